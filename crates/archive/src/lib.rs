@@ -1,0 +1,1 @@
+//! WARC and CDXJ in and out; where a page is.

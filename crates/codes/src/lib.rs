@@ -1,0 +1,1 @@
+//! Bit streams, instantaneous codes and block codes.

@@ -1,0 +1,1 @@
+//! Frontier, workbench, politeness, robots, fetch, agents.

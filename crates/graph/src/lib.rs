@@ -1,0 +1,1 @@
+//! Compressed link graph, centralities, spectral ranks.

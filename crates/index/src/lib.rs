@@ -1,0 +1,1 @@
+//! Lexicon, postings, positions, document table, segments; the cursor traits.

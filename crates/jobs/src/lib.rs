@@ -1,0 +1,1 @@
+//! Batch pipelines: archive to pages, graph, ranks, clusters, index.

@@ -1,0 +1,1 @@
+//! Fingerprints of a text and how to find the close ones.

@@ -1,0 +1,1 @@
+//! Bytes to URL, links, text, language, terms.

@@ -1,0 +1,1 @@
+//! Query language, operators, scoring, top k.

@@ -1,0 +1,1 @@
+//! HTTP, the pages, snippets, cached copies, API.

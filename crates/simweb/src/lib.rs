@@ -1,0 +1,1 @@
+//! A deterministic web on loopback: the built-in sample, load and fault tests.
