@@ -1,0 +1,88 @@
+//! [`Bits`]: a bit buffer that grows at its end.
+//!
+//! What lives here: the buffer, and its side of `dsi-bitstream`, whose coders append to anything
+//! that is [`BitWrite`]. What does not: any codeword. The buffer is ours because it can be looked
+//! at between two codewords, which a buffering bit writer does not allow.
+//!
+//! **Invariant.** Bit `i` is bit `7 - i % 8` of byte `i / 8` (most significant first);
+//! `bytes.len()` is `len` divided by eight, rounded up; the bits after the last one are zero.
+
+use std::convert::Infallible;
+
+use dsi_bitstream::traits::{BE, BitWrite};
+
+/// A growable sequence of bits, most significant first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Bits {
+    bytes: Vec<u8>,
+    len: usize,
+}
+
+impl Bits {
+    /// The number of bits.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is no bit.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The bits, padded with zeros to whole bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The bits, padded with zeros to whole bytes.
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+
+    /// Removes every bit and keeps the memory.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.len = 0;
+    }
+
+    /// The bits as the letters `0` and `1`, without the padding.
+    pub fn to_text(&self) -> String {
+        let bit = |at: usize| self.bytes[at / 8] >> (7 - at % 8) & 1;
+        (0..self.len).map(|at| if bit(at) == 1 { '1' } else { '0' }).collect()
+    }
+}
+
+impl BitWrite<BE> for Bits {
+    type Error = Infallible;
+
+    fn write_bits(&mut self, value: u64, width: usize) -> Result<usize, Infallible> {
+        assert!(width <= 64, "a number of {width} bits");
+        if width == 0 {
+            return Ok(0);
+        }
+        let aligned = value << (64 - width);
+        let free = self.bytes.len() * 8 - self.len;
+        let mut rest = aligned;
+        if free > 0 {
+            let last = self.bytes.len() - 1;
+            self.bytes[last] |= (aligned >> 56 >> (8 - free)).to_le_bytes()[0];
+            rest = aligned << free;
+        }
+        let rest_bytes = width.saturating_sub(free).div_ceil(8);
+        self.bytes.extend_from_slice(&rest.to_be_bytes()[..rest_bytes]);
+        self.len += width;
+        Ok(width)
+    }
+
+    fn write_unary(&mut self, n: u64) -> Result<usize, Infallible> {
+        let zeros = usize::try_from(n).expect("a run of zeros that fits in memory");
+        self.len += zeros;
+        self.bytes.resize(self.len.div_ceil(8), 0);
+        self.write_bits(1, 1)?;
+        Ok(zeros + 1)
+    }
+
+    fn flush(&mut self) -> Result<usize, Infallible> {
+        Ok(0)
+    }
+}

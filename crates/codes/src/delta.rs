@@ -1,0 +1,42 @@
+//! Elias δ: the γ code of λ = ⌊log₂(*n* + 1)⌋, then the λ lower bits of *n* + 1.
+//!
+//! **Implied distribution.** ≈ 1/2*x*(log *x*)².
+//! **Range.** [0 . . 2⁶⁴ – 1).
+//! **Length.** 2⌊log₂(λ + 1)⌋ + 1 + λ. Complete.
+//! **Reference.** P. Elias, "Universal codeword sets and representations of the integers", IEEE
+//! Transactions on Information Theory 21(2), 1975; here from zero. Code by `dsi-bitstream`.
+
+use dsi_bitstream::codes::delta::{DeltaReadParam, DeltaWriteParam};
+use dsi_bitstream::codes::len_delta;
+
+use crate::{Bits, Code, Reader, check_range};
+
+/// Elias δ.
+#[derive(Debug, Clone, Copy)]
+pub struct Delta;
+
+impl Code for Delta {
+    const NAME: &'static str = "delta";
+
+    fn len(n: u64) -> usize {
+        check_range::<Self>(n);
+        len_delta(n)
+    }
+
+    fn write(out: &mut Bits, n: u64) {
+        check_range::<Self>(n);
+        let Ok(_) = out.write_delta_param::<true, true>(n);
+    }
+
+    fn read(input: &mut Reader<'_>) -> Option<u64> {
+        // The decoder would shift by λ: its γ codeword must be that of a number below 64. The
+        // longest such is that of 63, the seven bits 0000001 and then six zeros; whatever else
+        // begins with six zeros or more stands for a greater λ.
+        const OF_63: u64 = 1 << 6;
+        let prefix = input.window() >> (64 - 13);
+        if prefix < OF_63 * 2 && prefix != OF_63 {
+            return None;
+        }
+        input.decode(DeltaReadParam::read_delta_param::<true, false>)
+    }
+}

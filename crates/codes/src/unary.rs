@@ -1,0 +1,38 @@
+//! The unary code: *n* zeros and a one.
+//!
+//! **Implied distribution.** 1/2ⁿ⁺¹: each number half as likely as the one before.
+//! **Range.** [0 . . 2³²): a greater number would be half a gigabyte of zeros.
+//! **Length.** *n* + 1. Complete.
+//! **Reference.** I. H. Witten, A. Moffat, T. C. Bell, *Managing Gigabytes*, 2nd ed., 1999, § 3.3.
+
+use dsi_bitstream::traits::{BitRead, BitWrite};
+
+use crate::reader::NoCodeword;
+use crate::{Bits, Code, Reader, check_range};
+
+/// The unary code.
+#[derive(Debug, Clone, Copy)]
+pub struct Unary;
+
+impl Code for Unary {
+    const NAME: &'static str = "unary";
+    const MAX: u64 = u32::MAX as u64;
+
+    fn len(n: u64) -> usize {
+        check_range::<Self>(n);
+        usize::try_from(n).expect("checked to fit 32 bits") + 1
+    }
+
+    fn write(out: &mut Bits, n: u64) {
+        check_range::<Self>(n);
+        let Ok(_) = out.write_unary(n);
+    }
+
+    fn read(input: &mut Reader<'_>) -> Option<u64> {
+        // A run of zeros is bounded by what remains: the stream ends it with an error.
+        input.decode(|stream| match stream.read_unary()? {
+            n if n <= Self::MAX => Ok(n),
+            _ => Err(NoCodeword),
+        })
+    }
+}
