@@ -1,0 +1,42 @@
+//! [`SieveError`]: what can go wrong in a sieve.
+//!
+//! What lives here: the one error type of the crate. **Invariant.** Whatever concerns a file names
+//! it, and the byte where there is one.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Why a sieve could not do what it was asked to.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SieveError {
+    /// The operating system refused. Make room or give access and call again: nothing is lost.
+    #[error("cannot {action} sieve file {path}")]
+    Io {
+        /// What was tried: "create", "read", "write", …
+        action: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// The reason given.
+        source: io::Error,
+    },
+    /// A file does not hold what was written to it. The sieve cannot go on: start it again in an
+    /// empty folder and offer all keys again.
+    #[error("sieve file {path} is damaged at byte {offset}: {what}; rebuild the sieve")]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// Where the damaged part begins.
+        offset: u64,
+        /// What is wrong with it.
+        what: &'static str,
+    },
+    /// A key longer than [`KEY_BYTES_MAX`](crate::KEY_BYTES_MAX).
+    #[error("a key of {len} bytes, more than the {max} that a sieve takes")]
+    KeyTooLong {
+        /// Its length in bytes.
+        len: usize,
+        /// The greatest length in bytes.
+        max: usize,
+    },
+}

@@ -1,0 +1,71 @@
+//! The sixteen bytes with which every sieve file begins.
+//!
+//! What lives here: magic, kind, version and their checksum, and the two ways a file fails. What
+//! does not: what follows the header; see `run.rs` and `keys.rs`, and `docs/formats/sieve.md` for
+//! the exact bytes of all of it.
+//!
+//! **Invariant.** A file of another kind, of another version or of another program is refused by
+//! its header.
+
+use std::io;
+use std::path::Path;
+
+use crate::SieveError;
+
+/// The length of the header in bytes: where the contents begin.
+pub(crate) const LEN: u64 = BYTES as u64;
+
+const BYTES: usize = 16;
+const MAGIC: [u8; 8] = *b"cr-sieve";
+const VERSION: u8 = 1;
+
+/// What a file holds, by the letter that S5 of the specification gives it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Keys encountered since the last merge.
+    Encountered = b'A' as isize,
+    /// New keys that wait for a flush.
+    Frontier = b'F' as isize,
+    /// Sorted signatures of the keys seen.
+    Seen = b'Z' as isize,
+}
+
+/// The header of a file of this kind.
+pub(crate) fn encode(kind: Kind) -> [u8; BYTES] {
+    let mut header = [0; BYTES];
+    header[..8].copy_from_slice(&MAGIC);
+    header[8] = kind as u8;
+    header[9] = VERSION;
+    let checksum = crc32fast::hash(&header[..12]);
+    header[12..].copy_from_slice(&checksum.to_le_bytes());
+    header
+}
+
+/// Reads the header of the file at `path` from `input` and checks that it is of this kind.
+pub(crate) fn check(input: &mut impl io::Read, kind: Kind, path: &Path) -> Result<(), SieveError> {
+    let mut found = [0; BYTES];
+    input.read_exact(&mut found).map_err(|error| read_failed(error, path, 0))?;
+    if found == encode(kind) {
+        return Ok(());
+    }
+    Err(damaged(path, 0, "the header is not that of this kind and version of file"))
+}
+
+/// The error for a file that does not hold what it should.
+pub(crate) fn damaged(path: &Path, offset: u64, what: &'static str) -> SieveError {
+    SieveError::Damaged { path: path.to_path_buf(), offset, what }
+}
+
+/// The error for a read that failed at `offset`: a file that is too short is a damaged one.
+pub(crate) fn read_failed(error: io::Error, path: &Path, offset: u64) -> SieveError {
+    if error.kind() == io::ErrorKind::UnexpectedEof {
+        return damaged(path, offset, "the file ends too early");
+    }
+    io_failed("read", path)(error)
+}
+
+/// The error for anything else that the operating system refused.
+pub(crate) fn io_failed(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> SieveError {
+    let path = path.to_path_buf();
+    move |source| SieveError::Io { action, path, source }
+}

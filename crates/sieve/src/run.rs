@@ -1,0 +1,265 @@
+//! [`Run`]: an immutable file of sorted signatures, a part of Z.
+//!
+//! What lives here: writing a run, looking many sorted signatures up in it in one pass, and
+//! merging runs. What does not: which runs there are and when they are merged; see `offline.rs`.
+//!
+//! A run is a header, blocks (see `block.rs`) and the block that ends it. In memory stay the
+//! *fences*: of each block the first signature and the offset, sixteen bytes for 4096 signatures.
+//! Thanks to them a small batch reads only the blocks that can matter, and a large one all of them
+//! once, in order.
+//!
+//! **Invariant.** The signatures of a run ascend strictly, and it holds at least one.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+use std::fs::File;
+use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::PathBuf;
+
+use crate::SieveError;
+use crate::block;
+use crate::header::{self, Kind, damaged, io_failed, read_failed};
+
+/// A signature and where its key is, or [`Entry::SEEN`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Entry {
+    pub(crate) signature: u64,
+    pub(crate) position: u64,
+}
+
+impl Entry {
+    /// The position of a key that was found in a run.
+    pub(crate) const SEEN: u64 = u64::MAX;
+}
+
+/// A sorted run of signatures on disk.
+#[derive(Debug)]
+pub(crate) struct Run {
+    path: PathBuf,
+    file: File,
+    fences: Vec<Fence>,
+    /// Where the block that ends the run begins.
+    end: u64,
+    total: u64,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Fence {
+    first: u64,
+    offset: u64,
+}
+
+impl Run {
+    pub(crate) fn path(&self) -> &PathBuf {
+        &self.path
+    }
+
+    pub(crate) fn disk_bytes(&self) -> u64 {
+        self.end + block::LAST_BYTES as u64
+    }
+
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        (self.fences.capacity() * size_of::<Fence>()) as u64
+    }
+
+    /// Marks those of `entries`, sorted by signature, whose signature is in the run.
+    pub(crate) fn mark_seen(
+        &self,
+        entries: &mut [Entry],
+        scratch: &mut Scratch,
+    ) -> Result<(), SieveError> {
+        let before = entries.partition_point(|entry| entry.signature < self.fences[0].first);
+        let mut rest = &mut entries[before..];
+        while let Some(entry) = rest.first() {
+            let after = self.fences.partition_point(|fence| fence.first <= entry.signature);
+            let inside = match self.fences.get(after) {
+                Some(next) => rest.partition_point(|entry| entry.signature < next.first),
+                None => rest.len(),
+            };
+            let (inside, later) = rest.split_at_mut(inside);
+            self.read_block(after - 1, scratch)?;
+            mark_common(inside, &scratch.signatures);
+            rest = later;
+        }
+        Ok(())
+    }
+
+    /// Reads block `at` and checks it against itself and the fences on both sides.
+    fn read_block(&self, at: usize, scratch: &mut Scratch) -> Result<(), SieveError> {
+        let Fence { first, offset } = self.fences[at];
+        let next = self.fences.get(at + 1);
+        self.read_bytes(offset, next.map_or(self.end, |next| next.offset), scratch)?;
+        block::decode(&scratch.bytes, &mut scratch.signatures)
+            .map_err(|what| damaged(&self.path, offset, what))?;
+        let in_order = next.is_none_or(|next| scratch.signatures.last() < Some(&next.first));
+        if scratch.signatures[0] != first || !in_order {
+            return Err(damaged(&self.path, offset, "the block is not the one written here"));
+        }
+        Ok(())
+    }
+
+    /// Checks what is not a block of signatures: both ends of the file.
+    fn check_ends(&self, scratch: &mut Scratch) -> Result<(), SieveError> {
+        self.read_bytes(0, header::LEN, scratch)?;
+        header::check(&mut scratch.bytes.as_slice(), Kind::Seen, &self.path)?;
+        self.read_bytes(self.end, self.disk_bytes(), scratch)?;
+        match block::decode_last(&scratch.bytes) {
+            Ok(total) if total == self.total => Ok(()),
+            Ok(_) => Err(damaged(&self.path, self.end, "the number of signatures is not right")),
+            Err(what) => Err(damaged(&self.path, self.end, what)),
+        }
+    }
+
+    fn read_bytes(&self, start: u64, end: u64, scratch: &mut Scratch) -> Result<(), SieveError> {
+        let len = usize::try_from(end - start).expect("a block fits in memory");
+        scratch.bytes.resize(len, 0);
+        let mut file = &self.file;
+        file.seek(SeekFrom::Start(start))
+            .and_then(|_| file.read_exact(&mut scratch.bytes))
+            .map_err(|error| read_failed(error, &self.path, start))
+    }
+}
+
+/// One block: its bytes and its signatures. Reused, so that reading a run allocates nothing.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    bytes: Vec<u8>,
+    signatures: Vec<u64>,
+}
+
+/// Marks the entries whose signature is among `signatures`; both ascend.
+fn mark_common(entries: &mut [Entry], signatures: &[u64]) {
+    let mut signatures = signatures.iter().copied().peekable();
+    for entry in entries {
+        while signatures.next_if(|&signature| signature < entry.signature).is_some() {}
+        if signatures.peek() == Some(&entry.signature) {
+            entry.position = Entry::SEEN;
+        }
+    }
+}
+
+/// Writes a run from signatures in strictly ascending order.
+#[derive(Debug)]
+pub(crate) struct RunWriter {
+    path: PathBuf,
+    out: BufWriter<File>,
+    block: Vec<u64>,
+    bytes: Vec<u8>,
+    fences: Vec<Fence>,
+    end: u64,
+    total: u64,
+}
+
+impl RunWriter {
+    /// An empty run; what was at `path` is gone.
+    pub(crate) fn create(path: PathBuf) -> Result<Self, SieveError> {
+        let file = File::options()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .open(&path)
+            .map_err(io_failed("create", &path))?;
+        let mut out = BufWriter::with_capacity(2 * block::BYTES_MAX, file);
+        out.write_all(&header::encode(Kind::Seen)).map_err(io_failed("write", &path))?;
+        let (block, bytes, fences) = (Vec::new(), Vec::new(), Vec::new());
+        Ok(Self { path, out, block, bytes, fences, end: header::LEN, total: 0 })
+    }
+
+    pub(crate) fn push(&mut self, signature: u64) -> Result<(), SieveError> {
+        if self.block.len() == block::SIGNATURES_MAX {
+            self.write_block()?;
+        }
+        self.block.push(signature);
+        Ok(())
+    }
+
+    /// Ends the run, which must hold a signature.
+    pub(crate) fn finish(mut self) -> Result<Run, SieveError> {
+        self.write_block()?;
+        self.bytes.clear();
+        block::encode_last(self.total, &mut self.bytes);
+        let Self { path, mut out, bytes, mut fences, end, total, .. } = self;
+        out.write_all(&bytes).map_err(io_failed("write", &path))?;
+        let file =
+            out.into_inner().map_err(|error| io_failed("write", &path)(error.into_error()))?;
+        fences.shrink_to_fit();
+        Ok(Run { path, file, fences, end, total })
+    }
+
+    fn write_block(&mut self) -> Result<(), SieveError> {
+        self.bytes.clear();
+        block::encode(&self.block, &mut self.bytes);
+        self.out.write_all(&self.bytes).map_err(io_failed("write", &self.path))?;
+        self.fences.push(Fence { first: self.block[0], offset: self.end });
+        self.end += self.bytes.len() as u64;
+        self.total += self.block.len() as u64;
+        self.block.clear();
+        Ok(())
+    }
+}
+
+/// Merges `runs`, of which no two hold the same signature, into one at `path`.
+pub(crate) fn merge(runs: &[Run], path: PathBuf) -> Result<Run, SieveError> {
+    let mut out = RunWriter::create(path)?;
+    let mut cursors = runs.iter().map(Cursor::open).collect::<Result<Vec<_>, _>>()?;
+    let mut heads: BinaryHeap<_> =
+        cursors.iter().enumerate().map(|(at, cursor)| Reverse((cursor.head(), at))).collect();
+    let mut previous = None;
+    while let Some(mut head) = heads.peek_mut() {
+        let Reverse((signature, at)) = *head;
+        let cursor = &mut cursors[at];
+        if previous >= Some(signature) {
+            return Err(damaged(&cursor.run.path, cursor.offset(), "a signature seen before"));
+        }
+        previous = Some(signature);
+        out.push(signature)?;
+        if cursor.advance()? {
+            *head = Reverse((cursor.head(), at));
+        } else {
+            PeekMut::pop(head);
+        }
+    }
+    out.finish()
+}
+
+/// A place in a run.
+struct Cursor<'a> {
+    run: &'a Run,
+    block: usize,
+    at: usize,
+    scratch: Scratch,
+}
+
+impl<'a> Cursor<'a> {
+    fn open(run: &'a Run) -> Result<Self, SieveError> {
+        let mut scratch = Scratch::default();
+        run.check_ends(&mut scratch)?;
+        run.read_block(0, &mut scratch)?;
+        Ok(Self { run, block: 0, at: 0, scratch })
+    }
+
+    fn head(&self) -> u64 {
+        self.scratch.signatures[self.at]
+    }
+
+    fn offset(&self) -> u64 {
+        self.run.fences[self.block].offset
+    }
+
+    /// Goes to the next signature; false at the end of the run.
+    fn advance(&mut self) -> Result<bool, SieveError> {
+        self.at += 1;
+        if self.at < self.scratch.signatures.len() {
+            return Ok(true);
+        }
+        self.at = 0;
+        self.block += 1;
+        if self.block == self.run.fences.len() {
+            return Ok(false);
+        }
+        self.run.read_block(self.block, &mut self.scratch)?;
+        Ok(true)
+    }
+}
