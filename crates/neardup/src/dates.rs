@@ -1,0 +1,46 @@
+//! Names of months and days of the week in English, Italian, German, French and Spanish.
+//!
+//! Names that are also other words (*may*, *march*, *mars*, *set*) are here as well: leaving out
+//! such a word from every text only makes the fingerprints a little coarser, while leaving it in
+//! would make a new page every month.
+//!
+//! **Invariant.** [`NAMES`] is sorted and in lower case; changing it changes stored fingerprints.
+
+/// Whether `word`, in lower case, is the name of a month or of a day of the week.
+pub(crate) fn is_name(word: &str) -> bool {
+    NAMES.binary_search(&word).is_ok()
+}
+
+#[rustfmt::skip]
+const NAMES: &[&str] = &[
+    "abr", "abril", "ago", "agosto", "aout", "août", "apr", "april", "aprile", "aug", "august",
+    "avr", "avril", "dec", "december", "decembre", "dez", "dezember", "dic", "dicembre",
+    "diciembre", "dienstag", "dim", "dimanche", "dom", "domenica", "domingo", "donnerstag", "déc",
+    "décembre", "ene", "enero", "feb", "febbraio", "febrero", "februar", "february", "fevrier",
+    "freitag", "fri", "friday", "févr", "février", "gen", "gennaio", "gio", "giovedi", "giovedì",
+    "giu", "giugno", "jan", "januar", "january", "janv", "janvier", "jeu", "jeudi", "jue",
+    "jueves", "juil", "juillet", "juin", "jul", "juli", "julio", "july", "jun", "june", "juni",
+    "junio", "jän", "jänner", "lug", "luglio", "lun", "lundi", "lunedi", "lunedì", "lunes", "mag",
+    "maggio", "mai", "mar", "march", "mardi", "mars", "martedi", "martedì", "martes", "marzo",
+    "may", "mayo", "mer", "mercoledi", "mercoledì", "mercredi", "miercoles", "mittwoch", "mié",
+    "miércoles", "mon", "monday", "montag", "mrz", "mär", "märz", "nov", "november", "novembre",
+    "noviembre", "oct", "october", "octobre", "octubre", "okt", "oktober", "ott", "ottobre",
+    "sab", "sabado", "sabato", "sam", "samedi", "samstag", "sat", "saturday", "sep", "sept",
+    "september", "septembre", "septiembre", "set", "setiembre", "settembre", "sonnabend",
+    "sonntag", "sun", "sunday", "sáb", "sábado", "thu", "thur", "thurs", "thursday", "tue",
+    "tues", "tuesday", "ven", "vendredi", "venerdi", "venerdì", "vie", "viernes", "wed",
+    "wednesday",
+];
+
+#[cfg(test)]
+mod tests {
+    //! The list against its own invariant.
+
+    use super::NAMES;
+
+    #[test]
+    fn names_are_sorted_and_in_lower_case() {
+        assert!(NAMES.is_sorted_by(|a, b| a < b));
+        assert!(NAMES.iter().all(|name| name.to_lowercase() == *name));
+    }
+}

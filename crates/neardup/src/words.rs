@@ -1,0 +1,121 @@
+//! The words of a text that count for its fingerprint.
+//!
+//! What lives here: how a text is cut into words, lower-cased, and which are left out. What does
+//! not: stems, stop words, languages; the analysis for searching is another one and may change.
+//!
+//! A word is a run of letters and digits. A character of a script that is written without spaces
+//! (Chinese, Japanese, Thai, …) is a word by itself. Words with a digit and [names of
+//! months and days](crate::dates) are left out, so that a page with today's date and a counter is
+//! the page of yesterday.
+//!
+//! **Invariant.** What is left does not depend on case, digits, dates, punctuation, white space,
+//! or characters that are not seen (soft hyphens, joiners).
+
+use crate::dates;
+
+/// Hands each word that counts to `emit`, in order.
+pub(crate) fn each(text: &str, emit: &mut dyn FnMut(&str)) {
+    let mut word = String::new();
+    let mut has_digit = false;
+    for c in text.chars() {
+        if is_unseen(c) {
+            continue;
+        }
+        let inside = c.is_alphanumeric();
+        let alone = inside && is_unspaced(c);
+        if !inside || alone {
+            finish(&mut word, &mut has_digit, emit);
+        }
+        if inside {
+            has_digit |= c.is_numeric();
+            push_folded(&mut word, c);
+        }
+        if alone {
+            finish(&mut word, &mut has_digit, emit);
+        }
+    }
+    finish(&mut word, &mut has_digit, emit);
+}
+
+fn finish(word: &mut String, has_digit: &mut bool, emit: &mut dyn FnMut(&str)) {
+    if !word.is_empty() && !*has_digit && !dates::is_name(word) {
+        emit(word);
+    }
+    word.clear();
+    *has_digit = false;
+}
+
+/// Lower case by way of upper case, which makes one of `ß` and `SS`, of `σ` and `ς`.
+fn push_folded(word: &mut String, c: char) {
+    if c.is_ascii() {
+        word.push(c.to_ascii_lowercase());
+    } else {
+        word.extend(c.to_uppercase().flat_map(char::to_lowercase));
+    }
+}
+
+/// Soft hyphen, combining accents, zero-width spaces and joiners, byte-order mark: they neither
+/// end a word nor belong to it.
+fn is_unseen(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{300}'..='\u{36f}' | '\u{200b}'..='\u{200d}' | '\u{feff}')
+}
+
+/// Whether `c` belongs to a script that is written without spaces between words.
+fn is_unspaced(c: char) -> bool {
+    matches!(c,
+        '\u{e00}'..='\u{eff}'        // Thai, Lao
+        | '\u{1000}'..='\u{109f}'    // Myanmar
+        | '\u{1780}'..='\u{17ff}'    // Khmer
+        | '\u{3040}'..='\u{312f}'    // Hiragana, Katakana, Bopomofo
+        | '\u{31f0}'..='\u{31ff}'    // Katakana
+        | '\u{3400}'..='\u{4dbf}'    // Han
+        | '\u{4e00}'..='\u{9fff}'
+        | '\u{f900}'..='\u{faff}'
+        | '\u{ff66}'..='\u{ff9f}'    // half-width Katakana
+        | '\u{20000}'..='\u{3ffff}'  // Han
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    //! Texts against their words, written out by hand.
+
+    use super::each;
+
+    #[track_caller]
+    fn check(text: &str, expected: &[&str]) {
+        let mut words = Vec::new();
+        each(text, &mut |word| words.push(word.to_owned()));
+        assert_eq!(words, expected, "words of {text:?}");
+    }
+
+    #[test]
+    fn digits_dates_and_punctuation_go() {
+        check("", &[]);
+        check(" \n\t…—!", &[]);
+        check("Page 1 of 2, sheet B5, 3rd", &["page", "of", "sheet"]);
+        check("Wed, 12 Mar 2025 10:30", &[]);
+        check("l’ultimo lunedì di FÉVRIER", &["l", "ultimo", "di"]);
+        check("x² ½ ٣ VIII", &["viii"]);
+    }
+
+    #[test]
+    fn case_goes_in_every_script() {
+        check("STRASSE straße", &["strasse", "strasse"]);
+        check("ΟΔΟΣ οδος οδός", &["οδοσ", "οδοσ", "οδόσ"]);
+        check("Ünï", &["ünï"]);
+    }
+
+    #[test]
+    fn unseen_characters_go() {
+        check("co\u{ad}operate zero\u{200b}width \u{feff}bom", &["cooperate", "zerowidth", "bom"]);
+        check("cafe\u{301}s", &["cafes"]);
+    }
+
+    #[test]
+    fn scripts_without_spaces_go_by_character() {
+        check("東京2024年abc", &["東", "京", "年", "abc"]);
+        check("カタ カナ", &["カ", "タ", "カ", "ナ"]);
+        check("한국어 텍스트", &["한국어", "텍스트"]);
+    }
+}

@@ -1,0 +1,59 @@
+//! `SimHash` against the published example and against counting bit by bit; fingerprints against
+//! the values that are in stored files.
+
+use neardup::{Fingerprint, fingerprint, simhash};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+#[test]
+fn simhash_of_the_specification() {
+    assert_eq!(simhash([0b10110, 0b01001, 0b01011].into_iter(), 5), 0b01011);
+}
+
+#[test]
+fn a_tie_is_zero_and_so_is_nothing() {
+    assert_eq!(simhash([0b1100, 0b1010].into_iter(), 4), 0b1000);
+    assert_eq!(simhash([].into_iter(), 64), 0);
+    assert_eq!(simhash([u64::MAX].into_iter(), 0), 0);
+    assert_eq!(simhash([u64::MAX].into_iter(), 64), u64::MAX);
+}
+
+proptest! {
+    #[test]
+    fn simhash_is_the_majority_of_each_bit(features in vec(any::<u64>(), 0..70), bits in 0..=64_u32) {
+        let expected = (0..bits).fold(0, |all, bit| {
+            let ones = features.iter().filter(|&feature| feature >> bit & 1 == 1).count();
+            if ones > features.len() - ones { all | 1 << bit } else { all }
+        });
+        prop_assert_eq!(simhash(features.iter().copied(), bits), expected);
+    }
+
+    #[test]
+    fn any_text_has_a_fingerprint(text in "\\PC{0,60}") {
+        let print = fingerprint(&text);
+        prop_assert_eq!(fingerprint(&format!(" {text}…")), print);
+        prop_assert_eq!(fingerprint(&text.replace(' ', " \n 12 May ")), print);
+    }
+}
+
+/// These values are in stored files: they may never change.
+#[test]
+fn fingerprints_are_stable() {
+    let table = [
+        ("", 0, 0x2d06_8005_38d3_94c2, 0),
+        ("Page 7, 3 May 2024", 0x0769_f76d_9b2c_865c, 0xf20d_b177_6345_c402, 1),
+        ("The quick brown fox", 0x28c5_1188_4ca8_1349, 0x91e4_4e6d_237d_7e95, 4),
+        ("東京都", 0x0782_2979_aa61_6f30, 0xad19_e577_aea6_6601, 3),
+    ];
+    for (text, simhash, digest, words) in table {
+        let expected = Fingerprint { simhash, digest, words };
+        assert_eq!(fingerprint(text), expected, "fingerprint of {text:?}");
+    }
+}
+
+#[test]
+fn white_space_inside_words_changes_no_digest() {
+    assert_eq!(fingerprint("foo bar").digest, fingerprint("foobar").digest);
+    assert_ne!(fingerprint("foo bar").digest, fingerprint("foo baz").digest);
+    assert_ne!(fingerprint("foo bar").simhash, fingerprint("bar foo").simhash);
+}
