@@ -20,7 +20,10 @@ fn a_tie_is_zero_and_so_is_nothing() {
 
 proptest! {
     #[test]
-    fn simhash_is_the_majority_of_each_bit(features in vec(any::<u64>(), 0..70), bits in 0..=64_u32) {
+    fn simhash_is_the_majority_of_each_bit(
+        features in vec(any::<u64>(), 0..70),
+        bits in 0..=64_u32,
+    ) {
         let expected = (0..bits).fold(0, |all, bit| {
             let ones = features.iter().filter(|&feature| feature >> bit & 1 == 1).count();
             if ones > features.len() - ones { all | 1 << bit } else { all }
