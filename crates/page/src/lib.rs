@@ -1,1 +1,59 @@
 //! Bytes to URL, links, text, language, terms.
+//!
+//! What lives here: everything that can be said of a page from its bytes alone.
+//!
+//! - [`normalise`]: a reference as found in a page becomes one absolute URL, always the same one.
+//! - [`parse`]: the bytes of an answer become a [`Page`]: charset, title, headings, text, links,
+//!   directives to robots, language. HTML, plain text and Markdown.
+//! - [`Analyzer`]: text becomes terms with positions and offsets, by the same chain when a page is
+//!   indexed and when a query is asked.
+//!
+//! What does not: the network, the disk, and what to do with a page (scope, storing, ranking).
+//!
+//! **Invariant.** Any bytes under any content type give a [`Page`] or a [`PageError`] in time
+//! linear in their number, and no result is larger than [`Limits`] allows. Nothing here panics
+//! or recurses on input.
+//!
+//! ```
+//! use page::{Analyzer, AnalysisConfig, Limits, normalise, parse};
+//!
+//! let limits = Limits::default();
+//! let url = normalise("HTTP://Example.com/a/../index.html#top", None, &limits)?;
+//! assert_eq!(url.as_str(), "http://example.com/index.html");
+//!
+//! let body = b"<title>Sieves</title><p>A <a href='/b'>sieve</a> keeps the coarse.";
+//! let page = parse(&url, Some("text/html"), body, &limits)?;
+//! assert_eq!(page.title, "Sieves");
+//! assert_eq!(page.text, "A sieve keeps the coarse.");
+//! assert_eq!(page.links[0].url.as_str(), "http://example.com/b");
+//!
+//! let analyzer = Analyzer::build(&AnalysisConfig::default())?;
+//! assert_eq!(analyzer.terms("Sieves, coarsely"), ["siev", "coars"]);
+//! # Ok::<(), page::PageError>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod analysis;
+mod binary;
+mod charset;
+mod directives;
+mod error;
+mod flow;
+mod html;
+mod kind;
+mod language;
+mod limits;
+mod markdown;
+mod parse;
+mod plain;
+mod url;
+
+pub use ::url::Url;
+
+pub use analysis::{AnalysisConfig, Analyzer, Token};
+pub use charset::{Charset, CharsetSource};
+pub use directives::Directives;
+pub use error::PageError;
+pub use limits::Limits;
+pub use parse::{Link, Page, parse};
+pub use url::{normalise, registered_domain};

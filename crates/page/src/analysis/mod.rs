@@ -1,0 +1,111 @@
+//! From text to terms: the chain that pages and queries go through alike.
+//!
+//! 1. `words.rs`: words by the Unicode rules, with dictionaries for scripts without spaces.
+//! 2. `fold.rs`: NFKC, case folding, characters that do not show removed.
+//! 3. A Snowball stemmer, if one is configured.
+//! 4. `fold.rs` again: accents off letters, if configured; after stemming, since stemmers of
+//!    languages with accents look at them.
+//!
+//! What does not live here: stop words and weights, which are the index's and the query's.
+//!
+//! **Invariant.** Positions count from 0 without gaps, and `text[token.start..token.end]` is the
+//! word as written.
+
+mod fold;
+mod stem;
+mod words;
+
+use serde::{Deserialize, Serialize};
+
+use crate::PageError;
+
+use stem::Stemming;
+
+/// Bytes of a term at most, whatever is configured: longer ones are noise.
+const TERM_BYTES_LIMIT: usize = 1024;
+/// Bytes of a term at least, whatever is configured: the longest character has four.
+const TERM_BYTES_LEAST: usize = 4;
+/// A word longer than this many times a term is cut before folding, which may shorten it.
+const WORD_TO_TERM: usize = 8;
+
+/// How text becomes terms. An index and the queries on it must agree on this.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AnalysisConfig {
+    /// The Snowball stemmer: "english", the name of another language, or "none".
+    pub stemmer: String,
+    /// Whether `café` is found as `cafe`.
+    pub fold_accents: bool,
+    /// Bytes of a term; longer ones are cut.
+    pub term_bytes_max: usize,
+}
+
+impl Default for AnalysisConfig {
+    fn default() -> Self {
+        Self { stemmer: "english".to_owned(), fold_accents: true, term_bytes_max: 64 }
+    }
+}
+
+/// The chain, ready to run; cheap to clone and shared freely between threads.
+#[derive(Clone, Debug)]
+pub struct Analyzer {
+    stemming: Stemming,
+    fold_accents: bool,
+    term_bytes_max: usize,
+}
+
+/// A word of the text, as a term.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Token<'a> {
+    /// What is indexed and looked up.
+    pub term: &'a str,
+    /// Which word of the text it is, from 0.
+    pub position: u32,
+    /// The byte of the text where the word begins.
+    pub start: usize,
+    /// The byte of the text where the word has ended.
+    pub end: usize,
+}
+
+impl Analyzer {
+    /// Makes the chain that `config` describes.
+    pub fn build(config: &AnalysisConfig) -> Result<Self, PageError> {
+        let bytes = config.term_bytes_max;
+        if !(TERM_BYTES_LEAST..=TERM_BYTES_LIMIT).contains(&bytes) {
+            let (least, most) = (TERM_BYTES_LEAST, TERM_BYTES_LIMIT);
+            return Err(PageError::TermLimit { bytes, least, most });
+        }
+        Ok(Self {
+            stemming: Stemming::from_name(&config.stemmer)?,
+            fold_accents: config.fold_accents,
+            term_bytes_max: bytes,
+        })
+    }
+
+    /// Hands every word of `text` to `emit`, in order.
+    pub fn each(&self, text: &str, emit: &mut dyn FnMut(Token<'_>)) {
+        let stemmer = self.stemming.stemmer();
+        let mut folded = String::new();
+        let mut term = String::new();
+        let mut position = 0;
+        words::each(text, &mut |start, end| {
+            let word = &text[start..end];
+            let word = &word[..word.floor_char_boundary(WORD_TO_TERM * self.term_bytes_max)];
+            fold::fold(word, self.term_bytes_max, &mut folded);
+            let stem = stemmer.stem(&folded);
+            let stem = if stem.is_empty() { folded.as_str() } else { &*stem };
+            let stem =
+                if self.fold_accents { fold::without_accents(stem, &mut term) } else { stem };
+            let stem = &stem[..stem.floor_char_boundary(self.term_bytes_max)];
+            emit(Token { term: stem, position, start, end });
+            position = position.saturating_add(1);
+        });
+    }
+
+    /// The terms of `text` in order.
+    pub fn terms(&self, text: &str) -> Vec<String> {
+        let mut terms = Vec::new();
+        self.each(text, &mut |token| terms.push(token.term.to_owned()));
+        terms
+    }
+}

@@ -1,0 +1,66 @@
+//! Bodies that are not text, whatever their label says.
+//!
+//! Two tests: the first bytes of well-known formats, before decoding; and, after decoding, the
+//! share of characters that no text contains. Stray NULs or escapes do not make a page binary.
+
+use crate::PageError;
+
+/// First bytes of formats that get served under the label of text.
+const MAGIC: [(&[u8], &str); 22] = [
+    (b"\x89PNG\r\n\x1a\n", "a PNG image"),
+    (b"GIF87a", "a GIF image"),
+    (b"GIF89a", "a GIF image"),
+    (b"\xff\xd8\xff", "a JPEG image"),
+    (b"RIFF", "a RIFF file"),
+    (b"\0\0\x01\0", "an icon"),
+    (b"PK\x03\x04", "a ZIP archive"),
+    (b"PK\x05\x06", "a ZIP archive"),
+    (b"%PDF-", "a PDF document"),
+    (b"\x1f\x8b", "a gzip stream"),
+    (b"BZh", "a bzip2 stream"),
+    (b"\xfd7zXZ\0", "an xz stream"),
+    (b"\x28\xb5\x2f\xfd", "a zstd stream"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive"),
+    (b"Rar!\x1a\x07", "a RAR archive"),
+    (b"\x7fELF", "an ELF program"),
+    (b"\xca\xfe\xba\xbe", "a Java class"),
+    (b"\0asm", "a WebAssembly module"),
+    (b"OggS", "an Ogg stream"),
+    (b"ID3", "an MP3 file"),
+    (b"wOFF", "a font"),
+    (b"wOF2", "a font"),
+];
+
+/// Characters looked at.
+const SAMPLED_CHARS: usize = 16 << 10;
+/// Fewer foreign characters than this never make a body binary.
+const FOREIGN_MIN: usize = 16;
+/// More than one in this many does. Random bytes have one in ten.
+const FOREIGN_SHARE: usize = 20;
+
+/// Refuses a body that begins as a known binary format does.
+pub(crate) fn refuse_magic(body: &[u8]) -> Result<(), PageError> {
+    match MAGIC.iter().find(|(magic, _)| body.starts_with(magic)) {
+        Some((_, found)) => Err(PageError::NotText { found }),
+        None => Ok(()),
+    }
+}
+
+/// Refuses a text with too many characters that are no text.
+pub(crate) fn refuse_controls(text: &str) -> Result<(), PageError> {
+    let (mut sampled, mut foreign) = (0, 0);
+    for c in text.chars().take(SAMPLED_CHARS) {
+        sampled += 1;
+        foreign += usize::from(is_foreign(c));
+    }
+    if foreign >= FOREIGN_MIN && foreign * FOREIGN_SHARE > sampled {
+        return Err(PageError::NotText { found: "control bytes all over" });
+    }
+    Ok(())
+}
+
+/// Controls other than white space and escape, and what stands for bytes that decode to nothing.
+fn is_foreign(c: char) -> bool {
+    matches!(c, '\0'..='\x08' | '\x0e'..='\x1a' | '\x1c'..='\x1f' | '\x7f'..='\u{84}'
+        | '\u{86}'..='\u{9f}' | '\u{fffd}')
+}

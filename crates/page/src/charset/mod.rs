@@ -1,0 +1,98 @@
+//! Bytes to characters: which charset a page is in, and its text.
+//!
+//! The order is that of browsers: byte order mark, HTTP header, `<meta>` within the first 1024
+//! bytes, detection with the top-level domain as a hint. Two things differ, because a search
+//! engine does not have to please the authors of a page:
+//!
+//! - **A declaration that the bytes refute is passed over**, and the next in the order is asked.
+//!   UTF-8 is refuted by more malformed sequences than well-formed ones beyond ASCII; another
+//!   charset is refuted by bytes that are UTF-8 beyond doubt.
+//! - **UTF-8 may be detected**, which browsers refuse to do lest authors rely on it.
+//!
+//! What does not live here: the decision that a body is no text at all (`binary.rs`).
+//!
+//! References: <https://html.spec.whatwg.org/multipage/parsing.html#determining-the-character-encoding>,
+//! <https://encoding.spec.whatwg.org/>.
+
+mod evidence;
+mod prescan;
+
+use std::borrow::Cow;
+
+use ::url::{Host, Url};
+use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
+use encoding_rs::{Encoding, UTF_8};
+
+use evidence::Evidence;
+
+/// How the bytes of a page were read as text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Charset {
+    /// The name of the charset in the WHATWG encoding standard.
+    pub name: &'static str,
+    /// What told us.
+    pub source: CharsetSource,
+}
+
+/// What told the charset of a page, the surest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CharsetSource {
+    /// The byte order mark.
+    Bom,
+    /// The `Content-Type` header.
+    Header,
+    /// A `<meta>` element or an XML declaration.
+    Meta,
+    /// The look of the bytes.
+    Detected,
+}
+
+/// The text of `body` without its byte order mark; malformed bytes become U+FFFD.
+pub(crate) fn decode<'a>(
+    url: &Url,
+    content_type: Option<&str>,
+    body: &'a [u8],
+    is_html: bool,
+) -> (Cow<'a, str>, Charset) {
+    if let Some((encoding, bom_bytes)) = Encoding::for_bom(body) {
+        return decode_as(encoding, CharsetSource::Bom, &body[bom_bytes..]);
+    }
+    let evidence = Evidence::of(body);
+    let header = || content_type.and_then(header_encoding);
+    if let Some(encoding) = header().filter(|encoding| evidence.admits(encoding)) {
+        return decode_as(encoding, CharsetSource::Header, body);
+    }
+    let meta = || if is_html { prescan::declared(body) } else { None };
+    if let Some(encoding) = meta().filter(|encoding| evidence.admits(encoding)) {
+        return decode_as(encoding, CharsetSource::Meta, body);
+    }
+    let encoding = if evidence.admits(UTF_8) { UTF_8 } else { detect(url, body) };
+    decode_as(encoding, CharsetSource::Detected, body)
+}
+
+fn decode_as<'a>(
+    encoding: &'static Encoding,
+    source: CharsetSource,
+    bytes: &'a [u8],
+) -> (Cow<'a, str>, Charset) {
+    let (text, _) = encoding.decode_without_bom_handling(bytes);
+    (text, Charset { name: encoding.name(), source })
+}
+
+/// The charset parameter of a `Content-Type`, read leniently.
+fn header_encoding(content_type: &str) -> Option<&'static Encoding> {
+    prescan::charset_of_content(content_type.as_bytes())
+}
+
+/// The guess of browsers for bytes that are not UTF-8.
+fn detect(url: &Url, body: &[u8]) -> &'static Encoding {
+    // ISO-2022-JP is pure ASCII to everyone else: guessing it is how scripts get smuggled in.
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
+    detector.feed(body, true);
+    let host = match url.host() {
+        Some(Host::Domain(name)) => name.trim_end_matches('.'),
+        _ => "",
+    };
+    let tld = host.rsplit('.').next().filter(|label| !label.is_empty());
+    detector.guess(tld.map(str::as_bytes), Utf8Detection::Deny)
+}

@@ -1,0 +1,70 @@
+//! What a page tells robots: `X-Robots-Tag` and `<meta name=robots>`.
+//!
+//! What lives here: the two directives that matter to a crawler and an index, and how they are
+//! written. What does not: `rel=nofollow` of a single link (see [`Link`](crate::Link)) and
+//! robots.txt, which is read before a page is fetched at all.
+
+/// What must not be done with a page.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Directives {
+    /// The page must not be found.
+    pub noindex: bool,
+    /// Its links must not be followed.
+    pub nofollow: bool,
+}
+
+/// Directives that carry a value after a colon; any other name before a colon is a robot's.
+const WITH_VALUE: [&str; 5] =
+    ["unavailable_after", "max-snippet", "max-image-preview", "max-video-preview", "max-age"];
+
+impl Directives {
+    /// Reads the value of one `X-Robots-Tag` header as the robot `agent` (`crivello`, or a whole
+    /// user agent string: the product before the slash counts).
+    ///
+    /// A robot's name with a colon makes what follows it, up to the next name, that robot's
+    /// business: `otherbot: noindex, nofollow`. Where a page sends the header several times, read
+    /// each and take the [`union`](Self::union); joined with commas, a name would reach too far.
+    #[must_use]
+    pub fn from_header(value: &str, agent: &str) -> Self {
+        let product = agent.split(['/', ' ', '\t']).next().unwrap_or_default();
+        let mut directives = Self::default();
+        let mut for_us = true;
+        for part in value.split(',') {
+            let mut part = part.trim();
+            if let Some((name, rest)) = part.split_once(':') {
+                let name = name.trim();
+                if WITH_VALUE.iter().any(|known| name.eq_ignore_ascii_case(known)) {
+                    continue;
+                }
+                // A colon after a blank is a time of day inside a date, not a robot's name.
+                if !name.is_empty() && !name.contains(char::is_whitespace) {
+                    for_us = name == "*" || name.eq_ignore_ascii_case(product);
+                    part = rest.trim();
+                }
+            }
+            if for_us {
+                directives = directives.union(Self::from_word(part));
+            }
+        }
+        directives
+    }
+
+    /// Reads the content of `<meta name=robots>`.
+    #[must_use]
+    pub fn from_meta(content: &str) -> Self {
+        content
+            .split(|c: char| c == ',' || c.is_whitespace())
+            .fold(Self::default(), |all, word| all.union(Self::from_word(word)))
+    }
+
+    /// What either forbids.
+    #[must_use]
+    pub fn union(self, other: Self) -> Self {
+        Self { noindex: self.noindex || other.noindex, nofollow: self.nofollow || other.nofollow }
+    }
+
+    fn from_word(word: &str) -> Self {
+        let is = |name: &str| word.eq_ignore_ascii_case(name);
+        Self { noindex: is("noindex") || is("none"), nofollow: is("nofollow") || is("none") }
+    }
+}

@@ -1,0 +1,85 @@
+//! Which reader a body gets: by its content type, by the name in its URL, by its first bytes.
+//!
+//! What does not live here: the decision that a body is binary (`binary.rs`).
+
+use ::url::Url;
+
+use crate::PageError;
+
+/// Bytes at the start in which markup is looked for when nothing else tells what a body is.
+const SNIFFED_BYTES: usize = 1024;
+
+/// Any of these at the start of a body of unknown type makes it HTML.
+const MARKUP: [&str; 12] = [
+    "<!doctype html",
+    "<html",
+    "<head",
+    "<body",
+    "<title",
+    "<meta",
+    "<script",
+    "<h1",
+    "<div",
+    "<table",
+    "<a href",
+    "<p>",
+];
+
+/// The formats this crate reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Html,
+    /// HTML in XML syntax: `<script/>` is a whole element.
+    Xhtml,
+    Plain,
+    Markdown,
+}
+
+impl Kind {
+    /// What `body` is. A label that is a type is believed; one that is none is as good as absent.
+    pub(crate) fn of(
+        url: &Url,
+        content_type: Option<&str>,
+        body: &[u8],
+    ) -> Result<Self, PageError> {
+        let essence = essence(content_type.unwrap_or_default());
+        match essence.as_str() {
+            "text/html" => Ok(Self::Html),
+            "application/xhtml+xml" => Ok(Self::Xhtml),
+            "text/markdown" | "text/x-markdown" => Ok(Self::Markdown),
+            "text/plain" if named_markdown(url) => Ok(Self::Markdown),
+            "text/plain" => Ok(Self::Plain),
+            "unknown/unknown" | "application/unknown" | "*/*" => Ok(Self::sniff(url, body)),
+            other if !other.contains('/') => Ok(Self::sniff(url, body)),
+            _ => Err(PageError::UnsupportedType { content_type: essence }),
+        }
+    }
+
+    pub(crate) fn is_html(self) -> bool {
+        matches!(self, Self::Html | Self::Xhtml)
+    }
+
+    fn sniff(url: &Url, body: &[u8]) -> Self {
+        if named_markdown(url) {
+            return Self::Markdown;
+        }
+        let start = &body[..body.len().min(SNIFFED_BYTES)];
+        let start = String::from_utf8_lossy(start).to_ascii_lowercase();
+        let has_markup = MARKUP.iter().any(|tag| start.contains(tag));
+        if has_markup { Self::Html } else { Self::Plain }
+    }
+}
+
+/// The type without parameters, in lower case and of bounded length.
+fn essence(content_type: &str) -> String {
+    const BYTES_MAX: usize = 128;
+    let essence = content_type.split([';', ',']).next().unwrap_or_default().trim();
+    essence[..essence.floor_char_boundary(BYTES_MAX)].to_ascii_lowercase()
+}
+
+fn named_markdown(url: &Url) -> bool {
+    let path = url.path();
+    path.rsplit_once('.').is_some_and(|(_, extension)| {
+        extension.eq_ignore_ascii_case("md") || extension.eq_ignore_ascii_case("markdown")
+    })
+}

@@ -1,0 +1,90 @@
+//! The language of a page: what its text looks like against what it declares.
+//!
+//! Declarations are often left over from a template, so a detection that is reliable wins; short
+//! texts cannot be told apart, and there the declaration wins.
+
+use whatlang::Lang;
+
+/// Bytes of text that detection looks at.
+const SAMPLE_BYTES_MAX: usize = 2048;
+/// Below this many letters detection is not asked.
+const SAMPLE_CHARS_MIN: usize = 60;
+/// Lines at least this long are prose rather than menus, and are sampled first.
+const PROSE_BYTES_MIN: usize = 80;
+
+/// The code of the language of `text`, of which the page says that it is `declared` (a BCP 47
+/// tag, or empty).
+pub(crate) fn identify(declared: &str, text: &str) -> String {
+    let sample = sample(text);
+    let letters = sample.chars().filter(|c| c.is_alphabetic()).count();
+    let detected = (letters >= SAMPLE_CHARS_MIN)
+        .then(|| whatlang::detect(&sample))
+        .flatten()
+        .filter(whatlang::Info::is_reliable);
+    match detected {
+        Some(info) => code(info.lang()).to_owned(),
+        None => from_tag(declared),
+    }
+}
+
+/// The long lines from the top, then, if that is too little, the others.
+fn sample(text: &str) -> String {
+    let mut sample = String::new();
+    for wants_prose in [true, false] {
+        for line in text.lines().filter(|line| (line.len() >= PROSE_BYTES_MIN) == wants_prose) {
+            let room = SAMPLE_BYTES_MAX - sample.len();
+            if room == 0 {
+                return sample;
+            }
+            sample.push_str(&line[..line.floor_char_boundary(room - 1)]);
+            sample.push('\n');
+        }
+        if sample.len() >= SAMPLE_BYTES_MAX / 2 {
+            return sample;
+        }
+    }
+    sample
+}
+
+/// The primary language of a BCP 47 tag: `en` of `en-GB`, `de` of `deu`.
+fn from_tag(tag: &str) -> String {
+    let primary = tag.trim().split(['-', '_']).next().unwrap_or_default().to_ascii_lowercase();
+    let is_code = matches!(primary.len(), 2 | 3) && primary.bytes().all(|b| b.is_ascii_lowercase());
+    if !is_code {
+        return String::new();
+    }
+    if primary.len() == 2 {
+        return primary;
+    }
+    Lang::from_code(primary.as_str()).map_or(primary, |lang| code(lang).to_owned())
+}
+
+/// ISO 639-3 and ISO 639-1 of every language that is detected.
+const CODES: [&str; 70] = [
+    "afr af", "aka ak", "amh am", "ara ar", "aze az", "bel be", "ben bn", "bul bg", "cat ca",
+    "ces cs", "cmn zh", "cym cy", "dan da", "deu de", "ell el", "eng en", "epo eo", "est et",
+    "fin fi", "fra fr", "guj gu", "heb he", "hin hi", "hrv hr", "hun hu", "hye hy", "ind id",
+    "ita it", "jav jv", "jpn ja", "kan kn", "kat ka", "khm km", "kor ko", "lat la", "lav lv",
+    "lit lt", "mal ml", "mar mr", "mkd mk", "mya my", "nep ne", "nld nl", "nob nb", "ori or",
+    "pan pa", "pes fa", "pol pl", "por pt", "ron ro", "rus ru", "sin si", "slk sk", "slv sl",
+    "sna sn", "spa es", "srp sr", "swe sv", "tam ta", "tel te", "tgl tl", "tha th", "tuk tk",
+    "tur tr", "ukr uk", "urd ur", "uzb uz", "vie vi", "yid yi", "zul zu",
+];
+
+/// The code of two letters.
+fn code(lang: Lang) -> &'static str {
+    let line = CODES.iter().find_map(|line| line.strip_prefix(lang.code()));
+    line.unwrap_or_default().trim_start()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_language_has_a_code_of_two_letters() {
+        for &lang in Lang::all() {
+            assert_eq!(code(lang).len(), 2, "{lang}");
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! Markdown: turned into HTML, which it may contain anyway, and read as such.
+//!
+//! Reference: <https://spec.commonmark.org/>, with the tables and the strikethrough of GitHub.
+
+use ::url::Url;
+use pulldown_cmark::{Options, Parser};
+
+use crate::html::{self, Syntax};
+use crate::{Limits, Page};
+
+/// Fills `page` from a Markdown text; returns the language that HTML in it declares.
+pub(crate) fn read(page: &mut Page, url: &Url, text: &str, limits: &Limits) -> String {
+    let options = Options::ENABLE_TABLES
+        | Options::ENABLE_STRIKETHROUGH
+        | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS;
+    let mut markup = String::with_capacity(text.len() + text.len() / 4);
+    pulldown_cmark::html::push_html(&mut markup, Parser::new_ext(text, options));
+    let declared = html::read(page, url, &markup, Syntax::Html, limits);
+    if page.title.is_empty() {
+        page.title = page.headings.first().cloned().unwrap_or_default();
+    }
+    declared
+}

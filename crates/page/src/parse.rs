@@ -1,0 +1,89 @@
+//! From an answer to a [`Page`]: which format it is, which charset, and on to the reader of that
+//! format.
+
+use ::url::Url;
+
+use crate::charset::{self, Charset};
+use crate::html::{self, Syntax};
+use crate::kind::Kind;
+use crate::{Directives, Limits, PageError, binary, language, markdown, plain};
+
+/// What a page says, in text.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// The title; empty if it has none.
+    pub title: String,
+    /// The headings in order, without their levels.
+    pub headings: Vec<String>,
+    /// The text of the body, headings included, the title not; blocks separated by `\n`.
+    pub text: String,
+    /// What the page says of itself in `<meta name=description>`.
+    pub description: String,
+    /// The links in order, normalised; the same URL may come several times.
+    pub links: Vec<Link>,
+    /// The URL that the page names as its own.
+    pub canonical: Option<Url>,
+    /// Where the page sends its visitor by `<meta http-equiv=refresh>`.
+    pub refresh: Option<Url>,
+    /// The language, ISO 639-1 where there is a code of two letters; empty if unknown.
+    pub language: String,
+    /// What `<meta name=robots>` forbids; the HTTP header is the caller's to add.
+    pub robots: Directives,
+    /// How the bytes were read.
+    pub charset: Charset,
+}
+
+/// A link as the page makes it: `a`, `area`, `frame` or `iframe`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// Where it leads.
+    pub url: Url,
+    /// Its words; the alternative text of images in it included.
+    pub text: String,
+    /// The link itself says `rel=nofollow`; the page may say so for all, see [`Page::robots`].
+    pub nofollow: bool,
+}
+
+/// Reads the `body` of an answer, already content-decoded, that came from `url` with this
+/// `Content-Type`.
+///
+/// Without a content type the name in the URL and the first bytes decide. Whatever the label, a
+/// body that is plainly binary is [`PageError::NotText`].
+pub fn parse(
+    url: &Url,
+    content_type: Option<&str>,
+    body: &[u8],
+    limits: &Limits,
+) -> Result<Page, PageError> {
+    let body = &body[..body.len().min(limits.body_bytes_max)];
+    let kind = Kind::of(url, content_type, body)?;
+    binary::refuse_magic(body)?;
+    let (text, charset) = charset::decode(url, content_type, body, kind.is_html());
+    binary::refuse_controls(&text)?;
+    let mut page = Page::blank(charset);
+    let declared = match kind {
+        Kind::Html => html::read(&mut page, url, &text, Syntax::Html, limits),
+        Kind::Xhtml => html::read(&mut page, url, &text, Syntax::Xml, limits),
+        Kind::Plain => plain::read(&mut page, &text, limits),
+        Kind::Markdown => markdown::read(&mut page, url, &text, limits),
+    };
+    page.language = language::identify(&declared, &page.text);
+    Ok(page)
+}
+
+impl Page {
+    fn blank(charset: Charset) -> Self {
+        Self {
+            title: String::new(),
+            headings: Vec::new(),
+            text: String::new(),
+            description: String::new(),
+            links: Vec::new(),
+            canonical: None,
+            refresh: None,
+            language: String::new(),
+            robots: Directives::default(),
+            charset,
+        }
+    }
+}

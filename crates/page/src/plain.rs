@@ -1,0 +1,17 @@
+//! Plain text: every line is a block, the first one stands for a title.
+
+use crate::flow::{Flow, Gap};
+use crate::{Limits, Page};
+
+/// Fills `page` from a plain text; returns the language it declares, which is none.
+pub(crate) fn read(page: &mut Page, text: &str, limits: &Limits) -> String {
+    let mut flow = Flow::new(limits.text_bytes_max);
+    for line in text.split(['\n', '\r']) {
+        flow.separate(Gap::Line);
+        flow.push(line.as_bytes());
+    }
+    page.text = flow.finish();
+    let first = page.text.lines().next().unwrap_or_default();
+    page.title = first[..first.floor_char_boundary(limits.title_bytes_max)].to_owned();
+    String::new()
+}

@@ -1,0 +1,59 @@
+//! One spelling for each URL.
+//!
+//! What lives here: normalisation by the WHATWG URL standard, as browsers do it, and the
+//! registered domain by the public suffix list. What does not: rules that may change what the
+//! server answers (session ids, `index.html`, `www`), and scope.
+//!
+//! **Invariant.** [`normalise`] is idempotent: what it returns, it returns unchanged.
+//!
+//! Reference: <https://url.spec.whatwg.org/>, <https://publicsuffix.org/list/>.
+
+use ::url::{Host, Url};
+
+use crate::{Limits, PageError};
+
+/// Bytes of a refused reference that an error message repeats.
+const ERROR_RAW_BYTES: usize = 200;
+
+/// The absolute URL that `raw` means, found in a page at `base`; http and https only. User
+/// information is dropped, for a crawler does not log in, and so is the fragment, for no server
+/// sees it.
+///
+/// The limit holds before parsing too, so that a reference of a megabyte costs nothing.
+pub fn normalise(raw: &str, base: Option<&Url>, limits: &Limits) -> Result<Url, PageError> {
+    // In every state of the URL parser the first '#' begins the fragment.
+    let whole = raw.split_once('#').map_or(raw, |(before, _)| before);
+    check_length(whole.len(), limits)?;
+    let mut url = Url::options()
+        .base_url(base)
+        .parse(whole)
+        .map_err(|source| PageError::Url { raw: excerpt(raw), source })?;
+    if !matches!(url.scheme(), "http" | "https") {
+        let scheme = url.scheme().to_owned();
+        return Err(PageError::Scheme { raw: excerpt(raw), scheme });
+    }
+    url.set_fragment(None);
+    // These fail only for a URL without a host, and http has one always.
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    check_length(url.as_str().len(), limits)?;
+    Ok(url)
+}
+
+/// The part of the host that one registers: `example.co.uk` of `www.example.co.uk`. `None` for
+/// IP addresses and for names that are themselves suffixes, such as `localhost` or `co.uk`.
+pub fn registered_domain(url: &Url) -> Option<String> {
+    let Some(Host::Domain(name)) = url.host() else { return None };
+    psl::domain_str(name.trim_end_matches('.')).map(str::to_owned)
+}
+
+fn check_length(bytes: usize, limits: &Limits) -> Result<(), PageError> {
+    if bytes <= limits.url_bytes_max {
+        return Ok(());
+    }
+    Err(PageError::UrlTooLong { bytes, bytes_max: limits.url_bytes_max })
+}
+
+fn excerpt(raw: &str) -> String {
+    raw[..raw.floor_char_boundary(ERROR_RAW_BYTES)].to_owned()
+}
