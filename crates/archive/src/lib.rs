@@ -1,1 +1,46 @@
 //! WARC and CDXJ in and out; where a page is.
+//!
+//! The archive is the only source of truth of a collection and the journal of its crawl: everything
+//! else can be made again from it. It is a folder of standard files that any web archiving tool reads.
+//!
+//! - [`WarcWriter`] appends records to `crivello-00001.warc.gz`, …; a failed write loses nothing.
+//! - [`WarcReader`] reads one WARC file, whoever wrote it; [`Archive`] reads a folder of them, and finds
+//!   the captures of a URL through CDXJ files ([`CdxLine`], [`surt`]).
+//! - [`repair`] cuts off what a killed writer left unfinished.
+//! - [`parse_http`] and [`HttpResponse::decoded_body`] open the block of a response.
+//!
+//! What does not live here: what a page means, when it is fetched, when files are synced.
+//!
+//! **Invariant.** Whatever the bytes of a file, reading ends, in bounded memory, with the records that
+//! were written or with an error that names file and offset.
+//!
+//! Reference: ISO 28500:2017 (WARC 1.1), RFC 9112 (HTTP/1.1), RFC 1952 (gzip); `docs/formats/archive.md`.
+#![forbid(unsafe_code)]
+
+mod cdx;
+mod coding;
+mod date;
+mod digest;
+mod disk;
+mod error;
+mod fields;
+mod folder;
+mod gzip;
+mod http;
+mod reader;
+mod record;
+mod repair;
+mod stream;
+mod surt;
+mod writer;
+
+pub use cdx::CdxLine;
+pub use error::ArchiveError;
+pub use fields::{parse_warc_fields, warc_fields};
+pub use folder::{Archive, Records};
+pub use http::{HttpResponse, UNDONE_TRANSFER_ENCODING, http_block, parse_http};
+pub use reader::WarcReader;
+pub use record::{Kind, Limits, Location, Record};
+pub use repair::{Repair, repair};
+pub use surt::surt;
+pub use writer::{Draft, WarcWriter, WriterOptions};

@@ -1,0 +1,335 @@
+//! CDXJ: where the captures of a URL are.
+//!
+//! What lives here: the line, the file beside each WARC file, its lookup by binary search on disk, and
+//! bringing it up to date. What does not: choosing among captures.
+//!
+//! A line is `key timestamp {json}` as pywb has it: the key of [`crate::surt`], 14 digits, and an object with
+//! `url`, `mime`, `status`, `digest`, `length`, `offset` and `filename`, all of them strings. Lines are
+//! sorted bytewise. Before them stands `!meta {"version":1,"filename":…,"covers":n}`: the first n bytes of
+//! the WARC file are indexed, so a file that has grown since is indexed from there on.
+//!
+//! **Invariant.** A CDXJ file appears under its name whole or not at all; it can be deleted at any time.
+
+use std::fs::{self, File};
+use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde::{Deserialize, Serialize};
+
+use crate::disk::Disk;
+use crate::{ArchiveError, Kind, Limits, Location, Record, WarcReader, date, digest, http, surt};
+
+/// The longest line; it must hold any WARC header's URL twice, escaped.
+const LINE_BYTES_MAX: u64 = 1 << 20;
+/// A stretch this short is read through rather than halved again.
+const SCAN_BYTES: u64 = 4096;
+const VERSION: u32 = 1;
+
+/// One capture of a URL.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CdxLine {
+    /// The URL's [`crate::surt`].
+    pub key: String,
+    /// When, as 14 digits in UTC.
+    pub timestamp: String,
+    /// The URL as captured.
+    pub url: String,
+    /// The media type without parameters; `warc/revisit` for a revisit, `unk` where none is known.
+    pub mime: String,
+    /// The HTTP status, where there is one.
+    pub status: Option<u16>,
+    /// The payload's SHA-1 in base 32, without `sha1:`.
+    pub digest: Option<String>,
+    /// Where the record is.
+    pub location: Location,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Json {
+    url: String,
+    mime: String,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    status: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    digest: Option<String>,
+    length: String,
+    offset: String,
+    filename: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Meta {
+    version: u32,
+    filename: String,
+    covers: u64,
+}
+
+impl CdxLine {
+    /// The line of a record, if it is one of those that are looked up by URL: responses, resources,
+    /// revisits and metadata.
+    pub fn of(record: &Record) -> Option<Self> {
+        let digest = record.header("WARC-Payload-Digest").map(str::to_owned);
+        let digest = digest.or_else(|| Some(digest::sha1(&record.block)));
+        Self::describe(
+            &record.kind,
+            record.target.as_deref()?,
+            record.date_s,
+            record.content_type.as_deref(),
+            &record.block,
+            digest.as_deref(),
+            record.location.clone(),
+        )
+    }
+
+    pub(crate) fn describe(
+        kind: &Kind,
+        target: &str,
+        date_s: i64,
+        content_type: Option<&str>,
+        block: &[u8],
+        digest: Option<&str>,
+        location: Location,
+    ) -> Option<Self> {
+        if !matches!(kind, Kind::Response | Kind::Resource | Kind::Revisit | Kind::Metadata) {
+            return None;
+        }
+        let is_http = content_type.is_some_and(|value| value.starts_with("application/http"));
+        let response = if is_http { http::parse_http(block).ok() } else { None };
+        let mime = match (&response, kind) {
+            (_, Kind::Revisit) => Some("warc/revisit"),
+            (Some(response), _) => response.header("Content-Type"),
+            (None, _) => content_type,
+        };
+        let mime = mime.and_then(|value| value.split(';').next()).unwrap_or_default().trim();
+        Some(Self {
+            key: surt(target),
+            timestamp: date::digits(date_s),
+            url: target.to_owned(),
+            mime: if mime.is_empty() { "unk".to_owned() } else { mime.to_ascii_lowercase() },
+            status: response.map(|response| response.status),
+            digest: digest.map(|d| d.strip_prefix("sha1:").unwrap_or(d).to_owned()),
+            location,
+        })
+    }
+
+    /// The line as it stands in the file, without a line break.
+    pub fn to_text(&self) -> String {
+        let json = Json {
+            url: self.url.clone(),
+            mime: self.mime.clone(),
+            status: self.status.map(|status| status.to_string()),
+            digest: self.digest.clone(),
+            length: self.location.length.to_string(),
+            offset: self.location.offset.to_string(),
+            filename: self.location.file.clone(),
+        };
+        let json = serde_json::to_string(&json).expect("strings become JSON");
+        format!("{} {} {json}", self.key, self.timestamp)
+    }
+
+    /// Reads a line; `None` if it is none.
+    pub fn parse(line: &str) -> Option<Self> {
+        let (key, rest) = line.trim_end().split_once(' ')?;
+        let (timestamp, json) = rest.split_once(' ')?;
+        let json: Json = serde_json::from_str(json).ok()?;
+        Some(Self {
+            key: key.to_owned(),
+            timestamp: timestamp.to_owned(),
+            url: json.url,
+            mime: json.mime,
+            status: json.status.and_then(|status| status.parse().ok()),
+            digest: json.digest,
+            location: Location {
+                file: json.filename,
+                offset: json.offset.parse().ok()?,
+                length: json.length.parse().ok()?,
+            },
+        })
+    }
+}
+
+/// The name of the CDXJ file of a WARC file.
+pub(crate) fn path_of(warc: &Path) -> PathBuf {
+    let mut name = warc.as_os_str().to_owned();
+    name.push(".cdxj");
+    PathBuf::from(name)
+}
+
+/// Writes the CDXJ file of a WARC file, of which the first `covers` bytes are indexed by `lines`.
+pub(crate) fn write(
+    disk: &mut impl Disk,
+    warc: &Path,
+    covers: u64,
+    mut lines: Vec<String>,
+) -> Result<(), ArchiveError> {
+    static COUNTER: AtomicU64 = AtomicU64::new(0);
+    lines.sort_unstable();
+    let filename = warc.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let meta = Meta { version: VERSION, filename, covers };
+    let meta = serde_json::to_string(&meta).expect("strings and numbers become JSON");
+    let mut text = format!("!meta {meta}\n");
+    for line in lines {
+        text.push_str(&line);
+        text.push('\n');
+    }
+    let path = path_of(warc);
+    let mut temporary = path.clone().into_os_string();
+    let number = COUNTER.fetch_add(1, Ordering::Relaxed);
+    temporary.push(format!(".{}-{number}.tmp", std::process::id()));
+    let temporary = PathBuf::from(temporary);
+    let mut put = || {
+        let mut file = disk.create(&temporary)?;
+        disk.append_all(&mut file, text.as_bytes())?;
+        disk.sync(&file)?;
+        disk.rename(&temporary, &path)
+    };
+    let result: io::Result<()> = put();
+    if result.is_err() {
+        // Whether or not this succeeds, the error to report is the first one.
+        let _ = fs::remove_file(&temporary);
+    }
+    result.map_err(ArchiveError::io(&path))
+}
+
+/// A CDXJ file open for lookups.
+pub(crate) struct CdxFile {
+    input: BufReader<File>,
+    path: PathBuf,
+    /// Where the first line after `!meta` begins.
+    body: u64,
+    length: u64,
+    /// How many bytes of the WARC file it covers.
+    pub(crate) covers: u64,
+}
+
+impl CdxFile {
+    /// Opens the CDXJ file of a WARC file; `None` if there is none of use.
+    pub(crate) fn open(warc: &Path) -> Result<Option<Self>, ArchiveError> {
+        let path = path_of(warc);
+        let file = match File::open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(ArchiveError::io(&path)(error)),
+        };
+        let length = file.metadata().map_err(ArchiveError::io(&path))?.len();
+        let mut cdx = Self { input: BufReader::new(file), path, body: 0, length, covers: 0 };
+        let Some(line) = cdx.line()? else { return Ok(None) };
+        let meta = std::str::from_utf8(&line).ok().and_then(|line| line.strip_prefix("!meta "));
+        let meta: Option<Meta> = meta.and_then(|meta| serde_json::from_str(meta).ok());
+        let name = warc.file_name().unwrap_or_default().to_string_lossy();
+        Ok(meta.filter(|meta| meta.version == VERSION && meta.filename == name).map(|meta| {
+            cdx.covers = meta.covers;
+            cdx.body = line.len() as u64;
+            cdx
+        }))
+    }
+
+    /// The lines of a key, by binary search for its first one.
+    pub(crate) fn find(&mut self, key: &str) -> Result<Vec<CdxLine>, ArchiveError> {
+        let wanted = format!("{key} ").into_bytes();
+        // Lines that begin before `low` are less than wanted, those from `high` on are not.
+        let (mut low, mut high) = (self.body, self.length);
+        while high - low > SCAN_BYTES {
+            let middle = low + (high - low) / 2;
+            self.seek(middle)?;
+            let skipped = self.line()?.map_or(0, |line| line.len() as u64);
+            let begin = middle + skipped;
+            match self.line()? {
+                Some(line) if begin < high && line < wanted => low = begin + line.len() as u64,
+                _ => high = middle,
+            }
+        }
+        self.seek(low)?;
+        let mut found = Vec::new();
+        while let Some(line) = self.line()? {
+            if line.starts_with(&wanted) {
+                found.push(self.parse(&line)?);
+            } else if line > wanted {
+                break;
+            }
+        }
+        Ok(found)
+    }
+
+    /// Every line of the file.
+    pub(crate) fn lines(&mut self) -> Result<Vec<CdxLine>, ArchiveError> {
+        self.seek(self.body)?;
+        let mut lines = Vec::new();
+        while let Some(line) = self.line()? {
+            lines.push(self.parse(&line)?);
+        }
+        Ok(lines)
+    }
+
+    fn parse(&self, line: &[u8]) -> Result<CdxLine, ArchiveError> {
+        let line = std::str::from_utf8(line).ok().and_then(CdxLine::parse);
+        line.ok_or_else(|| self.damaged())
+    }
+
+    fn seek(&mut self, offset: u64) -> Result<(), ArchiveError> {
+        self.input.seek(SeekFrom::Start(offset)).map_err(ArchiveError::io(&self.path))?;
+        Ok(())
+    }
+
+    /// The next line with its line break; `None` at the end.
+    fn line(&mut self) -> Result<Option<Vec<u8>>, ArchiveError> {
+        let mut line = Vec::new();
+        let mut input = (&mut self.input).take(LINE_BYTES_MAX);
+        input.read_until(b'\n', &mut line).map_err(ArchiveError::io(&self.path))?;
+        if line.len() as u64 == LINE_BYTES_MAX {
+            return Err(self.damaged());
+        }
+        Ok((!line.is_empty()).then_some(line))
+    }
+
+    fn damaged(&self) -> ArchiveError {
+        let what = "a line of it is none of CDXJ; delete the file, it is made again";
+        ArchiveError::Damaged { path: self.path.clone(), offset: self.body, what }
+    }
+}
+
+/// The CDXJ file of a WARC file, made or brought up to date if need be.
+pub(crate) fn current(disk: &mut impl Disk, warc: &Path) -> Result<CdxFile, ArchiveError> {
+    let length = fs::metadata(warc).map_err(ArchiveError::io(warc))?.len();
+    let mut old = CdxFile::open(warc)?;
+    if let Some(cdx) = old.take_if(|cdx| cdx.covers == length) {
+        return Ok(cdx);
+    }
+    let mut lines = Vec::new();
+    let mut covered = 0;
+    if let Some(mut cdx) = old.filter(|cdx| cdx.covers < length) {
+        // A damaged file is made again from the beginning.
+        if let Ok(kept) = cdx.lines() {
+            lines = kept.iter().map(CdxLine::to_text).collect();
+            covered = cdx.covers;
+        }
+    }
+    let covers = index(warc, covered, &mut lines)?;
+    write(disk, warc, covers, lines)?;
+    CdxFile::open(warc)?.ok_or_else(|| {
+        let source = io::Error::new(io::ErrorKind::NotFound, "it was removed while in use");
+        ArchiveError::Io { path: path_of(warc), source }
+    })
+}
+
+/// Adds the lines of the records from byte `from` on; returns how far the file could be read. What is
+/// damaged has no lines: whoever reads the archive through is told.
+fn index(warc: &Path, from: u64, lines: &mut Vec<String>) -> Result<u64, ArchiveError> {
+    let mut reader = WarcReader::open_at(warc, from, Limits::default())?;
+    let mut covers = from;
+    loop {
+        match reader.next_record() {
+            Ok(Some(record)) => {
+                if record.location.length > 0 {
+                    lines.extend(CdxLine::of(&record).map(|line| line.to_text()));
+                }
+                covers = reader.offset();
+            }
+            Ok(None) => break,
+            Err(error @ ArchiveError::Io { .. }) => return Err(error),
+            Err(_) => {}
+        }
+    }
+    Ok(if reader.is_at_end() { reader.offset() } else { covers })
+}

@@ -1,0 +1,110 @@
+//! Undoing the codings of an HTTP body.
+//!
+//! What lives here: chunked, gzip and deflate, each bounded by the size of what may come out. What does
+//! not: which header says what (`http.rs`), and charsets.
+//!
+//! **Invariant.** No more than `bytes_max` bytes come out of any step, whatever goes in.
+//!
+//! Reference: RFC 9110, section 8.4; RFC 9112, section 7.1. `deflate` should mean zlib (RFC 1950); many
+//! servers send bare deflate (RFC 1951), so both are tried, as browsers do.
+
+use std::borrow::Cow;
+use std::io::Read;
+
+use flate2::bufread::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
+
+use crate::ArchiveError;
+
+/// The most codings undone one after another; nobody honest uses more than one.
+const LAYERS_MAX: usize = 4;
+
+/// The body with the codings of both headers undone; see [`crate::HttpResponse::decoded_body`].
+pub(crate) fn decode<'a>(
+    body: &'a [u8],
+    transfer: &str,
+    content: &str,
+    bytes_max: usize,
+) -> Result<Cow<'a, [u8]>, ArchiveError> {
+    let names = |value: &str| -> Vec<String> {
+        value.split(',').map(|name| name.trim().to_ascii_lowercase()).collect()
+    };
+    // The last one was applied last, so it comes off first; transfer codings lie outside.
+    let layers: Vec<_> =
+        names(content).into_iter().chain(names(transfer)).rev().filter(|n| !n.is_empty()).collect();
+    let mut bytes = Cow::Borrowed(body);
+    for name in layers.iter().take(LAYERS_MAX) {
+        let decoded = match name.as_str() {
+            "chunked" => unchunk(&bytes, bytes_max),
+            "gzip" | "x-gzip" => gzip(&bytes, bytes_max),
+            "deflate" => deflate(&bytes, bytes_max),
+            "br" | "zstd" | "compress" | "x-compress" | "dcb" | "dcz" => {
+                return Err(ArchiveError::Coding { coding: name.clone() });
+            }
+            _ => None, // identity, and names that mean nothing
+        };
+        if let Some(decoded) = decoded {
+            bytes = Cow::Owned(decoded);
+        }
+    }
+    Ok(match bytes {
+        Cow::Borrowed(bytes) => Cow::Borrowed(&bytes[..bytes.len().min(bytes_max)]),
+        Cow::Owned(mut bytes) => {
+            bytes.truncate(bytes_max);
+            Cow::Owned(bytes)
+        }
+    })
+}
+
+/// The chunks put together; `None` if the body does not begin with a chunk.
+pub(crate) fn unchunk(body: &[u8], bytes_max: usize) -> Option<Vec<u8>> {
+    let mut out = Vec::new();
+    let mut rest = body;
+    let mut chunks = 0_usize;
+    while let Some((size, after)) = chunk_size(rest) {
+        chunks += 1;
+        let taken = size.min(after.len()).min(bytes_max - out.len());
+        out.extend_from_slice(&after[..taken]);
+        if size == 0 || taken < size {
+            break;
+        }
+        rest = &after[size..];
+        rest = rest.strip_prefix(b"\r").unwrap_or(rest);
+        rest = rest.strip_prefix(b"\n").unwrap_or(rest);
+    }
+    (chunks > 0).then_some(out)
+}
+
+/// Reads a chunk's first line: hexadecimal digits, then perhaps an extension.
+fn chunk_size(bytes: &[u8]) -> Option<(usize, &[u8])> {
+    const LINE_BYTES_MAX: usize = 1024;
+    let end = bytes.iter().take(LINE_BYTES_MAX).position(|&byte| byte == b'\n')?;
+    let line = bytes[..end].trim_ascii();
+    let digits = line.split(|&byte| byte == b';').next().unwrap_or_default().trim_ascii_end();
+    if digits.is_empty() || digits.len() > 8 || !digits.iter().all(u8::is_ascii_hexdigit) {
+        return None;
+    }
+    let size = std::str::from_utf8(digits).ok().and_then(|d| usize::from_str_radix(d, 16).ok())?;
+    Some((size, &bytes[end + 1..]))
+}
+
+fn gzip(bytes: &[u8], bytes_max: usize) -> Option<Vec<u8>> {
+    let (out, _) = read_bounded(MultiGzDecoder::new(bytes), bytes_max);
+    (!out.is_empty() || bytes.starts_with(&[0x1f, 0x8b])).then_some(out)
+}
+
+fn deflate(bytes: &[u8], bytes_max: usize) -> Option<Vec<u8>> {
+    let (out, whole) = read_bounded(ZlibDecoder::new(bytes), bytes_max);
+    if whole || !out.is_empty() {
+        return Some(out);
+    }
+    // Bare deflate has no mark at its beginning: only a stream that ends well is believed.
+    let (out, whole) = read_bounded(DeflateDecoder::new(bytes), bytes_max);
+    whole.then_some(out)
+}
+
+/// What can be read, and whether that went well up to the end or to the limit.
+fn read_bounded(decoder: impl Read, bytes_max: usize) -> (Vec<u8>, bool) {
+    let mut out = Vec::new();
+    let whole = decoder.take(bytes_max as u64).read_to_end(&mut out).is_ok();
+    (out, whole)
+}

@@ -1,0 +1,112 @@
+//! WARC-Date and the 14-digit time of CDXJ.
+//!
+//! What lives here: both spellings to and from seconds since 1970. What does not: any clock.
+//!
+//! Reference: WARC 1.1, section 5.4, which takes its dates from W3C "Date and Time Formats": a year
+//! alone up to a second with a fraction. Older writers also use 14 digits and lower-case letters.
+
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+
+/// `2017-03-06T04:03:53Z`; seconds outside the years 0 to 9999 are clamped to them.
+pub(crate) fn warc(date_s: i64) -> String {
+    civil(date_s).strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+/// `20170306040353`.
+pub(crate) fn digits(date_s: i64) -> String {
+    civil(date_s).strftime("%Y%m%d%H%M%S").to_string()
+}
+
+/// Reads a WARC-Date: `2017`, `2017-03`, `2017-03-06`, `2017-03-06T04:03Z`, `2017-03-06T04:03:53Z`
+/// with or without a fraction, or 14 digits. Always in UTC, as the standard wants.
+pub(crate) fn parse(text: &str) -> Option<i64> {
+    let text = text.trim().as_bytes();
+    let digits: Vec<u8> = if text.len() == 14 && text.iter().all(u8::is_ascii_digit) {
+        text.to_vec()
+    } else {
+        const PATTERN: &[u8] = b"0000-00-00T00:00:00";
+        let text = text.strip_suffix(b"Z").or_else(|| text.strip_suffix(b"z")).unwrap_or(text);
+        let (whole, fraction) = text.split_at(text.len().min(PATTERN.len()));
+        let shape = whole.iter().zip(PATTERN).all(|(&byte, &wanted)| match wanted {
+            b'0' => byte.is_ascii_digit(),
+            b'T' => byte == b'T' || byte == b't' || byte == b' ',
+            _ => byte == wanted,
+        });
+        let complete = matches!(whole.len(), 4 | 7 | 10 | 16 | 19);
+        let fraction = match fraction {
+            [] => true,
+            [b'.', rest @ ..] => {
+                !rest.is_empty() && rest.len() <= 9 && rest.iter().all(u8::is_ascii_digit)
+            }
+            _ => false,
+        };
+        if !(shape && complete && fraction) {
+            return None;
+        }
+        whole.iter().copied().filter(u8::is_ascii_digit).collect()
+    };
+    let part = |from: usize, to: usize, missing: i16| {
+        digits.get(from..to).map_or(missing, |part| {
+            part.iter().fold(0, |number, &digit| number * 10 + i16::from(digit - b'0'))
+        })
+    };
+    let small = |number: i16| i8::try_from(number).ok();
+    let time = DateTime::new(
+        part(0, 4, 0),
+        small(part(4, 6, 1))?,
+        small(part(6, 8, 1))?,
+        small(part(8, 10, 0))?,
+        small(part(10, 12, 0))?,
+        small(part(12, 14, 0).min(59))?, // a leap second is the second before it
+        0,
+    )
+    .ok()?;
+    Some(time.to_zoned(TimeZone::UTC).ok()?.timestamp().as_second())
+}
+
+fn civil(date_s: i64) -> DateTime {
+    const YEAR_0_S: i64 = -62_167_219_200;
+    const YEAR_9999_S: i64 = 253_402_207_200; // the last day jiff has
+    let timestamp = Timestamp::from_second(date_s.clamp(YEAR_0_S, YEAR_9999_S));
+    TimeZone::UTC.to_datetime(timestamp.expect("clamped to what jiff can hold"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn golden() {
+        let table = [
+            ("1970-01-01T00:00:00Z", 0),
+            ("2017-03-06T04:03:53Z", 1_488_773_033),
+            ("2017-03-06t04:03:53z", 1_488_773_033),
+            ("2017-03-06T04:03:53.123456Z", 1_488_773_033),
+            ("20170306040353", 1_488_773_033),
+            ("2017-03-06T04:03Z", 1_488_772_980),
+            ("2017-03-06", 1_488_758_400),
+            ("2017-03", 1_488_326_400),
+            ("2017", 1_483_228_800),
+            ("2016-12-31T23:59:60Z", 1_483_228_799),
+        ];
+        for (text, date_s) in table {
+            assert_eq!(parse(text), Some(date_s), "{text}");
+        }
+        for text in ["", "blue monday", "2017-", "2017-13", "2017-02-30", "2017-03-06T04:03:53+01"]
+        {
+            assert_eq!(parse(text), None, "{text}");
+        }
+        assert_eq!(warc(1_488_773_033), "2017-03-06T04:03:53Z");
+        assert_eq!(digits(1_488_773_033), "20170306040353");
+    }
+
+    #[test]
+    fn every_second_can_be_written() {
+        for date_s in [i64::MIN, -1, 0, 253_402_300_799, i64::MAX] {
+            assert_eq!(warc(date_s).len(), 20, "{date_s}");
+            assert!(parse(&warc(date_s)).is_some(), "{date_s}");
+        }
+    }
+}

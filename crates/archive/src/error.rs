@@ -1,0 +1,204 @@
+//! What can go wrong with an archive.
+//!
+//! What lives here: the one error type of this crate. Every variant about a file names the file and
+//! the byte: in a gzipped file the byte is where the gzip member begins that holds the record, since
+//! that is where every other tool can look too.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Every way in which reading or writing an archive fails.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ArchiveError {
+    /// The file system refused a read, a listing or a rename.
+    #[error("cannot access {path}")]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the file system said.
+        source: io::Error,
+    },
+    /// A record could not be written; the file ends with the last whole record, and writing may go
+    /// on when the cause is gone.
+    #[error("cannot write to {path} at byte {offset}; whatever was written before is kept")]
+    Write {
+        /// The WARC file.
+        path: PathBuf,
+        /// Where the record would have begun.
+        offset: u64,
+        /// What the file system said.
+        source: io::Error,
+    },
+    /// The compressed data is not what was written.
+    #[error("{path} is damaged at byte {offset}: {what}")]
+    Damaged {
+        /// The WARC file.
+        path: PathBuf,
+        /// Where the damaged gzip member begins.
+        offset: u64,
+        /// What does not fit.
+        what: &'static str,
+    },
+    /// The file ends inside a record; in our own archives `repair` cuts such a tail off.
+    #[error("{path} ends inside the record at byte {offset}")]
+    Truncated {
+        /// The WARC file.
+        path: PathBuf,
+        /// Where the unfinished record or gzip member begins.
+        offset: u64,
+    },
+    /// Something that is no WARC record stands where one should begin.
+    #[error("{path} has no WARC record at byte {offset} but {found:?}")]
+    Garbage {
+        /// The WARC file.
+        path: PathBuf,
+        /// Where a record was expected.
+        offset: u64,
+        /// The first bytes found there.
+        found: String,
+    },
+    /// The file is in the older ARC format.
+    #[error("{path} is an ARC file, which is not read here: convert it with `warcio recompress`")]
+    Arc {
+        /// The ARC file.
+        path: PathBuf,
+    },
+    /// The file is compressed with Zstandard.
+    #[error("{path} is compressed with zstd, which is not read here: recompress it with gzip")]
+    Zstd {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A mandatory header is absent.
+    #[error("the record at byte {offset} of {path} has no {name}")]
+    MissingHeader {
+        /// The WARC file.
+        path: PathBuf,
+        /// Where the record begins.
+        offset: u64,
+        /// The header.
+        name: &'static str,
+    },
+    /// A header has a value that means nothing.
+    #[error("the record at byte {offset} of {path} has an unusable {name}: {value:?}")]
+    BadHeader {
+        /// The WARC file.
+        path: PathBuf,
+        /// Where the record begins.
+        offset: u64,
+        /// The header.
+        name: &'static str,
+        /// Its value, shortened.
+        value: String,
+    },
+    /// The block does not end where Content-Length says.
+    #[error("the record at byte {offset} of {path} is not {declared} bytes long, as it says")]
+    WrongLength {
+        /// The WARC file.
+        path: PathBuf,
+        /// Where the record begins.
+        offset: u64,
+        /// Its Content-Length.
+        declared: u64,
+    },
+    /// A part is larger than the limit for it.
+    #[error("the {what} at byte {offset} of {path} is larger than the limit of {bytes_max} bytes")]
+    TooLarge {
+        /// The WARC file.
+        path: PathBuf,
+        /// Where the record begins.
+        offset: u64,
+        /// Which part: header, block or the space between records.
+        what: &'static str,
+        /// The limit.
+        bytes_max: u64,
+    },
+    /// A digest in the header is not that of the bytes.
+    #[error(
+        "{name} of the record at byte {offset} of {path} is {declared}, but its bytes give {computed}"
+    )]
+    Digest {
+        /// The WARC file.
+        path: PathBuf,
+        /// Where the record begins.
+        offset: u64,
+        /// `WARC-Block-Digest` or `WARC-Payload-Digest`.
+        name: &'static str,
+        /// As the header has it.
+        declared: String,
+        /// As computed, in the same spelling.
+        computed: String,
+    },
+    /// A record that others follow in the same gzip member cannot be read by itself.
+    #[error(
+        "the record in the gzip member at byte {offset} of {path} shares it with others: import the file to give each its own"
+    )]
+    SharedMember {
+        /// The WARC file.
+        path: PathBuf,
+        /// Where the member begins.
+        offset: u64,
+    },
+    /// A location names something that is no file of the archive folder.
+    #[error("{file:?} is not the name of a file in the archive {dir}")]
+    Outside {
+        /// The archive folder.
+        dir: PathBuf,
+        /// The name.
+        file: String,
+    },
+    /// A record was not written, because a header of it cannot be: a line break or a control
+    /// character in it, or a name that the writer sets itself.
+    #[error("header {name:?} cannot be written with the value {value:?}")]
+    RefusedHeader {
+        /// The header.
+        name: String,
+        /// Its value.
+        value: String,
+    },
+    /// A record was not written, because no reader would accept its size.
+    #[error("a block of {bytes} bytes is not written: the limit is {bytes_max}")]
+    RefusedBlock {
+        /// Its size.
+        bytes: u64,
+        /// The limit.
+        bytes_max: u64,
+    },
+    /// A block is no HTTP response.
+    #[error("no HTTP response: {what}")]
+    Http {
+        /// What is wrong with it.
+        what: &'static str,
+    },
+    /// A body in a coding that is not decoded here.
+    #[error("cannot decode a body in content coding {coding:?}")]
+    Coding {
+        /// The coding, as the header names it.
+        coding: String,
+    },
+}
+
+impl ArchiveError {
+    /// The byte of the file that the error is about, if it is about one.
+    pub fn offset(&self) -> Option<u64> {
+        match *self {
+            Self::Write { offset, .. }
+            | Self::Damaged { offset, .. }
+            | Self::Truncated { offset, .. }
+            | Self::Garbage { offset, .. }
+            | Self::MissingHeader { offset, .. }
+            | Self::BadHeader { offset, .. }
+            | Self::WrongLength { offset, .. }
+            | Self::TooLarge { offset, .. }
+            | Self::Digest { offset, .. }
+            | Self::SharedMember { offset, .. } => Some(offset),
+            _ => None,
+        }
+    }
+
+    /// Wraps an error of the file system about `path`.
+    pub(crate) fn io(path: &std::path::Path) -> impl FnOnce(io::Error) -> Self + '_ {
+        move |source| Self::Io { path: path.to_path_buf(), source }
+    }
+}

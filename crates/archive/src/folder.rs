@@ -1,0 +1,169 @@
+//! The archive folder as a whole.
+//!
+//! What lives here: which files there are, reading them in order, reading one record by its place, and
+//! looking up the captures of a URL. What does not: writing (`writer.rs`).
+//!
+//! **Invariant.** Reading changes nothing but CDXJ files, which are made or brought up to date where a
+//! lookup needs them.
+
+use std::fs::{self, File};
+use std::path::{Component, Path, PathBuf};
+
+use crate::cdx::{self, CdxFile};
+use crate::disk::System;
+use crate::{ArchiveError, CdxLine, Limits, Location, Record, WarcReader, surt};
+
+/// An archive folder, with the WARC files it had when it was opened.
+#[derive(Clone, Debug)]
+pub struct Archive {
+    dir: PathBuf,
+    files: Vec<String>,
+}
+
+impl Archive {
+    /// Lists the WARC files of a folder.
+    pub fn open(dir: &Path) -> Result<Self, ArchiveError> {
+        Ok(Self { dir: dir.to_path_buf(), files: warc_files(dir)? })
+    }
+
+    /// The names of the WARC files, sorted, which for our own is the order of writing.
+    pub fn files(&self) -> &[String] {
+        &self.files
+    }
+
+    /// Every record of every file, in order. After an error the iteration goes on: behind the damage where
+    /// the next record is certain, otherwise with the next file.
+    pub fn records(&self) -> Records<'_> {
+        Records { archive: self, next_file: 0, reader: None, error_offset: None }
+    }
+
+    /// Reads one record.
+    pub fn read(&self, location: &Location) -> Result<Record, ArchiveError> {
+        let path = self.path(&location.file)?;
+        if location.length == 0 {
+            return Err(ArchiveError::SharedMember { path, offset: location.offset });
+        }
+        let mut reader = WarcReader::open_at(&path, location.offset, Limits::default())?;
+        let record = reader.next_record()?;
+        match record {
+            Some(record) if record.location == *location => Ok(record),
+            Some(_) => {
+                let what = "the record there has another length than its location says";
+                Err(ArchiveError::Damaged { path, offset: location.offset, what })
+            }
+            None => Err(ArchiveError::Truncated { path, offset: location.offset }),
+        }
+    }
+
+    /// The captures of a URL, oldest first: responses, resources, revisits and metadata, under http and
+    /// https alike. CDXJ files that are missing or behind are made on the way.
+    pub fn captures(&self, url: &str) -> Result<Vec<CdxLine>, ArchiveError> {
+        let key = surt(url);
+        let mut found = Vec::new();
+        for name in &self.files {
+            let path = self.dir.join(name);
+            let lines = match cdx::current(&mut System, &path)?.find(&key) {
+                Err(ArchiveError::Damaged { .. }) => {
+                    let cdxj = cdx::path_of(&path);
+                    fs::remove_file(&cdxj).map_err(ArchiveError::io(&cdxj))?;
+                    cdx::current(&mut System, &path)?.find(&key)?
+                }
+                lines => lines?,
+            };
+            found.extend(lines.into_iter().map(|mut line| {
+                line.location.file.clone_from(name);
+                line
+            }));
+        }
+        found.sort_by(|a, b| (&a.timestamp, &a.location).cmp(&(&b.timestamp, &b.location)));
+        Ok(found)
+    }
+
+    fn path(&self, file: &str) -> Result<PathBuf, ArchiveError> {
+        let mut parts = Path::new(file).components();
+        match (parts.next(), parts.next()) {
+            (Some(Component::Normal(name)), None) if name == file => Ok(self.dir.join(name)),
+            _ => Err(ArchiveError::Outside { dir: self.dir.clone(), file: file.to_owned() }),
+        }
+    }
+}
+
+/// Every record of an archive; see [`Archive::records`].
+pub struct Records<'a> {
+    archive: &'a Archive,
+    next_file: usize,
+    reader: Option<WarcReader<File>>,
+    /// Where the last error of the current file was.
+    error_offset: Option<u64>,
+}
+
+impl Iterator for Records<'_> {
+    type Item = Result<Record, ArchiveError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(reader) = &mut self.reader {
+                match reader.next_record() {
+                    Ok(Some(record)) => return Some(Ok(record)),
+                    Ok(None) => {
+                        if reader.is_at_end() {
+                            self.error_offset = None;
+                        }
+                        self.reader = None;
+                    }
+                    Err(error) => {
+                        self.error_offset = error.offset();
+                        return Some(Err(error));
+                    }
+                }
+            }
+            let opened = match self.error_offset.take() {
+                Some(offset) => self.behind(offset)?,
+                None => self.open_next()?,
+            };
+            match opened {
+                Ok(reader) => self.reader = reader,
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+}
+
+type Opened = Result<Option<WarcReader<File>>, ArchiveError>;
+
+impl Records<'_> {
+    fn open_next(&mut self) -> Option<Opened> {
+        let name = self.archive.files.get(self.next_file)?;
+        self.next_file += 1;
+        Some(WarcReader::open(&self.archive.dir.join(name), Limits::default()).map(Some))
+    }
+
+    /// A reader at the first record after a damaged one, which the CDXJ file knows.
+    fn behind(&self, offset: u64) -> Option<Opened> {
+        let name = self.archive.files.get(self.next_file.checked_sub(1)?)?;
+        let path = self.archive.dir.join(name);
+        let after = || {
+            let lines = CdxFile::open(&path).ok()??.lines().ok()?;
+            lines.iter().map(|line| line.location.offset).filter(|&o| o > offset).min()
+        };
+        Some(match after() {
+            Some(offset) => WarcReader::open_at(&path, offset, Limits::default()).map(Some),
+            None => Ok(None),
+        })
+    }
+}
+
+/// The names of the WARC files in a folder, sorted.
+pub(crate) fn warc_files(dir: &Path) -> Result<Vec<String>, ArchiveError> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(dir).map_err(ArchiveError::io(dir))? {
+        let entry = entry.map_err(ArchiveError::io(dir))?;
+        if let Ok(name) = entry.file_name().into_string() {
+            if name.ends_with(".warc.gz") || name.ends_with(".warc") {
+                files.push(name);
+            }
+        }
+    }
+    files.sort_unstable();
+    Ok(files)
+}

@@ -1,0 +1,143 @@
+//! The HTTP response inside a record.
+//!
+//! What lives here: splitting a block into status, header and body, writing such a block, and the
+//! payload that a digest speaks of. What does not: undoing codings (`coding.rs`), the meaning of a
+//! body.
+//!
+//! Reference: RFC 9112; WARC 1.1, section 6.3.2 and annex C.
+
+use std::borrow::Cow;
+
+use crate::{ArchiveError, Kind, Record, coding, digest, fields};
+
+/// The largest header of an HTTP message that is taken for one.
+const HEADER_BYTES_MAX: usize = 256 << 10;
+
+/// The header that keeps the value of a Transfer-Encoding which was undone before archiving.
+pub const UNDONE_TRANSFER_ENCODING: &str = "X-Archive-Orig-Transfer-Encoding";
+
+/// An HTTP response, parsed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HttpResponse<'a> {
+    /// The status code, 100 to 999.
+    pub status: u16,
+    /// The header fields in order.
+    pub headers: Vec<(String, String)>,
+    /// The body as it stands in the block, codings and all.
+    pub body: &'a [u8],
+    /// Where the body begins in the block.
+    pub body_offset: usize,
+}
+
+/// Parses the block of a `response` record of type `application/http`.
+pub fn parse_http(block: &[u8]) -> Result<HttpResponse<'_>, ArchiveError> {
+    let (head, body_offset) = split(block)
+        .ok_or(ArchiveError::Http { what: "no empty line ends its header within 256 KiB" })?;
+    let line = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let mut words = line.trim_ascii().split(|&byte| byte == b' ').filter(|word| !word.is_empty());
+    let version = words.next().unwrap_or_default();
+    if !version.get(..5).is_some_and(|start| start.eq_ignore_ascii_case(b"HTTP/")) {
+        return Err(ArchiveError::Http { what: "its first line is no status line" });
+    }
+    let status = match words.next() {
+        Some([a @ b'1'..=b'9', b @ b'0'..=b'9', c @ b'0'..=b'9']) => {
+            u16::from(a - b'0') * 100 + u16::from(b - b'0') * 10 + u16::from(c - b'0')
+        }
+        _ => return Err(ArchiveError::Http { what: "its status is no three-digit number" }),
+    };
+    let headers = fields::parse(&head[line.len()..]);
+    Ok(HttpResponse { status, headers, body: &block[body_offset..], body_offset })
+}
+
+/// A block for a `response` record, and where its payload begins. The fields are written as they
+/// came, but for Transfer-Encoding: the body comes with that undone, so the field is kept under the name
+/// [`UNDONE_TRANSFER_ENCODING`]. `status_line` has no line break; fields that cannot stand in a header
+/// (a line break in the value, say) are left out.
+pub fn http_block<'a>(
+    status_line: &str,
+    headers: impl Iterator<Item = (&'a str, &'a [u8])>,
+    body: &[u8],
+) -> (Vec<u8>, usize) {
+    let mut block = Vec::with_capacity(body.len() + 1024);
+    block.extend(status_line.bytes().filter(|&byte| byte != b'\r' && byte != b'\n'));
+    block.extend_from_slice(b"\r\n");
+    for (name, value) in headers {
+        let broken = |byte: &u8| matches!(byte, b'\r' | b'\n' | 0);
+        if name.is_empty()
+            || name.bytes().any(|b| b == b':' || broken(&b))
+            || value.iter().any(|b| broken(b))
+        {
+            continue;
+        }
+        let undone = name.eq_ignore_ascii_case("Transfer-Encoding");
+        let name = if undone { UNDONE_TRANSFER_ENCODING } else { name };
+        block.extend_from_slice(name.as_bytes());
+        block.extend_from_slice(b": ");
+        block.extend_from_slice(value);
+        block.extend_from_slice(b"\r\n");
+    }
+    block.extend_from_slice(b"\r\n");
+    let payload_offset = block.len();
+    block.extend_from_slice(body);
+    (block, payload_offset)
+}
+
+impl HttpResponse<'_> {
+    /// The value of the first header called `name`; case does not matter.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        fields::find(&self.headers, name)
+    }
+
+    /// The body with transfer and content codings undone, at most `bytes_max` bytes of it: what
+    /// would be longer is cut there, so that a small body that unpacks to a huge one costs no more.
+    ///
+    /// Headers lie. A body that is not in the coding its header names is returned as it is; one
+    /// that breaks off in the middle is returned up to there. Only a coding that is known and not
+    /// supported (`br`, `zstd`, `compress`) is an error, since its bytes would pass for text.
+    pub fn decoded_body(&self, bytes_max: usize) -> Result<Cow<'_, [u8]>, ArchiveError> {
+        let values = |name: &str| {
+            let of_name = |field: &&(String, String)| field.0.eq_ignore_ascii_case(name);
+            let values: Vec<_> =
+                self.headers.iter().filter(of_name).map(|(_, value)| value.as_str()).collect();
+            values.join(",")
+        };
+        coding::decode(
+            self.body,
+            &values("Transfer-Encoding"),
+            &values("Content-Encoding"),
+            bytes_max,
+        )
+    }
+}
+
+/// The value to put beside a payload digest that does not fit its record; `None` if it does. The payload
+/// of an HTTP message is its body; tools differ in whether chunks count, so both are tried.
+pub(crate) fn payload_mismatch(record: &Record, declared: &str) -> Option<String> {
+    let http = matches!(record.kind, Kind::Response | Kind::Request)
+        && record.content_type.as_deref().is_none_or(|value| {
+            value.trim_start().to_ascii_lowercase().starts_with("application/http")
+        });
+    let payload = match split(&record.block) {
+        Some((_, offset)) if http => &record.block[offset..],
+        _ => &record.block,
+    };
+    let computed = digest::mismatch(declared, payload)?;
+    let unchunked = coding::unchunk(payload, payload.len());
+    let same = unchunked.is_some_and(|bytes| digest::mismatch(declared, &bytes).is_none());
+    (!same).then_some(computed)
+}
+
+/// The header without its empty line, and where the body begins.
+fn split(block: &[u8]) -> Option<(&[u8], usize)> {
+    let mut line_start = 0;
+    let head = &block[..block.len().min(HEADER_BYTES_MAX)];
+    for (at, _) in head.iter().enumerate().filter(|(_, byte)| **byte == b'\n') {
+        if matches!(&head[line_start..at], b"" | b"\r") && line_start > 0 {
+            return Some((&head[..line_start], at + 1));
+        }
+        line_start = at + 1;
+    }
+    // A header that ends with the block, with no body and no empty line.
+    (block.len() == line_start && line_start > 0 && block.len() <= HEADER_BYTES_MAX)
+        .then_some((block, block.len()))
+}

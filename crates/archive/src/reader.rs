@@ -1,0 +1,398 @@
+//! Reading WARC files record by record, whoever wrote them.
+//!
+//! What lives here: finding records in the stream of members, their limits, the checks of length and
+//! digest, and how reading goes on after an error. What does not: decompression (`stream.rs`), the
+//! meaning of blocks (`http.rs`).
+//!
+//! **Invariant.** Memory is bounded by the limits whatever the file says. A record is given out only
+//! when its gzip member has passed its checksum, unless further records follow in the same member.
+//! After an error the next call goes on with the following record where its beginning is certain (the
+//! next gzip member, the end of a block of known length) and ends the iteration where it is not. It never
+//! searches for something that looks like a record: a page may contain a WARC file.
+//!
+//! Reference: ISO 28500:2017 (WARC 1.1); the drafts 0.17 and 0.18 differ in nothing that is read here.
+
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::path::Path;
+
+use crate::stream::Stream;
+use crate::{ArchiveError, Kind, Limits, Location, Record, date, digest, fields, http};
+
+/// The most line breaks accepted between two records.
+const BLANK_BYTES_MAX: u64 = 4096;
+
+/// Reads the records of one WARC file, in order.
+pub struct WarcReader<R = File> {
+    stream: Stream<R>,
+    /// The file's name, as locations give it.
+    file: String,
+    limits: Limits,
+    next: Next,
+    at_end: bool,
+}
+
+/// How the next record is reached.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Next {
+    /// It begins here, perhaps after blank lines.
+    Here,
+    /// After that many bytes of a block that was refused.
+    AfterBlock(u64),
+    /// With the next gzip member.
+    NextMember,
+    /// Its beginning is not known.
+    Lost,
+}
+
+/// Where a record begins.
+#[derive(Clone, Copy)]
+struct Start {
+    offset: u64,
+    /// Nothing but line breaks stands before it in its member.
+    first: bool,
+}
+
+impl WarcReader<File> {
+    /// Opens a `.warc` or `.warc.gz` file; which of the two it is, its first bytes say.
+    pub fn open(path: &Path, limits: Limits) -> Result<Self, ArchiveError> {
+        Self::open_at(path, 0, limits)
+    }
+
+    /// Opens a file at a byte where a record, or the gzip member of one, begins.
+    pub fn open_at(path: &Path, offset: u64, limits: Limits) -> Result<Self, ArchiveError> {
+        let input = File::open(path).map_err(ArchiveError::io(path))?;
+        Self::over(input, path, offset, limits)
+    }
+}
+
+impl<R: Read + Seek> WarcReader<R> {
+    /// Reads from anything that has bytes; `path` is what errors and locations call it.
+    pub fn over(input: R, path: &Path, offset: u64, limits: Limits) -> Result<Self, ArchiveError> {
+        let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let stream = Stream::at(input, path, offset)?;
+        Ok(Self { stream, file, limits, next: Next::Here, at_end: false })
+    }
+}
+
+impl<R: Read> WarcReader<R> {
+    /// The next record, or `None` at the end of the file or where reading cannot go on after an error.
+    pub fn next_record(&mut self) -> Result<Option<Record>, ArchiveError> {
+        // Whatever fails from here on without saying more fails in the compressed data.
+        match std::mem::replace(&mut self.next, Next::Lost) {
+            Next::Here => {}
+            Next::AfterBlock(bytes) => self.skip(bytes)?,
+            Next::NextMember => self.skip_member()?,
+            Next::Lost => return Ok(None),
+        }
+        let Some(start) = self.find_start()? else {
+            self.at_end = true;
+            return Ok(None);
+        };
+        let header = self.header(start)?;
+        let length = self.length(start, &header)?;
+        // The block's end is known now: even if the record is refused, the next one can be found.
+        let record = match self.describe(start, header, length) {
+            Ok(record) => record,
+            Err(error) => {
+                self.next = Next::AfterBlock(length);
+                return Err(error);
+            }
+        };
+        let record = self.finish(start, record, length)?;
+        self.next = Next::Here;
+        if self.limits.verify_digests {
+            self.verify(start, &record)?;
+        }
+        Ok(Some(record))
+    }
+
+    /// The byte of the file that reading has come to: exact between records that have a gzip member each,
+    /// and in plain files.
+    pub(crate) fn offset(&self) -> u64 {
+        self.stream.offset()
+    }
+
+    /// Whether the file was read to its end; not where reading broke off.
+    pub(crate) fn is_at_end(&self) -> bool {
+        self.at_end
+    }
+
+    /// Moves to the first byte of a record.
+    fn find_start(&mut self) -> Result<Option<Start>, ArchiveError> {
+        let mut blank = 0;
+        let mut first = false;
+        loop {
+            let here = self.stream.offset();
+            let chunk = self.stream.fill()?;
+            if chunk.is_empty() {
+                if !self.stream.next_member()? {
+                    return Ok(None);
+                }
+                (first, blank) = (true, 0);
+                continue;
+            }
+            let breaks = chunk.iter().take_while(|&&byte| matches!(byte, b'\r' | b'\n')).count();
+            let found = breaks < chunk.len();
+            self.stream.consume(breaks);
+            blank += breaks as u64;
+            let offset = if self.stream.is_gzip() { self.stream.member() } else { here };
+            if blank > BLANK_BYTES_MAX {
+                self.next = self.after_header();
+                return Err(self.too_large(offset, "space between records", BLANK_BYTES_MAX));
+            }
+            if found {
+                let offset = if self.stream.is_gzip() { offset } else { self.stream.offset() };
+                return Ok(Some(Start { offset, first: first || !self.stream.is_gzip() }));
+            }
+        }
+    }
+
+    /// Reads up to the empty line; checks only that it is a WARC header.
+    fn header(&mut self, start: Start) -> Result<Vec<u8>, ArchiveError> {
+        let mut header = Vec::new();
+        let mut line_start = 0;
+        loop {
+            let chunk = self.stream.fill()?;
+            if chunk.is_empty() {
+                if header.is_empty() || is_header(&header) == Some(true) {
+                    if self.next_member_inside(start, 0)? {
+                        continue;
+                    }
+                    return Err(self.truncated(start));
+                }
+                self.next = Next::Here;
+                return Err(self.garbage(start, &header));
+            }
+            let line_end = chunk.iter().position(|&byte| byte == b'\n');
+            let taken = line_end.map_or(chunk.len(), |end| end + 1);
+            header.extend_from_slice(&chunk[..taken]);
+            self.stream.consume(taken);
+            if is_header(&header) == Some(false) {
+                self.next = self.after_header();
+                return Err(self.garbage(start, &header));
+            }
+            if header.len() > self.limits.header_bytes_max {
+                self.next = self.after_header();
+                let bytes_max = self.limits.header_bytes_max as u64;
+                return Err(self.too_large(start.offset, "header", bytes_max));
+            }
+            if line_end.is_some() {
+                if matches!(&header[line_start..], b"\r\n" | b"\n") {
+                    return Ok(header);
+                }
+                line_start = header.len();
+            }
+        }
+    }
+
+    /// Content-Length, without which nothing after the header can be told apart.
+    fn length(&mut self, start: Start, header: &[u8]) -> Result<u64, ArchiveError> {
+        const NAME: &str = "Content-Length";
+        let fields = fields::parse(header);
+        let result = match fields::find(&fields, NAME) {
+            None => Err(self.missing(start, NAME)),
+            Some(value) if value.bytes().all(|byte| byte.is_ascii_digit()) => {
+                value.parse().map_err(|_| self.bad(start, NAME, value))
+            }
+            Some(value) => Err(self.bad(start, NAME, value)),
+        };
+        if result.is_err() {
+            self.next = self.after_header();
+        }
+        result
+    }
+
+    /// The record without its block.
+    fn describe(&self, start: Start, header: Vec<u8>, length: u64) -> Result<Record, ArchiveError> {
+        let line = header.split(|&byte| byte == b'\n').next().unwrap_or_default();
+        let version = line.trim_ascii_end().get(5..).unwrap_or_default();
+        if !matches!(version, [b'0' | b'1', b'.', rest @ ..] if !rest.is_empty() && rest.iter().all(u8::is_ascii_digit))
+        {
+            return Err(self.bad(start, "version", &fields::text(version)));
+        }
+        let headers = fields::parse(&header[line.len()..]);
+        drop(header);
+        if length > self.limits.block_bytes_max {
+            return Err(self.too_large(start.offset, "block", self.limits.block_bytes_max));
+        }
+        let find = |name| fields::find(&headers, name).filter(|value| !value.is_empty());
+        let kind = find("WARC-Type").ok_or_else(|| self.missing(start, "WARC-Type"))?;
+        let date = find("WARC-Date").ok_or_else(|| self.missing(start, "WARC-Date"))?;
+        Ok(Record {
+            kind: Kind::from_name(kind),
+            id: bare(find("WARC-Record-ID").unwrap_or_default()).to_owned(),
+            date_s: date::parse(date).ok_or_else(|| self.bad(start, "WARC-Date", date))?,
+            target: find("WARC-Target-URI").map(|target| bare(target).to_owned()),
+            content_type: find("Content-Type").map(str::to_owned),
+            block: Vec::new(),
+            location: Location { file: self.file.clone(), offset: start.offset, length: 0 },
+            headers,
+        })
+    }
+
+    /// Reads the block and what follows it, up to the next record or the end of the member.
+    fn finish(
+        &mut self,
+        start: Start,
+        mut record: Record,
+        length: u64,
+    ) -> Result<Record, ArchiveError> {
+        let mut left = length;
+        while left > 0 {
+            let chunk = self.stream.fill()?;
+            if chunk.is_empty() {
+                if self.next_member_inside(start, length)? {
+                    continue;
+                }
+                return Err(self.truncated(start));
+            }
+            let taken = usize::try_from(left).map_or(chunk.len(), |left| left.min(chunk.len()));
+            record.block.extend_from_slice(&chunk[..taken]);
+            self.stream.consume(taken);
+            left -= taken as u64;
+        }
+        let mut blank = 0;
+        let alone = loop {
+            let chunk = self.stream.fill()?;
+            let breaks = chunk.iter().take_while(|&&byte| matches!(byte, b'\r' | b'\n')).count();
+            if chunk.is_empty() || blank > BLANK_BYTES_MAX {
+                break chunk.is_empty();
+            }
+            if breaks == 0 {
+                let wrong = blank == 0 && is_header(chunk) == Some(false);
+                if wrong {
+                    self.next = self.after_header();
+                    return Err(self.wrong_length(start, length));
+                }
+                break false;
+            }
+            self.stream.consume(breaks);
+            blank += breaks as u64;
+        };
+        if !self.stream.is_gzip() || (start.first && alone) {
+            record.location.length = self.stream.offset() - start.offset;
+        }
+        Ok(record)
+    }
+
+    /// Goes over to the next member in the middle of a record. A member that begins with a header of
+    /// its own shows that the length of this record is wrong.
+    fn next_member_inside(&mut self, start: Start, length: u64) -> Result<bool, ArchiveError> {
+        if !self.stream.is_gzip() || !self.stream.next_member()? {
+            return Ok(false);
+        }
+        let chunk = self.stream.fill()?;
+        if chunk.len() >= MAGIC.len() && is_header(chunk) == Some(true) {
+            self.next = Next::Here;
+            return Err(self.wrong_length(start, length));
+        }
+        Ok(true)
+    }
+
+    /// Compares the digests of the header with the bytes. A payload digest is that of the whole
+    /// payload, so it says nothing about a segment of it or about a revisit, which has none.
+    fn verify(&self, start: Start, record: &Record) -> Result<(), ArchiveError> {
+        let check = |name, declared: &str, computed: Option<String>| match computed {
+            None => Ok(()),
+            Some(computed) => Err(ArchiveError::Digest {
+                path: self.stream.path().to_path_buf(),
+                offset: start.offset,
+                name,
+                declared: declared.to_owned(),
+                computed,
+            }),
+        };
+        const BLOCK: &str = "WARC-Block-Digest";
+        if let Some(declared) = record.header(BLOCK) {
+            check(BLOCK, declared, digest::mismatch(declared, &record.block))?;
+        }
+        const PAYLOAD: &str = "WARC-Payload-Digest";
+        let whole = !matches!(record.kind, Kind::Revisit | Kind::Continuation)
+            && record.header("WARC-Segment-Number").is_none();
+        if let Some(declared) = record.header(PAYLOAD).filter(|_| whole) {
+            check(PAYLOAD, declared, http::payload_mismatch(record, declared))?;
+        }
+        Ok(())
+    }
+
+    fn skip(&mut self, bytes: u64) -> Result<(), ArchiveError> {
+        let mut left = bytes;
+        while left > 0 {
+            let chunk = self.stream.fill()?;
+            let taken = usize::try_from(left).map_or(chunk.len(), |left| left.min(chunk.len()));
+            if taken == 0 {
+                return Ok(()); // the member ends early: the next one is a beginning in any case
+            }
+            self.stream.consume(taken);
+            left -= taken as u64;
+        }
+        Ok(())
+    }
+
+    fn skip_member(&mut self) -> Result<(), ArchiveError> {
+        loop {
+            let taken = self.stream.fill()?.len();
+            if taken == 0 {
+                return Ok(());
+            }
+            self.stream.consume(taken);
+        }
+    }
+
+    /// How to go on when the length of a record is unknown.
+    fn after_header(&self) -> Next {
+        if self.stream.is_gzip() { Next::NextMember } else { Next::Lost }
+    }
+
+    fn truncated(&self, start: Start) -> ArchiveError {
+        ArchiveError::Truncated { path: self.stream.path().to_path_buf(), offset: start.offset }
+    }
+
+    fn garbage(&self, start: Start, found: &[u8]) -> ArchiveError {
+        let path = self.stream.path().to_path_buf();
+        if found.starts_with(b"filedesc:") {
+            return ArchiveError::Arc { path };
+        }
+        let line = found.split(|&byte| byte == b'\n').next().unwrap_or_default().trim_ascii_end();
+        ArchiveError::Garbage { path, offset: start.offset, found: shorten(&fields::text(line)) }
+    }
+
+    fn missing(&self, start: Start, name: &'static str) -> ArchiveError {
+        let path = self.stream.path().to_path_buf();
+        ArchiveError::MissingHeader { path, offset: start.offset, name }
+    }
+
+    fn bad(&self, start: Start, name: &'static str, value: &str) -> ArchiveError {
+        let path = self.stream.path().to_path_buf();
+        ArchiveError::BadHeader { path, offset: start.offset, name, value: shorten(value) }
+    }
+
+    fn wrong_length(&self, start: Start, declared: u64) -> ArchiveError {
+        let path = self.stream.path().to_path_buf();
+        ArchiveError::WrongLength { path, offset: start.offset, declared }
+    }
+
+    fn too_large(&self, offset: u64, what: &'static str, bytes_max: u64) -> ArchiveError {
+        ArchiveError::TooLarge { path: self.stream.path().to_path_buf(), offset, what, bytes_max }
+    }
+}
+
+const MAGIC: &[u8] = b"WARC/";
+
+/// Whether bytes begin a WARC header; `None` while they are too few to say.
+fn is_header(bytes: &[u8]) -> Option<bool> {
+    let count = bytes.len().min(MAGIC.len());
+    let same = bytes[..count].eq_ignore_ascii_case(&MAGIC[..count]);
+    if same && count < MAGIC.len() { None } else { Some(same) }
+}
+
+/// Without angle brackets.
+fn bare(uri: &str) -> &str {
+    uri.strip_prefix('<').and_then(|rest| rest.strip_suffix('>')).unwrap_or(uri)
+}
+
+/// The beginning of what was found, for a message.
+fn shorten(text: &str) -> String {
+    text.chars().take(60).collect()
+}

@@ -1,0 +1,102 @@
+//! After a kill: a record that was being written when the process ended is cut off.
+//!
+//! What lives here: finding and cutting the torn end of our own files. What does not: mending anything
+//! else. Damage in the middle of a file is left as it is and told by whoever reads it.
+//!
+//! **Invariant.** Nothing that can be read is removed. Only files that a [`crate::WarcWriter`] made and did
+//! not finish are touched; nobody may be writing to the folder meanwhile.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::path::Path;
+
+use crate::cdx::CdxFile;
+use crate::folder::warc_files;
+use crate::writer::number_of;
+use crate::{ArchiveError, Limits, WarcReader};
+
+/// What [`repair`] did to one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repair {
+    /// The name of the file.
+    pub file: String,
+    /// How many bytes it has now; a file of 0 bytes was removed.
+    pub kept_bytes: u64,
+    /// How many bytes were cut off.
+    pub cut_bytes: u64,
+}
+
+/// Cuts torn records off the ends of the files in an archive folder, and removes what interrupted CDXJ
+/// writers left. A folder that does not exist needs no repair.
+pub fn repair(dir: &Path) -> Result<Vec<Repair>, ArchiveError> {
+    if !dir.exists() {
+        return Ok(Vec::new());
+    }
+    remove_temporary(dir)?;
+    let mut repairs = Vec::new();
+    for name in warc_files(dir)?.into_iter().filter(|name| number_of(name).is_some()) {
+        let path = dir.join(&name);
+        let length = fs::metadata(&path).map_err(ArchiveError::io(&path))?.len();
+        if CdxFile::open(&path)?.is_some_and(|cdx| cdx.covers == length) {
+            continue;
+        }
+        let kept_bytes = if length == 0 { Some(0) } else { torn_at(&path)? };
+        let Some(kept_bytes) = kept_bytes else { continue };
+        cut(&path, kept_bytes).map_err(ArchiveError::io(&path))?;
+        repairs.push(Repair { file: name, kept_bytes, cut_bytes: length - kept_bytes });
+    }
+    Ok(repairs)
+}
+
+/// Where a torn end begins: the file ends inside a member, or has only zeros from there on, as some
+/// file systems leave after a power failure.
+fn torn_at(path: &Path) -> Result<Option<u64>, ArchiveError> {
+    let limits = Limits { verify_digests: false, ..Limits::default() };
+    let mut reader = WarcReader::open(path, limits)?;
+    loop {
+        match reader.next_record() {
+            Ok(Some(_)) => {}
+            Ok(None) => return Ok(None),
+            Err(ArchiveError::Truncated { offset, .. }) => return Ok(Some(offset)),
+            Err(ArchiveError::Damaged { offset, .. } | ArchiveError::Garbage { offset, .. }) => {
+                let zeros = only_zeros(path, offset).map_err(ArchiveError::io(path))?;
+                return Ok(zeros.then_some(offset));
+            }
+            Err(error @ ArchiveError::Io { .. }) => return Err(error),
+            Err(_) => {}
+        }
+    }
+}
+
+fn only_zeros(path: &Path, offset: u64) -> std::io::Result<bool> {
+    let mut file = File::open(path)?;
+    file.seek(SeekFrom::Start(offset))?;
+    let mut buffer = [0; 8192];
+    loop {
+        match file.read(&mut buffer)? {
+            0 => return Ok(true),
+            read if buffer[..read].iter().any(|&byte| byte != 0) => return Ok(false),
+            _ => {}
+        }
+    }
+}
+
+fn cut(path: &Path, length: u64) -> std::io::Result<()> {
+    if length == 0 {
+        return fs::remove_file(path);
+    }
+    let file = OpenOptions::new().write(true).open(path)?;
+    file.set_len(length)?;
+    file.sync_all()
+}
+
+fn remove_temporary(dir: &Path) -> Result<(), ArchiveError> {
+    for entry in fs::read_dir(dir).map_err(ArchiveError::io(dir))? {
+        let path = entry.map_err(ArchiveError::io(dir))?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if name.contains(".cdxj.") && name.ends_with(".tmp") {
+            fs::remove_file(&path).map_err(ArchiveError::io(&path))?;
+        }
+    }
+    Ok(())
+}

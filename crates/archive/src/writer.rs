@@ -1,0 +1,385 @@
+//! Writing WARC files.
+//!
+//! What lives here: the records' header and digests, the files' names and rotation, and what happens
+//! when the disk refuses. What does not: when to sync, and what to write; the crawler decides both.
+//!
+//! **Invariant.** Between two calls a file consists of whole gzip members, one a record, the first a
+//! `warcinfo`. A record that was acknowledged is in the file; one that was refused is not, not even in
+//! part. Names are never used twice.
+//!
+//! Reference: ISO 28500:2017 (WARC 1.1); `docs/formats/archive.md` for what Crivello writes.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::disk::{Disk, System};
+use crate::gzip::Gzip;
+use crate::{ArchiveError, CdxLine, Kind, Limits, Location, cdx, date, digest, fields};
+
+/// How to write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WriterOptions {
+    /// Who writes, for the `warcinfo` record: name and version.
+    pub software: String,
+    /// A file that has reached this size is finished and the next one begun.
+    pub file_bytes_max: u64,
+    /// 0 (store) to 9 (smallest).
+    pub gzip_level: u32,
+}
+
+impl Default for WriterOptions {
+    fn default() -> Self {
+        let software = concat!("crivello/", env!("CARGO_PKG_VERSION")).to_owned();
+        Self { software, file_bytes_max: 1 << 30, gzip_level: 1 }
+    }
+}
+
+/// A record to be written.
+#[derive(Clone, Debug)]
+pub struct Draft<'a> {
+    /// WARC-Type.
+    pub kind: Kind,
+    /// WARC-Date, in seconds since 1970.
+    pub date_s: i64,
+    /// WARC-Target-URI.
+    pub target: Option<&'a str>,
+    /// Content-Type of the block.
+    pub content_type: &'a str,
+    /// Further headers; not those that the writer sets itself.
+    pub extra: &'a [(&'a str, &'a str)],
+    /// The block.
+    pub block: &'a [u8],
+    /// Where the payload begins inside the block: the body of an HTTP message, 0 elsewhere.
+    pub payload_offset: usize,
+}
+
+/// Appends records to new WARC files in an archive folder. A file comes into being with its first
+/// record, whose date its `warcinfo` record takes.
+pub struct WarcWriter {
+    inner: Appender<System>,
+}
+
+impl WarcWriter {
+    /// A writer into `dir`, which is created if need be. Files that are there are left alone.
+    pub fn create(dir: &Path, options: WriterOptions) -> Result<Self, ArchiveError> {
+        Ok(Self { inner: Appender::create(System, dir, options)? })
+    }
+
+    /// Appends a record; it is in the file when this returns, and on the medium after the next
+    /// [`WarcWriter::sync`]. After an error the writer can be used further.
+    pub fn write(&mut self, record: &Draft<'_>) -> Result<Location, ArchiveError> {
+        self.inner.write(record)
+    }
+
+    /// Returns when everything written is on the medium.
+    pub fn sync(&mut self) -> Result<(), ArchiveError> {
+        self.inner.sync()
+    }
+
+    /// Syncs, and writes the CDXJ file of the last WARC file.
+    pub fn finish(mut self) -> Result<(), ArchiveError> {
+        self.inner.close()
+    }
+}
+
+/// The writer, on any disk.
+struct Appender<D> {
+    disk: D,
+    dir: PathBuf,
+    options: WriterOptions,
+    gzip: Gzip,
+    current: Option<Current>,
+}
+
+/// The file that is being written.
+struct Current {
+    file: File,
+    name: String,
+    path: PathBuf,
+    /// The bytes of its whole records.
+    length: u64,
+    /// Bytes of a refused record may stand after them.
+    torn: bool,
+    /// Its name is on the medium.
+    named: bool,
+    records: u64,
+    warcinfo: String,
+    lines: Vec<String>,
+}
+
+impl<D: Disk> Appender<D> {
+    fn create(disk: D, dir: &Path, options: WriterOptions) -> Result<Self, ArchiveError> {
+        fs::create_dir_all(dir).map_err(ArchiveError::io(dir))?;
+        let gzip = Gzip::new(options.gzip_level);
+        Ok(Self { disk, dir: dir.to_path_buf(), options, gzip, current: None })
+    }
+
+    fn write(&mut self, draft: &Draft<'_>) -> Result<Location, ArchiveError> {
+        check(draft)?;
+        if self.current.as_ref().is_some_and(|file| file.length >= self.options.file_bytes_max) {
+            self.close()?;
+        }
+        let current = match &mut self.current {
+            Some(current) => current,
+            none => none.insert(begin(&mut self.disk, &self.dir)?),
+        };
+        if current.length == 0 {
+            let filename = current.name.clone();
+            let block = fields::warc_fields(&[
+                ("software", &self.options.software),
+                ("format", "WARC File Format 1.1"),
+                (
+                    "conformsTo",
+                    "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/",
+                ),
+            ]);
+            let warcinfo = Draft {
+                kind: Kind::Warcinfo,
+                date_s: draft.date_s,
+                target: None,
+                content_type: "application/warc-fields",
+                extra: &[("WARC-Filename", &filename)],
+                block: &block,
+                payload_offset: 0,
+            };
+            current.warcinfo.clear();
+            let (id, _) = current.append(&mut self.disk, &mut self.gzip, &warcinfo)?;
+            current.warcinfo = id;
+        }
+        let (_, location) = current.append(&mut self.disk, &mut self.gzip, draft)?;
+        Ok(location)
+    }
+
+    fn sync(&mut self) -> Result<(), ArchiveError> {
+        let Some(current) = &mut self.current else { return Ok(()) };
+        let failed = |source| ArchiveError::Write {
+            path: current.path.clone(),
+            offset: current.length,
+            source,
+        };
+        self.disk.sync(&current.file).map_err(failed)?;
+        if !current.named {
+            self.disk.sync_dir(&self.dir).map_err(ArchiveError::io(&self.dir))?;
+            current.named = true;
+        }
+        Ok(())
+    }
+
+    /// Finishes the current file; after an error it is still the current one.
+    fn close(&mut self) -> Result<(), ArchiveError> {
+        self.sync()?;
+        let Some(current) = &mut self.current else { return Ok(()) };
+        current.mend(&mut self.disk)?;
+        cdx::write(&mut self.disk, &current.path, current.length, current.lines.clone())?;
+        self.current = None;
+        Ok(())
+    }
+}
+
+impl Current {
+    /// Appends one record; returns its id and place.
+    fn append(
+        &mut self,
+        disk: &mut impl Disk,
+        gzip: &mut Gzip,
+        draft: &Draft<'_>,
+    ) -> Result<(String, Location), ArchiveError> {
+        self.mend(disk)?;
+        let block_digest = digest::sha1(draft.block);
+        let payload = draft.block.get(draft.payload_offset..).unwrap_or_default();
+        let payload_digest = if payload.len() == draft.block.len() {
+            block_digest.clone()
+        } else {
+            digest::sha1(payload)
+        };
+        let id = self.id(draft, &block_digest);
+        let header = self.header(draft, &id, &block_digest, &payload_digest);
+        let member = gzip.member(&[header.as_bytes(), draft.block, b"\r\n\r\n"]);
+        if let Err(source) = disk.append_all(&mut self.file, member) {
+            self.torn = true;
+            // If even this fails, the next call tries it again.
+            let _ = self.mend(disk);
+            return Err(self.failed(source));
+        }
+        let length = member.len() as u64;
+        let location = Location { file: self.name.clone(), offset: self.length, length };
+        self.length += length;
+        self.records += 1;
+        if let Some(target) = draft.target {
+            let line = CdxLine::describe(
+                &draft.kind,
+                target,
+                draft.date_s,
+                Some(draft.content_type),
+                draft.block,
+                Some(&payload_digest),
+                location.clone(),
+            );
+            self.lines.extend(line.map(|line| line.to_text()));
+        }
+        Ok((id, location))
+    }
+
+    /// Cuts off what a refused record may have left.
+    fn mend(&mut self, disk: &mut impl Disk) -> Result<(), ArchiveError> {
+        if self.torn {
+            disk.cut(&self.file, self.length).map_err(|source| self.failed(source))?;
+            self.torn = false;
+        }
+        Ok(())
+    }
+
+    fn failed(&self, source: io::Error) -> ArchiveError {
+        ArchiveError::Write { path: self.path.clone(), offset: self.length, source }
+    }
+
+    fn header(&self, draft: &Draft<'_>, id: &str, block: &str, payload: &str) -> String {
+        let mut header = String::with_capacity(512);
+        header.push_str("WARC/1.1\r\n");
+        let mut put = |name: &str, value: &str| {
+            for part in [name, ": ", value, "\r\n"] {
+                header.push_str(part);
+            }
+        };
+        put("WARC-Type", draft.kind.name());
+        put("WARC-Record-ID", &format!("<{id}>"));
+        put("WARC-Date", &date::warc(draft.date_s));
+        if let Some(target) = draft.target {
+            put("WARC-Target-URI", target);
+        }
+        if !self.warcinfo.is_empty() {
+            put("WARC-Warcinfo-ID", &format!("<{}>", self.warcinfo));
+        }
+        for (name, value) in draft.extra {
+            put(name, value);
+        }
+        put("WARC-Block-Digest", block);
+        if draft.kind != Kind::Revisit || !sets_payload_digest(draft) {
+            put("WARC-Payload-Digest", payload);
+        }
+        put("Content-Type", draft.content_type);
+        put("Content-Length", &draft.block.len().to_string());
+        header.push_str("\r\n");
+        header
+    }
+
+    /// A UUID (RFC 9562, version 8) made of what the record is and where it stands: unique in the archive,
+    /// and the same when the same crawl is run again.
+    fn id(&self, draft: &Draft<'_>, block_digest: &str) -> String {
+        let seed = format!(
+            "{} {} {} {} {} {block_digest}",
+            self.name,
+            self.records,
+            draft.date_s,
+            draft.kind,
+            draft.target.unwrap_or_default(),
+        );
+        let hash = digest::sha1_bytes(seed.as_bytes());
+        let mut bytes = [0; 16];
+        bytes.copy_from_slice(&hash[..16]);
+        let bits = u128::from_be_bytes(bytes);
+        let bits = bits & !(0xf << 76) & !(0x3 << 62) | 0x8 << 76 | 0x2 << 62;
+        let hex = format!("{bits:032x}");
+        format!(
+            "urn:uuid:{}-{}-{}-{}-{}",
+            &hex[..8],
+            &hex[8..12],
+            &hex[12..16],
+            &hex[16..20],
+            &hex[20..]
+        )
+    }
+}
+
+fn sets_payload_digest(draft: &Draft<'_>) -> bool {
+    draft.extra.iter().any(|(name, _)| name.eq_ignore_ascii_case("WARC-Payload-Digest"))
+}
+
+/// The file with the next free number.
+fn begin(disk: &mut impl Disk, dir: &Path) -> Result<Current, ArchiveError> {
+    let mut last = 0;
+    for entry in fs::read_dir(dir).map_err(ArchiveError::io(dir))? {
+        let entry = entry.map_err(ArchiveError::io(dir))?;
+        last = last.max(entry.file_name().to_str().and_then(number_of).unwrap_or(0));
+    }
+    loop {
+        last += 1;
+        let name = format!("crivello-{last:05}.warc.gz");
+        let path = dir.join(&name);
+        match disk.create(&path) {
+            Ok(file) => {
+                return Ok(Current {
+                    file,
+                    name,
+                    path,
+                    length: 0,
+                    torn: false,
+                    named: false,
+                    records: 0,
+                    warcinfo: String::new(),
+                    lines: Vec::new(),
+                });
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(source) => return Err(ArchiveError::Write { path, offset: 0, source }),
+        }
+    }
+}
+
+/// The number in the name of a file that a writer made.
+pub(crate) fn number_of(name: &str) -> Option<u64> {
+    let number = name.strip_prefix("crivello-")?.strip_suffix(".warc.gz")?;
+    let digits = number.len() >= 5 && number.bytes().all(|byte| byte.is_ascii_digit());
+    if digits { number.parse().ok() } else { None }
+}
+
+/// Refuses what could not be read back as it is.
+fn check(draft: &Draft<'_>) -> Result<(), ArchiveError> {
+    const OWN: [&str; 8] = [
+        "WARC-Type",
+        "WARC-Record-ID",
+        "WARC-Date",
+        "WARC-Target-URI",
+        "WARC-Warcinfo-ID",
+        "WARC-Block-Digest",
+        "Content-Type",
+        "Content-Length",
+    ];
+    let refused = |name: &str, value: &str| {
+        Err(ArchiveError::RefusedHeader { name: name.to_owned(), value: value.to_owned() })
+    };
+    let bytes_max = Limits::default().block_bytes_max;
+    let bytes = draft.block.len() as u64;
+    if bytes > bytes_max {
+        return Err(ArchiveError::RefusedBlock { bytes, bytes_max });
+    }
+    let kind = draft.kind.name();
+    if !is_token(kind) {
+        return refused("WARC-Type", kind);
+    }
+    let own =
+        [("WARC-Target-URI", draft.target.unwrap_or("-")), ("Content-Type", draft.content_type)];
+    let mut header_bytes = 1024;
+    for (name, value) in own.into_iter().chain(draft.extra.iter().copied()) {
+        header_bytes += name.len() + value.len() + 4;
+        let control = value.chars().any(|c| c.is_control() && c != '\t');
+        if control || !is_token(name) || header_bytes > Limits::default().header_bytes_max {
+            return refused(name, value);
+        }
+    }
+    let revisit = draft.kind == Kind::Revisit;
+    for (name, value) in draft.extra {
+        let own = OWN.iter().any(|own| own.eq_ignore_ascii_case(name));
+        if own || (!revisit && name.eq_ignore_ascii_case("WARC-Payload-Digest")) {
+            return refused(name, value);
+        }
+    }
+    Ok(())
+}
+
+/// RFC 9110, section 5.6.2.
+fn is_token(name: &str) -> bool {
+    !name.is_empty()
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
+}
