@@ -55,25 +55,29 @@ impl Bits {
 impl BitWrite<BE> for Bits {
     type Error = Infallible;
 
+    #[inline]
     fn write_bits(&mut self, value: u64, width: usize) -> Result<usize, Infallible> {
         assert!(width <= 64, "a number of {width} bits");
         if width == 0 {
             return Ok(0);
         }
-        let aligned = value << (64 - width);
+        let mut rest = value << (64 - width);
         let free = self.bytes.len() * 8 - self.len;
-        let mut rest = aligned;
-        if free > 0 {
-            let last = self.bytes.len() - 1;
-            self.bytes[last] |= (aligned >> 56 >> (8 - free)).to_le_bytes()[0];
-            rest = aligned << free;
+        if free > 0
+            && let Some(last) = self.bytes.last_mut()
+        {
+            *last |= rest.to_be_bytes()[0] >> (8 - free);
+            rest <<= free;
         }
-        let rest_bytes = width.saturating_sub(free).div_ceil(8);
-        self.bytes.extend_from_slice(&rest.to_be_bytes()[..rest_bytes]);
+        if width > free {
+            let whole = (width - free).div_ceil(8);
+            self.bytes.extend_from_slice(&rest.to_be_bytes()[..whole]);
+        }
         self.len += width;
         Ok(width)
     }
 
+    #[inline]
     fn write_unary(&mut self, n: u64) -> Result<usize, Infallible> {
         let zeros = usize::try_from(n).expect("a run of zeros that fits in memory");
         self.len += zeros;

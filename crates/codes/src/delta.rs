@@ -23,17 +23,19 @@ impl Code for Delta {
         len_delta(n)
     }
 
+    #[inline]
     fn write(out: &mut Bits, n: u64) {
         check_range::<Self>(n);
         let Ok(_) = out.write_delta_param::<true, true>(n);
     }
 
+    #[inline]
     fn read(input: &mut Reader<'_>) -> Option<u64> {
         // The decoder would shift by λ: its γ codeword must be that of a number below 64. The
         // longest such is that of 63, the seven bits 0000001 and then six zeros; whatever else
         // begins with six zeros or more stands for a greater λ.
         const OF_63: u64 = 1 << 6;
-        let prefix = input.window() >> (64 - 13);
+        let prefix = input.ahead() >> (64 - 13);
         if prefix < OF_63 * 2 && prefix != OF_63 {
             return None;
         }

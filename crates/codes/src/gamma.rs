@@ -23,14 +23,16 @@ impl Code for Gamma {
         len_gamma(n)
     }
 
+    #[inline]
     fn write(out: &mut Bits, n: u64) {
         check_range::<Self>(n);
         let Ok(_) = out.write_gamma_param::<true>(n);
     }
 
+    #[inline]
     fn read(input: &mut Reader<'_>) -> Option<u64> {
         // The decoder would shift by the run of zeros: it must be shorter than 64.
-        if input.window() == 0 {
+        if input.ahead() == 0 {
             return None;
         }
         input.decode(GammaReadParam::read_gamma_param::<false>)

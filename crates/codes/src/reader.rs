@@ -1,64 +1,90 @@
 //! [`Reader`]: a position in a slice of bytes, from which codewords are read.
 //!
-//! What lives here: the position, its two ends, and its side of `dsi-bitstream`, whose decoders
-//! read from anything that is [`BitRead`]. What does not: any codeword. Those decoders trust their
-//! input; here they run only behind [`Reader::decode`], which does not, and each code first looks at
-//! the [window](Reader::window) to refuse what would lead its decoder astray.
+//! What lives here: the position, its two ends, and the words that `dsi-bitstream`, whose decoders
+//! do the reading, is fed with. What does not: any codeword. Those decoders trust their input;
+//! here they run only behind [`Reader::decode`], which does not, and each code first looks at the
+//! bits [ahead](Reader::ahead) to refuse what would lead its decoder astray.
 //!
 //! **Invariant.** The position is never past the end. A read that fails leaves it where it was.
 
-use dsi_bitstream::traits::{BE, BitRead};
+use dsi_bitstream::impls::BufBitReader;
+use dsi_bitstream::traits::{BE, BitRead, BitSeek, WordRead, WordSeek};
 
 /// Reads codewords from bytes, most significant bit first.
 #[derive(Debug, Clone)]
 pub struct Reader<'a> {
     stream: Stream<'a>,
+    bytes: &'a [u8],
 }
+
+/// The bits as the decoders see them.
+pub(crate) type Stream<'a> = BufBitReader<BE, Words<'a>>;
 
 impl<'a> Reader<'a> {
     /// A reader at the first bit of `bytes`.
     pub fn new(bytes: &'a [u8]) -> Self {
-        Self { stream: Stream { bytes, position: 0 } }
+        Self { stream: BufBitReader::new(Words { bytes, next: 0 }), bytes }
     }
 
     /// How many bits lie before the next one to be read.
     pub fn position(&self) -> usize {
-        self.stream.position
+        position_of(&mut self.stream.clone())
     }
 
     /// How many bits are left, the padding of the last byte included.
     pub fn remaining(&self) -> usize {
-        self.stream.bytes.len() * 8 - self.stream.position
+        self.bytes.len() * 8 - self.position()
     }
 
-    /// The next 64 bits, with zeros past the end.
-    pub(crate) fn window(&self) -> u64 {
-        self.stream.window()
+    /// The next 64 bits, with zeros past the end; of the second 32 none if the first hold a one.
+    #[inline]
+    pub(crate) fn ahead(&mut self) -> u64 {
+        match self.stream.peek_bits(32) {
+            Ok(bits) if bits != 0 => bits << 32,
+            _ => self.far_ahead(),
+        }
+    }
+
+    /// All of the next 64 bits, with zeros past the end.
+    fn far_ahead(&self) -> u64 {
+        let position = self.position();
+        let (rest, shift) = (&self.bytes[position / 8..], position % 8);
+        let mut nine = [0; 9];
+        let len = rest.len().min(nine.len());
+        nine[..len].copy_from_slice(&rest[..len]);
+        let [eight @ .., ninth] = nine;
+        u64::from_be_bytes(eight) << shift | u64::from(ninth) >> (8 - shift)
     }
 
     /// Runs a decoder, and takes its word only if it stayed inside the bytes.
+    #[inline]
     pub(crate) fn decode(
         &mut self,
         decoder: impl FnOnce(&mut Stream<'a>) -> Result<u64, NoCodeword>,
     ) -> Option<u64> {
-        let start = self.stream.position;
+        let start = position_of(&mut self.stream);
         let outcome = decoder(&mut self.stream);
         if let Ok(n) = outcome
-            && self.stream.position <= self.stream.bytes.len() * 8
+            && position_of(&mut self.stream) <= self.bytes.len() * 8
         {
             return Some(n);
         }
-        self.stream.position = start;
+        self.stream.set_bit_pos(start as u64).expect("the stream was there before");
         None
     }
 }
 
-/// The bits as the decoders of `dsi-bitstream` see them: a peek goes on with zeros past the end,
-/// and a skip may lead there.
+#[inline]
+fn position_of(stream: &mut Stream<'_>) -> usize {
+    let position = stream.bit_pos().expect("words in memory know where they are");
+    usize::try_from(position).expect("the position was reached in memory")
+}
+
+/// Bytes in words of 32 bits, the last one filled up with zeros.
 #[derive(Debug, Clone)]
-pub(crate) struct Stream<'a> {
+pub(crate) struct Words<'a> {
     bytes: &'a [u8],
-    position: usize,
+    next: usize,
 }
 
 /// The input ends inside a codeword, or begins none.
@@ -66,62 +92,43 @@ pub(crate) struct Stream<'a> {
 #[error("no whole codeword here")]
 pub(crate) struct NoCodeword;
 
-impl Stream<'_> {
-    fn window(&self) -> u64 {
-        let rest = self.bytes.get(self.position / 8..).unwrap_or_default();
-        let shift = self.position % 8;
-        if let Some((word, rest)) = rest.split_first_chunk() {
-            let ninth = rest.first().copied().unwrap_or_default();
-            u64::from_be_bytes(*word) << shift | u64::from(ninth) >> (8 - shift)
+impl WordRead for Words<'_> {
+    type Error = NoCodeword;
+    type Word = u32;
+
+    #[inline]
+    fn read_word(&mut self) -> Result<u32, NoCodeword> {
+        self.read_word_opt().ok_or(NoCodeword)
+    }
+
+    #[inline]
+    fn read_word_opt(&mut self) -> Option<u32> {
+        let rest = self.bytes.get(self.next * 4..)?;
+        let word = if let Some(word) = rest.first_chunk() {
+            u32::from_ne_bytes(*word)
+        } else if rest.is_empty() {
+            return None;
         } else {
-            let mut word = [0; 8];
+            let mut word = [0; 4];
             word[..rest.len()].copy_from_slice(rest);
-            u64::from_be_bytes(word) << shift
-        }
+            u32::from_ne_bytes(word)
+        };
+        self.next += 1;
+        Some(word)
     }
 }
 
-impl BitRead<BE> for Stream<'_> {
+impl WordSeek for Words<'_> {
     type Error = NoCodeword;
-    type PeekWord = u64;
-    const PEEK_BITS: usize = 64;
 
-    fn read_bits(&mut self, width: usize) -> Result<u64, NoCodeword> {
-        assert!(width <= 64, "a number of {width} bits");
-        if width == 0 {
-            return Ok(0);
-        }
-        let value = self.window() >> (64 - width);
-        self.position += width;
-        if self.position <= self.bytes.len() * 8 { Ok(value) } else { Err(NoCodeword) }
+    #[inline]
+    fn word_pos(&mut self) -> Result<u64, NoCodeword> {
+        Ok(self.next as u64)
     }
 
-    fn peek_bits(&mut self, width: usize) -> Result<u64, NoCodeword> {
-        assert!((1..=64).contains(&width), "a peek at {width} bits");
-        Ok(self.window() >> (64 - width))
-    }
-
-    fn skip_bits(&mut self, count: usize) -> Result<(), NoCodeword> {
-        self.position = self.position.saturating_add(count);
-        if self.position <= self.bytes.len() * 8 { Ok(()) } else { Err(NoCodeword) }
-    }
-
-    fn skip_bits_after_peek(&mut self, count: usize) {
-        self.position += count;
-    }
-
-    fn read_unary(&mut self) -> Result<u64, NoCodeword> {
-        let start = self.position;
-        while self.position < self.bytes.len() * 8 {
-            let window = self.window();
-            if window != 0 {
-                self.position += window.leading_zeros() as usize;
-                let zeros = self.position - start;
-                self.position += 1;
-                return Ok(zeros as u64);
-            }
-            self.position += 64;
-        }
-        Err(NoCodeword)
+    #[inline]
+    fn set_word_pos(&mut self, position: u64) -> Result<(), NoCodeword> {
+        self.next = usize::try_from(position).map_err(|_| NoCodeword)?;
+        Ok(())
     }
 }

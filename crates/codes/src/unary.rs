@@ -23,11 +23,13 @@ impl Code for Unary {
         usize::try_from(n).expect("checked to fit 32 bits") + 1
     }
 
+    #[inline]
     fn write(out: &mut Bits, n: u64) {
         check_range::<Self>(n);
         let Ok(_) = out.write_unary(n);
     }
 
+    #[inline]
     fn read(input: &mut Reader<'_>) -> Option<u64> {
         // A run of zeros is bounded by what remains: the stream ends it with an error.
         input.decode(|stream| match stream.read_unary()? {

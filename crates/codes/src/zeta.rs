@@ -36,16 +36,18 @@ impl<const K: usize> Code for Zeta<K> {
         len_zeta(n, K)
     }
 
+    #[inline]
     fn write(out: &mut Bits, n: u64) {
         check_range::<Self>(n);
         let Ok(_) =
             if K == 3 { out.write_zeta3_param::<true>(n) } else { out.write_zeta_param(n, K) };
     }
 
+    #[inline]
     fn read(input: &mut Reader<'_>) -> Option<u64> {
         const { assert!(K >= 1 && K < 8, "the parameter of a zeta code is from 1 to 7") };
         // The decoder would shift by h times k: the product must be less than 64.
-        if input.window().leading_zeros() as usize * K >= 64 {
+        if input.ahead().leading_zeros() as usize * K >= 64 {
             return None;
         }
         input.decode(|stream| {
