@@ -31,8 +31,8 @@ const VERSION: u32 = 1;
 pub struct CdxLine {
     /// The URL's [`crate::surt`].
     pub key: String,
-    /// When, as 14 digits in UTC.
-    pub timestamp: String,
+    /// When, in seconds since 1970; 14 digits in UTC on the line.
+    pub date_s: i64,
     /// The URL as captured.
     pub url: String,
     /// The media type without parameters; `warc/revisit` for a revisit, `unk` where none is known.
@@ -104,7 +104,7 @@ impl CdxLine {
         let mime = mime.and_then(|value| value.split(';').next()).unwrap_or_default().trim();
         Some(Self {
             key: surt(target),
-            timestamp: date::digits(date_s),
+            date_s,
             url: target.to_owned(),
             mime: if mime.is_empty() { "unk".to_owned() } else { mime.to_ascii_lowercase() },
             status: response.map(|response| response.status),
@@ -125,7 +125,7 @@ impl CdxLine {
             filename: self.location.file.clone(),
         };
         let json = serde_json::to_string(&json).expect("strings become JSON");
-        format!("{} {} {json}", self.key, self.timestamp)
+        format!("{} {} {json}", self.key, date::digits(self.date_s))
     }
 
     /// Reads a line; `None` if it is none.
@@ -135,7 +135,7 @@ impl CdxLine {
         let json: Json = serde_json::from_str(json).ok()?;
         Some(Self {
             key: key.to_owned(),
-            timestamp: timestamp.to_owned(),
+            date_s: date::parse(timestamp)?,
             url: json.url,
             mime: json.mime,
             status: json.status.and_then(|status| status.parse().ok()),

@@ -9,8 +9,9 @@ use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
-/// `2017-03-06T04:03:53Z`; seconds outside the years 0 to 9999 are clamped to them.
-pub(crate) fn warc(date_s: i64) -> String {
+/// Seconds since 1970 as a WARC-Date, which is also what HTML's `<time>` wants: `2017-03-06T04:03:53Z`.
+/// Seconds outside the years 0 to 9999 are clamped to them.
+pub fn date_text(date_s: i64) -> String {
     civil(date_s).strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
@@ -98,15 +99,15 @@ mod tests {
         {
             assert_eq!(parse(text), None, "{text}");
         }
-        assert_eq!(warc(1_488_773_033), "2017-03-06T04:03:53Z");
+        assert_eq!(date_text(1_488_773_033), "2017-03-06T04:03:53Z");
         assert_eq!(digits(1_488_773_033), "20170306040353");
     }
 
     #[test]
     fn every_second_can_be_written() {
         for date_s in [i64::MIN, -1, 0, 253_402_300_799, i64::MAX] {
-            assert_eq!(warc(date_s).len(), 20, "{date_s}");
-            assert!(parse(&warc(date_s)).is_some(), "{date_s}");
+            assert_eq!(date_text(date_s).len(), 20, "{date_s}");
+            assert!(parse(&date_text(date_s)).is_some(), "{date_s}");
         }
     }
 }

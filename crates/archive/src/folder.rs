@@ -75,7 +75,7 @@ impl Archive {
                 line
             }));
         }
-        found.sort_by(|a, b| (&a.timestamp, &a.location).cmp(&(&b.timestamp, &b.location)));
+        found.sort_by(|a, b| (a.date_s, &a.location).cmp(&(b.date_s, &b.location)));
         Ok(found)
     }
 

@@ -35,6 +35,7 @@ mod surt;
 mod writer;
 
 pub use cdx::CdxLine;
+pub use date::date_text;
 pub use error::ArchiveError;
 pub use fields::{parse_warc_fields, warc_fields};
 pub use folder::{Archive, Records};

@@ -244,7 +244,7 @@ impl Current {
         };
         put("WARC-Type", draft.kind.name());
         put("WARC-Record-ID", &format!("<{id}>"));
-        put("WARC-Date", &date::warc(draft.date_s));
+        put("WARC-Date", &date::date_text(draft.date_s));
         if let Some(target) = draft.target {
             put("WARC-Target-URI", target);
         }
