@@ -12,6 +12,19 @@ const SAMPLE_CHARS_MIN: usize = 60;
 /// Lines at least this long are prose rather than menus, and are sampled first.
 const PROSE_BYTES_MIN: usize = 80;
 
+/// The language of `text` by its looks alone, as [`parse`](crate::parse) finds it for a page that
+/// declares none: ISO 639-1, two letters; empty where the text is too short or looks like several.
+///
+/// ```
+/// let text = "Ein Sieb trennt feine von groben Körnern, und mehr als das soll es auch nicht tun.";
+/// assert_eq!(page::language_of(text), "de");
+/// assert_eq!(page::language_of("42"), "");
+/// ```
+#[must_use]
+pub fn language_of(text: &str) -> String {
+    identify("", text)
+}
+
 /// The code of the language of `text`, of which the page says that it is `declared` (a BCP 47
 /// tag, or empty).
 pub(crate) fn identify(declared: &str, text: &str) -> String {

@@ -54,6 +54,7 @@ pub use analysis::{AnalysisConfig, Analyzer, Token};
 pub use charset::{Charset, CharsetSource};
 pub use directives::Directives;
 pub use error::PageError;
+pub use language::language_of;
 pub use limits::Limits;
 pub use parse::{Link, Page, parse};
 pub use url::{normalise, registered_domain};
