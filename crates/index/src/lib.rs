@@ -1,1 +1,67 @@
 //! Lexicon, postings, positions, document table, segments; the cursor traits.
+//!
+//! An index is a folder. [`IndexWriter`] takes documents and their terms, keeps them in memory up to
+//! a limit, and makes of them one [`Segment`] and a manifest; [`Index`] reads what the manifest names.
+//! [`Segment::postings`] hands out [`Postings`], a cursor over the documents that have a term, how
+//! often and where. The byte layout of every file is in `docs/formats/index.md`.
+//!
+//! ```text
+//! IndexWriter ─▶ Batch ─▶ segment ─┐
+//!             ─▶ Batch ─▶ segment ─┼─ merge ─▶ segment ─▶ manifest ─▶ Index ─▶ Segment ─▶ Postings
+//!             ─▶ Batch ─▶ segment ─┘
+//! ```
+//!
+//! What does not live here: how text becomes terms, scores, queries.
+//!
+//! **Invariant.** What a reader is handed without an error is what was written. A reader sees one
+//! generation from the moment it opens the index until it drops it, whatever writers do meanwhile.
+//!
+//! ```
+//! use index::{Config, DocIterator, DocRecord, END, Field, Index, IndexWriter};
+//!
+//! let dir = tempfile::tempdir()?;
+//! let mut writer = IndexWriter::create(dir.path(), &Config::default())?;
+//! for text in ["in a hole in the ground", "there lived a hobbit"] {
+//!     writer.add(&DocRecord::default())?;
+//!     for (position, term) in (0..).zip(text.split(' ')) {
+//!         writer.term(Field::Body, term, position);
+//!     }
+//! }
+//! writer.commit("two lines")?;
+//!
+//! let index = Index::open(dir.path())?;
+//! let mut a = index.segments()[0].postings(Field::Body, "a")?.expect("both have it");
+//! assert_eq!((a.doc().0, a.next_doc().0, a.next_doc()), (0, 1, END));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![deny(unsafe_code)]
+
+mod arena;
+mod batch;
+mod blocks;
+mod cursor;
+mod disk;
+mod envelope;
+mod error;
+mod field;
+mod fixed;
+mod lengths;
+mod lexicon;
+mod manifest;
+mod mapped;
+mod postings;
+mod reader;
+mod record;
+mod segment;
+mod writer;
+
+pub use cursor::{DocId, DocIterator, END, Frequencies, Positions};
+pub use error::IndexError;
+pub use field::Field;
+pub use lengths::Lengths;
+pub use lexicon::{TERM_BYTES_MAX, Terms};
+pub use postings::Postings;
+pub use reader::Index;
+pub use record::{DocRecord, RECORD_BYTES_MAX};
+pub use segment::{Segment, Sizes};
+pub use writer::{Config, IndexWriter};

@@ -1,0 +1,86 @@
+//! Everything that can go wrong with an index, and what to do about it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why an index could not be written or read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum IndexError {
+    /// There is no manifest in the folder.
+    #[error("no index in {path}; build one with `crivello index`")]
+    NotAnIndex {
+        /// The folder that was to be opened.
+        path: PathBuf,
+    },
+    /// A file is not as it was written, or contradicts itself.
+    #[error("index file {file} is damaged at byte {offset}: {what}; rebuild with `crivello index`")]
+    Damaged {
+        /// The file.
+        file: PathBuf,
+        /// Where in the file: the first byte of what was found damaged.
+        offset: u64,
+        /// What is wrong there.
+        what: &'static str,
+    },
+    /// A file was written by another version of the format.
+    #[error(
+        "index file {file} has format version {found}, this program reads version {expected}; \
+         rebuild with `crivello index`"
+    )]
+    Version {
+        /// The file.
+        file: PathBuf,
+        /// The version in its header.
+        found: u32,
+        /// The version this program writes and reads.
+        expected: u32,
+    },
+    /// The operating system refused.
+    #[error("cannot access index file {path}")]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What it said.
+        source: io::Error,
+    },
+    /// Somebody else is building in this folder.
+    #[error("another process is building an index in {path}; wait until it has finished")]
+    Locked {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// Something is larger than the format allows.
+    #[error("{what}: {found}, the most that the index can hold is {max}")]
+    Limit {
+        /// What is counted.
+        what: &'static str,
+        /// How much there is.
+        found: u64,
+        /// How much there may be.
+        max: u64,
+    },
+    /// A document was asked for that the segment does not have.
+    #[error("there is no document {doc} in a segment of {doc_count}")]
+    NoDocument {
+        /// The document.
+        doc: u32,
+        /// How many there are.
+        doc_count: u32,
+    },
+    /// The calls of [`IndexWriter`](crate::IndexWriter) came in an order that has no meaning.
+    #[error("document {doc}: {what}")]
+    Misuse {
+        /// The document that was being added.
+        doc: u32,
+        /// What was wrong.
+        what: &'static str,
+    },
+}
+
+impl IndexError {
+    /// Puts the path to an error of the operating system.
+    pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> IndexError {
+        move |source| IndexError::Io { path: path.to_path_buf(), source }
+    }
+}

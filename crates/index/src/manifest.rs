@@ -1,0 +1,125 @@
+//! The manifest: which segments make up the index, and what they were built from.
+//!
+//! Its payload, all numbers in [`codes::vbyte`]:
+//!
+//! ```text
+//! generation, length of the source, source, number of segments
+//! for each segment   generation and serial (its folder is `segment-<generation>-<serial>`),
+//!                    documents, terms, postings, sum of the lengths of each of the five fields,
+//!                    for each of the seven files its length and the CRC-32 of its footer
+//! ```
+//!
+//! The files are in the order of [`Kind::SEGMENT`].
+//!
+//! **Invariant.** The manifest that is there under its name is whole, and everything it names is on
+//! disk: it is written last, under another name, synced, and renamed.
+
+use crate::IndexError;
+use crate::disk::Disk;
+use crate::envelope::{FileWriter, Kind};
+use crate::mapped::MappedFile;
+use crate::segment::{SegmentId, SegmentMeta};
+use codes::vbyte;
+use std::io;
+use std::path::Path;
+
+/// The name under which the next manifest is written.
+pub(crate) const TEMPORARY: &str = "manifest.tmp";
+
+/// The longest source.
+pub(crate) const SOURCE_BYTES_MAX: usize = 1 << 20;
+
+/// What the manifest says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Manifest {
+    pub(crate) generation: u64,
+    pub(crate) source: String,
+    pub(crate) segments: Vec<SegmentMeta>,
+}
+
+impl Manifest {
+    /// Reads the manifest of a folder.
+    pub(crate) fn read(folder: &Path) -> Result<Manifest, IndexError> {
+        let path = folder.join(Kind::Manifest.file_name());
+        let file = match MappedFile::open(&path, Kind::Manifest, None) {
+            Err(IndexError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+                return Err(IndexError::NotAnIndex { path: folder.to_path_buf() });
+            }
+            opened => opened?,
+        };
+        let payload = file.bytes(0..file.payload_bytes())?;
+        let mut rest = payload;
+        match Manifest::parse(&mut rest) {
+            Some(manifest) if rest.is_empty() => Ok(manifest),
+            _ => Err(file.damaged(payload.len() - rest.len(), "not a manifest")),
+        }
+    }
+
+    /// Puts this manifest in the place of the one that is there. The files it names must be on disk.
+    pub(crate) fn replace(&self, disk: &Disk, folder: &Path) -> Result<(), IndexError> {
+        let temporary = folder.join(TEMPORARY);
+        let mut file = FileWriter::create(disk, &temporary, Kind::Manifest)?;
+        let mut payload = Vec::new();
+        self.write(&mut payload);
+        file.write(&payload)?;
+        file.finish()?;
+        disk.sync(&temporary)?;
+        disk.rename(&temporary, &folder.join(Kind::Manifest.file_name()))?;
+        disk.sync(folder)
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        vbyte::write(out, self.generation);
+        vbyte::write(out, self.source.len() as u64);
+        out.extend_from_slice(self.source.as_bytes());
+        vbyte::write(out, self.segments.len() as u64);
+        for segment in &self.segments {
+            vbyte::write(out, segment.id.generation);
+            vbyte::write(out, segment.id.serial);
+            vbyte::write(out, u64::from(segment.doc_count));
+            vbyte::write(out, segment.term_count);
+            vbyte::write(out, segment.posting_count);
+            for total in segment.length_totals {
+                vbyte::write(out, total);
+            }
+            for stamp in segment.stamps {
+                vbyte::write(out, stamp.file_bytes);
+                vbyte::write(out, u64::from(stamp.footer_crc));
+            }
+        }
+    }
+
+    fn parse(rest: &mut &[u8]) -> Option<Manifest> {
+        let generation = vbyte::read(rest)?;
+        let source_bytes = usize::try_from(vbyte::read(rest)?).ok()?;
+        let (source, behind) = rest.split_at_checked(source_bytes)?;
+        *rest = behind;
+        let mut manifest = Manifest {
+            generation,
+            source: std::str::from_utf8(source).ok()?.to_owned(),
+            segments: Vec::new(),
+        };
+        for _ in 0..vbyte::read(rest)? {
+            manifest.segments.push(parse_segment(rest)?);
+        }
+        Some(manifest)
+    }
+}
+
+fn parse_segment(rest: &mut &[u8]) -> Option<SegmentMeta> {
+    let mut segment = SegmentMeta {
+        id: SegmentId { generation: vbyte::read(rest)?, serial: vbyte::read(rest)? },
+        doc_count: u32::try_from(vbyte::read(rest)?).ok()?,
+        term_count: vbyte::read(rest)?,
+        posting_count: vbyte::read(rest)?,
+        ..SegmentMeta::default()
+    };
+    for total in &mut segment.length_totals {
+        *total = vbyte::read(rest)?;
+    }
+    for stamp in &mut segment.stamps {
+        stamp.file_bytes = vbyte::read(rest)?;
+        stamp.footer_crc = u32::try_from(vbyte::read(rest)?).ok()?;
+    }
+    Some(segment)
+}

@@ -1,0 +1,155 @@
+//! A file of the index, mapped into memory and verified where it is touched.
+//!
+//! Opening reads the footer and the first chunk, whatever the size of the file; each further chunk
+//! is verified before the first of its bytes is handed out, and never again. The layout is in
+//! `envelope.rs`.
+//!
+//! **Invariant.** [`MappedFile::bytes`] hands out only bytes that are what was written.
+
+use crate::IndexError;
+use crate::envelope::{CHUNK_BYTES, HEADER_BYTES, Kind, MAGIC, Stamp, TAIL_BYTES, VERSION};
+use memmap2::Mmap;
+use std::fs::File;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// One file, open for reading.
+#[derive(Debug)]
+pub(crate) struct MappedFile {
+    path: PathBuf,
+    map: Mmap,
+    body_bytes: usize,
+    /// One bit a chunk: set once it has been verified.
+    verified: Box<[AtomicU64]>,
+}
+
+impl MappedFile {
+    /// Opens a file and checks that it is of that kind and, if a stamp is given, the one stamped.
+    pub(crate) fn open(
+        path: &Path,
+        kind: Kind,
+        stamp: Option<Stamp>,
+    ) -> Result<MappedFile, IndexError> {
+        let file = File::open(path).map_err(IndexError::io(path))?;
+        let map = map(&file).map_err(IndexError::io(path))?;
+        let damaged = |offset: usize, what| IndexError::Damaged {
+            file: path.to_path_buf(),
+            offset: offset as u64,
+            what,
+        };
+        let footer = footer(&map).map_err(|(offset, what)| damaged(offset, what))?;
+        let found = Stamp { file_bytes: map.len() as u64, footer_crc: footer.crc };
+        if stamp.is_some_and(|stamp| stamp != found) {
+            return Err(damaged(footer.body_bytes, "not the file that the manifest names"));
+        }
+        let words = footer.body_bytes.div_ceil(CHUNK_BYTES).div_ceil(64);
+        let mapped = MappedFile {
+            path: path.to_path_buf(),
+            map,
+            body_bytes: footer.body_bytes,
+            verified: (0..words).map(|_| AtomicU64::new(0)).collect(),
+        };
+        mapped.verify_chunk(0)?;
+        let header = &mapped.map[..HEADER_BYTES];
+        if header[..8] != MAGIC || header[8..12] != kind.letters() {
+            return Err(damaged(0, "another kind of file"));
+        }
+        let version = u32::from_le_bytes([header[12], header[13], header[14], header[15]]);
+        if version != VERSION {
+            return Err(IndexError::Version {
+                file: path.to_path_buf(),
+                found: version,
+                expected: VERSION,
+            });
+        }
+        Ok(mapped)
+    }
+
+    /// How long the payload is.
+    pub(crate) fn payload_bytes(&self) -> usize {
+        self.body_bytes - HEADER_BYTES
+    }
+
+    /// A part of the payload, verified.
+    pub(crate) fn bytes(&self, range: Range<usize>) -> Result<&[u8], IndexError> {
+        if range.start > range.end || range.end > self.payload_bytes() {
+            return Err(self.damaged(range.start, "the payload ends before what it should hold"));
+        }
+        let body = range.start + HEADER_BYTES..range.end + HEADER_BYTES;
+        if !body.is_empty() {
+            for chunk in body.start / CHUNK_BYTES..=(body.end - 1) / CHUNK_BYTES {
+                self.verify_chunk(chunk)?;
+            }
+        }
+        Ok(&self.map[body])
+    }
+
+    /// Verifies the whole file.
+    pub(crate) fn verify(&self) -> Result<(), IndexError> {
+        self.bytes(0..self.payload_bytes()).map(|_| ())
+    }
+
+    /// The error for what is wrong at a byte of the payload.
+    pub(crate) fn damaged(&self, payload_offset: usize, what: &'static str) -> IndexError {
+        let offset = (payload_offset as u64).saturating_add(HEADER_BYTES as u64);
+        IndexError::Damaged { file: self.path.clone(), offset, what }
+    }
+
+    fn verify_chunk(&self, chunk: usize) -> Result<(), IndexError> {
+        let (word, bit) = (&self.verified[chunk / 64], 1 << (chunk % 64));
+        // Relaxed: the bit says something about bytes that never change, and publishes nothing.
+        if word.load(Ordering::Relaxed) & bit != 0 {
+            return Ok(());
+        }
+        let start = chunk * CHUNK_BYTES;
+        let bytes = &self.map[start..self.body_bytes.min(start + CHUNK_BYTES)];
+        if crc32fast::hash(bytes) != u32_at(&self.map, self.body_bytes + 4 * chunk) {
+            return Err(IndexError::Damaged {
+                file: self.path.clone(),
+                offset: start as u64,
+                what: "the checksum of this chunk does not match",
+            });
+        }
+        word.fetch_or(bit, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+#[expect(unsafe_code, reason = "a mapping is what makes opening instant; there is no safe one")]
+fn map(file: &File) -> std::io::Result<Mmap> {
+    // SAFETY: a file of the index is written once, under a name that no reader knows before the
+    // manifest is renamed into place, and afterwards only ever unlinked, which leaves mappings
+    // whole. A mapping is undefined if someone else rewrites the file in place while we read; the
+    // index folder is documented as ours alone.
+    unsafe { Mmap::map(file) }
+}
+
+struct Footer {
+    body_bytes: usize,
+    crc: u32,
+}
+
+/// Reads and checks the footer; the error is an offset and what is wrong there.
+fn footer(file: &[u8]) -> Result<Footer, (usize, &'static str)> {
+    let short = (file.len(), "the file is too short to be one of an index");
+    let tail = file.len().checked_sub(TAIL_BYTES).ok_or(short)?;
+    let stated = u64::from_le_bytes(std::array::from_fn(|i| file[tail + i]));
+    let crc = u32_at(file, tail + 8);
+    let wrong =
+        (tail, "the length in the footer does not match the file: cut short or overwritten");
+    let body_bytes = usize::try_from(stated).map_err(|_| wrong)?;
+    let table_bytes = body_bytes.div_ceil(CHUNK_BYTES) * 4;
+    if body_bytes < HEADER_BYTES || body_bytes.checked_add(table_bytes) != Some(tail) {
+        return Err(wrong);
+    }
+    if crc32fast::hash(&file[body_bytes..tail + 8]) != crc {
+        return Err((body_bytes, "the checksum of the footer does not match"));
+    }
+    Ok(Footer { body_bytes, crc })
+}
+
+/// The number at `at`, which must lie inside.
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes(std::array::from_fn(|i| bytes[at + i]))
+}

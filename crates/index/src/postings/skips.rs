@@ -1,0 +1,176 @@
+//! Skips: for every full block of a posting list its last document and where the next block begins.
+//!
+//! ```text
+//! last     the last document of each block, one after the other
+//! next     for each block, where the one after it begins: offset in docs, offset in freqs,
+//!          number of occurrences before it, offset in positions of the block that holds the next one
+//! ```
+//!
+//! Every column has a fixed width, the least number of bytes that hold its bound: the number of
+//! documents, the length of the list in docs, in freqs, its occurrences, its length in positions.
+//! The reader knows these from the lexicon.
+//!
+//! **Invariant.** Finding the block for a document *d* blocks ahead reads O(log *d*) entries.
+//! Reference: J. L. Bentley, A. C.-C. Yao, "An almost optimal algorithm for unbounded searching",
+//! Information Processing Letters 5(3), 1976.
+
+use super::Extents;
+use crate::fixed;
+
+/// What is known at the end of a block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Skip {
+    /// The last document of the block.
+    pub(crate) last_doc: u32,
+    /// Where the next block begins, from the start of the list in docs.
+    pub(crate) docs: u64,
+    /// Where the next block begins, from the start of the list in freqs.
+    pub(crate) freqs: u64,
+    /// How many occurrences the blocks up to here have.
+    pub(crate) occurrences: u64,
+    /// Where the block of positions with the next occurrence begins, from the start of the list.
+    pub(crate) positions: u64,
+}
+
+/// How many bytes each column takes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Widths {
+    last_doc: usize,
+    docs: usize,
+    freqs: usize,
+    occurrences: usize,
+    positions: usize,
+}
+
+impl Widths {
+    pub(crate) fn new(doc_count: u32, total_frequency: u64, extents: &Extents) -> Widths {
+        Widths {
+            last_doc: fixed::width(u64::from(doc_count)),
+            docs: fixed::width(extents.docs.bytes),
+            freqs: fixed::width(extents.freqs.bytes),
+            occurrences: fixed::width(total_frequency),
+            positions: fixed::width(extents.positions.bytes),
+        }
+    }
+
+    /// The bytes of one block in both parts.
+    pub(crate) fn entry_bytes(&self) -> usize {
+        self.last_doc + self.next_bytes()
+    }
+
+    fn next_bytes(&self) -> usize {
+        self.docs + self.freqs + self.occurrences + self.positions
+    }
+}
+
+/// Appends the skips of a list.
+pub(crate) fn write(skips: &[Skip], widths: &Widths, out: &mut Vec<u8>) {
+    for skip in skips {
+        fixed::put(out, u64::from(skip.last_doc), widths.last_doc);
+    }
+    for skip in skips {
+        fixed::put(out, skip.docs, widths.docs);
+        fixed::put(out, skip.freqs, widths.freqs);
+        fixed::put(out, skip.occurrences, widths.occurrences);
+        fixed::put(out, skip.positions, widths.positions);
+    }
+}
+
+/// The skips of a list, searched where they lie.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Skips<'a> {
+    bytes: &'a [u8],
+    count: usize,
+    widths: Widths,
+}
+
+impl<'a> Skips<'a> {
+    /// `bytes` are `count` entries of these widths.
+    pub(crate) fn new(bytes: &'a [u8], count: usize, widths: Widths) -> Skips<'a> {
+        Skips { bytes, count, widths }
+    }
+
+    /// How many full blocks the list has.
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// What is known before block `block`; nothing is zero before the first.
+    pub(crate) fn before(&self, block: usize) -> Option<Skip> {
+        let Some(index) = block.checked_sub(1) else { return Some(Skip::default()) };
+        let Widths { docs, freqs, occurrences, positions, .. } = self.widths;
+        let at = self.count * self.widths.last_doc + index * self.widths.next_bytes();
+        Some(Skip {
+            last_doc: self.last_doc(index)?,
+            docs: fixed::get(self.bytes, at, docs)?,
+            freqs: fixed::get(self.bytes, at + docs, freqs)?,
+            occurrences: fixed::get(self.bytes, at + docs + freqs, occurrences)?,
+            positions: fixed::get(self.bytes, at + docs + freqs + occurrences, positions)?,
+        })
+    }
+
+    /// The first block from `from` on whose last document is not before `target`: gallops ahead,
+    /// then halves. The number of full blocks if there is none.
+    pub(crate) fn find(&self, from: usize, target: u32) -> usize {
+        let before = |block: usize| self.last_doc(block).is_some_and(|last| last < target);
+        let (mut low, mut step) = (from, 1);
+        // Every block in `from..low` ends before the target.
+        while low < self.count && before((low + step - 1).min(self.count - 1)) {
+            low = (low + step).min(self.count);
+            step *= 2;
+        }
+        let mut high = (low + step - 1).min(self.count);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if before(middle) { low = middle + 1 } else { high = middle }
+        }
+        low
+    }
+
+    fn last_doc(&self, block: usize) -> Option<u32> {
+        let last = fixed::get(self.bytes, block * self.widths.last_doc, self.widths.last_doc)?;
+        u32::try_from(last).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Extent;
+    use super::*;
+
+    #[test]
+    fn find_is_a_linear_scan_from_every_block_to_every_target() {
+        let extents = Extents {
+            docs: Extent { start: 0, bytes: 300 },
+            freqs: Extent { start: 9, bytes: 70_000 },
+            positions: Extent { start: 0, bytes: 1 },
+            ..Extents::default()
+        };
+        let widths = Widths::new(400, 999, &extents);
+        for count in 0..20_u32 {
+            let skips: Vec<Skip> = (0..count)
+                .map(|i| Skip {
+                    last_doc: 3 * i * i,
+                    docs: u64::from(i),
+                    freqs: 1000 * u64::from(i),
+                    occurrences: 40 * u64::from(i),
+                    positions: 1,
+                })
+                .collect();
+            let mut bytes = Vec::new();
+            write(&skips, &widths, &mut bytes);
+            assert_eq!(bytes.len(), skips.len() * widths.entry_bytes());
+            let subject = Skips::new(&bytes, skips.len(), widths);
+            for (i, skip) in skips.iter().enumerate() {
+                assert_eq!(subject.before(i + 1), Some(*skip));
+            }
+            for from in 0..=skips.len() {
+                for target in 0..1100 {
+                    let rest = skips[from..].iter().position(|skip| skip.last_doc >= target);
+                    let expected = rest.map_or(skips.len(), |ahead| from + ahead);
+                    assert_eq!(subject.find(from, target), expected, "{count} {from} {target}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! The index of a folder, as it was committed last.
+//!
+//! What lives here: opening a generation and holding it. What does not: what its files mean
+//! (`segment/`), and how one generation follows another (`writer.rs`).
+//!
+//! **Invariant.** All segments of an [`Index`] are of one generation. They stay readable when a later
+//! one is committed and even when their files are removed, because they are mapped from the start.
+
+use crate::manifest::Manifest;
+use crate::{IndexError, Segment};
+use std::io::ErrorKind;
+use std::path::Path;
+
+/// How many generations may come and go while one is being opened.
+const ATTEMPTS_MAX: u32 = 64;
+
+/// One generation of an index, open for reading by any number of threads.
+#[derive(Debug)]
+pub struct Index {
+    manifest: Manifest,
+    segments: Vec<Segment>,
+}
+
+impl Index {
+    /// Opens the newest generation in a folder, in time that does not depend on its size.
+    pub fn open(dir: &Path) -> Result<Index, IndexError> {
+        let mut manifest = Manifest::read(dir)?;
+        for _ in 0..ATTEMPTS_MAX {
+            match open_segments(dir, &manifest) {
+                Ok(segments) => return Ok(Index { manifest, segments }),
+                Err(error) if is_missing(&error) => {
+                    // Removed since the manifest was read: then there is a newer one.
+                    let newest = Manifest::read(dir)?;
+                    if newest == manifest {
+                        return Err(error);
+                    }
+                    manifest = newest;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Err(IndexError::Locked { path: dir.to_path_buf() })
+    }
+
+    /// The number of this generation; every commit has a greater one than those before.
+    pub fn generation(&self) -> u64 {
+        self.manifest.generation
+    }
+
+    /// What it was built from, as said at the commit.
+    pub fn source(&self) -> &str {
+        &self.manifest.source
+    }
+
+    /// Its segments, in the order in which their documents were added.
+    pub fn segments(&self) -> &[Segment] {
+        &self.segments
+    }
+
+    /// How many documents all segments have.
+    pub fn doc_count(&self) -> u64 {
+        self.segments.iter().map(|segment| u64::from(segment.doc_count())).sum()
+    }
+
+    /// Verifies every byte of every segment, and that the files agree with each other.
+    pub fn verify(&self) -> Result<(), IndexError> {
+        self.segments.iter().try_for_each(Segment::verify)
+    }
+}
+
+fn open_segments(dir: &Path, manifest: &Manifest) -> Result<Vec<Segment>, IndexError> {
+    manifest.segments.iter().map(|meta| Segment::open(dir, meta)).collect()
+}
+
+fn is_missing(error: &IndexError) -> bool {
+    matches!(error, IndexError::Io { source, .. } if source.kind() == ErrorKind::NotFound)
+}

@@ -1,0 +1,227 @@
+//! What the index keeps of a document besides its terms: the document table.
+//!
+//! Records are compressed 32 at a time; the blocks lie in the file as `blocks.rs` says. A block is
+//! the length of its records, and then the records as one LZ4 block. A record is
+//!
+//! ```text
+//! length of the url, url, length of the title, title, length of the language, language,
+//! date (zigzag: 0, -1, 1, -2, … are 0, 1, 2, 3, …), page, copies
+//! ```
+//!
+//! with all numbers in [`codes::vbyte`].
+//!
+//! **Invariant.** Reading one record decompresses one block.
+
+use crate::blocks::{Blocks, BlocksWriter};
+use crate::envelope::{FileWriter, Stamp};
+use crate::mapped::MappedFile;
+use crate::{DocId, IndexError};
+use codes::vbyte;
+use lz4_flex::block::{compress_into, decompress_into, get_maximum_output_size};
+
+/// How many records a block has.
+const BLOCK_RECORDS: usize = 32;
+
+/// The longest record: the sum of its strings, and a little more for the numbers.
+pub const RECORD_BYTES_MAX: usize = 1 << 20;
+
+/// What a result shows and where the rest of the document is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct DocRecord {
+    /// Its address.
+    pub url: String,
+    /// Its title.
+    pub title: String,
+    /// ISO 639-1 code of its language, or empty.
+    pub language: String,
+    /// When it was fetched, in seconds since 1970.
+    pub date_s: i64,
+    /// An opaque pointer into the page table.
+    pub page: u64,
+    /// How many near-duplicates are folded behind it.
+    pub copies: u32,
+}
+
+impl DocRecord {
+    fn write(&self, out: &mut Vec<u8>) {
+        for text in [&self.url, &self.title, &self.language] {
+            vbyte::write(out, text.len() as u64);
+            out.extend_from_slice(text.as_bytes());
+        }
+        vbyte::write(out, zigzag(self.date_s));
+        vbyte::write(out, self.page);
+        vbyte::write(out, u64::from(self.copies));
+    }
+
+    fn read(rest: &mut &[u8]) -> Option<DocRecord> {
+        Some(DocRecord {
+            url: read_text(rest)?,
+            title: read_text(rest)?,
+            language: read_text(rest)?,
+            date_s: unzigzag(vbyte::read(rest)?),
+            page: vbyte::read(rest)?,
+            copies: u32::try_from(vbyte::read(rest)?).ok()?,
+        })
+    }
+}
+
+/// Writes the records in the order of their documents.
+pub(crate) struct RecordsWriter {
+    blocks: BlocksWriter,
+    raw: Vec<u8>,
+    packed: Vec<u8>,
+    count: u32,
+}
+
+impl RecordsWriter {
+    pub(crate) fn new(file: FileWriter) -> RecordsWriter {
+        RecordsWriter {
+            blocks: BlocksWriter::new(file),
+            raw: Vec::new(),
+            packed: Vec::new(),
+            count: 0,
+        }
+    }
+
+    /// How many records there are so far.
+    pub(crate) fn count(&self) -> u32 {
+        self.count
+    }
+
+    pub(crate) fn push(&mut self, record: &DocRecord) -> Result<(), IndexError> {
+        let start = self.raw.len();
+        record.write(&mut self.raw);
+        let bytes = self.raw.len() - start;
+        if bytes > RECORD_BYTES_MAX {
+            self.raw.truncate(start);
+            return Err(IndexError::Limit {
+                what: "bytes of the record of a document",
+                found: bytes as u64,
+                max: RECORD_BYTES_MAX as u64,
+            });
+        }
+        self.count += 1;
+        if (self.count as usize).is_multiple_of(BLOCK_RECORDS) {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn finish(mut self) -> Result<Stamp, IndexError> {
+        if !self.raw.is_empty() {
+            self.flush()?;
+        }
+        self.blocks.finish()
+    }
+
+    fn flush(&mut self) -> Result<(), IndexError> {
+        self.packed.clear();
+        vbyte::write(&mut self.packed, self.raw.len() as u64);
+        let start = self.packed.len();
+        self.packed.resize(start + get_maximum_output_size(self.raw.len()), 0);
+        let bytes = compress_into(&self.raw, &mut self.packed[start..])
+            .expect("the output is as long as it can become");
+        self.packed.truncate(start + bytes);
+        self.raw.clear();
+        self.blocks.push(&self.packed)
+    }
+}
+
+/// The document table of a segment.
+#[derive(Debug)]
+pub(crate) struct Records {
+    blocks: Blocks,
+}
+
+impl Records {
+    pub(crate) fn new(file: MappedFile, doc_count: u32) -> Result<Records, IndexError> {
+        let blocks = Blocks::new(file)?;
+        if blocks.count() != (doc_count as usize).div_ceil(BLOCK_RECORDS) {
+            return Err(blocks.file().damaged(0, "not as many records as documents"));
+        }
+        Ok(Records { blocks })
+    }
+
+    pub(crate) fn file(&self) -> &MappedFile {
+        self.blocks.file()
+    }
+
+    /// The record of a document that the segment has.
+    pub(crate) fn get(&self, doc: DocId) -> Result<DocRecord, IndexError> {
+        let (block, at) = (doc.0 as usize / BLOCK_RECORDS, doc.0 as usize % BLOCK_RECORDS);
+        let raw = self.block(block)?;
+        let mut rest = &raw[..];
+        let mut records = std::iter::from_fn(|| DocRecord::read(&mut rest));
+        records.nth(at).map_or_else(|| self.damaged(block), Ok)
+    }
+
+    /// Hands every record to `emit`, in the order of their documents.
+    pub(crate) fn each(
+        &self,
+        mut emit: impl FnMut(&DocRecord) -> Result<(), IndexError>,
+    ) -> Result<(), IndexError> {
+        for block in 0..self.blocks.count() {
+            let raw = self.block(block)?;
+            let mut rest = &raw[..];
+            while !rest.is_empty() {
+                match DocRecord::read(&mut rest) {
+                    Some(record) => emit(&record)?,
+                    None => return self.damaged(block),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A block, decompressed.
+    fn block(&self, block: usize) -> Result<Vec<u8>, IndexError> {
+        let mut packed = self.blocks.range(block..block + 1)?;
+        let stated = vbyte::read(&mut packed).and_then(|stated| usize::try_from(stated).ok());
+        // LZ4 makes at most 255 bytes from one.
+        let possible = stated.filter(|&stated| {
+            stated <= BLOCK_RECORDS * RECORD_BYTES_MAX && stated / 255 <= packed.len()
+        });
+        let Some(raw_bytes) = possible else { return self.damaged(block) };
+        let mut raw = vec![0; raw_bytes];
+        match decompress_into(packed, &mut raw) {
+            Ok(bytes) if bytes == raw_bytes => Ok(raw),
+            _ => self.damaged(block),
+        }
+    }
+
+    fn damaged<T>(&self, block: usize) -> Result<T, IndexError> {
+        Err(self.file().damaged(self.blocks.start(block)?, "not a block of records"))
+    }
+}
+
+fn read_text(rest: &mut &[u8]) -> Option<String> {
+    let length = usize::try_from(vbyte::read(rest)?).ok()?;
+    let (text, behind) = rest.split_at_checked(length)?;
+    *rest = behind;
+    Some(std::str::from_utf8(text).ok()?.to_owned())
+}
+
+fn zigzag(n: i64) -> u64 {
+    (n.cast_unsigned() << 1) ^ (n >> 63).cast_unsigned()
+}
+
+fn unzigzag(n: u64) -> i64 {
+    (n >> 1).cast_signed() ^ -(n & 1).cast_signed()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zigzag_counts_outward_from_zero() {
+        let outward = [0, -1, 1, -2, 2];
+        for (code, n) in (0..).zip(outward) {
+            assert_eq!(zigzag(n), code);
+            assert_eq!(unzigzag(code), n);
+        }
+        for n in [i64::MIN, i64::MAX] {
+            assert_eq!(unzigzag(zigzag(n)), n);
+        }
+    }
+}

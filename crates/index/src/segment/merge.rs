@@ -1,0 +1,121 @@
+//! Merges segments into one: the documents of the first, then those of the second, and so on.
+//!
+//! All lexica are read at the same time in the order of their keys; the list of a key is the
+//! concatenation of its lists in the segments that have it, since documents keep their order. A
+//! heap holds the next key of each segment.
+//!
+//! **Invariant.** The merged segment has the bytes that it would have if its documents had been one
+//! batch. Memory does not depend on the size of the segments, except for the skips of one list and
+//! the starts of blocks.
+
+use super::{ListsWriter, Segment, SegmentMeta, SegmentWriter};
+use crate::lengths::PerField;
+use crate::lexicon::Entries;
+use crate::{DocIterator, END, Field, Frequencies, IndexError, Positions};
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+
+/// Writes the documents of all `segments`, in order, as one segment to `out`.
+pub(crate) fn merge(
+    segments: &[Segment],
+    mut out: SegmentWriter,
+) -> Result<SegmentMeta, IndexError> {
+    for segment in segments {
+        segment.records.each(|record| out.record(record))?;
+    }
+    let mut out = out.lists()?;
+    merge_lists(segments, &mut out)?;
+    let mut widths = PerField::default();
+    for segment in segments {
+        let of_segment = segment.lengths.widths();
+        widths = std::array::from_fn(|field| of_segment[field].max(widths[field]));
+        Field::ALL.into_iter().try_for_each(|field| segment.lengths(field).map(|_| ()))?;
+    }
+    let lengths = Field::ALL.into_iter().flat_map(|field| {
+        segments.iter().flat_map(move |segment| {
+            (0..segment.doc_count())
+                .map(move |doc| (field, segment.length(field, crate::DocId(doc))))
+        })
+    });
+    out.finish(widths, lengths)
+}
+
+fn merge_lists(segments: &[Segment], out: &mut ListsWriter) -> Result<(), IndexError> {
+    let mut heap = BinaryHeap::new();
+    let mut doc_base = 0;
+    for (number, segment) in segments.iter().enumerate() {
+        let source = Source { entries: segment.lexicon.all()?, number, segment, doc_base };
+        doc_base += segment.doc_count();
+        source.advance(&mut heap)?;
+    }
+    let mut positions = Vec::new();
+    while let Some(Reverse(source)) = heap.pop() {
+        source.copy_list(out, &mut positions)?;
+        let last = heap.peek().is_none_or(|next| next.0.entries.key != source.entries.key);
+        if last {
+            out.finish_list(&source.entries.key)?;
+        }
+        source.advance(&mut heap)?;
+    }
+    Ok(())
+}
+
+/// A segment that is being merged, at one of its keys; ordered by key, then by segment.
+struct Source<'a> {
+    entries: Entries<'a>,
+    number: usize,
+    segment: &'a Segment,
+    /// What is added to its documents.
+    doc_base: u32,
+}
+
+impl<'a> Source<'a> {
+    /// Puts the source on the heap with its next key, if it has one.
+    fn advance(mut self, heap: &mut BinaryHeap<Reverse<Source<'a>>>) -> Result<(), IndexError> {
+        if self.entries.advance() {
+            heap.push(Reverse(self));
+        } else if self.entries.is_broken() {
+            return Err(self.segment.lexicon.file().damaged(0, "not a lexicon"));
+        }
+        Ok(())
+    }
+
+    fn copy_list(&self, out: &mut ListsWriter, positions: &mut Vec<u32>) -> Result<(), IndexError> {
+        let mut postings = self.segment.cursor(&self.entries.list)?;
+        let mut copied = 0;
+        while postings.doc() != END {
+            postings.positions(positions);
+            if positions.is_empty() || positions.len() != postings.frequency() as usize {
+                break;
+            }
+            out.push(self.doc_base + postings.doc().0, positions)?;
+            copied += 1;
+            postings.next_doc();
+        }
+        if copied != postings.doc_frequency() {
+            let start = usize::try_from(self.entries.list.extents.docs.start).unwrap_or(usize::MAX);
+            return Err(self.segment.docs.damaged(start, "not a posting list"));
+        }
+        Ok(())
+    }
+}
+
+impl Ord for Source<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.entries.key.cmp(&other.entries.key).then(self.number.cmp(&other.number))
+    }
+}
+
+impl PartialOrd for Source<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Source<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Source<'_> {}

@@ -1,0 +1,215 @@
+//! A segment: a complete index of some documents, in seven files that never change.
+//!
+//! What lives here: the files together, and what can be asked of them. Each file has a module of
+//! its own. What does not: which segments make up the index (`manifest.rs`).
+//!
+//! **Invariant.** Whatever a method hands out without an error has been verified.
+
+mod merge;
+mod verify;
+mod writer;
+
+pub(crate) use merge::merge;
+pub(crate) use writer::{ListsWriter, SegmentWriter};
+
+use crate::disk::Disk;
+use crate::envelope::{Kind, Stamp};
+use crate::lengths::{LengthsFile, PerField};
+use crate::lexicon::{self, Lexicon};
+use crate::mapped::MappedFile;
+use crate::postings::{Extent, List, Skips, Streams, Widths};
+use crate::record::Records;
+use crate::{DocId, DocRecord, Field, IndexError, Lengths, Postings, Terms};
+use codes::packed::BLOCK;
+use std::path::Path;
+
+/// Which segment: unique in the life of an index folder.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct SegmentId {
+    /// The generation that it was built for.
+    pub(crate) generation: u64,
+    /// Its number in that generation.
+    pub(crate) serial: u64,
+}
+
+impl SegmentId {
+    pub(crate) fn folder_name(self) -> String {
+        format!("segment-{}-{}", self.generation, self.serial)
+    }
+
+    /// The segment whose folder has that name.
+    pub(crate) fn from_folder_name(name: &str) -> Option<SegmentId> {
+        let (generation, serial) = name.strip_prefix("segment-")?.split_once('-')?;
+        let id = SegmentId { generation: generation.parse().ok()?, serial: serial.parse().ok()? };
+        (id.folder_name() == name).then_some(id)
+    }
+}
+
+/// What the manifest says of a segment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SegmentMeta {
+    pub(crate) id: SegmentId,
+    pub(crate) doc_count: u32,
+    pub(crate) term_count: u64,
+    pub(crate) posting_count: u64,
+    pub(crate) length_totals: PerField<u64>,
+    /// In the order of [`Kind::SEGMENT`].
+    pub(crate) stamps: [Stamp; Kind::SEGMENT.len()],
+}
+
+impl SegmentMeta {
+    /// Returns when all files are on disk.
+    pub(crate) fn sync(&self, disk: &Disk, root: &Path) -> Result<(), IndexError> {
+        let folder = root.join(self.id.folder_name());
+        for kind in Kind::SEGMENT {
+            disk.sync(&folder.join(kind.file_name()))?;
+        }
+        disk.sync(&folder)
+    }
+}
+
+/// How many bytes each file of a segment has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sizes {
+    /// Terms and where their lists lie.
+    pub lexicon: u64,
+    /// Which documents.
+    pub docs: u64,
+    /// How often in each.
+    pub freqs: u64,
+    /// Where in each.
+    pub positions: u64,
+    /// Where each block of documents begins.
+    pub skips: u64,
+    /// How long each document is.
+    pub lengths: u64,
+    /// The document table.
+    pub records: u64,
+}
+
+/// A complete index of some documents, open for reading.
+#[derive(Debug)]
+pub struct Segment {
+    meta: SegmentMeta,
+    lexicon: Lexicon,
+    docs: MappedFile,
+    freqs: MappedFile,
+    positions: MappedFile,
+    skips: MappedFile,
+    lengths: LengthsFile,
+    records: Records,
+}
+
+impl Segment {
+    /// Opens the segment in the folder of the index, in time that does not depend on its size.
+    pub(crate) fn open(root: &Path, meta: &SegmentMeta) -> Result<Segment, IndexError> {
+        let folder = root.join(meta.id.folder_name());
+        let open = |kind: Kind| {
+            let stamp = Kind::SEGMENT.into_iter().zip(meta.stamps).find(|(of, _)| *of == kind);
+            MappedFile::open(&folder.join(kind.file_name()), kind, stamp.map(|(_, stamp)| stamp))
+        };
+        Ok(Segment {
+            meta: *meta,
+            lexicon: Lexicon::new(open(Kind::Lexicon)?, meta.doc_count)?,
+            docs: open(Kind::Docs)?,
+            freqs: open(Kind::Freqs)?,
+            positions: open(Kind::Positions)?,
+            skips: open(Kind::Skips)?,
+            lengths: LengthsFile::new(open(Kind::Lengths)?, meta.doc_count)?,
+            records: Records::new(open(Kind::Records)?, meta.doc_count)?,
+        })
+    }
+
+    /// How many documents it has: they are numbered from zero.
+    pub fn doc_count(&self) -> u32 {
+        self.meta.doc_count
+    }
+
+    /// How many different terms it has, each field on its own.
+    pub fn term_count(&self) -> u64 {
+        self.meta.term_count
+    }
+
+    /// How many pairs of a term and a document that has it.
+    pub fn posting_count(&self) -> u64 {
+        self.meta.posting_count
+    }
+
+    /// The documents that have a term in a field, if there are any.
+    ///
+    /// Verifies the list in all streams and the lengths of the field, so that neither the cursor nor
+    /// [`Segment::length`] has to.
+    pub fn postings(&self, field: Field, term: &str) -> Result<Option<Postings<'_>>, IndexError> {
+        let mut key = Vec::with_capacity(1 + term.len());
+        lexicon::set_key(&mut key, field, term);
+        let Some(list) = self.lexicon.find(&key)? else { return Ok(None) };
+        self.lengths.field(field)?;
+        self.cursor(&list).map(Some)
+    }
+
+    /// How many terms a document has in a field; zero for a document that is not there.
+    ///
+    /// If the bytes are damaged this is zero too. [`Segment::postings`] and [`Segment::lengths`] of
+    /// the same field say so before it comes to that.
+    #[inline]
+    pub fn length(&self, field: Field, doc: DocId) -> u32 {
+        self.lengths.get(field, doc)
+    }
+
+    /// The lengths of all documents in a field.
+    pub fn lengths(&self, field: Field) -> Result<Lengths<'_>, IndexError> {
+        self.lengths.field(field)
+    }
+
+    /// How many terms all documents together have in a field.
+    pub fn length_total(&self, field: Field) -> u64 {
+        self.meta.length_totals[field as usize]
+    }
+
+    /// What is kept of a document.
+    pub fn record(&self, doc: DocId) -> Result<DocRecord, IndexError> {
+        if doc.0 >= self.doc_count() {
+            return Err(IndexError::NoDocument { doc: doc.0, doc_count: self.doc_count() });
+        }
+        self.records.get(doc)
+    }
+
+    /// The terms of a field that begin with `prefix`, in the order of their bytes, each with the
+    /// number of documents that have it.
+    pub fn terms(&self, field: Field, prefix: &str) -> Result<Terms<'_>, IndexError> {
+        self.lexicon.terms(field, prefix)
+    }
+
+    /// How many bytes each file has.
+    pub fn sizes(&self) -> Sizes {
+        let [lexicon, docs, freqs, positions, skips, lengths, records] =
+            self.meta.stamps.map(|stamp| stamp.file_bytes);
+        Sizes { lexicon, docs, freqs, positions, skips, lengths, records }
+    }
+
+    /// Verifies every byte of every file, and that what they say of each other is true: reads all.
+    pub fn verify(&self) -> Result<(), IndexError> {
+        verify::verify(self)
+    }
+
+    /// A cursor over a list of the lexicon.
+    fn cursor(&self, list: &List) -> Result<Postings<'_>, IndexError> {
+        let extents = &list.extents;
+        let widths = Widths::new(self.doc_count(), list.total_frequency, extents);
+        let skips = bytes(&self.skips, extents.skips)?;
+        let streams = Streams {
+            docs: bytes(&self.docs, extents.docs)?,
+            freqs: bytes(&self.freqs, extents.freqs)?,
+            positions: bytes(&self.positions, extents.positions)?,
+            skips: Skips::new(skips, list.doc_frequency as usize / BLOCK, widths),
+        };
+        Ok(Postings::new(streams, list, self.doc_count()))
+    }
+}
+
+/// The bytes of a part of a stream, verified.
+fn bytes(file: &MappedFile, extent: Extent) -> Result<&[u8], IndexError> {
+    let start = usize::try_from(extent.start).unwrap_or(usize::MAX);
+    let end = usize::try_from(extent.start.saturating_add(extent.bytes)).unwrap_or(usize::MAX);
+    file.bytes(start..end)
+}

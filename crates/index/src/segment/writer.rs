@@ -1,0 +1,96 @@
+//! Writes the files of a segment, in two stages: the documents as they come, then the lists.
+//!
+//! **Invariant.** The bytes of a segment depend on its documents and their terms alone, not on how
+//! they were gathered.
+
+use super::{SegmentId, SegmentMeta};
+use crate::disk::Disk;
+use crate::envelope::{FileWriter, Kind, Stamp};
+use crate::lengths::{self, PerField};
+use crate::lexicon::LexiconWriter;
+use crate::postings::PostingsWriter;
+use crate::record::RecordsWriter;
+use crate::{DocRecord, Field, IndexError};
+use std::path::{Path, PathBuf};
+
+/// The first stage: documents.
+pub(crate) struct SegmentWriter {
+    disk: Disk,
+    folder: PathBuf,
+    id: SegmentId,
+    records: RecordsWriter,
+}
+
+impl SegmentWriter {
+    /// Makes the folder of a segment in the folder of the index.
+    pub(crate) fn create(
+        disk: &Disk,
+        root: &Path,
+        id: SegmentId,
+    ) -> Result<SegmentWriter, IndexError> {
+        let folder = root.join(id.folder_name());
+        disk.create_folder(&folder)?;
+        let path = folder.join(Kind::Records.file_name());
+        let records = RecordsWriter::new(FileWriter::create(disk, &path, Kind::Records)?);
+        Ok(SegmentWriter { disk: disk.clone(), folder, id, records })
+    }
+
+    /// Adds a document.
+    pub(crate) fn record(&mut self, record: &DocRecord) -> Result<(), IndexError> {
+        self.records.push(record)
+    }
+
+    /// Ends the first stage.
+    pub(crate) fn lists(self) -> Result<ListsWriter, IndexError> {
+        let SegmentWriter { disk, folder, id, records } = self;
+        let doc_count = records.count();
+        let path = folder.join(Kind::Lexicon.file_name());
+        Ok(ListsWriter {
+            meta: SegmentMeta { id, doc_count, ..SegmentMeta::default() },
+            records: records.finish()?,
+            lexicon: LexiconWriter::new(FileWriter::create(&disk, &path, Kind::Lexicon)?),
+            postings: PostingsWriter::create(&disk, &folder, doc_count)?,
+            disk,
+            folder,
+        })
+    }
+}
+
+/// The second stage: posting lists in the order of their keys, then the lengths.
+pub(crate) struct ListsWriter {
+    disk: Disk,
+    folder: PathBuf,
+    meta: SegmentMeta,
+    records: Stamp,
+    lexicon: LexiconWriter,
+    postings: PostingsWriter,
+}
+
+impl ListsWriter {
+    /// Adds a document to the current list.
+    pub(crate) fn push(&mut self, doc: u32, positions: &[u32]) -> Result<(), IndexError> {
+        self.postings.push(doc, positions)
+    }
+
+    /// Ends the current list, which is that of `key`.
+    pub(crate) fn finish_list(&mut self, key: &[u8]) -> Result<(), IndexError> {
+        let list = self.postings.finish_list()?;
+        self.meta.posting_count += u64::from(list.doc_frequency);
+        self.lexicon.push(key, &list)
+    }
+
+    /// Writes the lengths, field by field, and ends the segment.
+    pub(crate) fn finish(
+        mut self,
+        widths: PerField<usize>,
+        lengths: impl Iterator<Item = (Field, u32)>,
+    ) -> Result<SegmentMeta, IndexError> {
+        self.meta.term_count = self.lexicon.count();
+        let lexicon = self.lexicon.finish()?;
+        let [docs, freqs, positions, skips] = self.postings.finish()?;
+        let (lengths, totals) = lengths::write(&self.disk, &self.folder, widths, lengths)?;
+        self.meta.length_totals = totals;
+        self.meta.stamps = [lexicon, docs, freqs, positions, skips, lengths, self.records];
+        Ok(self.meta)
+    }
+}

@@ -1,0 +1,279 @@
+//! Builds the next generation of an index, and puts it in the place of the last one.
+//!
+//! Documents gather in a [`Batch`]; when it is as large as the configuration allows it becomes a
+//! segment on disk. Whenever sixteen segments of the same level stand at the end of the row they are
+//! merged into one of the next level, so that few are open at a time and a posting is written
+//! O(log *n*) times; the commit merges what is left into a single segment.
+//!
+//! ```text
+//! folder                 lock, manifest, manifest.tmp, segment-<generation>-<serial>/
+//! create                 takes the lock, removes segments that the manifest does not name
+//! add, term              write new segments only
+//! commit                 syncs the new segment, writes and syncs manifest.tmp, renames it
+//! ```
+//!
+//! **Invariant.** Until the rename the folder holds the old generation, whole, and from then on the
+//! new one; whoever stops in between, however, leaves behind only what no manifest names. The next
+//! `create` removes that, and the generation before, whose readers have their files mapped.
+
+use crate::batch::Batch;
+use crate::disk::Disk;
+use crate::manifest::{Manifest, SOURCE_BYTES_MAX, TEMPORARY};
+use crate::segment::{self, Segment, SegmentId, SegmentMeta, SegmentWriter};
+use crate::{DocId, DocRecord, Field, IndexError};
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+/// How many segments of a level become one of the next.
+const MERGE_WIDTH: usize = 16;
+/// A batch has addresses of 32 bits; between two documents this much of them may be taken.
+const BATCH_BYTES_MAX: usize = 3 << 30;
+/// Every document is before [`END`](crate::END).
+const DOCS_MAX: u32 = u32::MAX;
+/// Its name is taken for as long as a writer lives.
+const LOCK: &str = "lock";
+
+/// How an index is built.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// How much memory postings may take before they go to disk; they do so between two documents,
+    /// so that one document can exceed it by its own size.
+    pub memory_bytes: usize,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config { memory_bytes: 256 << 20 }
+    }
+}
+
+/// Takes the documents of one generation, in the order in which they are to be numbered.
+///
+/// Dropped without a commit, or after an error, it leaves the index as it was.
+pub struct IndexWriter {
+    disk: Disk,
+    dir: PathBuf,
+    /// Held, not used: the lock ends with it.
+    _lock: File,
+    memory_bytes: usize,
+    generation: u64,
+    /// The serial of the next segment.
+    serial: u64,
+    doc_count: u32,
+    batch: Batch,
+    /// Where the records of the batch go; there once it has a document.
+    segment: Option<SegmentWriter>,
+    /// The segments so far, with their levels, which never ascend.
+    written: Vec<(u32, SegmentMeta)>,
+    state: State,
+}
+
+/// Whether a writer can go on.
+enum State {
+    Sound,
+    /// Something went wrong that nobody has been told yet.
+    Failing(IndexError),
+    /// They have been told.
+    Failed,
+}
+
+impl IndexWriter {
+    /// Begins a generation in a folder, which is made if need be, and removes what earlier ones and
+    /// those that were never committed have left there.
+    pub fn create(dir: &Path, config: &Config) -> Result<IndexWriter, IndexError> {
+        IndexWriter::create_on(Disk::default(), dir, config)
+    }
+
+    fn create_on(disk: Disk, dir: &Path, config: &Config) -> Result<IndexWriter, IndexError> {
+        disk.create_folder(dir)?;
+        let lock = disk.lock(&dir.join(LOCK))?;
+        let lock = lock.ok_or_else(|| IndexError::Locked { path: dir.to_path_buf() })?;
+        let last = clean(&disk, dir)?;
+        let generation = last.checked_add(1).ok_or(IndexError::Limit {
+            what: "number of a generation",
+            found: last,
+            max: u64::MAX - 1,
+        })?;
+        Ok(IndexWriter {
+            disk,
+            dir: dir.to_path_buf(),
+            _lock: lock,
+            memory_bytes: config.memory_bytes.min(BATCH_BYTES_MAX),
+            generation,
+            serial: 0,
+            doc_count: 0,
+            batch: Batch::default(),
+            segment: None,
+            written: Vec::new(),
+            state: State::Sound,
+        })
+    }
+
+    /// Begins a document; the terms that follow are its terms. Returns its number, which is that in
+    /// the one segment of the committed index.
+    pub fn add(&mut self, record: &DocRecord) -> Result<DocId, IndexError> {
+        self.check()?;
+        let added = self.try_add(record);
+        if added.is_err() {
+            self.state = State::Failed;
+        }
+        added
+    }
+
+    /// Adds an occurrence of a term to the document added last.
+    ///
+    /// The positions of a term in a field of a document must not descend, and a term has at most
+    /// [`TERM_BYTES_MAX`](crate::TERM_BYTES_MAX) bytes. It cannot fail; what was wrong with its
+    /// arguments comes out of the next [`add`](IndexWriter::add) or [`commit`](IndexWriter::commit).
+    pub fn term(&mut self, field: Field, term: &str, position: u32) {
+        if !matches!(self.state, State::Sound) {
+            return;
+        }
+        let pushed = if self.segment.is_some() {
+            self.batch.push(field, term, position)
+        } else {
+            Err(IndexError::Misuse { doc: 0, what: "a term comes before its document" })
+        };
+        if let Err(error) = pushed {
+            self.state = State::Failing(error);
+        }
+    }
+
+    /// Makes the documents added so far the index, and returns the number of its generation. `source`
+    /// is for the caller to recognise what the index was built from.
+    ///
+    /// After an error the old generation stands as it was, except if the error came from the last
+    /// sync, which follows the rename: then the new one stands, whole, but a power failure may bring
+    /// back the old.
+    pub fn commit(mut self, source: &str) -> Result<u64, IndexError> {
+        self.check()?;
+        if source.len() > SOURCE_BYTES_MAX {
+            return Err(IndexError::Limit {
+                what: "bytes of the source",
+                found: source.len() as u64,
+                max: SOURCE_BYTES_MAX as u64,
+            });
+        }
+        self.flush()?;
+        if self.written.len() > 1 {
+            self.merge_from(0)?;
+        }
+        let segments: Vec<SegmentMeta> = self.written.iter().map(|(_, meta)| *meta).collect();
+        for meta in &segments {
+            meta.sync(&self.disk, &self.dir)?;
+        }
+        self.disk.sync(&self.dir)?;
+        let manifest =
+            Manifest { generation: self.generation, source: source.to_owned(), segments };
+        manifest.replace(&self.disk, &self.dir)?;
+        Ok(self.generation)
+    }
+
+    /// The error that nobody has been told, or that there was one.
+    fn check(&mut self) -> Result<(), IndexError> {
+        match std::mem::replace(&mut self.state, State::Failed) {
+            State::Sound => {
+                self.state = State::Sound;
+                Ok(())
+            }
+            State::Failing(error) => Err(error),
+            State::Failed => Err(IndexError::Misuse {
+                doc: self.doc_count,
+                what: "the writer has failed before and takes no more",
+            }),
+        }
+    }
+
+    fn try_add(&mut self, record: &DocRecord) -> Result<DocId, IndexError> {
+        if self.doc_count == DOCS_MAX {
+            return Err(IndexError::Limit {
+                what: "documents",
+                found: u64::from(DOCS_MAX) + 1,
+                max: u64::from(DOCS_MAX),
+            });
+        }
+        if self.segment.is_some() && self.batch.memory_bytes() >= self.memory_bytes {
+            self.flush()?;
+        }
+        let mut segment = match self.segment.take() {
+            Some(segment) => segment,
+            None => self.create_segment()?,
+        };
+        segment.record(record)?;
+        self.segment = Some(segment);
+        self.batch.begin();
+        self.doc_count += 1;
+        Ok(DocId(self.doc_count - 1))
+    }
+
+    fn create_segment(&mut self) -> Result<SegmentWriter, IndexError> {
+        let id = SegmentId { generation: self.generation, serial: self.serial };
+        self.serial += 1;
+        SegmentWriter::create(&self.disk, &self.dir, id)
+    }
+
+    /// Makes a segment of the batch, and merges as long as there are enough of a level.
+    fn flush(&mut self) -> Result<(), IndexError> {
+        let Some(segment) = self.segment.take() else { return Ok(()) };
+        let meta = std::mem::take(&mut self.batch).write(segment)?;
+        self.written.push((0, meta));
+        while let Some(&(level, _)) = self.written.last() {
+            let begin = self.written.partition_point(|(of, _)| *of > level);
+            if self.written.len() - begin < MERGE_WIDTH {
+                break;
+            }
+            self.merge_from(begin)?;
+        }
+        Ok(())
+    }
+
+    /// Merges the segments from `begin` on into one, a level above them, and removes them.
+    fn merge_from(&mut self, begin: usize) -> Result<(), IndexError> {
+        let out = self.create_segment()?;
+        let parts = self.written.split_off(begin);
+        let level = parts.iter().map(|(level, _)| *level).max().unwrap_or_default();
+        let segments = parts
+            .iter()
+            .map(|(_, meta)| Segment::open(&self.dir, meta))
+            .collect::<Result<Vec<_>, _>>()?;
+        let merged = segment::merge(&segments, out)?;
+        drop(segments);
+        for (_, meta) in &parts {
+            self.disk.remove(&self.dir.join(meta.id.folder_name()))?;
+        }
+        self.written.push((level + 1, merged));
+        Ok(())
+    }
+}
+
+/// Removes what the manifest does not name; returns the greatest number of a generation, zero if
+/// there is none.
+///
+/// If there is a manifest that cannot be read, whether damaged or of another version, its segments
+/// are not known: then all stay until the one that is being built has taken its place.
+fn clean(disk: &Disk, dir: &Path) -> Result<u64, IndexError> {
+    let named = match Manifest::read(dir) {
+        Ok(manifest) => Some(manifest),
+        Err(IndexError::NotAnIndex { .. }) => Some(Manifest::default()),
+        Err(IndexError::Damaged { .. } | IndexError::Version { .. }) => None,
+        Err(error) => return Err(error),
+    };
+    let mut last = named.as_ref().map_or(0, |manifest| manifest.generation);
+    for entry in fs::read_dir(dir).map_err(IndexError::io(dir))? {
+        let entry = entry.map_err(IndexError::io(dir))?;
+        let name = entry.file_name();
+        let id = name.to_str().and_then(SegmentId::from_folder_name);
+        let is_named = |id: SegmentId| match &named {
+            Some(manifest) => manifest.segments.iter().any(|meta| meta.id == id),
+            None => true,
+        };
+        match id {
+            Some(id) if is_named(id) => last = last.max(id.generation),
+            Some(_) => disk.remove(&entry.path())?,
+            None if name == TEMPORARY => disk.remove(&entry.path())?,
+            None => {}
+        }
+    }
+    Ok(last)
+}
