@@ -1,2 +1,53 @@
-//! The command line.
-fn main() {}
+//! `crivello`: flags and configuration become calls of the crates; one file a sub-command in `cmd/`.
+//!
+//! What lives here: the list of commands, exit codes, the broken pipe. What does not: algorithms.
+//!
+//! **Invariant.** Data goes to standard output, talk and progress to standard error. Exit codes: 0 ok,
+//! 1 failed, 2 wrong usage, 3 nothing found, 130 interrupted.
+#![forbid(unsafe_code)]
+
+mod cmd;
+mod config;
+mod context;
+mod pipeline;
+mod talk;
+
+use std::io::{self, ErrorKind};
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::context::{Context, Exit, Usage};
+
+/// A web search engine in one binary: from a URL to an explained result.
+#[derive(Parser)]
+#[command(version, about, long_about = None, after_help = "Examples:
+  crivello up                                 a sample web, crawled, indexed and served
+  crivello up https://example.org --dir ex    the same for a site of yours
+  crivello search 'city hall' --dir ex")]
+struct Cli {
+    #[command(flatten)]
+    context: Context,
+    #[command(subcommand)]
+    command: cmd::Command,
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match cli.command.run(&cli.context) {
+        Ok(Exit::Done) => ExitCode::SUCCESS,
+        Ok(Exit::NothingFound) => ExitCode::from(3),
+        Ok(Exit::Interrupted) => ExitCode::from(130),
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            talk::error(&error);
+            ExitCode::from(if error.is::<Usage>() { 2 } else { 1 })
+        }
+    }
+}
+
+/// Whoever read our output has had enough: that is no failure.
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let broken = |cause: &io::Error| cause.kind() == ErrorKind::BrokenPipe;
+    error.downcast_ref::<io::Error>().is_some_and(broken)
+}

@@ -1,1 +1,3 @@
-//! Tests of the binary.
+//! Tests of the binary and of the rules no compiler checks.
+
+mod tidy;

@@ -1,0 +1,294 @@
+//! Archive to pages: each archive file becomes one part of the page table.
+//!
+//! What lives here: what a record means for its URL. What does not: how HTML is read (`page`), how a
+//! WARC is read (`archive`).
+//!
+//! **Invariant.** A part depends on its archive file alone, so files are read in parallel, and a file
+//! that has not changed is never read again.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use archive::{Kind, Record, WarcReader};
+use page::{Directives, Url};
+use serde::Deserialize;
+
+use crate::pages::{Fate, OutLink, PART_COUNT_MAX, PageRow, PartName, PartWriter, Parts, write_directory};
+use crate::{Collection, JobsError, PageTable, Progress, Stage};
+
+/// How records are read.
+#[derive(Debug, Clone)]
+pub struct ExtractOptions {
+    /// Limits for one page.
+    pub page: page::Limits,
+    /// Bytes of a body after decoding; the rest is left out.
+    pub body_bytes_max: usize,
+    /// The name robots directives may address.
+    pub agent: String,
+    /// Archive files read at a time.
+    pub threads: usize,
+}
+
+impl Default for ExtractOptions {
+    fn default() -> Self {
+        Self {
+            page: page::Limits::default(),
+            body_bytes_max: 8 << 20,
+            agent: "crivello".to_owned(),
+            threads: 2,
+        }
+    }
+}
+
+/// What the stage found.
+#[derive(Debug, Clone, Copy, Default, serde::Serialize)]
+pub struct ExtractReport {
+    /// Archive files that were read this time.
+    pub files_read: u64,
+    /// Live pages.
+    pub pages: u64,
+    /// Redirects.
+    pub redirects: u64,
+    /// URLs that were tried and are no page.
+    pub others: u64,
+}
+
+/// A document that was imported rather than fetched.
+#[derive(Deserialize)]
+struct Imported {
+    #[serde(default)]
+    title: String,
+    #[serde(default)]
+    text: String,
+}
+
+/// Brings the page table up to date with the archive.
+pub fn extract(
+    collection: &Collection,
+    options: &ExtractOptions,
+    progress: Progress<'_>,
+) -> Result<ExtractReport, JobsError> {
+    let dir = collection.pages_dir();
+    fs::create_dir_all(&dir).map_err(JobsError::io(&dir))?;
+    let (kept, missing) = plan(collection, &dir)?;
+    let files_read = missing.len() as u64;
+    let unchanged = missing.is_empty() && kept == Parts::read(&dir)?;
+    let directory = if unchanged && dir.join("directory").is_file() {
+        PageTable::open(&dir)?
+    } else {
+        read_files(collection, &dir, &missing, options, progress)?;
+        let mut parts = kept;
+        parts.names.extend(missing);
+        // By file name, so that of two captures in one second the later file's counts.
+        parts.names.sort_by(|a, b| a.archive_file.cmp(&b.archive_file));
+        parts.write(&dir)?;
+        write_directory(&dir, &parts)?;
+        remove_leftovers(&dir, &parts)?;
+        PageTable::open(&dir)?
+    };
+    let directory = directory.directory();
+    Ok(ExtractReport {
+        files_read,
+        pages: directory.entries().len() as u64,
+        redirects: directory.redirects().len() as u64,
+        others: directory.others().len() as u64,
+    })
+}
+
+/// Which parts can stay and which archive files are to be read, each with the number of its part.
+fn plan(collection: &Collection, dir: &Path) -> Result<(Parts, Vec<PartName>), JobsError> {
+    let had = Parts::read(dir)?;
+    let mut kept = Parts::default();
+    let mut missing = Vec::new();
+    let mut next = had.names.iter().map(|name| u64::from(name.number) + 1).max().unwrap_or(0);
+    for archive_file in archive::Archive::open(&collection.archive_dir())?.files() {
+        let path = collection.archive_dir().join(archive_file);
+        let archive_bytes = fs::metadata(&path).map_err(JobsError::io(&path))?.len();
+        let same = |name: &&PartName| {
+            name.archive_file == *archive_file && name.archive_bytes == archive_bytes
+        };
+        if let Some(name) = had.names.iter().find(same) {
+            kept.names.push(name.clone());
+            continue;
+        }
+        let number = u16::try_from(next)
+            .map_err(|_| JobsError::TooMany { what: "archive files", most: PART_COUNT_MAX })?;
+        next += 1;
+        missing.push(PartName { number, archive_file: archive_file.clone(), archive_bytes });
+    }
+    Ok((kept, missing))
+}
+
+fn read_files(
+    collection: &Collection,
+    dir: &Path,
+    missing: &[PartName],
+    options: &ExtractOptions,
+    progress: Progress<'_>,
+) -> Result<(), JobsError> {
+    let total: u64 = missing.iter().map(|name| name.archive_bytes).sum();
+    let done = AtomicU64::new(0);
+    let queue = Mutex::new(missing.iter());
+    let take = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let work = || -> Result<(), JobsError> {
+        while let Some(name) = take() {
+            let path = collection.archive_dir().join(&name.archive_file);
+            let mut writer = PartWriter::create(&Parts::path(dir, name.number))?;
+            let mut reader = WarcReader::open(&path, archive::Limits::default())?;
+            while let Some(record) = reader.next_record()? {
+                let length = record.location.length;
+                if let Some((url, fate)) = fate_of(&record, options) {
+                    writer.push(&url, record.date_s, &fate)?;
+                }
+                let sum = done.fetch_add(length, Ordering::Relaxed) + length;
+                progress(Stage::Extract, sum, total);
+            }
+            writer.finish()?;
+        }
+        Ok(())
+    };
+    std::thread::scope(|scope| {
+        let threads = options.threads.clamp(1, missing.len().max(1));
+        let handles: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let results = handles.into_iter().map(|handle| handle.join().expect("a reader panicked"));
+        results.collect()
+    })
+}
+
+/// Parts that no list names any more, and half-written files.
+fn remove_leftovers(dir: &Path, parts: &Parts) -> Result<(), JobsError> {
+    let named: Vec<_> = parts.names.iter().map(|name| Parts::path(dir, name.number)).collect();
+    for file in fs::read_dir(dir).map_err(JobsError::io(dir))? {
+        let path = file.map_err(JobsError::io(dir))?.path();
+        let ending = path.extension().and_then(|ending| ending.to_str());
+        let left_over = ending == Some("tmp") || ending == Some("pages") && !named.contains(&path);
+        if left_over {
+            fs::remove_file(&path).map_err(JobsError::io(&path))?;
+        }
+    }
+    Ok(())
+}
+
+/// What a record says about its URL; `None` where it says nothing.
+fn fate_of(record: &Record, options: &ExtractOptions) -> Option<(String, Fate)> {
+    let target = record.target.as_deref()?;
+    let url = page::normalise(target, None, &options.page).ok();
+    let name = url.as_ref().map_or_else(|| target.to_owned(), |url| url.as_str().to_owned());
+    if url.as_ref().is_some_and(|url| url.path() == "/robots.txt") {
+        return None;
+    }
+    let fate = match record.kind {
+        Kind::Response => response(record, &url?, options),
+        Kind::Resource => resource(record, url.as_ref(), options)?,
+        Kind::Metadata => Fate::Failed { what: outcome(&record.block)? },
+        _ => return None,
+    };
+    Some((name, fate))
+}
+
+fn response(record: &Record, url: &Url, options: &ExtractOptions) -> Fate {
+    let Ok(answer) = archive::parse_http(&record.block) else {
+        return Fate::Gone { what: "not an HTTP answer".to_owned() };
+    };
+    match answer.status {
+        200 => {}
+        300..=399 => {
+            let target = answer.header("location");
+            let target =
+                target.and_then(|to| page::normalise(to, Some(url), &options.page).ok());
+            return match target {
+                Some(target) => Fate::Redirect { target: target.into() },
+                None => Fate::Gone { what: format!("status {} that leads nowhere", answer.status) },
+            };
+        }
+        429 | 500..=599 => return Fate::Failed { what: format!("status {}", answer.status) },
+        status => return Fate::Gone { what: format!("status {status}") },
+    }
+    let body = match answer.decoded_body(options.body_bytes_max) {
+        Ok(body) => body,
+        Err(error) => return Fate::Gone { what: error.to_string() },
+    };
+    let header = answer
+        .headers
+        .iter()
+        .filter(|(name, _)| name.eq_ignore_ascii_case("x-robots-tag"))
+        .map(|(_, value)| Directives::from_header(value, &options.agent))
+        .fold(Directives::default(), Directives::union);
+    text_of(record, url, answer.header("content-type"), &body, header, options)
+}
+
+fn resource(record: &Record, url: Option<&Url>, options: &ExtractOptions) -> Option<Fate> {
+    let content_type = record.content_type.as_deref();
+    if content_type.is_some_and(|kind| kind.starts_with("application/json")) {
+        let imported: Imported = serde_json::from_slice(&record.block).ok()?;
+        return Some(Fate::Page(Box::new(imported.into_row(record))));
+    }
+    Some(text_of(record, url?, content_type, &record.block, Directives::default(), options))
+}
+
+fn text_of(
+    record: &Record,
+    url: &Url,
+    content_type: Option<&str>,
+    body: &[u8],
+    header: Directives,
+    options: &ExtractOptions,
+) -> Fate {
+    let page = match page::parse(url, content_type, body, &options.page) {
+        Ok(page) => page,
+        Err(error) => return Fate::Gone { what: error.to_string() },
+    };
+    let robots = page.robots.union(header);
+    let links = page.links.into_iter().map(|link| OutLink {
+        url: link.url.into(),
+        text: link.text,
+        nofollow: link.nofollow || robots.nofollow,
+    });
+    Fate::Page(Box::new(PageRow {
+        record_offset: record.location.offset,
+        record_length: record.location.length,
+        fingerprint: fingerprint(&page.title, &page.text),
+        title: page.title,
+        headings: page.headings.join("\n"),
+        text: page.text,
+        description: page.description,
+        language: page.language,
+        charset: page.charset.name.to_owned(),
+        noindex: robots.noindex,
+        canonical: page.canonical.map(String::from).unwrap_or_default(),
+        links: links.collect(),
+    }))
+}
+
+impl Imported {
+    fn into_row(self, record: &Record) -> PageRow {
+        PageRow {
+            record_offset: record.location.offset,
+            record_length: record.location.length,
+            fingerprint: fingerprint(&self.title, &self.text),
+            language: page::language_of(&self.text),
+            title: self.title,
+            headings: String::new(),
+            text: self.text,
+            description: String::new(),
+            charset: "UTF-8".to_owned(),
+            noindex: false,
+            canonical: String::new(),
+            links: Vec::new(),
+        }
+    }
+}
+
+fn fingerprint(title: &str, text: &str) -> neardup::Fingerprint {
+    neardup::fingerprint(&format!("{title}\n{text}"))
+}
+
+/// The field `outcome` of a failed fetch.
+fn outcome(block: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(block).ok()?;
+    let value = text.lines().find_map(|line| line.strip_prefix("outcome:"))?;
+    Some(value.trim().to_owned())
+}

@@ -1,0 +1,232 @@
+//! The directory: every live page once, in SURT order, and what became of all other URLs.
+//!
+//! What lives here: the choice of the capture that counts and the file `pages/directory`. What does
+//! not: the pages' text, which stays in the parts.
+//!
+//! **Invariant.** Entries are strictly increasing by (SURT, URL); redirects and fates by URL. The
+//! newest capture counts, except that a failed try never hides an earlier answer.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+use codes::vbyte;
+use neardup::Fingerprint;
+
+use super::row::{Fate, PagePointer, put_text, take_byte, take_text, take_word};
+use crate::{JobsError, disk};
+
+const MAGIC: [u8; 8] = *b"CRVDIRE\x01";
+/// Redirects that are followed from one URL before giving up.
+const HOPS_MAX: usize = 10;
+
+/// A live page.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// Normalised URL.
+    pub url: String,
+    /// When it was captured.
+    pub date_s: i64,
+    /// Where its row is.
+    pub pointer: PagePointer,
+    /// For near-duplicates.
+    pub fingerprint: Fingerprint,
+    /// The page asks not to be found.
+    pub noindex: bool,
+    /// Which URL it says it is a copy of, or nothing.
+    pub canonical: String,
+}
+
+/// All live pages, all redirects, and the fate of every other URL that was tried.
+#[derive(Debug, Default)]
+pub struct Directory {
+    id: String,
+    entries: Vec<Entry>,
+    redirects: Vec<(String, String)>,
+    others: Vec<(String, String)>,
+}
+
+impl Directory {
+    /// Identifies the content; outputs made from this directory carry it.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Live pages; the place in this list is the node in the link graph.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// URL and where it leads.
+    pub fn redirects(&self) -> &[(String, String)] {
+        &self.redirects
+    }
+
+    /// URLs that are no page, and why.
+    pub fn others(&self) -> &[(String, String)] {
+        &self.others
+    }
+
+    /// The place of `url`, if it is a live page.
+    pub fn find(&self, url: &str) -> Option<usize> {
+        let key = (archive::surt(url), url);
+        let order = |entry: &Entry| (archive::surt(&entry.url), entry.url.clone());
+        self.entries.binary_search_by(|entry| order(entry).cmp(&(key.0.clone(), key.1.to_owned()))).ok()
+    }
+
+    /// Where `url` leads, if it is a redirect.
+    pub fn redirect(&self, url: &str) -> Option<&str> {
+        look_up(&self.redirects, url)
+    }
+
+    /// Why `url` is no page, if it was tried and is none.
+    pub fn other(&self, url: &str) -> Option<&str> {
+        look_up(&self.others, url)
+    }
+
+    /// A map from every URL, redirects followed, to the place of its page: for looking up many.
+    pub(crate) fn resolver(&self) -> HashMap<&str, u32> {
+        let mut places: HashMap<&str, u32> = HashMap::with_capacity(self.entries.len());
+        for (place, entry) in self.entries.iter().enumerate() {
+            let place = u32::try_from(place).expect("read() keeps the count below 2^32");
+            places.insert(&entry.url, place);
+        }
+        for (url, _) in &self.redirects {
+            let mut at = url.as_str();
+            for _ in 0..HOPS_MAX {
+                let Some(target) = self.redirect(at) else { break };
+                at = target;
+            }
+            if let Some(&place) = places.get(at) {
+                places.entry(url).or_insert(place);
+            }
+        }
+        places
+    }
+
+    pub(crate) fn write(&self, path: &Path) -> Result<(), JobsError> {
+        let mut out = Vec::new();
+        vbyte::write(&mut out, self.entries.len() as u64);
+        for entry in &self.entries {
+            put_text(&mut out, &entry.url);
+            vbyte::write(&mut out, u64::try_from(entry.date_s).unwrap_or(0));
+            out.extend_from_slice(&entry.pointer.pack().to_le_bytes());
+            out.extend_from_slice(&entry.fingerprint.simhash.to_le_bytes());
+            out.extend_from_slice(&entry.fingerprint.digest.to_le_bytes());
+            vbyte::write(&mut out, u64::from(entry.fingerprint.words));
+            out.push(u8::from(entry.noindex));
+            put_text(&mut out, &entry.canonical);
+        }
+        for list in [&self.redirects, &self.others] {
+            vbyte::write(&mut out, list.len() as u64);
+            for (url, text) in list {
+                put_text(&mut out, url);
+                put_text(&mut out, text);
+            }
+        }
+        disk::write_sealed(path, MAGIC, &out)
+    }
+
+    /// `None` where there is no directory yet.
+    pub(crate) fn read(path: &Path) -> Result<Option<Self>, JobsError> {
+        let Some(bytes) = disk::read_sealed(path, MAGIC)? else { return Ok(None) };
+        let id = format!("{:016x}", xxhash_rust::xxh3::xxh3_64(&bytes));
+        Self::decode(&bytes, id).map(Some).ok_or_else(|| JobsError::Damaged {
+            path: path.to_owned(),
+            offset: MAGIC.len() as u64,
+            what: "entries that cannot be read",
+        })
+    }
+
+    fn decode(mut input: &[u8], id: String) -> Option<Self> {
+        let input = &mut input;
+        let count = u32::try_from(vbyte::read(input)?).ok()?;
+        let mut entries = Vec::new();
+        for _ in 0..count {
+            entries.push(Entry {
+                url: take_text(input)?,
+                date_s: i64::try_from(vbyte::read(input)?).ok()?,
+                pointer: PagePointer::unpack(take_word(input)?),
+                fingerprint: Fingerprint {
+                    simhash: take_word(input)?,
+                    digest: take_word(input)?,
+                    words: u32::try_from(vbyte::read(input)?).ok()?,
+                },
+                noindex: take_byte(input)? != 0,
+                canonical: take_text(input)?,
+            });
+        }
+        let redirects = take_pairs(input)?;
+        let others = take_pairs(input)?;
+        input.is_empty().then_some(Self { id, entries, redirects, others })
+    }
+}
+
+fn take_pairs(input: &mut &[u8]) -> Option<Vec<(String, String)>> {
+    let count = vbyte::read(input)?;
+    let mut pairs = Vec::new();
+    for _ in 0..count {
+        pairs.push((take_text(input)?, take_text(input)?));
+    }
+    Some(pairs)
+}
+
+fn look_up<'a>(pairs: &'a [(String, String)], url: &str) -> Option<&'a str> {
+    let at = pairs.binary_search_by(|(key, _)| key.as_str().cmp(url)).ok()?;
+    Some(&pairs[at].1)
+}
+
+/// What the newest capture of a URL says.
+enum Standing {
+    Page(Entry),
+    Redirect(String),
+    Gone(String),
+    Failed(String),
+}
+
+/// Takes captures in any order and keeps, for each URL, the one that counts.
+#[derive(Default)]
+pub(crate) struct DirectoryBuilder {
+    standings: BTreeMap<(String, String), (i64, Standing)>,
+}
+
+impl DirectoryBuilder {
+    pub(crate) fn add(&mut self, url: String, date_s: i64, fate: Fate, pointer: PagePointer) {
+        let key = (archive::surt(&url), url.clone());
+        let answer = !matches!(fate, Fate::Failed { .. });
+        if let Some((held_s, held)) = self.standings.get(&key) {
+            let held_answer = !matches!(held, Standing::Failed(_));
+            // Of two captures in the same second the later row counts.
+            if (answer, date_s) < (held_answer, *held_s) {
+                return;
+            }
+        }
+        let standing = match fate {
+            Fate::Page(page) => Standing::Page(Entry {
+                url,
+                date_s,
+                pointer,
+                fingerprint: page.fingerprint,
+                noindex: page.noindex,
+                canonical: page.canonical,
+            }),
+            Fate::Redirect { target } => Standing::Redirect(target),
+            Fate::Gone { what } => Standing::Gone(what),
+            Fate::Failed { what } => Standing::Failed(what),
+        };
+        self.standings.insert(key, (date_s, standing));
+    }
+
+    pub(crate) fn finish(self) -> Directory {
+        let mut directory = Directory::default();
+        for ((_, url), (_, standing)) in self.standings {
+            match standing {
+                Standing::Page(entry) => directory.entries.push(entry),
+                Standing::Redirect(target) => directory.redirects.push((url, target)),
+                Standing::Gone(what) | Standing::Failed(what) => directory.others.push((url, what)),
+            }
+        }
+        directory.redirects.sort_unstable();
+        directory.others.sort_unstable();
+        directory
+    }
+}

@@ -1,0 +1,18 @@
+//! The page table: what was extracted from the archive, one row a capture.
+//!
+//! What lives here: rows ([`PageRow`], [`Fate`]), parts (one immutable file for each archive file),
+//! and the [`Directory`] of live pages. What does not: how a row is made (`extract.rs`).
+//!
+//! **Invariant.** The directory lists every live page once, ordered by SURT; a page's place in it is
+//! its node in the link graph. A page is live when the newest capture of its URL is a page.
+
+mod directory;
+mod part;
+mod row;
+mod table;
+
+pub use directory::{Directory, Entry};
+pub(crate) use part::{Part, PartWriter};
+pub use row::{Fate, OutLink, PagePointer, PageRow};
+pub(crate) use table::{PART_COUNT_MAX, PartName, Parts, write_directory};
+pub use table::PageTable;

@@ -1,0 +1,251 @@
+//! A row of the page table and its bytes: strings and numbers in variable-length bytes.
+//!
+//! **Invariant.** `Fate::decode` of what `encode` wrote is the same fate; of any other bytes it is a
+//! fate or `None`, never a panic.
+
+use codes::vbyte;
+use neardup::Fingerprint;
+
+/// Where a row stands: part, block in the part, row in the block.
+///
+/// Packed in 64 bits (16, 36, 12), which the index keeps without knowing what they mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PagePointer {
+    /// Number of the part.
+    pub part: u16,
+    /// Byte at which the block begins, below 2^36.
+    pub block: u64,
+    /// Row inside the block, below 4096.
+    pub row: u16,
+}
+
+/// Bits of a packed pointer that hold the row.
+const ROW_BITS: u32 = 12;
+/// Bits of a packed pointer that hold the block's offset.
+const BLOCK_BITS: u32 = 36;
+/// Rows in a block at the most.
+pub(crate) const BLOCK_ROWS_MAX: usize = 1 << ROW_BITS;
+/// Bytes in a part at the most.
+pub(crate) const PART_BYTES_MAX: u64 = 1 << BLOCK_BITS;
+
+impl PagePointer {
+    /// As one number.
+    pub fn pack(self) -> u64 {
+        u64::from(self.part) << (ROW_BITS + BLOCK_BITS)
+            | self.block << ROW_BITS
+            | u64::from(self.row)
+    }
+
+    /// The pointer behind a number.
+    pub fn unpack(packed: u64) -> Self {
+        let [high, low, ..] = packed.to_be_bytes();
+        let row = packed & ((1 << ROW_BITS) - 1);
+        Self {
+            part: u16::from_be_bytes([high, low]),
+            block: packed >> ROW_BITS & ((1 << BLOCK_BITS) - 1),
+            row: u16::try_from(row).expect("twelve bits fit in sixteen"),
+        }
+    }
+}
+
+/// A link as it stands on a page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutLink {
+    /// Normalised target.
+    pub url: String,
+    /// The anchor's text.
+    pub text: String,
+    /// The page says not to follow it.
+    pub nofollow: bool,
+}
+
+/// A page as the later stages need it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PageRow {
+    /// Where the record begins in the archive file that the part was made from.
+    pub record_offset: u64,
+    /// Compressed bytes of the record.
+    pub record_length: u64,
+    /// Title.
+    pub title: String,
+    /// Headings, one a line.
+    pub headings: String,
+    /// Text, blocks separated by newlines.
+    pub text: String,
+    /// The page's own description.
+    pub description: String,
+    /// ISO 639-1, or nothing.
+    pub language: String,
+    /// The name of its character encoding.
+    pub charset: String,
+    /// The page asks not to be found.
+    pub noindex: bool,
+    /// Which URL it says it is a copy of, or nothing.
+    pub canonical: String,
+    /// For near-duplicates.
+    pub fingerprint: Fingerprint,
+    /// Links in order of appearance.
+    pub links: Vec<OutLink>,
+}
+
+/// What became of one URL at one moment.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Fate {
+    /// It is a page.
+    Page(Box<PageRow>),
+    /// It leads elsewhere.
+    Redirect {
+        /// Normalised target.
+        target: String,
+    },
+    /// It is not there (any more), or is nothing to read.
+    Gone {
+        /// For people: `status 404`, `not text: image/png`.
+        what: String,
+    },
+    /// It could not be had this time; an earlier capture still counts.
+    Failed {
+        /// For people: `timeout`, `status 503`.
+        what: String,
+    },
+}
+
+impl Fate {
+    /// Appends the bytes of a row.
+    pub(crate) fn encode(&self, url: &str, date_s: i64, out: &mut Vec<u8>) {
+        put_text(out, url);
+        vbyte::write(out, u64::try_from(date_s).unwrap_or(0));
+        match self {
+            Self::Page(page) => {
+                out.push(0);
+                page.encode(out);
+            }
+            Self::Redirect { target } => {
+                out.push(1);
+                put_text(out, target);
+            }
+            Self::Gone { what } => {
+                out.push(2);
+                put_text(out, what);
+            }
+            Self::Failed { what } => {
+                out.push(3);
+                put_text(out, what);
+            }
+        }
+    }
+
+    /// Reads one row: URL, date, fate.
+    pub(crate) fn decode(input: &mut &[u8]) -> Option<(String, i64, Self)> {
+        let url = take_text(input)?;
+        let date_s = i64::try_from(vbyte::read(input)?).ok()?;
+        let (&tag, rest) = input.split_first()?;
+        *input = rest;
+        let fate = match tag {
+            0 => Self::Page(Box::new(PageRow::decode(input)?)),
+            1 => Self::Redirect { target: take_text(input)? },
+            2 => Self::Gone { what: take_text(input)? },
+            3 => Self::Failed { what: take_text(input)? },
+            _ => return None,
+        };
+        Some((url, date_s, fate))
+    }
+}
+
+impl PageRow {
+    fn encode(&self, out: &mut Vec<u8>) {
+        vbyte::write(out, self.record_offset);
+        vbyte::write(out, self.record_length);
+        for text in [
+            &self.title,
+            &self.headings,
+            &self.text,
+            &self.description,
+            &self.language,
+            &self.charset,
+            &self.canonical,
+        ] {
+            put_text(out, text);
+        }
+        out.push(u8::from(self.noindex));
+        out.extend_from_slice(&self.fingerprint.simhash.to_le_bytes());
+        out.extend_from_slice(&self.fingerprint.digest.to_le_bytes());
+        vbyte::write(out, u64::from(self.fingerprint.words));
+        vbyte::write(out, self.links.len() as u64);
+        for link in &self.links {
+            put_text(out, &link.url);
+            put_text(out, &link.text);
+            out.push(u8::from(link.nofollow));
+        }
+    }
+
+    fn decode(input: &mut &[u8]) -> Option<Self> {
+        let record_offset = vbyte::read(input)?;
+        let record_length = vbyte::read(input)?;
+        let [title, headings, text, description, language, charset, canonical] = [
+            take_text(input)?,
+            take_text(input)?,
+            take_text(input)?,
+            take_text(input)?,
+            take_text(input)?,
+            take_text(input)?,
+            take_text(input)?,
+        ];
+        let noindex = take_byte(input)? != 0;
+        let fingerprint = Fingerprint {
+            simhash: take_word(input)?,
+            digest: take_word(input)?,
+            words: u32::try_from(vbyte::read(input)?).ok()?,
+        };
+        let count = vbyte::read(input)?;
+        let mut links = Vec::new();
+        for _ in 0..count {
+            let url = take_text(input)?;
+            let text = take_text(input)?;
+            let nofollow = take_byte(input)? != 0;
+            links.push(OutLink { url, text, nofollow });
+        }
+        Some(Self {
+            record_offset,
+            record_length,
+            title,
+            headings,
+            text,
+            description,
+            language,
+            charset,
+            noindex,
+            canonical,
+            fingerprint,
+            links,
+        })
+    }
+}
+
+/// Appends a string behind its length.
+pub(crate) fn put_text(out: &mut Vec<u8>, text: &str) {
+    vbyte::write(out, text.len() as u64);
+    out.extend_from_slice(text.as_bytes());
+}
+
+/// Reads what [`put_text`] wrote.
+pub(crate) fn take_text(input: &mut &[u8]) -> Option<String> {
+    let length = usize::try_from(vbyte::read(input)?).ok()?;
+    let (text, rest) = input.split_at_checked(length)?;
+    *input = rest;
+    std::str::from_utf8(text).ok().map(str::to_owned)
+}
+
+/// Reads one byte.
+pub(crate) fn take_byte(input: &mut &[u8]) -> Option<u8> {
+    let (&byte, rest) = input.split_first()?;
+    *input = rest;
+    Some(byte)
+}
+
+/// Reads a little-endian word.
+pub(crate) fn take_word(input: &mut &[u8]) -> Option<u64> {
+    let (word, rest) = input.split_first_chunk::<8>()?;
+    *input = rest;
+    Some(u64::from_le_bytes(*word))
+}

@@ -1,0 +1,169 @@
+//! The page table as a whole: its parts, its directory, and rows by pointer.
+//!
+//! **Invariant.** `pages/parts` names, for each part, the archive file and how many bytes of it the
+//! part covers; a part whose file has another length by now is made again.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use codes::vbyte;
+
+use super::directory::{Directory, DirectoryBuilder};
+use super::part::{Part, Rows};
+use super::row::{Fate, PagePointer, PageRow, put_text, take_text};
+use crate::{JobsError, disk};
+
+const MAGIC: [u8; 8] = *b"CRVPART\x01";
+/// Parts that a pointer can name.
+pub(crate) const PART_COUNT_MAX: u64 = 1 << 16;
+/// Decoded blocks that are kept.
+const CACHED_BLOCKS_MAX: usize = 128;
+
+/// Which archive file a part was made from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PartName {
+    pub(crate) number: u16,
+    pub(crate) archive_file: String,
+    pub(crate) archive_bytes: u64,
+}
+
+/// The list of parts.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(crate) struct Parts {
+    pub(crate) names: Vec<PartName>,
+}
+
+impl Parts {
+    pub(crate) fn read(dir: &Path) -> Result<Self, JobsError> {
+        let path = dir.join("parts");
+        let Some(bytes) = disk::read_sealed(&path, MAGIC)? else { return Ok(Self::default()) };
+        Self::decode(&bytes).ok_or_else(|| JobsError::Damaged {
+            path,
+            offset: MAGIC.len() as u64,
+            what: "a list that cannot be read",
+        })
+    }
+
+    pub(crate) fn write(&self, dir: &Path) -> Result<(), JobsError> {
+        let mut out = Vec::new();
+        vbyte::write(&mut out, self.names.len() as u64);
+        for name in &self.names {
+            vbyte::write(&mut out, u64::from(name.number));
+            put_text(&mut out, &name.archive_file);
+            vbyte::write(&mut out, name.archive_bytes);
+        }
+        disk::write_sealed(&dir.join("parts"), MAGIC, &out)
+    }
+
+    pub(crate) fn path(dir: &Path, number: u16) -> PathBuf {
+        dir.join(format!("part-{number:05}.pages"))
+    }
+
+    fn decode(mut input: &[u8]) -> Option<Self> {
+        let input = &mut input;
+        let count = vbyte::read(input)?;
+        let mut names = Vec::new();
+        for _ in 0..count {
+            names.push(PartName {
+                number: u16::try_from(vbyte::read(input)?).ok()?,
+                archive_file: take_text(input)?,
+                archive_bytes: vbyte::read(input)?,
+            });
+        }
+        Some(Self { names })
+    }
+}
+
+/// A page table, opened for reading; share it between threads.
+pub struct PageTable {
+    dir: PathBuf,
+    parts: Parts,
+    directory: Directory,
+    cache: Mutex<VecDeque<((u16, u64), Arc<Rows>)>>,
+}
+
+impl PageTable {
+    /// The table in a collection's `pages/`; an error that names the stage to run where it is missing.
+    pub fn open(dir: &Path) -> Result<Self, JobsError> {
+        let missing = JobsError::Missing { needs: "the page table", command: "index" };
+        let directory = Directory::read(&dir.join("directory"))?.ok_or(missing)?;
+        let parts = Parts::read(dir)?;
+        Ok(Self { dir: dir.to_owned(), parts, directory, cache: Mutex::default() })
+    }
+
+    /// Live pages and the rest.
+    pub fn directory(&self) -> &Directory {
+        &self.directory
+    }
+
+    /// The archive file that the rows of a part come from.
+    pub fn archive_file(&self, part: u16) -> Option<&str> {
+        let name = self.parts.names.iter().find(|name| name.number == part)?;
+        Some(&name.archive_file)
+    }
+
+    /// The page at `pointer` with its URL; `None` if the pointer leads to no page.
+    pub fn page(&self, pointer: PagePointer) -> Result<Option<(String, PageRow)>, JobsError> {
+        if self.archive_file(pointer.part).is_none() {
+            return Ok(None);
+        }
+        let rows = self.block(pointer)?;
+        Ok(match rows.get(usize::from(pointer.row)) {
+            Some((url, _, Fate::Page(page))) => Some((url.clone(), page.as_ref().clone())),
+            _ => None,
+        })
+    }
+
+    /// Hands over every live page in the order of the rows: sequential, for whole passes.
+    pub fn each_live(
+        &self,
+        visit: &mut dyn FnMut(usize, &PageRow) -> Result<(), JobsError>,
+    ) -> Result<(), JobsError> {
+        let mut places: Vec<_> = self.directory.entries().iter().map(|entry| entry.pointer).enumerate().collect();
+        places.sort_unstable_by_key(|&(_, pointer)| pointer);
+        for (place, pointer) in places {
+            let rows = self.block(pointer)?;
+            if let Some((_, _, Fate::Page(page))) = rows.get(usize::from(pointer.row)) {
+                visit(place, page)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn block(&self, pointer: PagePointer) -> Result<Arc<Rows>, JobsError> {
+        let key = (pointer.part, pointer.block);
+        let lock = || self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, rows)) = lock().iter().find(|(held, _)| *held == key) {
+            return Ok(Arc::clone(rows));
+        }
+        let mut part = Part::open(&Parts::path(&self.dir, pointer.part))?;
+        let rows = part.block(pointer.block)?.map(|(rows, _)| rows).unwrap_or_default();
+        let rows = Arc::new(rows);
+        let mut cache = lock();
+        if cache.len() == CACHED_BLOCKS_MAX {
+            cache.pop_front();
+        }
+        cache.push_back((key, Arc::clone(&rows)));
+        Ok(rows)
+    }
+}
+
+/// Reads all parts once and writes the directory of what counts.
+pub(crate) fn write_directory(dir: &Path, parts: &Parts) -> Result<Directory, JobsError> {
+    let mut builder = DirectoryBuilder::default();
+    for name in &parts.names {
+        let mut part = Part::open(&Parts::path(dir, name.number))?;
+        let mut offset = Part::FIRST;
+        while let Some((rows, next)) = part.block(offset)? {
+            for (row, (url, date_s, fate)) in (0_u16..).zip(rows) {
+                let pointer = PagePointer { part: name.number, block: offset, row };
+                builder.add(url, date_s, fate, pointer);
+            }
+            offset = next;
+        }
+    }
+    let path = dir.join("directory");
+    builder.finish().write(&path)?;
+    Ok(Directory::read(&path)?.expect("it was written just now"))
+}

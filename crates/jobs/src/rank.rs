@@ -1,0 +1,120 @@
+//! Link graph to ranks: PageRank by node, and the same by document of the index.
+//!
+//! **Invariant.** `graph/documents-G.ranks` holds, for each document of generation `G` of the index
+//! in order, n times the PageRank of its page (so 1 is the average page), and 0 where the page is
+//! not in the graph.
+
+use std::fs;
+
+use graph::{PageRankConfig, pagerank, read_ranks, write_ranks};
+use index::{DocId, Index};
+
+use crate::{Collection, JobsError, Linking, PageTable, Progress, Stage};
+
+/// What the stage computed.
+#[derive(Debug, Clone, Copy, Default, serde::Serialize)]
+pub struct RankReport {
+    /// Pages.
+    pub nodes: u32,
+    /// Links.
+    pub arcs: u64,
+    /// Rounds of the power method.
+    pub iterations: u32,
+    /// The sum of all errors is at most this.
+    pub error_bound: f64,
+}
+
+/// Computes PageRank and writes it by node and, where there is an index, by document.
+pub fn rank(
+    collection: &Collection,
+    config: &PageRankConfig,
+    progress: Progress<'_>,
+) -> Result<RankReport, JobsError> {
+    let missing = JobsError::Missing { needs: "the link graph", command: "rank" };
+    let linking = Linking::open(collection)?.ok_or(missing)?;
+    let most = u64::from(config.iterations_max);
+    let ranks = pagerank(&linking.graph, config, &mut |iteration, _| {
+        progress(Stage::Rank, u64::from(iteration), most);
+    });
+    write_ranks(&collection.ranks_file(), &ranks.values)?;
+    if let Ok(index) = Index::open(&collection.index_dir()) {
+        write_document_ranks(collection, &index)?;
+    }
+    Ok(RankReport {
+        nodes: linking.graph.nodes(),
+        arcs: linking.graph.arcs(),
+        iterations: ranks.iterations,
+        error_bound: ranks.error_bound,
+    })
+}
+
+/// The ranks by node, if they belong to the directory with this identifier.
+pub(crate) fn node_ranks(
+    collection: &Collection,
+    directory_id: &str,
+) -> Result<Option<Vec<f64>>, JobsError> {
+    let path = collection.ranks_file();
+    match Linking::open(collection)? {
+        Some(linking) if linking.source == directory_id && path.is_file() => {
+            let ranks = read_ranks(&path)?;
+            Ok((ranks.len() == linking.graph.nodes() as usize).then_some(ranks))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Writes the ranks in the order of the index's documents; without ranks there is nothing to write.
+pub(crate) fn write_document_ranks(
+    collection: &Collection,
+    index: &Index,
+) -> Result<(), JobsError> {
+    let table = PageTable::open(&collection.pages_dir())?;
+    let Some(ranks) = node_ranks(collection, table.directory().id())? else { return Ok(()) };
+    let places = table.directory().resolver();
+    let average = ranks.len() as f64;
+    let mut values = Vec::new();
+    for segment in index.segments() {
+        for doc in 0..segment.doc_count() {
+            let record = segment.record(DocId(doc))?;
+            let rank = places.get(record.url.as_str()).map(|&place| ranks[place as usize]);
+            values.push(rank.unwrap_or(0.0) * average);
+        }
+    }
+    let path = collection.document_ranks_file(index.generation());
+    write_ranks(&path, &values)?;
+    remove_older(collection, &path)
+}
+
+/// Vectors of generations that are gone.
+fn remove_older(collection: &Collection, keep: &std::path::Path) -> Result<(), JobsError> {
+    let dir = collection.graph_dir();
+    for file in fs::read_dir(&dir).map_err(JobsError::io(&dir))? {
+        let path = file.map_err(JobsError::io(&dir))?.path();
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if name.starts_with("documents-") && path != keep {
+            fs::remove_file(&path).map_err(JobsError::io(&path))?;
+        }
+    }
+    Ok(())
+}
+
+/// For each segment of the index, n times the PageRank of each document; empty without ranks.
+pub fn document_ranks(collection: &Collection, index: &Index) -> Result<Vec<Vec<f32>>, JobsError> {
+    let path = collection.document_ranks_file(index.generation());
+    if !path.is_file() {
+        return Ok(Vec::new());
+    }
+    let values = read_ranks(&path)?;
+    let mut rest = values.as_slice();
+    let mut by_segment = Vec::new();
+    for segment in index.segments() {
+        let Some((mine, others)) = rest.split_at_checked(segment.doc_count() as usize) else {
+            let what = "fewer ranks than documents";
+            return Err(JobsError::Damaged { path, offset: 0, what });
+        };
+        #[expect(clippy::cast_possible_truncation, reason = "a rank needs no 53 bits")]
+        by_segment.push(mine.iter().map(|&rank| rank as f32).collect());
+        rest = others;
+    }
+    Ok(by_segment)
+}

@@ -1,0 +1,197 @@
+//! Everything a search needs, opened together.
+//!
+//! **Invariant.** An engine answers from one generation of the index for its whole life; files of that
+//! generation that are removed meanwhile stay mapped.
+
+use std::sync::Arc;
+
+use archive::{Archive, Location};
+use index::Index;
+use jobs::{Collection, Folding, PagePointer, PageTable};
+use query::{Explanation, Hit, Piece, Searcher};
+use serde::Serialize;
+
+use crate::ServeError;
+
+/// Length of a snippet.
+const SNIPPET_CHARS_MAX: usize = 240;
+/// Bytes of a cached copy.
+const CACHED_BYTES_MAX: usize = 16 << 20;
+
+/// A searchable collection.
+pub struct Engine {
+    index: Arc<Index>,
+    searcher: Searcher,
+    pages: PageTable,
+    folding: Option<Folding>,
+    archive: Archive,
+}
+
+/// The answer to a query.
+#[derive(Debug, Serialize)]
+pub struct Results {
+    /// The query as it was understood.
+    pub query: String,
+    /// Documents that match.
+    pub total: u64,
+    /// How many were left out before the first hit.
+    pub offset: usize,
+    /// The best of them in order.
+    pub hits: Vec<Found>,
+}
+
+/// One result.
+#[derive(Debug, Serialize)]
+pub struct Found {
+    /// Where it is.
+    pub url: String,
+    /// Its title with the query's words marked; the URL where it has none.
+    pub title: Vec<Piece>,
+    /// The part of its text that speaks of the query.
+    pub snippet: Vec<Piece>,
+    /// ISO 639-1, or nothing.
+    pub language: String,
+    /// When it was captured.
+    pub date_s: i64,
+    /// How well it fits.
+    pub score: f64,
+    /// Near-duplicates that stand behind it.
+    pub copies: u32,
+    /// How the score came about, if asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub explanation: Option<Explanation>,
+}
+
+/// A page as it was captured.
+pub struct Cached {
+    /// Where it was.
+    pub url: String,
+    /// When.
+    pub date_s: i64,
+    /// With the character encoding that was found.
+    pub content_type: String,
+    /// As sent, decoded.
+    pub body: Vec<u8>,
+}
+
+impl Engine {
+    /// Opens the index, the ranks, the page table and the archive of a collection.
+    pub fn open(
+        collection: &Collection,
+        query: query::Config,
+        analysis: &::page::AnalysisConfig,
+    ) -> Result<Self, ServeError> {
+        if !collection.index_dir().is_dir() {
+            return Err(ServeError::NoIndex);
+        }
+        let index = Arc::new(Index::open(&collection.index_dir())?);
+        let ranks = jobs::document_ranks(collection, &index)?;
+        let analyzer = ::page::Analyzer::build(analysis)?;
+        Ok(Self {
+            searcher: Searcher::new(Arc::clone(&index), analyzer, query, ranks),
+            index,
+            pages: PageTable::open(&collection.pages_dir())?,
+            folding: Folding::open(collection)?,
+            archive: Archive::open(&collection.archive_dir())?,
+        })
+    }
+
+    /// The generation of the index that answers come from.
+    pub fn generation(&self) -> u64 {
+        self.index.generation()
+    }
+
+    /// Documents in the index.
+    pub fn document_count(&self) -> u64 {
+        self.index.doc_count()
+    }
+
+    /// The best `k` documents after the first `offset`.
+    pub fn search(
+        &self,
+        text: &str,
+        offset: usize,
+        k: usize,
+        explain: bool,
+    ) -> Result<Results, ServeError> {
+        let query = query::parse(text)?;
+        let answer = self.searcher.search(&query, offset, k)?;
+        let highlighter = self.searcher.highlighter(&query);
+        let found = answer.hits.iter().map(|hit| {
+            let explanation = if explain {
+                Some(self.searcher.explain(&query, hit.segment, hit.doc)?)
+            } else {
+                None
+            };
+            self.found(hit, &highlighter, explanation)
+        });
+        let hits = found.collect::<Result<_, _>>()?;
+        Ok(Results { query: query.to_string(), total: answer.total, offset, hits })
+    }
+
+    fn found(
+        &self,
+        hit: &Hit,
+        highlighter: &query::Highlighter,
+        explanation: Option<Explanation>,
+    ) -> Result<Found, ServeError> {
+        let record = self.index.segments()[hit.segment].record(hit.doc)?;
+        // An index that is older than the page table may point at rows that are gone: then there is
+        // a result without a snippet.
+        let row = self.pages.page(PagePointer::unpack(record.page))?;
+        let snippet = match row {
+            Some((url, page)) if url == record.url => {
+                let text = if page.text.trim().is_empty() { &page.description } else { &page.text };
+                highlighter.snippet(text, SNIPPET_CHARS_MAX)
+            }
+            _ => Vec::new(),
+        };
+        let title = if record.title.trim().is_empty() { &record.url } else { &record.title };
+        Ok(Found {
+            title: highlighter.mark(title),
+            snippet,
+            url: record.url,
+            language: record.language,
+            date_s: record.date_s,
+            score: hit.score,
+            copies: record.copies,
+            explanation,
+        })
+    }
+
+    /// The capture of `url` that is in the index, or that would be.
+    pub fn cached(&self, url: &str) -> Result<Option<Cached>, ServeError> {
+        let Some(place) = self.pages.directory().find(url) else { return Ok(None) };
+        let entry = &self.pages.directory().entries()[place];
+        let row = self.pages.page(entry.pointer)?;
+        let file = self.pages.archive_file(entry.pointer.part);
+        let (Some((url, page)), Some(file)) = (row, file) else { return Ok(None) };
+        let location = Location {
+            file: file.to_owned(),
+            offset: page.record_offset,
+            length: page.record_length,
+        };
+        let record = self.archive.read(&location)?;
+        let (kind, body) = match archive::parse_http(&record.block) {
+            Ok(answer) if record.kind == archive::Kind::Response => {
+                let kind = answer.header("content-type").unwrap_or_default().to_lowercase();
+                (kind, answer.decoded_body(CACHED_BYTES_MAX)?.into_owned())
+            }
+            _ => ("text/plain".to_owned(), page.text.into_bytes()),
+        };
+        let html = kind.is_empty() || kind.contains("html");
+        let kind = if html { "text/html" } else { "text/plain" };
+        let content_type = format!("{kind}; charset={}", page.charset);
+        Ok(Some(Cached { url, date_s: entry.date_s, content_type, body }))
+    }
+
+    /// The near-duplicates that stand behind `url`.
+    pub fn copies(&self, url: &str) -> Vec<String> {
+        let directory = self.pages.directory();
+        let (Some(place), Some(folding)) = (directory.find(url), &self.folding) else {
+            return Vec::new();
+        };
+        let others = folding.members(place).filter(|&member| member != place);
+        others.filter_map(|at| directory.entries().get(at)).map(|entry| entry.url.clone()).collect()
+    }
+}

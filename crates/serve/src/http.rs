@@ -1,0 +1,199 @@
+//! Routes: the page at `/` and `/search`, cached copies, and JSON under `/api`.
+
+use std::sync::Arc;
+
+use axum::extract::{Query as Parameters, Request, State as Shared};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use axum::{Json, Router};
+use jobs::Collection;
+use serde::Deserialize;
+use serde_json::json;
+use tokio::net::TcpListener;
+
+use crate::state::State;
+use crate::{Config, ServeError, page};
+
+/// Results that one call of the API may ask for.
+const RESULTS_MAX: usize = 100;
+/// Results deeper than this are not ranked.
+const DEPTH_MAX: usize = 10_000;
+/// No script, no foreign host; style, frames and forms only from here.
+const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; \
+    frame-src 'self'; form-action 'self'; base-uri 'none'";
+/// The same for a page that somebody else wrote.
+const CACHED_POLICY: &str =
+    "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'";
+
+/// What the search page can be asked.
+#[derive(Deserialize)]
+struct Asked {
+    #[serde(default)]
+    q: String,
+    #[serde(default)]
+    page: usize,
+    #[serde(default)]
+    offset: usize,
+    k: Option<usize>,
+    #[serde(default)]
+    explain: u8,
+}
+
+#[derive(Deserialize)]
+struct AskedUrl {
+    url: String,
+}
+
+/// Answers requests on `listener` until `shutdown` is over.
+pub async fn serve(
+    collection: Collection,
+    config: Config,
+    query: query::Config,
+    analysis: ::page::AnalysisConfig,
+    listener: TcpListener,
+    shutdown: impl Future<Output = ()> + Send + 'static,
+) -> Result<(), ServeError> {
+    let state = Arc::new(State::open(collection, config, query, analysis)?);
+    let fresh = tokio::spawn(Arc::clone(&state).keep_fresh());
+    let router = Router::new()
+        .route("/", get(home))
+        .route("/search", get(search))
+        .route("/cached", get(cached))
+        .route("/cached/raw", get(cached_raw))
+        .route("/copies", get(copies))
+        .route("/style.css", get(style))
+        .route("/opensearch.xml", get(opensearch))
+        .route("/health", get(health))
+        .route("/api/search", get(api_search))
+        .fallback(not_found)
+        .layer(middleware::from_fn(guard))
+        .with_state(state);
+    let served = axum::serve(listener, router).with_graceful_shutdown(shutdown).await;
+    fresh.abort();
+    Ok(served?)
+}
+
+/// Headers that every answer carries unless it has its own.
+async fn guard(request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (HeaderName::from_static("x-robots-tag"), "noindex"),
+    ] {
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
+    }
+    response
+}
+
+type AppState = Shared<Arc<State>>;
+
+async fn home(Shared(state): AppState) -> Response {
+    page::home(&state.config.title, state.engine().document_count()).into_response()
+}
+
+async fn search(Shared(state): AppState, Parameters(asked): Parameters<Asked>) -> Response {
+    if asked.q.trim().is_empty() {
+        return home(Shared(state)).await;
+    }
+    let per_page = state.config.results_per_page.clamp(1, RESULTS_MAX);
+    let number = asked.page.max(1);
+    let offset = (number - 1).saturating_mul(per_page).min(DEPTH_MAX);
+    let text = asked.q.clone();
+    let explain = asked.explain != 0;
+    let answer =
+        state.with_engine(move |engine| engine.search(&text, offset, per_page, explain)).await;
+    let title = &state.config.title;
+    match answer {
+        Ok(results) => {
+            let view = page::View { title, query: &asked.q, number, per_page, explain };
+            page::results(&view, &results).into_response()
+        }
+        Err(error) => {
+            (status_of(&error), page::failure(title, &asked.q, &error)).into_response()
+        }
+    }
+}
+
+async fn cached(Shared(state): AppState, Parameters(asked): Parameters<AskedUrl>) -> Response {
+    let url = asked.url.clone();
+    let title = state.config.title.clone();
+    match state.with_engine(move |engine| engine.cached(&url)).await {
+        Ok(Some(copy)) => page::cached(&title, &copy).into_response(),
+        Ok(None) => missing(&title, &asked.url),
+        Err(error) => (status_of(&error), page::failure(&title, "", &error)).into_response(),
+    }
+}
+
+async fn cached_raw(Shared(state): AppState, Parameters(asked): Parameters<AskedUrl>) -> Response {
+    let url = asked.url.clone();
+    let title = state.config.title.clone();
+    match state.with_engine(move |engine| engine.cached(&url)).await {
+        Ok(Some(copy)) => {
+            let kind = HeaderValue::from_str(&copy.content_type)
+                .unwrap_or(HeaderValue::from_static("text/plain"));
+            let policy = HeaderValue::from_static(CACHED_POLICY);
+            let headers = [(header::CONTENT_TYPE, kind), (header::CONTENT_SECURITY_POLICY, policy)];
+            (headers, copy.body).into_response()
+        }
+        Ok(None) => missing(&title, &asked.url),
+        Err(error) => (status_of(&error), page::failure(&title, "", &error)).into_response(),
+    }
+}
+
+async fn copies(Shared(state): AppState, Parameters(asked): Parameters<AskedUrl>) -> Response {
+    let url = asked.url.clone();
+    let title = state.config.title.clone();
+    match state.with_engine(move |engine| Ok(engine.copies(&url))).await {
+        Ok(copies) => page::copies(&title, &asked.url, &copies).into_response(),
+        Err(error) => (status_of(&error), page::failure(&title, "", &error)).into_response(),
+    }
+}
+
+async fn api_search(Shared(state): AppState, Parameters(asked): Parameters<Asked>) -> Response {
+    let k = asked.k.unwrap_or(state.config.results_per_page).clamp(1, RESULTS_MAX);
+    let offset = asked.offset.min(DEPTH_MAX);
+    let explain = asked.explain != 0;
+    match state.with_engine(move |engine| engine.search(&asked.q, offset, k, explain)).await {
+        Ok(results) => Json(results).into_response(),
+        Err(error) => {
+            let body = json!({ "error": error.to_string(), "column": error.column() });
+            (status_of(&error), Json(body)).into_response()
+        }
+    }
+}
+
+async fn health(Shared(state): AppState) -> Response {
+    let engine = state.engine();
+    let (documents, generation) = (engine.document_count(), engine.generation());
+    Json(json!({ "status": "ok", "documents": documents, "generation": generation }))
+        .into_response()
+}
+
+async fn style() -> Response {
+    ([(header::CONTENT_TYPE, "text/css; charset=utf-8")], page::STYLE).into_response()
+}
+
+async fn opensearch(Shared(state): AppState, request: Request) -> Response {
+    let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
+    let body = page::opensearch(&state.config.title, host.unwrap_or("localhost"));
+    ([(header::CONTENT_TYPE, "application/opensearchdescription+xml")], body).into_response()
+}
+
+async fn not_found(Shared(state): AppState) -> Response {
+    let body = page::notice(&state.config.title, "There is no such page here.");
+    (StatusCode::NOT_FOUND, body).into_response()
+}
+
+fn missing(title: &str, url: &str) -> Response {
+    let text = format!("There is no copy of {url} in this collection.");
+    (StatusCode::NOT_FOUND, page::notice(title, &text)).into_response()
+}
+
+fn status_of(error: &ServeError) -> StatusCode {
+    if error.is_users() { StatusCode::BAD_REQUEST } else { StatusCode::INTERNAL_SERVER_ERROR }
+}

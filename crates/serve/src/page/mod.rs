@@ -1,0 +1,9 @@
+//! What people see: plain HTML that a screen reader, a keyboard and a small screen can use.
+
+mod layout;
+mod notices;
+mod results;
+
+pub(crate) use layout::{STYLE, opensearch};
+pub(crate) use notices::{cached, copies, failure, home, notice};
+pub(crate) use results::{View, results};

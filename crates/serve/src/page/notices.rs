@@ -1,0 +1,93 @@
+//! Every page that is not a list of results.
+
+use maud::{Markup, html};
+
+use super::layout::frame;
+use crate::{Cached, ServeError};
+
+/// The first page.
+pub(crate) fn home(title: &str, documents: u64) -> Markup {
+    let body = html! {
+        p.lead { "Search " (documents) " pages." }
+        dl.hints {
+            dt { code { "solar panels" } } dd { "pages with both words" }
+            dt { code { "\"city hall\"" } } dd { "the words side by side" }
+            dt { code { "garden OR kitchen -winter" } } dd { "either word, and not the third" }
+            dt { code { "title:budget site:example.org lang:it" } }
+            dd { "in the title, on one site, in one language" }
+        }
+    };
+    frame(title, title, "", &body)
+}
+
+/// A sentence instead of results.
+pub(crate) fn notice(title: &str, text: &str) -> Markup {
+    frame(title, text, "", &html! { p role="status" { (text) } })
+}
+
+/// A query that cannot be answered, with a mark under the column where it went wrong.
+pub(crate) fn failure(title: &str, query: &str, error: &ServeError) -> Markup {
+    let body = html! {
+        p.error role="alert" { (error) }
+        @if let Some(column) = error.column() {
+            pre { (query) "\n" (" ".repeat(column.saturating_sub(1))) "^" }
+        }
+    };
+    frame(title, "This cannot be answered", query, &body)
+}
+
+/// A cached copy in a frame that can do nothing.
+pub(crate) fn cached(title: &str, copy: &Cached) -> Markup {
+    let date = archive::date_text(copy.date_s);
+    let raw = link("/cached/raw", &copy.url);
+    let body = html! {
+        h1 { "Cached copy" }
+        p {
+            "This is " a href=(copy.url) rel="noopener noreferrer" { (copy.url) }
+            " as it was on " time datetime=(date) { (date) }
+            ". Scripts and pictures are left out."
+        }
+        iframe sandbox="" src=(raw) title="Cached copy" {}
+    };
+    frame(title, &format!("Copy of {}", copy.url), "", &body)
+}
+
+/// The near-duplicates behind a page.
+pub(crate) fn copies(title: &str, url: &str, copies: &[String]) -> Markup {
+    let body = html! {
+        h1 { "Near-duplicates" }
+        p { "These pages say the same as " a href=(url) rel="noopener noreferrer" { (url) } ":" }
+        ul {
+            @for copy in copies {
+                li {
+                    a href=(copy) rel="noopener noreferrer" { (copy) } " "
+                    a href=(link("/cached", copy)) { "cached" }
+                }
+            }
+        }
+        @if copies.is_empty() { p role="status" { "None." } }
+    };
+    frame(title, "Near-duplicates", "", &body)
+}
+
+/// A link to a page of ours about a URL.
+pub(super) fn link(path: &str, url: &str) -> String {
+    format!("{path}?url={}", escape(url))
+}
+
+/// Percent-encodes all but letters, digits and a few marks that mean nothing in a query string.
+pub(super) fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            escaped.push(char::from(byte));
+        } else {
+            escaped.push('%');
+            for nibble in [byte >> 4, byte & 15] {
+                let digit = char::from_digit(u32::from(nibble), 16).expect("a nibble");
+                escaped.push(digit.to_ascii_uppercase());
+            }
+        }
+    }
+    escaped
+}

@@ -1,0 +1,103 @@
+//! The list of results, with paging.
+
+use maud::{Markup, html};
+use query::{Explanation, Piece};
+
+use super::layout::frame;
+use super::notices::{escape, link};
+use crate::{Found, Results};
+
+/// How the list is to be shown.
+pub(crate) struct View<'a> {
+    pub(crate) title: &'a str,
+    pub(crate) query: &'a str,
+    /// Which page of results, from 1.
+    pub(crate) number: usize,
+    pub(crate) per_page: usize,
+    pub(crate) explain: bool,
+}
+
+/// One page of results.
+pub(crate) fn results(view: &View<'_>, results: &Results) -> Markup {
+    let first = results.offset + 1;
+    let last = results.offset + results.hits.len();
+    let body = html! {
+        @if results.hits.is_empty() {
+            p role="status" { "Nothing found for " strong { (view.query) } "." }
+            p { "Fewer or other words may help; every word must be on the page unless you say OR." }
+        } @else {
+            p.count role="status" {
+                "Results " (first) "–" (last) " of " (results.total) " "
+                a href=(view.href(view.number, !view.explain)) {
+                    @if view.explain { "hide scores" } @else { "explain" }
+                }
+            }
+            ol start=(first) { @for found in &results.hits { (item(found)) } }
+        }
+        (paging(view, results.total))
+    };
+    frame(view.title, view.query, view.query, &body)
+}
+
+fn item(found: &Found) -> Markup {
+    html! {
+        li.result lang=[Some(&found.language).filter(|code| !code.is_empty())] {
+            h2 { a href=(found.url) rel="noopener noreferrer" { (pieces(&found.title)) } }
+            p.url { (found.url) }
+            p.snippet { (pieces(&found.snippet)) }
+            p.more lang="en" {
+                a href=(link("/cached", &found.url)) { "cached" }
+                " " time { (archive::date_text(found.date_s).chars().take(10).collect::<String>()) }
+                @if !found.language.is_empty() { " " span.language { (found.language) } }
+                @if found.copies > 0 {
+                    " " a href=(link("/copies", &found.url)) {
+                        (found.copies) @if found.copies == 1 { " near-duplicate" } @else { " near-duplicates" }
+                    }
+                }
+            }
+            @if let Some(explanation) = &found.explanation {
+                ul.explanation lang="en" { (explain(explanation)) }
+            }
+        }
+    }
+}
+
+fn pieces(pieces: &[Piece]) -> Markup {
+    html! {
+        @for piece in pieces {
+            @if piece.highlighted { mark { (piece.text) } } @else { (piece.text) }
+        }
+    }
+}
+
+fn explain(explanation: &Explanation) -> Markup {
+    html! {
+        li {
+            code { (format!("{:.6}", explanation.value)) } " " (explanation.what)
+            @if !explanation.parts.is_empty() {
+                ul { @for part in &explanation.parts { (explain(part)) } }
+            }
+        }
+    }
+}
+
+fn paging(view: &View<'_>, total: u64) -> Markup {
+    let shown = view.number.saturating_mul(view.per_page) as u64;
+    html! {
+        nav aria-label="Pages of results" {
+            @if view.number > 1 {
+                a rel="prev" href=(view.href(view.number - 1, view.explain)) { "← Previous" }
+            }
+            @if shown < total {
+                " " a rel="next" href=(view.href(view.number + 1, view.explain)) { "Next →" }
+            }
+        }
+    }
+}
+
+impl View<'_> {
+    fn href(&self, number: usize, explain: bool) -> String {
+        let explain = if explain { "&explain=1" } else { "" };
+        format!("/search?q={}&page={number}{explain}", escape(self.query))
+    }
+}

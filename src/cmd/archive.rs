@@ -1,0 +1,112 @@
+//! `crivello archive`: list, get, verify.
+
+use std::io::Write as _;
+
+use anyhow::{Context as _, Result};
+use archive::{Archive, Limits, WarcReader};
+use serde_json::json;
+
+use crate::context::{Context, Exit};
+use crate::talk;
+
+#[derive(clap::Subcommand)]
+#[command(after_help = "Examples:
+  crivello archive list --dir my-web
+  crivello archive get https://example.org/ --dir my-web > page.html
+  crivello archive verify --dir my-web")]
+pub(crate) enum Args {
+    /// One line a record: date, kind, bytes, file, offset, URL
+    List,
+    /// The newest capture of a URL: its body, or with --headers the whole record
+    Get {
+        /// The URL
+        url: String,
+        /// Print the HTTP head too
+        #[arg(long)]
+        headers: bool,
+    },
+    /// Read everything: compression, lengths, digests
+    Verify,
+}
+
+pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
+    let collection = context.collection()?;
+    match args {
+        Args::List => list(&collection, context),
+        Args::Get { url, headers } => get(&collection, url, *headers),
+        Args::Verify => verify(&collection, context),
+    }
+}
+
+fn list(collection: &jobs::Collection, context: &Context) -> Result<Exit> {
+    let archive = Archive::open(&collection.archive_dir())?;
+    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    for record in archive.records() {
+        let record = record?;
+        let place = &record.location;
+        if context.json {
+            serde_json::to_writer(
+                &mut out,
+                &json!({
+                    "kind": record.kind.to_string(), "date_s": record.date_s, "url": record.target,
+                    "bytes": record.block.len(), "file": place.file, "offset": place.offset,
+                }),
+            )
+            .map_err(std::io::Error::from)?;
+            writeln!(out)?;
+        } else {
+            let url = record.target.as_deref().unwrap_or("-");
+            let (kind, bytes) = (&record.kind, record.block.len());
+            writeln!(
+                out,
+                "{}\t{kind}\t{bytes}\t{}\t{}\t{url}",
+                record.date_s, place.file, place.offset
+            )?;
+        }
+    }
+    out.flush()?;
+    Ok(Exit::Done)
+}
+
+fn get(collection: &jobs::Collection, url: &str, headers: bool) -> Result<Exit> {
+    let archive = Archive::open(&collection.archive_dir())?;
+    let url = page::normalise(url, None, &page::Limits::default())
+        .map_or_else(|_| url.to_owned(), String::from);
+    let Some(capture) = archive.captures(&url)?.pop() else { return Ok(Exit::NothingFound) };
+    let record = archive.read(&capture.location)?;
+    let mut out = std::io::stdout().lock();
+    match archive::parse_http(&record.block) {
+        Ok(answer) if !headers => {
+            let body = answer.decoded_body(usize::MAX).context("the body cannot be decoded")?;
+            out.write_all(&body)?;
+        }
+        _ => out.write_all(&record.block)?,
+    }
+    Ok(Exit::Done)
+}
+
+fn verify(collection: &jobs::Collection, context: &Context) -> Result<Exit> {
+    let archive = Archive::open(&collection.archive_dir())?;
+    let (mut records, mut damaged) = (0_u64, Vec::new());
+    for file in archive.files() {
+        let path = collection.archive_dir().join(file);
+        let mut read = || -> Result<(), archive::ArchiveError> {
+            let mut reader = WarcReader::open(&path, Limits::default())?;
+            while reader.next_record()?.is_some() {
+                records += 1;
+            }
+            Ok(())
+        };
+        if let Err(error) = read() {
+            damaged.push(error.to_string());
+        }
+    }
+    if context.json {
+        let files = archive.files().len();
+        context.print_json(&json!({ "files": files, "records": records, "damaged": damaged }))?;
+    } else {
+        talk::say(context.quiet, &format!("{records} records read"));
+    }
+    anyhow::ensure!(damaged.is_empty(), "{}", damaged.join("\n"));
+    Ok(Exit::Done)
+}

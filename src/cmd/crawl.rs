@@ -1,0 +1,110 @@
+//! `crivello crawl`: fetches politely into the archive, and goes on where it was.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use ::crawl::{Config, Dirs, Report, Snapshot, SystemClock};
+use anyhow::{Result, bail};
+use jobs::Collection;
+
+use super::signals::{runtime, stop_flag};
+use crate::context::{Context, Exit};
+use crate::talk::{self, Line};
+
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  crivello crawl https://example.org --dir my-web
+  crivello crawl --dir my-web                      goes on after Ctrl-C, a crash or a full disk
+  crivello crawl --list URL URL --dir my-web       these pages and no other")]
+pub(crate) struct Args {
+    /// Addresses to begin with; none to go on with those of earlier
+    seeds: Vec<String>,
+    /// Stop when the collection has that many pages [default: crawl.pages_max of crivello.toml]
+    #[arg(long, value_name = "N")]
+    max_pages: Option<u64>,
+    /// Fetch the seeds and follow no link
+    #[arg(long)]
+    list: bool,
+    /// Go on with an earlier crawl; an error where there was none
+    #[arg(long, conflicts_with = "seeds")]
+    resume: bool,
+}
+
+pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
+    let collection = context.collection()?;
+    let mut config = context.config(&collection)?.crawl;
+    if let Some(pages_max) = args.max_pages {
+        config.pages_max = pages_max;
+    }
+    if args.list {
+        config.follow = false;
+    }
+    let _lock = collection.lock()?;
+    let runtime = runtime()?;
+    let stop = stop_flag(&runtime)?;
+    let report = fetch(&collection, &config, &args.seeds, &stop, context)?;
+    if context.json {
+        context.print_json(&report)?;
+    }
+    Ok(if report.interrupted { Exit::Interrupted } else { Exit::Done })
+}
+
+/// Crawls with progress, and says how it went; fails if the collection has no page afterwards.
+pub(crate) fn fetch(
+    collection: &Collection,
+    config: &Config,
+    seeds: &[String],
+    stop: &Arc<AtomicBool>,
+    context: &Context,
+) -> Result<Report> {
+    let dirs = Dirs { archive: collection.archive_dir(), frontier: collection.frontier_dir() };
+    let line = Line::start(context.quiet);
+    let show = |now: &Snapshot| line.show(progress(now));
+    let report = ::crawl::run(&dirs, config, seeds, &SystemClock::new(), stop, &show);
+    line.clear();
+    let report = report?;
+    talk::say(context.quiet, &sentence(&report));
+    for aside in &report.aside {
+        talk::say(context.quiet, &format!("         set aside {}: {}", aside.host, aside.why));
+    }
+    if report.pages == 0 && !report.interrupted {
+        bail!("no page could be fetched{}", reasons(&report));
+    }
+    Ok(report)
+}
+
+fn progress(now: &Snapshot) -> String {
+    let seconds = now.elapsed_ms / 1000;
+    format!(
+        "crawling  {} pages, {} of {} hosts, {} waiting, {} under way, {}, {seconds} s",
+        now.pages,
+        now.hosts - now.hosts_aside.min(now.hosts),
+        now.hosts,
+        now.waiting,
+        now.under_way,
+        talk::bytes(now.bytes),
+    )
+}
+
+fn sentence(report: &Report) -> String {
+    let mut text = format!(
+        "crawled  {} pages with {} requests, {} in {:.1} s",
+        report.pages,
+        report.requests,
+        talk::bytes(report.bytes),
+        std::time::Duration::from_millis(report.elapsed_ms).as_secs_f64(),
+    );
+    if report.waiting > 0 {
+        text.push_str(&format!("; {} wait, `crivello crawl` goes on with them", report.waiting));
+    }
+    text
+}
+
+fn reasons(report: &Report) -> String {
+    let failures = report.failures.iter().map(|(kind, times)| format!("{kind} ({times}×)"));
+    let refused = report.refused.iter().map(|(rule, times)| format!("refused by {rule} ({times}×)"));
+    let robots = (report.forbidden_by_robots > 0)
+        .then(|| format!("forbidden by robots.txt ({}×)", report.forbidden_by_robots));
+    let all: Vec<String> = failures.chain(refused).chain(robots).collect();
+    if all.is_empty() { String::new() } else { format!(": {}", all.join(", ")) }
+}

@@ -1,0 +1,93 @@
+//! `crivello search`: results on the command line.
+
+use std::io::{IsTerminal, Write};
+
+use anyhow::Result;
+use query::{Explanation, Piece};
+use ::serve::{Engine, Found};
+
+use crate::context::{Context, Exit};
+use crate::talk;
+
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  crivello search solar panels
+  crivello search '\"city hall\" -site:example.org title:budget' -k 20
+  crivello search '(garden OR kitchen) AND NOT winter' --explain")]
+pub(crate) struct Args {
+    /// What to look for; several words are one query
+    #[arg(required = true)]
+    query: Vec<String>,
+    /// How many results
+    #[arg(short, long, default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    k: u16,
+    /// Leave out that many first
+    #[arg(long, default_value_t = 0)]
+    offset: usize,
+    /// Show how each score came about
+    #[arg(long)]
+    explain: bool,
+}
+
+pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
+    let collection = context.collection()?;
+    let config = context.config(&collection)?;
+    let engine = Engine::open(&collection, config.search, &config.analysis)?;
+    let text = args.query.join(" ");
+    let results = engine.search(&text, args.offset, usize::from(args.k), args.explain)?;
+    if context.json {
+        context.print_json(&results)?;
+    } else {
+        talk::say(context.quiet, &format!("{} results", results.total));
+        let mut out = std::io::stdout().lock();
+        let bold = out.is_terminal() && std::env::var_os("NO_COLOR").is_none();
+        for (place, found) in (args.offset + 1..).zip(&results.hits) {
+            print(&mut out, place, found, bold)?;
+        }
+    }
+    Ok(if results.hits.is_empty() { Exit::NothingFound } else { Exit::Done })
+}
+
+fn print(out: &mut impl Write, place: usize, found: &Found, bold: bool) -> std::io::Result<()> {
+    writeln!(out, "{place}. {}", join(&found.title, bold))?;
+    writeln!(out, "   {}", found.url)?;
+    let snippet = join(&found.snippet, bold);
+    if !snippet.is_empty() {
+        writeln!(out, "   {}", snippet.replace('\n', " "))?;
+    }
+    if found.copies > 0 {
+        writeln!(out, "   and {} near-duplicates", found.copies)?;
+    }
+    if let Some(explanation) = &found.explanation {
+        print_explanation(out, explanation, 1)?;
+    }
+    writeln!(out)
+}
+
+/// Crawled text for a terminal: no control characters get through.
+fn join(pieces: &[Piece], bold: bool) -> String {
+    let mut text = String::new();
+    for piece in pieces {
+        let clean = piece.text.chars().map(|c| if c.is_control() { ' ' } else { c });
+        if piece.highlighted && bold {
+            text.push_str("\x1b[1m");
+            text.extend(clean);
+            text.push_str("\x1b[0m");
+        } else {
+            text.extend(clean);
+        }
+    }
+    text
+}
+
+fn print_explanation(
+    out: &mut impl Write,
+    explanation: &Explanation,
+    depth: usize,
+) -> std::io::Result<()> {
+    writeln!(out, "{:1$}{2:.6}  {3}", "", depth * 3, explanation.value, explanation.what)?;
+    for part in &explanation.parts {
+        print_explanation(out, part, depth + 1)?;
+    }
+    Ok(())
+}

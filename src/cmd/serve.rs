@@ -1,0 +1,65 @@
+//! `crivello serve`: the search page and the API.
+
+use std::net::SocketAddr;
+
+use anyhow::{Context as _, Result};
+use jobs::Collection;
+use serde_json::json;
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+
+use super::signals::{Signals, runtime};
+use crate::config::Config;
+use crate::context::{Context, Exit};
+use crate::talk;
+
+#[derive(clap::Args)]
+#[command(after_help = "Example:\n  crivello serve --dir my-web --listen 127.0.0.1:8080")]
+pub(crate) struct Args {
+    /// Address and port; port 0 takes a free one [default: serve.listen of crivello.toml]
+    #[arg(long)]
+    listen: Option<SocketAddr>,
+}
+
+pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
+    let collection = context.collection()?;
+    let config = context.config(&collection)?;
+    let runtime = runtime()?;
+    let listener = listen(&runtime, args.listen.unwrap_or(config.serve.listen))?;
+    serve(&runtime, listener, collection, config, context)
+}
+
+/// Takes the address, or says who to ask for another.
+pub(crate) fn listen(runtime: &Runtime, address: SocketAddr) -> Result<TcpListener> {
+    runtime.block_on(TcpListener::bind(address)).with_context(|| {
+        format!("cannot listen on {address}; choose another address or port with --listen")
+    })
+}
+
+/// Announces the address on standard output and serves until a signal comes.
+pub(crate) fn serve(
+    runtime: &Runtime,
+    listener: TcpListener,
+    collection: Collection,
+    config: Config,
+    context: &Context,
+) -> Result<Exit> {
+    let address = listener.local_addr().context("the address of the listener")?;
+    let mut signals = Signals::catch(runtime)?;
+    if context.json {
+        context.print_json(&json!({ "listening": format!("http://{address}/") }))?;
+    } else {
+        use std::io::Write as _;
+        writeln!(std::io::stdout().lock(), "http://{address}/")?;
+        talk::say(context.quiet, "serving; Ctrl-C ends it");
+    }
+    runtime.block_on(::serve::serve(
+        collection,
+        config.serve,
+        config.search,
+        config.analysis,
+        listener,
+        async move { signals.next().await },
+    ))?;
+    Ok(Exit::Done)
+}

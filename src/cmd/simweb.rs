@@ -1,0 +1,146 @@
+//! `crivello simweb`: the sample web alone, as a measuring stick for crawls.
+//!
+//! **Invariant.** What it prints depends on the flags alone, but for the port where none was given and
+//! the log, which says what happened.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use ::simweb::{LogLine, Options, Server, Web};
+use anyhow::{Context as _, Result};
+use serde_json::json;
+
+use super::signals::{Signals, runtime};
+use crate::context::{Context, Exit};
+use crate::talk;
+
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  crivello simweb --hosts 1000 --addresses 200 --pages 50 --latency-ms 20
+  crivello simweb --port 7780 --truth > truth.json           what a polite crawler must end with
+  crivello simweb --port 7780 --log log.jsonl                serve, and write the log at the end
+  crivello simweb --port 7780 --judge log.jsonl --delay-ms 50  what a crawl did wrong, if anything")]
+pub(crate) struct Args {
+    /// Everything that looks like chance comes from this number
+    #[arg(long, default_value_t = Options::default().seed)]
+    seed: u64,
+    /// Ordinary hosts
+    #[arg(long, default_value_t = Options::default().hosts)]
+    hosts: u32,
+    /// Pages of each ordinary host
+    #[arg(long, default_value_t = Options::default().pages_per_host)]
+    pages: u32,
+    /// Loopback addresses that the hosts share
+    #[arg(long, default_value_t = Options::default().addresses)]
+    addresses: u32,
+    /// Port of all addresses; 0 takes a free one
+    #[arg(long, default_value_t = 7780)]
+    port: u16,
+    /// Mean time before an answer
+    #[arg(long, default_value_t = 0)]
+    latency_ms: u64,
+    /// Share of requests to ordinary hosts that fail, from 0 to 1
+    #[arg(long, default_value_t = 0.0)]
+    error_rate: f64,
+    /// Without the hosts that misbehave
+    #[arg(long)]
+    plain: bool,
+    /// Print the truth as JSON instead of serving
+    #[arg(long)]
+    truth: bool,
+    /// Hold a log against the truth instead of serving
+    #[arg(long, value_name = "LOG", conflicts_with = "truth")]
+    judge: Option<PathBuf>,
+    /// Pages of one host that the crawl may take; the truth of the endless calendar depends on it
+    #[arg(long, default_value_t = 60)]
+    pages_per_host_max: u64,
+    /// Silence that the crawl promised each host
+    #[arg(long, default_value_t = 1000)]
+    delay_ms: u64,
+    /// Write every request to this file at the end, one JSON object a line
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+}
+
+impl Args {
+    fn options(&self) -> Options {
+        Options {
+            seed: self.seed,
+            hosts: self.hosts,
+            pages_per_host: self.pages,
+            addresses: self.addresses,
+            port: self.port,
+            latency_ms: self.latency_ms,
+            error_rate: self.error_rate,
+            oddities: !self.plain,
+            log_lines_max: if self.log.is_some() { usize::MAX } else { 0 },
+        }
+    }
+}
+
+pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
+    if args.truth {
+        let web = Web::new(args.options(), args.port)?;
+        context.print_json(&web.truth(args.pages_per_host_max))?;
+        return Ok(Exit::Done);
+    }
+    if let Some(log) = &args.judge {
+        return judge(args, log, context);
+    }
+    let runtime = runtime()?;
+    let mut signals = Signals::catch(&runtime)?;
+    let server = Server::start(args.options())?;
+    let seeds = server.web().seeds();
+    if context.json {
+        let hosts = server.web().hosts().len();
+        let resolve = server.web().resolve();
+        context.print_json(&json!({ "seeds": seeds, "hosts": hosts, "resolve": resolve }))?;
+    } else {
+        let mut out = std::io::stdout().lock();
+        for seed in &seeds {
+            writeln!(out, "{seed}")?;
+        }
+        drop(out);
+        let (hosts, addresses) = (server.web().hosts().len(), args.addresses);
+        talk::say(
+            context.quiet,
+            &format!("serving {hosts} hosts on {addresses} addresses; Ctrl-C ends it"),
+        );
+    }
+    runtime.block_on(signals.next());
+    if let Some(file) = &args.log {
+        write_log(file, &server.log())?;
+    }
+    Ok(Exit::Done)
+}
+
+fn write_log(file: &Path, lines: &[LogLine]) -> Result<()> {
+    let write = || -> std::io::Result<()> {
+        let mut out = BufWriter::new(File::create(file)?);
+        for line in lines {
+            serde_json::to_writer(&mut out, line)?;
+            out.write_all(b"\n")?;
+        }
+        out.flush()
+    };
+    write().with_context(|| format!("cannot write {}", file.display()))
+}
+
+fn judge(args: &Args, file: &Path, context: &Context) -> Result<Exit> {
+    let open = File::open(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let mut log: Vec<LogLine> = Vec::new();
+    for (number, line) in (1_u64..).zip(BufReader::new(open).lines()) {
+        let read = line.map_err(anyhow::Error::from).and_then(|text| Ok(serde_json::from_str(&text)?));
+        log.push(read.with_context(|| format!("{}, line {number}", file.display()))?);
+    }
+    let web = Web::new(args.options(), args.port)?;
+    let verdict = ::simweb::judge(&web.truth(args.pages_per_host_max), &log, args.delay_ms);
+    if context.json {
+        context.print_json(&verdict)?;
+    } else {
+        writeln!(std::io::stdout().lock(), "{verdict}")?;
+    }
+    anyhow::ensure!(verdict.is_clean(), "the crawl was not as it should be");
+    Ok(Exit::Done)
+}

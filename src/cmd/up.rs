@@ -1,0 +1,123 @@
+//! `crivello up`: from URLs to a search page in one go.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::sync::atomic::Ordering;
+
+use anyhow::{Context as _, Result};
+use jobs::Collection;
+use serde_json::json;
+use simweb::{Options, Server};
+
+use super::crawl::fetch;
+use super::serve::{listen, serve};
+use super::signals::{runtime, stop_flag};
+use crate::config::{Config, TEMPLATE};
+use crate::context::{Context, Exit};
+use crate::pipeline::Pipeline;
+use crate::talk;
+
+/// Where the collection goes unless `--dir` says otherwise.
+const DIR: &str = "crivello-data";
+/// The sample's hosts are ours, so they bear a livelier visitor than other people's do.
+const SAMPLE_DELAY_MS: u64 = 50;
+/// The sample has a calendar without end.
+const SAMPLE_PAGES_PER_HOST_MAX: u64 = 60;
+/// How long the sample's flaky hosts are given.
+const SAMPLE_RETRY_MS: u64 = 200;
+
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  crivello up                                    a built-in sample web on loopback
+  crivello up https://example.org --dir example --set crawl.contact=me@example.org
+  crivello up --dir example                      again: goes on, brings all up to date, serves")]
+pub(crate) struct Args {
+    /// Addresses to begin with; none: the sample web, or what the folder was begun with
+    urls: Vec<String>,
+    /// Address and port of the search page; port 0 takes a free one [default: serve.listen]
+    #[arg(long)]
+    listen: Option<SocketAddr>,
+    /// Stop crawling when the collection has that many pages
+    #[arg(long, value_name = "N")]
+    max_pages: Option<u64>,
+    /// Port of the sample web
+    #[arg(long, default_value_t = 7780, value_name = "PORT")]
+    sample_port: u16,
+}
+
+pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
+    let collection = prepare(context)?;
+    let mut config = context.config(&collection)?;
+    let lock = collection.lock()?;
+    let runtime = runtime()?;
+    let listener = listen(&runtime, args.listen.unwrap_or(config.serve.listen))?;
+    if let Some(pages_max) = args.max_pages {
+        config.crawl.pages_max = pages_max;
+    }
+    let begun = crawl::read_seeds(&collection.frontier_dir())?;
+    let (sample, seeds) = choose(args, &begun, &mut config)?;
+    if sample.is_some() {
+        talk::say(context.quiet, "no URL was given: this is the built-in sample web");
+    }
+    let stop = stop_flag(&runtime)?;
+    let crawled = fetch(&collection, &config.crawl, &seeds, &stop, context)?;
+    if crawled.interrupted {
+        return Ok(Exit::Interrupted);
+    }
+    let pipeline = Pipeline::of(&collection, &config, context);
+    let read = pipeline.extract()?;
+    let (linked, ranked) = pipeline.rank()?;
+    let folded = pipeline.fold()?;
+    let indexed = pipeline.index()?;
+    if stop.load(Ordering::Relaxed) {
+        return Ok(Exit::Interrupted);
+    }
+    if context.json {
+        context.print_json(&json!({
+            "crawl": crawled, "extract": read, "graph": linked, "pagerank": ranked,
+            "dedup": folded, "index": indexed,
+        }))?;
+    }
+    drop(lock);
+    let exit = serve(&runtime, listener, collection, config, context);
+    drop(sample);
+    exit
+}
+
+/// Makes the folder where it is missing; a folder that is something else is left alone.
+fn prepare(context: &Context) -> Result<Collection> {
+    let dir = context.dir_or(DIR);
+    let holds_others = fs::read_dir(&dir).is_ok_and(|mut entries| entries.next().is_some());
+    if holds_others {
+        return Ok(Collection::open(&dir)?);
+    }
+    let collection = Collection::create(&dir)?;
+    let file = collection.config_file();
+    fs::write(&file, TEMPLATE).with_context(|| format!("cannot write {}", file.display()))?;
+    Ok(collection)
+}
+
+/// The sample where nothing else was asked for, and what to begin with.
+fn choose(
+    args: &Args,
+    begun: &[page::Url],
+    config: &mut Config,
+) -> Result<(Option<Server>, Vec<String>)> {
+    let options = Options { port: args.sample_port, log_lines_max: 0, ..Options::default() };
+    let is_sample = |url: &page::Url| url.host_str() == Some("portal.localhost");
+    if !args.urls.is_empty() || !begun.iter().all(is_sample) {
+        return Ok((None, args.urls.clone()));
+    }
+    let server = Server::start(options).context(
+        "the sample web cannot start; choose another port with --sample-port, or name URLs to crawl",
+    )?;
+    let crawl = &mut config.crawl;
+    crawl.scope = crawl::Scope::Any;
+    crawl.delay_ms = SAMPLE_DELAY_MS;
+    crawl.ip_delay_ms = 0;
+    crawl.retry_ms = SAMPLE_RETRY_MS;
+    crawl.pages_per_host_max = SAMPLE_PAGES_PER_HOST_MAX;
+    crawl.resolve = server.web().resolve();
+    let seeds = server.web().seeds();
+    Ok((Some(server), seeds))
+}

@@ -1,0 +1,185 @@
+//! `crivello.toml`: text becomes types here, once.
+//!
+//! What lives here: the sections, the order of precedence (defaults, file, environment, `--set`), and
+//! messages that show the line and suggest the key that was meant. What does not: what the keys do;
+//! each section is the configuration of one crate.
+//!
+//! **Invariant.** An unknown key is an error wherever it comes from. The commented file that `init`
+//! writes (`crivello.toml` beside this one) names every key with its default; a test compares.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use serde::{Deserialize, Serialize};
+use toml::{Table, Value};
+
+use crate::context::Usage;
+
+/// What `init` writes.
+pub(crate) const TEMPLATE: &str = include_str!("crivello.toml");
+/// How far a misspelt key may be from the one suggested.
+const LIKENESS_MIN: f64 = 0.7;
+
+/// All settings of a collection.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Config {
+    pub(crate) crawl: crawl::Config,
+    pub(crate) analysis: page::AnalysisConfig,
+    pub(crate) dedup: neardup::Config,
+    pub(crate) rank: graph::PageRankConfig,
+    pub(crate) index: index::Config,
+    pub(crate) search: query::Config,
+    pub(crate) serve: serve::Config,
+}
+
+impl Config {
+    /// Defaults, then the file if there is one, then the environment, then `overrides`.
+    pub(crate) fn load(file: &Path, overrides: &[String]) -> Result<Self> {
+        let text = match fs::read_to_string(file) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
+            Err(error) => return Err(error).with_context(|| format!("cannot read {}", file.display())),
+        };
+        let config = Self::parse(&text, &file.display().to_string())?;
+        let mut changes = from_environment(&std::env::vars().collect::<Vec<_>>())?;
+        for assignment in overrides {
+            changes.push(from_flag(assignment)?);
+        }
+        if changes.is_empty() { Ok(config) } else { config.with(changes) }
+    }
+
+    /// Reads the text of a file; `name` is for messages.
+    pub(crate) fn parse(text: &str, name: &str) -> Result<Self> {
+        toml::from_str(text).map_err(|error| Usage(explain(&error, text, name)).into())
+    }
+
+    fn with(self, changes: Vec<Change>) -> Result<Self> {
+        let mut table = Table::try_from(&self).context("the settings cannot be written as TOML")?;
+        for change in changes {
+            let section = table.entry(change.section).or_insert_with(|| Table::new().into());
+            if let Value::Table(section) = section {
+                section.insert(change.key, change.value);
+            }
+        }
+        let text = toml::to_string(&table).context("the settings cannot be written as TOML")?;
+        Self::parse(&text, "the settings after --set and CRIVELLO_… variables")
+    }
+}
+
+/// One key that is to have another value.
+#[derive(Debug, PartialEq)]
+struct Change {
+    section: String,
+    key: String,
+    value: Value,
+}
+
+/// `crawl.delay_ms=500`.
+fn from_flag(assignment: &str) -> Result<Change> {
+    let wrong = || Usage(format!("--set takes SECTION.KEY=VALUE, not `{assignment}`"));
+    let (path, value) = assignment.split_once('=').ok_or_else(wrong)?;
+    let (section, key) = path.trim().split_once('.').ok_or_else(wrong)?;
+    Ok(Change { section: section.to_owned(), key: key.to_owned(), value: value_of(value.trim()) })
+}
+
+/// `CRIVELLO_CRAWL_DELAY_MS=500`; other variables with the prefix are an error.
+fn from_environment(variables: &[(String, String)]) -> Result<Vec<Change>> {
+    let known = Table::try_from(Config::default()).context("the defaults are not TOML")?;
+    let mut changes = Vec::new();
+    for (name, value) in variables {
+        let Some(rest) = name.strip_prefix("CRIVELLO_") else { continue };
+        if FOREIGN.contains(&rest) {
+            continue;
+        }
+        let rest = rest.to_lowercase();
+        let section = known.keys().find(|section| rest.starts_with(&format!("{section}_")));
+        let Some(section) = section else {
+            return Err(Usage(format!("the variable {name} names no section of crivello.toml")).into());
+        };
+        let key = rest[section.len() + 1..].to_owned();
+        changes.push(Change { section: section.clone(), key, value: value_of(value) });
+    }
+    Ok(changes)
+}
+
+/// Variables that mean something else: a flag of ours, or the tests' tools.
+const FOREIGN: [&str; 2] = ["DIR", "SHARED"];
+
+/// A TOML value where it reads as one, otherwise a string.
+fn value_of(text: &str) -> Value {
+    let read = toml::from_str::<Table>(&format!("value = {text}"));
+    let value = read.ok().and_then(|mut table| table.remove("value"));
+    value.unwrap_or_else(|| Value::String(text.to_owned()))
+}
+
+/// The message, the line it is about, and the key that was perhaps meant.
+fn explain(error: &toml::de::Error, text: &str, name: &str) -> String {
+    let mut message = format!("{name}: {}", error.message());
+    if let Some(span) = error.span() {
+        let before = &text[..span.start.min(text.len())];
+        let line_number = before.matches('\n').count() + 1;
+        let line = text.lines().nth(line_number - 1).unwrap_or_default();
+        let column = before.rsplit('\n').next().unwrap_or_default().chars().count();
+        let gutter = format!("{line_number} | ");
+        let _ = write!(message, "\n  {gutter}{line}\n  {:1$}^", "", gutter.len() + column);
+    }
+    if let Some(key) = suggestion(error.message()) {
+        let _ = write!(message, "\n  did you mean `{key}`?");
+    }
+    message
+}
+
+/// The key nearest to the unknown one, out of serde's own list of those it knows.
+fn suggestion(message: &str) -> Option<&str> {
+    let mut names = message.strip_prefix("unknown field ")?.split('`').skip(1).step_by(2);
+    let unknown = names.next()?;
+    let likeness = |name: &str| strsim::jaro_winkler(unknown, name);
+    let best = names.max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
+    (likeness(best) >= LIKENESS_MIN).then_some(best)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_template_is_the_default_with_every_key_named() {
+        assert_eq!(Config::parse(TEMPLATE, "template").expect("the template"), Config::default());
+        let table = Table::try_from(Config::default()).expect("TOML");
+        for (section, keys) in &table {
+            let (_, after) = TEMPLATE.split_once(&format!("[{section}]")).expect(section);
+            let body = after.split("\n[").next().expect("a section");
+            for key in keys.as_table().expect("a section").keys() {
+                let set = |line: &str| line.starts_with(&format!("{key} ="));
+                let at = body.lines().position(set).unwrap_or_else(|| panic!("{section}.{key}"));
+                let above = body.lines().nth(at - 1).expect("a line above");
+                assert!(above.starts_with("# "), "{section}.{key} has no comment above it");
+            }
+        }
+    }
+
+    #[test]
+    fn an_unknown_key_shows_its_line_and_the_key_that_was_meant() {
+        let text = "[crawl]\nuser_agent = \"x\"\ndelay_sm = 5\n";
+        let error = Config::parse(text, "crivello.toml").expect_err("unknown").to_string();
+        assert!(error.contains("3 | delay_sm = 5\n      ^"), "{error}");
+        assert!(error.contains("did you mean `delay_ms`?"), "{error}");
+    }
+
+    #[test]
+    fn environment_and_flags_override_the_file() {
+        let variables = [("CRIVELLO_CRAWL_DELAY_MS".to_owned(), "7".to_owned())];
+        let mut changes = from_environment(&variables).expect("known");
+        changes.push(from_flag("serve.title=My web").expect("well formed"));
+        let config = Config::default().with(changes).expect("valid");
+        assert_eq!(config.crawl.delay_ms, 7);
+        assert_eq!(config.serve.title, "My web");
+        assert!(from_flag("delay=3").is_err());
+        let unknown = [("CRIVELLO_CRAWLER".to_owned(), "7".to_owned())];
+        assert!(from_environment(&unknown).is_err());
+    }
+}

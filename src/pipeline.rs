@@ -1,0 +1,100 @@
+//! The batch stages as commands run them: settings in, progress on standard error, a sentence after.
+//!
+//! **Invariant.** Every stage first brings the page table up to date with the archive, so a command
+//! never works on pages of yesterday. Order: pages, graph, ranks, duplicates, index; the
+//! representative of a cluster is its best ranked page, so ranks come before duplicates.
+
+use anyhow::Result;
+use jobs::{
+    Collection, ExtractOptions, ExtractReport, FoldReport, IndexReport, LinkReport, RankReport,
+};
+
+use crate::config::Config;
+use crate::context::Context;
+use crate::talk::{self, Stages};
+
+/// Runs stages of one collection.
+pub(crate) struct Pipeline<'a> {
+    collection: &'a Collection,
+    config: &'a Config,
+    quiet: bool,
+}
+
+impl<'a> Pipeline<'a> {
+    pub(crate) fn of(collection: &'a Collection, config: &'a Config, context: &Context) -> Self {
+        Self { collection, config, quiet: context.quiet }
+    }
+
+    pub(crate) fn extract(&self) -> Result<ExtractReport> {
+        let options = ExtractOptions {
+            body_bytes_max: self.config.crawl.body_bytes_max,
+            threads: std::thread::available_parallelism().map_or(1, usize::from),
+            ..ExtractOptions::default()
+        };
+        let report =
+            self.with_bar(|stages| {
+                jobs::extract(self.collection, &options, &|stage, done, total| {
+                    stages.report(stage, done, total);
+                })
+            })?;
+        if report.files_read > 0 {
+            self.say(&format!(
+                "read     {} archive files: {} pages, {} redirects, {} URLs without a page",
+                report.files_read, report.pages, report.redirects, report.others
+            ));
+        }
+        Ok(report)
+    }
+
+    pub(crate) fn rank(&self) -> Result<(LinkReport, RankReport)> {
+        let (link, rank) = self.with_bar(|stages| {
+            let progress = |stage, done, total| stages.report(stage, done, total);
+            let link = jobs::link(self.collection, &progress)?;
+            let rank = jobs::rank(self.collection, &self.config.rank, &progress)?;
+            Ok((link, rank))
+        })?;
+        self.say(&format!(
+            "ranked   {} pages by {} links ({:.2} bits a link): PageRank in {} rounds, error ≤ {:.0e}",
+            rank.nodes, rank.arcs, link.bits_per_arc, rank.iterations, rank.error_bound
+        ));
+        Ok((link, rank))
+    }
+
+    pub(crate) fn fold(&self) -> Result<FoldReport> {
+        let report = self.with_bar(|stages| {
+            jobs::fold(self.collection, &self.config.dedup, &|stage, done, total| {
+                stages.report(stage, done, total);
+            })
+        })?;
+        self.say(&format!(
+            "folded   {} of {} pages behind {} others",
+            report.folded, report.pages, report.clusters
+        ));
+        Ok(report)
+    }
+
+    pub(crate) fn index(&self) -> Result<IndexReport> {
+        let report = self.with_bar(|stages| {
+            let progress = |stage, done, total| stages.report(stage, done, total);
+            let config = self.config;
+            jobs::build_index(self.collection, &config.index, &config.analysis, &progress)
+        })?;
+        let note = if report.up_to_date { " (nothing was new)" } else { "" };
+        self.say(&format!("indexed  {} documents{note}", report.documents));
+        Ok(report)
+    }
+
+    fn with_bar<T>(
+        &self,
+        stage: impl FnOnce(&Stages) -> Result<T, jobs::JobsError>,
+    ) -> Result<T> {
+        let stages = Stages::start(self.quiet);
+        let result = stage(&stages);
+        stages.clear();
+        Ok(result?)
+    }
+
+    fn say(&self, text: &str) {
+        talk::say(self.quiet, text);
+    }
+}

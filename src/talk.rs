@@ -1,0 +1,98 @@
+//! Talk on standard error: remarks, progress, errors. Never data.
+
+use std::io::IsTerminal;
+use std::sync::{Mutex, PoisonError};
+
+use anyhow::Error;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use jobs::Stage;
+
+/// Says what went wrong, with the causes.
+pub(crate) fn error(error: &Error) {
+    eprintln!("crivello: {error:#}");
+}
+
+/// A remark for people.
+pub(crate) fn say(quiet: bool, text: &str) {
+    if !quiet {
+        eprintln!("{text}");
+    }
+}
+
+/// A line that changes while a stage works, on a terminal; nothing elsewhere.
+pub(crate) struct Line {
+    bar: ProgressBar,
+}
+
+impl Line {
+    /// A line that counts up to a total, or just spins.
+    pub(crate) fn start(quiet: bool) -> Self {
+        let bar = ProgressBar::no_length();
+        let shown = !quiet && std::io::stderr().is_terminal();
+        let target =
+            if shown { ProgressDrawTarget::stderr_with_hz(8) } else { ProgressDrawTarget::hidden() };
+        bar.set_draw_target(target);
+        bar.set_style(ProgressStyle::with_template("{spinner} {msg}").expect("a valid template"));
+        Self { bar }
+    }
+
+    /// Shows `text` now.
+    pub(crate) fn show(&self, text: String) {
+        self.bar.set_message(text);
+        self.bar.tick();
+    }
+
+    /// Takes the line away.
+    pub(crate) fn clear(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// Progress of the batch stages as one bar a stage.
+pub(crate) struct Stages {
+    quiet: bool,
+    bar: Mutex<Option<(Stage, ProgressBar)>>,
+}
+
+impl Stages {
+    pub(crate) fn start(quiet: bool) -> Self {
+        Self { quiet: quiet || !std::io::stderr().is_terminal(), bar: Mutex::default() }
+    }
+
+    /// To be handed to a stage.
+    pub(crate) fn report(&self, stage: Stage, done: u64, total: u64) {
+        if self.quiet {
+            return;
+        }
+        let mut slot = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
+        if slot.as_ref().is_none_or(|(shown, _)| *shown != stage)
+            && let Some((_, old)) = slot.replace((stage, stage_bar(stage, total)))
+        {
+            old.finish_and_clear();
+        }
+        if let Some((_, bar)) = slot.as_ref() {
+            bar.set_position(done);
+        }
+    }
+
+    /// Takes the bar away.
+    pub(crate) fn clear(&self) {
+        if let Some((_, bar)) = self.bar.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn stage_bar(stage: Stage, total: u64) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr_with_hz(8));
+    let template = "{msg:>9} [{bar:40}] {percent}% {eta}";
+    let style = ProgressStyle::with_template(template).expect("a valid template");
+    bar.set_style(style.progress_chars("=> "));
+    bar.set_message(stage.to_string());
+    bar
+}
+
+/// `12.3 MB`, `450 B`.
+pub(crate) fn bytes(count: u64) -> String {
+    indicatif::DecimalBytes(count).to_string()
+}

@@ -1,0 +1,181 @@
+//! Ctrl-C and `kill -9` at any moment of a crawl and of indexing: the next run goes on, and the end is
+//! that of an undisturbed run.
+//!
+//! The moments come from a fixed sequence; where in the work they fall is up to the machine.
+
+use std::collections::BTreeMap;
+use std::process::Stdio;
+use std::thread::sleep;
+use std::time::Duration;
+
+use serde_json::Value;
+use simweb::{Options, Server};
+
+use crate::sandbox::{PAGES_PER_HOST_MAX, Running, Sandbox, small_web};
+
+/// How often each loop kills.
+const KILLS: u64 = 50;
+
+/// A sequence of pauses up to a limit, the same in every run.
+struct Pauses(u64);
+
+impl Pauses {
+    fn next(&mut self, limit_ms: u64) -> Duration {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        Duration::from_millis((self.0 >> 33) % limit_ms)
+    }
+}
+
+/// Starts the binary without anybody listening to it.
+fn start(sandbox: &Sandbox, arguments: &[&str]) -> Running {
+    let mut command = sandbox.command(arguments);
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    Running { child: command.spawn().expect("the binary starts") }
+}
+
+/// Starts, waits, kills; whether it was still at work then.
+fn kill_after(sandbox: &Sandbox, arguments: &[&str], pause: Duration) -> bool {
+    let mut running = start(sandbox, arguments);
+    sleep(pause);
+    let at_work = running.child.try_wait().expect("a process").is_none();
+    running.child.kill().expect("killed");
+    let status = running.child.wait().expect("it ends");
+    assert!(at_work || status.success(), "{arguments:?} ended by itself with {status}");
+    at_work
+}
+
+/// URL and status of every capture, with how often.
+fn captures(sandbox: &Sandbox) -> BTreeMap<(String, String), u32> {
+    let mut captures = BTreeMap::new();
+    for line in sandbox.done(&["archive", "list", "--dir", "web", "--json"]).lines() {
+        let line: Value = serde_json::from_str(line).expect("JSON");
+        let key = (line["url"].as_str().unwrap_or_default().to_owned(), line["status"].to_string());
+        *captures.entry(key).or_default() += 1;
+    }
+    captures
+}
+
+/// The results of some queries, as far as they do not depend on the time of the crawl.
+fn answers(sandbox: &Sandbox) -> Vec<String> {
+    let queries = ["the", "garden OR water OR house", "lang:it", "site:portal.localhost", "\"of the\""];
+    let answer = |query: &&str| {
+        let ran = sandbox.run(&["search", "--dir", "web", "-k", "1000", "--json", query]);
+        assert!(ran.code == 0 || ran.code == 3, "{ran:#?}");
+        let answer: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+        let hits = answer["hits"].as_array().expect("hits").iter();
+        let lines = hits.map(|hit| format!("{} {:.9}", hit["url"], hit["score"].as_f64().unwrap()));
+        format!("{query}: {}", lines.collect::<Vec<_>>().join("\n"))
+    };
+    queries.iter().map(answer).collect()
+}
+
+fn ok(captures: &BTreeMap<(String, String), u32>) -> Vec<&str> {
+    let pages = captures.keys().filter(|(url, status)| status == "200" && !url.ends_with("robots.txt"));
+    pages.map(|(url, _)| url.as_str()).collect()
+}
+
+/// A web without faults that come and go, so that two crawls see the same.
+fn steady_web() -> Server {
+    let options = Options { hosts: 6, pages_per_host: 30, oddities: false, ..Options::default() };
+    Server::start(options).expect("loopback addresses")
+}
+
+#[test]
+fn a_crawl_killed_fifty_times_ends_like_an_undisturbed_one() {
+    let server = steady_web();
+    let seed = server.web().seeds().remove(0);
+    let arguments = ["crawl", "--dir", "web", &seed];
+    let undisturbed = Sandbox::new();
+    undisturbed.init(&server);
+    undisturbed.done(&arguments);
+    let requests = server.log().len();
+
+    let disturbed = Sandbox::new();
+    disturbed.init(&server);
+    let (mut pauses, mut kills) = (Pauses(1), 0);
+    for _ in 0..KILLS {
+        kills += u64::from(kill_after(&disturbed, &arguments, pauses.next(120)));
+    }
+    assert!(kills > KILLS / 2, "only {kills} kills came before the end: the crawl is too short");
+    disturbed.done(&arguments);
+
+    let (expected, found) = (captures(&undisturbed), captures(&disturbed));
+    assert!(ok(&expected).len() > 100, "{} pages", ok(&expected).len());
+    assert_eq!(ok(&expected), ok(&found));
+    let twice: Vec<_> = found
+        .iter()
+        .filter(|((url, _), times)| **times > 1 && !url.ends_with("robots.txt"))
+        .collect();
+    assert!(twice.is_empty(), "archived twice: {twice:#?}");
+
+    // Asked for twice is only what was under way at a kill: each of the hosts has one request at most.
+    let mut asked: BTreeMap<(String, String), u64> = BTreeMap::new();
+    for line in server.log().split_off(requests) {
+        *asked.entry((line.host, line.path)).or_default() += 1;
+    }
+    let again: u64 = asked
+        .iter()
+        .filter(|((_, path), _)| path != "/robots.txt")
+        .map(|(_, times)| times - 1)
+        .sum();
+    let hosts = server.web().hosts().len() as u64;
+    assert!(again <= kills * hosts, "{again} requests came twice after {kills} kills");
+    disturbed.done(&["archive", "verify", "--dir", "web"]);
+}
+
+#[test]
+fn indexing_killed_fifty_times_ends_like_an_undisturbed_run() {
+    let server = steady_web();
+    let sandbox = Sandbox::new();
+    sandbox.build(&server);
+    let expected = answers(&sandbox);
+    assert!(expected.iter().any(|answer| answer.len() > 100), "{expected:#?}");
+    let (mut pauses, mut kills) = (Pauses(2), 0);
+    for round in 0..KILLS {
+        // By turns everything is made anew, only the index, or what the last kill left.
+        let gone: &[&str] = match round % 3 {
+            0 => &["pages", "dups", "index"],
+            1 => &["index"],
+            _ => &[],
+        };
+        for folder in gone {
+            let _ = std::fs::remove_dir_all(sandbox.path("web").join(folder));
+        }
+        kills += u64::from(kill_after(&sandbox, &["index", "--dir", "web"], pauses.next(250)));
+        let ran = sandbox.run(&["search", "--dir", "web", "the"]);
+        let old_or_none = ran.code == 0 || ran.stderr.contains("`crivello index` first");
+        assert!(old_or_none, "after a kill: {ran:#?}");
+    }
+    assert!(kills > KILLS / 4, "only {kills} kills came before the end");
+    sandbox.done(&["index", "--dir", "web"]);
+    assert_eq!(answers(&sandbox), expected);
+}
+
+#[test]
+fn an_interrupted_crawl_says_so_and_goes_on() {
+    let (sandbox, server) = (Sandbox::new(), small_web());
+    sandbox.init(&server);
+    let seed = server.web().seeds().remove(0);
+    let running = start(&sandbox, &["crawl", "--dir", "web", &seed]);
+    sleep(Duration::from_millis(400));
+    assert_eq!(running.signal("INT"), Some(130));
+    let before = captures(&sandbox);
+    let report = sandbox.json(&["crawl", "--dir", "web", "--resume"]);
+    assert_eq!(report["resumed"], true, "{report}");
+    let after = captures(&sandbox);
+    assert!(ok(&after).len() > ok(&before).len());
+    let truth = server.web().truth(PAGES_PER_HOST_MAX);
+    let all = ok(&after);
+    let missing: Vec<_> =
+        truth.pages.iter().filter(|page| !all.contains(&page.url.as_str())).collect();
+    assert!(missing.is_empty(), "{missing:#?}");
+}
+
+#[test]
+fn a_server_ends_in_order() {
+    let (sandbox, server) = (Sandbox::new(), small_web());
+    sandbox.build(&server);
+    let mut running = sandbox.start(&["serve", "--dir", "web", "--listen", "127.0.0.1:0"]);
+    assert!(running.first_line().starts_with("http://127.0.0.1:"));
+    assert_eq!(running.signal("TERM"), Some(0));
+}

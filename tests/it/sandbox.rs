@@ -1,0 +1,194 @@
+//! A folder of its own for each test, the binary run in it, and a web to crawl.
+//!
+//! **Invariant.** Nothing outside the folder is read or written, no variable of the caller's
+//! environment reaches the binary, and every process started here ends with the test.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+use simweb::{Options, Server, Truth};
+use tempfile::TempDir;
+
+/// Silence that crawls of the tests promise.
+pub const DELAY_MS: u64 = 20;
+/// Pages that crawls of the tests take of one host.
+pub const PAGES_PER_HOST_MAX: u64 = 30;
+
+/// A folder with runs of the binary in it.
+pub struct Sandbox {
+    folder: TempDir,
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub struct Ran {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Sandbox {
+    pub fn new() -> Self {
+        Self { folder: tempfile::tempdir().expect("a temporary folder") }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// The binary with these arguments, not yet run.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_crivello"));
+        let ours = std::env::vars().filter(|(name, _)| name.starts_with("CRIVELLO_"));
+        for (name, _) in ours {
+            command.env_remove(name);
+        }
+        command.args(arguments).current_dir(self.folder.path()).stdin(Stdio::null());
+        command
+    }
+
+    /// Runs to the end.
+    pub fn run(&self, arguments: &[&str]) -> Ran {
+        let output = self.command(arguments).output().expect("the binary runs");
+        let ran = Ran {
+            code: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        };
+        assert!(!ran.stderr.contains("panicked"), "{arguments:?}: {ran:#?}");
+        ran
+    }
+
+    /// Runs to the end, which must be a good one.
+    pub fn done(&self, arguments: &[&str]) -> String {
+        let ran = self.run(arguments);
+        assert_eq!(ran.code, 0, "{arguments:?}: {ran:#?}");
+        ran.stdout
+    }
+
+    /// The same, with `--json` and one object for an answer.
+    pub fn json(&self, arguments: &[&str]) -> Value {
+        let arguments: Vec<&str> = arguments.iter().copied().chain(["--json"]).collect();
+        serde_json::from_str(&self.done(&arguments)).expect("JSON")
+    }
+
+    /// Starts the binary; it ends with the guard.
+    pub fn start(&self, arguments: &[&str]) -> Running {
+        let mut command = self.command(arguments);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        Running { child: command.spawn().expect("the binary starts") }
+    }
+
+    /// Makes the collection `web`, set up to crawl all of `server`'s web.
+    pub fn init(&self, server: &Server) {
+        fs::create_dir_all(self.path("web")).expect("a folder");
+        fs::write(self.path("web/crivello.toml"), settings(server)).expect("a file");
+    }
+
+    /// Crawls all of `server`'s web into `web`, ranks and indexes it.
+    pub fn build(&self, server: &Server) {
+        self.init(server);
+        let seeds = server.web().seeds();
+        let seeds: Vec<&str> = seeds.iter().map(String::as_str).collect();
+        self.done(&[&["crawl", "--dir", "web"], seeds.as_slice()].concat());
+        self.done(&["rank", "--dir", "web"]);
+        self.done(&["index", "--dir", "web"]);
+    }
+}
+
+/// A process that is ended when it is no longer needed.
+pub struct Running {
+    pub child: Child,
+}
+
+impl Running {
+    /// The first line on standard output.
+    pub fn first_line(&mut self) -> String {
+        let mut line = String::new();
+        let out = self.child.stdout.as_mut().expect("piped");
+        BufReader::new(out).read_line(&mut line).expect("a line");
+        line.trim().to_owned()
+    }
+
+    /// Sends a signal by name and waits; the exit code.
+    pub fn signal(mut self, name: &str) -> Option<i32> {
+        let pid = self.child.id().to_string();
+        let sent = Command::new("kill").args([&format!("-{name}"), &pid]).status();
+        assert!(sent.expect("kill runs").success());
+        self.child.wait().expect("it ends").code()
+    }
+
+    /// What it says on standard error until it ends.
+    pub fn stderr(&mut self) -> String {
+        let mut text = String::new();
+        self.child.stderr.as_mut().expect("piped").read_to_string(&mut text).expect("text");
+        text
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A small web with everything odd in it.
+pub fn small_web() -> Server {
+    let options = Options { hosts: 4, pages_per_host: 12, ..Options::default() };
+    Server::start(options).expect("loopback addresses")
+}
+
+/// What a crawl of the tests must end with.
+pub fn truth(server: &Server) -> Truth {
+    server.web().truth(PAGES_PER_HOST_MAX)
+}
+
+/// The configuration of a crawl of all of a web.
+fn settings(server: &Server) -> String {
+    let mut text = format!(
+        "[crawl]\nscope = \"any\"\ndelay_ms = {DELAY_MS}\nip_delay_ms = 0\nretry_ms = 50\n\
+         pages_per_host_max = {PAGES_PER_HOST_MAX}\ntimeout_ms = 5000\nbody_timeout_ms = 5000\n\
+         body_bytes_max = 1000000\n[crawl.resolve]\n"
+    );
+    for (name, address) in server.web().resolve() {
+        writeln!(text, "\"{name}\" = \"{address}\"").expect("memory");
+    }
+    text
+}
+
+/// The body of the answer to a GET, and its status.
+pub fn get(address: &str, path: &str) -> (u16, String) {
+    let authority = address.trim_start_matches("http://").trim_end_matches('/');
+    let mut stream = TcpStream::connect(authority).expect("a server");
+    stream.set_read_timeout(Some(Duration::from_secs(30))).expect("a timeout");
+    let request = format!("GET {path} HTTP/1.1\r\nHost: {authority}\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).expect("sent");
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).expect("an answer");
+    let answer = String::from_utf8_lossy(&answer);
+    let status = answer.split(' ').nth(1).and_then(|code| code.parse().ok()).expect("a status");
+    let body = answer.split_once("\r\n\r\n").map(|(_, body)| body.to_owned());
+    (status, body.unwrap_or_default())
+}
+
+/// Files below a folder, sorted.
+pub fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            files.extend(files_below(&path));
+        } else {
+            files.push(path);
+        }
+    }
+    files.sort();
+    files
+}
