@@ -12,7 +12,10 @@ fn analyzer(stemmer: &str, fold_accents: bool) -> Analyzer {
     Analyzer::build(&config).expect("a known stemmer")
 }
 
-fn check_terms(analyzer: &Analyzer, table: &[(&str, &[&str])]) {
+/// A text and its terms.
+type Expected = (&'static str, &'static [&'static str]);
+
+fn check_terms(analyzer: &Analyzer, table: &[Expected]) {
     for (text, expected) in table {
         assert_eq!(analyzer.terms(text), *expected, "{text:?}");
     }
@@ -72,7 +75,7 @@ fn folding() {
 
 #[test]
 fn stemming_in_every_language() {
-    let table: [(&str, &[(&str, &[&str])]); 18] = [
+    let table: [(&str, &[Expected]); 18] = [
         (
             "english",
             &[
