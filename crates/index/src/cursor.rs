@@ -2,7 +2,7 @@
 //!
 //! What lives here: document ids, the end sentinel, and the ladder [`DocIterator`] →
 //! [`Frequencies`] → [`Positions`]. An operator asks for the lowest rung that it needs. What does
-//! not: how a list is stored (`postings.rs`), scores, operators.
+//! not: how a list is stored (`postings/`), scores, operators.
 //!
 //! **Invariant.** The documents of an iterator are strictly ascending; once it has reached
 //! [`END`] it stays there.

@@ -13,6 +13,9 @@
 //!
 //! What does not live here: how text becomes terms, scores, queries.
 //!
+//! Files are mapped, so the folder must be the index's alone: a file of it may be removed while it is
+//! open, but one that is cut short under a reader ends the process.
+//!
 //! **Invariant.** What a reader is handed without an error is what was written. A reader sees one
 //! generation from the moment it opens the index until it drops it, whatever writers do meanwhile.
 //!

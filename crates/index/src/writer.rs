@@ -340,6 +340,37 @@ mod tests {
         }
     }
 
+    /// Which call is which is told by the path in the error when it is the one that fails: at the end
+    /// come the syncs, and only then the rename.
+    #[test]
+    fn everything_is_synced_before_the_rename_and_the_rename_after_it() {
+        let root = tempfile::tempdir().expect("a folder");
+        let path_of_call = |n: u64| {
+            // Each time in a folder of its own, so that the calls are the same ones.
+            let dir = root.path().join("index");
+            let disk = Disk { failing: n..n + 1, ..Disk::default() };
+            let built = build(disk, &dir, 1);
+            if dir.exists() {
+                fs::remove_dir_all(&dir).expect("removed");
+            }
+            match built {
+                Err(IndexError::Io { path, .. }) => Some(path),
+                other => other.map(|_| None).expect("nothing else fails"),
+            }
+        };
+        let calls: Vec<PathBuf> = (0..).map_while(path_of_call).collect();
+        let names = [
+            &["lexicon", "docs", "freqs", "positions", "skips", "lengths", "records"]
+                .map(|file| format!("index/segment-1-0/{file}"))[..],
+            &["segment-1-0", "", "manifest.tmp", "manifest.tmp", "manifest.tmp", "manifest.tmp"]
+                .map(|file| format!("index/{file}")),
+            &["manifest", ""].map(|file| format!("index/{file}")),
+        ];
+        let expected: Vec<PathBuf> =
+            names.concat().iter().map(|name| root.path().join(name)).collect();
+        assert!(calls.ends_with(&expected), "{calls:#?}");
+    }
+
     #[test]
     fn levels_keep_few_segments() {
         let dir = tempfile::tempdir().expect("a folder");

@@ -79,6 +79,29 @@ fn the_first_build_leaves_nothing_of_one_that_was_stopped() {
     assert_eq!(names(&inner), ["lock", "manifest", "segment-1-0"]);
 }
 
+/// How many segments a build has written before its commit tells how much it kept in memory.
+#[test]
+fn the_limit_of_memory_decides_when_postings_go_to_disk() {
+    let docs = random_docs(3, 4000, 30);
+    let occurrences: usize = docs.iter().map(|doc| doc.terms.len()).sum();
+    let segments = [16 << 20, 400 << 10, 200 << 10].map(|memory_bytes| {
+        let dir = tempfile::tempdir().expect("a folder");
+        let mut writer =
+            IndexWriter::create(dir.path(), &Config { memory_bytes }).expect("created");
+        for doc in &docs {
+            writer.add(&doc.record).expect("added");
+            for (field, term, position) in &doc.terms {
+                writer.term(*field, term, *position);
+            }
+        }
+        names(dir.path()).iter().filter(|name| name.starts_with("segment-")).count()
+    });
+    assert_eq!(segments[0], 1);
+    assert!(segments[1] > 1 && segments[2] > segments[1], "{segments:?}");
+    // An occurrence takes a byte at the least, so that one segment cannot have held more than these.
+    assert!(segments[2] > occurrences / (200 << 10), "{segments:?}, {occurrences} occurrences");
+}
+
 #[test]
 fn there_is_one_writer_at_a_time() {
     let dir = tempfile::tempdir().expect("a folder");
