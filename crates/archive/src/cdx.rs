@@ -361,10 +361,23 @@ type Indexed = (u64, Vec<String>);
 /// another file has taken the place of the one they index.
 fn extend(warc: &Path, mut cdx: CdxFile) -> Result<Option<Indexed>, ArchiveError> {
     match cdx.lines() {
+        Ok(kept) if !last_is_there(warc, &kept) => Ok(None),
         Ok(kept) => index(warc, cdx.covers, kept.iter().map(CdxLine::to_text).collect()),
         Err(ArchiveError::Damaged { .. }) => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+/// Whether the last record that has a line is still where its line says. Files are only appended to, so
+/// then all of them are.
+fn last_is_there(warc: &Path, lines: &[CdxLine]) -> bool {
+    let Some(last) = lines.iter().max_by_key(|line| line.location.offset) else { return true };
+    let reader = WarcReader::open_at(warc, last.location.offset, Limits::default());
+    let record = reader.and_then(|mut reader| reader.next_record()).ok().flatten();
+    record.as_ref().and_then(CdxLine::of).is_some_and(|line| {
+        let what = |line: &CdxLine| (line.key.clone(), line.date_s, line.digest.clone());
+        what(&line) == what(last) && line.location == last.location
+    })
 }
 
 /// Adds the lines of the records from byte `from` on, as far as the file can be read; `None` if no record

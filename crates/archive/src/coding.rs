@@ -48,10 +48,7 @@ pub(crate) fn decode<'a>(
     }
     Ok(match bytes {
         Cow::Borrowed(bytes) => Cow::Borrowed(&bytes[..bytes.len().min(bytes_max)]),
-        Cow::Owned(mut bytes) => {
-            bytes.truncate(bytes_max);
-            Cow::Owned(bytes)
-        }
+        Cow::Owned(bytes) => Cow::Owned(bytes), // every step keeps the limit
     })
 }
 
