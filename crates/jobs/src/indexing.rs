@@ -9,7 +9,7 @@
 
 use std::collections::BTreeSet;
 
-use index::{DocRecord, Field, Index, IndexError, IndexWriter};
+use index::{DocRecord, Field, Index, IndexWriter};
 use page::{AnalysisConfig, Analyzer, Url};
 
 use crate::rank::write_document_ranks;
@@ -50,6 +50,10 @@ pub fn build_index(
     if let Ok(index) = Index::open(&collection.index_dir())
         && index.source() == source
     {
+        // A kill may have come between the index and its ranks.
+        if !collection.document_ranks_file(&index).is_file() {
+            write_document_ranks(collection, &index)?;
+        }
         return Ok(plan.report(index.generation(), true));
     }
     let analyzer = Analyzer::build(analysis)?;
@@ -151,34 +155,26 @@ fn add(
         (Field::Body, &page.text),
         (Field::Anchor, &anchors.join("\n")),
     ] {
-        put(writer, analyzer, field, text)?;
+        put(writer, analyzer, field, text);
     }
     let url = Url::parse(&record.url).ok();
     let words = url.as_ref().map_or(record.url.as_str(), url_words);
-    let mut position = put(writer, analyzer, Field::Url, words)?;
+    let mut position = put(writer, analyzer, Field::Url, words);
     for filter in filters(url.as_ref(), &record.language) {
         position += 1;
-        writer.term(Field::Url, &filter, position)?;
+        writer.term(Field::Url, &filter, position);
     }
     Ok(())
 }
 
 /// Analyses `text` into `field`; the last position that was used.
-fn put(
-    writer: &mut IndexWriter,
-    analyzer: &Analyzer,
-    field: Field,
-    text: &str,
-) -> Result<u32, IndexError> {
+fn put(writer: &mut IndexWriter, analyzer: &Analyzer, field: Field, text: &str) -> u32 {
     let mut last = 0;
-    let mut failed = Ok(());
     analyzer.each(text, &mut |token| {
-        if failed.is_ok() {
-            failed = writer.term(field, token.term, token.position);
-            last = token.position;
-        }
+        writer.term(field, token.term, token.position);
+        last = token.position;
     });
-    failed.map(|()| last)
+    last
 }
 
 /// What of a URL is worth searching: host and path, without scheme and port.
