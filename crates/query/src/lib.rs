@@ -1,1 +1,51 @@
-//! Query language, operators, scoring, top k.
+//! Query language, operators, scoring, top k, snippets.
+//!
+//! What lives here, in the order in which a query passes through:
+//!
+//! - [`parse`]: text becomes a [`Query`];
+//! - [`Searcher::search`]: its words are analysed like the documents were, posting lists are combined by
+//!   [`operators`], every match is scored by [`bm25`] and its rank, the best are kept by [`TopK`];
+//! - [`Searcher::explain`]: the same score as a sum that can be read;
+//! - [`Highlighter`]: the words of the query in a title or in the best part of a text.
+//!
+//! What does not: HTTP, HTML, files (the index has them), the text of documents (it is handed in).
+//!
+//! **Invariant.** Any text is answered, with results or with a [`QueryError`]; results come in one total
+//! order, so pages of results neither overlap nor leave gaps.
+//!
+//! # The language
+//!
+//! `solar panels "city hall" -site:example.org title:budget`: words side by side must all be there;
+//! `OR` or `|` between alternatives, binding less than that; `NOT` or `-`; parentheses; `"…"` for
+//! phrases; `title:`, `headings:`, `body:`, `url:`, `anchor:` before a word or a phrase; `site:example.org`
+//! for a host and those below it; `lang:en`.
+//!
+//! ```
+//! use query::{QueryError, parse};
+//!
+//! assert_eq!(parse("solar | wind -(coal gas)")?.to_string(), "solar OR wind -(coal gas)");
+//! assert_eq!(parse("solar \"city hall").unwrap_err().column(), Some(7));
+//! # Ok::<(), QueryError>(())
+//! ```
+#![forbid(unsafe_code)]
+
+pub mod bm25;
+mod config;
+mod error;
+mod explanation;
+mod language;
+pub mod operators;
+mod plan;
+mod scorers;
+mod searcher;
+mod snippet;
+mod top_k;
+mod tree;
+
+pub use config::{Config, FieldWeights};
+pub use error::QueryError;
+pub use explanation::Explanation;
+pub use language::{DEPTH_MAX, LENGTH_BYTES_MAX, Query, TERMS_MAX, parse};
+pub use searcher::{Answer, Searcher};
+pub use snippet::{Highlighter, Piece};
+pub use top_k::{Hit, TopK};

@@ -1,1 +1,9 @@
 //! Tests of the public interface.
+
+mod bm25;
+mod config;
+mod language;
+mod operators;
+mod search;
+mod snippet;
+mod top_k;

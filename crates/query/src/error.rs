@@ -1,0 +1,146 @@
+//! What can go wrong between a query's text and its answer.
+//!
+//! **Invariant.** Whatever is wrong with the text of a query carries a column, counted in characters
+//! from 1, so that a page or a terminal can put a mark under it.
+
+use index::IndexError;
+
+/// Why a query has no answer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum QueryError {
+    /// Nothing to search for: blank, or punctuation only.
+    #[error("the query is empty: give at least one word")]
+    Empty,
+    /// The text is longer than [`crate::LENGTH_BYTES_MAX`].
+    #[error("column {column}: the query is too long, at most {bytes_max} bytes are read")]
+    TooLong {
+        /// First character that is too much.
+        column: usize,
+        /// The limit.
+        bytes_max: usize,
+    },
+    /// More words than [`crate::TERMS_MAX`].
+    #[error("column {column}: too many words, at most {max} are searched for")]
+    TooManyWords {
+        /// Where the first word too many begins.
+        column: usize,
+        /// The limit.
+        max: usize,
+    },
+    /// The words of the query are few, but analysis cuts them into more terms than
+    /// [`crate::TERMS_MAX`] (languages written without spaces).
+    #[error("the query has {found} terms, at most {max} are searched for")]
+    TooManyTerms {
+        /// How many there are.
+        found: usize,
+        /// The limit.
+        max: usize,
+    },
+    /// Parentheses nest deeper than [`crate::DEPTH_MAX`].
+    #[error("column {column}: parentheses nest too deep, at most {max} levels are read")]
+    TooDeep {
+        /// The parenthesis that is too much.
+        column: usize,
+        /// The limit.
+        max: usize,
+    },
+    /// A query that was built in a program nests deeper than any text could.
+    #[error("the query nests too deep, at most {max} levels are evaluated")]
+    TooDeepTree {
+        /// The limit.
+        max: usize,
+    },
+    /// `"a b`
+    #[error("column {column}: this quotation mark is never closed")]
+    OpenQuote {
+        /// The mark.
+        column: usize,
+    },
+    /// `(a b`
+    #[error("column {column}: this parenthesis is never closed")]
+    OpenParenthesis {
+        /// The parenthesis.
+        column: usize,
+    },
+    /// `a b)`
+    #[error("column {column}: this parenthesis closes nothing")]
+    CloseParenthesis {
+        /// The parenthesis.
+        column: usize,
+    },
+    /// `OR a`, `a AND`, `NOT`
+    #[error(
+        "column {column}: nothing stands {side} {operator}; \
+         to search for the word itself put it in quotation marks"
+    )]
+    Operand {
+        /// The operator.
+        column: usize,
+        /// Its name.
+        operator: &'static str,
+        /// `before` or `after`.
+        side: &'static str,
+    },
+    /// `title: x`, `site:(a b)`
+    #[error("column {column}: `{name}:` must be followed at once by {what}")]
+    Bare {
+        /// Where the name begins.
+        column: usize,
+        /// The name before the colon.
+        name: &'static str,
+        /// What may follow it.
+        what: &'static str,
+    },
+    /// `site:` and something that is no host.
+    #[error("column {column}: `{found}` is not a host name; write for example site:example.org")]
+    Site {
+        /// Where `site:` begins.
+        column: usize,
+        /// What follows it.
+        found: String,
+    },
+    /// `lang:` and something that is no language code.
+    #[error("column {column}: `{found}` is not a language code; write for example lang:en")]
+    Language {
+        /// Where `lang:` begins.
+        column: usize,
+        /// What follows it.
+        found: String,
+    },
+    /// A document to explain that the index does not hold.
+    #[error("the index has no document {doc} in segment {segment}")]
+    NoSuchDocument {
+        /// Number of the segment.
+        segment: usize,
+        /// Number of the document inside it.
+        doc: u32,
+    },
+    /// The index could not be read.
+    #[error(transparent)]
+    Index(#[from] IndexError),
+}
+
+impl QueryError {
+    /// Where the fault is in the text of the query, in characters from 1; `None` if the fault is
+    /// not at one place of the text.
+    pub fn column(&self) -> Option<usize> {
+        match *self {
+            Self::TooLong { column, .. }
+            | Self::TooManyWords { column, .. }
+            | Self::TooDeep { column, .. }
+            | Self::OpenQuote { column }
+            | Self::OpenParenthesis { column }
+            | Self::CloseParenthesis { column }
+            | Self::Operand { column, .. }
+            | Self::Bare { column, .. }
+            | Self::Site { column, .. }
+            | Self::Language { column, .. } => Some(column),
+            Self::Empty
+            | Self::TooManyTerms { .. }
+            | Self::TooDeepTree { .. }
+            | Self::NoSuchDocument { .. }
+            | Self::Index(_) => None,
+        }
+    }
+}

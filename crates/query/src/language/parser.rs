@@ -1,0 +1,189 @@
+//! Tokens → [`Query`], by recursive descent over the grammar in the header of `language`.
+//!
+//! **Invariant.** The recursion is as deep as the parentheses, hence at most [`DEPTH_MAX`]; a chain of
+//! negations is a loop.
+
+use page::Url;
+
+use super::lexer::{Lexeme, Token, lex};
+use super::{DEPTH_MAX, LENGTH_BYTES_MAX, Query, TERMS_MAX};
+use crate::QueryError;
+
+/// Reads a query; what is wrong with it comes back with its column.
+pub fn parse(text: &str) -> Result<Query, QueryError> {
+    if text.len() > LENGTH_BYTES_MAX {
+        let read = text.floor_char_boundary(LENGTH_BYTES_MAX);
+        let column = text[..read].chars().count() + 1;
+        return Err(QueryError::TooLong { column, bytes_max: LENGTH_BYTES_MAX });
+    }
+    let lexemes = lex(text)?;
+    if lexemes.is_empty() {
+        return Err(QueryError::Empty);
+    }
+    let mut parser = Parser { lexemes: &lexemes, at: 0, words: 0 };
+    let query = parser.alternatives(0)?;
+    match parser.lexemes.get(parser.at) {
+        None => Ok(query),
+        // Everything else continues a sequence or begins an alternative.
+        Some(lexeme) => Err(QueryError::CloseParenthesis { column: lexeme.column }),
+    }
+}
+
+struct Parser<'a> {
+    lexemes: &'a [Lexeme<'a>],
+    /// Index of the next lexeme.
+    at: usize,
+    /// How many words were read.
+    words: usize,
+}
+
+impl Parser<'_> {
+    fn alternatives(&mut self, depth: usize) -> Result<Query, QueryError> {
+        let mut branches = vec![self.sequence(depth)?];
+        while self.eat(Token::Or) {
+            branches.push(self.sequence(depth)?);
+        }
+        Ok(any_of(branches))
+    }
+
+    fn sequence(&mut self, depth: usize) -> Result<Query, QueryError> {
+        let (mut wanted, mut unwanted) = (Vec::new(), Vec::new());
+        loop {
+            let mut negated = false;
+            while self.eat(Token::Not) {
+                negated = !negated;
+            }
+            let factor = self.factor(depth)?;
+            if negated {
+                unwanted.push(factor)
+            } else {
+                wanted.push(factor)
+            }
+            let more = self.eat(Token::And)
+                || !matches!(self.peek(), None | Some(Token::Or | Token::Close));
+            if !more {
+                break;
+            }
+        }
+        Ok(match (wanted.is_empty(), unwanted.is_empty()) {
+            (_, true) => all_of(wanted),
+            (true, false) => Query::Not(Box::new(any_of(unwanted))),
+            (false, false) => Query::AndNot(Box::new(all_of(wanted)), Box::new(any_of(unwanted))),
+        })
+    }
+
+    fn factor(&mut self, depth: usize) -> Result<Query, QueryError> {
+        let Some(&Lexeme { token, column }) = self.lexemes.get(self.at) else {
+            return Err(self.missing_operand());
+        };
+        let query = match token {
+            Token::Open => return self.group(depth),
+            Token::Close | Token::Or | Token::And | Token::Not => {
+                return Err(self.missing_operand());
+            }
+            Token::Term { field, text } => Query::Term { field, text: text.to_owned() },
+            Token::Phrase { field, text } => Query::Phrase { field, text: text.to_owned() },
+            Token::Site(text) => match host(text) {
+                Some(host) => Query::Site(host),
+                None => return Err(QueryError::Site { column, found: text.to_owned() }),
+            },
+            Token::Language(text) => match language(text) {
+                Some(code) => Query::Language(code),
+                None => return Err(QueryError::Language { column, found: text.to_owned() }),
+            },
+        };
+        self.at += 1;
+        self.words += match token {
+            Token::Phrase { text, .. } => text.split_whitespace().count().max(1),
+            _ => 1,
+        };
+        if self.words > TERMS_MAX {
+            return Err(QueryError::TooManyWords { column, max: TERMS_MAX });
+        }
+        Ok(query)
+    }
+
+    fn group(&mut self, depth: usize) -> Result<Query, QueryError> {
+        let column = self.lexemes[self.at].column;
+        if depth == DEPTH_MAX {
+            return Err(QueryError::TooDeep { column, max: DEPTH_MAX });
+        }
+        self.at += 1;
+        if self.peek().is_none() {
+            return Err(QueryError::OpenParenthesis { column });
+        }
+        let query = self.alternatives(depth + 1)?;
+        if self.eat(Token::Close) { Ok(query) } else { Err(QueryError::OpenParenthesis { column }) }
+    }
+
+    /// Something to search for was expected, and is not there: whose fault is it?
+    fn missing_operand(&self) -> QueryError {
+        let before = self.at.checked_sub(1).and_then(|at| self.lexemes.get(at));
+        let here = self.lexemes.get(self.at);
+        let operators = [(before, "after"), (here, "before")];
+        for (lexeme, side) in operators {
+            let Some(&Lexeme { token, column }) = lexeme else { continue };
+            let operator = match token {
+                Token::Or => "OR",
+                Token::And => "AND",
+                Token::Not => "NOT",
+                _ => continue,
+            };
+            return QueryError::Operand { column, operator, side };
+        }
+        let column = here.map_or(1, |lexeme| lexeme.column);
+        QueryError::CloseParenthesis { column }
+    }
+
+    fn peek(&self) -> Option<Token<'_>> {
+        self.lexemes.get(self.at).map(|lexeme| lexeme.token)
+    }
+
+    fn eat(&mut self, token: Token<'_>) -> bool {
+        let found = self.peek() == Some(token);
+        self.at += usize::from(found);
+        found
+    }
+}
+
+fn all_of(queries: Vec<Query>) -> Query {
+    one_or(queries, Query::And)
+}
+
+fn any_of(queries: Vec<Query>) -> Query {
+    one_or(queries, Query::Or)
+}
+
+fn one_or(mut queries: Vec<Query>, many: fn(Vec<Query>) -> Query) -> Query {
+    match queries.pop() {
+        Some(only) if queries.is_empty() => only,
+        last => {
+            queries.extend(last);
+            many(queries)
+        }
+    }
+}
+
+/// The host of `example.org`, `Example.org.`, `https://example.org/`; a path or a port is refused,
+/// since it would be ignored.
+fn host(text: &str) -> Option<String> {
+    let lower = text.to_lowercase();
+    let name = lower.strip_prefix("http://").or(lower.strip_prefix("https://")).unwrap_or(&lower);
+    let url = Url::parse(&format!("http://{}/", name.trim_end_matches('/'))).ok()?;
+    let bare = url.path() == "/"
+        && url.query().is_none()
+        && url.fragment().is_none()
+        && url.port().is_none()
+        && url.username().is_empty()
+        && url.password().is_none();
+    let host = url.host_str()?.trim_matches('.');
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.[]:".contains(c);
+    (bare && !host.is_empty() && host.chars().all(plain)).then(|| host.to_owned())
+}
+
+/// The language of `en`, `EN`, `en-GB`.
+fn language(text: &str) -> Option<String> {
+    let (code, _region) = text.split_once('-').unwrap_or((text, ""));
+    let valid = matches!(code.len(), 2 | 3) && code.bytes().all(|byte| byte.is_ascii_alphabetic());
+    valid.then(|| code.to_ascii_lowercase())
+}

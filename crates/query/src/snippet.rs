@@ -1,0 +1,251 @@
+//! Snippets: the place of a text that has most of a query, with the words marked.
+//!
+//! A word is marked when its analysed form is a term of the query, so stems and accents are met as the
+//! index meets them. The window is chosen among all stretches of text that fit, by (1) how many
+//! different terms it has, (2) how many marked words, (3) how close together they stand, (4) how
+//! early it comes; then it is widened with the words around until it is full, beginning rather
+//! at the beginning of a block than before. One pass of analysis and one of two pointers: linear in the text.
+//!
+//! **Invariant.** A snippet has at most the characters asked for, ellipses included, and is cut
+//! between words (inside one only if not even one word fits). The pieces of [`Highlighter::mark`] put
+//! together are its text.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+use page::Analyzer;
+use serde::Serialize;
+
+/// No more than this much of a text is looked at for a snippet.
+const TEXT_BYTES_MAX: usize = 1 << 20;
+/// What stands for the text that was left out before and after.
+const ELLIPSES: (&str, &str) = ("… ", " …");
+const ELLIPSES_CHARS: usize = 4;
+/// Longer runs of punctuation beside a word do not belong to it.
+const PUNCTUATION_BYTES_MAX: usize = 8;
+
+/// A stretch of text that is all marked or all not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Piece {
+    /// Never empty.
+    pub text: String,
+    /// Whether it is a word of the query.
+    pub highlighted: bool,
+}
+
+/// Marks the words of one query; made by [`crate::Searcher::highlighter`].
+pub struct Highlighter {
+    analyzer: Analyzer,
+    /// Sorted.
+    terms: Vec<String>,
+}
+
+impl Highlighter {
+    pub(crate) fn new(analyzer: Analyzer, terms: BTreeSet<String>) -> Highlighter {
+        Highlighter { analyzer, terms: terms.into_iter().collect() }
+    }
+
+    /// The whole text.
+    pub fn mark(&self, text: &str) -> Vec<Piece> {
+        let mut pieces = Pieces::default();
+        pieces.push_marked(text, 0..text.len(), &self.words(text), str::to_owned);
+        pieces.0
+    }
+
+    /// The best `chars_max` characters of the text, white space collapsed.
+    pub fn snippet(&self, text: &str, chars_max: usize) -> Vec<Piece> {
+        let text = &text[..text.floor_char_boundary(TEXT_BYTES_MAX)];
+        let words = self.words(text);
+        let window = if text.chars().nth(chars_max).is_none() {
+            Some(0..text.len())
+        } else {
+            let budget = chars_max.saturating_sub(ELLIPSES_CHARS);
+            best_window(&words, self.terms.len(), budget)
+                .or_else(|| words.first().filter(|word| word.chars() <= budget).map(|_| (0, 0)))
+                .map(|window| widen(text, &words, window, budget))
+                .map(|(first, last)| words[first].from..words[last].to)
+        };
+        let mut pieces = Pieces::default();
+        let Some(window) = window else {
+            pieces.push(&collapse(&first_chars(text, chars_max)), false);
+            return pieces.0;
+        };
+        if !text[..window.start].trim().is_empty() {
+            pieces.push(ELLIPSES.0, false);
+        }
+        let cut = !text[window.end..].trim().is_empty();
+        pieces.push_marked(text, window, &words, collapse);
+        if cut {
+            pieces.push(ELLIPSES.1, false);
+        }
+        pieces.0
+    }
+
+    fn words(&self, text: &str) -> Vec<Word> {
+        let mut words: Vec<Word> = Vec::new();
+        let (mut counted, mut chars) = (0, 0);
+        self.analyzer.each(text, &mut |token| {
+            let previous_end = words.last().map_or(0, |word| word.end);
+            if token.start < previous_end || token.end <= token.start {
+                return;
+            }
+            let (before, after) = share(&text[previous_end..token.start], words.is_empty());
+            if let Some(previous) = words.last_mut() {
+                previous.to += before;
+                previous.chars_to += text[previous.end..previous.to].chars().count();
+            }
+            let from = token.start - after;
+            chars += text[counted..from].chars().count();
+            let chars_from = chars;
+            chars += text[from..token.end].chars().count();
+            counted = token.end;
+            let term = self.terms.binary_search_by(|term| term.as_str().cmp(token.term)).ok();
+            let (start, end) = (token.start, token.end);
+            words.push(Word { start, end, from, to: end, chars_from, chars_to: chars, term });
+        });
+        if let Some(last) = words.last_mut() {
+            last.to += share(&text[last.end..], false).0;
+            last.chars_to += text[last.end..last.to].chars().count();
+        }
+        words
+    }
+}
+
+/// One token of a text.
+struct Word {
+    /// Its bytes in the text.
+    start: usize,
+    end: usize,
+    /// The same with the punctuation that belongs to it.
+    from: usize,
+    to: usize,
+    /// `from` and `to` in characters.
+    chars_from: usize,
+    chars_to: usize,
+    /// Which term of the query it is.
+    term: Option<usize>,
+}
+
+impl Word {
+    fn chars(&self) -> usize {
+        self.chars_to - self.chars_from
+    }
+}
+
+/// How many bytes of what stands between two words belong to the first, and how many to the
+/// second: the punctuation that touches them, that which touches both to the first, if there is one.
+fn share(gap: &str, is_first_gap: bool) -> (usize, usize) {
+    let within = |bytes: usize| if bytes > PUNCTUATION_BYTES_MAX { 0 } else { bytes };
+    let before = gap.find(char::is_whitespace);
+    let after = gap.len() - gap.trim_end_matches(|c: char| !c.is_whitespace()).len();
+    match before {
+        None if is_first_gap => (0, within(after)),
+        None => (within(gap.len()), 0),
+        Some(before) => (within(before), within(after)),
+    }
+}
+
+/// First and last word of the best window of `budget` characters, both marked; `None` if no marked
+/// word fits.
+fn best_window(words: &[Word], terms: usize, budget: usize) -> Option<(usize, usize)> {
+    let marked: Vec<(usize, usize)> =
+        words.iter().enumerate().filter_map(|(at, word)| Some((at, word.term?))).collect();
+    let mut counts = vec![0_u32; terms];
+    let mut distinct = 0_usize;
+    let mut left = 0;
+    let mut best = None;
+    for (right, &(last, term)) in marked.iter().enumerate() {
+        distinct += usize::from(counts[term] == 0);
+        counts[term] += 1;
+        while left <= right && words[last].chars_to - words[marked[left].0].chars_from > budget {
+            let dropped = marked[left].1;
+            counts[dropped] -= 1;
+            distinct -= usize::from(counts[dropped] == 0);
+            left += 1;
+        }
+        if left > right {
+            continue;
+        }
+        let first = marked[left].0;
+        let span = words[last].chars_to - words[first].chars_from;
+        let quality = (distinct, right - left + 1, Reverse(span));
+        if best.as_ref().is_none_or(|(other, _)| quality > *other) {
+            best = Some((quality, (first, last)));
+        }
+    }
+    best.map(|(_, window)| window)
+}
+
+/// Takes in words around the window while it has at most `budget` characters.
+fn widen(
+    text: &str,
+    words: &[Word],
+    (mut first, mut last): (usize, usize),
+    budget: usize,
+) -> (usize, usize) {
+    let chars = |first: usize, last: usize| words[last].chars_to - words[first].chars_from;
+    let spare = budget - chars(first, last);
+    let begins_block =
+        |at: usize| at == 0 || text[words[at - 1].end..words[at].start].contains('\n');
+    let lead_chars_min = words[first].chars_from.saturating_sub(spare / 2);
+    while !begins_block(first) && words[first - 1].chars_from >= lead_chars_min {
+        first -= 1;
+    }
+    while last + 1 < words.len() && chars(first, last + 1) <= budget {
+        last += 1;
+    }
+    while first > 0 && chars(first - 1, last) <= budget {
+        first -= 1;
+    }
+    (first, last)
+}
+
+fn first_chars(text: &str, chars_max: usize) -> String {
+    let Some(kept) = chars_max.checked_sub(1) else { return String::new() };
+    text.chars().take(kept).chain(['…']).collect()
+}
+
+fn collapse(text: &str) -> String {
+    let mut collapsed = String::with_capacity(text.len());
+    for c in text.chars() {
+        if !c.is_whitespace() && !c.is_control() {
+            collapsed.push(c);
+        } else if !collapsed.ends_with(' ') {
+            collapsed.push(' ');
+        }
+    }
+    collapsed
+}
+
+/// Pieces, neighbours alike joined.
+#[derive(Default)]
+struct Pieces(Vec<Piece>);
+
+impl Pieces {
+    fn push(&mut self, text: &str, highlighted: bool) {
+        match self.0.last_mut() {
+            Some(last) if last.highlighted == highlighted => last.text.push_str(text),
+            _ if text.is_empty() => {}
+            _ => self.0.push(Piece { text: text.to_owned(), highlighted }),
+        }
+    }
+
+    /// The `window` of `text`, its marked words highlighted, each stretch written by `print`.
+    fn push_marked(
+        &mut self,
+        text: &str,
+        window: std::ops::Range<usize>,
+        words: &[Word],
+        print: fn(&str) -> String,
+    ) {
+        let mut at = window.start;
+        for word in words {
+            if word.term.is_some() && word.start >= window.start && word.end <= window.end {
+                self.push(&print(&text[at..word.start]), false);
+                self.push(&print(&text[word.start..word.end]), true);
+                at = word.end;
+            }
+        }
+        self.push(&print(&text[at..window.end]), false);
+    }
+}

@@ -1,0 +1,211 @@
+//! A plan on one segment: operators over posting lists, with scores on top.
+//!
+//! What lives here: which list goes where, and how the scores of the parts that match are added up. What
+//! does not: how operators move (`operators`), what a term is worth (`bm25.rs`).
+//!
+//! **Invariant.** [`Tree::score`] and [`Tree::explain`] add the same numbers in the same order.
+
+use index::{DocId, DocIterator, Field, Frequencies, Lengths, Postings, Segment};
+
+use crate::bm25::Bm25;
+use crate::operators::{And, AndNot, Not, Or, Phrase};
+use crate::plan::{Plan, Words};
+use crate::scorers::Scorers;
+use crate::{Explanation, QueryError};
+
+/// The documents of one segment that match a plan.
+pub(crate) struct Tree<'a> {
+    node: Node<'a>,
+    /// At most this many documents, by the sizes of the lists.
+    cost: u64,
+}
+
+enum Node<'a> {
+    Words { what: &'a str, fields: Or<InField<'a>> },
+    And(And<Tree<'a>>),
+    Or(Or<Tree<'a>>),
+    AndNot(Box<AndNot<Tree<'a>, Tree<'a>>>),
+    Not(Box<Not<Tree<'a>>>),
+}
+
+impl<'a> Tree<'a> {
+    pub(crate) fn build(
+        plan: &'a Plan,
+        segment: &'a Segment,
+        scorers: &Scorers<'_>,
+    ) -> Result<Tree<'a>, QueryError> {
+        let build = |plan| Tree::build(plan, segment, scorers);
+        let everything = u64::from(segment.doc_count());
+        let (node, cost) = match plan {
+            Plan::Words(words) => leaf(words, segment, Some(scorers))?,
+            Plan::Filter(words) => leaf(words, segment, None)?,
+            Plan::And(plans) => {
+                let trees = plans.iter().map(build).collect::<Result<Vec<_>, _>>()?;
+                let cost = trees.iter().map(|tree| tree.cost).min().unwrap_or(0);
+                (Node::And(And::new(trees, |tree| tree.cost)), cost)
+            }
+            Plan::Or(plans) => {
+                let trees = plans.iter().map(build).collect::<Result<Vec<_>, _>>()?;
+                let cost = trees.iter().map(|tree| tree.cost).sum();
+                (Node::Or(Or::new(trees)), cost)
+            }
+            Plan::AndNot(wanted, unwanted) => {
+                let wanted = build(wanted)?;
+                let cost = wanted.cost;
+                (Node::AndNot(Box::new(AndNot::new(wanted, build(unwanted)?))), cost)
+            }
+            Plan::Not(unwanted) => {
+                let not = Not::complement(build(unwanted)?, segment.doc_count());
+                (Node::Not(Box::new(not)), everything)
+            }
+        };
+        Ok(Tree { node, cost: cost.min(everything) })
+    }
+
+    /// What the words of the current document are worth.
+    pub(crate) fn score(&mut self) -> f64 {
+        let mut sum = 0.0;
+        match &mut self.node {
+            Node::Words { fields, .. } => fields.for_each_matched(|field| sum += field.score()),
+            Node::And(and) => and.lists_mut().iter_mut().for_each(|tree| sum += tree.score()),
+            Node::Or(or) => or.for_each_matched(|tree| sum += tree.score()),
+            Node::AndNot(and_not) => sum += and_not.wanted_mut().score(),
+            Node::Not(_) => {}
+        }
+        sum
+    }
+
+    /// The same, in words.
+    pub(crate) fn explain(&mut self) -> Explanation {
+        let mut parts = Vec::new();
+        let what = match &mut self.node {
+            Node::Words { what, fields } => {
+                fields.for_each_matched(|field| parts.push(field.explain()));
+                (*what).to_owned()
+            }
+            Node::And(and) => {
+                parts.extend(and.lists_mut().iter_mut().map(Tree::explain));
+                "all of".to_owned()
+            }
+            Node::Or(or) => {
+                or.for_each_matched(|tree| parts.push(tree.explain()));
+                "any of".to_owned()
+            }
+            Node::AndNot(and_not) => {
+                parts.push(and_not.wanted_mut().explain());
+                "and not what is unwanted".to_owned()
+            }
+            Node::Not(_) => "every page but what is unwanted".to_owned(),
+        };
+        Explanation::sum(what, parts)
+    }
+}
+
+impl DocIterator for Tree<'_> {
+    fn doc(&self) -> DocId {
+        match &self.node {
+            Node::Words { fields, .. } => fields.doc(),
+            Node::And(and) => and.doc(),
+            Node::Or(or) => or.doc(),
+            Node::AndNot(and_not) => and_not.doc(),
+            Node::Not(not) => not.doc(),
+        }
+    }
+
+    fn next_doc(&mut self) -> DocId {
+        match &mut self.node {
+            Node::Words { fields, .. } => fields.next_doc(),
+            Node::And(and) => and.next_doc(),
+            Node::Or(or) => or.next_doc(),
+            Node::AndNot(and_not) => and_not.next_doc(),
+            Node::Not(not) => not.next_doc(),
+        }
+    }
+
+    fn skip_to(&mut self, target: DocId) -> DocId {
+        match &mut self.node {
+            Node::Words { fields, .. } => fields.skip_to(target),
+            Node::And(and) => and.skip_to(target),
+            Node::Or(or) => or.skip_to(target),
+            Node::AndNot(and_not) => and_not.skip_to(target),
+            Node::Not(not) => not.skip_to(target),
+        }
+    }
+}
+
+/// The words in those of their fields that have them all; without scorers they are worth nothing.
+fn leaf<'a>(
+    words: &'a Words,
+    segment: &'a Segment,
+    scorers: Option<&Scorers<'_>>,
+) -> Result<(Node<'a>, u64), QueryError> {
+    let (mut fields, mut cost) = (Vec::new(), 0);
+    for &field in &words.fields {
+        let mut lists = Vec::with_capacity(words.terms.len());
+        for (shift, term) in &words.terms {
+            let Some(postings) = segment.postings(field, term)? else { break };
+            lists.push((*shift, postings));
+        }
+        if lists.len() < words.terms.len() {
+            continue;
+        }
+        cost += lists.iter().map(|(_, list)| size(list)).min().unwrap_or(0);
+        let terms = words.terms.iter().map(|(_, term)| term.as_str());
+        fields.push(InField {
+            field,
+            words: Phrase::new(lists, size),
+            scorers: scorers
+                .map(|scorers| terms.map(|term| (term, scorers.of(field, term))).collect())
+                .unwrap_or_default(),
+            lengths: segment.lengths(field)?,
+        });
+    }
+    Ok((Node::Words { what: &words.what, fields: Or::new(fields) }, cost))
+}
+
+fn size(list: &Postings<'_>) -> u64 {
+    u64::from(list.doc_frequency())
+}
+
+/// Words in one field.
+struct InField<'a> {
+    field: Field,
+    words: Phrase<Postings<'a>>,
+    /// Of each word; none if the words only filter.
+    scorers: Vec<(&'a str, Bm25)>,
+    lengths: Lengths<'a>,
+}
+
+impl InField<'_> {
+    fn score(&mut self) -> f64 {
+        let length = self.lengths.get(self.words.doc());
+        let words = self.words.words_mut().iter_mut();
+        words
+            .zip(&self.scorers)
+            .fold(0.0, |sum, (word, (_, scorer))| sum + scorer.score(word.frequency(), length))
+    }
+
+    fn explain(&mut self) -> Explanation {
+        let length = self.lengths.get(self.words.doc());
+        let words = self.words.words_mut().iter_mut();
+        let explain_word = |(word, (term, scorer)): (&mut Postings<'_>, &(&str, Bm25))| {
+            scorer.explain(term, word.frequency(), length)
+        };
+        let parts = words.zip(&self.scorers).map(explain_word).collect();
+        Explanation::sum(format!("in {}", self.field.name()), parts)
+    }
+}
+
+impl DocIterator for InField<'_> {
+    fn doc(&self) -> DocId {
+        self.words.doc()
+    }
+
+    fn next_doc(&mut self) -> DocId {
+        self.words.next_doc()
+    }
+
+    fn skip_to(&mut self, target: DocId) -> DocId {
+        self.words.skip_to(target)
+    }
+}

@@ -1,0 +1,51 @@
+//! BM25 against three documents calculated by hand.
+//!
+//! ```text
+//! 0  solar panel                N = 3, lengths 2, 4, 3, average 3; k1 = 1.2, b = 0.75
+//! 1  solar solar wind roof      solar: n = 2, idf = ln(1 + 1.5 / 2.5) = ln 1.6 = 0.470004
+//! 2  wind farm sea              farm:  n = 1, idf = ln(1 + 2.5 / 1.5) = ln 8/3 = 0.980829
+//!
+//! solar in 0:  1 · 2.2 / (1 + 1.2 · (0.25 + 0.75 · 2/3)) = 2.2 / 1.9
+//! solar in 1:  2 · 2.2 / (2 + 1.2 · (0.25 + 0.75 · 4/3)) = 4.4 / 3.5
+//! farm  in 2:  1 · 2.2 / (1 + 1.2 · (0.25 + 0.75 · 3/3)) = 2.2 / 2.2
+//! ```
+
+use index::Field;
+use query::Config;
+use query::bm25::Bm25;
+
+#[test]
+fn three_documents_by_hand() {
+    let config = Config::default();
+    let solar = Bm25::new(&config, Field::Body, 3, 9, 2);
+    let farm = Bm25::new(&config, Field::Body, 3, 9, 1);
+    let table = [
+        (solar.score(1, 2), 0.544_214_728_600_325_4),
+        (solar.score(2, 4), 0.590_861_705_337_496_2),
+        (farm.score(1, 3), 0.980_829_253_011_726_2),
+    ];
+    for (score, expected) in table {
+        assert!((score - expected).abs() < 1e-14, "{score}, by hand {expected}");
+    }
+}
+
+#[test]
+fn a_weight_multiplies() {
+    let config = Config::default();
+    let body = Bm25::new(&config, Field::Body, 10, 40, 3);
+    let title = Bm25::new(&config, Field::Title, 10, 40, 3);
+    assert!((title.score(2, 5) - config.weights.title * body.score(2, 5)).abs() < 1e-14);
+}
+
+/// However odd the statistics, the score is a number and not negative.
+#[test]
+fn odd_statistics_give_numbers() {
+    for (documents, length_total, containing) in [(0, 0, 0), (1, 0, 1), (1, 1, 9), (u64::MAX, 1, 0)]
+    {
+        let bm25 = Bm25::new(&Config::default(), Field::Body, documents, length_total, containing);
+        for (frequency, length) in [(1, 0), (1, u32::MAX), (u32::MAX, 1)] {
+            let score = bm25.score(frequency, length);
+            assert!(score.is_finite() && score >= 0.0, "{score}");
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! Every operator against sorted vectors, over random walks of `next_doc` and `skip_to`; and how
+//! far it moves its lists against how far it must.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+
+use index::{DocId, DocIterator, END, Frequencies, Positions};
+use proptest::collection::{btree_map, btree_set, vec};
+use proptest::prelude::*;
+use query::operators::{All, And, AndNot, Not, Or, Phrase};
+
+/// A posting list: document → positions. The `skip_to` is the slow default, which is correct.
+struct Listed {
+    postings: Vec<(u32, Vec<u32>)>,
+    at: usize,
+}
+
+impl Listed {
+    fn of(docs: &[u32]) -> Listed {
+        let mut docs = docs.to_vec();
+        docs.sort_unstable();
+        docs.dedup();
+        Listed { postings: docs.into_iter().map(|doc| (doc, Vec::new())).collect(), at: 0 }
+    }
+
+    fn docs(&self) -> Vec<u32> {
+        self.postings.iter().map(|&(doc, _)| doc).collect()
+    }
+}
+
+impl DocIterator for Listed {
+    fn doc(&self) -> DocId {
+        self.postings.get(self.at).map_or(END, |&(doc, _)| DocId(doc))
+    }
+
+    fn next_doc(&mut self) -> DocId {
+        self.at += 1;
+        self.doc()
+    }
+}
+
+impl Frequencies for Listed {
+    fn frequency(&mut self) -> u32 {
+        self.postings.get(self.at).map_or(0, |(_, positions)| positions.len() as u32)
+    }
+}
+
+impl Positions for Listed {
+    fn positions(&mut self, out: &mut Vec<u32>) {
+        out.clear();
+        out.extend(self.postings.get(self.at).iter().flat_map(|(_, positions)| positions));
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    Next,
+    SkipTo(u32),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        3 => Just(Step::Next),
+        3 => (0..70_u32).prop_map(Step::SkipTo),
+        1 => Just(Step::SkipTo(u32::MAX)),
+    ]
+}
+
+/// Walks, then runs to the end; `visit` is shown the subject on every document.
+fn check_walk<I: DocIterator>(
+    mut subject: I,
+    expected: &[u32],
+    steps: &[Step],
+    mut visit: impl FnMut(&mut I),
+) {
+    let mut rest = expected;
+    let front = |rest: &[u32]| rest.first().map_or(END, |&doc| DocId(doc));
+    assert_eq!(subject.doc(), front(rest));
+    visit(&mut subject);
+    let to_the_end = vec![Step::Next; expected.len() + 2];
+    for step in steps.iter().chain(&to_the_end) {
+        let got = match *step {
+            Step::Next => {
+                rest = rest.get(1..).unwrap_or_default();
+                subject.next_doc()
+            }
+            Step::SkipTo(target) => {
+                rest = &rest[rest.partition_point(|&doc| doc < target)..];
+                subject.skip_to(DocId(target))
+            }
+        };
+        assert_eq!(got, front(rest), "after {step:?}");
+        assert_eq!(subject.doc(), got);
+        visit(&mut subject);
+    }
+    assert_eq!(subject.doc(), END);
+}
+
+fn docs() -> impl Strategy<Value = Vec<u32>> {
+    prop_oneof![vec(0..64_u32, 0..60), vec(0..64_u32, 0..4)]
+}
+
+fn size(list: &Listed) -> u64 {
+    list.postings.len() as u64
+}
+
+/// A word's postings: few positions, so that phrases happen.
+fn postings() -> impl Strategy<Value = Vec<(u32, Vec<u32>)>> {
+    let positions = btree_set(0..8_u32, 1..6);
+    btree_map(0..16_u32, positions, 0..14).prop_map(|postings: BTreeMap<_, _>| {
+        postings.into_iter().map(|(doc, at)| (doc, at.into_iter().collect())).collect()
+    })
+}
+
+proptest! {
+    #[test]
+    fn all_is_every_document(count in 0..70_u32, steps in vec(step(), 0..40)) {
+        check_walk(All::new(count), &(0..count).collect::<Vec<_>>(), &steps, |_| ());
+    }
+
+    #[test]
+    fn and_is_intersection(lists in vec(docs(), 1..5), steps in vec(step(), 0..40)) {
+        let expected: Vec<u32> =
+            (0..64).filter(|doc| lists.iter().all(|list| list.contains(doc))).collect();
+        let listed = lists.iter().map(|list| Listed::of(list)).collect();
+        check_walk(And::new(listed, size), &expected, &steps, |and| {
+            let doc = and.doc();
+            assert!(doc == END || and.lists_mut().iter().all(|list| list.doc() == doc));
+        });
+    }
+
+    #[test]
+    fn or_is_union_and_knows_who_matched(lists in vec(docs(), 0..6), steps in vec(step(), 0..40)) {
+        let expected: Vec<u32> =
+            (0..64).filter(|doc| lists.iter().any(|list| list.contains(doc))).collect();
+        let listed = lists.iter().map(|list| Listed::of(list)).collect();
+        check_walk(Or::new(listed), &expected, &steps, |or| {
+            let DocId(doc) = or.doc();
+            let having = |number: &usize| lists[*number].contains(&doc);
+            let matched: Vec<usize> = (0..lists.len()).filter(having).collect();
+            assert_eq!(or.matched(), &matched);
+            or.for_each_matched(|list| assert_eq!(list.doc(), DocId(doc)));
+        });
+    }
+
+    #[test]
+    fn and_not_is_difference(a in docs(), b in docs(), steps in vec(step(), 0..40)) {
+        let expected: Vec<u32> =
+            (0..64).filter(|doc| a.contains(doc) && !b.contains(doc)).collect();
+        check_walk(AndNot::new(Listed::of(&a), Listed::of(&b)), &expected, &steps, |_| ());
+    }
+
+    #[test]
+    fn not_is_the_gaps(list in docs(), count in 0..70_u32, steps in vec(step(), 0..40)) {
+        let expected: Vec<u32> = (0..count).filter(|doc| !list.contains(doc)).collect();
+        check_walk(Not::complement(Listed::of(&list), count), &expected, &steps, |_| ());
+    }
+
+    #[test]
+    fn phrase_is_words_in_their_places(
+        words in vec((0..4_u32, postings()), 1..4),
+        steps in vec(step(), 0..20),
+    ) {
+        let stands = |doc: u32, at: u32, postings: &[(u32, Vec<u32>)]| {
+            postings.iter().any(|(d, positions)| *d == doc && positions.contains(&at))
+        };
+        let begins = |doc: u32, begin: u32| {
+            words.iter().all(|(shift, postings)| stands(doc, begin + shift, postings))
+        };
+        let has_all = |doc: u32| {
+            words.iter().all(|(_, postings)| postings.iter().any(|(d, _)| *d == doc))
+        };
+        let expected: Vec<u32> = (0..16)
+            .filter(|&doc| has_all(doc) && (words.len() == 1 || (0..8).any(|at| begins(doc, at))))
+            .collect();
+        let listed = words
+            .iter()
+            .map(|(shift, postings)| (*shift, Listed { postings: postings.clone(), at: 0 }))
+            .collect();
+        check_walk(Phrase::new(listed, size), &expected, &steps, |_| ());
+    }
+
+    /// (a OR b) AND c AND NOT (d AND e)
+    #[test]
+    fn operators_nest(lists in vec(docs(), 5), steps in vec(step(), 0..40)) {
+        let [a, b, c, d, e] = [0, 1, 2, 3, 4].map(|at| Listed::of(&lists[at]));
+        let expected: Vec<u32> = (0..64)
+            .filter(|doc| {
+                let [a, b, c, d, e] = [&a, &b, &c, &d, &e].map(|list| list.docs().contains(doc));
+                (a || b) && c && !(d && e)
+            })
+            .collect();
+        let or: Box<dyn DocIterator> = Box::new(Or::new(vec![a, b]));
+        let and = And::new(vec![or, Box::new(c)], |_| 0);
+        let tree = AndNot::new(and, And::new(vec![d, e], size));
+        check_walk(tree, &expected, &steps, |_| ());
+    }
+}
+
+#[test]
+fn and_of_nothing_is_empty() {
+    check_walk(And::new(Vec::<Listed>::new(), size), &[], &[Step::SkipTo(3)], |_| ());
+}
+
+/// Counts what is asked of it.
+struct Counted<'a>(All, &'a Cell<u32>);
+
+impl DocIterator for Counted<'_> {
+    fn doc(&self) -> DocId {
+        self.0.doc()
+    }
+
+    fn next_doc(&mut self) -> DocId {
+        self.1.set(self.1.get() + 1);
+        self.0.next_doc()
+    }
+
+    fn skip_to(&mut self, target: DocId) -> DocId {
+        self.1.set(self.1.get() + 1);
+        self.0.skip_to(target)
+    }
+}
+
+/// Q1, Q3: beside a list of two documents, one of a million is moved twice.
+#[test]
+fn a_long_list_is_skipped_not_walked() {
+    let moves = Cell::new(0);
+    let long: Box<dyn DocIterator + '_> = Box::new(Counted(All::new(1_000_000), &moves));
+    let short: Box<dyn DocIterator + '_> = Box::new(Listed::of(&[500_000, 999_999]));
+    let costs = Cell::new(2_000_000_u64);
+    let mut and = And::new(vec![long, short], |_| {
+        costs.set(costs.get() - 1_000_000);
+        costs.get()
+    });
+    assert_eq!(and.doc(), DocId(500_000));
+    assert_eq!(moves.get(), 1, "only as far as it was asked");
+    assert_eq!(and.next_doc(), DocId(999_999));
+    assert_eq!(and.next_doc(), END);
+    assert_eq!(moves.get(), 2);
+}
+
+/// Q4: the unwanted list is asked about wanted documents only.
+#[test]
+fn the_unwanted_list_is_skipped_not_walked() {
+    let moves = Cell::new(0);
+    let unwanted = Counted(All::new(1_000_000), &moves);
+    let mut difference = AndNot::new(Listed::of(&[7, 999_999, 1_000_001]), unwanted);
+    assert_eq!(difference.doc(), DocId(1_000_001));
+    assert_eq!(difference.next_doc(), END);
+    assert_eq!(moves.get(), 3);
+}

@@ -1,0 +1,277 @@
+//! Searching a real index against a naive evaluation: sets and scores computed document by document
+//! from the tokens themselves, with equal scores, not near ones.
+
+mod model;
+
+use std::sync::Arc;
+
+use index::{DocId, DocRecord, Field, Index, IndexWriter};
+use page::{AnalysisConfig, Analyzer};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+use query::{Config, Explanation, Hit, Query, QueryError, Searcher, TERMS_MAX, parse};
+
+use model::{Document, Model};
+
+const WORDS: [&str; 5] = ["ka", "mo", "ri", "tu", "ze"];
+const HOSTS: [&str; 4] = ["a.example", "www.a.example", "b.example", "example"];
+
+fn analyzer(stemmer: &str) -> Analyzer {
+    let config = AnalysisConfig { stemmer: stemmer.to_owned(), ..AnalysisConfig::default() };
+    Analyzer::build(&config).expect("a stemmer that exists")
+}
+
+/// An index in a folder that lasts as long as the searcher is used.
+fn searcher(documents: &[Document], ranks: &[f32], stemmer: &str) -> (tempfile::TempDir, Searcher) {
+    let dir = tempfile::tempdir().expect("a folder");
+    let mut writer = IndexWriter::create(dir.path(), &index::Config::default()).expect("created");
+    for document in documents {
+        writer.add(&DocRecord::default()).expect("added");
+        for (field, terms) in Field::ALL.into_iter().zip(&document.fields) {
+            for (position, term) in (0..).zip(terms) {
+                writer.term(field, term, position);
+            }
+        }
+    }
+    writer.commit("test").expect("committed");
+    let index = Index::open(dir.path()).expect("opened");
+    assert_eq!(index.segments().len(), 1, "ranks below are for one segment");
+    let ranks = vec![ranks.to_vec()];
+    let searcher = Searcher::new(Arc::new(index), analyzer(stemmer), Config::default(), ranks);
+    (dir, searcher)
+}
+
+/// Every node that has parts is their sum from the left, and equal means equal.
+fn check_sums(explanation: &Explanation) {
+    if !explanation.parts.is_empty() {
+        let sum = explanation.parts.iter().fold(0.0, |sum, part| sum + part.value);
+        assert!(sum.to_bits() == explanation.value.to_bits(), "{explanation}");
+    }
+    explanation.parts.iter().for_each(check_sums);
+}
+
+fn check_search(searcher: &Searcher, model: &Model<'_>, query: &Query) {
+    let Some(expected) = model.answer(query) else {
+        assert!(matches!(searcher.search(query, 0, 10), Err(QueryError::Empty)), "{query}");
+        return;
+    };
+    let total = expected.len() as u64;
+    let whole = searcher.search(query, 0, usize::MAX).expect("answered");
+    assert_eq!(whole.hits, expected, "{query}");
+    assert_eq!(whole.total, total);
+    let count_only = searcher.search(query, 0, 0).expect("answered");
+    assert_eq!((count_only.total, count_only.hits.len()), (total, 0));
+
+    let mut paged: Vec<Hit> = Vec::new();
+    for offset in (0..=expected.len()).step_by(3) {
+        let page = searcher.search(query, offset, 3).expect("answered");
+        assert_eq!(page.total, total);
+        paged.extend(page.hits);
+    }
+    assert_eq!(paged, expected, "{query}: pages in a row");
+
+    for doc in (0..).take(model.documents.len()) {
+        let explanation = searcher.explain(query, 0, DocId(doc)).expect("explained");
+        check_sums(&explanation);
+        match expected.iter().find(|hit| hit.doc == DocId(doc)) {
+            Some(hit) => {
+                assert!(explanation.value.to_bits() == hit.score.to_bits(), "{explanation}")
+            }
+            None => assert!(explanation.what.starts_with("does not match"), "{explanation}"),
+        }
+    }
+}
+
+fn document() -> impl Strategy<Value = Document> {
+    let text =
+        || prop_oneof![2 => vec(select(&WORDS[..]), 0..4), 1 => vec(select(&WORDS[..]), 4..12)];
+    let (host, language) = (select(&HOSTS[..]), select(&["", "en", "it"][..]));
+    ([text(), text(), text(), text(), text()], host, language)
+        .prop_map(|(fields, host, language)| Document::new(fields, host, language))
+}
+
+fn leaf() -> impl Strategy<Value = Query> {
+    let field = || prop_oneof![2 => Just(None), 1 => select(&Field::ALL[..]).prop_map(Some)];
+    let word = select(&["ka", "mo", "ri", "tu", "ze", "Ka", "none", "ka-mo", "!?"][..]);
+    let phrase = vec(select(&["ka", "mo", "ri", "!", "ka-mo"][..]), 0..4);
+    prop_oneof![
+        6 => (field(), word).prop_map(|(field, text)| Query::Term { field, text: text.to_owned() }),
+        3 => (field(), phrase).prop_map(|(field, text)| Query::Phrase { field, text: text.join(" ") }),
+        1 => select(&HOSTS[..]).prop_map(|host| Query::Site(host.to_owned())),
+        1 => select(&["en", "it", "de"][..]).prop_map(|code| Query::Language(code.to_owned())),
+    ]
+}
+
+fn any_query() -> impl Strategy<Value = Query> {
+    leaf().prop_recursive(4, 16, 3, |inner| {
+        prop_oneof![
+            vec(inner.clone(), 0..4).prop_map(Query::And),
+            vec(inner.clone(), 0..4).prop_map(Query::Or),
+            (inner.clone(), inner.clone())
+                .prop_map(|(a, b)| Query::AndNot(Box::new(a), Box::new(b))),
+            inner.prop_map(|query| Query::Not(Box::new(query))),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn search_is_the_naive_evaluation(
+        documents in vec(document(), 0..20),
+        ranks in vec(prop_oneof![Just(0.0_f32), 0.0..20.0_f32], 0..20),
+        queries in vec(any_query(), 12),
+    ) {
+        let (_dir, searcher) = searcher(&documents, &ranks, "none");
+        let model = Model { documents: &documents, ranks: &ranks, config: Config::default() };
+        queries.iter().for_each(|query| check_search(&searcher, &model, query));
+    }
+}
+
+/// Documents that are words of text only.
+fn texts(texts: &[&str], stemmer: &str) -> (tempfile::TempDir, Searcher) {
+    let analyzer = analyzer(stemmer);
+    let documents: Vec<Document> = texts
+        .iter()
+        .map(|text| {
+            let mut document = Document::new(Default::default(), "example", "");
+            document.fields[Field::Body as usize] = analyzer.terms(text);
+            document
+        })
+        .collect();
+    searcher(&documents, &[], stemmer)
+}
+
+fn found(searcher: &Searcher, text: &str) -> Vec<u32> {
+    let query = parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+    let hits =
+        searcher.search(&query, 0, 100).unwrap_or_else(|error| panic!("{text}: {error}")).hits;
+    let mut docs: Vec<u32> = hits.into_iter().map(|hit| hit.doc.0).collect();
+    docs.sort_unstable();
+    docs
+}
+
+#[test]
+fn texts_are_analysed_like_the_documents() {
+    let (_dir, searcher) = texts(
+        &[
+            "The sieves of Eratosthenes",
+            "state-of-the-art sieve",
+            "the art of a state",
+            "東京都に住む",
+        ],
+        "english",
+    );
+    let table: [(&str, &[u32]); 12] = [
+        ("Sieve", &[0, 1]),
+        ("sieving !!", &[0, 1]),
+        ("state-of-the-art", &[1]),
+        ("\"art of\"", &[2]),
+        ("\"of art\"", &[]),
+        ("-sieve", &[2, 3]),
+        ("- sieve", &[0, 1]),
+        ("-sieve -東京", &[2]),
+        ("eratosthenes | state", &[0, 1, 2]),
+        ("title:sieve", &[]),
+        ("body:sieve -state", &[0]),
+        ("site:example", &[0, 1, 2, 3]),
+    ];
+    for (text, expected) in table {
+        assert_eq!(found(&searcher, text), expected, "{text}");
+    }
+}
+
+/// So that nothing a page says can pass for the special terms of `site:` and `lang:`.
+#[test]
+fn no_analysed_term_holds_a_colon() {
+    let analyzer = analyzer("english");
+    for text in [
+        "site:example",
+        "sité:example",
+        "lang:日本",
+        "é:a:b",
+        "a：b",
+        "site\u{a789}x",
+        "ſite:example",
+    ] {
+        let terms = analyzer.terms(text);
+        assert!(terms.iter().all(|term| !term.contains(':')), "{text}: {terms:?}");
+    }
+}
+
+#[test]
+fn punctuation_alone_is_empty() {
+    let (_dir, searcher) = texts(&["a"], "none");
+    for text in ["!", "-!", "\"?\" OR ...", "a -a"] {
+        let answer = searcher.search(&parse(text).expect("a query"), 0, 10);
+        assert_eq!(matches!(answer, Err(QueryError::Empty)), text != "a -a", "{text}");
+    }
+}
+
+#[test]
+fn an_index_without_documents_answers() {
+    let (_dir, searcher) = texts(&[], "none");
+    for text in ["a", "-a", "\"a b\"", "a OR b", "site:example.org"] {
+        assert_eq!(found(&searcher, text), [], "{text}");
+    }
+    let error = searcher.explain(&parse("a").expect("a query"), 0, DocId(0)).unwrap_err();
+    assert!(matches!(error, QueryError::NoSuchDocument { segment: 0, doc: 0 }));
+}
+
+#[test]
+fn queries_made_by_programs_have_limits_too() {
+    let (_dir, searcher) = texts(&["a"], "none");
+    let word = || Query::Term { field: None, text: "a".to_owned() };
+    let wide = |count: usize| Query::And((0..count).map(|_| word()).collect());
+    assert_eq!(searcher.search(&wide(TERMS_MAX), 0, 1).expect("at the limit").total, 1);
+    let error = searcher.search(&wide(TERMS_MAX + 1), 0, 1).unwrap_err();
+    assert!(matches!(error, QueryError::TooManyTerms { .. }), "{error}");
+    let glued = Query::Phrase { field: None, text: "a ".repeat(TERMS_MAX + 1) };
+    let error = searcher.search(&glued, 0, 1).unwrap_err();
+    assert!(matches!(error, QueryError::TooManyTerms { .. }), "{error}");
+
+    let deep = |depth: usize| (0..depth).fold(word(), |query, _| Query::Not(Box::new(query)));
+    assert_eq!(searcher.search(&deep(256), 0, 1).expect("at the limit").total, 1);
+    let error = searcher.search(&deep(1000), 0, 1).unwrap_err();
+    assert!(matches!(error, QueryError::TooDeepTree { .. }), "{error}");
+}
+
+/// The deepest and widest texts that parse are also answered.
+#[test]
+fn what_parses_is_answered() {
+    let (_dir, searcher) = texts(&["a b", "b c", "c"], "none");
+    for level in ["(", "-(", "(a -", "(b | c -", "a OR -(b c -", "(a b -c | -"] {
+        let text = format!("{}b{}", level.repeat(64), ")".repeat(64));
+        let query = parse(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        searcher.search(&query, 0, 10).unwrap_or_else(|error| panic!("{text}: {error}"));
+    }
+}
+
+#[test]
+fn ranks_order_what_words_do_not() {
+    let documents = vec![Document::new(Default::default(), "example", ""); 4];
+    let (_dir, searcher) = searcher(&documents, &[0.5, f32::NAN, 3.0, -1.0], "none");
+    let query = parse("site:example").expect("a query");
+    let hits = searcher.search(&query, 0, 10).expect("answered").hits;
+    assert_eq!(hits.iter().map(|hit| hit.doc.0).collect::<Vec<_>>(), [2, 0, 1, 3]);
+    assert!(hits[2].score == 0.0 && hits[3].score == 0.0, "no rank is worth nothing");
+}
+
+#[test]
+fn an_explanation_reads_well() {
+    let (_dir, searcher) =
+        texts(&["solar panel", "solar solar wind roof", "wind farm sea"], "none");
+    let query = parse("\"solar wind\" roof").expect("a query");
+    let text = searcher.explain(&query, 0, DocId(1)).expect("explained").to_string();
+    let expected = "\
+1.513045  score for \"solar wind\" roof
+  1.513045  all of
+    0.934281  \"solar wind\"
+      0.934281  in body
+        0.590862  solar: weight 1 × idf 0.4700 × tf 1.2571; 2 of 4 terms (average 3.0), in 2 of 3 documents
+";
+    assert!(text.starts_with(expected), "{text}");
+    assert!(text.ends_with("  0.000000  links: weight 0.5 × ln(1 + 0)\n"), "{text}");
+}

@@ -1,0 +1,150 @@
+//! Snippets: examples by hand, and the window against a search of all windows.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use index::{Index, IndexWriter};
+use page::{AnalysisConfig, Analyzer};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+use query::{Config, Highlighter, Piece, Searcher, parse};
+
+/// For a query; an empty index will do.
+fn highlighter(query: &str) -> Highlighter {
+    let dir = tempfile::tempdir().expect("a folder");
+    let writer = IndexWriter::create(dir.path(), &index::Config::default()).expect("created");
+    writer.commit("nothing").expect("committed");
+    let index = Arc::new(Index::open(dir.path()).expect("opened"));
+    let analyzer = Analyzer::build(&AnalysisConfig::default()).expect("the default chain");
+    let searcher = Searcher::new(index, analyzer, Config::default(), Vec::new());
+    searcher.highlighter(&parse(query).expect("a query"))
+}
+
+/// Highlighted pieces in brackets.
+fn bracketed(pieces: &[Piece]) -> String {
+    let print = |piece: &Piece| match piece.highlighted {
+        true => format!("[{}]", piece.text),
+        false => piece.text.clone(),
+    };
+    pieces.iter().map(print).collect()
+}
+
+fn plain(pieces: &[Piece]) -> String {
+    pieces.iter().map(|piece| piece.text.as_str()).collect()
+}
+
+#[test]
+fn titles_are_marked_by_stem_phrase_and_script() {
+    let table = [
+        ("sieve", "Sieves, sieving & SIEVE", "[Sieves], [sieving] & [SIEVE]"),
+        ("\"city hall\" -tax", "Hall of the city: tax", "[Hall] of the [city]: tax"),
+        ("title:budget OR site:hall.example", "The hall's budget", "The hall's [budget]"),
+        ("!!", "nothing!!", "nothing!!"),
+        ("a", "", ""),
+    ];
+    for (query, text, expected) in table {
+        assert_eq!(bracketed(&highlighter(query).mark(text)), expected, "{query}");
+    }
+}
+
+#[test]
+fn snippets_by_hand() {
+    let text = "A first line about nothing at all.\nThe town council voted. \
+                It met in the (old) city hall, late at night, to speak about solar panels\tand wind. \
+                Then everybody went home, as far as anyone knows.";
+    let table = [
+        ("hall", 40, "… in the (old) city [hall], late at night, …"),
+        (
+            "solar hall",
+            70,
+            "… city [hall], late at night, to speak about [solar] panels and wind. …",
+        ),
+        ("panel wind", 30, "… solar [panels] and [wind]. …"),
+        ("council", 60, "… The town [council] voted. It met in the (old) city hall, …"),
+        ("absent", 24, "A first line about …"),
+        ("knows", 31, "… home, as far as anyone [knows]."),
+        ("first", 20, "A [first] line about …"),
+        ("hall", 4, "A f…"),
+        ("hall", 0, ""),
+    ];
+    for (query, chars_max, expected) in table {
+        let pieces = highlighter(query).snippet(text, chars_max);
+        assert_eq!(bracketed(&pieces), expected, "{query} in {chars_max}");
+    }
+    let whole = highlighter("wind").snippet("a  wind\n blows", 100);
+    assert_eq!(bracketed(&whole), "a [wind] blows");
+}
+
+#[test]
+fn a_script_without_spaces_is_cut_between_words() {
+    let text = "私は東京都に住んでいます。".repeat(20)
+        + "京都のお寺は美しいです。"
+        + &"これは文です。".repeat(20);
+    let pieces = highlighter("お寺").snippet(&text, 30);
+    assert!(plain(&pieces).chars().count() <= 30);
+    assert!(bracketed(&pieces).contains('['), "{}", bracketed(&pieces));
+}
+
+const WORDS: [&str; 6] = ["ka", "mo", "ri", "tu", "ze", "longer"];
+
+/// Most (different terms, marked words) that any stretch of at most `budget` characters has.
+fn best_of_all_windows(words: &[&str], wanted: &[&str], budget: usize) -> Option<(usize, usize)> {
+    let mut best = None;
+    for first in 0..words.len() {
+        for last in first..words.len() {
+            let window = &words[first..=last];
+            let marked: Vec<&str> = window.iter().copied().filter(|w| wanted.contains(w)).collect();
+            if window.join(" ").chars().count() <= budget && !marked.is_empty() {
+                let distinct = marked.iter().collect::<BTreeSet<_>>().len();
+                best = best.max(Some((distinct, marked.len())));
+            }
+        }
+    }
+    best
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(120))]
+
+    #[test]
+    fn the_window_is_the_best_of_all(words in vec(select(&WORDS[..]), 0..60), chars_max in 6..60_usize) {
+        let wanted = ["ka", "mo", "longer"];
+        let text = words.join(" ");
+        let highlighter = highlighter("ka \"mo longer\" -ri");
+        let pieces = highlighter.snippet(&text, chars_max);
+        let snippet = plain(&pieces);
+        prop_assert!(snippet.chars().count() <= chars_max);
+        prop_assert!(pieces.iter().all(|piece| !piece.text.is_empty()));
+        let inside = snippet.trim_start_matches("… ").trim_end_matches(" …");
+        prop_assert!(text.contains(inside));
+        prop_assert!(inside.split_whitespace().all(|word| WORDS.contains(&word)), "{}", snippet);
+        prop_assert!(snippet.contains('…') || snippet == text);
+        let marked: Vec<&str> =
+            pieces.iter().filter(|piece| piece.highlighted).map(|piece| piece.text.as_str()).collect();
+        let budget = if text.len() <= chars_max { text.len() } else { chars_max - 4 };
+        let quality = (!marked.is_empty())
+            .then(|| (marked.iter().collect::<BTreeSet<_>>().len(), marked.len()));
+        prop_assert_eq!(quality, best_of_all_windows(&words, &wanted, budget));
+    }
+
+    #[test]
+    fn any_text_can_be_marked_and_cut(text in any::<String>(), chars_max in 0..40_usize) {
+        let highlighter = highlighter("a e 1 日 \u{e9}");
+        let pieces = highlighter.mark(&text);
+        prop_assert_eq!(plain(&pieces), text.clone());
+        prop_assert!(pieces.windows(2).all(|pair| pair[0].highlighted != pair[1].highlighted));
+        let long = format!("{text} {text}\n{text}");
+        prop_assert!(plain(&highlighter.snippet(&long, chars_max)).chars().count() <= chars_max);
+    }
+}
+
+/// Linear: these would not come back if it were not.
+#[test]
+fn a_mebibyte_takes_no_time_to_speak_of() {
+    let highlighter = highlighter("ka mo");
+    for scrap in ["ka mo ", "ka", "x ", "....", " ", "ka\n.", "東"] {
+        let text = scrap.repeat((1 << 20) / scrap.len() + 10);
+        assert!(plain(&highlighter.snippet(&text, 200)).chars().count() <= 200, "{scrap:?}");
+    }
+}
