@@ -73,6 +73,8 @@ pub fn extract(
 ) -> Result<ExtractReport, JobsError> {
     let dir = collection.pages_dir();
     fs::create_dir_all(&dir).map_err(JobsError::io(&dir))?;
+    // A killed crawl leaves a torn record at the end; whoever runs a stage holds the collection's lock.
+    archive::repair(&collection.archive_dir())?;
     let (kept, missing) = plan(collection, &dir)?;
     let files_read = missing.len() as u64;
     let unchanged = missing.is_empty() && kept == Parts::read(&dir)?;
