@@ -1,3 +1,9 @@
 //! Tests of the binary and of the rules no compiler checks.
 
+mod browser;
+mod interrupt;
+mod sandbox;
 mod tidy;
+mod up;
+mod webdriver;
+mod whole_way;
