@@ -1,1 +1,59 @@
 //! Frontier, workbench, politeness, robots, fetch, agents.
+//!
+//! What lives here: [`run`], which crawls from seeds into an archive, and everything it is made of.
+//!
+//! ```text
+//!   seeds, links ─▶ sieve ─▶ hosts ─▶ workbench ─▶ fetchers ─▶ parsers ─▶ archive
+//!         ▲                                                       │
+//!         └──────────────── links, redirects, robots ◀────────────┘
+//! ```
+//!
+//! One coordinating thread owns the frontier (`frontier/`), so that no lock is held over it. Fetchers
+//! (`fetch/`) are asynchronous and only fetch; parsers (`parser.rs`) are threads that archive an
+//! answer and read it. What does not live here: the meaning of a page (`page`), the format of the
+//! archive (`archive`), what is done with either.
+//!
+//! **Invariant.** The archive is the journal: an answer is archived before anything follows from it,
+//! and the frontier can be made again from the archive and the seeds (`replay.rs`).
+
+#![forbid(unsafe_code)]
+
+mod agents;
+mod answer;
+mod assignment;
+mod clock;
+mod config;
+mod engine;
+mod error;
+mod fetch;
+mod frontier;
+mod guard;
+mod journal;
+mod order;
+mod outcome;
+mod parser;
+mod politeness;
+mod replay;
+mod report;
+mod robots;
+mod rules;
+mod seeds;
+mod site;
+mod sitemap;
+mod workbench;
+
+pub use answer::explain_robots;
+pub use assignment::{AgentId, Assignment, Modulo, Rendezvous};
+pub use clock::{Clock, SystemClock};
+pub use config::{AssignmentKind, Config, Order, Scope, SieveKind};
+pub use engine::{Dirs, run};
+pub use error::CrawlError;
+pub use order::{BreadthFirst, ShallowFirst, VisitOrder, Waiting};
+pub use outcome::{Failure, FailureKind};
+pub use politeness::Politeness;
+pub use report::{AsideHost, Report, SieveReport, Snapshot};
+pub use robots::{Robots, Verdict};
+pub use rules::{Refusal, Rules};
+pub use seeds::read_seeds;
+pub use site::{HostId, is_public};
+pub use workbench::Workbench;

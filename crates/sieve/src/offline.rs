@@ -74,6 +74,8 @@ impl OfflineSieve {
     }
 
     fn merge(&mut self) -> Result<(), SieveError> {
+        // What an earlier merge had to leave, so that a level never grows past its runs.
+        self.merge_levels()?;
         if self.buffer.is_empty() {
             return Ok(());
         }
@@ -117,12 +119,14 @@ impl OfflineSieve {
     /// Merges the runs of each level that has too many.
     fn merge_levels(&mut self) -> Result<(), SieveError> {
         let mut level = 0;
-        while self.seen.get(level).is_some_and(|runs| runs.len() >= FANOUT) {
-            let merged = run::merge(&self.seen[level], self.run_path())?;
-            let old = std::mem::take(&mut self.seen[level]);
-            self.keep_run(level + 1, merged);
-            for run in old {
-                fs::remove_file(run.path()).map_err(io_failed("remove", run.path()))?;
+        while let Some(runs) = self.seen.get(level) {
+            if runs.len() >= FANOUT {
+                let merged = run::merge(runs, self.run_path())?;
+                let old = std::mem::take(&mut self.seen[level]);
+                self.keep_run(level + 1, merged);
+                for run in old {
+                    fs::remove_file(run.path()).map_err(io_failed("remove", run.path()))?;
+                }
             }
             level += 1;
         }
@@ -130,7 +134,7 @@ impl OfflineSieve {
     }
 
     fn run_path(&self) -> PathBuf {
-        self.dir.join(format!("{RUN_PREFIX}{:08}{RUN_SUFFIX}", self.runs))
+        self.dir.join(format!("{RUN_PREFIX}{:0RUN_DIGITS$}{RUN_SUFFIX}", self.runs))
     }
 
     fn keep_run(&mut self, level: usize, run: Run) {
@@ -196,6 +200,7 @@ impl Sieve for OfflineSieve {
 
 const RUN_PREFIX: &str = "seen-";
 const RUN_SUFFIX: &str = ".run";
+const RUN_DIGITS: usize = 8;
 
 /// Writes a run of the signatures of `entries`, sorted by them.
 fn write_run(path: &Path, entries: &[Entry]) -> Result<Run, SieveError> {
@@ -228,9 +233,14 @@ fn remove_runs(dir: &Path) -> Result<(), SieveError> {
         let name = entry.file_name();
         let number =
             name.to_str().and_then(|name| name.strip_prefix(RUN_PREFIX)?.strip_suffix(RUN_SUFFIX));
-        if number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit())) {
+        if number.is_some_and(is_run_number) {
             fs::remove_file(entry.path()).map_err(io_failed("remove", &entry.path()))?;
         }
     }
     Ok(())
+}
+
+/// Whether [`OfflineSieve::run_path`] writes a number in this way.
+fn is_run_number(text: &str) -> bool {
+    text.len() >= RUN_DIGITS && text.bytes().all(|byte| byte.is_ascii_digit())
 }

@@ -1,1 +1,9 @@
 //! Tests of the public interface.
+
+mod capacity;
+mod conformance;
+mod damage;
+mod failure;
+mod format;
+mod signature;
+mod start;

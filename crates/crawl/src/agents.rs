@@ -1,0 +1,108 @@
+//! One crawl shared by several agents: which hosts are ours, and what becomes of the others' URLs (A4).
+//!
+//! What lives here: the outboxes `frontier/outbox-N.urls`, one URL a line, and the inboxes
+//! `frontier/inbox-N.urls`, which are the outboxes that agent N has for us, brought here by whoever
+//! runs the agents. What does not: how they are brought.
+//!
+//! **Invariant.** A URL stands in an outbox once. Outboxes are written anew by every run, from the
+//! archive on; inboxes are only read, by every run anew, so nothing of them is ever lost.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, BufWriter, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use crate::assignment::{AgentId, Assignment, Modulo, Rendezvous};
+use crate::config::{AssignmentKind, Config};
+use crate::error::CrawlError;
+
+/// Bytes of a line of an inbox; longer ones are no URLs.
+const LINE_BYTES_MAX: u64 = 1 << 16;
+
+pub(crate) struct Agents {
+    me: AgentId,
+    assignment: Option<Box<dyn Assignment>>,
+    dir: PathBuf,
+    outboxes: BTreeMap<AgentId, BufWriter<File>>,
+}
+
+impl Agents {
+    /// The agents of a crawl, with empty outboxes in `dir`.
+    pub(crate) fn create(config: &Config, dir: &Path) -> Result<Agents, CrawlError> {
+        let live = || (0..config.agents).map(AgentId);
+        let assignment: Option<Box<dyn Assignment>> = match config.assignment {
+            _ if config.agents < 2 => None,
+            AssignmentKind::Modulo => Some(Box::new(Modulo::new(live()))),
+            AssignmentKind::Rendezvous => Some(Box::new(Rendezvous::new(live()))),
+        };
+        let me = AgentId(config.agent);
+        let mut agents =
+            Agents { me, assignment, dir: dir.to_path_buf(), outboxes: BTreeMap::new() };
+        for agent in live().filter(|&agent| agent != me && config.agents > 1) {
+            let path = agents.path(agent);
+            let file = File::create(&path).map_err(|source| CrawlError::Io { path, source })?;
+            agents.outboxes.insert(agent, BufWriter::new(file));
+        }
+        Ok(agents)
+    }
+
+    /// The agent that `host` belongs to, if it is not we.
+    pub(crate) fn other(&self, host: &str) -> Option<AgentId> {
+        let owner = self.assignment.as_ref()?.owner(host)?;
+        (owner != self.me).then_some(owner)
+    }
+
+    pub(crate) fn send(&mut self, agent: AgentId, url: &str) -> Result<(), CrawlError> {
+        let path = self.path(agent);
+        let Some(outbox) = self.outboxes.get_mut(&agent) else { return Ok(()) };
+        writeln!(outbox, "{url}").map_err(|source| CrawlError::Io { path, source })
+    }
+
+    pub(crate) fn flush(&mut self) -> Result<(), CrawlError> {
+        for (&agent, outbox) in &mut self.outboxes {
+            outbox.flush().map_err(|source| {
+                let path = self.dir.join(format!("outbox-{}.urls", agent.0));
+                CrawlError::Io { path, source }
+            })?;
+        }
+        Ok(())
+    }
+
+    fn path(&self, agent: AgentId) -> PathBuf {
+        self.dir.join(format!("outbox-{}.urls", agent.0))
+    }
+}
+
+/// Hands every line of every inbox in `dir` to `take`.
+pub(crate) fn read_inboxes(
+    dir: &Path,
+    take: &mut dyn FnMut(&str) -> Result<(), CrawlError>,
+) -> Result<(), CrawlError> {
+    let failed = |path: &Path| {
+        let path = path.to_path_buf();
+        move |source| CrawlError::Io { path, source }
+    };
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(dir).map_err(failed(dir))? {
+        let path = entry.map_err(failed(dir))?.path();
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if name.starts_with("inbox-") && name.ends_with(".urls") {
+            paths.push(path);
+        }
+    }
+    paths.sort_unstable();
+    for path in paths {
+        let mut lines = BufReader::new(File::open(&path).map_err(failed(&path))?);
+        loop {
+            let mut line = Vec::new();
+            let mut bounded = (&mut lines).take(LINE_BYTES_MAX);
+            if bounded.read_until(b'\n', &mut line).map_err(failed(&path))? == 0 {
+                break;
+            }
+            if let Ok(line) = str::from_utf8(&line) {
+                take(line.trim())?;
+            }
+        }
+    }
+    Ok(())
+}

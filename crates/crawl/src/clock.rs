@@ -1,0 +1,49 @@
+//! Time as an argument.
+//!
+//! What lives here: the [`Clock`] and the one of this machine. The simulated one, which lets
+//! hours pass in a microsecond, is in the tests.
+//!
+//! **Invariant.** `now_ms` never goes backwards; only it decides when a host may be visited.
+//! `unix_s` may jump with the calendar and is only written down.
+
+use std::time::{Instant, SystemTime};
+
+/// Where the time comes from.
+pub trait Clock: Send + Sync {
+    /// Milliseconds since some moment before the crawl began; never less than before.
+    fn now_ms(&self) -> u64;
+    /// Seconds since 1970, for the records of the archive.
+    fn unix_s(&self) -> i64;
+}
+
+/// The clock of this machine.
+#[derive(Debug)]
+pub struct SystemClock {
+    start: Instant,
+}
+
+impl SystemClock {
+    /// A clock that shows zero now.
+    #[expect(clippy::disallowed_methods, reason = "this is where time comes in")]
+    pub fn new() -> SystemClock {
+        SystemClock { start: Instant::now() }
+    }
+}
+
+impl Default for SystemClock {
+    fn default() -> Self {
+        SystemClock::new()
+    }
+}
+
+impl Clock for SystemClock {
+    fn now_ms(&self) -> u64 {
+        u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "this is where the calendar comes in")]
+    fn unix_s(&self) -> i64 {
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
+    }
+}

@@ -1,0 +1,286 @@
+//! A run: the coordinating thread between the frontier, the fetchers and the parsers.
+//!
+//! What lives here: [`run`], from the lock to the report. The stages: the coordinator hands visits of
+//! the frontier to the fetchers, tasks on a few threads; what they bring goes to the parsers
+//! (`parser.rs`), and from there back to the coordinator. What does not: any decision about a
+//! page; those are the frontier's.
+//!
+//! **Invariant.** At most `fetchers` visits are between the coordinator and itself, so that no queue
+//! holds more and a slow stage slows the others down. When [`run`] returns, its threads have ended
+//! and what they archived is on the medium.
+
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::Scope;
+use std::time::Duration;
+
+use archive::{WarcWriter, WriterOptions};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, unbounded};
+use page::{Limits, Url, normalise};
+use tokio::runtime::{Builder, Runtime};
+
+use crate::agents::read_inboxes;
+use crate::answer::Answers;
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::error::CrawlError;
+use crate::fetch::{Fetched, Fetcher};
+use crate::frontier::Frontier;
+use crate::guard::Guard;
+use crate::outcome::Visit;
+use crate::parser::{Dead, Event, Parser};
+use crate::replay::{Replayed, replay};
+use crate::report::{Report, Snapshot};
+use crate::rules::Rules;
+use crate::seeds::add_seeds;
+
+/// How often the watcher is told, and the stop flag looked at.
+const WATCH_MS: u64 = 200;
+
+/// How long visits under way may take to end when the crawl is stopped.
+const STOP_MS: u64 = 3_000;
+
+/// The folders of a crawl.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dirs {
+    /// Where pages are kept; the only source of truth.
+    pub archive: PathBuf,
+    /// Seeds, and scratch files that are made anew by every run.
+    pub frontier: PathBuf,
+}
+
+/// Crawls until there is nothing left to do, or `stop` is set.
+///
+/// `seeds` are added to those of earlier runs, and may be empty if there were any. What earlier runs
+/// archived is not fetched again. `watch` is told about five times a second how things stand.
+pub fn run(
+    dirs: &Dirs,
+    config: &Config,
+    seeds: &[String],
+    clock: Arc<dyn Clock>,
+    stop: &AtomicBool,
+    watch: &(dyn Fn(&Snapshot) + Sync),
+) -> Result<Report, CrawlError> {
+    config.check()?;
+    let started_ms = clock.now_ms();
+    for dir in [&dirs.frontier, &dirs.archive] {
+        fs::create_dir_all(dir).map_err(|source| CrawlError::Io { path: dir.clone(), source })?;
+    }
+    let _lock = lock(&dirs.frontier)?;
+    let seeds = add_seeds(&dirs.frontier, seeds, config)?;
+    Guard::new(config, &seeds).check_contact()?;
+
+    let config = Arc::new(config.clone());
+    let rules = Rules::new(&config, &seeds);
+    let mut frontier = Frontier::create(&config, &seeds, &dirs.frontier)?;
+    let answers = Arc::new(Answers::new(&config, rules.clone()));
+    let first = first_urls(&dirs.frontier, &seeds, &rules, &config)?;
+    let replayed = replay(&dirs.archive, &mut frontier, &answers, &first, stop)?;
+
+    let mut coordinator = Coordinator { frontier, clock, stop, watch, started_ms, told_ms: None };
+    coordinator.tell();
+    if !stop.load(Ordering::Relaxed) {
+        coordinator.crawl(dirs, &config, &answers)?;
+    }
+    coordinator.told_ms = None;
+    coordinator.tell();
+    Ok(coordinator.report(&replayed))
+}
+
+/// Keeps a second crawl away from the folder as long as the file is open.
+fn lock(frontier: &Path) -> Result<File, CrawlError> {
+    let path = frontier.join("lock");
+    let file = File::options().create(true).append(true).open(&path);
+    let file = file.map_err(|source| CrawlError::Io { path: path.clone(), source })?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(CrawlError::Busy { path }),
+        Err(TryLockError::Error(source)) => Err(CrawlError::Io { path, source }),
+    }
+}
+
+/// The seeds, and what other agents found for this one.
+fn first_urls(
+    frontier: &Path,
+    seeds: &[Url],
+    rules: &Rules,
+    config: &Config,
+) -> Result<Vec<String>, CrawlError> {
+    let mut urls: Vec<String> = seeds.iter().map(Url::to_string).collect();
+    let limits = Limits { url_bytes_max: config.url_bytes_max, ..Limits::default() };
+    read_inboxes(frontier, &mut |line| {
+        let url = normalise(line, None, &limits).ok();
+        urls.extend(url.filter(|url| rules.check(url).is_ok()).map(String::from));
+        Ok(())
+    })?;
+    Ok(urls)
+}
+
+struct Coordinator<'a> {
+    frontier: Frontier,
+    clock: Arc<dyn Clock>,
+    stop: &'a AtomicBool,
+    watch: &'a (dyn Fn(&Snapshot) + Sync),
+    started_ms: u64,
+    told_ms: Option<u64>,
+}
+
+impl Coordinator<'_> {
+    fn crawl(
+        &mut self,
+        dirs: &Dirs,
+        config: &Arc<Config>,
+        answers: &Arc<Answers>,
+    ) -> Result<(), CrawlError> {
+        let (fetched_in, fetched_out) = bounded(config.fetchers);
+        let (events_in, events_out) = unbounded();
+        let fetcher = Arc::new(Fetcher::new(config, Arc::clone(&self.clock))?);
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(config.fetch_threads)
+            .enable_all()
+            .build()
+            .map_err(|source| CrawlError::Start { source })?;
+        let ended = std::thread::scope(|scope| {
+            for _ in 0..config.parsers {
+                let parser = Parser {
+                    answers: Arc::clone(answers),
+                    archive: WarcWriter::create(&dirs.archive, writer_options(config))?,
+                    clock: Arc::clone(&self.clock),
+                    user_agent: config.user_agent_header(),
+                };
+                spawn(scope, parser, fetched_out.clone(), events_in.clone())?;
+            }
+            drop(fetched_out);
+            let fetchers =
+                Fetchers { runtime: &runtime, fetcher, fetched: fetched_in, events: events_in };
+            let result = self.work(config.fetchers, &fetchers, &events_out);
+            // With the last sender gone the parsers finish their files and end.
+            drop(fetchers);
+            runtime.shutdown_timeout(Duration::from_millis(STOP_MS));
+            result
+        });
+        let late = events_out.try_iter().find_map(|event| match event {
+            Event::Archive(error) => Some(error),
+            _ => None,
+        });
+        ended.and(late.map_or(Ok(()), |error| Err(error.into())))
+    }
+
+    /// Hands out visits and takes note of what comes back.
+    fn work(
+        &mut self,
+        visits_max: usize,
+        fetchers: &Fetchers<'_>,
+        events: &Receiver<Event>,
+    ) -> Result<(), CrawlError> {
+        let mut under_way = 0;
+        let mut stopped_ms = None;
+        loop {
+            let now_ms = self.clock.now_ms();
+            if self.stop.load(Ordering::Relaxed) {
+                let since_ms = *stopped_ms.get_or_insert(now_ms);
+                if under_way == 0 || now_ms >= since_ms + STOP_MS {
+                    return Ok(());
+                }
+            }
+            while stopped_ms.is_none() && under_way < visits_max {
+                let now_ms = self.clock.now_ms();
+                let Some(visit) = self.frontier.next(now_ms, self.clock.unix_s())? else { break };
+                fetchers.send(visit);
+                under_way += 1;
+            }
+            if under_way == 0 && stopped_ms.is_none() && self.frontier.is_done() {
+                return Ok(());
+            }
+            self.tell();
+            let is_full = under_way >= visits_max;
+            let wake_ms = self.frontier.next_ms().filter(|_| !is_full && stopped_ms.is_none());
+            let wait_ms = wake_ms.unwrap_or(u64::MAX).saturating_sub(now_ms).clamp(1, WATCH_MS);
+            match events.recv_timeout(Duration::from_millis(wait_ms)) {
+                Ok(event) => {
+                    // All that is there, before the next look at the queues.
+                    for event in std::iter::once(event).chain(events.try_iter()) {
+                        self.hear(event)?;
+                        under_way -= 1;
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(CrawlError::Lost { stage: "parser" });
+                }
+            }
+        }
+    }
+
+    fn hear(&mut self, event: Event) -> Result<(), CrawlError> {
+        match event {
+            Event::Done(done) => self.frontier.settle(*done),
+            Event::Archive(error) => Err(error.into()),
+            Event::Lost(stage) => Err(CrawlError::Lost { stage }),
+        }
+    }
+
+    /// Tells the watcher, if it is time to.
+    fn tell(&mut self) {
+        let now_ms = self.clock.now_ms();
+        if self.told_ms.is_none_or(|told_ms| now_ms >= told_ms + WATCH_MS) {
+            self.told_ms = Some(now_ms);
+            let elapsed_ms = now_ms.saturating_sub(self.started_ms);
+            (self.watch)(&Snapshot { elapsed_ms, ..self.frontier.snapshot() });
+        }
+    }
+
+    fn report(&self, replayed: &Replayed) -> Report {
+        Report {
+            damaged: replayed.damaged,
+            resumed: replayed.resumed,
+            interrupted: self.stop.load(Ordering::Relaxed),
+            elapsed_ms: self.clock.now_ms().saturating_sub(self.started_ms),
+            ..self.frontier.report()
+        }
+    }
+}
+
+/// The fetching side, as the coordinator sees it.
+struct Fetchers<'a> {
+    runtime: &'a Runtime,
+    fetcher: Arc<Fetcher>,
+    fetched: Sender<Fetched>,
+    events: Sender<Event>,
+}
+
+impl Fetchers<'_> {
+    fn send(&self, visit: Visit) {
+        let fetcher = Arc::clone(&self.fetcher);
+        let (fetched, events) = (self.fetched.clone(), self.events.clone());
+        self.runtime.spawn(async move {
+            let mut dead = Dead { events: &events, stage: "fetcher", is_over: false };
+            let catch = fetcher.visit(visit).await;
+            // There is room for every visit under way; nobody listens only when all is over.
+            dead.is_over = fetched.send(catch).is_ok();
+        });
+    }
+}
+
+fn spawn<'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    parser: Parser,
+    fetched: Receiver<Fetched>,
+    events: Sender<Event>,
+) -> Result<(), CrawlError> {
+    std::thread::Builder::new()
+        .name("parser".to_owned())
+        .spawn_scoped(scope, move || parser.run(&fetched, &events))
+        .map(|_| ())
+        .map_err(|source| CrawlError::Start { source })
+}
+
+fn writer_options(config: &Config) -> WriterOptions {
+    WriterOptions {
+        software: config.user_agent.clone(),
+        file_bytes_max: config.archive_file_bytes_max,
+        gzip_level: config.gzip_level,
+    }
+}

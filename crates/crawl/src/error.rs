@@ -1,0 +1,79 @@
+//! What can stop a crawl as a whole. What happens to one page is an outcome, not an error: see
+//! `outcome.rs`.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Why a crawl could not begin or go on. What was archived before stays archived.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CrawlError {
+    /// A key of the configuration cannot be obeyed.
+    #[error("the key `{key}` of the crawl cannot be used: {why}")]
+    Config {
+        /// The key, as in the file.
+        key: &'static str,
+        /// What is wrong with it, and what would do.
+        why: String,
+    },
+    /// Owners of sites must be able to reach whoever crawls them.
+    #[error(
+        "{host} is not on this machine, and a crawl of other people's servers must say who \
+         crawls: set the key `contact` to a web page or an e-mail address"
+    )]
+    NoContact {
+        /// The first host that needs it.
+        host: String,
+    },
+    /// A seed that is no web address.
+    #[error("cannot use the seed {seed:?}: {why}")]
+    Seed {
+        /// As it was given.
+        seed: String,
+        /// Why not.
+        why: String,
+    },
+    /// Nothing to begin with.
+    #[error("no seeds: name at least one address to begin with")]
+    NoSeeds,
+    /// Two crawls over one folder would tear the archive apart.
+    #[error("another crawl is at work in {path}; wait for it or stop it")]
+    Busy {
+        /// The lock file.
+        path: PathBuf,
+    },
+    /// A file of the frontier.
+    #[error("cannot access {path}")]
+    Io {
+        /// Which file or folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The system would not give what fetching needs.
+    #[error("cannot start the fetchers")]
+    Start {
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The archive could not be read or written, for instance because the disk is full.
+    #[error("the archive: {source}")]
+    Archive {
+        /// What the archive said.
+        #[from]
+        source: archive::ArchiveError,
+    },
+    /// The sieve could not be read or written.
+    #[error("the sieve: {source}")]
+    Sieve {
+        /// What the sieve said.
+        #[from]
+        source: sieve::SieveError,
+    },
+    /// A thread of ours ended before its time: a bug.
+    #[error("a {stage} thread ended unexpectedly; this is a bug, please report it")]
+    Lost {
+        /// Which stage.
+        stage: &'static str,
+    },
+}

@@ -1,0 +1,65 @@
+//! Connections between the visits of a site.
+//!
+//! **Invariant.** At most one idle connection a site, at most `idle_max` in all, none idle for longer
+//! than [`IDLE_MS_MAX`]. Only connections whose last answer was read to its end are here.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, PoisonError};
+
+use super::Sender;
+
+/// Servers close idle connections after 5 to 75 seconds; one that is about to be closed is worth less
+/// than a new one.
+const IDLE_MS_MAX: u64 = 15_000;
+
+pub(super) struct Pool {
+    idle_max: usize,
+    inner: Mutex<Inner>,
+}
+
+#[derive(Default)]
+struct Inner {
+    idle: BTreeMap<String, (u64, Sender)>,
+    /// The same sites by age.
+    ages: BTreeSet<(u64, String)>,
+}
+
+impl Pool {
+    pub(super) fn new(idle_max: usize) -> Pool {
+        Pool { idle_max, inner: Mutex::default() }
+    }
+
+    /// An open connection to a site.
+    pub(super) fn take(&self, site: &str, now_ms: u64) -> Option<Sender> {
+        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let (since_ms, sender) = inner.remove(site)?;
+        let is_fresh = now_ms.saturating_sub(since_ms) <= IDLE_MS_MAX;
+        (is_fresh && !sender.is_closed()).then_some(sender)
+    }
+
+    /// Keeps a connection for the next visit of its site.
+    pub(super) fn give(&self, site: &str, sender: Sender, now_ms: u64) {
+        if self.idle_max == 0 || sender.is_closed() {
+            return;
+        }
+        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        inner.remove(site);
+        while let Some((since_ms, oldest)) = inner.ages.first() {
+            if inner.idle.len() < self.idle_max && now_ms.saturating_sub(*since_ms) <= IDLE_MS_MAX {
+                break;
+            }
+            let oldest = oldest.clone();
+            inner.remove(&oldest);
+        }
+        inner.ages.insert((now_ms, site.to_owned()));
+        inner.idle.insert(site.to_owned(), (now_ms, sender));
+    }
+}
+
+impl Inner {
+    fn remove(&mut self, site: &str) -> Option<(u64, Sender)> {
+        let (since_ms, sender) = self.idle.remove(site)?;
+        self.ages.remove(&(since_ms, site.to_owned()));
+        Some((since_ms, sender))
+    }
+}

@@ -1,0 +1,149 @@
+//! A host in a crawl: its queue, its robots.txt, its record of failures.
+//!
+//! The life of a host. It is created when the first of its URLs comes out of the sieve, and enters
+//! the workbench. Its first turn finds its address, its second fetches robots.txt, every later one
+//! fetches a page that robots.txt allows. With nothing left to do it is `Idle` until another URL
+//! comes. When its robots.txt redirects to another host, it waits (`Asking`) until that host has
+//! run the errand in a turn of its own; meanwhile it may itself run errands for others. A host that
+//! cannot be reached, or whose robots.txt cannot be had, is set `Aside` for a while, its pages
+//! with it.
+//!
+//! **Invariant.** Only a host that is `Listed` is in the workbench, only one that is `Visiting` has
+//! a visit under way, and no more than one.
+
+use std::collections::VecDeque;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use crate::config::Order;
+use crate::order::{BreadthFirst, ShallowFirst, VisitOrder, Waiting};
+use crate::robots::Robots;
+use crate::site::{HostId, Site};
+
+pub(super) struct Host {
+    pub(super) site: Arc<Site>,
+    pub(super) state: State,
+    pub(super) address: Option<IpAddr>,
+    pub(super) robots: RobotsState,
+    /// Pages never tried.
+    pub(super) queue: Box<dyn VisitOrder>,
+    /// A page to be tried again, before the others.
+    pub(super) again: Option<Waiting>,
+    /// robots.txt files to be fetched here, first its own.
+    pub(super) errands: VecDeque<Errand>,
+    /// Pages archived, and requests made for pages.
+    pub(super) pages: u64,
+    pub(super) requests: u64,
+    /// Failures in a row.
+    pub(super) failures: u32,
+    /// Before this moment it is left alone.
+    pub(super) ready_ms: u64,
+}
+
+/// Where a host is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum State {
+    /// Nothing to do.
+    Idle,
+    /// In the workbench.
+    Listed,
+    /// At a fetcher or a parser.
+    Visiting,
+    /// Waiting for another host's errand.
+    Asking,
+    /// Given up, and why.
+    Aside(String),
+}
+
+/// What is known of a robots.txt.
+pub(super) enum RobotsState {
+    /// Not yet fetched.
+    Unknown,
+    /// On its way.
+    Asked,
+    /// Fetched then, with this result.
+    Known { fetched_s: i64, robots: Box<Robots> },
+}
+
+/// A robots.txt to be fetched for `asker`.
+#[derive(Debug)]
+pub(super) struct Errand {
+    pub(super) asker: HostId,
+    pub(super) page: Waiting,
+}
+
+/// How long a robots.txt may be believed: 24 hours, by RFC 9309.
+const ROBOTS_S_MAX: i64 = 24 * 3600;
+
+impl Host {
+    pub(super) fn new(site: Site, order: Order) -> Host {
+        let queue: Box<dyn VisitOrder> = match order {
+            Order::BreadthFirst => Box::<BreadthFirst>::default(),
+            Order::ShallowFirst => Box::<ShallowFirst>::default(),
+        };
+        Host {
+            site: Arc::new(site),
+            state: State::Idle,
+            address: None,
+            robots: RobotsState::Unknown,
+            queue,
+            again: None,
+            errands: VecDeque::new(),
+            pages: 0,
+            requests: 0,
+            failures: 0,
+            ready_ms: 0,
+        }
+    }
+
+    /// How many pages wait.
+    pub(super) fn waiting(&self) -> usize {
+        self.queue.len() + usize::from(self.again.is_some())
+    }
+
+    /// Where the host belongs when it is not being visited.
+    pub(super) fn place(&self) -> State {
+        if !self.errands.is_empty() {
+            State::Listed
+        } else if self.waiting() == 0 {
+            State::Idle
+        } else if matches!(self.robots, RobotsState::Asked) {
+            State::Asking
+        } else {
+            State::Listed
+        }
+    }
+
+    pub(super) fn pop(&mut self) -> Option<Waiting> {
+        self.again.take().or_else(|| self.queue.pop())
+    }
+
+    /// Forgets all pages that wait; how many they were.
+    pub(super) fn clear(&mut self) -> usize {
+        let mut cleared = 0;
+        while self.pop().is_some() {
+            cleared += 1;
+        }
+        cleared
+    }
+
+    /// Makes sure that there is a robots.txt not too old, or that it is asked for.
+    pub(super) fn ask_robots(&mut self, id: HostId, now_s: i64) {
+        let ask = match self.robots {
+            RobotsState::Unknown => true,
+            RobotsState::Asked => false,
+            RobotsState::Known { fetched_s, .. } => now_s - fetched_s > ROBOTS_S_MAX,
+        };
+        if ask && self.waiting() > 0 {
+            self.robots = RobotsState::Asked;
+            self.errands.push_back(Errand { asker: id, page: Waiting::new("/robots.txt") });
+        }
+    }
+
+    pub(super) fn crawl_delay_ms(&self) -> Option<u64> {
+        match &self.robots {
+            RobotsState::Known { robots, .. } => robots.crawl_delay_ms(),
+            _ => None,
+        }
+    }
+}

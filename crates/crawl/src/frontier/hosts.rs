@@ -1,0 +1,617 @@
+//! All hosts of a crawl: their queues, their turns, and what a visit changes.
+//!
+//! What lives here: [`Hosts`]. What does not: the sieve (`mod.rs`), one host's state (`host.rs`).
+//!
+//! **Invariant.** `waiting` is the sum of what waits at the hosts; the workbench holds exactly the
+//! hosts that are `Listed`; `asides` exactly those that are `Aside`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use super::host::{Errand, Host, RobotsState, State};
+use crate::agents::Agents;
+use crate::answer::Purpose;
+use crate::config::Config;
+use crate::error::CrawlError;
+use crate::guard::Guard;
+use crate::journal::Entry;
+use crate::order::Waiting;
+use crate::outcome::{Answered, Done, Failure, Outcome, Task, Visit};
+use crate::politeness::Politeness;
+use crate::report::{AsideHost, Report, Snapshot};
+use crate::robots::Robots;
+use crate::site::{HostId, Site};
+use crate::workbench::Workbench;
+
+/// A connection is kept open for a pause no longer than this.
+const KEEP_ALIVE_MS_MAX: u64 = 5_000;
+
+/// Redirects of a robots.txt that are followed: the five of RFC 9309.
+const ROBOTS_HOPS_MAX: u8 = 5;
+
+/// What is known of a URL besides its bytes, until it comes out of the sieve.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Mark {
+    pub(super) hops: u8,
+    pub(super) sitemap: bool,
+}
+
+pub(super) struct Hosts {
+    config: Arc<Config>,
+    politeness: Politeness,
+    guard: Guard,
+    agents: Agents,
+    workbench: Workbench,
+    hosts: Vec<Host>,
+    ids: BTreeMap<Box<str>, HostId>,
+    /// Hosts set aside, by the moment they come back.
+    asides: BTreeSet<(u64, HostId)>,
+    marks: BTreeMap<String, Mark>,
+    waiting: usize,
+    under_way: usize,
+    report: Report,
+    /// An outbox that could not be written.
+    failed: Option<CrawlError>,
+}
+
+/// A visit that did not lead to what it was for.
+struct Stumble {
+    /// The class, for the report.
+    class: String,
+    /// The story, for people.
+    why: String,
+    /// Another try may end better.
+    is_passing: bool,
+    /// It is the host that cannot be reached.
+    is_of_host: bool,
+    retry_after_ms: Option<u64>,
+}
+
+impl From<Failure> for Stumble {
+    fn from(failure: Failure) -> Stumble {
+        Stumble {
+            class: failure.kind.name().to_owned(),
+            why: failure.to_string(),
+            is_passing: failure.kind.is_passing(),
+            is_of_host: failure.kind.is_of_host(),
+            retry_after_ms: None,
+        }
+    }
+}
+
+fn is_passing_status(status: u16) -> bool {
+    status == 429 || (500..=599).contains(&status)
+}
+
+impl Hosts {
+    pub(super) fn new(config: &Arc<Config>, guard: Guard, agents: Agents) -> Hosts {
+        Hosts {
+            politeness: Politeness::new(config),
+            workbench: Workbench::new(config.ip_delay_ms),
+            config: Arc::clone(config),
+            guard,
+            agents,
+            hosts: Vec::new(),
+            ids: BTreeMap::new(),
+            asides: BTreeSet::new(),
+            marks: BTreeMap::new(),
+            waiting: 0,
+            under_way: 0,
+            report: Report::default(),
+            failed: None,
+        }
+    }
+
+    pub(super) fn redirects_max(&self) -> u8 {
+        self.config.redirects_max
+    }
+
+    pub(super) fn mark(&mut self, url: &str, mark: Mark) {
+        self.marks.insert(url.to_owned(), mark);
+    }
+
+    /// Puts a URL that came out of the sieve where it belongs.
+    pub(super) fn enqueue(&mut self, key: &[u8]) {
+        let Some((site, path)) = str::from_utf8(key).ok().and_then(Site::split) else { return };
+        let url = str::from_utf8(key).unwrap_or_default();
+        let mark = self.marks.get(url).copied().unwrap_or_default();
+        let Some(id) = self.own_id(site, url) else { return };
+        let host = &mut self.hosts[index(id)];
+        let limit = if is_reached(host.pages, self.config.pages_per_host_max)
+            || is_reached(host.requests, self.config.requests_per_host_max)
+        {
+            Some("host-limit")
+        } else if host.waiting() >= self.config.waiting_per_host_max {
+            Some("waiting-per-host")
+        } else {
+            (self.waiting >= self.config.waiting_max).then_some("waiting")
+        };
+        if let Some(limit) = limit {
+            return self.drop_urls(limit, 1);
+        }
+        host.queue.push(Waiting { hops: mark.hops, sitemap: mark.sitemap, ..Waiting::new(path) });
+        self.waiting += 1;
+        if host.state == State::Idle {
+            self.list(id);
+        }
+    }
+
+    pub(super) fn end_flush(&mut self) -> Result<(), CrawlError> {
+        self.marks.clear();
+        self.failed.take().map_or(Ok(()), Err)?;
+        self.agents.flush()
+    }
+
+    /// The number of the site of a URL; `None`, and the URL is dealt with, if it is not ours.
+    fn own_id(&mut self, site: &str, url: &str) -> Option<HostId> {
+        if let Some(&id) = self.ids.get(site) {
+            return Some(id);
+        }
+        let parsed = Site::parse(site)?;
+        if let Some(agent) = self.agents.other(parsed.host()) {
+            self.report.sent += 1;
+            if let Err(error) = self.agents.send(agent, url) {
+                self.failed = Some(error);
+            }
+            return None;
+        }
+        let id = self.add(parsed);
+        if id.is_none() {
+            self.drop_urls("hosts", 1);
+        }
+        id
+    }
+
+    fn id(&mut self, site: &str) -> Option<HostId> {
+        if let Some(&id) = self.ids.get(site) {
+            return Some(id);
+        }
+        self.add(Site::parse(site)?)
+    }
+
+    fn add(&mut self, site: Site) -> Option<HostId> {
+        let id = u32::try_from(self.hosts.len()).ok().map(HostId)?;
+        if self.hosts.len() >= self.config.hosts_max {
+            return None;
+        }
+        self.ids.insert(site.key().into(), id);
+        self.hosts.push(Host::new(site, self.config.order));
+        Some(id)
+    }
+
+    pub(super) fn drop_redirect(&mut self) {
+        self.drop_urls("redirects", 1);
+    }
+
+    fn drop_urls(&mut self, limit: &str, urls: usize) {
+        if urls > 0 {
+            *self.report.dropped.entry(limit.to_owned()).or_default() += urls as u64;
+        }
+    }
+
+    pub(super) fn refuse(&mut self, refused: &BTreeMap<&'static str, u64>) {
+        for (&name, times) in refused {
+            *self.report.refused.entry(name.to_owned()).or_default() += times;
+        }
+    }
+
+    /// Puts a host that is not being visited where it belongs.
+    fn list(&mut self, id: HostId) {
+        let host = &mut self.hosts[index(id)];
+        if matches!(host.state, State::Aside(_)) {
+            return;
+        }
+        host.state = host.place();
+        if host.state == State::Listed {
+            self.workbench.insert(id, host.address, host.ready_ms);
+        }
+    }
+
+    fn set_aside(&mut self, id: HostId, why: String, now_ms: u64) {
+        let host = &mut self.hosts[index(id)];
+        if matches!(host.state, State::Aside(_)) {
+            return;
+        }
+        host.state = State::Aside(why);
+        if matches!(host.robots, RobotsState::Asked) {
+            host.robots = RobotsState::Unknown;
+        }
+        let until_ms = now_ms.saturating_add(self.config.set_aside_s.saturating_mul(1000));
+        self.asides.insert((until_ms, id));
+        let errands = std::mem::take(&mut host.errands);
+        let site = Arc::clone(&host.site);
+        for Errand { asker, .. } in errands {
+            if asker != id && self.hosts[index(asker)].state == State::Asking {
+                self.set_aside(asker, format!("its robots.txt is at {site}, set aside"), now_ms);
+            }
+        }
+    }
+
+    /// Lets hosts come back whose time aside is over.
+    fn wake(&mut self, now_ms: u64) {
+        while let Some(&(until_ms, id)) = self.asides.first() {
+            if until_ms > now_ms {
+                break;
+            }
+            self.asides.pop_first();
+            let host = &mut self.hosts[index(id)];
+            (host.failures, host.state) = (0, State::Idle);
+            self.list(id);
+        }
+    }
+
+    pub(super) fn next(&mut self, now_ms: u64, now_s: i64) -> Option<Visit> {
+        self.wake(now_ms);
+        while !self.is_full() {
+            let id = self.workbench.take(now_ms)?;
+            if let Some(visit) = self.turn(id, now_ms, now_s) {
+                self.hosts[index(id)].state = State::Visiting;
+                self.under_way += 1;
+                return Some(visit);
+            }
+        }
+        None
+    }
+
+    /// What a host that was taken from the workbench is visited for; `None` if it is not after all.
+    fn turn(&mut self, id: HostId, now_ms: u64, now_s: i64) -> Option<Visit> {
+        self.keep_to_limits(id);
+        let host = &mut self.hosts[index(id)];
+        if matches!(host.state, State::Aside(_)) {
+            // Set aside on behalf of another host while it was listed for an errand.
+            self.workbench.release(host.address, None);
+            return None;
+        }
+        let site = Arc::clone(&host.site);
+        let visit = |task, page, address, keep_alive| Visit {
+            host: id,
+            site: Arc::clone(&site),
+            task,
+            page,
+            address,
+            keep_alive,
+        };
+        let Some(address) = host.address else {
+            let Some(address) = self.guard.known(site.host()) else {
+                return Some(visit(Task::Resolve, Waiting::new("/"), None, false));
+            };
+            self.set_address(id, address, now_ms);
+            return None;
+        };
+        host.ask_robots(id, now_s);
+        let (task, page) = if let Some(errand) = host.errands.pop_front() {
+            let asker_site = Arc::clone(&self.hosts[index(errand.asker)].site);
+            (Task::Robots { asker: errand.asker, asker_site }, errand.page)
+        } else if let Some(page) = self.pop_allowed(id) {
+            (Task::Page, page)
+        } else {
+            self.workbench.release(Some(address), None);
+            self.list(id);
+            return None;
+        };
+        let host = &self.hosts[index(id)];
+        let is_robots = matches!(task, Task::Robots { .. });
+        let keep_alive = (is_robots || host.waiting() > 0)
+            && self.politeness.pause_ms(host.crawl_delay_ms()) <= KEEP_ALIVE_MS_MAX;
+        Some(visit(task, page, Some(address), keep_alive))
+    }
+
+    /// Forgets the pages of a host that has had its share.
+    fn keep_to_limits(&mut self, id: HostId) {
+        let host = &mut self.hosts[index(id)];
+        if is_reached(host.pages, self.config.pages_per_host_max)
+            || is_reached(host.requests, self.config.requests_per_host_max)
+        {
+            let cleared = host.clear();
+            self.waiting -= cleared;
+            self.drop_urls("host-limit", cleared);
+        }
+    }
+
+    /// The next page of a host that its robots.txt allows, if it is known.
+    fn pop_allowed(&mut self, id: HostId) -> Option<Waiting> {
+        let host = &mut self.hosts[index(id)];
+        let RobotsState::Known { .. } = host.robots else { return None };
+        while let Some(page) = host.pop() {
+            self.waiting -= 1;
+            let RobotsState::Known { robots, .. } = &host.robots else { return None };
+            if robots.allows(&page.path).allowed {
+                return Some(page);
+            }
+            self.report.forbidden_by_robots += 1;
+        }
+        None
+    }
+
+    fn set_address(&mut self, id: HostId, address: IpAddr, now_ms: u64) {
+        let host = &mut self.hosts[index(id)];
+        match self.guard.check(host.site.host(), address) {
+            Ok(()) => {
+                host.address = Some(address);
+                self.list(id);
+            }
+            Err(failure) => {
+                self.count_failure(failure.kind.name());
+                self.set_aside(id, failure.to_string(), now_ms);
+            }
+        }
+    }
+
+    fn count_failure(&mut self, class: &str) {
+        *self.report.failures.entry(class.to_owned()).or_default() += 1;
+    }
+
+    pub(super) fn settle(&mut self, done: Done) {
+        let Done { visit, finished_ms, date_s, outcome } = done;
+        self.under_way -= 1;
+        let id = visit.host;
+        if visit.task != Task::Resolve {
+            self.workbench.release(visit.address, Some(finished_ms));
+            self.report.requests += 1;
+            let host = &mut self.hosts[index(id)];
+            host.ready_ms = finished_ms + self.politeness.pause_ms(host.crawl_delay_ms());
+        }
+        match outcome {
+            Outcome::Resolved(address) => self.set_address(id, address, finished_ms),
+            Outcome::Failed(failure) => self.stumble(visit, failure.into(), finished_ms),
+            Outcome::Answered(answered) => {
+                self.report.bytes += answered.bytes;
+                *self.report.statuses.entry(answered.status).or_default() += 1;
+                let host = &mut self.hosts[index(id)];
+                if is_passing_status(answered.status) {
+                    let stumble = Stumble {
+                        class: format!("http-{}", answered.status),
+                        why: format!("{} answers {}", visit.page.path, answered.status),
+                        is_passing: true,
+                        is_of_host: false,
+                        retry_after_ms: answered.retry_after_ms,
+                    };
+                    return self.stumble(visit, stumble, finished_ms);
+                }
+                host.failures = 0;
+                match visit.task {
+                    Task::Robots { asker, .. } => {
+                        self.settle_robots(&visit, asker, answered, date_s, finished_ms);
+                    }
+                    _ => self.settle_page(id, visit.page.sitemap, answered.status),
+                }
+                // A Crawl-delay that has just become known counts at once.
+                let host = &mut self.hosts[index(id)];
+                host.ready_ms = finished_ms + self.politeness.pause_ms(host.crawl_delay_ms());
+                if host.state == State::Visiting {
+                    self.list(id);
+                }
+            }
+        }
+    }
+
+    fn settle_page(&mut self, id: HostId, is_sitemap: bool, status: u16) {
+        let host = &mut self.hosts[index(id)];
+        host.requests += 1;
+        if status == 200 && !is_sitemap {
+            host.pages += 1;
+            self.report.pages += 1;
+            self.report.pages_new += 1;
+        }
+        self.report.redirects += u64::from(is_redirect(status));
+    }
+
+    fn settle_robots(
+        &mut self,
+        visit: &Visit,
+        asker: HostId,
+        mut answered: Answered,
+        date_s: i64,
+        now_ms: u64,
+    ) {
+        if is_redirect(answered.status) {
+            self.report.redirects += 1;
+            let target = answered.harvest.redirect.take();
+            let target = target.filter(|_| visit.page.hops < ROBOTS_HOPS_MAX);
+            if let Some((site, path)) = target.as_deref().and_then(Site::split) {
+                return self.send_errand(asker, site, path, visit.page.hops + 1, now_ms);
+            }
+        }
+        // Anything but a file, an error of the server, or silence means that there are no rules.
+        let robots = Box::new(answered.harvest.robots.take().unwrap_or_default());
+        self.know_robots(asker, robots, date_s);
+    }
+
+    fn know_robots(&mut self, asker: HostId, robots: Box<Robots>, fetched_s: i64) {
+        let host = &mut self.hosts[index(asker)];
+        host.robots = RobotsState::Known { fetched_s, robots };
+        if host.state == State::Asking {
+            self.list(asker);
+        }
+    }
+
+    /// Has the robots.txt of `asker` fetched where it was moved to.
+    fn send_errand(&mut self, asker: HostId, site: &str, path: &str, hops: u8, now_ms: u64) {
+        let page = Waiting { hops, ..Waiting::new(path) };
+        let Some(id) = self.id(site) else {
+            return self.know_robots(asker, Box::default(), 0);
+        };
+        let host = &mut self.hosts[index(id)];
+        if matches!(host.state, State::Aside(_)) && id != asker {
+            let why = format!("its robots.txt is at {site}, set aside");
+            // The asker is being visited or waits; either way it is not in the workbench.
+            return self.set_aside(asker, why, now_ms);
+        }
+        host.errands.push_back(Errand { asker, page });
+        if matches!(host.state, State::Idle | State::Asking) {
+            self.list(id);
+        }
+    }
+
+    /// A visit did not lead to what it was for: it is tried again, given up, or the host is.
+    fn stumble(&mut self, mut visit: Visit, stumble: Stumble, now_ms: u64) {
+        let id = visit.host;
+        let host = &mut self.hosts[index(id)];
+        if visit.task == Task::Page {
+            host.requests += 1;
+        }
+        host.failures += u32::from(stumble.is_of_host);
+        let is_last = visit.page.attempts >= self.config.retries;
+        if stumble.is_of_host && !stumble.is_passing {
+            self.count_failure(&stumble.class);
+            self.put_back(visit);
+            return self.set_aside(id, stumble.why, now_ms);
+        }
+        if !stumble.is_passing || is_last {
+            return self.give_up(&visit, stumble, now_ms);
+        }
+        if stumble.is_of_host && host.failures >= self.config.host_failures_max {
+            self.count_failure(&stumble.class);
+            self.put_back(visit);
+            return self.set_aside(id, stumble.why, now_ms);
+        }
+        visit.page.attempts += 1;
+        let tries = if stumble.is_of_host { host.failures } else { visit.page.attempts.into() };
+        let delay = host.crawl_delay_ms();
+        match self.politeness.back_off_ms(tries, delay, stumble.retry_after_ms) {
+            Some(wait_ms) => {
+                host.ready_ms = now_ms.saturating_add(wait_ms);
+                if stumble.is_of_host && self.guard.known(visit.site.host()).is_none() {
+                    host.address = None; // it may have moved
+                }
+                self.put_back(visit);
+                self.list(id);
+            }
+            None => {
+                self.put_back(visit);
+                self.set_aside(
+                    id,
+                    format!("{}, and asks to wait for too long", stumble.why),
+                    now_ms,
+                );
+            }
+        }
+    }
+
+    fn give_up(&mut self, visit: &Visit, stumble: Stumble, now_ms: u64) {
+        let id = visit.host;
+        self.count_failure(&stumble.class);
+        let host = &mut self.hosts[index(id)];
+        host.failures += u32::from(stumble.is_passing && !stumble.is_of_host);
+        let is_worn = host.failures >= self.config.host_failures_max;
+        match visit.task {
+            Task::Resolve => return self.set_aside(id, stumble.why, now_ms),
+            Task::Robots { asker, .. } => {
+                let why = format!("its robots.txt cannot be had ({})", stumble.why);
+                self.set_aside(asker, why, now_ms);
+                if asker == id {
+                    return;
+                }
+            }
+            Task::Page => {}
+        }
+        if is_worn { self.set_aside(id, stumble.why, now_ms) } else { self.list(id) }
+    }
+
+    /// Gives a visit back to its host, to be the next one.
+    fn put_back(&mut self, visit: Visit) {
+        let host = &mut self.hosts[index(visit.host)];
+        match visit.task {
+            Task::Resolve => {}
+            Task::Robots { asker, .. } => {
+                host.errands.push_front(Errand { asker, page: visit.page });
+            }
+            Task::Page => {
+                host.again = Some(visit.page);
+                self.waiting += 1;
+            }
+        }
+    }
+
+    pub(super) fn replay(&mut self, url: &str, entry: &Entry, date_s: i64, answered: Answered) {
+        let Some((site, _)) = Site::split(url) else { return };
+        let site = entry.robots_for.as_deref().unwrap_or(site);
+        let Some(id) = self.id(site) else { return };
+        let status = answered.status;
+        if entry.purpose == Purpose::Robots {
+            if !is_passing_status(status) && answered.harvest.redirect.is_none() {
+                let robots = answered.harvest.robots.unwrap_or_default();
+                self.know_robots(id, Box::new(robots), date_s);
+            }
+            return;
+        }
+        let host = &mut self.hosts[index(id)];
+        host.requests += 1;
+        if status == 200 && entry.purpose == Purpose::Page {
+            host.pages += 1;
+            self.report.pages += 1;
+        }
+    }
+
+    pub(super) fn is_final(&self, entry: &Entry, status: u16) -> bool {
+        let is_passing = match entry.failure {
+            Some(failure) if failure.is_of_host() && !failure.is_passing() => return false,
+            Some(failure) => failure.is_passing(),
+            None => is_passing_status(status),
+        };
+        !is_passing || entry.attempts >= self.config.retries
+    }
+
+    /// Whether as many pages as wanted are there, or on their way.
+    pub(super) fn is_full(&self) -> bool {
+        let coming = self.report.pages + self.under_way as u64;
+        is_reached(coming, self.config.pages_max)
+    }
+
+    /// Whether nothing is under way.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.under_way == 0
+    }
+
+    /// Whether nothing is under way and nothing waits for its moment.
+    pub(super) fn is_idle(&self) -> bool {
+        self.under_way == 0 && self.workbench.is_empty()
+    }
+
+    pub(super) fn next_ms(&self) -> Option<u64> {
+        let wake_ms = self.asides.first().map(|&(until_ms, _)| until_ms);
+        self.workbench.next_ms().into_iter().chain(wake_ms).min()
+    }
+
+    pub(super) fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            pages: self.report.pages,
+            requests: self.report.requests,
+            bytes: self.report.bytes,
+            waiting: self.waiting as u64,
+            hosts: self.hosts.len() as u64,
+            hosts_aside: self.asides.len() as u64,
+            under_way: self.under_way as u64,
+            elapsed_ms: 0,
+        }
+    }
+
+    pub(super) fn report(&self) -> Report {
+        let aside = |host: &Host| match &host.state {
+            State::Aside(why) => {
+                Some(AsideHost { host: host.site.key().to_owned(), why: why.clone() })
+            }
+            _ => None,
+        };
+        Report {
+            aside: self.hosts.iter().filter_map(aside).collect(),
+            waiting: self.waiting as u64,
+            hosts: self.hosts.len() as u64,
+            ..self.report.clone()
+        }
+    }
+}
+
+fn index(id: HostId) -> usize {
+    usize::try_from(id.0).expect("an id is an index of the table of hosts")
+}
+
+/// Whether a count has come to its limit; 0 is no limit.
+fn is_reached(count: u64, limit: u64) -> bool {
+    limit > 0 && count >= limit
+}
+
+fn is_redirect(status: u16) -> bool {
+    matches!(status, 301 | 302 | 303 | 307 | 308)
+}

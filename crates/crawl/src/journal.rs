@@ -1,0 +1,161 @@
+//! The archive as the journal of the crawl: what is written of a visit, and how it is read again.
+//!
+//! What lives here: the records of one visit. An answer is a `request` and a `response` record; what
+//! HTTP does not say of it stands in headers of the response: `Crivello-Purpose` (`page`, `robots`,
+//! `sitemap`), `Crivello-Attempt`, `Crivello-Hops` and `Crivello-Robots-For`, the site whose
+//! robots.txt it is. A visit without an answer is a `metadata` record with the same as fields, and
+//! with `outcome` and `detail`. What does not: what follows from a record (`replay.rs`).
+//!
+//! **Invariant.** The response is the last record of a visit: a visit whose writing was cut short
+//! never took place.
+
+use archive::{
+    ArchiveError, Draft, Kind, Record, WarcWriter, http_block, parse_warc_fields, warc_fields,
+};
+
+use crate::answer::Purpose;
+use crate::fetch::Answer;
+use crate::outcome::{Failure, FailureKind, Task, Visit};
+
+const PURPOSE: &str = "Crivello-Purpose";
+const ATTEMPT: &str = "Crivello-Attempt";
+const HOPS: &str = "Crivello-Hops";
+const ROBOTS_FOR: &str = "Crivello-Robots-For";
+
+/// A visit as the archive tells it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) purpose: Purpose,
+    /// How many visits had failed before.
+    pub(crate) attempts: u8,
+    pub(crate) hops: u8,
+    /// The site whose robots.txt it is, if not that of the URL.
+    pub(crate) robots_for: Option<String>,
+    /// Why there was no answer; `None` if the record is one.
+    pub(crate) failure: Option<FailureKind>,
+}
+
+impl Entry {
+    /// What a record tells; `None` if it is not about a visit. A response of another crawler is a
+    /// page, or a robots.txt by its name.
+    pub(crate) fn read(record: &Record) -> Option<Entry> {
+        let target = record.target.as_deref()?;
+        let fields;
+        let (headers, is_answer) = match record.kind {
+            Kind::Response => (&record.headers, true),
+            Kind::Metadata => {
+                fields = parse_warc_fields(&record.block);
+                (&fields, false)
+            }
+            _ => return None,
+        };
+        let find = |name: &str| {
+            let mut found = headers.iter().filter(|(key, _)| key.eq_ignore_ascii_case(name));
+            found.next().map(|(_, value)| value.as_str())
+        };
+        let failure = find("outcome").and_then(FailureKind::from_name);
+        let purpose = match find(PURPOSE) {
+            Some("robots") => Purpose::Robots,
+            Some("sitemap") => Purpose::Sitemap,
+            Some("page") => Purpose::Page,
+            Some(_) => return None,
+            None if target.ends_with("/robots.txt") => Purpose::Robots,
+            None => Purpose::Page,
+        };
+        let number = |name| find(name).and_then(|value| value.parse().ok()).unwrap_or(0);
+        (is_answer || failure.is_some()).then(|| Entry {
+            purpose,
+            attempts: number(ATTEMPT),
+            hops: number(HOPS),
+            robots_for: find(ROBOTS_FOR).map(str::to_owned),
+            failure: failure.filter(|_| !is_answer),
+        })
+    }
+}
+
+/// Writes an answer; gives back its block and where the body begins.
+pub(crate) fn write_answer(
+    archive: &mut WarcWriter,
+    visit: &Visit,
+    date_s: i64,
+    user_agent: &str,
+    answer: &Answer,
+) -> Result<Vec<u8>, ArchiveError> {
+    let url = visit.url();
+    let address = visit.address.map(|address| address.to_string()).unwrap_or_default();
+    let request = format!(
+        "GET {} HTTP/1.1\r\nHost: {}\r\nUser-Agent: {user_agent}\r\n\r\n",
+        visit.page.path,
+        visit.site.authority()
+    );
+    archive.write(&Draft {
+        kind: Kind::Request,
+        date_s,
+        target: Some(&url),
+        content_type: "application/http; msgtype=request",
+        extra: &[],
+        block: request.as_bytes(),
+        payload_offset: request.len(),
+    })?;
+    let headers = answer.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
+    let (block, payload_offset) = http_block(&answer.status_line, headers, &answer.body);
+    let notes = notes(visit);
+    let mut extra: Vec<(&str, &str)> = vec![("WARC-IP-Address", &address)];
+    if answer.is_truncated {
+        extra.push(("WARC-Truncated", "length"));
+    }
+    extra.extend(notes.iter().map(|(name, value)| (*name, value.as_str())));
+    archive.write(&Draft {
+        kind: Kind::Response,
+        date_s,
+        target: Some(&url),
+        content_type: "application/http; msgtype=response",
+        extra: &extra,
+        block: &block,
+        payload_offset,
+    })?;
+    Ok(block)
+}
+
+/// Writes that a visit had no answer.
+pub(crate) fn write_failure(
+    archive: &mut WarcWriter,
+    visit: &Visit,
+    date_s: i64,
+    failure: &Failure,
+) -> Result<(), ArchiveError> {
+    let notes = notes(visit);
+    let mut fields = vec![("outcome", failure.kind.name()), ("detail", failure.detail.as_str())];
+    fields.extend(notes.iter().map(|(name, value)| (*name, value.as_str())));
+    archive.write(&Draft {
+        kind: Kind::Metadata,
+        date_s,
+        target: Some(&visit.url()),
+        content_type: "application/warc-fields",
+        extra: &[],
+        block: &warc_fields(&fields),
+        payload_offset: 0,
+    })?;
+    Ok(())
+}
+
+fn notes(visit: &Visit) -> Vec<(&'static str, String)> {
+    let purpose = match visit.task {
+        Task::Resolve => "address",
+        Task::Robots { .. } => "robots",
+        Task::Page if visit.page.sitemap => "sitemap",
+        Task::Page => "page",
+    };
+    let mut notes = vec![(PURPOSE, purpose.to_owned())];
+    for (name, value) in [(ATTEMPT, visit.page.attempts), (HOPS, visit.page.hops)] {
+        if value > 0 {
+            notes.push((name, value.to_string()));
+        }
+    }
+    if let Task::Robots { asker_site, .. } = &visit.task
+        && asker_site.key() != visit.site.key()
+    {
+        notes.push((ROBOTS_FOR, asker_site.key().to_owned()));
+    }
+    notes
+}

@@ -1,0 +1,191 @@
+//! Visits and how they end: what the stages of a crawl say to each other.
+//!
+//! What lives here: [`Visit`], which the frontier hands to a fetcher; [`Done`], which comes back
+//! to it from a parser; [`Failure`], which is also what the archive keeps of a visit without an
+//! answer. What does not: what follows from either (`frontier/`).
+//!
+//! **Invariant.** For every `Visit` handed out one `Done` comes back, unless the crawl is being
+//! stopped.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use crate::answer::Purpose;
+use crate::order::Waiting;
+use crate::robots::Robots;
+use crate::site::{HostId, Site};
+
+/// What is to be done at a host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Task {
+    /// Find its address.
+    Resolve,
+    /// Fetch a robots.txt for `asker`: the same host, or one whose robots.txt redirects here.
+    Robots { asker: HostId, asker_site: Arc<Site> },
+    /// Fetch a page.
+    Page,
+}
+
+/// One thing to do at one host.
+#[derive(Debug, Clone)]
+pub(crate) struct Visit {
+    pub(crate) host: HostId,
+    pub(crate) site: Arc<Site>,
+    pub(crate) task: Task,
+    pub(crate) page: Waiting,
+    /// Where to connect; `None` only while the task is to find out.
+    pub(crate) address: Option<IpAddr>,
+    /// Whether the connection is worth keeping for the next visit.
+    pub(crate) keep_alive: bool,
+}
+
+impl Visit {
+    pub(crate) fn url(&self) -> String {
+        self.site.url(&self.page.path)
+    }
+
+    pub(crate) fn purpose(&self) -> Purpose {
+        match self.task {
+            Task::Robots { .. } => Purpose::Robots,
+            _ if self.page.sitemap => Purpose::Sitemap,
+            _ => Purpose::Page,
+        }
+    }
+}
+
+/// How a visit ended.
+#[derive(Debug)]
+pub(crate) struct Done {
+    pub(crate) visit: Visit,
+    /// When its last byte had come, on the clock's scale.
+    pub(crate) finished_ms: u64,
+    /// When it began, in the archive's terms.
+    pub(crate) date_s: i64,
+    pub(crate) outcome: Outcome,
+}
+
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    /// The host has this address.
+    Resolved(IpAddr),
+    /// The server answered.
+    Answered(Answered),
+    /// No answer, or none that can be used.
+    Failed(Failure),
+}
+
+/// What the frontier needs to know of an answer.
+#[derive(Debug, Default)]
+pub(crate) struct Answered {
+    pub(crate) status: u16,
+    /// Bytes of the body as sent.
+    pub(crate) bytes: u64,
+    /// What Retry-After asks for.
+    pub(crate) retry_after_ms: Option<u64>,
+    pub(crate) harvest: Harvest,
+}
+
+/// What an answer leads to.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Harvest {
+    /// The rules of a robots.txt.
+    pub(crate) robots: Option<Robots>,
+    /// Where a redirect leads.
+    pub(crate) redirect: Option<String>,
+    /// URLs to be visited, in the order of the page.
+    pub(crate) links: Vec<String>,
+    /// Sitemaps to be read.
+    pub(crate) sitemaps: Vec<String>,
+    /// How many were not for this crawl, by the name of the refusal.
+    pub(crate) refused: BTreeMap<&'static str, u64>,
+}
+
+/// Why there is no answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// Its class.
+    pub kind: FailureKind,
+    /// What exactly happened, for people.
+    pub detail: String,
+}
+
+impl Failure {
+    /// A failure of a class, with its story.
+    pub fn new(kind: FailureKind, detail: impl fmt::Display) -> Failure {
+        Failure { kind, detail: detail.to_string() }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}: {}", self.kind.name(), self.detail)
+    }
+}
+
+/// Classes of failures, under which they are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum FailureKind {
+    /// The name has no address.
+    Dns,
+    /// The address is not public, and nobody named the host.
+    Address,
+    /// The host is not on this machine, and the crawl has no contact.
+    Contact,
+    /// No connection.
+    Connect,
+    /// No secure connection.
+    Tls,
+    /// Too slow.
+    Timeout,
+    /// Not an HTTP answer, or one that broke off.
+    Protocol,
+    /// A body longer than is kept.
+    TooLarge,
+}
+
+impl FailureKind {
+    /// All of them.
+    pub const ALL: [FailureKind; 8] = [
+        FailureKind::Dns,
+        FailureKind::Address,
+        FailureKind::Contact,
+        FailureKind::Connect,
+        FailureKind::Tls,
+        FailureKind::Timeout,
+        FailureKind::Protocol,
+        FailureKind::TooLarge,
+    ];
+
+    /// The word for it in archives and counts.
+    pub fn name(self) -> &'static str {
+        match self {
+            FailureKind::Dns => "dns",
+            FailureKind::Address => "address",
+            FailureKind::Contact => "contact",
+            FailureKind::Connect => "connect",
+            FailureKind::Tls => "tls",
+            FailureKind::Timeout => "timeout",
+            FailureKind::Protocol => "protocol",
+            FailureKind::TooLarge => "too-large",
+        }
+    }
+
+    /// The class with this name.
+    pub fn from_name(name: &str) -> Option<FailureKind> {
+        FailureKind::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// Whether another try may end better.
+    pub fn is_passing(self) -> bool {
+        use FailureKind::{Connect, Dns, Protocol, Timeout};
+        matches!(self, Dns | Connect | Timeout | Protocol)
+    }
+
+    /// Whether it says that the host cannot be reached, whatever the page.
+    pub fn is_of_host(self) -> bool {
+        !matches!(self, FailureKind::TooLarge | FailureKind::Protocol)
+    }
+}

@@ -1,0 +1,224 @@
+//! robots.txt: what a site asks crawlers not to fetch (P5).
+//!
+//! What lives here: the parser and the matcher of RFC 9309, with the leniency of Google's
+//! published suite (a missing colon, common misspellings, part of a byte-order mark, an allowed
+//! `/x/index.html` that also allows `/x/`). What does
+//! not: fetching the file, and what follows when it cannot be had; that is the frontier's.
+//!
+//! The groups that name our agent are merged; if there is none, those of `*`. Among the lines that
+//! match a path the longest pattern wins, and Allow wins a tie. The RFC undoes escapes of ordinary
+//! letters (`%62` is `b`) before comparing, the suite does not; a Disallow counts here by
+//! either reading, an Allow by the literal one only, so that neither author is disappointed.
+//!
+//! **Invariant.** Any bytes are a robots file: parsing never fails, reads at most
+//! [`BYTES_MAX`] bytes and keeps nothing larger than they are.
+//!
+//! Reference: M. Koster, G. Illyes, H. Zeller, L. Sassman, RFC 9309, 2022.
+
+mod pattern;
+
+use std::borrow::Cow;
+use std::cmp::Reverse;
+
+use pattern::{Pattern, decode};
+
+/// How much of a file is read: the 500 KiB that the RFC asks for.
+pub(crate) const BYTES_MAX: usize = 500 << 10;
+
+/// Bytes of one line; the rest of a longer one is ignored.
+const LINE_BYTES_MAX: usize = 16 << 10;
+
+/// Sitemaps kept of one file.
+const SITEMAPS_MAX: usize = 100;
+
+/// What one robots.txt says to one agent.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Robots {
+    /// The most specific first, Allow before Disallow: the first that matches decides.
+    lines: Vec<Line>,
+    crawl_delay_ms: Option<u64>,
+    sitemaps: Vec<String>,
+}
+
+/// One Allow or Disallow line.
+#[derive(Debug, Clone, PartialEq)]
+struct Line {
+    allow: bool,
+    number: usize,
+    pattern: Pattern,
+    /// The RFC's reading of a Disallow, where it differs from the literal one.
+    decoded: Option<Pattern>,
+}
+
+/// The answer about one path, and the line that gave it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Verdict {
+    /// Whether the path may be fetched.
+    pub allowed: bool,
+    /// The line of the file that decided, from 1; `None` if none speaks of the path.
+    pub line: Option<usize>,
+}
+
+impl Robots {
+    /// Reads a file as `agent`, which is a bare name such as `crivello`.
+    pub fn parse(bytes: &[u8], agent: &str) -> Robots {
+        let mut parser = Parser { agent, ..Parser::default() };
+        let bytes = bytes.get(..BYTES_MAX).unwrap_or(bytes);
+        let mut number = 0;
+        let mut rest = without_mark(bytes);
+        while !rest.is_empty() {
+            let end = rest.iter().position(|byte| b"\r\n".contains(byte)).unwrap_or(rest.len());
+            number += 1;
+            parser.line(number, &rest[..end.min(LINE_BYTES_MAX)]);
+            let both = rest[end..].starts_with(b"\r\n");
+            rest = rest.get(end + 1 + usize::from(both)..).unwrap_or_default();
+        }
+        parser.finish()
+    }
+
+    /// A file that forbids everything: what an unreachable one stands for.
+    pub fn forbid_all() -> Robots {
+        Robots::parse(b"User-agent: *\nDisallow: /", "any")
+    }
+
+    /// Whether `path` (with its query, percent-encoded as in a normalised URL) may be fetched.
+    pub fn allows(&self, path: &str) -> Verdict {
+        let path = if path.is_empty() { b"/" } else { path.as_bytes() };
+        let decoded = decode(path).map_or(Cow::Borrowed(path), Cow::Owned);
+        let differs = matches!(decoded, Cow::Owned(_));
+        let speaks = |line: &&Line| {
+            line.pattern.matches(path)
+                || !line.allow
+                    && (differs || line.decoded.is_some())
+                    && line.decoded.as_ref().unwrap_or(&line.pattern).matches(&decoded)
+        };
+        match self.lines.iter().find(speaks) {
+            Some(line) => Verdict { allowed: line.allow, line: Some(line.number) },
+            None => Verdict { allowed: true, line: None },
+        }
+    }
+
+    /// The Crawl-delay for our agent, in milliseconds.
+    pub fn crawl_delay_ms(&self) -> Option<u64> {
+        self.crawl_delay_ms
+    }
+
+    /// The sitemaps the file names, as written.
+    pub fn sitemaps(&self) -> &[String] {
+        &self.sitemaps
+    }
+}
+
+/// The lines of the groups we may belong to, while the file is read.
+#[derive(Default)]
+struct Parser<'a> {
+    agent: &'a str,
+    /// Whether the group being read is ours, or everybody's.
+    in_ours: bool,
+    in_all: bool,
+    /// Whether the group being read has rules, so that the next user-agent line begins another.
+    in_rules: bool,
+    ours: Option<Group>,
+    all: Group,
+    sitemaps: Vec<String>,
+}
+
+#[derive(Default)]
+struct Group {
+    lines: Vec<Line>,
+    crawl_delay_ms: Option<u64>,
+}
+
+impl Parser<'_> {
+    fn line(&mut self, number: usize, line: &[u8]) {
+        let Some((key, value)) = split(line) else { return };
+        match key.to_ascii_lowercase().as_slice() {
+            b"user-agent" | b"useragent" | b"user agent" => self.user_agent(value),
+            b"allow" => self.rule(number, true, value),
+            b"disallow" | b"dissallow" | b"dissalow" | b"disalow" | b"diasllow" | b"disallaw" => {
+                self.rule(number, false, value);
+            }
+            b"crawl-delay" | b"crawldelay" | b"crawl delay" => self.crawl_delay(value),
+            b"sitemap" | b"site-map" if self.sitemaps.len() < SITEMAPS_MAX => {
+                self.sitemaps.push(String::from_utf8_lossy(value).into_owned());
+            }
+            _ => {}
+        }
+    }
+
+    fn user_agent(&mut self, value: &[u8]) {
+        if self.in_rules {
+            (self.in_ours, self.in_all, self.in_rules) = (false, false, false);
+        }
+        if let [b'*', rest @ ..] = value
+            && rest.first().is_none_or(u8::is_ascii_whitespace)
+        {
+            self.in_all = true;
+            return;
+        }
+        let letter = |byte: &&u8| byte.is_ascii_alphabetic() || **byte == b'-' || **byte == b'_';
+        let name = &value[..value.iter().take_while(letter).count()];
+        if !name.is_empty() && name.eq_ignore_ascii_case(self.agent.as_bytes()) {
+            self.in_ours = true;
+            self.ours.get_or_insert_default();
+        }
+    }
+
+    fn rule(&mut self, number: usize, allow: bool, value: &[u8]) {
+        self.in_rules = true;
+        if value.is_empty() {
+            return;
+        }
+        let pattern = Pattern::parse(value);
+        let folder = pattern.folder().filter(|_| allow);
+        let decoded = pattern.decoded().filter(|_| !allow);
+        let line = Line { allow, number, pattern, decoded };
+        let folder = folder.map(|pattern| Line { pattern, decoded: None, ..line });
+        for group in self.groups() {
+            group.lines.extend(folder.clone());
+            group.lines.push(line.clone());
+        }
+    }
+
+    fn crawl_delay(&mut self, value: &[u8]) {
+        let seconds = str::from_utf8(value).ok().and_then(|text| text.parse::<f64>().ok());
+        let Some(seconds) = seconds.filter(|seconds| (0.0..1e9).contains(seconds)) else { return };
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range")]
+        let delay_ms = (seconds * 1000.0).ceil() as u64;
+        for group in self.groups() {
+            group.crawl_delay_ms = group.crawl_delay_ms.max(Some(delay_ms));
+        }
+    }
+
+    /// The groups that the current line belongs to.
+    fn groups(&mut self) -> impl Iterator<Item = &mut Group> {
+        let ours = self.ours.as_mut().filter(|_| self.in_ours);
+        ours.into_iter().chain(self.in_all.then_some(&mut self.all))
+    }
+
+    fn finish(self) -> Robots {
+        let Group { mut lines, crawl_delay_ms } = self.ours.unwrap_or(self.all);
+        lines.sort_by_key(|line| (Reverse(line.pattern.len()), Reverse(line.allow)));
+        Robots { lines, crawl_delay_ms, sitemaps: self.sitemaps }
+    }
+}
+
+/// Cuts a line into key and value, without comment and white space; a colon may be missing between
+/// two words.
+fn split(line: &[u8]) -> Option<(&[u8], &[u8])> {
+    let line = line.split(|&byte| byte == b'#').next().unwrap_or_default().trim_ascii();
+    let at = line.iter().position(|&byte| byte == b':').or_else(|| {
+        let mut words = line.split(|&byte| byte == b' ' || byte == b'\t');
+        let first = words.next()?;
+        (words.filter(|word| !word.is_empty()).count() == 1).then_some(first.len())
+    })?;
+    let (key, value) = line.split_at(at);
+    Some((key.trim_ascii(), value[1..].trim_ascii()))
+}
+
+/// Skips as much of a UTF-8 byte-order mark as is there.
+fn without_mark(bytes: &[u8]) -> &[u8] {
+    let mark = b"\xEF\xBB\xBF";
+    let len = bytes.iter().zip(mark).take_while(|(byte, mark)| byte == mark).count();
+    &bytes[len..]
+}

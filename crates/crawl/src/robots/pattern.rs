@@ -1,0 +1,150 @@
+//! Patterns of Allow and Disallow lines: `*` is any run of bytes, a final `$` the end.
+//!
+//! **Invariant.** Matching takes time at most proportional to path × pattern, whatever either
+//! holds: a `*` once passed is never revisited.
+
+/// The value of one Allow or Disallow line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Pattern {
+    /// The pieces between the stars, percent-encoded; the first is a prefix.
+    text: Box<[u8]>,
+    /// Whether the path must end where the pattern does.
+    anchored: bool,
+}
+
+impl Pattern {
+    /// Reads the value of a line; bytes beyond ASCII count as percent-encoded (RFC 9309, 2.2.2).
+    pub(super) fn parse(value: &[u8]) -> Pattern {
+        let (value, anchored) = match value.strip_suffix(b"$") {
+            Some(rest) => (rest, true),
+            None => (value, false),
+        };
+        Pattern { text: encode(value).into(), anchored }
+    }
+
+    /// How specific it is: the bytes of the pattern, `$` included.
+    pub(super) fn len(&self) -> usize {
+        self.text.len() + usize::from(self.anchored)
+    }
+
+    /// Whether it matches `path`.
+    pub(super) fn matches(&self, path: &[u8]) -> bool {
+        let mut pieces = self.text.split(|&byte| byte == b'*');
+        let prefix = pieces.next().unwrap_or_default();
+        let Some(mut rest) = path.strip_prefix(prefix) else { return false };
+        let mut pieces = pieces.peekable();
+        if pieces.peek().is_none() {
+            return !self.anchored || rest.is_empty();
+        }
+        while let Some(piece) = pieces.next() {
+            if self.anchored && pieces.peek().is_none() {
+                return rest.ends_with(piece);
+            }
+            match find(rest, piece) {
+                Some(at) => rest = &rest[at + piece.len()..],
+                None => return false,
+            }
+        }
+        true
+    }
+
+    /// `/x/index.html` (and `.htm…`) also stands for the folder `/x/` itself; what stands for the
+    /// folder, if this is such a pattern.
+    pub(super) fn folder(&self) -> Option<Pattern> {
+        let slash = self.text.iter().rposition(|&byte| byte == b'/')?;
+        let (folder, page) = self.text.split_at(slash + 1);
+        page.starts_with(b"index.htm").then(|| Pattern { text: folder.into(), anchored: true })
+    }
+
+    /// The same with `%62` for `b` and the like undone, if that makes a difference.
+    pub(super) fn decoded(&self) -> Option<Pattern> {
+        let text = decode(&self.text)?;
+        Some(Pattern { text: text.into(), anchored: self.anchored })
+    }
+}
+
+/// Percent-encodes what is not ASCII and writes hexadecimal digits of escapes in capitals.
+fn encode(value: &[u8]) -> Vec<u8> {
+    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+    let mut out = Vec::with_capacity(value.len());
+    let mut rest = value;
+    while let Some((&byte, tail)) = rest.split_first() {
+        rest = tail;
+        match (byte, tail) {
+            (b'%', [high, low, ..]) if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => {
+                out.extend([b'%', high.to_ascii_uppercase(), low.to_ascii_uppercase()]);
+                rest = &tail[2..];
+            }
+            (0x80.., _) => {
+                let digit = |nibble: u8| DIGITS[usize::from(nibble & 15)];
+                out.extend([b'%', digit(byte >> 4), digit(byte)]);
+            }
+            _ => out.push(byte),
+        }
+    }
+    out
+}
+
+/// Undoes the escapes of unreserved characters (RFC 3986, 2.3); `None` if there are none.
+pub(super) fn decode(text: &[u8]) -> Option<Vec<u8>> {
+    let unreserved = |at: usize| match *text.get(at..at + 3)? {
+        [b'%', high, low] => {
+            let digit = |byte: u8| char::from(byte).to_digit(16);
+            let byte = u8::try_from(digit(high)? * 16 + digit(low)?).ok()?;
+            (byte.is_ascii_alphanumeric() || b"-._~".contains(&byte)).then_some(byte)
+        }
+        _ => None,
+    };
+    (0..text.len()).find(|&at| unreserved(at).is_some())?;
+    let mut out = Vec::with_capacity(text.len());
+    let mut at = 0;
+    while let Some(&byte) = text.get(at) {
+        let plain = unreserved(at);
+        out.push(plain.unwrap_or(byte));
+        at += if plain.is_some() { 3 } else { 1 };
+    }
+    Some(out)
+}
+
+fn find(text: &[u8], piece: &[u8]) -> Option<usize> {
+    if piece.is_empty() {
+        return Some(0);
+    }
+    text.windows(piece.len()).position(|window| window == piece)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The definition, by trying every length of every star.
+    fn matches_slowly(pattern: &[u8], anchored: bool, path: &[u8]) -> bool {
+        match pattern.split_first() {
+            None => !anchored || path.is_empty(),
+            Some((b'*', rest)) => {
+                (0..=path.len()).any(|at| matches_slowly(rest, anchored, &path[at..]))
+            }
+            Some((byte, rest)) => {
+                path.first() == Some(byte) && matches_slowly(rest, anchored, &path[1..])
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn matching_agrees_with_the_definition(pattern in "/[ab*]{0,7}\\$?", path in "/[ab]{0,9}") {
+            let text = pattern.trim_end_matches('$').as_bytes();
+            let expected = matches_slowly(text, pattern.ends_with('$'), path.as_bytes());
+            prop_assert_eq!(Pattern::parse(pattern.as_bytes()).matches(path.as_bytes()), expected);
+        }
+    }
+
+    #[test]
+    fn a_pattern_full_of_stars_is_quick() {
+        let pattern = Pattern::parse("*a".repeat(8_000).as_bytes());
+        assert!(!pattern.matches("a".repeat(7_999).as_bytes()));
+        let pattern = Pattern::parse(format!("/{}b", "*aaaaaaaa".repeat(1_000)).as_bytes());
+        assert!(!pattern.matches(format!("/{}", "a".repeat(2_000)).as_bytes()));
+    }
+}

@@ -1,0 +1,204 @@
+//! Sitemaps: the list of its pages that a site publishes (V7).
+//!
+//! What lives here: reading a sitemap or an index of sitemaps, in XML or as plain text, both perhaps
+//! gzipped. What does not: finding them (robots.txt names them), and whether their URLs are wanted.
+//!
+//! **Invariant.** Any bytes are a sitemap, if perhaps an empty one; no more than [`URLS_MAX`] URLs
+//! come out, and reading is linear in the bytes.
+//!
+//! Reference: sitemaps.org, protocol 0.9.
+
+use std::borrow::Cow;
+
+use archive::HttpResponse;
+
+/// URLs kept of one file: what the protocol allows.
+pub(crate) const URLS_MAX: usize = 50_000;
+
+/// What a sitemap lists.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Sitemap {
+    /// Whether the URLs are those of further sitemaps.
+    pub(crate) is_index: bool,
+    /// As written, entities undone.
+    pub(crate) urls: Vec<String>,
+}
+
+impl Sitemap {
+    /// Reads a file; of a gzipped one at most `bytes_max` bytes.
+    pub(crate) fn parse(bytes: &[u8], bytes_max: usize) -> Sitemap {
+        let bytes = gunzip(bytes, bytes_max);
+        let text = String::from_utf8_lossy(&bytes);
+        let text = text.trim_start_matches('\u{feff}').trim_start();
+        if text.starts_with('<') { xml(text) } else { plain(text) }
+    }
+}
+
+/// The file itself if it is not gzipped.
+fn gunzip(bytes: &[u8], bytes_max: usize) -> Cow<'_, [u8]> {
+    if !bytes.starts_with(&[0x1f, 0x8b]) {
+        return Cow::Borrowed(bytes);
+    }
+    let headers = vec![("Content-Encoding".to_owned(), "gzip".to_owned())];
+    let packed = HttpResponse { status: 200, headers, body: bytes, body_offset: 0 };
+    match packed.decoded_body(bytes_max) {
+        Ok(bytes) => Cow::Owned(bytes.into_owned()),
+        Err(_) => Cow::Borrowed(&[]),
+    }
+}
+
+/// One URL a line.
+fn plain(text: &str) -> Sitemap {
+    let lines = text.lines().map(str::trim).filter(|line| line.starts_with("http"));
+    Sitemap { is_index: false, urls: lines.take(URLS_MAX).map(str::to_owned).collect() }
+}
+
+/// The `loc` elements in the namespace of the root: those of images and videos are in others.
+fn xml(text: &str) -> Sitemap {
+    let mut sitemap = Sitemap::default();
+    let mut prefix = None;
+    let mut rest = text;
+    while let Some(at) = rest.find('<') {
+        rest = &rest[at..];
+        if let Some(comment) = rest.strip_prefix("<!--") {
+            rest = comment.find("-->").map_or("", |end| &comment[end + 3..]);
+            continue;
+        }
+        let Some(end) = rest.find('>') else { break };
+        let tag = &rest[1..end];
+        rest = &rest[end + 1..];
+        if tag.starts_with(['?', '!', '/']) {
+            continue;
+        }
+        let name = tag.split([' ', '\t', '\r', '\n', '/']).next().unwrap_or_default();
+        let (space, name) = name.split_once(':').unwrap_or(("", name));
+        match prefix {
+            None => match name {
+                "sitemapindex" | "urlset" => {
+                    sitemap.is_index = name == "sitemapindex";
+                    prefix = Some(space);
+                }
+                _ => return sitemap,
+            },
+            Some(prefix) if prefix == space && name == "loc" => {
+                let (value, after) = value(rest);
+                rest = after;
+                if !value.is_empty() {
+                    sitemap.urls.push(value);
+                }
+                if sitemap.urls.len() == URLS_MAX {
+                    break;
+                }
+            }
+            Some(_) => {}
+        }
+    }
+    sitemap
+}
+
+/// The text up to the next tag, and what comes after it.
+fn value(text: &str) -> (String, &str) {
+    if let Some(raw) = text.trim_start().strip_prefix("<![CDATA[") {
+        let end = raw.find("]]>").unwrap_or(raw.len());
+        return (raw[..end].trim().to_owned(), &raw[end..]);
+    }
+    let end = text.find('<').unwrap_or(text.len());
+    (undo_entities(text[..end].trim()), &text[end..])
+}
+
+fn undo_entities(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('&') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let entity = rest.find(';').filter(|&end| end <= 10).map(|end| &rest[1..end]);
+        let letter = entity.and_then(|entity| match entity {
+            "amp" => Some('&'),
+            "lt" => Some('<'),
+            "gt" => Some('>'),
+            "quot" => Some('"'),
+            "apos" => Some('\''),
+            _ => {
+                let number = entity.strip_prefix('#')?;
+                let hexadecimal = number.strip_prefix(['x', 'X']);
+                let code = match hexadecimal {
+                    Some(digits) => u32::from_str_radix(digits, 16),
+                    None => number.parse(),
+                };
+                code.ok().and_then(char::from_u32)
+            }
+        });
+        match (letter, entity) {
+            (Some(letter), Some(entity)) => {
+                out.push(letter);
+                rest = &rest[entity.len() + 2..];
+            }
+            _ => {
+                out.push('&');
+                rest = &rest[1..];
+            }
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn check(bytes: &[u8], is_index: bool, urls: &[&str]) {
+        let sitemap = Sitemap::parse(bytes, 1 << 20);
+        assert_eq!((sitemap.is_index, sitemap.urls.as_slice()), (is_index, &strings(urls)[..]));
+    }
+
+    fn strings(urls: &[&str]) -> Vec<String> {
+        urls.iter().map(|&url| url.to_owned()).collect()
+    }
+
+    #[test]
+    fn lists_and_indexes() {
+        check(
+            b"\xEF\xBB\xBF<?xml version='1.0'?>\n<!-- <loc>http://no/</loc> -->\n<urlset xmlns='x'>\
+              <url><loc>\n http://a/?x=1&amp;y=2&#38;z </loc><image:loc>http://a/i.png</image:loc></url>\
+              <url><loc><![CDATA[http://a/b?c&d]]></loc></url><url><loc/><loc></loc></url></urlset>",
+            false,
+            &["http://a/?x=1&y=2&z", "http://a/b?c&d"],
+        );
+        check(
+            b"<s:sitemapindex xmlns:s='x'><s:sitemap><s:loc>http://a/1.xml</s:loc></s:sitemap>",
+            true,
+            &["http://a/1.xml"],
+        );
+        check(
+            b"http://a/1\r\n  https://b/2  \nnot a link\n",
+            false,
+            &["http://a/1", "https://b/2"],
+        );
+        check(b"<html><loc>http://a/</loc></html>", false, &[]);
+        check(b"", false, &[]);
+        check(b"\x1f\x8bnot gzip at all", false, &[]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_a_sitemap(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+            Sitemap::parse(&bytes, 1000);
+        }
+
+        #[test]
+        fn any_markup_is_a_sitemap(
+            parts in prop::collection::vec(
+                prop::sample::select(vec![
+                    "<urlset>", "<loc>", "</loc>", "<![CDATA[", "]]>", "&", "&#x41;", "&amp;", "é",
+                    "<!--", "-->", ">", "<", "x:", "http://a/",
+                ]),
+                0..30,
+            )
+        ) {
+            Sitemap::parse(format!("<urlset>{}", parts.concat()).as_bytes(), 1000);
+        }
+    }
+}
