@@ -60,7 +60,7 @@ pub(crate) fn fetch(
     let dirs = Dirs { archive: collection.archive_dir(), frontier: collection.frontier_dir() };
     let line = Line::start(context.quiet);
     let show = |now: &Snapshot| line.show(progress(now));
-    let report = ::crawl::run(&dirs, config, seeds, &SystemClock::new(), stop, &show);
+    let report = ::crawl::run(&dirs, config, seeds, Arc::new(SystemClock::new()), stop, &show);
     line.clear();
     let report = report?;
     talk::say(context.quiet, &sentence(&report));

@@ -29,7 +29,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit> {
                 .with_context(|| format!("cannot make {}", folder.display()))?;
             for sub in command.get_subcommands() {
                 let name = format!("crivello-{}", sub.get_name());
-                write(folder, sub.clone().name(name.clone()), &name)?;
+                write(folder, sub.clone(), &name)?;
             }
             write(folder, command, "crivello")?;
         }
