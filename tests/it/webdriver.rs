@@ -41,7 +41,7 @@ impl Browser {
         let lines = BufReader::new(driver.stdout.take().expect("piped")).lines();
         let port = lines
             .map_while(Result::ok)
-            .find_map(|line| line.rsplit_once("on port ")?.1.trim_end_matches('.').parse().ok())
+            .find_map(|line| line.rsplit_once("successfully on port ")?.1.trim_end_matches('.').parse().ok())
             .expect("chromedriver says its port");
         let profile = tempfile::tempdir().expect("a temporary folder");
         let arguments = [
