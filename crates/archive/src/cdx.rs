@@ -5,15 +5,18 @@
 //!
 //! A line is `key timestamp {json}` as pywb has it: the key of [`crate::surt`], 14 digits, and an object with
 //! `url`, `mime`, `status`, `digest`, `length`, `offset` and `filename`, all of them strings. Lines are
-//! sorted bytewise. Before them stands `!meta {"version":1,"filename":…,"covers":n}`: the first n bytes of
-//! the WARC file are indexed, so a file that has grown since is indexed from there on.
+//! sorted bytewise. Before them stands `!meta {"version":1,"filename":…,"length":l,"covers":c,"bytes":b}`:
+//! the WARC file had l bytes, of which the first c are indexed, by lines of b bytes in all. A file that has
+//! grown since is indexed from c on; one that has shrunk or was changed otherwise, from the beginning.
 //!
-//! **Invariant.** A CDXJ file appears under its name whole or not at all; it can be deleted at any time.
+//! **Invariant.** A CDXJ file appears under its name whole or not at all; it can be deleted at any time, and
+//! one that does not fit its WARC file is made again.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
@@ -62,7 +65,9 @@ struct Json {
 struct Meta {
     version: u32,
     filename: String,
+    length: u64,
     covers: u64,
+    bytes: u64,
 }
 
 impl CdxLine {
@@ -70,7 +75,10 @@ impl CdxLine {
     /// revisits and metadata.
     pub fn of(record: &Record) -> Option<Self> {
         let digest = record.header("WARC-Payload-Digest").map(str::to_owned);
-        let digest = digest.or_else(|| Some(digest::sha1(&record.block)));
+        let digest = digest.or_else(|| match record.kind {
+            Kind::Revisit => None,
+            _ => Some(digest::sha1(http::payload(record))),
+        });
         Self::describe(
             &record.kind,
             record.target.as_deref()?,
@@ -94,7 +102,7 @@ impl CdxLine {
         if !matches!(kind, Kind::Response | Kind::Resource | Kind::Revisit | Kind::Metadata) {
             return None;
         }
-        let is_http = content_type.is_some_and(|value| value.starts_with("application/http"));
+        let is_http = content_type.is_some_and(http::is_http);
         let response = if is_http { http::parse_http(block).ok() } else { None };
         let mime = match (&response, kind) {
             (_, Kind::Revisit) => Some("warc/revisit"),
@@ -114,6 +122,10 @@ impl CdxLine {
     }
 
     /// The line as it stands in the file, without a line break.
+    ///
+    /// # Panics
+    ///
+    /// Never: strings always become JSON.
     pub fn to_text(&self) -> String {
         let json = Json {
             url: self.url.clone(),
@@ -156,17 +168,18 @@ pub(crate) fn path_of(warc: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Writes the CDXJ file of a WARC file, of which the first `covers` bytes are indexed by `lines`.
+/// Writes the CDXJ file of a WARC file of `length` bytes, the first `covers` of which `lines` index.
 pub(crate) fn write(
     disk: &mut impl Disk,
     warc: &Path,
+    length: u64,
     covers: u64,
     mut lines: Vec<String>,
 ) -> Result<(), ArchiveError> {
-    static COUNTER: AtomicU64 = AtomicU64::new(0);
     lines.sort_unstable();
     let filename = warc.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let meta = Meta { version: VERSION, filename, covers };
+    let bytes = lines.iter().map(|line| line.len() as u64 + 1).sum();
+    let meta = Meta { version: VERSION, filename, length, covers, bytes };
     let meta = serde_json::to_string(&meta).expect("strings and numbers become JSON");
     let mut text = format!("!meta {meta}\n");
     for line in lines {
@@ -174,22 +187,33 @@ pub(crate) fn write(
         text.push('\n');
     }
     let path = path_of(warc);
-    let mut temporary = path.clone().into_os_string();
-    let number = COUNTER.fetch_add(1, Ordering::Relaxed);
-    temporary.push(format!(".{}-{number}.tmp", std::process::id()));
-    let temporary = PathBuf::from(temporary);
-    let mut put = || {
-        let mut file = disk.create(&temporary)?;
-        disk.append_all(&mut file, text.as_bytes())?;
-        disk.sync(&file)?;
-        disk.rename(&temporary, &path)
-    };
-    let result: io::Result<()> = put();
-    if result.is_err() {
-        // Whether or not this succeeds, the error to report is the first one.
-        let _ = fs::remove_file(&temporary);
-    }
+    let result = create_temporary(disk, &path).and_then(|(mut file, temporary)| {
+        let mut put = || {
+            disk.append_all(&mut file, text.as_bytes())?;
+            disk.sync(&file)?;
+            disk.rename(&temporary, &path)
+        };
+        put().inspect_err(|_| {
+            // Whether or not this succeeds, the error to report is the first one.
+            let _ = fs::remove_file(&temporary);
+        })
+    });
     result.map_err(ArchiveError::io(&path))
+}
+
+/// A new file beside `path`. A name may be taken: a process of the same number may have been killed.
+fn create_temporary(disk: &mut impl Disk, path: &Path) -> io::Result<(File, PathBuf)> {
+    static COUNTER: AtomicU64 = AtomicU64::new(0);
+    loop {
+        let number = COUNTER.fetch_add(1, Ordering::Relaxed);
+        let mut temporary = path.as_os_str().to_owned();
+        temporary.push(format!(".{}-{number}.tmp", std::process::id()));
+        let temporary = PathBuf::from(temporary);
+        match disk.create(&temporary) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            file => return Ok((file?, temporary)),
+        }
+    }
 }
 
 /// A CDXJ file open for lookups.
@@ -201,6 +225,9 @@ pub(crate) struct CdxFile {
     length: u64,
     /// How many bytes of the WARC file it covers.
     pub(crate) covers: u64,
+    /// How many bytes the WARC file had.
+    warc_length: u64,
+    modified: Option<SystemTime>,
 }
 
 impl CdxFile {
@@ -212,17 +239,35 @@ impl CdxFile {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(ArchiveError::io(&path)(error)),
         };
-        let length = file.metadata().map_err(ArchiveError::io(&path))?.len();
-        let mut cdx = Self { input: BufReader::new(file), path, body: 0, length, covers: 0 };
-        let Some(line) = cdx.line()? else { return Ok(None) };
+        let about = file.metadata().map_err(ArchiveError::io(&path))?;
+        let (length, modified) = (about.len(), about.modified().ok());
+        let input = BufReader::new(file);
+        let mut cdx = Self { input, path, body: 0, length, covers: 0, warc_length: 0, modified };
+        let line = match cdx.line() {
+            Ok(Some(line)) => line,
+            Ok(None) | Err(ArchiveError::Damaged { .. }) => return Ok(None),
+            Err(error) => return Err(error),
+        };
         let meta = std::str::from_utf8(&line).ok().and_then(|line| line.strip_prefix("!meta "));
         let meta: Option<Meta> = meta.and_then(|meta| serde_json::from_str(meta).ok());
         let name = warc.file_name().unwrap_or_default().to_string_lossy();
-        Ok(meta.filter(|meta| meta.version == VERSION && meta.filename == name).map(|meta| {
-            cdx.covers = meta.covers;
-            cdx.body = line.len() as u64;
+        let body = line.len() as u64;
+        let fits = |meta: &Meta| {
+            meta.version == VERSION && meta.filename == name && length - body == meta.bytes
+        };
+        Ok(meta.filter(fits).map(|meta| {
+            (cdx.covers, cdx.warc_length, cdx.body) = (meta.covers, meta.length, body);
             cdx
         }))
+    }
+
+    /// Whether nothing has happened to the WARC file since.
+    fn is_current(&self, warc: &fs::Metadata) -> bool {
+        let untouched = match (self.modified, warc.modified()) {
+            (Some(cdxj), Ok(warc)) => warc <= cdxj,
+            _ => true,
+        };
+        self.warc_length == warc.len() && untouched
     }
 
     /// The lines of a key, by binary search for its first one.
@@ -291,33 +336,46 @@ impl CdxFile {
 
 /// The CDXJ file of a WARC file, made or brought up to date if need be.
 pub(crate) fn current(disk: &mut impl Disk, warc: &Path) -> Result<CdxFile, ArchiveError> {
-    let length = fs::metadata(warc).map_err(ArchiveError::io(warc))?.len();
+    let about = fs::metadata(warc).map_err(ArchiveError::io(warc))?;
     let mut old = CdxFile::open(warc)?;
-    if let Some(cdx) = old.take_if(|cdx| cdx.covers == length) {
+    if let Some(cdx) = old.take_if(|cdx| cdx.is_current(&about)) {
         return Ok(cdx);
     }
-    let mut lines = Vec::new();
-    let mut covered = 0;
-    if let Some(mut cdx) = old.filter(|cdx| cdx.covers < length) {
-        // A damaged file is made again from the beginning.
-        if let Ok(kept) = cdx.lines() {
-            lines = kept.iter().map(CdxLine::to_text).collect();
-            covered = cdx.covers;
-        }
-    }
-    let covers = index(warc, covered, &mut lines)?;
-    write(disk, warc, covers, lines)?;
+    let grown = old.filter(|cdx| cdx.warc_length < about.len());
+    let (covers, lines) = match grown.and_then(|cdx| extend(warc, cdx).transpose()) {
+        Some(extended) => extended?,
+        None => index(warc, 0, Vec::new())?.unwrap_or_default(),
+    };
+    // The file may have grown on the way.
+    write(disk, warc, about.len().max(covers), covers, lines)?;
     CdxFile::open(warc)?.ok_or_else(|| {
         let source = io::Error::new(io::ErrorKind::NotFound, "it was removed while in use");
         ArchiveError::Io { path: path_of(warc), source }
     })
 }
 
-/// Adds the lines of the records from byte `from` on; returns how far the file could be read. What is
-/// damaged has no lines: whoever reads the archive through is told.
-fn index(warc: &Path, from: u64, lines: &mut Vec<String>) -> Result<u64, ArchiveError> {
-    let mut reader = WarcReader::open_at(warc, from, Limits::default())?;
+/// How far a WARC file is indexed, and the lines.
+type Indexed = (u64, Vec<String>);
+
+/// The lines there are and those of the records that have come since; `None` if the lines are damaged or
+/// another file has taken the place of the one they index.
+fn extend(warc: &Path, mut cdx: CdxFile) -> Result<Option<Indexed>, ArchiveError> {
+    match cdx.lines() {
+        Ok(kept) => index(warc, cdx.covers, kept.iter().map(CdxLine::to_text).collect()),
+        Err(ArchiveError::Damaged { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Adds the lines of the records from byte `from` on, as far as the file can be read; `None` if no record
+/// begins there. What is damaged has no lines: whoever reads the archive through is told.
+fn index(warc: &Path, from: u64, mut lines: Vec<String>) -> Result<Option<Indexed>, ArchiveError> {
     let mut covers = from;
+    let mut reader = match WarcReader::open_at(warc, from, Limits::default()) {
+        Ok(reader) => reader,
+        Err(error @ ArchiveError::Io { .. }) => return Err(error),
+        Err(_) => return Ok((from == 0).then_some((0, lines))),
+    };
     loop {
         match reader.next_record() {
             Ok(Some(record)) => {
@@ -328,8 +386,13 @@ fn index(warc: &Path, from: u64, lines: &mut Vec<String>) -> Result<u64, Archive
             }
             Ok(None) => break,
             Err(error @ ArchiveError::Io { .. }) => return Err(error),
+            Err(ArchiveError::Damaged { .. } | ArchiveError::Garbage { .. })
+                if from > 0 && covers == from =>
+            {
+                return Ok(None);
+            }
             Err(_) => {}
         }
     }
-    Ok(if reader.is_at_end() { reader.offset() } else { covers })
+    Ok(Some((if reader.is_at_end() { reader.offset() } else { covers }, lines)))
 }

@@ -158,10 +158,10 @@ pub(crate) fn warc_files(dir: &Path) -> Result<Vec<String>, ArchiveError> {
     let mut files = Vec::new();
     for entry in fs::read_dir(dir).map_err(ArchiveError::io(dir))? {
         let entry = entry.map_err(ArchiveError::io(dir))?;
-        if let Ok(name) = entry.file_name().into_string() {
-            if name.ends_with(".warc.gz") || name.ends_with(".warc") {
-                files.push(name);
-            }
+        if let Ok(name) = entry.file_name().into_string()
+            && [".warc.gz", ".warc"].iter().any(|ending| name.ends_with(ending))
+        {
+            files.push(name);
         }
     }
     files.sort_unstable();

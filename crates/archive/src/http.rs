@@ -65,7 +65,7 @@ pub fn http_block<'a>(
         let broken = |byte: &u8| matches!(byte, b'\r' | b'\n' | 0);
         if name.is_empty()
             || name.bytes().any(|b| b == b':' || broken(&b))
-            || value.iter().any(|b| broken(b))
+            || value.iter().any(broken)
         {
             continue;
         }
@@ -82,7 +82,7 @@ pub fn http_block<'a>(
     (block, payload_offset)
 }
 
-impl HttpResponse<'_> {
+impl<'a> HttpResponse<'a> {
     /// The value of the first header called `name`; case does not matter.
     pub fn header(&self, name: &str) -> Option<&str> {
         fields::find(&self.headers, name)
@@ -94,7 +94,7 @@ impl HttpResponse<'_> {
     /// Headers lie. A body that is not in the coding its header names is returned as it is; one
     /// that breaks off in the middle is returned up to there. Only a coding that is known and not
     /// supported (`br`, `zstd`, `compress`) is an error, since its bytes would pass for text.
-    pub fn decoded_body(&self, bytes_max: usize) -> Result<Cow<'_, [u8]>, ArchiveError> {
+    pub fn decoded_body(&self, bytes_max: usize) -> Result<Cow<'a, [u8]>, ArchiveError> {
         let values = |name: &str| {
             let of_name = |field: &&(String, String)| field.0.eq_ignore_ascii_case(name);
             let values: Vec<_> =
@@ -113,18 +113,34 @@ impl HttpResponse<'_> {
 /// The value to put beside a payload digest that does not fit its record; `None` if it does. The payload
 /// of an HTTP message is its body; tools differ in whether chunks count, so both are tried.
 pub(crate) fn payload_mismatch(record: &Record, declared: &str) -> Option<String> {
-    let http = matches!(record.kind, Kind::Response | Kind::Request)
-        && record.content_type.as_deref().is_none_or(|value| {
-            value.trim_start().to_ascii_lowercase().starts_with("application/http")
-        });
-    let payload = match split(&record.block) {
-        Some((_, offset)) if http => &record.block[offset..],
-        _ => &record.block,
-    };
+    let payload = payload(record);
     let computed = digest::mismatch(declared, payload)?;
     let unchunked = coding::unchunk(payload, payload.len());
     let same = unchunked.is_some_and(|bytes| digest::mismatch(declared, &bytes).is_none());
     (!same).then_some(computed)
+}
+
+/// What a payload digest speaks of: the body of an HTTP message, elsewhere the whole block.
+pub(crate) fn payload(record: &Record) -> &[u8] {
+    let offset = payload_offset(&record.kind, record.content_type.as_deref(), &record.block);
+    &record.block[offset..]
+}
+
+/// Where a reader sees the payload of a block begin.
+pub(crate) fn payload_offset(kind: &Kind, content_type: Option<&str>, block: &[u8]) -> usize {
+    let message = matches!(kind, Kind::Response | Kind::Request);
+    if message && content_type.is_none_or(is_http) {
+        split(block).map_or(0, |(_, offset)| offset)
+    } else {
+        0
+    }
+}
+
+/// Whether a Content-Type says that a block is an HTTP message.
+pub(crate) fn is_http(content_type: &str) -> bool {
+    const NAME: &[u8] = b"application/http";
+    let start = content_type.trim_start().as_bytes().get(..NAME.len());
+    start.is_some_and(|start| start.eq_ignore_ascii_case(NAME))
 }
 
 /// The header without its empty line, and where the body begins.

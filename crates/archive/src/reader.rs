@@ -5,7 +5,7 @@
 //! meaning of blocks (`http.rs`).
 //!
 //! **Invariant.** Memory is bounded by the limits whatever the file says. A record is given out only
-//! when its gzip member has passed its checksum, unless further records follow in the same member.
+//! when its gzip member has passed its checksum, unless a further record follows in the same member.
 //! After an error the next call goes on with the following record where its beginning is certain (the
 //! next gzip member, the end of a block of known length) and ends the iteration where it is not. It never
 //! searches for something that looks like a record: a page may contain a WARC file.
@@ -29,6 +29,8 @@ pub struct WarcReader<R = File> {
     file: String,
     limits: Limits,
     next: Next,
+    /// What is wrong with the rest of the last record's member.
+    pending: Option<ArchiveError>,
     at_end: bool,
 }
 
@@ -40,7 +42,7 @@ enum Next {
     /// After that many bytes of a block that was refused.
     AfterBlock(u64),
     /// With the next gzip member.
-    NextMember,
+    AfterMember,
     /// Its beginning is not known.
     Lost,
 }
@@ -71,18 +73,21 @@ impl<R: Read + Seek> WarcReader<R> {
     pub fn over(input: R, path: &Path, offset: u64, limits: Limits) -> Result<Self, ArchiveError> {
         let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let stream = Stream::at(input, path, offset)?;
-        Ok(Self { stream, file, limits, next: Next::Here, at_end: false })
+        Ok(Self { stream, file, limits, next: Next::Here, pending: None, at_end: false })
     }
 }
 
 impl<R: Read> WarcReader<R> {
     /// The next record, or `None` at the end of the file or where reading cannot go on after an error.
     pub fn next_record(&mut self) -> Result<Option<Record>, ArchiveError> {
+        if let Some(error) = self.pending.take() {
+            return Err(error);
+        }
         // Whatever fails from here on without saying more fails in the compressed data.
         match std::mem::replace(&mut self.next, Next::Lost) {
             Next::Here => {}
             Next::AfterBlock(bytes) => self.skip(bytes)?,
-            Next::NextMember => self.skip_member()?,
+            Next::AfterMember => self.skip_member()?,
             Next::Lost => return Ok(None),
         }
         let Some(start) = self.find_start()? else {
@@ -169,8 +174,11 @@ impl<R: Read> WarcReader<R> {
             header.extend_from_slice(&chunk[..taken]);
             self.stream.consume(taken);
             if is_header(&header) == Some(false) {
-                self.next = self.after_header();
-                return Err(self.garbage(start, &header));
+                let error = self.garbage(start, &header);
+                // Nothing that follows in an ARC file is a WARC record.
+                let arc = matches!(error, ArchiveError::Arc { .. });
+                self.next = if arc { Next::Lost } else { self.after_header() };
+                return Err(error);
             }
             if header.len() > self.limits.header_bytes_max {
                 self.next = self.after_header();
@@ -252,28 +260,55 @@ impl<R: Read> WarcReader<R> {
             self.stream.consume(taken);
             left -= taken as u64;
         }
-        let mut blank = 0;
-        let alone = loop {
-            let chunk = self.stream.fill()?;
-            let breaks = chunk.iter().take_while(|&&byte| matches!(byte, b'\r' | b'\n')).count();
-            if chunk.is_empty() || blank > BLANK_BYTES_MAX {
-                break chunk.is_empty();
-            }
-            if breaks == 0 {
-                let wrong = blank == 0 && is_header(chunk) == Some(false);
-                if wrong {
-                    self.next = self.after_header();
-                    return Err(self.wrong_length(start, length));
-                }
-                break false;
-            }
-            self.stream.consume(breaks);
-            blank += breaks as u64;
-        };
+        let alone = self.blanks(start, length)?;
         if !self.stream.is_gzip() || (start.first && alone) {
             record.location.length = self.stream.offset() - start.offset;
         }
         Ok(record)
+    }
+
+    /// Passes the line breaks after a block; says whether they end the member.
+    fn blanks(&mut self, start: Start, length: u64) -> Result<bool, ArchiveError> {
+        let mut blank = 0;
+        loop {
+            let gzip = self.stream.is_gzip();
+            let chunk = self.stream.peek(MAGIC.len())?;
+            let breaks = chunk.iter().take_while(|&&byte| matches!(byte, b'\r' | b'\n')).count();
+            if chunk.is_empty() {
+                return Ok(true);
+            }
+            if breaks == 0 {
+                let record = is_header(chunk);
+                if blank == 0 && record == Some(false) {
+                    self.next = self.after_header();
+                    return Err(self.wrong_length(start, length));
+                }
+                if gzip && record != Some(true) {
+                    let found = chunk[..chunk.len().min(100)].to_vec();
+                    let error = self.garbage(start, &found);
+                    self.refuse_rest(error)?;
+                }
+                return Ok(false);
+            }
+            if blank > BLANK_BYTES_MAX {
+                if gzip {
+                    let error =
+                        self.too_large(start.offset, "space between records", BLANK_BYTES_MAX);
+                    self.refuse_rest(error)?;
+                }
+                return Ok(false);
+            }
+            self.stream.consume(breaks);
+            blank += breaks as u64;
+        }
+    }
+
+    /// Passes over the rest of a member, which is no record, so that the checksum speaks before the last
+    /// record is given out; the next call tells of the rest.
+    fn refuse_rest(&mut self, error: ArchiveError) -> Result<(), ArchiveError> {
+        self.skip_member()?;
+        self.pending = Some(error);
+        Ok(())
     }
 
     /// Goes over to the next member in the middle of a record. A member that begins with a header of
@@ -293,6 +328,8 @@ impl<R: Read> WarcReader<R> {
     /// Compares the digests of the header with the bytes. A payload digest is that of the whole
     /// payload, so it says nothing about a segment of it or about a revisit, which has none.
     fn verify(&self, start: Start, record: &Record) -> Result<(), ArchiveError> {
+        const BLOCK: &str = "WARC-Block-Digest";
+        const PAYLOAD: &str = "WARC-Payload-Digest";
         let check = |name, declared: &str, computed: Option<String>| match computed {
             None => Ok(()),
             Some(computed) => Err(ArchiveError::Digest {
@@ -303,11 +340,9 @@ impl<R: Read> WarcReader<R> {
                 computed,
             }),
         };
-        const BLOCK: &str = "WARC-Block-Digest";
         if let Some(declared) = record.header(BLOCK) {
             check(BLOCK, declared, digest::mismatch(declared, &record.block))?;
         }
-        const PAYLOAD: &str = "WARC-Payload-Digest";
         let whole = !matches!(record.kind, Kind::Revisit | Kind::Continuation)
             && record.header("WARC-Segment-Number").is_none();
         if let Some(declared) = record.header(PAYLOAD).filter(|_| whole) {
@@ -342,7 +377,7 @@ impl<R: Read> WarcReader<R> {
 
     /// How to go on when the length of a record is unknown.
     fn after_header(&self) -> Next {
-        if self.stream.is_gzip() { Next::NextMember } else { Next::Lost }
+        if self.stream.is_gzip() { Next::AfterMember } else { Next::Lost }
     }
 
     fn truncated(&self, start: Start) -> ArchiveError {

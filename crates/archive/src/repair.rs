@@ -55,7 +55,6 @@ fn torn_at(path: &Path) -> Result<Option<u64>, ArchiveError> {
     let mut reader = WarcReader::open(path, limits)?;
     loop {
         match reader.next_record() {
-            Ok(Some(_)) => {}
             Ok(None) => return Ok(None),
             Err(ArchiveError::Truncated { offset, .. }) => return Ok(Some(offset)),
             Err(ArchiveError::Damaged { offset, .. } | ArchiveError::Garbage { offset, .. }) => {
@@ -63,7 +62,7 @@ fn torn_at(path: &Path) -> Result<Option<u64>, ArchiveError> {
                 return Ok(zeros.then_some(offset));
             }
             Err(error @ ArchiveError::Io { .. }) => return Err(error),
-            Err(_) => {}
+            Ok(Some(_)) | Err(_) => {}
         }
     }
 }

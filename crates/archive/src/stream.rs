@@ -124,6 +124,16 @@ impl<R: Read> Stream<R> {
         Ok(self.gzip.as_ref().map_or(&[], |gzip| &gzip.out[gzip.start..gzip.end]))
     }
 
+    /// As [`Stream::fill`], but in a gzipped file with at least `count` bytes, if the member has so many.
+    pub(crate) fn peek(&mut self, count: usize) -> Result<&[u8], ArchiveError> {
+        debug_assert!(count < BUFFER_BYTES, "what is asked for fits in the buffer");
+        let short = |gzip: &Inflater| gzip.end - gzip.start < count && !gzip.ended;
+        while self.inside && self.gzip.as_ref().is_some_and(short) {
+            self.inflate()?;
+        }
+        self.fill()
+    }
+
     /// Takes `count` bytes of those that [`Stream::fill`] last gave.
     pub(crate) fn consume(&mut self, count: usize) {
         match &mut self.gzip {
@@ -132,7 +142,7 @@ impl<R: Read> Stream<R> {
         }
     }
 
-    /// One step of decompression into the empty output buffer.
+    /// One step of decompression; what the output buffer still holds moves to its front.
     fn inflate(&mut self) -> Result<(), ArchiveError> {
         let Self { input, gzip, path, member, offset, .. } = self;
         let Some(gzip) = gzip else { return Ok(()) };
@@ -140,8 +150,10 @@ impl<R: Read> Stream<R> {
         if raw.is_empty() {
             return Err(ArchiveError::Truncated { path: path.clone(), offset: *member });
         }
+        gzip.out.copy_within(gzip.start..gzip.end, 0);
+        let kept = gzip.end - gzip.start;
         let (in_before, out_before) = (gzip.inflate.total_in(), gzip.inflate.total_out());
-        let status = gzip.inflate.decompress(raw, &mut gzip.out, FlushDecompress::None);
+        let status = gzip.inflate.decompress(raw, &mut gzip.out[kept..], FlushDecompress::None);
         let taken = usize::try_from(gzip.inflate.total_in() - in_before).expect("within a buffer");
         let made = usize::try_from(gzip.inflate.total_out() - out_before).expect("within a buffer");
         input.consume(taken);
@@ -152,8 +164,8 @@ impl<R: Read> Stream<R> {
             Ok(_) if taken > 0 || made > 0 => {}
             Ok(_) | Err(_) => return Err(damaged("its deflate data is invalid")),
         }
-        (gzip.start, gzip.end) = (0, made);
-        gzip.crc.update(&gzip.out[..made]);
+        (gzip.start, gzip.end) = (0, kept + made);
+        gzip.crc.update(&gzip.out[kept..kept + made]);
         Ok(())
     }
 

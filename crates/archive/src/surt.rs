@@ -11,6 +11,8 @@
 //! Reference: Internet Archive, "Sort-friendly URI Reordering Transform" (Heritrix), in the form
 //! without scheme that CDX files use.
 
+use std::fmt::Write as _;
+
 use url::{Host, Url};
 
 /// The key of `url` in CDXJ files, and the order of documents. The scheme does not matter for http and https,
@@ -24,7 +26,7 @@ pub fn surt(url: &str) -> String {
                 if c.is_whitespace() || c.is_control() {
                     let mut utf8 = [0; 4];
                     for byte in c.encode_utf8(&mut utf8).bytes() {
-                        key.push_str(&format!("%{byte:02X}"));
+                        write!(key, "%{byte:02X}").expect("to a string");
                     }
                 } else {
                     key.push(c);
@@ -50,7 +52,7 @@ fn of_http(url: &Url) -> String {
         None => {}
     }
     if let Some(port) = url.port() {
-        key.push_str(&format!(":{port}"));
+        write!(key, ":{port}").expect("to a string");
     }
     key.push(')');
     key.push_str(url.path());

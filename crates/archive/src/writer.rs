@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use crate::disk::{Disk, System};
 use crate::gzip::Gzip;
-use crate::{ArchiveError, CdxLine, Kind, Limits, Location, cdx, date, digest, fields};
+use crate::{ArchiveError, CdxLine, Kind, Limits, Location, cdx, date, digest, fields, http};
 
 /// How to write.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,7 +50,8 @@ pub struct Draft<'a> {
     pub extra: &'a [(&'a str, &'a str)],
     /// The block.
     pub block: &'a [u8],
-    /// Where the payload begins inside the block: the body of an HTTP message, 0 elsewhere.
+    /// Where the payload begins inside the block: the body of an HTTP message, 0 elsewhere. Where a reader
+    /// of the block would see it begin elsewhere, no payload digest is written.
     pub payload_offset: usize,
 }
 
@@ -171,7 +172,8 @@ impl<D: Disk> Appender<D> {
         self.sync()?;
         let Some(current) = &mut self.current else { return Ok(()) };
         current.mend(&mut self.disk)?;
-        cdx::write(&mut self.disk, &current.path, current.length, current.lines.clone())?;
+        let length = current.length;
+        cdx::write(&mut self.disk, &current.path, length, length, current.lines.clone())?;
         self.current = None;
         Ok(())
     }
@@ -187,14 +189,18 @@ impl Current {
     ) -> Result<(String, Location), ArchiveError> {
         self.mend(disk)?;
         let block_digest = digest::sha1(draft.block);
-        let payload = draft.block.get(draft.payload_offset..).unwrap_or_default();
-        let payload_digest = if payload.len() == draft.block.len() {
-            block_digest.clone()
-        } else {
-            digest::sha1(payload)
+        let payload_offset =
+            http::payload_offset(&draft.kind, Some(draft.content_type), draft.block);
+        let payload_digest = match (own_payload_digest(draft), &draft.kind) {
+            (Some(digest), _) => Some(digest.to_owned()),
+            (None, Kind::Revisit) => None,
+            (None, _) if payload_offset == 0 => Some(block_digest.clone()),
+            (None, _) => Some(digest::sha1(&draft.block[payload_offset..])),
         };
         let id = self.id(draft, &block_digest);
-        let header = self.header(draft, &id, &block_digest, &payload_digest);
+        let agreed = draft.payload_offset == payload_offset && own_payload_digest(draft).is_none();
+        let written = payload_digest.as_deref().filter(|_| agreed);
+        let header = self.header(draft, &id, &block_digest, written);
         let member = gzip.member(&[header.as_bytes(), draft.block, b"\r\n\r\n"]);
         if let Err(source) = disk.append_all(&mut self.file, member) {
             self.torn = true;
@@ -213,7 +219,7 @@ impl Current {
                 draft.date_s,
                 Some(draft.content_type),
                 draft.block,
-                Some(&payload_digest),
+                payload_digest.as_deref(),
                 location.clone(),
             );
             self.lines.extend(line.map(|line| line.to_text()));
@@ -234,7 +240,7 @@ impl Current {
         ArchiveError::Write { path: self.path.clone(), offset: self.length, source }
     }
 
-    fn header(&self, draft: &Draft<'_>, id: &str, block: &str, payload: &str) -> String {
+    fn header(&self, draft: &Draft<'_>, id: &str, block: &str, payload: Option<&str>) -> String {
         let mut header = String::with_capacity(512);
         header.push_str("WARC/1.1\r\n");
         let mut put = |name: &str, value: &str| {
@@ -255,7 +261,7 @@ impl Current {
             put(name, value);
         }
         put("WARC-Block-Digest", block);
-        if draft.kind != Kind::Revisit || !sets_payload_digest(draft) {
+        if let Some(payload) = payload {
             put("WARC-Payload-Digest", payload);
         }
         put("Content-Type", draft.content_type);
@@ -292,8 +298,10 @@ impl Current {
     }
 }
 
-fn sets_payload_digest(draft: &Draft<'_>) -> bool {
-    draft.extra.iter().any(|(name, _)| name.eq_ignore_ascii_case("WARC-Payload-Digest"))
+/// The payload digest that a revisit brings with it: that of the payload which it found again.
+fn own_payload_digest<'a>(draft: &Draft<'a>) -> Option<&'a str> {
+    let named = |(name, _): &&(&str, &str)| name.eq_ignore_ascii_case("WARC-Payload-Digest");
+    draft.extra.iter().find(named).map(|(_, value)| *value)
 }
 
 /// The file with the next free number.
@@ -355,7 +363,7 @@ fn check(draft: &Draft<'_>) -> Result<(), ArchiveError> {
         return Err(ArchiveError::RefusedBlock { bytes, bytes_max });
     }
     let kind = draft.kind.name();
-    if !is_token(kind) {
+    if !is_token(kind) || Kind::from_name(kind) != draft.kind {
         return refused("WARC-Type", kind);
     }
     let own =
@@ -364,9 +372,20 @@ fn check(draft: &Draft<'_>) -> Result<(), ArchiveError> {
     for (name, value) in own.into_iter().chain(draft.extra.iter().copied()) {
         header_bytes += name.len() + value.len() + 4;
         let control = value.chars().any(|c| c.is_control() && c != '\t');
-        if control || !is_token(name) || header_bytes > Limits::default().header_bytes_max {
+        let trimmed = value.trim_ascii().len() < value.len();
+        if control
+            || trimmed
+            || !is_token(name)
+            || header_bytes > Limits::default().header_bytes_max
+        {
             return refused(name, value);
         }
+    }
+    if draft.target.is_some_and(|target| target.is_empty() || target.starts_with('<')) {
+        return refused("WARC-Target-URI", draft.target.unwrap_or_default());
+    }
+    if draft.content_type.is_empty() {
+        return refused("Content-Type", "");
     }
     let revisit = draft.kind == Kind::Revisit;
     for (name, value) in draft.extra {
@@ -383,3 +402,6 @@ fn is_token(name: &str) -> bool {
     !name.is_empty()
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
 }
+
+#[cfg(test)]
+mod tests;

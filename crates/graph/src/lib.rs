@@ -1,17 +1,41 @@
 //! Compressed link graph, centralities, spectral ranks.
 //!
-//! What lives here: [`Graph`], a web graph compressed on disk; [`pagerank`] over it; the files both
-//! are kept in. What does not: URLs and text. A graph sees numbers.
+//! What lives here: [`Graph`], a web graph compressed on disk as a `BVGraph`; [`pagerank`] over
+//! it; the files both are kept in (`docs/formats/graph.md`). What does not: URLs and text. A graph
+//! sees numbers.
+//!
+//! **Invariant.** A [`Graph`] that exists was read and checked from its first bit to its last: its
+//! methods cannot meet a list that does not decode.
+//!
+//! ```
+//! use graph::{Graph, NodeId, PageRankConfig, pagerank};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let arcs = [(0, 1), (0, 2), (1, 2), (2, 0)].map(|(from, to)| (NodeId(from), NodeId(to)));
+//! let graph = Graph::build(folder.path(), 3, arcs.into_iter())?;
+//! assert_eq!(graph.successors(NodeId(0)), [NodeId(1), NodeId(2)]);
+//!
+//! let ranks = pagerank(&graph, &PageRankConfig::default(), &mut |_, _| {});
+//! assert!(ranks.error_bound <= 1e-9 && ranks.values[2] > ranks.values[1]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 #![forbid(unsafe_code)]
 
+mod compress;
+mod dead_ends;
+mod decode;
+mod disk;
 mod error;
+mod manifest;
+mod matrix;
 mod pagerank;
 mod ranks;
+mod shape;
 mod store;
 
 pub use error::GraphError;
-pub use pagerank::{PageRankConfig, Ranks, pagerank};
+pub use pagerank::{DeadEnds, PageRankConfig, Ranks, Solver, pagerank};
 pub use ranks::{read_ranks, write_ranks};
 pub use store::Graph;
 

@@ -1,19 +1,50 @@
-//! Rank vectors on disk (provisional).
+//! Rank vectors on disk.
+//!
+//! A file is the magic `CRVRANK` and a version byte, the count in eight bytes, the values as IEEE
+//! doubles, and the CRC-32 of all that, everything little-endian; see `docs/formats/graph.md`.
+//!
+//! **Invariant.** What [`read_ranks`] returns is bit for bit what [`write_ranks`] was given.
 
-use std::fs;
 use std::path::Path;
 
-use crate::GraphError;
+use crate::{GraphError, disk};
 
-/// Writes a rank vector.
+const MAGIC: [u8; 8] = *b"CRVRANK\x01";
+const HEADER_BYTES: usize = 16;
+const CRC_BYTES: usize = 4;
+
+/// Writes a rank vector beside `path` and renames it into place.
 pub fn write_ranks(path: &Path, values: &[f64]) -> Result<(), GraphError> {
-    let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-    fs::write(path, bytes).map_err(|source| GraphError::Io { path: path.to_owned(), source })
+    let mut bytes = Vec::with_capacity(HEADER_BYTES + 8 * values.len() + CRC_BYTES);
+    bytes.extend_from_slice(&MAGIC);
+    bytes.extend_from_slice(&(values.len() as u64).to_le_bytes());
+    bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+    let crc = crc32fast::hash(&bytes);
+    bytes.extend_from_slice(&crc.to_le_bytes());
+    disk::write_whole(path, &bytes)
 }
 
 /// Reads a rank vector.
 pub fn read_ranks(path: &Path) -> Result<Vec<f64>, GraphError> {
-    let bytes =
-        fs::read(path).map_err(|source| GraphError::Io { path: path.to_owned(), source })?;
-    Ok(bytes.as_chunks::<8>().0.iter().map(|chunk| f64::from_le_bytes(*chunk)).collect())
+    let bytes = disk::read_whole(path)?;
+    let damaged = |offset, reason| Err(GraphError::damaged(path, offset, reason));
+    let Some((content, crc)) = bytes.split_last_chunk::<CRC_BYTES>() else {
+        return damaged(bytes.len(), "it ends inside the header");
+    };
+    let Some((magic, rest)) = content.split_first_chunk::<8>() else {
+        return damaged(bytes.len(), "it ends inside the header");
+    };
+    if *magic != MAGIC {
+        return damaged(0, "not the magic word and version of a rank vector");
+    }
+    let Some((count, values)) = rest.split_first_chunk::<8>() else {
+        return damaged(bytes.len(), "it ends inside the header");
+    };
+    if u64::from_le_bytes(*count).checked_mul(8) != Some(values.len() as u64) {
+        return damaged(8, "the count is not that of the values");
+    }
+    if crc32fast::hash(content) != u32::from_le_bytes(*crc) {
+        return damaged(content.len(), "the checksum does not match");
+    }
+    Ok(values.as_chunks::<8>().0.iter().map(|chunk| f64::from_le_bytes(*chunk)).collect())
 }

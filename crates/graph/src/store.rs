@@ -1,83 +1,279 @@
-//! The graph and its folder (provisional: plain arcs).
+//! [`Graph`] and its folder.
+//!
+//! What lives here: building a graph from arcs in any order, opening its folder, and reading a
+//! `BVGraph` of other programs. What does not: the bits (`compress.rs`, `decode.rs`).
+//!
+//! A folder holds `links-G.properties`, `links-G.graph`, `links-G.offsets`, which any reader of
+//! `BVGraph` opens by the basename `links-G`, and `manifest`, which says which G and vouches for
+//! the bytes. A build writes under the next G, renames the manifest into place, and removes what
+//! the manifest no longer names: until that rename the old graph stands, after it the new one.
+//!
+//! **Invariant.** The bytes in a [`Graph`] decode to `arcs` arcs in `nodes` lists that start at
+//! `offsets`: [`Graph::check`] has read them all.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use crate::{GraphError, NodeId};
+use codes::{Code, Gamma, Reader};
 
-/// A graph.
+use crate::compress::Compressor;
+use crate::decode::{Lists, list_at};
+use crate::manifest::{self, Manifest, SOURCE_BYTES_MAX, Sum};
+use crate::shape::Shape;
+use crate::{GraphError, NodeId, disk};
+
+const PREFIX: &str = "links-";
+
+/// A graph, compressed in memory as it is on disk.
 #[derive(Debug)]
 pub struct Graph {
-    nodes: u32,
-    arcs: Vec<(u32, u32)>,
+    shape: Shape,
+    source: String,
+    bytes: Vec<u8>,
+    /// Where the list of each node starts, and where the last one ends, in bits.
+    offsets: Vec<u64>,
 }
 
 impl Graph {
-    /// Builds the graph in `dir`, replacing what is there.
+    /// Builds the graph in `dir`, replacing what is there. Arcs may come in any order and more
+    /// than once.
     pub fn build(
         dir: &Path,
         nodes: u32,
         arcs: impl Iterator<Item = (NodeId, NodeId)>,
     ) -> Result<Graph, GraphError> {
-        let mut list = Vec::new();
-        for (NodeId(from), NodeId(to)) in arcs {
-            if from >= nodes || to >= nodes {
-                return Err(GraphError::ArcOutOfRange { from, to, nodes });
-            }
-            list.push((from, to));
-        }
-        list.sort_unstable();
-        list.dedup();
-        let mut bytes = nodes.to_le_bytes().to_vec();
-        for (from, to) in &list {
-            bytes.extend_from_slice(&from.to_le_bytes());
-            bytes.extend_from_slice(&to.to_le_bytes());
-        }
-        let io = |source| GraphError::Io { path: dir.to_owned(), source };
-        fs::create_dir_all(dir).map_err(io)?;
-        fs::write(dir.join("arcs"), bytes).map_err(io)?;
-        Ok(Graph { nodes, arcs: list })
+        Graph::build_from("", dir, nodes, arcs)
     }
 
-    /// Opens the graph in `dir`.
+    /// The same as [`Graph::build`], with a line that says what the graph is made from; see
+    /// [`Graph::source`].
+    pub fn build_from(
+        source: &str,
+        dir: &Path,
+        nodes: u32,
+        arcs: impl Iterator<Item = (NodeId, NodeId)>,
+    ) -> Result<Graph, GraphError> {
+        if source.len() > SOURCE_BYTES_MAX || source.contains(['\n', '\r']) {
+            return Err(GraphError::SourceUnfit { bytes_max: SOURCE_BYTES_MAX });
+        }
+        let list = sorted(nodes, arcs)?;
+        let shape = Shape::new(nodes, list.len() as u64);
+        let mut compressor = Compressor::new(shape);
+        let mut rest = list.as_slice();
+        for node in 0..nodes {
+            let (mine, others) = rest.split_at(rest.partition_point(|arc| arc.0 <= node));
+            compressor.push(mine.iter().map(|arc| arc.1));
+            rest = others;
+        }
+        let (graph, offsets) = compressor.finish();
+        let properties = shape.properties(graph.len() as u64).into_bytes();
+        let (graph, offsets) = (padded(graph.into_bytes()), padded(offsets.into_bytes()));
+        // What goes to disk can be read: better to find out here than at the next start.
+        let graph = Graph::check(shape, source.to_owned(), graph, dir)?;
+        graph.check_offsets(&offsets, dir)?;
+        write(dir, source, &properties, &graph.bytes, &offsets)?;
+        Ok(graph)
+    }
+
+    /// Opens the graph in `dir`. Every byte is checked against the manifest and every list is
+    /// decoded once.
     pub fn open(dir: &Path) -> Result<Graph, GraphError> {
-        let bytes = fs::read(dir.join("arcs"))
-            .map_err(|source| GraphError::Io { path: dir.to_owned(), source })?;
-        let numbers: Vec<u32> =
-            bytes.as_chunks::<4>().0.iter().map(|chunk| u32::from_le_bytes(*chunk)).collect();
-        let (&nodes, rest) = numbers.split_first().ok_or_else(|| GraphError::Damaged {
-            file: dir.to_owned(),
-            offset: 0,
-            reason: "empty".into(),
-        })?;
-        Ok(Graph { nodes, arcs: rest.as_chunks::<2>().0.iter().map(|&[a, b]| (a, b)).collect() })
+        let manifest = Manifest::open(&dir.join(manifest::NAME))?;
+        let base = basename(dir, manifest.generation);
+        let properties_path = base.with_extension("properties");
+        let properties = manifest.properties.read(&properties_path)?;
+        let shape = Shape::parse(&properties, &properties_path)?;
+        let graph_path = base.with_extension("graph");
+        let graph = manifest.graph.read(&graph_path)?;
+        let graph = Graph::check(shape, manifest.source, graph, &graph_path)?;
+        let offsets_path = base.with_extension("offsets");
+        graph.check_offsets(&manifest.offsets.read(&offsets_path)?, &offsets_path)?;
+        Ok(graph)
+    }
+
+    /// Reads a `BVGraph` of this or another program from `basename.properties` and
+    /// `basename.graph`. It must be in the codes that `WebGraph` takes by default.
+    pub fn import(basename: &Path) -> Result<Graph, GraphError> {
+        let path_of = |extension: &str| {
+            let mut path = basename.as_os_str().to_owned();
+            path.push(".");
+            path.push(extension);
+            PathBuf::from(path)
+        };
+        let properties = path_of("properties");
+        let shape = Shape::parse(&disk::read_whole(&properties)?, &properties)?;
+        let graph = path_of("graph");
+        Graph::check(shape, String::new(), disk::read_whole(&graph)?, &graph)
     }
 
     /// How many nodes there are.
     pub fn nodes(&self) -> u32 {
-        self.nodes
+        self.shape.nodes
     }
 
     /// How many arcs there are.
     pub fn arcs(&self) -> u64 {
-        self.arcs.len() as u64
+        self.shape.arcs
+    }
+
+    /// What the graph was made from, as given to [`Graph::build_from`]; empty if not said.
+    pub fn source(&self) -> &str {
+        &self.source
     }
 
     /// Bits of the compressed graph by arc; 0 without arcs.
+    #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
     pub fn bits_per_arc(&self) -> f64 {
-        if self.arcs.is_empty() { 0.0 } else { 64.0 }
+        let bits = self.offsets.last().copied().unwrap_or(0);
+        if self.arcs() == 0 { 0.0 } else { bits as f64 / self.arcs() as f64 }
     }
 
     /// Hands every arc to `visit`, by source, then by target.
     pub fn for_each_arc(&self, visit: &mut dyn FnMut(NodeId, NodeId)) {
-        for &(from, to) in &self.arcs {
-            visit(NodeId(from), NodeId(to));
-        }
+        self.for_each_list(|node, list| {
+            for &to in list {
+                visit(NodeId(node), NodeId(to));
+            }
+        });
     }
 
     /// The successors of `node`, ascending; none if the graph has no such node.
+    #[expect(clippy::missing_panics_doc, reason = "a graph that exists decodes")]
     pub fn successors(&self, node: NodeId) -> Vec<NodeId> {
-        let start = self.arcs.partition_point(|&(from, _)| from < node.0);
-        self.arcs[start..].iter().take_while(|a| a.0 == node.0).map(|a| NodeId(a.1)).collect()
+        if node.0 >= self.nodes() {
+            return Vec::new();
+        }
+        let list = list_at(self.shape, &self.bytes, &self.offsets, node.0);
+        list.expect("every list was read by `check`").into_iter().map(NodeId).collect()
     }
+
+    /// Hands the list of every node to `visit`.
+    pub(crate) fn for_each_list(&self, mut visit: impl FnMut(u32, &[u32])) {
+        let mut lists = Lists::new(self.shape, &self.bytes);
+        for node in 0..self.nodes() {
+            visit(node, lists.next_list().expect("every list was read by `check`"));
+        }
+    }
+
+    /// Reads every list in `bytes`; `path` is the file to blame.
+    fn check(
+        shape: Shape,
+        source: String,
+        bytes: Vec<u8>,
+        path: &Path,
+    ) -> Result<Graph, GraphError> {
+        // A list takes a bit at least: more nodes than bits are not worth an allocation.
+        if shape.nodes as usize > bytes.len().saturating_mul(8) {
+            return Err(GraphError::damaged(path, bytes.len(), "too short for so many nodes"));
+        }
+        let mut offsets = Vec::with_capacity(shape.nodes as usize + 1);
+        offsets.push(0);
+        let mut arcs = 0;
+        let mut lists = Lists::new(shape, &bytes);
+        for node in 0..shape.nodes {
+            let start = lists.position() / 8;
+            let degree = lists.next_list().map(<[u32]>::len).map_err(|fault| {
+                GraphError::damaged(path, start, format!("list of node {node}: {}", fault.0))
+            })?;
+            arcs += degree as u64;
+            if arcs > shape.arcs {
+                let reason = format!("more than {} arcs", shape.arcs);
+                return Err(GraphError::damaged(path, start, reason));
+            }
+            offsets.push(lists.position() as u64);
+        }
+        if arcs != shape.arcs {
+            let reason = format!("{arcs} arcs instead of {}", shape.arcs);
+            return Err(GraphError::damaged(path, lists.position() / 8, reason));
+        }
+        Ok(Graph { shape, source, bytes, offsets })
+    }
+
+    /// The offsets file must say where the lists were found.
+    fn check_offsets(&self, bytes: &[u8], path: &Path) -> Result<(), GraphError> {
+        let mut input = Reader::new(bytes);
+        let mut before = 0;
+        for &offset in &self.offsets {
+            if Gamma::read(&mut input) != Some(offset - before) {
+                let reason = "not where the lists of the graph start";
+                return Err(GraphError::damaged(path, input.position() / 8, reason));
+            }
+            before = offset;
+        }
+        Ok(())
+    }
+}
+
+/// The arcs by source, then by target, each once.
+fn sorted(
+    nodes: u32,
+    arcs: impl Iterator<Item = (NodeId, NodeId)>,
+) -> Result<Vec<(u32, u32)>, GraphError> {
+    let mut list = Vec::with_capacity(arcs.size_hint().0);
+    for (NodeId(from), NodeId(to)) in arcs {
+        if from >= nodes || to >= nodes {
+            return Err(GraphError::ArcOutOfRange { from, to, nodes });
+        }
+        list.push((from, to));
+    }
+    list.sort_unstable();
+    list.dedup();
+    Ok(list)
+}
+
+/// Whole words of 64 bits, one at least: readers of `BVGraph` read, and map, words.
+fn padded(mut bytes: Vec<u8>) -> Vec<u8> {
+    bytes.resize(bytes.len().next_multiple_of(8).max(8), 0);
+    bytes
+}
+
+fn write(
+    dir: &Path,
+    source: &str,
+    properties: &[u8],
+    graph: &[u8],
+    offsets: &[u8],
+) -> Result<(), GraphError> {
+    fs::create_dir_all(dir).map_err(GraphError::io(dir))?;
+    let generation = generations(dir)?.into_iter().map(|(g, _)| g).max().unwrap_or(0) + 1;
+    let base = basename(dir, generation);
+    disk::write_whole(&base.with_extension("properties"), properties)?;
+    disk::write_whole(&base.with_extension("graph"), graph)?;
+    disk::write_whole(&base.with_extension("offsets"), offsets)?;
+    disk::sync_folder(dir)?;
+    let manifest = Manifest {
+        generation,
+        source: source.to_owned(),
+        properties: Sum::of(properties),
+        graph: Sum::of(graph),
+        offsets: Sum::of(offsets),
+    };
+    disk::write_whole(&dir.join(manifest::NAME), manifest.to_text().as_bytes())?;
+    disk::sync_folder(dir)?;
+    for (other, path) in generations(dir)? {
+        if other != generation {
+            fs::remove_file(&path).map_err(GraphError::io(&path))?;
+        }
+    }
+    Ok(())
+}
+
+fn basename(dir: &Path, generation: u64) -> PathBuf {
+    dir.join(format!("{PREFIX}{generation}"))
+}
+
+/// The files of graphs in `dir`, whole or not, with their generations.
+fn generations(dir: &Path) -> Result<Vec<(u64, PathBuf)>, GraphError> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).map_err(GraphError::io(dir))? {
+        let path = entry.map_err(GraphError::io(dir))?.path();
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let number = name.strip_prefix(PREFIX).and_then(|rest| rest.split_once('.'));
+        if let Some(generation) = number.and_then(|(number, _)| number.parse::<u64>().ok())
+            && generation < u64::MAX
+        {
+            found.push((generation, path));
+        }
+    }
+    Ok(found)
 }

@@ -154,7 +154,8 @@ mod tests {
             assert_eq!(&out, expected);
             assert_eq!(chain.bytes(), expected.len());
         }
-        let at = arena.store(&[9; PAGE_BYTES]).unwrap();
-        assert_eq!(arena.stored(at, PAGE_BYTES), [9; PAGE_BYTES]);
+        let page = vec![9; PAGE_BYTES];
+        let at = arena.store(&page).unwrap();
+        assert_eq!(arena.stored(at, PAGE_BYTES), page);
     }
 }

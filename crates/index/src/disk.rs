@@ -20,7 +20,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(crate) struct Disk {
     /// The calls that fail, counted from zero over all clones.
     pub(crate) failing: Range<u64>,
-    calls: Arc<AtomicU64>,
+    /// How many there have been.
+    pub(crate) calls: Arc<AtomicU64>,
 }
 
 impl Disk {

@@ -55,7 +55,9 @@ mod tests {
             assert_eq!(width, bits.div_ceil(8) as usize);
             let numbers = [bound, 0, bound / 2, bound, bound / 3];
             let mut bytes = Vec::new();
-            numbers.iter().for_each(|&n| put(&mut bytes, n, width));
+            for n in numbers {
+                put(&mut bytes, n, width);
+            }
             for (i, &n) in numbers.iter().enumerate() {
                 assert_eq!(get(&bytes, i * width, width), Some(n), "{bits} bits, number {i}");
             }

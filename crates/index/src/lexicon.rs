@@ -150,6 +150,26 @@ impl Lexicon {
         Ok(Terms { entries: self.entries(from..to)?, prefix: key })
     }
 
+    /// How many blocks there are.
+    pub(crate) fn block_count(&self) -> usize {
+        self.blocks.count()
+    }
+
+    /// The entries of one block, checked to be as many as a block has.
+    pub(crate) fn block(&self, block: usize) -> Result<Entries<'_>, IndexError> {
+        let mut entries = self.entries(block..block + 1)?;
+        while entries.advance() {}
+        let full = entries.read == BLOCK_KEYS;
+        let last = block + 1 == self.block_count() && (1..BLOCK_KEYS).contains(&entries.read);
+        let in_place = block > 0 || self.blocks.start(0)? == 0;
+        if entries.is_broken() || !(full || last) || !in_place {
+            return Err(self
+                .file()
+                .damaged(self.blocks.start(block)?, "not a block of the lexicon"));
+        }
+        self.entries(block..block + 1)
+    }
+
     /// All entries.
     pub(crate) fn all(&self) -> Result<Entries<'_>, IndexError> {
         self.entries(0..self.blocks.count())

@@ -26,6 +26,8 @@ use std::path::Path;
 /// The name under which the next manifest is written.
 pub(crate) const TEMPORARY: &str = "manifest.tmp";
 
+/// The most segments: a reader has seven files of each open.
+const SEGMENTS_MAX: u64 = 1024;
 /// The longest source.
 pub(crate) const SOURCE_BYTES_MAX: usize = 1 << 20;
 
@@ -99,8 +101,14 @@ impl Manifest {
             source: std::str::from_utf8(source).ok()?.to_owned(),
             segments: Vec::new(),
         };
-        for _ in 0..vbyte::read(rest)? {
-            manifest.segments.push(parse_segment(rest)?);
+        let segments = vbyte::read(rest)?;
+        for _ in 0..segments {
+            let segment = parse_segment(rest)?;
+            let twice = manifest.segments.iter().any(|other| other.id == segment.id);
+            if twice || segments > SEGMENTS_MAX {
+                return None;
+            }
+            manifest.segments.push(segment);
         }
         Some(manifest)
     }

@@ -131,6 +131,7 @@ impl RecordsWriter {
 #[derive(Debug)]
 pub(crate) struct Records {
     blocks: Blocks,
+    doc_count: u32,
 }
 
 impl Records {
@@ -139,7 +140,7 @@ impl Records {
         if blocks.count() != (doc_count as usize).div_ceil(BLOCK_RECORDS) {
             return Err(blocks.file().damaged(0, "not as many records as documents"));
         }
-        Ok(Records { blocks })
+        Ok(Records { blocks, doc_count })
     }
 
     pub(crate) fn file(&self) -> &MappedFile {
@@ -160,15 +161,20 @@ impl Records {
         &self,
         mut emit: impl FnMut(&DocRecord) -> Result<(), IndexError>,
     ) -> Result<(), IndexError> {
+        let mut left = self.doc_count as usize;
         for block in 0..self.blocks.count() {
             let raw = self.block(block)?;
             let mut rest = &raw[..];
-            while !rest.is_empty() {
+            for _ in 0..left.min(BLOCK_RECORDS) {
                 match DocRecord::read(&mut rest) {
                     Some(record) => emit(&record)?,
                     None => return self.damaged(block),
                 }
             }
+            if !rest.is_empty() {
+                return self.damaged(block);
+            }
+            left = left.saturating_sub(BLOCK_RECORDS);
         }
         Ok(())
     }

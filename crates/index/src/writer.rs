@@ -277,3 +277,81 @@ fn clean(disk: &Disk, dir: &Path) -> Result<u64, IndexError> {
     }
     Ok(last)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{DocIterator, END, Index};
+
+    /// Builds an index of `count` documents, a segment each, on a disk that may fail.
+    fn build(disk: Disk, dir: &Path, count: u32) -> Result<u64, IndexError> {
+        let mut writer = IndexWriter::create_on(disk, dir, &Config { memory_bytes: 0 })?;
+        for number in 0..count {
+            writer.add(&DocRecord { page: u64::from(number), ..DocRecord::default() })?;
+            writer.term(Field::Body, "all", number);
+            writer.term(Field::Title, &number.to_string(), 0);
+        }
+        writer.commit(&count.to_string())
+    }
+
+    /// Asserts that there is an index, that it is whole, and returns how many documents it has.
+    fn check(dir: &Path) -> u32 {
+        let index = Index::open(dir).expect("there is always an index");
+        index.verify().expect("it is whole");
+        let count: u32 = index.source().parse().expect("the number of documents");
+        assert_eq!(index.doc_count(), u64::from(count));
+        let mut all = index.segments()[0].postings(Field::Body, "all").unwrap().unwrap();
+        (0..count).for_each(|number| {
+            assert_eq!(all.doc(), DocId(number));
+            all.next_doc();
+        });
+        assert_eq!(all.doc(), END);
+        count
+    }
+
+    /// The *n*-th call to the disk fails, and then, in another run, all from the *n*-th on, which is
+    /// what a full disk or a kill looks like: for *n* = 0, 1, … until nothing fails any more.
+    #[test]
+    fn whichever_call_fails_the_old_generation_or_the_new_one_is_there() {
+        for lasting in [false, true] {
+            let dir = tempfile::tempdir().expect("a folder");
+            build(Disk::default(), dir.path(), 2).expect("a sound disk");
+            let mut refusals = 0;
+            for n in 0.. {
+                let failing = n..if lasting { u64::MAX } else { n + 1 };
+                let disk = Disk { failing, ..Disk::default() };
+                // Three are merged, so that all kinds of calls are among them.
+                let built = build(disk, dir.path(), 3);
+                let found = check(dir.path());
+                if built.is_ok() {
+                    assert_eq!(found, 3, "call {n}");
+                    break;
+                }
+                refusals += 1;
+                if found != 2 {
+                    // Only the last sync comes after the rename.
+                    assert_eq!(found, 3, "call {n}");
+                    build(Disk::default(), dir.path(), 2).expect("a sound disk");
+                }
+            }
+            assert!(refusals > 80, "{refusals} calls");
+            build(Disk::default(), dir.path(), 4).expect("a sound disk");
+            assert_eq!(check(dir.path()), 4);
+        }
+    }
+
+    #[test]
+    fn levels_keep_few_segments() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let config = Config { memory_bytes: 0 };
+        let mut writer = IndexWriter::create(dir.path(), &config).expect("created");
+        for added in 1..=MERGE_WIDTH * MERGE_WIDTH + MERGE_WIDTH + 2 {
+            writer.add(&DocRecord::default()).expect("added");
+            // The last document is still in memory.
+            let flushed = added - 1;
+            let digits = [flushed / 256, flushed / 16 % 16, flushed % 16];
+            assert_eq!(writer.written.len(), digits.iter().sum::<usize>(), "{flushed} flushed");
+            assert!(writer.written.is_sorted_by(|a, b| a.0 >= b.0));
+        }
+    }
+}

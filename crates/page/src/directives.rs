@@ -43,7 +43,7 @@ impl Directives {
                 }
             }
             if for_us {
-                directives = directives.union(Self::from_word(part));
+                directives = directives.union(Self::from_meta(part));
             }
         }
         directives

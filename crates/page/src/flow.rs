@@ -51,9 +51,9 @@ impl Flow {
         }
     }
 
-    /// The text; where the limit cut a character in two, without it.
+    /// The text; where the limit cut a character in two, without it and the blank before it.
     pub(crate) fn finish(self) -> String {
-        match String::from_utf8(self.bytes) {
+        let mut text = match String::from_utf8(self.bytes) {
             Ok(text) => text,
             Err(error) => {
                 let valid = error.utf8_error().valid_up_to();
@@ -61,7 +61,9 @@ impl Flow {
                 bytes.truncate(valid);
                 String::from_utf8(bytes).unwrap_or_default()
             }
-        }
+        };
+        text.truncate(text.trim_end_matches([' ', '\n']).len());
+        text
     }
 
     fn push_word(&mut self, word: &[u8]) {

@@ -7,8 +7,9 @@ use whatlang::Lang;
 
 /// Bytes of text that detection looks at.
 const SAMPLE_BYTES_MAX: usize = 2048;
-/// Below this many letters detection is not asked.
-const SAMPLE_CHARS_MIN: usize = 60;
+/// Below this many bytes of letters detection is not asked. Bytes, because a letter of a large
+/// alphabet, and more so a syllable or a whole word in one character, tells more.
+const LETTER_BYTES_MIN: usize = 60;
 /// Lines at least this long are prose rather than menus, and are sampled first.
 const PROSE_BYTES_MIN: usize = 80;
 
@@ -29,8 +30,9 @@ pub fn language_of(text: &str) -> String {
 /// tag, or empty).
 pub(crate) fn identify(declared: &str, text: &str) -> String {
     let sample = sample(text);
-    let letters = sample.chars().filter(|c| c.is_alphabetic()).count();
-    let detected = (letters >= SAMPLE_CHARS_MIN)
+    let letters = sample.chars().filter(|c| c.is_alphabetic());
+    let letter_bytes: usize = letters.map(char::len_utf8).sum();
+    let detected = (letter_bytes >= LETTER_BYTES_MIN)
         .then(|| whatlang::detect(&sample))
         .flatten()
         .filter(whatlang::Info::is_reliable);
@@ -59,9 +61,11 @@ fn sample(text: &str) -> String {
     sample
 }
 
-/// The primary language of a BCP 47 tag: `en` of `en-GB`, `de` of `deu`.
+/// The primary language of a BCP 47 tag, the first if there are several: `en` of `en-GB, fr`, `de`
+/// of `deu`.
 fn from_tag(tag: &str) -> String {
-    let primary = tag.trim().split(['-', '_']).next().unwrap_or_default().to_ascii_lowercase();
+    let primary = tag.trim().split(['-', '_', ',', ' ']).next().unwrap_or_default();
+    let primary = primary.to_ascii_lowercase();
     let is_code = matches!(primary.len(), 2 | 3) && primary.bytes().all(|b| b.is_ascii_lowercase());
     if !is_code {
         return String::new();

@@ -27,7 +27,8 @@ pub struct Page {
     pub refresh: Option<Url>,
     /// The language, ISO 639-1 where there is a code of two letters; empty if unknown.
     pub language: String,
-    /// What `<meta name=robots>` forbids; the HTTP header is the caller's to add.
+    /// What `<meta name=robots>` and `<meta name=crivello>` forbid; the HTTP header is the
+    /// caller's to add.
     pub robots: Directives,
     /// How the bytes were read.
     pub charset: Charset,

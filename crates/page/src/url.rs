@@ -8,7 +8,7 @@
 //!
 //! Reference: <https://url.spec.whatwg.org/>, <https://publicsuffix.org/list/>.
 
-use ::url::{Host, Url};
+use ::url::{Host, ParseError, Url};
 
 use crate::{Limits, PageError};
 
@@ -21,14 +21,14 @@ const ERROR_RAW_BYTES: usize = 200;
 ///
 /// The limit holds before parsing too, so that a reference of a megabyte costs nothing.
 pub fn normalise(raw: &str, base: Option<&Url>, limits: &Limits) -> Result<Url, PageError> {
-    // In every state of the URL parser the first '#' begins the fragment.
-    let whole = raw.split_once('#').map_or(raw, |(before, _)| before);
-    check_length(whole.len(), limits)?;
-    let mut url = Url::options()
-        .base_url(base)
-        .parse(whole)
-        .map_err(|source| PageError::Url { raw: excerpt(raw), source })?;
-    if !matches!(url.scheme(), "http" | "https") {
+    // In every state of the URL parser the first '#' begins the fragment. The '#' itself stays:
+    // blanks before it are part of the URL, blanks at the end are not.
+    let fragment_start = raw.find('#');
+    check_length(fragment_start.unwrap_or(raw.len()), limits)?;
+    let whole = fragment_start.map_or(raw, |at| &raw[..=at]);
+    let mut url =
+        parse(whole, base).map_err(|source| PageError::Url { raw: excerpt(raw), source })?;
+    if !is_web(&url) {
         let scheme = url.scheme().to_owned();
         return Err(PageError::Scheme { raw: excerpt(raw), scheme });
     }
@@ -45,6 +45,24 @@ pub fn normalise(raw: &str, base: Option<&Url>, limits: &Limits) -> Result<Url, 
 pub fn registered_domain(url: &Url) -> Option<String> {
     let Some(Host::Domain(name)) = url.host() else { return None };
     psl::domain_str(name.trim_end_matches('.')).map(str::to_owned)
+}
+
+/// The parser of the URL crate, mended: against a base on the web the standard takes any number of
+/// slashes for two ("special authority ignore slashes state"); the crate, 2.5.8, finds no host.
+fn parse(raw: &str, base: Option<&Url>) -> Result<Url, ParseError> {
+    let options = Url::options().base_url(base);
+    let parsed = options.parse(raw);
+    if !matches!((&parsed, base), (Err(ParseError::EmptyHost), Some(base)) if is_web(base)) {
+        return parsed;
+    }
+    let is_slash = |c: char| matches!(c, '/' | '\\');
+    let rest = raw.trim_start_matches(|c: char| c <= ' ' || is_slash(c));
+    let slashes = raw[..raw.len() - rest.len()].chars().filter(|c| is_slash(*c)).count();
+    if slashes > 2 { options.parse(&format!("//{rest}")) } else { parsed }
+}
+
+fn is_web(url: &Url) -> bool {
+    matches!(url.scheme(), "http" | "https")
 }
 
 fn check_length(bytes: usize, limits: &Limits) -> Result<(), PageError> {

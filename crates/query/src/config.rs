@@ -1,10 +1,13 @@
 //! The numbers that decide the order of results.
 //!
-//! **Invariant.** A configuration that was read from a file holds finite numbers that are not negative,
-//! so every score is one too.
+//! **Invariant.** A configuration that was read from a file holds numbers that are neither negative nor
+//! greater than [`VALUE_MAX`], so every score is finite and not negative.
 
 use index::Field;
 use serde::{Deserialize, Deserializer, Serialize};
+
+/// The greatest number that makes any sense, by far: products of a few of them are still finite.
+const VALUE_MAX: f64 = 1e6;
 
 /// How results are scored; the formula is in the header of [`crate::bm25`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -70,7 +73,7 @@ impl FieldWeights {
 }
 
 fn not_negative<'de, D: Deserializer<'de>>(input: D) -> Result<f64, D::Error> {
-    within(input, f64::MAX, "a number that is not negative")
+    within(input, VALUE_MAX, "a number that is not negative and at most a million")
 }
 
 fn fraction<'de, D: Deserializer<'de>>(input: D) -> Result<f64, D::Error> {

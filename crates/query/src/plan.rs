@@ -9,8 +9,8 @@
 //! **Filters.** Whoever builds the index puts into [`Field::Url`] of each document, besides the
 //! analysed words of its address, these terms as they stand, not analysed: `site:HOST` for its host and
 //! for each domain above that (`site:www.example.org`, `site:example.org`, `site:org`; lower case, Punycode),
-//! and `lang:CODE` with its language, if that is known. No analysed term holds a colon, so they cannot be
-//! met by accident.
+//! and `lang:CODE` with its language, if that is known. An address is ASCII, and of ASCII no analysed
+//! term holds a colon, so they cannot be met by accident; a test holds the analysis to that.
 //!
 //! **Invariant.** A plan has at most [`TERMS_MAX`] terms, every leaf at least one.
 
@@ -61,7 +61,9 @@ impl Plan {
             Plan::Words(words) => visit(words),
             Plan::Filter(_) => {}
             Plan::And(plans) | Plan::Or(plans) => {
-                plans.iter().for_each(|plan| plan.each_words(visit));
+                for plan in plans {
+                    plan.each_words(visit);
+                }
             }
             Plan::AndNot(wanted, unwanted) => {
                 wanted.each_words(visit);
@@ -76,7 +78,9 @@ impl Plan {
         match self {
             Plan::Words(words) => terms.extend(words.terms.iter().map(|(_, term)| term.clone())),
             Plan::And(plans) | Plan::Or(plans) => {
-                plans.iter().for_each(|plan| plan.wanted_terms(terms));
+                for plan in plans {
+                    plan.wanted_terms(terms);
+                }
             }
             Plan::AndNot(wanted, _) => wanted.wanted_terms(terms),
             Plan::Filter(_) | Plan::Not(_) => {}

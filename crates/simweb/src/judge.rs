@@ -241,7 +241,7 @@ fn count(length: usize) -> u64 {
 
 impl fmt::Display for Verdict {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let found = self.pages - count(self.misses.len());
+        let found = self.pages.saturating_sub(count(self.misses.len()));
         write!(out, "{} requests, {found} of {} pages", self.requests, self.pages)?;
         if self.is_clean() {
             return write!(

@@ -1,1 +1,13 @@
-//! Tests of the public interface.
+//! Tests of the public interface, one module a topic.
+
+mod captures;
+mod concurrent;
+mod damage;
+mod drafts;
+mod foreign;
+mod full_disk;
+mod http;
+mod page;
+mod round_trip;
+mod samples;
+mod warcio;

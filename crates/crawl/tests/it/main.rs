@@ -1,1 +1,12 @@
-//! Tests of the public interface.
+//! All tests of the crate that go through its public face.
+
+mod agents;
+mod assignment;
+mod crawl;
+mod faults;
+mod order;
+mod politeness;
+mod robots;
+mod rules;
+mod support;
+mod workbench;

@@ -7,7 +7,9 @@
 //! cannot fail but for the disk.
 
 use super::Segment;
-use crate::postings::{Extent, Extents, List};
+use crate::lengths::PerField;
+use crate::lexicon::Entries;
+use crate::postings::{Extents, List};
 use crate::{DocId, DocIterator, END, Field, Frequencies, IndexError, Positions};
 
 pub(super) fn verify(segment: &Segment) -> Result<(), IndexError> {
@@ -16,76 +18,78 @@ pub(super) fn verify(segment: &Segment) -> Result<(), IndexError> {
     for file in lists.into_iter().chain(others) {
         file.verify()?;
     }
-    let mut records = 0_u64;
-    segment.records.each(|_| {
-        records += 1;
-        Ok(())
-    })?;
-    if records != u64::from(segment.doc_count()) {
-        return Err(segment.records.file().damaged(0, "not as many records as documents"));
-    }
-    verify_lists(segment)?;
-    for field in Field::ALL {
-        let lengths = segment.lengths(field)?;
-        let docs = (0..segment.doc_count()).map(DocId);
-        let total: u64 = docs.map(|doc| u64::from(lengths.get(doc))).sum();
-        if total != segment.length_total(field) {
-            return Err(segment.lengths.file().damaged(0, "not the sum that the manifest names"));
+    segment.records.each(|_| Ok(()))?;
+    let mut walk = Walk::default();
+    for block in 0..segment.lexicon.block_count() {
+        let mut entries = segment.lexicon.block(block)?;
+        while entries.advance() {
+            walk.enter(segment, &entries)?;
         }
     }
-    Ok(())
+    walk.finish(segment)
 }
 
-/// Keys ascend and are a field and a text; lists follow one another and fill the streams.
-fn verify_lists(segment: &Segment) -> Result<(), IndexError> {
-    let damaged = |what| segment.lexicon.file().damaged(0, what);
-    let mut entries = segment.lexicon.all()?;
-    let mut previous = Vec::new();
-    let (mut terms, mut postings) = (0_u64, 0_u64);
-    let mut ends = Extents::default();
-    let mut positions = Vec::new();
-    while entries.advance() {
-        let key = &entries.key;
-        let is_key = key.split_first().is_some_and(|(&field, term)| {
-            usize::from(field) < Field::ALL.len() && std::str::from_utf8(term).is_ok()
-        });
-        if !is_key || (terms > 0 && *key <= previous) {
+/// What has been seen of the lists so far.
+#[derive(Default)]
+struct Walk {
+    key: Vec<u8>,
+    terms: u64,
+    postings: u64,
+    occurrences: PerField<u64>,
+    /// Where the next list begins in docs, freqs, positions and skips.
+    ends: [u64; 4],
+    positions: Vec<u32>,
+}
+
+impl Walk {
+    /// Keys ascend and are a field and a text; a list begins where the one before it ends.
+    fn enter(&mut self, segment: &Segment, entries: &Entries<'_>) -> Result<(), IndexError> {
+        let damaged = |what| segment.lexicon.file().damaged(0, what);
+        let (key, list) = (&entries.key, &entries.list);
+        let field = key.first().map_or(usize::MAX, |&number| usize::from(number));
+        let is_key = field < Field::ALL.len() && std::str::from_utf8(&key[1..]).is_ok();
+        if !is_key || (self.terms > 0 && *key <= self.key) {
             return Err(damaged("a key is none, or not in its place"));
         }
-        previous.clone_from(key);
-        let Extents { docs, freqs, positions: places, skips } = entries.list.extents;
-        let pairs = [
-            (&mut ends.docs, docs),
-            (&mut ends.freqs, freqs),
-            (&mut ends.positions, places),
-            (&mut ends.skips, skips),
-        ];
-        for (end, extent) in pairs {
-            if end.start != extent.start {
+        self.key.clone_from(key);
+        let Extents { docs, freqs, positions, skips } = list.extents;
+        for (end, extent) in self.ends.iter_mut().zip([docs, freqs, positions, skips]) {
+            if *end != extent.start {
                 return Err(damaged("a list does not begin where the one before it ends"));
             }
-            *end = Extent { start: extent.start + extent.bytes, bytes: 0 };
+            *end = extent.start + extent.bytes;
         }
-        verify_list(segment, &entries.list, &mut positions)?;
-        terms += 1;
-        postings += u64::from(entries.list.doc_frequency);
+        verify_list(segment, list, &mut self.positions)?;
+        self.terms += 1;
+        self.postings += u64::from(list.doc_frequency);
+        self.occurrences[field] += list.total_frequency;
+        Ok(())
     }
-    let counts = (segment.term_count(), segment.posting_count());
-    if entries.is_broken() || (terms, postings) != counts {
-        return Err(damaged("not as many terms and postings as the manifest names"));
-    }
-    let files = [
-        (&segment.docs, ends.docs),
-        (&segment.freqs, ends.freqs),
-        (&segment.positions, ends.positions),
-        (&segment.skips, ends.skips),
-    ];
-    for (file, end) in files {
-        if end.start != file.payload_bytes() as u64 {
-            return Err(file.damaged(0, "the lists do not fill the file"));
+
+    /// The lists fill the streams, and the counts are those of the manifest.
+    fn finish(&self, segment: &Segment) -> Result<(), IndexError> {
+        let counts = (segment.term_count(), segment.posting_count());
+        if (self.terms, self.postings) != counts {
+            let what = "not as many terms and postings as the manifest names";
+            return Err(segment.lexicon.file().damaged(0, what));
         }
+        let files = [&segment.docs, &segment.freqs, &segment.positions, &segment.skips];
+        for (file, end) in files.into_iter().zip(self.ends) {
+            if end != file.payload_bytes() as u64 {
+                return Err(file.damaged(0, "the lists do not fill the file"));
+            }
+        }
+        for field in Field::ALL {
+            let lengths = segment.lengths(field)?;
+            let docs = (0..segment.doc_count()).map(DocId);
+            let total: u64 = docs.map(|doc| u64::from(lengths.get(doc))).sum();
+            let sums = [segment.length_total(field), self.occurrences[field as usize]];
+            if sums != [total; 2] {
+                return Err(segment.lengths.file().damaged(0, "not the sum of all occurrences"));
+            }
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 /// A list has as many documents and occurrences as the lexicon says, in order.

@@ -1,1 +1,13 @@
-//! Tests of the public interface.
+//! The index through its public interface: against a model, and against everything that can happen
+//! to its files.
+
+mod child;
+mod commits;
+mod contents;
+mod damage;
+mod envelope;
+mod format;
+mod hostile;
+mod limits;
+mod round_trip;
+mod walks;

@@ -6,6 +6,8 @@
 //!
 //! Reference: <https://www.unicode.org/reports/tr15/>, Unicode 3.13 "Default Case Algorithms".
 
+use std::iter;
+
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::decompose_canonical;
 
@@ -18,18 +20,16 @@ pub(super) fn fold(word: &str, bytes_max: usize, out: &mut String) {
         return;
     }
     for c in word.nfkc().flat_map(char::to_lowercase).nfkc().filter(|c| !is_invisible(*c)) {
-        let (c, doubled) = match c {
-            'ß' => ('s', true),
-            'ς' => ('σ', false),
-            '\u{2018}' | '\u{2019}' => ('\'', false),
-            _ => (c, false),
+        let (first, second) = match c {
+            'ß' => ('s', Some('s')),
+            'ς' => ('σ', None),
+            '\u{2018}' | '\u{2019}' => ('\'', None),
+            _ => (c, None),
         };
-        let bytes = c.len_utf8() << u8::from(doubled);
-        if out.len() + bytes > bytes_max {
-            return;
-        }
-        out.push(c);
-        if doubled {
+        for c in iter::once(first).chain(second) {
+            if out.len() + c.len_utf8() > bytes_max {
+                return;
+            }
             out.push(c);
         }
     }
@@ -37,27 +37,46 @@ pub(super) fn fold(word: &str, bytes_max: usize, out: &mut String) {
 
 /// The word without accents on Latin, Greek and Cyrillic letters; `buffer` is used if it has any.
 ///
-/// Marks of other scripts are vowels and tones, not ornament, and stay.
+/// Marks of other scripts are vowels and tones, not ornament, and stay; so do letters that merely
+/// can be written in parts, such as the syllables of Hangul and the voiced ones of kana.
 pub(super) fn without_accents<'a>(word: &'a str, buffer: &'a mut String) -> &'a str {
     if word.is_ascii() {
         return word;
     }
     buffer.clear();
     for c in word.chars() {
-        decompose_canonical(c, |part| match part {
-            '\u{300}'..='\u{36f}' => {}
-            'ø' => buffer.push('o'),
-            'ł' => buffer.push('l'),
-            'đ' | 'ð' => buffer.push('d'),
-            'ħ' => buffer.push('h'),
-            'ı' => buffer.push('i'),
-            'æ' => buffer.push_str("ae"),
-            'œ' => buffer.push_str("oe"),
-            'þ' => buffer.push_str("th"),
-            _ => buffer.push(part),
-        });
+        let mut has_accent = false;
+        decompose_canonical(c, |part| has_accent |= is_accent(part));
+        if has_accent {
+            decompose_canonical(c, |part| {
+                if !is_accent(part) {
+                    push_plain(buffer, part);
+                }
+            });
+        } else {
+            push_plain(buffer, c);
+        }
     }
     if buffer.is_empty() { word } else { buffer }
+}
+
+fn is_accent(c: char) -> bool {
+    matches!(c, '\u{300}'..='\u{36f}')
+}
+
+/// Writes the letter without what is part of its shape, such as a stroke.
+fn push_plain(out: &mut String, letter: char) {
+    match letter {
+        'ø' => out.push('o'),
+        'ł' => out.push('l'),
+        'đ' | 'ð' => out.push('d'),
+        'ħ' => out.push('h'),
+        'ı' => out.push('i'),
+        'æ' => out.push_str("ae"),
+        'œ' => out.push_str("oe"),
+        'þ' => out.push_str("th"),
+        _ => out.push(letter),
+    }
 }
 
 /// Characters that a reader does not see: soft hyphen, joiners, marks of direction, selectors.

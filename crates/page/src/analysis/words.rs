@@ -52,7 +52,8 @@ fn each_unicode(stretch: &str, offset: usize, emit: &mut dyn FnMut(usize, usize)
 
 /// The rules that apply to ASCII: letters, digits and underscores stick together (WB5 and WB8 to
 /// WB10, `WB13a`, `WB13b`); a full stop or an apostrophe between two letters (WB6, WB7) or two digits
-/// does too, and so does a comma or a semicolon between two digits (WB11, WB12).
+/// does too, and so does a colon between two letters, as in Swedish `EU:s`, and a comma or a
+/// semicolon between two digits (WB11, WB12).
 fn each_ascii(bytes: &[u8], from: usize, to: usize, emit: &mut dyn FnMut(usize, usize)) {
     let class = |at: usize| if at < to { Class::of(bytes[at]) } else { Class::Other };
     let mut start = from;
@@ -89,6 +90,8 @@ enum Class {
     Underscore,
     /// `MidNumLetQ`
     StopOrQuote,
+    /// `MidLetter`
+    Colon,
     /// `MidNum`
     CommaOrSemicolon,
     Other,
@@ -101,6 +104,7 @@ impl Class {
             b'0'..=b'9' => Self::Digit,
             b'_' => Self::Underscore,
             b'.' | b'\'' => Self::StopOrQuote,
+            b':' => Self::Colon,
             b',' | b';' => Self::CommaOrSemicolon,
             _ => Self::Other,
         }
@@ -115,6 +119,7 @@ impl Class {
 fn joins(before: Class, middle: Class, after: Class) -> bool {
     match middle {
         Class::StopOrQuote => before == after && matches!(before, Class::Letter | Class::Digit),
+        Class::Colon => before == Class::Letter && after == Class::Letter,
         Class::CommaOrSemicolon => before == Class::Digit && after == Class::Digit,
         _ => false,
     }

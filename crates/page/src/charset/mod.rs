@@ -1,7 +1,7 @@
 //! Bytes to characters: which charset a page is in, and its text.
 //!
-//! The order is that of browsers: byte order mark, HTTP header, `<meta>` within the first 1024
-//! bytes, detection with the top-level domain as a hint. Two things differ, because a search
+//! The order is that of browsers: byte order mark, HTTP header, `<meta>` near the top,
+//! detection with the top-level domain as a hint. Two things differ, because a search
 //! engine does not have to please the authors of a page:
 //!
 //! - **A declaration that the bytes refute is passed over**, and the next in the order is asked.

@@ -6,8 +6,9 @@
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 
-/// Bytes looked at, as the standard says.
-const PRESCAN_BYTES: usize = 1024;
+/// Bytes looked at. The standard wants 1024 before parsing begins, and that a parser which meets a
+/// later declaration begins again; to look further at once comes to the same.
+const PRESCAN_BYTES: usize = 16 << 10;
 
 /// What `<meta charset>`, `<meta http-equiv>` or else `<?xml encoding?>` declares.
 pub(super) fn declared(body: &[u8]) -> Option<&'static Encoding> {
@@ -79,20 +80,19 @@ impl Scanner<'_> {
 
     fn meta_attributes(&mut self) -> Option<Meta> {
         let mut meta = Meta::default();
-        let mut seen: Vec<Vec<u8>> = Vec::new();
+        let mut seen = [false; 3];
+        let mut is_first = |number: usize| !std::mem::replace(&mut seen[number], true);
         while let Some((name, value)) = self.attribute()? {
-            if seen.contains(&name) {
-                continue;
-            }
             match name.as_slice() {
-                b"http-equiv" => meta.is_content_type |= value == b"content-type",
-                b"content" if meta.charset.is_none() => {
+                b"http-equiv" if is_first(0) => meta.is_content_type = value == b"content-type",
+                b"content" if is_first(1) && meta.charset.is_none() => {
                     meta.charset = charset_of_content(&value).map(|found| (Some(found), true));
                 }
-                b"charset" => meta.charset = Some((Encoding::for_label(&value), false)),
+                b"charset" if is_first(2) => {
+                    meta.charset = Some((Encoding::for_label(&value), false));
+                }
                 _ => {}
             }
-            seen.push(name);
         }
         Some(meta)
     }

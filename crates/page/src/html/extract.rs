@@ -14,6 +14,9 @@ use super::attributes::{Attribute, Attributes};
 use super::elements::{self, Raw};
 use super::refresh;
 
+/// Names in `<meta name=…>` that speak to us: all robots, and our own.
+const ROBOTS: [&str; 2] = ["robots", "crivello"];
+
 /// A link before the base of the page is known.
 #[derive(Debug)]
 pub(super) struct Candidate {
@@ -94,9 +97,11 @@ impl Extractor {
             Raw::Skipped => {}
             Raw::Title => self.title.push(text),
             Raw::Shown => {
-                self.text.push(text);
-                if let Some(heading) = &mut self.heading {
-                    heading.push(text);
+                if !self.in_noscript {
+                    self.text.push(text);
+                    if let Some(heading) = &mut self.heading {
+                        heading.push(text);
+                    }
                 }
                 if let Some(link) = self.link {
                     self.found.candidates[link].text.push(text);
@@ -194,7 +199,7 @@ impl Extractor {
 
     fn meta(&mut self, attributes: &Attributes) {
         let Some(content) = attributes.text(Attribute::Content) else { return };
-        if attributes.is(Attribute::Name, "robots") {
+        if ROBOTS.iter().any(|name| attributes.is(Attribute::Name, name)) {
             self.found.robots = self.found.robots.union(Directives::from_meta(content));
         } else if attributes.is(Attribute::Name, "description") {
             if self.found.description.is_empty() {

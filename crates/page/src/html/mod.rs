@@ -4,8 +4,9 @@
 //! collects tags and hands text through, `extract.rs` knows what elements mean, `attributes.rs`
 //! holds the few attributes that count, `refresh.rs` reads the value of a meta refresh.
 //!
-//! What does not: scripts, styles, layout. We run no scripts, so what is in `noscript` is read as
-//! markup, and what is in `script` is nothing. Content of `template` is inert.
+//! What does not: scripts, styles, layout. What is in `script` is nothing, and the content of
+//! `template` is inert. We run no scripts, so `noscript` is read as markup: its links and metas
+//! count; its text, which asks to switch scripts on and which no visitor sees, does not.
 //!
 //! **Invariant.** State is a handful of counters and bounded buffers whatever the depth of the
 //! page, so time is linear in its length.

@@ -1,1 +1,12 @@
 //! Tests of the public interface.
+
+mod analysis;
+mod charset;
+mod directives;
+mod formats;
+mod hostile;
+mod html;
+mod html5lib;
+mod language;
+mod shared;
+mod url;

@@ -55,9 +55,9 @@ impl Parser<'_> {
             }
             let factor = self.factor(depth)?;
             if negated {
-                unwanted.push(factor)
+                unwanted.push(factor);
             } else {
-                wanted.push(factor)
+                wanted.push(factor);
             }
             let more = self.eat(Token::And)
                 || !matches!(self.peek(), None | Some(Token::Or | Token::Close));
@@ -169,6 +169,10 @@ fn one_or(mut queries: Vec<Query>, many: fn(Vec<Query>) -> Query) -> Query {
 fn host(text: &str) -> Option<String> {
     let lower = text.to_lowercase();
     let name = lower.strip_prefix("http://").or(lower.strip_prefix("https://")).unwrap_or(&lower);
+    // Of the colons of an IPv6 address none comes after its bracket; `Url` forgets the usual port.
+    if name.rsplit(']').next().is_some_and(|rest| rest.contains(':')) {
+        return None;
+    }
     let url = Url::parse(&format!("http://{}/", name.trim_end_matches('/'))).ok()?;
     let bare = url.path() == "/"
         && url.query().is_none()

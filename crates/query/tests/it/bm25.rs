@@ -42,10 +42,13 @@ fn a_weight_multiplies() {
 fn odd_statistics_give_numbers() {
     for (documents, length_total, containing) in [(0, 0, 0), (1, 0, 1), (1, 1, 9), (u64::MAX, 1, 0)]
     {
-        let bm25 = Bm25::new(&Config::default(), Field::Body, documents, length_total, containing);
-        for (frequency, length) in [(1, 0), (1, u32::MAX), (u32::MAX, 1)] {
-            let score = bm25.score(frequency, length);
-            assert!(score.is_finite() && score >= 0.0, "{score}");
+        for text in ["", "k1 = 0", "k1 = 1e6\nb = 1", "b = 0\nweights = { body = 1e6 }"] {
+            let config: Config = toml::from_str(text).expect("within the limits");
+            let bm25 = Bm25::new(&config, Field::Body, documents, length_total, containing);
+            for (frequency, length) in [(1, 0), (1, u32::MAX), (u32::MAX, 1)] {
+                let score = bm25.score(frequency, length);
+                assert!(score.is_finite() && score >= 0.0, "{score} with {text}");
+            }
         }
     }
 }

@@ -29,6 +29,7 @@ fn wrong_keys_and_values_are_refused_by_name() {
         ("b = 1.5", "from 0 to 1"),
         ("b = nan", "from 0 to 1"),
         ("k1 = -0.1", "not negative"),
+        ("k1 = 1e300", "at most a million"),
         ("rank_weight = inf", "not negative"),
         ("[weights]\nbody = -1", "not negative"),
         ("[weights]\ntext = 1", "text"),

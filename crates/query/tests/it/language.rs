@@ -54,6 +54,7 @@ fn texts_and_their_trees() {
         ("-site:Example.org. lang:EN-gb", "without[lang=en site=example.org]"),
         ("site:https://www.example.org/", "site=www.example.org"),
         ("site:bücher.example", "site=xn--bcher-kva.example"),
+        ("site:127.0.0.1 site:[::1]", "and[site=127.0.0.1 site=[::1]]"),
         ("state-of-the-art", "state-of-the-art"),
         ("a - b", "and[a - b]"),
         ("or and not", "and[or and not]"),
@@ -95,6 +96,9 @@ fn wrong_texts_and_where_they_are_wrong() {
         ("lang: a", 1, "`lang:` must be followed at once by a language"),
         ("a site:example.org/blog", 3, "`example.org/blog` is not a host name"),
         ("site:example.org:80", 1, "is not a host name"),
+        ("site:http://example.org:80/", 1, "is not a host name"),
+        ("site:[::1]:80", 1, "is not a host name"),
+        ("site:me@example.org", 1, "is not a host name"),
         ("site:%28.org", 1, "is not a host name"),
         ("site:.", 1, "is not a host name"),
         ("lang:klingon", 1, "`klingon` is not a language code"),
@@ -139,48 +143,25 @@ fn every_limit_holds_at_its_edge() {
 
 #[test]
 fn endless_texts_are_refused_at_once() {
-    for text in ["(", "-", "a ", "\"", "NOT ", "a OR ", "title:", "(-"] {
-        for count in [1_000, 10_000, 1_000_000] {
-            assert!(parse(&text.repeat(count)).is_err(), "{count} times {text:?}");
+    for text in ["(", "a ", "\" ", "NOT ", "a OR ", "title:\"", "(-", "-"] {
+        for count in [999, 9_999, 1_000_000] {
+            // The last of some dashes is punctuation, which the others negate.
+            let short = text == "-" && count < LENGTH_BYTES_MAX;
+            assert_eq!(parse(&text.repeat(count)).is_ok(), short, "{count} times {text:?}");
         }
     }
     assert!(parse(&("-".repeat(LENGTH_BYTES_MAX - 1) + "a")).is_ok(), "a loop, not a recursion");
 }
 
-/// Scraps that the language gives a meaning to, and some that it does not.
-fn soup() -> impl Strategy<Value = String> {
-    let scraps = [
-        "a",
-        "b",
-        "é",
-        "日本",
-        " ",
-        " ",
-        " ",
-        "(",
-        ")",
-        "(",
-        ")",
-        "\"",
-        "“",
-        "-",
-        "|",
-        " OR ",
-        " AND ",
-        " NOT ",
-        "OR",
-        "title:",
-        "url:",
-        "site:",
-        "lang:",
-        "en",
-        "example.org",
-        ":",
-        "!",
-        "x-y",
-        "\n",
-    ];
-    vec(select(&scraps[..]), 0..24).prop_map(|scraps| scraps.concat())
+/// Scraps that the language gives a meaning to, and some that it does not; some more often.
+#[rustfmt::skip]
+const SCRAPS: [&str; 29] = [
+    "a", "b", "é", "日本", " ", " ", " ", "(", ")", "(", ")", "\"", "“", "-", "|", " OR ", " AND ",
+    " NOT ", "OR", "title:", "url:", "site:", "lang:", "en", "example.org", ":", "!", "x-y", "\n",
+];
+
+pub(crate) fn soup() -> impl Strategy<Value = String> {
+    vec(select(&SCRAPS[..]), 0..24).prop_map(|scraps| scraps.concat())
 }
 
 fn check_round_trip(text: &str) {

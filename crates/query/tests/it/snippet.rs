@@ -23,9 +23,8 @@ fn highlighter(query: &str) -> Highlighter {
 
 /// Highlighted pieces in brackets.
 fn bracketed(pieces: &[Piece]) -> String {
-    let print = |piece: &Piece| match piece.highlighted {
-        true => format!("[{}]", piece.text),
-        false => piece.text.clone(),
+    let print = |piece: &Piece| {
+        if piece.highlighted { format!("[{}]", piece.text) } else { piece.text.clone() }
     };
     pieces.iter().map(print).collect()
 }
@@ -54,17 +53,17 @@ fn snippets_by_hand() {
                 It met in the (old) city hall, late at night, to speak about solar panels\tand wind. \
                 Then everybody went home, as far as anyone knows.";
     let table = [
-        ("hall", 40, "… in the (old) city [hall], late at night, …"),
+        ("hall", 40, "… the (old) city [hall], late at night, …"),
         (
             "solar hall",
             70,
-            "… city [hall], late at night, to speak about [solar] panels and wind. …",
+            "… (old) city [hall], late at night, to speak about [solar] panels and …",
         ),
-        ("panel wind", 30, "… solar [panels] and [wind]. …"),
+        ("panel wind", 30, "… [panels] and [wind]. Then …"),
         ("council", 60, "… The town [council] voted. It met in the (old) city hall, …"),
         ("absent", 24, "A first line about …"),
-        ("knows", 31, "… home, as far as anyone [knows]."),
-        ("first", 20, "A [first] line about …"),
+        ("knows", 31, "… as far as anyone [knows]."),
+        ("first", 20, "A [first] line …"),
         ("hall", 4, "A f…"),
         ("hall", 0, ""),
     ];
@@ -83,7 +82,7 @@ fn a_script_without_spaces_is_cut_between_words() {
         + &"これは文です。".repeat(20);
     let pieces = highlighter("お寺").snippet(&text, 30);
     assert!(plain(&pieces).chars().count() <= 30);
-    assert!(bracketed(&pieces).contains('['), "{}", bracketed(&pieces));
+    assert_eq!(bracketed(&pieces), "… 都に住んでいます。京都の[お寺]は美しいです。これは文 …");
 }
 
 const WORDS: [&str; 6] = ["ka", "mo", "ri", "tu", "ze", "longer"];

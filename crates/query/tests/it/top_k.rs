@@ -7,7 +7,9 @@ use query::{Hit, TopK};
 
 fn best(hits: &[Hit], offset: usize, k: usize) -> Vec<Hit> {
     let mut top = TopK::new(offset + k);
-    hits.iter().for_each(|&hit| top.offer(hit));
+    for &hit in hits {
+        top.offer(hit);
+    }
     top.into_hits(offset)
 }
 

@@ -33,7 +33,7 @@ impl Document {
     }
 
     fn frequency(&self, field: Field, term: &str) -> f64 {
-        self.fields[field as usize].iter().filter(|other| *other == term).count() as f64
+        real(self.fields[field as usize].iter().filter(|other| *other == term).count())
     }
 }
 
@@ -105,18 +105,22 @@ impl Model<'_> {
 
     fn bm25(&self, field: Field, term: &str, document: &Document) -> f64 {
         let at = field as usize;
-        let count = self.documents.len() as f64;
+        let count = real(self.documents.len());
         let total: usize = self.documents.iter().map(|document| document.fields[at].len()).sum();
-        let average = total as f64 / count;
-        let term_text = term.to_owned();
-        let n = self.documents.iter().filter(|d| d.fields[at].contains(&term_text)).count() as f64;
+        let average = real(total) / count;
+        let has_term = |document: &&Document| document.fields[at].iter().any(|word| word == term);
+        let n = real(self.documents.iter().filter(has_term).count());
         let idf = (1.0 + (count - n + 0.5) / (n + 0.5)).ln();
         let (k1, b) = (self.config.k1, self.config.b);
         let tf = document.frequency(field, term);
-        let length = document.fields[at].len() as f64;
+        let length = real(document.fields[at].len());
         let saturation = tf * (k1 + 1.0) / (tf + k1 * (1.0 - b + b * (length / average)));
         self.config.weights.of(field) * idf * saturation
     }
+}
+
+fn real(count: usize) -> f64 {
+    f64::from(u32::try_from(count).expect("a small test"))
 }
 
 /// The words of the tests are letters, with anything else between them.

@@ -1,0 +1,130 @@
+//! The writer on a disk whose *n*-th operation fails, for n = 1, 2, … until none does; then the same with
+//! every later one failing too.
+
+use super::*;
+use crate::{Archive, WarcReader};
+
+/// Fails from its `fails_at`-th operation on, once or for good. Half of a refused append is written.
+struct Failing {
+    count: u64,
+    fails_at: u64,
+    for_good: bool,
+}
+
+impl Failing {
+    fn refuses(&mut self) -> bool {
+        self.count += 1;
+        self.count == self.fails_at || self.for_good && self.count > self.fails_at
+    }
+
+    fn ask(&mut self) -> io::Result<()> {
+        if self.refuses() { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
+    }
+}
+
+impl Disk for Failing {
+    fn create(&mut self, path: &Path) -> io::Result<File> {
+        self.ask()?;
+        System.create(path)
+    }
+
+    fn append(&mut self, file: &mut File, bytes: &[u8]) -> io::Result<usize> {
+        if self.refuses() {
+            System.append(file, &bytes[..bytes.len() / 2])?;
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        // In pieces, so that a failure also hits the middle of a record.
+        System.append(file, &bytes[..bytes.len().min(200)])
+    }
+
+    fn cut(&mut self, file: &File, length: u64) -> io::Result<()> {
+        self.ask()?;
+        System.cut(file, length)
+    }
+
+    fn sync(&mut self, _: &File) -> io::Result<()> {
+        self.ask() // the medium is not what is tested here, and waiting for it is slow
+    }
+
+    fn sync_dir(&mut self, _: &Path) -> io::Result<()> {
+        self.ask()
+    }
+
+    fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()> {
+        self.ask()?;
+        System.rename(from, to)
+    }
+}
+
+fn draft<'a>(target: &'a str, block: &'a [u8]) -> Draft<'a> {
+    Draft {
+        kind: Kind::Resource,
+        date_s: 1_700_000_000,
+        target: Some(target),
+        content_type: "text/plain",
+        extra: &[],
+        block,
+        payload_offset: 0,
+    }
+}
+
+/// Writes a dozen records over three files; what was acknowledged must be there, and nothing else.
+/// Returns whether anything failed.
+fn check_failure(fails_at: u64, for_good: bool) -> bool {
+    let dir = tempfile::tempdir().expect("a folder");
+    let disk = Failing { count: 0, fails_at, for_good };
+    let options = WriterOptions { file_bytes_max: 2000, ..WriterOptions::default() };
+    let mut writer = Appender::create(disk, dir.path(), options).expect("the folder exists");
+    let mut acknowledged = Vec::new();
+    let mut failed = false;
+    for number in 0..12 {
+        let target = format!("http://a.example/{number}");
+        match writer.write(&draft(&target, target.repeat(9).as_bytes())) {
+            Ok(location) => acknowledged.push((target, location)),
+            Err(ArchiveError::Write { source, .. } | ArchiveError::Io { source, .. }) => {
+                assert_eq!(source.kind(), io::ErrorKind::StorageFull);
+                failed = true;
+            }
+            Err(error) => panic!("{error}"),
+        }
+        failed |= writer.sync().is_err();
+    }
+    failed |= writer.close().is_err();
+    if for_good && failed {
+        drop(writer);
+        crate::repair(dir.path()).expect("repaired");
+    } else {
+        assert!(writer.close().is_ok(), "it can be closed when the cause is gone");
+    }
+    check_folder(dir.path(), &acknowledged);
+    failed
+}
+
+fn check_folder(dir: &Path, acknowledged: &[(String, Location)]) {
+    let archive = Archive::open(dir).expect("listed");
+    let mut found = Vec::new();
+    for name in archive.files() {
+        let mut reader = WarcReader::open(&dir.join(name), Limits::default()).expect("opened");
+        while let Some(record) = reader.next_record().expect("only whole records") {
+            found.extend(record.target.map(|target| (target, record.location)));
+        }
+    }
+    assert_eq!(found, acknowledged);
+    for (target, location) in acknowledged {
+        let captures = archive.captures(target).expect("looked up");
+        assert_eq!(captures.iter().map(|line| &line.location).collect::<Vec<_>>(), [location]);
+    }
+    let left_over = fs::read_dir(dir).expect("listed").filter(|entry| {
+        let name = entry.as_ref().expect("listed").file_name();
+        name.to_string_lossy().ends_with(".tmp")
+    });
+    assert_eq!(left_over.count(), 0, "temporary files remain");
+}
+
+#[test]
+fn whatever_operation_fails_the_acknowledged_records_are_there() {
+    for for_good in [false, true] {
+        let fine = (1..1000).find(|&fails_at| !check_failure(fails_at, for_good));
+        assert!(fine.is_some_and(|operations| operations > 60), "{fine:?} operations");
+    }
+}

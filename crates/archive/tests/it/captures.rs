@@ -1,0 +1,295 @@
+//! Finding the captures of a URL: keys, lines, and CDXJ files that are missing, behind or wrong.
+
+use std::fs::{self, File};
+use std::path::Path;
+use std::time::{Duration, UNIX_EPOCH};
+
+use archive::{Archive, CdxLine, Kind, Location, WarcWriter, WriterOptions, date_text, surt};
+use proptest::prelude::*;
+
+use crate::drafts::{DATE_S, Owned, of_every_kind, read_folder, resource, response, write_all};
+
+const FILE: &str = "crivello-00001.warc.gz";
+const CDXJ: &str = "crivello-00001.warc.gz.cdxj";
+
+#[test]
+fn keys() {
+    let table = [
+        ("http://www.example.com/", "com,example,www)/"),
+        ("https://www.example.com/", "com,example,www)/"),
+        ("http://www.example.com", "com,example,www)/"),
+        ("http://example.com:8080/a?b", "com,example:8080)/a?b"),
+        ("http://example.com:80/", "com,example)/"),
+        ("https://example.com:443/", "com,example)/"),
+        ("https://example.com:80/", "com,example:80)/"),
+        ("http://example.com./", "com,example)/"),
+        ("http://EXAMPLE.com/Path?Query", "com,example)/Path?Query"),
+        ("http://user:pass@example.com/#part", "com,example)/"),
+        ("http://example.com/?", "com,example)/?"),
+        ("http://example.com/a b?c d", "com,example)/a%20b?c%20d"),
+        ("http://bücher.example/ü", "example,xn--bcher-kva)/%C3%BC"),
+        ("http://127.0.0.1:81/x", "127.0.0.1:81)/x"),
+        ("http://[::1]/x", "[::1])/x"),
+        ("urn:crivello:d1", "urn:crivello:d1"),
+        ("dns:example.com", "dns:example.com"),
+        ("  not a url\n", "not%20a%20url"),
+        ("http://", "http://"),
+        ("", "-"),
+    ];
+    for (url, key) in table {
+        assert_eq!(surt(url), key, "{url:?}");
+    }
+}
+
+#[test]
+fn hosts_of_a_domain_sort_together() {
+    let mut urls =
+        ["http://b.example/", "http://a.org/", "http://x.b.example/", "http://a.example/"];
+    urls.sort_by_key(|url| surt(url));
+    assert_eq!(
+        urls,
+        ["http://a.example/", "http://b.example/", "http://x.b.example/", "http://a.org/"]
+    );
+}
+
+proptest! {
+    #[test]
+    fn a_key_is_one_field(url in "(https?://)?\\PC{0,30}", junk in any::<String>()) {
+        for text in [url, junk] {
+            let key = surt(&text);
+            let bad = |c: char| c.is_whitespace() || c.is_control();
+            prop_assert!(!key.is_empty() && !key.contains(bad), "{text:?} gave {key:?}");
+        }
+    }
+
+    #[test]
+    fn a_line_is_read_back(
+        url in "\\PC{1,30}",
+        mime in "[a-z/.+-]{1,12}",
+        status in proptest::option::of(100..1000_u16),
+        digest in proptest::option::of("[A-Z2-7]{32}"),
+        date_s in 0..250_000_000_000_i64,
+        offset: u64,
+        length: u64,
+    ) {
+        let location = Location { file: FILE.to_owned(), offset, length };
+        let line = CdxLine { key: surt(&url), date_s, url, mime, status, digest, location };
+        prop_assert_eq!(CdxLine::parse(&line.to_text()), Some(line));
+    }
+
+    #[test]
+    fn any_text_is_a_line_or_not(text in "(\\PC{0,9} [0-9]{0,15} )?\\PC{0,40}") {
+        let _ = CdxLine::parse(&text);
+    }
+}
+
+#[test]
+fn golden_lines() {
+    let dir = tempfile::tempdir().expect("a folder");
+    write_all(dir.path(), WriterOptions::default(), &of_every_kind());
+    let text = fs::read_to_string(dir.path().join(CDXJ)).expect("text");
+    // Lengths depend on the compressor, so they come from the archive itself.
+    let places: Vec<_> =
+        read_folder(dir.path()).into_iter().map(|record| record.location).collect();
+    let place = |n: usize| {
+        let Location { file, offset, length } = &places[n];
+        format!(r#""length":"{length}","offset":"{offset}","filename":"{file}"}}"#)
+    };
+    let warc_bytes = fs::metadata(dir.path().join(FILE)).expect("there").len();
+    let lines = [
+        format!(
+            r#"example,down)/ 20231114221320 {{"url":"http://down.example/","mime":"application/warc-fields","digest":"IJ2P5FJX3KIM3Z52766O3H3BZXQV7KQI",{}"#,
+            place(3)
+        ),
+        format!(
+            r#"org,example,www)/page?q=1 20231114221320 {{"url":"http://www.example.org/page?q=1","mime":"text/html","status":"200","digest":"5FU4X3WWSBHEQILRYSQGM2XNS2FVXMFL",{}"#,
+            place(1)
+        ),
+        format!(
+            r#"org,example,www)/page?q=1 20231114221420 {{"url":"http://www.example.org/page?q=1","mime":"warc/revisit","status":"304","digest":"5FU4X3WWSBHEQILRYSQGM2XNS2FVXMFL",{}"#,
+            place(4)
+        ),
+        format!(
+            r#"urn:crivello:d1 20231114221320 {{"url":"urn:crivello:d1","mime":"application/json","digest":"HQTZLCW24B6VIEGUWTWFBB7QMDKQZRRC",{}"#,
+            place(5)
+        ),
+    ];
+    let bytes: usize = lines.iter().map(|line| line.len() + 1).sum();
+    let meta = format!(
+        r#"!meta {{"version":1,"filename":"{FILE}","length":{warc_bytes},"covers":{warc_bytes},"bytes":{bytes}}}"#
+    );
+    assert_eq!(text.lines().collect::<Vec<_>>(), [&[meta][..], &lines].concat());
+}
+
+/// What a folder answers for a URL: dates and statuses.
+fn ask(dir: &Path, url: &str) -> Vec<(i64, Option<u16>)> {
+    let archive = Archive::open(dir).expect("listed");
+    let lines = archive.captures(url).expect("looked up");
+    for line in &lines {
+        let record = archive.read(&line.location).expect("its place");
+        assert_eq!(record.target.as_ref(), Some(&line.url));
+        assert_eq!(record.date_s, line.date_s);
+    }
+    lines.iter().map(|line| (line.date_s, line.status)).collect()
+}
+
+#[test]
+fn captures_come_oldest_first_over_all_files() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = |date_s, url: &str| Owned { date_s, ..response(url, b"x") };
+    let drafts =
+        [at(30, "http://a.example/"), at(10, "https://a.example/"), at(20, "http://a.example/#x")];
+    let options = WriterOptions { file_bytes_max: 1, ..WriterOptions::default() };
+    write_all(dir.path(), options, &drafts);
+    let ok = Some(200);
+    assert_eq!(ask(dir.path(), "http://a.example/"), [(10, ok), (20, ok), (30, ok)]);
+    assert_eq!(ask(dir.path(), "http://a.example/other"), []);
+    assert_eq!(date_text(10), "1970-01-01T00:00:10Z");
+}
+
+#[test]
+fn one_url_is_found_among_many() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let url = |n: u32| format!("http://h{}.example/{}", n % 7, "p".repeat((n % 400) as usize));
+    let drafts: Vec<_> = (0..400)
+        .map(|n| Owned { date_s: i64::from(n), ..resource(&format!("{}{n}", url(n)), "") })
+        .collect();
+    write_all(dir.path(), WriterOptions::default(), &drafts);
+    let archive = Archive::open(dir.path()).expect("listed");
+    for (n, draft) in drafts.iter().enumerate() {
+        let target = draft.target.as_deref().expect("each has one");
+        let found = archive.captures(target).expect("looked up");
+        let dates: Vec<_> = found.iter().map(|line| line.date_s).collect();
+        assert_eq!(dates, [i64::try_from(n).expect("small")], "{target}");
+        assert_eq!(archive.captures(&format!("{target}x")).expect("looked up"), []);
+    }
+}
+
+/// The text of a folder's only CDXJ file.
+fn cdxj(dir: &Path) -> String {
+    fs::read_to_string(dir.join(CDXJ)).expect("text")
+}
+
+#[test]
+fn a_missing_or_damaged_cdxj_is_made_again_as_the_writer_made_it() {
+    let dir = tempfile::tempdir().expect("a folder");
+    write_all(dir.path(), WriterOptions::default(), &of_every_kind());
+    let original = cdxj(dir.path());
+    let body = original.find('\n').expect("a first line") + 1;
+    let last_line = original.trim_end().rfind('\n').expect("several lines") + 1;
+    let other_name = original.replacen(FILE, "x.warc.gz", 1);
+    let flipped = original.replacen("{\"url", "[\"url", 1);
+    let wrong = [
+        None,
+        Some(String::new()),
+        Some("\u{0}\u{1}\u{2}".to_owned()),
+        Some(original[..body].to_owned()),
+        Some(original[..last_line].to_owned()),
+        Some(original[..original.len() - 9].to_owned()),
+        Some(original[body..].to_owned()),
+        Some(original.replacen("\"version\":1", "\"version\":2", 1)),
+        Some("x".repeat(2 << 20)),
+        Some(other_name),
+        Some(flipped),
+    ];
+    for (n, text) in wrong.iter().enumerate() {
+        match text {
+            Some(text) => fs::write(dir.path().join(CDXJ), text).expect("written"),
+            None => fs::remove_file(dir.path().join(CDXJ)).expect("removed"),
+        }
+        let captures = ask(dir.path(), "http://down.example/");
+        assert_eq!(captures, [(DATE_S, None)], "case {n}");
+        assert_eq!(cdxj(dir.path()), original, "case {n}");
+    }
+}
+
+#[test]
+fn a_cdxj_that_is_up_to_date_is_used_as_it_is() {
+    let dir = tempfile::tempdir().expect("a folder");
+    write_all(dir.path(), WriterOptions::default(), &of_every_kind());
+    // A mark that only a reader of this very file can bring back.
+    let marked = cdxj(dir.path()).replace("text/html", "mark/mark");
+    fs::write(dir.path().join(CDXJ), &marked).expect("written");
+    let archive = Archive::open(dir.path()).expect("listed");
+    let lines = archive.captures("http://www.example.org/page?q=1").expect("looked up");
+    assert_eq!(lines[0].mime, "mark/mark");
+    assert_eq!(cdxj(dir.path()), marked);
+}
+
+#[test]
+fn a_file_that_grows_is_indexed_from_where_it_was() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let mut writer = WarcWriter::create(dir.path(), WriterOptions::default()).expect("a writer");
+    let url = "http://a.example/";
+    for n in 0..5 {
+        Owned { date_s: n, ..resource(url, "x") }.write(&mut writer).expect("written");
+        let expected: Vec<_> = (0..=n).map(|date_s| (date_s, None)).collect();
+        assert_eq!(ask(dir.path(), url), expected);
+        // The lines that are there stay: with a mark they come back marked.
+        let marked = cdxj(dir.path()).replace("text/plain", "mark/plain");
+        fs::write(dir.path().join(CDXJ), marked).expect("written");
+    }
+    let archive = Archive::open(dir.path()).expect("listed");
+    assert!(archive.captures(url).expect("looked up").iter().all(|line| line.mime == "mark/plain"));
+    writer.finish().expect("finished");
+    assert_eq!(ask(dir.path(), url).len(), 5);
+    assert!(!cdxj(dir.path()).contains("mark"), "the writer knows better");
+}
+
+#[test]
+fn another_file_in_its_place_is_indexed_anew() {
+    let (dir, other) = (tempfile::tempdir().expect("one"), tempfile::tempdir().expect("two"));
+    let drafts: Vec<_> = (0..9).map(|n| resource(&format!("http://a.example/{n}"), "x")).collect();
+    write_all(dir.path(), WriterOptions::default(), &drafts[..4]);
+    for count in [2, 4, 5, 9] {
+        // Another host of the same length, so that for 4 the file has the same length, too.
+        let others: Vec<_> = drafts[..count]
+            .iter()
+            .map(|draft| {
+                let target = draft.target.as_deref().map(|url| url.replace("a.", "b."));
+                Owned { target, block: b"other text".to_vec(), ..draft.clone() }
+            })
+            .collect();
+        let folder = other.path().join(count.to_string());
+        write_all(&folder, WriterOptions::default(), &others);
+        fs::copy(folder.join(FILE), dir.path().join(FILE)).expect("copied");
+        let later = UNIX_EPOCH + Duration::from_secs(9_000_000_000 + count as u64);
+        let file = File::options().write(true).open(dir.path().join(FILE)).expect("opened");
+        file.set_modified(later).expect("set");
+        assert_eq!(ask(dir.path(), "http://a.example/0"), [], "{count} records");
+        assert_eq!(ask(dir.path(), "http://b.example/1").len(), 1, "{count} records");
+        fs::remove_file(dir.path().join(CDXJ)).expect("removed");
+        fs::remove_file(dir.path().join(FILE)).expect("removed");
+        fs::remove_dir_all(dir.path()).expect("removed");
+        write_all(dir.path(), WriterOptions::default(), &drafts[..4]);
+    }
+}
+
+#[test]
+fn a_damaged_file_is_indexed_once_as_far_as_it_goes() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let drafts: Vec<_> = (0..4).map(|n| resource(&format!("http://a.example/{n}"), "x")).collect();
+    let places = write_all(dir.path(), WriterOptions::default(), &drafts);
+    let mut bytes = fs::read(dir.path().join(FILE)).expect("read");
+    bytes[usize::try_from(places[2].offset).expect("small") + 50] ^= 8;
+    fs::write(dir.path().join(FILE), bytes).expect("written");
+    fs::remove_file(dir.path().join(CDXJ)).expect("removed");
+    assert_eq!(ask(dir.path(), "http://a.example/1").len(), 1);
+    assert_eq!(ask(dir.path(), "http://a.example/2"), []);
+    let marked = cdxj(dir.path()).replace("text/plain", "mark/plain");
+    fs::write(dir.path().join(CDXJ), marked).expect("written");
+    assert_eq!(ask(dir.path(), "http://a.example/0").len(), 1);
+    assert!(cdxj(dir.path()).contains("mark/plain"), "made again though nothing changed");
+}
+
+#[test]
+fn only_what_is_looked_up_has_lines() {
+    let dir = tempfile::tempdir().expect("a folder");
+    write_all(dir.path(), WriterOptions::default(), &of_every_kind());
+    for record in read_folder(dir.path()) {
+        let found = CdxLine::of(&record).is_some();
+        let expected =
+            matches!(record.kind, Kind::Response | Kind::Resource | Kind::Revisit | Kind::Metadata);
+        assert_eq!(found, expected, "{}", record.kind);
+    }
+}

@@ -1,0 +1,75 @@
+//! Readers of a folder while a writer appends to it.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+
+use archive::{Archive, ArchiveError, WarcWriter, WriterOptions};
+
+use crate::drafts::{Owned, resource};
+
+const RECORDS: usize = 400;
+
+fn draft(number: usize) -> Owned {
+    // Some larger than a pipe or a page, so that an append can be seen half done.
+    let text = format!("{number} ").repeat(if number.is_multiple_of(5) { 20_000 } else { 20 });
+    resource(&format!("http://a.example/{number}"), &text)
+}
+
+/// Whatever moment a reader looks, it sees the first n records, n not less than were acknowledged before it
+/// looked; the only error is that the last one is unfinished. Lookups agree.
+#[test]
+fn readers_see_whole_records_while_the_writer_appends() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let written = AtomicUsize::new(0);
+    let done = AtomicBool::new(false);
+    let options =
+        WriterOptions { file_bytes_max: 40_000, gzip_level: 0, ..WriterOptions::default() };
+    let mut writer = WarcWriter::create(dir.path(), options).expect("a writer");
+    let read = || {
+        let before = written.load(Ordering::Acquire);
+        let archive = Archive::open(dir.path()).expect("listed");
+        let mut count = 0;
+        for record in archive.records() {
+            match record {
+                Ok(record) if record.target.is_none() => {}
+                Ok(record) => {
+                    assert!(draft(count).is(&record), "record {count}: {:?}", record.target);
+                    count += 1;
+                }
+                Err(error) => assert!(matches!(error, ArchiveError::Truncated { .. }), "{error}"),
+            }
+        }
+        assert!(count >= before, "{count} of {before} acknowledged records");
+    };
+    let look_up = || {
+        let before = written.load(Ordering::Acquire);
+        let archive = Archive::open(dir.path()).expect("listed");
+        for number in (0..before).rev().step_by(37) {
+            let lines = archive.captures(&format!("http://a.example/{number}")).expect("looked up");
+            assert_eq!(lines.len(), 1, "record {number} of {before}");
+            assert!(draft(number).is(&archive.read(&lines[0].location).expect("read")));
+        }
+    };
+    let until_done = |look: &dyn Fn()| {
+        let mut rounds = 0;
+        while !done.load(Ordering::Acquire) {
+            look();
+            rounds += 1;
+        }
+        look();
+        rounds
+    };
+    thread::scope(|scope| {
+        let reader = scope.spawn(|| until_done(&read));
+        let looker = scope.spawn(|| until_done(&look_up));
+        for number in 0..RECORDS {
+            draft(number).write(&mut writer).expect("written");
+            written.store(number + 1, Ordering::Release);
+            thread::yield_now();
+        }
+        writer.finish().expect("finished");
+        done.store(true, Ordering::Release);
+        reader.join().expect("the reader");
+        looker.join().expect("the looker");
+    });
+}

@@ -1,0 +1,281 @@
+//! Damage: every truncation repaired, every byte flipped, zeros at the end.
+
+use std::fs;
+use std::io::Cursor;
+use std::path::Path;
+
+use archive::{
+    Archive, ArchiveError, Limits, Location, Record, Repair, WarcReader, WarcWriter, WriterOptions,
+    repair,
+};
+
+use crate::drafts::{
+    Owned, drain, names, of_every_kind, read_all, read_folder, resource, write_all,
+};
+
+const FILE: &str = "crivello-00001.warc.gz";
+
+/// A small WARC file with one record of every kind.
+fn small() -> (Vec<u8>, Vec<Record>) {
+    let dir = tempfile::tempdir().expect("a folder");
+    write_all(dir.path(), WriterOptions::default(), &of_every_kind());
+    let (records, errors) = read_all(&dir.path().join(FILE), &Limits::default());
+    assert!(errors.is_empty(), "{errors:?}");
+    (fs::read(dir.path().join(FILE)).expect("read"), records)
+}
+
+/// The end of each record in the file.
+fn ends(records: &[Record]) -> Vec<u64> {
+    records.iter().map(|record| record.location.offset + record.location.length).collect()
+}
+
+#[test]
+fn cut_anywhere_a_file_is_repaired_to_its_last_whole_record() {
+    let (bytes, records) = small();
+    let ends = ends(&records);
+    assert_eq!(ends.last(), Some(&(bytes.len() as u64)), "records lie side by side");
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join(FILE);
+    for cut in 0..=bytes.len() {
+        fs::write(&path, &bytes[..cut]).expect("written");
+        let whole = ends.iter().filter(|&&end| end <= cut as u64).count();
+        let kept_bytes = whole.checked_sub(1).map_or(0, |last| ends[last]);
+        let repairs = repair(dir.path()).expect("repaired");
+        let cut_bytes = cut as u64 - kept_bytes;
+        if cut_bytes == 0 && cut > 0 {
+            assert!(repairs.is_empty(), "cut at {cut}: {repairs:?}");
+        } else {
+            let file = FILE.to_owned();
+            assert_eq!(repairs, [Repair { file, kept_bytes, cut_bytes }], "cut at {cut}");
+        }
+        assert_eq!(path.exists(), kept_bytes > 0, "cut at {cut}");
+        assert_eq!(read_folder(dir.path()), records[..whole], "cut at {cut}");
+        assert_eq!(repair(dir.path()).expect("repaired"), [], "a second time, cut at {cut}");
+    }
+}
+
+#[test]
+fn after_a_repair_writing_goes_on() {
+    let (bytes, records) = small();
+    let ends = ends(&records);
+    // One place in each part of a member, for each record: header, data, trailer, border.
+    let starts = records.iter().map(|record| record.location.offset);
+    for cut in starts.zip(&ends).flat_map(|(start, &end)| [start + 4, start + 60, end - 4, end]) {
+        let dir = tempfile::tempdir().expect("a folder");
+        let file = &bytes[..usize::try_from(cut).expect("small")];
+        fs::write(dir.path().join(FILE), file).expect("written");
+        repair(dir.path()).expect("repaired");
+        let new = resource("http://new.example/", "new");
+        write_all(dir.path(), WriterOptions::default(), std::slice::from_ref(&new));
+        let mut expected = records.clone();
+        expected.truncate(ends.iter().filter(|&&end| end <= cut).count());
+        let got = read_folder(dir.path());
+        assert_eq!(got[..expected.len()], expected, "cut at {cut}");
+        assert_eq!(got.len(), expected.len() + 2, "cut at {cut}");
+        assert!(new.is(got.last().expect("the new one")), "cut at {cut}");
+        let archive = Archive::open(dir.path()).expect("listed");
+        assert_eq!(archive.captures("http://new.example/").expect("looked up").len(), 1);
+    }
+}
+
+#[test]
+fn a_writer_killed_between_records_leaves_a_file_that_needs_no_repair() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let mut writer = WarcWriter::create(dir.path(), WriterOptions::default()).expect("a writer");
+    for draft in of_every_kind() {
+        draft.write(&mut writer).expect("written");
+    }
+    drop(writer);
+    assert_eq!(names(dir.path()), [FILE]);
+    assert_eq!(repair(dir.path()).expect("repaired"), []);
+    assert_eq!(read_folder(dir.path()).len(), 6);
+}
+
+#[test]
+fn zeros_at_the_end_are_cut_but_other_damage_is_left() {
+    let (bytes, records) = small();
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join(FILE);
+    let write = |tail: &[u8]| fs::write(&path, [&bytes, tail].concat()).expect("written");
+    write(&[0; 5000]);
+    let cut_bytes = 5000;
+    let kept_bytes = bytes.len() as u64;
+    let expected = [Repair { file: FILE.to_owned(), kept_bytes, cut_bytes }];
+    assert_eq!(repair(dir.path()).expect("repaired"), expected);
+    assert_eq!(fs::read(&path).expect("read"), bytes);
+
+    write(b"\0\0\0x");
+    assert_eq!(repair(dir.path()).expect("nothing"), []);
+    assert_eq!(fs::read(&path).expect("read").len(), bytes.len() + 4);
+
+    // Damage in the middle: what follows may be worth something.
+    let mut damaged = bytes.clone();
+    let middle = usize::try_from(records[2].location.offset).expect("small") + 40;
+    damaged[middle] ^= 1;
+    fs::write(&path, &damaged).expect("written");
+    assert_eq!(repair(dir.path()).expect("nothing"), []);
+    assert_eq!(fs::read(&path).expect("read"), damaged);
+}
+
+#[test]
+fn files_of_others_are_not_touched() {
+    let (bytes, _) = small();
+    let dir = tempfile::tempdir().expect("a folder");
+    let torn = &bytes[..bytes.len() - 9];
+    let foreign =
+        ["other.warc.gz", "crivello-1.warc.gz", "crivello-00001.warc", "crivello-x.warc.gz"];
+    for name in foreign {
+        fs::write(dir.path().join(name), torn).expect("written");
+    }
+    fs::write(dir.path().join("crivello-00009.warc.gz.cdxj.77-0.tmp"), "half").expect("written");
+    assert_eq!(repair(dir.path()).expect("repaired"), []);
+    let mut expected = foreign.map(str::to_owned);
+    expected.sort();
+    assert_eq!(names(dir.path()), expected, "only the temporary file is gone");
+    assert_eq!(repair(&dir.path().join("absent")).expect("nothing to do"), []);
+}
+
+/// Reads damaged bytes: the records are the first of the true ones, and if any is missing, an error says
+/// in which file and where.
+fn check_damaged(bytes: Vec<u8>, records: &[Record], what: &str) {
+    let path = Path::new("/folder").join(FILE);
+    let opened = WarcReader::over(Cursor::new(bytes), &path, 0, Limits::default());
+    let (got, errors) = match opened {
+        Ok(mut reader) => drain(&mut reader),
+        Err(error) => (Vec::new(), vec![error]),
+    };
+    assert_eq!(got, records[..got.len()], "{what}");
+    if got.len() < records.len() {
+        let error = errors.first().unwrap_or_else(|| panic!("{what}: records vanish"));
+        assert_eq!(error.offset(), Some(records[got.len()].location.offset), "{what}: {error}");
+        assert!(error.to_string().contains(FILE), "{what}: {error}");
+    }
+}
+
+/// Each member carries the CRC-32 of its bytes, so a flip either falls on a byte that means nothing (time,
+/// system) or is told. Here for every single bit, and for every byte turned over.
+#[test]
+fn whatever_byte_is_flipped_no_wrong_record_comes_out() {
+    let (bytes, records) = small();
+    for at in 0..bytes.len() {
+        for mask in [1, 2, 4, 8, 16, 32, 64, 128, 255] {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= mask;
+            check_damaged(damaged, &records, &format!("byte {at} ^ {mask}"));
+        }
+    }
+}
+
+#[test]
+fn cut_anywhere_the_reader_tells_where() {
+    let (bytes, records) = small();
+    let ends = ends(&records);
+    for cut in 0..bytes.len() {
+        let whole = ends.iter().filter(|&&end| end <= cut as u64).count();
+        let path = Path::new(FILE);
+        let input = Cursor::new(bytes[..cut].to_vec());
+        let mut reader = WarcReader::over(input, path, 0, Limits::default()).expect("opened");
+        let (got, errors) = drain(&mut reader);
+        assert_eq!(got, records[..whole], "cut at {cut}");
+        let border = cut == 0 || ends.contains(&(cut as u64));
+        match errors.as_slice() {
+            [] => assert!(border, "cut at {cut} is not told"),
+            [ArchiveError::Truncated { offset, .. }] => {
+                assert_eq!(*offset, whole.checked_sub(1).map_or(0, |last| ends[last]));
+            }
+            other => panic!("cut at {cut}: {other:?}"),
+        }
+    }
+}
+
+/// Without compression only blocks have a checksum, so headers may be read otherwise than written; but
+/// reading ends, and a block is either the true one or refused.
+#[test]
+fn a_plain_file_with_a_flipped_byte_is_read_to_an_end() {
+    let draft = of_every_kind().swap_remove(0);
+    let digest = {
+        let dir = tempfile::tempdir().expect("a folder");
+        write_all(dir.path(), WriterOptions::default(), std::slice::from_ref(&draft));
+        let records = read_folder(dir.path());
+        records[1].header("WARC-Block-Digest").expect("written").to_owned()
+    };
+    let mut bytes = format!(
+        "WARC/1.1\r\nWARC-Type: response\r\nWARC-Date: 2023-11-14T22:13:20Z\r\n\
+         WARC-Record-ID: <urn:x>\r\nWARC-Block-Digest: {digest}\r\nContent-Length: {}\r\n\r\n",
+        draft.block.len()
+    )
+    .into_bytes();
+    let header = bytes.len();
+    bytes.extend_from_slice(&draft.block);
+    bytes.extend_from_slice(b"\r\n\r\n");
+    for at in 0..bytes.len() {
+        for mask in [1, 2, 32, 255] {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= mask;
+            let input = Cursor::new(damaged);
+            let reader = WarcReader::over(input, Path::new("a.warc"), 0, Limits::default());
+            let Ok(mut reader) = reader else { continue };
+            let (got, errors) = drain(&mut reader);
+            let block = header..header + draft.block.len();
+            if block.contains(&at) {
+                assert!(got.is_empty() && errors.len() == 1, "byte {at} ^ {mask}: {errors:?}");
+            }
+            assert!(errors.iter().all(|error| error.to_string().contains("a.warc")), "{errors:?}");
+        }
+    }
+}
+
+/// After damage in one member the folder's reader goes on behind it, where the CDXJ file says.
+#[test]
+fn reading_a_folder_goes_on_behind_the_damage() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let drafts: Vec<_> = (0..6).map(|n| resource(&format!("http://a.example/{n}"), "x")).collect();
+    let options = WriterOptions { file_bytes_max: 1100, ..WriterOptions::default() };
+    let places = write_all(dir.path(), options, &drafts);
+    let hit = &places[1];
+    assert!(places[2].file == hit.file && places[5].file != hit.file, "{places:?}");
+    let path = dir.path().join(&hit.file);
+    let mut bytes = fs::read(&path).expect("read");
+    bytes[usize::try_from(hit.offset).expect("small") + 50] ^= 4;
+    fs::write(&path, bytes).expect("written");
+    let archive = Archive::open(dir.path()).expect("listed");
+    let mut targets = Vec::new();
+    let mut errors = Vec::new();
+    for record in archive.records() {
+        match record {
+            Ok(record) => targets.extend(record.target),
+            Err(error) => errors.push(error),
+        }
+    }
+    let expected: Vec<_> = [0, 2, 3, 4, 5].map(|n| format!("http://a.example/{n}")).into();
+    assert_eq!(targets, expected);
+    assert!(
+        matches!(errors.as_slice(), [ArchiveError::Damaged { offset, .. }] if *offset == hit.offset)
+    );
+}
+
+#[test]
+fn a_place_that_is_none_is_an_error() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let places = write_all(dir.path(), WriterOptions::default(), &of_every_kind());
+    let archive = Archive::open(dir.path()).expect("listed");
+    let good = &places[1];
+    let at = |file: &str, offset, length| Location { file: file.to_owned(), offset, length };
+    for name in ["../x.warc.gz", "/etc/passwd", "", ".", "..", "a/b", "./crivello-00001.warc.gz"] {
+        let error = archive.read(&at(name, 0, 9)).expect_err("outside");
+        assert!(matches!(error, ArchiveError::Outside { .. }), "{name:?}: {error}");
+    }
+    let wrong = [
+        at(&good.file, good.offset, good.length - 1),
+        at(&good.file, good.offset, 0),
+        at(&good.file, good.offset + 1, good.length),
+        at(&good.file, 1 << 40, good.length),
+        at("absent.warc.gz", good.offset, good.length),
+    ];
+    for place in wrong {
+        assert!(archive.read(&place).is_err(), "{place:?}");
+    }
+    let record = archive.read(good).expect("the good one");
+    let draft: &Owned = &of_every_kind()[1];
+    assert!(draft.is(&record));
+}

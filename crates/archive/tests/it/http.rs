@@ -1,0 +1,199 @@
+//! HTTP answers: taken apart, codings undone, limits kept.
+
+use std::io::Write as _;
+
+use archive::{ArchiveError, HttpResponse, UNDONE_TRANSFER_ENCODING, http_block, parse_http};
+use flate2::Compression;
+use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
+use proptest::prelude::*;
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(bytes).expect("to memory");
+    encoder.finish().expect("to memory")
+}
+
+fn zlib(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(bytes).expect("to memory");
+    encoder.finish().expect("to memory")
+}
+
+fn bare_deflate(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(bytes).expect("to memory");
+    encoder.finish().expect("to memory")
+}
+
+fn chunked(bytes: &[u8], size: usize) -> Vec<u8> {
+    let mut out = Vec::new();
+    for chunk in bytes.chunks(size) {
+        out.extend_from_slice(format!("{:X};ext=1\r\n", chunk.len()).as_bytes());
+        out.extend_from_slice(chunk);
+        out.extend_from_slice(b"\r\n");
+    }
+    out.extend_from_slice(b"0\r\nTrailer: x\r\n\r\n");
+    out
+}
+
+fn block(headers: &str, body: &[u8]) -> Vec<u8> {
+    let mut block = format!("HTTP/1.1 200 OK\r\n{headers}\r\n").into_bytes();
+    block.extend_from_slice(body);
+    block
+}
+
+/// The body after undoing, at most `bytes_max` of it.
+fn check(headers: &str, body: &[u8], bytes_max: usize, expected: &[u8]) {
+    let block = block(headers, body);
+    let decoded = parse_http(&block).expect("a response").decoded_body(bytes_max);
+    let decoded = decoded.expect("decoded");
+    let shown = String::from_utf8_lossy(&decoded[..decoded.len().min(60)]);
+    assert!(*decoded == *expected, "{headers:?} gave {} bytes: {shown:?}", decoded.len());
+}
+
+const TEXT: &[u8] = b"Nel mezzo del cammin di nostra vita mi ritrovai per una selva oscura";
+const ALL: usize = 1 << 20;
+
+#[test]
+fn codings_are_undone() {
+    const CHUNKED: &str = "Transfer-Encoding: chunked\r\n";
+    check("", TEXT, ALL, TEXT);
+    check("Content-Encoding: identity\r\n", TEXT, ALL, TEXT);
+    check(CHUNKED, &chunked(TEXT, 7), ALL, TEXT);
+    check("Content-Encoding: gzip\r\n", &gzip(TEXT), ALL, TEXT);
+    check("Content-Encoding: X-GZIP\r\n", &gzip(TEXT), ALL, TEXT);
+    check("Content-Encoding: deflate\r\n", &zlib(TEXT), ALL, TEXT);
+    check("Content-Encoding: deflate\r\n", &bare_deflate(TEXT), ALL, TEXT);
+    let both = format!("{CHUNKED}content-encoding: gzip\r\n");
+    check(&both, &chunked(&gzip(TEXT), 5), ALL, TEXT);
+    check("Transfer-Encoding: gzip, chunked\r\n", &chunked(&gzip(TEXT), 5), ALL, TEXT);
+    check("Content-Encoding: deflate, gzip\r\n", &gzip(&zlib(TEXT)), ALL, TEXT);
+    // Two members are one body.
+    check("Content-Encoding: gzip\r\n", &[gzip(b"one"), gzip(b"two")].concat(), ALL, b"onetwo");
+}
+
+#[test]
+fn headers_that_lie_leave_the_body_as_it_is() {
+    check("Content-Encoding: gzip\r\n", TEXT, ALL, TEXT);
+    check("Content-Encoding: deflate\r\n", TEXT, ALL, TEXT);
+    check("Transfer-Encoding: chunked\r\n", TEXT, ALL, TEXT);
+    check("Transfer-Encoding: chunked\r\nContent-Encoding: gzip\r\n", &gzip(TEXT), ALL, TEXT);
+    check("Content-Encoding: sesame\r\n", TEXT, ALL, TEXT);
+    check("Transfer-Encoding: chunked\r\n", b"FFFFFFFFF\r\nabc", ALL, b"FFFFFFFFF\r\nabc");
+}
+
+#[test]
+fn a_body_that_breaks_off_is_kept_up_to_there() {
+    check("Transfer-Encoding: chunked\r\n", b"5\r\nhello\r\n9\r\nworld", ALL, b"helloworld");
+    check("Transfer-Encoding: chunked\r\n", b"5\r\nhello\r\nzz", ALL, b"hello");
+    let text: Vec<u8> = (0..20_000_u32).flat_map(|n| (n * n).to_le_bytes()).collect();
+    let packed = gzip(&text);
+    let block = block("Content-Encoding: gzip\r\n", &packed[..packed.len() / 2]);
+    let half = parse_http(&block).expect("a response").decoded_body(ALL).expect("decoded");
+    assert!(half.len() > 1000 && text.starts_with(&half), "{} bytes", half.len());
+}
+
+#[test]
+fn unknown_compression_is_an_error_that_names_it() {
+    for coding in ["br", "zstd", "compress", "BR"] {
+        let block = block(&format!("Content-Encoding: {coding}\r\n"), TEXT);
+        let error = parse_http(&block).expect("a response").decoded_body(ALL).expect_err("no");
+        assert!(matches!(&error, ArchiveError::Coding { .. }));
+        assert!(error.to_string().contains(&coding.to_lowercase()), "{error}");
+    }
+}
+
+#[test]
+fn a_bomb_unpacks_to_the_limit_and_no_further() {
+    let zeros = vec![0; 100 << 20];
+    let bomb = gzip(&zeros);
+    assert!(bomb.len() < 200_000);
+    check("Content-Encoding: gzip\r\n", &bomb, 1000, &zeros[..1000]);
+    check("Content-Encoding: deflate\r\n", &zlib(&zeros), 1000, &zeros[..1000]);
+    let layered = gzip(&bomb);
+    check("Content-Encoding: gzip, gzip\r\n", &layered, 200_000, &zeros[..200_000]);
+    // A limit on the way is a limit too: the inner layer is cut at it and gives what it can.
+    let cut = block("Content-Encoding: gzip, gzip\r\n", &layered);
+    let body = parse_http(&cut).expect("a response").decoded_body(500).expect("decoded");
+    assert!(body.len() <= 500);
+    check("", TEXT, 9, &TEXT[..9]);
+    check("Transfer-Encoding: chunked\r\n", &chunked(TEXT, 7), 9, &TEXT[..9]);
+    check("Content-Encoding: gzip\r\n", &gzip(TEXT), 0, b"");
+}
+
+#[test]
+fn many_layers_end() {
+    let names = ["gzip"; 1000].join(",");
+    let block = block(&format!("Content-Encoding: {names}\r\n"), &gzip(TEXT));
+    let body = parse_http(&block).expect("a response").decoded_body(ALL).expect("decoded");
+    assert_eq!(&*body, TEXT);
+}
+
+fn parsed(block: &[u8]) -> Result<(u16, &[u8]), String> {
+    let response: Result<HttpResponse<'_>, _> = parse_http(block);
+    response.map(|r| (r.status, r.body)).map_err(|error| error.to_string())
+}
+
+#[test]
+fn what_is_a_response_and_what_is_not() {
+    assert_eq!(parsed(b"HTTP/1.1 200 OK\r\nA: b\r\n\r\nbody"), Ok((200, &b"body"[..])));
+    assert_eq!(parsed(b"HTTP/1.0 404\nA: b\n\nbody"), Ok((404, &b"body"[..])));
+    assert_eq!(parsed(b"http/2 503 \r\n\r\n"), Ok((503, &b""[..])));
+    assert_eq!(parsed(b"HTTP/1.1 204 No Content\r\n"), Ok((204, &b""[..])));
+    for bad in [
+        &b""[..],
+        b"HTTP/1.1 200 OK",
+        b"GET / HTTP/1.1\r\n\r\n",
+        b"HTTP/1.1 20 OK\r\n\r\n",
+        b"HTTP/1.1 099 OK\r\n\r\n",
+        b"HTTP/1.1\r\n\r\n",
+        b"<html>\n\n",
+    ] {
+        assert!(parsed(bad).is_err(), "{:?}", String::from_utf8_lossy(bad));
+    }
+    let mut endless = b"HTTP/1.1 200 OK\r\n".to_vec();
+    endless.extend(b"A: b\r\n".repeat(60_000));
+    endless.extend(b"\r\n");
+    assert!(parsed(&endless).is_err());
+}
+
+#[test]
+fn a_block_keeps_the_header_but_not_what_would_break_it() {
+    let headers: [(&str, &[u8]); 5] = [
+        ("Content-Type", b"text/html"),
+        ("transfer-encoding", b"chunked"),
+        ("X-Forged", b"a\r\nSet-Cookie: b"),
+        ("Bad:Name", b"x"),
+        ("X-Latin", b"caf\xe9"),
+    ];
+    let (block, offset) = http_block("HTTP/1.1 200 O\r\nK", headers.into_iter(), b"body");
+    let response = parse_http(&block).expect("a response");
+    assert_eq!((response.body, response.body_offset), (&b"body"[..], offset));
+    let names: Vec<_> = response.headers.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["Content-Type", UNDONE_TRANSFER_ENCODING, "X-Latin"]);
+    assert_eq!(response.header("x-latin"), Some("café"));
+    // The body was stored with the chunks taken off, so nothing more is undone.
+    assert_eq!(&*response.decoded_body(ALL).expect("decoded"), b"body");
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_parsed_or_refused_within_the_limit(
+        head in "(HTTP/1.1 200 OK\r\n)?((Content|Transfer)-Encoding: (gzip|deflate|chunked)\r\n){0,3}\r\n",
+        body in proptest::collection::vec(any::<u8>(), 0..200),
+        packed in 0..4_u8,
+        bytes_max in 0..100_usize,
+    ) {
+        let body = match packed {
+            0 => gzip(&body),
+            1 => zlib(&body),
+            2 => chunked(&body, 9),
+            _ => body,
+        };
+        let mut block = head.into_bytes();
+        block.extend_from_slice(&body);
+        if let Ok(response) = parse_http(&block) {
+            prop_assert!(response.decoded_body(bytes_max).expect("known codings").len() <= bytes_max);
+        }
+    }
+}

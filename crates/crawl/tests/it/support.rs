@@ -1,0 +1,80 @@
+//! What several tests need: a simulated web and a crawl of it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use archive::{Archive, Kind};
+use crawl::{Config, CrawlError, Dirs, Report, Scope, Snapshot, SystemClock, run};
+use simweb::{Options, Server};
+
+/// The pages of a host that the crawls of the tests take at most.
+pub(crate) const PAGES_PER_HOST: u64 = 30;
+
+pub(crate) const DELAY_MS: u64 = 20;
+
+/// A small web with all its oddities.
+pub(crate) fn server() -> Server {
+    let options =
+        Options { hosts: 6, pages_per_host: 25, addresses: 16, seed: 7, ..Options::default() };
+    Server::start(options).expect("loopback has room for a server")
+}
+
+/// A quick crawl of everything on it.
+pub(crate) fn config(server: &Server) -> Config {
+    Config {
+        delay_ms: DELAY_MS,
+        ip_delay_ms: 0,
+        scope: Scope::Any,
+        pages_per_host_max: PAGES_PER_HOST,
+        resolve: server.web().resolve(),
+        retry_ms: 30,
+        body_bytes_max: 1 << 20,
+        body_timeout_ms: 5_000,
+        timeout_ms: 5_000,
+        ..Config::default()
+    }
+}
+
+pub(crate) fn dirs(dir: &Path) -> Dirs {
+    Dirs { archive: dir.join("archive"), frontier: dir.join("frontier") }
+}
+
+/// A run to its end.
+pub(crate) fn crawl(dir: &Path, config: &Config, seeds: &[String]) -> Result<Report, CrawlError> {
+    crawl_until(dir, config, seeds, u64::MAX)
+}
+
+/// A run that is stopped as soon as it has so many pages.
+pub(crate) fn crawl_until(
+    dir: &Path,
+    config: &Config,
+    seeds: &[String],
+    pages: u64,
+) -> Result<Report, CrawlError> {
+    let stop = AtomicBool::new(false);
+    let watch = |snapshot: &Snapshot| {
+        if snapshot.pages >= pages {
+            stop.store(true, Ordering::Relaxed);
+        }
+    };
+    run(&dirs(dir), config, seeds, Arc::new(SystemClock::new()), &stop, &watch)
+}
+
+/// How often each URL was archived with the status 200, robots.txt files and sitemaps left out.
+pub(crate) fn archived(dir: &Path) -> BTreeMap<String, usize> {
+    let mut pages = BTreeMap::new();
+    let archive = Archive::open(&dir.join("archive")).expect("the crawl made it");
+    for record in archive.records() {
+        let record = record.expect("the crawl wrote it");
+        let is_page = record.header("Crivello-Purpose") == Some("page");
+        if record.kind == Kind::Response && is_page {
+            let http = archive::parse_http(&record.block).expect("an answer");
+            if http.status == 200 {
+                *pages.entry(record.target.expect("a response has a target")).or_default() += 1;
+            }
+        }
+    }
+    pages
+}

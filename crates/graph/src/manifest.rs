@@ -1,0 +1,121 @@
+//! [`Manifest`]: the file that says which files are the graph, and what their bytes are.
+//!
+//! What lives here: the text of the manifest, and reading a file against it. What does not: what
+//! is in those files.
+//!
+//! **Invariant.** A manifest that parses is the text that was written, to the byte: its last line
+//! is the CRC-32 of all lines before.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use crate::{GraphError, disk};
+
+/// The name of the manifest in the folder of the graph.
+pub(crate) const NAME: &str = "manifest";
+/// The greatest length of the name of what the graph was made from.
+pub(crate) const SOURCE_BYTES_MAX: usize = 1024;
+
+const TITLE: &str = "crivello graph 1";
+
+/// What a graph's folder holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Manifest {
+    /// The number in the names of the files.
+    pub(crate) generation: u64,
+    /// What the graph was made from, in the words of whoever made it.
+    pub(crate) source: String,
+    pub(crate) properties: Sum,
+    pub(crate) graph: Sum,
+    pub(crate) offsets: Sum,
+}
+
+/// Length and checksum of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Sum {
+    len: u64,
+    crc: u32,
+}
+
+impl Sum {
+    pub(crate) fn of(bytes: &[u8]) -> Self {
+        Sum { len: bytes.len() as u64, crc: crc32fast::hash(bytes) }
+    }
+
+    /// Reads the file at `path`, which must be the one that was summed.
+    pub(crate) fn read(self, path: &Path) -> Result<Vec<u8>, GraphError> {
+        let bytes = disk::read_whole(path)?;
+        let found = Sum::of(&bytes);
+        if found.len != self.len {
+            let reason = format!("the file has {} bytes and should have {}", found.len, self.len);
+            let end = found.len.min(self.len);
+            return Err(GraphError::Damaged { file: path.to_owned(), offset: end, reason });
+        }
+        if found.crc != self.crc {
+            let reason = format!(
+                "the checksum of its {} bytes is {:08x} and should be {:08x}",
+                found.len, found.crc, self.crc
+            );
+            return Err(GraphError::damaged(path, 0, reason));
+        }
+        Ok(bytes)
+    }
+}
+
+impl Manifest {
+    pub(crate) fn to_text(&self) -> String {
+        let mut text = format!("{TITLE}\n");
+        let mut line = |key: &str, value: &dyn std::fmt::Display| {
+            writeln!(text, "{key} {value}").expect("a string takes any text");
+        };
+        line("generation", &self.generation);
+        line("source", &self.source);
+        line("properties", &format_args!("{} {:08x}", self.properties.len, self.properties.crc));
+        line("graph", &format_args!("{} {:08x}", self.graph.len, self.graph.crc));
+        line("offsets", &format_args!("{} {:08x}", self.offsets.len, self.offsets.crc));
+        let crc = crc32fast::hash(text.as_bytes());
+        writeln!(text, "checksum {crc:08x}").expect("a string takes any text");
+        text
+    }
+
+    /// Reads the manifest at `path`.
+    pub(crate) fn open(path: &Path) -> Result<Self, GraphError> {
+        let bytes = disk::read_whole(path)?;
+        let text = std::str::from_utf8(&bytes)
+            .map_err(|error| GraphError::damaged(path, error.valid_up_to(), "not text"))?;
+        let manifest = Self::parse(text)
+            .map_err(|(offset, reason)| GraphError::damaged(path, offset, reason))?;
+        // One spelling only: what was written is what this would write.
+        if manifest.to_text() != text {
+            return Err(GraphError::damaged(path, 0, "not spelt as this program spells it"));
+        }
+        Ok(manifest)
+    }
+
+    fn parse(text: &str) -> Result<Self, (usize, &'static str)> {
+        let no_checksum = (text.len(), "it does not end with a checksum");
+        let at = text.rfind("checksum ").ok_or(no_checksum)?;
+        let (lines, last) = text.split_at(at);
+        if last != format!("checksum {:08x}\n", crc32fast::hash(lines.as_bytes())) {
+            return Err((at, "the checksum does not match"));
+        }
+        let mut lines = lines.lines();
+        if lines.next() != Some(TITLE) {
+            return Err((0, "not the title and version of this program"));
+        }
+        let mut value = |key: &str| {
+            let line = lines.next().and_then(|line| line.strip_prefix(key));
+            line.and_then(|line| line.strip_prefix(' ')).ok_or((0, "a line is missing"))
+        };
+        let generation = value("generation")?.parse().map_err(|_| (0, "no generation"))?;
+        let source = value("source")?.to_owned();
+        let mut sum = |key: &str| {
+            let (len, crc) = value(key)?.split_once(' ').ok_or((0, "no checksum of a file"))?;
+            let len = len.parse().map_err(|_| (0, "no length of a file"))?;
+            let crc = u32::from_str_radix(crc, 16).map_err(|_| (0, "no checksum of a file"))?;
+            Ok(Sum { len, crc })
+        };
+        let (properties, graph, offsets) = (sum("properties")?, sum("graph")?, sum("offsets")?);
+        Ok(Manifest { generation, source, properties, graph, offsets })
+    }
+}

@@ -1,0 +1,89 @@
+//! Builds that are really killed, and that really run out of room, in a process of their own: this
+//! test binary once more, told what to do by the environment.
+
+use crate::commits::names;
+use crate::contents::{Contents, build, contents_of, random_docs, try_build};
+use index::{Config, IndexError, IndexWriter};
+use std::env;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+const FOLDER: &str = "CRIVELLO_INDEX_TEST_FOLDER";
+
+/// In the parent nothing; in a child the folder that it is to build in.
+fn folder() -> Option<PathBuf> {
+    env::var_os(FOLDER).map(PathBuf::from)
+}
+
+/// This binary, running one test, after the preparations of a shell.
+fn child(preparations: &str, test: &str, dir: &Path) -> Command {
+    let mut command = Command::new("sh");
+    let script = format!("{preparations} exec \"$@\"");
+    command.args(["-c", &script, "sh"]).arg(env::current_exe().expect("this binary"));
+    command.args(["--exact", test, "--nocapture"]).env(FOLDER, dir);
+    command
+}
+
+#[test]
+fn child_that_never_ends() {
+    let Some(dir) = folder() else { return };
+    let mut writer = IndexWriter::create(&dir, &Config { memory_bytes: 0 }).expect("created");
+    for doc in (0..).flat_map(|seed| random_docs(seed, 1, 8)) {
+        writer.add(&doc.record).expect("added");
+        for (field, term, position) in &doc.terms {
+            writer.term(*field, term, *position);
+        }
+        writeln!(std::io::stderr(), "added").expect("the parent listens");
+    }
+}
+
+#[test]
+fn a_killed_build_leaves_the_old_generation_and_no_lock() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let docs = random_docs(1, 60, 8);
+    build(dir.path(), 1 << 20, &docs, "old");
+    let before = names(dir.path());
+    for lines in [1, 2, 17, 40] {
+        let mut command = child("", "child::child_that_never_ends", dir.path());
+        let mut running =
+            command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("starts");
+        let said = BufReader::new(running.stderr.take().expect("piped"));
+        let added = said.lines().map_while(Result::ok).filter(|line| line == "added");
+        assert_eq!(added.take(lines).count(), lines);
+        let second = IndexWriter::create(dir.path(), &Config::default());
+        assert!(matches!(second.err(), Some(IndexError::Locked { .. })));
+        running.kill().expect("is killed");
+        running.wait().expect("has ended");
+        assert!(names(dir.path()).len() > before.len(), "something was left behind");
+        assert_eq!(contents_of(dir.path()).expect("reads"), Contents::of(&docs));
+    }
+    drop(IndexWriter::create(dir.path(), &Config::default()).expect("the lock is free"));
+    assert_eq!(names(dir.path()), before);
+}
+
+#[test]
+fn child_with_too_little_room() {
+    let Some(dir) = folder() else { return };
+    let error = try_build(&dir, 1 << 20, &random_docs(5, 3000, 40), "too large");
+    assert!(matches!(error, Err(IndexError::Io { .. })), "{error:?}");
+    let docs = contents_of(&dir).expect("the old generation can be read");
+    assert_eq!(docs, Contents::of(&random_docs(1, 60, 8)));
+}
+
+/// No file may be longer than a few blocks of 512 bytes: the write behind that comes back short and
+/// then with an error, as on a full disk.
+#[test]
+fn a_file_that_cannot_grow_is_an_error_and_the_old_generation_stays() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let docs = random_docs(1, 60, 8);
+    build(dir.path(), 1 << 20, &docs, "old");
+    let mut command =
+        child("trap '' XFSZ; ulimit -f 20;", "child::child_with_too_little_room", dir.path());
+    let output = command.output().expect("runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("1 passed"));
+    assert_eq!(contents_of(dir.path()).expect("reads"), Contents::of(&docs));
+    assert_eq!(build(dir.path(), 1 << 20, &docs[1..], "there is room again"), 2);
+    assert_eq!(contents_of(dir.path()).expect("reads"), Contents::of(&docs[1..]));
+}

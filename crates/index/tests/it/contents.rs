@@ -1,0 +1,200 @@
+//! What an index holds, written down naively: the model that the others compare with.
+//!
+//! [`Contents`] is made from documents, without the crate, and read out of an index, through every
+//! method that it has; the two must be equal.
+
+use index::{
+    Config, DocId, DocIterator, DocRecord, END, Field, Frequencies, Index, IndexError, IndexWriter,
+    Positions, Segment,
+};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// One document: its record, and its terms in the order in which they are handed to the writer.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Doc {
+    pub(crate) record: DocRecord,
+    pub(crate) terms: Vec<(Field, String, u32)>,
+}
+
+/// For each document of a list its number and the positions.
+pub(crate) type List = Vec<(u32, Vec<u32>)>;
+
+/// Everything that can be read out of an index.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Contents {
+    pub(crate) records: Vec<DocRecord>,
+    /// For each document the lengths of its fields.
+    pub(crate) lengths: Vec<[u32; 5]>,
+    pub(crate) lists: BTreeMap<(Field, String), List>,
+}
+
+impl Contents {
+    /// What an index of these documents must hold.
+    pub(crate) fn of(docs: &[Doc]) -> Contents {
+        let mut contents = Contents::default();
+        for (number, doc) in (0..).zip(docs) {
+            contents.records.push(doc.record.clone());
+            let mut lengths = [0; 5];
+            for (field, term, position) in &doc.terms {
+                lengths[*field as usize] += 1;
+                let list = contents.lists.entry((*field, term.clone())).or_default();
+                match list.last_mut() {
+                    Some((last, positions)) if *last == number => positions.push(*position),
+                    _ => list.push((number, vec![*position])),
+                }
+            }
+            contents.lengths.push(lengths);
+        }
+        contents
+    }
+
+    /// What an index does hold.
+    pub(crate) fn read(index: &Index) -> Result<Contents, IndexError> {
+        let mut contents = Contents::default();
+        for segment in index.segments() {
+            contents.read_segment(segment)?;
+        }
+        assert_eq!(index.doc_count(), contents.records.len() as u64);
+        Ok(contents)
+    }
+
+    fn read_segment(&mut self, segment: &Segment) -> Result<(), IndexError> {
+        let base = u32::try_from(self.records.len()).expect("few documents");
+        let mut totals = [0_u64; 5];
+        for doc in (0..segment.doc_count()).map(DocId) {
+            self.records.push(segment.record(doc)?);
+            let mut lengths = [0; 5];
+            for (field, length) in Field::ALL.into_iter().zip(&mut lengths) {
+                *length = segment.lengths(field)?.get(doc);
+                assert_eq!(segment.length(field, doc), *length);
+                totals[field as usize] += u64::from(*length);
+            }
+            self.lengths.push(lengths);
+        }
+        assert_eq!(Field::ALL.map(|field| segment.length_total(field)), totals);
+        let (mut terms, mut postings) = (0, 0);
+        for field in Field::ALL {
+            for (term, doc_frequency) in segment.terms(field, "")? {
+                let list = read_list(segment, field, &term)?.expect("every term has a list");
+                assert_eq!(list.len(), doc_frequency as usize, "{field:?} {term:?}");
+                terms += 1;
+                postings += u64::from(doc_frequency);
+                let moved = list.into_iter().map(|(doc, positions)| (base + doc, positions));
+                self.lists.entry((field, term)).or_default().extend(moved);
+            }
+        }
+        assert_eq!((segment.term_count(), segment.posting_count()), (terms, postings));
+        Ok(())
+    }
+}
+
+/// A list as a segment has it.
+pub(crate) fn read_list(
+    segment: &Segment,
+    field: Field,
+    term: &str,
+) -> Result<Option<List>, IndexError> {
+    let Some(mut postings) = segment.postings(field, term)? else { return Ok(None) };
+    let (mut list, mut positions, mut total) = (List::new(), Vec::new(), 0);
+    while postings.doc() != END {
+        postings.positions(&mut positions);
+        assert_eq!(postings.frequency() as usize, positions.len());
+        total += positions.len() as u64;
+        list.push((postings.doc().0, positions.clone()));
+        postings.next_doc();
+    }
+    assert_eq!(postings.doc_frequency() as usize, list.len());
+    assert_eq!(postings.total_frequency(), total);
+    Ok(Some(list))
+}
+
+/// Builds an index of these documents.
+pub(crate) fn build(dir: &Path, memory_bytes: usize, docs: &[Doc], source: &str) -> u64 {
+    try_build(dir, memory_bytes, docs, source).expect("the index is built")
+}
+
+/// The same, where it may fail.
+pub(crate) fn try_build(
+    dir: &Path,
+    memory_bytes: usize,
+    docs: &[Doc],
+    source: &str,
+) -> Result<u64, IndexError> {
+    let mut writer = IndexWriter::create(dir, &Config { memory_bytes })?;
+    for (number, doc) in (0..).zip(docs) {
+        assert_eq!(writer.add(&doc.record)?, DocId(number));
+        for (field, term, position) in &doc.terms {
+            writer.term(*field, term, *position);
+        }
+    }
+    writer.commit(source)
+}
+
+/// Opens the index of a folder and reads all of it.
+pub(crate) fn contents_of(dir: &Path) -> Result<Contents, IndexError> {
+    Contents::read(&Index::open(dir)?)
+}
+
+/// Documents out of a seed. Term `i` is in a document with a chance that falls with `i`, so that some
+/// lists have hundreds of documents and most have few; `vocabulary` is the number of terms.
+pub(crate) fn random_docs(seed: u64, count: u32, vocabulary: u32) -> Vec<Doc> {
+    let mut random = Random(seed);
+    (0..count).map(|number| random_doc(&mut random, number, vocabulary)).collect()
+}
+
+fn random_doc(random: &mut Random, number: u32, vocabulary: u32) -> Doc {
+    let mut doc = Doc {
+        record: DocRecord {
+            url: format!("https://{}.example/{number}", random.below(7)),
+            title: ["", "Ünïcödé", "a title that is the same in many documents"]
+                [random.below(3) as usize]
+                .to_owned(),
+            language: ["", "it", "de"][random.below(3) as usize].to_owned(),
+            date_s: i64::from(random.below(1 << 31)) - (1 << 30),
+            page: u64::from(random.below(u32::MAX)) << random.below(33),
+            copies: random.below(3),
+        },
+        terms: Vec::new(),
+    };
+    for rank in 0..vocabulary {
+        if random.below(rank + 1) > 1 {
+            continue;
+        }
+        // The first term is in the text of every document, so that its list has full blocks.
+        let field = if rank == 0 { Field::Body } else { Field::ALL[random.below(5) as usize] };
+        // Mostly close together, now and then far apart, sometimes at the same place.
+        let (mut position, most) = (random.below(4), 1 << random.below(6));
+        for _ in 0..=random.below(most) {
+            doc.terms.push((field, term(rank), position));
+            let reach = if random.below(50) == 0 { 1 << 20 } else { 9 };
+            position += random.below(reach);
+        }
+    }
+    doc
+}
+
+/// The term of a rank: of different lengths, with shared beginnings, one of them empty.
+pub(crate) fn term(rank: u32) -> String {
+    match rank {
+        0 => "the".to_owned(),
+        1 => String::new(),
+        2 => "é".repeat(300),
+        _ if rank.is_multiple_of(3) => format!("pre{}", rank * 7919 % 1009),
+        _ => format!("{:b}", rank * 31),
+    }
+}
+
+/// `SplitMix64`: G. L. Steele, D. Lea, C. H. Flood, "Fast splittable pseudorandom number generators".
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    /// A number below `bound`, which is not zero.
+    pub(crate) fn below(&mut self, bound: u32) -> u32 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((((z ^ (z >> 31)) >> 32) * u64::from(bound)) >> 32) as u32
+    }
+}

@@ -1,0 +1,100 @@
+//! The envelope and the manifest once more, written from `docs/formats/index.md`, so that tests can
+//! put any payload into a file with sums that match.
+
+use codes::vbyte;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const CHUNK_BYTES: usize = 65_536;
+const HEADER_BYTES: usize = 16;
+
+/// The files of a segment, in the order of the manifest.
+pub(crate) const FILES: [&str; 7] =
+    ["lexicon", "docs", "freqs", "positions", "skips", "lengths", "records"];
+
+/// A whole file around a header and a payload.
+pub(crate) fn seal(body: &[u8]) -> Vec<u8> {
+    let mut file = body.to_vec();
+    for chunk in body.chunks(CHUNK_BYTES) {
+        file.extend(crc32fast::hash(chunk).to_le_bytes());
+    }
+    file.extend((body.len() as u64).to_le_bytes());
+    let crc = crc32fast::hash(&file[body.len()..]);
+    file.extend(crc.to_le_bytes());
+    file
+}
+
+/// Header and payload of a file.
+pub(crate) fn body(file: &[u8]) -> &[u8] {
+    let tail = &file[file.len() - 12..];
+    let length = u64::from_le_bytes(tail[..8].try_into().expect("eight bytes"));
+    &file[..usize::try_from(length).expect("fits")]
+}
+
+/// The path of a file of the first segment that the manifest names, or of the manifest.
+pub(crate) fn path_of(dir: &Path, name: &str) -> PathBuf {
+    if name == "manifest" {
+        return dir.join(name);
+    }
+    let segment = &Manifest::read(dir).segments[0];
+    dir.join(format!("segment-{}-{}", segment[0], segment[1])).join(name)
+}
+
+/// Puts another body into a file of the index and tells the manifest of it.
+pub(crate) fn replace_body(dir: &Path, name: &str, body: &[u8]) {
+    let file = seal(body);
+    fs::write(path_of(dir, name), &file).expect("is written");
+    if let Some(number) = FILES.iter().position(|of| *of == name) {
+        let mut manifest = Manifest::read(dir);
+        let crc = u32::from_le_bytes(file[file.len() - 4..].try_into().expect("four bytes"));
+        manifest.segments[0][10 + 2 * number] = file.len() as u64;
+        manifest.segments[0][11 + 2 * number] = u64::from(crc);
+        manifest.write(dir);
+    }
+}
+
+/// The manifest as numbers.
+#[derive(Clone, Debug)]
+pub(crate) struct Manifest {
+    pub(crate) generation: u64,
+    pub(crate) source: Vec<u8>,
+    /// Generation, serial, documents, terms, postings, five sums, seven times length and sum.
+    pub(crate) segments: Vec<[u64; 24]>,
+}
+
+impl Manifest {
+    pub(crate) fn read(dir: &Path) -> Manifest {
+        let file = fs::read(dir.join("manifest")).expect("is there");
+        let mut rest = &body(&file)[HEADER_BYTES..];
+        let mut number = || vbyte::read(&mut rest).expect("a number");
+        let generation = number();
+        let source_bytes = usize::try_from(number()).expect("fits");
+        let source = rest[..source_bytes].to_vec();
+        rest = &rest[source_bytes..];
+        let mut number = || vbyte::read(&mut rest).expect("a number");
+        let segments = (0..number()).map(|_| [(); 24].map(|()| number())).collect();
+        assert!(rest.is_empty());
+        Manifest { generation, source, segments }
+    }
+
+    pub(crate) fn write(&self, dir: &Path) {
+        fs::write(dir.join("manifest"), seal(&self.body())).expect("is written");
+    }
+
+    pub(crate) fn body(&self) -> Vec<u8> {
+        let mut out = header("mani", 1);
+        vbyte::write(&mut out, self.generation);
+        vbyte::write(&mut out, self.source.len() as u64);
+        out.extend(&self.source);
+        vbyte::write(&mut out, self.segments.len() as u64);
+        for n in self.segments.iter().flatten() {
+            vbyte::write(&mut out, *n);
+        }
+        out
+    }
+}
+
+/// The header of a file.
+pub(crate) fn header(kind: &str, version: u32) -> Vec<u8> {
+    [b"CRIVELLO", kind.as_bytes(), &version.to_le_bytes()].concat()
+}

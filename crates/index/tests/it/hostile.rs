@@ -1,0 +1,185 @@
+//! Files whose sums match and whose contents lie. Nothing panics or goes on for ever; and if
+//! `verify` finds nothing to say, then every answer can be had, and they agree with each other.
+
+use crate::contents::{Contents, build, random_docs};
+use crate::envelope::{FILES, Manifest, body, path_of, replace_body};
+use index::{
+    DocId, DocIterator, END, Field, Frequencies, Index, IndexError, IndexWriter, Positions, Segment,
+};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use std::fs;
+use std::path::Path;
+
+/// What is done to a payload, at a place in 65536ths of it.
+#[derive(Clone, Debug)]
+enum Change {
+    Set(u16, u8),
+    Add(u16, u8),
+    Remove(u16, u8),
+    Insert(u16, Vec<u8>),
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    prop_oneof![
+        3 => (any::<u16>(), any::<u8>()).prop_map(|(at, byte)| Change::Set(at, byte)),
+        3 => (any::<u16>(), 1..4_u8).prop_map(|(at, more)| Change::Add(at, more)),
+        1 => (any::<u16>(), any::<u8>()).prop_map(|(at, count)| Change::Remove(at, count)),
+        1 => (any::<u16>(), vec(any::<u8>(), 0..20)).prop_map(|(at, more)| Change::Insert(at, more)),
+    ]
+}
+
+fn apply(change: &Change, bytes: &mut Vec<u8>) {
+    let (Change::Set(at, _) | Change::Add(at, _) | Change::Remove(at, _) | Change::Insert(at, _)) =
+        change;
+    // Behind the header, which is another test.
+    let at = 16 + (bytes.len() - 16) * usize::from(*at) / 65_536;
+    match change {
+        Change::Set(_, byte) if at < bytes.len() => bytes[at] = *byte,
+        Change::Add(_, more) if at < bytes.len() => bytes[at] = bytes[at].wrapping_add(*more),
+        Change::Remove(_, count) => {
+            bytes.drain(at..bytes.len().min(at + usize::from(*count)));
+        }
+        Change::Insert(_, more) => drop(bytes.splice(at..at, more.iter().copied())),
+        Change::Set(..) | Change::Add(..) => {}
+    }
+}
+
+/// Calls everything that can be called, and believes nothing.
+fn exercise(dir: &Path) -> Result<(), IndexError> {
+    let index = Index::open(dir)?;
+    for segment in index.segments() {
+        for doc in (0..segment.doc_count()).chain([u32::MAX]).map(DocId).step_by(37).take(100) {
+            let _ = segment.record(doc);
+            let _ = Field::ALL.map(|field| segment.length(field, doc));
+        }
+        for field in Field::ALL {
+            let _ = segment.lengths(field);
+            for prefix in ["", "pre", "1", "the"] {
+                let Ok(terms) = segment.terms(field, prefix) else { continue };
+                for (term, _) in terms {
+                    let _ = walk(segment, field, &term);
+                }
+            }
+        }
+    }
+    if index.verify().is_ok() {
+        Contents::read(&index).expect("verified, so that everything can be read");
+    }
+    Ok(())
+}
+
+fn walk(segment: &Segment, field: Field, term: &str) -> Result<(), IndexError> {
+    let mut positions = Vec::new();
+    for stride in [1, 2, 100] {
+        let Some(mut postings) = segment.postings(field, term)? else { return Ok(()) };
+        while postings.doc() != END {
+            let doc = postings.doc();
+            assert!(doc.0 < segment.doc_count(), "only documents that the segment has");
+            if doc.0.is_multiple_of(3) {
+                postings.frequency();
+                postings.positions(&mut positions);
+                assert!(positions.is_sorted());
+            }
+            let next = match stride {
+                1 => postings.next_doc(),
+                stride => postings.skip_to(DocId(doc.0.saturating_add(stride))),
+            };
+            assert!(next > doc, "only forward");
+        }
+        assert_eq!((postings.next_doc(), postings.frequency()), (END, 0));
+    }
+    Ok(())
+}
+
+#[test]
+fn any_change_of_a_payload_is_survived() {
+    let dir = tempfile::tempdir().expect("a folder");
+    build(dir.path(), 1 << 20, &random_docs(3, 140, 7), "hostile");
+    let sound: Vec<Vec<u8>> =
+        FILES.iter().map(|name| fs::read(path_of(dir.path(), name)).expect("is there")).collect();
+    exercise(dir.path()).expect("sound");
+    // Half of the cases for the lexicon, which says most about the others.
+    let which = prop_oneof![Just(0_usize), 0..FILES.len()];
+    proptest!(ProptestConfig::with_cases(300), |(which in which, changes in vec(change(), 1..4))| {
+        let mut bytes = body(&sound[which]).to_vec();
+        for change in &changes {
+            apply(change, &mut bytes);
+        }
+        replace_body(dir.path(), FILES[which], &bytes);
+        let _ = exercise(dir.path());
+        replace_body(dir.path(), FILES[which], body(&sound[which]));
+    });
+    exercise(dir.path()).expect("sound again");
+}
+
+#[test]
+fn any_change_of_the_manifest_is_survived() {
+    let dir = tempfile::tempdir().expect("a folder");
+    build(dir.path(), 1 << 20, &random_docs(3, 50, 9), "hostile");
+    let sound = Manifest::read(dir.path()).body();
+    proptest!(ProptestConfig::with_cases(200), |(changes in vec(change(), 1..4))| {
+        let mut bytes = sound.clone();
+        for change in &changes {
+            apply(change, &mut bytes);
+        }
+        replace_body(dir.path(), "manifest", &bytes);
+        let _ = exercise(dir.path());
+    });
+}
+
+#[test]
+fn numbers_of_the_manifest_that_cannot_be_are_errors() {
+    let dir = tempfile::tempdir().expect("a folder");
+    build(dir.path(), 1 << 20, &random_docs(3, 50, 9), "hostile");
+    let sound = Manifest::read(dir.path());
+    for number in 0..24 {
+        for lie in [0, 1, 49, 51, 64, u64::from(u32::MAX), 1 << 32, u64::MAX] {
+            let mut manifest = sound.clone();
+            if manifest.segments[0][number] == lie {
+                continue;
+            }
+            manifest.segments[0][number] = lie;
+            manifest.write(dir.path());
+            let result = Index::open(dir.path()).and_then(|index| index.verify());
+            assert!(result.is_err(), "number {number} is {lie}");
+        }
+    }
+    sound.write(dir.path());
+    Index::open(dir.path()).and_then(|index| index.verify()).expect("sound again");
+}
+
+#[test]
+fn manifests_that_no_writer_writes_are_errors() {
+    let dir = tempfile::tempdir().expect("a folder");
+    build(dir.path(), 1 << 20, &random_docs(3, 50, 9), "hostile");
+    let sound = Manifest::read(dir.path());
+    let broken = |body: &[u8]| {
+        replace_body(dir.path(), "manifest", body);
+        match Index::open(dir.path()) {
+            Err(IndexError::Damaged { file, .. }) => assert_eq!(file, dir.path().join("manifest")),
+            other => panic!("{other:?}"),
+        }
+    };
+    let not_text = Manifest { source: vec![0xff, 0xfe], ..sound.clone() };
+    broken(&not_text.body());
+    let body = sound.body();
+    broken(&body[..body.len() - 1]);
+    broken(&[&body[..], &[0]].concat());
+    broken(&body[..16]);
+    // More segments than bytes.
+    let mut many = Manifest { segments: Vec::new(), ..sound.clone() }.body();
+    many.pop();
+    codes::vbyte::write(&mut many, u64::MAX);
+    broken(&many);
+    // The same segment twice has twice the documents, and no document twice the number.
+    let twice =
+        Manifest { segments: [&sound.segments[..], &sound.segments].concat(), ..sound.clone() };
+    twice.write(dir.path());
+    assert!(Index::open(dir.path()).is_err());
+    // A generation after which none can come.
+    Manifest { generation: u64::MAX, ..sound }.write(dir.path());
+    Index::open(dir.path()).expect("can be read");
+    let writer = IndexWriter::create(dir.path(), &index::Config::default());
+    assert!(matches!(writer.err(), Some(IndexError::Limit { .. })));
+}

@@ -1,0 +1,116 @@
+//! The web as a function: the same bytes for the same options, other bytes for others, and an
+//! answer to anything.
+
+use proptest::prelude::*;
+use simweb::{Options, Reply, Request, SimwebError, Truth, Web};
+
+fn web(options: Options) -> Web {
+    Web::new(options, 8080).expect("good options")
+}
+
+/// What every page of the truth answers.
+fn replies(web: &Web) -> Vec<(String, Reply)> {
+    let pages = web.truth(50).pages;
+    let answers = pages.into_iter().map(|page| {
+        let (host, path) = split(&page.url);
+        let reply = web.respond(&Request::get(host, path));
+        (page.url.clone(), reply)
+    });
+    answers.collect()
+}
+
+fn split(url: &str) -> (&str, &str) {
+    let rest = url.strip_prefix("http://").expect("http");
+    rest.split_at(rest.find('/').expect("a path"))
+}
+
+#[test]
+fn equal_options_make_equal_bytes() {
+    let (one, two) = (web(Options::default()), web(Options::default()));
+    assert_eq!(one.hosts(), two.hosts());
+    assert_eq!(one.truth(50), two.truth(50));
+    assert_eq!(replies(&one), replies(&two));
+}
+
+#[test]
+fn another_seed_makes_another_web() {
+    let one = web(Options::default()).truth(50);
+    let two = web(Options { seed: 2, ..Options::default() }).truth(50);
+    assert_eq!(one.pages.len(), two.pages.len());
+    let same = one.pages.iter().zip(&two.pages).filter(|(a, b)| a.needle == b.needle).count();
+    assert_eq!(same, 0);
+}
+
+#[test]
+fn the_truth_survives_json() {
+    let truth = web(Options::default()).truth(50);
+    let text = serde_json::to_string(&truth).expect("plain data");
+    let back: Truth = serde_json::from_str(&text).expect("its own text");
+    assert_eq!(back, truth);
+    let fewer = back.without_sitemaps();
+    assert_eq!(truth.pages.len() - fewer.pages.len(), 8, "pages that only sitemaps name");
+}
+
+#[test]
+fn the_truth_is_sorted_by_url() {
+    let truth = web(Options::default()).truth(50);
+    assert!(truth.pages.is_sorted_by(|a, b| a.url < b.url));
+    for page in &truth.pages {
+        assert_eq!(truth.page(&page.url), Some(page));
+    }
+    assert_eq!(truth.page("http://nowhere/"), None);
+}
+
+#[test]
+fn a_first_error_is_followed_by_the_page() {
+    let web = web(Options { error_rate: 1.0, ..Options::default() });
+    let status = |path, attempt| {
+        web.respond(&Request { attempt, ..Request::get("garden.localhost", path) }).status
+    };
+    assert_eq!([0, 1, 2, 3].map(|attempt| status("/", attempt)), [503, 503, 200, 200]);
+    assert_eq!(status("/robots.txt", 0), 404);
+}
+
+#[test]
+fn latency_stays_within_half_and_one_and_a_half() {
+    let web = web(Options { latency_ms: 100, ..Options::default() });
+    let delays: Vec<_> = (0..500)
+        .map(|n| web.respond(&Request::get("garden.localhost", &format!("/{n}"))).delay_ms)
+        .collect();
+    assert!(delays.iter().all(|delay| (50..=150).contains(delay)));
+    let mean = delays.iter().sum::<u64>() / 500;
+    assert!((90..=110).contains(&mean), "mean {mean}");
+}
+
+#[test]
+fn an_option_out_of_range_is_named() {
+    let cases = [
+        ("hosts", Options { hosts: 0, ..Options::default() }),
+        ("pages_per_host", Options { pages_per_host: 1_000_001, ..Options::default() }),
+        ("addresses", Options { addresses: 0, ..Options::default() }),
+        ("latency_ms", Options { latency_ms: 60_001, ..Options::default() }),
+        ("error_rate", Options { error_rate: f64::NAN, ..Options::default() }),
+    ];
+    for (name, options) in cases {
+        match Web::new(options, 1) {
+            Err(SimwebError::Option { option, .. }) => assert_eq!(option, name),
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+}
+
+proptest! {
+    /// Paths made of the pieces that the hosts look for, and of anything.
+    #[test]
+    fn any_request_has_an_answer(
+        host in 0..40_usize,
+        path in "(/|[0-9]{1,12}|-|\\.html|2000|robots\\.txt|directory|notes|é|%|\\PC){0,12}",
+        attempt in 0..3_u32,
+    ) {
+        let web = web(Options { hosts: 13, error_rate: 0.5, ..Options::default() });
+        let name = web.hosts().get(host).map_or("nobody", |host| &host.name);
+        let reply = web.respond(&Request { attempt, gzip: true, ..Request::get(name, &path) });
+        let known = [0, 200, 301, 302, 307, 308, 404, 410, 421, 500, 503];
+        prop_assert!(known.contains(&reply.status), "{}", reply.status);
+    }
+}
