@@ -102,7 +102,8 @@ fn sentence(report: &Report) -> String {
 
 fn reasons(report: &Report) -> String {
     let failures = report.failures.iter().map(|(kind, times)| format!("{kind} ({times}×)"));
-    let refused = report.refused.iter().map(|(rule, times)| format!("refused by {rule} ({times}×)"));
+    let refused =
+        report.refused.iter().map(|(rule, times)| format!("refused by {rule} ({times}×)"));
     let robots = (report.forbidden_by_robots > 0)
         .then(|| format!("forbidden by robots.txt ({}×)", report.forbidden_by_robots));
     let all: Vec<String> = failures.chain(refused).chain(robots).collect();

@@ -77,7 +77,11 @@ pub(crate) fn run(_: &Args, context: &Context) -> Result<Exit> {
 
 fn look(collection: &Collection) -> Result<Status> {
     let archive_dir = collection.archive_dir();
-    let files = if archive_dir.is_dir() { Archive::open(&archive_dir)?.files().to_vec() } else { Vec::new() };
+    let files = if archive_dir.is_dir() {
+        Archive::open(&archive_dir)?.files().to_vec()
+    } else {
+        Vec::new()
+    };
     let mut status = Status::default();
     let size = |file: &String| fs::metadata(archive_dir.join(file)).map_or(0, |about| about.len());
     status.archive = ArchiveStatus { files: files.len(), bytes: files.iter().map(size).sum() };
@@ -151,7 +155,11 @@ fn print(status: &Status) -> Result<()> {
     }
     if let Some(index) = &status.index {
         let bytes = talk::bytes(index.bytes);
-        writeln!(out, "index       {} documents, {bytes}, generation {}", index.documents, index.generation)?;
+        writeln!(
+            out,
+            "index       {} documents, {bytes}, generation {}",
+            index.documents, index.generation
+        )?;
     }
     for command in &status.behind {
         writeln!(out, "behind      run `crivello {command}`")?;

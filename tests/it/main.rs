@@ -1,5 +1,6 @@
 //! Tests of the binary and of the rules no compiler checks.
 
+mod bad_input;
 mod browser;
 mod interrupt;
 mod sandbox;

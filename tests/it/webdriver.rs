@@ -7,6 +7,7 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -41,7 +42,9 @@ impl Browser {
         let lines = BufReader::new(driver.stdout.take().expect("piped")).lines();
         let port = lines
             .map_while(Result::ok)
-            .find_map(|line| line.rsplit_once("successfully on port ")?.1.trim_end_matches('.').parse().ok())
+            .find_map(|line| {
+                line.rsplit_once("successfully on port ")?.1.trim_end_matches('.').parse().ok()
+            })
             .expect("chromedriver says its port");
         let profile = tempfile::tempdir().expect("a temporary folder");
         let arguments = [
@@ -83,6 +86,15 @@ impl Browser {
 
     pub(crate) fn url(&self) -> String {
         self.ask("GET", "url", &Value::Null).as_str().expect("a URL").to_owned()
+    }
+
+    /// Waits until the address of the page holds `part`.
+    pub(crate) fn arrive(&self, part: &str) {
+        let arrived = (0..100).any(|_| {
+            sleep(Duration::from_millis(50));
+            self.url().contains(part)
+        });
+        assert!(arrived, "{} has no {part}", self.url());
     }
 
     /// The first element that a CSS selector matches.
@@ -127,7 +139,10 @@ impl Browser {
             self.port,
             body.len()
         );
-        stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes())).expect("sent");
+        stream
+            .write_all(head.as_bytes())
+            .and_then(|()| stream.write_all(body.as_bytes()))
+            .expect("sent");
         let mut reader = BufReader::new(stream);
         let (mut line, mut length) = (String::new(), 0);
         while reader.read_line(&mut line).expect("a head") > 2 {
@@ -154,6 +169,11 @@ impl Element<'_> {
     /// Types; `\u{E007}` is Enter.
     pub(crate) fn write(&self, text: &str) {
         self.ask("POST", "value", &json!({ "text": text }));
+    }
+
+    /// Empties an input.
+    pub(crate) fn clear(&self) {
+        self.ask("POST", "clear", &json!({}));
     }
 
     pub(crate) fn click(&self) {

@@ -16,7 +16,9 @@ use archive::{Kind, Record, WarcReader};
 use page::{Directives, Url};
 use serde::Deserialize;
 
-use crate::pages::{Fate, OutLink, PART_COUNT_MAX, PageRow, PartName, PartWriter, Parts, write_directory};
+use crate::pages::{
+    Fate, OutLink, PART_COUNT_MAX, PageRow, PartName, PartWriter, Parts, write_directory,
+};
 use crate::{Collection, JobsError, PageTable, Progress, Stage};
 
 /// How records are read.
@@ -199,8 +201,7 @@ fn response(record: &Record, url: &Url, options: &ExtractOptions) -> Fate {
         200 => {}
         300..=399 => {
             let target = answer.header("location");
-            let target =
-                target.and_then(|to| page::normalise(to, Some(url), &options.page).ok());
+            let target = target.and_then(|to| page::normalise(to, Some(url), &options.page).ok());
             return match target {
                 Some(target) => Fate::Redirect { target: target.into() },
                 None => Fate::Gone { what: format!("status {} that leads nowhere", answer.status) },

@@ -93,7 +93,8 @@ impl Folding {
         let count = vbyte::read(input)?;
         let mut representatives = Vec::new();
         for _ in 0..count {
-            let place = u32::try_from(vbyte::read(input)?).ok().filter(|&p| u64::from(p) < count)?;
+            let place =
+                u32::try_from(vbyte::read(input)?).ok().filter(|&p| u64::from(p) < count)?;
             representatives.push(place);
         }
         Some(Self { source, representatives })

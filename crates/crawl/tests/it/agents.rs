@@ -25,9 +25,9 @@ fn two_agents_cover_the_web_between_them() {
     }
     assert!(sent > 0);
     let pages = dirs.each_ref().map(|dir| archived(dir.path()));
-    let hosts = pages.each_ref().map(|pages| {
-        pages.keys().filter_map(|url| url.split('/').nth(2)).collect::<BTreeSet<_>>()
-    });
+    let hosts = pages
+        .each_ref()
+        .map(|pages| pages.keys().filter_map(|url| url.split('/').nth(2)).collect::<BTreeSet<_>>());
     assert!(hosts[0].is_disjoint(&hosts[1]), "{hosts:?}");
     assert!(hosts.iter().all(|hosts| hosts.len() > 2), "{hosts:?}");
     let truth = server.web().truth(PAGES_PER_HOST);

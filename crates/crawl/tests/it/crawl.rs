@@ -166,7 +166,10 @@ fn exactly_the_seeds_are_fetched_when_nothing_is_followed() {
     crawl(dir.path(), &config, &seeds[..2]).expect("the crawl runs");
     // A second run with a new seed adds it.
     crawl(dir.path(), &config, &seeds[2..]).expect("the crawl runs");
-    assert_eq!(archived(dir.path()).into_keys().collect::<BTreeSet<_>>(), seeds.iter().cloned().collect());
+    assert_eq!(
+        archived(dir.path()).into_keys().collect::<BTreeSet<_>>(),
+        seeds.iter().cloned().collect()
+    );
     let kept = read_seeds(&dir.path().join("frontier")).expect("they are there");
     assert_eq!(kept.iter().map(ToString::to_string).collect::<Vec<_>>(), seeds);
 }
@@ -180,7 +183,8 @@ fn robots_files_are_archived_and_can_be_asked() {
     crawl(dir.path(), &Config { pages_max: 1, ..config(&server) }, &seeds).expect("it runs");
     let archive = Archive::open(&dir.path().join("archive")).expect("the crawl made it");
     let is_robots = |record: &archive::Record| {
-        record.kind == Kind::Response && record.target.as_deref().is_some_and(|t| t.ends_with("/robots.txt"))
+        record.kind == Kind::Response
+            && record.target.as_deref().is_some_and(|t| t.ends_with("/robots.txt"))
     };
     let robots = archive.records().flatten().find(is_robots).expect("it was fetched");
     let explain = |path: &str| {

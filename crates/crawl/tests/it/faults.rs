@@ -151,9 +151,15 @@ fn private_addresses_need_to_be_named() {
 fn crawls_that_must_not_begin() {
     let refused = |config: &Config, seeds: &[&str]| check(config, seeds).expect_err("refused");
     let contact = refused(&config(), &["http://example.org/"]);
-    assert!(matches!(&contact, CrawlError::NoContact { host } if host == "example.org"), "{contact}");
+    assert!(
+        matches!(&contact, CrawlError::NoContact { host } if host == "example.org"),
+        "{contact}"
+    );
     assert!(matches!(refused(&config(), &[]), CrawlError::NoSeeds));
     assert!(matches!(refused(&config(), &["ftp://localhost/"]), CrawlError::Seed { .. }));
     let config = Config { agent: 2, agents: 2, ..config() };
-    assert!(matches!(refused(&config, &["http://localhost/"]), CrawlError::Config { key: "agent", .. }));
+    assert!(matches!(
+        refused(&config, &["http://localhost/"]),
+        CrawlError::Config { key: "agent", .. }
+    ));
 }

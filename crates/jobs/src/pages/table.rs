@@ -120,7 +120,8 @@ impl PageTable {
         &self,
         visit: &mut dyn FnMut(usize, &PageRow) -> Result<(), JobsError>,
     ) -> Result<(), JobsError> {
-        let mut places: Vec<_> = self.directory.entries().iter().map(|entry| entry.pointer).enumerate().collect();
+        let mut places: Vec<_> =
+            self.directory.entries().iter().map(|entry| entry.pointer).enumerate().collect();
         places.sort_unstable_by_key(|&(_, pointer)| pointer);
         for (place, pointer) in places {
             let rows = self.block(pointer)?;

@@ -32,7 +32,8 @@ impl Small {
     /// Archives answers, each a URL, a date and the whole HTTP message, in a file of its own.
     pub(crate) fn archive(&self, answers: &[(&str, i64, String)]) {
         let mut writer =
-            WarcWriter::create(&self.collection.archive_dir(), WriterOptions::default()).expect("a writer");
+            WarcWriter::create(&self.collection.archive_dir(), WriterOptions::default())
+                .expect("a writer");
         for (url, date_s, message) in answers {
             let payload_offset = message.find("\r\n\r\n").expect("a head") + 4;
             let draft = Draft {
@@ -55,7 +56,8 @@ impl Small {
         jobs::extract(collection, &ExtractOptions::default(), &silent).expect("extracted");
         Built {
             link: jobs::link(collection, &silent).expect("linked"),
-            rank: jobs::rank(collection, &graph::PageRankConfig::default(), &silent).expect("ranked"),
+            rank: jobs::rank(collection, &graph::PageRankConfig::default(), &silent)
+                .expect("ranked"),
             fold: jobs::fold(collection, &neardup::Config::default(), &silent).expect("folded"),
             index: jobs::build_index(
                 collection,

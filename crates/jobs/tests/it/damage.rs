@@ -18,7 +18,8 @@ fn read_all(small: &Small) -> Result<String, JobsError> {
     }
     if let Some(folding) = Folding::open(&small.collection)? {
         let places = 0..directory.entries().len();
-        text += &format!("{:?}", places.map(|place| folding.representative(place)).collect::<Vec<_>>());
+        text +=
+            &format!("{:?}", places.map(|place| folding.representative(place)).collect::<Vec<_>>());
     }
     if let Some(linking) = Linking::open(&small.collection)? {
         text += &format!("{} {}", linking.source, linking.graph.arcs());
@@ -30,7 +31,11 @@ fn small() -> Small {
     let small = Small::new();
     small.archive(&[
         ("http://a.test/", 1, html("<title>A</title>", &prose(1))),
-        ("http://b.test/", 1, html("<title>B</title>", &format!("<a href=http://a.test/>a</a>{}", prose(2)))),
+        (
+            "http://b.test/",
+            1,
+            html("<title>B</title>", &format!("<a href=http://a.test/>a</a>{}", prose(2))),
+        ),
         ("http://b.test/r", 1, "HTTP/1.1 302 Found\r\nLocation: /\r\n\r\n".to_owned()),
     ]);
     small.build();
@@ -85,7 +90,13 @@ fn a_file_cut_short_is_an_error() {
     for file in ours(&small) {
         let whole = fs::read(&file).expect("bytes");
         for length in [0, 4, 8, 12, whole.len() / 2, whole.len() - 1] {
-            with(&file, &whole[..length.min(whole.len())], &small, &expected, &format!("{length} bytes"));
+            with(
+                &file,
+                &whole[..length.min(whole.len())],
+                &small,
+                &expected,
+                &format!("{length} bytes"),
+            );
         }
     }
 }

@@ -20,7 +20,8 @@ fn documents(small: &Small) -> Vec<String> {
 /// How many documents have a term.
 fn frequency(small: &Small, field: Field, term: &str) -> u32 {
     let index = Index::open(&small.collection.index_dir()).expect("an index");
-    let lists = index.segments().iter().map(|segment| segment.postings(field, term).expect("a list"));
+    let lists =
+        index.segments().iter().map(|segment| segment.postings(field, term).expect("a list"));
     lists.map(|list| list.map_or(0, |list| list.doc_frequency())).sum()
 }
 

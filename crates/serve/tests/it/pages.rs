@@ -31,7 +31,8 @@ fn results_are_highlighted_paged_and_neither_overlap_nor_leave_gaps() {
 #[test]
 fn no_page_has_a_script_and_every_page_forbids_them() {
     let site = twenty_five();
-    for path in ["/", "/search?q=shared", "/search?q=nothing", "/cached?url=http://numbers.test/3"] {
+    for path in ["/", "/search?q=shared", "/search?q=nothing", "/cached?url=http://numbers.test/3"]
+    {
         let answer = site.get(path);
         assert!(!answer.body.contains("<script"), "{path}");
         assert!(answer.head.contains("content-security-policy: default-src 'none'"), "{path}");
@@ -42,11 +43,16 @@ fn no_page_has_a_script_and_every_page_forbids_them() {
 #[test]
 fn crawled_text_never_becomes_markup() {
     let evil = "<title>&lt;script&gt;alert(1)&lt;/script&gt;</title>\
-        <p>&lt;img src=x onerror=alert(2)&gt; zebra &quot;&gt;&lt;b&gt; words here".to_owned();
+        <p>&lt;img src=x onerror=alert(2)&gt; zebra &quot;&gt;&lt;b&gt; words here"
+        .to_owned();
     let site = Site::serve(&[("http://evil.test/\"><script>".to_owned(), evil)]);
     for path in ["/search?q=zebra", "/search?q=zebra&explain=1", "/search?q=%3Cscript%3E"] {
         let answer = site.get(path);
-        assert!(!answer.body.contains("<script") && !answer.body.contains("<img"), "{}", answer.body);
+        assert!(
+            !answer.body.contains("<script") && !answer.body.contains("<img"),
+            "{}",
+            answer.body
+        );
     }
 }
 
@@ -55,7 +61,9 @@ fn a_cached_copy_is_shown_in_a_frame_that_can_do_nothing() {
     let page = "<title>Old</title><p>text <script>alert(1)</script>".to_owned();
     let site = Site::serve(&[("http://a.test/".to_owned(), page)]);
     let shown = site.get("/cached?url=http://a.test/");
-    assert!(shown.body.contains("<iframe sandbox=\"\" src=\"/cached/raw?url=http%3A%2F%2Fa.test%2F\""));
+    assert!(
+        shown.body.contains("<iframe sandbox=\"\" src=\"/cached/raw?url=http%3A%2F%2Fa.test%2F\"")
+    );
     let raw = site.get("/cached/raw?url=http://a.test/");
     assert_eq!(raw.status, 200);
     assert!(raw.body.contains("<p>text"));
@@ -105,7 +113,10 @@ fn odd_requests_get_an_answer() {
     }
     let long = format!("/search?q={}", "a+".repeat(8000));
     assert!((400..500).contains(&site.get(&long).status));
-    assert_eq!(site.send(b"POST /search HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").status, 405);
+    assert_eq!(
+        site.send(b"POST /search HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").status,
+        405
+    );
 }
 
 #[test]

@@ -32,7 +32,8 @@ pub(crate) fn archive(collection: &Collection, pages: &[(String, String)]) {
     let dir = collection.archive_dir();
     let mut writer = WarcWriter::create(&dir, WriterOptions::default()).expect("a writer");
     for (url, html) in pages {
-        let block = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n{html}");
+        let block =
+            format!("HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n{html}");
         let draft = Draft {
             kind: Kind::Response,
             date_s: 1_750_000_000,
