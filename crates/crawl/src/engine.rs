@@ -77,16 +77,19 @@ pub fn run(
     let mut frontier = Frontier::create(&config, &seeds, &dirs.frontier)?;
     let answers = Arc::new(Answers::new(&config, rules.clone()));
     let first = first_urls(&dirs.frontier, &seeds, &rules, &config)?;
-    let replayed = replay(&dirs.archive, &mut frontier, &answers, &first, stop)?;
+    let mut teller = Teller { clock: Arc::clone(&clock), watch, started_ms, told_ms: None };
+    let replayed = replay(&dirs.archive, &mut frontier, &answers, &first, stop, &mut |frontier| {
+        teller.tell(frontier);
+    })?;
 
-    let mut coordinator = Coordinator { frontier, clock, stop, watch, started_ms, told_ms: None };
-    coordinator.tell();
+    let mut coordinator = Coordinator { frontier, clock, stop, teller };
+    coordinator.teller.tell(&coordinator.frontier);
     if !stop.load(Ordering::Relaxed) {
         coordinator.crawl(dirs, &config, &answers)?;
     }
-    coordinator.told_ms = None;
-    coordinator.tell();
-    Ok(coordinator.report(&replayed))
+    coordinator.teller.told_ms = None;
+    coordinator.teller.tell(&coordinator.frontier);
+    Ok(coordinator.report(&replayed, started_ms))
 }
 
 /// Keeps a second crawl away from the folder as long as the file is open.
@@ -122,9 +125,27 @@ struct Coordinator<'a> {
     frontier: Frontier,
     clock: Arc<dyn Clock>,
     stop: &'a AtomicBool,
+    teller: Teller<'a>,
+}
+
+/// Tells the watcher how things stand.
+struct Teller<'a> {
+    clock: Arc<dyn Clock>,
     watch: &'a (dyn Fn(&Snapshot) + Sync),
     started_ms: u64,
     told_ms: Option<u64>,
+}
+
+impl Teller<'_> {
+    /// Tells, if it is time to.
+    fn tell(&mut self, frontier: &Frontier) {
+        let now_ms = self.clock.now_ms();
+        if self.told_ms.is_none_or(|told_ms| now_ms >= told_ms + WATCH_MS) {
+            self.told_ms = Some(now_ms);
+            let elapsed_ms = now_ms.saturating_sub(self.started_ms);
+            (self.watch)(&Snapshot { elapsed_ms, ..frontier.snapshot() });
+        }
+    }
 }
 
 impl Coordinator<'_> {
@@ -194,7 +215,7 @@ impl Coordinator<'_> {
             if under_way == 0 && stopped_ms.is_none() && self.frontier.is_done() {
                 return Ok(());
             }
-            self.tell();
+            self.teller.tell(&self.frontier);
             let is_full = under_way >= visits_max;
             let wake_ms = self.frontier.next_ms().filter(|_| !is_full && stopped_ms.is_none());
             let wait_ms = wake_ms.unwrap_or(u64::MAX).saturating_sub(now_ms).clamp(1, WATCH_MS);
@@ -222,22 +243,12 @@ impl Coordinator<'_> {
         }
     }
 
-    /// Tells the watcher, if it is time to.
-    fn tell(&mut self) {
-        let now_ms = self.clock.now_ms();
-        if self.told_ms.is_none_or(|told_ms| now_ms >= told_ms + WATCH_MS) {
-            self.told_ms = Some(now_ms);
-            let elapsed_ms = now_ms.saturating_sub(self.started_ms);
-            (self.watch)(&Snapshot { elapsed_ms, ..self.frontier.snapshot() });
-        }
-    }
-
-    fn report(&self, replayed: &Replayed) -> Report {
+    fn report(&self, replayed: &Replayed, started_ms: u64) -> Report {
         Report {
             damaged: replayed.damaged,
             resumed: replayed.resumed,
             interrupted: self.stop.load(Ordering::Relaxed),
-            elapsed_ms: self.clock.now_ms().saturating_sub(self.started_ms),
+            elapsed_ms: self.clock.now_ms().saturating_sub(started_ms),
             ..self.frontier.report()
         }
     }

@@ -14,7 +14,7 @@ use archive::{
 };
 
 use crate::answer::Purpose;
-use crate::fetch::Answer;
+use crate::fetch::{ACCEPTED, Answer, CODING};
 use crate::outcome::{Failure, FailureKind, Task, Visit};
 
 const PURPOSE: &str = "Crivello-Purpose";
@@ -73,7 +73,7 @@ impl Entry {
     }
 }
 
-/// Writes an answer; gives back its block and where the body begins.
+/// Writes an answer; gives back its block.
 pub(crate) fn write_answer(
     archive: &mut WarcWriter,
     visit: &Visit,
@@ -83,8 +83,10 @@ pub(crate) fn write_answer(
 ) -> Result<Vec<u8>, ArchiveError> {
     let url = visit.url();
     let address = visit.address.map(|address| address.to_string()).unwrap_or_default();
+    let connection = if visit.keep_alive { "" } else { "connection: close\r\n" };
     let request = format!(
-        "GET {} HTTP/1.1\r\nHost: {}\r\nUser-Agent: {user_agent}\r\n\r\n",
+        "GET {} HTTP/1.1\r\nhost: {}\r\nuser-agent: {user_agent}\r\naccept: {ACCEPTED}\r\n\
+         accept-encoding: {CODING}\r\n{connection}\r\n",
         visit.page.path,
         visit.site.authority()
     );

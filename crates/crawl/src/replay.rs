@@ -26,13 +26,14 @@ pub(crate) struct Replayed {
     pub(crate) damaged: u64,
 }
 
-/// Brings an empty `frontier` to where the archive in `dir` ends.
+/// Brings an empty `frontier` to where the archive in `dir` ends; `tick` is called at every record.
 pub(crate) fn replay(
     dir: &Path,
     frontier: &mut Frontier,
     answers: &Answers,
     seeds: &[String],
     stop: &AtomicBool,
+    tick: &mut dyn FnMut(&Frontier),
 ) -> Result<Replayed, CrawlError> {
     let mut replayed = Replayed::default();
     archive::repair(dir)?;
@@ -41,6 +42,7 @@ pub(crate) fn replay(
         replayed.damaged = each(archive, stop, &mut |url, entry, record| {
             replayed.resumed = true;
             let status = parse_http(&record.block).map_or(0, |http| http.status);
+            tick(frontier);
             if frontier.is_final(&entry, status) { frontier.offer(url) } else { Ok(()) }
         })?;
         frontier.forget()?;
@@ -52,6 +54,7 @@ pub(crate) fn replay(
         each(archive, stop, &mut |url, entry, record| {
             let http = parse_http(&record.block).ok().filter(|_| entry.failure.is_none());
             let answered = http.map(|http| answers.read(entry.purpose, url, &http, record.date_s));
+            tick(frontier);
             frontier.replay(url, &entry, record.date_s, answered)
         })?;
     }

@@ -42,6 +42,12 @@ use pool::Pool;
 /// Header lines of an answer.
 const HEADERS_MAX: usize = 256;
 
+/// What is asked for: pages before anything else.
+pub(crate) const ACCEPTED: &str = "text/html,application/xhtml+xml,text/*;q=0.9,*/*;q=0.1";
+
+/// The one coding that is undone here.
+pub(crate) const CODING: &str = "gzip";
+
 /// What a server sent.
 #[derive(Debug)]
 pub(crate) struct Answer {
@@ -147,8 +153,8 @@ impl Fetcher {
             .uri(&*visit.page.path)
             .header(HOST, visit.site.authority())
             .header(USER_AGENT, &self.user_agent)
-            .header(ACCEPT, "text/html,application/xhtml+xml,text/*;q=0.9,*/*;q=0.1")
-            .header(ACCEPT_ENCODING, "gzip");
+            .header(ACCEPT, ACCEPTED)
+            .header(ACCEPT_ENCODING, CODING);
         if !visit.keep_alive {
             request = request.header(CONNECTION, "close");
         }

@@ -452,7 +452,10 @@ impl Hosts {
             host.requests += 1;
         }
         host.failures += u32::from(stumble.is_of_host);
-        let is_last = visit.page.attempts >= self.config.retries;
+        let is_last = match visit.task {
+            Task::Resolve => host.failures > self.config.retries.into(),
+            _ => visit.page.attempts >= self.config.retries,
+        };
         if stumble.is_of_host && !stumble.is_passing {
             self.count_failure(&stumble.class);
             self.put_back(visit);

@@ -1,12 +1,20 @@
 //! Whole crawls of a simulated web, held against what a polite crawler must end with.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
-use crate::support::{DELAY_MS, PAGES_PER_HOST, archived, config, crawl, crawl_until, server};
 use archive::{Archive, Kind};
-use crawl::{Config, CrawlError, Order, SieveKind, explain_robots, read_seeds};
+use crawl::{
+    Config, CrawlError, Order, SieveKind, Snapshot, SystemClock, explain_robots, read_seeds, run,
+};
 use simweb::{LogLine, Server, judge};
+
+use crate::support::{
+    DELAY_MS, PAGES_PER_HOST, archived, config, crawl, crawl_until, dirs, server,
+};
 
 /// The log and the archive agree with the truth, and nothing was archived twice.
 fn check_complete(server: &Server, dir: &Path) {
@@ -129,8 +137,8 @@ fn a_torn_archive_costs_only_what_was_torn() {
     // As a kill leaves it: no index, and a record half written.
     let archive = dir.path().join("archive");
     let path = archive.join("crivello-00001.warc.gz");
-    std::fs::remove_file(archive.join("crivello-00001.cdxj")).expect("the crawl made it");
-    let file = std::fs::File::options().write(true).open(&path).expect("the crawl made it");
+    fs::remove_file(archive.join("crivello-00001.warc.gz.cdxj")).expect("the crawl made it");
+    let file = fs::File::options().write(true).open(&path).expect("the crawl made it");
     let length = file.metadata().expect("it is there").len();
     file.set_len(length - 100).expect("it can be cut");
     crawl(dir.path(), &config, &[]).expect("the crawl goes on");
@@ -215,5 +223,35 @@ fn two_crawls_of_one_folder_exclude_each_other() {
 }
 
 fn archive_is_empty(dir: &Path) -> bool {
-    std::fs::read_dir(dir.join("archive")).map_or(true, |mut files| files.next().is_none())
+    fs::read_dir(dir.join("archive")).map_or(true, |mut files| files.next().is_none())
+}
+
+#[test]
+fn an_archive_that_cannot_be_written_ends_the_run_and_the_next_goes_on() {
+    let server = server();
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    // Every record begins a file, and from some moment on none can be made.
+    let config = Config { archive_file_bytes_max: 1, ..config(&server) };
+    let (archive, away) = (dir.path().join("archive"), dir.path().join("away"));
+    let watch = |snapshot: &Snapshot| {
+        if snapshot.pages >= 20 && archive.exists() {
+            fs::rename(&archive, &away).expect("it is there");
+        }
+    };
+    let stop = AtomicBool::new(false);
+    let clock = Arc::new(SystemClock::new());
+    let seeds = server.web().seeds();
+    let result = run(&dirs(dir.path()), &config, &seeds, clock, &stop, &watch);
+    assert!(matches!(result, Err(CrawlError::Archive { .. })), "{result:?}");
+    fs::rename(&away, &archive).expect("it was moved there");
+    let before = archived(dir.path());
+    assert!(before.len() >= 20);
+    let config = Config { archive_file_bytes_max: 1 << 30, ..config };
+    crawl(dir.path(), &config, &[]).expect("the crawl goes on");
+    let pages = archived(dir.path());
+    assert!(before.keys().all(|url| pages.contains_key(url)));
+    assert!(pages.values().all(|&times| times == 1));
+    let truth = server.web().truth(PAGES_PER_HOST);
+    let missing: Vec<_> = truth.pages.iter().filter(|p| !pages.contains_key(&p.url)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
 }

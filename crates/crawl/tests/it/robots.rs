@@ -1,1 +1,185 @@
-//! x
+//! robots.txt: the published suite of Google, and what it does not speak of.
+
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+use crawl::Robots;
+use page::{Limits, normalise};
+use proptest::prelude::*;
+
+#[track_caller]
+fn check(file: &str, agent: &str, path: &str, allowed: bool, line: Option<usize>) {
+    let verdict = Robots::parse(file.as_bytes(), agent).allows(path);
+    assert_eq!((verdict.allowed, verdict.line), (allowed, line), "{path} for {agent} in {file:?}");
+}
+
+#[test]
+fn the_longest_line_decides_and_allow_wins_a_tie() {
+    let file =
+        "User-agent: *\nDisallow: /a\nAllow: /a/b\nDisallow: /a/b/c$\nAllow: /t\nDisallow: /t\n";
+    check(file, "crivello", "/a/x", false, Some(2));
+    check(file, "crivello", "/a/b/x", true, Some(3));
+    check(file, "crivello", "/a/b/c", false, Some(4));
+    check(file, "crivello", "/a/b/c/d", true, Some(3));
+    check(file, "crivello", "/t", true, Some(5));
+    check(file, "crivello", "/else", true, None);
+}
+
+#[test]
+fn our_groups_are_merged_and_hide_that_of_all() {
+    let file = "User-agent: *\nDisallow: /all\n\nUser-agent: Crivello/1.0\nDisallow: /one\n\n\
+                User-agent: other\nUser-agent: crivello\nDisallow: /two\n";
+    check(file, "crivello", "/all", true, None);
+    check(file, "crivello", "/one", false, Some(5));
+    check(file, "crivello", "/two", false, Some(9));
+    check(file, "someone", "/all", false, Some(2));
+    check(file, "someone", "/one", true, None);
+}
+
+#[test]
+fn escapes_are_read_both_ways_for_a_disallow() {
+    let file = "User-agent: *\nDisallow: /h%69dden\nDisallow: /caf%c3%a9\nDisallow: /ü\n";
+    check(file, "crivello", "/hidden", false, Some(2));
+    check(file, "crivello", "/h%69dden", false, Some(2));
+    check(file, "crivello", "/caf%C3%A9", false, Some(3));
+    check(file, "crivello", "/%C3%BC", false, Some(4));
+}
+
+#[test]
+fn delays_and_sitemaps() {
+    let robots = Robots::parse(
+        b"Sitemap: http://a/1.xml\nUser-agent: *\nCrawl-delay: 2.5\nUser-agent: crivello\n\
+          Disallow: /x\nCrawl-delay: nonsense\nCrawl-delay: 0.1\nsitemap : http://a/2.xml",
+        "crivello",
+    );
+    assert_eq!(robots.sitemaps(), ["http://a/1.xml", "http://a/2.xml"]);
+    // A Crawl-delay is no rule, so both agents are of one group.
+    assert_eq!(robots.crawl_delay_ms(), Some(100));
+    let forbidding = Robots::forbid_all();
+    assert!(!forbidding.allows("/").allowed && !forbidding.allows("/x?y").allowed);
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_a_robots_file(
+        bytes in prop::collection::vec(any::<u8>(), 0..400), path in "/[ -~]{0,40}",
+    ) {
+        Robots::parse(&bytes, "crivello").allows(&path);
+    }
+
+    #[test]
+    fn disallowing_everything_leaves_nothing(path in "/[a-z/?%*$]{0,30}") {
+        prop_assert!(!Robots::parse(b"user-agent: *\ndisallow: /", "x").allows(&path).allowed);
+        prop_assert!(Robots::parse(b"user-agent: *\ndisallow:", "x").allows(&path).allowed);
+    }
+}
+
+/// The suite, beside the checkout or beside one of the folders above it.
+fn suite() -> PathBuf {
+    let shared = env::var_os("CRIVELLO_SHARED").map(PathBuf::from).or_else(|| {
+        let above = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+        above.map(|dir| dir.join("shared")).find(|shared| shared.is_dir())
+    });
+    let suite = shared.expect("a folder `shared`, or CRIVELLO_SHARED").join("samples/robots");
+    let suite = suite.join("google-spec-test/src/main/resources/CTC");
+    assert!(suite.is_dir(), "no {}", suite.display());
+    suite
+}
+
+/// One question of the suite.
+#[derive(Default)]
+struct Case {
+    robots: Vec<u8>,
+    url: String,
+    agent: String,
+    allowed: bool,
+}
+
+/// Reads the text form of a protocol buffer as far as the suite uses it: `key: value`, where a value
+/// is a word or several strings one after the other.
+fn cases(text: &str) -> Vec<Case> {
+    let mut cases = Vec::new();
+    let mut robots = Vec::new();
+    let mut case = Case::default();
+    let mut lines = text.lines().map(str::trim).peekable();
+    while let Some(line) = lines.next() {
+        let Some((key, first)) = line.split_once(':').filter(|_| !line.starts_with('#')) else {
+            if line.starts_with('}') && !case.agent.is_empty() | !case.url.is_empty() {
+                cases.push(Case { robots: robots.clone(), ..std::mem::take(&mut case) });
+            }
+            continue;
+        };
+        let mut value = unquote(first.trim());
+        while let Some(more) = lines.next_if(|line| line.starts_with('"')) {
+            value.extend(unquote(more));
+        }
+        let word = || String::from_utf8_lossy(&value).into_owned();
+        match key {
+            "robotstxt" => robots = value,
+            "testurl" => case.url = word(),
+            "useragent" => case.agent = word(),
+            "expected_outcome" => case.allowed = word() == "ALLOWED",
+            _ => {}
+        }
+    }
+    cases
+}
+
+fn unquote(text: &str) -> Vec<u8> {
+    let Some(inner) = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')) else {
+        return text.into();
+    };
+    let mut out = Vec::new();
+    let mut bytes = inner.bytes();
+    while let Some(byte) = bytes.next() {
+        if byte != b'\\' {
+            out.push(byte);
+            continue;
+        }
+        match bytes.next().expect("an escape has a letter") {
+            b'n' => out.push(b'\n'),
+            b'r' => out.push(b'\r'),
+            b't' => out.push(b'\t'),
+            b'x' => {
+                let digits: String = bytes.by_ref().take(2).map(char::from).collect();
+                out.push(u8::from_str_radix(&digits, 16).expect("two digits"));
+            }
+            digit @ b'0'..=b'7' => {
+                let digits: String =
+                    [digit].into_iter().chain(bytes.by_ref().take(2)).map(char::from).collect();
+                out.push(u8::from_str_radix(&digits, 8).expect("three octal digits"));
+            }
+            letter => out.push(letter),
+        }
+    }
+    out
+}
+
+#[test]
+fn needs_shared_the_published_suite() {
+    let (mut asked, mut wrong) = (0, Vec::new());
+    for folder in ["correctness", "stress"] {
+        for entry in fs::read_dir(suite().join(folder)).expect("listed") {
+            let path = entry.expect("listed").path();
+            if path.extension().is_none_or(|extension| extension != "textproto") {
+                continue;
+            }
+            let text = fs::read_to_string(&path).expect("read");
+            for case in cases(&text) {
+                // An empty URL and an empty agent are nothing a crawl can ask about.
+                let Ok(url) = normalise(&case.url, None, &Limits::default()) else { continue };
+                asked += 1;
+                let authority = url.as_str().find("://").map_or(0, |at| at + 3);
+                let rest = &url.as_str()[authority..];
+                let path_and_query = &rest[rest.find('/').unwrap_or(rest.len())..];
+                let verdict = Robots::parse(&case.robots, &case.agent).allows(path_and_query);
+                if verdict.allowed != case.allowed {
+                    let file = path.file_name().unwrap_or_default().to_string_lossy();
+                    wrong.push(format!("{file}: {} for {}", case.url, case.agent));
+                }
+            }
+        }
+    }
+    assert!(asked >= 390, "only {asked} questions were read");
+    assert_eq!(wrong, Vec::<String>::new());
+}

@@ -1,1 +1,137 @@
-//! x
+//! The workbench against a list of hosts that is searched from end to end, over random steps.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use crawl::{HostId, Workbench};
+use proptest::prelude::*;
+
+#[derive(Debug, Clone)]
+enum Step {
+    /// A new host at an address (0 is none), ready so much later.
+    Insert {
+        address: u8,
+        in_ms: u64,
+    },
+    Take,
+    /// The oldest visit is over, with a request or without.
+    Release {
+        requested: bool,
+    },
+    Wait {
+        ms: u64,
+    },
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        4 => (0..4_u8, 0..50_u64).prop_map(|(address, in_ms)| Step::Insert { address, in_ms }),
+        4 => Just(Step::Take),
+        3 => any::<bool>().prop_map(|requested| Step::Release { requested }),
+        2 => (0..40_u64).prop_map(|ms| Step::Wait { ms }),
+    ]
+}
+
+fn address(number: u8) -> Option<IpAddr> {
+    (number > 0).then(|| IpAddr::from([10, 0, 0, number]))
+}
+
+/// The definition: all that waits, and what each address is doing.
+#[derive(Default)]
+struct Model {
+    delay_ms: u64,
+    waiting: Vec<(HostId, Option<IpAddr>, u64)>,
+    held: BTreeMap<IpAddr, bool>,
+    ready_ms: BTreeMap<IpAddr, u64>,
+}
+
+impl Model {
+    /// When a host may be visited; `None` while its address is held.
+    fn moment(&self, address: Option<IpAddr>, host_ms: u64) -> Option<u64> {
+        let Some(address) = address else { return Some(host_ms) };
+        let held = self.held.get(&address).copied().unwrap_or(false);
+        (!held).then(|| host_ms.max(self.ready_ms.get(&address).copied().unwrap_or(0)))
+    }
+
+    fn next_ms(&self) -> Option<u64> {
+        self.waiting.iter().filter_map(|&(_, address, ms)| self.moment(address, ms)).min()
+    }
+}
+
+fn check_walk(delay_ms: u64, steps: &[Step]) {
+    let mut workbench = Workbench::new(delay_ms);
+    let mut model = Model { delay_ms, ..Model::default() };
+    let mut visiting = Vec::new();
+    let (mut now_ms, mut hosts) = (0, 0);
+    for step in steps {
+        match *step {
+            Step::Insert { address: number, in_ms } => {
+                let host = HostId(hosts);
+                hosts += 1;
+                workbench.insert(host, address(number), now_ms + in_ms);
+                model.waiting.push((host, address(number), now_ms + in_ms));
+            }
+            Step::Take => {
+                let taken = workbench.take(now_ms);
+                let due_ms = model.next_ms().filter(|&ms| ms <= now_ms);
+                assert_eq!(taken.is_some(), due_ms.is_some(), "at {now_ms}");
+                let Some(host) = taken else { continue };
+                let place = model.waiting.iter().position(|(waiting, ..)| *waiting == host);
+                let (_, address, host_ms) = model.waiting[place.expect("it was inserted")];
+                assert_eq!(model.moment(address, host_ms), due_ms, "not the first that is due");
+                let earlier =
+                    |&&(_, other, ms): &&(_, Option<IpAddr>, u64)| other == address && ms < host_ms;
+                assert_eq!(model.waiting.iter().find(earlier), None, "another host waits longer");
+                model.waiting.retain(|(waiting, ..)| *waiting != host);
+                if let Some(address) = address.filter(|_| model.delay_ms > 0) {
+                    model.held.insert(address, true);
+                }
+                visiting.push(address);
+            }
+            Step::Release { requested } => {
+                if visiting.is_empty() {
+                    continue;
+                }
+                let address = visiting.remove(0);
+                let finished_ms = requested.then_some(now_ms);
+                workbench.release(address, finished_ms);
+                if let Some(address) = address {
+                    model.held.insert(address, false);
+                    if requested {
+                        let ready_ms = model.ready_ms.entry(address).or_default();
+                        *ready_ms = (*ready_ms).max(now_ms + delay_ms);
+                    }
+                }
+            }
+            Step::Wait { ms } => now_ms += ms,
+        }
+        assert_eq!(workbench.len(), model.waiting.len());
+        assert_eq!(workbench.is_empty(), model.waiting.is_empty());
+        assert_eq!(workbench.next_ms(), model.next_ms(), "after {step:?}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_walk_is_that_of_the_definition(
+        delay_ms in prop_oneof![Just(0), 1..30_u64],
+        steps in prop::collection::vec(step(), 0..120),
+    ) {
+        check_walk(delay_ms, &steps);
+    }
+}
+
+#[test]
+fn an_address_rests_between_its_hosts() {
+    let mut workbench = Workbench::new(100);
+    for host in 0..3 {
+        workbench.insert(HostId(host), address(1), 0);
+    }
+    workbench.insert(HostId(9), address(2), 5);
+    assert_eq!(workbench.take(5), Some(HostId(0)));
+    assert_eq!(workbench.take(5), Some(HostId(9)), "the other address is free");
+    assert_eq!(workbench.take(1000), None, "one request to an address at a time");
+    workbench.release(address(1), Some(20));
+    assert_eq!((workbench.next_ms(), workbench.take(119)), (Some(120), None));
+    assert_eq!(workbench.take(120), Some(HostId(1)));
+}

@@ -40,6 +40,7 @@ fn headers_as_servers_write_them() {
     for content_type in [
         "text/html;charset=iso-8859-2",
         "text/html; Charset=ISO-8859-2",
+        "text/html; charset=iso-8859-2;boundary=a",
         "text/html; charset=\"iso-8859-2\"",
         "text/html; charset='latin2'",
         "text/html; charset = iso-8859-2 ; boundary=a",

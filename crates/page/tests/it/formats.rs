@@ -125,8 +125,9 @@ fn other_types_are_refused_by_name() {
 
 #[test]
 fn binary_bodies_are_refused_whatever_their_label() {
-    let noise: Vec<u8> =
-        (0..4096_u32).map(|n| n.wrapping_mul(2_654_435_761).to_le_bytes()[2]).collect();
+    let next = |n: &u32| Some(n.wrapping_mul(1_664_525).wrapping_add(1_013_904_223));
+    let numbers = std::iter::successors(Some(1_u32), next).take(4096);
+    let noise: Vec<u8> = numbers.map(|n| n.to_be_bytes()[0]).collect();
     let bodies: [&[u8]; 5] =
         [b"\x89PNG\r\n\x1a\n....", b"%PDF-1.4", b"\x1f\x8b\x08", b"PK\x03\x04", &noise];
     for body in bodies {

@@ -67,7 +67,9 @@ fn a_sentence_tells_its_language() {
 
 #[test]
 fn unsure_is_empty() {
-    for text in ["", " ", "\n", "42", "Sieve", "OK, next", "1 2 3 4 5 6 7 8 9 0", "?!…—"] {
+    for text in
+        ["", " ", "\n", "42", "Sieve", "OK, next", "1 2 3 4 5 6 7 8 9 0", "?!…—", "はい", "Да"]
+    {
         assert_eq!(language_of(text), "", "{text:?}");
     }
     let digits = "31415926535 ".repeat(1000);
