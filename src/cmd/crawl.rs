@@ -1,5 +1,6 @@
 //! `crivello crawl`: fetches politely into the archive, and goes on where it was.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -19,7 +20,7 @@ use crate::talk::{self, Line};
 pub(crate) struct Args {
     /// Addresses to begin with; none to go on with those of earlier
     seeds: Vec<String>,
-    /// Stop when the collection has that many pages [default: crawl.pages_max of crivello.toml]
+    /// Stop when the collection has that many pages [default: `crawl.pages_max`]
     #[arg(long, value_name = "N")]
     max_pages: Option<u64>,
     /// Fetch the seeds and follow no link
@@ -95,7 +96,7 @@ fn sentence(report: &Report) -> String {
         std::time::Duration::from_millis(report.elapsed_ms).as_secs_f64(),
     );
     if report.waiting > 0 {
-        text.push_str(&format!("; {} wait, `crivello crawl` goes on with them", report.waiting));
+        let _ = write!(text, "; {} wait, `crivello crawl` goes on with them", report.waiting);
     }
     text
 }

@@ -89,9 +89,10 @@ fn look(collection: &Collection) -> Result<Status> {
     if collection.pages_dir().join("directory").is_file() {
         let table = PageTable::open(&collection.pages_dir())?;
         let directory = table.directory();
-        directory_id = directory.id().to_owned();
+        directory.id().clone_into(&mut directory_id);
         let (pages, redirects, others) =
             (directory.entries().len(), directory.redirects().len(), directory.others().len());
+        #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
         let seen = (pages + redirects + others) as f64;
         let expected_collisions = seen * seen / 2_f64.powi(64);
         status.pages = Some(PagesStatus { pages, redirects, others, expected_collisions });

@@ -1,7 +1,7 @@
 //! The search page as people meet it: in Chromium, with JavaScript and without.
 
 use crate::sandbox::{Sandbox, small_web};
-use crate::webdriver::Browser;
+use crate::webdriver::{Browser, Element};
 
 /// Types a query, looks at the results, pages on, opens a cached copy.
 fn visit(javascript: bool) {
@@ -17,8 +17,7 @@ fn visit(javascript: bool) {
     browser.find("input[name=q]").write("the\u{E007}");
 
     browser.arrive("/search?q=the");
-    let first: Vec<String> =
-        browser.find_all(".result .url").iter().map(|url| url.text()).collect();
+    let first: Vec<String> = browser.find_all(".result .url").iter().map(Element::text).collect();
     assert_eq!(first.len(), 10);
     let marks = browser.find_all(".result mark");
     assert!(!marks.is_empty(), "nothing is highlighted");
@@ -26,8 +25,7 @@ fn visit(javascript: bool) {
 
     browser.find("a[rel=next]").click();
     browser.arrive("page=2");
-    let second: Vec<String> =
-        browser.find_all(".result .url").iter().map(|url| url.text()).collect();
+    let second: Vec<String> = browser.find_all(".result .url").iter().map(Element::text).collect();
     assert!(
         !second.is_empty() && second.iter().all(|url| !first.contains(url)),
         "{first:?} {second:?}"

@@ -68,7 +68,8 @@ fn answers(sandbox: &Sandbox) -> Vec<String> {
         assert!(ran.code == 0 || ran.code == 3, "{ran:#?}");
         let answer: Value = serde_json::from_str(&ran.stdout).expect("JSON");
         let hits = answer["hits"].as_array().expect("hits").iter();
-        let lines = hits.map(|hit| format!("{} {:.9}", hit["url"], hit["score"].as_f64().unwrap()));
+        let lines = hits
+            .map(|hit| format!("{} {:.9}", hit["url"], hit["score"].as_f64().expect("a score")));
         format!("{query}: {}", lines.collect::<Vec<_>>().join("\n"))
     };
     queries.iter().map(answer).collect()

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::sandbox::{Sandbox, get};
 
 /// The promise is a minute after the build, in the release profile.
-const FIRST_RESULTS: Duration = Duration::from_secs(60);
+const FIRST_RESULTS: Duration = Duration::from_mins(1);
 
 #[test]
 #[expect(clippy::disallowed_methods, reason = "the promise is about real time")]

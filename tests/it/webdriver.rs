@@ -1,8 +1,8 @@
-//! A real browser, driven through `chromedriver` by the WebDriver protocol.
+//! A real browser, driven through `chromedriver` by the `WebDriver` protocol.
 //!
 //! **Invariant.** Browser and driver end with the value, and the browser talks to loopback only.
 //!
-//! Reference: W3C WebDriver, 2018.
+//! Reference: W3C, "`WebDriver`", 2018.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -72,7 +72,7 @@ impl Browser {
         }}});
         let mut browser = Self { driver, port, session: String::new(), _profile: profile };
         let answer = browser.call("POST", "/session", &capabilities);
-        browser.session = answer["sessionId"].as_str().expect("a session").to_owned();
+        answer["sessionId"].as_str().expect("a session").clone_into(&mut browser.session);
         browser
     }
 
@@ -131,7 +131,7 @@ impl Browser {
 
     fn call(&self, method: &str, path: &str, body: &Value) -> Value {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("the driver");
-        stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout");
+        stream.set_read_timeout(Some(Duration::from_mins(1))).expect("a timeout");
         let body = if body.is_null() { String::new() } else { body.to_string() };
         let head = format!(
             "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nContent-Type: application/json\r\n\

@@ -1,8 +1,8 @@
 //! Link graph to ranks: PageRank by node, and the same by document of the index.
 //!
 //! **Invariant.** `graph/documents-G-S.ranks` holds, for each document of generation `G` of the index,
-//! which was made from the source with hash `S`, in order, n times the PageRank of its page (so 1 is the average page), and 0 where the page is
-//! not in the graph.
+//! which was made from the source with hash `S`, in order, n times the PageRank of its page (so 1 is
+//! the average page), and 0 where the page is not in the graph.
 
 use std::fs;
 
@@ -71,6 +71,7 @@ pub(crate) fn write_document_ranks(
     let table = PageTable::open(&collection.pages_dir())?;
     let Some(ranks) = node_ranks(collection, table.directory().id())? else { return Ok(()) };
     let places = table.directory().resolver();
+    #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
     let average = ranks.len() as f64;
     let mut values = Vec::new();
     for segment in index.segments() {

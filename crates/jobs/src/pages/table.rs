@@ -75,12 +75,15 @@ impl Parts {
     }
 }
 
+/// Decoded blocks by part and offset, the oldest first.
+type Cache = VecDeque<((u16, u64), Arc<Rows>)>;
+
 /// A page table, opened for reading; share it between threads.
 pub struct PageTable {
     dir: PathBuf,
     parts: Parts,
     directory: Directory,
-    cache: Mutex<VecDeque<((u16, u64), Arc<Rows>)>>,
+    cache: Mutex<Cache>,
 }
 
 impl PageTable {

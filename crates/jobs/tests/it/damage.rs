@@ -1,6 +1,7 @@
 //! Flipped and missing bytes in the files of the page table and the clusters: an error that names the
 //! file, or the same answers; never a panic, never another answer.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -14,15 +15,15 @@ fn read_all(small: &Small) -> Result<String, JobsError> {
     let directory = table.directory();
     let mut text = format!("{:?}\n{:?}\n", directory.entries(), directory.redirects());
     for entry in directory.entries() {
-        text += &format!("{:?}\n", table.page(entry.pointer)?);
+        writeln!(text, "{:?}", table.page(entry.pointer)?).expect("memory");
     }
     if let Some(folding) = Folding::open(&small.collection)? {
         let places = 0..directory.entries().len();
-        text +=
-            &format!("{:?}", places.map(|place| folding.representative(place)).collect::<Vec<_>>());
+        let heads: Vec<_> = places.map(|place| folding.representative(place)).collect();
+        write!(text, "{heads:?}").expect("memory");
     }
     if let Some(linking) = Linking::open(&small.collection)? {
-        text += &format!("{} {}", linking.source, linking.graph.arcs());
+        write!(text, "{} {}", linking.source, linking.graph.arcs()).expect("memory");
     }
     Ok(text)
 }
