@@ -181,7 +181,7 @@ fn fate_of(record: &Record, options: &ExtractOptions) -> Option<(String, Fate)> 
     let target = record.target.as_deref()?;
     let url = page::normalise(target, None, &options.page).ok();
     let name = url.as_ref().map_or_else(|| target.to_owned(), |url| url.as_str().to_owned());
-    if url.as_ref().is_some_and(|url| url.path() == "/robots.txt") {
+    if url.as_ref().is_some_and(|url| url.path() == "/robots.txt") || is_for_crawlers(record) {
         return None;
     }
     let fate = match record.kind {
@@ -191,6 +191,12 @@ fn fate_of(record: &Record, options: &ExtractOptions) -> Option<(String, Fate)> 
         _ => return None,
     };
     Some((name, fate))
+}
+
+/// A robots.txt or a sitemap, by what the crawl noted when it fetched it.
+fn is_for_crawlers(record: &Record) -> bool {
+    let purpose = |(name, _): &&(String, String)| name.eq_ignore_ascii_case("Crivello-Purpose");
+    record.headers.iter().find(purpose).is_some_and(|(_, value)| value != "page")
 }
 
 fn response(record: &Record, url: &Url, options: &ExtractOptions) -> Fate {

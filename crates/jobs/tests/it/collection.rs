@@ -35,13 +35,14 @@ impl Small {
             WarcWriter::create(&self.collection.archive_dir(), WriterOptions::default())
                 .expect("a writer");
         for (url, date_s, message) in answers {
+            let purpose = if url.contains("sitemap") { "sitemap" } else { "page" };
             let payload_offset = message.find("\r\n\r\n").expect("a head") + 4;
             let draft = Draft {
                 kind: Kind::Response,
                 date_s: *date_s,
                 target: Some(url),
                 content_type: "application/http; msgtype=response",
-                extra: &[],
+                extra: &[("Crivello-Purpose", purpose)],
                 block: message.as_bytes(),
                 payload_offset,
             };

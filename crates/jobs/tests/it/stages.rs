@@ -38,6 +38,7 @@ fn pages_redirects_and_the_rest_find_their_place() {
         ("http://a.test/old", 10, "HTTP/1.1 301 Moved\r\nLocation: /x\r\n\r\n".to_owned()),
         ("http://a.test/gone", 10, "HTTP/1.1 404 Not Found\r\n\r\n".to_owned()),
         ("http://a.test/robots.txt", 10, "HTTP/1.1 200 OK\r\n\r\nUser-agent: *".to_owned()),
+        ("http://a.test/sitemap.txt", 10, "HTTP/1.1 200 OK\r\n\r\nhttp://a.test/x".to_owned()),
     ]);
     small.build();
     let table = PageTable::open(&small.collection.pages_dir()).expect("a table");
