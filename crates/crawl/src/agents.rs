@@ -86,7 +86,7 @@ pub(crate) fn read_inboxes(
     for entry in fs::read_dir(dir).map_err(failed(dir))? {
         let path = entry.map_err(failed(dir))?.path();
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        if name.starts_with("inbox-") && name.ends_with(".urls") {
+        if name.strip_prefix("inbox-").is_some_and(|rest| rest.strip_suffix(".urls").is_some()) {
             paths.push(path);
         }
     }

@@ -60,7 +60,8 @@ fn parse(seed: &str, limits: &Limits) -> Result<Url, CrawlError> {
 fn write(frontier: &Path, seeds: &[Url]) -> Result<(), CrawlError> {
     let path = frontier.join(NAME);
     let fresh = frontier.join("seeds.tmp");
-    let text: String = seeds.iter().map(|seed| format!("{seed}\n")).collect();
+    let lines: Vec<&str> = seeds.iter().map(Url::as_str).collect();
+    let text = lines.join("\n") + "\n";
     let result = File::create(&fresh)
         .and_then(|mut file| {
             file.write_all(text.as_bytes())?;

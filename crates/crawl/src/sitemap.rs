@@ -129,15 +129,12 @@ fn undo_entities(text: &str) -> String {
                 code.ok().and_then(char::from_u32)
             }
         });
-        match (letter, entity) {
-            (Some(letter), Some(entity)) => {
-                out.push(letter);
-                rest = &rest[entity.len() + 2..];
-            }
-            _ => {
-                out.push('&');
-                rest = &rest[1..];
-            }
+        if let (Some(letter), Some(entity)) = (letter, entity) {
+            out.push(letter);
+            rest = &rest[entity.len() + 2..];
+        } else {
+            out.push('&');
+            rest = &rest[1..];
         }
     }
     out.push_str(rest);

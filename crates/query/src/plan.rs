@@ -7,10 +7,11 @@
 //! to several terms (`state-of-the-art`, scripts without spaces) is a phrase of them.
 //!
 //! **Filters.** Whoever builds the index puts into [`Field::Url`] of each document, besides the
-//! analysed words of its address, these terms as they stand, not analysed: `site:HOST` for its host and
-//! for each domain above that (`site:www.example.org`, `site:example.org`, `site:org`; lower case, Punycode),
-//! and `lang:CODE` with its language, if that is known. An address is ASCII, and of ASCII no analysed
-//! term holds a colon, so they cannot be met by accident; a test holds the analysis to that.
+//! analysed words of its address, these terms as they stand, not analysed: `site::HOST` for its host and
+//! for each domain above that (`site::www.example.org`, `site::example.org`, `site::org`; lower case,
+//! Punycode), and `lang::CODE` with its language, if that is known. A word may hold a colon between two
+//! letters (WB6 of UAX #29), but never two in a row, so no address and no text can pass for a filter;
+//! a test holds the analysis to that.
 //!
 //! **Invariant.** A plan has at most [`TERMS_MAX`] terms, every leaf at least one.
 
@@ -104,8 +105,8 @@ impl Planner<'_> {
             Query::Term { field, text } | Query::Phrase { field, text } => {
                 self.words(query, *field, text)
             }
-            Query::Site(host) => Some(self.filter(query, format!("site:{host}"))),
-            Query::Language(code) => Some(self.filter(query, format!("lang:{code}"))),
+            Query::Site(host) => Some(self.filter(query, format!("site::{host}"))),
+            Query::Language(code) => Some(self.filter(query, format!("lang::{code}"))),
             Query::And(queries) => one_or(self.plans(queries, depth)?, Plan::And),
             Query::Or(queries) => one_or(self.plans(queries, depth)?, Plan::Or),
             Query::AndNot(wanted, unwanted) => {

@@ -10,6 +10,7 @@
 
 mod pool;
 
+use std::error::Error;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
@@ -176,7 +177,8 @@ impl Fetcher {
             .map_err(|error| insecure(error.to_string()))?;
         let stream = self.tls.connect(name, stream).await.map_err(|error| {
             // A certificate will not change, a broken connection may.
-            let is_tls = error.get_ref().is_some_and(|inner| inner.is::<rustls::Error>());
+            let is_tls =
+                error.get_ref().is_some_and(<dyn Error + Send + Sync>::is::<rustls::Error>);
             if is_tls { insecure(error.to_string()) } else { no_connection(error) }
         })?;
         self.handshake(stream).await
@@ -194,7 +196,7 @@ impl Fetcher {
             .ignore_invalid_headers_in_responses(true)
             .handshake(TokioIo::new(stream))
             .await
-            .map_err(protocol)?;
+            .map_err(|error| protocol(&error))?;
         tokio::spawn(async {
             // The request tells what went wrong.
             let _ = connection.await;
@@ -210,7 +212,7 @@ impl Fetcher {
     ) -> Result<Response<Incoming>, (Option<Request<Empty<Bytes>>>, Failure)> {
         match timeout(self.head_timeout, sender.try_send_request(request)).await {
             Ok(Ok(response)) => Ok(response),
-            Ok(Err(mut error)) => Err((error.take_message(), protocol(error.into_error()))),
+            Ok(Err(mut error)) => Err((error.take_message(), protocol(&error.into_error()))),
             Err(_) => Err((None, Failure::new(FailureKind::Timeout, "no answer in time"))),
         }
     }
@@ -244,7 +246,7 @@ impl Fetcher {
 async fn read_body(mut body: Incoming, bytes_max: usize) -> Result<(Vec<u8>, bool), Failure> {
     let mut bytes = Vec::new();
     while let Some(frame) = body.frame().await {
-        let Ok(data) = frame.map_err(protocol)?.into_data() else { continue };
+        let Ok(data) = frame.map_err(|error| protocol(&error))?.into_data() else { continue };
         let room = bytes_max - bytes.len();
         bytes.extend_from_slice(&data[..data.len().min(room)]);
         if data.len() > room {
@@ -263,8 +265,8 @@ fn status_line(response: &Response<Incoming>) -> String {
     format!("{version} {} {reason}", status.as_u16())
 }
 
-fn protocol(error: hyper::Error) -> Failure {
-    let source = std::error::Error::source(&error).map(|source| format!(": {source}"));
+fn protocol(error: &hyper::Error) -> Failure {
+    let source = error.source().map(|source| format!(": {source}"));
     let kind = if error.is_timeout() { FailureKind::Timeout } else { FailureKind::Protocol };
     Failure::new(kind, format!("{error}{}", source.unwrap_or_default()))
 }

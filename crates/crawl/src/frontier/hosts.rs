@@ -43,7 +43,7 @@ pub(super) struct Hosts {
     guard: Guard,
     agents: Agents,
     workbench: Workbench,
-    hosts: Vec<Host>,
+    table: Vec<Host>,
     ids: BTreeMap<Box<str>, HostId>,
     /// Hosts set aside, by the moment they come back.
     asides: BTreeSet<(u64, HostId)>,
@@ -92,7 +92,7 @@ impl Hosts {
             config: Arc::clone(config),
             guard,
             agents,
-            hosts: Vec::new(),
+            table: Vec::new(),
             ids: BTreeMap::new(),
             asides: BTreeSet::new(),
             marks: BTreeMap::new(),
@@ -117,7 +117,7 @@ impl Hosts {
         let url = str::from_utf8(key).unwrap_or_default();
         let mark = self.marks.get(url).copied().unwrap_or_default();
         let Some(id) = self.own_id(site, url) else { return };
-        let host = &mut self.hosts[index(id)];
+        let host = &mut self.table[index(id)];
         let limit = if is_reached(host.pages, self.config.pages_per_host_max)
             || is_reached(host.requests, self.config.requests_per_host_max)
         {
@@ -171,12 +171,12 @@ impl Hosts {
     }
 
     fn add(&mut self, site: Site) -> Option<HostId> {
-        let id = u32::try_from(self.hosts.len()).ok().map(HostId)?;
-        if self.hosts.len() >= self.config.hosts_max {
+        let id = u32::try_from(self.table.len()).ok().map(HostId)?;
+        if self.table.len() >= self.config.hosts_max {
             return None;
         }
         self.ids.insert(site.key().into(), id);
-        self.hosts.push(Host::new(site, self.config.order));
+        self.table.push(Host::new(site, self.config.order));
         Some(id)
     }
 
@@ -198,7 +198,7 @@ impl Hosts {
 
     /// Puts a host that is not being visited where it belongs.
     fn list(&mut self, id: HostId) {
-        let host = &mut self.hosts[index(id)];
+        let host = &mut self.table[index(id)];
         if matches!(host.state, State::Aside(_)) {
             return;
         }
@@ -209,7 +209,7 @@ impl Hosts {
     }
 
     fn set_aside(&mut self, id: HostId, why: String, now_ms: u64) {
-        let host = &mut self.hosts[index(id)];
+        let host = &mut self.table[index(id)];
         if matches!(host.state, State::Aside(_)) {
             return;
         }
@@ -222,7 +222,7 @@ impl Hosts {
         let errands = std::mem::take(&mut host.errands);
         let site = Arc::clone(&host.site);
         for Errand { asker, .. } in errands {
-            if asker != id && self.hosts[index(asker)].state == State::Asking {
+            if asker != id && self.table[index(asker)].state == State::Asking {
                 self.set_aside(asker, format!("its robots.txt is at {site}, set aside"), now_ms);
             }
         }
@@ -235,7 +235,7 @@ impl Hosts {
                 break;
             }
             self.asides.pop_first();
-            let host = &mut self.hosts[index(id)];
+            let host = &mut self.table[index(id)];
             (host.failures, host.state) = (0, State::Idle);
             self.list(id);
         }
@@ -246,7 +246,7 @@ impl Hosts {
         while !self.is_full() {
             let id = self.workbench.take(now_ms)?;
             if let Some(visit) = self.turn(id, now_ms, now_s) {
-                self.hosts[index(id)].state = State::Visiting;
+                self.table[index(id)].state = State::Visiting;
                 self.under_way += 1;
                 return Some(visit);
             }
@@ -257,7 +257,7 @@ impl Hosts {
     /// What a host that was taken from the workbench is visited for; `None` if it is not after all.
     fn turn(&mut self, id: HostId, now_ms: u64, now_s: i64) -> Option<Visit> {
         self.keep_to_limits(id);
-        let host = &mut self.hosts[index(id)];
+        let host = &mut self.table[index(id)];
         if matches!(host.state, State::Aside(_)) {
             // Set aside on behalf of another host while it was listed for an errand.
             self.workbench.release(host.address, None);
@@ -281,7 +281,7 @@ impl Hosts {
         };
         host.ask_robots(id, now_s);
         let (task, page) = if let Some(errand) = host.errands.pop_front() {
-            let asker_site = Arc::clone(&self.hosts[index(errand.asker)].site);
+            let asker_site = Arc::clone(&self.table[index(errand.asker)].site);
             (Task::Robots { asker: errand.asker, asker_site }, errand.page)
         } else if let Some(page) = self.pop_allowed(id) {
             (Task::Page, page)
@@ -290,7 +290,7 @@ impl Hosts {
             self.list(id);
             return None;
         };
-        let host = &self.hosts[index(id)];
+        let host = &self.table[index(id)];
         let is_robots = matches!(task, Task::Robots { .. });
         let keep_alive = (is_robots || host.waiting() > 0)
             && self.politeness.pause_ms(host.crawl_delay_ms()) <= KEEP_ALIVE_MS_MAX;
@@ -299,7 +299,7 @@ impl Hosts {
 
     /// Forgets the pages of a host that has had its share.
     fn keep_to_limits(&mut self, id: HostId) {
-        let host = &mut self.hosts[index(id)];
+        let host = &mut self.table[index(id)];
         if is_reached(host.pages, self.config.pages_per_host_max)
             || is_reached(host.requests, self.config.requests_per_host_max)
         {
@@ -311,7 +311,7 @@ impl Hosts {
 
     /// The next page of a host that its robots.txt allows, if it is known.
     fn pop_allowed(&mut self, id: HostId) -> Option<Waiting> {
-        let host = &mut self.hosts[index(id)];
+        let host = &mut self.table[index(id)];
         let RobotsState::Known { .. } = host.robots else { return None };
         while let Some(page) = host.pop() {
             self.waiting -= 1;
@@ -325,7 +325,7 @@ impl Hosts {
     }
 
     fn set_address(&mut self, id: HostId, address: IpAddr, now_ms: u64) {
-        let host = &mut self.hosts[index(id)];
+        let host = &mut self.table[index(id)];
         match self.guard.check(host.site.host(), address) {
             Ok(()) => {
                 host.address = Some(address);
@@ -349,7 +349,7 @@ impl Hosts {
         if visit.task != Task::Resolve {
             self.workbench.release(visit.address, Some(finished_ms));
             self.report.requests += 1;
-            let host = &mut self.hosts[index(id)];
+            let host = &mut self.table[index(id)];
             host.ready_ms = finished_ms + self.politeness.pause_ms(host.crawl_delay_ms());
         }
         match outcome {
@@ -358,7 +358,7 @@ impl Hosts {
             Outcome::Answered(answered) => {
                 self.report.bytes += answered.bytes;
                 *self.report.statuses.entry(answered.status).or_default() += 1;
-                let host = &mut self.hosts[index(id)];
+                let host = &mut self.table[index(id)];
                 if is_passing_status(answered.status) {
                     let stumble = Stumble {
                         class: format!("http-{}", answered.status),
@@ -377,7 +377,7 @@ impl Hosts {
                     _ => self.settle_page(id, visit.page.sitemap, answered.status),
                 }
                 // A Crawl-delay that has just become known counts at once.
-                let host = &mut self.hosts[index(id)];
+                let host = &mut self.table[index(id)];
                 host.ready_ms = finished_ms + self.politeness.pause_ms(host.crawl_delay_ms());
                 if host.state == State::Visiting {
                     self.list(id);
@@ -387,7 +387,7 @@ impl Hosts {
     }
 
     fn settle_page(&mut self, id: HostId, is_sitemap: bool, status: u16) {
-        let host = &mut self.hosts[index(id)];
+        let host = &mut self.table[index(id)];
         host.requests += 1;
         if status == 200 && !is_sitemap {
             host.pages += 1;
@@ -419,7 +419,7 @@ impl Hosts {
     }
 
     fn know_robots(&mut self, asker: HostId, robots: Box<Robots>, fetched_s: i64) {
-        let host = &mut self.hosts[index(asker)];
+        let host = &mut self.table[index(asker)];
         host.robots = RobotsState::Known { fetched_s, robots };
         if host.state == State::Asking {
             self.list(asker);
@@ -432,7 +432,7 @@ impl Hosts {
         let Some(id) = self.id(site) else {
             return self.know_robots(asker, Box::default(), 0);
         };
-        let host = &mut self.hosts[index(id)];
+        let host = &mut self.table[index(id)];
         if matches!(host.state, State::Aside(_)) && id != asker {
             let why = format!("its robots.txt is at {site}, set aside");
             // The asker is being visited or waits; either way it is not in the workbench.
@@ -447,7 +447,7 @@ impl Hosts {
     /// A visit did not lead to what it was for: it is tried again, given up, or the host is.
     fn stumble(&mut self, mut visit: Visit, stumble: Stumble, now_ms: u64) {
         let id = visit.host;
-        let host = &mut self.hosts[index(id)];
+        let host = &mut self.table[index(id)];
         if visit.task == Task::Page {
             host.requests += 1;
         }
@@ -472,30 +472,24 @@ impl Hosts {
         visit.page.attempts += 1;
         let tries = if stumble.is_of_host { host.failures } else { visit.page.attempts.into() };
         let delay = host.crawl_delay_ms();
-        match self.politeness.back_off_ms(tries, delay, stumble.retry_after_ms) {
-            Some(wait_ms) => {
-                host.ready_ms = now_ms.saturating_add(wait_ms);
-                if stumble.is_of_host && self.guard.known(visit.site.host()).is_none() {
-                    host.address = None; // it may have moved
-                }
-                self.put_back(visit);
-                self.list(id);
-            }
-            None => {
-                self.put_back(visit);
-                self.set_aside(
-                    id,
-                    format!("{}, and asks to wait for too long", stumble.why),
-                    now_ms,
-                );
-            }
+        let wait_ms = self.politeness.back_off_ms(tries, delay, stumble.retry_after_ms);
+        let Some(wait_ms) = wait_ms else {
+            self.put_back(visit);
+            let why = format!("{}, and asks to wait for too long", stumble.why);
+            return self.set_aside(id, why, now_ms);
+        };
+        host.ready_ms = now_ms.saturating_add(wait_ms);
+        if stumble.is_of_host && self.guard.known(visit.site.host()).is_none() {
+            host.address = None; // it may have moved
         }
+        self.put_back(visit);
+        self.list(id);
     }
 
     fn give_up(&mut self, visit: &Visit, stumble: Stumble, now_ms: u64) {
         let id = visit.host;
         self.count_failure(&stumble.class);
-        let host = &mut self.hosts[index(id)];
+        let host = &mut self.table[index(id)];
         host.failures += u32::from(stumble.is_passing && !stumble.is_of_host);
         let is_worn = host.failures >= self.config.host_failures_max;
         match visit.task {
@@ -514,7 +508,7 @@ impl Hosts {
 
     /// Gives a visit back to its host, to be the next one.
     fn put_back(&mut self, visit: Visit) {
-        let host = &mut self.hosts[index(visit.host)];
+        let host = &mut self.table[index(visit.host)];
         match visit.task {
             Task::Resolve => {}
             Task::Robots { asker, .. } => {
@@ -539,7 +533,7 @@ impl Hosts {
             }
             return;
         }
-        let host = &mut self.hosts[index(id)];
+        let host = &mut self.table[index(id)];
         host.requests += 1;
         if status == 200 && entry.purpose == Purpose::Page {
             host.pages += 1;
@@ -583,7 +577,7 @@ impl Hosts {
             requests: self.report.requests,
             bytes: self.report.bytes,
             waiting: self.waiting as u64,
-            hosts: self.hosts.len() as u64,
+            hosts: self.table.len() as u64,
             hosts_aside: self.asides.len() as u64,
             under_way: self.under_way as u64,
             elapsed_ms: 0,
@@ -598,9 +592,9 @@ impl Hosts {
             _ => None,
         };
         Report {
-            aside: self.hosts.iter().filter_map(aside).collect(),
+            aside: self.table.iter().filter_map(aside).collect(),
             waiting: self.waiting as u64,
-            hosts: self.hosts.len() as u64,
+            hosts: self.table.len() as u64,
             ..self.report.clone()
         }
     }

@@ -9,6 +9,8 @@
 
 mod host;
 mod hosts;
+#[cfg(test)]
+mod tests;
 
 use std::path::Path;
 use std::sync::Arc;

@@ -7,16 +7,13 @@ use proptest::prelude::*;
 fn check(mut subject: impl VisitOrder, rank: impl Fn(&Waiting) -> usize, steps: &[Option<String>]) {
     let mut model: Vec<Waiting> = Vec::new();
     for step in steps {
-        match step {
-            Some(path) => {
-                subject.push(Waiting::new(path));
-                model.push(Waiting::new(path));
-            }
-            None => {
-                let first = model.iter().enumerate().min_by_key(|(at, page)| (rank(page), *at));
-                let first = first.map(|(at, _)| at);
-                assert_eq!(subject.pop(), first.map(|at| model.remove(at)));
-            }
+        if let Some(path) = step {
+            subject.push(Waiting::new(path));
+            model.push(Waiting::new(path));
+        } else {
+            let first = model.iter().enumerate().min_by_key(|(at, page)| (rank(page), *at));
+            let first = first.map(|(at, _)| at);
+            assert_eq!(subject.pop(), first.map(|at| model.remove(at)));
         }
         assert_eq!((subject.len(), subject.is_empty()), (model.len(), model.is_empty()));
     }

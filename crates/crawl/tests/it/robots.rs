@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use crawl::Robots;
-use page::{Limits, normalise};
 use proptest::prelude::*;
 
 #[track_caller]
@@ -166,11 +165,10 @@ fn needs_shared_the_published_suite() {
             }
             let text = fs::read_to_string(&path).expect("read");
             for case in cases(&text) {
-                // An empty URL and an empty agent are nothing a crawl can ask about.
-                let Ok(url) = normalise(&case.url, None, &Limits::default()) else { continue };
+                // An empty URL is nothing a crawl can ask about; the others are taken as they are,
+                // since the suite leaves normalising to the caller.
+                let Some((_, rest)) = case.url.split_once("://") else { continue };
                 asked += 1;
-                let authority = url.as_str().find("://").map_or(0, |at| at + 3);
-                let rest = &url.as_str()[authority..];
                 let path_and_query = &rest[rest.find('/').unwrap_or(rest.len())..];
                 let verdict = Robots::parse(&case.robots, &case.agent).allows(path_and_query);
                 if verdict.allowed != case.allowed {

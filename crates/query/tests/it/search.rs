@@ -244,21 +244,41 @@ fn texts_are_analysed_like_the_documents() {
     }
 }
 
-/// So that no address can pass for the special terms of `site:` and `lang:`.
+/// What a filter is told by: letters and everything that is, or becomes, or hides beside a colon.
+#[rustfmt::skip]
+const COLONS: [&str; 16] = [
+    "site", "lang", "example.org", "en", "é", "日本", "1", ":", ":", "：", "﹕", "︓", "·", "'", "\u{200d}",
+    "\u{301}",
+];
+
+proptest! {
+    /// So that nothing on a page can pass for the special terms of `site:` and `lang:`.
+    #[test]
+    fn no_word_holds_two_colons_in_a_row(scraps in vec(select(&COLONS[..]), 0..12)) {
+        let text = scraps.concat();
+        for analyzer in [analyzer("none"), analyzer("english")] {
+            let terms = analyzer.terms(&text);
+            prop_assert!(terms.iter().all(|term| !term.contains("::")), "{}: {:?}", text, terms);
+        }
+    }
+}
+
+/// A page cannot claim another host or language by its address.
 #[test]
-fn no_term_of_an_address_holds_a_colon() {
-    let analyzer = analyzer("english");
-    for text in [
-        "www.example/site:a.example",
-        "www.example/?q=lang:en",
-        "a:b:c",
-        "1:2",
-        "x:1",
-        "site:example.org:lang:it",
-        "www.example/sit%C3%A9:example",
-    ] {
-        let terms = analyzer.terms(text);
-        assert!(terms.iter().all(|term| !term.contains(':')), "{text}: {terms:?}");
+fn filters_cannot_be_forged() {
+    let mut forger = Document::new(Default::default(), "forger.example", "en");
+    let address = &mut forger.fields[Field::Url as usize];
+    for text in
+        ["forger.example/site:a.example/lang:it", "site::a.example lang::it", "SITE：a.example"]
+    {
+        address.extend(analyzer("none").terms(text));
+    }
+    let honest = Document::new(Default::default(), "a.example", "it");
+    let (_dir, searcher) = searcher(&[forger, honest], &[], "none");
+    for (text, expected) in
+        [("site:a.example", 1), ("lang:it", 1), ("site:forger.example", 0), ("lang:en", 0)]
+    {
+        assert_eq!(found(&searcher, text), [expected], "{text}");
     }
 }
 

@@ -20,10 +20,10 @@ impl Document {
         let address = &mut fields[Field::Url as usize];
         let labels: Vec<&str> = host.split('.').collect();
         for above in 0..labels.len() {
-            address.push(format!("site:{}", labels[above..].join(".")));
+            address.push(format!("site::{}", labels[above..].join(".")));
         }
         if !language.is_empty() {
-            address.push(format!("lang:{language}"));
+            address.push(format!("lang::{language}"));
         }
         Document { fields }
     }
@@ -66,8 +66,8 @@ impl Model<'_> {
             Query::Term { field, text } | Query::Phrase { field, text } => {
                 self.score_words(*field, &words(text), document)
             }
-            Query::Site(host) => special(format!("site:{host}")),
-            Query::Language(code) => special(format!("lang:{code}")),
+            Query::Site(host) => special(format!("site::{host}")),
+            Query::Language(code) => special(format!("lang::{code}")),
             Query::And(queries) => {
                 queries.iter().try_fold(0.0, |sum, query| Some(sum + self.score(query, document)?))
             }
