@@ -92,7 +92,7 @@ fn any_query_is_answered_or_refused_in_words() {
         "NOT",
         "title:",
         "site:",
-        "\u{0}\u{1}",
+        "\u{1}\u{7f}",
         "💥",
         "a\u{301}",
         "-the",

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod browser;
+mod guide;
 mod interrupt;
 mod sandbox;
 mod tidy;

@@ -1,8 +1,8 @@
 //! Pages to index: every representative page, in the order of the directory.
 //!
 //! The fields of a document are its title, headings, text, the words of its URL and the text of the
-//! links that lead to it. The URL field also holds unanalysed terms for filters: `site:H` for the
-//! host and each domain above it, `lang:XX` for the language.
+//! links that lead to it. The URL field also holds unanalysed terms for filters: `site::H` for the
+//! host and each domain above it, `lang::XX` for the language; no analysed word has two colons.
 //!
 //! **Invariant.** The index holds exactly the pages that represent a cluster and do not ask to be left
 //! out; `Index::source` names the directory, the clusters and the analysis that it was made from.
@@ -188,15 +188,15 @@ fn filters(url: Option<&Url>, language: &str) -> Vec<String> {
     let mut filters = Vec::new();
     if let Some(host) = url.and_then(Url::host_str) {
         let named = url.is_some_and(|url| url.domain().is_some());
-        filters.push(format!("site:{host}"));
+        filters.push(format!("site::{host}"));
         let mut above = host.split_once('.').filter(|_| named);
         while let Some((_, domain)) = above {
-            filters.push(format!("site:{domain}"));
+            filters.push(format!("site::{domain}"));
             above = domain.split_once('.');
         }
     }
     if !language.is_empty() {
-        filters.push(format!("lang:{language}"));
+        filters.push(format!("lang::{language}"));
     }
     filters
 }

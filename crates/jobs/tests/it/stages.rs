@@ -148,12 +148,12 @@ fn hosts_and_languages_are_terms_of_their_own() {
     ]);
     small.build();
     for (term, count) in [
-        ("site:www.shop.example.org", 1),
-        ("site:example.org", 1),
-        ("site:org", 1),
-        ("site:127.0.0.1", 1),
-        ("site:0.0.1", 0),
-        ("lang:it", 1),
+        ("site::www.shop.example.org", 1),
+        ("site::example.org", 1),
+        ("site::org", 1),
+        ("site::127.0.0.1", 1),
+        ("site::0.0.1", 0),
+        ("lang::it", 1),
     ] {
         assert_eq!(frequency(&small, Field::Url, term), count, "{term}");
     }
