@@ -42,7 +42,9 @@ impl Config {
         let text = match fs::read_to_string(file) {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
-            Err(error) => return Err(error).with_context(|| format!("cannot read {}", file.display())),
+            Err(error) => {
+                return Err(error).with_context(|| format!("cannot read {}", file.display()));
+            }
         };
         let config = Self::parse(&text, &file.display().to_string())?;
         let mut changes = from_environment(&std::env::vars().collect::<Vec<_>>())?;
@@ -98,7 +100,9 @@ fn from_environment(variables: &[(String, String)]) -> Result<Vec<Change>> {
         let rest = rest.to_lowercase();
         let section = known.keys().find(|section| rest.starts_with(&format!("{section}_")));
         let Some(section) = section else {
-            return Err(Usage(format!("the variable {name} names no section of crivello.toml")).into());
+            return Err(
+                Usage(format!("the variable {name} names no section of crivello.toml")).into()
+            );
         };
         let key = rest[section.len() + 1..].to_owned();
         changes.push(Change { section: section.clone(), key, value: value_of(value) });

@@ -31,12 +31,11 @@ impl<'a> Pipeline<'a> {
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             ..ExtractOptions::default()
         };
-        let report =
-            self.with_bar(|stages| {
-                jobs::extract(self.collection, &options, &|stage, done, total| {
-                    stages.report(stage, done, total);
-                })
-            })?;
+        let report = self.with_bar(|stages| {
+            jobs::extract(self.collection, &options, &|stage, done, total| {
+                stages.report(stage, done, total);
+            })
+        })?;
         if report.files_read > 0 {
             self.say(&format!(
                 "read     {} archive files: {} pages, {} redirects, {} URLs without a page",
@@ -84,10 +83,7 @@ impl<'a> Pipeline<'a> {
         Ok(report)
     }
 
-    fn with_bar<T>(
-        &self,
-        stage: impl FnOnce(&Stages) -> Result<T, jobs::JobsError>,
-    ) -> Result<T> {
+    fn with_bar<T>(&self, stage: impl FnOnce(&Stages) -> Result<T, jobs::JobsError>) -> Result<T> {
         let stages = Stages::start(self.quiet);
         let result = stage(&stages);
         stages.clear();

@@ -29,8 +29,11 @@ impl Line {
     pub(crate) fn start(quiet: bool) -> Self {
         let bar = ProgressBar::no_length();
         let shown = !quiet && std::io::stderr().is_terminal();
-        let target =
-            if shown { ProgressDrawTarget::stderr_with_hz(8) } else { ProgressDrawTarget::hidden() };
+        let target = if shown {
+            ProgressDrawTarget::stderr_with_hz(8)
+        } else {
+            ProgressDrawTarget::hidden()
+        };
         bar.set_draw_target(target);
         bar.set_style(ProgressStyle::with_template("{spinner} {msg}").expect("a valid template"));
         Self { bar }

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use anyhow::{Context as _, Result};
-use archive::{Archive, Limits, WarcReader};
+use archive::{Archive, Kind, Limits, Record, WarcReader};
 use serde_json::json;
 
 use crate::context::{Context, Exit};
@@ -15,7 +15,7 @@ use crate::talk;
   crivello archive get https://example.org/ --dir my-web > page.html
   crivello archive verify --dir my-web")]
 pub(crate) enum Args {
-    /// One line a record: date, kind, bytes, file, offset, URL
+    /// One line a record: date, kind, status, bytes, file, offset, URL
     List,
     /// The newest capture of a URL: its body, or with --headers the whole record
     Get {
@@ -39,16 +39,18 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
 }
 
 fn list(collection: &jobs::Collection, context: &Context) -> Result<Exit> {
-    let archive = Archive::open(&collection.archive_dir())?;
+    let folder = Archive::open(&collection.archive_dir())?;
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
-    for record in archive.records() {
+    for record in folder.records() {
         let record = record?;
         let place = &record.location;
+        let status = status(&record);
         if context.json {
             serde_json::to_writer(
                 &mut out,
                 &json!({
                     "kind": record.kind.to_string(), "date_s": record.date_s, "url": record.target,
+                    "status": status,
                     "bytes": record.block.len(), "file": place.file, "offset": place.offset,
                 }),
             )
@@ -57,15 +59,21 @@ fn list(collection: &jobs::Collection, context: &Context) -> Result<Exit> {
         } else {
             let url = record.target.as_deref().unwrap_or("-");
             let (kind, bytes) = (&record.kind, record.block.len());
-            writeln!(
-                out,
-                "{}\t{kind}\t{bytes}\t{}\t{}\t{url}",
-                record.date_s, place.file, place.offset
-            )?;
+            let date = archive::date_text(record.date_s);
+            let status = status.map_or_else(|| "-".to_owned(), |status| status.to_string());
+            let (file, offset) = (&place.file, place.offset);
+            writeln!(out, "{date}\t{kind}\t{status}\t{bytes}\t{file}\t{offset}\t{url}")?;
         }
     }
     out.flush()?;
     Ok(Exit::Done)
+}
+
+/// The HTTP status of a response.
+fn status(record: &Record) -> Option<u16> {
+    let answer = matches!(record.kind, Kind::Response | Kind::Revisit);
+    let answer = answer.then(|| archive::parse_http(&record.block).ok()).flatten();
+    answer.map(|answer| answer.status)
 }
 
 fn get(collection: &jobs::Collection, url: &str, headers: bool) -> Result<Exit> {

@@ -8,7 +8,9 @@ use crate::Cli;
 use crate::context::Exit;
 
 #[derive(clap::Args)]
-#[command(after_help = "Example:\n  crivello completions bash > ~/.local/share/bash-completion/completions/crivello")]
+#[command(
+    after_help = "Example:\n  crivello completions bash > ~/.local/share/bash-completion/completions/crivello"
+)]
 pub(crate) struct Args {
     /// The shell to write for
     shell: Shell,

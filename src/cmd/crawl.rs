@@ -1,5 +1,6 @@
 //! `crivello crawl`: fetches politely into the archive, and goes on where it was.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -19,7 +20,7 @@ use crate::talk::{self, Line};
 pub(crate) struct Args {
     /// Addresses to begin with; none to go on with those of earlier
     seeds: Vec<String>,
-    /// Stop when the collection has that many pages [default: crawl.pages_max of crivello.toml]
+    /// Stop when the collection has that many pages [default: `crawl.pages_max`]
     #[arg(long, value_name = "N")]
     max_pages: Option<u64>,
     /// Fetch the seeds and follow no link
@@ -60,7 +61,7 @@ pub(crate) fn fetch(
     let dirs = Dirs { archive: collection.archive_dir(), frontier: collection.frontier_dir() };
     let line = Line::start(context.quiet);
     let show = |now: &Snapshot| line.show(progress(now));
-    let report = ::crawl::run(&dirs, config, seeds, &SystemClock::new(), stop, &show);
+    let report = ::crawl::run(&dirs, config, seeds, Arc::new(SystemClock::new()), stop, &show);
     line.clear();
     let report = report?;
     talk::say(context.quiet, &sentence(&report));
@@ -95,14 +96,15 @@ fn sentence(report: &Report) -> String {
         std::time::Duration::from_millis(report.elapsed_ms).as_secs_f64(),
     );
     if report.waiting > 0 {
-        text.push_str(&format!("; {} wait, `crivello crawl` goes on with them", report.waiting));
+        let _ = write!(text, "; {} wait, `crivello crawl` goes on with them", report.waiting);
     }
     text
 }
 
 fn reasons(report: &Report) -> String {
     let failures = report.failures.iter().map(|(kind, times)| format!("{kind} ({times}×)"));
-    let refused = report.refused.iter().map(|(rule, times)| format!("refused by {rule} ({times}×)"));
+    let refused =
+        report.refused.iter().map(|(rule, times)| format!("refused by {rule} ({times}×)"));
     let robots = (report.forbidden_by_robots > 0)
         .then(|| format!("forbidden by robots.txt ({}×)", report.forbidden_by_robots));
     let all: Vec<String> = failures.chain(refused).chain(robots).collect();

@@ -46,8 +46,13 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     let collection = context.collection()?;
     let _lock = collection.lock()?;
     for file in &args.files {
-        let count = if is_jsonl(file) { each_document(file, &mut |_| Ok(())) } else { each_record(file, &mut |_| Ok(())) };
-        let count = count.with_context(|| format!("nothing was imported from {}", file.display()))?;
+        let count = if is_jsonl(file) {
+            each_document(file, &mut |_| Ok(()))
+        } else {
+            each_record(file, &mut |_| Ok(()))
+        };
+        let count =
+            count.with_context(|| format!("nothing was imported from {}", file.display()))?;
         anyhow::ensure!(count > 0, "{} holds nothing to import", file.display());
     }
     archive::repair(&collection.archive_dir())?;
@@ -65,7 +70,10 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     if context.json {
         context.print_json(&json!({ "records": total }))?;
     } else {
-        talk::say(context.quiet, &format!("imported {total} records; `crivello index` makes them findable"));
+        talk::say(
+            context.quiet,
+            &format!("imported {total} records; `crivello index` makes them findable"),
+        );
     }
     Ok(Exit::Done)
 }
@@ -81,7 +89,10 @@ fn each_record(file: &Path, visit: &mut dyn FnMut(Record) -> Result<()>) -> Resu
     let mut reader = WarcReader::open(file, Limits::default())?;
     let mut count = 0;
     while let Some(record) = reader.next_record()? {
-        let kept = matches!(record.kind, Kind::Response | Kind::Resource | Kind::Metadata | Kind::Revisit | Kind::Conversion);
+        let kept = matches!(
+            record.kind,
+            Kind::Response | Kind::Resource | Kind::Metadata | Kind::Revisit | Kind::Conversion
+        );
         if kept && record.target.is_some() {
             count += 1;
             visit(record)?;
@@ -128,7 +139,8 @@ fn each_document(file: &Path, visit: &mut dyn FnMut(Document) -> Result<()>) -> 
     let name = file.display();
     let open = File::open(file).with_context(|| format!("cannot read {name}"))?;
     let gzip = file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz"));
-    let source: Box<dyn Read> = if gzip { Box::new(MultiGzDecoder::new(open)) } else { Box::new(open) };
+    let source: Box<dyn Read> =
+        if gzip { Box::new(MultiGzDecoder::new(open)) } else { Box::new(open) };
     let mut lines = BufReader::new(source);
     let mut line = Vec::new();
     for number in 1_u64.. {
@@ -140,8 +152,9 @@ fn each_document(file: &Path, visit: &mut dyn FnMut(Document) -> Result<()>) -> 
         if line.len() as u64 == LINE_BYTES_MAX {
             bail!("{name}, line {number}: longer than {LINE_BYTES_MAX} bytes");
         }
-        let document: Document = serde_json::from_slice(&line)
-            .with_context(|| format!("{name}, line {number}: not {{\"id\", \"url\", \"title\", \"text\"}}"))?;
+        let document: Document = serde_json::from_slice(&line).with_context(|| {
+            format!("{name}, line {number}: not {{\"id\", \"url\", \"title\", \"text\"}}")
+        })?;
         if document.id.is_none() && document.url.is_none() {
             bail!("{name}, line {number}: a document needs an \"id\" or a \"url\"");
         }

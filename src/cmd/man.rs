@@ -12,7 +12,9 @@ use crate::Cli;
 use crate::context::Exit;
 
 #[derive(clap::Args)]
-#[command(after_help = "Examples:\n  crivello man | man -l -\n  crivello man --out ~/.local/share/man/man1")]
+#[command(
+    after_help = "Examples:\n  crivello man | man -l -\n  crivello man --out ~/.local/share/man/man1"
+)]
 pub(crate) struct Args {
     /// Write crivello.1, crivello-crawl.1, … to this folder instead of printing the first
     #[arg(long, value_name = "FOLDER")]
@@ -29,7 +31,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit> {
                 .with_context(|| format!("cannot make {}", folder.display()))?;
             for sub in command.get_subcommands() {
                 let name = format!("crivello-{}", sub.get_name());
-                write(folder, sub.clone().name(name.clone()), &name)?;
+                write(folder, sub.clone(), &name)?;
             }
             write(folder, command, "crivello")?;
         }

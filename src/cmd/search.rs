@@ -2,12 +2,15 @@
 
 use std::io::{IsTerminal, Write};
 
+use ::serve::{Engine, Found, ServeError};
 use anyhow::Result;
 use query::{Explanation, Piece};
-use ::serve::{Engine, Found};
 
-use crate::context::{Context, Exit};
+use crate::context::{Context, Exit, Usage};
 use crate::talk;
+
+/// A query longer than this is not repeated in a message.
+const SHOWN_BYTES_MAX: usize = 200;
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
@@ -34,7 +37,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     let config = context.config(&collection)?;
     let engine = Engine::open(&collection, config.search, &config.analysis)?;
     let text = args.query.join(" ");
-    let results = engine.search(&text, args.offset, usize::from(args.k), args.explain)?;
+    let results = engine
+        .search(&text, args.offset, usize::from(args.k), args.explain)
+        .map_err(|error| complain(error, &text))?;
     if context.json {
         context.print_json(&results)?;
     } else {
@@ -46,6 +51,19 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
         }
     }
     Ok(if results.hits.is_empty() { Exit::NothingFound } else { Exit::Done })
+}
+
+/// A query that cannot be read is shown with a mark where it went wrong; that is wrong usage.
+fn complain(error: ServeError, query: &str) -> anyhow::Error {
+    if !error.is_users() {
+        return error.into();
+    }
+    let column = error.column().filter(|_| query.len() <= SHOWN_BYTES_MAX);
+    let mark = column.map(|column| {
+        let clean: String = query.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        format!("\n  {clean}\n  {:1$}^", "", column.saturating_sub(1))
+    });
+    Usage(format!("{error}{}", mark.unwrap_or_default())).into()
 }
 
 fn print(out: &mut impl Write, place: usize, found: &Found, bold: bool) -> std::io::Result<()> {

@@ -131,7 +131,8 @@ fn judge(args: &Args, file: &Path, context: &Context) -> Result<Exit> {
     let open = File::open(file).with_context(|| format!("cannot read {}", file.display()))?;
     let mut log: Vec<LogLine> = Vec::new();
     for (number, line) in (1_u64..).zip(BufReader::new(open).lines()) {
-        let read = line.map_err(anyhow::Error::from).and_then(|text| Ok(serde_json::from_str(&text)?));
+        let read =
+            line.map_err(anyhow::Error::from).and_then(|text| Ok(serde_json::from_str(&text)?));
         log.push(read.with_context(|| format!("{}, line {number}", file.display()))?);
     }
     let web = Web::new(args.options(), args.port)?;

@@ -77,7 +77,11 @@ pub(crate) fn run(_: &Args, context: &Context) -> Result<Exit> {
 
 fn look(collection: &Collection) -> Result<Status> {
     let archive_dir = collection.archive_dir();
-    let files = if archive_dir.is_dir() { Archive::open(&archive_dir)?.files().to_vec() } else { Vec::new() };
+    let files = if archive_dir.is_dir() {
+        Archive::open(&archive_dir)?.files().to_vec()
+    } else {
+        Vec::new()
+    };
     let mut status = Status::default();
     let size = |file: &String| fs::metadata(archive_dir.join(file)).map_or(0, |about| about.len());
     status.archive = ArchiveStatus { files: files.len(), bytes: files.iter().map(size).sum() };
@@ -85,9 +89,10 @@ fn look(collection: &Collection) -> Result<Status> {
     if collection.pages_dir().join("directory").is_file() {
         let table = PageTable::open(&collection.pages_dir())?;
         let directory = table.directory();
-        directory_id = directory.id().to_owned();
+        directory.id().clone_into(&mut directory_id);
         let (pages, redirects, others) =
             (directory.entries().len(), directory.redirects().len(), directory.others().len());
+        #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
         let seen = (pages + redirects + others) as f64;
         let expected_collisions = seen * seen / 2_f64.powi(64);
         status.pages = Some(PagesStatus { pages, redirects, others, expected_collisions });
@@ -151,7 +156,11 @@ fn print(status: &Status) -> Result<()> {
     }
     if let Some(index) = &status.index {
         let bytes = talk::bytes(index.bytes);
-        writeln!(out, "index       {} documents, {bytes}, generation {}", index.documents, index.generation)?;
+        writeln!(
+            out,
+            "index       {} documents, {bytes}, generation {}",
+            index.documents, index.generation
+        )?;
     }
     for command in &status.behind {
         writeln!(out, "behind      run `crivello {command}`")?;

@@ -1,3 +1,11 @@
 //! Tests of the binary and of the rules no compiler checks.
 
+mod bad_input;
+mod browser;
+mod guide;
+mod interrupt;
+mod sandbox;
 mod tidy;
+mod up;
+mod webdriver;
+mod whole_way;

@@ -16,34 +16,34 @@ use simweb::{Options, Server, Truth};
 use tempfile::TempDir;
 
 /// Silence that crawls of the tests promise.
-pub const DELAY_MS: u64 = 20;
+pub(crate) const DELAY_MS: u64 = 20;
 /// Pages that crawls of the tests take of one host.
-pub const PAGES_PER_HOST_MAX: u64 = 30;
+pub(crate) const PAGES_PER_HOST_MAX: u64 = 30;
 
 /// A folder with runs of the binary in it.
-pub struct Sandbox {
+pub(crate) struct Sandbox {
     folder: TempDir,
 }
 
 /// How a run ended.
 #[derive(Debug)]
-pub struct Ran {
-    pub code: i32,
-    pub stdout: String,
-    pub stderr: String,
+pub(crate) struct Ran {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
 }
 
 impl Sandbox {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { folder: tempfile::tempdir().expect("a temporary folder") }
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
     /// The binary with these arguments, not yet run.
-    pub fn command(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_crivello"));
         let ours = std::env::vars().filter(|(name, _)| name.starts_with("CRIVELLO_"));
         for (name, _) in ours {
@@ -54,7 +54,7 @@ impl Sandbox {
     }
 
     /// Runs to the end.
-    pub fn run(&self, arguments: &[&str]) -> Ran {
+    pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
         let output = self.command(arguments).output().expect("the binary runs");
         let ran = Ran {
             code: output.status.code().unwrap_or(-1),
@@ -66,33 +66,33 @@ impl Sandbox {
     }
 
     /// Runs to the end, which must be a good one.
-    pub fn done(&self, arguments: &[&str]) -> String {
+    pub(crate) fn done(&self, arguments: &[&str]) -> String {
         let ran = self.run(arguments);
         assert_eq!(ran.code, 0, "{arguments:?}: {ran:#?}");
         ran.stdout
     }
 
     /// The same, with `--json` and one object for an answer.
-    pub fn json(&self, arguments: &[&str]) -> Value {
+    pub(crate) fn json(&self, arguments: &[&str]) -> Value {
         let arguments: Vec<&str> = arguments.iter().copied().chain(["--json"]).collect();
         serde_json::from_str(&self.done(&arguments)).expect("JSON")
     }
 
     /// Starts the binary; it ends with the guard.
-    pub fn start(&self, arguments: &[&str]) -> Running {
+    pub(crate) fn start(&self, arguments: &[&str]) -> Running {
         let mut command = self.command(arguments);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         Running { child: command.spawn().expect("the binary starts") }
     }
 
     /// Makes the collection `web`, set up to crawl all of `server`'s web.
-    pub fn init(&self, server: &Server) {
+    pub(crate) fn init(&self, server: &Server) {
         fs::create_dir_all(self.path("web")).expect("a folder");
         fs::write(self.path("web/crivello.toml"), settings(server)).expect("a file");
     }
 
     /// Crawls all of `server`'s web into `web`, ranks and indexes it.
-    pub fn build(&self, server: &Server) {
+    pub(crate) fn build(&self, server: &Server) {
         self.init(server);
         let seeds = server.web().seeds();
         let seeds: Vec<&str> = seeds.iter().map(String::as_str).collect();
@@ -103,13 +103,13 @@ impl Sandbox {
 }
 
 /// A process that is ended when it is no longer needed.
-pub struct Running {
-    pub child: Child,
+pub(crate) struct Running {
+    pub(crate) child: Child,
 }
 
 impl Running {
     /// The first line on standard output.
-    pub fn first_line(&mut self) -> String {
+    pub(crate) fn first_line(&mut self) -> String {
         let mut line = String::new();
         let out = self.child.stdout.as_mut().expect("piped");
         BufReader::new(out).read_line(&mut line).expect("a line");
@@ -117,7 +117,7 @@ impl Running {
     }
 
     /// Sends a signal by name and waits; the exit code.
-    pub fn signal(mut self, name: &str) -> Option<i32> {
+    pub(crate) fn signal(mut self, name: &str) -> Option<i32> {
         let pid = self.child.id().to_string();
         let sent = Command::new("kill").args([&format!("-{name}"), &pid]).status();
         assert!(sent.expect("kill runs").success());
@@ -125,7 +125,7 @@ impl Running {
     }
 
     /// What it says on standard error until it ends.
-    pub fn stderr(&mut self) -> String {
+    pub(crate) fn stderr(&mut self) -> String {
         let mut text = String::new();
         self.child.stderr.as_mut().expect("piped").read_to_string(&mut text).expect("text");
         text
@@ -140,13 +140,13 @@ impl Drop for Running {
 }
 
 /// A small web with everything odd in it.
-pub fn small_web() -> Server {
+pub(crate) fn small_web() -> Server {
     let options = Options { hosts: 4, pages_per_host: 12, ..Options::default() };
     Server::start(options).expect("loopback addresses")
 }
 
 /// What a crawl of the tests must end with.
-pub fn truth(server: &Server) -> Truth {
+pub(crate) fn truth(server: &Server) -> Truth {
     server.web().truth(PAGES_PER_HOST_MAX)
 }
 
@@ -164,7 +164,7 @@ fn settings(server: &Server) -> String {
 }
 
 /// The body of the answer to a GET, and its status.
-pub fn get(address: &str, path: &str) -> (u16, String) {
+pub(crate) fn get(address: &str, path: &str) -> (u16, String) {
     let authority = address.trim_start_matches("http://").trim_end_matches('/');
     let mut stream = TcpStream::connect(authority).expect("a server");
     stream.set_read_timeout(Some(Duration::from_secs(30))).expect("a timeout");
@@ -179,7 +179,7 @@ pub fn get(address: &str, path: &str) -> (u16, String) {
 }
 
 /// Files below a folder, sorted.
-pub fn files_below(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn files_below(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();

@@ -110,7 +110,10 @@ fn the_crates_use_only_what_the_map_allows() {
         let uses = dependencies(&format!("crates/{name}/Cargo.toml"));
         let ours: BTreeSet<_> = uses.intersection(&folders).cloned().collect();
         let forbidden: Vec<_> = ours.difference(may_use).collect();
-        assert!(forbidden.is_empty(), "{name} uses {forbidden:?}, which ARCHITECTURE.md does not allow");
+        assert!(
+            forbidden.is_empty(),
+            "{name} uses {forbidden:?}, which ARCHITECTURE.md does not allow"
+        );
     }
 }
 

@@ -30,7 +30,9 @@ fn a_crawl_ends_with_exactly_the_pages_of_the_truth() {
         .iter()
         .filter(|line| line["status"] == 200)
         .map(|line| line["url"].as_str().expect("a URL"))
-        .filter(|url| !url.ends_with("/robots.txt") && !truth.others.iter().any(|other| other == url))
+        .filter(|url| {
+            !url.ends_with("/robots.txt") && !truth.others.iter().any(|other| other == url)
+        })
         .collect();
     let distinct: BTreeSet<&str> = pages.iter().copied().collect();
     assert_eq!(distinct.len(), pages.len(), "a page was archived twice");
@@ -131,7 +133,8 @@ fn needs_warcio_every_archive_of_a_crawl_and_of_an_import_passes_its_check() {
         .filter(|path| path.to_string_lossy().ends_with(".warc.gz"))
         .collect();
     assert!(archives.len() >= 2, "{archives:?}");
-    let checked = Command::new("warcio").arg("check").args(&archives).output().expect("warcio runs");
+    let checked =
+        Command::new("warcio").arg("check").args(&archives).output().expect("warcio runs");
     assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stdout));
     let ran = sandbox.run(&["search", "--dir", "web", "single"]);
     assert_eq!(ran.code, 3, "not yet indexed: {ran:#?}");

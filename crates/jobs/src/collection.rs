@@ -9,6 +9,9 @@
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
+use index::Index;
+use xxhash_rust::xxh3::xxh3_64;
+
 use crate::JobsError;
 
 /// The folder of a collection and the names inside it.
@@ -95,8 +98,10 @@ impl Collection {
     }
 
     /// PageRank by document of one generation of the index.
-    pub fn document_ranks_file(&self, generation: u64) -> PathBuf {
-        self.graph_dir().join(format!("documents-{generation}.ranks"))
+    pub fn document_ranks_file(&self, index: &Index) -> PathBuf {
+        // An index that was deleted begins again at the first generation: the number is not enough.
+        let source = xxh3_64(index.source().as_bytes());
+        self.graph_dir().join(format!("documents-{}-{source:016x}.ranks", index.generation()))
     }
 
     /// The index.

@@ -16,7 +16,9 @@ use archive::{Kind, Record, WarcReader};
 use page::{Directives, Url};
 use serde::Deserialize;
 
-use crate::pages::{Fate, OutLink, PART_COUNT_MAX, PageRow, PartName, PartWriter, Parts, write_directory};
+use crate::pages::{
+    Fate, OutLink, PART_COUNT_MAX, PageRow, PartName, PartWriter, Parts, write_directory,
+};
 use crate::{Collection, JobsError, PageTable, Progress, Stage};
 
 /// How records are read.
@@ -73,6 +75,8 @@ pub fn extract(
 ) -> Result<ExtractReport, JobsError> {
     let dir = collection.pages_dir();
     fs::create_dir_all(&dir).map_err(JobsError::io(&dir))?;
+    // A killed crawl leaves a torn record at the end; whoever runs a stage holds the collection's lock.
+    archive::repair(&collection.archive_dir())?;
     let (kept, missing) = plan(collection, &dir)?;
     let files_read = missing.len() as u64;
     let unchanged = missing.is_empty() && kept == Parts::read(&dir)?;
@@ -177,7 +181,7 @@ fn fate_of(record: &Record, options: &ExtractOptions) -> Option<(String, Fate)> 
     let target = record.target.as_deref()?;
     let url = page::normalise(target, None, &options.page).ok();
     let name = url.as_ref().map_or_else(|| target.to_owned(), |url| url.as_str().to_owned());
-    if url.as_ref().is_some_and(|url| url.path() == "/robots.txt") {
+    if url.as_ref().is_some_and(|url| url.path() == "/robots.txt") || is_for_crawlers(record) {
         return None;
     }
     let fate = match record.kind {
@@ -189,6 +193,12 @@ fn fate_of(record: &Record, options: &ExtractOptions) -> Option<(String, Fate)> 
     Some((name, fate))
 }
 
+/// A robots.txt or a sitemap, by what the crawl noted when it fetched it.
+fn is_for_crawlers(record: &Record) -> bool {
+    let purpose = |(name, _): &&(String, String)| name.eq_ignore_ascii_case("Crivello-Purpose");
+    record.headers.iter().find(purpose).is_some_and(|(_, value)| value != "page")
+}
+
 fn response(record: &Record, url: &Url, options: &ExtractOptions) -> Fate {
     let Ok(answer) = archive::parse_http(&record.block) else {
         return Fate::Gone { what: "not an HTTP answer".to_owned() };
@@ -197,8 +207,7 @@ fn response(record: &Record, url: &Url, options: &ExtractOptions) -> Fate {
         200 => {}
         300..=399 => {
             let target = answer.header("location");
-            let target =
-                target.and_then(|to| page::normalise(to, Some(url), &options.page).ok());
+            let target = target.and_then(|to| page::normalise(to, Some(url), &options.page).ok());
             return match target {
                 Some(target) => Fate::Redirect { target: target.into() },
                 None => Fate::Gone { what: format!("status {} that leads nowhere", answer.status) },

@@ -58,7 +58,7 @@ impl Folding {
 
     /// The places of all pages that `place` represents, itself included.
     pub fn members(&self, place: usize) -> impl Iterator<Item = usize> + '_ {
-        let of = |&(_, &represents): &(usize, &u32)| represents as usize == place;
+        let of = move |&(_, &represents): &(usize, &u32)| represents as usize == place;
         self.representatives.iter().enumerate().filter(of).map(|(member, _)| member)
     }
 
@@ -93,7 +93,8 @@ impl Folding {
         let count = vbyte::read(input)?;
         let mut representatives = Vec::new();
         for _ in 0..count {
-            let place = u32::try_from(vbyte::read(input)?).ok().filter(|&p| u64::from(p) < count)?;
+            let place =
+                u32::try_from(vbyte::read(input)?).ok().filter(|&p| u64::from(p) < count)?;
             representatives.push(place);
         }
         Some(Self { source, representatives })
@@ -110,9 +111,13 @@ pub fn fold(
     let directory = table.directory();
     let pages = directory.entries().len() as u64;
     let ranks = node_ranks(collection, directory.id())?;
-    let ranked = if ranks.is_some() { "ranked" } else { "unranked" };
-    let source =
-        format!("{} {} {} {ranked}", directory.id(), config.distance_max, config.words_min);
+    let source = format!(
+        "{} {} {} {:016x}",
+        directory.id(),
+        config.distance_max,
+        config.words_min,
+        identity(ranks.as_deref().unwrap_or_default())
+    );
     if let Some(folding) = Folding::open(collection)?
         && folding.source == source
     {
@@ -129,6 +134,15 @@ pub fn fold(
     progress(Stage::Fold, pages, pages);
     let (clusters, folded) = folding.counts();
     Ok(FoldReport { pages, clusters, folded, up_to_date: false })
+}
+
+/// Tells one vector of ranks from another.
+fn identity(ranks: &[f64]) -> u64 {
+    let mut hasher = xxhash_rust::xxh3::Xxh3::new();
+    for rank in ranks {
+        hasher.update(&rank.to_bits().to_le_bytes());
+    }
+    hasher.digest()
 }
 
 /// Joins each page with the page that it names as canonical; how often each page was named.

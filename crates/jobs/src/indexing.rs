@@ -1,15 +1,15 @@
 //! Pages to index: every representative page, in the order of the directory.
 //!
 //! The fields of a document are its title, headings, text, the words of its URL and the text of the
-//! links that lead to it. The URL field also holds unanalysed terms for filters: `site:H` for the
-//! host and each domain above it, `lang:XX` for the language.
+//! links that lead to it. The URL field also holds unanalysed terms for filters: `site::H` for the
+//! host and each domain above it, `lang::XX` for the language; no analysed word has two colons.
 //!
 //! **Invariant.** The index holds exactly the pages that represent a cluster and do not ask to be left
 //! out; `Index::source` names the directory, the clusters and the analysis that it was made from.
 
 use std::collections::BTreeSet;
 
-use index::{DocRecord, Field, Index, IndexError, IndexWriter};
+use index::{DocRecord, Field, Index, IndexWriter};
 use page::{AnalysisConfig, Analyzer, Url};
 
 use crate::rank::write_document_ranks;
@@ -50,6 +50,10 @@ pub fn build_index(
     if let Ok(index) = Index::open(&collection.index_dir())
         && index.source() == source
     {
+        // A kill may have come between the index and its ranks.
+        if !collection.document_ranks_file(&index).is_file() {
+            write_document_ranks(collection, &index)?;
+        }
         return Ok(plan.report(index.generation(), true));
     }
     let analyzer = Analyzer::build(analysis)?;
@@ -151,34 +155,26 @@ fn add(
         (Field::Body, &page.text),
         (Field::Anchor, &anchors.join("\n")),
     ] {
-        put(writer, analyzer, field, text)?;
+        put(writer, analyzer, field, text);
     }
     let url = Url::parse(&record.url).ok();
     let words = url.as_ref().map_or(record.url.as_str(), url_words);
-    let mut position = put(writer, analyzer, Field::Url, words)?;
+    let mut position = put(writer, analyzer, Field::Url, words);
     for filter in filters(url.as_ref(), &record.language) {
         position += 1;
-        writer.term(Field::Url, &filter, position)?;
+        writer.term(Field::Url, &filter, position);
     }
     Ok(())
 }
 
 /// Analyses `text` into `field`; the last position that was used.
-fn put(
-    writer: &mut IndexWriter,
-    analyzer: &Analyzer,
-    field: Field,
-    text: &str,
-) -> Result<u32, IndexError> {
+fn put(writer: &mut IndexWriter, analyzer: &Analyzer, field: Field, text: &str) -> u32 {
     let mut last = 0;
-    let mut failed = Ok(());
     analyzer.each(text, &mut |token| {
-        if failed.is_ok() {
-            failed = writer.term(field, token.term, token.position);
-            last = token.position;
-        }
+        writer.term(field, token.term, token.position);
+        last = token.position;
     });
-    failed.map(|()| last)
+    last
 }
 
 /// What of a URL is worth searching: host and path, without scheme and port.
@@ -192,15 +188,15 @@ fn filters(url: Option<&Url>, language: &str) -> Vec<String> {
     let mut filters = Vec::new();
     if let Some(host) = url.and_then(Url::host_str) {
         let named = url.is_some_and(|url| url.domain().is_some());
-        filters.push(format!("site:{host}"));
+        filters.push(format!("site::{host}"));
         let mut above = host.split_once('.').filter(|_| named);
         while let Some((_, domain)) = above {
-            filters.push(format!("site:{domain}"));
+            filters.push(format!("site::{domain}"));
             above = domain.split_once('.');
         }
     }
     if !language.is_empty() {
-        filters.push(format!("lang:{language}"));
+        filters.push(format!("lang::{language}"));
     }
     filters
 }

@@ -1,8 +1,8 @@
 //! Link graph to ranks: PageRank by node, and the same by document of the index.
 //!
-//! **Invariant.** `graph/documents-G.ranks` holds, for each document of generation `G` of the index
-//! in order, n times the PageRank of its page (so 1 is the average page), and 0 where the page is
-//! not in the graph.
+//! **Invariant.** `graph/documents-G-S.ranks` holds, for each document of generation `G` of the index,
+//! which was made from the source with hash `S`, in order, n times the PageRank of its page (so 1 is
+//! the average page), and 0 where the page is not in the graph.
 
 use std::fs;
 
@@ -71,6 +71,7 @@ pub(crate) fn write_document_ranks(
     let table = PageTable::open(&collection.pages_dir())?;
     let Some(ranks) = node_ranks(collection, table.directory().id())? else { return Ok(()) };
     let places = table.directory().resolver();
+    #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
     let average = ranks.len() as f64;
     let mut values = Vec::new();
     for segment in index.segments() {
@@ -80,7 +81,7 @@ pub(crate) fn write_document_ranks(
             values.push(rank.unwrap_or(0.0) * average);
         }
     }
-    let path = collection.document_ranks_file(index.generation());
+    let path = collection.document_ranks_file(index);
     write_ranks(&path, &values)?;
     remove_older(collection, &path)
 }
@@ -100,7 +101,7 @@ fn remove_older(collection: &Collection, keep: &std::path::Path) -> Result<(), J
 
 /// For each segment of the index, n times the PageRank of each document; empty without ranks.
 pub fn document_ranks(collection: &Collection, index: &Index) -> Result<Vec<Vec<f32>>, JobsError> {
-    let path = collection.document_ranks_file(index.generation());
+    let path = collection.document_ranks_file(index);
     if !path.is_file() {
         return Ok(Vec::new());
     }

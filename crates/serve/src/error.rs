@@ -42,7 +42,7 @@ impl ServeError {
     }
 
     /// The fault is in what was asked, not in us.
-    pub(crate) fn is_users(&self) -> bool {
+    pub fn is_users(&self) -> bool {
         matches!(self, Self::Query(error) if !matches!(error, query::QueryError::Index(_)))
     }
 }

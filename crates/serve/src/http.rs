@@ -64,6 +64,8 @@ pub async fn serve(
         .route("/cached/raw", get(cached_raw))
         .route("/copies", get(copies))
         .route("/style.css", get(style))
+        .route("/icon.svg", get(icon))
+        .route("/favicon.ico", get(icon))
         .route("/opensearch.xml", get(opensearch))
         .route("/health", get(health))
         .route("/api/search", get(api_search))
@@ -113,9 +115,7 @@ async fn search(Shared(state): AppState, Parameters(asked): Parameters<Asked>) -
             let view = page::View { title, query: &asked.q, number, per_page, explain };
             page::results(&view, &results).into_response()
         }
-        Err(error) => {
-            (status_of(&error), page::failure(title, &asked.q, &error)).into_response()
-        }
+        Err(error) => (status_of(&error), page::failure(title, &asked.q, &error)).into_response(),
     }
 }
 
@@ -176,6 +176,10 @@ async fn health(Shared(state): AppState) -> Response {
 
 async fn style() -> Response {
     ([(header::CONTENT_TYPE, "text/css; charset=utf-8")], page::STYLE).into_response()
+}
+
+async fn icon() -> Response {
+    ([(header::CONTENT_TYPE, "image/svg+xml")], page::ICON).into_response()
 }
 
 async fn opensearch(Shared(state): AppState, request: Request) -> Response {

@@ -70,7 +70,9 @@ impl Directory {
     pub fn find(&self, url: &str) -> Option<usize> {
         let key = (archive::surt(url), url);
         let order = |entry: &Entry| (archive::surt(&entry.url), entry.url.clone());
-        self.entries.binary_search_by(|entry| order(entry).cmp(&(key.0.clone(), key.1.to_owned()))).ok()
+        self.entries
+            .binary_search_by(|entry| order(entry).cmp(&(key.0.clone(), key.1.to_owned())))
+            .ok()
     }
 
     /// Where `url` leads, if it is a redirect.

@@ -12,7 +12,7 @@ mod row;
 mod table;
 
 pub use directory::{Directory, Entry};
-pub(crate) use part::{Part, PartWriter};
+pub(crate) use part::PartWriter;
 pub use row::{Fate, OutLink, PagePointer, PageRow};
-pub(crate) use table::{PART_COUNT_MAX, PartName, Parts, write_directory};
 pub use table::PageTable;
+pub(crate) use table::{PART_COUNT_MAX, PartName, Parts, write_directory};

@@ -92,8 +92,12 @@ struct Header {
 impl Header {
     fn of(packed: &[u8], rows_bytes: usize, row_count: u32) -> Self {
         let narrow = |n: usize| u32::try_from(n).expect("a block is far below 4 GiB");
-        let mut header =
-            Self { packed: narrow(packed.len()), rows_bytes: narrow(rows_bytes), row_count, sum: 0 };
+        let mut header = Self {
+            packed: narrow(packed.len()),
+            rows_bytes: narrow(rows_bytes),
+            row_count,
+            sum: 0,
+        };
         header.sum = header.checksum(packed);
         header
     }
@@ -117,9 +121,8 @@ impl Header {
     }
 
     fn from_bytes(bytes: [u8; HEADER_BYTES]) -> Self {
-        let number = |i: usize| {
-            u32::from_le_bytes([bytes[i], bytes[i + 1], bytes[i + 2], bytes[i + 3]])
-        };
+        let number =
+            |i: usize| u32::from_le_bytes([bytes[i], bytes[i + 1], bytes[i + 2], bytes[i + 3]]);
         Self { packed: number(0), rows_bytes: number(4), row_count: number(8), sum: number(12) }
     }
 }

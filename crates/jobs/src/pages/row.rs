@@ -23,6 +23,8 @@ pub struct PagePointer {
 const ROW_BITS: u32 = 12;
 /// Bits of a packed pointer that hold the block's offset.
 const BLOCK_BITS: u32 = 36;
+/// Those bits of its last sixteen.
+const ROW_MASK: u16 = (1 << ROW_BITS) - 1;
 /// Rows in a block at the most.
 pub(crate) const BLOCK_ROWS_MAX: usize = 1 << ROW_BITS;
 /// Bytes in a part at the most.
@@ -38,12 +40,11 @@ impl PagePointer {
 
     /// The pointer behind a number.
     pub fn unpack(packed: u64) -> Self {
-        let [high, low, ..] = packed.to_be_bytes();
-        let row = packed & ((1 << ROW_BITS) - 1);
+        let [high, low, .., row_high, row_low] = packed.to_be_bytes();
         Self {
             part: u16::from_be_bytes([high, low]),
             block: packed >> ROW_BITS & ((1 << BLOCK_BITS) - 1),
-            row: u16::try_from(row).expect("twelve bits fit in sixteen"),
+            row: u16::from_be_bytes([row_high, row_low]) & ROW_MASK,
         }
     }
 }

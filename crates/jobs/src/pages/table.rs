@@ -75,12 +75,15 @@ impl Parts {
     }
 }
 
+/// Decoded blocks by part and offset, the oldest first.
+type Cache = VecDeque<((u16, u64), Arc<Rows>)>;
+
 /// A page table, opened for reading; share it between threads.
 pub struct PageTable {
     dir: PathBuf,
     parts: Parts,
     directory: Directory,
-    cache: Mutex<VecDeque<((u16, u64), Arc<Rows>)>>,
+    cache: Mutex<Cache>,
 }
 
 impl PageTable {
@@ -120,7 +123,8 @@ impl PageTable {
         &self,
         visit: &mut dyn FnMut(usize, &PageRow) -> Result<(), JobsError>,
     ) -> Result<(), JobsError> {
-        let mut places: Vec<_> = self.directory.entries().iter().map(|entry| entry.pointer).enumerate().collect();
+        let mut places: Vec<_> =
+            self.directory.entries().iter().map(|entry| entry.pointer).enumerate().collect();
         places.sort_unstable_by_key(|&(_, pointer)| pointer);
         for (place, pointer) in places {
             let rows = self.block(pointer)?;

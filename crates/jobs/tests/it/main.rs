@@ -1,1 +1,5 @@
-//! Tests of the public interface.
+//! Tests of the batch stages on small collections.
+
+mod collection;
+mod damage;
+mod stages;

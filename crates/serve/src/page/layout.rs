@@ -5,6 +5,9 @@ use maud::{DOCTYPE, Markup, html};
 /// The style sheet.
 pub(crate) const STYLE: &str = include_str!("style.css");
 
+/// The mark of the house: a sieve.
+pub(crate) const ICON: &str = include_str!("icon.svg");
+
 /// A whole page around `body`; `query` stands in the search box.
 pub(super) fn frame(title: &str, heading: &str, query: &str, body: &Markup) -> Markup {
     html! {
@@ -15,6 +18,7 @@ pub(super) fn frame(title: &str, heading: &str, query: &str, body: &Markup) -> M
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 title { (heading) @if heading != title { " – " (title) } }
                 link rel="stylesheet" href="/style.css";
+                link rel="icon" type="image/svg+xml" href="/icon.svg";
                 link rel="search" type="application/opensearchdescription+xml"
                     title=(title) href="/opensearch.xml";
             }

@@ -43,7 +43,7 @@ pub(crate) fn cached(title: &str, copy: &Cached) -> Markup {
     let body = html! {
         h1 { "Cached copy" }
         p {
-            "This is " a href=(copy.url) rel="noopener noreferrer" { (copy.url) }
+            "This is " (outward(&copy.url, &html! { (copy.url) }))
             " as it was on " time datetime=(date) { (date) }
             ". Scripts and pictures are left out."
         }
@@ -56,11 +56,11 @@ pub(crate) fn cached(title: &str, copy: &Cached) -> Markup {
 pub(crate) fn copies(title: &str, url: &str, copies: &[String]) -> Markup {
     let body = html! {
         h1 { "Near-duplicates" }
-        p { "These pages say the same as " a href=(url) rel="noopener noreferrer" { (url) } ":" }
+        p { "These pages say the same as " (outward(url, &html! { (url) })) ":" }
         ul {
             @for copy in copies {
                 li {
-                    a href=(copy) rel="noopener noreferrer" { (copy) } " "
+                    (outward(copy, &html! { (copy) })) " "
                     a href=(link("/cached", copy)) { "cached" }
                 }
             }
@@ -68,6 +68,14 @@ pub(crate) fn copies(title: &str, url: &str, copies: &[String]) -> Markup {
         @if copies.is_empty() { p role="status" { "None." } }
     };
     frame(title, "Near-duplicates", "", &body)
+}
+
+/// A link to a page of somebody else's; only the web is linked to, whatever an import brought in.
+pub(super) fn outward(url: &str, text: &Markup) -> Markup {
+    let web = url.starts_with("http://") || url.starts_with("https://");
+    html! {
+        @if web { a href=(url) rel="noopener noreferrer" { (text) } } @else { span { (text) } }
+    }
 }
 
 /// A link to a page of ours about a URL.

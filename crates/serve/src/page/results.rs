@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use query::{Explanation, Piece};
 
 use super::layout::frame;
-use super::notices::{escape, link};
+use super::notices::{escape, link, outward};
 use crate::{Found, Results};
 
 /// How the list is to be shown.
@@ -42,7 +42,7 @@ pub(crate) fn results(view: &View<'_>, results: &Results) -> Markup {
 fn item(found: &Found) -> Markup {
     html! {
         li.result lang=[Some(&found.language).filter(|code| !code.is_empty())] {
-            h2 { a href=(found.url) rel="noopener noreferrer" { (pieces(&found.title)) } }
+            h2 { (outward(&found.url, &pieces(&found.title))) }
             p.url { (found.url) }
             p.snippet { (pieces(&found.snippet)) }
             p.more lang="en" {

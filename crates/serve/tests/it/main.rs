@@ -1,1 +1,4 @@
-//! Tests of the public interface.
+//! Tests of the server over real sockets, on small collections.
+
+mod pages;
+mod site;

@@ -1,0 +1,89 @@
+//! Small collections: pages that a test wrote, archived as a crawl would.
+
+use archive::{Draft, Kind, WarcWriter, WriterOptions};
+use jobs::{Collection, ExtractOptions, FoldReport, IndexReport, LinkReport, RankReport, Stage};
+use tempfile::TempDir;
+
+/// A collection in a folder of its own.
+pub(crate) struct Small {
+    _folder: TempDir,
+    pub(crate) collection: Collection,
+}
+
+/// What the stages said.
+#[derive(Debug)]
+pub(crate) struct Built {
+    pub(crate) link: LinkReport,
+    pub(crate) rank: RankReport,
+    pub(crate) fold: FoldReport,
+    pub(crate) index: IndexReport,
+}
+
+/// No progress.
+pub(crate) fn silent(_: Stage, _: u64, _: u64) {}
+
+impl Small {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let collection = Collection::create(folder.path()).expect("a collection");
+        Self { _folder: folder, collection }
+    }
+
+    /// Archives answers, each a URL, a date and the whole HTTP message, in a file of its own.
+    pub(crate) fn archive(&self, answers: &[(&str, i64, String)]) {
+        let mut writer =
+            WarcWriter::create(&self.collection.archive_dir(), WriterOptions::default())
+                .expect("a writer");
+        for (url, date_s, message) in answers {
+            let purpose = if url.contains("sitemap") { "sitemap" } else { "page" };
+            let payload_offset = message.find("\r\n\r\n").expect("a head") + 4;
+            let draft = Draft {
+                kind: Kind::Response,
+                date_s: *date_s,
+                target: Some(url),
+                content_type: "application/http; msgtype=response",
+                extra: &[("Crivello-Purpose", purpose)],
+                block: message.as_bytes(),
+                payload_offset,
+            };
+            writer.write(&draft).expect("written");
+        }
+        writer.finish().expect("finished");
+    }
+
+    /// All stages.
+    pub(crate) fn build(&self) -> Built {
+        let collection = &self.collection;
+        jobs::extract(collection, &ExtractOptions::default(), &silent).expect("extracted");
+        Built {
+            link: jobs::link(collection, &silent).expect("linked"),
+            rank: jobs::rank(collection, &graph::PageRankConfig::default(), &silent)
+                .expect("ranked"),
+            fold: jobs::fold(collection, &neardup::Config::default(), &silent).expect("folded"),
+            index: jobs::build_index(
+                collection,
+                &index::Config::default(),
+                &page::AnalysisConfig::default(),
+                &silent,
+            )
+            .expect("indexed"),
+        }
+    }
+}
+
+/// An HTTP answer of 200 with a page.
+pub(crate) fn html(head: &str, body: &str) -> String {
+    format!(
+        "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n\
+         <html><head>{head}</head><body>{body}</body></html>"
+    )
+}
+
+/// A text of its own for each number, long enough to have a fingerprint.
+pub(crate) fn prose(number: u64) -> String {
+    let word = |place: u64| {
+        let draw = (number * 1000 + place).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
+        format!("w{draw:x}g")
+    };
+    (0..60).map(word).collect::<Vec<_>>().join(" ")
+}

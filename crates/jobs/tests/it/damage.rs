@@ -1,0 +1,103 @@
+//! Flipped and missing bytes in the files of the page table and the clusters: an error that names the
+//! file, or the same answers; never a panic, never another answer.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use jobs::{Folding, JobsError, Linking, PageTable};
+
+use crate::collection::{Small, html, prose};
+
+/// Everything that can be read of the files under test, as text.
+fn read_all(small: &Small) -> Result<String, JobsError> {
+    let table = PageTable::open(&small.collection.pages_dir())?;
+    let directory = table.directory();
+    let mut text = format!("{:?}\n{:?}\n", directory.entries(), directory.redirects());
+    for entry in directory.entries() {
+        writeln!(text, "{:?}", table.page(entry.pointer)?).expect("memory");
+    }
+    if let Some(folding) = Folding::open(&small.collection)? {
+        let places = 0..directory.entries().len();
+        let heads: Vec<_> = places.map(|place| folding.representative(place)).collect();
+        write!(text, "{heads:?}").expect("memory");
+    }
+    if let Some(linking) = Linking::open(&small.collection)? {
+        write!(text, "{} {}", linking.source, linking.graph.arcs()).expect("memory");
+    }
+    Ok(text)
+}
+
+fn small() -> Small {
+    let small = Small::new();
+    small.archive(&[
+        ("http://a.test/", 1, html("<title>A</title>", &prose(1))),
+        (
+            "http://b.test/",
+            1,
+            html("<title>B</title>", &format!("<a href=http://a.test/>a</a>{}", prose(2))),
+        ),
+        ("http://b.test/r", 1, "HTTP/1.1 302 Found\r\nLocation: /\r\n\r\n".to_owned()),
+    ]);
+    small.build();
+    small
+}
+
+fn ours(small: &Small) -> Vec<PathBuf> {
+    let folders = [small.collection.pages_dir(), small.collection.dups_dir()];
+    let files = folders.iter().flat_map(|folder| fs::read_dir(folder).expect("a folder"));
+    let mut files: Vec<PathBuf> = files.map(|file| file.expect("a file").path()).collect();
+    files.push(small.collection.graph_dir().join("source"));
+    files
+}
+
+/// Damages a file in one way, reads everything, and puts it back.
+fn with(file: &Path, damaged: &[u8], small: &Small, expected: &str, what: &str) {
+    let whole = fs::read(file).expect("bytes");
+    fs::write(file, damaged).expect("written");
+    match read_all(small) {
+        Ok(text) => assert_eq!(text, expected, "{what} of {} changes the answer", file.display()),
+        Err(error) => {
+            let name = file.file_name().expect("a name").to_string_lossy().into_owned();
+            assert!(error.to_string().contains(&name), "{what} of {name}: {error}");
+        }
+    }
+    fs::write(file, whole).expect("put back");
+}
+
+#[test]
+fn a_flipped_byte_is_an_error_or_changes_nothing() {
+    let small = small();
+    let expected = read_all(&small).expect("readable");
+    let mut errors = 0;
+    for file in ours(&small) {
+        let whole = fs::read(&file).expect("bytes");
+        for at in 0..whole.len() {
+            let mut damaged = whole.clone();
+            damaged[at] ^= 1 << (at % 8);
+            fs::write(&file, &damaged).expect("written");
+            errors += u32::from(read_all(&small).is_err());
+            with(&file, &damaged, &small, &expected, &format!("byte {at}"));
+            fs::write(&file, &whole).expect("put back");
+        }
+    }
+    assert!(errors > 500, "only {errors} flips were noticed: is anything checked?");
+}
+
+#[test]
+fn a_file_cut_short_is_an_error() {
+    let small = small();
+    let expected = read_all(&small).expect("readable");
+    for file in ours(&small) {
+        let whole = fs::read(&file).expect("bytes");
+        for length in [0, 4, 8, 12, whole.len() / 2, whole.len() - 1] {
+            with(
+                &file,
+                &whole[..length.min(whole.len())],
+                &small,
+                &expected,
+                &format!("{length} bytes"),
+            );
+        }
+    }
+}

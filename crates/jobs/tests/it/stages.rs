@@ -1,0 +1,213 @@
+//! What each stage makes of what the archive holds.
+
+use index::{DocId, Field, Index};
+use jobs::{ExtractOptions, Folding, PageTable};
+
+use crate::collection::{Small, html, prose, silent};
+
+/// URLs of the documents of the index, in order.
+fn documents(small: &Small) -> Vec<String> {
+    let index = Index::open(&small.collection.index_dir()).expect("an index");
+    let mut urls = Vec::new();
+    for segment in index.segments() {
+        for doc in 0..segment.doc_count() {
+            urls.push(segment.record(DocId(doc)).expect("a record").url);
+        }
+    }
+    urls
+}
+
+/// How many documents have a term.
+fn frequency(small: &Small, field: Field, term: &str) -> u32 {
+    let index = Index::open(&small.collection.index_dir()).expect("an index");
+    let lists =
+        index.segments().iter().map(|segment| segment.postings(field, term).expect("a list"));
+    lists.map(|list| list.map_or(0, |list| list.doc_frequency())).sum()
+}
+
+fn link(to: &str, text: &str) -> String {
+    format!("<a href=\"{to}\">{text}</a> ")
+}
+
+#[test]
+fn pages_redirects_and_the_rest_find_their_place() {
+    let small = Small::new();
+    small.archive(&[
+        ("http://b.test/", 10, html("<title>B</title>", &prose(1))),
+        ("http://a.test/x", 10, html("<title>X</title>", &prose(2))),
+        ("http://a.test/old", 10, "HTTP/1.1 301 Moved\r\nLocation: /x\r\n\r\n".to_owned()),
+        ("http://a.test/gone", 10, "HTTP/1.1 404 Not Found\r\n\r\n".to_owned()),
+        ("http://a.test/robots.txt", 10, "HTTP/1.1 200 OK\r\n\r\nUser-agent: *".to_owned()),
+        ("http://a.test/sitemap.txt", 10, "HTTP/1.1 200 OK\r\n\r\nhttp://a.test/x".to_owned()),
+    ]);
+    small.build();
+    let table = PageTable::open(&small.collection.pages_dir()).expect("a table");
+    let directory = table.directory();
+    let urls: Vec<_> = directory.entries().iter().map(|entry| entry.url.as_str()).collect();
+    assert_eq!(urls, ["http://a.test/x", "http://b.test/"]);
+    assert_eq!(directory.find("http://b.test/"), Some(1));
+    assert_eq!(directory.find("http://a.test/old"), None);
+    assert_eq!(directory.redirect("http://a.test/old"), Some("http://a.test/x"));
+    assert_eq!(directory.other("http://a.test/gone"), Some("status 404"));
+    assert_eq!(documents(&small), urls);
+}
+
+#[test]
+fn the_newest_answer_counts_and_a_failure_hides_nothing() {
+    let small = Small::new();
+    small.archive(&[
+        ("http://a.test/", 20, html("<title>New</title>", &prose(1))),
+        ("http://a.test/", 10, html("<title>Old</title>", &prose(2))),
+        ("http://b.test/", 10, html("<title>Stays</title>", &prose(3))),
+        ("http://b.test/", 20, "HTTP/1.1 503 Busy\r\n\r\n".to_owned()),
+        ("http://c.test/", 10, html("<title>Was</title>", &prose(4))),
+        ("http://c.test/", 20, "HTTP/1.1 410 Gone\r\n\r\n".to_owned()),
+    ]);
+    small.build();
+    let index = Index::open(&small.collection.index_dir()).expect("an index");
+    let record = |doc| index.segments()[0].record(DocId(doc)).expect("a record").title;
+    assert_eq!(index.doc_count(), 2);
+    assert_eq!([record(0), record(1)], ["New", "Stays"]);
+}
+
+#[test]
+fn links_become_arcs_and_anchors_through_redirects() {
+    let small = Small::new();
+    let body = |links: &str, number| format!("{links}{}", prose(number));
+    let links = [
+        link("/t", "zwetschge"),
+        link("/moved", "quitte"),
+        link("http://out.test/", "out"),
+        "<a rel=nofollow href=/t>mirabelle</a>".to_owned(),
+    ];
+    small.archive(&[
+        ("http://a.test/", 1, html("<title>A</title>", &body(&links.concat(), 1))),
+        ("http://a.test/moved", 1, "HTTP/1.1 302 Found\r\nLocation: /t\r\n\r\n".to_owned()),
+        ("http://a.test/t", 1, html("<title>T</title>", &body("", 2))),
+        ("http://a.test/u", 1, html("<title>U</title>", &body(&link("/t", "t"), 3))),
+    ]);
+    let built = small.build();
+    assert_eq!((built.link.nodes, built.link.arcs), (3, 2), "{built:?}");
+    assert_eq!(built.link.outside, 1);
+    assert_eq!((built.rank.nodes, built.rank.arcs), (3, 2));
+    assert!(built.rank.error_bound <= 1e-9, "{built:?}");
+    for term in ["zwetschg", "quitt"] {
+        assert_eq!(frequency(&small, Field::Anchor, term), 1, "{term}");
+    }
+    let index = Index::open(&small.collection.index_dir()).expect("an index");
+    let ranks = jobs::document_ranks(&small.collection, &index).expect("ranks").remove(0);
+    let (a, t, u) = (ranks[0], ranks[1], ranks[2]);
+    assert!(t > a && t > u && (a - u).abs() < 1e-6, "{ranks:?}");
+    assert!((ranks.iter().sum::<f32>() - 3.0).abs() < 1e-5, "n times a distribution: {ranks:?}");
+}
+
+#[test]
+fn a_cluster_is_represented_by_its_canonical_then_its_best_ranked_page() {
+    let small = Small::new();
+    let dated = |day| format!("{} on {day} May 2025", prose(1));
+    let canonical = "<link rel=canonical href=http://z.test/>";
+    small.archive(&[
+        ("http://hub.test/", 1, html("", &format!("{}{}", link("http://m.test/", "m"), prose(9)))),
+        ("http://a.test/", 1, html("<title>S</title>", &dated(1))),
+        ("http://m.test/", 1, html("<title>S</title>", &dated(2))),
+        ("http://y.test/", 1, html(canonical, &prose(5))),
+        ("http://z.test/", 1, html("<title>Z</title>", &prose(6))),
+    ]);
+    let built = small.build();
+    assert_eq!((built.fold.clusters, built.fold.folded), (2, 2), "{built:?}");
+    assert_eq!(documents(&small), ["http://hub.test/", "http://m.test/", "http://z.test/"]);
+    let folding = Folding::open(&small.collection).expect("readable").expect("folded");
+    let table = PageTable::open(&small.collection.pages_dir()).expect("a table");
+    let place = |url| table.directory().find(url).expect("a page");
+    assert_eq!(folding.representative(place("http://a.test/")), Some(place("http://m.test/")));
+    assert_eq!(folding.members(place("http://z.test/")).count(), 2);
+}
+
+#[test]
+fn pages_that_ask_not_to_be_found_are_not() {
+    let small = Small::new();
+    let header = html("", &prose(2)).replacen("\r\n", "\r\nX-Robots-Tag: noindex\r\n", 1);
+    small.archive(&[
+        ("http://a.test/1", 1, html("<meta name=robots content=noindex>", &prose(1))),
+        ("http://a.test/2", 1, header),
+        ("http://a.test/3", 1, html("", &prose(3))),
+    ]);
+    let built = small.build();
+    assert_eq!((built.index.documents, built.index.noindex), (1, 2));
+    assert_eq!(documents(&small), ["http://a.test/3"]);
+}
+
+#[test]
+fn hosts_and_languages_are_terms_of_their_own() {
+    let small = Small::new();
+    let italian = "La ricerca nel web comincia con una domanda e finisce con una risposta. Chi cerca \
+        trova, ma soltanto se le parole che ha scelto sono anche quelle della pagina che vorrebbe leggere.";
+    small.archive(&[
+        ("http://www.shop.example.org/", 1, html("", italian)),
+        ("http://127.0.0.1/", 1, html("", &prose(1))),
+    ]);
+    small.build();
+    for (term, count) in [
+        ("site::www.shop.example.org", 1),
+        ("site::example.org", 1),
+        ("site::org", 1),
+        ("site::127.0.0.1", 1),
+        ("site::0.0.1", 0),
+        ("lang::it", 1),
+    ] {
+        assert_eq!(frequency(&small, Field::Url, term), count, "{term}");
+    }
+}
+
+#[test]
+fn a_second_run_does_nothing_and_a_new_file_is_taken_in() {
+    let small = Small::new();
+    small.archive(&[("http://a.test/", 1, html("", &prose(1)))]);
+    let first = small.build();
+    let second = small.build();
+    assert!(!first.index.up_to_date && second.index.up_to_date && second.link.up_to_date);
+    assert_eq!(first.index.generation, second.index.generation);
+    small.archive(&[("http://b.test/", 2, html("", &prose(2)))]);
+    let options = ExtractOptions::default();
+    let report = jobs::extract(&small.collection, &options, &silent).expect("extracted");
+    assert_eq!((report.files_read, report.pages), (1, 2));
+    let third = small.build();
+    assert!(third.index.generation > first.index.generation);
+    assert_eq!(documents(&small), ["http://a.test/", "http://b.test/"]);
+}
+
+#[test]
+fn ranks_of_an_index_that_is_gone_are_not_those_of_the_next() {
+    let small = Small::new();
+    small.archive(&[("http://a.test/", 1, html("", &prose(1)))]);
+    small.build();
+    std::fs::remove_dir_all(small.collection.index_dir()).expect("removed");
+    small.archive(&[("http://b.test/", 2, html("", &prose(2)))]);
+    let silent = &silent;
+    jobs::extract(&small.collection, &ExtractOptions::default(), silent).expect("extracted");
+    jobs::fold(&small.collection, &neardup::Config::default(), silent).expect("folded");
+    let analysis = page::AnalysisConfig::default();
+    let config = index::Config::default();
+    let report = jobs::build_index(&small.collection, &config, &analysis, silent).expect("indexed");
+    assert_eq!(report.documents, 2);
+    let index = Index::open(&small.collection.index_dir()).expect("an index");
+    let ranks = jobs::document_ranks(&small.collection, &index).expect("no mix-up");
+    assert!(ranks.is_empty(), "the graph knows nothing of b.test: {ranks:?}");
+}
+
+#[test]
+fn a_collection_has_one_writer() {
+    let small = Small::new();
+    let lock = small.collection.lock().expect("free");
+    let error = small.collection.lock().expect_err("taken").to_string();
+    assert!(error.contains("in use by another"), "{error}");
+    drop(lock);
+    small.collection.lock().expect("free again");
+}
+
+#[test]
+fn a_folder_that_is_no_collection_says_what_to_do() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let error = jobs::Collection::open(folder.path()).expect_err("empty").to_string();
+    assert!(error.contains("crivello init"), "{error}");
+}

@@ -1,0 +1,134 @@
+//! What a browser and a program get.
+
+use std::thread::sleep;
+use std::time::Duration;
+
+use crate::site::{Site, archive, index, numbered, word};
+
+fn twenty_five() -> Site {
+    Site::serve(&(0..25).map(numbered).collect::<Vec<_>>())
+}
+
+#[test]
+fn results_are_highlighted_paged_and_neither_overlap_nor_leave_gaps() {
+    let site = twenty_five();
+    let mut urls = Vec::new();
+    for page in 1..=3 {
+        let answer = site.get(&format!("/search?q=shared&page={page}"));
+        assert_eq!(answer.status, 200);
+        assert!(answer.body.contains("<mark>shared</mark>"), "{}", answer.body);
+        assert_eq!(answer.body.contains("Next"), page < 3);
+        assert_eq!(answer.body.contains("Previous"), page > 1);
+        let found = answer.body.split("<p class=\"url\">").skip(1);
+        urls.extend(found.map(|rest| rest.split('<').next().expect("a URL").to_owned()));
+    }
+    assert_eq!(urls.len(), 25);
+    urls.sort_unstable();
+    urls.dedup();
+    assert_eq!(urls.len(), 25);
+}
+
+#[test]
+fn no_page_has_a_script_and_every_page_forbids_them() {
+    let site = twenty_five();
+    for path in ["/", "/search?q=shared", "/search?q=nothing", "/cached?url=http://numbers.test/3"]
+    {
+        let answer = site.get(path);
+        assert!(!answer.body.contains("<script"), "{path}");
+        assert!(answer.head.contains("content-security-policy: default-src 'none'"), "{path}");
+        assert!(!answer.body.contains("onclick"), "{path}");
+    }
+}
+
+#[test]
+fn crawled_text_never_becomes_markup() {
+    let evil = "<title>&lt;script&gt;alert(1)&lt;/script&gt;</title>\
+        <p>&lt;img src=x onerror=alert(2)&gt; zebra &quot;&gt;&lt;b&gt; words here"
+        .to_owned();
+    let site = Site::serve(&[("http://evil.test/\"><script>".to_owned(), evil)]);
+    for path in ["/search?q=zebra", "/search?q=zebra&explain=1", "/search?q=%3Cscript%3E"] {
+        let answer = site.get(path);
+        assert!(
+            !answer.body.contains("<script") && !answer.body.contains("<img"),
+            "{}",
+            answer.body
+        );
+    }
+}
+
+#[test]
+fn a_cached_copy_is_shown_in_a_frame_that_can_do_nothing() {
+    let page = "<title>Old</title><p>text <script>alert(1)</script>".to_owned();
+    let site = Site::serve(&[("http://a.test/".to_owned(), page)]);
+    let shown = site.get("/cached?url=http://a.test/");
+    assert!(
+        shown.body.contains("<iframe sandbox=\"\" src=\"/cached/raw?url=http%3A%2F%2Fa.test%2F\"")
+    );
+    let raw = site.get("/cached/raw?url=http://a.test/");
+    assert_eq!(raw.status, 200);
+    assert!(raw.body.contains("<p>text"));
+    assert!(raw.head.contains("content-security-policy: sandbox;"), "{}", raw.head);
+    assert_eq!(site.get("/cached?url=http://b.test/").status, 404);
+}
+
+#[test]
+fn a_query_that_cannot_be_read_shows_where() {
+    let site = twenty_five();
+    let answer = site.get("/search?q=solar+%22city");
+    assert_eq!(answer.status, 400);
+    assert!(answer.body.contains("solar &quot;city\n      ^"), "{}", answer.body);
+    let answer = site.get("/api/search?q=solar+%22city");
+    assert_eq!(answer.status, 400);
+    assert!(answer.body.contains("\"column\":7"), "{}", answer.body);
+}
+
+#[test]
+fn the_json_interface_gives_what_the_page_shows() {
+    let site = twenty_five();
+    let answer = site.get(&format!("/api/search?q={}&explain=1", word(7)));
+    let json: serde_json::Value = serde_json::from_str(&answer.body).expect("JSON");
+    assert_eq!(json["total"], 1);
+    assert_eq!(json["hits"][0]["url"], "http://numbers.test/7");
+    assert!(json["hits"][0]["explanation"]["parts"].is_array());
+    let health = site.get("/health");
+    assert!(health.body.contains("\"documents\":25"), "{}", health.body);
+}
+
+#[test]
+fn odd_requests_get_an_answer() {
+    let site = twenty_five();
+    for (path, status) in [
+        ("/search", 200),
+        ("/search?q=", 200),
+        ("/search?q=shared&page=0", 200),
+        ("/search?q=shared&page=18446744073709551615", 200),
+        ("/search?q=shared&page=x", 400),
+        ("/search?q=%ff%fe%00", 400),
+        ("/cached", 400),
+        ("/nothing", 404),
+        ("/api/search?q=shared&k=0", 200),
+        ("/api/search?q=shared&k=1000000&offset=99999999", 200),
+    ] {
+        assert_eq!(site.get(path).status, status, "{path}");
+    }
+    let long = format!("/search?q={}", "a+".repeat(8000));
+    assert!((400..500).contains(&site.get(&long).status));
+    assert_eq!(
+        site.send(b"POST /search HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").status,
+        405
+    );
+}
+
+#[test]
+fn a_new_index_is_noticed() {
+    let site = twenty_five();
+    assert!(site.get("/search?q=latecomer").body.contains("Nothing found"));
+    let page = "<title>Late</title><p>a latecomer arrives".to_owned();
+    archive(&site.collection, &[("http://late.test/".to_owned(), page)]);
+    index(&site.collection);
+    let found = (0..100).any(|_| {
+        sleep(Duration::from_millis(100));
+        site.get("/search?q=latecomer").body.contains("http://late.test/")
+    });
+    assert!(found, "the new index was not picked up in ten seconds");
+}

@@ -1,0 +1,113 @@
+//! A collection in a folder of its own, and a server in front of it.
+
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use archive::{Draft, Kind, WarcWriter, WriterOptions};
+use jobs::{Collection, ExtractOptions, Stage};
+use tempfile::TempDir;
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+
+/// A served collection; the server ends with it.
+pub(crate) struct Site {
+    pub(crate) collection: Collection,
+    address: SocketAddr,
+    _folder: TempDir,
+    _runtime: Runtime,
+}
+
+/// The answer to a request.
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) head: String,
+    pub(crate) body: String,
+}
+
+fn silent(_: Stage, _: u64, _: u64) {}
+
+/// Archives pages, each a URL and its HTML.
+pub(crate) fn archive(collection: &Collection, pages: &[(String, String)]) {
+    let dir = collection.archive_dir();
+    let mut writer = WarcWriter::create(&dir, WriterOptions::default()).expect("a writer");
+    for (url, html) in pages {
+        let block =
+            format!("HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n{html}");
+        let draft = Draft {
+            kind: Kind::Response,
+            date_s: 1_750_000_000,
+            target: Some(url),
+            content_type: "application/http; msgtype=response",
+            extra: &[],
+            payload_offset: block.len() - html.len(),
+            block: block.as_bytes(),
+        };
+        writer.write(&draft).expect("written");
+    }
+    writer.finish().expect("finished");
+}
+
+/// Brings the index up to date.
+pub(crate) fn index(collection: &Collection) {
+    jobs::extract(collection, &ExtractOptions::default(), &silent).expect("extracted");
+    jobs::link(collection, &silent).expect("linked");
+    jobs::rank(collection, &graph::PageRankConfig::default(), &silent).expect("ranked");
+    jobs::fold(collection, &neardup::Config::default(), &silent).expect("folded");
+    let analysis = page::AnalysisConfig::default();
+    jobs::build_index(collection, &index::Config::default(), &analysis, &silent).expect("indexed");
+}
+
+impl Site {
+    pub(crate) fn serve(pages: &[(String, String)]) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let collection = Collection::create(folder.path()).expect("a collection");
+        archive(&collection, pages);
+        index(&collection);
+        let runtime = Runtime::new().expect("a runtime");
+        let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).expect("a port");
+        let address = listener.local_addr().expect("an address");
+        runtime.spawn(serve::serve(
+            collection.clone(),
+            serve::Config::default(),
+            query::Config::default(),
+            page::AnalysisConfig::default(),
+            listener,
+            std::future::pending(),
+        ));
+        Self { collection, address, _folder: folder, _runtime: runtime }
+    }
+
+    pub(crate) fn get(&self, path: &str) -> Answer {
+        self.send(format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").as_bytes())
+    }
+
+    pub(crate) fn send(&self, request: &[u8]) -> Answer {
+        let mut stream = TcpStream::connect(self.address).expect("a server");
+        stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
+        stream.write_all(request).expect("sent");
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).expect("an answer");
+        let answer = String::from_utf8_lossy(&answer).into_owned();
+        let (head, body) = answer.split_once("\r\n\r\n").expect("a head");
+        let status = head.split(' ').nth(1).and_then(|code| code.parse().ok()).expect("a status");
+        Answer { status, head: head.to_lowercase(), body: body.to_owned() }
+    }
+}
+
+/// A page of a made-up site whose text has the words `shared` and that of its number.
+pub(crate) fn numbered(number: usize) -> (String, String) {
+    let filler: Vec<String> = (0..40).map(|i| word(number * 7919 + i * 104_729)).collect();
+    let html = format!(
+        "<title>Page {number}</title><p>A shared beginning, then {} and {}.",
+        word(number),
+        filler.join(" ")
+    );
+    (format!("http://numbers.test/{number}"), html)
+}
+
+/// A number in letters: fingerprints look away from digits.
+pub(crate) fn word(number: usize) -> String {
+    let letter = |digit: char| char::from(b'a' + u8::try_from(digit).expect("ASCII") - b'0');
+    format!("z{}z", number.to_string().chars().map(letter).collect::<String>())
+}

@@ -1,0 +1,320 @@
+//! What people and disks get wrong: a clear message, the right exit code, and nothing lost.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::sandbox::{Ran, Sandbox, files_below, small_web, truth};
+
+/// The command fails with this code, and the message on standard error holds all of `words`.
+fn fails(ran: &Ran, code: i32, words: &[&str]) {
+    assert_eq!(ran.code, code, "{ran:#?}");
+    for word in words {
+        assert!(ran.stderr.contains(word), "no {word:?} in {ran:#?}");
+    }
+}
+
+#[test]
+fn a_folder_that_is_no_collection_is_named_with_what_to_do() {
+    let sandbox = Sandbox::new();
+    for command in ["crawl", "index", "rank", "dedup", "status", "serve"] {
+        fails(&sandbox.run(&[command]), 1, &["is not a collection", "crivello init"]);
+    }
+    fails(&sandbox.run(&["search", "x", "--dir", "nowhere"]), 1, &["nowhere is not a collection"]);
+    assert!(files_below(&sandbox.path(".")).is_empty(), "nothing was written");
+}
+
+#[test]
+fn wrong_usage_is_code_two() {
+    let sandbox = Sandbox::new();
+    sandbox.done(&["init", "web"]);
+    fails(&sandbox.run(&["frobnicate"]), 2, &["unrecognized subcommand"]);
+    fails(&sandbox.run(&["search", "--dir", "web"]), 2, &["QUERY"]);
+    fails(&sandbox.run(&["status", "--dir", "web", "--set", "x"]), 0, &[]);
+    fails(
+        &sandbox.run(&["config", "check", "--dir", "web", "--set", "x"]),
+        2,
+        &["SECTION.KEY=VALUE"],
+    );
+    let set = ["config", "check", "--dir", "web", "--set", "crawl.delay=1"];
+    fails(&sandbox.run(&set), 2, &["unknown field `delay`", "did you mean `delay_ms`?"]);
+    fails(&sandbox.run(&["init", "web"]), 2, &["exists already"]);
+    fails(&sandbox.run(&["crawl", "--dir", "web"]), 1, &["no seeds"]);
+    fails(&sandbox.run(&["crawl", "--dir", "web", "not a url"]), 1, &["not a url"]);
+}
+
+#[test]
+fn a_misspelt_key_is_shown_with_its_line_and_the_right_one() {
+    let sandbox = Sandbox::new();
+    sandbox.done(&["init", "web"]);
+    let file = sandbox.path("web/crivello.toml");
+    let text =
+        fs::read_to_string(&file).expect("text").replace("delay_ms = 1000", "dealy_ms = 1000");
+    let line = text.lines().position(|line| line.starts_with("dealy_ms")).expect("a line") + 1;
+    fs::write(&file, text).expect("written");
+    let shown = format!("{line} | dealy_ms = 1000");
+    for arguments in [["config", "check", "--dir", "web"], ["search", "x", "--dir", "web"]] {
+        fails(&sandbox.run(&arguments), 2, &[&shown, "did you mean `delay_ms`?", "crivello.toml"]);
+    }
+}
+
+#[test]
+fn a_seed_that_cannot_be_reached_is_a_failure_with_its_reason() {
+    let sandbox = Sandbox::new();
+    sandbox.done(&["init", "web"]);
+    let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = free.local_addr().expect("an address").port();
+    drop(free);
+    let seed = format!("http://127.0.0.1:{port}/");
+    let quick = ["--set", "crawl.retry_ms=10", "--set", "crawl.delay_ms=10"];
+    let ran = sandbox.run(&[&["crawl", "--dir", "web", &seed], quick.as_slice()].concat());
+    fails(&ran, 1, &["no page could be fetched", &format!("127.0.0.1:{port}"), "refused"]);
+    fails(&sandbox.run(&["crawl", "--dir", "web", "http://example.org/"]), 1, &["contact"]);
+}
+
+#[test]
+fn any_query_is_answered_or_refused_in_words() {
+    let (sandbox, server) = (Sandbox::new(), small_web());
+    sandbox.build(&server);
+    let long = "word ".repeat(5000);
+    let deep = "(".repeat(500);
+    for query in [
+        "\"",
+        "(",
+        ")",
+        "-",
+        "a OR",
+        "OR",
+        "NOT",
+        "title:",
+        "site:",
+        "\u{1}\u{7f}",
+        "💥",
+        "a\u{301}",
+        "-the",
+        "((a) b",
+        "\"a b",
+        "::",
+        "title:title:x",
+        "*",
+        "\\",
+        "' OR 1=1 --",
+        "<script>",
+        &long,
+        &deep,
+    ] {
+        let ran = sandbox.run(&["search", "--dir", "web", "--", query]);
+        assert!([0, 2, 3].contains(&ran.code), "{query:?}: {ran:#?}");
+        assert!(ran.code != 2 || !ran.stderr.is_empty(), "{query:?}: {ran:#?}");
+    }
+    let bytes = OsStr::from_bytes(b"\xff\xfe");
+    let output = sandbox.command(&["search", "--dir", "web"]).arg(bytes).output().expect("runs");
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+}
+
+#[test]
+fn a_port_in_use_is_named() {
+    let (sandbox, server) = (Sandbox::new(), small_web());
+    sandbox.build(&server);
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = taken.local_addr().expect("an address").to_string();
+    fails(
+        &sandbox.run(&["serve", "--dir", "web", "--listen", &address]),
+        1,
+        &[&address, "--listen"],
+    );
+    let port = server.port().to_string();
+    fails(&sandbox.run(&["simweb", "--port", &port]), 1, &[&port]);
+}
+
+#[test]
+fn two_writers_do_not_meet() {
+    let (sandbox, server) = (Sandbox::new(), small_web());
+    sandbox.build(&server);
+    let collection = jobs::Collection::open(&sandbox.path("web")).expect("a collection");
+    let _lock = collection.lock().expect("free");
+    for command in ["crawl", "index", "rank", "dedup"] {
+        fails(&sandbox.run(&[command, "--dir", "web"]), 1, &["in use by another crivello process"]);
+    }
+    sandbox.done(&["search", "--dir", "web", "the"]);
+    sandbox.done(&["status", "--dir", "web"]);
+}
+
+/// What a search for everything says, or why it cannot.
+fn everything(sandbox: &Sandbox) -> Ran {
+    let query = "the OR di OR der OR la OR no OR garden OR \"of the\"";
+    sandbox.run(&["search", "--dir", "web", "--json", "-k", "50", "--explain", query])
+}
+
+/// Flips bits all over a file, one at a time: the same answer, or an error that names the file.
+fn flip(file: &Path, flips: usize, expected: &str, look: &dyn Fn() -> Ran) -> usize {
+    let whole = fs::read(file).expect("bytes");
+    let name = file.file_name().expect("a name").to_string_lossy().into_owned();
+    let mut noticed = 0;
+    for number in 0..flips.min(whole.len()) {
+        let at = number * whole.len() / flips.min(whole.len());
+        let mut damaged = whole.clone();
+        damaged[at] ^= 1 << (number % 8);
+        fs::write(file, &damaged).expect("written");
+        let ran = look();
+        if ran.code == 1 {
+            assert!(ran.stderr.contains(&name), "byte {at} of {name}: {ran:#?}");
+            noticed += 1;
+        } else {
+            assert_eq!(ran.stdout, expected, "byte {at} of {name} changes the answer");
+        }
+    }
+    fs::write(file, whole).expect("put back");
+    noticed
+}
+
+#[test]
+fn a_flipped_byte_anywhere_is_an_error_that_names_the_file_or_changes_nothing() {
+    let (sandbox, server) = (Sandbox::new(), small_web());
+    sandbox.build(&server);
+    let expected = everything(&sandbox).stdout;
+    assert!(expected.len() > 1000, "{expected}");
+    let mut noticed = 0;
+    for folder in ["index", "pages", "graph", "dups"] {
+        for file in files_below(&sandbox.path("web").join(folder)) {
+            noticed += flip(&file, 8, &expected, &|| everything(&sandbox));
+        }
+    }
+    assert!(noticed > 40, "only {noticed} flips were noticed");
+}
+
+#[test]
+fn a_flipped_byte_of_the_archive_is_found_by_verify_and_by_indexing() {
+    let (sandbox, server) = (Sandbox::new(), small_web());
+    sandbox.build(&server);
+    let archives = files_below(&sandbox.path("web/archive"));
+    let archive = archives.iter().find(|path| path.to_string_lossy().ends_with(".warc.gz"));
+    let archive = archive.expect("an archive");
+    let expected = sandbox.done(&["archive", "verify", "--dir", "web", "--json"]);
+    let verify = || sandbox.run(&["archive", "verify", "--dir", "web", "--json"]);
+    let noticed = flip(archive, 40, &expected, &verify);
+    assert!(noticed > 36, "only {noticed} of 40 flips were noticed");
+
+    let whole = fs::read(archive).expect("bytes");
+    let mut damaged = whole.clone();
+    damaged[whole.len() / 2] ^= 0x40;
+    fs::write(archive, &damaged).expect("written");
+    fs::remove_dir_all(sandbox.path("web/pages")).expect("removed");
+    let ran = sandbox.run(&["index", "--dir", "web"]);
+    fails(&ran, 1, &["crivello-00001.warc.gz"]);
+    fs::write(archive, whole).expect("put back");
+    sandbox.done(&["index", "--dir", "web"]);
+}
+
+#[test]
+fn a_bad_import_changes_nothing() {
+    let sandbox = Sandbox::new();
+    sandbox.done(&["init", "web"]);
+    let write = |name: &str, bytes: &[u8]| fs::write(sandbox.path(name), bytes).expect("a file");
+    write("no.jsonl", b"{\"id\": \"1\", \"text\": \"fine\"}\n{\"id\": 2}\n");
+    fails(&sandbox.run(&["import", "no.jsonl", "--dir", "web"]), 1, &["no.jsonl, line 2"]);
+    write("no.warc", b"this is not a WARC file at all\n");
+    fails(&sandbox.run(&["import", "no.warc", "--dir", "web"]), 1, &["no.warc"]);
+    write("empty.warc", b"");
+    fails(&sandbox.run(&["import", "empty.warc", "--dir", "web"]), 1, &["empty.warc"]);
+    fails(&sandbox.run(&["import", "absent.warc", "--dir", "web"]), 1, &["absent.warc"]);
+    assert!(files_below(&sandbox.path("web/archive")).is_empty());
+}
+
+#[test]
+fn needs_shared_archives_of_other_producers_import_or_say_why_not() {
+    let shared = std::env::var_os("CRIVELLO_SHARED")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"), Into::into);
+    let files: Vec<_> = files_below(&shared.join("samples/warc"))
+        .into_iter()
+        .filter(|path| {
+            let name = path.to_string_lossy().to_lowercase();
+            [".warc", ".warc.gz", ".arc", ".arc.gz"].iter().any(|ending| name.ends_with(ending))
+        })
+        .collect();
+    assert!(files.len() > 10, "{files:?}");
+    let mut imported = 0;
+    for file in files {
+        let sandbox = Sandbox::new();
+        sandbox.done(&["init", "web"]);
+        let name = file.file_name().expect("a name").to_string_lossy().into_owned();
+        let ran = sandbox.run(&["import", &file.to_string_lossy(), "--dir", "web"]);
+        if ran.code == 0 {
+            imported += 1;
+            sandbox.done(&["index", "--dir", "web"]);
+            sandbox.done(&["archive", "verify", "--dir", "web"]);
+        } else {
+            fails(&ran, 1, &[&name]);
+            assert!(files_below(&sandbox.path("web/archive")).is_empty(), "{name}");
+        }
+    }
+    assert!(imported > 10, "only {imported} files were imported");
+}
+
+#[test]
+fn needs_root_a_full_disk_is_said_and_loses_nothing() {
+    let server = small_web();
+    let sandbox = Sandbox::new();
+    let mount = sandbox.path("small");
+    fs::create_dir(&mount).expect("a folder");
+    let mounted = |options: &str| {
+        let status = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", options, "tmpfs"])
+            .arg(&mount)
+            .status()
+            .expect("mount runs");
+        assert!(status.success(), "a small file system cannot be mounted");
+    };
+    mounted("size=128k");
+    let guard = Unmount(&mount);
+    sandbox.init(&server);
+    fs::copy(sandbox.path("web/crivello.toml"), mount.join("crivello.toml")).expect("copied");
+    let seed = server.web().seeds().remove(0);
+    let steps: [&[&str]; 4] = [
+        &["crawl", "--dir", "small", &seed],
+        &["rank", "--dir", "small"],
+        &["index", "--dir", "small"],
+        &["search", "--dir", "small", "the"],
+    ];
+    // Every size a little larger, until all of it fits; no failure may spoil what came before.
+    let (mut size_kib, mut failures) = (128, 0);
+    for step in steps {
+        loop {
+            let ran = sandbox.run(step);
+            if ran.code == 0 {
+                break;
+            }
+            fails(&ran, 1, &["No space left on device"]);
+            failures += 1;
+            size_kib += 64;
+            assert!(size_kib < 64 << 10, "it never fits: {ran:#?}");
+            mounted(&format!("remount,size={size_kib}k"));
+        }
+    }
+    assert!(failures >= 3, "the disk was full only {failures} times");
+    let listed = sandbox.done(&["archive", "list", "--dir", "small", "--json"]);
+    let mut ok: Vec<String> = listed
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).expect("JSON"))
+        .filter(|line| line["status"] == 200)
+        .map(|line| line["url"].as_str().expect("a URL").to_owned())
+        .collect();
+    ok.sort_unstable();
+    for page in &truth(&server).pages {
+        assert!(ok.binary_search(&page.url).is_ok(), "{} is lost", page.url);
+    }
+    drop(guard);
+}
+
+/// Takes a file system away again.
+struct Unmount<'a>(&'a Path);
+
+impl Drop for Unmount<'_> {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(self.0).status();
+    }
+}
