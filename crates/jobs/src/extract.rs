@@ -3,18 +3,18 @@
 //! What lives here: what a record means for its URL. What does not: how HTML is read (`page`), how a
 //! WARC is read (`archive`).
 //!
-//! **Invariant.** A part depends on its archive file alone, so files are read in parallel, and a file
-//! that has not changed is never read again.
+//! **Invariant.** A part depends on its archive file and the options alone, so files are read in
+//! parallel, and a file that has not changed is not read again with the same options.
 
 use std::fs;
 use std::path::Path;
-use std::sync::Mutex;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use archive::{Kind, Record, WarcReader};
 use page::{Directives, Url};
 use serde::Deserialize;
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::pages::{
     Fate, OutLink, PART_COUNT_MAX, PageRow, PartName, PartWriter, Parts, write_directory,
@@ -77,23 +77,20 @@ pub fn extract(
     fs::create_dir_all(&dir).map_err(JobsError::io(&dir))?;
     // A killed crawl leaves a torn record at the end; whoever runs a stage holds the collection's lock.
     archive::repair(&collection.archive_dir())?;
-    let (kept, missing) = plan(collection, &dir)?;
+    let Plan { kept: mut parts, missing, unchanged } = Plan::of(collection, options)?;
     let files_read = missing.len() as u64;
-    let unchanged = missing.is_empty() && kept == Parts::read(&dir)?;
-    let directory = if unchanged && dir.join("directory").is_file() {
-        PageTable::open(&dir)?
-    } else {
+    if !unchanged {
         read_files(collection, &dir, &missing, options, progress)?;
-        let mut parts = kept;
         parts.names.extend(missing);
         // By file name, so that of two captures in one second the later file's counts.
         parts.names.sort_by(|a, b| a.archive_file.cmp(&b.archive_file));
-        parts.write(&dir)?;
+        // The list comes last: a kill in between leaves one that still names files to read.
         write_directory(&dir, &parts)?;
+        parts.write(&dir)?;
         remove_leftovers(&dir, &parts)?;
-        PageTable::open(&dir)?
-    };
-    let directory = directory.directory();
+    }
+    let table = PageTable::open(&dir)?;
+    let directory = table.directory();
     Ok(ExtractReport {
         files_read,
         pages: directory.entries().len() as u64,
@@ -102,28 +99,57 @@ pub fn extract(
     })
 }
 
-/// Which parts can stay and which archive files are to be read, each with the number of its part.
-fn plan(collection: &Collection, dir: &Path) -> Result<(Parts, Vec<PartName>), JobsError> {
-    let had = Parts::read(dir)?;
-    let mut kept = Parts::default();
-    let mut missing = Vec::new();
-    let mut next = had.names.iter().map(|name| u64::from(name.number) + 1).max().unwrap_or(0);
-    for archive_file in archive::Archive::open(&collection.archive_dir())?.files() {
-        let path = collection.archive_dir().join(archive_file);
-        let archive_bytes = fs::metadata(&path).map_err(JobsError::io(&path))?.len();
-        let same = |name: &&PartName| {
-            name.archive_file == *archive_file && name.archive_bytes == archive_bytes
-        };
-        if let Some(name) = had.names.iter().find(same) {
-            kept.names.push(name.clone());
-            continue;
-        }
-        let number = u16::try_from(next)
-            .map_err(|_| JobsError::TooMany { what: "archive files", most: PART_COUNT_MAX })?;
-        next += 1;
-        missing.push(PartName { number, archive_file: archive_file.clone(), archive_bytes });
+/// Whether the page table holds what the archive holds now: then [`extract`] has nothing to do.
+pub fn is_extracted(collection: &Collection, options: &ExtractOptions) -> Result<bool, JobsError> {
+    Ok(Plan::of(collection, options)?.unchanged)
+}
+
+impl ExtractOptions {
+    /// Tells options that make other rows from those that make the same.
+    fn identity(&self) -> String {
+        let Self { page, body_bytes_max, agent, threads: _ } = self;
+        let text = format!("{page:?} {body_bytes_max} {agent}");
+        format!("{:016x}", xxh3_64(text.as_bytes()))
     }
-    Ok((kept, missing))
+}
+
+/// What is to be done.
+struct Plan {
+    /// Parts that can stay.
+    kept: Parts,
+    /// Archive files to read, each with the number of its part.
+    missing: Vec<PartName>,
+    /// Nothing is to be done.
+    unchanged: bool,
+}
+
+impl Plan {
+    fn of(collection: &Collection, options: &ExtractOptions) -> Result<Self, JobsError> {
+        let dir = collection.pages_dir();
+        let had = Parts::read(&dir)?;
+        let options = options.identity();
+        let mut kept = Parts { options, names: Vec::new() };
+        let mut missing = Vec::new();
+        let mut next = had.names.iter().map(|name| u64::from(name.number) + 1).max().unwrap_or(0);
+        let usable = if had.options == kept.options { had.names.as_slice() } else { &[] };
+        for archive_file in archive::Archive::open(&collection.archive_dir())?.files() {
+            let path = collection.archive_dir().join(archive_file);
+            let archive_bytes = fs::metadata(&path).map_err(JobsError::io(&path))?.len();
+            let same = |name: &&PartName| {
+                name.archive_file == *archive_file && name.archive_bytes == archive_bytes
+            };
+            if let Some(name) = usable.iter().find(same) {
+                kept.names.push(name.clone());
+                continue;
+            }
+            let number = u16::try_from(next)
+                .map_err(|_| JobsError::TooMany { what: "archive files", most: PART_COUNT_MAX })?;
+            next += 1;
+            missing.push(PartName { number, archive_file: archive_file.clone(), archive_bytes });
+        }
+        let unchanged = missing.is_empty() && kept == had && dir.join("directory").is_file();
+        Ok(Self { kept, missing, unchanged })
+    }
 }
 
 fn read_files(
@@ -205,6 +231,10 @@ fn response(record: &Record, url: &Url, options: &ExtractOptions) -> Fate {
     };
     match answer.status {
         200 => {}
+        // Not modified, busy, broken: an earlier capture still counts.
+        304 | 429 | 500..=599 => {
+            return Fate::Failed { what: format!("status {}", answer.status) };
+        }
         300..=399 => {
             let target = answer.header("location");
             let target = target.and_then(|to| page::normalise(to, Some(url), &options.page).ok());
@@ -213,7 +243,6 @@ fn response(record: &Record, url: &Url, options: &ExtractOptions) -> Fate {
                 None => Fate::Gone { what: format!("status {} that leads nowhere", answer.status) },
             };
         }
-        429 | 500..=599 => return Fate::Failed { what: format!("status {}", answer.status) },
         status => return Fate::Gone { what: format!("status {status}") },
     }
     let body = match answer.decoded_body(options.body_bytes_max) {
@@ -233,7 +262,7 @@ fn resource(record: &Record, url: Option<&Url>, options: &ExtractOptions) -> Opt
     let content_type = record.content_type.as_deref();
     if content_type.is_some_and(|kind| kind.starts_with("application/json")) {
         let imported: Imported = serde_json::from_slice(&record.block).ok()?;
-        return Some(Fate::Page(Box::new(imported.into_row(record))));
+        return Some(Fate::Page(Box::new(imported.into_row(record, &options.page))));
     }
     Some(text_of(record, url?, content_type, &record.block, Directives::default(), options))
 }
@@ -273,7 +302,9 @@ fn text_of(
 }
 
 impl Imported {
-    fn into_row(self, record: &Record) -> PageRow {
+    fn into_row(mut self, record: &Record, limits: &page::Limits) -> PageRow {
+        self.title.truncate(self.title.floor_char_boundary(limits.title_bytes_max));
+        self.text.truncate(self.text.floor_char_boundary(limits.text_bytes_max));
         PageRow {
             record_offset: record.location.offset,
             record_length: record.location.length,

@@ -11,7 +11,7 @@ use std::cmp::Reverse;
 
 use codes::vbyte;
 
-use crate::pages::Directory;
+use crate::pages::{Directory, put_text, take_text};
 use crate::rank::node_ranks;
 use crate::{Collection, JobsError, PageTable, Progress, Stage, disk};
 
@@ -33,14 +33,16 @@ pub struct FoldReport {
 /// Who stands behind whom.
 #[derive(Debug)]
 pub struct Folding {
-    /// The directory and the settings it was made from.
-    pub source: String,
+    /// The directory, the settings and the ranks it was made from.
+    source: String,
     representatives: Vec<u32>,
+    /// (representative, place) of the pages that stand behind another, in order.
+    behind: Vec<(u32, u32)>,
 }
 
 impl Folding {
-    /// The clusters as they stand; `None` where there are none yet.
-    pub fn open(collection: &Collection) -> Result<Option<Self>, JobsError> {
+    /// The clusters of `directory`; `None` where there are none yet, or only those of another.
+    pub fn open(collection: &Collection, directory: &Directory) -> Result<Option<Self>, JobsError> {
         let path = collection.dups_dir().join("clusters");
         let Some(bytes) = disk::read_sealed(&path, MAGIC)? else { return Ok(None) };
         let damaged = JobsError::Damaged {
@@ -48,7 +50,22 @@ impl Folding {
             offset: MAGIC.len() as u64,
             what: "clusters that cannot be read",
         };
-        Self::decode(&bytes).map(Some).ok_or(damaged)
+        let folding = Self::decode(&bytes).ok_or(damaged)?;
+        let pages = directory.entries().len();
+        let of_it = folding.source.split(' ').next() == Some(directory.id());
+        Ok(Some(folding).filter(|folding| of_it && folding.representatives.len() == pages))
+    }
+
+    fn new(source: String, representatives: Vec<u32>) -> Self {
+        let pairs = representatives.iter().copied().zip(0_u32..);
+        let mut behind: Vec<_> = pairs.filter(|(head, place)| head != place).collect();
+        behind.sort_unstable();
+        Self { source, representatives, behind }
+    }
+
+    /// Identifies what it was made from; outputs made from it carry that.
+    pub fn source(&self) -> &str {
+        &self.source
     }
 
     /// The place of the page that represents the page at `place`.
@@ -56,27 +73,23 @@ impl Folding {
         self.representatives.get(place).map(|&place| place as usize)
     }
 
-    /// The places of all pages that `place` represents, itself included.
-    pub fn members(&self, place: usize) -> impl Iterator<Item = usize> + '_ {
-        let of = move |&(_, &represents): &(usize, &u32)| represents as usize == place;
-        self.representatives.iter().enumerate().filter(of).map(|(member, _)| member)
+    /// The places of the pages that stand behind the page at `place`.
+    pub fn behind(&self, place: usize) -> impl Iterator<Item = usize> + '_ {
+        let first = self.behind.partition_point(|&(head, _)| (head as usize) < place);
+        let mine =
+            self.behind[first..].iter().take_while(move |&&(head, _)| head as usize == place);
+        mine.map(|&(_, member)| member as usize)
     }
 
     /// Number of clusters of two or more, and of pages that stand behind another.
     pub fn counts(&self) -> (u64, u64) {
-        let behind = |&(place, &represents): &(usize, &u32)| represents as usize != place;
-        let mut heads: Vec<u32> =
-            self.representatives.iter().enumerate().filter(behind).map(|(_, &head)| head).collect();
-        let folded = heads.len() as u64;
-        heads.sort_unstable();
-        heads.dedup();
-        (heads.len() as u64, folded)
+        let clusters = self.behind.chunk_by(|(a, _), (b, _)| a == b).count();
+        (clusters as u64, self.behind.len() as u64)
     }
 
     fn write(&self, collection: &Collection) -> Result<(), JobsError> {
         let mut out = Vec::new();
-        vbyte::write(&mut out, self.source.len() as u64);
-        out.extend_from_slice(self.source.as_bytes());
+        put_text(&mut out, &self.source);
         vbyte::write(&mut out, self.representatives.len() as u64);
         for &place in &self.representatives {
             vbyte::write(&mut out, u64::from(place));
@@ -86,18 +99,14 @@ impl Folding {
 
     fn decode(mut input: &[u8]) -> Option<Self> {
         let input = &mut input;
-        let length = usize::try_from(vbyte::read(input)?).ok()?;
-        let (source, rest) = input.split_at_checked(length)?;
-        *input = rest;
-        let source = std::str::from_utf8(source).ok()?.to_owned();
+        let source = take_text(input)?;
         let count = vbyte::read(input)?;
         let mut representatives = Vec::new();
         for _ in 0..count {
-            let place =
-                u32::try_from(vbyte::read(input)?).ok().filter(|&p| u64::from(p) < count)?;
-            representatives.push(place);
+            let place = vbyte::read(input).filter(|&place| place < count)?;
+            representatives.push(u32::try_from(place).ok()?);
         }
-        Some(Self { source, representatives })
+        input.is_empty().then(|| Self::new(source, representatives))
     }
 }
 
@@ -118,7 +127,7 @@ pub fn fold(
         config.words_min,
         identity(ranks.as_deref().unwrap_or_default())
     );
-    if let Some(folding) = Folding::open(collection)?
+    if let Some(folding) = Folding::open(collection, directory)?
         && folding.source == source
     {
         let (clusters, folded) = folding.counts();
@@ -129,7 +138,7 @@ pub fn fold(
     let mut clusters = Clusters::of(neardup::fold(&fingerprints, config));
     let named = join_canonicals(directory, &mut clusters);
     let representatives = choose(directory, &mut clusters, &named, ranks.as_deref());
-    let folding = Folding { source, representatives };
+    let folding = Folding::new(source, representatives);
     folding.write(collection)?;
     progress(Stage::Fold, pages, pages);
     let (clusters, folded) = folding.counts();

@@ -17,7 +17,7 @@ use crate::{Collection, Folding, JobsError, PageRow, PageTable, Progress, Stage}
 
 /// Anchor text kept for one page.
 const ANCHOR_BYTES_MAX: usize = 2048;
-/// Links of one page that count for anchor text.
+/// A link with more text than this says nothing in particular about where it leads.
 const ANCHOR_LINK_BYTES_MAX: usize = 200;
 
 /// What the stage built.
@@ -44,9 +44,9 @@ pub fn build_index(
 ) -> Result<IndexReport, JobsError> {
     let table = PageTable::open(&collection.pages_dir())?;
     let missing = JobsError::Missing { needs: "the list of duplicates", command: "dedup" };
-    let folding = Folding::open(collection)?.ok_or(missing)?;
+    let folding = Folding::open(collection, table.directory())?.ok_or(missing)?;
     let plan = Plan::of(&table, &folding);
-    let source = format!("{} / {} / {analysis:?}", table.directory().id(), folding.source);
+    let source = format!("{} / {} / {analysis:?}", table.directory().id(), folding.source());
     if let Ok(index) = Index::open(&collection.index_dir())
         && index.source() == source
     {
@@ -62,7 +62,11 @@ pub fn build_index(
     let total = plan.places.len() as u64;
     for (done, &place) in (1..).zip(&plan.places) {
         let entry = &table.directory().entries()[place];
-        let Some((url, page)) = table.page(entry.pointer)? else { continue };
+        let (url, page) = table.page(entry.pointer)?.ok_or_else(|| JobsError::Damaged {
+            path: collection.pages_dir().join("directory"),
+            offset: 0,
+            what: "it names a page that no part holds",
+        })?;
         let record = DocRecord {
             url,
             title: page.title.clone(),
@@ -118,14 +122,15 @@ impl Plan {
     }
 }
 
-/// For each page the distinct texts of the links that lead to it or to a copy of it.
+/// For each page the distinct texts of the links that lead to it or to a copy of it; links that the
+/// linking page does not vouch for are left out, as they are in the graph.
 fn anchors_of(table: &PageTable, folding: &Folding) -> Result<Vec<BTreeSet<String>>, JobsError> {
     let directory = table.directory();
     let places = directory.resolver();
     let mut anchors = vec![BTreeSet::new(); directory.entries().len()];
     let mut bytes = vec![0_usize; anchors.len()];
     table.each_live(&mut |from, page| {
-        for link in &page.links {
+        for link in page.links.iter().filter(|link| !link.nofollow) {
             let Some(&target) = places.get(link.url.as_str()) else { continue };
             let place = folding.representative(target as usize).unwrap_or(target as usize);
             let fits = (1..=ANCHOR_LINK_BYTES_MAX).contains(&link.text.len());
@@ -177,7 +182,7 @@ fn put(writer: &mut IndexWriter, analyzer: &Analyzer, field: Field, text: &str) 
     last
 }
 
-/// What of a URL is worth searching: host and path, without scheme and port.
+/// What of a URL is worth searching: all but the scheme.
 fn url_words(url: &Url) -> &str {
     let text = url.as_str();
     text.split_once("://").map_or(text, |(_, rest)| rest)

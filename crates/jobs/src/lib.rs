@@ -6,14 +6,15 @@
 //! | stage | reads | writes | function |
 //! |---|---|---|---|
 //! | extract | `archive/` | `pages/` | [`extract`] |
-//! | link | `pages/` | `graph/` | [`link`] |
-//! | rank | `graph/` | `graph/pagerank.ranks` | [`rank`] |
+//! | link | `pages/` | `graph/links/`, `graph/source` | [`link`] |
+//! | rank | `graph/` | `graph/pagerank.ranks`, `graph/documents-….ranks` | [`rank`] |
 //! | fold | `pages/`, ranks if there are any | `dups/` | [`fold`] |
-//! | index | `pages/`, `dups/` | `index/` | [`build_index`] |
+//! | index | `pages/`, `dups/`, ranks | `index/`, `graph/documents-….ranks` | [`build_index`] |
 //!
 //! **Invariant.** A stage writes beside and renames into place: after a kill at any moment every
-//! output is the old one or the new one, whole. Each output names the input that it was made from,
-//! so a stage whose input has not changed does nothing and a stale output is recognised.
+//! output is the old one, the new one, or absent, and whole. Pages, graph, clusters and index name the
+//! input that they were made from, so that their stage does nothing where it has not changed and a
+//! stale output is recognised; ranks are removed with the graph that they belong to.
 #![forbid(unsafe_code)]
 
 mod collection;
@@ -29,7 +30,7 @@ mod rank;
 
 pub use collection::{Collection, Lock};
 pub use error::JobsError;
-pub use extract::{ExtractOptions, ExtractReport, extract};
+pub use extract::{ExtractOptions, ExtractReport, extract, is_extracted};
 pub use fold::{FoldReport, Folding, fold};
 pub use indexing::{IndexReport, build_index};
 pub use link::{LinkReport, Linking, link};

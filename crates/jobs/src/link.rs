@@ -65,10 +65,12 @@ pub fn link(collection: &Collection, progress: Progress<'_>) -> Result<LinkRepor
     let dir = collection.graph_dir();
     fs::create_dir_all(&dir).map_err(JobsError::io(&dir))?;
     // The source goes first and comes back last: a kill in between leaves a graph that no source
-    // vouches for, and the next run builds it again.
+    // vouches for, and the next run builds it again. Ranks of the old graph say nothing of the new.
     let source = dir.join("source");
-    if source.is_file() {
-        fs::remove_file(&source).map_err(JobsError::io(&source))?;
+    for path in [&source, &collection.ranks_file()] {
+        if path.is_file() {
+            fs::remove_file(path).map_err(JobsError::io(path))?;
+        }
     }
     let graph = Graph::build(&collection.links_dir(), nodes, arcs.into_iter())?;
     let text = format!("{outside} {}", directory.id());

@@ -68,11 +68,10 @@ impl Directory {
 
     /// The place of `url`, if it is a live page.
     pub fn find(&self, url: &str) -> Option<usize> {
-        let key = (archive::surt(url), url);
-        let order = |entry: &Entry| (archive::surt(&entry.url), entry.url.clone());
-        self.entries
-            .binary_search_by(|entry| order(entry).cmp(&(key.0.clone(), key.1.to_owned())))
-            .ok()
+        let key = archive::surt(url);
+        let order =
+            |entry: &Entry| archive::surt(&entry.url).cmp(&key).then_with(|| (*entry.url).cmp(url));
+        self.entries.binary_search_by(order).ok()
     }
 
     /// Where `url` leads, if it is a redirect.

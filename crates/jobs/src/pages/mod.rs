@@ -14,5 +14,6 @@ mod table;
 pub use directory::{Directory, Entry};
 pub(crate) use part::PartWriter;
 pub use row::{Fate, OutLink, PagePointer, PageRow};
+pub(crate) use row::{put_text, take_text};
 pub use table::PageTable;
 pub(crate) use table::{PART_COUNT_MAX, PartName, Parts, write_directory};

@@ -18,7 +18,7 @@ use crate::JobsError;
 const MAGIC: [u8; 8] = *b"CRVPAGE\x01";
 /// Rows gather until they are this many bytes.
 const BLOCK_BYTES: usize = 64 << 10;
-/// No row comes near this; a block that claims more is damaged.
+/// The limits of a page keep every row far below this; a block that claims more is damaged.
 const BLOCK_BYTES_MAX: u32 = 256 << 20;
 const HEADER_BYTES: usize = 16;
 
@@ -159,7 +159,8 @@ impl Part {
             return Err(self.damaged(offset, "cut short"));
         }
         let header = Header::from_bytes(header);
-        if header.packed > BLOCK_BYTES_MAX || header.rows_bytes > BLOCK_BYTES_MAX {
+        let bytes = header.packed.max(header.rows_bytes);
+        if bytes > BLOCK_BYTES_MAX || header.row_count as usize > BLOCK_ROWS_MAX {
             return Err(self.damaged(offset, "a block of impossible size"));
         }
         let mut packed = vec![0; header.packed as usize];

@@ -1,9 +1,12 @@
 //! The page table as a whole: its parts, its directory, and rows by pointer.
 //!
-//! **Invariant.** `pages/parts` names, for each part, the archive file and how many bytes of it the
-//! part covers; a part whose file has another length by now is made again.
+//! **Invariant.** `pages/parts` names the options that the parts were made with and, for each part,
+//! the archive file and how many bytes of it the part covers; a part whose file has another length by
+//! now is made again, and so are all after a change of options. The directory is written before the
+//! list: a list that names every archive file vouches for the directory.
 
 use std::collections::VecDeque;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -31,6 +34,8 @@ pub(crate) struct PartName {
 /// The list of parts.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Parts {
+    /// Identifies the options that the parts were made with.
+    pub(crate) options: String,
     pub(crate) names: Vec<PartName>,
 }
 
@@ -47,6 +52,7 @@ impl Parts {
 
     pub(crate) fn write(&self, dir: &Path) -> Result<(), JobsError> {
         let mut out = Vec::new();
+        put_text(&mut out, &self.options);
         vbyte::write(&mut out, self.names.len() as u64);
         for name in &self.names {
             vbyte::write(&mut out, u64::from(name.number));
@@ -62,6 +68,7 @@ impl Parts {
 
     fn decode(mut input: &[u8]) -> Option<Self> {
         let input = &mut input;
+        let options = take_text(input)?;
         let count = vbyte::read(input)?;
         let mut names = Vec::new();
         for _ in 0..count {
@@ -71,7 +78,7 @@ impl Parts {
                 archive_bytes: vbyte::read(input)?,
             });
         }
-        Some(Self { names })
+        input.is_empty().then_some(Self { options, names })
     }
 }
 
@@ -106,12 +113,18 @@ impl PageTable {
         Some(&name.archive_file)
     }
 
-    /// The page at `pointer` with its URL; `None` if the pointer leads to no page.
+    /// The page at `pointer` with its URL; `None` if the pointer leads to no page, or to a part that a
+    /// later run of the stage has removed.
     pub fn page(&self, pointer: PagePointer) -> Result<Option<(String, PageRow)>, JobsError> {
         if self.archive_file(pointer.part).is_none() {
             return Ok(None);
         }
-        let rows = self.block(pointer)?;
+        let rows = match self.block(pointer) {
+            Err(JobsError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
+                return Ok(None);
+            }
+            rows => rows?,
+        };
         Ok(match rows.get(usize::from(pointer.row)) {
             Some((url, _, Fate::Page(page))) => Some((url.clone(), page.as_ref().clone())),
             _ => None,
@@ -154,7 +167,7 @@ impl PageTable {
 }
 
 /// Reads all parts once and writes the directory of what counts.
-pub(crate) fn write_directory(dir: &Path, parts: &Parts) -> Result<Directory, JobsError> {
+pub(crate) fn write_directory(dir: &Path, parts: &Parts) -> Result<(), JobsError> {
     let mut builder = DirectoryBuilder::default();
     for name in &parts.names {
         let mut part = Part::open(&Parts::path(dir, name.number))?;
@@ -167,7 +180,5 @@ pub(crate) fn write_directory(dir: &Path, parts: &Parts) -> Result<Directory, Jo
             offset = next;
         }
     }
-    let path = dir.join("directory");
-    builder.finish().write(&path)?;
-    Ok(Directory::read(&path)?.expect("it was written just now"))
+    builder.finish().write(&dir.join("directory"))
 }

@@ -60,6 +60,7 @@ fn the_newest_answer_counts_and_a_failure_hides_nothing() {
         ("http://a.test/", 10, html("<title>Old</title>", &prose(2))),
         ("http://b.test/", 10, html("<title>Stays</title>", &prose(3))),
         ("http://b.test/", 20, "HTTP/1.1 503 Busy\r\n\r\n".to_owned()),
+        ("http://b.test/", 30, "HTTP/1.1 304 Not Modified\r\n\r\n".to_owned()),
         ("http://c.test/", 10, html("<title>Was</title>", &prose(4))),
         ("http://c.test/", 20, "HTTP/1.1 410 Gone\r\n\r\n".to_owned()),
     ]);
@@ -91,8 +92,8 @@ fn links_become_arcs_and_anchors_through_redirects() {
     assert_eq!(built.link.outside, 1);
     assert_eq!((built.rank.nodes, built.rank.arcs), (3, 2));
     assert!(built.rank.error_bound <= 1e-9, "{built:?}");
-    for term in ["zwetschg", "quitt"] {
-        assert_eq!(frequency(&small, Field::Anchor, term), 1, "{term}");
+    for (term, count) in [("zwetschg", 1), ("quitt", 1), ("mirabell", 0)] {
+        assert_eq!(frequency(&small, Field::Anchor, term), count, "{term}");
     }
     let index = Index::open(&small.collection.index_dir()).expect("an index");
     let ranks = jobs::document_ranks(&small.collection, &index).expect("ranks").remove(0);
@@ -116,11 +117,14 @@ fn a_cluster_is_represented_by_its_canonical_then_its_best_ranked_page() {
     let built = small.build();
     assert_eq!((built.fold.clusters, built.fold.folded), (2, 2), "{built:?}");
     assert_eq!(documents(&small), ["http://hub.test/", "http://m.test/", "http://z.test/"]);
-    let folding = Folding::open(&small.collection).expect("readable").expect("folded");
     let table = PageTable::open(&small.collection.pages_dir()).expect("a table");
+    let folding = Folding::open(&small.collection, table.directory()).expect("readable");
+    let folding = folding.expect("folded");
     let place = |url| table.directory().find(url).expect("a page");
     assert_eq!(folding.representative(place("http://a.test/")), Some(place("http://m.test/")));
-    assert_eq!(folding.members(place("http://z.test/")).count(), 2);
+    let behind: Vec<_> = folding.behind(place("http://z.test/")).collect();
+    assert_eq!(behind, [place("http://y.test/")]);
+    assert_eq!(folding.behind(place("http://hub.test/")).count(), 0);
 }
 
 #[test]
@@ -174,6 +178,97 @@ fn a_second_run_does_nothing_and_a_new_file_is_taken_in() {
     let third = small.build();
     assert!(third.index.generation > first.index.generation);
     assert_eq!(documents(&small), ["http://a.test/", "http://b.test/"]);
+}
+
+#[test]
+fn a_stage_that_failed_before_its_last_file_is_run_again() {
+    let small = Small::new();
+    small.archive(&[("http://a.test/", 1, html("", &prose(1)))]);
+    small.build();
+    small.archive(&[("http://b.test/", 2, html("", &prose(2)))]);
+    let options = ExtractOptions::default();
+    // The directory cannot be written: something else has the name of the file beside it.
+    let blocked = small.collection.pages_dir().join("directory.tmp");
+    std::fs::create_dir(&blocked).expect("a folder");
+    jobs::extract(&small.collection, &options, &silent).expect_err("blocked");
+    std::fs::remove_dir(&blocked).expect("removed");
+    let report = jobs::extract(&small.collection, &options, &silent).expect("extracted");
+    assert_eq!((report.files_read, report.pages), (1, 2));
+    assert!(jobs::is_extracted(&small.collection, &options).expect("readable"));
+}
+
+#[test]
+fn other_options_read_everything_again() {
+    let small = Small::new();
+    let asks =
+        "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nX-Robots-Tag: gnubot: noindex\r\n\r\n";
+    small.archive(&[("http://a.test/", 1, format!("{asks}{}", prose(1)))]);
+    assert_eq!(small.build().index.noindex, 0);
+    let options = ExtractOptions { agent: "gnubot".to_owned(), ..ExtractOptions::default() };
+    assert!(!jobs::is_extracted(&small.collection, &options).expect("readable"));
+    let report = jobs::extract(&small.collection, &options, &silent).expect("extracted");
+    assert_eq!(report.files_read, 1);
+    let table = PageTable::open(&small.collection.pages_dir()).expect("a table");
+    assert!(table.directory().entries()[0].noindex);
+}
+
+#[test]
+fn clusters_and_ranks_of_other_pages_are_not_used() {
+    let small = Small::new();
+    let pages = [("http://a.test/", 1, html("", &prose(1)))];
+    small.archive(&pages);
+    small.build();
+    let old = PageTable::open(&small.collection.pages_dir()).expect("a table");
+    small.archive(&[("http://a.test/", 2, html("", &prose(2)))]);
+    let options = ExtractOptions::default();
+    jobs::extract(&small.collection, &options, &silent).expect("extracted");
+    let table = PageTable::open(&small.collection.pages_dir()).expect("a table");
+    let open = |table: &PageTable| Folding::open(&small.collection, table.directory());
+    assert!(open(&old).expect("readable").is_some());
+    assert!(open(&table).expect("readable").is_none(), "these clusters are of other pages");
+    jobs::link(&small.collection, &silent).expect("linked");
+    assert!(!small.collection.ranks_file().exists(), "these ranks are of another graph");
+}
+
+#[test]
+fn a_row_of_a_part_that_is_gone_is_no_page() {
+    let small = Small::new();
+    small.archive(&[("http://a.test/", 1, html("", &prose(1)))]);
+    small.build();
+    let table = PageTable::open(&small.collection.pages_dir()).expect("a table");
+    let pointer = table.directory().entries()[0].pointer;
+    std::fs::remove_dir_all(small.collection.pages_dir()).expect("removed");
+    assert_eq!(table.page(pointer).expect("no error"), None);
+}
+
+#[test]
+fn an_imported_document_is_cut_at_the_limits_of_a_page() {
+    let small = Small::new();
+    let text = "é".repeat(1 << 20);
+    let block = format!("{{\"title\": \"T\", \"text\": \"{text}\"}}");
+    let mut writer = archive::WarcWriter::create(
+        &small.collection.archive_dir(),
+        archive::WriterOptions::default(),
+    )
+    .expect("a writer");
+    let draft = archive::Draft {
+        kind: archive::Kind::Resource,
+        date_s: 1,
+        target: Some("urn:crivello:1"),
+        content_type: "application/json",
+        extra: &[],
+        block: block.as_bytes(),
+        payload_offset: 0,
+    };
+    writer.write(&draft).expect("written");
+    writer.finish().expect("finished");
+    let mut options = ExtractOptions::default();
+    options.page.text_bytes_max = 1001;
+    jobs::extract(&small.collection, &options, &silent).expect("extracted");
+    let table = PageTable::open(&small.collection.pages_dir()).expect("a table");
+    let pointer = table.directory().entries()[0].pointer;
+    let (url, page) = table.page(pointer).expect("readable").expect("a page");
+    assert_eq!((url.as_str(), page.text.len()), ("urn:crivello:1", 1000));
 }
 
 #[test]
