@@ -7,6 +7,7 @@
 //! **Invariant.** An unknown key is an error wherever it comes from. The commented file that `init`
 //! writes (`crivello.toml` beside this one) names every key with its default; a test compares.
 
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs;
 use std::io::ErrorKind;
@@ -47,7 +48,7 @@ impl Config {
             }
         };
         let config = Self::parse(&text, &file.display().to_string())?;
-        let mut changes = from_environment(&std::env::vars().collect::<Vec<_>>())?;
+        let mut changes = from_environment(&environment())?;
         for assignment in overrides {
             changes.push(from_flag(assignment)?);
         }
@@ -88,6 +89,14 @@ fn from_flag(assignment: &str) -> Result<Change> {
     Ok(Change { section: section.to_owned(), key: key.to_owned(), value: value_of(value.trim()) })
 }
 
+/// The variables that are text; what is not cannot be meant for us.
+fn environment() -> Vec<(String, String)> {
+    let text = |(name, value): (OsString, OsString)| {
+        Some((name.into_string().ok()?, value.into_string().ok()?))
+    };
+    std::env::vars_os().filter_map(text).collect()
+}
+
 /// `CRIVELLO_CRAWL_DELAY_MS=500`; other variables with the prefix are an error.
 fn from_environment(variables: &[(String, String)]) -> Result<Vec<Change>> {
     let known = Table::try_from(Config::default()).context("the defaults are not TOML")?;
@@ -124,7 +133,7 @@ fn value_of(text: &str) -> Value {
 fn explain(error: &toml::de::Error, text: &str, name: &str) -> String {
     let mut message = format!("{name}: {}", error.message());
     if let Some(span) = error.span() {
-        let before = &text[..span.start.min(text.len())];
+        let before = text.get(..span.start).unwrap_or(text);
         let line_number = before.matches('\n').count() + 1;
         let line = text.lines().nth(line_number - 1).unwrap_or_default();
         let column = before.rsplit('\n').next().unwrap_or_default().chars().count();

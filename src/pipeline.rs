@@ -1,7 +1,7 @@
 //! The batch stages as commands run them: settings in, progress on standard error, a sentence after.
 //!
-//! **Invariant.** Every stage first brings the page table up to date with the archive, so a command
-//! never works on pages of yesterday. Order: pages, graph, ranks, duplicates, index; the
+//! **Invariant.** Every command that runs a stage first brings the page table up to date with the
+//! archive, so it never works on pages of yesterday. Order: pages, graph, ranks, duplicates, index; the
 //! representative of a cluster is its best ranked page, so ranks come before duplicates.
 
 use anyhow::Result;
@@ -26,11 +26,7 @@ impl<'a> Pipeline<'a> {
     }
 
     pub(crate) fn extract(&self) -> Result<ExtractReport> {
-        let options = ExtractOptions {
-            body_bytes_max: self.config.crawl.body_bytes_max,
-            threads: std::thread::available_parallelism().map_or(1, usize::from),
-            ..ExtractOptions::default()
-        };
+        let options = extract_options(&self.config.crawl);
         let report = self.with_bar(|stages| {
             jobs::extract(self.collection, &options, &|stage, done, total| {
                 stages.report(stage, done, total);
@@ -92,5 +88,20 @@ impl<'a> Pipeline<'a> {
 
     fn say(&self, text: &str) {
         talk::say(self.quiet, text);
+    }
+}
+
+/// Pages are read as the crawl read them: with its limits and under its name.
+pub(crate) fn extract_options(crawl: &crawl::Config) -> ExtractOptions {
+    ExtractOptions {
+        page: page::Limits {
+            body_bytes_max: crawl.decoded_bytes_max,
+            url_bytes_max: crawl.url_bytes_max,
+            links_max: crawl.links_per_page_max,
+            ..page::Limits::default()
+        },
+        body_bytes_max: crawl.decoded_bytes_max,
+        agent: crawl.agent_name().to_owned(),
+        threads: std::thread::available_parallelism().map_or(1, usize::from),
     }
 }

@@ -1,6 +1,6 @@
 //! `crivello import`: WARC files of any producer and JSONL documents become records of the archive.
 //!
-//! **Invariant.** A file is read to its end before the first byte of it is written, so a file that
+//! **Invariant.** All files are read to their ends before the first byte is written, so one that
 //! cannot be read changes nothing.
 
 use std::fs::File;
@@ -40,6 +40,14 @@ struct Document {
     #[serde(default)]
     title: String,
     text: String,
+}
+
+impl Document {
+    /// The name under which the archive keeps it.
+    fn target(&self) -> Option<String> {
+        let by_id = || self.id.as_ref().map(|id| format!("urn:crivello:{id}"));
+        self.url.clone().or_else(by_id)
+    }
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
@@ -126,7 +134,8 @@ fn write_record(writer: &mut WarcWriter, record: &Record) -> Result<()> {
 }
 
 /// Headers that keep their meaning in another file.
-const CARRIED: [&str; 5] = [
+const CARRIED: [&str; 6] = [
+    "Crivello-Purpose",
     "WARC-IP-Address",
     "WARC-Profile",
     "WARC-Refers-To-Target-URI",
@@ -155,17 +164,27 @@ fn each_document(file: &Path, visit: &mut dyn FnMut(Document) -> Result<()>) -> 
         let document: Document = serde_json::from_slice(&line).with_context(|| {
             format!("{name}, line {number}: not {{\"id\", \"url\", \"title\", \"text\"}}")
         })?;
-        if document.id.is_none() && document.url.is_none() {
-            bail!("{name}, line {number}: a document needs an \"id\" or a \"url\"");
+        match document.target() {
+            None => bail!("{name}, line {number}: a document needs an \"id\" or a \"url\""),
+            Some(target) if !is_clean(&target) => {
+                bail!(
+                    "{name}, line {number}: an \"id\" or \"url\" with blanks around or control characters"
+                )
+            }
+            Some(_) => visit(document)?,
         }
-        visit(document)?;
     }
     Ok(0)
 }
 
+/// Whether a name can stand in the header of a record.
+fn is_clean(target: &str) -> bool {
+    let odd = target.is_empty() || target.starts_with('<') || target.trim() != target;
+    !odd && !target.contains(char::is_control)
+}
+
 fn write_document(writer: &mut WarcWriter, document: &Document, date_s: i64) -> Result<()> {
-    let id = document.id.as_deref().unwrap_or_default();
-    let target = document.url.clone().unwrap_or_else(|| format!("urn:crivello:{id}"));
+    let target = document.target().context("a document without a name")?;
     let block = serde_json::to_vec(document).context("a document cannot be written as JSON")?;
     writer.write(&Draft {
         kind: Kind::Resource,

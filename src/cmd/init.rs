@@ -19,11 +19,14 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
-    let collection = Collection::create(&args.folder)?;
-    let file = collection.config_file();
-    if file.exists() {
+    if let Ok(there) = Collection::open(&args.folder)
+        && there.config_file().exists()
+    {
+        let file = there.config_file();
         return Err(Usage(format!("{} exists already; nothing was changed", file.display())).into());
     }
+    let collection = Collection::create(&args.folder)?;
+    let file = collection.config_file();
     fs::write(&file, TEMPLATE).with_context(|| format!("cannot write {}", file.display()))?;
     if context.json {
         context.print_json(&json!({ "config": file }))?;

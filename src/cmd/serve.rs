@@ -59,7 +59,14 @@ pub(crate) fn serve(
         config.search,
         config.analysis,
         listener,
-        async move { signals.next().await },
+        async move {
+            signals.next().await;
+            // Connections that are open are served to their end; who does not want to wait asks again.
+            tokio::spawn(async move {
+                signals.next().await;
+                std::process::exit(130);
+            });
+        },
     ))?;
     Ok(Exit::Done)
 }

@@ -7,10 +7,12 @@ use std::path::Path;
 use anyhow::Result;
 use archive::Archive;
 use index::Index;
-use jobs::{Collection, Folding, Linking, PageTable};
+use jobs::{Collection, Directory, Folding, Linking, PageTable};
 use serde::Serialize;
 
+use crate::config::Config;
 use crate::context::{Context, Exit};
+use crate::pipeline::extract_options;
 use crate::talk;
 
 #[derive(clap::Args)]
@@ -65,8 +67,19 @@ struct IndexStatus {
     bytes: u64,
 }
 
+impl PagesStatus {
+    fn of(directory: &Directory) -> Self {
+        let pages = directory.entries().len();
+        let (redirects, others) = (directory.redirects().len(), directory.others().len());
+        #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+        let seen = (pages + redirects + others) as f64;
+        Self { pages, redirects, others, expected_collisions: seen * seen / 2_f64.powi(64) }
+    }
+}
+
 pub(crate) fn run(_: &Args, context: &Context) -> Result<Exit> {
-    let status = look(&context.collection()?)?;
+    let collection = context.collection()?;
+    let status = look(&collection, &context.config(&collection)?)?;
     if context.json {
         context.print_json(&status)?;
     } else {
@@ -75,50 +88,50 @@ pub(crate) fn run(_: &Args, context: &Context) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn look(collection: &Collection) -> Result<Status> {
-    let archive_dir = collection.archive_dir();
-    let files = if archive_dir.is_dir() {
-        Archive::open(&archive_dir)?.files().to_vec()
-    } else {
-        Vec::new()
-    };
+fn look(collection: &Collection, config: &Config) -> Result<Status> {
     let mut status = Status::default();
-    let size = |file: &String| fs::metadata(archive_dir.join(file)).map_or(0, |about| about.len());
-    status.archive = ArchiveStatus { files: files.len(), bytes: files.iter().map(size).sum() };
-    let mut directory_id = String::new();
-    if collection.pages_dir().join("directory").is_file() {
-        let table = PageTable::open(&collection.pages_dir())?;
-        let directory = table.directory();
-        directory.id().clone_into(&mut directory_id);
-        let (pages, redirects, others) =
-            (directory.entries().len(), directory.redirects().len(), directory.others().len());
-        #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
-        let seen = (pages + redirects + others) as f64;
-        let expected_collisions = seen * seen / 2_f64.powi(64);
-        status.pages = Some(PagesStatus { pages, redirects, others, expected_collisions });
+    let mut pages_behind = false;
+    let archive_dir = collection.archive_dir();
+    if archive_dir.is_dir() {
+        let archive = Archive::open(&archive_dir)?;
+        let size =
+            |file: &String| fs::metadata(archive_dir.join(file)).map_or(0, |about| about.len());
+        let (files, bytes) = (archive.files().len(), archive.files().iter().map(size).sum());
+        status.archive = ArchiveStatus { files, bytes };
+        pages_behind = !jobs::is_extracted(collection, &extract_options(&config.crawl))?;
     }
+    let has_pages = collection.pages_dir().join("directory").is_file();
+    let table = has_pages.then(|| PageTable::open(&collection.pages_dir())).transpose()?;
+    let directory = table.as_ref().map(PageTable::directory);
+    status.pages = directory.map(PagesStatus::of);
     if let Some(linking) = Linking::open(collection)? {
         let graph = &linking.graph;
         let ranked = collection.ranks_file().is_file();
-        if linking.source != directory_id || !ranked {
+        let same = directory.is_some_and(|directory| directory.id() == linking.source);
+        if pages_behind || !same || !ranked {
             status.behind.push("rank");
         }
         let (nodes, arcs, bits_per_arc) = (graph.nodes(), graph.arcs(), graph.bits_per_arc());
         status.graph = Some(GraphStatus { nodes, arcs, bits_per_arc, ranked });
     }
-    if let Some(folding) = Folding::open(collection)? {
+    let folding = match directory {
+        Some(directory) => Folding::open(collection, directory)?,
+        None => None,
+    };
+    status.duplicates = folding.as_ref().map(|folding| {
         let (clusters, folded) = folding.counts();
-        status.duplicates = Some(DuplicatesStatus { clusters, folded });
-    }
+        DuplicatesStatus { clusters, folded }
+    });
     let index_dir = collection.index_dir();
+    let mut index_behind = true;
     if index_dir.is_dir() {
         let index = Index::open(&index_dir)?;
-        if !index.source().starts_with(&directory_id) {
-            status.behind.push("index");
-        }
+        let same = jobs::is_indexed(&index, directory, folding.as_ref());
+        index_behind = pages_behind || !same;
         let (documents, generation) = (index.doc_count(), index.generation());
         status.index = Some(IndexStatus { documents, generation, bytes: folder_bytes(&index_dir) });
-    } else {
+    }
+    if index_behind {
         status.behind.push("index");
     }
     Ok(status)

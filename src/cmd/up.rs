@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::sync::atomic::Ordering;
 
 use anyhow::{Context as _, Result};
+use archive::Archive;
 use jobs::Collection;
 use serde_json::json;
 use simweb::{Options, Server};
@@ -32,7 +33,7 @@ const SAMPLE_RETRY_MS: u64 = 200;
   crivello up https://example.org --dir example --set crawl.contact=me@example.org
   crivello up --dir example                      again: goes on, brings all up to date, serves")]
 pub(crate) struct Args {
-    /// Addresses to begin with; none: the sample web, or what the folder was begun with
+    /// Addresses to begin with; none: what the folder was begun with or holds, else the sample web
     urls: Vec<String>,
     /// Address and port of the search page; port 0 takes a free one [default: serve.listen]
     #[arg(long)]
@@ -55,13 +56,19 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
         config.crawl.pages_max = pages_max;
     }
     let begun = crawl::read_seeds(&collection.frontier_dir())?;
-    let (sample, seeds) = choose(args, &begun, &mut config)?;
+    let (sample, seeds) = choose(args, &collection, &begun, &mut config)?;
     if sample.is_some() {
         talk::say(context.quiet, "no URL was given: this is the built-in sample web");
     }
     let stop = stop_flag(&runtime)?;
-    let crawled = fetch(&collection, &config.crawl, &seeds, &stop, context)?;
-    if crawled.interrupted {
+    // A collection that was imported was never begun with anything: there is nothing to crawl.
+    let imported = sample.is_none() && seeds.is_empty() && begun.is_empty();
+    let crawled = if imported {
+        None
+    } else {
+        Some(fetch(&collection, &config.crawl, &seeds, &stop, context)?)
+    };
+    if crawled.as_ref().is_some_and(|report| report.interrupted) {
         return Ok(Exit::Interrupted);
     }
     let pipeline = Pipeline::of(&collection, &config, context);
@@ -100,14 +107,16 @@ fn prepare(context: &Context) -> Result<Collection> {
 /// The sample where nothing else was asked for, and what to begin with.
 fn choose(
     args: &Args,
+    collection: &Collection,
     begun: &[page::Url],
     config: &mut Config,
 ) -> Result<(Option<Server>, Vec<String>)> {
-    let options = Options { port: args.sample_port, log_lines_max: 0, ..Options::default() };
     let is_sample = |url: &page::Url| url.host_str() == Some("portal.localhost");
-    if !args.urls.is_empty() || !begun.iter().all(is_sample) {
+    let imported = begun.is_empty() && holds_records(collection)?;
+    if !args.urls.is_empty() || imported || !begun.iter().all(is_sample) {
         return Ok((None, args.urls.clone()));
     }
+    let options = Options { port: args.sample_port, log_lines_max: 0, ..Options::default() };
     let server = Server::start(options).context(
         "the sample web cannot start; choose another port with --sample-port, or name URLs to crawl",
     )?;
@@ -120,4 +129,9 @@ fn choose(
     crawl.resolve = server.web().resolve();
     let seeds = server.web().seeds();
     Ok((Some(server), seeds))
+}
+
+fn holds_records(collection: &Collection) -> Result<bool> {
+    let dir = collection.archive_dir();
+    Ok(dir.is_dir() && !Archive::open(&dir)?.files().is_empty())
 }

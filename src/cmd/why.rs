@@ -100,11 +100,10 @@ fn ask_pages(why: &mut Why, collection: &Collection) -> Result<()> {
     if let Some(place) = directory.find(&why.url) {
         let noindex = if entries[place].noindex { ", which asks not to be found" } else { "" };
         why.standing = Some(format!("a page{noindex}"));
-        if let Some(folding) = Folding::open(collection)? {
+        if let Some(folding) = Folding::open(collection, directory)? {
             let head = folding.representative(place).filter(|&head| head != place);
             why.folded_behind = head.map(|head| entries[head].url.clone());
-            let members = folding.members(place).filter(|&member| member != place);
-            why.copies = members.map(|member| entries[member].url.clone()).collect();
+            why.copies = folding.behind(place).map(|copy| entries[copy].url.clone()).collect();
         }
     } else if let Some(target) = directory.redirect(&why.url) {
         why.standing = Some(format!("a redirect to {target}"));

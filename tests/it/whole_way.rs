@@ -138,6 +138,8 @@ fn needs_warcio_every_archive_of_a_crawl_and_of_an_import_passes_its_check() {
     assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stdout));
     let ran = sandbox.run(&["search", "--dir", "web", "single"]);
     assert_eq!(ran.code, 3, "not yet indexed: {ran:#?}");
+    let behind = sandbox.json(&["status", "--dir", "web"])["behind"].take();
+    assert_eq!(behind, serde_json::json!(["rank", "index"]));
     sandbox.done(&["index", "--dir", "web"]);
     sandbox.done(&["search", "--dir", "web", "single document"]);
 }

@@ -13,7 +13,7 @@ use index::{DocRecord, Field, Index, IndexWriter};
 use page::{AnalysisConfig, Analyzer, Url};
 
 use crate::rank::write_document_ranks;
-use crate::{Collection, Folding, JobsError, PageRow, PageTable, Progress, Stage};
+use crate::{Collection, Directory, Folding, JobsError, PageRow, PageTable, Progress, Stage};
 
 /// Anchor text kept for one page.
 const ANCHOR_BYTES_MAX: usize = 2048;
@@ -46,7 +46,7 @@ pub fn build_index(
     let missing = JobsError::Missing { needs: "the list of duplicates", command: "dedup" };
     let folding = Folding::open(collection, table.directory())?.ok_or(missing)?;
     let plan = Plan::of(&table, &folding);
-    let source = format!("{} / {} / {analysis:?}", table.directory().id(), folding.source());
+    let source = format!("{}{analysis:?}", source_of(table.directory(), &folding));
     if let Ok(index) = Index::open(&collection.index_dir())
         && index.source() == source
     {
@@ -81,6 +81,17 @@ pub fn build_index(
     let generation = writer.commit(&source)?;
     write_document_ranks(collection, &Index::open(&collection.index_dir())?)?;
     Ok(plan.report(generation, false))
+}
+
+/// Whether `index` was made from these pages and these clusters.
+pub fn is_indexed(index: &Index, directory: Option<&Directory>, folding: Option<&Folding>) -> bool {
+    let source = directory.zip(folding).map(|(directory, folding)| source_of(directory, folding));
+    source.is_some_and(|source| index.source().starts_with(&source))
+}
+
+/// How the name of an index's source begins; its analysis follows.
+fn source_of(directory: &Directory, folding: &Folding) -> String {
+    format!("{} / {} / ", directory.id(), folding.source())
 }
 
 /// Which pages become documents.

@@ -32,7 +32,7 @@ pub use collection::{Collection, Lock};
 pub use error::JobsError;
 pub use extract::{ExtractOptions, ExtractReport, extract, is_extracted};
 pub use fold::{FoldReport, Folding, fold};
-pub use indexing::{IndexReport, build_index};
+pub use indexing::{IndexReport, build_index, is_indexed};
 pub use link::{LinkReport, Linking, link};
 pub use pages::{Directory, Entry, Fate, OutLink, PagePointer, PageRow, PageTable};
 pub use progress::{Progress, Stage};

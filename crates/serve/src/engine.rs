@@ -1,9 +1,12 @@
 //! Everything a search needs, opened together.
 //!
 //! **Invariant.** An engine answers from one generation of the index for its whole life; files of that
-//! generation that are removed meanwhile stay mapped.
+//! generation that are removed meanwhile stay mapped. Rows of the page table that are removed
+//! meanwhile leave results without a snippet.
 
+use std::fs;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use archive::{Archive, Location};
 use index::Index;
@@ -20,11 +23,22 @@ const CACHED_BYTES_MAX: usize = 16 << 20;
 
 /// A searchable collection.
 pub struct Engine {
+    version: Version,
     index: Arc<Index>,
     searcher: Searcher,
     pages: PageTable,
     folding: Option<Folding>,
     archive: Archive,
+}
+
+/// Which index, and which ranks of its documents.
+#[derive(PartialEq)]
+struct Version {
+    generation: u64,
+    /// An index that was deleted begins again at the first generation.
+    source: String,
+    /// `None` without ranks; they come after the index, and again with every `rank`.
+    ranked: Option<SystemTime>,
 }
 
 /// The answer to a query.
@@ -85,15 +99,24 @@ impl Engine {
             return Err(ServeError::NoIndex);
         }
         let index = Arc::new(Index::open(&collection.index_dir())?);
+        let version = Version::of(collection, &index);
         let ranks = jobs::document_ranks(collection, &index)?;
         let analyzer = ::page::Analyzer::build(analysis)?;
+        let pages = PageTable::open(&collection.pages_dir())?;
         Ok(Self {
+            version,
             searcher: Searcher::new(Arc::clone(&index), analyzer, query, ranks),
             index,
-            pages: PageTable::open(&collection.pages_dir())?,
-            folding: Folding::open(collection)?,
+            folding: Folding::open(collection, pages.directory())?,
+            pages,
             archive: Archive::open(&collection.archive_dir())?,
         })
+    }
+
+    /// Whether the collection has another index by now, or other ranks.
+    pub fn is_outdated(&self, collection: &Collection) -> bool {
+        let newest = Index::open(&collection.index_dir());
+        newest.is_ok_and(|index| Version::of(collection, &index) != self.version)
     }
 
     /// The generation of the index that answers come from.
@@ -172,26 +195,34 @@ impl Engine {
             length: page.record_length,
         };
         let record = self.archive.read(&location)?;
-        let (kind, body) = match archive::parse_http(&record.block) {
+        let (content_type, body) = match archive::parse_http(&record.block) {
             Ok(answer) if record.kind == archive::Kind::Response => {
                 let kind = answer.header("content-type").unwrap_or_default().to_lowercase();
-                (kind, answer.decoded_body(CACHED_BYTES_MAX)?.into_owned())
+                let html = kind.is_empty() || kind.contains("html");
+                let kind = if html { "text/html" } else { "text/plain" };
+                let body = answer.decoded_body(CACHED_BYTES_MAX)?.into_owned();
+                (format!("{kind}; charset={}", page.charset), body)
             }
-            _ => ("text/plain".to_owned(), page.text.into_bytes()),
+            _ => ("text/plain; charset=utf-8".to_owned(), page.text.into_bytes()),
         };
-        let html = kind.is_empty() || kind.contains("html");
-        let kind = if html { "text/html" } else { "text/plain" };
-        let content_type = format!("{kind}; charset={}", page.charset);
         Ok(Some(Cached { url, date_s: entry.date_s, content_type, body }))
     }
 
-    /// The near-duplicates that stand behind `url`.
+    /// The near-duplicates that stand behind `url`, without those that ask not to be found.
     pub fn copies(&self, url: &str) -> Vec<String> {
         let directory = self.pages.directory();
         let (Some(place), Some(folding)) = (directory.find(url), &self.folding) else {
             return Vec::new();
         };
-        let others = folding.members(place).filter(|&member| member != place);
-        others.filter_map(|at| directory.entries().get(at)).map(|entry| entry.url.clone()).collect()
+        let entries = folding.behind(place).filter_map(|member| directory.entries().get(member));
+        entries.filter(|entry| !entry.noindex).map(|entry| entry.url.clone()).collect()
+    }
+}
+
+impl Version {
+    fn of(collection: &Collection, index: &Index) -> Self {
+        let ranks = fs::metadata(collection.document_ranks_file(index));
+        let ranked = ranks.and_then(|about| about.modified()).ok();
+        Self { generation: index.generation(), source: index.source().to_owned(), ranked }
     }
 }

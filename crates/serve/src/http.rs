@@ -1,4 +1,7 @@
 //! Routes: the page at `/` and `/search`, cached copies, and JSON under `/api`.
+//!
+//! **Invariant.** Every answer carries a policy that lets the browser load nothing from elsewhere. No
+//! request ranks more than [`DEPTH_MAX`] results, and searches run where they may block.
 
 use std::sync::Arc;
 
@@ -18,8 +21,8 @@ use crate::{Config, ServeError, page};
 
 /// Results that one call of the API may ask for.
 const RESULTS_MAX: usize = 100;
-/// Results deeper than this are not ranked.
-const DEPTH_MAX: usize = 10_000;
+/// Results deeper than this are not shown.
+pub(crate) const DEPTH_MAX: usize = 10_000;
 /// No script, no foreign host; style, frames and forms only from here.
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; \
     frame-src 'self'; form-action 'self'; base-uri 'none'";
@@ -86,6 +89,7 @@ async fn guard(request: Request, next: Next) -> Response {
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "no-referrer"),
         (HeaderName::from_static("x-robots-tag"), "noindex"),
+        (HeaderName::from_static("x-dns-prefetch-control"), "off"),
     ] {
         headers.entry(name).or_insert(HeaderValue::from_static(value));
     }
@@ -103,8 +107,8 @@ async fn search(Shared(state): AppState, Parameters(asked): Parameters<Asked>) -
         return home(Shared(state)).await;
     }
     let per_page = state.config.results_per_page.clamp(1, RESULTS_MAX);
-    let number = asked.page.max(1);
-    let offset = (number - 1).saturating_mul(per_page).min(DEPTH_MAX);
+    let number = asked.page.clamp(1, DEPTH_MAX / per_page);
+    let offset = (number - 1) * per_page;
     let text = asked.q.clone();
     let explain = asked.explain != 0;
     let answer =
@@ -156,7 +160,7 @@ async fn copies(Shared(state): AppState, Parameters(asked): Parameters<AskedUrl>
 
 async fn api_search(Shared(state): AppState, Parameters(asked): Parameters<Asked>) -> Response {
     let k = asked.k.unwrap_or(state.config.results_per_page).clamp(1, RESULTS_MAX);
-    let offset = asked.offset.min(DEPTH_MAX);
+    let offset = asked.offset.min(DEPTH_MAX - k);
     let explain = asked.explain != 0;
     match state.with_engine(move |engine| engine.search(&asked.q, offset, k, explain)).await {
         Ok(results) => Json(results).into_response(),

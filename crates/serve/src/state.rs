@@ -1,6 +1,6 @@
-//! The engine behind the server, exchanged when a new generation of the index appears.
+//! The engine behind the server, exchanged when the collection has another index or other ranks.
 //!
-//! **Invariant.** A request keeps the engine it began with; a generation that cannot be opened never
+//! **Invariant.** A request keeps the engine it began with; an index that cannot be opened never
 //! replaces one that works.
 
 use std::sync::{Arc, PoisonError, RwLock};
@@ -49,7 +49,7 @@ impl State {
         result.unwrap_or(Err(ServeError::Stopped))
     }
 
-    /// Looks for new generations for ever.
+    /// Looks for a newer index for ever.
     pub(crate) async fn keep_fresh(self: Arc<Self>) {
         let mut interval = tokio::time::interval(Duration::from_millis(RELOAD_MS));
         loop {
@@ -61,8 +61,7 @@ impl State {
     }
 
     fn reload(&self) {
-        let newest = index::Index::open(&self.collection.index_dir());
-        if !newest.is_ok_and(|index| index.generation() != self.engine().generation()) {
+        if !self.engine().is_outdated(&self.collection) {
             return;
         }
         if let Ok(engine) = Engine::open(&self.collection, self.query.clone(), &self.analysis) {

@@ -250,3 +250,80 @@ pub(crate) fn take_word(input: &mut &[u8]) -> Option<u64> {
     *input = rest;
     Some(u64::from_le_bytes(*word))
 }
+
+#[cfg(test)]
+mod tests {
+    //! Every row against its bytes, and any bytes at all.
+
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn page() -> impl Strategy<Value = PageRow> {
+        let links = vec(("\\PC{0,9}", "\\PC{0,9}", any::<bool>()), 0..4);
+        let fingerprint = (any::<u64>(), any::<u64>(), any::<u32>());
+        (vec("\\PC{0,20}", 7), any::<[u32; 2]>(), any::<bool>(), fingerprint, links).prop_map(
+            |(texts, numbers, noindex, (simhash, digest, words), links)| PageRow {
+                record_offset: u64::from(numbers[0]),
+                record_length: u64::from(numbers[1]),
+                title: texts[0].clone(),
+                headings: texts[1].clone(),
+                text: texts[2].clone(),
+                description: texts[3].clone(),
+                language: texts[4].clone(),
+                charset: texts[5].clone(),
+                noindex,
+                canonical: texts[6].clone(),
+                fingerprint: Fingerprint { simhash, digest, words },
+                links: links
+                    .into_iter()
+                    .map(|(url, text, nofollow)| OutLink { url, text, nofollow })
+                    .collect(),
+            },
+        )
+    }
+
+    fn fate() -> impl Strategy<Value = Fate> {
+        prop_oneof![
+            page().prop_map(|page| Fate::Page(Box::new(page))),
+            "\\PC{0,20}".prop_map(|target| Fate::Redirect { target }),
+            "\\PC{0,20}".prop_map(|what| Fate::Gone { what }),
+            "\\PC{0,20}".prop_map(|what| Fate::Failed { what }),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn a_row_comes_back_from_its_bytes(
+            fate in fate(),
+            url in "\\PC{0,20}",
+            date_s in 0..i64::MAX,
+            noise in vec(any::<u8>(), 0..9),
+        ) {
+            let mut bytes = Vec::new();
+            fate.encode(&url, date_s, &mut bytes);
+            let length = bytes.len();
+            bytes.extend_from_slice(&noise);
+            let mut rest = bytes.as_slice();
+            prop_assert_eq!(Fate::decode(&mut rest), Some((url, date_s, fate)));
+            prop_assert_eq!(rest, noise.as_slice());
+            for cut in 0..length {
+                prop_assert_eq!(Fate::decode(&mut &bytes[..cut]), None, "{} bytes", cut);
+            }
+        }
+
+        #[test]
+        fn any_bytes_are_a_row_or_none(bytes in vec(any::<u8>(), 0..200)) {
+            let mut rest = bytes.as_slice();
+            let row = Fate::decode(&mut rest);
+            prop_assert!(row.is_none() || rest.len() < bytes.len());
+        }
+
+        #[test]
+        fn a_pointer_comes_back_from_its_bits(part: u16, block in 0..PART_BYTES_MAX, row in 0..=ROW_MASK) {
+            let pointer = PagePointer { part, block, row };
+            prop_assert_eq!(PagePointer::unpack(pointer.pack()), pointer);
+        }
+    }
+}

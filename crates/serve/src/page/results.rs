@@ -5,13 +5,14 @@ use query::{Explanation, Piece};
 
 use super::layout::frame;
 use super::notices::{escape, link, outward};
+use crate::http::DEPTH_MAX;
 use crate::{Found, Results};
 
 /// How the list is to be shown.
 pub(crate) struct View<'a> {
     pub(crate) title: &'a str,
     pub(crate) query: &'a str,
-    /// Which page of results, from 1.
+    /// Which page of results, from 1; none ends beyond `DEPTH_MAX`.
     pub(crate) number: usize,
     pub(crate) per_page: usize,
     pub(crate) explain: bool,
@@ -82,7 +83,8 @@ fn explain(explanation: &Explanation) -> Markup {
 }
 
 fn paging(view: &View<'_>, total: u64) -> Markup {
-    let shown = view.number.saturating_mul(view.per_page) as u64;
+    let shown = (view.number * view.per_page) as u64;
+    let total = total.min(DEPTH_MAX as u64);
     html! {
         nav aria-label="Pages of results" {
             @if view.number > 1 {

@@ -1,8 +1,5 @@
 //! What a browser and a program get.
 
-use std::thread::sleep;
-use std::time::Duration;
-
 use crate::site::{Site, archive, index, numbered, word};
 
 fn twenty_five() -> Site {
@@ -126,9 +123,27 @@ fn a_new_index_is_noticed() {
     let page = "<title>Late</title><p>a latecomer arrives".to_owned();
     archive(&site.collection, &[("http://late.test/".to_owned(), page)]);
     index(&site.collection);
-    let found = (0..100).any(|_| {
-        sleep(Duration::from_millis(100));
-        site.get("/search?q=latecomer").body.contains("http://late.test/")
-    });
-    assert!(found, "the new index was not picked up in ten seconds");
+    site.wait_for("/search?q=latecomer", |body| body.contains("http://late.test/"));
+}
+
+#[test]
+fn new_ranks_of_the_same_index_are_noticed() {
+    let site = twenty_five();
+    let index = index::Index::open(&site.collection.index_dir()).expect("an index");
+    let ranks = site.collection.document_ranks_file(&index);
+    std::fs::remove_file(&ranks).expect("removed");
+    let unranked = "ln(1 + 0)";
+    site.wait_for("/search?q=shared&explain=1", |body| body.contains(unranked));
+    jobs::rank(&site.collection, &graph::PageRankConfig::default(), &|_, _, _| {}).expect("ranked");
+    site.wait_for("/search?q=shared&explain=1", |body| !body.contains(unranked));
+}
+
+#[test]
+fn a_page_whose_row_is_gone_is_still_found() {
+    let site = twenty_five();
+    std::fs::remove_dir_all(site.collection.pages_dir()).expect("removed");
+    let answer = site.get(&format!("/search?q={}", word(7)));
+    assert_eq!(answer.status, 200);
+    assert!(answer.body.contains("http://numbers.test/7"), "{}", answer.body);
+    assert_eq!(site.get("/cached?url=http://numbers.test/7").status, 404);
 }

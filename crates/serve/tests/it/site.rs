@@ -2,6 +2,7 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
+use std::thread::sleep;
 use std::time::Duration;
 
 use archive::{Draft, Kind, WarcWriter, WriterOptions};
@@ -80,6 +81,15 @@ impl Site {
 
     pub(crate) fn get(&self, path: &str) -> Answer {
         self.send(format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").as_bytes())
+    }
+
+    /// Asks until the answer is as it should be, for ten seconds.
+    pub(crate) fn wait_for(&self, path: &str, is_right: impl Fn(&str) -> bool) {
+        let right = (0..100).any(|_| {
+            sleep(Duration::from_millis(100));
+            is_right(&self.get(path).body)
+        });
+        assert!(right, "{path} did not change in ten seconds: {}", self.get(path).body);
     }
 
     pub(crate) fn send(&self, request: &[u8]) -> Answer {
