@@ -3,11 +3,14 @@
 use std::io::Write as _;
 
 use anyhow::{Context as _, Result};
-use archive::{Archive, Kind, Limits, Record, WarcReader};
+use archive::{Archive, Kind, Record};
 use serde_json::json;
 
 use crate::context::{Context, Exit};
 use crate::talk;
+
+/// A body that unpacks to more than this is not printed.
+const BODY_BYTES_MAX: usize = 1 << 30;
 
 #[derive(clap::Subcommand)]
 #[command(after_help = "Examples:
@@ -41,8 +44,15 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
 fn list(collection: &jobs::Collection, context: &Context) -> Result<Exit> {
     let folder = Archive::open(&collection.archive_dir())?;
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    let mut damaged = Vec::new();
     for record in folder.records() {
-        let record = record?;
+        let record = match record {
+            Ok(record) => record,
+            Err(error) => {
+                damaged.push(error.to_string());
+                continue;
+            }
+        };
         let place = &record.location;
         let status = status(&record);
         if context.json {
@@ -66,6 +76,7 @@ fn list(collection: &jobs::Collection, context: &Context) -> Result<Exit> {
         }
     }
     out.flush()?;
+    anyhow::ensure!(damaged.is_empty(), "{}", damaged.join("\n"));
     Ok(Exit::Done)
 }
 
@@ -85,7 +96,7 @@ fn get(collection: &jobs::Collection, url: &str, headers: bool) -> Result<Exit> 
     let mut out = std::io::stdout().lock();
     match archive::parse_http(&record.block) {
         Ok(answer) if !headers => {
-            let body = answer.decoded_body(usize::MAX).context("the body cannot be decoded")?;
+            let body = answer.decoded_body(BODY_BYTES_MAX).context("the body cannot be decoded")?;
             out.write_all(&body)?;
         }
         _ => out.write_all(&record.block)?,
@@ -94,23 +105,16 @@ fn get(collection: &jobs::Collection, url: &str, headers: bool) -> Result<Exit> 
 }
 
 fn verify(collection: &jobs::Collection, context: &Context) -> Result<Exit> {
-    let archive = Archive::open(&collection.archive_dir())?;
+    let folder = Archive::open(&collection.archive_dir())?;
     let (mut records, mut damaged) = (0_u64, Vec::new());
-    for file in archive.files() {
-        let path = collection.archive_dir().join(file);
-        let mut read = || -> Result<(), archive::ArchiveError> {
-            let mut reader = WarcReader::open(&path, Limits::default())?;
-            while reader.next_record()?.is_some() {
-                records += 1;
-            }
-            Ok(())
-        };
-        if let Err(error) = read() {
-            damaged.push(error.to_string());
+    for record in folder.records() {
+        match record {
+            Ok(_) => records += 1,
+            Err(error) => damaged.push(error.to_string()),
         }
     }
     if context.json {
-        let files = archive.files().len();
+        let files = folder.files().len();
         context.print_json(&json!({ "files": files, "records": records, "damaged": damaged }))?;
     } else {
         talk::say(context.quiet, &format!("{records} records read"));

@@ -1,14 +1,18 @@
 //! `crivello import`: WARC files of any producer and JSONL documents become records of the archive.
 //!
-//! **Invariant.** All files are read to their ends before the first byte is written, so one that
-//! cannot be read changes nothing.
+//! **Invariant.** Every file is read to its end before the first record is written, so a file that
+//! cannot be read changes nothing. A record that our archive cannot hold (a header with a control
+//! character) is left out and counted. Importing again what a full disk broke off does no harm: of two
+//! equal captures one counts.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
-use archive::{Draft, Kind, Limits, Record, WarcReader, WarcWriter, WriterOptions};
+use archive::{
+    ArchiveError, Draft, Kind, Limits, Location, Record, WarcReader, WarcWriter, WriterOptions,
+};
 use flate2::read::MultiGzDecoder;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -42,14 +46,6 @@ struct Document {
     text: String,
 }
 
-impl Document {
-    /// The name under which the archive keeps it.
-    fn target(&self) -> Option<String> {
-        let by_id = || self.id.as_ref().map(|id| format!("urn:crivello:{id}"));
-        self.url.clone().or_else(by_id)
-    }
-}
-
 pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     let collection = context.collection()?;
     let _lock = collection.lock()?;
@@ -65,23 +61,28 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     }
     archive::repair(&collection.archive_dir())?;
     let mut writer = WarcWriter::create(&collection.archive_dir(), WriterOptions::default())?;
-    let mut total = 0;
+    let (mut records, mut left_out) = (0_u64, 0_u64);
     for file in &args.files {
-        total += if is_jsonl(file) {
-            let date_s = modified_s(file)?;
-            each_document(file, &mut |document| write_document(&mut writer, &document, date_s))?
-        } else {
-            each_record(file, &mut |record| write_record(&mut writer, &record))?
+        let mut count = |written: bool| {
+            records += u64::from(written);
+            left_out += u64::from(!written);
         };
+        if is_jsonl(file) {
+            let date_s = modified_s(file)?;
+            each_document(file, &mut |document| {
+                write_document(&mut writer, &document, date_s).map(&mut count)
+            })?;
+        } else {
+            each_record(file, &mut |record| write_record(&mut writer, &record).map(&mut count))?;
+        }
     }
     writer.finish()?;
     if context.json {
-        context.print_json(&json!({ "records": total }))?;
+        context.print_json(&json!({ "records": records, "left_out": left_out }))?;
     } else {
-        talk::say(
-            context.quiet,
-            &format!("imported {total} records; `crivello index` makes them findable"),
-        );
+        let but = if left_out > 0 { format!(", left out {left_out}") } else { String::new() };
+        let text = format!("imported {records} records{but}; `crivello index` makes them findable");
+        talk::say(context.quiet, &text);
     }
     Ok(Exit::Done)
 }
@@ -109,7 +110,8 @@ fn each_record(file: &Path, visit: &mut dyn FnMut(Record) -> Result<()>) -> Resu
     Ok(count)
 }
 
-fn write_record(writer: &mut WarcWriter, record: &Record) -> Result<()> {
+/// Copies a record; `false` if our archive cannot hold it.
+fn write_record(writer: &mut WarcWriter, record: &Record) -> Result<bool> {
     let answer = matches!(record.kind, Kind::Response | Kind::Revisit);
     let payload_offset = match archive::parse_http(&record.block) {
         Ok(http) if answer => http.body_offset,
@@ -118,10 +120,10 @@ fn write_record(writer: &mut WarcWriter, record: &Record) -> Result<()> {
     let extra: Vec<_> = record
         .headers
         .iter()
-        .filter(|(name, _)| CARRIED.iter().any(|carried| name.eq_ignore_ascii_case(carried)))
+        .filter(|(name, _)| is_carried(name, &record.kind))
         .map(|(name, value)| (name.as_str(), value.as_str()))
         .collect();
-    writer.write(&Draft {
+    let written = writer.write(&Draft {
         kind: record.kind.clone(),
         date_s: record.date_s,
         target: record.target.as_deref(),
@@ -129,11 +131,19 @@ fn write_record(writer: &mut WarcWriter, record: &Record) -> Result<()> {
         extra: &extra,
         block: &record.block,
         payload_offset,
-    })?;
-    Ok(())
+    });
+    held(written)
 }
 
-/// Headers that keep their meaning in another file.
+/// Whether a header keeps its meaning in another file. The payload of a revisit stands elsewhere, so its
+/// digest cannot be computed and is carried too.
+fn is_carried(name: &str, kind: &Kind) -> bool {
+    let digest = *kind == Kind::Revisit && name.eq_ignore_ascii_case("WARC-Payload-Digest");
+    digest || CARRIED.iter().any(|carried| name.eq_ignore_ascii_case(carried))
+}
+
+/// Headers that any record may carry along; without the first, a sitemap that Crivello fetched would be
+/// taken for a page.
 const CARRIED: [&str; 6] = [
     "Crivello-Purpose",
     "WARC-IP-Address",
@@ -164,29 +174,19 @@ fn each_document(file: &Path, visit: &mut dyn FnMut(Document) -> Result<()>) -> 
         let document: Document = serde_json::from_slice(&line).with_context(|| {
             format!("{name}, line {number}: not {{\"id\", \"url\", \"title\", \"text\"}}")
         })?;
-        match document.target() {
-            None => bail!("{name}, line {number}: a document needs an \"id\" or a \"url\""),
-            Some(target) if !is_clean(&target) => {
-                bail!(
-                    "{name}, line {number}: an \"id\" or \"url\" with blanks around or control characters"
-                )
-            }
-            Some(_) => visit(document)?,
+        if document.id.is_none() && document.url.is_none() {
+            bail!("{name}, line {number}: a document needs an \"id\" or a \"url\"");
         }
+        visit(document)?;
     }
     Ok(0)
 }
 
-/// Whether a name can stand in the header of a record.
-fn is_clean(target: &str) -> bool {
-    let odd = target.is_empty() || target.starts_with('<') || target.trim() != target;
-    !odd && !target.contains(char::is_control)
-}
-
-fn write_document(writer: &mut WarcWriter, document: &Document, date_s: i64) -> Result<()> {
-    let target = document.target().context("a document without a name")?;
+fn write_document(writer: &mut WarcWriter, document: &Document, date_s: i64) -> Result<bool> {
+    let id = document.id.as_deref().unwrap_or_default();
+    let target = document.url.clone().unwrap_or_else(|| format!("urn:crivello:{id}"));
     let block = serde_json::to_vec(document).context("a document cannot be written as JSON")?;
-    writer.write(&Draft {
+    let written = writer.write(&Draft {
         kind: Kind::Resource,
         date_s,
         target: Some(&target),
@@ -194,8 +194,17 @@ fn write_document(writer: &mut WarcWriter, document: &Document, date_s: i64) -> 
         extra: &[],
         block: &block,
         payload_offset: 0,
-    })?;
-    Ok(())
+    });
+    held(written)
+}
+
+/// `false` for a record that our archive cannot hold.
+fn held(written: Result<Location, ArchiveError>) -> Result<bool> {
+    match written {
+        Ok(_) => Ok(true),
+        Err(ArchiveError::RefusedHeader { .. } | ArchiveError::RefusedBlock { .. }) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// When the file was last changed: the date of its documents.

@@ -74,7 +74,8 @@ fn print(out: &mut impl Write, place: usize, found: &Found, bold: bool) -> std::
         writeln!(out, "   {}", snippet.replace('\n', " "))?;
     }
     if found.copies > 0 {
-        writeln!(out, "   and {} near-duplicates", found.copies)?;
+        let s = if found.copies == 1 { "" } else { "s" };
+        writeln!(out, "   and {} near-duplicate{s}", found.copies)?;
     }
     if let Some(explanation) = &found.explanation {
         print_explanation(out, explanation, 1)?;

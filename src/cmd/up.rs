@@ -14,18 +14,21 @@ use super::crawl::fetch;
 use super::serve::{listen, serve};
 use super::signals::{runtime, stop_flag};
 use crate::config::{Config, TEMPLATE};
-use crate::context::{Context, Exit};
+use crate::context::{Context, Exit, Usage};
 use crate::pipeline::Pipeline;
 use crate::talk;
 
 /// Where the collection goes unless `--dir` says otherwise.
 const DIR: &str = "crivello-data";
-/// The sample's hosts are ours, so they bear a livelier visitor than other people's do.
-const SAMPLE_DELAY_MS: u64 = 50;
-/// The sample has a calendar without end.
-const SAMPLE_PAGES_PER_HOST_MAX: u64 = 60;
-/// How long the sample's flaky hosts are given.
-const SAMPLE_RETRY_MS: u64 = 200;
+/// What the configuration of the sample says otherwise: its hosts are ours and bear a livelier visitor
+/// than other people's do, and it has a calendar without end.
+const SAMPLE: [(&str, &str); 5] = [
+    ("delay_ms = 1000", "delay_ms = 50"),
+    ("ip_delay_ms = 100", "ip_delay_ms = 0"),
+    ("scope = \"host\"", "scope = \"any\""),
+    ("pages_per_host_max = 10000", "pages_per_host_max = 60"),
+    ("retry_ms = 5000", "retry_ms = 200"),
+];
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
@@ -47,7 +50,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
-    let collection = prepare(context)?;
+    let collection = prepare(args, context)?;
     let mut config = context.config(&collection)?;
     let lock = collection.lock()?;
     let runtime = runtime()?;
@@ -92,16 +95,24 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
 }
 
 /// Makes the folder where it is missing; a folder that is something else is left alone.
-fn prepare(context: &Context) -> Result<Collection> {
+fn prepare(args: &Args, context: &Context) -> Result<Collection> {
     let dir = context.dir_or(DIR);
     let holds_others = fs::read_dir(&dir).is_ok_and(|mut entries| entries.next().is_some());
     if holds_others {
         return Ok(Collection::open(&dir)?);
     }
     let collection = Collection::create(&dir)?;
+    let settings = if args.urls.is_empty() { sample_settings() } else { TEMPLATE.to_owned() };
     let file = collection.config_file();
-    fs::write(&file, TEMPLATE).with_context(|| format!("cannot write {}", file.display()))?;
+    fs::write(&file, settings).with_context(|| format!("cannot write {}", file.display()))?;
     Ok(collection)
+}
+
+/// The commented configuration with the values of the sample.
+fn sample_settings() -> String {
+    let line = |text: &str| format!("\n{text}\n");
+    let change = |text: String, (from, to): &(&str, &str)| text.replace(&line(from), &line(to));
+    SAMPLE.iter().fold(TEMPLATE.to_owned(), change)
 }
 
 /// The sample where nothing else was asked for, and what to begin with.
@@ -116,17 +127,16 @@ fn choose(
     if !args.urls.is_empty() || imported || !begun.iter().all(is_sample) {
         return Ok((None, args.urls.clone()));
     }
+    if config.crawl.scope != crawl::Scope::Any {
+        let message = "no URL was given, and this folder is not set up for the sample web: name URLs to \
+            crawl, or another --dir";
+        return Err(Usage(message.to_owned()).into());
+    }
     let options = Options { port: args.sample_port, log_lines_max: 0, ..Options::default() };
     let server = Server::start(options).context(
         "the sample web cannot start; choose another port with --sample-port, or name URLs to crawl",
     )?;
-    let crawl = &mut config.crawl;
-    crawl.scope = crawl::Scope::Any;
-    crawl.delay_ms = SAMPLE_DELAY_MS;
-    crawl.ip_delay_ms = 0;
-    crawl.retry_ms = SAMPLE_RETRY_MS;
-    crawl.pages_per_host_max = SAMPLE_PAGES_PER_HOST_MAX;
-    crawl.resolve = server.web().resolve();
+    config.crawl.resolve = server.web().resolve();
     let seeds = server.web().seeds();
     Ok((Some(server), seeds))
 }
@@ -134,4 +144,19 @@ fn choose(
 fn holds_records(collection: &Collection) -> Result<bool> {
     let dir = collection.archive_dir();
     Ok(dir.is_dir() && !Archive::open(&dir)?.files().is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_settings_of_the_sample_are_lines_of_the_template() {
+        let settings = sample_settings();
+        for (from, to) in SAMPLE {
+            let has = |text: &str, line: &str| text.lines().any(|other| other == line);
+            assert!(has(TEMPLATE, from) && has(&settings, to) && !has(&settings, from), "{from}");
+        }
+        Config::parse(&settings, "the sample's").expect("valid");
+    }
 }
