@@ -215,17 +215,22 @@ fn a_bad_import_changes_nothing() {
     let write = |name: &str, bytes: &[u8]| fs::write(sandbox.path(name), bytes).expect("a file");
     write("no.jsonl", b"{\"id\": \"1\", \"text\": \"fine\"}\n{\"id\": 2}\n");
     fails(&sandbox.run(&["import", "no.jsonl", "--dir", "web"]), 1, &["no.jsonl, line 2"]);
-    write(
-        "odd.jsonl",
-        b"{\"id\": \"1\", \"text\": \"fine\"}\n{\"url\": \"a\\nb\", \"text\": \"\"}\n",
-    );
-    fails(&sandbox.run(&["import", "odd.jsonl", "--dir", "web"]), 1, &["odd.jsonl, line 2"]);
     write("no.warc", b"this is not a WARC file at all\n");
     fails(&sandbox.run(&["import", "no.warc", "--dir", "web"]), 1, &["no.warc"]);
     write("empty.warc", b"");
     fails(&sandbox.run(&["import", "empty.warc", "--dir", "web"]), 1, &["empty.warc"]);
     fails(&sandbox.run(&["import", "absent.warc", "--dir", "web"]), 1, &["absent.warc"]);
     assert!(files_below(&sandbox.path("web/archive")).is_empty());
+}
+
+#[test]
+fn a_document_that_the_archive_cannot_hold_is_left_out_and_counted() {
+    let sandbox = Sandbox::new();
+    sandbox.done(&["init", "web"]);
+    let lines = "{\"id\": \"1\", \"text\": \"fine\"}\n{\"url\": \"a\\nb\", \"text\": \"odd\"}\n";
+    fs::write(sandbox.path("odd.jsonl"), lines).expect("a file");
+    let report = sandbox.json(&["import", "odd.jsonl", "--dir", "web"]);
+    assert_eq!((&report["records"], &report["left_out"]), (&1.into(), &1.into()), "{report}");
 }
 
 #[test]

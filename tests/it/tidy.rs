@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 const BANNED: [&str; 9] =
     ["util", "utils", "common", "helper", "helpers", "misc", "core", "new", "manager"];
 /// Crates that may wait on the network.
-const ASYNC: [&str; 5] = ["crawl", "serve", "jobs", "simweb", "crivello"];
+const ASYNC: [&str; 3] = ["crawl", "serve", "simweb"];
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))

@@ -119,7 +119,7 @@ pub fn fold(
     let table = PageTable::open(&collection.pages_dir())?;
     let directory = table.directory();
     let pages = directory.entries().len() as u64;
-    let ranks = node_ranks(collection, directory.id())?;
+    let ranks = node_ranks(collection, directory)?;
     let source = format!(
         "{} {} {} {:016x}",
         directory.id(),

@@ -40,13 +40,21 @@ pub struct Linking {
 impl Linking {
     /// The graph as it stands; `None` where there is none yet.
     pub fn open(collection: &Collection) -> Result<Option<Self>, JobsError> {
-        let path = collection.graph_dir().join("source");
-        let Some(bytes) = disk::read_sealed(&path, MAGIC)? else { return Ok(None) };
-        let text = String::from_utf8_lossy(&bytes);
-        let (outside, source) = text.split_once(' ').unwrap_or(("0", &text));
+        let Some((outside, source)) = read_source(collection)? else { return Ok(None) };
         let graph = Graph::open(&collection.links_dir())?;
-        Ok(Some(Self { graph, source: source.to_owned(), outside: outside.parse().unwrap_or(0) }))
+        Ok(Some(Self { graph, source, outside }))
     }
+}
+
+/// Links that lead out of the collection and the directory that the graph was made from; `None` where
+/// there is no graph. Opening the graph itself would decode all of it.
+pub(crate) fn read_source(collection: &Collection) -> Result<Option<(u64, String)>, JobsError> {
+    let path = collection.graph_dir().join("source");
+    let Some(bytes) = disk::read_sealed(&path, MAGIC)? else { return Ok(None) };
+    let pair = std::str::from_utf8(&bytes).ok().and_then(|text| text.split_once(' '));
+    let read = pair.and_then(|(outside, source)| Some((outside.parse().ok()?, source.to_owned())));
+    let (offset, what) = (MAGIC.len() as u64, "a source that cannot be read");
+    read.map(Some).ok_or(JobsError::Damaged { path, offset, what })
 }
 
 /// Builds the link graph from the page table.

@@ -9,7 +9,8 @@ use std::fs;
 use graph::{PageRankConfig, pagerank, read_ranks, write_ranks};
 use index::{DocId, Index};
 
-use crate::{Collection, JobsError, Linking, PageTable, Progress, Stage};
+use crate::link::read_source;
+use crate::{Collection, Directory, JobsError, Linking, PageTable, Progress, Stage};
 
 /// What the stage computed.
 #[derive(Debug, Clone, Copy, Default, serde::Serialize)]
@@ -48,16 +49,16 @@ pub fn rank(
     })
 }
 
-/// The ranks by node, if they belong to the directory with this identifier.
+/// The ranks by node, if they belong to this directory.
 pub(crate) fn node_ranks(
     collection: &Collection,
-    directory_id: &str,
+    directory: &Directory,
 ) -> Result<Option<Vec<f64>>, JobsError> {
     let path = collection.ranks_file();
-    match Linking::open(collection)? {
-        Some(linking) if linking.source == directory_id && path.is_file() => {
+    match read_source(collection)? {
+        Some((_, source)) if source == directory.id() && path.is_file() => {
             let ranks = read_ranks(&path)?;
-            Ok((ranks.len() == linking.graph.nodes() as usize).then_some(ranks))
+            Ok((ranks.len() == directory.entries().len()).then_some(ranks))
         }
         _ => Ok(None),
     }
@@ -69,7 +70,7 @@ pub(crate) fn write_document_ranks(
     index: &Index,
 ) -> Result<(), JobsError> {
     let table = PageTable::open(&collection.pages_dir())?;
-    let Some(ranks) = node_ranks(collection, table.directory().id())? else { return Ok(()) };
+    let Some(ranks) = node_ranks(collection, table.directory())? else { return Ok(()) };
     let places = table.directory().resolver();
     #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
     let average = ranks.len() as f64;
