@@ -4,6 +4,10 @@
 //! of 32 numbers, lane *i* holding the numbers *i*, *i* + 4, *i* + 8, …, each lane in 32-bit
 //! little-endian words filled from the lowest bit.
 //!
+//! What does not live here: fewer than 128 numbers; whoever has them takes another code.
+//!
+//! **Invariant.** The length of a block follows from its first byte.
+//!
 //! **Implied distribution.** Uniform in [0 . . 2ʷ), with *w* chosen a block.
 //! **Range.** [0 . . 2³²).
 //! **Reference.** D. Lemire, L. Boytsov, "Decoding billions of integers per second through

@@ -28,7 +28,10 @@ pub enum GraphError {
         reason: String,
     },
     /// A graph of others says in its properties what this program does not read.
-    #[error("graph file {file} asks for {key}={value}, which is not supported")]
+    #[error(
+        "graph file {file} asks for {key}={value}, which is not read here; \
+         compress the graph again with WebGraph's defaults"
+    )]
     Unsupported {
         /// The properties.
         file: PathBuf,
@@ -38,7 +41,7 @@ pub enum GraphError {
         value: String,
     },
     /// An arc names a node that the graph does not have.
-    #[error("arc {from} → {to} of a graph of {nodes} nodes")]
+    #[error("arc {from} → {to} in a graph of {nodes} nodes, which are numbered from 0")]
     ArcOutOfRange {
         /// Source of the arc.
         from: u32,

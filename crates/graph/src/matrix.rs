@@ -1,7 +1,7 @@
 //! [`Matrix`]: the links into each node, and the share of its rank that each node gives.
 //!
-//! What lives here: the transpose of a graph in memory, four bytes an arc and sixteen a node. What
-//! does not: ranks.
+//! What lives here: the transpose of a graph in memory, four bytes an arc and twelve a node (twenty
+//! while it is made). What does not: ranks.
 //!
 //! **Invariant.** The predecessors of a node are ascending, so that sums over them are always
 //! taken in the same order.

@@ -19,7 +19,6 @@ use crate::lexicon::{self, TERM_BYTES_MAX};
 use crate::segment::{SegmentMeta, SegmentWriter};
 use crate::{Field, IndexError, fixed};
 use codes::vbyte;
-use std::mem::size_of;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// One posting list in the making.

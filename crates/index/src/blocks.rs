@@ -7,6 +7,9 @@
 //! ```
 //!
 //! The lexicon and the document table are such files; what is in a block is theirs to know.
+//!
+//! **Invariant.** Any block is found by one look into the table; on any bytes, a block lies before the
+//! table or is an error.
 
 use crate::IndexError;
 use crate::envelope::{FileWriter, Stamp};

@@ -1,4 +1,6 @@
 //! Everything that can go wrong with an index, and what to do about it.
+//!
+//! **Invariant.** Whatever concerns a file names it, and damage the byte where it begins.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -11,6 +11,10 @@
 //! hash is a carry that ripples through the planes, about as many steps as a counter has bits
 //! instead of sixty-four additions.
 //!
+//! What does not live here: what the features are (`lib.rs`), and finding close values (`tables.rs`).
+//!
+//! **Invariant.** The value depends on the features and how often each occurs, not on their order.
+//!
 //! **Reference.** M. Charikar, "Similarity estimation techniques from rounding algorithms", STOC
 //! 2002; for web pages G. S. Manku, A. Jain, A. Das Sarma, "Detecting near-duplicates for web
 //! crawling", WWW 2007.

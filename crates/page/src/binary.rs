@@ -2,6 +2,8 @@
 //!
 //! Two tests: the first bytes of well-known formats, before decoding; and, after decoding, the
 //! share of characters that no text contains. Stray NULs or escapes do not make a page binary.
+//!
+//! **Invariant.** Both look at a bounded part of the body.
 
 use crate::PageError;
 

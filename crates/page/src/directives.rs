@@ -3,6 +3,11 @@
 //! What lives here: the two directives that matter to a crawler and an index, and how they are
 //! written. What does not: `rel=nofollow` of a single link (see [`Link`](crate::Link)) and
 //! robots.txt, which is read before a page is fetched at all.
+//!
+//! **Invariant.** What is not understood forbids nothing, and what one part forbids no other allows.
+//!
+//! Reference: <https://developers.google.com/search/docs/crawling-indexing/robots-meta-tag>; there is no
+//! standard.
 
 /// What must not be done with a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,7 +38,7 @@ impl Directives {
             let mut part = part.trim();
             if let Some((name, rest)) = part.split_once(':') {
                 let name = name.trim();
-                if WITH_VALUE.iter().any(|known| name.eq_ignore_ascii_case(known)) {
+                if takes_value(name) {
                     continue;
                 }
                 // A colon after a blank is a time of day inside a date, not a robot's name.
@@ -50,11 +55,22 @@ impl Directives {
     }
 
     /// Reads the content of `<meta name=robots>`.
+    ///
+    /// Directives are separated by commas or blanks; the value after a colon is none itself, so that
+    /// `max-image-preview: none` forbids nothing.
     #[must_use]
     pub fn from_meta(content: &str) -> Self {
-        content
-            .split(|c: char| c == ',' || c.is_whitespace())
-            .fold(Self::default(), |all, word| all.union(Self::from_word(word)))
+        let mut directives = Self::default();
+        for part in content.split(',') {
+            let mut words = part.split_whitespace();
+            while let Some(word) = words.next() {
+                if word.strip_suffix(':').is_some_and(takes_value) {
+                    words.next();
+                }
+                directives = directives.union(Self::from_word(word));
+            }
+        }
+        directives
     }
 
     /// What either forbids.
@@ -67,4 +83,8 @@ impl Directives {
         let is = |name: &str| word.eq_ignore_ascii_case(name);
         Self { noindex: is("noindex") || is("none"), nofollow: is("nofollow") || is("none") }
     }
+}
+
+fn takes_value(name: &str) -> bool {
+    WITH_VALUE.iter().any(|known| name.eq_ignore_ascii_case(known))
 }

@@ -1,4 +1,6 @@
 //! What can go wrong with a URL, a body or a configuration.
+//!
+//! **Invariant.** A message is short, however long the page: what it repeats of one is cut.
 
 /// An error of this crate. Malformed HTML is not one: any text can be read as HTML.
 #[derive(Debug, thiserror::Error)]
@@ -48,7 +50,7 @@ pub enum PageError {
         /// The names there are, separated by commas.
         known: String,
     },
-    /// The configuration allows terms of no bytes.
+    /// The configuration allows terms too short for a character, or so long that they are noise.
     #[error("term_bytes_max is {bytes}; it must be from {least} to {most}")]
     TermLimit {
         /// The value as configured.

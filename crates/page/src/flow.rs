@@ -1,4 +1,9 @@
 //! Text as it is read off a page: white space collapsed, blocks apart, never too long.
+//!
+//! What does not live here: what parts a block (`html/elements.rs`).
+//!
+//! **Invariant.** A finished text is at most as long as allowed, has no blank at either end and no
+//! two of them together.
 
 /// What comes between two pieces of text, the weaker first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,6 +1,8 @@
 //! Which reader a body gets: by its content type, by the name in its URL, by its first bytes.
 //!
 //! What does not live here: the decision that a body is binary (`binary.rs`).
+//!
+//! **Invariant.** A type that names a format which is not read here is an error, never a guess.
 
 use ::url::Url;
 

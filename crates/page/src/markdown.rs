@@ -1,5 +1,8 @@
 //! Markdown: turned into HTML, which it may contain anyway, and read as such.
 //!
+//! What does not live here: any reading of its own. **Invariant.** A Markdown page keeps to the limits
+//! of an HTML page, since it is one.
+//!
 //! Reference: <https://spec.commonmark.org/>, with the tables and the strikethrough of GitHub.
 
 use ::url::Url;

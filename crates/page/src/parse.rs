@@ -1,5 +1,10 @@
 //! From an answer to a [`Page`]: which format it is, which charset, and on to the reader of that
 //! format.
+//!
+//! What does not live here: any format (`html/`, `plain.rs`, `markdown.rs`); HTTP. The body has been
+//! content-decoded already.
+//!
+//! **Invariant.** No byte beyond [`Limits::body_bytes_max`] is looked at.
 
 use ::url::Url;
 

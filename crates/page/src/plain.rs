@@ -1,4 +1,6 @@
 //! Plain text: every line is a block, the first one stands for a title.
+//!
+//! **Invariant.** Nothing is markup: every character that shows is in the text, up to its limit.
 
 use crate::flow::{Flow, Gap};
 use crate::{Limits, Page};

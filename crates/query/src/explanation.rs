@@ -1,12 +1,14 @@
 //! A score that accounts for itself.
+//!
+//! What does not live here: any formula; whoever computes a number explains it (`bm25.rs`, `tree.rs`).
+//!
+//! **Invariant.** The value of a node that has parts is exactly their sum, added from the left.
 
 use std::fmt::{Display, Formatter};
 
 use serde::Serialize;
 
 /// A number and where it comes from.
-///
-/// **Invariant.** The value of a node that has parts is exactly their sum, added from the left.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Explanation {
     /// What the value is.

@@ -1,4 +1,8 @@
 //! What a query's terms are worth in each field, from the statistics of the whole index.
+//!
+//! What does not live here: the formula (`bm25.rs`).
+//!
+//! **Invariant.** Every term of the plan's words has a scorer, also one that no document has.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,9 @@
 //! A query in, the best documents of all segments out.
 //!
-//! Every document that matches is visited and scored, so the total is exact.
+//! What lives here: a plan run over every segment, and what it says of one document. What does not: how
+//! a query becomes a plan (`plan.rs`), a tree (`tree.rs`), a number (`bm25.rs`).
+//!
+//! **Invariant.** Every document that matches is visited and scored, so the total is exact.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

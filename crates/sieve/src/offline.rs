@@ -242,5 +242,6 @@ fn remove_runs(dir: &Path) -> Result<(), SieveError> {
 
 /// Whether [`OfflineSieve::run_path`] writes a number in this way.
 fn is_run_number(text: &str) -> bool {
-    text.len() >= RUN_DIGITS && text.bytes().all(|byte| byte.is_ascii_digit())
+    let is_filled_up = text.len() == RUN_DIGITS || !text.starts_with('0');
+    text.len() >= RUN_DIGITS && is_filled_up && text.bytes().all(|byte| byte.is_ascii_digit())
 }

@@ -75,7 +75,9 @@ fn every_code_reaches_its_ends() {
     check::<Zeta<1>>();
     check::<Zeta<2>>();
     check::<Zeta<3>>();
+    check::<Zeta<4>>();
     check::<Zeta<5>>();
+    check::<Zeta<6>>();
     check::<Zeta<7>>();
 }
 

@@ -37,6 +37,8 @@ fn check_all(bytes: &[u8], skip: usize) {
     check_decoder::<Zeta<2>>(bytes, skip);
     check_decoder::<Zeta<3>>(bytes, skip);
     check_decoder::<Zeta<4>>(bytes, skip);
+    check_decoder::<Zeta<5>>(bytes, skip);
+    check_decoder::<Zeta<6>>(bytes, skip);
     check_decoder::<Zeta<7>>(bytes, skip);
     check_bytes(bytes);
 }

@@ -78,8 +78,8 @@ fn extreme_distances_are_right() {
     check_pairs(&[7], 3);
 }
 
-/// A hundred thousand equal fingerprints, and as many that share three blocks of four: neither is
-/// compared all with all, or this would not end.
+/// A hundred thousand equal fingerprints, and many that are crowded into twenty bits: neither is
+/// compared all with all, or this would take minutes.
 #[test]
 fn crowds_are_not_compared_all_with_all() {
     let equal = vec![42; 100_000];

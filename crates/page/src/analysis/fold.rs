@@ -4,6 +4,8 @@
 //! lower case differs from their folding (`ß`, `ς`), one apostrophe, and nothing that does not
 //! show. Close to the standard's `NFKC_Casefold`, which differs in Cherokee and in rare signs.
 //!
+//! **Invariant.** Spellings of a word that differ in case, composition or width fold alike.
+//!
 //! Reference: <https://www.unicode.org/reports/tr15/>, Unicode 3.13 "Default Case Algorithms".
 
 use std::iter;

@@ -1,5 +1,9 @@
 //! The stemmers by name.
 //!
+//! What does not live here: which language a text is in; one analysis has one stemmer.
+//!
+//! **Invariant.** The names stand in stored configurations: they never change.
+//!
 //! Reference: M. F. Porter, "Snowball: a language for stemming algorithms", 2001.
 
 use std::borrow::Cow;

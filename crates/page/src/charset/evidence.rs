@@ -1,5 +1,7 @@
 //! What the bytes themselves say about UTF-8, the one charset that text in another hardly ever
 //! happens to fit.
+//!
+//! **Invariant.** Pure ASCII refutes no charset but UTF-16.
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 

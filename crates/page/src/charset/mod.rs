@@ -11,6 +11,8 @@
 //!
 //! What does not live here: the decision that a body is no text at all (`binary.rs`).
 //!
+//! **Invariant.** Every body has a text; which bytes came through badly is seen as U+FFFD in it.
+//!
 //! References: <https://html.spec.whatwg.org/multipage/parsing.html#determining-the-character-encoding>,
 //! <https://encoding.spec.whatwg.org/>.
 

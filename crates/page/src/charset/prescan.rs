@@ -3,6 +3,8 @@
 //! This is the "prescan a byte stream to determine its encoding" of the HTML standard, section
 //! 13.2.3.2, step for step: it must look at bytes before anyone knows what characters they are,
 //! so it knows a little about tags and comments and nothing about anything else.
+//!
+//! **Invariant.** The scan moves forward only, and ends where the bytes that it may look at do.
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 

@@ -1,4 +1,9 @@
 //! The attributes of one tag, of those that count.
+//!
+//! What does not live here: what a value means (`extract.rs`).
+//!
+//! **Invariant.** A value has at most the bytes that were allowed, and one that was cut is never
+//! handed out as whole.
 
 /// The attributes that count. A tag has each at most once: the first one written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,8 @@
 //! What the names of elements mean for text: who breaks a line, whose content is no markup.
+//!
+//! **Invariant.** An element that is not named here is inline and holds markup.
+//!
+//! Reference: <https://html.spec.whatwg.org/multipage/rendering.html>, section "Non-replaced elements".
 
 use html5gum::State;
 

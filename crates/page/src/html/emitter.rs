@@ -1,7 +1,10 @@
 //! Between tokenizer and extractor: tags with their attributes, text handed through as it comes.
 //!
 //! Comments, doctypes and errors are dropped. A name longer than any we know is cut, and then it
-//! is no name we know.
+//! is no name we know. What does not live here: what a tag means (`extract.rs`).
+//!
+//! **Invariant.** Memory does not grow with a tag: names and values are bounded, and there are no
+//! more values than attributes that count.
 
 use std::convert::Infallible;
 

@@ -2,7 +2,10 @@
 //!
 //! It keeps no stack of open elements. A heading lasts until the next end of a heading, a link
 //! until the next `<a>` or `</a>`, a template until its end: what browsers do too, up to pages so
-//! broken that nobody relies on them.
+//! broken that nobody relies on them. What does not live here: URLs; they stay as written until the
+//! base of the page is known (`mod.rs`).
+//!
+//! **Invariant.** What is found keeps to [`Limits`] at every moment, whatever follows.
 
 use html5gum::State;
 

@@ -1,5 +1,7 @@
 //! The value of `<meta http-equiv=refresh>`.
 //!
+//! What does not live here: the time to wait, which a crawler does not.
+//!
 //! Reference: "shared declarative refresh steps",
 //! <https://html.spec.whatwg.org/multipage/semantics.html#attr-meta-http-equiv-refresh>.
 

@@ -117,16 +117,10 @@ fn stemming_in_every_language() {
         ("turkish", &[("kitaplar", &["kitap"])]),
         ("greek", &[("καλός καλή καλούς", &["καλ"; 3])]),
         ("arabic", &[("الكتاب كتاب", &["كتاب"; 2])]),
-        ("tamil", &[("புத்தகங்கள் புத்தகம்", &[""; 2])]),
+        ("tamil", &[("புத்தகங்கள் புத்தகம்", &["புத்தகம்"; 2])]),
     ];
     for (stemmer, cases) in table {
-        let analyzer = analyzer(stemmer, true);
-        if stemmer == "tamil" {
-            let terms = analyzer.terms(cases[0].0);
-            assert_eq!(terms[0], terms[1]);
-            continue;
-        }
-        check_terms(&analyzer, cases);
+        check_terms(&analyzer(stemmer, true), cases);
     }
 }
 
@@ -179,7 +173,9 @@ fn long_words_are_cut_at_a_character() {
     let analyzer = Analyzer::build(&config).expect("five bytes will do");
     check_terms(&analyzer, &[("abcdefgh", &["abcde"]), ("жжжж", &["жж"]), ("straßen", &["stras"])]);
     let text = "a".repeat(100_000);
-    analyzer.each(&text, &mut |token| assert_eq!((token.start, token.end), (0, 100_000)));
+    let mut bounds = Vec::new();
+    analyzer.each(&text, &mut |token| bounds.push((token.start, token.end)));
+    assert_eq!(bounds, [(0, 100_000)]);
 }
 
 #[test]
@@ -199,6 +195,12 @@ fn configurations_are_checked() {
     let part: AnalysisConfig = serde_json::from_str(r#"{"stemmer": "german"}"#).expect("a config");
     assert_eq!((part.stemmer.as_str(), part.term_bytes_max), ("german", 64));
 }
+
+#[rustfmt::skip]
+const STEMMERS: [&str; 19] = [
+    "none", "arabic", "danish", "dutch", "english", "finnish", "french", "german", "greek", "hungarian",
+    "italian", "norwegian", "portuguese", "romanian", "russian", "spanish", "swedish", "tamil", "turkish",
+];
 
 /// Characters of every class that the word rules know.
 fn text() -> impl Strategy<Value = String> {
@@ -242,7 +244,7 @@ proptest! {
     fn tokens_are_in_order_and_within_bounds(
         text in text(),
         any in any::<String>(),
-        stemmer in prop::sample::select(vec!["none", "english", "german", "russian", "turkish", "arabic", "tamil", "greek"]),
+        stemmer in prop::sample::select(STEMMERS.to_vec()),
         fold_accents in any::<bool>(),
         term_bytes_max in 4..40_usize,
     ) {

@@ -36,6 +36,7 @@ fn header() {
         ("otherbot: unavailable_after: 25 Jun 2030 15:00:00 PST, noindex", NOTHING),
         ("max-snippet:20, noindex", NOINDEX),
         ("max-image-preview: large, nofollow", NOFOLLOW),
+        ("crivello: max-image-preview: none, nofollow", NOFOLLOW),
         (": noindex", NOINDEX),
         (",,,:,", NOTHING),
     ];
@@ -57,6 +58,11 @@ fn meta() {
         ("none", NONE),
         ("nofollow,noarchive", NOFOLLOW),
         ("noindex;nofollow", NOTHING),
+        ("max-image-preview:none", NOTHING),
+        ("max-image-preview: none", NOTHING),
+        ("MAX-IMAGE-PREVIEW: none nofollow", NOFOLLOW),
+        ("max-snippet:, noindex", NOINDEX),
+        ("googlebot: noindex", NOINDEX),
     ];
     for (content, expected) in table {
         assert_eq!(Directives::from_meta(content), expected, "{content:?}");

@@ -1,4 +1,6 @@
 //! Every document of a segment.
+//!
+//! **Invariant.** Each step takes the same time, however far it goes.
 
 use index::{DocId, DocIterator, END};
 

@@ -4,6 +4,8 @@
 //! stands beyond it makes the rarest skip there, and so on until all agree. Every step is a
 //! `skip_to`, so of a long list beside a short one almost nothing is decoded.
 //!
+//! **Invariant.** Unless at the end, every list stands on the current document.
+//!
 //! E. D. Demaine, A. López-Ortiz, J. I. Munro, "Adaptive set intersections, unions, and differences",
 //! 2000; this is their small adaptive order with the sizes taken once, at the beginning.
 

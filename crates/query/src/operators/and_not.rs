@@ -1,4 +1,7 @@
 //! AND NOT: the documents that are in one list and not in another.
+//!
+//! **Invariant.** Unless at the end, the wanted list stands on the current document and the unwanted one
+//! beyond it.
 
 use index::{DocId, DocIterator, END};
 

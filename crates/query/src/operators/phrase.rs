@@ -3,6 +3,8 @@
 //! First the documents that have every word, by [`And`]; then in each of them the positions of
 //! every word, shifted back by its place in the phrase, are intersected: what is left are the
 //! positions where the phrase begins. One word alone is a phrase too, and needs no positions.
+//!
+//! **Invariant.** Positions are read only of documents that have every word.
 
 use index::{DocId, DocIterator, END, Positions};
 

@@ -54,6 +54,7 @@ fn files_of_others_are_not_touched() {
         "seen-.run",
         "seen-1.run",
         "seen-0000000x.run",
+        "seen-000000001.run",
         "seen-00000001.run.bak",
         "unseen-00000001.run",
         "checkpoint",
