@@ -24,6 +24,9 @@ pub(crate) const TEMPLATE: &str = include_str!("crivello.toml");
 /// How far a misspelt key may be from the one suggested.
 const LIKENESS_MIN: f64 = 0.7;
 
+/// A line longer than this is not repeated in a message.
+const SHOWN_BYTES_MAX: usize = 400;
+
 /// All settings of a collection.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -52,7 +55,19 @@ impl Config {
         for assignment in overrides {
             changes.push(from_flag(assignment)?);
         }
-        if changes.is_empty() { Ok(config) } else { config.with(changes) }
+        let config = if changes.is_empty() { config } else { config.with(changes)? };
+        config.check()?;
+        Ok(config)
+    }
+
+    /// Whether every value can be obeyed, as far as reading it does not tell.
+    fn check(&self) -> Result<()> {
+        let wrong = |section: &str, error: &dyn std::fmt::Display| {
+            Usage(format!("the section [{section}] of crivello.toml: {error}"))
+        };
+        self.crawl.check().map_err(|error| wrong("crawl", &error))?;
+        page::Analyzer::build(&self.analysis).map_err(|error| wrong("analysis", &error))?;
+        Ok(())
     }
 
     /// Reads the text of a file; `name` is for messages.
@@ -65,7 +80,9 @@ impl Config {
         for change in changes {
             let section = table.entry(change.section).or_insert_with(|| Table::new().into());
             if let Value::Table(section) = section {
-                section.insert(change.key, change.value);
+                let is_text = matches!(section.get(&change.key), Some(Value::String(_)));
+                let value = value_of(&change.text, is_text);
+                section.insert(change.key, value);
             }
         }
         let text = toml::to_string(&table).context("the settings cannot be written as TOML")?;
@@ -78,7 +95,8 @@ impl Config {
 struct Change {
     section: String,
     key: String,
-    value: Value,
+    /// As it was written.
+    text: String,
 }
 
 /// `crawl.delay_ms=500`.
@@ -86,7 +104,7 @@ fn from_flag(assignment: &str) -> Result<Change> {
     let wrong = || Usage(format!("--set takes SECTION.KEY=VALUE, not `{assignment}`"));
     let (path, value) = assignment.split_once('=').ok_or_else(wrong)?;
     let (section, key) = path.trim().split_once('.').ok_or_else(wrong)?;
-    Ok(Change { section: section.to_owned(), key: key.to_owned(), value: value_of(value.trim()) })
+    Ok(Change { section: section.to_owned(), key: key.to_owned(), text: value.trim().to_owned() })
 }
 
 /// The variables that are text; what is not cannot be meant for us.
@@ -114,7 +132,7 @@ fn from_environment(variables: &[(String, String)]) -> Result<Vec<Change>> {
             );
         };
         let key = rest[section.len() + 1..].to_owned();
-        changes.push(Change { section: section.clone(), key, value: value_of(value) });
+        changes.push(Change { section: section.clone(), key, text: value.clone() });
     }
     Ok(changes)
 }
@@ -122,11 +140,13 @@ fn from_environment(variables: &[(String, String)]) -> Result<Vec<Change>> {
 /// Variables that mean something else: a flag of ours, or the tests' tools.
 const FOREIGN: [&str; 2] = ["DIR", "SHARED"];
 
-/// A TOML value where it reads as one, otherwise a string.
-fn value_of(text: &str) -> Value {
+/// A TOML value where it reads as one, otherwise a string; where a string belongs, only quotes are
+/// TOML's.
+fn value_of(text: &str, is_text: bool) -> Value {
     let read = toml::from_str::<Table>(&format!("value = {text}"));
-    let value = read.ok().and_then(|mut table| table.remove("value"));
-    value.unwrap_or_else(|| Value::String(text.to_owned()))
+    let value = read.ok().filter(|table| table.len() == 1).and_then(|mut table| table.remove("value"));
+    let fits = |value: &Value| !is_text || matches!(value, Value::String(_));
+    value.filter(fits).unwrap_or_else(|| Value::String(text.to_owned()))
 }
 
 /// The message, the line it is about, and the key that was perhaps meant.
@@ -138,7 +158,11 @@ fn explain(error: &toml::de::Error, text: &str, name: &str) -> String {
         let line = text.lines().nth(line_number - 1).unwrap_or_default();
         let column = before.rsplit('\n').next().unwrap_or_default().chars().count();
         let gutter = format!("{line_number} | ");
-        let _ = write!(message, "\n  {gutter}{line}\n  {:1$}^", "", gutter.len() + column);
+        if line.len() <= SHOWN_BYTES_MAX {
+            let _ = write!(message, "\n  {gutter}{line}\n  {:1$}^", "", gutter.len() + column);
+        } else {
+            let _ = write!(message, "\n  in line {line_number}, column {}", column + 1);
+        }
     }
     if let Some(key) = suggestion(error.message()) {
         let _ = write!(message, "\n  did you mean `{key}`?");
@@ -187,10 +211,10 @@ mod tests {
     fn environment_and_flags_override_the_file() {
         let variables = [("CRIVELLO_CRAWL_DELAY_MS".to_owned(), "7".to_owned())];
         let mut changes = from_environment(&variables).expect("known");
-        changes.push(from_flag("serve.title=My web").expect("well formed"));
+        changes.push(from_flag("serve.title=2026").expect("well formed"));
         let config = Config::default().with(changes).expect("valid");
         assert_eq!(config.crawl.delay_ms, 7);
-        assert_eq!(config.serve.title, "My web");
+        assert_eq!(config.serve.title, "2026");
         assert!(from_flag("delay=3").is_err());
         let unknown = [("CRIVELLO_CRAWLER".to_owned(), "7".to_owned())];
         assert!(from_environment(&unknown).is_err());

@@ -1,6 +1,6 @@
 //! Talk on standard error: remarks, progress, errors. Never data.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write as _};
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::Error;
@@ -9,14 +9,19 @@ use jobs::Stage;
 
 /// Says what went wrong, with the causes.
 pub(crate) fn error(error: &Error) {
-    eprintln!("crivello: {error:#}");
+    print(&format!("crivello: {error:#}"));
 }
 
 /// A remark for people.
 pub(crate) fn say(quiet: bool, text: &str) {
     if !quiet {
-        eprintln!("{text}");
+        print(text);
     }
+}
+
+/// Writes a line; where nobody can hear it there is nobody to tell.
+pub(crate) fn print(text: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
 /// A line that changes while a stage works, on a terminal; nothing elsewhere.

@@ -35,7 +35,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     let collection = context.collection()?;
     let config = context.config(&collection)?;
-    let engine = Engine::open(&collection, config.search, &config.analysis)?;
+    let engine = Engine::open(&collection, config.search)?;
     let text = args.query.join(" ");
     let results = engine
         .search(&text, args.offset, usize::from(args.k), args.explain)
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
         talk::say(context.quiet, &format!("{} results", results.total));
         let mut out = std::io::stdout().lock();
         let bold = out.is_terminal() && std::env::var_os("NO_COLOR").is_none();
-        for (place, found) in (args.offset + 1..).zip(&results.hits) {
+        for (place, found) in (args.offset.saturating_add(1)..).zip(&results.hits) {
             print(&mut out, place, found, bold)?;
         }
     }

@@ -57,7 +57,6 @@ pub(crate) fn serve(
         collection,
         config.serve,
         config.search,
-        config.analysis,
         listener,
         async move {
             signals.next().await;

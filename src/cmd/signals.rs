@@ -10,6 +10,8 @@ use anyhow::{Context as _, Result};
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
+use crate::talk;
+
 /// A runtime for what must wait on the network.
 pub(crate) fn runtime() -> Result<Runtime> {
     Runtime::new().context("cannot start the network runtime")
@@ -23,7 +25,7 @@ pub(crate) fn stop_flag(runtime: &Runtime) -> Result<Arc<AtomicBool>> {
     runtime.spawn(async move {
         signals.next().await;
         raised.store(true, Ordering::Relaxed);
-        eprintln!("stopping; once more to stop at once");
+        talk::print("stopping; once more to stop at once");
         signals.next().await;
         std::process::exit(130);
     });

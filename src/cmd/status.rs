@@ -126,7 +126,13 @@ fn look(collection: &Collection, config: &Config) -> Result<Status> {
     let mut index_behind = true;
     if index_dir.is_dir() {
         let index = Index::open(&index_dir)?;
-        let same = jobs::is_indexed(&index, directory, folding.as_ref());
+        let same = match directory.zip(folding.as_ref()) {
+            Some((directory, folding)) => {
+                jobs::is_folded(folding, collection, directory, &config.dedup)?
+                    && jobs::is_indexed(&index, directory, folding, &config.analysis)
+            }
+            None => false,
+        };
         index_behind = pages_behind || !same;
         let (documents, generation) = (index.doc_count(), index.generation());
         status.index = Some(IndexStatus { documents, generation, bytes: folder_bytes(&index_dir) });

@@ -120,13 +120,7 @@ pub fn fold(
     let directory = table.directory();
     let pages = directory.entries().len() as u64;
     let ranks = node_ranks(collection, directory)?;
-    let source = format!(
-        "{} {} {} {:016x}",
-        directory.id(),
-        config.distance_max,
-        config.words_min,
-        identity(ranks.as_deref().unwrap_or_default())
-    );
+    let source = source_of(directory, config, ranks.as_deref());
     if let Some(folding) = Folding::open(collection, directory)?
         && folding.source == source
     {
@@ -143,6 +137,23 @@ pub fn fold(
     progress(Stage::Fold, pages, pages);
     let (clusters, folded) = folding.counts();
     Ok(FoldReport { pages, clusters, folded, up_to_date: false })
+}
+
+/// Whether `folding` is what these settings would make of the pages and their ranks.
+pub fn is_folded(
+    folding: &Folding,
+    collection: &Collection,
+    directory: &Directory,
+    config: &neardup::Config,
+) -> Result<bool, JobsError> {
+    let ranks = node_ranks(collection, directory)?;
+    Ok(folding.source == source_of(directory, config, ranks.as_deref()))
+}
+
+fn source_of(directory: &Directory, config: &neardup::Config, ranks: Option<&[f64]>) -> String {
+    let (distance_max, words_min) = (config.distance_max, config.words_min);
+    let ranks = identity(ranks.unwrap_or_default());
+    format!("{} {distance_max} {words_min} {ranks:016x}", directory.id())
 }
 
 /// Tells one vector of ranks from another.

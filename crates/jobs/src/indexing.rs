@@ -46,7 +46,7 @@ pub fn build_index(
     let missing = JobsError::Missing { needs: "the list of duplicates", command: "dedup" };
     let folding = Folding::open(collection, table.directory())?.ok_or(missing)?;
     let plan = Plan::of(&table, &folding);
-    let source = format!("{}{analysis:?}", source_of(table.directory(), &folding));
+    let source = full_source(table.directory(), &folding, analysis);
     if let Ok(index) = Index::open(&collection.index_dir())
         && index.source() == source
     {
@@ -83,15 +83,26 @@ pub fn build_index(
     Ok(plan.report(generation, false))
 }
 
-/// Whether `index` was made from these pages and these clusters.
-pub fn is_indexed(index: &Index, directory: Option<&Directory>, folding: Option<&Folding>) -> bool {
-    let source = directory.zip(folding).map(|(directory, folding)| source_of(directory, folding));
-    source.is_some_and(|source| index.source().starts_with(&source))
+/// Whether `index` was made from these pages and these clusters by this analysis.
+pub fn is_indexed(
+    index: &Index,
+    directory: &Directory,
+    folding: &Folding,
+    analysis: &AnalysisConfig,
+) -> bool {
+    index.source() == full_source(directory, folding, analysis)
 }
 
-/// How the name of an index's source begins; its analysis follows.
-fn source_of(directory: &Directory, folding: &Folding) -> String {
-    format!("{} / {} / ", directory.id(), folding.source())
+/// The analysis that `index` was made with: queries must go through the same.
+pub fn analysis_of(index: &Index) -> Option<AnalysisConfig> {
+    let (_, name) = index.source().split_once(" / {")?;
+    serde_json::from_str(&format!("{{{name}")).ok()
+}
+
+/// The name of an index's source: pages, clusters, and the analysis as JSON.
+fn full_source(directory: &Directory, folding: &Folding, analysis: &AnalysisConfig) -> String {
+    let analysis = serde_json::to_string(analysis).expect("strings and numbers are JSON");
+    format!("{} / {} / {analysis}", directory.id(), folding.source())
 }
 
 /// Which pages become documents.

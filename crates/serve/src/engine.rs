@@ -93,7 +93,6 @@ impl Engine {
     pub fn open(
         collection: &Collection,
         query: query::Config,
-        analysis: &::page::AnalysisConfig,
     ) -> Result<Self, ServeError> {
         if !collection.index_dir().is_dir() {
             return Err(ServeError::NoIndex);
@@ -101,7 +100,9 @@ impl Engine {
         let index = Arc::new(Index::open(&collection.index_dir())?);
         let version = Version::of(collection, &index);
         let ranks = jobs::document_ranks(collection, &index)?;
-        let analyzer = ::page::Analyzer::build(analysis)?;
+        // Words of a query must become the terms that the words of the pages became.
+        let analysis = jobs::analysis_of(&index).ok_or(ServeError::NoIndex)?;
+        let analyzer = ::page::Analyzer::build(&analysis)?;
         let pages = PageTable::open(&collection.pages_dir())?;
         Ok(Self {
             version,

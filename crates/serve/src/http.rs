@@ -16,6 +16,7 @@ use serde::Deserialize;
 use serde_json::json;
 use tokio::net::TcpListener;
 
+use crate::connections::accept;
 use crate::state::State;
 use crate::{Config, ServeError, page};
 
@@ -54,11 +55,10 @@ pub async fn serve(
     collection: Collection,
     config: Config,
     query: query::Config,
-    analysis: ::page::AnalysisConfig,
     listener: TcpListener,
-    shutdown: impl Future<Output = ()> + Send + 'static,
+    shutdown: impl Future<Output = ()>,
 ) -> Result<(), ServeError> {
-    let state = Arc::new(State::open(collection, config, query, analysis)?);
+    let state = Arc::new(State::open(collection, config, query)?);
     let fresh = tokio::spawn(Arc::clone(&state).keep_fresh());
     let router = Router::new()
         .route("/", get(home))
@@ -75,9 +75,9 @@ pub async fn serve(
         .fallback(not_found)
         .layer(middleware::from_fn(guard))
         .with_state(state);
-    let served = axum::serve(listener, router).with_graceful_shutdown(shutdown).await;
+    accept(listener, router, shutdown).await;
     fresh.abort();
-    Ok(served?)
+    Ok(())
 }
 
 /// Headers that every answer carries unless it has its own.

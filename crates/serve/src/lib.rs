@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 mod config;
+mod connections;
 mod engine;
 mod error;
 mod http;

@@ -18,7 +18,6 @@ pub(crate) struct State {
     pub(crate) config: Config,
     collection: Collection,
     query: query::Config,
-    analysis: ::page::AnalysisConfig,
     engine: RwLock<Arc<Engine>>,
 }
 
@@ -27,11 +26,10 @@ impl State {
         collection: Collection,
         config: Config,
         query: query::Config,
-        analysis: ::page::AnalysisConfig,
     ) -> Result<Self, ServeError> {
-        let engine = Engine::open(&collection, query.clone(), &analysis)?;
+        let engine = Engine::open(&collection, query.clone())?;
         let engine = RwLock::new(Arc::new(engine));
-        Ok(Self { config, collection, query, analysis, engine })
+        Ok(Self { config, collection, query, engine })
     }
 
     /// The engine of now.
@@ -64,7 +62,7 @@ impl State {
         if !self.engine().is_outdated(&self.collection) {
             return;
         }
-        if let Ok(engine) = Engine::open(&self.collection, self.query.clone(), &self.analysis) {
+        if let Ok(engine) = Engine::open(&self.collection, self.query.clone()) {
             *self.engine.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(engine);
         }
     }

@@ -72,7 +72,6 @@ impl Site {
             collection.clone(),
             serve::Config::default(),
             query::Config::default(),
-            page::AnalysisConfig::default(),
             listener,
             std::future::pending(),
         ));
