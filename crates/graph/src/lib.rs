@@ -1,6 +1,6 @@
 //! Compressed link graph, centralities, spectral ranks.
 //!
-//! What lives here: [`Graph`], a web graph compressed on disk as a `BVGraph`; [`pagerank`] over
+//! What lives here: [`Graph`], a web graph compressed on disk as a `BVGraph`; [`pagerank()`] over
 //! it; the files both are kept in (`docs/formats/graph.md`). What does not: URLs and text. A graph
 //! sees numbers.
 //!

@@ -1,13 +1,15 @@
 //! Bytes to characters: which charset a page is in, and its text.
 //!
 //! The order is that of browsers: byte order mark, HTTP header, `<meta>` near the top,
-//! detection with the top-level domain as a hint. Two things differ, because a search
+//! detection with the top-level domain as a hint. Three things differ, because a search
 //! engine does not have to please the authors of a page:
 //!
 //! - **A declaration that the bytes refute is passed over**, and the next in the order is asked.
 //!   UTF-8 is refuted by more malformed sequences than well-formed ones beyond ASCII; another
 //!   charset is refuted by bytes that are UTF-8 beyond doubt.
 //! - **UTF-8 may be detected**, which browsers refuse to do lest authors rely on it.
+//! - **A charset that is no longer decoded** (ISO-2022-KR, HZ and others), of which browsers show one
+//!   U+FFFD for the whole page, is as good as no declaration: what is ASCII in it can still be found.
 //!
 //! What does not live here: the decision that a body is no text at all (`binary.rs`).
 //!

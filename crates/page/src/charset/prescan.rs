@@ -39,7 +39,7 @@ pub(super) fn charset_of_content(value: &[u8]) -> Option<&'static Encoding> {
             let is_end = |byte: &u8| is_space(*byte) || *byte == b';' || *byte == b',';
             &label[..label.iter().position(is_end).unwrap_or(label.len())]
         };
-        return Encoding::for_label(label);
+        return label_encoding(label);
     }
 }
 
@@ -91,7 +91,7 @@ impl Scanner<'_> {
                     meta.charset = charset_of_content(&value).map(|found| (Some(found), true));
                 }
                 b"charset" if is_first(2) => {
-                    meta.charset = Some((Encoding::for_label(&value), false));
+                    meta.charset = Some((label_encoding(&value), false));
                 }
                 _ => {}
             }
@@ -182,7 +182,12 @@ fn xml_declaration(bytes: &[u8]) -> Option<&'static Encoding> {
     if label.iter().any(|&byte| byte <= b' ') {
         return None;
     }
-    Encoding::for_label(label).map(not_utf_16)
+    label_encoding(label).map(not_utf_16)
+}
+
+/// The encoding of a label; none for those that stand for no encoding but for U+FFFD.
+fn label_encoding(label: &[u8]) -> Option<&'static Encoding> {
+    Encoding::for_label_no_replacement(label)
 }
 
 /// Whoever could read the declaration byte by byte did not read UTF-16.

@@ -52,6 +52,18 @@ fn headers_as_servers_write_them() {
 }
 
 #[test]
+fn charsets_that_nobody_decodes_declare_nothing() {
+    for label in ["iso-2022-kr", "hz-gb-2312", "iso-2022-cn", "replacement"] {
+        let content_type = format!("text/html; charset={label}");
+        check(&content_type, b"<p>plain", "UTF-8", Detected, "plain");
+        let meta = format!("<meta charset={label}><p>plain");
+        check("text/html", meta.as_bytes(), "UTF-8", Detected, "plain");
+        let meta = b"<meta charset=iso-8859-2><p>\xe8";
+        check(&content_type, meta, "ISO-8859-2", Meta, "č");
+    }
+}
+
+#[test]
 fn byte_order_mark_before_all() {
     let content_type = "text/html; charset=iso-8859-2";
     let body = "\u{feff}<meta charset=windows-1251><p>čè".as_bytes();

@@ -31,7 +31,7 @@ pub(super) fn lex(text: &str) -> Result<Vec<Lexeme<'_>>, QueryError> {
     let mut lexer = Lexer { rest: text, column: 1 };
     let mut lexemes: Vec<Lexeme<'_>> = Vec::new();
     loop {
-        lexer.take_while(char::is_whitespace);
+        lexer.take_until(|c| !c.is_whitespace());
         let column = lexer.column;
         let Some(first) = lexer.rest.chars().next() else { return Ok(lexemes) };
         let token = match first {
@@ -59,9 +59,10 @@ struct Lexer<'a> {
 }
 
 impl<'a> Lexer<'a> {
-    fn take_while(&mut self, keep: impl Fn(char) -> bool) -> &'a str {
-        let end = self.rest.find(|c| !keep(c)).unwrap_or(self.rest.len());
-        let (taken, rest) = self.rest.split_at(end);
+    /// Steps up to the first character that `ends` it, unless that is part of a word.
+    fn take_until(&mut self, ends: impl Fn(char) -> bool) -> &'a str {
+        let end = self.rest.char_indices().find(|&(at, c)| ends(c) && !is_letter(self.rest, at));
+        let (taken, rest) = self.rest.split_at(end.map_or(self.rest.len(), |(at, _)| at));
         self.rest = rest;
         self.column += taken.chars().count();
         taken
@@ -85,7 +86,7 @@ impl<'a> Lexer<'a> {
     fn quoted(&mut self) -> Result<&'a str, QueryError> {
         let column = self.column;
         self.single(Token::Open);
-        let text = self.take_while(|c| !is_quote(c));
+        let text = self.take_until(is_quote);
         if self.rest.is_empty() {
             return Err(QueryError::OpenQuote { column });
         }
@@ -95,7 +96,7 @@ impl<'a> Lexer<'a> {
 
     fn word(&mut self) -> Result<Token<'a>, QueryError> {
         let column = self.column;
-        let word = self.take_while(|c| !ends_word(c));
+        let word = self.take_until(ends_word);
         let Some((prefix, value)) = split_prefix(word) else {
             return Ok(match word {
                 "OR" => Token::Or,
@@ -140,6 +141,14 @@ fn split_prefix(word: &str) -> Option<(Prefix, &str)> {
 /// Telephones like to type the curled ones.
 fn is_quote(c: char) -> bool {
     matches!(c, '"' | '“' | '”' | '„')
+}
+
+/// Whether the quotation mark at `at` is one of the letters around it, as in Hebrew abbreviations, and
+/// for the analysis of texts too (`WB7b` and `WB7c` of UAX #29).
+fn is_letter(text: &str, at: usize) -> bool {
+    let is_hebrew = |c| matches!(c, '\u{5d0}'..='\u{5f2}' | '\u{fb1d}'..='\u{fb4f}');
+    text[at..].strip_prefix('"').is_some_and(|after| after.starts_with(is_hebrew))
+        && text[..at].ends_with(is_hebrew)
 }
 
 fn ends_word(c: char) -> bool {

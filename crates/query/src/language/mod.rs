@@ -12,7 +12,8 @@
 //! `(a b) OR c`. Operators are written in capitals; `or` is a word. A word ends at white space, a
 //! parenthesis, a quotation mark or `|`; a `-` negates only at the beginning of something, so
 //! `state-of-the-art` is one word and a `-` that stands alone is punctuation. What follows the colon
-//! of a field is taken as it stands (`title:OR`). An unknown name before a colon is part of the
+//! of a field is taken as it stands (`title:OR`). A `"` between two Hebrew letters is a part of the
+//! word, an abbreviation. An unknown name before a colon is part of the
 //! word (`http://…`). An empty pair of parentheses is dropped (`main()`).
 //!
 //! What lives here: text to [`Query`] ([`parse`]) and back (`Display`). What does not: terms. The text

@@ -61,6 +61,9 @@ fn texts_and_their_trees() {
         ("http://example.org/x", "http://example.org/x"),
         ("main() (  ( ) )", "main"),
         ("\"\" x", "and['' x]"),
+        ("צה\"ל x", "and[צה\"ל x]"),
+        ("\"צה\"ל ב\" x", "and['צה\"ל ב' x]"),
+        ("title:\"ב\" ב", "and[title:'ב' ב]"),
         (
             "solar panels \"city hall\" -site:example.org title:budget",
             "without[and[solar panels 'city hall' title:budget] site=example.org]",
@@ -155,8 +158,8 @@ fn endless_texts_are_refused_at_once() {
 
 /// Scraps that the language gives a meaning to, and some that it does not; some more often.
 #[rustfmt::skip]
-const SCRAPS: [&str; 29] = [
-    "a", "b", "é", "日本", " ", " ", " ", "(", ")", "(", ")", "\"", "“", "-", "|", " OR ", " AND ",
+const SCRAPS: [&str; 31] = [
+    "a", "b", "é", "日本", "א", "א\"ב", " ", " ", " ", "(", ")", "(", ")", "\"", "“", "-", "|", " OR ", " AND ",
     " NOT ", "OR", "title:", "url:", "site:", "lang:", "en", "example.org", ":", "!", "x-y", "\n",
 ];
 
