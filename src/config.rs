@@ -67,6 +67,23 @@ impl Config {
         };
         self.crawl.check().map_err(|error| wrong("crawl", &error))?;
         page::Analyzer::build(&self.analysis).map_err(|error| wrong("analysis", &error))?;
+        let bounds = [
+            ("dedup", "distance_max", f64::from(self.dedup.distance_max), 0.0, 16.0),
+            ("rank", "damping", self.rank.damping, 0.0, 0.999),
+            ("rank", "epsilon", self.rank.epsilon, 1e-15, 1.0),
+        ];
+        for (section, key, value, least, most) in bounds {
+            if !(least..=most).contains(&value) {
+                let message = format!("`{key}` is {value}, and must be from {least} to {most}");
+                return Err(wrong(section, &message).into());
+            }
+        }
+        let results = self.serve.results_per_page;
+        if !(1..=serve::RESULTS_MAX).contains(&results) {
+            let most = serve::RESULTS_MAX;
+            let message = format!("`results_per_page` is {results}, and must be from 1 to {most}");
+            return Err(wrong("serve", &message).into());
+        }
         Ok(())
     }
 
@@ -144,7 +161,8 @@ const FOREIGN: [&str; 2] = ["DIR", "SHARED"];
 /// TOML's.
 fn value_of(text: &str, is_text: bool) -> Value {
     let read = toml::from_str::<Table>(&format!("value = {text}"));
-    let value = read.ok().filter(|table| table.len() == 1).and_then(|mut table| table.remove("value"));
+    let value =
+        read.ok().filter(|table| table.len() == 1).and_then(|mut table| table.remove("value"));
     let fits = |value: &Value| !is_text || matches!(value, Value::String(_));
     value.filter(fits).unwrap_or_else(|| Value::String(text.to_owned()))
 }

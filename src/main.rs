@@ -41,9 +41,19 @@ fn main() -> ExitCode {
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             talk::error(&error);
-            ExitCode::from(if error.is::<Usage>() { 2 } else { 1 })
+            ExitCode::from(if is_wrong_usage(&error) { 2 } else { 1 })
         }
     }
+}
+
+/// What was asked for cannot be meant, whoever noticed it.
+fn is_wrong_usage(error: &anyhow::Error) -> bool {
+    use crawl::CrawlError::{Config, NoContact, NoSeeds, Seed};
+    let by_crawl = error.downcast_ref::<crawl::CrawlError>();
+    let by_crawl = by_crawl.is_some_and(|error| {
+        matches!(error, Config { .. } | NoContact { .. } | NoSeeds | Seed { .. })
+    });
+    by_crawl || error.is::<Usage>()
 }
 
 /// Whoever read our output has had enough: that is no failure.

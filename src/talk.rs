@@ -104,3 +104,10 @@ fn stage_bar(stage: Stage, total: u64) -> ProgressBar {
 pub(crate) fn bytes(count: u64) -> String {
     indicatif::DecimalBytes(count).to_string()
 }
+
+/// Crawled text for a terminal: nothing that moves the cursor or turns the line around gets through.
+pub(crate) fn plain(text: &str) -> String {
+    let harmless = |c: char| !c.is_control() && !('\u{202A}'..='\u{202E}').contains(&c);
+    let harmless = |c: char| harmless(c) && !('\u{2066}'..='\u{2069}').contains(&c);
+    text.chars().map(|c| if harmless(c) { c } else { ' ' }).collect()
+}

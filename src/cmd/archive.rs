@@ -1,5 +1,6 @@
 //! `crivello archive`: list, get, verify.
 
+use std::borrow::Cow;
 use std::io::Write as _;
 
 use anyhow::{Context as _, Result};
@@ -36,7 +37,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     let collection = context.collection()?;
     match args {
         Args::List => list(&collection, context),
-        Args::Get { url, headers } => get(&collection, url, *headers),
+        Args::Get { url, headers } => get(&collection, url, *headers, context),
         Args::Verify => verify(&collection, context),
     }
 }
@@ -87,20 +88,39 @@ fn status(record: &Record) -> Option<u16> {
     answer.map(|answer| answer.status)
 }
 
-fn get(collection: &jobs::Collection, url: &str, headers: bool) -> Result<Exit> {
-    let archive = Archive::open(&collection.archive_dir())?;
+fn get(collection: &jobs::Collection, url: &str, headers: bool, context: &Context) -> Result<Exit> {
+    let folder = Archive::open(&collection.archive_dir())?;
     let url = page::normalise(url, None, &page::Limits::default())
         .map_or_else(|_| url.to_owned(), String::from);
-    let Some(capture) = archive.captures(&url)?.pop() else { return Ok(Exit::NothingFound) };
-    let record = archive.read(&capture.location)?;
-    let mut out = std::io::stdout().lock();
-    match archive::parse_http(&record.block) {
-        Ok(answer) if !headers => {
-            let body = answer.decoded_body(BODY_BYTES_MAX).context("the body cannot be decoded")?;
-            out.write_all(&body)?;
-        }
-        _ => out.write_all(&record.block)?,
+    let mut captures = folder.captures(&url)?;
+    // A try that failed is no capture to show while there is a better one.
+    captures.sort_by_key(|capture| (capture.status.is_some(), capture.date_s));
+    let Some(capture) = captures.pop() else { return Ok(Exit::NothingFound) };
+    let record = folder.read(&capture.location)?;
+    if record.kind == Kind::Metadata {
+        let told = String::from_utf8_lossy(&record.block).replace("\r\n", "; ");
+        talk::say(context.quiet, &format!("it was never answered: {told}"));
+        return Ok(Exit::NothingFound);
     }
+    let answer = archive::parse_http(&record.block).ok();
+    let answer = answer.filter(|_| matches!(record.kind, Kind::Response | Kind::Revisit));
+    let body = match &answer {
+        Some(answer) => {
+            answer.decoded_body(BODY_BYTES_MAX).context("the body cannot be decoded")?
+        }
+        None => Cow::Borrowed(record.block.as_slice()),
+    };
+    if context.json {
+        context.print_json(&json!({
+            "url": url, "date_s": record.date_s, "status": capture.status,
+            "headers": answer.as_ref().map(|answer| &answer.headers),
+            "body": String::from_utf8_lossy(&body),
+        }))?;
+        return Ok(Exit::Done);
+    }
+    let mut out = std::io::stdout().lock();
+    out.write_all(if headers { &record.block } else { &body })?;
+    out.flush()?;
     Ok(Exit::Done)
 }
 

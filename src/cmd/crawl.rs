@@ -107,6 +107,11 @@ fn reasons(report: &Report) -> String {
         report.refused.iter().map(|(rule, times)| format!("refused by {rule} ({times}×)"));
     let robots = (report.forbidden_by_robots > 0)
         .then(|| format!("forbidden by robots.txt ({}×)", report.forbidden_by_robots));
-    let all: Vec<String> = failures.chain(refused).chain(robots).collect();
+    let statuses = report.statuses.iter().filter(|(status, _)| **status != 200);
+    let statuses = statuses.map(|(status, times)| format!("status {status} ({times}×)"));
+    let dropped =
+        report.dropped.iter().map(|(limit, times)| format!("dropped by {limit} ({times}×)"));
+    let all: Vec<String> =
+        failures.chain(statuses).chain(refused).chain(dropped).chain(robots).collect();
     if all.is_empty() { String::new() } else { format!(": {}", all.join(", ")) }
 }

@@ -5,7 +5,7 @@
 //! character) is left out and counted. Importing again what a full disk broke off does no harm: of two
 //! equal captures one counts.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
@@ -17,9 +17,11 @@ use flate2::read::MultiGzDecoder;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::context::{Context, Exit};
+use crate::context::{Context, Exit, Usage};
 use crate::talk;
 
+/// Why a record is left out.
+const LEFT_OUT: &str = "they have headers that no WARC record can have, or are too large";
 /// A line of JSONL is at most this long.
 const LINE_BYTES_MAX: u64 = 64 << 20;
 
@@ -50,6 +52,12 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     let collection = context.collection()?;
     let _lock = collection.lock()?;
     for file in &args.files {
+        let about =
+            fs::metadata(file).with_context(|| format!("cannot read {}", file.display()))?;
+        if !about.is_file() {
+            // It is read twice, once to see that it can be.
+            return Err(Usage(format!("{} is not an ordinary file", file.display())).into());
+        }
         let count = if is_jsonl(file) {
             each_document(file, &mut |_| Ok(()))
         } else {
@@ -77,11 +85,14 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
         }
     }
     writer.finish()?;
+    anyhow::ensure!(records > 0, "all {left_out} records were left out: {LEFT_OUT}");
     if context.json {
         context.print_json(&json!({ "records": records, "left_out": left_out }))?;
     } else {
-        let but = if left_out > 0 { format!(", left out {left_out}") } else { String::new() };
-        let text = format!("imported {records} records{but}; `crivello index` makes them findable");
+        if left_out > 0 {
+            talk::say(context.quiet, &format!("left out {left_out} records: {LEFT_OUT}"));
+        }
+        let text = format!("imported {records} records; `crivello index` makes them findable");
         talk::say(context.quiet, &text);
     }
     Ok(Exit::Done)
@@ -144,8 +155,11 @@ fn is_carried(name: &str, kind: &Kind) -> bool {
 
 /// Headers that any record may carry along; without the first, a sitemap that Crivello fetched would be
 /// taken for a page.
-const CARRIED: [&str; 6] = [
+const CARRIED: [&str; 9] = [
     "Crivello-Purpose",
+    "Crivello-Attempt",
+    "Crivello-Hops",
+    "Crivello-Robots-For",
     "WARC-IP-Address",
     "WARC-Profile",
     "WARC-Refers-To-Target-URI",
@@ -171,11 +185,20 @@ fn each_document(file: &Path, visit: &mut dyn FnMut(Document) -> Result<()>) -> 
         if line.len() as u64 == LINE_BYTES_MAX {
             bail!("{name}, line {number}: longer than {LINE_BYTES_MAX} bytes");
         }
-        let document: Document = serde_json::from_slice(&line).with_context(|| {
-            format!("{name}, line {number}: not {{\"id\", \"url\", \"title\", \"text\"}}")
-        })?;
-        if document.id.is_none() && document.url.is_none() {
-            bail!("{name}, line {number}: a document needs an \"id\" or a \"url\"");
+        // A byte-order mark is no part of the first document.
+        let json = if number == 1 { line.strip_prefix(b"\xEF\xBB\xBF") } else { None };
+        let document: Document =
+            serde_json::from_slice(json.unwrap_or(&line)).with_context(|| {
+                format!("{name}, line {number}: not {{\"id\", \"url\", \"title\", \"text\"}}")
+            })?;
+        let named = document.id.as_ref().is_some_and(|id| !id.is_empty());
+        match &document.url {
+            Some(url) => {
+                page::normalise(url, None, &page::Limits::default())
+                    .with_context(|| format!("{name}, line {number}: {url:?} is no web address"))?;
+            }
+            None if named => {}
+            None => bail!("{name}, line {number}: a document needs an \"id\" or a \"url\""),
         }
         visit(document)?;
     }

@@ -60,7 +60,7 @@ fn complain(error: ServeError, query: &str) -> anyhow::Error {
     }
     let column = error.column().filter(|_| query.len() <= SHOWN_BYTES_MAX);
     let mark = column.map(|column| {
-        let clean: String = query.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        let clean = talk::plain(query);
         format!("\n  {clean}\n  {:1$}^", "", column.saturating_sub(1))
     });
     Usage(format!("{error}{}", mark.unwrap_or_default())).into()
@@ -87,13 +87,13 @@ fn print(out: &mut impl Write, place: usize, found: &Found, bold: bool) -> std::
 fn join(pieces: &[Piece], bold: bool) -> String {
     let mut text = String::new();
     for piece in pieces {
-        let clean = piece.text.chars().map(|c| if c.is_control() { ' ' } else { c });
+        let clean = talk::plain(&piece.text);
         if piece.highlighted && bold {
             text.push_str("\x1b[1m");
-            text.extend(clean);
+            text.push_str(&clean);
             text.push_str("\x1b[0m");
         } else {
-            text.extend(clean);
+            text.push_str(&clean);
         }
     }
     text

@@ -88,6 +88,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     if let Some(log) = &args.judge {
         return judge(args, log, context);
     }
+    // Before the work, so that nothing is lost for want of a place.
+    let log = args.log.as_deref().map(create_log).transpose()?;
     let runtime = runtime()?;
     let mut signals = Signals::catch(&runtime)?;
     let server = Server::start(args.options())?;
@@ -109,22 +111,24 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
         );
     }
     runtime.block_on(signals.next());
-    if let Some(file) = &args.log {
-        write_log(file, &server.log())?;
+    if let (Some(out), Some(file)) = (log, &args.log) {
+        write_log(out, &server.log())
+            .with_context(|| format!("cannot write {}", file.display()))?;
     }
     Ok(Exit::Done)
 }
 
-fn write_log(file: &Path, lines: &[LogLine]) -> Result<()> {
-    let write = || -> std::io::Result<()> {
-        let mut out = BufWriter::new(File::create(file)?);
-        for line in lines {
-            serde_json::to_writer(&mut out, line)?;
-            out.write_all(b"\n")?;
-        }
-        out.flush()
-    };
-    write().with_context(|| format!("cannot write {}", file.display()))
+fn create_log(file: &Path) -> Result<File> {
+    File::create(file).with_context(|| format!("cannot write {}", file.display()))
+}
+
+fn write_log(file: File, lines: &[LogLine]) -> std::io::Result<()> {
+    let mut out = BufWriter::new(file);
+    for line in lines {
+        serde_json::to_writer(&mut out, line)?;
+        out.write_all(b"\n")?;
+    }
+    out.flush()
 }
 
 fn judge(args: &Args, file: &Path, context: &Context) -> Result<Exit> {

@@ -52,8 +52,7 @@ struct Capture {
 pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     let collection = context.collection()?;
     let config = context.config(&collection)?;
-    let url = page::normalise(&args.url, None, &page::Limits::default())
-        .map_err(|error| Usage(format!("{}: {error}", args.url)))?;
+    let url = read(&args.url).map_err(|error| Usage(format!("{}: {error}", args.url)))?;
     let mut why = Why { url: url.to_string(), ..Why::default() };
     ask_crawl(&mut why, &url, &collection, &config)?;
     ask_pages(&mut why, &collection)?;
@@ -66,12 +65,22 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     Ok(if unknown { Exit::NothingFound } else { Exit::Done })
 }
 
+/// A web address, or the name of an imported document that has none.
+fn read(text: &str) -> Result<Url> {
+    if text.starts_with("urn:crivello:") {
+        return Ok(Url::parse(text)?);
+    }
+    Ok(page::normalise(text, None, &page::Limits::default())?)
+}
+
 /// Rules, robots.txt and the archive.
 fn ask_crawl(why: &mut Why, url: &Url, collection: &Collection, config: &Config) -> Result<()> {
     let archive = Archive::open(&collection.archive_dir())?;
     let seeds = crawl::read_seeds(&collection.frontier_dir())?;
     let rules = crawl::Rules::new(&config.crawl, &seeds);
-    why.refused = rules.check(url).err().map(|refusal| refusal.to_string());
+    if url.has_host() {
+        why.refused = rules.check(url).err().map(|refusal| refusal.to_string());
+    }
     for capture in archive.captures(url.as_str())? {
         why.captures.push(Capture {
             date_s: capture.date_s,

@@ -41,8 +41,8 @@ fn wrong_usage_is_code_two() {
     let set = ["config", "check", "--dir", "web", "--set", "crawl.delay=1"];
     fails(&sandbox.run(&set), 2, &["unknown field `delay`", "did you mean `delay_ms`?"]);
     fails(&sandbox.run(&["init", "web"]), 2, &["exists already"]);
-    fails(&sandbox.run(&["crawl", "--dir", "web"]), 1, &["no seeds"]);
-    fails(&sandbox.run(&["crawl", "--dir", "web", "not a url"]), 1, &["not a url"]);
+    fails(&sandbox.run(&["crawl", "--dir", "web"]), 2, &["no seeds"]);
+    fails(&sandbox.run(&["crawl", "--dir", "web", "not a url"]), 2, &["not a url"]);
 }
 
 #[test]
@@ -61,6 +61,95 @@ fn a_misspelt_key_is_shown_with_its_line_and_the_right_one() {
 }
 
 #[test]
+fn a_value_that_cannot_be_obeyed_is_wrong_usage() {
+    let sandbox = Sandbox::new();
+    sandbox.done(&["init", "web"]);
+    for (assignment, key) in [
+        ("rank.damping=2", "damping"),
+        ("rank.damping=nan", "damping"),
+        ("dedup.distance_max=65", "distance_max"),
+        ("crawl.fetchers=0", "fetchers"),
+        ("crawl.user_agent=", "user_agent"),
+        ("analysis.stemmer=klingon", "klingon"),
+        ("serve.results_per_page=0", "results_per_page"),
+        ("search.k1=-1", "k1"),
+    ] {
+        let ran = sandbox.run(&["config", "check", "--dir", "web", "--set", assignment]);
+        fails(&ran, 2, &[key]);
+    }
+    let long = format!("serve.title={}=", "x".repeat(70_000));
+    sandbox.done(&["config", "check", "--dir", "web", "--set", &long]);
+    let file = sandbox.path("web/crivello.toml");
+    fs::write(&file, format!("[serve]\ntitle = \"{}\" x\n", "x".repeat(70_000))).expect("written");
+    fails(&sandbox.run(&["config", "check", "--dir", "web"]), 2, &["in line 2, column"]);
+}
+
+#[test]
+fn variables_that_are_no_text_and_streams_that_are_closed_do_no_harm() {
+    let sandbox = Sandbox::new();
+    sandbox.done(&["init", "web"]);
+    let mut command = sandbox.command(&["status", "--dir", "web"]);
+    let output = command.env("ODD", OsStr::from_bytes(b"\xff")).output().expect("it runs");
+    assert!(output.status.success(), "{output:?}");
+    let full = fs::File::options().write(true).open("/dev/full").expect("a full device");
+    let mut command = sandbox.command(&["crawl", "--dir", "web"]);
+    let status = command.stderr(full).status().expect("it runs");
+    assert_eq!(status.code(), Some(2));
+}
+
+#[test]
+fn a_refused_seed_is_forgotten() {
+    let (sandbox, server) = (Sandbox::new(), small_web());
+    sandbox.init(&server);
+    fails(&sandbox.run(&["crawl", "--dir", "web", "http://example.org/"]), 2, &["contact"]);
+    let seed = server.web().seeds().remove(0);
+    sandbox.done(&["crawl", "--dir", "web", "--list", &seed]);
+}
+
+#[test]
+fn a_page_that_is_not_there_is_the_reason() {
+    let (sandbox, server) = (Sandbox::new(), small_web());
+    sandbox.init(&server);
+    let missing = format!("{}no-such-page.html", server.web().seeds()[0]);
+    let ran = sandbox.run(&["crawl", "--dir", "web", "--list", &missing]);
+    fails(&ran, 1, &["no page could be fetched", "status 404"]);
+}
+
+#[test]
+fn status_notices_what_is_behind() {
+    let (sandbox, server) = (Sandbox::new(), small_web());
+    sandbox.build(&server);
+    let behind = |more: &[&str]| {
+        sandbox.json(&[&["status", "--dir", "web"], more].concat())["behind"].clone()
+    };
+    assert_eq!(behind(&[]), serde_json::json!([]));
+    assert_eq!(behind(&["--set", "analysis.stemmer=none"]), serde_json::json!(["index"]));
+    assert_eq!(behind(&["--set", "dedup.distance_max=2"]), serde_json::json!(["index"]));
+    // A search goes by the analysis of the index, whatever the configuration says by now.
+    let stem =
+        |more: &[&str]| sandbox.json(&[&["search", "--dir", "web", "gardens"], more].concat());
+    assert_eq!(stem(&[])["total"], stem(&["--set", "analysis.stemmer=none"])["total"]);
+    assert!(stem(&[])["total"].as_u64().expect("a number") > 0);
+    fs::write(sandbox.path("one.jsonl"), "\u{feff}{\"id\": \"1\", \"text\": \"one\"}\n")
+        .expect("written");
+    sandbox.done(&["import", "one.jsonl", "--dir", "web"]);
+    assert_eq!(behind(&[]), serde_json::json!(["rank", "index"]));
+}
+
+#[test]
+fn an_archive_imported_again_gives_the_same_pages() {
+    let (sandbox, server) = (Sandbox::new(), small_web());
+    sandbox.build(&server);
+    sandbox.done(&["init", "copy"]);
+    let archive = sandbox.path("web/archive/crivello-00001.warc.gz");
+    sandbox.done(&["import", &archive.to_string_lossy(), "--dir", "copy"]);
+    sandbox.done(&["rank", "--dir", "copy"]);
+    let copied = sandbox.json(&["index", "--dir", "copy"]);
+    let original = sandbox.json(&["index", "--dir", "web"]);
+    assert_eq!(copied["documents"], original["documents"]);
+}
+
+#[test]
 fn a_seed_that_cannot_be_reached_is_a_failure_with_its_reason() {
     let sandbox = Sandbox::new();
     sandbox.done(&["init", "web"]);
@@ -71,7 +160,7 @@ fn a_seed_that_cannot_be_reached_is_a_failure_with_its_reason() {
     let quick = ["--set", "crawl.retry_ms=10", "--set", "crawl.delay_ms=10"];
     let ran = sandbox.run(&[&["crawl", "--dir", "web", &seed], quick.as_slice()].concat());
     fails(&ran, 1, &["no page could be fetched", &format!("127.0.0.1:{port}"), "refused"]);
-    fails(&sandbox.run(&["crawl", "--dir", "web", "http://example.org/"]), 1, &["contact"]);
+    fails(&sandbox.run(&["crawl", "--dir", "web", "http://example.org/"]), 2, &["contact"]);
 }
 
 #[test]
@@ -220,6 +309,9 @@ fn a_bad_import_changes_nothing() {
     write("empty.warc", b"");
     fails(&sandbox.run(&["import", "empty.warc", "--dir", "web"]), 1, &["empty.warc"]);
     fails(&sandbox.run(&["import", "absent.warc", "--dir", "web"]), 1, &["absent.warc"]);
+    write("evil.jsonl", b"{\"url\": \"javascript:alert(1)\", \"text\": \"x\"}\n");
+    fails(&sandbox.run(&["import", "evil.jsonl", "--dir", "web"]), 1, &["evil.jsonl, line 1"]);
+    fails(&sandbox.run(&["import", ".", "--dir", "web"]), 2, &["not an ordinary file"]);
     assert!(files_below(&sandbox.path("web/archive")).is_empty());
 }
 

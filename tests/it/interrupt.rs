@@ -4,6 +4,7 @@
 //! The moments come from a fixed sequence; where in the work they fall is up to the machine.
 
 use std::collections::BTreeMap;
+use std::io::Write as _;
 use std::process::Stdio;
 use std::thread::sleep;
 use std::time::Duration;
@@ -183,6 +184,11 @@ fn a_server_ends_in_order() {
     let (sandbox, server) = (Sandbox::new(), small_web());
     sandbox.build(&server);
     let mut running = sandbox.start(&["serve", "--dir", "web", "--listen", "127.0.0.1:0"]);
-    assert!(running.first_line().starts_with("http://127.0.0.1:"));
+    let address = running.first_line();
+    assert!(address.starts_with("http://127.0.0.1:"), "{address}");
+    // A client that has sent half a request does not keep it up.
+    let authority = address.trim_start_matches("http://").trim_end_matches('/');
+    let mut idle = std::net::TcpStream::connect(authority).expect("a connection");
+    idle.write_all(b"GET / HT").expect("half a request");
     assert_eq!(running.signal("TERM"), Some(0));
 }

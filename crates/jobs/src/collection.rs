@@ -7,6 +7,7 @@
 //! stage renames whole outputs into place.
 
 use std::fs::{self, File, TryLockError};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use index::Index;
@@ -33,7 +34,12 @@ impl Collection {
         if collection.config_file().is_file() || collection.archive_dir().is_dir() {
             Ok(collection)
         } else {
-            Err(JobsError::NotACollection { path: root.to_owned() })
+            match fs::read_dir(root) {
+                Err(source) if source.kind() != ErrorKind::NotFound => {
+                    Err(JobsError::Io { path: root.to_owned(), source })
+                }
+                _ => Err(JobsError::NotACollection { path: root.to_owned() }),
+            }
         }
     }
 
@@ -95,6 +101,11 @@ impl Collection {
     /// PageRank by node.
     pub fn ranks_file(&self) -> PathBuf {
         self.graph_dir().join("pagerank.ranks")
+    }
+
+    /// What the ranks were computed from, and how.
+    pub(crate) fn ranks_source_file(&self) -> PathBuf {
+        self.graph_dir().join("pagerank.source")
     }
 
     /// PageRank by document of one generation of the index.

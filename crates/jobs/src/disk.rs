@@ -4,7 +4,7 @@
 //! [`read_sealed`] returns is what [`write_sealed`] was given.
 
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 use crate::JobsError;
@@ -26,7 +26,7 @@ pub(crate) fn write_sealed(path: &Path, magic: [u8; 8], content: &[u8]) -> Resul
 pub(crate) fn read_sealed(path: &Path, magic: [u8; 8]) -> Result<Option<Vec<u8>>, JobsError> {
     let mut bytes = match fs::read(path) {
         Ok(bytes) => bytes,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(JobsError::io(path)(error)),
     };
     let damaged = |offset: usize, what| JobsError::Damaged {
@@ -65,4 +65,12 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), JobsError> {
         drop(fs::remove_file(&beside));
         JobsError::Io { path: path.to_owned(), source }
     })
+}
+
+/// Removes a file that may not be there.
+pub(crate) fn remove(path: &Path) -> Result<(), JobsError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(JobsError::io(path)(error)),
+        _ => Ok(()),
+    }
 }

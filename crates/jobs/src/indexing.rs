@@ -213,7 +213,8 @@ fn url_words(url: &Url) -> &str {
 /// The unanalysed terms that `site:` and `lang:` look for.
 fn filters(url: Option<&Url>, language: &str) -> Vec<String> {
     let mut filters = Vec::new();
-    if let Some(host) = url.and_then(Url::host_str) {
+    // `example.org.` is `example.org`, said with the dot of the root.
+    if let Some(host) = url.and_then(Url::host_str).map(|host| host.trim_end_matches('.')) {
         let named = url.is_some_and(|url| url.domain().is_some());
         filters.push(format!("site::{host}"));
         let mut above = host.split_once('.').filter(|_| named);

@@ -8,21 +8,35 @@ use std::fs;
 
 use graph::{PageRankConfig, pagerank, read_ranks, write_ranks};
 use index::{DocId, Index};
+use serde::{Deserialize, Serialize};
 
 use crate::link::read_source;
-use crate::{Collection, Directory, JobsError, Linking, PageTable, Progress, Stage};
+use crate::{Collection, Directory, JobsError, Linking, PageTable, Progress, Stage, disk};
+
+const MAGIC: [u8; 8] = *b"CRVRSRC\x01";
 
 /// What the stage computed.
-#[derive(Debug, Clone, Copy, Default, serde::Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct RankReport {
     /// Pages.
     pub nodes: u32,
     /// Links.
     pub arcs: u64,
-    /// Rounds of the power method.
+    /// Rounds that it took.
     pub iterations: u32,
     /// The sum of all errors is at most this.
     pub error_bound: f64,
+    /// Nothing was to do.
+    pub up_to_date: bool,
+}
+
+/// What ranks were computed from, and what was said of them.
+#[derive(Serialize, Deserialize)]
+struct Origin {
+    source: String,
+    /// As Rust prints it, which loses nothing.
+    config: String,
+    report: RankReport,
 }
 
 /// Computes PageRank and writes it by node and, where there is an index, by document.
@@ -33,20 +47,52 @@ pub fn rank(
 ) -> Result<RankReport, JobsError> {
     let missing = JobsError::Missing { needs: "the link graph", command: "rank" };
     let linking = Linking::open(collection)?.ok_or(missing)?;
+    let report = match read_origin(collection)? {
+        Some(origin)
+            if origin.source == linking.source && origin.config == format!("{config:?}") =>
+        {
+            RankReport { up_to_date: true, ..origin.report }
+        }
+        _ => compute(collection, config, linking, progress)?,
+    };
+    if let Ok(index) = Index::open(&collection.index_dir())
+        && !(report.up_to_date && collection.document_ranks_file(&index).is_file())
+    {
+        write_document_ranks(collection, &index)?;
+    }
+    Ok(report)
+}
+
+fn compute(
+    collection: &Collection,
+    config: &PageRankConfig,
+    linking: Linking,
+    progress: Progress<'_>,
+) -> Result<RankReport, JobsError> {
     let most = u64::from(config.iterations_max);
     let ranks = pagerank(&linking.graph, config, &mut |iteration, _| {
         progress(Stage::Rank, u64::from(iteration), most);
     });
-    write_ranks(&collection.ranks_file(), &ranks.values)?;
-    if let Ok(index) = Index::open(&collection.index_dir()) {
-        write_document_ranks(collection, &index)?;
-    }
-    Ok(RankReport {
+    let report = RankReport {
         nodes: linking.graph.nodes(),
         arcs: linking.graph.arcs(),
         iterations: ranks.iterations,
         error_bound: ranks.error_bound,
-    })
+        up_to_date: false,
+    };
+    // Without its origin a vector is computed again: that is taken away first and written last.
+    disk::remove(&collection.ranks_source_file())?;
+    write_ranks(&collection.ranks_file(), &ranks.values)?;
+    let origin = Origin { source: linking.source, config: format!("{config:?}"), report };
+    let origin = serde_json::to_vec(&origin).expect("strings and numbers are JSON");
+    disk::write_sealed(&collection.ranks_source_file(), MAGIC, &origin)?;
+    Ok(report)
+}
+
+fn read_origin(collection: &Collection) -> Result<Option<Origin>, JobsError> {
+    let bytes = disk::read_sealed(&collection.ranks_source_file(), MAGIC)?;
+    let bytes = bytes.filter(|_| collection.ranks_file().is_file());
+    Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
 }
 
 /// The ranks by node, if they belong to this directory.

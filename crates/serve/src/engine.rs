@@ -90,10 +90,7 @@ pub struct Cached {
 
 impl Engine {
     /// Opens the index, the ranks, the page table and the archive of a collection.
-    pub fn open(
-        collection: &Collection,
-        query: query::Config,
-    ) -> Result<Self, ServeError> {
+    pub fn open(collection: &Collection, query: query::Config) -> Result<Self, ServeError> {
         if !collection.index_dir().is_dir() {
             return Err(ServeError::NoIndex);
         }

@@ -5,7 +5,8 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Query as Parameters, Request, State as Shared};
+use axum::extract::{FromRequestParts, Query as Parameters, Request, State as Shared};
+use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
@@ -13,6 +14,7 @@ use axum::routing::get;
 use axum::{Json, Router};
 use jobs::Collection;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::json;
 use tokio::net::TcpListener;
 
@@ -20,8 +22,8 @@ use crate::connections::accept;
 use crate::state::State;
 use crate::{Config, ServeError, page};
 
-/// Results that one call of the API may ask for.
-const RESULTS_MAX: usize = 100;
+/// Results on one page, or in one answer of the API.
+pub const RESULTS_MAX: usize = 100;
 /// Results deeper than this are not shown.
 pub(crate) const DEPTH_MAX: usize = 10_000;
 /// No script, no foreign host; style, frames and forms only from here.
@@ -48,6 +50,37 @@ struct Asked {
 #[derive(Deserialize)]
 struct AskedUrl {
     url: String,
+}
+
+/// The parameters of an address; where they cannot be read, a page or an object that says so.
+struct Asking<T>(T);
+
+impl<T: DeserializeOwned> FromRequestParts<Arc<State>> for Asking<T> {
+    type Rejection = Response;
+
+    async fn from_request_parts(
+        parts: &mut Parts,
+        state: &Arc<State>,
+    ) -> Result<Self, Self::Rejection> {
+        let read = Parameters::<T>::from_request_parts(parts, state).await;
+        read.map(|Parameters(asked)| Self(asked)).map_err(|rejection| {
+            let text = rejection.body_text();
+            let body = if parts.uri.path().starts_with("/api/") {
+                Json(json!({ "error": text })).into_response()
+            } else {
+                page::notice(&state.config.title, &text).into_response()
+            };
+            (StatusCode::BAD_REQUEST, body).into_response()
+        })
+    }
+}
+
+impl AskedUrl {
+    /// As the archive spells it.
+    fn normalised(&self) -> String {
+        ::page::normalise(&self.url, None, &::page::Limits::default())
+            .map_or_else(|_| self.url.clone(), String::from)
+    }
 }
 
 /// Answers requests on `listener` until `shutdown` is over.
@@ -102,7 +135,7 @@ async fn home(Shared(state): AppState) -> Response {
     page::home(&state.config.title, state.engine().document_count()).into_response()
 }
 
-async fn search(Shared(state): AppState, Parameters(asked): Parameters<Asked>) -> Response {
+async fn search(Shared(state): AppState, Asking(asked): Asking<Asked>) -> Response {
     if asked.q.trim().is_empty() {
         return home(Shared(state)).await;
     }
@@ -123,8 +156,8 @@ async fn search(Shared(state): AppState, Parameters(asked): Parameters<Asked>) -
     }
 }
 
-async fn cached(Shared(state): AppState, Parameters(asked): Parameters<AskedUrl>) -> Response {
-    let url = asked.url.clone();
+async fn cached(Shared(state): AppState, Asking(asked): Asking<AskedUrl>) -> Response {
+    let url = asked.normalised();
     let title = state.config.title.clone();
     match state.with_engine(move |engine| engine.cached(&url)).await {
         Ok(Some(copy)) => page::cached(&title, &copy).into_response(),
@@ -133,8 +166,8 @@ async fn cached(Shared(state): AppState, Parameters(asked): Parameters<AskedUrl>
     }
 }
 
-async fn cached_raw(Shared(state): AppState, Parameters(asked): Parameters<AskedUrl>) -> Response {
-    let url = asked.url.clone();
+async fn cached_raw(Shared(state): AppState, Asking(asked): Asking<AskedUrl>) -> Response {
+    let url = asked.normalised();
     let title = state.config.title.clone();
     match state.with_engine(move |engine| engine.cached(&url)).await {
         Ok(Some(copy)) => {
@@ -149,8 +182,8 @@ async fn cached_raw(Shared(state): AppState, Parameters(asked): Parameters<Asked
     }
 }
 
-async fn copies(Shared(state): AppState, Parameters(asked): Parameters<AskedUrl>) -> Response {
-    let url = asked.url.clone();
+async fn copies(Shared(state): AppState, Asking(asked): Asking<AskedUrl>) -> Response {
+    let url = asked.normalised();
     let title = state.config.title.clone();
     match state.with_engine(move |engine| Ok(engine.copies(&url))).await {
         Ok(copies) => page::copies(&title, &asked.url, &copies).into_response(),
@@ -158,7 +191,7 @@ async fn copies(Shared(state): AppState, Parameters(asked): Parameters<AskedUrl>
     }
 }
 
-async fn api_search(Shared(state): AppState, Parameters(asked): Parameters<Asked>) -> Response {
+async fn api_search(Shared(state): AppState, Asking(asked): Asking<Asked>) -> Response {
     let k = asked.k.unwrap_or(state.config.results_per_page).clamp(1, RESULTS_MAX);
     let offset = asked.offset.min(DEPTH_MAX - k);
     let explain = asked.explain != 0;

@@ -19,4 +19,4 @@ mod state;
 pub use config::Config;
 pub use engine::{Cached, Engine, Found, Results};
 pub use error::ServeError;
-pub use http::serve;
+pub use http::{RESULTS_MAX, serve};

@@ -170,6 +170,8 @@ fn a_second_run_does_nothing_and_a_new_file_is_taken_in() {
     let first = small.build();
     let second = small.build();
     assert!(!first.index.up_to_date && second.index.up_to_date && second.link.up_to_date);
+    assert!(!first.rank.up_to_date && second.rank.up_to_date);
+    assert_eq!(first.rank.iterations, second.rank.iterations);
     assert_eq!(first.index.generation, second.index.generation);
     small.archive(&[("http://b.test/", 2, html("", &prose(2)))]);
     let options = ExtractOptions::default();

@@ -66,9 +66,14 @@ fn item(found: &Found) -> Markup {
 fn pieces(pieces: &[Piece]) -> Markup {
     html! {
         @for piece in pieces {
-            @if piece.highlighted { mark { (piece.text) } } @else { (piece.text) }
+            @if piece.highlighted { mark { (shown(&piece.text)) } } @else { (shown(&piece.text)) }
         }
     }
+}
+
+/// Text without control characters, which HTML has no place for.
+fn shown(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 fn explain(explanation: &Explanation) -> Markup {

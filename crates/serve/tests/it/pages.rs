@@ -108,6 +108,11 @@ fn odd_requests_get_an_answer() {
     ] {
         assert_eq!(site.get(path).status, status, "{path}");
     }
+    let page = site.get("/search?q=shared&page=x");
+    assert!(page.body.contains("<main"), "{}", page.body);
+    let json = site.get("/api/search?q=shared&k=x");
+    assert!(json.body.starts_with("{\"error\":"), "{}", json.body);
+    assert_eq!(site.get("/cached?url=HTTP://NUMBERS.test:80/3").status, 200);
     let long = format!("/search?q={}", "a+".repeat(8000));
     assert!((400..500).contains(&site.get(&long).status));
     assert_eq!(
