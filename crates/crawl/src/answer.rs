@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use archive::HttpResponse;
 use page::{Directives, Limits, Url, normalise};
 
-use crate::config::Config;
+use crate::config::{Config, agent_name};
 use crate::outcome::{Answered, Harvest};
 use crate::robots::{self, Robots};
 use crate::rules::{Refusal, Rules};
@@ -202,11 +202,8 @@ pub fn explain_robots(record: &archive::Record, url: &Url, user_agent: &str) -> 
         status => return Some(format!("robots.txt answered {status}, so everything is allowed")),
     }
     let body = http.decoded_body(robots::BYTES_MAX).ok()?;
-    let letters = user_agent.bytes();
-    let letters = letters.take_while(|b| b.is_ascii_alphabetic() || *b == b'-' || *b == b'_');
-    let agent = &user_agent[..letters.count()];
     let (_, path) = Site::split(url.as_str())?;
-    let verdict = Robots::parse(&body, agent).allows(path);
+    let verdict = Robots::parse(&body, agent_name(user_agent)).allows(path);
     Some(match (verdict.allowed, verdict.line) {
         (true, Some(line)) => format!("allowed by line {line}"),
         (false, Some(line)) => format!("forbidden by line {line}"),

@@ -78,9 +78,8 @@ pub fn run(
     let answers = Arc::new(Answers::new(&config, rules.clone()));
     let first = first_urls(&dirs.frontier, &seeds, &rules, &config)?;
     let mut teller = Teller { clock: Arc::clone(&clock), watch, started_ms, told_ms: None };
-    let replayed = replay(&dirs.archive, &mut frontier, &answers, &first, stop, &mut |frontier| {
-        teller.tell(frontier);
-    })?;
+    let tick = &mut |frontier: &Frontier| teller.tell(frontier);
+    let replayed = replay(&dirs.archive, &mut frontier, &answers, &first, &*clock, stop, tick)?;
 
     let mut coordinator = Coordinator { frontier, clock, stop, teller };
     coordinator.teller.tell(&coordinator.frontier);

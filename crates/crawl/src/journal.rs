@@ -16,6 +16,7 @@ use archive::{
 use crate::answer::Purpose;
 use crate::fetch::{ACCEPTED, Answer, CODING};
 use crate::outcome::{Failure, FailureKind, Task, Visit};
+use crate::site::Site;
 
 const PURPOSE: &str = "Crivello-Purpose";
 const ATTEMPT: &str = "Crivello-Attempt";
@@ -59,7 +60,9 @@ impl Entry {
             Some("sitemap") => Purpose::Sitemap,
             Some("page") => Purpose::Page,
             Some(_) => return None,
-            None if target.ends_with("/robots.txt") => Purpose::Robots,
+            None if Site::split(target).is_some_and(|(_, path)| path == "/robots.txt") => {
+                Purpose::Robots
+            }
             None => Purpose::Page,
         };
         let number = |name| find(name).and_then(|value| value.parse().ok()).unwrap_or(0);

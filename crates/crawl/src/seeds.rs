@@ -2,6 +2,7 @@
 //!
 //! **Invariant.** The file is replaced at once or not at all, and a seed once in it stays.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -34,9 +35,10 @@ pub(crate) fn add_seeds(
     let limits = Limits { url_bytes_max: config.url_bytes_max, ..Limits::default() };
     let mut all = read_seeds(frontier)?;
     let known = all.len();
+    let mut seen: BTreeSet<Url> = all.iter().cloned().collect();
     for seed in seeds {
         let url = parse(seed, &limits)?;
-        if !all.contains(&url) {
+        if seen.insert(url.clone()) {
             all.push(url);
         }
     }
@@ -52,7 +54,9 @@ pub(crate) fn add_seeds(
 /// `example.com` means `http://example.com/`, as in the address bar of a browser.
 fn parse(seed: &str, limits: &Limits) -> Result<Url, CrawlError> {
     let seed = seed.trim();
-    let whole = if seed.contains("://") { seed.to_owned() } else { format!("http://{seed}") };
+    let is_scheme = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let is_whole = seed.split_once("://").is_some_and(|(scheme, _)| is_scheme(scheme));
+    let whole = if is_whole { seed.to_owned() } else { format!("http://{seed}") };
     normalise(&whole, None, limits)
         .map_err(|error| CrawlError::Seed { seed: seed.to_owned(), why: error.to_string() })
 }
