@@ -4,7 +4,7 @@
 //! HTTP does not say of it stands in headers of the response: `Crivello-Purpose` (`page`, `robots`,
 //! `sitemap`), `Crivello-Attempt`, `Crivello-Hops` and `Crivello-Robots-For`, the site whose
 //! robots.txt it is. A visit without an answer is a `metadata` record with the same as fields, and
-//! with `outcome` and `detail`. What does not: what follows from a record (`replay.rs`).
+//! with `outcome` and `detail`; its purpose is `address` if it was the name server that failed. What does not: what follows from a record (`replay.rs`).
 //!
 //! **Invariant.** The response is the last record of a visit: a visit whose writing was cut short
 //! never took place.
@@ -97,8 +97,8 @@ pub(crate) fn write_answer(
         kind: Kind::Request,
         date_s,
         target: Some(&url),
-        content_type: "application/http; msgtype=request",
-        extra: &[],
+        content_type: "application/http;msgtype=request",
+        extra: &[("WARC-IP-Address", &address)],
         block: request.as_bytes(),
         payload_offset: request.len(),
     })?;
@@ -114,7 +114,7 @@ pub(crate) fn write_answer(
         kind: Kind::Response,
         date_s,
         target: Some(&url),
-        content_type: "application/http; msgtype=response",
+        content_type: "application/http;msgtype=response",
         extra: &extra,
         block: &block,
         payload_offset,

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use super::host::{Errand, Host, Replayed, RobotsState, State};
 use crate::agents::Agents;
-use crate::answer::Purpose;
+use crate::answer::{Purpose, is_redirect};
 use crate::config::Config;
 use crate::error::CrawlError;
 use crate::guard::Guard;
@@ -661,8 +661,4 @@ fn index(id: HostId) -> usize {
 /// Whether a count has come to its limit; 0 is no limit.
 fn is_reached(count: u64, limit: u64) -> bool {
     limit > 0 && count >= limit
-}
-
-fn is_redirect(status: u16) -> bool {
-    matches!(status, 301 | 302 | 303 | 307 | 308)
 }

@@ -188,6 +188,15 @@ fn a_home_page_that_was_read_as_robots_is_still_a_page() {
 }
 
 #[test]
+fn a_robots_file_in_a_coding_that_cannot_be_read_allows_nothing() {
+    let port = serve(|_, out| {
+        write(out, "HTTP/1.1 200 OK\r\nContent-Encoding: br\r\nContent-Length: 1\r\n\r\n\x03");
+    });
+    let report = check(&config(), &[&format!("http://127.0.0.1:{port}/")]).expect("it runs");
+    assert_eq!((report.pages, report.requests, report.forbidden_by_robots), (0, 1, 1));
+}
+
+#[test]
 fn seeds_need_no_scheme_and_stay_one_each() {
     let port = serve_page(|out| {
         write(out, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 0\r\n\r\n");
@@ -222,7 +231,7 @@ fn self_signed(dir: &Path) -> rustls::ServerConfig {
 }
 
 #[test]
-fn a_certificate_that_nobody_vouches_for_gives_no_page() {
+fn needs_openssl_a_certificate_that_nobody_vouches_for_gives_no_page() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let server = Arc::new(self_signed(dir.path()));
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a port");
