@@ -120,31 +120,12 @@ fn first_urls(
     Ok(urls)
 }
 
+/// The thread between the stages.
 struct Coordinator<'a> {
     frontier: Frontier,
     clock: Arc<dyn Clock>,
     stop: &'a AtomicBool,
     teller: Teller<'a>,
-}
-
-/// Tells the watcher how things stand.
-struct Teller<'a> {
-    clock: Arc<dyn Clock>,
-    watch: &'a (dyn Fn(&Snapshot) + Sync),
-    started_ms: u64,
-    told_ms: Option<u64>,
-}
-
-impl Teller<'_> {
-    /// Tells, if it is time to.
-    fn tell(&mut self, frontier: &Frontier) {
-        let now_ms = self.clock.now_ms();
-        if self.told_ms.is_none_or(|told_ms| now_ms >= told_ms + WATCH_MS) {
-            self.told_ms = Some(now_ms);
-            let elapsed_ms = now_ms.saturating_sub(self.started_ms);
-            (self.watch)(&Snapshot { elapsed_ms, ..frontier.snapshot() });
-        }
-    }
 }
 
 impl Coordinator<'_> {
@@ -249,6 +230,26 @@ impl Coordinator<'_> {
             interrupted: self.stop.load(Ordering::Relaxed),
             elapsed_ms: self.clock.now_ms().saturating_sub(started_ms),
             ..self.frontier.report()
+        }
+    }
+}
+
+/// Tells the watcher how things stand.
+struct Teller<'a> {
+    clock: Arc<dyn Clock>,
+    watch: &'a (dyn Fn(&Snapshot) + Sync),
+    started_ms: u64,
+    told_ms: Option<u64>,
+}
+
+impl Teller<'_> {
+    /// Tells, if it is time to.
+    fn tell(&mut self, frontier: &Frontier) {
+        let now_ms = self.clock.now_ms();
+        if self.told_ms.is_none_or(|told_ms| now_ms >= told_ms + WATCH_MS) {
+            self.told_ms = Some(now_ms);
+            let elapsed_ms = now_ms.saturating_sub(self.started_ms);
+            (self.watch)(&Snapshot { elapsed_ms, ..frontier.snapshot() });
         }
     }
 }

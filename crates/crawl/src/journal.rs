@@ -164,3 +164,40 @@ fn notes(visit: &Visit) -> Vec<(&'static str, String)> {
     }
     notes
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use archive::Location;
+
+    fn response(target: &str, headers: &[(&str, &str)]) -> Record {
+        let headers = headers.iter().map(|&(name, value)| (name.to_owned(), value.to_owned()));
+        Record {
+            kind: Kind::Response,
+            id: String::new(),
+            date_s: 0,
+            target: Some(target.to_owned()),
+            content_type: None,
+            headers: headers.collect(),
+            block: Vec::new(),
+            location: Location { file: String::new(), offset: 0, length: 0 },
+        }
+    }
+
+    #[test]
+    fn what_an_answer_of_anybody_was_for() {
+        for (target, purpose, wanted) in [
+            ("http://a/robots.txt", None, Purpose::Robots),
+            ("http://a/b/robots.txt", None, Purpose::Page),
+            ("http://a/robots.txt", Some("page"), Purpose::Page),
+            ("http://a/", Some("robots"), Purpose::Robots),
+            ("http://a/", Some("sitemap"), Purpose::Sitemap),
+            ("http://a/", None, Purpose::Page),
+        ] {
+            let headers: Vec<_> = purpose.iter().map(|&value| (PURPOSE, value)).collect();
+            let entry = Entry::read(&response(target, &headers)).expect("it is an answer");
+            assert_eq!((entry.purpose, entry.attempts), (wanted, 0), "{target}");
+        }
+        assert_eq!(Entry::read(&response("http://a/", &[(PURPOSE, "address")])), None);
+    }
+}

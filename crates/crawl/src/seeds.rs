@@ -1,5 +1,8 @@
 //! The seeds of a crawl, and the file `frontier/seeds` that keeps them, one URL a line.
 //!
+//! What lives here: reading and adding to that file. What does not: whether a seed may be visited
+//! (`guard.rs`), and how it is queued (`frontier/`).
+//!
 //! **Invariant.** The file is replaced at once or not at all, and a seed once in it stays.
 
 use std::collections::BTreeSet;

@@ -60,35 +60,6 @@ pub(super) struct Hosts {
     failed: Option<CrawlError>,
 }
 
-/// A visit that did not lead to what it was for.
-struct Stumble {
-    /// The class, for the report.
-    class: String,
-    /// The story, for people.
-    why: String,
-    /// Another try may end better.
-    is_passing: bool,
-    /// It is the host that cannot be reached.
-    is_of_host: bool,
-    retry_after_ms: Option<u64>,
-}
-
-impl From<Failure> for Stumble {
-    fn from(failure: Failure) -> Stumble {
-        Stumble {
-            class: failure.kind.name().to_owned(),
-            why: failure.to_string(),
-            is_passing: failure.kind.is_passing(),
-            is_of_host: failure.kind.is_of_host(),
-            retry_after_ms: None,
-        }
-    }
-}
-
-fn is_passing_status(status: u16) -> bool {
-    status == 429 || (500..=599).contains(&status)
-}
-
 impl Hosts {
     pub(super) fn new(config: &Arc<Config>, guard: Guard, agents: Agents) -> Hosts {
         Hosts {
@@ -661,4 +632,33 @@ fn index(id: HostId) -> usize {
 /// Whether a count has come to its limit; 0 is no limit.
 fn is_reached(count: u64, limit: u64) -> bool {
     limit > 0 && count >= limit
+}
+
+/// A visit that did not lead to what it was for.
+struct Stumble {
+    /// The class, for the report.
+    class: String,
+    /// The story, for people.
+    why: String,
+    /// Another try may end better.
+    is_passing: bool,
+    /// It is the host that cannot be reached.
+    is_of_host: bool,
+    retry_after_ms: Option<u64>,
+}
+
+impl From<Failure> for Stumble {
+    fn from(failure: Failure) -> Stumble {
+        Stumble {
+            class: failure.kind.name().to_owned(),
+            why: failure.to_string(),
+            is_passing: failure.kind.is_passing(),
+            is_of_host: failure.kind.is_of_host(),
+            retry_after_ms: None,
+        }
+    }
+}
+
+fn is_passing_status(status: u16) -> bool {
+    status == 429 || (500..=599).contains(&status)
 }
