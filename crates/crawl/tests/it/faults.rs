@@ -7,11 +7,12 @@ use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::Duration;
 
-use crate::support::{archived, crawl};
-use crawl::{Config, CrawlError, Report};
+use crate::support::{archived, crawl, dirs};
+use crawl::{Clock, Config, CrawlError, Report, SystemClock, read_seeds, run};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
@@ -169,6 +170,38 @@ fn crawls_that_must_not_begin() {
         refused(&config, &["http://localhost/"]),
         CrawlError::Config { key: "agent", .. }
     ));
+}
+
+#[test]
+fn a_seed_of_a_crawl_that_was_refused_is_not_kept() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let refused = crawl(dir.path(), &config(), &["http://example.org/".to_owned()]);
+    assert!(matches!(refused, Err(CrawlError::NoContact { .. })), "{refused:?}");
+    let kept = read_seeds(&dir.path().join("frontier")).expect("the folder is there");
+    assert_eq!(kept, []);
+}
+
+/// A clock that breaks for the parsers, as any bug of theirs would.
+struct Broken(SystemClock);
+
+impl Clock for Broken {
+    fn now_ms(&self) -> u64 {
+        assert_ne!(thread::current().name(), Some("parser"), "the clock is broken");
+        self.0.now_ms()
+    }
+
+    fn unix_s(&self) -> i64 {
+        self.0.unix_s()
+    }
+}
+
+#[test]
+fn a_thread_that_panics_ends_the_run_with_an_error() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let seeds = ["http://127.0.0.1:1/".to_owned()];
+    let (clock, stop) = (Arc::new(Broken(SystemClock::new())), AtomicBool::new(false));
+    let result = run(&dirs(dir.path()), &config(), &seeds, clock, &stop, &|_| {});
+    assert!(matches!(result, Err(CrawlError::Lost { stage: "parser" })), "{result:?}");
 }
 
 /// A site that sends whoever asks for its robots.txt to the home page, as many do.
