@@ -97,7 +97,8 @@ pub struct Config {
     pub retry_after_s_max: u64,
     /// Failures in a row after which a host is set aside.
     pub host_failures_max: u32,
-    /// How long a host stays set aside, in seconds: a crawl resumed later tries it again.
+    /// How long a host stays set aside, in seconds. It comes back twice; then only a crawl resumed
+    /// later tries it again.
     pub set_aside_s: u64,
 
     /// How seen URLs are remembered.
