@@ -319,7 +319,7 @@ fn a_bad_import_changes_nothing() {
 fn a_document_that_the_archive_cannot_hold_is_left_out_and_counted() {
     let sandbox = Sandbox::new();
     sandbox.done(&["init", "web"]);
-    let lines = "{\"id\": \"1\", \"text\": \"fine\"}\n{\"url\": \"a\\nb\", \"text\": \"odd\"}\n";
+    let lines = "{\"id\": \"1\", \"text\": \"fine\"}\n{\"id\": \"a\\nb\", \"text\": \"odd\"}\n";
     fs::write(sandbox.path("odd.jsonl"), lines).expect("a file");
     let report = sandbox.json(&["import", "odd.jsonl", "--dir", "web"]);
     assert_eq!((&report["records"], &report["left_out"]), (&1.into(), &1.into()), "{report}");

@@ -39,7 +39,7 @@ impl Agents {
         let mut agents =
             Agents { me, assignment, dir: dir.to_path_buf(), outboxes: BTreeMap::new() };
         for agent in live().filter(|&agent| agent != me && config.agents > 1) {
-            let path = agents.path(agent);
+            let path = outbox_path(dir, agent);
             let file = File::create(&path).map_err(|source| CrawlError::Io { path, source })?;
             agents.outboxes.insert(agent, BufWriter::new(file));
         }
@@ -53,24 +53,23 @@ impl Agents {
     }
 
     pub(crate) fn send(&mut self, agent: AgentId, url: &str) -> Result<(), CrawlError> {
-        let path = self.path(agent);
+        let path = outbox_path(&self.dir, agent);
         let Some(outbox) = self.outboxes.get_mut(&agent) else { return Ok(()) };
         writeln!(outbox, "{url}").map_err(|source| CrawlError::Io { path, source })
     }
 
     pub(crate) fn flush(&mut self) -> Result<(), CrawlError> {
         for (&agent, outbox) in &mut self.outboxes {
-            outbox.flush().map_err(|source| {
-                let path = self.dir.join(format!("outbox-{}.urls", agent.0));
-                CrawlError::Io { path, source }
-            })?;
+            outbox
+                .flush()
+                .map_err(|source| CrawlError::Io { path: outbox_path(&self.dir, agent), source })?;
         }
         Ok(())
     }
+}
 
-    fn path(&self, agent: AgentId) -> PathBuf {
-        self.dir.join(format!("outbox-{}.urls", agent.0))
-    }
+fn outbox_path(dir: &Path, agent: AgentId) -> PathBuf {
+    dir.join(format!("outbox-{}.urls", agent.0))
 }
 
 /// Hands every line of every inbox in `dir` to `take`.

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use archive::HttpResponse;
 use page::{Directives, Limits, Url, normalise};
 
-use crate::config::Config;
+use crate::config::{Config, agent_name};
 use crate::outcome::{Answered, Harvest};
 use crate::robots::{self, Robots};
 use crate::rules::{Refusal, Rules};
@@ -69,7 +69,7 @@ impl Answers {
                 201..=299 if purpose == Purpose::Robots => {
                     self.harvest(purpose, &url, http, &mut harvest);
                 }
-                301 | 302 | 303 | 307 | 308 => self.redirect(purpose, &url, http, &mut harvest),
+                status if is_redirect(status) => self.redirect(purpose, &url, http, &mut harvest),
                 _ => {}
             }
         }
@@ -82,8 +82,11 @@ impl Answers {
     }
 
     fn harvest(&self, purpose: Purpose, url: &Url, http: &HttpResponse<'_>, out: &mut Harvest) {
-        // A coding that nobody asked for: there is nothing to read.
-        let Ok(body) = http.decoded_body(self.decoded_bytes_max) else { return };
+        let Ok(body) = http.decoded_body(self.decoded_bytes_max) else {
+            // A coding that nobody asked for: there is nothing to read, and rules may stand in it.
+            out.robots = (purpose == Purpose::Robots).then(Robots::forbid_all);
+            return;
+        };
         match purpose {
             Purpose::Robots => {
                 let robots = Robots::parse(&body, &self.agent);
@@ -175,6 +178,11 @@ fn keep(
     }
 }
 
+/// Whether a status says that the answer is elsewhere.
+pub(crate) fn is_redirect(status: u16) -> bool {
+    matches!(status, 301 | 302 | 303 | 307 | 308)
+}
+
 fn is_xml(content_type: &str) -> bool {
     let essence = content_type.split(';').next().unwrap_or_default().trim();
     essence.ends_with("/xml") || essence.ends_with("+xml")
@@ -201,12 +209,11 @@ pub fn explain_robots(record: &archive::Record, url: &Url, user_agent: &str) -> 
         }
         status => return Some(format!("robots.txt answered {status}, so everything is allowed")),
     }
-    let body = http.decoded_body(robots::BYTES_MAX).ok()?;
-    let letters = user_agent.bytes();
-    let letters = letters.take_while(|b| b.is_ascii_alphabetic() || *b == b'-' || *b == b'_');
-    let agent = &user_agent[..letters.count()];
+    let Ok(body) = http.decoded_body(robots::BYTES_MAX) else {
+        return Some("robots.txt cannot be decoded, so nothing is allowed".to_owned());
+    };
     let (_, path) = Site::split(url.as_str())?;
-    let verdict = Robots::parse(&body, agent).allows(path);
+    let verdict = Robots::parse(&body, agent_name(user_agent)).allows(path);
     Some(match (verdict.allowed, verdict.line) {
         (true, Some(line)) => format!("allowed by line {line}"),
         (false, Some(line)) => format!("forbidden by line {line}"),

@@ -97,7 +97,8 @@ pub struct Config {
     pub retry_after_s_max: u64,
     /// Failures in a row after which a host is set aside.
     pub host_failures_max: u32,
-    /// How long a host stays set aside, in seconds: a crawl resumed later tries it again.
+    /// How long a host stays set aside, in seconds. It comes back twice; then only a crawl resumed
+    /// later tries it again.
     pub set_aside_s: u64,
 
     /// How seen URLs are remembered.
@@ -240,16 +241,17 @@ impl Config {
                 );
             }
         }
+        // URLs, heads and bodies stay well below what the archive would refuse.
         for (key, value, limit) in [
             ("fetchers", self.fetchers, 65_536),
             ("fetch_threads", self.fetch_threads, 256),
             ("parsers", self.parsers, 256),
             ("links_per_page_max", self.links_per_page_max, 100_000),
-            ("url_bytes_max", self.url_bytes_max, 65_536),
+            ("url_bytes_max", self.url_bytes_max, 16_384),
             ("sieve_buffer_keys", self.sieve_buffer_keys, 1 << 28),
-            ("body_bytes_max", self.body_bytes_max, 1 << 30),
+            ("body_bytes_max", self.body_bytes_max, 1 << 27),
             ("decoded_bytes_max", self.decoded_bytes_max, 1 << 30),
-            ("head_bytes_max", self.head_bytes_max, 1 << 24),
+            ("head_bytes_max", self.head_bytes_max, 1 << 17),
         ] {
             if value == 0 || value > limit {
                 return wrong(key, &format!("{value} is not between 1 and {limit}"));
@@ -269,9 +271,7 @@ impl Config {
 
     /// The name that robots.txt files address.
     pub fn agent_name(&self) -> &str {
-        let letter = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'-' || *byte == b'_';
-        let end = self.user_agent.bytes().take_while(|byte| letter(byte)).count();
-        self.user_agent.get(..end).unwrap_or_default()
+        agent_name(&self.user_agent)
     }
 
     /// The value of the header `User-Agent`.
@@ -282,4 +282,11 @@ impl Config {
             format!("{} (+{})", self.user_agent, self.contact)
         }
     }
+}
+
+/// The letters that a user agent begins with: the name that robots.txt files address.
+pub(crate) fn agent_name(user_agent: &str) -> &str {
+    let letter = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'-' || *byte == b'_';
+    let end = user_agent.bytes().take_while(|byte| letter(byte)).count();
+    user_agent.get(..end).unwrap_or_default()
 }

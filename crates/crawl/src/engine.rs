@@ -13,7 +13,7 @@ use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::Scope;
+use std::thread::{Scope, ScopedJoinHandle};
 use std::time::Duration;
 
 use archive::{WarcWriter, WriterOptions};
@@ -30,11 +30,11 @@ use crate::fetch::{Fetched, Fetcher};
 use crate::frontier::Frontier;
 use crate::guard::Guard;
 use crate::outcome::Visit;
-use crate::parser::{Dead, Event, Parser};
+use crate::parser::{Dead, Event, PARSER, Parser};
 use crate::replay::{Replayed, replay};
 use crate::report::{Report, Snapshot};
 use crate::rules::Rules;
-use crate::seeds::add_seeds;
+use crate::seeds::{all_seeds, write_seeds};
 
 /// How often the watcher is told, and the stop flag looked at.
 const WATCH_MS: u64 = 200;
@@ -69,8 +69,9 @@ pub fn run(
         fs::create_dir_all(dir).map_err(|source| CrawlError::Io { path: dir.clone(), source })?;
     }
     let _lock = lock(&dirs.frontier)?;
-    let seeds = add_seeds(&dirs.frontier, seeds, config)?;
+    let seeds = all_seeds(&dirs.frontier, seeds, config)?;
     Guard::new(config, &seeds).check_contact()?;
+    write_seeds(&dirs.frontier, &seeds)?;
 
     let config = Arc::new(config.clone());
     let rules = Rules::new(&config, &seeds);
@@ -78,9 +79,8 @@ pub fn run(
     let answers = Arc::new(Answers::new(&config, rules.clone()));
     let first = first_urls(&dirs.frontier, &seeds, &rules, &config)?;
     let mut teller = Teller { clock: Arc::clone(&clock), watch, started_ms, told_ms: None };
-    let replayed = replay(&dirs.archive, &mut frontier, &answers, &first, stop, &mut |frontier| {
-        teller.tell(frontier);
-    })?;
+    let tick = &mut |frontier: &Frontier| teller.tell(frontier);
+    let replayed = replay(&dirs.archive, &mut frontier, &answers, &first, &*clock, stop, tick)?;
 
     let mut coordinator = Coordinator { frontier, clock, stop, teller };
     coordinator.teller.tell(&coordinator.frontier);
@@ -121,31 +121,12 @@ fn first_urls(
     Ok(urls)
 }
 
+/// The thread between the stages.
 struct Coordinator<'a> {
     frontier: Frontier,
     clock: Arc<dyn Clock>,
     stop: &'a AtomicBool,
     teller: Teller<'a>,
-}
-
-/// Tells the watcher how things stand.
-struct Teller<'a> {
-    clock: Arc<dyn Clock>,
-    watch: &'a (dyn Fn(&Snapshot) + Sync),
-    started_ms: u64,
-    told_ms: Option<u64>,
-}
-
-impl Teller<'_> {
-    /// Tells, if it is time to.
-    fn tell(&mut self, frontier: &Frontier) {
-        let now_ms = self.clock.now_ms();
-        if self.told_ms.is_none_or(|told_ms| now_ms >= told_ms + WATCH_MS) {
-            self.told_ms = Some(now_ms);
-            let elapsed_ms = now_ms.saturating_sub(self.started_ms);
-            (self.watch)(&Snapshot { elapsed_ms, ..frontier.snapshot() });
-        }
-    }
 }
 
 impl Coordinator<'_> {
@@ -164,6 +145,7 @@ impl Coordinator<'_> {
             .build()
             .map_err(|source| CrawlError::Start { source })?;
         let ended = std::thread::scope(|scope| {
+            let mut parsers = Vec::with_capacity(config.parsers);
             for _ in 0..config.parsers {
                 let parser = Parser {
                     answers: Arc::clone(answers),
@@ -171,7 +153,7 @@ impl Coordinator<'_> {
                     clock: Arc::clone(&self.clock),
                     user_agent: config.user_agent_header(),
                 };
-                spawn(scope, parser, fetched_out.clone(), events_in.clone())?;
+                parsers.push(spawn(scope, parser, fetched_out.clone(), events_in.clone())?);
             }
             drop(fetched_out);
             let fetchers =
@@ -180,13 +162,19 @@ impl Coordinator<'_> {
             // With the last sender gone the parsers finish their files and end.
             drop(fetchers);
             runtime.shutdown_timeout(Duration::from_millis(STOP_MS));
+            for parser in parsers {
+                // One that panicked has said so in an event.
+                let _ = parser.join();
+            }
             result
         });
         let late = events_out.try_iter().find_map(|event| match event {
-            Event::Archive(error) => Some(error),
-            _ => None,
+            Event::Archive(error) => Some(error.into()),
+            Event::Lost(stage) if stage == PARSER => Some(CrawlError::Lost { stage }),
+            // Visits that were under way when all ended.
+            Event::Lost(_) | Event::Done(_) => None,
         });
-        ended.and(late.map_or(Ok(()), |error| Err(error.into())))
+        ended.and(late.map_or(Ok(()), Err))
     }
 
     /// Hands out visits and takes note of what comes back.
@@ -229,7 +217,7 @@ impl Coordinator<'_> {
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
-                    return Err(CrawlError::Lost { stage: "parser" });
+                    return Err(CrawlError::Lost { stage: PARSER });
                 }
             }
         }
@@ -250,6 +238,26 @@ impl Coordinator<'_> {
             interrupted: self.stop.load(Ordering::Relaxed),
             elapsed_ms: self.clock.now_ms().saturating_sub(started_ms),
             ..self.frontier.report()
+        }
+    }
+}
+
+/// Tells the watcher how things stand.
+struct Teller<'a> {
+    clock: Arc<dyn Clock>,
+    watch: &'a (dyn Fn(&Snapshot) + Sync),
+    started_ms: u64,
+    told_ms: Option<u64>,
+}
+
+impl Teller<'_> {
+    /// Tells, if it is time to.
+    fn tell(&mut self, frontier: &Frontier) {
+        let now_ms = self.clock.now_ms();
+        if self.told_ms.is_none_or(|told_ms| now_ms >= told_ms + WATCH_MS) {
+            self.told_ms = Some(now_ms);
+            let elapsed_ms = now_ms.saturating_sub(self.started_ms);
+            (self.watch)(&Snapshot { elapsed_ms, ..frontier.snapshot() });
         }
     }
 }
@@ -280,11 +288,10 @@ fn spawn<'scope>(
     parser: Parser,
     fetched: Receiver<Fetched>,
     events: Sender<Event>,
-) -> Result<(), CrawlError> {
+) -> Result<ScopedJoinHandle<'scope, ()>, CrawlError> {
     std::thread::Builder::new()
-        .name("parser".to_owned())
+        .name(PARSER.to_owned())
         .spawn_scoped(scope, move || parser.run(&fetched, &events))
-        .map(|_| ())
         .map_err(|source| CrawlError::Start { source })
 }
 

@@ -76,3 +76,33 @@ fn host_of(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
     host.trim_start_matches('[').trim_end_matches(']').to_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What becomes of `host` at `address`, in a crawl of one seed.
+    #[track_caller]
+    fn check(seed: &str, contact: &str, host: &str, address: &str, failure: Option<FailureKind>) {
+        let config = Config { contact: contact.to_owned(), ..Config::default() };
+        let guard = Guard::new(&config, &[seed.parse().expect("a URL")]);
+        let verdict = guard.check(host, address.parse().expect("an address"));
+        assert_eq!(verdict.err().map(|failure| failure.kind), failure, "{host} at {address}");
+    }
+
+    #[test]
+    fn addresses_by_who_named_them() {
+        use FailureKind::{Address, Contact};
+        let (far, near, me) = ("http://shop.example/", "http://[::1]:8080/", "me@a.example");
+        check(far, me, "other.example", "9.9.9.9", None);
+        check(far, me, "other.example", "10.0.0.1", Some(Address));
+        check(far, me, "other.example", "127.0.0.1", Some(Address));
+        check(far, me, "shop.example", "10.0.0.1", None);
+        check(far, me, "localhost", "127.0.0.1", Some(Address));
+        check(near, "", "::1", "::1", None);
+        check(near, "", "127.0.0.1", "127.0.0.1", None);
+        check(near, "", "rebound.example", "127.0.0.1", Some(Address));
+        check(near, "", "other.example", "9.9.9.9", Some(Contact));
+        check(near, me, "10.0.0.1", "10.0.0.1", Some(Address));
+    }
+}

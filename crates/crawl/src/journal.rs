@@ -4,7 +4,7 @@
 //! HTTP does not say of it stands in headers of the response: `Crivello-Purpose` (`page`, `robots`,
 //! `sitemap`), `Crivello-Attempt`, `Crivello-Hops` and `Crivello-Robots-For`, the site whose
 //! robots.txt it is. A visit without an answer is a `metadata` record with the same as fields, and
-//! with `outcome` and `detail`. What does not: what follows from a record (`replay.rs`).
+//! with `outcome` and `detail`; its purpose is `address` if it was the name server that failed. What does not: what follows from a record (`replay.rs`).
 //!
 //! **Invariant.** The response is the last record of a visit: a visit whose writing was cut short
 //! never took place.
@@ -16,6 +16,7 @@ use archive::{
 use crate::answer::Purpose;
 use crate::fetch::{ACCEPTED, Answer, CODING};
 use crate::outcome::{Failure, FailureKind, Task, Visit};
+use crate::site::Site;
 
 const PURPOSE: &str = "Crivello-Purpose";
 const ATTEMPT: &str = "Crivello-Attempt";
@@ -59,7 +60,9 @@ impl Entry {
             Some("sitemap") => Purpose::Sitemap,
             Some("page") => Purpose::Page,
             Some(_) => return None,
-            None if target.ends_with("/robots.txt") => Purpose::Robots,
+            None if Site::split(target).is_some_and(|(_, path)| path == "/robots.txt") => {
+                Purpose::Robots
+            }
             None => Purpose::Page,
         };
         let number = |name| find(name).and_then(|value| value.parse().ok()).unwrap_or(0);
@@ -94,8 +97,8 @@ pub(crate) fn write_answer(
         kind: Kind::Request,
         date_s,
         target: Some(&url),
-        content_type: "application/http; msgtype=request",
-        extra: &[],
+        content_type: "application/http;msgtype=request",
+        extra: &[("WARC-IP-Address", &address)],
         block: request.as_bytes(),
         payload_offset: request.len(),
     })?;
@@ -111,7 +114,7 @@ pub(crate) fn write_answer(
         kind: Kind::Response,
         date_s,
         target: Some(&url),
-        content_type: "application/http; msgtype=response",
+        content_type: "application/http;msgtype=response",
         extra: &extra,
         block: &block,
         payload_offset,
@@ -160,4 +163,41 @@ fn notes(visit: &Visit) -> Vec<(&'static str, String)> {
         notes.push((ROBOTS_FOR, asker_site.key().to_owned()));
     }
     notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use archive::Location;
+
+    fn response(target: &str, headers: &[(&str, &str)]) -> Record {
+        let headers = headers.iter().map(|&(name, value)| (name.to_owned(), value.to_owned()));
+        Record {
+            kind: Kind::Response,
+            id: String::new(),
+            date_s: 0,
+            target: Some(target.to_owned()),
+            content_type: None,
+            headers: headers.collect(),
+            block: Vec::new(),
+            location: Location { file: String::new(), offset: 0, length: 0 },
+        }
+    }
+
+    #[test]
+    fn what_an_answer_of_anybody_was_for() {
+        for (target, purpose, wanted) in [
+            ("http://a/robots.txt", None, Purpose::Robots),
+            ("http://a/b/robots.txt", None, Purpose::Page),
+            ("http://a/robots.txt", Some("page"), Purpose::Page),
+            ("http://a/", Some("robots"), Purpose::Robots),
+            ("http://a/", Some("sitemap"), Purpose::Sitemap),
+            ("http://a/", None, Purpose::Page),
+        ] {
+            let headers: Vec<_> = purpose.iter().map(|&value| (PURPOSE, value)).collect();
+            let entry = Entry::read(&response(target, &headers)).expect("it is an answer");
+            assert_eq!((entry.purpose, entry.attempts), (wanted, 0), "{target}");
+        }
+        assert_eq!(Entry::read(&response("http://a/", &[(PURPOSE, "address")])), None);
+    }
 }

@@ -21,6 +21,9 @@ use crate::outcome::{Done, Outcome};
 /// How long an archived record may wait to be on the medium.
 const SYNC_MS: u64 = 1_000;
 
+/// The name of this stage.
+pub(crate) const PARSER: &str = "parser";
+
 /// What the coordinator hears.
 pub(crate) enum Event {
     /// A visit is over and archived.
@@ -42,7 +45,7 @@ pub(crate) struct Parser {
 impl Parser {
     /// Works until there is nothing more to come, or the archive fails.
     pub(crate) fn run(mut self, fetched: &Receiver<Fetched>, events: &Sender<Event>) {
-        let mut dead = Dead { events, stage: "parser", is_over: false };
+        let mut dead = Dead { events, stage: PARSER, is_over: false };
         let result = self.work(fetched, events).and_then(|()| self.archive.finish());
         if let Err(error) = result {
             // If nobody listens any more, the crawl is over anyway.

@@ -5,14 +5,15 @@
 //! What does not: the repair of a torn archive, which comes before.
 //!
 //! **Invariant.** Afterwards the frontier is where it was when the last record was written, except
-//! that hosts set aside are tried again.
+//! that hosts set aside are tried again. A host keeps the silence that its last request asks for.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use archive::{Archive, ArchiveError, Record, parse_http};
 
-use crate::answer::Answers;
+use crate::answer::{Answers, Purpose};
+use crate::clock::Clock;
 use crate::error::CrawlError;
 use crate::frontier::Frontier;
 use crate::journal::Entry;
@@ -32,6 +33,7 @@ pub(crate) fn replay(
     frontier: &mut Frontier,
     answers: &Answers,
     seeds: &[String],
+    clock: &dyn Clock,
     stop: &AtomicBool,
     tick: &mut dyn FnMut(&Frontier),
 ) -> Result<Replayed, CrawlError> {
@@ -43,7 +45,11 @@ pub(crate) fn replay(
             replayed.resumed = true;
             let status = parse_http(&record.block).map_or(0, |http| http.status);
             tick(frontier);
-            if frontier.is_final(&entry, status) { frontier.offer(url) } else { Ok(()) }
+            // A URL that was read as a robots.txt may yet be a page: some redirect it to the home page.
+            if entry.purpose != Purpose::Robots && frontier.is_final(&entry, status) {
+                frontier.offer(url)?;
+            }
+            Ok(())
         })?;
         frontier.forget()?;
     }
@@ -58,7 +64,7 @@ pub(crate) fn replay(
             frontier.replay(url, &entry, record.date_s, answered)
         })?;
     }
-    frontier.flush(0)?;
+    frontier.end_replay(clock.now_ms(), clock.unix_s())?;
     Ok(replayed)
 }
 

@@ -1,5 +1,7 @@
 //! What a crawl tells about itself: while it runs, and when it is over (W5).
 //!
+//! What lives here: the counts, as plain values. What does not: counting, which the frontier does.
+//!
 //! **Invariant.** Counts only grow while a crawl runs, except those of what waits.
 
 use std::collections::BTreeMap;

@@ -1,7 +1,11 @@
 //! The seeds of a crawl, and the file `frontier/seeds` that keeps them, one URL a line.
 //!
+//! What lives here: reading and adding to that file. What does not: whether a seed may be visited
+//! (`guard.rs`), and how it is queued (`frontier/`).
+//!
 //! **Invariant.** The file is replaced at once or not at all, and a seed once in it stays.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -25,39 +29,29 @@ pub fn read_seeds(frontier: &Path) -> Result<Vec<Url>, CrawlError> {
     seeds.map(|seed| parse(seed, &Limits { url_bytes_max: 1 << 16, ..Limits::default() })).collect()
 }
 
-/// Adds `seeds` to those of earlier runs, and gives back all of them.
-pub(crate) fn add_seeds(
+/// The seeds of earlier runs, and `seeds`, each once.
+pub(crate) fn all_seeds(
     frontier: &Path,
     seeds: &[String],
     config: &Config,
 ) -> Result<Vec<Url>, CrawlError> {
     let limits = Limits { url_bytes_max: config.url_bytes_max, ..Limits::default() };
     let mut all = read_seeds(frontier)?;
-    let known = all.len();
+    let mut seen: BTreeSet<Url> = all.iter().cloned().collect();
     for seed in seeds {
         let url = parse(seed, &limits)?;
-        if !all.contains(&url) {
+        if seen.insert(url.clone()) {
             all.push(url);
         }
     }
     if all.is_empty() {
         return Err(CrawlError::NoSeeds);
     }
-    if all.len() > known {
-        write(frontier, &all)?;
-    }
     Ok(all)
 }
 
-/// `example.com` means `http://example.com/`, as in the address bar of a browser.
-fn parse(seed: &str, limits: &Limits) -> Result<Url, CrawlError> {
-    let seed = seed.trim();
-    let whole = if seed.contains("://") { seed.to_owned() } else { format!("http://{seed}") };
-    normalise(&whole, None, limits)
-        .map_err(|error| CrawlError::Seed { seed: seed.to_owned(), why: error.to_string() })
-}
-
-fn write(frontier: &Path, seeds: &[Url]) -> Result<(), CrawlError> {
+/// Keeps the seeds for later runs.
+pub(crate) fn write_seeds(frontier: &Path, seeds: &[Url]) -> Result<(), CrawlError> {
     let path = frontier.join(NAME);
     let fresh = frontier.join("seeds.tmp");
     let lines: Vec<&str> = seeds.iter().map(Url::as_str).collect();
@@ -70,4 +64,14 @@ fn write(frontier: &Path, seeds: &[Url]) -> Result<(), CrawlError> {
         .and_then(|()| fs::rename(&fresh, &path))
         .and_then(|()| File::open(frontier)?.sync_all());
     result.map_err(|source| CrawlError::Io { path, source })
+}
+
+/// `example.com` means `http://example.com/`, as in the address bar of a browser.
+fn parse(seed: &str, limits: &Limits) -> Result<Url, CrawlError> {
+    let seed = seed.trim();
+    let is_scheme = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let is_whole = seed.split_once("://").is_some_and(|(scheme, _)| is_scheme(scheme));
+    let whole = if is_whole { seed.to_owned() } else { format!("http://{seed}") };
+    normalise(&whole, None, limits)
+        .map_err(|error| CrawlError::Seed { seed: seed.to_owned(), why: error.to_string() })
 }

@@ -131,3 +131,105 @@ pub(crate) fn literal_address(host: &str) -> Option<IpAddr> {
     let local = host == "localhost" || host.ends_with(".localhost");
     local.then_some(IpAddr::from([127, 0, 0, 1]))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(url: &str, authority: &str, host: &str, port: u16, path: &str) {
+        let (key, found) = Site::split(url).expect("it has a path");
+        let site = Site::parse(key).expect("a site");
+        assert_eq!((site.authority(), site.host(), site.port()), (authority, host, port), "{url}");
+        assert_eq!((found, site.url(found)), (path, url.to_owned()));
+        assert_eq!(site.is_tls(), url.starts_with("https:"));
+    }
+
+    #[test]
+    fn hosts_ports_and_brackets() {
+        check("http://a.example/", "a.example", "a.example", 80, "/");
+        check("https://a.example/b:9/", "a.example", "a.example", 443, "/b:9/");
+        check(
+            "http://a.example:8080/?x=http://y:1/",
+            "a.example:8080",
+            "a.example",
+            8080,
+            "/?x=http://y:1/",
+        );
+        check("https://[::1]/x", "[::1]", "::1", 443, "/x");
+        check("http://[2001:db8::1]:81/]:5", "[2001:db8::1]:81", "2001:db8::1", 81, "/]:5");
+    }
+
+    #[test]
+    fn what_is_no_site() {
+        assert_eq!(Site::split("dns:a.example"), None);
+        assert_eq!(Site::split("http://a.example"), None);
+        for key in ["ftp://a", "http://", "http://:80", "http://a:65536", "http://a:b"] {
+            assert_eq!(Site::parse(key), None, "{key}");
+        }
+    }
+
+    #[test]
+    fn names_that_need_no_name_server() {
+        for (name, address) in [
+            ("127.0.0.9", Some("127.0.0.9")),
+            ("::1", Some("::1")),
+            ("localhost", Some("127.0.0.1")),
+            ("a.localhost.", Some("127.0.0.1")),
+            ("notlocalhost", None),
+            ("localhost.example", None),
+        ] {
+            let address = address.map(|text| text.parse().expect("an address"));
+            assert_eq!(literal_address(name), address, "{name}");
+        }
+    }
+
+    /// The special-purpose registries of IANA (RFC 6890 and its successors).
+    #[test]
+    fn public_addresses() {
+        let public = [
+            "9.9.9.9",
+            "100.63.0.1",
+            "100.128.0.1",
+            "172.15.0.1",
+            "172.32.0.1",
+            "192.167.0.1",
+            "223.255.255.1",
+            "2001:4860::1",
+            "2606::1",
+            "::ffff:9.9.9.9",
+            "64:ff9b::909:909",
+            "2002:909:909::1",
+        ];
+        let private = [
+            "0.0.0.0",
+            "10.1.2.3",
+            "100.64.0.1",
+            "127.0.0.1",
+            "169.254.169.254",
+            "172.16.0.1",
+            "172.31.0.1",
+            "192.0.0.1",
+            "192.0.2.1",
+            "192.168.0.1",
+            "198.18.0.1",
+            "198.51.100.1",
+            "203.0.113.1",
+            "224.0.0.1",
+            "255.255.255.255",
+            "::",
+            "::1",
+            "::ffff:127.0.0.1",
+            "64:ff9b::7f00:1",
+            "2002:7f00:1::1",
+            "2001::1",
+            "2001:db8::1",
+            "fc00::1",
+            "fe80::1",
+            "ff02::1",
+        ];
+        let is_public = |text: &&str| is_public(text.parse().expect("an address"));
+        assert_eq!(public.iter().find(|text| !is_public(text)), None);
+        assert_eq!(private.iter().find(|text| is_public(text)), None);
+    }
+}

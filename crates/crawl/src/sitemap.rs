@@ -15,6 +15,9 @@ use archive::HttpResponse;
 /// URLs kept of one file: what the protocol allows.
 pub(crate) const URLS_MAX: usize = 50_000;
 
+/// Bytes of an entity, `&` and `;` included.
+const ENTITY_BYTES_MAX: usize = 11;
+
 /// What a sitemap lists.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sitemap {
@@ -112,7 +115,9 @@ fn undo_entities(text: &str) -> String {
     while let Some(at) = rest.find('&') {
         out.push_str(&rest[..at]);
         rest = &rest[at..];
-        let entity = rest.find(';').filter(|&end| end <= 10).map(|end| &rest[1..end]);
+        // No further than an entity may be long, so that reading stays linear.
+        let end = rest.bytes().take(ENTITY_BYTES_MAX).position(|byte| byte == b';');
+        let entity = end.map(|end| &rest[1..end]);
         let letter = entity.and_then(|entity| match entity {
             "amp" => Some('&'),
             "lt" => Some('<'),
@@ -175,8 +180,20 @@ mod tests {
             &["http://a/1", "https://b/2"],
         );
         check(b"<html><loc>http://a/</loc></html>", false, &[]);
+        check(
+            b"<urlset><loc>http://a/?b&c;d&verylongname;&</loc>",
+            false,
+            &["http://a/?b&c;d&verylongname;&"],
+        );
         check(b"", false, &[]);
         check(b"\x1f\x8bnot gzip at all", false, &[]);
+    }
+
+    #[test]
+    fn a_sitemap_of_ampersands_is_quick() {
+        let url = "&".repeat(4 << 20);
+        let sitemap = Sitemap::parse(format!("<urlset><loc>{url}").as_bytes(), 1 << 20);
+        assert_eq!(sitemap.urls, [url]);
     }
 
     proptest! {

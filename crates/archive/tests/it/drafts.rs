@@ -110,7 +110,12 @@ pub(crate) fn of_every_kind() -> Vec<Owned> {
     let metadata = Owned {
         kind: Kind::Metadata,
         content_type: "application/warc-fields".to_owned(),
-        block: warc_fields(&[("outcome", "timeout"), ("elapsed-ms", "10000")]),
+        block: warc_fields(&[
+            ("outcome", "timeout"),
+            ("detail", "no answer in time"),
+            ("Crivello-Purpose", "page"),
+            ("Crivello-Attempt", "2"),
+        ]),
         ..resource("http://down.example/", "")
     };
     let document = Owned {

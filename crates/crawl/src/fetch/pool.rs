@@ -1,5 +1,7 @@
 //! Connections between the visits of a site.
 //!
+//! What lives here: the idle ones. What does not: opening them, and whether one is worth keeping.
+//!
 //! **Invariant.** At most one idle connection a site, at most `idle_max` in all, none idle for longer
 //! than [`IDLE_MS_MAX`]. Only connections whose last answer was read to its end are here.
 

@@ -6,7 +6,7 @@
 //! comes. When its robots.txt redirects to another host, it waits (`Asking`) until that host has
 //! run the errand in a turn of its own; meanwhile it may itself run errands for others. A host that
 //! cannot be reached, or whose robots.txt cannot be had, is set `Aside` for a while, its pages
-//! with it.
+//! with it; after the third time in a row, for the rest of the run.
 //!
 //! **Invariant.** Only a host that is `Listed` is in the workbench, only one that is `Visiting` has
 //! a visit under way, and no more than one.
@@ -15,6 +15,7 @@ use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use crate::assignment::AgentId;
 use crate::config::Order;
 use crate::order::{BreadthFirst, ShallowFirst, VisitOrder, Waiting};
 use crate::robots::Robots;
@@ -22,9 +23,13 @@ use crate::site::{HostId, Site};
 
 pub(super) struct Host {
     pub(super) site: Arc<Site>,
+    /// The agent whose host it is, if not ours: then only errands lead here.
+    pub(super) other: Option<AgentId>,
     pub(super) state: State,
     pub(super) address: Option<IpAddr>,
     pub(super) robots: RobotsState,
+    /// What its last robots.txt asked for; it holds while the next one is on its way.
+    pub(super) crawl_delay_ms: Option<u64>,
     /// Pages never tried.
     pub(super) queue: Box<dyn VisitOrder>,
     /// A page to be tried again, before the others.
@@ -36,8 +41,12 @@ pub(super) struct Host {
     pub(super) requests: u64,
     /// Failures in a row.
     pub(super) failures: u32,
+    /// How often it was set aside since its last page.
+    pub(super) asides: u32,
     /// Before this moment it is left alone.
     pub(super) ready_ms: u64,
+    /// The last request of an earlier run, while the archive is replayed.
+    pub(super) replayed: Option<Replayed>,
 }
 
 /// Where a host is.
@@ -72,27 +81,38 @@ pub(super) struct Errand {
     pub(super) page: Waiting,
 }
 
+/// A request of an earlier run: when it began, and how long a wait the answer asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Replayed {
+    pub(super) date_s: i64,
+    pub(super) retry_after_ms: Option<u64>,
+}
+
 /// How long a robots.txt may be believed: 24 hours, by RFC 9309.
 const ROBOTS_S_MAX: i64 = 24 * 3600;
 
 impl Host {
-    pub(super) fn new(site: Site, order: Order) -> Host {
+    pub(super) fn new(site: Site, other: Option<AgentId>, order: Order) -> Host {
         let queue: Box<dyn VisitOrder> = match order {
             Order::BreadthFirst => Box::<BreadthFirst>::default(),
             Order::ShallowFirst => Box::<ShallowFirst>::default(),
         };
         Host {
             site: Arc::new(site),
+            other,
             state: State::Idle,
             address: None,
             robots: RobotsState::Unknown,
+            crawl_delay_ms: None,
             queue,
             again: None,
             errands: VecDeque::new(),
             pages: 0,
             requests: 0,
             failures: 0,
+            asides: 0,
             ready_ms: 0,
+            replayed: None,
         }
     }
 
@@ -137,13 +157,6 @@ impl Host {
         if ask && self.waiting() > 0 {
             self.robots = RobotsState::Asked;
             self.errands.push_back(Errand { asker: id, page: Waiting::new("/robots.txt") });
-        }
-    }
-
-    pub(super) fn crawl_delay_ms(&self) -> Option<u64> {
-        match &self.robots {
-            RobotsState::Known { robots, .. } => robots.crawl_delay_ms(),
-            _ => None,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! All hosts of a crawl: their queues, their turns, and what a visit changes.
 //!
-//! What lives here: [`Hosts`]. What does not: the sieve (`mod.rs`), one host's state (`host.rs`).
+//! What lives here: [`Hosts`], one thing with many fields because a visit may change any of them.
+//! What does not: the sieve (`mod.rs`), one host's state (`host.rs`).
 //!
 //! **Invariant.** `waiting` is the sum of what waits at the hosts; the workbench holds exactly the
 //! hosts that are `Listed`; `asides` exactly those that are `Aside`.
@@ -9,9 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use super::host::{Errand, Host, RobotsState, State};
+use super::host::{Errand, Host, Replayed, RobotsState, State};
 use crate::agents::Agents;
-use crate::answer::Purpose;
+use crate::answer::{Purpose, is_redirect};
 use crate::config::Config;
 use crate::error::CrawlError;
 use crate::guard::Guard;
@@ -29,6 +30,10 @@ const KEEP_ALIVE_MS_MAX: u64 = 5_000;
 
 /// Redirects of a robots.txt that are followed: the five of RFC 9309.
 const ROBOTS_HOPS_MAX: u8 = 5;
+
+/// How often in a row a host may be set aside and come back: without an end to it the dead hosts of
+/// a wide crawl would keep each other's crawl alive for ever.
+const ASIDES_MAX: u32 = 2;
 
 /// What is known of a URL besides its bytes, until it comes out of the sieve.
 #[derive(Debug, Clone, Copy, Default)]
@@ -53,35 +58,6 @@ pub(super) struct Hosts {
     report: Report,
     /// An outbox that could not be written.
     failed: Option<CrawlError>,
-}
-
-/// A visit that did not lead to what it was for.
-struct Stumble {
-    /// The class, for the report.
-    class: String,
-    /// The story, for people.
-    why: String,
-    /// Another try may end better.
-    is_passing: bool,
-    /// It is the host that cannot be reached.
-    is_of_host: bool,
-    retry_after_ms: Option<u64>,
-}
-
-impl From<Failure> for Stumble {
-    fn from(failure: Failure) -> Stumble {
-        Stumble {
-            class: failure.kind.name().to_owned(),
-            why: failure.to_string(),
-            is_passing: failure.kind.is_passing(),
-            is_of_host: failure.kind.is_of_host(),
-            retry_after_ms: None,
-        }
-    }
-}
-
-fn is_passing_status(status: u16) -> bool {
-    status == 429 || (500..=599).contains(&status)
 }
 
 impl Hosts {
@@ -145,24 +121,26 @@ impl Hosts {
 
     /// The number of the site of a URL; `None`, and the URL is dealt with, if it is not ours.
     fn own_id(&mut self, site: &str, url: &str) -> Option<HostId> {
-        if let Some(&id) = self.ids.get(site) {
-            return Some(id);
-        }
-        let parsed = Site::parse(site)?;
-        if let Some(agent) = self.agents.other(parsed.host()) {
+        let known = self.ids.get(site).copied();
+        let other = match known {
+            Some(id) => self.table[index(id)].other,
+            None => self.agents.other(Site::parse(site)?.host()),
+        };
+        if let Some(agent) = other {
             self.report.sent += 1;
             if let Err(error) = self.agents.send(agent, url) {
                 self.failed = Some(error);
             }
             return None;
         }
-        let id = self.add(parsed);
+        let id = known.or_else(|| self.id(site));
         if id.is_none() {
             self.drop_urls("hosts", 1);
         }
         id
     }
 
+    /// The number of a site, whosever it is; `None` if there is no room for one more.
     fn id(&mut self, site: &str) -> Option<HostId> {
         if let Some(&id) = self.ids.get(site) {
             return Some(id);
@@ -176,7 +154,8 @@ impl Hosts {
             return None;
         }
         self.ids.insert(site.key().into(), id);
-        self.table.push(Host::new(site, self.config.order));
+        let other = self.agents.other(site.host());
+        self.table.push(Host::new(site, other, self.config.order));
         Some(id)
     }
 
@@ -199,32 +178,50 @@ impl Hosts {
     /// Puts a host that is not being visited where it belongs.
     fn list(&mut self, id: HostId) {
         let host = &mut self.table[index(id)];
-        if matches!(host.state, State::Aside(_)) {
-            return;
-        }
+        debug_assert!(!matches!(host.state, State::Aside(_)), "{} waits aside", host.site);
         host.state = host.place();
         if host.state == State::Listed {
             self.workbench.insert(id, host.address, host.ready_ms);
         }
     }
 
+    /// Leaves a host alone that is neither in the workbench nor, any more, being visited.
     fn set_aside(&mut self, id: HostId, why: String, now_ms: u64) {
         let host = &mut self.table[index(id)];
-        if matches!(host.state, State::Aside(_)) {
-            return;
-        }
+        debug_assert!(!matches!(host.state, State::Aside(_)), "{} is aside", host.site);
         host.state = State::Aside(why);
+        host.asides += 1;
         if matches!(host.robots, RobotsState::Asked) {
             host.robots = RobotsState::Unknown;
         }
-        let until_ms = now_ms.saturating_add(self.config.set_aside_s.saturating_mul(1000));
+        let until_ms = if host.asides > ASIDES_MAX {
+            u64::MAX
+        } else {
+            now_ms.saturating_add(self.config.set_aside_s.saturating_mul(1000))
+        };
         self.asides.insert((until_ms, id));
         let errands = std::mem::take(&mut host.errands);
         let site = Arc::clone(&host.site);
         for Errand { asker, .. } in errands {
-            if asker != id && self.table[index(asker)].state == State::Asking {
-                self.set_aside(asker, format!("its robots.txt is at {site}, set aside"), now_ms);
+            if asker != id {
+                self.lose_robots(
+                    asker,
+                    id,
+                    format!("its robots.txt is at {site}, set aside"),
+                    now_ms,
+                );
             }
+        }
+    }
+
+    /// The robots.txt of `asker` cannot be had, as the visit of `visited` has shown: it is set
+    /// aside, or asks again in its next turn if it is busy with the errands of others.
+    fn lose_robots(&mut self, asker: HostId, visited: HostId, why: String, now_ms: u64) {
+        let host = &mut self.table[index(asker)];
+        if asker == visited || host.state == State::Asking {
+            self.set_aside(asker, why, now_ms);
+        } else if matches!(host.robots, RobotsState::Asked) {
+            host.robots = RobotsState::Unknown;
         }
     }
 
@@ -258,11 +255,6 @@ impl Hosts {
     fn turn(&mut self, id: HostId, now_ms: u64, now_s: i64) -> Option<Visit> {
         self.keep_to_limits(id);
         let host = &mut self.table[index(id)];
-        if matches!(host.state, State::Aside(_)) {
-            // Set aside on behalf of another host while it was listed for an errand.
-            self.workbench.release(host.address, None);
-            return None;
-        }
         let site = Arc::clone(&host.site);
         let visit = |task, page, address, keep_alive| Visit {
             host: id,
@@ -293,7 +285,7 @@ impl Hosts {
         let host = &self.table[index(id)];
         let is_robots = matches!(task, Task::Robots { .. });
         let keep_alive = (is_robots || host.waiting() > 0)
-            && self.politeness.pause_ms(host.crawl_delay_ms()) <= KEEP_ALIVE_MS_MAX;
+            && self.politeness.pause_ms(host.crawl_delay_ms) <= KEEP_ALIVE_MS_MAX;
         Some(visit(task, page, Some(address), keep_alive))
     }
 
@@ -350,7 +342,7 @@ impl Hosts {
             self.workbench.release(visit.address, Some(finished_ms));
             self.report.requests += 1;
             let host = &mut self.table[index(id)];
-            host.ready_ms = finished_ms + self.politeness.pause_ms(host.crawl_delay_ms());
+            host.ready_ms = finished_ms + self.politeness.pause_ms(host.crawl_delay_ms);
         }
         match outcome {
             Outcome::Resolved(address) => self.set_address(id, address, finished_ms),
@@ -378,7 +370,7 @@ impl Hosts {
                 }
                 // A Crawl-delay that has just become known counts at once.
                 let host = &mut self.table[index(id)];
-                host.ready_ms = finished_ms + self.politeness.pause_ms(host.crawl_delay_ms());
+                host.ready_ms = finished_ms + self.politeness.pause_ms(host.crawl_delay_ms);
                 if host.state == State::Visiting {
                     self.list(id);
                 }
@@ -389,6 +381,7 @@ impl Hosts {
     fn settle_page(&mut self, id: HostId, is_sitemap: bool, status: u16) {
         let host = &mut self.table[index(id)];
         host.requests += 1;
+        host.asides = 0;
         if status == 200 && !is_sitemap {
             host.pages += 1;
             self.report.pages += 1;
@@ -410,7 +403,7 @@ impl Hosts {
             let target = answered.harvest.redirect.take();
             let target = target.filter(|_| visit.page.hops < ROBOTS_HOPS_MAX);
             if let Some((site, path)) = target.as_deref().and_then(Site::split) {
-                return self.send_errand(asker, site, path, visit.page.hops + 1, now_ms);
+                return self.send_errand(asker, visit, site, path, now_ms);
             }
         }
         // Anything but a file, an error of the server, or silence means that there are no rules.
@@ -420,23 +413,24 @@ impl Hosts {
 
     fn know_robots(&mut self, asker: HostId, robots: Box<Robots>, fetched_s: i64) {
         let host = &mut self.table[index(asker)];
+        host.crawl_delay_ms = robots.crawl_delay_ms();
         host.robots = RobotsState::Known { fetched_s, robots };
         if host.state == State::Asking {
             self.list(asker);
         }
     }
 
-    /// Has the robots.txt of `asker` fetched where it was moved to.
-    fn send_errand(&mut self, asker: HostId, site: &str, path: &str, hops: u8, now_ms: u64) {
-        let page = Waiting { hops, ..Waiting::new(path) };
+    /// Has the robots.txt of `asker` fetched where, by the answer to `visit`, it was moved to.
+    fn send_errand(&mut self, asker: HostId, visit: &Visit, site: &str, path: &str, now_ms: u64) {
+        let page = Waiting { hops: visit.page.hops + 1, ..Waiting::new(path) };
         let Some(id) = self.id(site) else {
-            return self.know_robots(asker, Box::default(), 0);
+            let why = format!("its robots.txt is at {site}, one host more than `hosts_max`");
+            return self.lose_robots(asker, visit.host, why, now_ms);
         };
         let host = &mut self.table[index(id)];
-        if matches!(host.state, State::Aside(_)) && id != asker {
+        if matches!(host.state, State::Aside(_)) {
             let why = format!("its robots.txt is at {site}, set aside");
-            // The asker is being visited or waits; either way it is not in the workbench.
-            return self.set_aside(asker, why, now_ms);
+            return self.lose_robots(asker, visit.host, why, now_ms);
         }
         host.errands.push_back(Errand { asker, page });
         if matches!(host.state, State::Idle | State::Asking) {
@@ -471,7 +465,7 @@ impl Hosts {
         }
         visit.page.attempts += 1;
         let tries = if stumble.is_of_host { host.failures } else { visit.page.attempts.into() };
-        let delay = host.crawl_delay_ms();
+        let delay = host.crawl_delay_ms;
         let wait_ms = self.politeness.back_off_ms(tries, delay, stumble.retry_after_ms);
         let Some(wait_ms) = wait_ms else {
             self.put_back(visit);
@@ -496,7 +490,7 @@ impl Hosts {
             Task::Resolve => return self.set_aside(id, stumble.why, now_ms),
             Task::Robots { asker, .. } => {
                 let why = format!("its robots.txt cannot be had ({})", stumble.why);
-                self.set_aside(asker, why, now_ms);
+                self.lose_robots(asker, id, why, now_ms);
                 if asker == id {
                     return;
                 }
@@ -521,23 +515,49 @@ impl Hosts {
         }
     }
 
-    pub(super) fn replay(&mut self, url: &str, entry: &Entry, date_s: i64, answered: Answered) {
+    /// Takes note of a visit of an earlier run; `answered` is `None` if it failed.
+    pub(super) fn replay(
+        &mut self,
+        url: &str,
+        entry: &Entry,
+        date_s: i64,
+        answered: Option<Answered>,
+    ) {
         let Some((site, _)) = Site::split(url) else { return };
-        let site = entry.robots_for.as_deref().unwrap_or(site);
         let Some(id) = self.id(site) else { return };
-        let status = answered.status;
+        let status = answered.as_ref().map_or(0, |answered| answered.status);
+        let retry_after_ms = answered.as_ref().and_then(|answered| answered.retry_after_ms);
+        let retry_after_ms = retry_after_ms.filter(|_| is_passing_status(status));
+        let host = &mut self.table[index(id)];
+        host.replayed = host.replayed.max(Some(Replayed { date_s, retry_after_ms }));
         if entry.purpose == Purpose::Robots {
+            let asker = entry.robots_for.as_deref().unwrap_or(site);
+            let (Some(asker), Some(answered)) = (self.id(asker), answered) else { return };
             if !is_passing_status(status) && answered.harvest.redirect.is_none() {
                 let robots = answered.harvest.robots.unwrap_or_default();
-                self.know_robots(id, Box::new(robots), date_s);
+                self.know_robots(asker, Box::new(robots), date_s);
             }
             return;
         }
-        let host = &mut self.table[index(id)];
         host.requests += 1;
         if status == 200 && entry.purpose == Purpose::Page {
             host.pages += 1;
             self.report.pages += 1;
+        }
+    }
+
+    /// Ends the replay: hosts that an earlier run asked a moment ago rest as if it had not ended.
+    /// The archive has the second in which a request began, so that is what counts.
+    pub(super) fn rest(&mut self, now_ms: u64, now_s: i64) {
+        for host in &mut self.table {
+            let Some(Replayed { date_s, retry_after_ms }) = host.replayed.take() else { continue };
+            let delay_ms = host.crawl_delay_ms;
+            let asked_ms = retry_after_ms
+                .and_then(|wait_ms| self.politeness.back_off_ms(1, delay_ms, Some(wait_ms)));
+            let wait_ms = asked_ms.unwrap_or(self.politeness.pause_ms(delay_ms));
+            let over_s = u64::try_from(now_s.saturating_sub(date_s).saturating_sub(1)).unwrap_or(0);
+            let left_ms = wait_ms.saturating_sub(over_s.saturating_mul(1000));
+            host.ready_ms = now_ms.saturating_add(left_ms);
         }
     }
 
@@ -566,7 +586,12 @@ impl Hosts {
         self.under_way == 0 && self.workbench.is_empty()
     }
 
+    /// The moment before which [`Hosts::next`] gives nothing; `None` if it has to be told of a visit
+    /// first.
     pub(super) fn next_ms(&self) -> Option<u64> {
+        if self.is_full() {
+            return None;
+        }
         let wake_ms = self.asides.first().map(|&(until_ms, _)| until_ms);
         self.workbench.next_ms().into_iter().chain(wake_ms).min()
     }
@@ -609,6 +634,31 @@ fn is_reached(count: u64, limit: u64) -> bool {
     limit > 0 && count >= limit
 }
 
-fn is_redirect(status: u16) -> bool {
-    matches!(status, 301 | 302 | 303 | 307 | 308)
+/// A visit that did not lead to what it was for.
+struct Stumble {
+    /// The class, for the report.
+    class: String,
+    /// The story, for people.
+    why: String,
+    /// Another try may end better.
+    is_passing: bool,
+    /// It is the host that cannot be reached.
+    is_of_host: bool,
+    retry_after_ms: Option<u64>,
+}
+
+impl From<Failure> for Stumble {
+    fn from(failure: Failure) -> Stumble {
+        Stumble {
+            class: failure.kind.name().to_owned(),
+            why: failure.to_string(),
+            is_passing: failure.kind.is_passing(),
+            is_of_host: failure.kind.is_of_host(),
+            retry_after_ms: None,
+        }
+    }
+}
+
+fn is_passing_status(status: u16) -> bool {
+    status == 429 || (500..=599).contains(&status)
 }

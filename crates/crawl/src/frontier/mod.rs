@@ -84,7 +84,7 @@ impl Frontier {
     }
 
     /// Lets what is new join the queues.
-    pub(crate) fn flush(&mut self, now_ms: u64) -> Result<(), CrawlError> {
+    fn flush(&mut self, now_ms: u64) -> Result<(), CrawlError> {
         if self.offered == 0 {
             return Ok(());
         }
@@ -140,10 +140,18 @@ impl Frontier {
         date_s: i64,
         answered: Option<Answered>,
     ) -> Result<(), CrawlError> {
-        let Some(mut answered) = answered else { return Ok(()) };
-        self.harvest(entry.purpose, entry.hops, &mut answered.harvest)?;
+        let mut answered = answered;
+        if let Some(answered) = &mut answered {
+            self.harvest(entry.purpose, entry.hops, &mut answered.harvest)?;
+        }
         self.hosts.replay(url, entry, date_s, answered);
         Ok(())
+    }
+
+    /// Ends the replay: what is still to be visited joins the queues.
+    pub(crate) fn end_replay(&mut self, now_ms: u64, now_s: i64) -> Result<(), CrawlError> {
+        self.hosts.rest(now_ms, now_s);
+        self.flush(now_ms)
     }
 
     fn harvest(

@@ -10,7 +10,10 @@ use std::sync::Arc;
 use page::Url;
 
 use super::Frontier;
+use crate::answer::Purpose;
+use crate::assignment::{AgentId, Assignment as _, Rendezvous};
 use crate::config::Config;
+use crate::journal::Entry;
 use crate::outcome::{Answered, Done, Failure, FailureKind, Harvest, Outcome, Task, Visit};
 use crate::robots::Robots;
 
@@ -253,7 +256,7 @@ fn waits_double_and_a_dead_host_is_set_aside_and_comes_back() {
         ..Config::default()
     };
     let busy: Vec<&'static str> =
-        (0..100).map(|number| &*Box::leak(format!("http://b/{number}").into_boxed_str())).collect();
+        (0..100).map(|number| leak(format!("http://b/{number}"))).collect();
     let mut walk = Walk::new(
         config,
         &[
@@ -297,7 +300,7 @@ fn a_wait_that_the_server_asks_for_is_kept() {
 #[test]
 fn chains_of_redirects_end() {
     let urls: Vec<&'static str> =
-        (0..10).map(|number| &*Box::leak(format!("http://a/{number}").into_boxed_str())).collect();
+        (0..10).map(|number| leak(format!("http://a/{number}"))).collect();
     let moved: Vec<[Reply; 1]> = urls[1..].iter().map(|url| [Reply::Moved(url)]).collect();
     let web: Vec<(&'static str, &[Reply])> =
         urls.iter().copied().zip(moved.iter().map(<[Reply; 1]>::as_slice)).collect();
@@ -311,7 +314,7 @@ fn chains_of_redirects_end() {
 #[test]
 fn limits_drop_and_count() {
     let links: Vec<&'static str> =
-        (0..20).map(|number| &*Box::leak(format!("http://a/{number}").into_boxed_str())).collect();
+        (0..20).map(|number| leak(format!("http://a/{number}"))).collect();
     let config = Config {
         delay_ms: 10,
         pages_per_host_max: 5,
@@ -330,4 +333,146 @@ fn limits_drop_and_count() {
     assert_eq!(report.dropped.get("waiting-per-host"), Some(&12));
     assert_eq!(report.dropped.get("host-limit"), Some(&4));
     assert_eq!(report.dropped.get("hosts"), Some(&1));
+}
+
+/// A web of constant URLs, made of text.
+fn leak(text: String) -> &'static str {
+    Box::leak(text.into_boxed_str())
+}
+
+fn aside(walk: &Walk) -> Vec<String> {
+    walk.frontier.report().aside.into_iter().map(|aside| aside.host).collect()
+}
+
+#[test]
+fn dead_hosts_do_not_keep_each_other_alive() {
+    let config = Config {
+        delay_ms: 2_000,
+        retry_ms: 1_000,
+        retries: 2,
+        set_aside_s: 1,
+        ..Config::default()
+    };
+    let mut walk = Walk::new(
+        config,
+        &[
+            ("http://a/robots.txt", &[Reply::Refused]),
+            ("http://b/robots.txt", &[Reply::Refused]),
+            ("http://c/", &page(&["http://b/"])),
+        ],
+        &["http://a/", "http://c/"],
+    );
+    walk.run(3_600_000);
+    assert!(walk.now_ms < 3_600_000, "it has an end");
+    assert_eq!(walk.times("http://a/robots.txt").len(), 9, "set aside, and twice come back");
+    assert_eq!(aside(&walk), ["http://a", "http://b"]);
+}
+
+#[test]
+fn a_robots_file_beyond_the_limit_of_hosts_allows_nothing() {
+    let mut walk = Walk::new(
+        Config { delay_ms: 10, hosts_max: 1, ..Config::default() },
+        &[("http://a/robots.txt", &[Reply::Moved("http://b/rules")])],
+        &["http://a/"],
+    );
+    walk.run(60_000);
+    assert_eq!(walk.urls(), ["http://a/robots.txt"]);
+    assert_eq!(aside(&walk), ["http://a"]);
+}
+
+#[test]
+fn a_host_on_an_errand_hears_that_its_own_has_failed() {
+    let config = Config { delay_ms: 10, retry_ms: 1_000, retries: 2, ..Config::default() };
+    let later = vec![Reply::Later(60_000), Reply::Robots("")];
+    let mut walk = Walk::new(
+        config,
+        &[
+            ("http://a/robots.txt", &[Reply::Moved("http://b/rules")]),
+            ("http://b/rules", &[Reply::Refused]),
+            ("http://c/robots.txt", &[Reply::Moved("http://a/rules")]),
+            ("http://a/rules", &later),
+        ],
+        &["http://a/", "http://c/"],
+    );
+    walk.run(3_000_000);
+    assert_eq!(walk.times("http://c/").len(), 1, "the errand was run");
+    assert_eq!(aside(&walk), ["http://a", "http://b"]);
+    assert_eq!(walk.frontier.report().waiting, 1);
+}
+
+#[test]
+fn a_crawl_delay_holds_until_the_next_robots_file_is_there() {
+    const DELAY_MS: u64 = 40_000_000;
+    let rules = "user-agent: *\ncrawl-delay: 40000";
+    let mut walk = Walk::new(
+        Config { delay_ms: 10, crawl_delay_ms_max: DELAY_MS, ..Config::default() },
+        &[
+            ("http://a/robots.txt", &[Reply::Robots(rules), Reply::Moved("http://a/rules")]),
+            ("http://a/rules", &[Reply::Robots(rules)]),
+            ("http://a/", &page(&["http://a/1", "http://a/2", "http://a/3"])),
+        ],
+        &["http://a/"],
+    );
+    walk.run(u64::MAX);
+    assert_eq!(walk.times("http://a/rules").len(), 1);
+    let times: Vec<u64> = walk.requests.iter().map(|(ms, _)| *ms).collect();
+    assert!(times.windows(2).all(|pair| pair[1] - pair[0] >= DELAY_MS), "{times:?}");
+}
+
+#[test]
+fn an_errand_to_a_host_of_another_agent_does_not_make_it_ours() {
+    let owner = |host: &str| Rendezvous::new([0, 1].map(AgentId)).owner(host);
+    let host = |agent| {
+        let mut names = (0..).map(|number| format!("host{number}"));
+        names.find(|name| owner(name) == Some(AgentId(agent))).expect("half of them are")
+    };
+    let (ours, theirs) = (host(0), host(1));
+    let [robots, start, rules, other] =
+        [("/robots.txt", &ours), ("/", &ours), ("/rules", &theirs), ("/page", &theirs)]
+            .map(|(path, host)| leak(format!("http://{host}{path}")));
+    let mut walk = Walk::new(
+        Config { delay_ms: 10, agent: 0, agents: 2, ..Config::default() },
+        &[
+            (robots, &[Reply::Moved(rules)]),
+            (rules, &[Reply::Robots("")]),
+            (start, &page(&[other])),
+        ],
+        &[start],
+    );
+    walk.run(u64::MAX);
+    assert_eq!(walk.urls(), [robots, rules, start]);
+    assert_eq!(walk.frontier.report().sent, 1);
+}
+
+/// A host whose last request, at `date_s`, was answered with `status`, is asked again at `wanted_ms`.
+#[track_caller]
+fn check_rest(date_s: i64, status: u16, retry_after_ms: Option<u64>, wanted_ms: u64) {
+    let config = Config { delay_ms: 10_000, retry_after_s_max: 300, ..Config::default() };
+    let mut walk = Walk::new(config, &[], &["http://a/"]);
+    let entry = Entry {
+        purpose: Purpose::Page,
+        attempts: 0,
+        hops: 0,
+        robots_for: None,
+        failure: (status == 0).then_some(FailureKind::Timeout),
+    };
+    let answered = Answered { status, retry_after_ms, ..Answered::default() };
+    let answered = (status > 0).then_some(answered);
+    walk.frontier.replay("http://a/x", &entry, date_s, answered).expect("no files");
+    walk.frontier.end_replay(0, 0).expect("no files");
+    walk.run(u64::MAX);
+    // Its address is asked for as soon as it may be visited.
+    assert_eq!(walk.requests[0], (wanted_ms + ANSWER_MS, "http://a/robots.txt".to_owned()));
+}
+
+#[test]
+fn the_silence_of_an_earlier_run_goes_on() {
+    check_rest(-3600, 200, None, 0);
+    check_rest(-4, 200, None, 7_000);
+    check_rest(-4, 0, None, 7_000);
+    check_rest(0, 404, None, 10_000);
+    check_rest(3600, 200, None, 10_000);
+    check_rest(-21, 503, Some(120_000), 100_000);
+    check_rest(-4, 200, Some(120_000), 7_000);
+    check_rest(-4, 429, Some(400_000), 7_000);
 }

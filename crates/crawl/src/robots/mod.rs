@@ -76,7 +76,7 @@ impl Robots {
         parser.finish()
     }
 
-    /// A file that forbids everything: what an unreachable one stands for.
+    /// A file that forbids everything: what one that cannot be read stands for.
     pub fn forbid_all() -> Robots {
         Robots::parse(b"User-agent: *\nDisallow: /", "any")
     }

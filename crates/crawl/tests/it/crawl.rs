@@ -115,7 +115,7 @@ fn a_crawl_that_was_stopped_goes_on() {
     }
 }
 
-/// As [`check_complete`]; the silence between two runs is as long as it is.
+/// As [`check_complete`], and no page was asked for by two runs.
 fn check_complete_over_runs(server: &Server, dir: &Path) {
     check_complete(server, dir);
     let mut times: BTreeMap<(String, String), usize> = BTreeMap::new();

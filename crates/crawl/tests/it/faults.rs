@@ -1,12 +1,20 @@
 //! Servers that do not answer, answer too much or too slowly, and crawls that must not begin.
 
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::io::Read as _;
 use std::net::TcpListener;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::Duration;
 
-use crate::support::crawl;
-use crawl::{Config, CrawlError, Report};
+use crate::support::{archived, crawl, dirs};
+use crawl::{Clock, Config, CrawlError, Report, SystemClock, read_seeds, run};
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 /// A quick crawl of whatever is on loopback.
 fn config() -> Config {
@@ -31,11 +39,11 @@ fn check(config: &Config, seeds: &[&str]) -> Result<Report, CrawlError> {
 fn serve(answer: impl Fn(&str, &mut dyn std::io::Write) + Send + Sync + 'static) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a port");
     let port = listener.local_addr().expect("it is bound").port();
-    let answer = std::sync::Arc::new(answer);
+    let answer = Arc::new(answer);
     thread::spawn(move || {
         for stream in listener.incoming() {
             let Ok(mut stream) = stream else { return };
-            let answer = std::sync::Arc::clone(&answer);
+            let answer = Arc::clone(&answer);
             thread::spawn(move || {
                 let mut request = vec![0; 4096];
                 let read = stream.read(&mut request).unwrap_or(0);
@@ -54,7 +62,7 @@ fn write(out: &mut dyn std::io::Write, text: &str) {
     let _ = out.flush();
 }
 
-/// `robots` for robots.txt, `page` for everything else.
+/// No robots.txt, and `page` for everything else.
 fn serve_page(page: impl Fn(&mut dyn std::io::Write) + Send + Sync + 'static) -> u16 {
     serve(move |path, out| match path {
         "/robots.txt" => write(out, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"),
@@ -162,4 +170,134 @@ fn crawls_that_must_not_begin() {
         refused(&config, &["http://localhost/"]),
         CrawlError::Config { key: "agent", .. }
     ));
+}
+
+#[test]
+fn a_seed_of_a_crawl_that_was_refused_is_not_kept() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let refused = crawl(dir.path(), &config(), &["http://example.org/".to_owned()]);
+    assert!(matches!(refused, Err(CrawlError::NoContact { .. })), "{refused:?}");
+    let kept = read_seeds(&dir.path().join("frontier")).expect("the folder is there");
+    assert_eq!(kept, []);
+}
+
+/// A clock that breaks for the parsers, as any bug of theirs would.
+struct Broken(SystemClock);
+
+impl Clock for Broken {
+    fn now_ms(&self) -> u64 {
+        assert_ne!(thread::current().name(), Some("parser"), "the clock is broken");
+        self.0.now_ms()
+    }
+
+    fn unix_s(&self) -> i64 {
+        self.0.unix_s()
+    }
+}
+
+#[test]
+fn a_thread_that_panics_ends_the_run_with_an_error() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let seeds = ["http://127.0.0.1:1/".to_owned()];
+    let (clock, stop) = (Arc::new(Broken(SystemClock::new())), AtomicBool::new(false));
+    let result = run(&dirs(dir.path()), &config(), &seeds, clock, &stop, &|_| {});
+    assert!(matches!(result, Err(CrawlError::Lost { stage: "parser" })), "{result:?}");
+}
+
+/// A site that sends whoever asks for its robots.txt to the home page, as many do.
+#[test]
+fn a_home_page_that_was_read_as_robots_is_still_a_page() {
+    let port = serve(|path, out| match path {
+        "/robots.txt" => {
+            write(out, "HTTP/1.1 302 Found\r\nLocation: /\r\nContent-Length: 0\r\n\r\n");
+        }
+        _ => write(out, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 0\r\n\r\n"),
+    });
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let url = |path: &str| format!("http://127.0.0.1:{port}{path}");
+    crawl(dir.path(), &config(), &[url("/other")]).expect("it runs");
+    crawl(dir.path(), &config(), &[url("/")]).expect("it runs");
+    assert_eq!(archived(dir.path()), BTreeMap::from([(url("/"), 1), (url("/other"), 1)]));
+}
+
+#[test]
+fn a_robots_file_in_a_coding_that_cannot_be_read_allows_nothing() {
+    let port = serve(|_, out| {
+        write(out, "HTTP/1.1 200 OK\r\nContent-Encoding: br\r\nContent-Length: 1\r\n\r\n\x03");
+    });
+    let report = check(&config(), &[&format!("http://127.0.0.1:{port}/")]).expect("it runs");
+    assert_eq!((report.pages, report.requests, report.forbidden_by_robots), (0, 1, 1));
+}
+
+#[test]
+fn seeds_need_no_scheme_and_stay_one_each() {
+    let port = serve_page(|out| {
+        write(out, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 0\r\n\r\n");
+    });
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let whole = format!("http://127.0.0.1:{port}/?to=http://b/");
+    let seeds = [whole.clone(), format!("127.0.0.1:{port}/?to=http://b/")];
+    crawl(dir.path(), &config(), &seeds).expect("it runs");
+    assert_eq!(archived(dir.path()), BTreeMap::from([(whole, 1)]));
+}
+
+/// A key and a certificate that nobody has signed but itself.
+fn self_signed(dir: &Path) -> rustls::ServerConfig {
+    let (key, certificate) = (dir.join("key.pem"), dir.join("certificate.pem"));
+    let made = Command::new("openssl")
+        .args(["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost"])
+        .args(["-addext", "subjectAltName=DNS:localhost"])
+        .args(["-addext", "basicConstraints=critical,CA:FALSE"])
+        .args([OsStr::new("-keyout"), key.as_ref(), OsStr::new("-out"), certificate.as_ref()])
+        .output()
+        .expect("openssl runs");
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let certificate = CertificateDer::from_pem_file(certificate).expect("openssl wrote it");
+    let key = PrivateKeyDer::from_pem_file(key).expect("openssl wrote it");
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    rustls::ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .expect("the provider has them")
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate], key)
+        .expect("they belong together")
+}
+
+#[test]
+fn needs_openssl_a_certificate_that_nobody_vouches_for_gives_no_page() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let server = Arc::new(self_signed(dir.path()));
+    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a port");
+    let port = listener.local_addr().expect("it is bound").port();
+    let handshakes = thread::spawn(move || {
+        let (mut stream, _) = listener.accept().expect("the crawler comes");
+        let mut tls = rustls::ServerConnection::new(server).expect("its configuration is whole");
+        // To the end: what the crawler says to the certificate comes here.
+        while tls.is_handshaking() {
+            tls.complete_io(&mut stream).map_err(|error| error.to_string())?;
+        }
+        Ok::<(), String>(())
+    });
+    let seed = format!("https://localhost:{port}/");
+    let report = crawl(dir.path(), &config(), &[seed]).expect("the run ends well");
+    assert_eq!((report.pages, report.requests, report.waiting), (0, 1, 1));
+    assert_eq!(report.failures.get("tls"), Some(&1), "{:?}", report.failures);
+    assert!(report.aside[0].why.contains("UnknownIssuer"), "{:?}", report.aside);
+    assert!(archived(dir.path()).is_empty());
+    let alert = handshakes.join().expect("no panic").expect_err("the crawler hangs up");
+    assert!(alert.contains("UnknownCA"), "{alert}");
+}
+
+#[test]
+fn limits_that_the_archive_would_refuse_are_refused_at_the_beginning() {
+    for (key, change) in [
+        ("url_bytes_max", (|config| config.url_bytes_max = 20_000) as fn(&mut Config)),
+        ("head_bytes_max", |config| config.head_bytes_max = 1 << 18),
+        ("body_bytes_max", |config| config.body_bytes_max = 1 << 28),
+    ] {
+        let mut config = config();
+        change(&mut config);
+        let refused = check(&config, &["http://localhost/"]).expect_err("refused");
+        assert!(matches!(refused, CrawlError::Config { key: found, .. } if found == key));
+    }
 }

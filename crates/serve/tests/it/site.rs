@@ -75,7 +75,10 @@ impl Site {
             listener,
             std::future::pending(),
         ));
-        Self { collection, address, _folder: folder, _runtime: runtime }
+        let site = Self { collection, address, _folder: folder, _runtime: runtime };
+        // Answered only once everything is open.
+        assert_eq!(site.get("/health").status, 200);
+        site
     }
 
     pub(crate) fn get(&self, path: &str) -> Answer {
