@@ -1,6 +1,6 @@
 //! A folder of its own for each test, the binary run in it, and a web to crawl.
 //!
-//! **Invariant.** Nothing outside the folder is read or written, no variable of the caller's
+//! **Invariant.** Nothing outside the folder is written, no `CRIVELLO_…` variable of the caller's
 //! environment reaches the binary, and every process started here ends with the test.
 
 use std::fmt::Write as _;
