@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use anyhow::Result;
-use archive::Archive;
+use archive::{Archive, Record};
 use jobs::{Collection, Folding, PageTable};
 use page::Url;
 use serde::Serialize;
@@ -13,6 +13,9 @@ use crate::context::{Context, Exit, Usage};
 
 /// Linking pages that are listed.
 const LINKING_MAX: usize = 20;
+
+/// Redirects of a robots.txt that are followed, as a crawl does.
+const ROBOTS_HOPS_MAX: usize = 5;
 
 #[derive(clap::Args)]
 #[command(after_help = "Example:\n  crivello why https://example.org/private/ --dir my-web")]
@@ -89,13 +92,29 @@ fn ask_crawl(why: &mut Why, url: &Url, collection: &Collection, config: &Config)
             offset: capture.location.offset,
         });
     }
-    if let Ok(robots) = url.join("/robots.txt")
-        && let Some(capture) = archive.captures(robots.as_str())?.pop()
-    {
-        let record = archive.read(&capture.location)?;
+    if let Some(record) = robots_of(&archive, url)? {
         why.robots = crawl::explain_robots(&record, url, &config.crawl.user_agent);
     }
     Ok(())
+}
+
+/// The newest answer to the question for the robots.txt of a URL's host, redirects followed.
+fn robots_of(archive: &Archive, url: &Url) -> Result<Option<Record>> {
+    let Ok(mut at) = url.join("/robots.txt") else { return Ok(None) };
+    for _ in 0..=ROBOTS_HOPS_MAX {
+        let captures = archive.captures(at.as_str())?;
+        let answered = captures.into_iter().rfind(|capture| capture.status.is_some());
+        let Some(capture) = answered else { return Ok(None) };
+        let record = archive.read(&capture.location)?;
+        let redirect = matches!(capture.status, Some(300..=399));
+        let next = archive::parse_http(&record.block).ok().filter(|_| redirect);
+        let next = next.and_then(|answer| at.join(answer.header("location")?).ok());
+        match next {
+            Some(next) => at = next,
+            None => return Ok(Some(record)),
+        }
+    }
+    Ok(None)
 }
 
 /// The page table, the duplicates and the links.

@@ -5,7 +5,8 @@
 //!
 //! **Invariant.** An address that is not public is used only for a host that the user named, in a
 //! seed or in `resolve`; loopback also for `localhost` and address literals when a seed is on
-//! this machine. Without a contact only loopback is used.
+//! this machine. A link-local address, where clouds keep their secrets, is used only if `resolve` says
+//! so. Without a contact only loopback is used.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -57,13 +58,29 @@ impl Guard {
             let detail = format!("{address} is not on this machine, and `contact` is not set");
             return Err(Failure::new(FailureKind::Contact, detail));
         }
-        let named = self.named.contains(host) || self.resolve.contains_key(host);
+        let resolved = self.resolve.contains_key(host);
+        if is_link_local(address) && !resolved {
+            let detail =
+                format!("{address} is a link-local address; name {host} in `resolve` if meant");
+            return Err(Failure::new(FailureKind::Address, detail));
+        }
+        let named = self.named.contains(host) || resolved;
         let local = self.is_local && address.is_loopback() && literal_address(host).is_some();
         if named || local || is_public(address) {
             return Ok(());
         }
         let detail = format!("{address} is not a public address, and {host} is no seed");
         Err(Failure::new(FailureKind::Address, detail))
+    }
+}
+
+fn is_link_local(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => address.is_link_local(),
+        IpAddr::V6(address) => match address.to_ipv4_mapped() {
+            Some(mapped) => mapped.is_link_local(),
+            None => address.is_unicast_link_local(),
+        },
     }
 }
 
@@ -98,6 +115,9 @@ mod tests {
         check(far, me, "other.example", "10.0.0.1", Some(Address));
         check(far, me, "other.example", "127.0.0.1", Some(Address));
         check(far, me, "shop.example", "10.0.0.1", None);
+        check(far, me, "shop.example", "169.254.169.254", Some(Address));
+        check(far, me, "shop.example", "::ffff:169.254.169.254", Some(Address));
+        check("http://169.254.169.254/", me, "169.254.169.254", "169.254.169.254", Some(Address));
         check(far, me, "localhost", "127.0.0.1", Some(Address));
         check(near, "", "::1", "::1", None);
         check(near, "", "127.0.0.1", "127.0.0.1", None);

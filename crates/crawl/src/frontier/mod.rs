@@ -31,6 +31,8 @@ use hosts::{Hosts, Mark};
 
 /// How long an offline sieve gathers before it is flushed for want of work.
 const FLUSH_MS: u64 = 200;
+/// How deep indexes of sitemaps may nest; the protocol knows one level.
+const SITEMAP_DEPTH_MAX: u8 = 2;
 
 pub(crate) struct Frontier {
     sieve: Box<dyn Sieve + Send>,
@@ -163,8 +165,11 @@ impl Frontier {
         for url in harvest.links.drain(..) {
             self.offer(&url)?;
         }
-        for url in harvest.sitemaps.drain(..) {
-            self.offer_marked(&url, Mark { hops: 0, sitemap: true })?;
+        // An index of sitemaps names sitemaps; one that names indexes that name indexes is a trap.
+        let depth = if purpose == Purpose::Sitemap { hops + 1 } else { 0 };
+        let sitemaps = harvest.sitemaps.drain(..);
+        for url in sitemaps.filter(|_| depth <= SITEMAP_DEPTH_MAX) {
+            self.offer_marked(&url, Mark { hops: depth, sitemap: true })?;
         }
         if let Some(url) = harvest.redirect.take_if(|_| purpose != Purpose::Robots) {
             if hops < self.hosts.redirects_max() {

@@ -181,8 +181,11 @@ impl Parser<'_> {
     }
 
     fn crawl_delay(&mut self, value: &[u8]) {
-        let seconds = str::from_utf8(value).ok().and_then(|text| text.parse::<f64>().ok());
-        let Some(seconds) = seconds.filter(|seconds| (0.0..1e9).contains(seconds)) else { return };
+        // Some write the decimal comma of their language; some ask for more than a lifetime.
+        let text = str::from_utf8(value).map(|text| text.replace(',', "."));
+        let seconds = text.ok().and_then(|text| text.parse::<f64>().ok());
+        let Some(seconds) = seconds.filter(|seconds| *seconds >= 0.0) else { return };
+        let seconds = seconds.min(1e9);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range")]
         let delay_ms = (seconds * 1000.0).ceil() as u64;
         for group in self.groups() {

@@ -81,6 +81,28 @@ fn an_unreachable_seed_is_reported() {
 }
 
 #[test]
+fn indexes_of_sitemaps_do_not_nest_for_ever() {
+    let port = serve(|path, out| {
+        let body = match path {
+            "/robots.txt" => "Sitemap: /0.xml\n".to_owned(),
+            "/" => "<p>a page".to_owned(),
+            index => {
+                let level = index.len();
+                let name = |n: usize| {
+                    format!("<sitemap><loc>/{}{n}.xml</loc></sitemap>", "x".repeat(level))
+                };
+                format!("<sitemapindex>{}{}</sitemapindex>", name(1), name(2))
+            }
+        };
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length:";
+        write(out, &format!("{head} {}\r\n\r\n{body}", body.len()));
+    });
+    let report = check(&config(), &[&format!("http://127.0.0.1:{port}/")]).expect("it ends");
+    // The robots.txt, the page, and indexes three deep: 1 + 2 + 2, since names go by the level.
+    assert_eq!((report.pages, report.requests), (1, 7));
+}
+
+#[test]
 fn bodies_without_end_are_given_up() {
     let port = serve_page(|out| {
         write(out, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n");

@@ -54,6 +54,13 @@ fn delays_and_sitemaps() {
     assert_eq!(robots.sitemaps(), ["http://a/1.xml", "http://a/2.xml"]);
     // A Crawl-delay is no rule, so both agents are of one group.
     assert_eq!(robots.crawl_delay_ms(), Some(100));
+    for (value, delay_ms) in
+        [("1e12", 1_000_000_000_000), ("inf", 1_000_000_000_000), ("3,5", 3500)]
+    {
+        let text = format!("User-agent: *\nCrawl-delay: {value}");
+        let robots = Robots::parse(text.as_bytes(), "crivello");
+        assert_eq!(robots.crawl_delay_ms(), Some(delay_ms), "{value}");
+    }
     let forbidding = Robots::forbid_all();
     assert!(!forbidding.allows("/").allowed && !forbidding.allows("/x?y").allowed);
 }
