@@ -93,17 +93,23 @@ impl Config {
     }
 
     fn with(self, changes: Vec<Change>) -> Result<Self> {
+        changes.into_iter().try_fold(self, Self::with_change)
+    }
+
+    fn with_change(self, change: Change) -> Result<Self> {
         let mut table = Table::try_from(&self).context("the settings cannot be written as TOML")?;
-        for change in changes {
-            let section = table.entry(change.section).or_insert_with(|| Table::new().into());
-            if let Value::Table(section) = section {
-                let is_text = matches!(section.get(&change.key), Some(Value::String(_)));
-                let value = value_of(&change.text, is_text);
-                section.insert(change.key, value);
-            }
+        let name = format!("{}.{} = {}", change.section, change.key, change.text);
+        let section = table.entry(change.section).or_insert_with(|| Table::new().into());
+        if let Value::Table(section) = section {
+            let is_text = matches!(section.get(&change.key), Some(Value::String(_)));
+            section.insert(change.key, value_of(&change.text, is_text));
         }
+        // Nobody has seen this text, so no line of it is shown.
         let text = toml::to_string(&table).context("the settings cannot be written as TOML")?;
-        Self::parse(&text, "the settings after --set and CRIVELLO_… variables")
+        toml::from_str(&text).map_err(|error: toml::de::Error| {
+            let shown: String = name.chars().take(SHOWN_BYTES_MAX).collect();
+            Usage(format!("{shown}: {}", message_of(error.message()))).into()
+        })
     }
 }
 
@@ -169,7 +175,7 @@ fn value_of(text: &str, is_text: bool) -> Value {
 
 /// The message, the line it is about, and the key that was perhaps meant.
 fn explain(error: &toml::de::Error, text: &str, name: &str) -> String {
-    let mut message = format!("{name}: {}", error.message());
+    let mut message = format!("{name}: {}", message_of(error.message()));
     if let Some(span) = error.span() {
         let before = text.get(..span.start).unwrap_or(text);
         let line_number = before.matches('\n').count() + 1;
@@ -182,10 +188,16 @@ fn explain(error: &toml::de::Error, text: &str, name: &str) -> String {
             let _ = write!(message, "\n  in line {line_number}, column {}", column + 1);
         }
     }
-    if let Some(key) = suggestion(error.message()) {
-        let _ = write!(message, "\n  did you mean `{key}`?");
-    }
     message
+}
+
+/// What is wrong, in words for people: not the list of all keys, but the one that was perhaps meant.
+fn message_of(message: &str) -> String {
+    let (what, _) = message.split_once(", expected one of").unwrap_or((message, ""));
+    match suggestion(message) {
+        Some(key) => format!("{what}; did you mean `{key}`?"),
+        None => what.replace("expected u64", "expected a whole number that is not negative"),
+    }
 }
 
 /// The key nearest to the unknown one, out of serde's own list of those it knows.

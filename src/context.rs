@@ -63,6 +63,11 @@ impl Context {
         Config::load(&collection.config_file(), &self.set)
     }
 
+    /// Whether a key is to have another value for this command.
+    pub(crate) fn has_overrides(&self) -> bool {
+        !self.set.is_empty()
+    }
+
     /// Prints `value` as one line of JSON.
     #[expect(clippy::unused_self, reason = "called where `json` was looked at")]
     pub(crate) fn print_json(&self, value: &impl Serialize) -> Result<()> {

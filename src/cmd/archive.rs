@@ -20,8 +20,12 @@ const BODY_BYTES_MAX: usize = 1 << 30;
   crivello archive verify --dir my-web")]
 pub(crate) enum Args {
     /// One line a record: date, kind, status, bytes, file, offset, URL
+    #[command(after_help = "Example:\n  crivello archive list --dir my-web | grep -w 404")]
     List,
     /// The newest capture of a URL: its body, or with --headers the whole record
+    #[command(
+        after_help = "Example:\n  crivello archive get https://example.org/ --dir my-web > page.html"
+    )]
     Get {
         /// The URL
         url: String,
@@ -30,6 +34,7 @@ pub(crate) enum Args {
         headers: bool,
     },
     /// Read everything: compression, lengths, digests
+    #[command(after_help = "Example:\n  crivello archive verify --dir my-web")]
     Verify,
 }
 
@@ -95,7 +100,10 @@ fn get(collection: &jobs::Collection, url: &str, headers: bool, context: &Contex
     let mut captures = folder.captures(&url)?;
     // A try that failed is no capture to show while there is a better one.
     captures.sort_by_key(|capture| (capture.status.is_some(), capture.date_s));
-    let Some(capture) = captures.pop() else { return Ok(Exit::NothingFound) };
+    let Some(capture) = captures.pop() else {
+        talk::say(context.quiet, &format!("the archive has no capture of {url}"));
+        return Ok(Exit::NothingFound);
+    };
     let record = folder.read(&capture.location)?;
     if record.kind == Kind::Metadata {
         let told = String::from_utf8_lossy(&record.block).replace("\r\n", "; ");

@@ -13,10 +13,15 @@ use crate::talk;
 #[command(after_help = "Example:\n  crivello config show --dir my-web")]
 pub(crate) enum Args {
     /// Read crivello.toml and say whether it is right
+    #[command(after_help = "Example:\n  crivello config check --dir my-web")]
     Check,
     /// Print every key with the value in force: defaults, file, environment, --set
+    #[command(
+        after_help = "Example:\n  crivello config show --dir my-web --set crawl.delay_ms=500"
+    )]
     Show,
     /// Print a JSON Schema of crivello.toml, for editors
+    #[command(after_help = "Example:\n  crivello config schema > crivello.schema.json")]
     Schema,
 }
 

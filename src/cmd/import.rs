@@ -14,7 +14,7 @@ use archive::{
     ArchiveError, Draft, Kind, Limits, Location, Record, WarcReader, WarcWriter, WriterOptions,
 };
 use flate2::read::MultiGzDecoder;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::json;
 
 use crate::context::{Context, Exit, Usage};
@@ -39,13 +39,23 @@ pub(crate) struct Args {
 /// A document as JSONL gives it and as the archive keeps it.
 #[derive(Serialize, Deserialize)]
 struct Document {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "name_or_number")]
     id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     url: Option<String>,
     #[serde(default)]
     title: String,
     text: String,
+}
+
+/// Some number their documents.
+fn name_or_number<'de, D: Deserializer<'de>>(input: D) -> Result<Option<String>, D::Error> {
+    match serde_json::Value::deserialize(input)? {
+        serde_json::Value::Null => Ok(None),
+        serde_json::Value::String(name) => Ok(Some(name)),
+        serde_json::Value::Number(number) => Ok(Some(number.to_string())),
+        _ => Err(serde::de::Error::custom("an id is a string or a number")),
+    }
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {

@@ -1,4 +1,4 @@
-//! `crivello index`: the search index; folds duplicates first.
+//! `crivello index`: the search index, and everything before it that is behind: ranks, duplicates.
 
 use anyhow::Result;
 
@@ -15,6 +15,7 @@ pub(crate) fn run(_: &Args, context: &Context) -> Result<Exit> {
     let _lock = collection.lock()?;
     let pipeline = Pipeline::of(&collection, &config, context);
     pipeline.extract()?;
+    pipeline.rank()?;
     pipeline.fold()?;
     let report = pipeline.index()?;
     if context.json {

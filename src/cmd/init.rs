@@ -19,6 +19,10 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
+    if context.has_overrides() {
+        let message = "init writes every key with its default; --set is for the other commands";
+        return Err(Usage(message.to_owned()).into());
+    }
     if let Ok(there) = Collection::open(&args.folder)
         && there.config_file().exists()
     {

@@ -29,14 +29,18 @@ pub(crate) fn run(args: &Args) -> Result<Exit> {
         Some(folder) => {
             fs::create_dir_all(folder)
                 .with_context(|| format!("cannot make {}", folder.display()))?;
-            for sub in command.get_subcommands() {
-                let name = format!("crivello-{}", sub.get_name());
-                write(folder, sub.clone(), &name)?;
-            }
-            write(folder, command, "crivello")?;
+            write_all(folder, &command, "crivello")?;
         }
     }
     Ok(Exit::Done)
+}
+
+/// The page of a command and of all below it.
+fn write_all(folder: &Path, command: &clap::Command, name: &str) -> Result<()> {
+    for sub in command.get_subcommands() {
+        write_all(folder, sub, &format!("{name}-{}", sub.get_name()))?;
+    }
+    write(folder, command.clone(), name)
 }
 
 fn write(folder: &Path, command: clap::Command, name: &str) -> Result<()> {

@@ -36,7 +36,7 @@ pub(crate) enum Command {
     Import(import::Args),
     /// Find near-duplicates and choose who represents them
     Dedup(dedup::Args),
-    /// Build the search index
+    /// Build the search index; brings ranks and duplicates up to date first
     Index(index::Args),
     /// Build the link graph and compute PageRank
     Rank(rank::Args),

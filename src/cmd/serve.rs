@@ -1,7 +1,9 @@
 //! `crivello serve`: the search page and the API.
 
+use std::io::Write as _;
 use std::net::SocketAddr;
 
+use ::serve::Site;
 use anyhow::{Context as _, Result};
 use jobs::Collection;
 use serde_json::json;
@@ -45,27 +47,21 @@ pub(crate) fn serve(
     context: &Context,
 ) -> Result<Exit> {
     let address = listener.local_addr().context("the address of the listener")?;
+    let site = Site::open(collection, config.serve, config.search)?;
     let mut signals = Signals::catch(runtime)?;
     if context.json {
         context.print_json(&json!({ "listening": format!("http://{address}/") }))?;
     } else {
-        use std::io::Write as _;
         writeln!(std::io::stdout().lock(), "http://{address}/")?;
         talk::say(context.quiet, "serving; Ctrl-C ends it");
     }
-    runtime.block_on(::serve::serve(
-        collection,
-        config.serve,
-        config.search,
-        listener,
-        async move {
+    runtime.block_on(site.serve(listener, async move {
+        signals.next().await;
+        // Connections that are open are served to their end; who does not want to wait asks again.
+        tokio::spawn(async move {
             signals.next().await;
-            // Connections that are open are served to their end; who does not want to wait asks again.
-            tokio::spawn(async move {
-                signals.next().await;
-                std::process::exit(130);
-            });
-        },
-    ))?;
+            std::process::exit(130);
+        });
+    }));
     Ok(Exit::Done)
 }

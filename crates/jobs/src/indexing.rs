@@ -185,8 +185,8 @@ fn add(
         put(writer, analyzer, field, text);
     }
     let url = Url::parse(&record.url).ok();
-    let words = url.as_ref().map_or(record.url.as_str(), url_words);
-    let mut position = put(writer, analyzer, Field::Url, words);
+    let words = url.as_ref().map_or_else(|| record.url.clone(), url_words);
+    let mut position = put(writer, analyzer, Field::Url, &words);
     for filter in filters(url.as_ref(), &record.language) {
         position += 1;
         writer.term(Field::Url, &filter, position);
@@ -204,10 +204,13 @@ fn put(writer: &mut IndexWriter, analyzer: &Analyzer, field: Field, text: &str) 
     last
 }
 
-/// What of a URL is worth searching: all but the scheme.
-fn url_words(url: &Url) -> &str {
-    let text = url.as_str();
-    text.split_once("://").map_or(text, |(_, rest)| rest)
+/// What of a URL is worth searching: the host as a whole, then every word of host, path and query. The
+/// analysis would take `www.example.org` for one word.
+fn url_words(url: &Url) -> String {
+    let host = url.host_str().unwrap_or_default();
+    let rest = format!("{host} {} {}", url.path(), url.query().unwrap_or_default());
+    let apart = rest.replace(|letter: char| !letter.is_alphanumeric() && letter != '%', " ");
+    format!("{host} {apart}")
 }
 
 /// The unanalysed terms that `site:` and `lang:` look for.

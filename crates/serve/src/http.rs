@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use axum::extract::rejection::QueryRejection;
 use axum::extract::{FromRequestParts, Query as Parameters, Request, State as Shared};
 use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
@@ -64,7 +65,8 @@ impl<T: DeserializeOwned> FromRequestParts<Arc<State>> for Asking<T> {
     ) -> Result<Self, Self::Rejection> {
         let read = Parameters::<T>::from_request_parts(parts, state).await;
         read.map(|Parameters(asked)| Self(asked)).map_err(|rejection| {
-            let text = rejection.body_text();
+            let text =
+                format!("A parameter of this address cannot be read: {}", reason(&rejection));
             let body = if parts.uri.path().starts_with("/api/") {
                 Json(json!({ "error": text })).into_response()
             } else {
@@ -75,6 +77,12 @@ impl<T: DeserializeOwned> FromRequestParts<Arc<State>> for Asking<T> {
     }
 }
 
+/// What is wrong with the parameters, without the names of our insides.
+fn reason(rejection: &QueryRejection) -> String {
+    let text = rejection.body_text();
+    text.rsplit_once("query string: ").map_or(text.clone(), |(_, reason)| reason.to_owned())
+}
+
 impl AskedUrl {
     /// As the archive spells it.
     fn normalised(&self) -> String {
@@ -83,17 +91,31 @@ impl AskedUrl {
     }
 }
 
-/// Answers requests on `listener` until `shutdown` is over.
-pub async fn serve(
-    collection: Collection,
-    config: Config,
-    query: query::Config,
-    listener: TcpListener,
-    shutdown: impl Future<Output = ()>,
-) -> Result<(), ServeError> {
-    let state = Arc::new(State::open(collection, config, query)?);
-    let fresh = tokio::spawn(Arc::clone(&state).keep_fresh());
-    let router = Router::new()
+/// A collection that is ready to be served.
+pub struct Site {
+    state: Arc<State>,
+}
+
+impl Site {
+    /// Opens the index and all that results need.
+    pub fn open(
+        collection: Collection,
+        config: Config,
+        query: query::Config,
+    ) -> Result<Self, ServeError> {
+        Ok(Self { state: Arc::new(State::open(collection, config, query)?) })
+    }
+
+    /// Answers requests on `listener` until `shutdown` is over.
+    pub async fn serve(self, listener: TcpListener, shutdown: impl Future<Output = ()>) {
+        let fresh = tokio::spawn(Arc::clone(&self.state).keep_fresh());
+        accept(listener, router(self.state), shutdown).await;
+        fresh.abort();
+    }
+}
+
+fn router(state: Arc<State>) -> Router {
+    Router::new()
         .route("/", get(home))
         .route("/search", get(search))
         .route("/cached", get(cached))
@@ -107,10 +129,7 @@ pub async fn serve(
         .route("/api/search", get(api_search))
         .fallback(not_found)
         .layer(middleware::from_fn(guard))
-        .with_state(state);
-    accept(listener, router, shutdown).await;
-    fresh.abort();
-    Ok(())
+        .with_state(state)
 }
 
 /// Headers that every answer carries unless it has its own.

@@ -1,7 +1,7 @@
 //! The search page, cached copies and the JSON interface, over HTTP.
 //!
 //! What lives here: [`Engine`], everything a search needs opened together (the command line uses it
-//! too), and [`serve`], the HTTP server around it. What does not: how the index was built.
+//! too), and [`Site`], the HTTP server around it. What does not: how the index was built.
 //!
 //! **Invariant.** Crawled text reaches a page only through `maud`, which escapes it; a cached copy is
 //! shown in a frame without scripts, forms or network. No page needs JavaScript, and no page makes
@@ -19,4 +19,4 @@ mod state;
 pub use config::Config;
 pub use engine::{Cached, Engine, Found, Results};
 pub use error::ServeError;
-pub use http::{RESULTS_MAX, serve};
+pub use http::{RESULTS_MAX, Site};

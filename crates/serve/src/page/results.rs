@@ -23,7 +23,10 @@ pub(crate) fn results(view: &View<'_>, results: &Results) -> Markup {
     let first = results.offset + 1;
     let last = results.offset + results.hits.len();
     let body = html! {
-        @if results.hits.is_empty() {
+        @if results.hits.is_empty() && results.total > 0 {
+            p role="status" { "There are only " (results.total) " results for " strong { (view.query) } "." }
+            p { a href=(view.href(1, view.explain)) { "To the first of them" } }
+        } @else if results.hits.is_empty() {
             p role="status" { "Nothing found for " strong { (view.query) } "." }
             p { "Fewer or other words may help; every word must be on the page unless you say OR." }
         } @else {
@@ -35,7 +38,7 @@ pub(crate) fn results(view: &View<'_>, results: &Results) -> Markup {
             }
             ol start=(first) { @for found in &results.hits { (item(found)) } }
         }
-        (paging(view, results.total))
+        (paging(view, results))
     };
     frame(view.title, view.query, view.query, &body)
 }
@@ -87,12 +90,12 @@ fn explain(explanation: &Explanation) -> Markup {
     }
 }
 
-fn paging(view: &View<'_>, total: u64) -> Markup {
+fn paging(view: &View<'_>, results: &Results) -> Markup {
     let shown = (view.number * view.per_page) as u64;
-    let total = total.min(DEPTH_MAX as u64);
+    let total = results.total.min(DEPTH_MAX as u64);
     html! {
         nav aria-label="Pages of results" {
-            @if view.number > 1 {
+            @if view.number > 1 && !results.hits.is_empty() {
                 a rel="prev" href=(view.href(view.number - 1, view.explain)) { "← Previous" }
             }
             @if shown < total {

@@ -68,17 +68,10 @@ impl Site {
         let runtime = Runtime::new().expect("a runtime");
         let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).expect("a port");
         let address = listener.local_addr().expect("an address");
-        runtime.spawn(serve::serve(
-            collection.clone(),
-            serve::Config::default(),
-            query::Config::default(),
-            listener,
-            std::future::pending(),
-        ));
-        let site = Self { collection, address, _folder: folder, _runtime: runtime };
-        // Answered only once everything is open.
-        assert_eq!(site.get("/health").status, 200);
-        site
+        let query = query::Config::default();
+        let served = serve::Site::open(collection.clone(), serve::Config::default(), query);
+        runtime.spawn(served.expect("an index").serve(listener, std::future::pending()));
+        Self { collection, address, _folder: folder, _runtime: runtime }
     }
 
     pub(crate) fn get(&self, path: &str) -> Answer {
