@@ -286,10 +286,15 @@ fn a_flipped_byte_of_the_archive_is_found_by_verify_and_by_indexing() {
     let noticed = flip(archive, 40, &expected, &verify);
     assert!(noticed > 36, "only {noticed} of 40 flips were noticed");
 
+    // Some bytes of gzip mean nothing; take one that does.
     let whole = fs::read(archive).expect("bytes");
-    let mut damaged = whole.clone();
-    damaged[whole.len() / 2] ^= 0x40;
-    fs::write(archive, &damaged).expect("written");
+    let told = (whole.len() / 2..whole.len()).any(|at| {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 0x40;
+        fs::write(archive, &damaged).expect("written");
+        verify().code == 1
+    });
+    assert!(told, "no flip is noticed");
     fs::remove_dir_all(sandbox.path("web/pages")).expect("removed");
     let ran = sandbox.run(&["index", "--dir", "web"]);
     fails(&ran, 1, &["crivello-00001.warc.gz"]);
