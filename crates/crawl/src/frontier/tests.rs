@@ -105,7 +105,7 @@ impl Walk {
         let outcome = if visit.task == Task::Resolve {
             // All names of one first letter share an address.
             let letter = visit.site.host().as_bytes()[0];
-            Outcome::Resolved(IpAddr::from([9, 9, 9, letter]))
+            Outcome::Resolved { address: IpAddr::from([9, 9, 9, letter]), until_ms: u64::MAX }
         } else {
             self.hosts.insert(visit.site.key().to_owned(), finished_ms);
             self.addresses.insert(visit.address.expect("it was asked"), finished_ms);
