@@ -104,6 +104,7 @@ impl Politeness {
     /// The silence after a burst or a slice.
     fn long_pause_ms(&self, pace: &Pace) -> u64 {
         match self.rhythm {
+            Rhythm::Absolute { delay_ms, burst_requests: 0, .. } => delay_ms,
             Rhythm::Absolute { delay_ms, burst_pause_ms, .. } => burst_pause_ms.max(delay_ms),
             Rhythm::Relative { factor, ms_min, ms_max, .. } => {
                 pace.busy_ms.saturating_mul(factor).clamp(ms_min, ms_max)

@@ -33,6 +33,9 @@ use crate::error::CrawlError;
 use crate::outcome::{Failure, FailureKind};
 use crate::site::Site;
 
+/// Header lines of an answer.
+const HEADERS_MAX: usize = 256;
+
 /// How much of a body an HTTP/2 server may send ahead of us.
 const WINDOW_BYTES: u32 = 1 << 20;
 
@@ -109,6 +112,7 @@ impl Connector {
     {
         let (sender, connection) = http1::Builder::new()
             .max_buf_size(self.head_bytes_max)
+            .max_headers(HEADERS_MAX)
             .allow_spaces_after_header_name_in_responses(true)
             .allow_obsolete_multiline_headers_in_responses(true)
             .ignore_invalid_headers_in_responses(true)

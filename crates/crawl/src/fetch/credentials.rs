@@ -126,8 +126,8 @@ impl Hosts {
             return is_name.then(|| Hosts::Below(suffix.to_owned()));
         }
         let site = Site::parse(&format!("http://{pattern}"))?;
-        let has_port = site.authority() != format!("[{}]", site.host())
-            && site.authority() != site.host();
+        let has_port =
+            site.authority() != format!("[{}]", site.host()) && site.authority() != site.host();
         let is_name = !pattern.contains(['*', '/', '@', ' ']);
         let port = has_port.then_some(site.port());
         is_name.then(|| Hosts::One(site.host().to_owned(), port))
@@ -315,8 +315,7 @@ mod tests {
     fn what_cannot_be_sent_is_refused() {
         let check = |headers: &[(&str, &str)], host: &str, user: &str| {
             let auth = HostAuth { host: host.into(), user: user.into(), ..HostAuth::default() };
-            let config =
-                Config { headers: table(headers), auth: vec![auth], ..Config::default() };
+            let config = Config { headers: table(headers), auth: vec![auth], ..Config::default() };
             match Credentials::check(&config) {
                 Err(CrawlError::Config { key, .. }) => Some(key),
                 Err(error) => panic!("{error}"),

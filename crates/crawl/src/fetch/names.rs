@@ -35,7 +35,7 @@ pub(super) struct Names {
     ttl_min: Duration,
     ttl_max: Duration,
     negative_ttl_max: Duration,
-    names_max: u64,
+    cached_max: u64,
     /// Made when first needed: a crawl of this machine may do without name servers.
     resolver: OnceLock<Result<TokioResolver, String>>,
 }
@@ -48,7 +48,7 @@ impl Names {
             ttl_min: Duration::from_secs(config.dns_ttl_s_min),
             ttl_max: Duration::from_secs(config.dns_ttl_s_max),
             negative_ttl_max: Duration::from_secs(config.dns_negative_ttl_s_max),
-            names_max: config.dns_names_max,
+            cached_max: config.dns_names_max,
             resolver: OnceLock::new(),
         }
     }
@@ -86,7 +86,7 @@ impl Names {
 
     fn set(&self, options: &mut ResolverOpts) {
         options.ip_strategy = LookupIpStrategy::Ipv4thenIpv6;
-        options.cache_size = self.names_max;
+        options.cache_size = self.cached_max;
         options.positive_max_ttl = Some(self.ttl_max);
         options.negative_max_ttl = Some(self.negative_ttl_max);
         options.max_active_requests = QUESTIONS_MAX;

@@ -292,7 +292,8 @@ impl Hosts {
         };
         let host = &self.table[index(id)];
         let is_robots = matches!(task, Task::Robots { .. });
-        let keep_alive = (is_robots || host.waiting() > 0)
+        // A page most often leads to others of its host.
+        let keep_alive = (is_robots || self.config.follow || host.waiting() > 0)
             && self.politeness.pause_ms(host.crawl_delay_ms) <= KEEP_ALIVE_MS_MAX;
         Some(visit(task, page, Some(address), keep_alive))
     }
