@@ -88,8 +88,8 @@ fn check(server: SocketAddr, delay_ms: u64, seed: &str) -> Report {
 }
 
 /// A page with these links, whatever is asked for.
-fn serve(links: &[String]) -> u16 {
-    let links: String = links.iter().map(|url| format!("<a href='{url}'>x</a>")).collect();
+fn serve(links: &[&str]) -> u16 {
+    let links = hostile::links_to(links);
     hostile::serve(move |request, out| {
         let head = "Connection: close\r\nContent-Type: text/html\r\n";
         match request.path.as_str() {
@@ -102,8 +102,7 @@ fn serve(links: &[String]) -> u16 {
 #[test]
 fn an_address_is_used_for_its_ttl_and_no_longer() {
     let (names, server) = NameServer::start();
-    let links: Vec<String> = (0..8).map(|number| format!("/{number}")).collect();
-    let port = serve(&links);
+    let port = serve(&["/1", "/2", "/3", "/4", "/5", "/6", "/7", "/8"]);
     let report = check(server, 250, &format!("http://a.test:{port}/"));
     assert_eq!((report.pages, report.requests), (9, 10));
     let times = names.times("a.test.");
@@ -125,7 +124,7 @@ fn a_name_without_an_address_is_reported() {
 fn a_name_that_nobody_named_does_not_lead_to_this_machine() {
     let (names, server) = NameServer::start();
     let port = serve(&[]);
-    let seed = serve(&[format!("http://evil.test:{port}/secret")]);
+    let seed = serve(&[&format!("http://evil.test:{port}/secret")]);
     let report = check(server, 5, &format!("http://127.0.0.1:{seed}/"));
     assert_eq!((report.pages, report.requests), (1, 2));
     assert_eq!(report.failures.get("address"), Some(&1), "{:?}", report.failures);

@@ -21,6 +21,7 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::TlsAcceptor;
 
+use crate::hostile::links_to;
 use crate::support::crawl;
 
 fn openssl<I: AsRef<OsStr>>(dir: &Path, arguments: impl IntoIterator<Item = I>) {
@@ -90,7 +91,10 @@ async fn accept(listener: std::net::TcpListener, acceptor: TlsAcceptor, seen: Ar
             let Ok(stream) = acceptor.accept(stream).await else { return };
             let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
             let stream = TokioIo::new(stream);
-            let service = service_fn(move |request| answer(request, Arc::clone(&seen)));
+            let service = service_fn(move |request| {
+                let answer = answer(&request, &seen);
+                async { Ok::<_, Infallible>(answer) }
+            });
             // A crawler that hangs up is no fault of the test.
             let _ = if is_http2 {
                 let server = hyper::server::conn::http2::Builder::new(TokioExecutor::new());
@@ -102,16 +106,13 @@ async fn accept(listener: std::net::TcpListener, acceptor: TlsAcceptor, seen: Ar
     }
 }
 
-async fn answer(
-    request: Request<hyper::body::Incoming>,
-    seen: Arc<Seen>,
-) -> Result<Response<Full<Bytes>>, Infallible> {
+fn answer(request: &Request<hyper::body::Incoming>, seen: &Seen) -> Response<Full<Bytes>> {
     let path = request.uri().path().to_owned();
     let status = if path == "/robots.txt" { 404 } else { 200 };
-    let links: String = (0..4).map(|number| format!("<a href='/{number}'>x</a>")).collect();
+    let links = links_to(&["/1", "/2", "/3", "/4"]);
     seen.requests.lock().expect("no panic").push((request.version(), path));
     let response = Response::builder().status(status).header("Content-Type", "text/html");
-    Ok(response.body(Full::from(links)).expect("its parts are sound"))
+    response.body(Full::from(links)).expect("its parts are sound")
 }
 
 fn check(dir: &Path, config: Config, port: u16) -> Report {
