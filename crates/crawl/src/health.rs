@@ -2,43 +2,44 @@
 //!
 //! What lives here: [`Health`], the failures of a host since its last good answer. A name without
 //! an address or a connection that is refused speaks against the host each time. A page that
-//! hangs, breaks off or answers 5xx speaks against itself; only different pages, one after the
-//! other, speak against the host. What does not: what follows (`frontier/`, `politeness.rs`).
+//! hangs, breaks off or answers 5xx speaks against the host the first time; when it is tried again
+//! and fails again, against itself. What does not: what follows (`frontier/`, `politeness.rs`).
 //!
-//! **Invariant.** One page, however often it fails, counts once until the host answers.
-
-use std::collections::BTreeSet;
+//! **Invariant.** One page, however often it fails, counts once; an answer forgives all.
 
 /// What failed at a host since its last good answer.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Health {
-    host: u32,
-    pages: BTreeSet<Box<str>>,
+    failures: u32,
+    is_failing: bool,
 }
 
 impl Health {
     /// The host answered.
     pub(crate) fn recover(&mut self) {
-        self.host = 0;
-        self.pages.clear();
+        *self = Health::default();
     }
 
     /// The host could not be reached.
     pub(crate) fn fail(&mut self) {
-        self.host = self.host.saturating_add(1);
+        self.failures = self.failures.saturating_add(1);
+        self.is_failing = true;
     }
 
-    /// A page could not be had.
-    pub(crate) fn fail_page(&mut self, path: &str) {
-        if !self.pages.contains(path) {
-            self.pages.insert(path.into());
-        }
+    /// A page could not be had, after so many attempts before.
+    pub(crate) fn fail_page(&mut self, attempts: u8) {
+        self.failures = self.failures.saturating_add(u32::from(attempts == 0));
+        self.is_failing = true;
+    }
+
+    /// Whether the last visit failed.
+    pub(crate) fn is_failing(self) -> bool {
+        self.is_failing
     }
 
     /// How many failures speak against the host.
-    pub(crate) fn failures(&self) -> u32 {
-        let pages = u32::try_from(self.pages.len()).unwrap_or(u32::MAX);
-        self.host.saturating_add(pages)
+    pub(crate) fn failures(self) -> u32 {
+        self.failures
     }
 }
 
@@ -49,14 +50,16 @@ mod tests {
     #[test]
     fn one_page_counts_once_and_an_answer_forgives_all() {
         let mut health = Health::default();
-        for path in ["/a", "/b", "/a", "/a"] {
-            health.fail_page(path);
+        for attempts in [0, 0, 1, 2] {
+            health.fail_page(attempts);
         }
-        assert_eq!(health.failures(), 2);
+        assert_eq!((health.failures(), health.is_failing()), (2, true));
         health.fail();
         health.fail();
         assert_eq!(health.failures(), 4);
         health.recover();
-        assert_eq!(health.failures(), 0);
+        assert_eq!((health.failures(), health.is_failing()), (0, false));
+        health.fail_page(1);
+        assert_eq!((health.failures(), health.is_failing()), (0, true));
     }
 }

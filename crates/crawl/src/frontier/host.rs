@@ -146,7 +146,7 @@ impl Host {
     /// The next page that may be visited at `now_ms`. One that failed has its turn after a page
     /// that did not: what hangs must not hold up the others.
     pub(super) fn pop(&mut self, now_ms: u64) -> Option<Waiting> {
-        let fresh = (self.health.failures() > 0).then(|| self.queue.pop()).flatten();
+        let fresh = self.health.is_failing().then(|| self.queue.pop()).flatten();
         fresh.or_else(|| {
             let again = self.again.first_entry().filter(|entry| entry.key().0 <= now_ms);
             again.map(OccupiedEntry::remove).or_else(|| self.queue.pop())

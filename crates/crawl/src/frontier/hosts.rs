@@ -463,7 +463,7 @@ impl Hosts {
         if stumble.is_of_host {
             host.health.fail();
         } else if stumble.is_passing {
-            host.health.fail_page(&visit.page.path);
+            host.health.fail_page(visit.page.attempts);
         } else {
             host.health.recover(); // it does answer
         }

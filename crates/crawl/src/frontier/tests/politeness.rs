@@ -133,7 +133,8 @@ fn different_pages_in_a_row_are_the_host() {
     let mut walk = Walk::new(config, &web, &["http://a/"]);
     walk.run(u64::MAX);
     assert_eq!(aside(&walk), [""; 0]);
-    assert_eq!(walk.frontier.report().pages, 9);
+    let report = walk.frontier.report();
+    assert_eq!((report.pages, report.waiting, report.failures.get("http-500")), (9, 0, Some(&22)));
 }
 
 #[test]
