@@ -33,14 +33,14 @@ enum Rhythm {
 pub struct Pace {
     /// When the request under way, or the last one, began.
     begun_ms: u64,
-    /// When the last one was over; `None` before the first.
-    finished_ms: Option<u64>,
+    /// When the last one of the burst or the slice was over.
+    finished_ms: u64,
     /// When the burst or the slice began.
     since_ms: u64,
     /// Requests of the burst or the slice.
     requests: u32,
     /// How long the server has worked at them.
-    busy_ms: u64,
+    busy_ms: u32,
 }
 
 /// The longest back-off, whatever the number of failures.
@@ -72,7 +72,7 @@ impl Politeness {
 
     /// Takes note that a request to a host begins.
     pub fn begin(&self, pace: &mut Pace, now_ms: u64) {
-        let idle_ms = pace.finished_ms.map_or(u64::MAX, |ms| now_ms.saturating_sub(ms));
+        let idle_ms = now_ms.saturating_sub(pace.finished_ms);
         if pace.requests == 0 || idle_ms >= self.long_pause_ms(pace) {
             // A silence that nobody asked for is a silence, too.
             (pace.since_ms, pace.requests, pace.busy_ms) = (now_ms, 0, 0);
@@ -83,8 +83,9 @@ impl Politeness {
     /// Takes note that it is over; how long the host is left alone from then on.
     pub fn end(&self, pace: &mut Pace, finished_ms: u64, crawl_delay_ms: Option<u64>) -> u64 {
         pace.requests = pace.requests.saturating_add(1);
-        pace.busy_ms = pace.busy_ms.saturating_add(finished_ms.saturating_sub(pace.begun_ms));
-        pace.finished_ms = Some(finished_ms);
+        let took_ms = finished_ms.saturating_sub(pace.begun_ms);
+        pace.busy_ms = pace.busy_ms.saturating_add(u32::try_from(took_ms).unwrap_or(u32::MAX));
+        pace.finished_ms = finished_ms;
         let is_over = match self.rhythm {
             Rhythm::Absolute { burst_requests, .. } => {
                 burst_requests > 0 && pace.requests >= burst_requests
@@ -107,7 +108,7 @@ impl Politeness {
             Rhythm::Absolute { delay_ms, burst_requests: 0, .. } => delay_ms,
             Rhythm::Absolute { delay_ms, burst_pause_ms, .. } => burst_pause_ms.max(delay_ms),
             Rhythm::Relative { factor, ms_min, ms_max, .. } => {
-                pace.busy_ms.saturating_mul(factor).clamp(ms_min, ms_max)
+                u64::from(pace.busy_ms).saturating_mul(factor).clamp(ms_min, ms_max)
             }
         }
     }

@@ -4,6 +4,7 @@ mod agents;
 mod assignment;
 mod crawl;
 mod credentials;
+mod directives;
 mod faults;
 mod hostile;
 mod names;
