@@ -7,11 +7,13 @@
 //! **Invariant.** A `Config` that passes [`Config::check`] can be obeyed on any machine.
 
 use std::collections::BTreeMap;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::CrawlError;
+use crate::fetch::Credentials;
 
 /// The table `[crawl]`. A missing key has its default; an unknown key is an error.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,9 +26,26 @@ pub struct Config {
     /// Required unless every host is on this machine.
     pub contact: String,
 
+    /// What sets the pace of a host: the clock (`delay_ms` and bursts), or how long its server
+    /// takes (`slice_ms` and `relative_…`).
+    pub politeness: PolitenessKind,
     /// Silence between the end of one request to a host and the next one, in milliseconds.
     /// A longer Crawl-delay in robots.txt wins.
     pub delay_ms: u64,
+    /// After so many requests to a host, `delay_ms` apart, it is left alone for `burst_pause_ms`;
+    /// 0 for no bursts.
+    pub burst_requests: u32,
+    /// The silence after a burst, in milliseconds.
+    pub burst_pause_ms: u64,
+    /// Relative: requests to a host follow each other for so long, in milliseconds; 0 for one
+    /// request at a time.
+    pub slice_ms: u64,
+    /// Relative: the silence after a slice is so many times what the server took in it.
+    pub relative_factor: u32,
+    /// Relative: the shortest such silence, in milliseconds.
+    pub relative_ms_min: u64,
+    /// Relative: the longest such silence, in milliseconds.
+    pub relative_ms_max: u64,
     /// The same between requests to one IP address, whichever of its hosts they go to.
     pub ip_delay_ms: u64,
     /// The longest Crawl-delay that is obeyed to the letter, in milliseconds.
@@ -95,7 +114,8 @@ pub struct Config {
     /// The longest Retry-After that the crawl waits for, in seconds; a host that asks for more is
     /// set aside.
     pub retry_after_s_max: u64,
-    /// Failures in a row after which a host is set aside.
+    /// Failures in a row after which a host is set aside: each that concerns the host (name,
+    /// connection), and different pages that fail with no good answer in between.
     pub host_failures_max: u32,
     /// How long a host stays set aside, in seconds. It comes back twice; then only a crawl resumed
     /// later tries it again.
@@ -109,6 +129,30 @@ pub struct Config {
     /// Addresses of hosts, instead of asking the name server: `"shop.test" = "127.0.0.1"`. Hosts
     /// named here may have private addresses.
     pub resolve: BTreeMap<String, IpAddr>,
+    /// The name servers to ask, `"127.0.0.1:53"`; none for those of the system.
+    pub dns_servers: Vec<SocketAddr>,
+    /// The shortest time that an address is used before it is asked for again, in seconds, whatever
+    /// the name server says.
+    pub dns_ttl_s_min: u64,
+    /// The longest.
+    pub dns_ttl_s_max: u64,
+    /// How long it is believed that a name does not exist, in seconds at most.
+    pub dns_negative_ttl_s_max: u64,
+    /// Names of which the answers are kept.
+    pub dns_names_max: u64,
+
+    /// A PEM file with certificates of authorities to be trusted besides those of the browsers.
+    pub tls_roots: PathBuf,
+    /// Whether HTTP/2 is spoken to servers that offer it over TLS.
+    pub http2: bool,
+
+    /// Headers sent to every host, `{ "X-Key" = "…" }`. The archive keeps their names, not their
+    /// values; that is so for `auth` and cookies, too.
+    pub headers: BTreeMap<String, String>,
+    /// What single hosts are told: `[{ host = "shop.test", user = "me", password = "…" }]`.
+    pub auth: Vec<HostAuth>,
+    /// A file of cookies in Netscape's format, sent where they belong and nowhere else.
+    pub cookies_file: PathBuf,
 
     /// Which of the agents this process is, from 0.
     pub agent: u16,
@@ -148,6 +192,31 @@ pub enum Order {
     ShallowFirst,
 }
 
+/// What sets the pace of a host.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PolitenessKind {
+    /// A fixed silence after every request, and a longer one after a burst.
+    #[default]
+    Absolute,
+    /// A silence that is a multiple of the time the server took.
+    Relative,
+}
+
+/// What some hosts are told besides the request.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct HostAuth {
+    /// Which hosts: `shop.test`, `shop.test:8080` for one port, `*.shop.test` for all below it.
+    pub host: String,
+    /// The user of basic authentication; empty for none.
+    pub user: String,
+    /// The password.
+    pub password: String,
+    /// Headers for these hosts only.
+    pub headers: BTreeMap<String, String>,
+}
+
 /// How seen URLs are remembered.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -180,7 +249,14 @@ impl Default for Config {
         Config {
             user_agent: concat!("crivello/", env!("CARGO_PKG_VERSION")).to_owned(),
             contact: String::new(),
+            politeness: PolitenessKind::default(),
             delay_ms: 1_000,
+            burst_requests: 0,
+            burst_pause_ms: 10_000,
+            slice_ms: 2_000,
+            relative_factor: 3,
+            relative_ms_min: 500,
+            relative_ms_max: 60_000,
             ip_delay_ms: 100,
             crawl_delay_ms_max: 60_000,
             fetchers: 64,
@@ -212,11 +288,21 @@ impl Default for Config {
             retries: 2,
             retry_ms: 5_000,
             retry_after_s_max: 300,
-            host_failures_max: 5,
+            host_failures_max: 10,
             set_aside_s: 3_600,
             sieve: SieveKind::default(),
             sieve_buffer_keys: 1 << 20,
             resolve: BTreeMap::new(),
+            dns_servers: Vec::new(),
+            dns_ttl_s_min: 30,
+            dns_ttl_s_max: 86_400,
+            dns_negative_ttl_s_max: 60,
+            dns_names_max: 100_000,
+            tls_roots: PathBuf::new(),
+            http2: true,
+            headers: BTreeMap::new(),
+            auth: Vec::new(),
+            cookies_file: PathBuf::new(),
             agent: 0,
             agents: 1,
             assignment: AssignmentKind::default(),
@@ -256,6 +342,13 @@ impl Config {
             if value == 0 || value > limit {
                 return wrong(key, &format!("{value} is not between 1 and {limit}"));
             }
+        }
+        Credentials::check(self)?;
+        if self.relative_ms_min > self.relative_ms_max {
+            return wrong("relative_ms_min", "it must not be greater than `relative_ms_max`");
+        }
+        if self.dns_ttl_s_min == 0 || self.dns_ttl_s_min > self.dns_ttl_s_max {
+            return wrong("dns_ttl_s_min", "it must be between 1 and `dns_ttl_s_max`");
         }
         if self.head_bytes_max < 8_192 {
             return wrong("head_bytes_max", "a head needs at least 8192 bytes");

@@ -86,13 +86,7 @@ pub(crate) fn write_answer(
 ) -> Result<Vec<u8>, ArchiveError> {
     let url = visit.url();
     let address = visit.address.map(|address| address.to_string()).unwrap_or_default();
-    let connection = if visit.keep_alive { "" } else { "connection: close\r\n" };
-    let request = format!(
-        "GET {} HTTP/1.1\r\nhost: {}\r\nuser-agent: {user_agent}\r\naccept: {ACCEPTED}\r\n\
-         accept-encoding: {CODING}\r\n{connection}\r\n",
-        visit.page.path,
-        visit.site.authority()
-    );
+    let request = request_block(visit, user_agent, answer);
     archive.write(&Draft {
         kind: Kind::Request,
         date_s,
@@ -109,6 +103,9 @@ pub(crate) fn write_answer(
     if answer.is_truncated {
         extra.push(("WARC-Truncated", "length"));
     }
+    if answer.is_http2 {
+        extra.push(("WARC-Protocol", "h2"));
+    }
     extra.extend(notes.iter().map(|(name, value)| (*name, value.as_str())));
     archive.write(&Draft {
         kind: Kind::Response,
@@ -120,6 +117,25 @@ pub(crate) fn write_answer(
         payload_offset,
     })?;
     Ok(block)
+}
+
+/// What was asked, in the words of HTTP/1.1; what is secret in it is left out.
+fn request_block(visit: &Visit, user_agent: &str, answer: &Answer) -> String {
+    let mut request = format!(
+        "GET {} HTTP/1.1\r\nhost: {}\r\nuser-agent: {user_agent}\r\naccept: {ACCEPTED}\r\n\
+         accept-encoding: {CODING}\r\n",
+        visit.page.path,
+        visit.site.authority()
+    );
+    if !visit.keep_alive && !answer.is_http2 {
+        request.push_str("connection: close\r\n");
+    }
+    for name in &answer.secrets {
+        request.push_str(name.as_str());
+        request.push_str(": …\r\n");
+    }
+    request.push_str("\r\n");
+    request
 }
 
 /// Writes that a visit had no answer.

@@ -68,8 +68,8 @@ pub(crate) struct Done {
 
 #[derive(Debug)]
 pub(crate) enum Outcome {
-    /// The host has this address.
-    Resolved(IpAddr),
+    /// The host has this address, until that moment on the clock's scale.
+    Resolved { address: IpAddr, until_ms: u64 },
     /// The server answered.
     Answered(Answered),
     /// No answer, or none that can be used.
@@ -186,6 +186,7 @@ impl FailureKind {
 
     /// Whether it says that the host cannot be reached, whatever the page.
     pub fn is_of_host(self) -> bool {
-        !matches!(self, FailureKind::TooLarge | FailureKind::Protocol)
+        use FailureKind::{Address, Connect, Contact, Dns, Tls};
+        matches!(self, Dns | Address | Contact | Connect | Tls)
     }
 }

@@ -87,7 +87,7 @@ impl Parser {
     fn settle(&mut self, fetched: Fetched) -> Result<Done, ArchiveError> {
         let Fetched { visit, finished_ms, date_s, result } = fetched;
         let outcome = match result {
-            Ok(Catch::Address(address)) => Outcome::Resolved(address),
+            Ok(Catch::Address { address, until_ms }) => Outcome::Resolved { address, until_ms },
             Ok(Catch::Answer(answer)) => {
                 let archive = &mut self.archive;
                 let block =

@@ -1,20 +1,46 @@
-//! How long a host is left alone (P1, P5, P7).
+//! How long a host is left alone (P1, P2, P5, P7).
 //!
-//! What lives here: the pause after a visit, and the back-off after a failure, as pure functions of
-//! the configuration. What does not: the clock, and who waits (`workbench.rs`).
+//! What lives here: the pause after a visit, absolute, in bursts or relative to how long the server
+//! took, and the back-off after a failure, as functions of the configuration and of the [`Pace`]
+//! of the host. What does not: the clock, and who waits (`workbench.rs`).
 //!
-//! **Invariant.** A pause is never shorter than the configured delay, than the Crawl-delay of
-//! robots.txt up to its bound, nor than a Retry-After that is waited for at all.
+//! **Invariant.** A pause is never shorter than the Crawl-delay of robots.txt up to its bound, nor
+//! than a Retry-After that is waited for at all. Absolute, it is never shorter than the configured
+//! delay; of `burst_requests + 1` requests in a row two at least are `burst_pause_ms` apart.
+//! Relative, a slice of requests is followed by at least the factor times what they took, within
+//! the bounds.
 
-use crate::config::Config;
+use crate::config::{Config, PolitenessKind};
 
 /// The pace of a crawl.
 #[derive(Debug, Clone, Copy)]
 pub struct Politeness {
-    delay_ms: u64,
+    rhythm: Rhythm,
     crawl_delay_ms_max: u64,
     retry_ms: u64,
     retry_after_ms_max: u64,
+}
+
+/// When requests to one host follow each other.
+#[derive(Debug, Clone, Copy)]
+enum Rhythm {
+    Absolute { delay_ms: u64, burst_requests: u32, burst_pause_ms: u64 },
+    Relative { slice_ms: u64, factor: u64, ms_min: u64, ms_max: u64 },
+}
+
+/// What a host has had since its last silence.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Pace {
+    /// When the request under way, or the last one, began.
+    begun_ms: u64,
+    /// When the last one of the burst or the slice was over.
+    finished_ms: u64,
+    /// When the burst or the slice began.
+    since_ms: u64,
+    /// Requests of the burst or the slice.
+    requests: u32,
+    /// How long the server has worked at them.
+    busy_ms: u32,
 }
 
 /// The longest back-off, whatever the number of failures.
@@ -23,18 +49,82 @@ const BACK_OFF_MS_MAX: u64 = 3_600_000;
 impl Politeness {
     /// The pace that `config` asks for.
     pub fn new(config: &Config) -> Politeness {
+        let rhythm = match config.politeness {
+            PolitenessKind::Absolute => Rhythm::Absolute {
+                delay_ms: config.delay_ms,
+                burst_requests: config.burst_requests,
+                burst_pause_ms: config.burst_pause_ms,
+            },
+            PolitenessKind::Relative => Rhythm::Relative {
+                slice_ms: config.slice_ms,
+                factor: config.relative_factor.into(),
+                ms_min: config.relative_ms_min,
+                ms_max: config.relative_ms_max,
+            },
+        };
         Politeness {
-            delay_ms: config.delay_ms,
+            rhythm,
             crawl_delay_ms_max: config.crawl_delay_ms_max,
             retry_ms: config.retry_ms,
             retry_after_ms_max: config.retry_after_s_max.saturating_mul(1000),
         }
     }
 
-    /// The pause after a visit that went well.
+    /// Takes note that a request to a host begins.
+    pub fn begin(&self, pace: &mut Pace, now_ms: u64) {
+        let idle_ms = now_ms.saturating_sub(pace.finished_ms);
+        if pace.requests == 0 || idle_ms >= self.long_pause_ms(pace) {
+            // A silence that nobody asked for is a silence, too.
+            (pace.since_ms, pace.requests, pace.busy_ms) = (now_ms, 0, 0);
+        }
+        pace.begun_ms = now_ms;
+    }
+
+    /// Takes note that it is over; how long the host is left alone from then on.
+    pub fn end(&self, pace: &mut Pace, finished_ms: u64, crawl_delay_ms: Option<u64>) -> u64 {
+        pace.requests = pace.requests.saturating_add(1);
+        let took_ms = finished_ms.saturating_sub(pace.begun_ms);
+        pace.busy_ms = pace.busy_ms.saturating_add(u32::try_from(took_ms).unwrap_or(u32::MAX));
+        pace.finished_ms = finished_ms;
+        let is_over = match self.rhythm {
+            Rhythm::Absolute { burst_requests, .. } => {
+                burst_requests > 0 && pace.requests >= burst_requests
+            }
+            Rhythm::Relative { slice_ms, .. } => {
+                finished_ms.saturating_sub(pace.since_ms) >= slice_ms
+            }
+        };
+        if !is_over {
+            return self.pause_ms(crawl_delay_ms);
+        }
+        let pause_ms = self.long_pause_ms(pace);
+        pace.requests = 0;
+        pause_ms.max(self.pause_ms(crawl_delay_ms))
+    }
+
+    /// The silence after a burst or a slice.
+    fn long_pause_ms(&self, pace: &Pace) -> u64 {
+        match self.rhythm {
+            Rhythm::Absolute { delay_ms, burst_requests: 0, .. } => delay_ms,
+            Rhythm::Absolute { delay_ms, burst_pause_ms, .. } => burst_pause_ms.max(delay_ms),
+            Rhythm::Relative { factor, ms_min, ms_max, .. } => {
+                u64::from(pace.busy_ms).saturating_mul(factor).clamp(ms_min, ms_max)
+            }
+        }
+    }
+
+    /// The shortest pause between two requests: inside a burst, inside a slice.
     pub fn pause_ms(&self, crawl_delay_ms: Option<u64>) -> u64 {
         let asked_ms = crawl_delay_ms.unwrap_or(0).min(self.crawl_delay_ms_max);
-        self.delay_ms.max(asked_ms)
+        match self.rhythm {
+            Rhythm::Absolute { delay_ms, .. } => delay_ms.max(asked_ms),
+            Rhythm::Relative { .. } => asked_ms,
+        }
+    }
+
+    /// The pause after a request of which nothing is known but that there was one.
+    pub fn first_pause_ms(&self, crawl_delay_ms: Option<u64>) -> u64 {
+        self.pause_ms(crawl_delay_ms).max(self.long_pause_ms(&Pace::default()))
     }
 
     /// The pause after the `failures`-th failure in a row, from 1; `None` if the server asked for

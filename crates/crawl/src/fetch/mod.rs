@@ -1,47 +1,44 @@
 //! Fetching: one request, one answer or one failure.
 //!
-//! What lives here: [`Fetcher`], the HTTP/1.1 client with its timeouts and limits; `pool.rs` keeps
-//! connections between the visits of a site. What does not: when, where and why to fetch, and what
-//! becomes of an answer.
+//! What lives here: [`Fetcher`], the HTTP client with its timeouts and limits. `names.rs` finds
+//! addresses, `connect.rs` opens connections, `pool.rs` keeps them between the visits of a site,
+//! `credentials.rs` knows what hosts are told besides the request. What does not: when, where and
+//! why to fetch, and what becomes of an answer.
 //!
 //! **Invariant.** A visit ends within the sum of its timeouts, with at most `body_bytes_max` bytes
 //! of body and `head_bytes_max` of head in memory. A request that a server may have seen is never
 //! sent twice. A connection goes to the address that the visit names, and nowhere else.
 
+mod connect;
+mod credentials;
+mod names;
 mod pool;
 
 use std::error::Error;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Empty};
 use hyper::body::Incoming;
-use hyper::client::conn::http1::{self, SendRequest};
 use hyper::header::{
-    ACCEPT, ACCEPT_ENCODING, CONNECTION, HOST, HeaderMap, HeaderValue, USER_AGENT,
+    ACCEPT, ACCEPT_ENCODING, CONNECTION, HOST, HeaderMap, HeaderName, HeaderValue, USER_AGENT,
 };
-use hyper::{Request, Response, Version};
-use hyper_util::rt::TokioIo;
-use rustls::pki_types::ServerName;
-use rustls::{ClientConfig, RootCertStore};
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
+use hyper::{Request, Response, Uri, Version};
 use tokio::time::timeout;
-use tokio_rustls::TlsConnector;
 
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::error::CrawlError;
 use crate::outcome::{Failure, FailureKind, Task, Visit};
 use crate::robots;
-use crate::site::{Site, is_public};
+use crate::site::Site;
 
+use connect::{Connector, Sender};
+pub(crate) use credentials::Credentials;
+use names::Names;
 use pool::Pool;
-
-/// Header lines of an answer.
-const HEADERS_MAX: usize = 256;
 
 /// What is asked for: pages before anything else.
 pub(crate) const ACCEPTED: &str = "text/html,application/xhtml+xml,text/*;q=0.9,*/*;q=0.1";
@@ -54,15 +51,19 @@ pub(crate) const CODING: &str = "gzip";
 pub(crate) struct Answer {
     pub(crate) status_line: String,
     pub(crate) headers: HeaderMap,
-    pub(crate) body: Vec<u8>,
+    pub(crate) body: Bytes,
     /// Whether there was more of the body.
     pub(crate) is_truncated: bool,
+    /// Whether it came by HTTP/2.
+    pub(crate) is_http2: bool,
+    /// Headers of the request whose values are nobody's business.
+    pub(crate) secrets: Vec<HeaderName>,
 }
 
 /// What a visit brought.
 #[derive(Debug)]
 pub(crate) enum Catch {
-    Address(IpAddr),
+    Address { address: IpAddr, until_ms: u64 },
     Answer(Answer),
 }
 
@@ -75,18 +76,17 @@ pub(crate) struct Fetched {
     pub(crate) result: Result<Catch, Failure>,
 }
 
-type Sender = SendRequest<Empty<Bytes>>;
-
 /// The client.
 pub(crate) struct Fetcher {
     clock: Arc<dyn Clock>,
     user_agent: HeaderValue,
-    tls: TlsConnector,
+    names: Names,
+    connector: Connector,
+    credentials: Credentials,
     pool: Pool,
     connect_timeout: Duration,
     head_timeout: Duration,
     body_timeout: Duration,
-    head_bytes_max: usize,
     body_bytes_max: usize,
 }
 
@@ -97,12 +97,13 @@ impl Fetcher {
         Ok(Fetcher {
             clock,
             user_agent,
-            tls: TlsConnector::from(Arc::new(tls_config())),
+            names: Names::new(config),
+            connector: Connector::new(config)?,
+            credentials: Credentials::new(config)?,
             pool: Pool::new(config.idle_connections_max),
             connect_timeout: Duration::from_millis(config.connect_timeout_ms),
             head_timeout: Duration::from_millis(config.timeout_ms),
             body_timeout: Duration::from_millis(config.body_timeout_ms),
-            head_bytes_max: config.head_bytes_max,
             body_bytes_max: config.body_bytes_max,
         })
     }
@@ -111,109 +112,77 @@ impl Fetcher {
     pub(crate) async fn visit(&self, visit: Visit) -> Fetched {
         let date_s = self.clock.unix_s();
         let result = match (&visit.task, visit.address) {
-            (Task::Resolve, _) | (_, None) => self.resolve(&visit.site).await.map(Catch::Address),
+            (Task::Resolve, _) | (_, None) => self.resolve(&visit.site).await,
             (_, Some(address)) => self.get(&visit, address).await.map(Catch::Answer),
         };
         Fetched { visit, finished_ms: self.clock.now_ms(), date_s, result }
     }
 
-    async fn resolve(&self, site: &Site) -> Result<IpAddr, Failure> {
-        let failed = |detail: String| Failure::new(FailureKind::Dns, detail);
-        let lookup = tokio::net::lookup_host((site.host(), site.port()));
-        let addresses = timeout(self.connect_timeout, lookup)
-            .await
-            .map_err(|_| failed("the name server does not answer".to_owned()))?
-            .map_err(|error| failed(error.to_string()))?;
-        let addresses: Vec<IpAddr> = addresses.map(|address| address.ip()).collect();
-        // IPv4 first: not every machine has a way to IPv6.
-        let rank = |address: &&IpAddr| (!is_public(**address), address.is_ipv6());
-        let best = addresses.iter().min_by_key(rank);
-        best.copied().ok_or_else(|| failed("the name has no address".to_owned()))
+    async fn resolve(&self, site: &Site) -> Result<Catch, Failure> {
+        let (address, ttl) = self.names.resolve(site.host()).await?;
+        let ttl_ms = u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);
+        Ok(Catch::Address { address, until_ms: self.clock.now_ms().saturating_add(ttl_ms) })
     }
 
     async fn get(&self, visit: &Visit, address: IpAddr) -> Result<Answer, Failure> {
-        let mut request = self.request(visit)?;
-        if let Some(mut sender) = self.pool.take(visit.site.key(), self.clock.now_ms()) {
+        if let Some(mut sender) = self.pool.take(visit.site.key(), address, self.clock.now_ms()) {
+            let (request, secrets) = self.request(visit, sender.is_http2())?;
             match self.send(&mut sender, request).await {
-                Ok(response) => return self.receive(visit, sender, response).await,
+                Ok(response) => return self.receive(visit, sender, response, secrets).await,
                 // It was closed before it took the request.
-                Err((Some(unsent), _)) => request = unsent,
-                Err((None, failure)) => return Err(failure),
+                Err((true, _)) => {}
+                Err((false, failure)) => return Err(failure),
             }
         }
         let mut sender =
-            timeout(self.connect_timeout, self.connect(&visit.site, address))
+            timeout(self.connect_timeout, self.connector.connect(&visit.site, address))
                 .await
                 .map_err(|_| Failure::new(FailureKind::Connect, "no connection in time"))??;
+        let (request, secrets) = self.request(visit, sender.is_http2())?;
         let response = self.send(&mut sender, request).await.map_err(|(_, failure)| failure)?;
-        self.receive(visit, sender, response).await
+        self.receive(visit, sender, response, secrets).await
     }
 
-    fn request(&self, visit: &Visit) -> Result<Request<Empty<Bytes>>, Failure> {
-        let mut request = Request::builder()
-            .uri(&*visit.page.path)
-            .header(HOST, visit.site.authority())
-            .header(USER_AGENT, &self.user_agent)
-            .header(ACCEPT, ACCEPTED)
-            .header(ACCEPT_ENCODING, CODING);
-        if !visit.keep_alive {
-            request = request.header(CONNECTION, "close");
+    /// The request, and the names of the headers in it that are secret.
+    fn request(
+        &self,
+        visit: &Visit,
+        is_http2: bool,
+    ) -> Result<(Request<Empty<Bytes>>, Vec<HeaderName>), Failure> {
+        let unusable = |error: &dyn Error| Failure::new(FailureKind::Protocol, error);
+        // HTTP/2 has scheme and authority beside the path, and no connection to close.
+        let uri: Result<Uri, _> =
+            if is_http2 { visit.url().parse() } else { visit.page.path.parse() };
+        let mut request = Request::new(Empty::new());
+        *request.uri_mut() = uri.map_err(|error| unusable(&error))?;
+        let headers = request.headers_mut();
+        if !is_http2 {
+            let host = HeaderValue::from_str(visit.site.authority());
+            headers.insert(HOST, host.map_err(|error| unusable(&error))?);
         }
-        let unusable = |error| Failure::new(FailureKind::Protocol, error);
-        request.body(Empty::new()).map_err(unusable)
-    }
-
-    async fn connect(&self, site: &Site, address: IpAddr) -> Result<Sender, Failure> {
-        let no_connection = |error| Failure::new(FailureKind::Connect, error);
-        let address = SocketAddr::new(address, site.port());
-        let stream = TcpStream::connect(address).await.map_err(no_connection)?;
-        // Without it a request may wait for an acknowledgement; if it cannot be set, it waits.
-        let _ = stream.set_nodelay(true);
-        if !site.is_tls() {
-            return self.handshake(stream).await;
+        headers.insert(USER_AGENT, self.user_agent.clone());
+        headers.insert(ACCEPT, HeaderValue::from_static(ACCEPTED));
+        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(CODING));
+        if !visit.keep_alive && !is_http2 {
+            headers.insert(CONNECTION, HeaderValue::from_static("close"));
         }
-        let insecure = |detail: String| Failure::new(FailureKind::Tls, detail);
-        let name = ServerName::try_from(site.host().to_owned())
-            .map_err(|error| insecure(error.to_string()))?;
-        let stream = self.tls.connect(name, stream).await.map_err(|error| {
-            // A certificate will not change, a broken connection may.
-            let is_tls =
-                error.get_ref().is_some_and(<dyn Error + Send + Sync>::is::<rustls::Error>);
-            if is_tls { insecure(error.to_string()) } else { no_connection(error) }
-        })?;
-        self.handshake(stream).await
+        let (path, now_s) = (&visit.page.path, self.clock.unix_s());
+        let secrets = self.credentials.add(&visit.site, path, now_s, headers);
+        Ok((request, secrets))
     }
 
-    async fn handshake<S>(&self, stream: S) -> Result<Sender, Failure>
-    where
-        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    {
-        let (sender, connection) = http1::Builder::new()
-            .max_buf_size(self.head_bytes_max)
-            .max_headers(HEADERS_MAX)
-            .allow_spaces_after_header_name_in_responses(true)
-            .allow_obsolete_multiline_headers_in_responses(true)
-            .ignore_invalid_headers_in_responses(true)
-            .handshake(TokioIo::new(stream))
-            .await
-            .map_err(|error| protocol(&error))?;
-        tokio::spawn(async {
-            // The request tells what went wrong.
-            let _ = connection.await;
-        });
-        Ok(sender)
-    }
-
-    /// Sends a request; gives it back if the server cannot have seen it.
+    /// Sends a request; if it fails, says whether the server cannot have seen it.
     async fn send(
         &self,
         sender: &mut Sender,
         request: Request<Empty<Bytes>>,
-    ) -> Result<Response<Incoming>, (Option<Request<Empty<Bytes>>>, Failure)> {
-        match timeout(self.head_timeout, sender.try_send_request(request)).await {
+    ) -> Result<Response<Incoming>, (bool, Failure)> {
+        match timeout(self.head_timeout, sender.send(request)).await {
             Ok(Ok(response)) => Ok(response),
-            Ok(Err(mut error)) => Err((error.take_message(), protocol(&error.into_error()))),
-            Err(_) => Err((None, Failure::new(FailureKind::Timeout, "no answer in time"))),
+            Ok(Err(mut error)) => {
+                Err((error.take_message().is_some(), protocol(&error.into_error())))
+            }
+            Err(_) => Err((false, Failure::new(FailureKind::Timeout, "no answer in time"))),
         }
     }
 
@@ -222,8 +191,10 @@ impl Fetcher {
         visit: &Visit,
         sender: Sender,
         response: Response<Incoming>,
+        secrets: Vec<HeaderName>,
     ) -> Result<Answer, Failure> {
         let status_line = status_line(&response);
+        let is_http2 = sender.is_http2();
         let (head, body) = response.into_parts();
         let is_robots = matches!(visit.task, Task::Robots { .. });
         let bytes_max = if is_robots { robots::BYTES_MAX } else { self.body_bytes_max };
@@ -235,25 +206,38 @@ impl Fetcher {
             let detail = format!("the body is longer than {bytes_max} bytes");
             return Err(Failure::new(FailureKind::TooLarge, detail));
         }
-        if visit.keep_alive && !is_truncated {
-            self.pool.give(visit.site.key(), sender, self.clock.now_ms());
+        if let Some(address) = visit.address.filter(|_| visit.keep_alive && !is_truncated) {
+            self.pool.give(visit.site.key(), address, sender, self.clock.now_ms());
         }
-        Ok(Answer { status_line, headers: head.headers, body, is_truncated })
+        let headers = head.headers;
+        Ok(Answer { status_line, headers, body, is_truncated, is_http2, secrets })
     }
 }
 
-/// The body up to a limit, and whether there is more.
-async fn read_body(mut body: Incoming, bytes_max: usize) -> Result<(Vec<u8>, bool), Failure> {
+/// The body up to a limit, and whether there is more. A body that comes in one piece is not copied.
+async fn read_body(mut body: Incoming, bytes_max: usize) -> Result<(Bytes, bool), Failure> {
+    let mut first = Bytes::new();
     let mut bytes = Vec::new();
+    let mut len = 0;
     while let Some(frame) = body.frame().await {
-        let Ok(data) = frame.map_err(|error| protocol(&error))?.into_data() else { continue };
-        let room = bytes_max - bytes.len();
-        bytes.extend_from_slice(&data[..data.len().min(room)]);
-        if data.len() > room {
-            return Ok((bytes, true));
+        let Ok(mut data) = frame.map_err(|error| protocol(&error))?.into_data() else { continue };
+        let is_truncated = data.len() > bytes_max - len;
+        data.truncate(bytes_max - len);
+        if len == 0 {
+            first = data;
+            len = first.len();
+        } else {
+            if bytes.is_empty() {
+                bytes.extend_from_slice(&first);
+            }
+            bytes.extend_from_slice(&data);
+            len = bytes.len();
+        }
+        if is_truncated {
+            return Ok((if bytes.is_empty() { first } else { bytes.into() }, true));
         }
     }
-    Ok((bytes, false))
+    Ok((if bytes.is_empty() { first } else { bytes.into() }, false))
 }
 
 fn status_line(response: &Response<Incoming>) -> String {
@@ -269,16 +253,4 @@ fn protocol(error: &hyper::Error) -> Failure {
     let source = error.source().map(|source| format!(": {source}"));
     let kind = if error.is_timeout() { FailureKind::Timeout } else { FailureKind::Protocol };
     Failure::new(kind, format!("{error}{}", source.unwrap_or_default()))
-}
-
-fn tls_config() -> ClientConfig {
-    let roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let mut config = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .expect("the provider has the suites of TLS 1.2 and 1.3")
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
-    config
 }

@@ -3,9 +3,11 @@
 //! What lives here: the idle ones. What does not: opening them, and whether one is worth keeping.
 //!
 //! **Invariant.** At most one idle connection a site, at most `idle_max` in all, none idle for longer
-//! than [`IDLE_MS_MAX`]. Only connections whose last answer was read to its end are here.
+//! than [`IDLE_MS_MAX`]. Only connections whose last answer was read to its end are here, and one is
+//! given out for the address only that it was opened to.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 
 use super::Sender;
@@ -19,9 +21,15 @@ pub(super) struct Pool {
     inner: Mutex<Inner>,
 }
 
+struct Idle {
+    since_ms: u64,
+    address: IpAddr,
+    sender: Sender,
+}
+
 #[derive(Default)]
 struct Inner {
-    idle: BTreeMap<String, (u64, Sender)>,
+    idle: BTreeMap<String, Idle>,
     /// The same sites by age.
     ages: BTreeSet<(u64, String)>,
 }
@@ -31,16 +39,16 @@ impl Pool {
         Pool { idle_max, inner: Mutex::default() }
     }
 
-    /// An open connection to a site.
-    pub(super) fn take(&self, site: &str, now_ms: u64) -> Option<Sender> {
+    /// An open connection to a site, if it goes to this address.
+    pub(super) fn take(&self, site: &str, to: IpAddr, now_ms: u64) -> Option<Sender> {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        let (since_ms, sender) = inner.remove(site)?;
+        let Idle { since_ms, address, sender } = inner.remove(site)?;
         let is_fresh = now_ms.saturating_sub(since_ms) <= IDLE_MS_MAX;
-        (is_fresh && !sender.is_closed()).then_some(sender)
+        (is_fresh && address == to && !sender.is_closed()).then_some(sender)
     }
 
     /// Keeps a connection for the next visit of its site.
-    pub(super) fn give(&self, site: &str, sender: Sender, now_ms: u64) {
+    pub(super) fn give(&self, site: &str, address: IpAddr, sender: Sender, now_ms: u64) {
         if self.idle_max == 0 || sender.is_closed() {
             return;
         }
@@ -54,14 +62,14 @@ impl Pool {
             inner.remove(&oldest);
         }
         inner.ages.insert((now_ms, site.to_owned()));
-        inner.idle.insert(site.to_owned(), (now_ms, sender));
+        inner.idle.insert(site.to_owned(), Idle { since_ms: now_ms, address, sender });
     }
 }
 
 impl Inner {
-    fn remove(&mut self, site: &str) -> Option<(u64, Sender)> {
-        let (since_ms, sender) = self.idle.remove(site)?;
-        self.ages.remove(&(since_ms, site.to_owned()));
-        Some((since_ms, sender))
+    fn remove(&mut self, site: &str) -> Option<Idle> {
+        let (key, idle) = self.idle.remove_entry(site)?;
+        self.ages.remove(&(idle.since_ms, key));
+        Some(idle)
     }
 }

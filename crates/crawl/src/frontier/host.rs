@@ -11,13 +11,16 @@
 //! **Invariant.** Only a host that is `Listed` is in the workbench, only one that is `Visiting` has
 //! a visit under way, and no more than one.
 
-use std::collections::VecDeque;
+use std::collections::btree_map::OccupiedEntry;
+use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 use std::sync::Arc;
 
 use crate::assignment::AgentId;
 use crate::config::Order;
+use crate::health::Health;
 use crate::order::{BreadthFirst, ShallowFirst, VisitOrder, Waiting};
+use crate::politeness::Pace;
 use crate::robots::Robots;
 use crate::site::{HostId, Site};
 
@@ -27,20 +30,24 @@ pub(super) struct Host {
     pub(super) other: Option<AgentId>,
     pub(super) state: State,
     pub(super) address: Option<IpAddr>,
+    /// From this moment on the address has to be asked for again.
+    pub(super) address_until_ms: u64,
     pub(super) robots: RobotsState,
     /// What its last robots.txt asked for; it holds while the next one is on its way.
     pub(super) crawl_delay_ms: Option<u64>,
     /// Pages never tried.
     pub(super) queue: Box<dyn VisitOrder>,
-    /// A page to be tried again, before the others.
-    pub(super) again: Option<Waiting>,
+    /// Pages to be tried again, each from its moment on, before the others.
+    pub(super) again: BTreeMap<(u64, Box<str>), Waiting>,
     /// robots.txt files to be fetched here, first its own.
     pub(super) errands: VecDeque<Errand>,
     /// Pages archived, and requests made for pages.
     pub(super) pages: u64,
     pub(super) requests: u64,
-    /// Failures in a row.
-    pub(super) failures: u32,
+    /// What failed since its last good answer.
+    pub(super) health: Health,
+    /// What it has had since its last silence.
+    pub(super) pace: Pace,
     /// How often it was set aside since its last page.
     pub(super) asides: u32,
     /// Before this moment it is left alone.
@@ -102,14 +109,16 @@ impl Host {
             other,
             state: State::Idle,
             address: None,
+            address_until_ms: 0,
             robots: RobotsState::Unknown,
             crawl_delay_ms: None,
             queue,
-            again: None,
+            again: BTreeMap::new(),
             errands: VecDeque::new(),
             pages: 0,
             requests: 0,
-            failures: 0,
+            health: Health::default(),
+            pace: Pace::default(),
             asides: 0,
             ready_ms: 0,
             replayed: None,
@@ -118,7 +127,7 @@ impl Host {
 
     /// How many pages wait.
     pub(super) fn waiting(&self) -> usize {
-        self.queue.len() + usize::from(self.again.is_some())
+        self.queue.len() + self.again.len()
     }
 
     /// Where the host belongs when it is not being visited.
@@ -134,16 +143,28 @@ impl Host {
         }
     }
 
-    pub(super) fn pop(&mut self) -> Option<Waiting> {
-        self.again.take().or_else(|| self.queue.pop())
+    /// The next page that may be visited at `now_ms`. One that failed has its turn after a page
+    /// that did not: what hangs must not hold up the others.
+    pub(super) fn pop(&mut self, now_ms: u64) -> Option<Waiting> {
+        let fresh = self.health.is_failing().then(|| self.queue.pop()).flatten();
+        fresh.or_else(|| {
+            let again = self.again.first_entry().filter(|entry| entry.key().0 <= now_ms);
+            again.map(OccupiedEntry::remove).or_else(|| self.queue.pop())
+        })
+    }
+
+    /// When there is something to do.
+    pub(super) fn moment(&self) -> u64 {
+        let is_waiting = self.errands.is_empty() && self.queue.is_empty();
+        let again_ms = self.again.first_key_value().map_or(0, |(&(ms, _), _)| ms);
+        if is_waiting { self.ready_ms.max(again_ms) } else { self.ready_ms }
     }
 
     /// Forgets all pages that wait; how many they were.
     pub(super) fn clear(&mut self) -> usize {
-        let mut cleared = 0;
-        while self.pop().is_some() {
-            cleared += 1;
-        }
+        let cleared = self.waiting();
+        self.again.clear();
+        while self.queue.pop().is_some() {}
         cleared
     }
 

@@ -16,6 +16,7 @@ use crate::answer::{Purpose, is_redirect};
 use crate::config::Config;
 use crate::error::CrawlError;
 use crate::guard::Guard;
+use crate::health::Health;
 use crate::journal::Entry;
 use crate::order::Waiting;
 use crate::outcome::{Answered, Done, Failure, Outcome, Task, Visit};
@@ -181,7 +182,7 @@ impl Hosts {
         debug_assert!(!matches!(host.state, State::Aside(_)), "{} waits aside", host.site);
         host.state = host.place();
         if host.state == State::Listed {
-            self.workbench.insert(id, host.address, host.ready_ms);
+            self.workbench.insert(id, host.address, host.moment());
         }
     }
 
@@ -233,7 +234,7 @@ impl Hosts {
             }
             self.asides.pop_first();
             let host = &mut self.table[index(id)];
-            (host.failures, host.state) = (0, State::Idle);
+            (host.health, host.state) = (Health::default(), State::Idle);
             self.list(id);
         }
     }
@@ -243,7 +244,11 @@ impl Hosts {
         while !self.is_full() {
             let id = self.workbench.take(now_ms)?;
             if let Some(visit) = self.turn(id, now_ms, now_s) {
-                self.table[index(id)].state = State::Visiting;
+                let host = &mut self.table[index(id)];
+                host.state = State::Visiting;
+                if visit.task != Task::Resolve {
+                    self.politeness.begin(&mut host.pace, now_ms);
+                }
                 self.under_way += 1;
                 return Some(visit);
             }
@@ -264,18 +269,21 @@ impl Hosts {
             address,
             keep_alive,
         };
+        if let Some(old) = host.address.take_if(|_| now_ms >= host.address_until_ms) {
+            self.workbench.release(Some(old), None);
+        }
         let Some(address) = host.address else {
             let Some(address) = self.guard.known(site.host()) else {
                 return Some(visit(Task::Resolve, Waiting::new("/"), None, false));
             };
-            self.set_address(id, address, now_ms);
+            self.set_address(id, address, u64::MAX, now_ms);
             return None;
         };
         host.ask_robots(id, now_s);
         let (task, page) = if let Some(errand) = host.errands.pop_front() {
             let asker_site = Arc::clone(&self.table[index(errand.asker)].site);
             (Task::Robots { asker: errand.asker, asker_site }, errand.page)
-        } else if let Some(page) = self.pop_allowed(id) {
+        } else if let Some(page) = self.pop_allowed(id, now_ms) {
             (Task::Page, page)
         } else {
             self.workbench.release(Some(address), None);
@@ -284,7 +292,8 @@ impl Hosts {
         };
         let host = &self.table[index(id)];
         let is_robots = matches!(task, Task::Robots { .. });
-        let keep_alive = (is_robots || host.waiting() > 0)
+        // A page most often leads to others of its host.
+        let keep_alive = (is_robots || self.config.follow || host.waiting() > 0)
             && self.politeness.pause_ms(host.crawl_delay_ms) <= KEEP_ALIVE_MS_MAX;
         Some(visit(task, page, Some(address), keep_alive))
     }
@@ -302,10 +311,10 @@ impl Hosts {
     }
 
     /// The next page of a host that its robots.txt allows, if it is known.
-    fn pop_allowed(&mut self, id: HostId) -> Option<Waiting> {
+    fn pop_allowed(&mut self, id: HostId, now_ms: u64) -> Option<Waiting> {
         let host = &mut self.table[index(id)];
         let RobotsState::Known { .. } = host.robots else { return None };
-        while let Some(page) = host.pop() {
+        while let Some(page) = host.pop(now_ms) {
             self.waiting -= 1;
             let RobotsState::Known { robots, .. } = &host.robots else { return None };
             if robots.allows(&page.path).allowed {
@@ -316,11 +325,12 @@ impl Hosts {
         None
     }
 
-    fn set_address(&mut self, id: HostId, address: IpAddr, now_ms: u64) {
+    /// Takes note of an address; it is held against the guard each time it is told.
+    fn set_address(&mut self, id: HostId, address: IpAddr, until_ms: u64, now_ms: u64) {
         let host = &mut self.table[index(id)];
         match self.guard.check(host.site.host(), address) {
             Ok(()) => {
-                host.address = Some(address);
+                (host.address, host.address_until_ms) = (Some(address), until_ms);
                 self.list(id);
             }
             Err(failure) => {
@@ -342,10 +352,13 @@ impl Hosts {
             self.workbench.release(visit.address, Some(finished_ms));
             self.report.requests += 1;
             let host = &mut self.table[index(id)];
-            host.ready_ms = finished_ms + self.politeness.pause_ms(host.crawl_delay_ms);
+            let pause_ms = self.politeness.end(&mut host.pace, finished_ms, host.crawl_delay_ms);
+            host.ready_ms = finished_ms.saturating_add(pause_ms);
         }
         match outcome {
-            Outcome::Resolved(address) => self.set_address(id, address, finished_ms),
+            Outcome::Resolved { address, until_ms } => {
+                self.set_address(id, address, until_ms, finished_ms);
+            }
             Outcome::Failed(failure) => self.stumble(visit, failure.into(), finished_ms),
             Outcome::Answered(answered) => {
                 self.report.bytes += answered.bytes;
@@ -357,11 +370,12 @@ impl Hosts {
                         why: format!("{} answers {}", visit.page.path, answered.status),
                         is_passing: true,
                         is_of_host: false,
+                        is_pressing: matches!(answered.status, 429 | 503),
                         retry_after_ms: answered.retry_after_ms,
                     };
                     return self.stumble(visit, stumble, finished_ms);
                 }
-                host.failures = 0;
+                host.health.recover();
                 match visit.task {
                     Task::Robots { asker, .. } => {
                         self.settle_robots(&visit, asker, answered, date_s, finished_ms);
@@ -370,7 +384,8 @@ impl Hosts {
                 }
                 // A Crawl-delay that has just become known counts at once.
                 let host = &mut self.table[index(id)];
-                host.ready_ms = finished_ms + self.politeness.pause_ms(host.crawl_delay_ms);
+                let pause_ms = self.politeness.pause_ms(host.crawl_delay_ms);
+                host.ready_ms = host.ready_ms.max(finished_ms.saturating_add(pause_ms));
                 if host.state == State::Visiting {
                     self.list(id);
                 }
@@ -445,47 +460,68 @@ impl Hosts {
         if visit.task == Task::Page {
             host.requests += 1;
         }
-        host.failures += u32::from(stumble.is_of_host);
+        if stumble.is_of_host {
+            host.health.fail();
+        } else if stumble.is_passing {
+            host.health.fail_page(visit.page.attempts);
+        } else {
+            host.health.recover(); // it does answer
+        }
+        let failures = host.health.failures();
         let is_last = match visit.task {
-            Task::Resolve => host.failures > self.config.retries.into(),
+            Task::Resolve => failures > self.config.retries.into(),
             _ => visit.page.attempts >= self.config.retries,
         };
         if stumble.is_of_host && !stumble.is_passing {
             self.count_failure(&stumble.class);
-            self.put_back(visit);
+            self.put_back(visit, now_ms);
             return self.set_aside(id, stumble.why, now_ms);
         }
         if !stumble.is_passing || is_last {
             return self.give_up(&visit, stumble, now_ms);
         }
-        if stumble.is_of_host && host.failures >= self.config.host_failures_max {
+        if failures >= self.config.host_failures_max {
             self.count_failure(&stumble.class);
-            self.put_back(visit);
+            self.put_back(visit, now_ms);
             return self.set_aside(id, stumble.why, now_ms);
         }
         visit.page.attempts += 1;
-        let tries = if stumble.is_of_host { host.failures } else { visit.page.attempts.into() };
+        let tries = if stumble.is_of_host { failures } else { visit.page.attempts.into() };
         let delay = host.crawl_delay_ms;
         let wait_ms = self.politeness.back_off_ms(tries, delay, stumble.retry_after_ms);
         let Some(wait_ms) = wait_ms else {
-            self.put_back(visit);
+            self.put_back(visit, now_ms);
             let why = format!("{}, and asks to wait for too long", stumble.why);
             return self.set_aside(id, why, now_ms);
         };
-        host.ready_ms = now_ms.saturating_add(wait_ms);
+        let due_ms = now_ms.saturating_add(wait_ms);
+        if stumble.is_of_host || stumble.is_pressing || visit.task != Task::Page {
+            host.ready_ms = host.ready_ms.max(due_ms);
+        }
         if stumble.is_of_host && self.guard.known(visit.site.host()).is_none() {
             host.address = None; // it may have moved
         }
-        self.put_back(visit);
+        self.put_back(visit, due_ms);
+        self.slow_down(id, now_ms);
         self.list(id);
+    }
+
+    /// A host of which page after page fails is left alone for longer and longer.
+    fn slow_down(&mut self, id: HostId, now_ms: u64) {
+        let host = &mut self.table[index(id)];
+        let too_many = host.health.failures().saturating_sub(self.config.host_failures_max / 2);
+        if too_many > 0
+            && let Some(wait_ms) = self.politeness.back_off_ms(too_many, host.crawl_delay_ms, None)
+        {
+            host.ready_ms = host.ready_ms.max(now_ms.saturating_add(wait_ms));
+        }
     }
 
     fn give_up(&mut self, visit: &Visit, stumble: Stumble, now_ms: u64) {
         let id = visit.host;
         self.count_failure(&stumble.class);
-        let host = &mut self.table[index(id)];
-        host.failures += u32::from(stumble.is_passing && !stumble.is_of_host);
-        let is_worn = host.failures >= self.config.host_failures_max;
+        let failures = self.table[index(id)].health.failures();
+        let is_worn = failures >= self.config.host_failures_max;
         match visit.task {
             Task::Resolve => return self.set_aside(id, stumble.why, now_ms),
             Task::Robots { asker, .. } => {
@@ -497,11 +533,15 @@ impl Hosts {
             }
             Task::Page => {}
         }
-        if is_worn { self.set_aside(id, stumble.why, now_ms) } else { self.list(id) }
+        if is_worn {
+            return self.set_aside(id, stumble.why, now_ms);
+        }
+        self.slow_down(id, now_ms);
+        self.list(id);
     }
 
-    /// Gives a visit back to its host, to be the next one.
-    fn put_back(&mut self, visit: Visit) {
+    /// Gives a visit back to its host, to be made again from `due_ms` on.
+    fn put_back(&mut self, visit: Visit, due_ms: u64) {
         let host = &mut self.table[index(visit.host)];
         match visit.task {
             Task::Resolve => {}
@@ -509,7 +549,8 @@ impl Hosts {
                 host.errands.push_front(Errand { asker, page: visit.page });
             }
             Task::Page => {
-                host.again = Some(visit.page);
+                let replaced = host.again.insert((due_ms, visit.page.path.clone()), visit.page);
+                debug_assert!(replaced.is_none(), "a page waits once");
                 self.waiting += 1;
             }
         }
@@ -554,7 +595,7 @@ impl Hosts {
             let delay_ms = host.crawl_delay_ms;
             let asked_ms = retry_after_ms
                 .and_then(|wait_ms| self.politeness.back_off_ms(1, delay_ms, Some(wait_ms)));
-            let wait_ms = asked_ms.unwrap_or(self.politeness.pause_ms(delay_ms));
+            let wait_ms = asked_ms.unwrap_or(self.politeness.first_pause_ms(delay_ms));
             let over_s = u64::try_from(now_s.saturating_sub(date_s).saturating_sub(1)).unwrap_or(0);
             let left_ms = wait_ms.saturating_sub(over_s.saturating_mul(1000));
             host.ready_ms = now_ms.saturating_add(left_ms);
@@ -644,6 +685,8 @@ struct Stumble {
     is_passing: bool,
     /// It is the host that cannot be reached.
     is_of_host: bool,
+    /// The host asks for a rest.
+    is_pressing: bool,
     retry_after_ms: Option<u64>,
 }
 
@@ -654,6 +697,7 @@ impl From<Failure> for Stumble {
             why: failure.to_string(),
             is_passing: failure.kind.is_passing(),
             is_of_host: failure.kind.is_of_host(),
+            is_pressing: false,
             retry_after_ms: None,
         }
     }

@@ -3,6 +3,8 @@
 //! A walk hands every visit its answer after a while, and checks on the way that no host and no
 //! address is asked sooner than it may be, nor twice at once.
 
+mod politeness;
+
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -31,6 +33,7 @@ enum Reply {
     Status(u16),
     Later(u64),
     Refused,
+    Fails(FailureKind),
 }
 
 struct Walk {
@@ -44,6 +47,11 @@ struct Walk {
     hosts: BTreeMap<String, u64>,
     addresses: BTreeMap<IpAddr, u64>,
     config: Arc<Config>,
+    /// How long answers take, where it is not `ANSWER_MS`.
+    lengths_ms: BTreeMap<&'static str, u64>,
+    /// What the name server says, in the order of the questions, each for so long; the last one
+    /// again and again.
+    names: BTreeMap<&'static str, Vec<(IpAddr, u64)>>,
 }
 
 impl Walk {
@@ -58,7 +66,19 @@ impl Walk {
         let web = web.iter().map(|&(url, replies)| (url, replies.to_vec())).collect();
         let (hosts, addresses) = (BTreeMap::new(), BTreeMap::new());
         let (requests, under_way) = (Vec::new(), Vec::new());
-        Walk { frontier, web, now_ms: 0, requests, under_way, hosts, addresses, config }
+        let (lengths_ms, names) = (BTreeMap::new(), BTreeMap::new());
+        Walk {
+            frontier,
+            web,
+            now_ms: 0,
+            requests,
+            under_way,
+            hosts,
+            addresses,
+            config,
+            lengths_ms,
+            names,
+        }
     }
 
     /// Goes on until nothing is left, or the moment has come.
@@ -98,14 +118,21 @@ impl Walk {
             }
             self.requests.push((now_ms, visit.url()));
         }
-        self.under_way.push((now_ms + ANSWER_MS, visit));
+        let length_ms = self.lengths_ms.get(visit.url().as_str()).copied().unwrap_or(ANSWER_MS);
+        self.under_way.push((now_ms + length_ms, visit));
     }
 
     fn end(&mut self, visit: Visit, finished_ms: u64) {
         let outcome = if visit.task == Task::Resolve {
             // All names of one first letter share an address.
             let letter = visit.site.host().as_bytes()[0];
-            Outcome::Resolved(IpAddr::from([9, 9, 9, letter]))
+            let usual = (IpAddr::from([9, 9, 9, letter]), u64::MAX);
+            let (address, ttl_ms) = match self.names.get_mut(visit.site.host()) {
+                Some(told) if told.len() > 1 => told.remove(0),
+                Some(told) => told[0],
+                None => usual,
+            };
+            Outcome::Resolved { address, until_ms: finished_ms.saturating_add(ttl_ms) }
         } else {
             self.hosts.insert(visit.site.key().to_owned(), finished_ms);
             self.addresses.insert(visit.address.expect("it was asked"), finished_ms);
@@ -139,6 +166,7 @@ impl Walk {
                 answered.status = 503;
                 answered.retry_after_ms = Some(wait_ms);
             }
+            Reply::Fails(kind) => return Outcome::Failed(Failure::new(kind, "as planned")),
             Reply::Refused => {
                 return Outcome::Failed(Failure::new(FailureKind::Connect, "refused"));
             }
@@ -382,7 +410,13 @@ fn a_robots_file_beyond_the_limit_of_hosts_allows_nothing() {
 
 #[test]
 fn a_host_on_an_errand_hears_that_its_own_has_failed() {
-    let config = Config { delay_ms: 10, retry_ms: 1_000, retries: 2, ..Config::default() };
+    let config = Config {
+        delay_ms: 10,
+        retry_ms: 1_000,
+        retries: 2,
+        host_failures_max: 5,
+        ..Config::default()
+    };
     let later = vec![Reply::Later(60_000), Reply::Robots("")];
     let mut walk = Walk::new(
         config,

@@ -3,10 +3,15 @@
 mod agents;
 mod assignment;
 mod crawl;
+mod credentials;
+mod directives;
 mod faults;
+mod hostile;
+mod names;
 mod order;
 mod politeness;
 mod robots;
 mod rules;
 mod support;
+mod tls;
 mod workbench;

@@ -1,0 +1,182 @@
+//! Connections: TCP, TLS and the choice between HTTP/1.1 and HTTP/2 (P4).
+//!
+//! What lives here: [`Connector`], which opens a connection to an address, and [`Sender`], the end
+//! of it that takes requests. HTTP/2 is spoken where the server chooses it in the TLS handshake
+//! (ALPN), never without TLS. What does not: timeouts, what is sent, and what becomes of the answer.
+//!
+//! **Invariant.** A connection goes to the address it is opened with; over TLS only if the server has
+//! a certificate for the name, signed by an authority of the browsers or of `tls_roots`.
+//!
+//! Reference: M. Thomson, C. Benfield, RFC 9113, 2022; S. Friedl et al., RFC 7301, 2014.
+
+use std::error::Error;
+use std::net::{IpAddr, SocketAddr};
+use std::path::Path;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http_body_util::Empty;
+use hyper::body::Incoming;
+use hyper::client::conn::{TrySendError, http1, http2};
+use hyper::{Request, Response};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, RootCertStore};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+
+use super::protocol;
+use crate::config::Config;
+use crate::error::CrawlError;
+use crate::outcome::{Failure, FailureKind};
+use crate::site::Site;
+
+/// Header lines of an answer.
+const HEADERS_MAX: usize = 256;
+
+/// How much of a body an HTTP/2 server may send ahead of us.
+const WINDOW_BYTES: u32 = 1 << 20;
+
+type Ask = Request<Empty<Bytes>>;
+
+/// Where requests are put in.
+pub(super) enum Sender {
+    Http1(http1::SendRequest<Empty<Bytes>>),
+    Http2(http2::SendRequest<Empty<Bytes>>),
+}
+
+impl Sender {
+    pub(super) fn is_closed(&self) -> bool {
+        match self {
+            Sender::Http1(sender) => sender.is_closed(),
+            Sender::Http2(sender) => sender.is_closed(),
+        }
+    }
+
+    pub(super) fn is_http2(&self) -> bool {
+        matches!(self, Sender::Http2(_))
+    }
+
+    pub(super) async fn send(
+        &mut self,
+        request: Ask,
+    ) -> Result<Response<Incoming>, TrySendError<Ask>> {
+        match self {
+            Sender::Http1(sender) => sender.try_send_request(request).await,
+            Sender::Http2(sender) => sender.try_send_request(request).await,
+        }
+    }
+}
+
+/// Opens connections.
+pub(super) struct Connector {
+    tls: TlsConnector,
+    head_bytes_max: usize,
+}
+
+impl Connector {
+    pub(super) fn new(config: &Config) -> Result<Connector, CrawlError> {
+        let tls = TlsConnector::from(Arc::new(tls_config(config)?));
+        Ok(Connector { tls, head_bytes_max: config.head_bytes_max })
+    }
+
+    pub(super) async fn connect(&self, site: &Site, address: IpAddr) -> Result<Sender, Failure> {
+        let no_connection = |error| Failure::new(FailureKind::Connect, error);
+        let address = SocketAddr::new(address, site.port());
+        let stream = TcpStream::connect(address).await.map_err(no_connection)?;
+        // Without it a request may wait for an acknowledgement; if it cannot be set, it waits.
+        let _ = stream.set_nodelay(true);
+        if !site.is_tls() {
+            return self.http1(stream).await;
+        }
+        let insecure = |detail: String| Failure::new(FailureKind::Tls, detail);
+        let name = ServerName::try_from(site.host().to_owned())
+            .map_err(|error| insecure(error.to_string()))?;
+        let stream = self.tls.connect(name, stream).await.map_err(|error| {
+            // A certificate will not change, a broken connection may.
+            let is_tls =
+                error.get_ref().is_some_and(<dyn Error + Send + Sync>::is::<rustls::Error>);
+            if is_tls { insecure(error.to_string()) } else { no_connection(error) }
+        })?;
+        if stream.get_ref().1.alpn_protocol() == Some(b"h2") {
+            return self.http2(stream).await;
+        }
+        self.http1(stream).await
+    }
+
+    async fn http1<S>(&self, stream: S) -> Result<Sender, Failure>
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let (sender, connection) = http1::Builder::new()
+            .max_buf_size(self.head_bytes_max)
+            .max_headers(HEADERS_MAX)
+            .allow_spaces_after_header_name_in_responses(true)
+            .allow_obsolete_multiline_headers_in_responses(true)
+            .ignore_invalid_headers_in_responses(true)
+            .handshake(TokioIo::new(stream))
+            .await
+            .map_err(|error| protocol(&error))?;
+        tokio::spawn(async {
+            // The request tells what went wrong.
+            let _ = connection.await;
+        });
+        Ok(Sender::Http1(sender))
+    }
+
+    async fn http2<S>(&self, stream: S) -> Result<Sender, Failure>
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let head_bytes_max = u32::try_from(self.head_bytes_max).unwrap_or(u32::MAX);
+        let (sender, connection) = http2::Builder::new(TokioExecutor::new())
+            .max_header_list_size(head_bytes_max)
+            .initial_stream_window_size(WINDOW_BYTES)
+            .initial_connection_window_size(WINDOW_BYTES)
+            .handshake(TokioIo::new(stream))
+            .await
+            .map_err(|error| protocol(&error))?;
+        tokio::spawn(async {
+            let _ = connection.await;
+        });
+        Ok(Sender::Http2(sender))
+    }
+}
+
+fn tls_config(config: &Config) -> Result<ClientConfig, CrawlError> {
+    let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
+    if !config.tls_roots.as_os_str().is_empty() {
+        add_roots(&mut roots, &config.tls_roots)?;
+    }
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let mut tls = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .expect("the provider has the suites of TLS 1.2 and 1.3")
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    tls.alpn_protocols = vec![b"http/1.1".to_vec()];
+    if config.http2 {
+        tls.alpn_protocols.insert(0, b"h2".to_vec());
+    }
+    Ok(tls)
+}
+
+/// Adds the authorities of a PEM file.
+fn add_roots(roots: &mut RootCertStore, path: &Path) -> Result<(), CrawlError> {
+    let wrong = |why: String| CrawlError::Config {
+        key: "tls_roots",
+        why: format!("{}: {why}", path.display()),
+    };
+    let certificates = CertificateDer::pem_file_iter(path).map_err(|e| wrong(e.to_string()))?;
+    let before = roots.len();
+    for certificate in certificates {
+        let certificate = certificate.map_err(|error| wrong(error.to_string()))?;
+        roots.add(certificate).map_err(|error| wrong(error.to_string()))?;
+    }
+    if roots.len() == before {
+        return Err(wrong("there is no certificate in it".to_owned()));
+    }
+    Ok(())
+}

@@ -1,0 +1,103 @@
+//! Names to addresses (W6).
+//!
+//! What lives here: [`Names`], an asynchronous stub resolver (hickory) over the name servers of the
+//! system or of the configuration, with `/etc/hosts`. Its cache is bounded, keeps an answer as long as
+//! the name server allows within `dns_ttl_s_max`, and that there is no such name for
+//! `dns_negative_ttl_s_max` at most. What does not: whether an address may be used (`guard.rs`);
+//! names that need no name server, which never come here.
+//!
+//! **Invariant.** An address comes with the moment from which it must be asked for again, at least
+//! `dns_ttl_s_min` away: a host cannot be made to ask without end.
+//!
+//! Reference: P. Mockapetris, RFC 1035, 1987; M. Andrews, RFC 2308 (negative caching), 1998.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use hickory_resolver::TokioResolver;
+use hickory_resolver::config::{
+    ConnectionConfig, LookupIpStrategy, NameServerConfig, ResolverConfig, ResolverOpts,
+};
+use hickory_resolver::net::runtime::TokioRuntimeProvider;
+
+use crate::config::Config;
+use crate::outcome::{Failure, FailureKind};
+use crate::site::is_public;
+
+/// Questions under way at once at one name server.
+const QUESTIONS_MAX: usize = 1024;
+
+/// Finds addresses.
+pub(super) struct Names {
+    servers: Vec<SocketAddr>,
+    timeout: Duration,
+    ttl_min: Duration,
+    ttl_max: Duration,
+    negative_ttl_max: Duration,
+    cached_max: u64,
+    /// Made when first needed: a crawl of this machine may do without name servers.
+    resolver: OnceLock<Result<TokioResolver, String>>,
+}
+
+impl Names {
+    pub(super) fn new(config: &Config) -> Names {
+        Names {
+            servers: config.dns_servers.clone(),
+            timeout: Duration::from_millis(config.connect_timeout_ms),
+            ttl_min: Duration::from_secs(config.dns_ttl_s_min),
+            ttl_max: Duration::from_secs(config.dns_ttl_s_max),
+            negative_ttl_max: Duration::from_secs(config.dns_negative_ttl_s_max),
+            cached_max: config.dns_names_max,
+            resolver: OnceLock::new(),
+        }
+    }
+
+    /// The best address of a host, and for how long it is good.
+    pub(super) async fn resolve(&self, host: &str) -> Result<(IpAddr, Duration), Failure> {
+        let failed = |detail: String| Failure::new(FailureKind::Dns, detail);
+        let resolver = self.resolver.get_or_init(|| self.start()).as_ref();
+        let resolver = resolver.map_err(|why| failed(why.clone()))?;
+        let found = tokio::time::timeout(self.timeout, resolver.lookup_ip(host))
+            .await
+            .map_err(|_| failed("the name server does not answer".to_owned()))?
+            .map_err(|error| failed(error.to_string()))?;
+        // IPv4 first: not every machine has a way to IPv6.
+        let rank = |address: &IpAddr| (!is_public(*address), address.is_ipv6());
+        let best = found.iter().min_by_key(rank);
+        let best = best.ok_or_else(|| failed("the name has no address".to_owned()))?;
+        #[expect(clippy::disallowed_methods, reason = "the resolver's answers are dated by it")]
+        let ttl = found.valid_until().saturating_duration_since(Instant::now());
+        Ok((best, ttl.clamp(self.ttl_min, self.ttl_max)))
+    }
+
+    fn start(&self) -> Result<TokioResolver, String> {
+        let why = |error| format!("no name server can be asked: {error}");
+        let mut builder = if self.servers.is_empty() {
+            TokioResolver::builder_tokio().map_err(why)?
+        } else {
+            let servers = self.servers.iter().map(|&server| name_server(server)).collect();
+            let config = ResolverConfig::from_parts(None, Vec::new(), servers);
+            TokioResolver::builder_with_config(config, TokioRuntimeProvider::default())
+        };
+        self.set(builder.options_mut());
+        builder.build().map_err(why)
+    }
+
+    fn set(&self, options: &mut ResolverOpts) {
+        options.ip_strategy = LookupIpStrategy::Ipv4thenIpv6;
+        options.cache_size = self.cached_max;
+        options.positive_max_ttl = Some(self.ttl_max);
+        options.negative_max_ttl = Some(self.negative_ttl_max);
+        options.max_active_requests = QUESTIONS_MAX;
+        options.timeout = options.timeout.min(self.timeout);
+    }
+}
+
+fn name_server(address: SocketAddr) -> NameServerConfig {
+    let mut connections = vec![ConnectionConfig::udp(), ConnectionConfig::tcp()];
+    for connection in &mut connections {
+        connection.port = address.port();
+    }
+    NameServerConfig::new(address.ip(), true, connections)
+}

@@ -1,0 +1,200 @@
+//! Servers that mean harm or are broken, page by page: each page has its outcome, and the rest of
+//! the host is visited all the same.
+
+use std::collections::BTreeMap;
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use crawl::{Config, Report};
+
+use crate::support::{archived, crawl};
+
+/// What was asked.
+pub(crate) struct Request {
+    pub(crate) path: String,
+    pub(crate) head: String,
+}
+
+/// Where the answer goes.
+pub(crate) struct Out(TcpStream);
+
+impl Out {
+    pub(crate) fn say(&mut self, text: &str) {
+        self.send(text.as_bytes());
+    }
+
+    /// Whether anybody listens still.
+    pub(crate) fn send(&mut self, bytes: &[u8]) -> bool {
+        self.0.write_all(bytes).is_ok() && self.0.flush().is_ok()
+    }
+}
+
+/// A server that gives one answer a connection; its port.
+pub(crate) fn serve(answer: impl Fn(&Request, &mut Out) + Send + Sync + 'static) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a port");
+    let port = listener.local_addr().expect("it is bound").port();
+    let answer = Arc::new(answer);
+    thread::spawn(move || {
+        for mut stream in listener.incoming().map_while(Result::ok) {
+            let answer = Arc::clone(&answer);
+            thread::spawn(move || {
+                let mut bytes = vec![0; 8192];
+                let read = stream.read(&mut bytes).unwrap_or(0);
+                let head = String::from_utf8_lossy(&bytes[..read]).into_owned();
+                let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
+                answer(&Request { path, head }, &mut Out(stream));
+            });
+        }
+    });
+    port
+}
+
+fn config() -> Config {
+    Config {
+        delay_ms: 2,
+        ip_delay_ms: 0,
+        retry_ms: 5,
+        retries: 1,
+        timeout_ms: 250,
+        body_timeout_ms: 250,
+        body_bytes_max: 200_000,
+        decoded_bytes_max: 1 << 20,
+        ..Config::default()
+    }
+}
+
+/// A gigabyte of spaces would do; sixteen megabytes in a stored-once block of 16 KiB do as well.
+fn bomb() -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    for _ in 0..1024 {
+        encoder.write_all(&[b' '; 16 << 10]).expect("memory");
+    }
+    encoder.finish().expect("memory")
+}
+
+fn drip(out: &mut Out) {
+    for _ in 0..40 {
+        if !out.send(b"x") {
+            return;
+        }
+        thread::sleep(Duration::from_millis(100));
+    }
+}
+
+const OK: &str = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: text/html\r\n";
+
+/// What each page does.
+fn answer(path: &str, out: &mut Out) {
+    match path {
+        "/robots.txt" => out.say("HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n"),
+        "/endless" => {
+            out.say(&format!("{OK}\r\n"));
+            while out.send(&[b'x'; 8192]) {}
+        }
+        "/drip" => {
+            out.say(&format!("{OK}Content-Length: 3600\r\n\r\n"));
+            drip(out);
+        }
+        "/drip-head" => {
+            out.say("HTTP/1.1 200 OK\r\nX-Slow: ");
+            drip(out);
+        }
+        "/hang" => thread::sleep(Duration::from_secs(2)),
+        "/empty" => {}
+        "/nonsense" => out.say("\x01\x02\x03 nothing like HTTP\r\n\r\n"),
+        "/big-head" => {
+            let line = format!("X-Padding: {}\r\n", "x".repeat(1_000));
+            out.say(&format!("{OK}{}\r\n", line.repeat(200)));
+        }
+        "/many-headers" => {
+            let lines = (0..150).map(|number| format!("X-{number}: y")).collect::<Vec<_>>();
+            let lines = lines.join("\r\n");
+            out.say(&format!("{OK}{lines}\r\n\r\n"));
+        }
+        "/too-short" => out.say(&format!("{OK}Content-Length: 5000\r\n\r\nonly this")),
+        "/too-long" => out.say(&format!("{OK}Content-Length: 5\r\n\r\nwhole and much more")),
+        "/huge-length" => out.say(&format!("{OK}Content-Length: 99999999999999\r\n\r\nno")),
+        "/bad-length" => out.say(&format!("{OK}Content-Length: -5\r\n\r\nno")),
+        "/two-lengths" => {
+            out.say(&format!("{OK}Content-Length: 2\r\nContent-Length: 3\r\n\r\nabc"));
+        }
+        "/bad-chunk" => {
+            out.say(&format!("{OK}Transfer-Encoding: chunked\r\n\r\nzz\r\nabc\r\n0\r\n\r\n"));
+        }
+        "/bomb" => {
+            out.say(&format!("{OK}Content-Encoding: gzip\r\n\r\n"));
+            out.send(&bomb());
+        }
+        "/no-gzip" => out.say(&format!("{OK}Content-Encoding: gzip\r\n\r\n<p>plain")),
+        "/loop" => out.say("HTTP/1.1 302 Go\r\nLocation: /loop\r\nContent-Length: 0\r\n\r\n"),
+        "/loop-a" => out.say("HTTP/1.1 302 Go\r\nLocation: /loop-b\r\nContent-Length: 0\r\n\r\n"),
+        "/loop-b" => out.say("HTTP/1.1 302 Go\r\nLocation: /loop-a\r\nContent-Length: 0\r\n\r\n"),
+        "/broken" => out.say("HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n"),
+        _ => out.say(&format!("{OK}\r\n<p>good")),
+    }
+}
+
+/// A page with these links.
+pub(crate) fn links_to(urls: &[&str]) -> String {
+    let links: Vec<String> = urls.iter().map(|url| format!("<a href='{url}'>x</a>")).collect();
+    links.concat()
+}
+
+/// Crawls a page that links to all of `paths`; the statuses and outcomes are the report's.
+fn check(paths: &[&str]) -> (Report, BTreeMap<String, usize>) {
+    let links = links_to(paths);
+    let port = serve(move |request, out| match request.path.as_str() {
+        "/" => out.say(&format!("{OK}\r\n{links}")),
+        path => answer(path, out),
+    });
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let seed = format!("http://127.0.0.1:{port}/");
+    let report = crawl(dir.path(), &config(), &[seed]).expect("the crawl goes on");
+    let pages = archived(dir.path());
+    let path = |url: &str| url.splitn(4, '/').nth(3).unwrap_or_default().to_owned();
+    (report, pages.into_iter().map(|(url, times)| (path(&url), times)).collect())
+}
+
+#[test]
+fn every_trap_has_its_outcome_and_the_rest_is_visited() {
+    let traps = [
+        "/endless",
+        "/drip",
+        "/drip-head",
+        "/hang",
+        "/empty",
+        "/good1",
+        "/nonsense",
+        "/big-head",
+        "/many-headers",
+        "/too-short",
+        "/too-long",
+        "/good2",
+        "/huge-length",
+        "/bad-length",
+        "/two-lengths",
+        "/bad-chunk",
+        "/bomb",
+        "/no-gzip",
+        "/loop",
+        "/loop-a",
+        "/broken",
+        "/good3",
+    ];
+    let (report, pages) = check(&traps);
+    let names: Vec<&str> = pages.keys().map(String::as_str).collect();
+    assert_eq!(
+        names,
+        ["", "bomb", "good1", "good2", "good3", "many-headers", "no-gzip", "too-long"]
+    );
+    assert!(pages.values().all(|&times| times == 1), "{pages:?}");
+    let failures: Vec<(&str, u64)> =
+        report.failures.iter().map(|(name, &times)| (name.as_str(), times)).collect();
+    assert_eq!(failures, [("http-500", 1), ("protocol", 8), ("timeout", 3), ("too-large", 1)]);
+    assert_eq!((report.aside.len(), report.waiting), (0, 0), "{:?}", report.aside);
+    // Seven tries that hang, a quarter of a second each, and no more for the rest.
+    assert!(report.elapsed_ms < 8_000, "{} ms", report.elapsed_ms);
+}

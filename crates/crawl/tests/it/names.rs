@@ -1,0 +1,132 @@
+//! Names by a name server on loopback: questions, TTLs, names without an address, and names of
+//! private addresses.
+
+use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use crawl::{Config, Report, Scope};
+
+use crate::hostile;
+use crate::support::crawl;
+
+const A: u16 = 1;
+
+/// A name server that knows all names below `test` but `none.test`, with a TTL of a second.
+#[derive(Default)]
+struct NameServer {
+    /// How often each name was asked for.
+    questions: Mutex<BTreeMap<String, usize>>,
+}
+
+impl NameServer {
+    fn start() -> (Arc<NameServer>, SocketAddr) {
+        let server: Arc<NameServer> = Arc::default();
+        let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback has a port");
+        let address = socket.local_addr().expect("it is bound");
+        let own = Arc::clone(&server);
+        thread::spawn(move || {
+            let mut bytes = [0; 1500];
+            while let Ok((len, from)) = socket.recv_from(&mut bytes) {
+                if let Some(answer) = own.answer(&bytes[..len]) {
+                    let _ = socket.send_to(&answer, from);
+                }
+            }
+        });
+        (server, address)
+    }
+
+    fn answer(&self, question: &[u8]) -> Option<Vec<u8>> {
+        let (mut at, mut name) = (12, String::new());
+        loop {
+            let len = usize::from(*question.get(at)?);
+            at += 1;
+            if len == 0 {
+                break;
+            }
+            name.push_str(str::from_utf8(question.get(at..at + len)?).ok()?);
+            name.push('.');
+            at += len;
+        }
+        let name = name.to_ascii_lowercase();
+        let kind = u16::from_be_bytes([*question.get(at)?, *question.get(at + 1)?]);
+        let exists = name.ends_with(".test.") && name != "none.test.";
+        let has_address = exists && kind == A;
+        if kind == A {
+            *self.questions.lock().ok()?.entry(name).or_default() += 1;
+        }
+        let mut answer = question.get(..2)?.to_vec();
+        answer.extend([0x81, if exists { 0x80 } else { 0x83 }, 0, 1, 0, u8::from(has_address)]);
+        answer.extend([0, 0, 0, 0]);
+        answer.extend(question.get(12..at + 4)?);
+        if has_address {
+            answer.extend([0xC0, 12, 0, 1, 0, 1, 0, 0, 0, 1, 0, 4]);
+            answer.extend(Ipv4Addr::LOCALHOST.octets());
+        }
+        Some(answer)
+    }
+
+    fn times(&self, name: &str) -> usize {
+        self.questions.lock().expect("no panic").get(name).copied().unwrap_or(0)
+    }
+}
+
+fn check(server: SocketAddr, delay_ms: u64, seed: &str) -> Report {
+    let config = Config {
+        contact: "me@a.example".to_owned(),
+        delay_ms,
+        ip_delay_ms: 0,
+        retry_ms: 5,
+        scope: Scope::Any,
+        dns_servers: vec![server],
+        dns_ttl_s_min: 1,
+        ..Config::default()
+    };
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    crawl(dir.path(), &config, &[seed.to_owned()]).expect("it runs")
+}
+
+/// A page with these links, whatever is asked for.
+fn serve(links: &[&str]) -> u16 {
+    let links = hostile::links_to(links);
+    hostile::serve(move |request, out| {
+        let head = "Connection: close\r\nContent-Type: text/html\r\n";
+        match request.path.as_str() {
+            "/robots.txt" => out.say(&format!("HTTP/1.1 404 No\r\n{head}\r\n")),
+            _ => out.say(&format!("HTTP/1.1 200 OK\r\n{head}\r\n{links}")),
+        }
+    })
+}
+
+#[test]
+fn an_address_is_used_for_its_ttl_and_no_longer() {
+    let (names, server) = NameServer::start();
+    let port = serve(&["/1", "/2", "/3", "/4", "/5", "/6", "/7", "/8"]);
+    let report = check(server, 250, &format!("http://a.test:{port}/"));
+    assert_eq!((report.pages, report.requests), (9, 10));
+    let times = names.times("a.test.");
+    assert!((2..=4).contains(&times), "{times} questions in two and a half seconds");
+}
+
+#[test]
+fn a_name_without_an_address_is_reported() {
+    let (names, server) = NameServer::start();
+    let report = check(server, 5, "http://none.test/");
+    assert_eq!((report.pages, report.requests), (0, 0));
+    assert_eq!(report.failures.get("dns"), Some(&1), "{:?}", report.failures);
+    assert_eq!(report.aside[0].host, "http://none.test");
+    assert!(names.times("none.test.") > 0);
+}
+
+/// The name is a stranger's, the address is ours.
+#[test]
+fn a_name_that_nobody_named_does_not_lead_to_this_machine() {
+    let (names, server) = NameServer::start();
+    let port = serve(&[]);
+    let seed = serve(&[&format!("http://evil.test:{port}/secret")]);
+    let report = check(server, 5, &format!("http://127.0.0.1:{seed}/"));
+    assert_eq!((report.pages, report.requests), (1, 2));
+    assert_eq!(report.failures.get("address"), Some(&1), "{:?}", report.failures);
+    assert_eq!(names.times("evil.test."), 1);
+}
