@@ -35,6 +35,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::error::CrawlError;
 use crate::outcome::{Failure, FailureKind, Task, Visit};
+use crate::recrawl::Earlier;
 use crate::robots;
 use crate::site::{Site, is_public};
 
@@ -59,6 +60,14 @@ pub(crate) struct Answer {
     pub(crate) is_truncated: bool,
 }
 
+impl Answer {
+    /// The status; 0 if the line has none.
+    pub(crate) fn status(&self) -> u16 {
+        let status = self.status_line.split(' ').nth(1);
+        status.and_then(|status| status.parse().ok()).unwrap_or(0)
+    }
+}
+
 /// What a visit brought.
 #[derive(Debug)]
 pub(crate) enum Catch {
@@ -72,6 +81,8 @@ pub(crate) struct Fetched {
     pub(crate) visit: Visit,
     pub(crate) finished_ms: u64,
     pub(crate) date_s: i64,
+    /// The capture that an answer is to be compared with.
+    pub(crate) earlier: Option<Earlier>,
     pub(crate) result: Result<Catch, Failure>,
 }
 
@@ -108,13 +119,15 @@ impl Fetcher {
     }
 
     /// Does what a visit is for.
-    pub(crate) async fn visit(&self, visit: Visit) -> Fetched {
+    pub(crate) async fn visit(&self, visit: Visit, earlier: Option<Earlier>) -> Fetched {
         let date_s = self.clock.unix_s();
         let result = match (&visit.task, visit.address) {
             (Task::Resolve, _) | (_, None) => self.resolve(&visit.site).await.map(Catch::Address),
-            (_, Some(address)) => self.get(&visit, address).await.map(Catch::Answer),
+            (_, Some(address)) => {
+                self.get(&visit, address, earlier.as_ref()).await.map(Catch::Answer)
+            }
         };
-        Fetched { visit, finished_ms: self.clock.now_ms(), date_s, result }
+        Fetched { visit, finished_ms: self.clock.now_ms(), date_s, earlier, result }
     }
 
     async fn resolve(&self, site: &Site) -> Result<IpAddr, Failure> {
@@ -131,8 +144,13 @@ impl Fetcher {
         best.copied().ok_or_else(|| failed("the name has no address".to_owned()))
     }
 
-    async fn get(&self, visit: &Visit, address: IpAddr) -> Result<Answer, Failure> {
-        let mut request = self.request(visit)?;
+    async fn get(
+        &self,
+        visit: &Visit,
+        address: IpAddr,
+        earlier: Option<&Earlier>,
+    ) -> Result<Answer, Failure> {
+        let mut request = self.request(visit, earlier)?;
         if let Some(mut sender) = self.pool.take(visit.site.key(), self.clock.now_ms()) {
             match self.send(&mut sender, request).await {
                 Ok(response) => return self.receive(visit, sender, response).await,
@@ -149,13 +167,20 @@ impl Fetcher {
         self.receive(visit, sender, response).await
     }
 
-    fn request(&self, visit: &Visit) -> Result<Request<Empty<Bytes>>, Failure> {
+    fn request(
+        &self,
+        visit: &Visit,
+        earlier: Option<&Earlier>,
+    ) -> Result<Request<Empty<Bytes>>, Failure> {
         let mut request = Request::builder()
             .uri(&*visit.page.path)
             .header(HOST, visit.site.authority())
             .header(USER_AGENT, &self.user_agent)
             .header(ACCEPT, ACCEPTED)
             .header(ACCEPT_ENCODING, CODING);
+        if let Some((name, value)) = earlier.and_then(Earlier::condition) {
+            request = request.header(name, value);
+        }
         if !visit.keep_alive {
             request = request.header(CONNECTION, "close");
         }
