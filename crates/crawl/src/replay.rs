@@ -95,6 +95,15 @@ impl Replay<'_> {
             Ok(())
         })?;
         frontier.forget()?;
+        // What is known comes before what is new, which a limit on a host's pages may keep out.
+        if let Some(again) = &again {
+            self.logs.each(&archive, self.stop, &mut |file, settled| {
+                if again.is_superseded(file, &settled) {
+                    frontier.offer_again(&settled.url, &settled.entry)?;
+                }
+                Ok(())
+            })?;
+        }
         for seed in seeds {
             frontier.offer(seed)?;
         }
@@ -102,9 +111,6 @@ impl Replay<'_> {
             tick(frontier);
             let again = again.as_ref();
             let tally = again.map_or(Tally::Again, |again| again.tally(file, &settled));
-            if tally == Tally::Superseded {
-                frontier.offer_again(&settled.url, &settled.entry)?;
-            }
             settled.read_robots(self.answers);
             let Settled { url, entry, date_s, answered, .. } = settled;
             frontier.replay(&url, &entry, date_s, answered, tally)

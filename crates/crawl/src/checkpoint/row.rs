@@ -95,6 +95,20 @@ impl Settled {
         Settled { url, entry, date_s, offset, length, payload, answered, robots }
     }
 
+    /// One without a robots.txt.
+    #[cfg(test)]
+    pub(super) fn plain(
+        url: String,
+        entry: Entry,
+        date_s: i64,
+        (offset, length): (u64, u64),
+        payload: u64,
+        answered: Option<Answered>,
+    ) -> Settled {
+        let robots = RobotsText::None;
+        Settled { url, entry, date_s, offset, length, payload, answered, robots }
+    }
+
     /// Reads the rules of a robots.txt again, which decoding leaves out.
     pub(crate) fn read_robots(&mut self, answers: &Answers) {
         let Some(answered) = &mut self.answered else { return };
