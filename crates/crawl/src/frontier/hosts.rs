@@ -400,12 +400,12 @@ impl Hosts {
             self.report.pages += 1;
         }
         self.report.redirects += u64::from(is_redirect(status));
-        let count = match (is_sitemap, status) {
-            (true, _) => return,
-            (false, _) if answered.unchanged => &mut self.report.unchanged,
-            (false, 200) if before == 200 => &mut self.report.changed,
-            (false, 200) => &mut self.report.pages_new,
-            (false, 404 | 410) if before == 200 => &mut self.report.deleted,
+        let count = match status {
+            _ if is_sitemap => return,
+            _ if answered.unchanged => &mut self.report.unchanged,
+            200 if before == 200 => &mut self.report.changed,
+            200 => &mut self.report.pages_new,
+            404 | 410 if before == 200 => &mut self.report.deleted,
             _ => return,
         };
         *count += 1;
