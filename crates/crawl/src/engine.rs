@@ -37,6 +37,7 @@ use crate::replay::{Replay, Replayed};
 use crate::report::{Report, Snapshot};
 use crate::rules::Rules;
 use crate::seeds::{all_seeds, write_seeds};
+use crate::standing::PAUSE;
 
 /// How often the watcher is told, and the stop flag looked at.
 const WATCH_MS: u64 = 200;
@@ -81,7 +82,7 @@ pub fn run(
     let mut frontier = Frontier::create(&config, &seeds, &dirs.frontier)?;
     let answers = Arc::new(Answers::new(&config, rules.clone()));
     let first = first_urls(&dirs.frontier, &seeds, &rules, &config)?;
-    let pause = Pause::new(dirs.frontier.join("pause"));
+    let pause = Pause::new(dirs.frontier.join(PAUSE));
     let mut teller = Teller { clock: Arc::clone(&clock), watch, started_ms, told_ms: None, pause };
     let tick = &mut |frontier: &Frontier| teller.tell(frontier);
     let replay =

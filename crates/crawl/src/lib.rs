@@ -42,6 +42,7 @@ mod rules;
 mod seeds;
 mod site;
 mod sitemap;
+mod standing;
 mod workbench;
 
 pub use answer::explain_robots;
@@ -58,4 +59,5 @@ pub use robots::{Robots, Verdict};
 pub use rules::{Refusal, Rules};
 pub use seeds::read_seeds;
 pub use site::{HostId, is_public};
+pub use standing::Standing;
 pub use workbench::Workbench;

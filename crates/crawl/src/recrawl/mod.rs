@@ -45,14 +45,8 @@ impl Epoch {
         now_s: i64,
     ) -> Result<Option<Epoch>, CrawlError> {
         let path = frontier.join(NAME);
-        match fs::read_to_string(&path) {
-            Ok(text) => {
-                if let Some(epoch) = Epoch::parse(&text) {
-                    return Ok(Some(epoch));
-                }
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(source) => return Err(CrawlError::Io { path, source }),
+        if let Some(epoch) = Epoch::read(frontier)? {
+            return Ok(Some(epoch));
         }
         if mode == Recrawl::Never || files.is_empty() {
             return Ok(None);
@@ -68,6 +62,16 @@ impl Epoch {
             .and_then(|()| File::open(frontier)?.sync_all())
             .map_err(CrawlError::io(&path))?;
         Ok(Some(epoch))
+    }
+
+    /// The recrawl that was begun and is not over.
+    pub(crate) fn read(frontier: &Path) -> Result<Option<Epoch>, CrawlError> {
+        let path = frontier.join(NAME);
+        match fs::read_to_string(&path) {
+            Ok(text) => Ok(Epoch::parse(&text)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(CrawlError::Io { path, source }),
+        }
     }
 
     /// Ends a recrawl: all was asked for.
