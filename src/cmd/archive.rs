@@ -98,8 +98,10 @@ fn get(collection: &jobs::Collection, url: &str, headers: bool, context: &Contex
     let url = page::normalise(url, None, &page::Limits::default())
         .map_or_else(|_| url.to_owned(), String::from);
     let mut captures = folder.captures(&url)?;
-    // A try that failed is no capture to show while there is a better one.
-    captures.sort_by_key(|capture| (capture.status.is_some(), capture.date_s));
+    // A try that failed is no capture to show while there is a better one, and a revisit has no body.
+    captures.sort_by_key(|capture| {
+        (capture.status.is_some(), capture.mime != "warc/revisit", capture.date_s)
+    });
     let Some(capture) = captures.pop() else {
         talk::say(context.quiet, &format!("the archive has no capture of {url}"));
         return Ok(Exit::NothingFound);

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use ::crawl::{Config, Dirs, Report, Snapshot, SystemClock};
+use ::crawl::{Config, Dirs, Recrawl, Report, Snapshot, SystemClock};
 use anyhow::{Result, bail};
 use jobs::Collection;
 
@@ -16,7 +16,9 @@ use crate::talk::{self, Line};
 #[command(after_help = "Examples:
   crivello crawl https://example.org --dir my-web
   crivello crawl --dir my-web                      goes on after Ctrl-C, a crash or a full disk
-  crivello crawl --list URL URL --dir my-web       these pages and no other")]
+  crivello crawl --list URL URL --dir my-web       these pages and no other
+  crivello crawl --recrawl --dir my-web            asks again for what it has: what is new, changed, gone?
+  touch my-web/frontier/pause                      holds a running crawl until the file is removed")]
 pub(crate) struct Args {
     /// Addresses to begin with; none to go on with those of earlier
     seeds: Vec<String>,
@@ -29,6 +31,16 @@ pub(crate) struct Args {
     /// Go on with an earlier crawl; an error where there was none
     #[arg(long, conflicts_with = "seeds")]
     resume: bool,
+    /// Ask again for pages that the collection has: all of them, or with `=due` those that are due
+    #[arg(long, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
+    recrawl: Option<Which>,
+}
+
+/// Which pages are asked for again.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Which {
+    All,
+    Due,
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
@@ -39,6 +51,11 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     }
     if args.list {
         config.follow = false;
+    }
+    match args.recrawl {
+        Some(Which::All) => config.recrawl = Recrawl::All,
+        Some(Which::Due) => config.recrawl = Recrawl::Due,
+        None => {}
     }
     let _lock = collection.lock()?;
     let runtime = runtime()?;
@@ -76,8 +93,9 @@ pub(crate) fn fetch(
 
 fn progress(now: &Snapshot) -> String {
     let seconds = now.elapsed_ms / 1000;
+    let verb = if now.paused { "paused by frontier/pause  " } else { "crawling  " };
     format!(
-        "crawling  {} pages, {} of {} hosts, {} waiting, {} under way, {}, {seconds} s",
+        "{verb}{} pages, {} of {} hosts, {} waiting, {} under way, {}, {seconds} s",
         now.pages,
         now.hosts - now.hosts_aside.min(now.hosts),
         now.hosts,
@@ -95,6 +113,16 @@ fn sentence(report: &Report) -> String {
         talk::bytes(report.bytes),
         std::time::Duration::from_millis(report.elapsed_ms).as_secs_f64(),
     );
+    if report.recrawled {
+        let Report { unchanged, changed, deleted, pages_new, .. } = report;
+        let _ = write!(
+            text,
+            "; {unchanged} unchanged, {changed} changed, {deleted} gone, {pages_new} new"
+        );
+    }
+    if report.paused_ms >= 1000 {
+        let _ = write!(text, "; paused for {} s", report.paused_ms / 1000);
+    }
     if report.waiting > 0 {
         let _ = write!(text, "; {} wait, `crivello crawl` goes on with them", report.waiting);
     }

@@ -43,6 +43,12 @@ pub(crate) struct Args {
     /// Share of requests to ordinary hosts that fail, from 0 to 1
     #[arg(long, default_value_t = 0.0)]
     error_rate: f64,
+    /// How often the web has changed: each edition changes, deletes and adds a few pages
+    #[arg(long, default_value_t = 0)]
+    edition: u32,
+    /// Print as JSON what has changed since this edition instead of serving
+    #[arg(long, value_name = "EDITION", conflicts_with = "truth")]
+    changes_since: Option<u32>,
     /// Without the hosts that misbehave
     #[arg(long)]
     plain: bool,
@@ -74,6 +80,7 @@ impl Args {
             latency_ms: self.latency_ms,
             error_rate: self.error_rate,
             oddities: !self.plain,
+            edition: self.edition,
             log_lines_max: if self.log.is_some() { usize::MAX } else { 0 },
         }
     }
@@ -83,6 +90,11 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     if args.truth {
         let web = Web::new(args.options(), args.port)?;
         context.print_json(&web.truth(args.pages_per_host_max))?;
+        return Ok(Exit::Done);
+    }
+    if let Some(since) = args.changes_since {
+        let web = Web::new(args.options(), args.port)?;
+        context.print_json(&web.changes(since))?;
         return Ok(Exit::Done);
     }
     if let Some(log) = &args.judge {

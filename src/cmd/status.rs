@@ -23,6 +23,8 @@ pub(crate) struct Args {}
 #[derive(Default, Serialize)]
 struct Status {
     archive: ArchiveStatus,
+    /// Whether the crawl is paused, or a recrawl is not over.
+    crawl: crawl::Standing,
     pages: Option<PagesStatus>,
     graph: Option<GraphStatus>,
     duplicates: Option<DuplicatesStatus>,
@@ -89,7 +91,8 @@ pub(crate) fn run(_: &Args, context: &Context) -> Result<Exit> {
 }
 
 fn look(collection: &Collection, config: &Config) -> Result<Status> {
-    let mut status = Status::default();
+    let crawl = crawl::Standing::read(&collection.frontier_dir())?;
+    let mut status = Status { crawl, ..Status::default() };
     let mut pages_behind = false;
     let archive_dir = collection.archive_dir();
     if archive_dir.is_dir() {
@@ -157,6 +160,13 @@ fn print(status: &Status) -> Result<()> {
     let mut out = std::io::stdout().lock();
     let archive = &status.archive;
     writeln!(out, "archive     {} files, {}", archive.files, talk::bytes(archive.bytes))?;
+    if status.crawl.paused {
+        writeln!(out, "crawl       paused; remove frontier/pause to go on")?;
+    }
+    if let Some(since_s) = status.crawl.recrawl_since_s {
+        let since = archive::date_text(since_s);
+        writeln!(out, "crawl       a recrawl since {since} is not over: `crivello crawl` goes on")?;
+    }
     if let Some(pages) = &status.pages {
         writeln!(
             out,

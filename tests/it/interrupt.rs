@@ -132,6 +132,54 @@ fn a_crawl_killed_fifty_times_ends_like_an_undisturbed_one() {
 }
 
 #[test]
+fn a_recrawl_killed_again_and_again_asks_nothing_twice_that_was_answered() {
+    let server = steady_web();
+    let seed = server.web().seeds().remove(0);
+    let sandbox = Sandbox::new();
+    sandbox.init(&server);
+    sandbox.done(&["crawl", "--dir", "web", &seed]);
+    let expected = captures(&sandbox);
+    let mut options = server.web().options().clone();
+    (options.port, options.edition) = (server.port(), 1);
+    server.stop();
+    let server = Server::start(options).expect("the port is free again");
+
+    let (mut pauses, mut kills) = (Pauses(3), 0);
+    let at_work =
+        kill_after(&sandbox, &["crawl", "--dir", "web", "--recrawl"], Duration::from_millis(250));
+    assert!(at_work, "the recrawl is too short");
+    let status = sandbox.json(&["status", "--dir", "web"]);
+    assert!(status["crawl"]["recrawl_since_s"].is_i64(), "{status}");
+    for _ in 0..10 {
+        kills += u64::from(kill_after(&sandbox, &["crawl", "--dir", "web"], pauses.next(150)));
+    }
+    sandbox.done(&["crawl", "--dir", "web"]);
+
+    let mut asked: BTreeMap<(String, String), u64> = BTreeMap::new();
+    for line in server.log() {
+        *asked.entry((line.host, line.path)).or_default() += 1;
+    }
+    let again: u64 = asked
+        .iter()
+        .filter(|((_, path), _)| path != "/robots.txt")
+        .map(|(_, times)| times - 1)
+        .sum();
+    let hosts = server.web().hosts().len() as u64;
+    assert!(again <= (kills + 1) * hosts, "{again} requests came twice after {kills} kills");
+    // What has changed has a new response, and nothing else.
+    let changes = server.web().changes(0);
+    let found = captures(&sandbox);
+    let mut wanted: Vec<_> = [&changes.changed[..], &changes.added, &changes.deleted].concat();
+    wanted.sort_unstable();
+    let is_new = |(key, times): &(&(String, String), &u32)| {
+        expected.get(*key) != Some(*times) && !key.0.ends_with("robots.txt")
+    };
+    let new: Vec<_> = found.iter().filter(is_new).map(|((url, _), _)| url.clone()).collect();
+    assert_eq!(new, wanted);
+    sandbox.done(&["archive", "verify", "--dir", "web"]);
+}
+
+#[test]
 fn indexing_killed_fifty_times_ends_like_an_undisturbed_run() {
     let server = steady_web();
     let sandbox = Sandbox::new();

@@ -7,8 +7,8 @@
 use data_encoding::{BASE32, HEXLOWER};
 use sha1::{Digest as _, Sha1};
 
-/// `sha1:` and 32 characters.
-pub(crate) fn sha1(bytes: &[u8]) -> String {
+/// A digest as records have it: `sha1:` and 32 characters of base 32.
+pub fn sha1(bytes: &[u8]) -> String {
     format!("sha1:{}", BASE32.encode(&Sha1::digest(bytes)))
 }
 

@@ -34,7 +34,24 @@ impl Archive {
     /// Every record of every file, in order. After an error the iteration goes on: behind the damage where
     /// the next record is certain, otherwise with the next file.
     pub fn records(&self) -> Records<'_> {
-        Records { archive: self, next_file: 0, reader: None, error_offset: None }
+        Records {
+            archive: self,
+            next_file: 0,
+            end_file: self.files.len(),
+            reader: None,
+            error_offset: None,
+        }
+    }
+
+    /// The records of one file from byte `offset` on, where a record or its gzip member begins; otherwise
+    /// as [`Archive::records`].
+    pub fn records_from(&self, file: &str, offset: u64) -> Result<Records<'_>, ArchiveError> {
+        let path = self.path(file)?;
+        let reader = WarcReader::open_at(&path, offset, Limits::default())?;
+        let at = self.files.binary_search_by(|name| name.as_str().cmp(file));
+        let end_file = at.map_or(self.files.len(), |at| at + 1);
+        let (next_file, reader) = (end_file, Some(reader));
+        Ok(Records { archive: self, next_file, end_file, reader, error_offset: None })
     }
 
     /// Reads one record.
@@ -92,6 +109,8 @@ impl Archive {
 pub struct Records<'a> {
     archive: &'a Archive,
     next_file: usize,
+    /// The first file that is none of them.
+    end_file: usize,
     reader: Option<WarcReader<File>>,
     /// Where the last error of the current file was.
     error_offset: Option<u64>,
@@ -133,7 +152,8 @@ type Opened = Result<Option<WarcReader<File>>, ArchiveError>;
 
 impl Records<'_> {
     fn open_next(&mut self) -> Option<Opened> {
-        let name = self.archive.files.get(self.next_file)?;
+        let name =
+            self.archive.files.get(self.next_file).filter(|_| self.next_file < self.end_file)?;
         self.next_file += 1;
         Some(WarcReader::open(&self.archive.dir.join(name), Limits::default()).map(Some))
     }

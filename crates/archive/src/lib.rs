@@ -36,12 +36,13 @@ mod writer;
 
 pub use cdx::CdxLine;
 pub use date::date_text;
+pub use digest::sha1 as payload_digest;
 pub use error::ArchiveError;
 pub use fields::{parse_warc_fields, warc_fields};
 pub use folder::{Archive, Records};
 pub use http::{HttpResponse, UNDONE_TRANSFER_ENCODING, http_block, parse_http};
 pub use reader::WarcReader;
 pub use record::{Kind, Limits, Location, Record};
-pub use repair::{Repair, repair};
+pub use repair::{Repair, repair, repair_from};
 pub use surt::surt;
 pub use writer::{Draft, WarcWriter, WriterOptions};

@@ -29,6 +29,12 @@ pub struct Repair {
 /// Cuts torn records off the ends of the files in an archive folder, and removes what interrupted CDXJ
 /// writers left. A folder that does not exist needs no repair.
 pub fn repair(dir: &Path) -> Result<Vec<Repair>, ArchiveError> {
+    repair_from(dir, &|_| 0)
+}
+
+/// As [`repair`], but reads a file only from the byte that `whole` names: there the last record begins
+/// that is known to be whole; 0 where nothing is known.
+pub fn repair_from(dir: &Path, whole: &dyn Fn(&str) -> u64) -> Result<Vec<Repair>, ArchiveError> {
     if !dir.exists() {
         return Ok(Vec::new());
     }
@@ -40,7 +46,7 @@ pub fn repair(dir: &Path) -> Result<Vec<Repair>, ArchiveError> {
         if CdxFile::open(&path)?.is_some_and(|cdx| cdx.covers == length) {
             continue;
         }
-        let kept_bytes = if length == 0 { Some(0) } else { torn_at(&path)? };
+        let kept_bytes = if length == 0 { Some(0) } else { torn_at(&path, whole(&name))? };
         let Some(kept_bytes) = kept_bytes else { continue };
         cut(&path, kept_bytes).map_err(ArchiveError::io(&path))?;
         repairs.push(Repair { file: name, kept_bytes, cut_bytes: length - kept_bytes });
@@ -50,9 +56,9 @@ pub fn repair(dir: &Path) -> Result<Vec<Repair>, ArchiveError> {
 
 /// Where a torn end begins: the file ends inside a member, or has only zeros from there on, as some
 /// file systems leave after a power failure.
-fn torn_at(path: &Path) -> Result<Option<u64>, ArchiveError> {
+fn torn_at(path: &Path, from: u64) -> Result<Option<u64>, ArchiveError> {
     let limits = Limits { verify_digests: false, ..Limits::default() };
-    let mut reader = WarcReader::open(path, limits)?;
+    let mut reader = WarcReader::open_at(path, from, limits)?;
     loop {
         match reader.next_record() {
             Ok(None) => return Ok(None),

@@ -6,6 +6,7 @@
 //! **Invariant.** The result depends on the configuration, the seeds and the answer only: a parser
 //! thread that has just got it and the replay of the archive a year later agree.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use archive::HttpResponse;
@@ -78,18 +79,24 @@ impl Answers {
             bytes: u64::try_from(http.body.len()).unwrap_or(u64::MAX),
             retry_after_ms: http.header("Retry-After").and_then(|value| wait_ms(value, date_s)),
             harvest,
+            ..Answered::default()
         }
+    }
+
+    /// The rules in a robots.txt; one that cannot be decoded (`None`) forbids everything.
+    pub(crate) fn robots(&self, body: Option<&[u8]>) -> Robots {
+        body.map_or_else(Robots::forbid_all, |body| Robots::parse(body, &self.agent))
     }
 
     fn harvest(&self, purpose: Purpose, url: &Url, http: &HttpResponse<'_>, out: &mut Harvest) {
         let Ok(body) = http.decoded_body(self.decoded_bytes_max) else {
             // A coding that nobody asked for: there is nothing to read, and rules may stand in it.
-            out.robots = (purpose == Purpose::Robots).then(Robots::forbid_all);
+            out.robots = (purpose == Purpose::Robots).then(|| self.robots(None));
             return;
         };
         match purpose {
             Purpose::Robots => {
-                let robots = Robots::parse(&body, &self.agent);
+                let robots = self.robots(Some(&body));
                 if self.sitemaps {
                     self.keep_sitemaps(url, robots.sitemaps(), out);
                 }
@@ -161,7 +168,7 @@ impl Answers {
         };
         match verdict {
             Ok(()) => out.redirect = Some(target.into()),
-            Err(refusal) => *out.refused.entry(refusal.name()).or_default() += 1,
+            Err(refusal) => *out.refused.entry(refusal.name().into()).or_default() += 1,
         }
     }
 }
@@ -170,11 +177,11 @@ fn keep(
     verdict: Result<(), Refusal>,
     url: Url,
     kept: &mut Vec<String>,
-    refused: &mut BTreeMap<&'static str, u64>,
+    refused: &mut BTreeMap<Cow<'static, str>, u64>,
 ) {
     match verdict {
         Ok(()) => kept.push(url.into()),
-        Err(refusal) => *refused.entry(refusal.name()).or_default() += 1,
+        Err(refusal) => *refused.entry(refusal.name().into()).or_default() += 1,
     }
 }
 

@@ -162,6 +162,14 @@ pub struct Config {
     /// How hosts are shared among the agents.
     pub assignment: AssignmentKind,
 
+    /// Whether pages that the collection has are asked for again.
+    pub recrawl: Recrawl,
+    /// The shortest time after which a page is due again, in seconds; also the time after its first
+    /// visit.
+    pub recrawl_min_s: u64,
+    /// The longest time after which a page is due again, in seconds.
+    pub recrawl_max_s: u64,
+
     /// Size at which the archive begins its next file, in bytes.
     pub archive_file_bytes_max: u64,
     /// Effort of the archive's compression, from 1 (fast) to 9 (small).
@@ -226,6 +234,19 @@ pub enum SieveKind {
     Memory,
     /// Sorted signatures on disk, memory flat.
     Offline,
+}
+
+/// Which of the pages that a collection has are asked for again.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Recrawl {
+    /// None.
+    #[default]
+    Never,
+    /// Those that are due by how often they have changed.
+    Due,
+    /// All.
+    All,
 }
 
 /// How hosts are shared among agents.
@@ -306,6 +327,9 @@ impl Default for Config {
             agent: 0,
             agents: 1,
             assignment: AssignmentKind::default(),
+            recrawl: Recrawl::default(),
+            recrawl_min_s: 24 * 3600,
+            recrawl_max_s: 90 * 24 * 3600,
             archive_file_bytes_max: 1 << 30,
             gzip_level: 1,
         }
@@ -355,6 +379,9 @@ impl Config {
         }
         if self.agent >= self.agents {
             return wrong("agent", "it must be less than `agents`");
+        }
+        if self.recrawl_min_s > self.recrawl_max_s {
+            return wrong("recrawl_min_s", "it must not be more than `recrawl_max_s`");
         }
         if !(1..=9).contains(&self.gzip_level) {
             return wrong("gzip_level", "it must be between 1 and 9");

@@ -23,18 +23,21 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::agents::read_inboxes;
 use crate::answer::Answers;
+use crate::checkpoint::VisitLogs;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::error::CrawlError;
 use crate::fetch::{Fetched, Fetcher};
 use crate::frontier::Frontier;
 use crate::guard::Guard;
-use crate::outcome::Visit;
+use crate::outcome::{Task, Visit};
 use crate::parser::{Dead, Event, PARSER, Parser};
-use crate::replay::{Replayed, replay};
+use crate::recrawl::{Epoch, Known};
+use crate::replay::{Replay, Replayed};
 use crate::report::{Report, Snapshot};
 use crate::rules::Rules;
 use crate::seeds::{all_seeds, write_seeds};
+use crate::standing::PAUSE;
 
 /// How often the watcher is told, and the stop flag looked at.
 const WATCH_MS: u64 = 200;
@@ -75,17 +78,26 @@ pub fn run(
 
     let config = Arc::new(config.clone());
     let rules = Rules::new(&config, &seeds);
+    let logs = VisitLogs::new(&dirs.frontier, &dirs.archive, &config, &seeds);
     let mut frontier = Frontier::create(&config, &seeds, &dirs.frontier)?;
     let answers = Arc::new(Answers::new(&config, rules.clone()));
     let first = first_urls(&dirs.frontier, &seeds, &rules, &config)?;
-    let mut teller = Teller { clock: Arc::clone(&clock), watch, started_ms, told_ms: None };
+    let pause = Pause::new(dirs.frontier.join(PAUSE));
+    let mut teller = Teller { clock: Arc::clone(&clock), watch, started_ms, told_ms: None, pause };
     let tick = &mut |frontier: &Frontier| teller.tell(frontier);
-    let replayed = replay(&dirs.archive, &mut frontier, &answers, &first, &*clock, stop, tick)?;
+    let replay =
+        Replay { dirs, config: &config, logs: &logs, answers: &answers, clock: &*clock, stop };
+    let replayed = replay.run(&mut frontier, &first, tick)?;
 
+    let known = replayed.known.clone();
     let mut coordinator = Coordinator { frontier, clock, stop, teller };
     coordinator.teller.tell(&coordinator.frontier);
     if !stop.load(Ordering::Relaxed) {
-        coordinator.crawl(dirs, &config, &answers)?;
+        coordinator.crawl(dirs, &config, &answers, &logs, known)?;
+    }
+    let is_over = !stop.load(Ordering::Relaxed);
+    if is_over && replayed.known.is_some() {
+        Epoch::end(&dirs.frontier)?;
     }
     coordinator.teller.told_ms = None;
     coordinator.teller.tell(&coordinator.frontier);
@@ -135,6 +147,8 @@ impl Coordinator<'_> {
         dirs: &Dirs,
         config: &Arc<Config>,
         answers: &Arc<Answers>,
+        logs: &VisitLogs,
+        known: Option<Arc<Known>>,
     ) -> Result<(), CrawlError> {
         let (fetched_in, fetched_out) = bounded(config.fetchers);
         let (events_in, events_out) = unbounded();
@@ -150,14 +164,20 @@ impl Coordinator<'_> {
                 let parser = Parser {
                     answers: Arc::clone(answers),
                     archive: WarcWriter::create(&dirs.archive, writer_options(config))?,
+                    log: logs.writer(),
                     clock: Arc::clone(&self.clock),
                     user_agent: config.user_agent_header(),
                 };
                 parsers.push(spawn(scope, parser, fetched_out.clone(), events_in.clone())?);
             }
             drop(fetched_out);
-            let fetchers =
-                Fetchers { runtime: &runtime, fetcher, fetched: fetched_in, events: events_in };
+            let fetchers = Fetchers {
+                runtime: &runtime,
+                fetcher,
+                known,
+                fetched: fetched_in,
+                events: events_in,
+            };
             let result = self.work(config.fetchers, &fetchers, &events_out);
             // With the last sender gone the parsers finish their files and end.
             drop(fetchers);
@@ -194,18 +214,19 @@ impl Coordinator<'_> {
                     return Ok(());
                 }
             }
-            while stopped_ms.is_none() && under_way < visits_max {
+            let is_held = stopped_ms.is_some() || self.teller.pause.look(now_ms);
+            while !is_held && under_way < visits_max {
                 let now_ms = self.clock.now_ms();
                 let Some(visit) = self.frontier.next(now_ms, self.clock.unix_s())? else { break };
                 fetchers.send(visit);
                 under_way += 1;
             }
-            if under_way == 0 && stopped_ms.is_none() && self.frontier.is_done() {
+            if under_way == 0 && !is_held && self.frontier.is_done() {
                 return Ok(());
             }
             self.teller.tell(&self.frontier);
             let is_full = under_way >= visits_max;
-            let wake_ms = self.frontier.next_ms().filter(|_| !is_full && stopped_ms.is_none());
+            let wake_ms = self.frontier.next_ms().filter(|_| !is_full && !is_held);
             let wait_ms = wake_ms.unwrap_or(u64::MAX).saturating_sub(now_ms).clamp(1, WATCH_MS);
             match events.recv_timeout(Duration::from_millis(wait_ms)) {
                 Ok(event) => {
@@ -236,6 +257,8 @@ impl Coordinator<'_> {
             damaged: replayed.damaged,
             resumed: replayed.resumed,
             interrupted: self.stop.load(Ordering::Relaxed),
+            recrawled: replayed.known.is_some(),
+            paused_ms: self.teller.pause.total_ms(self.clock.now_ms()),
             elapsed_ms: self.clock.now_ms().saturating_sub(started_ms),
             ..self.frontier.report()
         }
@@ -248,6 +271,7 @@ struct Teller<'a> {
     watch: &'a (dyn Fn(&Snapshot) + Sync),
     started_ms: u64,
     told_ms: Option<u64>,
+    pause: Pause,
 }
 
 impl Teller<'_> {
@@ -257,8 +281,44 @@ impl Teller<'_> {
         if self.told_ms.is_none_or(|told_ms| now_ms >= told_ms + WATCH_MS) {
             self.told_ms = Some(now_ms);
             let elapsed_ms = now_ms.saturating_sub(self.started_ms);
-            (self.watch)(&Snapshot { elapsed_ms, ..frontier.snapshot() });
+            let paused = self.pause.since_ms.is_some();
+            (self.watch)(&Snapshot { paused, elapsed_ms, ..frontier.snapshot() });
         }
+    }
+}
+
+/// The file `frontier/pause`: while it is there, no request is made.
+struct Pause {
+    path: PathBuf,
+    /// When it was last looked for.
+    looked_ms: Option<u64>,
+    /// Since when it was seen to be there.
+    since_ms: Option<u64>,
+    /// The pauses that are over.
+    total_ms: u64,
+}
+
+impl Pause {
+    fn new(path: PathBuf) -> Pause {
+        Pause { path, looked_ms: None, since_ms: None, total_ms: 0 }
+    }
+
+    /// Whether the run is to hold.
+    fn look(&mut self, now_ms: u64) -> bool {
+        if self.looked_ms.is_none_or(|looked_ms| now_ms >= looked_ms + WATCH_MS) {
+            self.looked_ms = Some(now_ms);
+            if self.path.exists() {
+                self.since_ms.get_or_insert(now_ms);
+            } else {
+                self.total_ms = self.total_ms(now_ms);
+                self.since_ms = None;
+            }
+        }
+        self.since_ms.is_some()
+    }
+
+    fn total_ms(&self, now_ms: u64) -> u64 {
+        self.total_ms + self.since_ms.map_or(0, |since_ms| now_ms.saturating_sub(since_ms))
     }
 }
 
@@ -266,6 +326,7 @@ impl Teller<'_> {
 struct Fetchers<'a> {
     runtime: &'a Runtime,
     fetcher: Arc<Fetcher>,
+    known: Option<Arc<Known>>,
     fetched: Sender<Fetched>,
     events: Sender<Event>,
 }
@@ -273,10 +334,12 @@ struct Fetchers<'a> {
 impl Fetchers<'_> {
     fn send(&self, visit: Visit) {
         let fetcher = Arc::clone(&self.fetcher);
+        let known = self.known.clone().filter(|_| visit.task == Task::Page);
         let (fetched, events) = (self.fetched.clone(), self.events.clone());
         self.runtime.spawn(async move {
             let mut dead = Dead { events: &events, stage: "fetcher", is_over: false };
-            let catch = fetcher.visit(visit).await;
+            let earlier = known.and_then(|known| known.earlier(&visit.url()));
+            let catch = fetcher.visit(visit, earlier).await;
             // There is room for every visit under way; nobody listens only when all is over.
             dead.is_over = fetched.send(catch).is_ok();
         });

@@ -2,7 +2,15 @@
 //! `outcome.rs`.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+impl CrawlError {
+    /// What becomes of an error of the system about `path`.
+    pub(crate) fn io(path: &Path) -> impl Fn(io::Error) -> CrawlError {
+        let path = path.to_owned();
+        move |source| CrawlError::Io { path: path.clone(), source }
+    }
+}
 
 /// Why a crawl could not begin or go on. What was archived before stays archived.
 #[derive(Debug, thiserror::Error)]

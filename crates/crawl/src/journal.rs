@@ -4,24 +4,34 @@
 //! HTTP does not say of it stands in headers of the response: `Crivello-Purpose` (`page`, `robots`,
 //! `sitemap`), `Crivello-Attempt`, `Crivello-Hops` and `Crivello-Robots-For`, the site whose
 //! robots.txt it is. A visit without an answer is a `metadata` record with the same as fields, and
-//! with `outcome` and `detail`; its purpose is `address` if it was the name server that failed. What does not: what follows from a record (`replay.rs`).
+//! with `outcome` and `detail`; its purpose is `address` if it was the name server that failed. An answer
+//! that is as an earlier one was is a `revisit` record, and every answer that was compared with an earlier
+//! one says by `Crivello-Before` what status that had. What does not: what follows from a record
+//! (`replay.rs`).
 //!
 //! **Invariant.** The response is the last record of a visit: a visit whose writing was cut short
 //! never took place.
 
 use archive::{
-    ArchiveError, Draft, Kind, Record, WarcWriter, http_block, parse_warc_fields, warc_fields,
+    ArchiveError, Draft, Kind, Location, Record, WarcWriter, date_text, http_block,
+    parse_warc_fields, warc_fields,
 };
 
 use crate::answer::Purpose;
 use crate::fetch::{ACCEPTED, Answer, CODING};
 use crate::outcome::{Failure, FailureKind, Task, Visit};
+use crate::recrawl::Earlier;
 use crate::site::Site;
 
 const PURPOSE: &str = "Crivello-Purpose";
 const ATTEMPT: &str = "Crivello-Attempt";
 const HOPS: &str = "Crivello-Hops";
 const ROBOTS_FOR: &str = "Crivello-Robots-For";
+/// The status of the capture that an answer was compared with.
+pub(crate) const BEFORE: &str = "Crivello-Before";
+
+const NOT_MODIFIED: &str = "http://netpreserve.org/warc/1.1/revisit/server-not-modified";
+const IDENTICAL: &str = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
 
 /// A visit as the archive tells it.
 #[derive(Debug, PartialEq, Eq)]
@@ -37,6 +47,22 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
+    /// What the records of a visit will tell; `None` if it was for an address.
+    pub(crate) fn of(visit: &Visit, failure: Option<FailureKind>) -> Option<Entry> {
+        let robots_for = match &visit.task {
+            Task::Resolve => return None,
+            Task::Robots { asker_site, .. } => Some(asker_site.key()),
+            Task::Page => None,
+        };
+        Some(Entry {
+            purpose: visit.purpose(),
+            attempts: visit.page.attempts,
+            hops: visit.page.hops,
+            robots_for: robots_for.filter(|&site| site != visit.site.key()).map(str::to_owned),
+            failure,
+        })
+    }
+
     /// What a record tells; `None` if it is not about a visit. A response of another crawler is a
     /// page, or a robots.txt by its name.
     pub(crate) fn read(record: &Record) -> Option<Entry> {
@@ -44,6 +70,8 @@ impl Entry {
         let fields;
         let (headers, is_answer) = match record.kind {
             Kind::Response => (&record.headers, true),
+            // That of another crawler may be about the page of another URL.
+            Kind::Revisit if record.header(PURPOSE).is_some() => (&record.headers, true),
             Kind::Metadata => {
                 fields = parse_warc_fields(&record.block);
                 (&fields, false)
@@ -76,17 +104,27 @@ impl Entry {
     }
 }
 
-/// Writes an answer; gives back its block.
+/// An answer as it was written.
+pub(crate) struct Written {
+    /// What the record has of the HTTP message.
+    pub(crate) block: Vec<u8>,
+    pub(crate) location: Location,
+    /// Whether it is as the earlier one was.
+    pub(crate) unchanged: bool,
+}
+
+/// Writes an answer; one that is as `earlier` was, as a revisit of it.
 pub(crate) fn write_answer(
     archive: &mut WarcWriter,
     visit: &Visit,
     date_s: i64,
     user_agent: &str,
     answer: &Answer,
-) -> Result<Vec<u8>, ArchiveError> {
+    earlier: Option<&Earlier>,
+) -> Result<Written, ArchiveError> {
     let url = visit.url();
     let address = visit.address.map(|address| address.to_string()).unwrap_or_default();
-    let request = request_block(visit, user_agent, answer);
+    let request = request_block(visit, user_agent, answer, earlier);
     archive.write(&Draft {
         kind: Kind::Request,
         date_s,
@@ -96,9 +134,13 @@ pub(crate) fn write_answer(
         block: request.as_bytes(),
         payload_offset: request.len(),
     })?;
+    let found = earlier.filter(|earlier| earlier.is_same(answer));
     let headers = answer.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
-    let (block, payload_offset) = http_block(&answer.status_line, headers, &answer.body);
+    let body: &[u8] = if found.is_some() { &[] } else { &answer.body };
+    let (block, payload_offset) = http_block(&answer.status_line, headers, body);
     let notes = notes(visit);
+    let revisit = found.map(|found| revisit(found, answer)).unwrap_or_default();
+    let before = earlier.map(|earlier| earlier.status.to_string());
     let mut extra: Vec<(&str, &str)> = vec![("WARC-IP-Address", &address)];
     if answer.is_truncated {
         extra.push(("WARC-Truncated", "length"));
@@ -106,27 +148,53 @@ pub(crate) fn write_answer(
     if answer.is_http2 {
         extra.push(("WARC-Protocol", "h2"));
     }
-    extra.extend(notes.iter().map(|(name, value)| (*name, value.as_str())));
-    archive.write(&Draft {
-        kind: Kind::Response,
+    extra.extend(revisit.iter().chain(&notes).map(|(name, value)| (*name, value.as_str())));
+    extra.extend(before.as_deref().map(|before| (BEFORE, before)));
+    if found.is_some() {
+        extra.push(("WARC-Refers-To-Target-URI", &url));
+    }
+    let location = archive.write(&Draft {
+        kind: if found.is_some() { Kind::Revisit } else { Kind::Response },
         date_s,
         target: Some(&url),
         content_type: "application/http;msgtype=response",
         extra: &extra,
         block: &block,
-        payload_offset,
+        payload_offset: if found.is_some() { 0 } else { payload_offset },
     })?;
-    Ok(block)
+    Ok(Written { block, location, unchanged: found.is_some() })
+}
+
+/// What a revisit says of the record that it found again.
+fn revisit(found: &Earlier, answer: &Answer) -> Vec<(&'static str, String)> {
+    let profile = if answer.status() == 304 { NOT_MODIFIED } else { IDENTICAL };
+    let mut headers = vec![
+        ("WARC-Profile", profile.to_owned()),
+        ("WARC-Refers-To-Date", date_text(found.date_s)),
+    ];
+    if !found.record_id.is_empty() {
+        headers.push(("WARC-Refers-To", format!("<{}>", found.record_id)));
+    }
+    headers.extend(found.digest.clone().map(|digest| ("WARC-Payload-Digest", digest)));
+    headers
 }
 
 /// What was asked, in the words of HTTP/1.1; what is secret in it is left out.
-fn request_block(visit: &Visit, user_agent: &str, answer: &Answer) -> String {
+fn request_block(
+    visit: &Visit,
+    user_agent: &str,
+    answer: &Answer,
+    earlier: Option<&Earlier>,
+) -> String {
     let mut request = format!(
         "GET {} HTTP/1.1\r\nhost: {}\r\nuser-agent: {user_agent}\r\naccept: {ACCEPTED}\r\n\
          accept-encoding: {CODING}\r\n",
         visit.page.path,
         visit.site.authority()
     );
+    if let Some((name, value)) = earlier.and_then(Earlier::condition) {
+        request.push_str(&format!("{name}: {value}\r\n"));
+    }
     if !visit.keep_alive && !answer.is_http2 {
         request.push_str("connection: close\r\n");
     }
@@ -144,7 +212,7 @@ pub(crate) fn write_failure(
     visit: &Visit,
     date_s: i64,
     failure: &Failure,
-) -> Result<(), ArchiveError> {
+) -> Result<Location, ArchiveError> {
     let notes = notes(visit);
     let mut fields = vec![("outcome", failure.kind.name()), ("detail", failure.detail.as_str())];
     fields.extend(notes.iter().map(|(name, value)| (*name, value.as_str())));
@@ -156,8 +224,7 @@ pub(crate) fn write_failure(
         extra: &[],
         block: &warc_fields(&fields),
         payload_offset: 0,
-    })?;
-    Ok(())
+    })
 }
 
 fn notes(visit: &Visit) -> Vec<(&'static str, String)> {

@@ -21,6 +21,7 @@
 mod agents;
 mod answer;
 mod assignment;
+mod checkpoint;
 mod clock;
 mod config;
 mod engine;
@@ -34,6 +35,7 @@ mod order;
 mod outcome;
 mod parser;
 mod politeness;
+mod recrawl;
 mod replay;
 mod report;
 mod robots;
@@ -41,12 +43,15 @@ mod rules;
 mod seeds;
 mod site;
 mod sitemap;
+mod standing;
 mod workbench;
 
 pub use answer::explain_robots;
 pub use assignment::{AgentId, Assignment, Modulo, Rendezvous};
 pub use clock::{Clock, SystemClock};
-pub use config::{AssignmentKind, Config, HostAuth, Order, PolitenessKind, Scope, SieveKind};
+pub use config::{
+    AssignmentKind, Config, HostAuth, Order, PolitenessKind, Recrawl, Scope, SieveKind,
+};
 pub use engine::{Dirs, run};
 pub use error::CrawlError;
 pub use order::{BreadthFirst, ShallowFirst, VisitOrder, Waiting};
@@ -57,4 +62,5 @@ pub use robots::{Robots, Verdict};
 pub use rules::{Refusal, Rules};
 pub use seeds::read_seeds;
 pub use site::{HostId, is_public};
+pub use standing::Standing;
 pub use workbench::Workbench;

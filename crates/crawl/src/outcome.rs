@@ -7,6 +7,7 @@
 //! **Invariant.** For every `Visit` handed out one `Done` comes back, unless the crawl is being
 //! stopped.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::net::IpAddr;
@@ -77,14 +78,25 @@ pub(crate) enum Outcome {
 }
 
 /// What the frontier needs to know of an answer.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 pub(crate) struct Answered {
     pub(crate) status: u16,
     /// Bytes of the body as sent.
     pub(crate) bytes: u64,
     /// What Retry-After asks for.
     pub(crate) retry_after_ms: Option<u64>,
+    /// The status of the capture that this one was compared with; 0 if there was none.
+    pub(crate) before: u16,
+    /// Whether it is as that one was.
+    pub(crate) unchanged: bool,
     pub(crate) harvest: Harvest,
+}
+
+impl Answered {
+    /// Whether there is a page to be had: it came with the answer, or is the one known before.
+    pub(crate) fn is_page(&self) -> bool {
+        self.status == 200 || self.unchanged && self.before == 200
+    }
 }
 
 /// What an answer leads to.
@@ -99,7 +111,7 @@ pub(crate) struct Harvest {
     /// Sitemaps to be read.
     pub(crate) sitemaps: Vec<String>,
     /// How many were not for this crawl, by the name of the refusal.
-    pub(crate) refused: BTreeMap<&'static str, u64>,
+    pub(crate) refused: BTreeMap<Cow<'static, str>, u64>,
 }
 
 /// Why there is no answer.

@@ -1,7 +1,8 @@
 //! The parsers: threads that archive what was fetched and read what it leads to (W2).
 //!
-//! What lives here: the loop of one such thread, which has an archive file of its own. What does not:
-//! what an answer means (`answer.rs`), how it is archived (`journal.rs`).
+//! What lives here: the loop of one such thread, which has an archive file of its own and its log of
+//! visits. What does not: what an answer means (`answer.rs`), how it is archived (`journal.rs`), what the
+//! log is good for (`checkpoint/`).
 //!
 //! **Invariant.** A visit is archived before the frontier hears of it. What was archived is on the
 //! medium a second later at most, as long as the thread has something to do, and when it ends.
@@ -9,14 +10,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use archive::{ArchiveError, WarcWriter, parse_http};
+use archive::{ArchiveError, HttpResponse, WarcWriter, parse_http};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 
 use crate::answer::Answers;
+use crate::checkpoint::{Circumstances, LogWriter, Settled};
 use crate::clock::Clock;
 use crate::fetch::{Catch, Fetched};
-use crate::journal;
-use crate::outcome::{Done, Outcome};
+use crate::journal::{self, Entry, Written};
+use crate::outcome::{Answered, Done, Outcome};
 
 /// How long an archived record may wait to be on the medium.
 const SYNC_MS: u64 = 1_000;
@@ -38,6 +40,7 @@ pub(crate) enum Event {
 pub(crate) struct Parser {
     pub(crate) answers: Arc<Answers>,
     pub(crate) archive: WarcWriter,
+    pub(crate) log: LogWriter,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) user_agent: String,
 }
@@ -46,7 +49,9 @@ impl Parser {
     /// Works until there is nothing more to come, or the archive fails.
     pub(crate) fn run(mut self, fetched: &Receiver<Fetched>, events: &Sender<Event>) {
         let mut dead = Dead { events, stage: PARSER, is_over: false };
-        let result = self.work(fetched, events).and_then(|()| self.archive.finish());
+        let result = self.work(fetched, events);
+        self.log.try_flush();
+        let result = result.and_then(|()| self.archive.finish());
         if let Err(error) = result {
             // If nobody listens any more, the crawl is over anyway.
             let _ = events.send(Event::Archive(error));
@@ -79,29 +84,67 @@ impl Parser {
             let now_ms = self.clock.now_ms();
             if is_dirty && now_ms >= synced_ms + SYNC_MS {
                 self.archive.sync()?;
+                self.log.try_flush();
                 (is_dirty, synced_ms) = (false, now_ms);
             }
         }
     }
 
     fn settle(&mut self, fetched: Fetched) -> Result<Done, ArchiveError> {
-        let Fetched { visit, finished_ms, date_s, result } = fetched;
+        let Fetched { visit, finished_ms, date_s, earlier, result } = fetched;
         let outcome = match result {
             Ok(Catch::Address { address, until_ms }) => Outcome::Resolved { address, until_ms },
             Ok(Catch::Answer(answer)) => {
-                let archive = &mut self.archive;
-                let block =
-                    journal::write_answer(archive, &visit, date_s, &self.user_agent, &answer)?;
+                let (archive, earlier) = (&mut self.archive, earlier.as_ref());
+                let agent = &self.user_agent;
+                let Written { block, location, unchanged } =
+                    journal::write_answer(archive, &visit, date_s, agent, &answer, earlier)?;
                 let http = parse_http(&block)?;
-                let url = visit.url();
-                Outcome::Answered(self.answers.read(visit.purpose(), &url, &http, date_s))
+                let before = earlier.map_or(0, |earlier| earlier.status);
+                let answered = self.log_visit(
+                    Entry::of(&visit, None).map(|entry| Circumstances {
+                        url: visit.url(),
+                        entry,
+                        date_s,
+                        location: &location,
+                        before,
+                        unchanged,
+                    }),
+                    Some(&http),
+                );
+                let bytes = u64::try_from(answer.body.len()).unwrap_or(u64::MAX);
+                Outcome::Answered(Answered { bytes, ..answered.unwrap_or_default() })
             }
             Err(failure) => {
-                journal::write_failure(&mut self.archive, &visit, date_s, &failure)?;
+                let location = journal::write_failure(&mut self.archive, &visit, date_s, &failure)?;
+                self.log_visit(
+                    Entry::of(&visit, Some(failure.kind)).map(|entry| Circumstances {
+                        url: visit.url(),
+                        entry,
+                        date_s,
+                        location: &location,
+                        before: 0,
+                        unchanged: false,
+                    }),
+                    None,
+                );
                 Outcome::Failed(failure)
             }
         };
         Ok(Done { visit, finished_ms, date_s, outcome })
+    }
+
+    /// Puts a visit that is archived into the log; gives back what its answer means.
+    fn log_visit(
+        &mut self,
+        circumstances: Option<Circumstances<'_>>,
+        http: Option<&HttpResponse<'_>>,
+    ) -> Option<Answered> {
+        let circumstances = circumstances?;
+        let location = circumstances.location;
+        let settled = Settled::new(circumstances, http, &self.answers);
+        self.log.push(location, &settled);
+        settled.answered
     }
 }
 

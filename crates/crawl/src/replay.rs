@@ -1,22 +1,27 @@
-//! Going on where an earlier run ended (W4): the archive is read again.
+//! Going on where an earlier run ended (W4): the visits of the archive once more, by their logs.
 //!
-//! What lives here: the two passes over the archive. The first puts the URLs into the sieve that need
-//! no further visit; the second reads what was archived for links, as if it had just been fetched.
-//! What does not: the repair of a torn archive, which comes before.
+//! What lives here: the passes over the visits. One puts the URLs into the sieve that need no further
+//! visit; the last offers all that the visits led to, as if they had just taken place. A recrawl has a pass
+//! before them, which finds out what is due again. What does not: the logs (`checkpoint/`), and when a
+//! page is due (`recrawl/`).
 //!
 //! **Invariant.** Afterwards the frontier is where it was when the last record was written, except
 //! that hosts set aside are tried again. A host keeps the silence that its last request asks for.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
-use archive::{Archive, ArchiveError, Record, parse_http};
+use archive::Archive;
 
 use crate::answer::{Answers, Purpose};
+use crate::checkpoint::{Settled, VisitLogs};
 use crate::clock::Clock;
+use crate::config::Config;
+use crate::engine::Dirs;
 use crate::error::CrawlError;
-use crate::frontier::Frontier;
-use crate::journal::Entry;
+use crate::frontier::{Frontier, Tally};
+use crate::recrawl::{Bounds, Epoch, Known, Schedule};
 
 /// What was found in the archive.
 #[derive(Debug, Default)]
@@ -25,69 +30,110 @@ pub(crate) struct Replayed {
     pub(crate) resumed: bool,
     /// Records that could not be read.
     pub(crate) damaged: u64,
+    /// The captures to compare answers with, if this is a recrawl.
+    pub(crate) known: Option<Arc<Known>>,
 }
 
-/// Brings an empty `frontier` to where the archive in `dir` ends; `tick` is called at every record.
-pub(crate) fn replay(
-    dir: &Path,
-    frontier: &mut Frontier,
-    answers: &Answers,
-    seeds: &[String],
-    clock: &dyn Clock,
-    stop: &AtomicBool,
-    tick: &mut dyn FnMut(&Frontier),
-) -> Result<Replayed, CrawlError> {
-    let mut replayed = Replayed::default();
-    archive::repair(dir)?;
-    let archive = if dir.exists() { Some(Archive::open(dir)?) } else { None };
-    if let Some(archive) = &archive {
-        replayed.damaged = each(archive, stop, &mut |url, entry, record| {
+/// What a replay needs.
+pub(crate) struct Replay<'a> {
+    pub(crate) dirs: &'a Dirs,
+    pub(crate) config: &'a Config,
+    pub(crate) logs: &'a VisitLogs,
+    pub(crate) answers: &'a Answers,
+    pub(crate) clock: &'a dyn Clock,
+    pub(crate) stop: &'a AtomicBool,
+}
+
+/// A recrawl, and what is due in it.
+struct Again {
+    schedule: Schedule,
+    /// For every file of the archive, whether it is from before.
+    is_old: Vec<bool>,
+}
+
+impl Again {
+    fn is_superseded(&self, file: usize, settled: &Settled) -> bool {
+        self.is_old.get(file) == Some(&true)
+            && settled.entry.purpose != Purpose::Robots
+            && self.schedule.is_due(settled)
+    }
+
+    fn tally(&self, file: usize, settled: &Settled) -> Tally {
+        match (self.is_superseded(file, settled), self.schedule.is_due(settled)) {
+            (true, _) => Tally::Superseded,
+            (false, true) => Tally::Anew,
+            (false, false) => Tally::Again,
+        }
+    }
+}
+
+impl Replay<'_> {
+    /// Brings an empty `frontier` to where the archive ends; `tick` is called at every visit.
+    pub(crate) fn run(
+        &self,
+        frontier: &mut Frontier,
+        seeds: &[String],
+        tick: &mut dyn FnMut(&Frontier),
+    ) -> Result<Replayed, CrawlError> {
+        let dir: &Path = &self.dirs.archive;
+        archive::repair_from(dir, &|name| self.logs.whole(name))?;
+        let archive = Archive::open(dir)?;
+        self.logs.complete(&archive, self.answers, self.stop, &mut || tick(frontier))?;
+        let again = self.again(&archive)?;
+        let mut replayed = Replayed::default();
+        replayed.damaged = self.logs.each(&archive, self.stop, &mut |file, settled| {
             replayed.resumed = true;
-            let status = parse_http(&record.block).map_or(0, |http| http.status);
             tick(frontier);
             // A URL that was read as a robots.txt may yet be a page: some redirect it to the home page.
-            if entry.purpose != Purpose::Robots && frontier.is_final(&entry, status) {
-                frontier.offer(url)?;
+            let status = settled.answered.as_ref().map_or(0, |answered| answered.status);
+            if settled.entry.purpose != Purpose::Robots
+                && frontier.is_final(&settled.entry, status)
+                && !again.as_ref().is_some_and(|again| again.is_superseded(file, &settled))
+            {
+                frontier.offer(&settled.url)?;
             }
             Ok(())
         })?;
         frontier.forget()?;
-    }
-    for seed in seeds {
-        frontier.offer(seed)?;
-    }
-    if let Some(archive) = &archive {
-        each(archive, stop, &mut |url, entry, record| {
-            let http = parse_http(&record.block).ok().filter(|_| entry.failure.is_none());
-            let answered = http.map(|http| answers.read(entry.purpose, url, &http, record.date_s));
-            tick(frontier);
-            frontier.replay(url, &entry, record.date_s, answered)
-        })?;
-    }
-    frontier.end_replay(clock.now_ms(), clock.unix_s())?;
-    Ok(replayed)
-}
-
-/// Hands every record about a visit to `take`; how many could not be read.
-fn each(
-    archive: &Archive,
-    stop: &AtomicBool,
-    take: &mut dyn FnMut(&str, Entry, &Record) -> Result<(), CrawlError>,
-) -> Result<u64, CrawlError> {
-    let mut damaged = 0;
-    for record in archive.records() {
-        if stop.load(Ordering::Relaxed) {
-            break;
-        }
-        match record {
-            Ok(record) => {
-                if let (Some(entry), Some(url)) = (Entry::read(&record), &record.target) {
-                    take(url, entry, &record)?;
+        // What is known comes before what is new, which a limit on a host's pages may keep out.
+        if let Some(again) = &again {
+            self.logs.each(&archive, self.stop, &mut |file, settled| {
+                if again.is_superseded(file, &settled) {
+                    frontier.offer_again(&settled.url, &settled.entry)?;
                 }
-            }
-            Err(error @ ArchiveError::Io { .. }) => return Err(error.into()),
-            Err(_) => damaged += 1,
+                Ok(())
+            })?;
         }
+        for seed in seeds {
+            frontier.offer(seed)?;
+        }
+        self.logs.each(&archive, self.stop, &mut |file, mut settled| {
+            tick(frontier);
+            let again = again.as_ref();
+            let tally = again.map_or(Tally::Again, |again| again.tally(file, &settled));
+            settled.read_robots(self.answers);
+            let Settled { url, entry, date_s, answered, .. } = settled;
+            frontier.replay(&url, &entry, date_s, answered, tally)
+        })?;
+        frontier.end_replay(self.clock.now_ms(), self.clock.unix_s())?;
+        replayed.known = again.map(|again| Arc::new(again.schedule.into_known(archive)));
+        Ok(replayed)
     }
-    Ok(damaged)
+
+    /// The recrawl that this run is, if it is one.
+    fn again(&self, archive: &Archive) -> Result<Option<Again>, CrawlError> {
+        let (now_s, files) = (self.clock.unix_s(), archive.files());
+        let begun = Epoch::begin(&self.dirs.frontier, self.config.recrawl, files, now_s)?;
+        let Some(epoch) = begun else { return Ok(None) };
+        let bounds = Bounds { min_s: self.config.recrawl_min_s, max_s: self.config.recrawl_max_s };
+        let mut schedule = Schedule::new(epoch.mode, bounds, epoch.begun_s);
+        let is_old: Vec<bool> = files.iter().map(|file| epoch.is_old(file)).collect();
+        self.logs.each(archive, self.stop, &mut |file, settled| {
+            if is_old[file] {
+                schedule.note(file, &settled);
+            }
+            Ok(())
+        })?;
+        Ok(Some(Again { schedule, is_old }))
+    }
 }

@@ -25,6 +25,8 @@ pub struct Snapshot {
     pub hosts_aside: u64,
     /// Visits under way.
     pub under_way: u64,
+    /// Whether the run holds because of `frontier/pause`.
+    pub paused: bool,
     /// Time since the run began.
     pub elapsed_ms: u64,
 }
@@ -34,8 +36,14 @@ pub struct Snapshot {
 pub struct Report {
     /// Pages archived in all, those of earlier runs included.
     pub pages: u64,
-    /// Pages archived by this run.
+    /// Pages archived by this run that were not known before.
     pub pages_new: u64,
+    /// Known pages that this run asked for again and found as they were.
+    pub unchanged: u64,
+    /// Known pages that this run found changed.
+    pub changed: u64,
+    /// Known pages that this run found to be gone.
+    pub deleted: u64,
     /// Requests made by this run.
     pub requests: u64,
     /// Bytes of bodies received by this run.
@@ -66,6 +74,10 @@ pub struct Report {
     pub resumed: bool,
     /// Whether it was stopped before its end.
     pub interrupted: bool,
+    /// Whether known pages were asked for again.
+    pub recrawled: bool,
+    /// How long it held because of `frontier/pause`.
+    pub paused_ms: u64,
     /// How long it took.
     pub elapsed_ms: u64,
     /// How seen URLs were remembered.

@@ -213,10 +213,16 @@ fn fate_of(record: &Record, options: &ExtractOptions) -> Option<(String, Fate)> 
     let fate = match record.kind {
         Kind::Response => response(record, &url?, options),
         Kind::Resource => resource(record, url.as_ref(), options)?,
+        Kind::Revisit if is_own(record) => Fate::Same,
         Kind::Metadata => Fate::Failed { what: outcome(&record.block)? },
         _ => return None,
     };
     Some((name, fate))
+}
+
+/// Whether our crawl wrote it: the revisits of others may be about any capture, even of another URL.
+fn is_own(record: &Record) -> bool {
+    record.header("Crivello-Purpose").is_some()
 }
 
 /// A robots.txt or a sitemap, by what the crawl noted when it fetched it.

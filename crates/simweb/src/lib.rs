@@ -21,6 +21,7 @@
 
 #![forbid(unsafe_code)]
 
+mod changes;
 mod connection;
 mod error;
 mod html;
@@ -39,6 +40,7 @@ mod truth;
 mod web;
 mod words;
 
+pub use changes::Changes;
 pub use error::SimwebError;
 pub use judge::{GAP_TOLERANCE_MS, Gap, Miscount, Verdict, address_gaps, judge};
 pub use log::LogLine;

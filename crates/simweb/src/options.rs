@@ -8,6 +8,8 @@ const HOSTS_MAX: u32 = 100_000;
 const PAGES_MAX: u32 = 1_000_000;
 /// Most loopback addresses; each one is a listening socket.
 const ADDRESSES_MAX: u32 = 60_000;
+/// Last edition: what each of them adds and takes away stays far from the middle of a site.
+pub(crate) const EDITION_MAX: u32 = 16;
 /// Longest mean latency.
 const LATENCY_MS_MAX: u64 = 60_000;
 
@@ -31,6 +33,9 @@ pub struct Options {
     pub error_rate: f64,
     /// Whether there are special hosts.
     pub oddities: bool,
+    /// How often the web has changed: each edition changes, deletes and adds a few pages of the
+    /// ordinary hosts; [`crate::Web::changes`] says which.
+    pub edition: u32,
     /// How many requests the server's log keeps; 0 keeps none, for load tests.
     pub log_lines_max: usize,
 }
@@ -46,6 +51,7 @@ impl Default for Options {
             latency_ms: 0,
             error_rate: 0.0,
             oddities: true,
+            edition: 0,
             log_lines_max: 1_000_000,
         }
     }
@@ -64,6 +70,9 @@ impl Options {
         }
         if !(1..=ADDRESSES_MAX).contains(&self.addresses) {
             return Err(fault("addresses", self.addresses.to_string(), "from 1 to 60000"));
+        }
+        if self.edition > EDITION_MAX {
+            return Err(fault("edition", self.edition.to_string(), "at most 16"));
         }
         if self.latency_ms > LATENCY_MS_MAX {
             return Err(fault("latency_ms", self.latency_ms.to_string(), "at most 60000"));

@@ -5,6 +5,10 @@
 //! which gives in-degrees a power law with exponent about 2. Every third host has a robots.txt
 //! that keeps out of `/drafts/`, every third one that allows all, and every third none.
 //!
+//! Each edition (see [`Options::edition`](crate::Options::edition)) changes the prose and the date of one
+//! page of a host, deletes the last page that is left of the first edition, and adds a page behind
+//! all others, to which its parent then links. Links to a deleted page stay; they lead nowhere.
+//!
 //! The mirror host has the pages of the first ordinary host; only the date in the footer differs,
 //! since links inside a host name no host.
 
@@ -12,6 +16,7 @@ use crate::{
     Host, Kind, Reply, Request, Web,
     html::{Href, Sheet},
     needle::needle,
+    options::EDITION_MAX,
     prose::Voice,
     random::{Random, key},
     words::{TOPICS, Topic},
@@ -33,6 +38,7 @@ enum Stream {
     Date,
     Section,
     Voice,
+    Edition,
 }
 
 /// The pages of one ordinary host, or of the mirror.
@@ -62,14 +68,40 @@ impl<'a> Site<'a> {
             return Reply::ok("text/html; charset=utf-8", b"<p>Not for robots.</p>".to_vec());
         }
         match self.number(request.path) {
-            Some(number) => self.page(number, request),
-            None => Reply::status(404),
+            Some(number) if self.is_there(number) => self.page(number, request),
+            _ => Reply::status(404),
         }
     }
 
-    /// How many pages there are.
+    /// How many pages there are, deleted ones included.
     pub(crate) fn pages(&self) -> u32 {
+        self.first_pages() + self.web.options().edition
+    }
+
+    /// How many pages there were before the first change.
+    fn first_pages(&self) -> u32 {
         self.web.options().pages_per_host
+    }
+
+    /// Whether a page was not deleted. What may be deleted has no pages below it, in any edition.
+    pub(crate) fn is_there(&self, number: u32) -> bool {
+        let pages = self.first_pages();
+        let deleted = pages.saturating_sub(self.web.options().edition)..pages;
+        let is_leaf = u64::from(number) * u64::from(BRANCH) + 1 >= u64::from(pages + EDITION_MAX);
+        !(deleted.contains(&number) && is_leaf && number > 0)
+    }
+
+    /// The edition in which a page got its present form; 0 if it never changed.
+    pub(crate) fn revision(&self, number: u32) -> u32 {
+        let pages = self.first_pages();
+        let is_changed = |edition: &u32| {
+            // Far from the end, where pages are deleted and added.
+            let middle = u64::from(pages.saturating_sub(EDITION_MAX).max(1));
+            let chosen = Random::new(self.key(*edition, Stream::Edition)).below(middle);
+            let added = pages + edition - 1;
+            u64::from(number) == chosen || number == added || number == (added - 1) / BRANCH
+        };
+        (1..=self.web.options().edition).rev().find(is_changed).unwrap_or(0)
     }
 
     /// The path of the forbidden page, if there is one.
@@ -136,7 +168,12 @@ impl<'a> Site<'a> {
     fn page(&self, number: u32, request: &Request<'_>) -> Reply {
         let date = self.date(number);
         let modified = date.strftime("%a, %d %b %Y 00:00:00 GMT").to_string();
-        let etag = key(&[self.key(number, Stream::Prose), u64::from(self.host.number)]);
+        let revision = self.revision(number);
+        let draw = match revision {
+            0 => self.key(number, Stream::Prose),
+            _ => key(&[self.key(number, Stream::Prose), u64::from(revision)]),
+        };
+        let etag = key(&[draw, u64::from(self.host.number)]);
         let etag = format!("\"{etag:016x}\"");
         let (navigation, contents, see_also) = self.links(number);
         let sheet = Sheet {
@@ -144,7 +181,7 @@ impl<'a> Site<'a> {
             site: &self.name(),
             title: &self.title(number),
             needle: &self.needle(number),
-            draw: self.key(number, Stream::Prose),
+            draw,
             date,
             charset: "utf-8",
             head: "",
@@ -173,7 +210,8 @@ impl<'a> Site<'a> {
         let mut random = Random::new(self.key(number, Stream::Links));
         let mut see_also = Vec::new();
         for _ in 0..2 + random.below(5) {
-            let page = u32::try_from(random.zipf(u64::from(self.pages()))).expect("below a u32");
+            let page = random.zipf(u64::from(self.first_pages()));
+            let page = u32::try_from(page).expect("below a u32");
             if random.below(3) > 0 {
                 see_also.push(Href::to(self.path(page), self.title(page)));
                 continue;
@@ -186,12 +224,13 @@ impl<'a> Site<'a> {
         (navigation, contents, see_also)
     }
 
-    /// A day in 2024 or 2025; the mirror's is forty days later.
+    /// A day in 2024 or 2025, a day more for each edition; the mirror's is forty days later.
     fn date(&self, number: u32) -> Date {
         let days = Random::new(self.key(number, Stream::Date)).below(650);
         let days = i64::try_from(days).expect("two years");
         let later = if self.host.kind == Kind::Mirror { 40 } else { 0 };
-        Date::constant(2024, 1, 1).saturating_add((days + later).days())
+        let changed = i64::from(self.revision(number));
+        Date::constant(2024, 1, 1).saturating_add((days + later + changed).days())
     }
 
     fn voice(&self) -> Voice {

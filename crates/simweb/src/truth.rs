@@ -147,6 +147,16 @@ impl Truth {
         self.pages.extend((0..pages).map(|page| listed(page).on(web, host)));
     }
 
+    /// Pages that an edition has deleted are linked to, and there is nothing to be had.
+    fn remove_deleted(&mut self, web: &Web, host: &Host) {
+        let site = web.site(host);
+        for page in (0..site.pages()).filter(|&page| !site.is_there(page)) {
+            let url = web.url(host, &site.path(page));
+            self.pages.retain(|page| page.url != url);
+            self.others.push(url);
+        }
+    }
+
     fn add_site(&mut self, web: &Web, host: &Host, cap: u64) {
         let site = web.site(host);
         let original = (host.kind == Kind::Mirror).then(|| &web.hosts()[1]);
@@ -157,6 +167,7 @@ impl Truth {
             language: site.language_code(),
             copy_of: original.map(|original| web.url(original, &site.path(page))),
         });
+        self.remove_deleted(web, host);
         self.forbidden.extend(site.draft().map(|path| web.url(host, path)));
     }
 

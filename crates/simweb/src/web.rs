@@ -4,7 +4,7 @@
 //! host's number and its own number whenever it is asked for.
 
 use crate::{
-    Options, Reply, Request, SimwebError, Truth,
+    Changes, Options, Reply, Request, SimwebError, Truth,
     ordinary::Site,
     portal,
     random::{Random, key, text_key},
@@ -228,6 +228,11 @@ impl Web {
     /// crawler never hears of. The truth is as large as the web.
     pub fn truth(&self, pages_per_host_max: u64) -> Truth {
         truth::truth(self, pages_per_host_max)
+    }
+
+    /// What has changed since an earlier edition of the same web.
+    pub fn changes(&self, since: u32) -> Changes {
+        Changes::of(self, since)
     }
 
     /// The addresses that are listened on: those of the hosts, but not the dead one's, and 127.0.0.1,

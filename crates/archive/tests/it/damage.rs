@@ -6,7 +6,7 @@ use std::path::Path;
 
 use archive::{
     Archive, ArchiveError, Limits, Location, Record, Repair, WarcReader, WarcWriter, WriterOptions,
-    repair,
+    repair, repair_from,
 };
 
 use crate::drafts::{
@@ -51,6 +51,46 @@ fn cut_anywhere_a_file_is_repaired_to_its_last_whole_record() {
         assert_eq!(path.exists(), kept_bytes > 0, "cut at {cut}");
         assert_eq!(read_folder(dir.path()), records[..whole], "cut at {cut}");
         assert_eq!(repair(dir.path()).expect("repaired"), [], "a second time, cut at {cut}");
+    }
+}
+
+/// Whichever record is known to be whole, the repair is the same, and so is what is read from there on.
+#[test]
+fn a_repair_from_a_whole_record_on_is_the_same() {
+    let (bytes, records) = small();
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join(FILE);
+    for cut in 0..=bytes.len() {
+        fs::write(&path, &bytes[..cut]).expect("written");
+        let expected = repair(dir.path()).expect("repaired");
+        let whole = ends(&records).iter().filter(|&&end| end <= cut as u64).count();
+        for (number, record) in records[..whole].iter().enumerate() {
+            let from = record.location.offset;
+            fs::write(&path, &bytes[..cut]).expect("written");
+            let repaired = repair_from(dir.path(), &|_| from).expect("repaired");
+            assert_eq!(repaired, expected, "cut at {cut}, from {from}");
+            let archive = Archive::open(dir.path()).expect("listed");
+            let read = archive.records_from(FILE, from).expect("it is there");
+            let read: Vec<_> = read.map(|record| record.expect("a record")).collect();
+            assert_eq!(read, records[number..whole], "cut at {cut}, from {from}");
+        }
+    }
+    assert!(Archive::open(dir.path()).expect("listed").records_from("../x", 0).is_err());
+}
+
+#[test]
+fn the_records_of_one_file_end_with_it() {
+    let (bytes, records) = small();
+    let dir = tempfile::tempdir().expect("a folder");
+    for name in ["a.warc.gz", "b.warc.gz", "c.warc.gz"] {
+        fs::write(dir.path().join(name), &bytes).expect("written");
+    }
+    let archive = Archive::open(dir.path()).expect("listed");
+    for name in archive.files() {
+        let read = archive.records_from(name, 0).expect("it is there");
+        let read: Vec<_> = read.map(|record| record.expect("a record")).collect();
+        assert!(read.iter().all(|record| record.location.file == *name), "{name}");
+        assert_eq!(read.len(), records.len(), "{name}");
     }
 }
 

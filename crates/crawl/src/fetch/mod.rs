@@ -32,6 +32,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::error::CrawlError;
 use crate::outcome::{Failure, FailureKind, Task, Visit};
+use crate::recrawl::Earlier;
 use crate::robots;
 use crate::site::Site;
 
@@ -60,6 +61,14 @@ pub(crate) struct Answer {
     pub(crate) secrets: Vec<HeaderName>,
 }
 
+impl Answer {
+    /// The status; 0 if the line has none.
+    pub(crate) fn status(&self) -> u16 {
+        let status = self.status_line.split(' ').nth(1);
+        status.and_then(|status| status.parse().ok()).unwrap_or(0)
+    }
+}
+
 /// What a visit brought.
 #[derive(Debug)]
 pub(crate) enum Catch {
@@ -73,6 +82,8 @@ pub(crate) struct Fetched {
     pub(crate) visit: Visit,
     pub(crate) finished_ms: u64,
     pub(crate) date_s: i64,
+    /// The capture that an answer is to be compared with.
+    pub(crate) earlier: Option<Earlier>,
     pub(crate) result: Result<Catch, Failure>,
 }
 
@@ -109,13 +120,15 @@ impl Fetcher {
     }
 
     /// Does what a visit is for.
-    pub(crate) async fn visit(&self, visit: Visit) -> Fetched {
+    pub(crate) async fn visit(&self, visit: Visit, earlier: Option<Earlier>) -> Fetched {
         let date_s = self.clock.unix_s();
         let result = match (&visit.task, visit.address) {
             (Task::Resolve, _) | (_, None) => self.resolve(&visit.site).await,
-            (_, Some(address)) => self.get(&visit, address).await.map(Catch::Answer),
+            (_, Some(address)) => {
+                self.get(&visit, address, earlier.as_ref()).await.map(Catch::Answer)
+            }
         };
-        Fetched { visit, finished_ms: self.clock.now_ms(), date_s, result }
+        Fetched { visit, finished_ms: self.clock.now_ms(), date_s, earlier, result }
     }
 
     async fn resolve(&self, site: &Site) -> Result<Catch, Failure> {
@@ -124,9 +137,14 @@ impl Fetcher {
         Ok(Catch::Address { address, until_ms: self.clock.now_ms().saturating_add(ttl_ms) })
     }
 
-    async fn get(&self, visit: &Visit, address: IpAddr) -> Result<Answer, Failure> {
+    async fn get(
+        &self,
+        visit: &Visit,
+        address: IpAddr,
+        earlier: Option<&Earlier>,
+    ) -> Result<Answer, Failure> {
         if let Some(mut sender) = self.pool.take(visit.site.key(), address, self.clock.now_ms()) {
-            let (request, secrets) = self.request(visit, sender.is_http2())?;
+            let (request, secrets) = self.request(visit, sender.is_http2(), earlier)?;
             match self.send(&mut sender, request).await {
                 Ok(response) => return self.receive(visit, sender, response, secrets).await,
                 // It was closed before it took the request.
@@ -138,7 +156,7 @@ impl Fetcher {
             timeout(self.connect_timeout, self.connector.connect(&visit.site, address))
                 .await
                 .map_err(|_| Failure::new(FailureKind::Connect, "no connection in time"))??;
-        let (request, secrets) = self.request(visit, sender.is_http2())?;
+        let (request, secrets) = self.request(visit, sender.is_http2(), earlier)?;
         let response = self.send(&mut sender, request).await.map_err(|(_, failure)| failure)?;
         self.receive(visit, sender, response, secrets).await
     }
@@ -148,6 +166,7 @@ impl Fetcher {
         &self,
         visit: &Visit,
         is_http2: bool,
+        earlier: Option<&Earlier>,
     ) -> Result<(Request<Empty<Bytes>>, Vec<HeaderName>), Failure> {
         let unusable = |error: &dyn Error| Failure::new(FailureKind::Protocol, error);
         // HTTP/2 has scheme and authority beside the path, and no connection to close.
@@ -156,6 +175,10 @@ impl Fetcher {
         let mut request = Request::new(Empty::new());
         *request.uri_mut() = uri.map_err(|error| unusable(&error))?;
         let headers = request.headers_mut();
+        if let Some((name, value)) = earlier.and_then(Earlier::condition) {
+            let value = HeaderValue::from_str(value);
+            headers.insert(name, value.map_err(|error| unusable(&error))?);
+        }
         if !is_http2 {
             let host = HeaderValue::from_str(visit.site.authority());
             headers.insert(HOST, host.map_err(|error| unusable(&error))?);

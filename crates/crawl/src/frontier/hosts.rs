@@ -6,6 +6,7 @@
 //! **Invariant.** `waiting` is the sum of what waits at the hosts; the workbench holds exactly the
 //! hosts that are `Listed`; `asides` exactly those that are `Aside`.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -41,6 +42,17 @@ const ASIDES_MAX: u32 = 2;
 pub(super) struct Mark {
     pub(super) hops: u8,
     pub(super) sitemap: bool,
+}
+
+/// What a visit of an earlier run counts for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tally {
+    /// The first of its URL counts; a later one counts only for what it changed.
+    Again,
+    /// The first one since the URL became due again.
+    Anew,
+    /// Nothing: its URL is due again, and the next visit counts.
+    Superseded,
 }
 
 pub(super) struct Hosts {
@@ -170,9 +182,9 @@ impl Hosts {
         }
     }
 
-    pub(super) fn refuse(&mut self, refused: &BTreeMap<&'static str, u64>) {
-        for (&name, times) in refused {
-            *self.report.refused.entry(name.to_owned()).or_default() += times;
+    pub(super) fn refuse(&mut self, refused: &BTreeMap<Cow<'static, str>, u64>) {
+        for (name, times) in refused {
+            *self.report.refused.entry(name.clone().into_owned()).or_default() += times;
         }
     }
 
@@ -380,7 +392,7 @@ impl Hosts {
                     Task::Robots { asker, .. } => {
                         self.settle_robots(&visit, asker, answered, date_s, finished_ms);
                     }
-                    _ => self.settle_page(id, visit.page.sitemap, answered.status),
+                    _ => self.settle_page(id, visit.page.sitemap, &answered),
                 }
                 // A Crawl-delay that has just become known counts at once.
                 let host = &mut self.table[index(id)];
@@ -393,16 +405,25 @@ impl Hosts {
         }
     }
 
-    fn settle_page(&mut self, id: HostId, is_sitemap: bool, status: u16) {
+    fn settle_page(&mut self, id: HostId, is_sitemap: bool, answered: &Answered) {
         let host = &mut self.table[index(id)];
         host.requests += 1;
         host.asides = 0;
-        if status == 200 && !is_sitemap {
+        let (status, before) = (answered.status, answered.before);
+        if answered.is_page() && !is_sitemap {
             host.pages += 1;
             self.report.pages += 1;
-            self.report.pages_new += 1;
         }
         self.report.redirects += u64::from(is_redirect(status));
+        let count = match status {
+            _ if is_sitemap => return,
+            _ if answered.unchanged => &mut self.report.unchanged,
+            200 if before == 200 => &mut self.report.changed,
+            200 => &mut self.report.pages_new,
+            404 | 410 if before == 200 => &mut self.report.deleted,
+            _ => return,
+        };
+        *count += 1;
     }
 
     fn settle_robots(
@@ -563,6 +584,7 @@ impl Hosts {
         entry: &Entry,
         date_s: i64,
         answered: Option<Answered>,
+        tally: Tally,
     ) {
         let Some((site, _)) = Site::split(url) else { return };
         let Some(id) = self.id(site) else { return };
@@ -580,10 +602,17 @@ impl Hosts {
             }
             return;
         }
-        host.requests += 1;
-        if status == 200 && entry.purpose == Purpose::Page {
-            host.pages += 1;
-            self.report.pages += 1;
+        let answered = answered.unwrap_or_default();
+        let was_counted = answered.before > 0 && tally == Tally::Again;
+        if tally == Tally::Superseded {
+            return;
+        }
+        host.requests += u64::from(!was_counted);
+        if entry.purpose == Purpose::Page && !is_passing_status(status) {
+            let (now, before) = (answered.is_page(), was_counted && answered.before == 200);
+            for pages in [&mut host.pages, &mut self.report.pages] {
+                *pages = (*pages + u64::from(now)).saturating_sub(u64::from(before));
+            }
         }
     }
 
@@ -646,6 +675,7 @@ impl Hosts {
             hosts: self.table.len() as u64,
             hosts_aside: self.asides.len() as u64,
             under_way: self.under_way as u64,
+            paused: false,
             elapsed_ms: 0,
         }
     }

@@ -27,6 +27,7 @@ use crate::journal::Entry;
 use crate::outcome::{Answered, Done, Harvest, Outcome, Visit};
 use crate::report::{Report, Snapshot};
 
+pub(crate) use hosts::Tally;
 use hosts::{Hosts, Mark};
 
 /// How long an offline sieve gathers before it is flushed for want of work.
@@ -141,13 +142,23 @@ impl Frontier {
         entry: &Entry,
         date_s: i64,
         answered: Option<Answered>,
+        tally: Tally,
     ) -> Result<(), CrawlError> {
         let mut answered = answered;
         if let Some(answered) = &mut answered {
             self.harvest(entry.purpose, entry.hops, &mut answered.harvest)?;
         }
-        self.hosts.replay(url, entry, date_s, answered);
+        self.hosts.replay(url, entry, date_s, answered, tally);
         Ok(())
+    }
+
+    /// Puts a URL in that an earlier run visited and that is due again.
+    pub(crate) fn offer_again(&mut self, url: &str, entry: &Entry) -> Result<(), CrawlError> {
+        let mark = Mark { hops: entry.hops, sitemap: entry.purpose == Purpose::Sitemap };
+        if mark.hops > 0 || mark.sitemap {
+            self.hosts.mark(url, mark);
+        }
+        self.offer(url)
     }
 
     /// Ends the replay: what is still to be visited joins the queues.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use page::Url;
 
-use super::Frontier;
+use super::{Frontier, Tally};
 use crate::answer::Purpose;
 use crate::assignment::{AgentId, Assignment as _, Rendezvous};
 use crate::config::Config;
@@ -492,7 +492,7 @@ fn check_rest(date_s: i64, status: u16, retry_after_ms: Option<u64>, wanted_ms: 
     };
     let answered = Answered { status, retry_after_ms, ..Answered::default() };
     let answered = (status > 0).then_some(answered);
-    walk.frontier.replay("http://a/x", &entry, date_s, answered).expect("no files");
+    walk.frontier.replay("http://a/x", &entry, date_s, answered, Tally::Again).expect("no files");
     walk.frontier.end_replay(0, 0).expect("no files");
     walk.run(u64::MAX);
     // Its address is asked for as soon as it may be visited.

@@ -4,7 +4,8 @@
 //! not: the pages' text, which stays in the parts.
 //!
 //! **Invariant.** Entries are strictly increasing by (SURT, URL); redirects and fates by URL. The
-//! newest capture counts, except that a failed try never hides an earlier answer.
+//! newest capture counts, except that a failed try never hides an earlier answer, and that one which
+//! found the page as it was gives the earlier one its date.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -188,11 +189,18 @@ enum Standing {
 #[derive(Default)]
 pub(crate) struct DirectoryBuilder {
     standings: BTreeMap<(String, String), (i64, Standing)>,
+    /// When a URL was last found as it was before.
+    same: BTreeMap<(String, String), i64>,
 }
 
 impl DirectoryBuilder {
     pub(crate) fn add(&mut self, url: String, date_s: i64, fate: Fate, pointer: PagePointer) {
         let key = (archive::surt(&url), url.clone());
+        if matches!(fate, Fate::Same) {
+            let same_s = self.same.entry(key).or_insert(date_s);
+            *same_s = date_s.max(*same_s);
+            return;
+        }
         let answer = !matches!(fate, Fate::Failed { .. });
         if let Some((held_s, held)) = self.standings.get(&key) {
             let held_answer = !matches!(held, Standing::Failed(_));
@@ -213,17 +221,24 @@ impl DirectoryBuilder {
             Fate::Redirect { target } => Standing::Redirect(target),
             Fate::Gone { what } => Standing::Gone(what),
             Fate::Failed { what } => Standing::Failed(what),
+            Fate::Same => return,
         };
         self.standings.insert(key, (date_s, standing));
     }
 
     pub(crate) fn finish(self) -> Directory {
         let mut directory = Directory::default();
-        for ((_, url), (_, standing)) in self.standings {
+        for (key, (_, standing)) in self.standings {
             match standing {
-                Standing::Page(entry) => directory.entries.push(entry),
-                Standing::Redirect(target) => directory.redirects.push((url, target)),
-                Standing::Gone(what) | Standing::Failed(what) => directory.others.push((url, what)),
+                Standing::Page(mut entry) => {
+                    let same_s = self.same.get(&key).copied();
+                    entry.date_s = entry.date_s.max(same_s.unwrap_or(entry.date_s));
+                    directory.entries.push(entry);
+                }
+                Standing::Redirect(target) => directory.redirects.push((key.1, target)),
+                Standing::Gone(what) | Standing::Failed(what) => {
+                    directory.others.push((key.1, what));
+                }
             }
         }
         directory.redirects.sort_unstable();

@@ -109,6 +109,8 @@ pub enum Fate {
         /// For people: `timeout`, `status 503`.
         what: String,
     },
+    /// It was found as it was before.
+    Same,
 }
 
 impl Fate {
@@ -133,6 +135,7 @@ impl Fate {
                 out.push(3);
                 put_text(out, what);
             }
+            Self::Same => out.push(4),
         }
     }
 
@@ -147,6 +150,7 @@ impl Fate {
             1 => Self::Redirect { target: take_text(input)? },
             2 => Self::Gone { what: take_text(input)? },
             3 => Self::Failed { what: take_text(input)? },
+            4 => Self::Same,
             _ => return None,
         };
         Some((url, date_s, fate))

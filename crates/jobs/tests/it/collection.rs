@@ -51,6 +51,24 @@ impl Small {
         writer.finish().expect("finished");
     }
 
+    /// Archives that a URL was found as it was before, in a file of its own.
+    pub(crate) fn revisit(&self, url: &str, date_s: i64, extra: &[(&str, &str)]) {
+        let mut writer =
+            WarcWriter::create(&self.collection.archive_dir(), WriterOptions::default())
+                .expect("a writer");
+        let draft = Draft {
+            kind: Kind::Revisit,
+            date_s,
+            target: Some(url),
+            content_type: "application/http; msgtype=response",
+            extra,
+            block: b"HTTP/1.1 304 Not Modified\r\n\r\n",
+            payload_offset: 0,
+        };
+        writer.write(&draft).expect("written");
+        writer.finish().expect("finished");
+    }
+
     /// All stages.
     pub(crate) fn build(&self) -> Built {
         let collection = &self.collection;

@@ -72,6 +72,36 @@ fn the_newest_answer_counts_and_a_failure_hides_nothing() {
 }
 
 #[test]
+fn a_page_found_as_it_was_keeps_its_content_and_takes_the_new_date() {
+    const PAGE: [(&str, &str); 1] = [("Crivello-Purpose", "page")];
+    let small = Small::new();
+    small.archive(&[
+        ("http://a.test/", 10, html("<title>Stays</title>", &prose(1))),
+        ("http://b.test/", 10, html("<title>Was</title>", &prose(2))),
+        ("http://c.test/", 10, html("<title>Of another crawler</title>", &prose(3))),
+        ("http://d.test/", 10, "HTTP/1.1 404 Not Found\r\n\r\n".to_owned()),
+    ]);
+    small.revisit("http://a.test/", 20, &PAGE);
+    small.revisit("http://a.test/", 30, &PAGE);
+    small.revisit("http://b.test/", 20, &PAGE);
+    small.archive(&[("http://b.test/", 30, html("<title>Is</title>", &prose(4)))]);
+    small.revisit("http://c.test/", 20, &[]);
+    small.revisit("http://d.test/", 20, &PAGE);
+    small.revisit("http://e.test/", 20, &PAGE);
+    small.build();
+    let table = PageTable::open(&small.collection.pages_dir()).expect("a table");
+    let directory = table.directory();
+    let pages: Vec<_> =
+        directory.entries().iter().map(|entry| (entry.url.as_str(), entry.date_s)).collect();
+    assert_eq!(pages, [("http://a.test/", 30), ("http://b.test/", 30), ("http://c.test/", 10)]);
+    assert_eq!(directory.other("http://d.test/"), Some("status 404"));
+    assert_eq!(directory.other("http://e.test/"), None);
+    let index = Index::open(&small.collection.index_dir()).expect("an index");
+    let record = |doc| index.segments()[0].record(DocId(doc)).expect("a record").title;
+    assert_eq!([record(0), record(1)], ["Stays", "Is"]);
+}
+
+#[test]
 fn links_become_arcs_and_anchors_through_redirects() {
     let small = Small::new();
     let body = |links: &str, number| format!("{links}{}", prose(number));

@@ -56,6 +56,12 @@ fn check_walk(walk: &Walk, truth: &Truth) {
 }
 
 #[test]
+fn the_reachable_pages_of_a_later_edition_are_its_truth() {
+    let web = Web::new(Options { edition: 5, ..Options::default() }, 8080).expect("good options");
+    check_walk(&walk_in_memory(&web, CAP), &web.truth(CAP));
+}
+
+#[test]
 fn the_reachable_pages_are_the_truth() {
     let web = Web::new(Options::default(), 8080).expect("good options");
     let truth = web.truth(CAP);

@@ -114,3 +114,43 @@ proptest! {
         prop_assert!(known.contains(&reply.status), "{}", reply.status);
     }
 }
+
+/// What differs between the replies of two editions is what the web says has changed.
+#[test]
+fn the_changes_of_an_edition_are_known() {
+    let options = |edition| Options { edition, hosts: 4, pages_per_host: 25, ..Options::default() };
+    let editions: Vec<_> = [0, 1, 3].map(|edition| web(options(edition))).into_iter().collect();
+    for (before, after) in [(0, 1), (0, 2), (1, 2)] {
+        let (before, after) = (&editions[before], &editions[after]);
+        let (was, is) = (replies(before), replies(after));
+        let find = |list: &[(String, Reply)], url: &str| {
+            list.iter().find(|(known, _)| known == url).map(|(_, reply)| reply.clone())
+        };
+        let mut changes = simweb::Changes::default();
+        for (url, reply) in &was {
+            let (host, path) = split(url);
+            match find(&is, url) {
+                None => {
+                    assert_eq!(after.respond(&Request::get(host, path)).status, 404, "{url}");
+                    changes.deleted.push(url.clone());
+                }
+                Some(now) => {
+                    let tags = (reply.header("ETag"), now.header("ETag"));
+                    assert_eq!(reply.body == now.body, tags.0 == tags.1 && *reply == now, "{url}");
+                    if reply.body != now.body {
+                        changes.changed.push(url.clone());
+                    }
+                }
+            }
+        }
+        let added = is.iter().filter(|(url, _)| find(&was, url).is_none());
+        changes.added = added.map(|(url, _)| url.clone()).collect();
+        let since = before.options().edition;
+        assert_eq!(after.changes(since), changes);
+        let editions = after.options().edition - since;
+        let hosts = 5; // the mirror is one, too
+        let expected = usize::try_from(hosts * editions).expect("a few");
+        assert_eq!((changes.deleted.len(), changes.added.len()), (expected, expected));
+        assert!(changes.changed.len() > expected, "{changes:?}");
+    }
+}

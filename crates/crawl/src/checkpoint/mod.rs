@@ -1,0 +1,213 @@
+//! The checkpoint of a crawl (W4): a compact log of every visit beside the archive, so that a crawl goes on
+//! in seconds without parsing its pages again.
+//!
+//! What lives here: [`VisitLogs`], the folder `frontier/visits` with one log for each archive file;
+//! `row.rs` is what a log keeps of a visit, `file.rs` how it stands on disk. What does not: what follows
+//! from the visits (`replay.rs`).
+//!
+//! **Invariant.** The archive is the only source of truth. A log says the same as its archive file up to
+//! the byte that it covers; from there on, and where a log is missing, damaged, of another configuration
+//! or of another file, the archive is read and the log made again. A log that cannot be written costs
+//! the next run some time and nothing else.
+//!
+//! Reference: `docs/formats/frontier.md`.
+
+mod file;
+mod row;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use archive::{Archive, ArchiveError};
+use page::Url;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::answer::Answers;
+use crate::config::{Config, Scope};
+use crate::error::CrawlError;
+
+use file::LogReader;
+pub(crate) use file::LogWriter;
+pub(crate) use row::{Circumstances, Settled};
+
+/// The logs of a crawl.
+#[derive(Debug, Clone)]
+pub(crate) struct VisitLogs {
+    dir: PathBuf,
+    archive: PathBuf,
+    identity: u64,
+}
+
+impl VisitLogs {
+    /// The logs in `frontier` of the files in `archive`, as a crawl with these settings reads them.
+    pub(crate) fn new(
+        frontier: &Path,
+        archive: &Path,
+        config: &Config,
+        seeds: &[Url],
+    ) -> VisitLogs {
+        VisitLogs {
+            dir: frontier.join("visits"),
+            archive: archive.to_owned(),
+            identity: identity(config, seeds),
+        }
+    }
+
+    /// A writer that keeps up with an archive that is being written.
+    pub(crate) fn writer(&self) -> LogWriter {
+        LogWriter::new(self.clone())
+    }
+
+    /// Where the last record of an archive file begins that the log knows to be whole; 0 if none.
+    pub(crate) fn whole(&self, name: &str) -> u64 {
+        self.skim(name).map_or(0, |reader| reader.last())
+    }
+
+    /// Brings the log of every file of the archive up to date, and removes those of no file.
+    pub(crate) fn complete(
+        &self,
+        archive: &Archive,
+        answers: &Answers,
+        stop: &AtomicBool,
+        tick: &mut dyn FnMut(),
+    ) -> Result<(), CrawlError> {
+        fs::create_dir_all(&self.dir).map_err(CrawlError::io(&self.dir))?;
+        let names: BTreeSet<PathBuf> = archive.files().iter().map(|name| self.path(name)).collect();
+        for entry in fs::read_dir(&self.dir).map_err(CrawlError::io(&self.dir))? {
+            let path = entry.map_err(CrawlError::io(&self.dir))?.path();
+            if !names.contains(&path) {
+                fs::remove_file(&path).map_err(CrawlError::io(&path))?;
+            }
+        }
+        for name in archive.files() {
+            self.complete_one(archive, name, answers, stop, tick)?;
+        }
+        Ok(())
+    }
+
+    fn complete_one(
+        &self,
+        archive: &Archive,
+        name: &str,
+        answers: &Answers,
+        stop: &AtomicBool,
+        tick: &mut dyn FnMut(),
+    ) -> Result<(), CrawlError> {
+        let warc = self.archive.join(name);
+        let length = fs::metadata(&warc).map_err(CrawlError::io(&warc))?.len();
+        let reader = self.skim(name);
+        let covered = reader.as_ref().map_or(0, LogReader::covered);
+        if covered == length && reader.is_some() {
+            return Ok(());
+        }
+        let path = self.path(name);
+        let mut writer = self.writer();
+        writer.go_on(name, reader.as_ref()).map_err(CrawlError::io(&path))?;
+        let records = match archive.records_from(name, covered) {
+            Err(error @ ArchiveError::Io { .. }) => return Err(error.into()),
+            records => records,
+        };
+        for record in records.into_iter().flatten() {
+            if stop.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+            tick();
+            match record {
+                Ok(record) => {
+                    if let Some(settled) = Settled::of_record(&record, answers) {
+                        writer.add(&settled).map_err(CrawlError::io(&path))?;
+                    }
+                }
+                Err(error @ ArchiveError::Io { .. }) => return Err(error.into()),
+                Err(_) => writer.add_damage(),
+            }
+        }
+        writer.end(length).map_err(CrawlError::io(&path))
+    }
+
+    /// Hands every visit to `take`, with the place of its file among `archive.files()`; how many records
+    /// could not be read. Visits that no log covers are left out.
+    pub(crate) fn each(
+        &self,
+        archive: &Archive,
+        stop: &AtomicBool,
+        take: &mut dyn FnMut(usize, Settled) -> Result<(), CrawlError>,
+    ) -> Result<u64, CrawlError> {
+        let mut damaged = 0;
+        for (place, name) in archive.files().iter().enumerate() {
+            let Some(mut reader) = self.reader(name) else { continue };
+            while let Some(block) = reader.next_block() {
+                damaged += u64::from(block.damaged);
+                for settled in block.rows {
+                    if stop.load(Ordering::Relaxed) {
+                        return Ok(damaged);
+                    }
+                    take(place, settled)?;
+                }
+            }
+        }
+        Ok(damaged)
+    }
+
+    fn reader(&self, name: &str) -> Option<LogReader> {
+        LogReader::open(&self.path(name), &self.archive.join(name), self.identity)
+    }
+
+    /// A reader that has come to the end of what is good.
+    fn skim(&self, name: &str) -> Option<LogReader> {
+        let mut reader = self.reader(name)?;
+        while reader.next_block().is_some() {}
+        Some(reader)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.join(format!("{name}.log"))
+    }
+}
+
+/// Tells settings under which pages lead to other links from those under which they lead to the same. A key
+/// that is not known to make no difference makes one.
+fn identity(config: &Config, seeds: &[Url]) -> u64 {
+    let same = Config::default();
+    let config = Config {
+        contact: same.contact,
+        delay_ms: same.delay_ms,
+        ip_delay_ms: same.ip_delay_ms,
+        crawl_delay_ms_max: same.crawl_delay_ms_max,
+        fetchers: same.fetchers,
+        fetch_threads: same.fetch_threads,
+        parsers: same.parsers,
+        idle_connections_max: same.idle_connections_max,
+        pages_max: same.pages_max,
+        pages_per_host_max: same.pages_per_host_max,
+        requests_per_host_max: same.requests_per_host_max,
+        waiting_per_host_max: same.waiting_per_host_max,
+        waiting_max: same.waiting_max,
+        hosts_max: same.hosts_max,
+        connect_timeout_ms: same.connect_timeout_ms,
+        timeout_ms: same.timeout_ms,
+        body_timeout_ms: same.body_timeout_ms,
+        retries: same.retries,
+        retry_ms: same.retry_ms,
+        retry_after_s_max: same.retry_after_s_max,
+        host_failures_max: same.host_failures_max,
+        set_aside_s: same.set_aside_s,
+        resolve: same.resolve,
+        recrawl: same.recrawl,
+        recrawl_min_s: same.recrawl_min_s,
+        recrawl_max_s: same.recrawl_max_s,
+        archive_file_bytes_max: same.archive_file_bytes_max,
+        gzip_level: same.gzip_level,
+        ..config.clone()
+    };
+    let seeds: Vec<&str> = match config.scope {
+        Scope::Any => Vec::new(),
+        _ => seeds.iter().map(Url::as_str).collect(),
+    };
+    let text = format!("{} {config:?} {seeds:?}", env!("CARGO_PKG_VERSION"));
+    xxh3_64(text.as_bytes())
+}

@@ -1,0 +1,120 @@
+//! Rows and logs by themselves; whole crawls are resumed in `tests/it/resume.rs`.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::sync::Arc;
+
+use archive::Archive;
+use proptest::prelude::*;
+
+use super::row::{Rows, decode};
+use super::*;
+use crate::answer::Purpose;
+use crate::clock::SystemClock;
+use crate::engine::{Dirs, run};
+use crate::journal::Entry;
+use crate::outcome::{Answered, FailureKind, Harvest};
+use crate::rules::Rules;
+
+/// All visits that the logs tell of.
+fn rows(logs: &VisitLogs, archive: &Archive) -> Vec<(usize, Settled)> {
+    let mut rows = Vec::new();
+    let never = AtomicBool::new(false);
+    let damaged = logs.each(archive, &never, &mut |file, settled| {
+        rows.push((file, settled));
+        Ok(())
+    });
+    assert_eq!(damaged.expect("it never fails"), 0);
+    rows
+}
+
+/// What a run logs as it goes is what the archive tells afterwards.
+#[test]
+fn a_log_says_what_its_archive_says() {
+    let options = simweb::Options { hosts: 3, pages_per_host: 10, ..simweb::Options::default() };
+    let server = simweb::Server::start(options).expect("loopback has room for a server");
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let dirs = Dirs { archive: dir.path().join("archive"), frontier: dir.path().join("frontier") };
+    let config = Config {
+        delay_ms: 10,
+        ip_delay_ms: 0,
+        retry_ms: 10,
+        scope: Scope::Any,
+        pages_per_host_max: 12,
+        body_bytes_max: 1 << 20,
+        archive_file_bytes_max: 30_000,
+        resolve: server.web().resolve(),
+        ..Config::default()
+    };
+    let never = AtomicBool::new(false);
+    let clock = Arc::new(SystemClock::new());
+    run(&dirs, &config, &server.web().seeds(), clock, &never, &|_| {}).expect("it runs");
+
+    let archive = Archive::open(&dirs.archive).expect("the crawl made it");
+    assert!(archive.files().len() > 3, "{:?}", archive.files());
+    let logs = VisitLogs::new(&dirs.frontier, &dirs.archive, &config, &[]);
+    let written = rows(&logs, &archive);
+    assert!(written.len() > 100, "{}", written.len());
+    let records = archive.records().map(|record| record.expect("the crawl wrote it"));
+    let answers = Answers::new(&config, Rules::new(&config, &[]));
+    let visits = records.filter_map(|record| Settled::of_record(&record, &answers)).count();
+    assert_eq!(written.len(), visits, "all of them, without a look into the archive");
+
+    fs::remove_dir_all(dirs.frontier.join("visits")).expect("there are logs");
+    logs.complete(&archive, &answers, &never, &mut || {}).expect("a good archive");
+    assert_eq!(rows(&logs, &archive), written);
+}
+
+fn url() -> impl Strategy<Value = String> {
+    "http://[ab]/[a-c]{0,3}"
+}
+
+prop_compose! {
+    fn answered()(
+        (status, bytes, before, unchanged) in (0..600_u16, any::<u64>(), 0..600_u16, any::<bool>()),
+        retry_after_ms in any::<Option<u64>>(),
+        redirect in prop::option::of(url()),
+        links in prop::collection::vec(url(), 0..5),
+        sitemaps in prop::collection::vec(url(), 0..3),
+        refused in prop::collection::btree_map("[a-c]{1,2}", any::<u64>(), 0..3),
+    ) -> Answered {
+        let refused: BTreeMap<_, _> =
+            refused.into_iter().map(|(name, times)| (name.into(), times)).collect();
+        let harvest = Harvest { robots: None, redirect, links, sitemaps, refused };
+        Answered { status, bytes, retry_after_ms, before, unchanged, harvest }
+    }
+}
+
+prop_compose! {
+    fn settled()(
+        url in url(),
+        purpose in prop::sample::select(vec![Purpose::Page, Purpose::Robots, Purpose::Sitemap]),
+        (attempts, hops) in any::<(u8, u8)>(),
+        robots_for in prop::option::of(url()),
+        failure in prop::option::of(prop::sample::select(FailureKind::ALL.to_vec())),
+        (date_s, offset, length, payload) in any::<(i64, u64, u64, u64)>(),
+        answered in prop::option::of(answered()),
+    ) -> Settled {
+        let entry = Entry { purpose, attempts, hops, robots_for, failure };
+        Settled::plain(url, entry, date_s, (offset, length), payload, answered)
+    }
+}
+
+proptest! {
+    #[test]
+    fn rows_are_read_back(settled in prop::collection::vec(settled(), 0..8)) {
+        let mut rows = Rows::default();
+        for row in &settled {
+            rows.push(row);
+        }
+        prop_assert_eq!(decode(&rows.bytes, rows.count), Some(settled));
+        prop_assert_eq!(decode(&rows.bytes, rows.count + 1), None);
+    }
+
+    #[test]
+    fn any_bytes_are_rows_or_none(
+        bytes in prop::collection::vec(any::<u8>(), 0..200), count in 0..9_u32,
+    ) {
+        let _ = decode(&bytes, count);
+    }
+}

@@ -1,0 +1,185 @@
+//! When a page is due again: by how often it was found changed.
+//!
+//! What lives here: the history of every URL, drawn from the visits of the archive; the estimate of how
+//! often it changes; and [`Known`], which finds the last capture of a URL that is due. What does not:
+//! politeness, which decides when in a run it is visited.
+//!
+//! **Invariant.** The schedule depends on the visits in the archive, the bounds and the moment only. About
+//! 64 bytes are kept for a URL, and only in a run that recrawls.
+//!
+//! Reference: J. Cho, H. Garcia-Molina, "Estimating frequency of change", ACM TOIT 3(3), 2003: of n visits
+//! at intervals of I, of which X found no change, the rate is −ln((X + ½)/(n + ½))/I, less biased than
+//! the share of visits that found one, since a page may change more than once between two visits.
+
+use std::collections::HashMap;
+
+use archive::{Archive, Location};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::Earlier;
+use crate::answer::Purpose;
+use crate::checkpoint::Settled;
+use crate::config::Recrawl;
+
+/// The shortest and the longest time after which a page is due again, in seconds.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Bounds {
+    pub(crate) min_s: u64,
+    pub(crate) max_s: u64,
+}
+
+/// What was seen of a URL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct History {
+    first_s: i64,
+    last_s: i64,
+    /// Visits after the first, and how many of them found no change.
+    visits: u32,
+    same: u32,
+    status: u16,
+    payload: u64,
+    /// The last answer with a body: the number of its file, and its place.
+    file: u32,
+    offset: u64,
+    length: u64,
+}
+
+impl History {
+    /// Seconds after the last visit until the next one.
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    fn interval_s(&self, bounds: Bounds) -> u64 {
+        let span_s = u64::try_from(self.last_s - self.first_s).unwrap_or(0);
+        if self.visits == 0 || span_s == 0 {
+            return bounds.min_s;
+        }
+        let visits = f64::from(self.visits);
+        let rate = -((f64::from(self.same) + 0.5) / (visits + 0.5)).ln() * visits / span_s as f64;
+        // A page that was never seen to change has told that for as long as it was watched, not for ever.
+        let watched_s = span_s.saturating_mul(2).max(bounds.min_s);
+        let interval_s = std::time::Duration::try_from_secs_f64(1.0 / rate);
+        let interval_s = interval_s.map_or(u64::MAX, |interval| interval.as_secs());
+        interval_s.min(watched_s).clamp(bounds.min_s, bounds.max_s)
+    }
+}
+
+/// The histories of all URLs, by the hash of the URL.
+#[derive(Debug)]
+pub(crate) struct Schedule {
+    mode: Recrawl,
+    bounds: Bounds,
+    now_s: i64,
+    histories: HashMap<u64, History>,
+}
+
+impl Schedule {
+    /// One for a recrawl that began at `now_s`.
+    pub(crate) fn new(mode: Recrawl, bounds: Bounds, now_s: i64) -> Schedule {
+        Schedule { mode, bounds, now_s, histories: HashMap::new() }
+    }
+
+    /// Takes note of a visit from before the recrawl, by the number of its file.
+    pub(crate) fn note(&mut self, file: usize, settled: &Settled) {
+        let Some(answered) = &settled.answered else { return };
+        let passing = answered.status == 429 || (500..=599).contains(&answered.status);
+        let (Ok(file), false) = (u32::try_from(file), passing) else { return };
+        if settled.entry.purpose == Purpose::Robots {
+            return;
+        }
+        let &Settled { date_s, payload, offset, length, .. } = settled;
+        let status = answered.status;
+        let fresh = History {
+            first_s: date_s,
+            last_s: date_s,
+            visits: 0,
+            same: 0,
+            status,
+            payload,
+            file,
+            offset,
+            length,
+        };
+        let Some(history) = self.histories.get_mut(&key(&settled.url)) else {
+            if !answered.unchanged {
+                self.histories.insert(key(&settled.url), fresh);
+            }
+            return;
+        };
+        let first_s = history.first_s.min(date_s);
+        if date_s < history.last_s {
+            history.first_s = first_s;
+            return;
+        }
+        let is_same = answered.unchanged || (history.status, history.payload) == (status, payload);
+        let (visits, same) = (history.visits + 1, history.same + u32::from(is_same));
+        if answered.unchanged {
+            history.last_s = date_s;
+        } else {
+            *history = fresh;
+        }
+        (history.first_s, history.visits, history.same) = (first_s, visits, same);
+    }
+
+    /// Whether a URL is to be asked for again. A sitemap always is: it names the pages that are new.
+    pub(crate) fn is_due(&self, settled: &Settled) -> bool {
+        let Some(history) = self.histories.get(&key(&settled.url)) else { return false };
+        if self.mode == Recrawl::All || settled.entry.purpose == Purpose::Sitemap {
+            return true;
+        }
+        let interval_s = i64::try_from(history.interval_s(self.bounds)).unwrap_or(i64::MAX);
+        history.last_s.saturating_add(interval_s) <= self.now_s
+    }
+
+    /// The captures themselves, for the run that is to come.
+    pub(crate) fn into_known(self, archive: Archive) -> Known {
+        Known { archive, histories: self.histories }
+    }
+}
+
+/// Finds the last capture of a URL.
+#[derive(Debug)]
+pub(crate) struct Known {
+    archive: Archive,
+    histories: HashMap<u64, History>,
+}
+
+impl Known {
+    /// The last answer with a body that came from `url`; `None` if there is none, or it cannot be read.
+    pub(crate) fn earlier(&self, url: &str) -> Option<Earlier> {
+        let &History { file, offset, length, .. } = self.histories.get(&key(url))?;
+        let file = self.archive.files().get(usize::try_from(file).ok()?)?.clone();
+        let record = self.archive.read(&Location { file, offset, length }).ok()?;
+        (record.target.as_deref() == Some(url)).then(|| Earlier::of(&record))?
+    }
+}
+
+fn key(url: &str) -> u64 {
+    xxh3_64(url.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DAY_S: u64 = 24 * 3600;
+    const BOUNDS: Bounds = Bounds { min_s: DAY_S, max_s: 100 * DAY_S };
+
+    #[track_caller]
+    fn check(visits: u32, same: u32, days: u64, wanted_days: u64) {
+        let last_s = i64::try_from(days * DAY_S).expect("a few days");
+        let (status, payload, file, offset, length) = (200, 0, 0, 0, 0);
+        let history =
+            History { first_s: 0, last_s, visits, same, status, payload, file, offset, length };
+        assert_eq!(history.interval_s(BOUNDS) / DAY_S, wanted_days, "{visits} {same} {days}");
+    }
+
+    #[test]
+    fn what_changes_often_is_due_soon() {
+        check(0, 0, 0, 1); // seen once
+        check(10, 10, 10, 20); // never changed in ten days
+        check(10, 10, 1000, 100); // nor in a thousand: the bound
+        check(10, 0, 100, 3); // changed at each of ten visits, ten days apart: 10 / ln 21
+        check(10, 5, 100, 15); // at every other one: 10 / ln(10.5 / 5.5)
+        check(10, 9, 100, 99); // once: 10 / ln(10.5 / 9.5)
+        check(10, 0, 1, 1); // the bound
+    }
+}

@@ -1,0 +1,33 @@
+//! What the files of the frontier tell about a crawl while nobody runs it, or beside the run.
+//!
+//! What lives here: [`Standing`], for `crivello status`. What does not: the counts of a run (`report.rs`).
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::error::CrawlError;
+use crate::recrawl::Epoch;
+
+/// The file whose presence holds a crawl.
+pub(crate) const PAUSE: &str = "pause";
+
+/// What is still to be done with a crawl.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Standing {
+    /// Whether `frontier/pause` holds it.
+    pub paused: bool,
+    /// When the recrawl began that is not over, in seconds since 1970.
+    pub recrawl_since_s: Option<i64>,
+}
+
+impl Standing {
+    /// Looks into the folder `frontier`.
+    pub fn read(frontier: &Path) -> Result<Standing, CrawlError> {
+        let epoch = Epoch::read(frontier)?;
+        Ok(Standing {
+            paused: frontier.join(PAUSE).exists(),
+            recrawl_since_s: epoch.map(|epoch| epoch.begun_s),
+        })
+    }
+}

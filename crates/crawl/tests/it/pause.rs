@@ -1,0 +1,35 @@
+//! A crawl that is held by `frontier/pause`.
+
+use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use crawl::{Config, Snapshot, SystemClock, run};
+
+use crate::support::{config, dirs, server};
+
+#[test]
+fn a_crawl_holds_while_the_file_is_there() {
+    let server = server();
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let pause = dir.path().join("frontier/pause");
+    fs::create_dir_all(dir.path().join("frontier")).expect("a folder");
+    fs::write(&pause, "").expect("a file");
+    let (paused, after) = (AtomicU64::new(0), AtomicU64::new(0));
+    let watch = |snapshot: &Snapshot| {
+        if snapshot.paused {
+            assert_eq!(server.log().len(), 0, "asked while paused");
+            if paused.fetch_add(1, Ordering::Relaxed) == 2 {
+                fs::remove_file(&pause).expect("it is there");
+            }
+        } else {
+            after.fetch_max(snapshot.pages, Ordering::Relaxed);
+        }
+    };
+    let config = Config { pages_max: 20, ..config(&server) };
+    let (seeds, stop) = (server.web().seeds(), AtomicBool::new(false));
+    let clock = Arc::new(SystemClock::new());
+    let report = run(&dirs(dir.path()), &config, &seeds, clock, &stop, &watch).expect("it runs");
+    assert!(paused.into_inner() >= 3 && after.into_inner() == 20, "{report:?}");
+    assert!(report.pages == 20 && report.paused_ms >= 400, "{report:?}");
+}

@@ -1,0 +1,314 @@
+//! Recrawls of a web that has changed, and of one that has not (V6).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::env;
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use archive::{Archive, Kind, Record};
+use crawl::{Clock, Config, Recrawl, Report, SystemClock, run};
+use simweb::{Changes, Options, Server};
+
+use crate::support::{PAGES_PER_HOST, archived, config, crawl, crawl_until, dirs};
+
+const DAY_S: i64 = 24 * 3600;
+
+fn plain() -> Options {
+    Options {
+        hosts: 5,
+        pages_per_host: 25,
+        addresses: 16,
+        seed: 7,
+        oddities: false,
+        ..Options::default()
+    }
+}
+
+fn start(options: Options) -> Server {
+    Server::start(options).expect("loopback has room for a server")
+}
+
+/// The next edition, at the same port.
+fn change(server: Server) -> Server {
+    let mut options = server.web().options().clone();
+    options.port = server.port();
+    options.edition += 1;
+    server.stop();
+    start(options)
+}
+
+fn all(config: &Config) -> Config {
+    Config { recrawl: Recrawl::All, ..config.clone() }
+}
+
+/// The records about pages in files that are not in `files`.
+fn new_records(dir: &Path, files: &[String]) -> Vec<Record> {
+    let archive = Archive::open(&dir.join("archive")).expect("the crawl made it");
+    let records = archive.records().map(|record| record.expect("the crawl wrote it"));
+    let is_new = |record: &Record| {
+        !files.contains(&record.location.file)
+            && record.header("Crivello-Purpose").is_some_and(|purpose| purpose == "page")
+    };
+    records.filter(is_new).collect()
+}
+
+fn files(dir: &Path) -> Vec<String> {
+    Archive::open(&dir.join("archive")).expect("the crawl made it").files().to_vec()
+}
+
+/// What the records say has changed.
+fn noticed(records: &[Record]) -> Changes {
+    let mut changes = Changes::default();
+    for record in records.iter().filter(|record| record.kind == Kind::Response) {
+        let status = archive::parse_http(&record.block).expect("an answer").status;
+        let url = record.target.clone().expect("a target");
+        match (record.header("Crivello-Before"), status) {
+            (Some("200"), 200) => changes.changed.push(url),
+            (Some("200"), 404) => changes.deleted.push(url),
+            (None, 200) => changes.added.push(url),
+            other => panic!("{url}: {other:?}"),
+        }
+    }
+    for list in [&mut changes.changed, &mut changes.deleted, &mut changes.added] {
+        list.sort_unstable();
+    }
+    changes
+}
+
+#[test]
+fn an_unchanged_web_costs_only_not_modified() {
+    let server = start(plain());
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let config = config(&server);
+    let first = crawl(dir.path(), &config, &server.web().seeds()).expect("it runs");
+    assert!(!first.recrawled && first.pages > 100, "{first:?}");
+    let (requests, before) = (server.log().len(), files(dir.path()));
+    let second = crawl(dir.path(), &all(&config), &[]).expect("it runs");
+    assert!(second.recrawled, "{second:?}");
+    assert_eq!((second.pages, second.unchanged), (first.pages, first.pages), "{second:?}");
+    assert_eq!((second.changed, second.deleted, second.pages_new), (0, 0, 0), "{second:?}");
+    let log = server.log().split_off(requests);
+    let pages: Vec<_> = log.iter().filter(|line| line.path != "/robots.txt").collect();
+    assert_eq!(pages.len() as u64, first.pages);
+    assert!(pages.iter().all(|line| line.status == 304), "{pages:?}");
+    let records = new_records(dir.path(), &before);
+    assert_eq!(records.len() as u64, first.pages);
+    for record in records {
+        assert_eq!(record.kind, Kind::Revisit);
+        let profile = record.header("WARC-Profile").unwrap_or_default();
+        assert!(profile.ends_with("server-not-modified"), "{profile}");
+        assert!(record.header("WARC-Refers-To").is_some(), "{record:?}");
+        assert!(record.header("WARC-Payload-Digest").is_some(), "{record:?}");
+    }
+    // And the crawl is over: nothing is asked for without being told to.
+    let requests = server.log().len();
+    let third = crawl(dir.path(), &config, &[]).expect("it runs");
+    assert_eq!((third.pages, third.recrawled), (first.pages, false), "{third:?}");
+    assert_eq!(server.log().len(), requests);
+}
+
+#[test]
+fn an_unchanged_web_with_all_its_oddities_has_not_changed() {
+    let server = start(Options { oddities: true, ..plain() });
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let config = config(&server);
+    let first = crawl(dir.path(), &config, &server.web().seeds()).expect("it runs");
+    let second = crawl(dir.path(), &all(&config), &[]).expect("it runs");
+    assert_eq!((second.changed, second.deleted, second.pages_new), (0, 0, 0), "{second:?}");
+    assert_eq!(second.pages, first.pages);
+    let archived = archived(dir.path());
+    let twice: Vec<_> = archived.iter().filter(|(_, times)| **times > 1).collect();
+    assert!(twice.is_empty(), "{twice:?}");
+}
+
+#[test]
+fn exactly_what_has_changed_is_noticed() {
+    let server = start(plain());
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let config = config(&server);
+    crawl(dir.path(), &config, &server.web().seeds()).expect("it runs");
+    let mut server = server;
+    for edition in 0..2 {
+        server = change(server);
+        let before = files(dir.path());
+        let report = crawl(dir.path(), &all(&config), &[]).expect("it runs");
+        let wanted = server.web().changes(edition);
+        assert!(wanted.changed.len() >= 5 && wanted.deleted.len() == 5, "{wanted:?}");
+        assert_eq!(noticed(&new_records(dir.path(), &before)), wanted);
+        let count = |urls: &[String]| urls.len() as u64;
+        assert_eq!(
+            (report.changed, report.deleted, report.pages_new),
+            (count(&wanted.changed), count(&wanted.deleted), count(&wanted.added))
+        );
+        assert_eq!(report.pages, server.web().truth(PAGES_PER_HOST).pages.len() as u64);
+        // Resumed without a recrawl, the count is the same.
+        let report = crawl(dir.path(), &config, &[]).expect("it runs");
+        assert_eq!(report.pages, server.web().truth(PAGES_PER_HOST).pages.len() as u64);
+    }
+}
+
+#[test]
+fn a_recrawl_that_was_stopped_goes_on_and_asks_nothing_twice() {
+    let server = start(plain());
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let config = config(&server);
+    crawl(dir.path(), &config, &server.web().seeds()).expect("it runs");
+    let (server, before) = (change(server), files(dir.path()));
+    let first = crawl_until(dir.path(), &all(&config), &[], 40).expect("it runs");
+    assert!(first.interrupted && first.recrawled && first.waiting > 0, "{first:?}");
+    // With its logs gone, and without being told that it is a recrawl.
+    std::fs::remove_dir_all(dir.path().join("frontier/visits")).expect("there are logs");
+    let second = crawl(dir.path(), &config, &[]).expect("it goes on");
+    assert!(second.recrawled && !second.interrupted, "{second:?}");
+    assert_eq!(noticed(&new_records(dir.path(), &before)), server.web().changes(0));
+    assert_eq!(second.pages, server.web().truth(PAGES_PER_HOST).pages.len() as u64);
+    let mut times: BTreeMap<(String, String), u32> = BTreeMap::new();
+    for line in server.log().into_iter().filter(|line| line.path != "/robots.txt") {
+        *times.entry((line.host, line.path)).or_default() += 1;
+    }
+    times.retain(|_, times| *times > 1);
+    assert!(times.is_empty(), "asked for twice: {times:?}");
+}
+
+/// The clock of this machine, some days later.
+struct Later(SystemClock, i64);
+
+impl Clock for Later {
+    fn now_ms(&self) -> u64 {
+        self.0.now_ms()
+    }
+
+    fn unix_s(&self) -> i64 {
+        self.0.unix_s() + self.1
+    }
+}
+
+/// A run `days` later; the paths that were asked for, and the report.
+fn crawl_later(
+    server: &Server,
+    dir: &Path,
+    config: &Config,
+    half_days: i64,
+) -> (BTreeSet<String>, Report) {
+    let requests = server.log().len();
+    let clock = Arc::new(Later(SystemClock::new(), half_days * DAY_S / 2));
+    let stop = AtomicBool::new(false);
+    let report = run(&dirs(dir), config, &server.web().seeds(), clock, &stop, &|_| {});
+    let log = server.log().split_off(requests).into_iter();
+    let url = |host: &str, path: &str| format!("http://{host}:{}{path}", server.port());
+    let pages = log.filter(|line| line.path != "/robots.txt");
+    (pages.map(|line| url(&line.host, &line.path)).collect(), report.expect("it runs"))
+}
+
+#[test]
+fn what_changes_often_is_asked_for_often() {
+    let server = start(plain());
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let config = Config { recrawl: Recrawl::Due, ..config(&server) };
+    let (every, report) = crawl_later(&server, dir.path(), &config, 0);
+    let pages = every.len();
+    assert!(pages > 100 && !report.recrawled, "there was nothing to ask for again");
+    // Nothing is due within a day, everything after two.
+    let (asked, report) = crawl_later(&server, dir.path(), &config, 1);
+    assert!(asked.is_empty() && report.recrawled && report.pages == pages as u64, "{report:?}");
+    let server = change(server);
+    let (asked, report) = crawl_later(&server, dir.path(), &config, 4);
+    let changes = server.web().changes(0);
+    assert_eq!(report.changed, changes.changed.len() as u64);
+    assert_eq!(asked.len(), pages + changes.added.len());
+    // Two days later those are due that had changed, and those that were seen for the first time.
+    let (asked, report) = crawl_later(&server, dir.path(), &config, 8);
+    let due = [changes.changed, changes.deleted, changes.added].concat();
+    let due: BTreeSet<String> = due.into_iter().collect();
+    assert_eq!(asked, due);
+    // Nothing changed but that what is gone is gone still.
+    assert_eq!((report.changed, report.deleted, report.pages_new), (0, 0, 0), "{report:?}");
+    // All the others when they have been left alone for twice the time that they were watched.
+    let (asked, _) = crawl_later(&server, dir.path(), &config, 13);
+    assert_eq!(asked, every.difference(&due).cloned().collect());
+}
+
+/// A server that never heard of validators; its pages are the same until `other` is set.
+fn serve_bare(other: &Arc<AtomicBool>) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a port");
+    let port = listener.local_addr().expect("it is bound").port();
+    let other = Arc::clone(other);
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { return };
+            let mut request = vec![0; 4096];
+            let read = stream.read(&mut request).unwrap_or(0);
+            let request = String::from_utf8_lossy(&request[..read]).to_ascii_lowercase();
+            assert!(!request.contains("\r\nif-"), "{request}");
+            let path = request.split(' ').nth(1).unwrap_or_default();
+            let place = if other.load(Ordering::Relaxed) { "/b" } else { "/a" };
+            let (head, body) = match path {
+                "/" => ("200 OK", "<a href=/moved>m</a><a href=/gone>g</a>"),
+                "/moved" => ("302 Found\r\nLocation: PLACE", "moved"),
+                "/a" | "/b" => ("200 OK", "<p>a page"),
+                _ => ("404 Not Found", "none"),
+            };
+            let head = head.replace("PLACE", place);
+            let length = body.len();
+            // The crawler may have hung up.
+            let _ = write!(
+                stream,
+                "HTTP/1.1 {head}\r\nContent-Type: text/html\r\nContent-Length: {length}\r\n\
+                 Connection: close\r\n\r\n{body}"
+            );
+        }
+    });
+    port
+}
+
+#[test]
+fn answers_without_validators_are_compared() {
+    let other = Arc::new(AtomicBool::new(false));
+    let port = serve_bare(&other);
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let config = Config { delay_ms: 5, ip_delay_ms: 0, ..Config::default() };
+    let seeds = [format!("http://127.0.0.1:{port}/")];
+    let first = crawl(dir.path(), &config, &seeds).expect("it runs");
+    assert_eq!(first.pages, 2);
+    let before = files(dir.path());
+    let second = crawl(dir.path(), &all(&config), &[]).expect("it runs");
+    assert_eq!((second.pages, second.unchanged, second.changed), (2, 4, 0), "{second:?}");
+    for record in new_records(dir.path(), &before) {
+        let profile = record.header("WARC-Profile").unwrap_or_default();
+        assert!(profile.ends_with("identical-payload-digest"), "{record:?}");
+    }
+    // The redirect has the same body and leads elsewhere.
+    other.store(true, Ordering::Relaxed);
+    let before = files(dir.path());
+    let third = crawl(dir.path(), &all(&config), &[]).expect("it runs");
+    assert_eq!((third.pages, third.pages_new, third.unchanged), (3, 1, 3), "{third:?}");
+    let records = new_records(dir.path(), &before);
+    let moved = records.iter().find(|record| record.kind == Kind::Response);
+    assert!(moved.is_some_and(|r| r.target.as_deref().is_some_and(|t| t.ends_with("/moved"))));
+}
+
+#[test]
+fn needs_warcio_recrawled_archives_pass_its_check() {
+    let tool = env::var_os("WARCIO").unwrap_or_else(|| "warcio".into());
+    let server = start(Options { hosts: 2, ..plain() });
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let config = config(&server);
+    crawl(dir.path(), &config, &server.web().seeds()).expect("it runs");
+    let server = change(server);
+    crawl(dir.path(), &all(&config), &server.web().seeds()).expect("it runs");
+    let mut revisits = 0;
+    for file in files(dir.path()) {
+        let path = dir.path().join("archive").join(file);
+        let output = Command::new(&tool).args(["check", "-v"]).arg(path).output();
+        let output =
+            output.unwrap_or_else(|error| panic!("cannot run {}: {error}", tool.display()));
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success() && !text.contains("fail"), "{text}");
+        revisits += text.lines().filter(|line| line.contains("revisit")).count();
+    }
+    assert!(revisits > 30, "{revisits}");
+}

@@ -1,0 +1,122 @@
+//! Resuming by the logs of visits and by the archive alone: the same crawl goes on.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crawl::{Config, Recrawl, Report};
+use simweb::Server;
+
+use crate::support::{config, crawl, crawl_until, server};
+
+/// The state of a crawl, without a request: it has as many pages as it may have.
+fn state(dir: &Path, config: &Config) -> Report {
+    // It ends a recrawl, which is to go on here.
+    let recrawl = dir.join("frontier/recrawl");
+    let begun = fs::read(&recrawl).ok();
+    let report = crawl(dir, &Config { pages_max: 1, ..config.clone() }, &[]).expect("it resumes");
+    assert_eq!((report.requests, recrawl.exists()), (0, false));
+    if let Some(begun) = begun {
+        fs::write(&recrawl, begun).expect("a file");
+    }
+    Report { elapsed_ms: 0, ..report }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a folder");
+    for entry in fs::read_dir(from).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        let target = to.join(path.file_name().expect("a name"));
+        if path.is_dir() {
+            copy(&path, &target);
+        } else {
+            fs::copy(&path, &target).expect("copied");
+        }
+    }
+}
+
+fn logs(dir: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(dir.join("frontier/visits")).expect("a crawl makes it");
+    let mut logs: Vec<_> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    logs.sort();
+    logs
+}
+
+/// A crawl that was stopped twice, with two parsers and files of a few pages.
+fn stopped(server: &Server, dir: &Path) -> Config {
+    let config =
+        Config { parsers: 2, archive_file_bytes_max: 40_000, recrawl_min_s: 0, ..config(server) };
+    crawl_until(dir, &config, &server.web().seeds(), 40).expect("it runs");
+    crawl_until(dir, &config, &[], 90).expect("it goes on");
+    let again = Config { recrawl: Recrawl::All, ..config.clone() };
+    crawl_until(dir, &again, &[], 30).expect("it goes on");
+    config
+}
+
+#[test]
+fn a_crawl_is_the_same_with_its_logs_and_without() {
+    let server = server();
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let config = stopped(&server, dir.path());
+    assert!(logs(dir.path()).len() > 4, "{:?}", logs(dir.path()));
+    let expected = state(dir.path(), &config);
+    assert!(expected.resumed && expected.recrawled && expected.waiting > 0, "{expected:?}");
+    let log = |number: usize| logs(dir.path())[number].clone();
+    let written = fs::read(log(0)).expect("a log");
+
+    // Each time something else is wrong with the logs; what is missing is made again.
+    fs::remove_dir_all(dir.path().join("frontier/visits")).expect("there are logs");
+    assert_eq!(state(dir.path(), &config), expected, "without logs");
+    let other = Config { query_parameters_max: 7, ..config.clone() };
+    assert_eq!(state(dir.path(), &other).pages, expected.pages, "for other rules");
+    assert_eq!(state(dir.path(), &config), expected, "with the logs of other rules");
+    fs::write(dir.path().join("frontier/visits/gone.warc.gz.log"), &written).expect("a file");
+    assert_eq!(state(dir.path(), &config), expected, "with the log of no file");
+    assert!(!dir.path().join("frontier/visits/gone.warc.gz.log").exists());
+    fs::copy(log(1), log(2)).expect("copied");
+    assert_eq!(state(dir.path(), &config), expected, "with the log of another file");
+    for cut in [0, 1, 19, 20, 21, 50, 72, 100, 1000, written.len() - 1] {
+        let bytes = fs::read(log(0)).expect("a log");
+        fs::write(log(0), &bytes[..cut.min(bytes.len())]).expect("a file");
+        assert_eq!(state(dir.path(), &config), expected, "cut at {cut}");
+        let mut bytes = fs::read(log(0)).expect("a log");
+        let at = cut.min(bytes.len() - 1);
+        bytes[at] ^= 0x40;
+        fs::write(log(0), &bytes).expect("a file");
+        assert_eq!(state(dir.path(), &config), expected, "flipped at {at}");
+    }
+}
+
+/// The archive ends earlier than its log, as after a power cut, or the log earlier than the archive.
+#[test]
+fn a_killed_crawl_is_the_same_with_its_logs_and_without() {
+    let server = server();
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let config = config(&server);
+    crawl_until(dir.path(), &config, &server.web().seeds(), 60).expect("it runs");
+    let warc = Path::new("archive/crivello-00001.warc.gz");
+    let log = Path::new("frontier/visits/crivello-00001.warc.gz.log");
+    let length = fs::metadata(dir.path().join(warc)).expect("the crawl made it").len();
+    let log_length = fs::metadata(dir.path().join(log)).expect("the crawl made it").len();
+    for part in 1..12 {
+        let (kept, log_kept) = (length * part / 12, log_length * (part * 5 % 12) / 12);
+        let with = tempfile::tempdir().expect("a temporary folder");
+        copy(dir.path(), with.path());
+        let cut = |path: &Path, length: u64| {
+            let file = fs::File::options().write(true).open(path).expect("it is there");
+            file.set_len(length).expect("it can be cut");
+        };
+        cut(&with.path().join(warc), kept);
+        cut(&with.path().join(log), log_kept);
+        fs::remove_file(with.path().join("archive/crivello-00001.warc.gz.cdxj")).expect("it is");
+        let without = tempfile::tempdir().expect("a temporary folder");
+        copy(with.path(), without.path());
+        fs::remove_file(without.path().join(log)).expect("it is there");
+        let state = state(with.path(), &config);
+        assert_eq!(state, self::state(without.path(), &config), "part {part}");
+        assert_eq!(
+            fs::read(with.path().join(warc)).expect("an archive"),
+            fs::read(without.path().join(warc)).expect("an archive"),
+            "part {part}: repaired alike"
+        );
+    }
+}
