@@ -4,12 +4,14 @@ use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 
+use ::crawl::SieveReport;
 use anyhow::Result;
 use archive::Archive;
 use index::Index;
 use jobs::{Collection, Directory, Folding, Linking, PageTable};
 use serde::Serialize;
 
+use super::crawl::last_sieve;
 use crate::config::Config;
 use crate::context::{Context, Exit};
 use crate::pipeline::extract_options;
@@ -23,6 +25,8 @@ pub(crate) struct Args {}
 #[derive(Default, Serialize)]
 struct Status {
     archive: ArchiveStatus,
+    /// How the last crawl remembered the URLs it saw.
+    sieve: Option<SieveReport>,
     pages: Option<PagesStatus>,
     graph: Option<GraphStatus>,
     duplicates: Option<DuplicatesStatus>,
@@ -89,7 +93,7 @@ pub(crate) fn run(_: &Args, context: &Context) -> Result<Exit> {
 }
 
 fn look(collection: &Collection, config: &Config) -> Result<Status> {
-    let mut status = Status::default();
+    let mut status = Status { sieve: last_sieve(collection), ..Status::default() };
     let mut pages_behind = false;
     let archive_dir = collection.archive_dir();
     if archive_dir.is_dir() {
@@ -157,6 +161,18 @@ fn print(status: &Status) -> Result<()> {
     let mut out = std::io::stdout().lock();
     let archive = &status.archive;
     writeln!(out, "archive     {} files, {}", archive.files, talk::bytes(archive.bytes))?;
+    if let Some(sieve) = &status.sieve {
+        writeln!(
+            out,
+            "sieve       {}, {} URLs seen; expected signature collisions {:.1e}, false positives {:.1e} ({:.1e} planned); the cache caught {:.0} % of the links",
+            sieve.kind,
+            sieve.seen,
+            sieve.expected_collisions,
+            sieve.false_positive_rate,
+            sieve.planned_false_positive_rate,
+            100.0 * sieve.cache_hit_rate
+        )?;
+    }
     if let Some(pages) = &status.pages {
         writeln!(
             out,

@@ -134,9 +134,10 @@ impl Filter {
                 let bits = float(self.words.len() as u64 * 64);
                 (1.0 - (-hashes * keys / bits).exp()).powf(hashes)
             }
-            Spread::Blocks => {
-                blocks_rate(keys * float(BLOCK_WORDS as u64) / float(self.words.len() as u64), hashes)
-            }
+            Spread::Blocks => blocks_rate(
+                keys * float(BLOCK_WORDS as u64) / float(self.words.len() as u64),
+                hashes,
+            ),
         }
     }
 
@@ -144,9 +145,7 @@ impl Filter {
     pub(crate) fn rate(&self) -> f64 {
         let hashes = f64::from(self.precision);
         match self.spread {
-            Spread::Whole => {
-                (float(self.ones) / float(self.words.len() as u64 * 64)).powf(hashes)
-            }
+            Spread::Whole => (float(self.ones) / float(self.words.len() as u64 * 64)).powf(hashes),
             Spread::Blocks => {
                 let blocks = self.words.len() / BLOCK_WORDS;
                 let step = blocks.div_ceil(SAMPLE_BLOCKS);

@@ -25,7 +25,7 @@ const FANOUT: usize = 8;
 pub(crate) struct Levels {
     dir: PathBuf,
     /// By level; within a level by age.
-    levels: Vec<Vec<Numbered>>,
+    runs: Vec<Vec<Numbered>>,
     /// How many runs were ever written; the number in the name of the next one.
     next: u64,
     /// Runs with smaller numbers may be named by the last sync.
@@ -57,13 +57,12 @@ impl Levels {
     pub(crate) fn open(dir: &Path, names: &Names) -> Result<Self, SieveError> {
         let mut levels = Self {
             dir: dir.to_path_buf(),
-            levels: Vec::new(),
+            runs: Vec::new(),
             next: names.next,
             synced_next: names.next,
             retired: Vec::new(),
         };
-        let keep: Vec<_> =
-            names.runs.iter().map(|&(_, number)| run_path(dir, number)).collect();
+        let keep: Vec<_> = names.runs.iter().map(|&(_, number)| run_path(dir, number)).collect();
         remove_runs(dir, &keep)?;
         for &(level, number) in &names.runs {
             let run = Run::open(run_path(dir, number))?;
@@ -73,30 +72,30 @@ impl Levels {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.levels.iter().all(Vec::is_empty)
+        self.runs.iter().all(Vec::is_empty)
     }
 
     /// How many signatures there are.
     pub(crate) fn total(&self) -> u64 {
-        self.runs().map(Run::total).sum()
+        self.each().map(Run::total).sum()
     }
 
     pub(crate) fn memory_bytes(&self) -> u64 {
-        self.runs().map(Run::memory_bytes).sum()
+        self.each().map(Run::memory_bytes).sum()
     }
 
     pub(crate) fn disk_bytes(&self) -> u64 {
-        self.runs().map(Run::disk_bytes).sum()
+        self.each().map(Run::disk_bytes).sum()
     }
 
-    fn runs(&self) -> impl Iterator<Item = &Run> {
-        self.levels.iter().flatten().map(|numbered| &numbered.run)
+    fn each(&self) -> impl Iterator<Item = &Run> {
+        self.runs.iter().flatten().map(|numbered| &numbered.run)
     }
 
     /// Marks those of `entries`, sorted by signature, whose signature is in a run.
     pub(crate) fn mark_seen(&self, entries: &mut [Entry]) -> Result<(), SieveError> {
         let mut scratch = Scratch::default();
-        self.runs().try_for_each(|run| run.mark_seen(entries, &mut scratch))
+        self.each().try_for_each(|run| run.mark_seen(entries, &mut scratch))
     }
 
     /// Adds `signatures`, sorted, not empty and none of them in a run.
@@ -113,11 +112,11 @@ impl Levels {
     /// Merges the runs of each level that has too many. What fails is made up for next time.
     pub(crate) fn merge(&mut self) -> Result<(), SieveError> {
         let mut level = 0;
-        while let Some(runs) = self.levels.get(level) {
+        while let Some(runs) = self.runs.get(level) {
             if runs.len() >= FANOUT {
                 let runs: Vec<_> = runs.iter().map(|numbered| &numbered.run).collect();
                 let merged = run::merge(&runs, run_path(&self.dir, self.next))?;
-                let old = std::mem::take(&mut self.levels[level]);
+                let old = std::mem::take(&mut self.runs[level]);
                 self.keep_next(level + 1, merged);
                 for numbered in old {
                     self.retire(&numbered)?;
@@ -131,9 +130,12 @@ impl Levels {
     /// Brings all runs safely to disk and names them. A snapshot of the names may be written next,
     /// and then [`Levels::synced`] is called.
     pub(crate) fn sync(&self) -> Result<Names, SieveError> {
-        let each = || self.levels.iter().enumerate().flat_map(|(level, runs)| {
-            runs.iter().map(move |numbered| (level, numbered))
-        });
+        let each = || {
+            self.runs
+                .iter()
+                .enumerate()
+                .flat_map(|(level, runs)| runs.iter().map(move |numbered| (level, numbered)))
+        };
         for (_, numbered) in each().filter(|(_, numbered)| numbered.number >= self.synced_next) {
             numbered.run.sync()?;
         }
@@ -165,10 +167,10 @@ impl Levels {
     }
 
     fn keep(&mut self, level: usize, numbered: Numbered) {
-        if self.levels.len() <= level {
-            self.levels.resize_with(level + 1, Vec::new);
+        if self.runs.len() <= level {
+            self.runs.resize_with(level + 1, Vec::new);
         }
-        self.levels[level].push(numbered);
+        self.runs[level].push(numbered);
     }
 }
 

@@ -61,7 +61,7 @@ impl LsmSieve {
         let path = dir.join("lsm");
         match fs::remove_dir_all(&path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(io_failed("remove", &path)(error));
+                Err(io_failed("remove", &path)(error))
             }
             _ => Self::open(dir, buffer_keys),
         }

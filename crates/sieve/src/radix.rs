@@ -5,7 +5,7 @@
 //!
 //! **Invariant.** The items are the same as before, in ascending order of their number.
 //!
-//! **Reference.** P. M. McIlroy, K. Bostic, M. D. McIlroy, "Engineering radix sort", Computing
+//! **Reference.** P. M. `McIlroy`, K. Bostic, M. D. `McIlroy`, "Engineering radix sort", Computing
 //! Systems 6(1), 1993: the American flag sort.
 
 /// Parts no longer than this are left to the sort of the standard library.
@@ -27,7 +27,7 @@ fn sort_below<T: Copy>(items: &mut [T], number: impl Fn(&T) -> u64 + Copy, bits:
         return;
     }
     let shift = bits.saturating_sub(DIGIT_BITS);
-    let digit = |item: &T| (number(item) >> shift) as usize % DIGITS;
+    let digit = |item: &T| usize::from((number(item) >> shift).to_le_bytes()[0]);
     let mut ends = [0; DIGITS];
     for item in &*items {
         ends[digit(item)] += 1;

@@ -30,11 +30,7 @@ pub(crate) fn write(
     sync_dir(dir)
 }
 
-fn write_to(
-    file: File,
-    kind: Kind,
-    numbers: impl IntoIterator<Item = u64>,
-) -> std::io::Result<()> {
+fn write_to(file: File, kind: Kind, numbers: impl IntoIterator<Item = u64>) -> std::io::Result<()> {
     let mut out = BufWriter::with_capacity(1 << 16, file);
     let mut checksum = crc32fast::Hasher::new();
     out.write_all(&header::encode(kind))?;

@@ -73,7 +73,7 @@ const BLOOM_CAPACITY: u32 = 20_000;
 
 /// Offers the keys of `numbers`, all new, and counts those that are lost.
 fn lost(sieve: &mut dyn Sieve, numbers: std::ops::Range<u32>) -> f64 {
-    let all = f64::from(numbers.len() as u32);
+    let all = f64::from(numbers.end - numbers.start);
     for number in numbers {
         sieve.offer(&key(number)).expect("an offer");
     }
@@ -92,8 +92,8 @@ fn check_bloom(kind: SieveKind, precision: u32, planned: std::ops::Range<f64>) {
         ..Plan::default()
     };
     let mut sieve = plan.create(dir.path()).expect("a sieve");
-    let bits = 1.44 * f64::from(precision) * f64::from(BLOOM_CAPACITY);
-    let limit = (bits / 8.0) as u64 + 64 + PENDING_BYTES;
+    let bits = 144 * u64::from(precision) * u64::from(BLOOM_CAPACITY) / 100;
+    let limit = bits / 8 + 64 + PENDING_BYTES;
     let first = lost(&mut *sieve, 0..BLOOM_CAPACITY / 2);
     let below = sieve.stats().false_positive_rate;
     lost(&mut *sieve, BLOOM_CAPACITY / 2..BLOOM_CAPACITY);
