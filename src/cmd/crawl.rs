@@ -1,11 +1,13 @@
 //! `crivello crawl`: fetches politely into the archive, and goes on where it was.
 
 use std::fmt::Write as _;
+use std::fs;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use ::crawl::{Config, Dirs, Recrawl, Report, Snapshot, SystemClock};
-use anyhow::{Result, bail};
+use ::crawl::{Config, Dirs, Recrawl, Report, SieveReport, Snapshot, SystemClock};
+use anyhow::{Context as _, Result, bail};
 use jobs::Collection;
 
 use super::signals::{runtime, stop_flag};
@@ -81,6 +83,7 @@ pub(crate) fn fetch(
     let report = ::crawl::run(&dirs, config, seeds, Arc::new(SystemClock::new()), stop, &show);
     line.clear();
     let report = report?;
+    remember(collection, &report.sieve)?;
     talk::say(context.quiet, &sentence(&report));
     for aside in &report.aside {
         talk::say(context.quiet, &format!("         set aside {}: {}", aside.host, aside.why));
@@ -89,6 +92,23 @@ pub(crate) fn fetch(
         bail!("no page could be fetched{}", reasons(&report));
     }
     Ok(report)
+}
+
+/// Where the counters of the last crawl's sieve are kept for `crivello status`.
+fn sieve_file(collection: &Collection) -> PathBuf {
+    collection.frontier_dir().join("sieve.json")
+}
+
+fn remember(collection: &Collection, sieve: &SieveReport) -> Result<()> {
+    let path = sieve_file(collection);
+    fs::write(&path, serde_json::to_vec(sieve)?)
+        .with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// The counters of the last crawl's sieve; `None` before the first crawl, or if it was killed while
+/// it wrote them.
+pub(crate) fn last_sieve(collection: &Collection) -> Option<SieveReport> {
+    serde_json::from_slice(&fs::read(sieve_file(collection)).ok()?).ok()
 }
 
 fn progress(now: &Snapshot) -> String {
@@ -122,6 +142,10 @@ fn sentence(report: &Report) -> String {
     }
     if report.paused_ms >= 1000 {
         let _ = write!(text, "; paused for {} s", report.paused_ms / 1000);
+    }
+    if report.sieve.false_positive_rate > 0.0 {
+        let rate = report.sieve.false_positive_rate;
+        let _ = write!(text, "; the sieve takes a new URL for known at a rate of {rate:.1e}");
     }
     if report.waiting > 0 {
         let _ = write!(text, "; {} wait, `crivello crawl` goes on with them", report.waiting);

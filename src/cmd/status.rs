@@ -4,12 +4,14 @@ use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 
+use ::crawl::SieveReport;
 use anyhow::Result;
 use archive::Archive;
 use index::Index;
 use jobs::{Collection, Directory, Folding, Linking, PageTable};
 use serde::Serialize;
 
+use super::crawl::last_sieve;
 use crate::config::Config;
 use crate::context::{Context, Exit};
 use crate::pipeline::extract_options;
@@ -25,6 +27,8 @@ struct Status {
     archive: ArchiveStatus,
     /// Whether the crawl is paused, or a recrawl is not over.
     crawl: crawl::Standing,
+    /// How the last crawl remembered the URLs it saw.
+    sieve: Option<SieveReport>,
     pages: Option<PagesStatus>,
     graph: Option<GraphStatus>,
     duplicates: Option<DuplicatesStatus>,
@@ -92,7 +96,7 @@ pub(crate) fn run(_: &Args, context: &Context) -> Result<Exit> {
 
 fn look(collection: &Collection, config: &Config) -> Result<Status> {
     let crawl = crawl::Standing::read(&collection.frontier_dir())?;
-    let mut status = Status { crawl, ..Status::default() };
+    let mut status = Status { crawl, sieve: last_sieve(collection), ..Status::default() };
     let mut pages_behind = false;
     let archive_dir = collection.archive_dir();
     if archive_dir.is_dir() {
@@ -166,6 +170,18 @@ fn print(status: &Status) -> Result<()> {
     if let Some(since_s) = status.crawl.recrawl_since_s {
         let since = archive::date_text(since_s);
         writeln!(out, "crawl       a recrawl since {since} is not over: `crivello crawl` goes on")?;
+    }
+    if let Some(sieve) = &status.sieve {
+        writeln!(
+            out,
+            "sieve       {}, {} URLs seen; expected signature collisions {:.1e}, false positives {:.1e} ({:.1e} planned); the cache caught {:.0} % of the links",
+            sieve.kind,
+            sieve.seen,
+            sieve.expected_collisions,
+            sieve.false_positive_rate,
+            sieve.planned_false_positive_rate,
+            100.0 * sieve.cache_hit_rate
+        )?;
     }
     if let Some(pages) = &status.pages {
         writeln!(

@@ -2,9 +2,9 @@
 //!
 //! What lives here: [`Bits`] and [`Reader`], a bit buffer and its reader; the [`Code`] trait with
 //! [`Unary`], [`Gamma`], [`Delta`] and [`Zeta`], whose codewords come from `dsi-bitstream`;
-//! [`vbyte`], a code of whole bytes; [`packed`], blocks of 128 numbers of one width. What does
-//! not: files, documents, checksums. Other crates define no bit reader, no bit writer and no
-//! variable-length integer of their own.
+//! [`vbyte`], a code of whole bytes; [`packed`], blocks of 128 numbers of one width; [`fixed`],
+//! any number of numbers of one width up to 64 bits. What does not: files, documents, checksums.
+//! Other crates define no bit reader, no bit writer and no variable-length integer of their own.
 //!
 //! Codewords of the first numbers, read from left to right:
 //!
@@ -39,6 +39,7 @@
 
 mod bits;
 mod delta;
+pub mod fixed;
 mod gamma;
 pub mod packed;
 mod reader;

@@ -11,6 +11,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+use sieve::{Plan, SieveKind};
 
 use crate::error::CrawlError;
 use crate::fetch::Credentials;
@@ -123,8 +124,15 @@ pub struct Config {
 
     /// How seen URLs are remembered.
     pub sieve: SieveKind,
-    /// URLs that the offline sieve gathers before it merges.
+    /// URLs that an offline or LSM sieve gathers in memory, some forty bytes each.
     pub sieve_buffer_keys: usize,
+    /// Signatures of recent URLs that are kept in front of the sieve, eight bytes each; 0 for none.
+    pub sieve_cache_keys: usize,
+    /// URLs that a Bloom sieve is made for; more make it less precise.
+    pub sieve_capacity: u64,
+    /// Precision of a Bloom sieve: with as many URLs it takes one new one in 2^precision for known
+    /// and loses it. It takes 0.18 bytes of memory for each URL and bit of precision.
+    pub sieve_precision: u32,
 
     /// Addresses of hosts, instead of asking the name server: `"shop.test" = "127.0.0.1"`. Hosts
     /// named here may have private addresses.
@@ -225,17 +233,6 @@ pub struct HostAuth {
     pub headers: BTreeMap<String, String>,
 }
 
-/// How seen URLs are remembered.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum SieveKind {
-    /// Signatures in memory, eight bytes and some a URL.
-    #[default]
-    Memory,
-    /// Sorted signatures on disk, memory flat.
-    Offline,
-}
-
 /// Which of the pages that a collection has are asked for again.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -313,6 +310,9 @@ impl Default for Config {
             set_aside_s: 3_600,
             sieve: SieveKind::default(),
             sieve_buffer_keys: 1 << 20,
+            sieve_cache_keys: 1 << 16,
+            sieve_capacity: 10_000_000,
+            sieve_precision: 20,
             resolve: BTreeMap::new(),
             dns_servers: Vec::new(),
             dns_ttl_s_min: 30,
@@ -377,6 +377,19 @@ impl Config {
         if self.head_bytes_max < 8_192 {
             return wrong("head_bytes_max", "a head needs at least 8192 bytes");
         }
+        if self.sieve_cache_keys > 1 << 28 {
+            return wrong("sieve_cache_keys", "it may be at most 268435456");
+        }
+        if !(1..=1 << 36).contains(&self.sieve_capacity) {
+            return wrong("sieve_capacity", "it must be between 1 and 68719476736");
+        }
+        if !(1..=64).contains(&self.sieve_precision) {
+            return wrong("sieve_precision", "it must be between 1 and 64");
+        }
+        if !self.sieve.is_built() {
+            let why = sieve::SieveError::NotBuilt { kind: self.sieve.name() };
+            return wrong("sieve", &why.to_string());
+        }
         if self.agent >= self.agents {
             return wrong("agent", "it must be less than `agents`");
         }
@@ -387,6 +400,17 @@ impl Config {
             return wrong("gzip_level", "it must be between 1 and 9");
         }
         Ok(())
+    }
+
+    /// The sieve that the configuration asks for.
+    pub(crate) fn sieve_plan(&self) -> Plan {
+        Plan {
+            kind: self.sieve,
+            buffer_keys: self.sieve_buffer_keys,
+            capacity: self.sieve_capacity,
+            precision: self.sieve_precision,
+            cache_keys: self.sieve_cache_keys,
+        }
     }
 
     /// The name that robots.txt files address.

@@ -49,9 +49,7 @@ mod workbench;
 pub use answer::explain_robots;
 pub use assignment::{AgentId, Assignment, Modulo, Rendezvous};
 pub use clock::{Clock, SystemClock};
-pub use config::{
-    AssignmentKind, Config, HostAuth, Order, PolitenessKind, Recrawl, Scope, SieveKind,
-};
+pub use config::{AssignmentKind, Config, HostAuth, Order, PolitenessKind, Recrawl, Scope};
 pub use engine::{Dirs, run};
 pub use error::CrawlError;
 pub use order::{BreadthFirst, ShallowFirst, VisitOrder, Waiting};
@@ -61,6 +59,7 @@ pub use report::{AsideHost, Report, SieveReport, Snapshot};
 pub use robots::{Robots, Verdict};
 pub use rules::{Refusal, Rules};
 pub use seeds::read_seeds;
+pub use sieve::SieveKind;
 pub use site::{HostId, is_public};
 pub use standing::Standing;
 pub use workbench::Workbench;

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The state of a crawl at one moment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -94,29 +94,41 @@ pub struct AsideHost {
 }
 
 /// The counters of the sieve.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct SieveReport {
+    /// Its kind, by the name in the configuration.
+    pub kind: String,
     /// URLs offered, repetitions included.
     pub offered: u64,
     /// URLs that were new.
     pub emitted: u64,
     /// Different signatures known.
     pub seen: u64,
+    /// Share of the offers that the cache in front caught.
+    pub cache_hit_rate: f64,
     /// Expected number of URLs lost to a collision of signatures.
     pub expected_collisions: f64,
+    /// Rate of false positives of a Bloom sieve with the URLs it was made for; 0 for the others.
+    pub planned_false_positive_rate: f64,
+    /// Rate of false positives now, estimated; 0 for a sieve without them.
+    pub false_positive_rate: f64,
     /// Bytes of memory that grow with the URLs.
     pub memory_bytes: u64,
     /// Bytes of the files.
     pub disk_bytes: u64,
 }
 
-impl From<sieve::Stats> for SieveReport {
-    fn from(stats: sieve::Stats) -> Self {
+impl SieveReport {
+    pub(crate) fn new(kind: sieve::SieveKind, stats: &sieve::Stats) -> Self {
         SieveReport {
+            kind: kind.name().to_owned(),
             offered: stats.offered,
             emitted: stats.emitted,
             seen: stats.seen,
+            cache_hit_rate: stats.cache_hit_rate(),
             expected_collisions: stats.expected_collisions,
+            planned_false_positive_rate: stats.planned_false_positive_rate,
+            false_positive_rate: stats.false_positive_rate,
             memory_bytes: stats.memory_bytes,
             disk_bytes: stats.disk_bytes,
         }

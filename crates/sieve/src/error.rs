@@ -31,6 +31,25 @@ pub enum SieveError {
         /// What is wrong with it.
         what: &'static str,
     },
+    /// The embedded store refused. It may have been damaged, or the disk is full.
+    #[error("cannot {action} sieve store {path}")]
+    Store {
+        /// What was tried: "open", "read", "write".
+        action: &'static str,
+        /// The folder of the store.
+        path: PathBuf,
+        /// The reason given.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// This program was built without a kind of sieve.
+    #[error(
+        "this program was built without the {kind} sieve; \
+         build it with the feature `{kind}` or choose another kind"
+    )]
+    NotBuilt {
+        /// The kind, which is also the name of the feature of this crate.
+        kind: &'static str,
+    },
     /// A key longer than [`KEY_BYTES_MAX`](crate::KEY_BYTES_MAX).
     #[error("a key of {len} bytes, more than the {max} that a sieve takes")]
     KeyTooLong {

@@ -1,7 +1,7 @@
 //! The sixteen bytes with which every sieve file begins.
 //!
 //! What lives here: magic, kind, version and their checksum, and the two ways a file fails. What
-//! does not: what follows the header; see `run.rs` and `keys.rs`, and `docs/formats/sieve.md` for
+//! does not: what follows the header; see `run.rs`, `keys.rs` and `snapshot.rs`, and `docs/formats/sieve.md` for
 //! the exact bytes of all of it.
 //!
 //! **Invariant.** A file of another kind, of another version or of another program is refused by
@@ -17,15 +17,21 @@ pub(crate) const LEN: u64 = BYTES as u64;
 
 const BYTES: usize = 16;
 const MAGIC: [u8; 8] = *b"cr-sieve";
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 
-/// What a file holds, by the letter that S5 of the specification gives it.
+/// What a file holds; A, F and Z are the letters that S5 of the specification gives them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Keys encountered since the last merge.
     Encountered = b'A' as isize,
+    /// A Bloom filter and what goes with it.
+    Bloom = b'B' as isize,
+    /// The same with blocks.
+    BlockedBloom = b'L' as isize,
     /// New keys that wait for a flush.
     Frontier = b'F' as isize,
+    /// Which runs an offline sieve has, and what goes with them.
+    Offline = b'O' as isize,
     /// Sorted signatures of the keys seen.
     Seen = b'Z' as isize,
 }

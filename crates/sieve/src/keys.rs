@@ -4,7 +4,8 @@
 //! length and checksum. What does not: signatures; a key is found by its position only.
 //!
 //! **Invariant.** The file is its first `written` bytes and then `pending`; what the disk holds
-//! after `written` is nobody's. A failed write changes neither, so it can be tried again.
+//! after `written` is nobody's. A failed write changes neither, so it can be tried again. No key is
+//! partly in one and partly in the other.
 
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom, Write};
@@ -43,6 +44,24 @@ impl KeyFile {
         Ok(Self { path, kind, file, written: header::LEN, pending: Vec::new() })
     }
 
+    /// The file at `path` as it was when it was `end` bytes long; keys are read from `start` on.
+    pub(crate) fn open(
+        path: PathBuf,
+        kind: Kind,
+        start: u64,
+        end: u64,
+    ) -> Result<Self, SieveError> {
+        let file = File::options().read(true).write(true).open(&path);
+        let file = file.map_err(io_failed("open", &path))?;
+        header::check(&mut &file, kind, &path)?;
+        let len = file.metadata().map_err(io_failed("read", &path))?.len();
+        if len < end || start > end || start < header::LEN {
+            return Err(damaged(&path, len.min(end), "the file ends too early"));
+        }
+        file.set_len(end).map_err(io_failed("write", &path))?;
+        Ok(Self { path, kind, file, written: end, pending: Vec::new() })
+    }
+
     /// Where the next key will begin: the length of the file.
     pub(crate) fn end(&self) -> u64 {
         self.written + self.pending.len() as u64
@@ -79,18 +98,33 @@ impl KeyFile {
 
     /// Forgets every key and gives the disk back.
     pub(crate) fn clear(&mut self) -> Result<(), SieveError> {
+        let was_written = self.written > header::LEN;
         self.truncate(header::LEN);
-        self.file.set_len(header::LEN).map_err(io_failed("write", &self.path))
+        if was_written {
+            self.file.set_len(header::LEN).map_err(io_failed("write", &self.path))?;
+        }
+        Ok(())
     }
 
-    /// Reads the keys that are there now.
-    pub(crate) fn reader(&mut self) -> Result<KeyReader<'_>, SieveError> {
+    /// Brings all keys safely to disk.
+    pub(crate) fn sync(&mut self) -> Result<(), SieveError> {
         self.write_out()?;
-        let mut input = BufReader::with_capacity(PENDING_BYTES_MAX, &self.file);
-        input.seek(SeekFrom::Start(0)).map_err(io_failed("read", &self.path))?;
-        header::check(&mut input, self.kind, &self.path)?;
-        let end = self.written;
-        Ok(KeyReader { path: &self.path, input, position: header::LEN, end, key: Vec::new() })
+        self.file.sync_data().map_err(io_failed("sync", &self.path))
+    }
+
+    /// Reads the keys that are there now, from the one at `start` on.
+    pub(crate) fn reader(&mut self, start: u64) -> Result<KeyReader<'_>, SieveError> {
+        let mut input = None;
+        if start < self.written {
+            let mut file = &self.file;
+            file.seek(SeekFrom::Start(0)).map_err(io_failed("read", &self.path))?;
+            header::check(&mut file, self.kind, &self.path)?;
+            let mut buffered = BufReader::with_capacity(PENDING_BYTES_MAX, file);
+            buffered.seek(SeekFrom::Start(start)).map_err(io_failed("read", &self.path))?;
+            input = Some(buffered);
+        }
+        let (path, written, pending) = (&*self.path, self.written, &*self.pending);
+        Ok(KeyReader { path, input, written, pending, position: start, key: Vec::new() })
     }
 
     fn write_out(&mut self) -> Result<(), SieveError> {
@@ -107,13 +141,15 @@ impl KeyFile {
     }
 }
 
-/// Reads keys forwards.
+/// Reads keys forwards: first those on disk, then those that are still in memory.
 #[derive(Debug)]
 pub(crate) struct KeyReader<'a> {
     path: &'a Path,
-    input: BufReader<&'a File>,
+    /// The file at `position`, if that is not behind its end.
+    input: Option<BufReader<&'a File>>,
+    written: u64,
+    pending: &'a [u8],
     position: u64,
-    end: u64,
     key: Vec<u8>,
 }
 
@@ -127,38 +163,56 @@ impl KeyReader<'_> {
     pub(crate) fn skip_to(&mut self, position: u64) -> Result<(), SieveError> {
         let distance = position.checked_sub(self.position).expect("keys are read forwards");
         let distance = i64::try_from(distance).expect("a file is shorter than 2⁶³ bytes");
-        self.input.seek_relative(distance).map_err(io_failed("read", self.path))?;
+        if let Some(input) = self.input.as_mut().filter(|_| position < self.written) {
+            input.seek_relative(distance).map_err(io_failed("read", self.path))?;
+        }
         self.position = position;
         Ok(())
     }
 
     /// The next key, or `None` at the end.
     pub(crate) fn next_key(&mut self) -> Result<Option<&[u8]>, SieveError> {
-        if self.position == self.end {
-            return Ok(None);
+        if let Some(at) = self.position.checked_sub(self.written) {
+            return Ok(self.next_pending(usize::try_from(at).expect("a part of `pending`")));
         }
         let start = self.position;
         let mut head = [0; HEAD_BYTES];
         self.fill(&mut head)?;
-        let [l0, l1, l2, l3, c0, c1, c2, c3] = head;
-        let len = u32::from_le_bytes([l0, l1, l2, l3]) as usize;
-        if len > KEY_BYTES_MAX {
+        let (len, expected) = split(head);
+        let key_bytes = u32::from_le_bytes(len) as usize;
+        if key_bytes > KEY_BYTES_MAX {
             return Err(damaged(self.path, start, "a key too long to be one"));
         }
         let mut key = std::mem::take(&mut self.key);
-        key.resize(len, 0);
+        key.resize(key_bytes, 0);
         self.fill(&mut key)?;
         self.key = key;
-        if checksum([l0, l1, l2, l3], &self.key) != u32::from_le_bytes([c0, c1, c2, c3]) {
+        if checksum(len, &self.key) != expected {
             return Err(damaged(self.path, start, "the checksum of the key does not match"));
         }
-        self.position = start + (HEAD_BYTES + len) as u64;
+        self.position = start + (HEAD_BYTES + key_bytes) as u64;
         Ok(Some(&self.key))
     }
 
-    fn fill(&mut self, bytes: &mut [u8]) -> Result<(), SieveError> {
-        self.input.read_exact(bytes).map_err(|error| read_failed(error, self.path, self.position))
+    /// The key at `at` in memory, which nobody can have damaged.
+    fn next_pending(&mut self, at: usize) -> Option<&[u8]> {
+        let (head, rest) = self.pending[at..].split_first_chunk()?;
+        let (len, _) = split(*head);
+        let key = &rest[..u32::from_le_bytes(len) as usize];
+        self.position += (HEAD_BYTES + key.len()) as u64;
+        Some(key)
     }
+
+    fn fill(&mut self, bytes: &mut [u8]) -> Result<(), SieveError> {
+        let input = self.input.as_mut().expect("a position in the file");
+        input.read_exact(bytes).map_err(|error| read_failed(error, self.path, self.position))
+    }
+}
+
+/// Length and checksum of a key.
+fn split(head: [u8; HEAD_BYTES]) -> ([u8; 4], u32) {
+    let [l0, l1, l2, l3, checksum @ ..] = head;
+    ([l0, l1, l2, l3], u32::from_le_bytes(checksum))
 }
 
 fn checksum(len: [u8; 4], key: &[u8]) -> u32 {

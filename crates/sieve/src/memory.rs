@@ -1,20 +1,19 @@
 //! [`MemorySieve`]: a set of signatures and a queue of keys, both in memory.
 //!
 //! What lives here: the sieve for crawls of some ten million keys, and the plainest one, against
-//! which the others are compared. What does not: a limit; its memory grows with the keys.
+//! which the others are compared. What does not: a limit; its memory grows with the keys. Files:
+//! nothing of it outlives the process.
 //!
 //! **Invariant.** A key is in the queue if and only if its signature is in the set and it was not
 //! emitted yet; the queue is in order of first offer.
 
-use std::collections::HashSet;
-use std::hash::{BuildHasherDefault, Hasher};
-
-use crate::{KEY_BYTES_MAX, Sieve, SieveError, Signature, Stats, expected_collisions, signature};
+use crate::set::{self, SignatureSet};
+use crate::{Sieve, SieveError, Signature, Stats, expected_collisions};
 
 /// A sieve that keeps everything in memory.
 #[derive(Debug, Default)]
 pub struct MemorySieve {
-    seen: HashSet<Signature, BuildHasherDefault<Verbatim>>,
+    seen: SignatureSet,
     /// The queued keys, one after the other, and where each of them ends.
     keys: Vec<u8>,
     ends: Vec<usize>,
@@ -30,12 +29,9 @@ impl MemorySieve {
 }
 
 impl Sieve for MemorySieve {
-    fn offer(&mut self, key: &[u8]) -> Result<(), SieveError> {
-        if key.len() > KEY_BYTES_MAX {
-            return Err(SieveError::KeyTooLong { len: key.len(), max: KEY_BYTES_MAX });
-        }
+    fn offer_signed(&mut self, signature: Signature, key: &[u8]) -> Result<(), SieveError> {
         self.offered += 1;
-        if self.seen.insert(signature(key)) {
+        if self.seen.insert(signature) {
             self.keys.extend_from_slice(key);
             self.ends.push(self.keys.len());
         }
@@ -54,36 +50,24 @@ impl Sieve for MemorySieve {
         Ok(())
     }
 
+    fn is_prompt(&self) -> bool {
+        true
+    }
+
+    fn sync(&mut self) -> Result<(), SieveError> {
+        Ok(())
+    }
+
     fn stats(&self) -> Stats {
         let seen = self.seen.len() as u64;
-        // A slot of the set is a signature and a control byte, and one in eight stays empty.
-        let set_bytes = self.seen.capacity() / 7 * 8 * (size_of::<Signature>() + 1);
         let queue_bytes = self.keys.capacity() + self.ends.capacity() * size_of::<usize>();
         Stats {
             offered: self.offered,
             emitted: self.emitted,
             seen,
             expected_collisions: expected_collisions(seen),
-            memory_bytes: (set_bytes + queue_bytes) as u64,
-            disk_bytes: 0,
+            memory_bytes: set::bytes(&self.seen) + queue_bytes as u64,
+            ..Stats::default()
         }
-    }
-}
-
-/// The hash of a signature is the signature: it is one already.
-#[derive(Debug, Default)]
-struct Verbatim(u64);
-
-impl Hasher for Verbatim {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write_u64(&mut self, value: u64) {
-        self.0 = value;
-    }
-
-    fn write(&mut self, _bytes: &[u8]) {
-        unreachable!("a signature is hashed as one number");
     }
 }

@@ -51,6 +51,39 @@ struct Fence {
 }
 
 impl Run {
+    /// The run at `path`, which was finished and synced. Reads the head of each block; the rest is
+    /// checked when it is needed.
+    pub(crate) fn open(path: PathBuf) -> Result<Self, SieveError> {
+        let file = File::open(&path).map_err(io_failed("open", &path))?;
+        let mut run = Run { path, file, fences: Vec::new(), end: header::LEN, total: 0 };
+        let mut scratch = Scratch::default();
+        loop {
+            run.read_bytes(run.end, run.end + block::HEAD_BYTES as u64, &mut scratch)?;
+            let head = scratch.bytes.first_chunk().expect("as long as it was read");
+            let head = block::Head::read(*head);
+            if head.count == 0 {
+                break;
+            }
+            run.fences.push(Fence { first: head.first, offset: run.end });
+            run.end += head.block_bytes();
+            run.total += head.count as u64;
+        }
+        if run.fences.is_empty() || !run.fences.is_sorted_by(|a, b| a.first < b.first) {
+            return Err(damaged(&run.path, header::LEN, "the blocks are not in order"));
+        }
+        run.check_ends(&mut scratch)?;
+        Ok(run)
+    }
+
+    /// Brings the run safely to disk.
+    pub(crate) fn sync(&self) -> Result<(), SieveError> {
+        self.file.sync_data().map_err(io_failed("sync", &self.path))
+    }
+
+    pub(crate) fn total(&self) -> u64 {
+        self.total
+    }
+
     pub(crate) fn path(&self) -> &PathBuf {
         &self.path
     }
@@ -201,9 +234,9 @@ impl RunWriter {
 }
 
 /// Merges `runs`, of which no two hold the same signature, into one at `path`.
-pub(crate) fn merge(runs: &[Run], path: PathBuf) -> Result<Run, SieveError> {
+pub(crate) fn merge(runs: &[&Run], path: PathBuf) -> Result<Run, SieveError> {
     let mut out = RunWriter::create(path)?;
-    let mut cursors = runs.iter().map(Cursor::open).collect::<Result<Vec<_>, _>>()?;
+    let mut cursors = runs.iter().map(|run| Cursor::open(run)).collect::<Result<Vec<_>, _>>()?;
     let mut heads: BinaryHeap<_> =
         cursors.iter().enumerate().map(|(at, cursor)| Reverse((cursor.head(), at))).collect();
     let mut previous = None;

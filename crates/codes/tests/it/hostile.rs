@@ -2,7 +2,7 @@
 //! the number it read has exactly the codeword it read it from, or it answers `None` and has not
 //! moved.
 
-use codes::{Bits, Code, Delta, Gamma, Reader, Unary, Zeta, packed, vbyte};
+use codes::{Bits, Code, Delta, Gamma, Reader, Unary, Zeta, fixed, packed, vbyte};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -81,6 +81,21 @@ fn sparse_byte() -> impl Strategy<Value = u8> {
 }
 
 proptest! {
+    #[test]
+    fn numbers_of_one_width_are_those_that_were_written(
+        bytes in vec(any::<u8>(), 0..40),
+        count in 0..60_usize,
+        width in 0..=70_u32,
+    ) {
+        let mut numbers = Vec::new();
+        if fixed::read(&bytes, count, width, |n| numbers.push(n)).is_some() {
+            let mut again = Vec::new();
+            fixed::write(&mut again, numbers, width);
+            prop_assert_eq!(again, bytes);
+        }
+    }
+
+
     #[test]
     fn any_bytes(bytes in vec(any::<u8>(), 0..60), skip in 0..4_usize) {
         check_all(&bytes, skip);

@@ -1,6 +1,6 @@
 //! What was read against what was written: mixed sequences of numbers under every code.
 
-use codes::{Bits, Code, Delta, Gamma, Reader, Unary, Zeta, packed, vbyte};
+use codes::{Bits, Code, Delta, Gamma, Reader, Unary, Zeta, fixed, packed, vbyte};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -37,6 +37,19 @@ proptest! {
         check_sequence::<Zeta<2>>(&numbers);
         check_sequence::<Zeta<3>>(&numbers);
         check_sequence::<Zeta<6>>(&numbers);
+    }
+
+    #[test]
+    fn numbers_of_one_width(numbers in vec(any::<u64>(), 0..80), shift in 0..=64_u32) {
+        let numbers: Vec<_> = numbers.iter().map(|n| n.checked_shr(shift).unwrap_or(0)).collect();
+        let width = numbers.iter().map(|&n| fixed::width(n)).max().unwrap_or(0);
+        let mut out = vec![0xAB];
+        fixed::write(&mut out, numbers.iter().copied(), width);
+        prop_assert_eq!(out.len(), 1 + fixed::bytes(numbers.len(), width));
+        let mut read = Vec::new();
+        let ok = fixed::read(&out[1..], numbers.len(), width, |n| read.push(n));
+        prop_assert_eq!(ok, Some(()));
+        prop_assert_eq!(read, numbers);
     }
 
     #[test]

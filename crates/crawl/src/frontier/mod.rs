@@ -16,34 +16,33 @@ use std::path::Path;
 use std::sync::Arc;
 
 use page::Url;
-use sieve::{MemorySieve, OfflineSieve, Sieve};
+use sieve::{Sieve, SieveKind};
 
 use crate::agents::Agents;
 use crate::answer::Purpose;
-use crate::config::{Config, SieveKind};
+use crate::config::Config;
 use crate::error::CrawlError;
 use crate::guard::Guard;
 use crate::journal::Entry;
 use crate::outcome::{Answered, Done, Harvest, Outcome, Visit};
-use crate::report::{Report, Snapshot};
+use crate::report::{Report, SieveReport, Snapshot};
 
 pub(crate) use hosts::Tally;
 use hosts::{Hosts, Mark};
 
-/// How long an offline sieve gathers before it is flushed for want of work.
+/// How long a sieve that is not prompt gathers before it is flushed for want of work.
 const FLUSH_MS: u64 = 200;
 /// How deep indexes of sitemaps may nest; the protocol knows one level.
 const SITEMAP_DEPTH_MAX: u8 = 2;
 
 pub(crate) struct Frontier {
+    kind: SieveKind,
     sieve: Box<dyn Sieve + Send>,
     /// Offers since the last flush.
     offered: usize,
     /// At so many of them a flush pays for itself.
     offered_max: usize,
     flushed_ms: u64,
-    /// How long offers may wait when there is nothing else to do.
-    patience_ms: u64,
     hosts: Hosts,
 }
 
@@ -54,19 +53,12 @@ impl Frontier {
         seeds: &[Url],
         dir: &Path,
     ) -> Result<Frontier, CrawlError> {
-        let sieve: Box<dyn Sieve + Send> = match config.sieve {
-            SieveKind::Memory => Box::new(MemorySieve::new()),
-            SieveKind::Offline => {
-                Box::new(OfflineSieve::create(&dir.join("sieve"), config.sieve_buffer_keys)?)
-            }
-        };
-        let (offered_max, patience_ms) = match config.sieve {
-            SieveKind::Memory => (1, 0),
-            SieveKind::Offline => ((config.sieve_buffer_keys / 2).max(1), FLUSH_MS),
-        };
+        // The archive is the journal: what an earlier run left in the sieve is told to it again.
+        let sieve = config.sieve_plan().create(&dir.join("sieve"))?;
+        let offered_max = (config.sieve_buffer_keys / 2).max(1);
         let agents = Agents::create(config, dir)?;
         let hosts = Hosts::new(config, Guard::new(config, seeds), agents);
-        Ok(Frontier { sieve, offered: 0, offered_max, flushed_ms: 0, patience_ms, hosts })
+        Ok(Frontier { kind: config.sieve, sieve, offered: 0, offered_max, flushed_ms: 0, hosts })
     }
 
     /// Puts a URL in that is to be visited unless it was put in before.
@@ -99,14 +91,14 @@ impl Frontier {
 
     /// The next thing to do at `now_ms`, if there is one.
     pub(crate) fn next(&mut self, now_ms: u64, now_s: i64) -> Result<Option<Visit>, CrawlError> {
-        if self.offered >= self.offered_max {
+        if self.offered >= self.offered_max || self.sieve.is_prompt() {
             self.flush(now_ms)?;
         }
         if let Some(visit) = self.hosts.next(now_ms, now_s) {
             return Ok(Some(visit));
         }
         let idle = self.hosts.is_idle();
-        if self.offered > 0 && (idle || now_ms >= self.flushed_ms + self.patience_ms) {
+        if self.offered > 0 && (idle || now_ms >= self.flushed_ms + FLUSH_MS) {
             self.flush(now_ms)?;
             return Ok(self.hosts.next(now_ms, now_s));
         }
@@ -115,7 +107,7 @@ impl Frontier {
 
     /// When to ask again if nothing comes back before; `None` if only what is under way matters.
     pub(crate) fn next_ms(&self) -> Option<u64> {
-        let flush_ms = (self.offered > 0).then_some(self.flushed_ms + self.patience_ms);
+        let flush_ms = (self.offered > 0).then_some(self.flushed_ms + FLUSH_MS);
         let hosts_ms = self.hosts.next_ms();
         flush_ms.into_iter().chain(hosts_ms).min()
     }
@@ -204,6 +196,10 @@ impl Frontier {
     }
 
     pub(crate) fn report(&self) -> Report {
-        Report { sieve: self.sieve.stats().into(), ..self.hosts.report() }
+        Report { sieve: self.sieve_report(), ..self.hosts.report() }
+    }
+
+    fn sieve_report(&self) -> SieveReport {
+        SieveReport::new(self.kind, &self.sieve.stats())
     }
 }

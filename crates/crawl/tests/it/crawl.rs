@@ -59,14 +59,19 @@ fn dead_requests(failures: &BTreeMap<String, u64>) -> u64 {
 }
 
 #[test]
-fn a_crawl_with_the_memory_sieve_finds_everything() {
-    check_crawl(|_| {});
+fn a_crawl_with_any_sieve_finds_everything() {
+    for sieve in SieveKind::ALL {
+        check_crawl(|config| {
+            config.sieve = sieve;
+            config.sieve_capacity = 100_000;
+        });
+    }
 }
 
 #[test]
-fn a_crawl_with_the_offline_sieve_finds_everything() {
+fn a_crawl_with_a_small_offline_sieve_finds_everything() {
     check_crawl(|config| {
-        config.sieve = SieveKind::Offline;
+        config.sieve_cache_keys = 0;
         config.sieve_buffer_keys = 64;
         config.parsers = 2;
         config.fetch_threads = 2;

@@ -1,15 +1,16 @@
-//! Every sieve against a set of the keys and a list of those that are new, over random offers and
-//! flushes. Other files of the tests compare with [`Model`] too.
+//! Every kind of sieve, with and without the cache in front, against a set of the keys and a list
+//! of those that are new, over random offers, flushes, syncs and returns after a death. Other files
+//! of the tests compare with [`Model`] too.
 
 use std::collections::BTreeSet;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use sieve::{KEY_BYTES_MAX, MemorySieve, OfflineSieve, Sieve, SieveError};
+use sieve::{KEY_BYTES_MAX, Plan, Sieve, SieveError, SieveKind};
 use tempfile::TempDir;
 
 /// What a sieve should do, in the plainest way.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(crate) struct Model {
     seen: BTreeSet<Vec<u8>>,
     waiting: Vec<Vec<u8>>,
@@ -42,33 +43,71 @@ pub(crate) fn flushed(sieve: &mut dyn Sieve) -> Vec<Vec<u8>> {
 enum Step {
     Offer(Vec<u8>),
     Flush,
+    Sync,
+    /// The process dies and the sieve is opened again.
+    Die,
 }
 
-fn check_steps(sieve: &mut dyn Sieve, steps: &[Step]) {
+fn check_steps(plan: &Plan, steps: &[Step]) {
+    let dir = TempDir::new().expect("a folder");
+    let mut sieve = plan.create(dir.path()).expect("a sieve");
     let mut model = Model::default();
-    for step in steps.iter().chain([&Step::Flush, &Step::Flush]) {
+    let mut synced = Model::default();
+    let ends = [Step::Flush, Step::Sync, Step::Die, Step::Flush];
+    for step in steps.iter().chain(&ends) {
         match step {
             Step::Offer(key) => {
                 sieve.offer(key).expect("an offer");
                 model.offer(key);
-                assert_eq!(sieve.stats().offered, model.offered);
             }
             Step::Flush => {
-                assert_eq!(flushed(sieve), model.flush());
+                assert_eq!(flushed(&mut *sieve), model.flush(), "{plan:?}");
                 let stats = sieve.stats();
-                assert_eq!(stats.offered, model.offered);
-                assert_eq!(stats.emitted, model.emitted);
-                assert_eq!(stats.seen, model.seen.len() as u64);
+                assert_eq!(stats.emitted, model.emitted, "{plan:?}");
+                assert_eq!(stats.seen, model.seen.len() as u64, "{plan:?}");
+                assert!(sieve.is_prompt(), "{plan:?}");
             }
+            Step::Sync => {
+                sieve.sync().expect("a sync");
+                synced = model.clone();
+            }
+            Step::Die if plan.kind.is_durable() => {
+                drop(sieve);
+                sieve = plan.open(dir.path()).expect("the sieve again");
+                model = synced.clone();
+            }
+            Step::Die => {}
         }
+        // What the cache caught is forgotten with it.
+        if plan.cache_keys == 0 {
+            assert_eq!(sieve.stats().offered, model.offered, "{plan:?}");
+        }
+    }
+}
+
+/// Every kind, alone and behind a small cache. The filters are precise enough not to be noticed,
+/// and an LSM sieve commits at a sync only.
+fn plans(buffer_keys: usize) -> Vec<Plan> {
+    let with_cache = |kind, cache_keys| {
+        let buffer_keys = if kind == SieveKind::Lsm { 1 << 16 } else { buffer_keys };
+        Plan { kind, buffer_keys, capacity: 10_000, precision: 40, cache_keys }
+    };
+    let built = SieveKind::ALL.into_iter().filter(|kind| kind.is_built());
+    built.flat_map(|kind| [with_cache(kind, 0), with_cache(kind, 32)]).collect()
+}
+
+fn check_plans(buffer_keys: usize, steps: &[Step]) {
+    for plan in plans(buffer_keys) {
+        check_steps(&plan, steps);
     }
 }
 
 /// Runs `check` on a new sieve of each kind.
 fn with_each_sieve(buffer_keys: usize, check: impl Fn(&mut dyn Sieve)) {
-    check(&mut MemorySieve::new());
-    let dir = TempDir::new().expect("a folder");
-    check(&mut OfflineSieve::create(dir.path(), buffer_keys).expect("a sieve"));
+    for plan in plans(buffer_keys) {
+        let dir = TempDir::new().expect("a folder");
+        check(&mut *plan.create(dir.path()).expect("a sieve"));
+    }
 }
 
 /// Short keys of few letters, so that they repeat and one is the beginning of another.
@@ -86,18 +125,20 @@ fn step() -> impl Strategy<Value = Step> {
         5 => short_key().prop_map(Step::Offer),
         15 => numbered_key().prop_map(Step::Offer),
         1 => Just(Step::Flush),
+        1 => Just(Step::Sync),
+        1 => Just(Step::Die),
     ]
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(12))]
 
     #[test]
     fn keys_come_out_once_in_order_of_first_offer(
         steps in vec(step(), 0..300),
         buffer_keys in 1..24_usize,
     ) {
-        with_each_sieve(buffer_keys, |sieve| check_steps(sieve, &steps));
+        check_plans(buffer_keys, &steps);
     }
 }
 
@@ -106,7 +147,7 @@ fn three_levels_of_runs_agree_with_the_model() {
     // A buffer of one key: a run a key, so that 700 keys fill levels of 8, 64 and 512.
     let key = |number: u32| Step::Offer(number.to_le_bytes().to_vec());
     let steps: Vec<_> = (0..700).flat_map(|number| [key(number), key(number / 2)]).collect();
-    with_each_sieve(1, |sieve| check_steps(sieve, &steps));
+    check_plans(1, &steps);
 }
 
 #[test]
@@ -149,4 +190,29 @@ fn a_key_too_long_is_refused_and_leaves_no_trace() {
         sieve.offer(b"after").expect("an offer");
         assert_eq!(flushed(sieve), [b"before".to_vec(), b"after".to_vec()]);
     });
+}
+
+#[test]
+fn a_kind_that_was_not_built_is_named() {
+    let dir = TempDir::new().expect("a folder");
+    let plan = Plan { kind: SieveKind::Lsm, ..Plan::default() };
+    match plan.create(dir.path()).map(|_| ()) {
+        Ok(()) => assert!(SieveKind::Lsm.is_built()),
+        Err(error) => {
+            assert!(!SieveKind::Lsm.is_built());
+            assert!(error.to_string().contains("feature `lsm`"), "{error}");
+        }
+    }
+}
+
+#[test]
+fn a_sieve_of_another_kind_is_refused() {
+    let dir = TempDir::new().expect("a folder");
+    let plan = |kind| Plan { kind, capacity: 100, ..Plan::default() };
+    plan(SieveKind::Bloom).create(dir.path()).expect("a sieve").sync().expect("a sync");
+    for kind in [SieveKind::BlockedBloom, SieveKind::Offline] {
+        let error = plan(kind).open(dir.path()).map(|_| ()).expect_err("a Bloom sieve");
+        assert!(matches!(error, SieveError::Damaged { offset: 0, .. }), "{error}");
+    }
+    plan(SieveKind::Offline).create(dir.path()).expect("to begin anew is allowed");
 }

@@ -13,7 +13,8 @@ use tempfile::TempDir;
 const HEADER_BYTES: u64 = 16;
 const LAST_BLOCK_BYTES: u64 = 20;
 const BUFFER_KEYS: u32 = 4;
-const OLD_KEYS: u32 = 7 * BUFFER_KEYS;
+/// The last one is in no run yet.
+const OLD_KEYS: u32 = 7 * BUFFER_KEYS + 1;
 
 fn offer_range(
     sieve: &mut OfflineSieve,

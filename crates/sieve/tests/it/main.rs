@@ -3,6 +3,7 @@
 mod capacity;
 mod conformance;
 mod damage;
+mod durability;
 mod failure;
 mod format;
 mod signature;

@@ -1,0 +1,70 @@
+//! Numbers of one width, from 0 to 64 bits, one after the other without gaps.
+//!
+//! **Implied distribution.** Uniform up to 2 to the width.
+//! **Range.** All numbers that fit the width; the caller keeps count and width.
+//! **Layout.** The lowest bit first, from the lowest bit of the first byte on; the bits that are
+//! left of the last byte are zero.
+//!
+//! **Invariant.** [`read`] accepts exactly what [`write`] wrote for as many numbers of that width.
+
+/// The length in bytes of `count` numbers of `width` bits.
+pub fn bytes(count: usize, width: u32) -> usize {
+    (count * width as usize).div_ceil(8)
+}
+
+/// The least width in which `n` fits.
+pub fn width(n: u64) -> u32 {
+    u64::BITS - n.leading_zeros()
+}
+
+/// Appends `numbers`, each of `width` bits.
+///
+/// # Panics
+/// If a number does not fit.
+pub fn write(out: &mut Vec<u8>, numbers: impl IntoIterator<Item = u64>, width: u32) {
+    let (mut held, mut bits) = (0_u128, 0);
+    for n in numbers {
+        assert!(self::width(n) <= width, "{n} has more than {width} bits");
+        held |= u128::from(n) << bits;
+        bits += width;
+        if bits >= u64::BITS {
+            out.extend_from_slice(&held.to_le_bytes()[..8]);
+            held >>= u64::BITS;
+            bits -= u64::BITS;
+        }
+    }
+    out.extend_from_slice(&held.to_le_bytes()[..bits.div_ceil(8) as usize]);
+}
+
+/// Hands `count` numbers of `width` bits to `take`, in order. `None`, with nothing or all of them
+/// taken, if `input` is not exactly those.
+pub fn read(input: &[u8], count: usize, width: u32, mut take: impl FnMut(u64)) -> Option<()> {
+    if width > u64::BITS || input.len() != bytes(count, width) {
+        return None;
+    }
+    let mask = u64::MAX.checked_shr(u64::BITS - width).unwrap_or(0);
+    let mut bit = 0;
+    for _ in 0..count {
+        let window = window(input, bit / 8) >> (bit % 8);
+        take(low(window) & mask);
+        bit += width as usize;
+    }
+    let rest = input.last().is_some_and(|last| bit % 8 != 0 && last >> (bit % 8) != 0);
+    (!rest).then_some(())
+}
+
+/// The sixteen bytes from `at` on, zeros after the end.
+fn window(input: &[u8], at: usize) -> u128 {
+    if let Some(whole) = input.get(at..).and_then(|rest| rest.first_chunk()) {
+        return u128::from_le_bytes(*whole);
+    }
+    let rest = input.get(at..).unwrap_or_default();
+    let mut padded = [0; 16];
+    padded[..rest.len()].copy_from_slice(rest);
+    u128::from_le_bytes(padded)
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the lower half is what is wanted")]
+fn low(window: u128) -> u64 {
+    window as u64
+}

@@ -1,0 +1,132 @@
+//! [`BloomSieve`]: a Bloom filter of fixed size in memory, and a queue on disk (S3).
+//!
+//! What lives here: the sieve around the two filters of `filter.rs`. What does not: exactness. A new
+//! key that seems to be known is lost, at the rate that [`Stats::false_positive_rate`] estimates.
+//!
+//! **Memory.** The filter, whose size capacity and precision give, and a buffer of 64 KiB. More keys
+//! than planned make the sieve less precise, not larger.
+//!
+//! **Durability.** [`Sieve::sync`] brings the queue to disk and then writes the whole filter beside
+//! the old one and renames it. [`BloomSieve::open`] finds the sieve exactly as it was at the last
+//! sync, whenever the process or the machine died.
+//!
+//! **Invariant.** A key is in the queue if and only if it changed the filter and was not emitted yet;
+//! the queue is in order of first offer. No key is emitted twice.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::filter::{Filter, Spread};
+use crate::frontier::{Frontier, Span};
+use crate::header::{self, damaged, io_failed};
+use crate::{Sieve, SieveError, Signature, Stats, expected_collisions, snapshot};
+
+/// A sieve of fixed memory that loses a few keys.
+#[derive(Debug)]
+pub struct BloomSieve {
+    dir: PathBuf,
+    filter: Filter,
+    frontier: Frontier,
+    offered: u64,
+    emitted: u64,
+    seen: u64,
+}
+
+impl BloomSieve {
+    /// An empty sieve for `capacity` keys with false positives at a rate of 2^−`precision`; its
+    /// files are in `dir`, those of an earlier one are removed.
+    pub fn create(dir: &Path, capacity: u64, precision: u32) -> Result<Self, SieveError> {
+        Self::begin(dir, Filter::new(Spread::Whole, capacity, precision))
+    }
+
+    /// The same with the bits of a key in one line of the processor's cache: faster, and less
+    /// precise in the same memory.
+    pub fn create_blocked(dir: &Path, capacity: u64, precision: u32) -> Result<Self, SieveError> {
+        Self::begin(dir, Filter::new(Spread::Blocks, capacity, precision))
+    }
+
+    /// The sieve in `dir` as it was at its last sync, with the capacity and precision it had; an
+    /// empty one of these if there was none.
+    pub fn open(dir: &Path, capacity: u64, precision: u32) -> Result<Self, SieveError> {
+        Self::resume(dir, Filter::new(Spread::Whole, capacity, precision))
+    }
+
+    /// The same for a sieve made by [`BloomSieve::create_blocked`].
+    pub fn open_blocked(dir: &Path, capacity: u64, precision: u32) -> Result<Self, SieveError> {
+        Self::resume(dir, Filter::new(Spread::Blocks, capacity, precision))
+    }
+
+    fn begin(dir: &Path, filter: Filter) -> Result<Self, SieveError> {
+        fs::create_dir_all(dir).map_err(io_failed("create", dir))?;
+        snapshot::remove(dir)?;
+        let frontier = Frontier::create(dir)?;
+        Ok(Self { dir: dir.to_path_buf(), filter, frontier, offered: 0, emitted: 0, seen: 0 })
+    }
+
+    fn resume(dir: &Path, empty: Filter) -> Result<Self, SieveError> {
+        let Some(mut numbers) = snapshot::read(dir, empty.kind())? else {
+            return Self::begin(dir, empty);
+        };
+        let torn = || damaged(&dir.join(snapshot::NAME), header::LEN, "it is not a filter");
+        let words = numbers.split_off(numbers.len().min(STATE_NUMBERS));
+        let &[offered, emitted, seen, start, end, capacity, precision] = numbers.as_slice() else {
+            return Err(torn());
+        };
+        let precision = u32::try_from(precision).map_err(|_| torn())?;
+        let filter = Filter::with_words(empty.spread(), capacity, precision, words);
+        let filter = filter.ok_or_else(torn)?;
+        let frontier = Frontier::open(dir, Span { start, end })?;
+        Ok(Self { dir: dir.to_path_buf(), filter, frontier, offered, emitted, seen })
+    }
+}
+
+/// What a snapshot holds before the words of the filter.
+const STATE_NUMBERS: usize = 7;
+
+impl Sieve for BloomSieve {
+    fn offer_signed(&mut self, signature: Signature, key: &[u8]) -> Result<(), SieveError> {
+        // First the queue: if it cannot take the key, the filter must not know it.
+        let end = self.frontier.end();
+        self.frontier.append(key)?;
+        self.offered += 1;
+        if self.filter.insert(signature) {
+            self.seen += 1;
+        } else {
+            self.frontier.truncate(end);
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self, emit: &mut dyn FnMut(&[u8])) -> Result<(), SieveError> {
+        self.frontier.emit(&mut self.emitted, emit)
+    }
+
+    fn is_prompt(&self) -> bool {
+        true
+    }
+
+    fn sync(&mut self) -> Result<(), SieveError> {
+        let Span { start, end } = self.frontier.sync()?;
+        let Self { offered, emitted, seen, .. } = *self;
+        let (capacity, precision) = (self.filter.capacity(), u64::from(self.filter.precision()));
+        let numbers: [u64; STATE_NUMBERS] =
+            [offered, emitted, seen, start, end, capacity, precision];
+        let words = self.filter.words().iter().copied();
+        snapshot::write(&self.dir, self.filter.kind(), numbers.into_iter().chain(words))?;
+        self.frontier.synced(Span { start, end })
+    }
+
+    fn stats(&self) -> Stats {
+        Stats {
+            offered: self.offered,
+            emitted: self.emitted,
+            seen: self.seen,
+            expected_collisions: expected_collisions(self.seen),
+            planned_false_positive_rate: self.filter.planned_rate(),
+            false_positive_rate: self.filter.rate(),
+            memory_bytes: self.filter.memory_bytes() + self.frontier.memory_bytes(),
+            disk_bytes: self.frontier.end(),
+            ..Stats::default()
+        }
+    }
+}
