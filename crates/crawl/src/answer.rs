@@ -6,12 +6,17 @@
 //! **Invariant.** The result depends on the configuration, the seeds and the answer only: a parser
 //! thread that has just got it and the replay of the archive a year later agree.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::Mutex;
 
 use archive::HttpResponse;
 use page::{Directives, Limits, Url, normalise};
+use sieve::signature;
 
 use crate::config::{Config, agent_name};
+use crate::filter::{Facts, Filter};
+use crate::frontier::is_same_site;
+use crate::order::Ranking;
 use crate::outcome::{Answered, Harvest};
 use crate::robots::{self, Robots};
 use crate::rules::{Refusal, Rules};
@@ -34,6 +39,30 @@ pub(crate) struct Answers {
     follow: bool,
     sitemaps: bool,
     decoded_bytes_max: usize,
+    ranking: Ranking,
+    /// Signatures of the bodies archived so far, where a filter asks for duplicates.
+    bodies: Option<Mutex<HashSet<u64>>>,
+}
+
+/// The page that an answer is, and what the crawl knows of it.
+struct Context<'a> {
+    url: &'a Url,
+    http: &'a HttpResponse<'a>,
+    depth: u16,
+}
+
+impl<'a> Context<'a> {
+    /// What is known before the page is read.
+    fn facts(&self) -> Facts<'a> {
+        Facts {
+            url: Some(self.url),
+            content_type: self.http.header("Content-Type").unwrap_or_default(),
+            length: self.http.body.len() as u64,
+            status: self.http.status,
+            depth: self.depth.into(),
+            ..Facts::default()
+        }
+    }
 }
 
 impl Answers {
@@ -44,7 +73,11 @@ impl Answers {
             links_max: config.links_per_page_max,
             ..Limits::default()
         };
+        let asks = |filter: &Filter| filter.needs_duplicates();
+        let bodies = rules.filters().store.as_ref().is_some_and(asks).then(Mutex::default);
         Answers {
+            bodies,
+            ranking: Ranking::new(config),
             rules,
             limits,
             agent: config.agent_name().to_owned(),
@@ -61,19 +94,28 @@ impl Answers {
         url: &str,
         http: &HttpResponse<'_>,
         date_s: i64,
+        depth: u16,
     ) -> Answered {
         let mut harvest = Harvest::default();
+        let mut is_unstored = false;
         if let Ok(url) = Url::parse(url) {
+            let context = Context { url: &url, http, depth };
+            let mut page = None;
             match http.status {
-                200 => self.harvest(purpose, &url, http, &mut harvest),
+                200 => page = self.harvest(purpose, &context, &mut harvest),
                 201..=299 if purpose == Purpose::Robots => {
-                    self.harvest(purpose, &url, http, &mut harvest);
+                    self.harvest(purpose, &context, &mut harvest);
                 }
                 status if is_redirect(status) => self.redirect(purpose, &url, http, &mut harvest),
                 _ => {}
             }
+            is_unstored = self.refuses_to_store(purpose, &context, page.as_ref());
+            if is_unstored {
+                *harvest.refused.entry("store-filter").or_default() += 1;
+            }
         }
         Answered {
+            is_unstored,
             status: http.status,
             bytes: u64::try_from(http.body.len()).unwrap_or(u64::MAX),
             retry_after_ms: http.header("Retry-After").and_then(|value| wait_ms(value, date_s)),
@@ -81,11 +123,44 @@ impl Answers {
         }
     }
 
-    fn harvest(&self, purpose: Purpose, url: &Url, http: &HttpResponse<'_>, out: &mut Harvest) {
+    /// Whether an answer may be one that is not to be archived.
+    pub(crate) fn may_refuse_to_store(&self, purpose: Purpose) -> bool {
+        purpose == Purpose::Page && self.rules.filters().store.is_some()
+    }
+
+    /// Whether the filter refuses to archive an answer. One that is to be asked for again is archived
+    /// in any case: the archive is where the crawl remembers that.
+    fn refuses_to_store(
+        &self,
+        purpose: Purpose,
+        context: &Context<'_>,
+        page: Option<&ReadPage>,
+    ) -> bool {
+        let is_passing = matches!(context.http.status, 429 | 500..=599);
+        let filter = self.rules.filters().store.as_ref();
+        let Some(filter) = filter.filter(|_| purpose == Purpose::Page && !is_passing) else {
+            return false;
+        };
+        let duplicate = self.bodies.as_ref().is_some_and(|bodies| {
+            let mut bodies = bodies.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            context.http.status == 200 && !bodies.insert(signature(context.http.body).0)
+        });
+        let facts = ReadPage::facts(page, context.facts());
+        !filter.accepts(&Facts { duplicate, ..facts })
+    }
+
+    /// Takes what an answer leads to; gives back the page if it was read.
+    fn harvest(
+        &self,
+        purpose: Purpose,
+        context: &Context<'_>,
+        out: &mut Harvest,
+    ) -> Option<ReadPage> {
+        let &Context { url, http, .. } = context;
         let Ok(body) = http.decoded_body(self.decoded_bytes_max) else {
             // A coding that nobody asked for: there is nothing to read, and rules may stand in it.
             out.robots = (purpose == Purpose::Robots).then(Robots::forbid_all);
-            return;
+            return None;
         };
         match purpose {
             Purpose::Robots => {
@@ -96,38 +171,77 @@ impl Answers {
                 out.robots = Some(robots);
             }
             Purpose::Sitemap => self.sitemap(url, &body, out),
-            Purpose::Page if !self.follow => {}
-            Purpose::Page => {
-                let content_type = http.header("Content-Type");
-                match page::parse(url, content_type, &body, &self.limits) {
-                    Ok(page) => self.links(http, page, out),
-                    Err(_) if self.sitemaps && content_type.is_some_and(is_xml) => {
-                        self.sitemap(url, &body, out);
-                    }
-                    Err(_) => {}
-                }
-            }
+            Purpose::Page if !self.follow && !self.store_needs_page() => {}
+            Purpose::Page => return self.page(context, &body, out),
         }
+        None
     }
 
-    fn links(&self, http: &HttpResponse<'_>, page: page::Page, out: &mut Harvest) {
-        let tags =
-            http.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("X-Robots-Tag"));
+    /// Whether the filter of what is archived speaks of what only reading tells.
+    fn store_needs_page(&self) -> bool {
+        self.rules.filters().store.as_ref().is_some_and(Filter::needs_page)
+    }
+
+    /// Reads a page for its links, if its filter lets it.
+    fn page(&self, context: &Context<'_>, body: &[u8], out: &mut Harvest) -> Option<ReadPage> {
+        let filter = self.rules.filters().parse.as_ref();
+        let is_late = filter.is_some_and(Filter::needs_page);
+        let mut is_refused = filter.is_some_and(|f| !is_late && !f.accepts(&context.facts()));
+        if is_refused && !self.store_needs_page() {
+            *out.refused.entry("parse-filter").or_default() += 1;
+            return None;
+        }
+        let content_type = context.http.header("Content-Type");
+        let page = match page::parse(context.url, content_type, body, &self.limits) {
+            Ok(page) => page,
+            Err(_) => {
+                if !is_refused && self.sitemaps && content_type.is_some_and(is_xml) {
+                    self.sitemap(context.url, body, out);
+                }
+                return None;
+            }
+        };
+        let headers = context.http.headers.iter();
+        let tags = headers.filter(|(name, _)| name.eq_ignore_ascii_case("X-Robots-Tag"));
         let directives = tags.fold(page.robots, |all, (_, value)| {
             all.union(Directives::from_header(value, &self.agent))
         });
-        if directives.nofollow {
-            return;
+        let read = ReadPage { language: page.language.clone(), directives };
+        if is_late {
+            let facts = ReadPage::facts(Some(&read), context.facts());
+            is_refused = filter.is_some_and(|filter| !filter.accepts(&facts));
         }
-        let links = page.links.into_iter().filter(|link| !link.nofollow).map(|link| link.url);
+        if is_refused {
+            *out.refused.entry("parse-filter").or_default() += 1;
+        } else if self.follow && !directives.nofollow {
+            self.links(context, page, out);
+        }
+        Some(read)
+    }
+
+    fn links(&self, context: &Context<'_>, page: page::Page, out: &mut Harvest) {
+        if self.ranking.reads_text() {
+            out.similarity = self.ranking.similarity(&format!("{}\n{}", page.title, page.text));
+        }
+        let links = page.links.into_iter().filter(|link| !link.nofollow);
+        let links = links.map(|link| (link.url, link.text));
         let mut seen = BTreeSet::new();
-        for url in links.chain(page.refresh) {
+        for (url, anchor) in links.chain(page.refresh.map(|url| (url, String::new()))) {
+            let url = self.rules.normalise(url);
             if !seen.contains(url.as_str()) {
                 let verdict = self.rules.check(&url);
+                let verdict = verdict.and_then(|()| self.check_link(context, &url, &anchor));
                 seen.insert(String::from(url.as_str()));
                 keep(verdict, url, &mut out.links, &mut out.refused);
             }
         }
+    }
+
+    fn check_link(&self, context: &Context<'_>, url: &Url, anchor: &str) -> Result<(), Refusal> {
+        let is_same_site = is_same_site(context.url.as_str(), url.as_str());
+        let depth = if is_same_site { u32::from(context.depth) + 1 } else { 0 };
+        let from = Some(context.url);
+        self.rules.check_link(&Facts { url: Some(url), from, anchor, depth, ..Facts::default() })
     }
 
     fn sitemap(&self, base: &Url, body: &[u8], out: &mut Harvest) {
@@ -137,6 +251,7 @@ impl Answers {
         }
         for raw in &sitemap.urls {
             if let Ok(url) = normalise(raw, Some(base), &self.limits) {
+                let url = self.rules.normalise(url);
                 keep(self.rules.check(&url), url, &mut out.links, &mut out.refused);
             }
         }
@@ -153,6 +268,9 @@ impl Answers {
     fn redirect(&self, purpose: Purpose, url: &Url, http: &HttpResponse<'_>, out: &mut Harvest) {
         let Some(target) = http.header("Location") else { return };
         let Ok(target) = normalise(target, Some(url), &self.limits) else { return };
+        // A server that insists on its session id, its `index.html` or its `www` gets its way.
+        let shorter = self.rules.normalise(target.clone());
+        let target = if shorter == *url { target } else { shorter };
         let verdict = match purpose {
             Purpose::Page => self.rules.check(&target),
             Purpose::Sitemap => self.rules.check_sitemap(&target),
@@ -163,6 +281,24 @@ impl Answers {
             Ok(()) => out.redirect = Some(target.into()),
             Err(refusal) => *out.refused.entry(refusal.name()).or_default() += 1,
         }
+    }
+}
+
+/// What reading told of a page.
+struct ReadPage {
+    language: String,
+    directives: Directives,
+}
+
+impl ReadPage {
+    /// `facts`, and those of the page if it was read.
+    fn facts<'a>(page: Option<&'a ReadPage>, facts: Facts<'a>) -> Facts<'a> {
+        page.map_or(facts, |page| Facts {
+            language: &page.language,
+            noindex: page.directives.noindex,
+            nofollow: page.directives.nofollow,
+            ..facts
+        })
     }
 }
 

@@ -15,13 +15,17 @@ use archive::{
 
 use crate::answer::Purpose;
 use crate::fetch::{ACCEPTED, Answer, CODING};
-use crate::outcome::{Failure, FailureKind, Task, Visit};
+use crate::outcome::{Answered, Failure, FailureKind, Task, Visit};
 use crate::site::Site;
 
 const PURPOSE: &str = "Crivello-Purpose";
 const ATTEMPT: &str = "Crivello-Attempt";
 const HOPS: &str = "Crivello-Hops";
+const DEPTH: &str = "Crivello-Depth";
 const ROBOTS_FOR: &str = "Crivello-Robots-For";
+
+/// The outcome of a visit whose answer was not archived.
+const UNSTORED: &str = "not-stored";
 
 /// A visit as the archive tells it.
 #[derive(Debug, PartialEq, Eq)]
@@ -30,6 +34,8 @@ pub(crate) struct Entry {
     /// How many visits had failed before.
     pub(crate) attempts: u8,
     pub(crate) hops: u8,
+    /// How many links led here from the first page of the site.
+    pub(crate) depth: u16,
     /// The site whose robots.txt it is, if not that of the URL.
     pub(crate) robots_for: Option<String>,
     /// Why there was no answer; `None` if the record is one.
@@ -66,10 +72,12 @@ impl Entry {
             None => Purpose::Page,
         };
         let number = |name| find(name).and_then(|value| value.parse().ok()).unwrap_or(0);
-        (is_answer || failure.is_some()).then(|| Entry {
+        let is_unstored = find("outcome") == Some(UNSTORED);
+        (is_answer || is_unstored || failure.is_some()).then(|| Entry {
             purpose,
             attempts: number(ATTEMPT),
             hops: number(HOPS),
+            depth: find(DEPTH).and_then(|value| value.parse().ok()).unwrap_or(0),
             robots_for: find(ROBOTS_FOR).map(str::to_owned),
             failure: failure.filter(|_| !is_answer),
         })
@@ -144,6 +152,53 @@ pub(crate) fn write_failure(
     Ok(())
 }
 
+/// Writes of an answer that is not to be archived only what the crawl has to remember: its status, where
+/// it redirects to and which links are followed.
+pub(crate) fn write_unstored(
+    archive: &mut WarcWriter,
+    visit: &Visit,
+    date_s: i64,
+    answered: &Answered,
+) -> Result<(), ArchiveError> {
+    let notes = notes(visit);
+    let (status, bytes) = (answered.status.to_string(), answered.bytes.to_string());
+    let mut fields = vec![("outcome", UNSTORED), ("status", &status), ("length", &bytes)];
+    fields.extend(notes.iter().map(|(name, value)| (*name, value.as_str())));
+    let harvest = &answered.harvest;
+    fields.extend(harvest.redirect.iter().map(|url| ("redirect", url.as_str())));
+    fields.extend(harvest.links.iter().map(|url| ("outlink", url.as_str())));
+    archive.write(&Draft {
+        kind: Kind::Metadata,
+        date_s,
+        target: Some(&visit.url()),
+        content_type: "application/warc-fields",
+        extra: &[],
+        block: &warc_fields(&fields),
+        payload_offset: 0,
+    })?;
+    Ok(())
+}
+
+/// An answer that [`write_unstored`] wrote of; `None` if the record is something else.
+pub(crate) fn read_unstored(record: &Record) -> Option<Answered> {
+    if record.kind != Kind::Metadata {
+        return None;
+    }
+    let mut answered = Answered { is_unstored: true, ..Answered::default() };
+    let mut is_unstored = false;
+    for (name, value) in parse_warc_fields(&record.block) {
+        match name.as_str() {
+            "outcome" => is_unstored = value == UNSTORED,
+            "status" => answered.status = value.parse().ok()?,
+            "length" => answered.bytes = value.parse().ok()?,
+            "redirect" => answered.harvest.redirect = Some(value),
+            "outlink" => answered.harvest.links.push(value),
+            _ => {}
+        }
+    }
+    is_unstored.then_some(answered)
+}
+
 fn notes(visit: &Visit) -> Vec<(&'static str, String)> {
     let purpose = match visit.task {
         Task::Resolve => "address",
@@ -156,6 +211,9 @@ fn notes(visit: &Visit) -> Vec<(&'static str, String)> {
         if value > 0 {
             notes.push((name, value.to_string()));
         }
+    }
+    if visit.page.depth > 0 {
+        notes.push((DEPTH, visit.page.depth.to_string()));
     }
     if let Task::Robots { asker_site, .. } = &visit.task
         && asker_site.key() != visit.site.key()

@@ -85,6 +85,8 @@ pub(crate) struct Answered {
     /// What Retry-After asks for.
     pub(crate) retry_after_ms: Option<u64>,
     pub(crate) harvest: Harvest,
+    /// Whether the filter of what is archived refuses it.
+    pub(crate) is_unstored: bool,
 }
 
 /// What an answer leads to.
@@ -100,6 +102,8 @@ pub(crate) struct Harvest {
     pub(crate) sitemaps: Vec<String>,
     /// How many were not for this crawl, by the name of the refusal.
     pub(crate) refused: BTreeMap<&'static str, u64>,
+    /// How near its text is to the keywords, from 0 to 1; 0 if nobody asks.
+    pub(crate) similarity: f32,
 }
 
 /// Why there is no answer.

@@ -9,14 +9,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use archive::{ArchiveError, WarcWriter, parse_http};
+use archive::{ArchiveError, WarcWriter, http_block, parse_http};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 
 use crate::answer::Answers;
 use crate::clock::Clock;
-use crate::fetch::{Catch, Fetched};
+use crate::fetch::{Answer, Catch, Fetched};
 use crate::journal;
-use crate::outcome::{Done, Outcome};
+use crate::outcome::{Done, Outcome, Visit};
 
 /// How long an archived record may wait to be on the medium.
 const SYNC_MS: u64 = 1_000;
@@ -89,12 +89,16 @@ impl Parser {
         let outcome = match result {
             Ok(Catch::Address(address)) => Outcome::Resolved(address),
             Ok(Catch::Answer(answer)) => {
+                if self.answers.may_refuse_to_store(visit.purpose()) {
+                    return self.settle_filtered(visit, finished_ms, date_s, &answer);
+                }
                 let archive = &mut self.archive;
                 let block =
                     journal::write_answer(archive, &visit, date_s, &self.user_agent, &answer)?;
                 let http = parse_http(&block)?;
                 let url = visit.url();
-                Outcome::Answered(self.answers.read(visit.purpose(), &url, &http, date_s))
+                let depth = visit.page.depth;
+                Outcome::Answered(self.answers.read(visit.purpose(), &url, &http, date_s, depth))
             }
             Err(failure) => {
                 journal::write_failure(&mut self.archive, &visit, date_s, &failure)?;
@@ -102,6 +106,27 @@ impl Parser {
             }
         };
         Ok(Done { visit, finished_ms, date_s, outcome })
+    }
+
+    /// Reads an answer first, and archives it if the filter lets it.
+    fn settle_filtered(
+        &mut self,
+        visit: Visit,
+        finished_ms: u64,
+        date_s: i64,
+        answer: &Answer,
+    ) -> Result<Done, ArchiveError> {
+        let headers = answer.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
+        let (block, _) = http_block(&answer.status_line, headers, &answer.body);
+        let http = parse_http(&block)?;
+        let (url, depth) = (visit.url(), visit.page.depth);
+        let answered = self.answers.read(visit.purpose(), &url, &http, date_s, depth);
+        if answered.is_unstored {
+            journal::write_unstored(&mut self.archive, &visit, date_s, &answered)?;
+        } else {
+            journal::write_answer(&mut self.archive, &visit, date_s, &self.user_agent, answer)?;
+        }
+        Ok(Done { visit, finished_ms, date_s, outcome: Outcome::Answered(answered) })
     }
 }
 

@@ -16,7 +16,7 @@ use crate::answer::{Answers, Purpose};
 use crate::clock::Clock;
 use crate::error::CrawlError;
 use crate::frontier::Frontier;
-use crate::journal::Entry;
+use crate::journal::{self, Entry};
 
 /// What was found in the archive.
 #[derive(Debug, Default)]
@@ -54,12 +54,14 @@ pub(crate) fn replay(
         frontier.forget()?;
     }
     for seed in seeds {
-        frontier.offer(seed)?;
+        frontier.offer_seed(seed)?;
     }
     if let Some(archive) = &archive {
         each(archive, stop, &mut |url, entry, record| {
             let http = parse_http(&record.block).ok().filter(|_| entry.failure.is_none());
-            let answered = http.map(|http| answers.read(entry.purpose, url, &http, record.date_s));
+            let read =
+                |http| answers.read(entry.purpose, url, &http, record.date_s, entry.depth);
+            let answered = journal::read_unstored(record).or_else(|| http.map(read));
             tick(frontier);
             frontier.replay(url, &entry, record.date_s, answered)
         })?;

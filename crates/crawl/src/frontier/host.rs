@@ -15,9 +15,11 @@ use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use super::queue::Queue;
+use super::spill::Spill;
 use crate::assignment::AgentId;
-use crate::config::Order;
-use crate::order::{BreadthFirst, ShallowFirst, VisitOrder, Waiting};
+use crate::error::CrawlError;
+use crate::order::Waiting;
 use crate::robots::Robots;
 use crate::site::{HostId, Site};
 
@@ -31,7 +33,7 @@ pub(super) struct Host {
     /// What its last robots.txt asked for; it holds while the next one is on its way.
     pub(super) crawl_delay_ms: Option<u64>,
     /// Pages never tried.
-    pub(super) queue: Box<dyn VisitOrder>,
+    pub(super) queue: Queue,
     /// A page to be tried again, before the others.
     pub(super) again: Option<Waiting>,
     /// robots.txt files to be fetched here, first its own.
@@ -92,11 +94,7 @@ pub(super) struct Replayed {
 const ROBOTS_S_MAX: i64 = 24 * 3600;
 
 impl Host {
-    pub(super) fn new(site: Site, other: Option<AgentId>, order: Order) -> Host {
-        let queue: Box<dyn VisitOrder> = match order {
-            Order::BreadthFirst => Box::<BreadthFirst>::default(),
-            Order::ShallowFirst => Box::<ShallowFirst>::default(),
-        };
+    pub(super) fn new(site: Site, other: Option<AgentId>) -> Host {
         Host {
             site: Arc::new(site),
             other,
@@ -104,7 +102,7 @@ impl Host {
             address: None,
             robots: RobotsState::Unknown,
             crawl_delay_ms: None,
-            queue,
+            queue: Queue::default(),
             again: None,
             errands: VecDeque::new(),
             pages: 0,
@@ -134,17 +132,17 @@ impl Host {
         }
     }
 
-    pub(super) fn pop(&mut self) -> Option<Waiting> {
-        self.again.take().or_else(|| self.queue.pop())
+    pub(super) fn pop(&mut self, spill: &mut Spill) -> Result<Option<Waiting>, CrawlError> {
+        match self.again.take() {
+            Some(page) => Ok(Some(page)),
+            None => self.queue.pop(spill),
+        }
     }
 
     /// Forgets all pages that wait; how many they were.
-    pub(super) fn clear(&mut self) -> usize {
-        let mut cleared = 0;
-        while self.pop().is_some() {
-            cleared += 1;
-        }
-        cleared
+    pub(super) fn clear(&mut self, spill: &mut Spill) -> Result<usize, CrawlError> {
+        let again = usize::from(self.again.take().is_some());
+        Ok(again + self.queue.clear(spill)?)
     }
 
     /// Makes sure that there is a robots.txt not too old, or that it is asked for.

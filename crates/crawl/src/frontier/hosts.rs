@@ -6,11 +6,15 @@
 //! **Invariant.** `waiting` is the sum of what waits at the hosts; the workbench holds exactly the
 //! hosts that are `Listed`; `asides` exactly those that are `Aside`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::IpAddr;
+use std::path::Path;
 use std::sync::Arc;
 
+use sieve::signature;
+
 use super::host::{Errand, Host, Replayed, RobotsState, State};
+use super::spill::Spill;
 use crate::agents::Agents;
 use crate::answer::{Purpose, is_redirect};
 use crate::config::Config;
@@ -40,6 +44,10 @@ const ASIDES_MAX: u32 = 2;
 pub(super) struct Mark {
     pub(super) hops: u8,
     pub(super) sitemap: bool,
+    /// Links from the first page of the site.
+    pub(super) depth: u16,
+    /// Its class in the queue of its host.
+    pub(super) class: u8,
 }
 
 pub(super) struct Hosts {
@@ -52,17 +60,35 @@ pub(super) struct Hosts {
     ids: BTreeMap<Box<str>, HostId>,
     /// Hosts set aside, by the moment they come back.
     asides: BTreeSet<(u64, HostId)>,
-    marks: BTreeMap<String, Mark>,
+    /// By the signature of the URL.
+    marks: HashMap<u64, Mark>,
+    /// The part of the queues that is on disk.
+    spill: Spill,
+    /// Bytes of the part that is in memory.
+    queue_bytes: usize,
+    /// The host whose queue is the next to leave memory.
+    hand: usize,
     waiting: usize,
     under_way: usize,
     report: Report,
-    /// An outbox that could not be written.
+    /// Bytes of bodies that earlier runs received.
+    bytes_before: u64,
+    /// When the run has to end, once it has begun.
+    end_ms: Option<u64>,
+    /// The limit that ends the run.
+    limit: Option<&'static str>,
+    /// A file of the frontier that could not be read or written.
     failed: Option<CrawlError>,
 }
 
 impl Hosts {
-    pub(super) fn new(config: &Arc<Config>, guard: Guard, agents: Agents) -> Hosts {
-        Hosts {
+    pub(super) fn create(
+        config: &Arc<Config>,
+        guard: Guard,
+        agents: Agents,
+        dir: &Path,
+    ) -> Result<Hosts, CrawlError> {
+        Ok(Hosts {
             politeness: Politeness::new(config),
             workbench: Workbench::new(config.ip_delay_ms),
             config: Arc::clone(config),
@@ -71,12 +97,18 @@ impl Hosts {
             table: Vec::new(),
             ids: BTreeMap::new(),
             asides: BTreeSet::new(),
-            marks: BTreeMap::new(),
+            marks: HashMap::new(),
+            spill: Spill::create(dir)?,
+            queue_bytes: 0,
+            hand: 0,
             waiting: 0,
             under_way: 0,
             report: Report::default(),
+            bytes_before: 0,
+            end_ms: None,
+            limit: None,
             failed: None,
-        }
+        })
     }
 
     pub(super) fn redirects_max(&self) -> u8 {
@@ -84,14 +116,14 @@ impl Hosts {
     }
 
     pub(super) fn mark(&mut self, url: &str, mark: Mark) {
-        self.marks.insert(url.to_owned(), mark);
+        self.marks.entry(signature(url.as_bytes()).0).or_insert(mark);
     }
 
     /// Puts a URL that came out of the sieve where it belongs.
     pub(super) fn enqueue(&mut self, key: &[u8]) {
         let Some((site, path)) = str::from_utf8(key).ok().and_then(Site::split) else { return };
         let url = str::from_utf8(key).unwrap_or_default();
-        let mark = self.marks.get(url).copied().unwrap_or_default();
+        let mark = self.marks.get(&signature(key).0).copied().unwrap_or_default();
         let Some(id) = self.own_id(site, url) else { return };
         let host = &mut self.table[index(id)];
         let limit = if is_reached(host.pages, self.config.pages_per_host_max)
@@ -106,16 +138,60 @@ impl Hosts {
         if let Some(limit) = limit {
             return self.drop_urls(limit, 1);
         }
-        host.queue.push(Waiting { hops: mark.hops, sitemap: mark.sitemap, ..Waiting::new(path) });
+        let turn_ms = self.politeness.pause_ms(host.crawl_delay_ms) * host.waiting() as u64;
+        if self.config.turn_s_max > 0 && turn_ms > self.config.turn_s_max.saturating_mul(1000) {
+            self.report.pruned += 1;
+            return;
+        }
+        let Mark { hops, sitemap, depth, class } = mark;
+        let before = host.queue.memory_bytes();
+        host.queue.push(class, &Waiting { hops, sitemap, depth, ..Waiting::new(path) });
+        self.queue_bytes += host.queue.memory_bytes() - before;
         self.waiting += 1;
         if host.state == State::Idle {
             self.list(id);
         }
+        if self.queue_bytes > self.config.waiting_memory_bytes {
+            let spilled = self.spill();
+            self.note(spilled);
+        }
+    }
+
+    /// Moves queues to disk, one host after the other, until half of the memory is free.
+    fn spill(&mut self) -> Result<(), CrawlError> {
+        for _ in 0..self.table.len() {
+            if self.queue_bytes <= self.config.waiting_memory_bytes / 2 {
+                break;
+            }
+            self.hand = (self.hand + 1) % self.table.len();
+            let queue = &mut self.table[self.hand].queue;
+            self.queue_bytes -= queue.memory_bytes();
+            queue.spill(&mut self.spill)?;
+        }
+        if self.spill.is_wasteful() {
+            for host in &mut self.table {
+                host.queue.rewrite(&mut self.spill)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps the first failure of a file until somebody can return it.
+    fn note<T: Default>(&mut self, result: Result<T, CrawlError>) -> T {
+        result.unwrap_or_else(|error| {
+            self.failed.get_or_insert(error);
+            T::default()
+        })
+    }
+
+    /// The failure of a file, if there was one.
+    pub(super) fn take_failure(&mut self) -> Result<(), CrawlError> {
+        self.failed.take().map_or(Ok(()), Err)
     }
 
     pub(super) fn end_flush(&mut self) -> Result<(), CrawlError> {
         self.marks.clear();
-        self.failed.take().map_or(Ok(()), Err)?;
+        self.take_failure()?;
         self.agents.flush()
     }
 
@@ -128,9 +204,8 @@ impl Hosts {
         };
         if let Some(agent) = other {
             self.report.sent += 1;
-            if let Err(error) = self.agents.send(agent, url) {
-                self.failed = Some(error);
-            }
+            let sent = self.agents.send(agent, url);
+            self.note(sent);
             return None;
         }
         let id = known.or_else(|| self.id(site));
@@ -155,7 +230,7 @@ impl Hosts {
         }
         self.ids.insert(site.key().into(), id);
         let other = self.agents.other(site.host());
-        self.table.push(Host::new(site, other, self.config.order));
+        self.table.push(Host::new(site, other));
         Some(id)
     }
 
@@ -240,6 +315,7 @@ impl Hosts {
 
     pub(super) fn next(&mut self, now_ms: u64, now_s: i64) -> Option<Visit> {
         self.wake(now_ms);
+        self.check_limits(now_ms);
         while !self.is_full() {
             let id = self.workbench.take(now_ms)?;
             if let Some(visit) = self.turn(id, now_ms, now_s) {
@@ -295,7 +371,9 @@ impl Hosts {
         if is_reached(host.pages, self.config.pages_per_host_max)
             || is_reached(host.requests, self.config.requests_per_host_max)
         {
-            let cleared = host.clear();
+            self.queue_bytes -= host.queue.memory_bytes();
+            let cleared = host.clear(&mut self.spill);
+            let cleared = self.note(cleared);
             self.waiting -= cleared;
             self.drop_urls("host-limit", cleared);
         }
@@ -303,17 +381,21 @@ impl Hosts {
 
     /// The next page of a host that its robots.txt allows, if it is known.
     fn pop_allowed(&mut self, id: HostId) -> Option<Waiting> {
-        let host = &mut self.table[index(id)];
-        let RobotsState::Known { .. } = host.robots else { return None };
-        while let Some(page) = host.pop() {
+        let RobotsState::Known { .. } = self.table[index(id)].robots else { return None };
+        loop {
+            let host = &mut self.table[index(id)];
+            let before = host.queue.memory_bytes();
+            let popped = host.pop(&mut self.spill);
+            self.queue_bytes = self.queue_bytes - before + host.queue.memory_bytes();
+            let page = self.note(popped)?;
             self.waiting -= 1;
+            let host = &self.table[index(id)];
             let RobotsState::Known { robots, .. } = &host.robots else { return None };
             if robots.allows(&page.path).allowed {
                 return Some(page);
             }
             self.report.forbidden_by_robots += 1;
         }
-        None
     }
 
     fn set_address(&mut self, id: HostId, address: IpAddr, now_ms: u64) {
@@ -366,7 +448,10 @@ impl Hosts {
                     Task::Robots { asker, .. } => {
                         self.settle_robots(&visit, asker, answered, date_s, finished_ms);
                     }
-                    _ => self.settle_page(id, visit.page.sitemap, answered.status),
+                    _ => {
+                        let is_page = !visit.page.sitemap && !answered.is_unstored;
+                        self.settle_page(id, is_page, answered.status);
+                    }
                 }
                 // A Crawl-delay that has just become known counts at once.
                 let host = &mut self.table[index(id)];
@@ -378,11 +463,11 @@ impl Hosts {
         }
     }
 
-    fn settle_page(&mut self, id: HostId, is_sitemap: bool, status: u16) {
+    fn settle_page(&mut self, id: HostId, is_page: bool, status: u16) {
         let host = &mut self.table[index(id)];
         host.requests += 1;
         host.asides = 0;
-        if status == 200 && !is_sitemap {
+        if status == 200 && is_page {
             host.pages += 1;
             self.report.pages += 1;
             self.report.pages_new += 1;
@@ -526,6 +611,8 @@ impl Hosts {
         let Some((site, _)) = Site::split(url) else { return };
         let Some(id) = self.id(site) else { return };
         let status = answered.as_ref().map_or(0, |answered| answered.status);
+        self.bytes_before += answered.as_ref().map_or(0, |answered| answered.bytes);
+        let is_unstored = answered.as_ref().is_some_and(|answered| answered.is_unstored);
         let retry_after_ms = answered.as_ref().and_then(|answered| answered.retry_after_ms);
         let retry_after_ms = retry_after_ms.filter(|_| is_passing_status(status));
         let host = &mut self.table[index(id)];
@@ -540,7 +627,7 @@ impl Hosts {
             return;
         }
         host.requests += 1;
-        if status == 200 && entry.purpose == Purpose::Page {
+        if status == 200 && entry.purpose == Purpose::Page && !is_unstored {
             host.pages += 1;
             self.report.pages += 1;
         }
@@ -570,10 +657,23 @@ impl Hosts {
         !is_passing || entry.attempts >= self.config.retries
     }
 
-    /// Whether as many pages as wanted are there, or on their way.
+    /// Whether as much as is wanted is there, or on its way.
     pub(super) fn is_full(&self) -> bool {
         let coming = self.report.pages + self.under_way as u64;
-        is_reached(coming, self.config.pages_max)
+        self.limit.is_some() || is_reached(coming, self.config.pages_max)
+    }
+
+    /// Looks whether a limit of the whole crawl has come.
+    fn check_limits(&mut self, now_ms: u64) {
+        let run_ms = self.config.time_s_max.saturating_mul(1000);
+        let end_ms = *self.end_ms.get_or_insert(now_ms.saturating_add(run_ms));
+        self.limit = if is_reached(self.report.pages, self.config.pages_max) {
+            Some("pages_max")
+        } else if is_reached(self.bytes_before + self.report.bytes, self.config.bytes_max) {
+            Some("bytes_max")
+        } else {
+            (self.config.time_s_max > 0 && now_ms >= end_ms).then_some("time_s_max")
+        };
     }
 
     /// Whether nothing is under way.
@@ -620,6 +720,8 @@ impl Hosts {
             aside: self.table.iter().filter_map(aside).collect(),
             waiting: self.waiting as u64,
             hosts: self.table.len() as u64,
+            limit: self.limit.map(str::to_owned),
+            spilled_bytes: self.spill.used_bytes(),
             ..self.report.clone()
         }
     }

@@ -453,6 +453,7 @@ fn check_rest(date_s: i64, status: u16, retry_after_ms: Option<u64>, wanted_ms: 
         purpose: Purpose::Page,
         attempts: 0,
         hops: 0,
+        depth: 0,
         robots_for: None,
         failure: (status == 0).then_some(FailureKind::Timeout),
     };
