@@ -354,7 +354,12 @@ impl Config {
         if self.order == Order::Priority && self.weights == NO_WEIGHTS {
             return wrong("weights", "all are 0, so no page comes before another");
         }
-        if self.order == Order::Priority && self.keywords.is_empty() && is_weighted && self.weights.short_url == 0 && self.weights.off_site == 0 {
+        if self.order == Order::Priority
+            && self.keywords.is_empty()
+            && is_weighted
+            && self.weights.short_url == 0
+            && self.weights.off_site == 0
+        {
             return wrong("keywords", "`weights` count them alone, and there are none");
         }
         if self.calendar_years[0] > self.calendar_years[1] {

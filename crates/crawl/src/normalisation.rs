@@ -24,18 +24,38 @@ pub enum Normalisation {
 
 /// Names under which sessions travel, in small letters.
 const SESSION_NAMES: [&str; 14] = [
-    "sid", "phpsessid", "jsessionid", "sessionid", "session_id", "sessid", "sess", "aspsessionid",
-    "cfid", "cftoken", "oscsid", "zenid", "xtcsid", "phpsession",
+    "sid",
+    "phpsessid",
+    "jsessionid",
+    "sessionid",
+    "session_id",
+    "sessid",
+    "sess",
+    "aspsessionid",
+    "cfid",
+    "cftoken",
+    "oscsid",
+    "zenid",
+    "xtcsid",
+    "phpsession",
 ];
 
 const TRACKING_NAMES: [&str; 13] = [
-    "gclid", "fbclid", "dclid", "gbraid", "wbraid", "msclkid", "yclid", "twclid", "igshid", "mc_cid",
-    "mc_eid", "_ga", "_gl",
+    "gclid", "fbclid", "dclid", "gbraid", "wbraid", "msclkid", "yclid", "twclid", "igshid",
+    "mc_cid", "mc_eid", "_ga", "_gl",
 ];
 
 const INDEX_NAMES: [&str; 10] = [
-    "index.html", "index.htm", "index.php", "index.asp", "index.aspx", "index.jsp", "index.shtml",
-    "default.html", "default.asp", "default.aspx",
+    "index.html",
+    "index.htm",
+    "index.php",
+    "index.asp",
+    "index.aspx",
+    "index.jsp",
+    "index.shtml",
+    "default.html",
+    "default.asp",
+    "default.aspx",
 ];
 
 /// Applies `rules` to a URL.
@@ -97,9 +117,8 @@ fn is_tracking_name(name: &str) -> bool {
 
 /// A segment without its parameters that are session ids: `a;jsessionid=1;b=2` is `a;b=2`.
 fn without_session(segment: &str) -> String {
-    let is_session = |part: &str| {
-        part.split_once('=').is_some_and(|(name, _)| is_session_name(name))
-    };
+    let is_session =
+        |part: &str| part.split_once('=').is_some_and(|(name, _)| is_session_name(name));
     let mut parts = segment.split(';');
     let mut kept = parts.next().unwrap_or_default().to_owned();
     for part in parts.filter(|part| !is_session(part)) {

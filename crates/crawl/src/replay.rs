@@ -59,8 +59,7 @@ pub(crate) fn replay(
     if let Some(archive) = &archive {
         each(archive, stop, &mut |url, entry, record| {
             let http = parse_http(&record.block).ok().filter(|_| entry.failure.is_none());
-            let read =
-                |http| answers.read(entry.purpose, url, &http, record.date_s, entry.depth);
+            let read = |http| answers.read(entry.purpose, url, &http, record.date_s, entry.depth);
             let answered = journal::read_unstored(record).or_else(|| http.map(read));
             tick(frontier);
             frontier.replay(url, &entry, record.date_s, answered)

@@ -238,9 +238,8 @@ impl fmt::Display for Refusal {
             Refusal::Scope { host, scope: Scope::Domain } => {
                 write!(out, "{host} is not in the domain of a seed (`scope = \"domain\"`)")
             }
-            Refusal::Scope { scope: Scope::Prefix, .. } => {
-                out.write_str("it does not begin as a seed's folder or one of `scope_prefixes` does")
-            }
+            Refusal::Scope { scope: Scope::Prefix, .. } => out
+                .write_str("it does not begin as a seed's folder or one of `scope_prefixes` does"),
             Refusal::Scope { scope: Scope::Pattern, .. } => {
                 out.write_str("it matches none of `scope_patterns`")
             }

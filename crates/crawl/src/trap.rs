@@ -14,8 +14,18 @@ const YEARS: std::ops::RangeInclusive<u16> = 1800..=2200;
 
 /// Segments under which `/2031/7` is a month.
 const CALENDAR_WORDS: [&str; 12] = [
-    "cal", "calendar", "kalender", "calendario", "agenda", "events", "event", "schedule", "diary",
-    "month", "day", "archive",
+    "cal",
+    "calendar",
+    "kalender",
+    "calendario",
+    "agenda",
+    "events",
+    "event",
+    "schedule",
+    "diary",
+    "month",
+    "day",
+    "archive",
 ];
 
 /// Parameters that hold a year.
@@ -51,7 +61,8 @@ pub(crate) fn year_beyond(url: &Url, [first, last]: [u16; 2]) -> Option<u16> {
 
 /// The years of all dates like `2031-07` or `2031_07_15`.
 fn dates(text: &str) -> impl Iterator<Item = u16> {
-    let words = text.split(|letter: char| !(letter.is_ascii_alphanumeric() || "-_.".contains(letter)));
+    let words =
+        text.split(|letter: char| !(letter.is_ascii_alphanumeric() || "-_.".contains(letter)));
     words.filter_map(|word| {
         let mut parts = word.split(['-', '_', '.']);
         let mut year = None;

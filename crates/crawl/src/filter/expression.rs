@@ -68,7 +68,10 @@ impl Comparison {
     ];
 
     pub(super) fn of_sign(sign: &str) -> Option<Comparison> {
-        Comparison::ALL.into_iter().find(|(_, known)| *known == sign).map(|(comparison, _)| comparison)
+        Comparison::ALL
+            .into_iter()
+            .find(|(_, known)| *known == sign)
+            .map(|(comparison, _)| comparison)
     }
 
     fn sign(self) -> &'static str {

@@ -86,8 +86,10 @@ impl Filters {
             if text.trim().is_empty() {
                 return Ok(None);
             }
-            let wrong =
-                |error: FilterError| CrawlError::Config { key: point.key(), why: error.to_string() };
+            let wrong = |error: FilterError| CrawlError::Config {
+                key: point.key(),
+                why: error.to_string(),
+            };
             Filter::compile(text, point).map(Some).map_err(wrong)
         };
         Ok(Filters {

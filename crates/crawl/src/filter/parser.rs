@@ -31,7 +31,8 @@ pub(super) fn parse(text: &str, point: Point) -> Result<Expression, FilterError>
                 Token::Word(word) => nearest(word, words.into_iter()),
                 _ => None,
             };
-            let why = format!("here the filter should end, or go on with `and` or `or`{}", said(token));
+            let why =
+                format!("here the filter should end, or go on with `and` or `or`{}", said(token));
             Err(parser.error(*column, why, suggestion))
         }
     }
@@ -134,7 +135,10 @@ impl Parser<'_> {
             if field.kind() == Kind::Flag {
                 return Ok(Expression::Flag(field, true));
             }
-            let why = format!("after `{}` a comparison is expected: = != < <= > >= ~ !~ in", field.name());
+            let why = format!(
+                "after `{}` a comparison is expected: = != < <= > >= ~ !~ in",
+                field.name()
+            );
             return Err(self.error(column, why, None));
         };
         let sign = *sign;
@@ -147,9 +151,10 @@ impl Parser<'_> {
             (Kind::Text, "~") => {
                 Ok(Expression::Text(field, TextTest::Matches(self.pattern(value, field, place)?)))
             }
-            (Kind::Text, "!~") => {
-                Ok(Expression::Text(field, TextTest::MatchesNot(self.pattern(value, field, place)?)))
-            }
+            (Kind::Text, "!~") => Ok(Expression::Text(
+                field,
+                TextTest::MatchesNot(self.pattern(value, field, place)?),
+            )),
             (Kind::Number, _) => {
                 let Some(comparison) = Comparison::of_sign(sign) else {
                     return Err(self.mismatch(field, "a number", sign, column));
@@ -248,11 +253,16 @@ impl Parser<'_> {
     }
 
     fn mismatch(&self, field: Field, kind: &str, sign: &str, column: usize) -> FilterError {
-        self.error(column, format!("`{}` is {kind}, for which there is no `{sign}`", field.name()), None)
+        self.error(
+            column,
+            format!("`{}` is {kind}, for which there is no `{sign}`", field.name()),
+            None,
+        )
     }
 
     fn take_word(&mut self, word: &str) -> bool {
-        let is_it = matches!(self.tokens.get(self.at), Some((Token::Word(found), _)) if found == word);
+        let is_it =
+            matches!(self.tokens.get(self.at), Some((Token::Word(found), _)) if found == word);
         self.at += usize::from(is_it);
         is_it
     }

@@ -9,6 +9,8 @@
 
 mod host;
 mod hosts;
+#[cfg(test)]
+mod memory;
 mod queue;
 mod spill;
 #[cfg(test)]
@@ -24,9 +26,9 @@ use crate::agents::Agents;
 use crate::answer::Purpose;
 use crate::config::{Config, Order, SieveKind};
 use crate::error::CrawlError;
+use crate::filter::Filters;
 use crate::guard::Guard;
 use crate::journal::Entry;
-use crate::filter::Filters;
 use crate::order::Ranking;
 use crate::outcome::{Answered, Done, Harvest, Outcome, Visit};
 use crate::report::{Report, Snapshot};

@@ -4,6 +4,8 @@ mod agents;
 mod assignment;
 mod crawl;
 mod faults;
+mod filters;
+mod limits;
 mod order;
 mod politeness;
 mod robots;

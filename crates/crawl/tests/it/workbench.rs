@@ -135,3 +135,31 @@ fn an_address_rests_between_its_hosts() {
     assert_eq!((workbench.next_ms(), workbench.take(119)), (Some(120), None));
     assert_eq!(workbench.take(120), Some(HostId(1)));
 }
+
+/// Seconds that so many turns take with so many hosts in the workbench; the best of three.
+fn turns_s(hosts: u32, turns: u64) -> f64 {
+    let walk = || {
+        let mut workbench = Workbench::new(1);
+        let address = |host: u32| Some(IpAddr::from((host % 5_000).to_be_bytes()));
+        for host in 0..hosts {
+            workbench.insert(HostId(host), address(host), u64::from(host));
+        }
+        let start = std::time::Instant::now();
+        for turn in 0..turns {
+            let now_ms = turn * 3 + 1_000_000;
+            let host = workbench.take(now_ms).expect("all are due");
+            workbench.insert(host, address(host.0), now_ms + 1_000);
+            workbench.release(address(host.0), Some(now_ms));
+        }
+        assert_eq!(workbench.len(), hosts as usize);
+        start.elapsed().as_secs_f64()
+    };
+    (0..3).map(|_| walk()).fold(f64::MAX, f64::min)
+}
+
+#[test]
+fn a_turn_among_a_hundred_thousand_hosts_costs_little_more_than_among_a_hundred() {
+    let (few_s, many_s) = (turns_s(100, 50_000), turns_s(100_000, 50_000));
+    // A search from end to end would cost a thousand times as much.
+    assert!(many_s < 15.0 * few_s, "{few_s} s with few hosts, {many_s} s with many");
+}
