@@ -6,7 +6,7 @@
 //! **Invariant.** The result depends on the configuration, the seeds and the answer only: a parser
 //! thread that has just got it and the replay of the archive a year later agree.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 
 use archive::HttpResponse;
@@ -41,7 +41,7 @@ pub(crate) struct Answers {
     decoded_bytes_max: usize,
     ranking: Ranking,
     /// Signatures of the bodies archived so far, where a filter asks for duplicates.
-    bodies: Option<Mutex<HashSet<u64>>>,
+    bodies: Option<Mutex<BTreeSet<u64>>>,
 }
 
 /// The page that an answer is, and what the crawl knows of it.
@@ -192,14 +192,11 @@ impl Answers {
             return None;
         }
         let content_type = context.http.header("Content-Type");
-        let page = match page::parse(context.url, content_type, body, &self.limits) {
-            Ok(page) => page,
-            Err(_) => {
-                if !is_refused && self.sitemaps && content_type.is_some_and(is_xml) {
-                    self.sitemap(context.url, body, out);
-                }
-                return None;
+        let Ok(page) = page::parse(context.url, content_type, body, &self.limits) else {
+            if !is_refused && self.sitemaps && content_type.is_some_and(is_xml) {
+                self.sitemap(context.url, body, out);
             }
+            return None;
         };
         let headers = context.http.headers.iter();
         let tags = headers.filter(|(name, _)| name.eq_ignore_ascii_case("X-Robots-Tag"));

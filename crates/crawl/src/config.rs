@@ -234,9 +234,6 @@ pub enum AssignmentKind {
     Rendezvous,
 }
 
-const NO_WEIGHTS: Weights =
-    Weights { short_url: 0, off_site: 0, url_keywords: 0, page_keywords: 0 };
-
 /// Pictures, sound, films, fonts, programs, packed files, and what only a browser wants.
 const SKIP_EXTENSIONS: &str = "7z aac avi avif bin bmp bz2 css deb dmg eot exe flac gif gz ico iso \
     jar jpeg jpg js m4a m4v map mid mkv mov mp3 mp4 mpeg mpg msi ogg ogv otf png rar rpm svg swf \
@@ -342,26 +339,7 @@ impl Config {
         if self.head_bytes_max < 8_192 {
             return wrong("head_bytes_max", "a head needs at least 8192 bytes");
         }
-        if self.order == Order::DepthFirst {
-            return wrong(
-                "order",
-                "depth-first follows the first link of every page first, and the web has no floor: a \
-                 single calendar or search form leads it down for ever, and it never comes back to \
-                 the pages that people link to; take \"breadth-first\", or \"priority\" with weights",
-            );
-        }
-        let is_weighted = self.weights.url_keywords > 0 || self.weights.page_keywords > 0;
-        if self.order == Order::Priority && self.weights == NO_WEIGHTS {
-            return wrong("weights", "all are 0, so no page comes before another");
-        }
-        if self.order == Order::Priority
-            && self.keywords.is_empty()
-            && is_weighted
-            && self.weights.short_url == 0
-            && self.weights.off_site == 0
-        {
-            return wrong("keywords", "`weights` count them alone, and there are none");
-        }
+        self.check_order()?;
         if self.calendar_years[0] > self.calendar_years[1] {
             return wrong("calendar_years", "the first year comes after the last");
         }
@@ -375,6 +353,30 @@ impl Config {
             return wrong("gzip_level", "it must be between 1 and 9");
         }
         Ok(())
+    }
+
+    fn check_order(&self) -> Result<(), CrawlError> {
+        let wrong = |key, why: &str| Err(CrawlError::Config { key, why: why.to_owned() });
+        let Weights { short_url, off_site, url_keywords, page_keywords } = self.weights;
+        match self.order {
+            Order::BreadthFirst | Order::ShallowFirst => Ok(()),
+            Order::DepthFirst => wrong(
+                "order",
+                "depth-first follows the first link of every page first, and the web has no floor: a \
+                 single calendar or search form leads it down for ever, and it never comes back to \
+                 the pages that people link to; take \"breadth-first\", or \"priority\" with weights",
+            ),
+            Order::Priority if short_url == 0 && off_site == 0 => {
+                if url_keywords == 0 && page_keywords == 0 {
+                    return wrong("weights", "all are 0, so no page comes before another");
+                }
+                if self.keywords.is_empty() {
+                    return wrong("keywords", "`weights` count them alone, and there are none");
+                }
+                Ok(())
+            }
+            Order::Priority => Ok(()),
+        }
     }
 
     /// The name that robots.txt files address.

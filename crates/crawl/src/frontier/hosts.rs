@@ -6,7 +6,7 @@
 //! **Invariant.** `waiting` is the sum of what waits at the hosts; the workbench holds exactly the
 //! hosts that are `Listed`; `asides` exactly those that are `Aside`.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::path::Path;
 use std::sync::Arc;
@@ -57,11 +57,12 @@ pub(super) struct Hosts {
     agents: Agents,
     workbench: Workbench,
     table: Vec<Host>,
-    ids: BTreeMap<Box<str>, HostId>,
+    /// By the signature of the site, or the next number that is free.
+    ids: BTreeMap<u64, HostId>,
     /// Hosts set aside, by the moment they come back.
     asides: BTreeSet<(u64, HostId)>,
     /// By the signature of the URL.
-    marks: HashMap<u64, Mark>,
+    marks: BTreeMap<u64, Mark>,
     /// The part of the queues that is on disk.
     spill: Spill,
     /// Bytes of the part that is in memory.
@@ -97,7 +98,7 @@ impl Hosts {
             table: Vec::new(),
             ids: BTreeMap::new(),
             asides: BTreeSet::new(),
-            marks: HashMap::new(),
+            marks: BTreeMap::new(),
             spill: Spill::create(dir)?,
             queue_bytes: 0,
             hand: 0,
@@ -197,7 +198,7 @@ impl Hosts {
 
     /// The number of the site of a URL; `None`, and the URL is dealt with, if it is not ours.
     fn own_id(&mut self, site: &str, url: &str) -> Option<HostId> {
-        let known = self.ids.get(site).copied();
+        let known = self.known_id(site).ok();
         let other = match known {
             Some(id) => self.table[index(id)].other,
             None => self.agents.other(Site::parse(site)?.host()),
@@ -217,18 +218,30 @@ impl Hosts {
 
     /// The number of a site, whosever it is; `None` if there is no room for one more.
     fn id(&mut self, site: &str) -> Option<HostId> {
-        if let Some(&id) = self.ids.get(site) {
-            return Some(id);
+        match self.known_id(site) {
+            Ok(id) => Some(id),
+            Err(slot) => self.add(Site::parse(site)?, slot),
         }
-        self.add(Site::parse(site)?)
     }
 
-    fn add(&mut self, site: Site) -> Option<HostId> {
+    /// The number of a site that is known, or where it is to be noted.
+    fn known_id(&self, site: &str) -> Result<HostId, u64> {
+        let mut slot = signature(site.as_bytes()).0;
+        loop {
+            match self.ids.get(&slot) {
+                None => return Err(slot),
+                Some(&id) if self.table[index(id)].site.key() == site => return Ok(id),
+                Some(_) => slot = slot.wrapping_add(1),
+            }
+        }
+    }
+
+    fn add(&mut self, site: Site, slot: u64) -> Option<HostId> {
         let id = u32::try_from(self.table.len()).ok().map(HostId)?;
         if self.table.len() >= self.config.hosts_max {
             return None;
         }
-        self.ids.insert(site.key().into(), id);
+        self.ids.insert(slot, id);
         let other = self.agents.other(site.host());
         self.table.push(Host::new(site, other));
         Some(id)
@@ -444,14 +457,11 @@ impl Hosts {
                     return self.stumble(visit, stumble, finished_ms);
                 }
                 host.failures = 0;
-                match visit.task {
-                    Task::Robots { asker, .. } => {
-                        self.settle_robots(&visit, asker, answered, date_s, finished_ms);
-                    }
-                    _ => {
-                        let is_page = !visit.page.sitemap && !answered.is_unstored;
-                        self.settle_page(id, is_page, answered.status);
-                    }
+                if let Task::Robots { asker, .. } = visit.task {
+                    self.settle_robots(&visit, asker, answered, date_s, finished_ms);
+                } else {
+                    let is_page = !visit.page.sitemap && !answered.is_unstored;
+                    self.settle_page(id, is_page, answered.status);
                 }
                 // A Crawl-delay that has just become known counts at once.
                 let host = &mut self.table[index(id)];

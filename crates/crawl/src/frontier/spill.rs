@@ -204,15 +204,15 @@ impl Spill {
     ) -> Result<R, CrawlError> {
         let path = self.path(number);
         let failed = |source| CrawlError::Io { path, source };
-        let opened = match self.open.iter().position(|(open, _)| *open == number) {
-            Some(at) => self.open.remove(at).1,
-            None => {
-                let mut options = File::options();
-                options.read(true).write(true).create(true).truncate(false);
-                match options.open(self.path(number)) {
-                    Ok(file) => file,
-                    Err(source) => return Err(failed(source)),
-                }
+        let at = self.open.iter().position(|(open, _)| *open == number);
+        let opened = if let Some(at) = at {
+            self.open.remove(at).1
+        } else {
+            let mut options = File::options();
+            options.read(true).write(true).create(true).truncate(false);
+            match options.open(self.path(number)) {
+                Ok(file) => file,
+                Err(source) => return Err(failed(source)),
             }
         };
         if self.open.len() >= OPEN_MAX {

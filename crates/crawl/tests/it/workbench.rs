@@ -148,7 +148,7 @@ fn turns_s(hosts: u32, turns: u64) -> f64 {
         for turn in 0..turns {
             let now_ms = turn * 3 + 1_000_000;
             let host = workbench.take(now_ms).expect("all are due");
-            workbench.insert(host, address(host.0), now_ms + 1_000);
+            workbench.insert(host, address(host.0), now_ms + 100);
             workbench.release(address(host.0), Some(now_ms));
         }
         assert_eq!(workbench.len(), hosts as usize);
