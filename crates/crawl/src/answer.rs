@@ -21,7 +21,7 @@ use crate::outcome::{Answered, Harvest};
 use crate::robots::{self, Robots};
 use crate::rules::{Refusal, Rules};
 use crate::site::Site;
-use crate::sitemap::Sitemap;
+use crate::sitemap::{self, Sitemap};
 
 /// What an answer was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -157,7 +157,11 @@ impl Answers {
         out: &mut Harvest,
     ) -> Option<ReadPage> {
         let &Context { url, http, .. } = context;
-        let Ok(body) = http.decoded_body(self.decoded_bytes_max) else {
+        let bytes_max = match purpose {
+            Purpose::Sitemap => sitemap::BYTES_MAX,
+            Purpose::Page | Purpose::Robots => self.decoded_bytes_max,
+        };
+        let Ok(body) = http.decoded_body(bytes_max) else {
             // A coding that nobody asked for: there is nothing to read, and rules may stand in it.
             out.robots = (purpose == Purpose::Robots).then(Robots::forbid_all);
             return None;
@@ -242,7 +246,7 @@ impl Answers {
     }
 
     fn sitemap(&self, base: &Url, body: &[u8], out: &mut Harvest) {
-        let sitemap = Sitemap::parse(body, self.decoded_bytes_max);
+        let sitemap = Sitemap::parse(body, sitemap::BYTES_MAX);
         if sitemap.is_index {
             return self.keep_sitemaps(base, &sitemap.urls, out);
         }
@@ -352,4 +356,57 @@ pub fn explain_robots(record: &archive::Record, url: &Url, user_agent: &str) -> 
         (false, Some(line)) => format!("forbidden by line {line}"),
         (_, None) => "no line speaks of it, so it is allowed".to_owned(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Order, Weights};
+
+    fn answers(config: &Config) -> Answers {
+        let seeds = ["http://a/".parse().expect("a URL")];
+        Answers::new(config, Rules::new(config, &seeds).expect("rules"))
+    }
+
+    fn read(answers: &Answers, url: &str, body: &str) -> Answered {
+        let headers = vec![("Content-Type".to_owned(), "text/html".to_owned())];
+        let http = HttpResponse { status: 200, headers, body: body.as_bytes(), body_offset: 0 };
+        answers.read(Purpose::Page, url, &http, 0, 0)
+    }
+
+    #[test]
+    fn the_same_bytes_under_a_second_url_are_a_duplicate() {
+        let config = Config { store_filter: "not duplicate".to_owned(), ..Config::default() };
+        let answers = answers(&config);
+        let unstored = [("/1", "one"), ("/2", "two"), ("/3", "one"), ("/4", "two")]
+            .map(|(path, body)| read(&answers, &format!("http://a{path}"), body).is_unstored);
+        assert_eq!(unstored, [false, false, true, true]);
+    }
+
+    #[test]
+    fn the_text_is_compared_only_where_it_counts() {
+        let weights = Weights { page_keywords: 1, ..Weights::default() };
+        let keywords = vec!["sieve".to_owned()];
+        let mut config = Config { order: Order::Priority, weights, keywords, ..Config::default() };
+        let near =
+            |config: &Config| read(&answers(config), "http://a/", "<p>Sieve, sieve!").harvest;
+        assert!((near(&config).similarity - 1.0).abs() < 1e-6);
+        config.weights.page_keywords = 0;
+        assert!(near(&config).similarity == 0.0);
+    }
+
+    #[test]
+    fn links_are_normalised_before_they_are_looked_up_and_redirects_may_insist() {
+        let answers = answers(&Config::default());
+        let body =
+            "<a href='/x?sid=1'>x</a><a href='/x?sid=2'>x</a><a href='/x?utm_source=3'>x</a>";
+        assert_eq!(read(&answers, "http://a/", body).harvest.links, ["http://a/x"]);
+        let moved = |from: &str, to: &str| {
+            let headers = vec![("Location".to_owned(), to.to_owned())];
+            let http = HttpResponse { status: 302, headers, body: b"", body_offset: 0 };
+            answers.read(Purpose::Page, from, &http, 0, 0).harvest.redirect
+        };
+        assert_eq!(moved("http://a/x", "/x?sid=1").as_deref(), Some("http://a/x?sid=1"));
+        assert_eq!(moved("http://a/x", "/y?sid=1").as_deref(), Some("http://a/y"));
+    }
 }

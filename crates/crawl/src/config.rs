@@ -359,7 +359,6 @@ impl Config {
         let wrong = |key, why: &str| Err(CrawlError::Config { key, why: why.to_owned() });
         let Weights { short_url, off_site, url_keywords, page_keywords } = self.weights;
         match self.order {
-            Order::BreadthFirst | Order::ShallowFirst => Ok(()),
             Order::DepthFirst => wrong(
                 "order",
                 "depth-first follows the first link of every page first, and the web has no floor: a \
@@ -375,7 +374,7 @@ impl Config {
                 }
                 Ok(())
             }
-            Order::Priority => Ok(()),
+            Order::BreadthFirst | Order::ShallowFirst | Order::Priority => Ok(()),
         }
     }
 

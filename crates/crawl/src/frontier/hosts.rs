@@ -152,6 +152,11 @@ impl Hosts {
         if host.state == State::Idle {
             self.list(id);
         }
+        self.keep_to_memory();
+    }
+
+    /// Moves queues to disk if they take too much memory.
+    fn keep_to_memory(&mut self) {
         if self.queue_bytes > self.config.waiting_memory_bytes {
             let spilled = self.spill();
             self.note(spilled);
@@ -402,6 +407,7 @@ impl Hosts {
             self.queue_bytes = self.queue_bytes - before + host.queue.memory_bytes();
             let page = self.note(popped)?;
             self.waiting -= 1;
+            self.keep_to_memory();
             let host = &self.table[index(id)];
             let RobotsState::Known { robots, .. } = &host.robots else { return None };
             if robots.allows(&page.path).allowed {

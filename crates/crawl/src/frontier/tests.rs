@@ -12,7 +12,7 @@ use page::Url;
 use super::Frontier;
 use crate::answer::Purpose;
 use crate::assignment::{AgentId, Assignment as _, Rendezvous};
-use crate::config::Config;
+use crate::config::{Config, Order, Weights};
 use crate::journal::Entry;
 use crate::outcome::{Answered, Done, Failure, FailureKind, Harvest, Outcome, Task, Visit};
 use crate::robots::Robots;
@@ -476,4 +476,56 @@ fn the_silence_of_an_earlier_run_goes_on() {
     check_rest(-21, 503, Some(120_000), 100_000);
     check_rest(-4, 200, Some(120_000), 7_000);
     check_rest(-4, 429, Some(400_000), 7_000);
+}
+
+#[test]
+fn the_best_pages_of_a_host_come_first() {
+    let weights = Weights { short_url: 1, off_site: 4, url_keywords: 8, page_keywords: 0 };
+    let config = Config {
+        delay_ms: 10,
+        order: Order::Priority,
+        weights,
+        keywords: vec!["sieve".to_owned()],
+        ..Config::default()
+    };
+    let links = ["http://a/x/y/z", "http://a/x", "http://b/", "http://a/q/w/SIEVE"];
+    let mut walk = Walk::new(
+        config,
+        &[("http://a/", &page(&links)), ("http://b/", &page(&["http://a/f/g/h/i"]))],
+        &["http://a/"],
+    );
+    walk.run(u64::MAX);
+    let order: Vec<&str> =
+        walk.urls().into_iter().filter(|url| url.starts_with("http://a/")).collect();
+    let wanted = [
+        "http://a/robots.txt",
+        "http://a/",
+        "http://a/q/w/SIEVE",
+        "http://a/f/g/h/i",
+        "http://a/x",
+    ];
+    assert_eq!(order[..5], wanted);
+}
+
+#[test]
+fn pages_too_far_from_the_first_of_their_site_are_left_out() {
+    let config = Config { delay_ms: 10, depth_max: 2, ..Config::default() };
+    let mut walk = Walk::new(
+        config,
+        &[
+            ("http://a/", &page(&["http://a/1"])),
+            ("http://a/1", &[Reply::Moved("http://a/1b")]),
+            ("http://a/1b", &page(&["http://a/2"])),
+            ("http://a/2", &page(&["http://a/3", "http://b/deep/start"])),
+            ("http://b/deep/start", &page(&["http://b/1", "http://a/3"])),
+            ("http://b/1", &page(&["http://b/2"])),
+            ("http://b/2", &page(&["http://b/3"])),
+        ],
+        &["http://a/"],
+    );
+    walk.run(u64::MAX);
+    let asked = |url: &str| walk.urls().contains(&url);
+    assert!(asked("http://a/2") && asked("http://b/2") && !asked("http://b/3"));
+    assert!(asked("http://a/3"), "another site leads there, so it is where one begins");
+    assert_eq!(walk.frontier.report().refused.get("depth"), Some(&2));
 }
