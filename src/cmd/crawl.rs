@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result, bail};
 use jobs::Collection;
 
 use super::signals::{runtime, stop_flag};
-use crate::context::{Context, Exit};
+use crate::context::{Context, Exit, Usage};
 use crate::talk::{self, Line};
 
 #[derive(clap::Args)]
@@ -19,19 +19,36 @@ use crate::talk::{self, Line};
   crivello crawl https://example.org --dir my-web
   crivello crawl --dir my-web                      goes on after Ctrl-C, a crash or a full disk
   crivello crawl --list URL URL --dir my-web       these pages and no other
+  crivello crawl --seeds urls.txt --dir my-web     one address a line; - for standard input
+  crivello crawl --sitemap https://example.org/sitemap.xml --list --dir my-web
   crivello crawl --recrawl --dir my-web            asks again for what it has: what is new, changed, gone?
   touch my-web/frontier/pause                      holds a running crawl until the file is removed")]
 pub(crate) struct Args {
     /// Addresses to begin with; none to go on with those of earlier
     seeds: Vec<String>,
+    /// More addresses, one a line; `-` for standard input
+    #[arg(long = "seeds", value_name = "FILE")]
+    seed_files: Vec<String>,
+    /// A sitemap whose pages are to be visited
+    #[arg(long, value_name = "URL")]
+    sitemap: Vec<String>,
     /// Stop when the collection has that many pages [default: `crawl.pages_max`]
     #[arg(long, value_name = "N")]
     max_pages: Option<u64>,
+    /// Stop when the collection has received that many bytes [default: `crawl.bytes_max`]
+    #[arg(long, value_name = "N")]
+    max_bytes: Option<u64>,
+    /// Stop after that time [default: `crawl.time_s_max`]
+    #[arg(long, value_name = "SECONDS")]
+    max_time: Option<u64>,
+    /// Take only pages that many links from the first of their site [default: `crawl.depth_max`]
+    #[arg(long, value_name = "N")]
+    max_depth: Option<u16>,
     /// Fetch the seeds and follow no link
     #[arg(long)]
     list: bool,
     /// Go on with an earlier crawl; an error where there was none
-    #[arg(long, conflicts_with = "seeds")]
+    #[arg(long, conflicts_with_all = ["seeds", "seed_files", "sitemap"])]
     resume: bool,
     /// Ask again for pages that the collection has: all of them, or with `=due` those that are due
     #[arg(long, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
@@ -51,9 +68,13 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     if let Some(pages_max) = args.max_pages {
         config.pages_max = pages_max;
     }
+    config.bytes_max = args.max_bytes.unwrap_or(config.bytes_max);
+    config.time_s_max = args.max_time.unwrap_or(config.time_s_max);
+    config.depth_max = args.max_depth.unwrap_or(config.depth_max);
     if args.list {
         config.follow = false;
     }
+    let seeds = seeds(args)?;
     match args.recrawl {
         Some(Which::All) => config.recrawl = Recrawl::All,
         Some(Which::Due) => config.recrawl = Recrawl::Due,
@@ -62,11 +83,33 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     let _lock = collection.lock()?;
     let runtime = runtime()?;
     let stop = stop_flag(&runtime)?;
-    let report = fetch(&collection, &config, &args.seeds, &stop, context)?;
+    let report = fetch(&collection, &config, &seeds, &stop, context)?;
     if context.json {
         context.print_json(&report)?;
     }
     Ok(if report.interrupted { Exit::Interrupted } else { Exit::Done })
+}
+
+/// The addresses of the command line, of the files it names and of the sitemaps.
+fn seeds(args: &Args) -> Result<Vec<String>> {
+    let mut seeds = args.seeds.clone();
+    for file in &args.seed_files {
+        let text = if file == "-" {
+            std::io::read_to_string(std::io::stdin()).context("cannot read standard input")?
+        } else {
+            fs::read_to_string(file).with_context(|| format!("cannot read {file}"))?
+        };
+        let lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
+        let count = seeds.len();
+        seeds.extend(
+            lines.filter(|line| !line.is_empty() && !line.starts_with('#')).map(str::to_owned),
+        );
+        if seeds.len() == count {
+            return Err(Usage(format!("{file} holds no address")).into());
+        }
+    }
+    seeds.extend(args.sitemap.iter().map(|url| format!("sitemap:{url}")));
+    Ok(seeds)
 }
 
 /// Crawls with progress, and says how it went; fails if the collection has no page afterwards.
@@ -133,6 +176,12 @@ fn sentence(report: &Report) -> String {
         talk::bytes(report.bytes),
         std::time::Duration::from_millis(report.elapsed_ms).as_secs_f64(),
     );
+    if let Some(limit) = &report.limit {
+        let _ = write!(text, "; stopped by `{limit}`");
+    }
+    if report.pruned > 0 {
+        let _ = write!(text, "; {} pruned, their turn too far away", report.pruned);
+    }
     if report.recrawled {
         let Report { unchanged, changed, deleted, pages_new, .. } = report;
         let _ = write!(

@@ -30,6 +30,8 @@ struct Why {
     url: String,
     /// Why a crawl would not take it.
     refused: Option<String>,
+    /// The URL it is visited under, if another.
+    visited_as: Option<String>,
     /// What robots.txt of its host says.
     robots: Option<String>,
     /// Date and status of each capture.
@@ -80,9 +82,12 @@ fn read(text: &str) -> Result<Url> {
 fn ask_crawl(why: &mut Why, url: &Url, collection: &Collection, config: &Config) -> Result<()> {
     let archive = Archive::open(&collection.archive_dir())?;
     let seeds = crawl::read_seeds(&collection.frontier_dir())?;
-    let rules = crawl::Rules::new(&config.crawl, &seeds);
+    let rules = crawl::Rules::new(&config.crawl, &seeds)?;
     if url.has_host() {
-        why.refused = rules.check(url).err().map(|refusal| refusal.to_string());
+        let verdict = rules.check(url).and_then(|()| rules.check_links_to(url));
+        why.refused = verdict.err().map(|refusal| refusal.to_string());
+        let visited = rules.normalise(url.clone());
+        why.visited_as = (visited != *url).then(|| visited.into());
     }
     for capture in archive.captures(url.as_str())? {
         why.captures.push(Capture {
@@ -156,6 +161,9 @@ fn print(why: &Why, unknown: bool) -> Result<()> {
     }
     if let Some(refused) = &why.refused {
         writeln!(out, "  a crawl refuses it: {refused}")?;
+    }
+    if let Some(visited) = &why.visited_as {
+        writeln!(out, "  a crawl visits it as {visited} (`normalise`)")?;
     }
     if let Some(robots) = &why.robots {
         writeln!(out, "  robots.txt: {robots}")?;

@@ -8,16 +8,22 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, PoisonError};
 
 use archive::HttpResponse;
 use page::{Directives, Limits, Url, normalise};
+use xxhash_rust::xxh3::xxh3_64;
 
+use crate::checkpoint::Settled;
 use crate::config::{Config, agent_name};
+use crate::filter::{Facts, Filter};
+use crate::frontier::is_same_site;
+use crate::order::Ranking;
 use crate::outcome::{Answered, Harvest};
 use crate::robots::{self, Robots};
 use crate::rules::{Refusal, Rules};
 use crate::site::Site;
-use crate::sitemap::Sitemap;
+use crate::sitemap::{self, Sitemap};
 
 /// What an answer was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +41,30 @@ pub(crate) struct Answers {
     follow: bool,
     sitemaps: bool,
     decoded_bytes_max: usize,
+    ranking: Ranking,
+    /// Signatures of the bodies archived so far, where a filter asks for duplicates.
+    bodies: Option<Mutex<BTreeSet<u64>>>,
+}
+
+/// The page that an answer is, and what the crawl knows of it.
+struct Context<'a> {
+    url: &'a Url,
+    http: &'a HttpResponse<'a>,
+    depth: u16,
+}
+
+impl<'a> Context<'a> {
+    /// What is known before the page is read.
+    fn facts(&self) -> Facts<'a> {
+        Facts {
+            url: Some(self.url),
+            content_type: self.http.header("Content-Type").unwrap_or_default(),
+            length: self.http.body.len() as u64,
+            status: self.http.status,
+            depth: self.depth.into(),
+            ..Facts::default()
+        }
+    }
 }
 
 impl Answers {
@@ -45,7 +75,11 @@ impl Answers {
             links_max: config.links_per_page_max,
             ..Limits::default()
         };
+        let asks = |filter: &Filter| filter.needs_duplicates();
+        let bodies = rules.filters().store.as_ref().is_some_and(asks).then(Mutex::default);
         Answers {
+            bodies,
+            ranking: Ranking::new(config),
             rules,
             limits,
             agent: config.agent_name().to_owned(),
@@ -62,25 +96,53 @@ impl Answers {
         url: &str,
         http: &HttpResponse<'_>,
         date_s: i64,
+        depth: u16,
     ) -> Answered {
-        let mut harvest = Harvest::default();
+        let mut answered = answered(http, date_s);
         if let Ok(url) = Url::parse(url) {
-            match http.status {
-                200 => self.harvest(purpose, &url, http, &mut harvest),
-                201..=299 if purpose == Purpose::Robots => {
-                    self.harvest(purpose, &url, http, &mut harvest);
-                }
-                status if is_redirect(status) => self.redirect(purpose, &url, http, &mut harvest),
-                _ => {}
+            self.read_into(purpose, &Context { url: &url, http, depth }, &mut answered.harvest);
+        }
+        answered
+    }
+
+    /// What follows from a page, and whether the filter refuses to archive it. To be asked once of every
+    /// answer: the second of the same bytes is a duplicate.
+    pub(crate) fn judge(
+        &self,
+        url: &str,
+        http: &HttpResponse<'_>,
+        date_s: i64,
+        depth: u16,
+    ) -> Answered {
+        let mut answered = answered(http, date_s);
+        if let Ok(url) = Url::parse(url) {
+            let context = Context { url: &url, http, depth };
+            let page = self.read_into(Purpose::Page, &context, &mut answered.harvest);
+            if self.refuses_to_store(&context, page.as_ref()) {
+                *answered.harvest.refused.entry("store-filter".into()).or_default() += 1;
+                (answered.is_unstored, answered.retry_after_ms) = (true, None);
             }
         }
-        Answered {
-            status: http.status,
-            bytes: u64::try_from(http.body.len()).unwrap_or(u64::MAX),
-            retry_after_ms: http.header("Retry-After").and_then(|value| wait_ms(value, date_s)),
-            harvest,
-            ..Answered::default()
+        answered
+    }
+
+    fn read_into(
+        &self,
+        purpose: Purpose,
+        context: &Context<'_>,
+        out: &mut Harvest,
+    ) -> Option<ReadPage> {
+        match context.http.status {
+            200 => return self.harvest(purpose, context, out),
+            201..=299 if purpose == Purpose::Robots => {
+                self.harvest(purpose, context, out);
+            }
+            status if is_redirect(status) => {
+                self.redirect(purpose, context.url, context.http, out);
+            }
+            _ => {}
         }
+        None
     }
 
     /// The rules in a robots.txt; one that cannot be decoded (`None`) forbids everything.
@@ -88,11 +150,57 @@ impl Answers {
         body.map_or_else(Robots::forbid_all, |body| Robots::parse(body, &self.agent))
     }
 
-    fn harvest(&self, purpose: Purpose, url: &Url, http: &HttpResponse<'_>, out: &mut Harvest) {
-        let Ok(body) = http.decoded_body(self.decoded_bytes_max) else {
+    /// Whether an answer may be one that is not to be archived.
+    pub(crate) fn may_refuse_to_store(&self, purpose: Purpose) -> bool {
+        purpose == Purpose::Page && self.rules.filters().store.is_some()
+    }
+
+    /// Whether the filter refuses to archive an answer. One that is to be asked for again is archived
+    /// in any case: the archive is where the crawl remembers that.
+    fn refuses_to_store(&self, context: &Context<'_>, page: Option<&ReadPage>) -> bool {
+        let status = context.http.status;
+        let filter = self.rules.filters().store.as_ref();
+        let Some(filter) = filter.filter(|_| !matches!(status, 429 | 500..=599)) else {
+            return false;
+        };
+        let facts = ReadPage::facts(page, context.facts());
+        let Some(bodies) = self.bodies.as_ref().filter(|_| status == 200) else {
+            return !filter.accepts(&facts);
+        };
+        let body = xxh3_64(context.http.body);
+        let mut bodies = bodies.lock().unwrap_or_else(PoisonError::into_inner);
+        let accepts = filter.accepts(&Facts { duplicate: bodies.contains(&body), ..facts });
+        if accepts {
+            bodies.insert(body);
+        }
+        !accepts
+    }
+
+    /// Takes note of a page that is in the archive: the same bytes again are a duplicate.
+    pub(crate) fn know_body(&self, settled: &Settled) {
+        let is_page = settled.entry.purpose == Purpose::Page
+            && settled.answered.as_ref().is_some_and(Answered::is_page);
+        if let Some(bodies) = self.bodies.as_ref().filter(|_| is_page && settled.payload != 0) {
+            bodies.lock().unwrap_or_else(PoisonError::into_inner).insert(settled.payload);
+        }
+    }
+
+    /// Takes what an answer leads to; gives back the page if it was read.
+    fn harvest(
+        &self,
+        purpose: Purpose,
+        context: &Context<'_>,
+        out: &mut Harvest,
+    ) -> Option<ReadPage> {
+        let &Context { url, http, .. } = context;
+        let bytes_max = match purpose {
+            Purpose::Sitemap => sitemap::BYTES_MAX,
+            Purpose::Page | Purpose::Robots => self.decoded_bytes_max,
+        };
+        let Ok(body) = http.decoded_body(bytes_max) else {
             // A coding that nobody asked for: there is nothing to read, and rules may stand in it.
             out.robots = (purpose == Purpose::Robots).then(|| self.robots(None));
-            return;
+            return None;
         };
         match purpose {
             Purpose::Robots => {
@@ -103,47 +211,84 @@ impl Answers {
                 out.robots = Some(robots);
             }
             Purpose::Sitemap => self.sitemap(url, &body, out),
-            Purpose::Page if !self.follow => {}
-            Purpose::Page => {
-                let content_type = http.header("Content-Type");
-                match page::parse(url, content_type, &body, &self.limits) {
-                    Ok(page) => self.links(http, page, out),
-                    Err(_) if self.sitemaps && content_type.is_some_and(is_xml) => {
-                        self.sitemap(url, &body, out);
-                    }
-                    Err(_) => {}
-                }
-            }
+            Purpose::Page if !self.follow && !self.store_needs_page() => {}
+            Purpose::Page => return self.page(context, &body, out),
         }
+        None
     }
 
-    fn links(&self, http: &HttpResponse<'_>, page: page::Page, out: &mut Harvest) {
-        let tags =
-            http.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("X-Robots-Tag"));
+    /// Whether the filter of what is archived speaks of what only reading tells.
+    fn store_needs_page(&self) -> bool {
+        self.rules.filters().store.as_ref().is_some_and(Filter::needs_page)
+    }
+
+    /// Reads a page for its links, if its filter lets it.
+    fn page(&self, context: &Context<'_>, body: &[u8], out: &mut Harvest) -> Option<ReadPage> {
+        let filter = self.rules.filters().parse.as_ref();
+        let is_late = filter.is_some_and(Filter::needs_page);
+        let mut is_refused = filter.is_some_and(|f| !is_late && !f.accepts(&context.facts()));
+        if is_refused && !self.store_needs_page() {
+            *out.refused.entry("parse-filter".into()).or_default() += 1;
+            return None;
+        }
+        let content_type = context.http.header("Content-Type");
+        let Ok(page) = page::parse(context.url, content_type, body, &self.limits) else {
+            if !is_refused && self.sitemaps && content_type.is_some_and(is_xml) {
+                self.sitemap(context.url, body, out);
+            }
+            return None;
+        };
+        let headers = context.http.headers.iter();
+        let tags = headers.filter(|(name, _)| name.eq_ignore_ascii_case("X-Robots-Tag"));
         let directives = tags.fold(page.robots, |all, (_, value)| {
             all.union(Directives::from_header(value, &self.agent))
         });
-        if directives.nofollow {
-            return;
+        let read = ReadPage { language: page.language.clone(), directives };
+        if is_late {
+            let facts = ReadPage::facts(Some(&read), context.facts());
+            is_refused = filter.is_some_and(|filter| !filter.accepts(&facts));
         }
-        let links = page.links.into_iter().filter(|link| !link.nofollow).map(|link| link.url);
+        if is_refused {
+            *out.refused.entry("parse-filter".into()).or_default() += 1;
+        } else if self.follow && !directives.nofollow {
+            self.links(context, page, out);
+        }
+        Some(read)
+    }
+
+    fn links(&self, context: &Context<'_>, page: page::Page, out: &mut Harvest) {
+        if self.ranking.reads_text() {
+            out.similarity = self.ranking.similarity(&format!("{}\n{}", page.title, page.text));
+        }
+        let links = page.links.into_iter().filter(|link| !link.nofollow);
+        let links = links.map(|link| (link.url, link.text));
         let mut seen = BTreeSet::new();
-        for url in links.chain(page.refresh) {
+        for (url, anchor) in links.chain(page.refresh.map(|url| (url, String::new()))) {
+            let url = self.rules.normalise(url);
             if !seen.contains(url.as_str()) {
                 let verdict = self.rules.check(&url);
+                let verdict = verdict.and_then(|()| self.check_link(context, &url, &anchor));
                 seen.insert(String::from(url.as_str()));
                 keep(verdict, url, &mut out.links, &mut out.refused);
             }
         }
     }
 
+    fn check_link(&self, context: &Context<'_>, url: &Url, anchor: &str) -> Result<(), Refusal> {
+        let is_same_site = is_same_site(context.url.as_str(), url.as_str());
+        let depth = if is_same_site { u32::from(context.depth) + 1 } else { 0 };
+        let from = Some(context.url);
+        self.rules.check_link(&Facts { url: Some(url), from, anchor, depth, ..Facts::default() })
+    }
+
     fn sitemap(&self, base: &Url, body: &[u8], out: &mut Harvest) {
-        let sitemap = Sitemap::parse(body, self.decoded_bytes_max);
+        let sitemap = Sitemap::parse(body, sitemap::BYTES_MAX);
         if sitemap.is_index {
             return self.keep_sitemaps(base, &sitemap.urls, out);
         }
         for raw in &sitemap.urls {
             if let Ok(url) = normalise(raw, Some(base), &self.limits) {
+                let url = self.rules.normalise(url);
                 keep(self.rules.check(&url), url, &mut out.links, &mut out.refused);
             }
         }
@@ -160,6 +305,9 @@ impl Answers {
     fn redirect(&self, purpose: Purpose, url: &Url, http: &HttpResponse<'_>, out: &mut Harvest) {
         let Some(target) = http.header("Location") else { return };
         let Ok(target) = normalise(target, Some(url), &self.limits) else { return };
+        // A server that insists on its session id, its `index.html` or its `www` gets its way.
+        let shorter = self.rules.normalise(target.clone());
+        let target = if shorter == *url { target } else { shorter };
         let verdict = match purpose {
             Purpose::Page => self.rules.check(&target),
             Purpose::Sitemap => self.rules.check_sitemap(&target),
@@ -170,6 +318,34 @@ impl Answers {
             Ok(()) => out.redirect = Some(target.into()),
             Err(refusal) => *out.refused.entry(refusal.name().into()).or_default() += 1,
         }
+    }
+}
+
+/// What an answer says before it is read.
+fn answered(http: &HttpResponse<'_>, date_s: i64) -> Answered {
+    Answered {
+        status: http.status,
+        bytes: u64::try_from(http.body.len()).unwrap_or(u64::MAX),
+        retry_after_ms: http.header("Retry-After").and_then(|value| wait_ms(value, date_s)),
+        ..Answered::default()
+    }
+}
+
+/// What reading told of a page.
+struct ReadPage {
+    language: String,
+    directives: Directives,
+}
+
+impl ReadPage {
+    /// `facts`, and those of the page if it was read.
+    fn facts<'a>(page: Option<&'a ReadPage>, facts: Facts<'a>) -> Facts<'a> {
+        page.map_or(facts, |page| Facts {
+            language: &page.language,
+            noindex: page.directives.noindex,
+            nofollow: page.directives.nofollow,
+            ..facts
+        })
     }
 }
 
@@ -226,4 +402,57 @@ pub fn explain_robots(record: &archive::Record, url: &Url, user_agent: &str) -> 
         (false, Some(line)) => format!("forbidden by line {line}"),
         (_, None) => "no line speaks of it, so it is allowed".to_owned(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Order, Weights};
+
+    fn answers(config: &Config) -> Answers {
+        let seeds = ["http://a/".parse().expect("a URL")];
+        Answers::new(config, Rules::new(config, &seeds).expect("rules"))
+    }
+
+    fn read(answers: &Answers, url: &str, body: &str) -> Answered {
+        let headers = vec![("Content-Type".to_owned(), "text/html".to_owned())];
+        let http = HttpResponse { status: 200, headers, body: body.as_bytes(), body_offset: 0 };
+        answers.judge(url, &http, 0, 0)
+    }
+
+    #[test]
+    fn the_same_bytes_under_a_second_url_are_a_duplicate() {
+        let config = Config { store_filter: "not duplicate".to_owned(), ..Config::default() };
+        let answers = answers(&config);
+        let unstored = [("/1", "one"), ("/2", "two"), ("/3", "one"), ("/4", "two")]
+            .map(|(path, body)| read(&answers, &format!("http://a{path}"), body).is_unstored);
+        assert_eq!(unstored, [false, false, true, true]);
+    }
+
+    #[test]
+    fn the_text_is_compared_only_where_it_counts() {
+        let weights = Weights { page_keywords: 1, ..Weights::default() };
+        let keywords = vec!["sieve".to_owned()];
+        let mut config = Config { order: Order::Priority, weights, keywords, ..Config::default() };
+        let near =
+            |config: &Config| read(&answers(config), "http://a/", "<p>Sieve, sieve!").harvest;
+        assert!((near(&config).similarity - 1.0).abs() < 1e-6);
+        config.weights.page_keywords = 0;
+        assert!(near(&config).similarity == 0.0);
+    }
+
+    #[test]
+    fn links_are_normalised_before_they_are_looked_up_and_redirects_may_insist() {
+        let answers = answers(&Config::default());
+        let body =
+            "<a href='/x?sid=1'>x</a><a href='/x?sid=2'>x</a><a href='/x?utm_source=3'>x</a>";
+        assert_eq!(read(&answers, "http://a/", body).harvest.links, ["http://a/x"]);
+        let moved = |from: &str, to: &str| {
+            let headers = vec![("Location".to_owned(), to.to_owned())];
+            let http = HttpResponse { status: 302, headers, body: b"", body_offset: 0 };
+            answers.read(Purpose::Page, from, &http, 0, 0).harvest.redirect
+        };
+        assert_eq!(moved("http://a/x", "/x?sid=1").as_deref(), Some("http://a/x?sid=1"));
+        assert_eq!(moved("http://a/x", "/y?sid=1").as_deref(), Some("http://a/y"));
+    }
 }

@@ -15,6 +15,9 @@ use sieve::{Plan, SieveKind};
 
 use crate::error::CrawlError;
 use crate::fetch::Credentials;
+use crate::filter::Filters;
+use crate::normalisation::Normalisation;
+use crate::rules;
 
 /// The table `[crawl]`. A missing key has its default; an unknown key is an error.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,15 +64,41 @@ pub struct Config {
     /// How many idle connections are kept open for the next visit of their host.
     pub idle_connections_max: usize,
 
-    /// Which links are followed: those to the seeds' own hosts, to their domains, or any.
+    /// Which links are followed: those to the seeds' own hosts, to their domains, to what begins
+    /// as given, to what matches, or any.
     pub scope: Scope,
+    /// What URLs begin with if the scope is `prefix`; none means the folders of the seeds.
+    pub scope_prefixes: Vec<String>,
+    /// Regular expressions of which URLs match one if the scope is `pattern`.
+    pub scope_patterns: Vec<String>,
+    /// Rules that make one URL of several which a server answers alike.
+    pub normalise: Vec<Normalisation>,
     /// Whether links are followed at all; `false` fetches exactly the seeds.
     pub follow: bool,
     /// Whether the sitemaps named in robots.txt files are read.
     pub sitemaps: bool,
     /// In which order the pages of a host are visited.
     pub order: Order,
+    /// What the order `priority` heeds, and how much.
+    pub weights: Weights,
+    /// Words that two of these signals look for.
+    pub keywords: Vec<String>,
 
+    /// Which URLs are queued, as an expression; empty for all. See `docs/guide/filters.md`.
+    pub fetch_filter: String,
+    /// Which pages are read for their links.
+    pub parse_filter: String,
+    /// Which pages are archived.
+    pub store_filter: String,
+    /// Which links are followed.
+    pub link_filter: String,
+
+    /// Bytes of bodies in all, those of earlier runs included; 0 for no limit.
+    pub bytes_max: u64,
+    /// Time that a run may take, in seconds; 0 for no limit.
+    pub time_s_max: u64,
+    /// Links from the first page of a site to a page of it; 0 for no limit.
+    pub depth_max: u16,
     /// Pages fetched in all, those of earlier runs included; 0 for no limit.
     pub pages_max: u64,
     /// Pages fetched from one host; 0 for no limit.
@@ -80,6 +109,10 @@ pub struct Config {
     pub waiting_per_host_max: usize,
     /// URLs of all hosts that may wait; later ones are dropped and counted.
     pub waiting_max: usize,
+    /// Bytes of memory for the URLs that wait; the rest waits on disk.
+    pub waiting_memory_bytes: usize,
+    /// A URL whose turn would come later than this, in seconds, is pruned and counted; 0 for never.
+    pub turn_s_max: u64,
     /// Hosts that may be known; later ones are dropped and counted.
     pub hosts_max: usize,
     /// Links kept of one page; the earlier ones are preferred.
@@ -88,6 +121,9 @@ pub struct Config {
     pub url_bytes_max: usize,
     /// How often the same segment may occur in a path; more looks like a trap.
     pub path_repeats_max: usize,
+    /// The first and the last year that a date in a URL may have; others look like a calendar without
+    /// end.
+    pub calendar_years: [u16; 2],
     /// How many parameters a query string may have.
     pub query_parameters_max: usize,
     /// Endings of paths that are not worth a request.
@@ -193,6 +229,10 @@ pub enum Scope {
     Host,
     /// Those to the registered domains of the seeds (`example.co.uk` and all below it).
     Domain,
+    /// Those that begin as one of `scope_prefixes`, or as the folder of a seed.
+    Prefix,
+    /// Those that match one of `scope_patterns`.
+    Pattern,
     /// All.
     Any,
 }
@@ -206,6 +246,30 @@ pub enum Order {
     BreadthFirst,
     /// Fewer path levels first.
     ShallowFirst,
+    /// The best by `weights` first.
+    Priority,
+    /// Refused by [`Config::check`], which says why.
+    DepthFirst,
+}
+
+/// What each signal counts in the order `priority`; 0 for not at all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Weights {
+    /// A URL of few path levels.
+    pub short_url: u16,
+    /// A link that leads off the site it stands on.
+    pub off_site: u16,
+    /// Keywords in the URL.
+    pub url_keywords: u16,
+    /// Likeness of the linking page's text to the keywords.
+    pub page_keywords: u16,
+}
+
+impl Default for Weights {
+    fn default() -> Self {
+        Weights { short_url: 1, off_site: 0, url_keywords: 1, page_keywords: 0 }
+    }
 }
 
 /// What sets the pace of a host.
@@ -263,6 +327,7 @@ const SKIP_EXTENSIONS: &str = "7z aac avi avif bin bmp bz2 css deb dmg eot exe f
     tar tgz tif tiff ttf wasm wav weba webm webp wmv woff woff2 xz zip zst";
 
 impl Default for Config {
+    #[expect(clippy::too_many_lines, reason = "one line a key")]
     fn default() -> Self {
         Config {
             user_agent: concat!("crivello/", env!("CARGO_PKG_VERSION")).to_owned(),
@@ -282,18 +347,33 @@ impl Default for Config {
             parsers: 1,
             idle_connections_max: 256,
             scope: Scope::default(),
+            scope_prefixes: Vec::new(),
+            scope_patterns: Vec::new(),
+            normalise: vec![Normalisation::SessionIds, Normalisation::Tracking],
             follow: true,
             sitemaps: true,
             order: Order::default(),
+            weights: Weights::default(),
+            keywords: Vec::new(),
+            fetch_filter: String::new(),
+            parse_filter: String::new(),
+            store_filter: String::new(),
+            link_filter: String::new(),
+            bytes_max: 0,
+            time_s_max: 0,
+            depth_max: 0,
             pages_max: 0,
             pages_per_host_max: 10_000,
             requests_per_host_max: 50_000,
             waiting_per_host_max: 200_000,
             waiting_max: 10_000_000,
+            waiting_memory_bytes: 16 << 20,
+            turn_s_max: 0,
             hosts_max: 1_000_000,
             links_per_page_max: 2_000,
             url_bytes_max: 2_048,
             path_repeats_max: 3,
+            calendar_years: [1900, 2040],
             query_parameters_max: 8,
             skip_extensions: SKIP_EXTENSIONS.split_whitespace().map(str::to_owned).collect(),
             connect_timeout_ms: 10_000,
@@ -377,6 +457,28 @@ impl Config {
         if self.head_bytes_max < 8_192 {
             return wrong("head_bytes_max", "a head needs at least 8192 bytes");
         }
+        self.check_sieve()?;
+        self.check_order()?;
+        if self.calendar_years[0] > self.calendar_years[1] {
+            return wrong("calendar_years", "the first year comes after the last");
+        }
+        rules::prefixes(self)?;
+        rules::patterns(self)?;
+        Filters::compile(self)?;
+        if self.agent >= self.agents {
+            return wrong("agent", "it must be less than `agents`");
+        }
+        if self.recrawl_min_s > self.recrawl_max_s {
+            return wrong("recrawl_min_s", "it must not be more than `recrawl_max_s`");
+        }
+        if !(1..=9).contains(&self.gzip_level) {
+            return wrong("gzip_level", "it must be between 1 and 9");
+        }
+        Ok(())
+    }
+
+    fn check_sieve(&self) -> Result<(), CrawlError> {
+        let wrong = |key, why: &str| Err(CrawlError::Config { key, why: why.to_owned() });
         if self.sieve_cache_keys > 1 << 28 {
             return wrong("sieve_cache_keys", "it may be at most 268435456");
         }
@@ -390,15 +492,6 @@ impl Config {
             let why = sieve::SieveError::NotBuilt { kind: self.sieve.name() };
             return wrong("sieve", &why.to_string());
         }
-        if self.agent >= self.agents {
-            return wrong("agent", "it must be less than `agents`");
-        }
-        if self.recrawl_min_s > self.recrawl_max_s {
-            return wrong("recrawl_min_s", "it must not be more than `recrawl_max_s`");
-        }
-        if !(1..=9).contains(&self.gzip_level) {
-            return wrong("gzip_level", "it must be between 1 and 9");
-        }
         Ok(())
     }
 
@@ -410,6 +503,29 @@ impl Config {
             capacity: self.sieve_capacity,
             precision: self.sieve_precision,
             cache_keys: self.sieve_cache_keys,
+        }
+    }
+
+    fn check_order(&self) -> Result<(), CrawlError> {
+        let wrong = |key, why: &str| Err(CrawlError::Config { key, why: why.to_owned() });
+        let Weights { short_url, off_site, url_keywords, page_keywords } = self.weights;
+        match self.order {
+            Order::DepthFirst => wrong(
+                "order",
+                "depth-first follows the first link of every page first, and the web has no floor: a \
+                 single calendar or search form leads it down for ever, and it never comes back to \
+                 the pages that people link to; take \"breadth-first\", or \"priority\" with weights",
+            ),
+            Order::Priority if short_url == 0 && off_site == 0 => {
+                if url_keywords == 0 && page_keywords == 0 {
+                    return wrong("weights", "all are 0, so no page comes before another");
+                }
+                if self.keywords.is_empty() {
+                    return wrong("keywords", "`weights` count them alone, and there are none");
+                }
+                Ok(())
+            }
+            Order::BreadthFirst | Order::ShallowFirst | Order::Priority => Ok(()),
         }
     }
 

@@ -36,7 +36,7 @@ use crate::recrawl::{Epoch, Known};
 use crate::replay::{Replay, Replayed};
 use crate::report::{Report, Snapshot};
 use crate::rules::Rules;
-use crate::seeds::{all_seeds, write_seeds};
+use crate::seeds::{Seed, all_seeds, write_seeds};
 use crate::standing::PAUSE;
 
 /// How often the watcher is told, and the stop flag looked at.
@@ -73,13 +73,14 @@ pub fn run(
     }
     let _lock = lock(&dirs.frontier)?;
     let seeds = all_seeds(&dirs.frontier, seeds, config)?;
-    Guard::new(config, &seeds).check_contact()?;
+    let urls: Vec<Url> = seeds.iter().map(|seed| seed.url.clone()).collect();
+    Guard::new(config, &urls).check_contact()?;
     write_seeds(&dirs.frontier, &seeds)?;
 
     let config = Arc::new(config.clone());
-    let rules = Rules::new(&config, &seeds);
-    let logs = VisitLogs::new(&dirs.frontier, &dirs.archive, &config, &seeds);
-    let mut frontier = Frontier::create(&config, &seeds, &dirs.frontier)?;
+    let rules = Rules::new(&config, &urls)?;
+    let logs = VisitLogs::new(&dirs.frontier, &dirs.archive, &config, &urls);
+    let mut frontier = Frontier::create(&config, &urls, &dirs.frontier)?;
     let answers = Arc::new(Answers::new(&config, rules.clone()));
     let first = first_urls(&dirs.frontier, &seeds, &rules, &config)?;
     let pause = Pause::new(dirs.frontier.join(PAUSE));
@@ -119,14 +120,14 @@ fn lock(frontier: &Path) -> Result<File, CrawlError> {
 /// The seeds, and what other agents found for this one.
 fn first_urls(
     frontier: &Path,
-    seeds: &[Url],
+    seeds: &[Seed],
     rules: &Rules,
     config: &Config,
 ) -> Result<Vec<String>, CrawlError> {
-    let mut urls: Vec<String> = seeds.iter().map(Url::to_string).collect();
+    let mut urls: Vec<String> = seeds.iter().map(Seed::line).collect();
     let limits = Limits { url_bytes_max: config.url_bytes_max, ..Limits::default() };
     read_inboxes(frontier, &mut |line| {
-        let url = normalise(line, None, &limits).ok();
+        let url = normalise(line, None, &limits).ok().map(|url| rules.normalise(url));
         urls.extend(url.filter(|url| rules.check(url).is_ok()).map(String::from));
         Ok(())
     })?;

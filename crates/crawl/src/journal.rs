@@ -2,11 +2,12 @@
 //!
 //! What lives here: the records of one visit. An answer is a `request` and a `response` record; what
 //! HTTP does not say of it stands in headers of the response: `Crivello-Purpose` (`page`, `robots`,
-//! `sitemap`), `Crivello-Attempt`, `Crivello-Hops` and `Crivello-Robots-For`, the site whose
-//! robots.txt it is. A visit without an answer is a `metadata` record with the same as fields, and
+//! `sitemap`), `Crivello-Attempt`, `Crivello-Hops`, `Crivello-Depth` and `Crivello-Robots-For`, the
+//! site whose robots.txt it is. A visit without an answer is a `metadata` record with the same as fields, and
 //! with `outcome` and `detail`; its purpose is `address` if it was the name server that failed. An answer
 //! that is as an earlier one was is a `revisit` record, and every answer that was compared with an earlier
-//! one says by `Crivello-Before` what status that had. What does not: what follows from a record
+//! one says by `Crivello-Before` what status that had. One that a filter keeps out of the archive is a
+//! `metadata` record of what it leads to. What does not: what follows from a record
 //! (`replay.rs`).
 //!
 //! **Invariant.** The response is the last record of a visit: a visit whose writing was cut short
@@ -19,19 +20,23 @@ use archive::{
 
 use crate::answer::Purpose;
 use crate::fetch::{ACCEPTED, Answer, CODING};
-use crate::outcome::{Failure, FailureKind, Task, Visit};
+use crate::outcome::{Answered, Failure, FailureKind, Harvest, Task, Visit};
 use crate::recrawl::Earlier;
 use crate::site::Site;
 
 const PURPOSE: &str = "Crivello-Purpose";
 const ATTEMPT: &str = "Crivello-Attempt";
 const HOPS: &str = "Crivello-Hops";
+const DEPTH: &str = "Crivello-Depth";
 const ROBOTS_FOR: &str = "Crivello-Robots-For";
 /// The status of the capture that an answer was compared with.
 pub(crate) const BEFORE: &str = "Crivello-Before";
 
 const NOT_MODIFIED: &str = "http://netpreserve.org/warc/1.1/revisit/server-not-modified";
 const IDENTICAL: &str = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
+
+/// The outcome of a visit whose answer was not archived.
+const UNSTORED: &str = "not-stored";
 
 /// A visit as the archive tells it.
 #[derive(Debug, PartialEq, Eq)]
@@ -40,6 +45,8 @@ pub(crate) struct Entry {
     /// How many visits had failed before.
     pub(crate) attempts: u8,
     pub(crate) hops: u8,
+    /// How many links led here from the first page of the site.
+    pub(crate) depth: u16,
     /// The site whose robots.txt it is, if not that of the URL.
     pub(crate) robots_for: Option<String>,
     /// Why there was no answer; `None` if the record is one.
@@ -58,6 +65,7 @@ impl Entry {
             purpose: visit.purpose(),
             attempts: visit.page.attempts,
             hops: visit.page.hops,
+            depth: visit.page.depth,
             robots_for: robots_for.filter(|&site| site != visit.site.key()).map(str::to_owned),
             failure,
         })
@@ -94,10 +102,12 @@ impl Entry {
             None => Purpose::Page,
         };
         let number = |name| find(name).and_then(|value| value.parse().ok()).unwrap_or(0);
-        (is_answer || failure.is_some()).then(|| Entry {
+        let is_unstored = find("outcome") == Some(UNSTORED);
+        (is_answer || is_unstored || failure.is_some()).then(|| Entry {
             purpose,
             attempts: number(ATTEMPT),
             hops: number(HOPS),
+            depth: find(DEPTH).and_then(|value| value.parse().ok()).unwrap_or(0),
             robots_for: find(ROBOTS_FOR).map(str::to_owned),
             failure: failure.filter(|_| !is_answer),
         })
@@ -193,7 +203,9 @@ fn request_block(
         visit.site.authority()
     );
     if let Some((name, value)) = earlier.and_then(Earlier::condition) {
-        request.push_str(&format!("{name}: {value}\r\n"));
+        for part in [name, ": ", value, "\r\n"] {
+            request.push_str(part);
+        }
     }
     if !visit.keep_alive && !answer.is_http2 {
         request.push_str("connection: close\r\n");
@@ -227,6 +239,64 @@ pub(crate) fn write_failure(
     })
 }
 
+/// Writes of an answer that is not to be archived only what the crawl has to remember: its status, and
+/// what it leads to.
+pub(crate) fn write_unstored(
+    archive: &mut WarcWriter,
+    visit: &Visit,
+    date_s: i64,
+    answered: &Answered,
+) -> Result<Location, ArchiveError> {
+    let notes = notes(visit);
+    let (status, bytes) = (answered.status.to_string(), answered.bytes.to_string());
+    let Harvest { robots: _, redirect, links, sitemaps, refused, similarity } = &answered.harvest;
+    let nearness = similarity.to_string();
+    let refused: Vec<String> = refused.iter().map(|(name, n)| format!("{name} {n}")).collect();
+    let mut fields = vec![("outcome", UNSTORED), ("status", &status), ("length", &bytes)];
+    fields.extend(notes.iter().map(|(name, value)| (*name, value.as_str())));
+    fields.extend(Some(("similarity", nearness.as_str())).filter(|_| *similarity > 0.0));
+    fields.extend(redirect.iter().map(|url| ("redirect", url.as_str())));
+    fields.extend(links.iter().map(|url| ("outlink", url.as_str())));
+    fields.extend(sitemaps.iter().map(|url| ("sitemap", url.as_str())));
+    fields.extend(refused.iter().map(|refused| ("refused", refused.as_str())));
+    archive.write(&Draft {
+        kind: Kind::Metadata,
+        date_s,
+        target: Some(&visit.url()),
+        content_type: "application/warc-fields",
+        extra: &[],
+        block: &warc_fields(&fields),
+        payload_offset: 0,
+    })
+}
+
+/// An answer that [`write_unstored`] wrote of; `None` if the record is something else.
+pub(crate) fn read_unstored(record: &Record) -> Option<Answered> {
+    if record.kind != Kind::Metadata {
+        return None;
+    }
+    let mut answered = Answered { is_unstored: true, ..Answered::default() };
+    let harvest = &mut answered.harvest;
+    let mut is_unstored = false;
+    for (name, value) in parse_warc_fields(&record.block) {
+        match name.as_str() {
+            "outcome" => is_unstored = value == UNSTORED,
+            "status" => answered.status = value.parse().ok()?,
+            "length" => answered.bytes = value.parse().ok()?,
+            "similarity" => harvest.similarity = value.parse().ok()?,
+            "redirect" => harvest.redirect = Some(value),
+            "outlink" => harvest.links.push(value),
+            "sitemap" => harvest.sitemaps.push(value),
+            "refused" => {
+                let (name, times) = value.split_once(' ')?;
+                harvest.refused.insert(name.to_owned().into(), times.parse().ok()?);
+            }
+            _ => {}
+        }
+    }
+    is_unstored.then_some(answered)
+}
+
 fn notes(visit: &Visit) -> Vec<(&'static str, String)> {
     let purpose = match visit.task {
         Task::Resolve => "address",
@@ -239,6 +309,9 @@ fn notes(visit: &Visit) -> Vec<(&'static str, String)> {
         if value > 0 {
             notes.push((name, value.to_string()));
         }
+    }
+    if visit.page.depth > 0 {
+        notes.push((DEPTH, visit.page.depth.to_string()));
     }
     if let Task::Robots { asker_site, .. } = &visit.task
         && asker_site.key() != visit.site.key()

@@ -27,10 +27,12 @@ mod config;
 mod engine;
 mod error;
 mod fetch;
+mod filter;
 mod frontier;
 mod guard;
 mod health;
 mod journal;
+mod normalisation;
 mod order;
 mod outcome;
 mod parser;
@@ -44,15 +46,20 @@ mod seeds;
 mod site;
 mod sitemap;
 mod standing;
+mod trap;
 mod workbench;
 
 pub use answer::explain_robots;
 pub use assignment::{AgentId, Assignment, Modulo, Rendezvous};
 pub use clock::{Clock, SystemClock};
-pub use config::{AssignmentKind, Config, HostAuth, Order, PolitenessKind, Recrawl, Scope};
+pub use config::{
+    AssignmentKind, Config, HostAuth, Order, PolitenessKind, Recrawl, Scope, Weights,
+};
 pub use engine::{Dirs, run};
 pub use error::CrawlError;
-pub use order::{BreadthFirst, ShallowFirst, VisitOrder, Waiting};
+pub use filter::{Facts, Filter, FilterError, Point};
+pub use normalisation::Normalisation;
+pub use order::{CLASSES, Ranking, Waiting};
 pub use outcome::{Failure, FailureKind};
 pub use politeness::{Pace, Politeness};
 pub use report::{AsideHost, Report, SieveReport, Snapshot};

@@ -1,13 +1,22 @@
 //! In which order the pages of one host are visited (V2).
 //!
-//! What lives here: [`VisitOrder`], [`BreadthFirst`] and [`ShallowFirst`]. What does not:
-//! politeness, robots, limits. There is no depth-first order: on a web without end it never comes
-//! back.
+//! What lives here: [`Waiting`], a page in the queue, and [`Ranking`], which says in which of the
+//! [`CLASSES`] of its host's queue a page waits. What does not: the queue itself (`frontier/queue.rs`),
+//! politeness, robots, limits. There is no depth-first order: on a web without end it never comes back.
 //!
-//! **Invariant.** What is pushed is popped once, and equal pages (for the order) leave in the
-//! order in which they arrived.
+//! **Invariant.** The class depends on the configuration, the URL and the linking page only. Class 0 is
+//! visited first; inside a class, first found is first visited. Breadth-first has one class.
+//!
+//! Reference: A. Heydon, M. Najork, "Mercator: a scalable, extensible web crawler", 1999 (front-end
+//! queues, one a priority); J. Cho, H. Garcia-Molina, L. Page, "Efficient crawling through URL ordering",
+//! 1998 (similarity to keywords, location).
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
+
+use crate::config::{Config, Order, Weights};
+
+/// How many classes a queue has.
+pub const CLASSES: u8 = 16;
 
 /// A page of a host that waits for its visit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,80 +29,126 @@ pub struct Waiting {
     pub attempts: u8,
     /// Whether it is a sitemap, which is read for its list and is no page.
     pub sitemap: bool,
+    /// How many links lead here from the first page of the site.
+    pub depth: u16,
 }
 
 impl Waiting {
     /// A page never tried, found by a link.
     pub fn new(path: &str) -> Waiting {
-        Waiting { path: path.into(), hops: 0, attempts: 0, sitemap: false }
-    }
-
-    /// How many levels down the path goes: `/` 1, `/a` 1, `/a/` and `/a/b` 2.
-    pub fn levels(&self) -> usize {
-        let path = self.path.split('?').next().unwrap_or_default();
-        path.bytes().filter(|&byte| byte == b'/').count()
+        Waiting { path: path.into(), hops: 0, attempts: 0, sitemap: false, depth: 0 }
     }
 }
 
-/// A queue of pages with an order of its own.
-pub trait VisitOrder: Send {
-    /// Puts a page in.
-    fn push(&mut self, page: Waiting);
-    /// Takes the next one.
-    fn pop(&mut self) -> Option<Waiting>;
-    /// How many wait.
-    fn len(&self) -> usize;
-    /// Whether none waits.
-    fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
+/// How many levels down a path goes: `/` 1, `/a` 1, `/a/` and `/a/b` 2.
+fn levels(path: &str) -> usize {
+    let path = path.split('?').next().unwrap_or_default();
+    path.bytes().filter(|&byte| byte == b'/').count()
 }
 
-/// First found, first visited.
-#[derive(Debug, Default)]
-pub struct BreadthFirst {
-    queue: VecDeque<Waiting>,
+/// Puts pages into classes.
+#[derive(Debug, Clone)]
+pub struct Ranking {
+    order: Order,
+    weights: Weights,
+    /// In small letters.
+    keywords: Vec<String>,
 }
 
-impl VisitOrder for BreadthFirst {
-    fn push(&mut self, page: Waiting) {
-        self.queue.push_back(page);
-    }
-
-    fn pop(&mut self) -> Option<Waiting> {
-        self.queue.pop_front()
-    }
-
-    fn len(&self) -> usize {
-        self.queue.len()
-    }
-}
-
-/// Fewer path levels first; among equals, first found first.
-#[derive(Debug, Default)]
-pub struct ShallowFirst {
-    /// Levels → arrivals. A level leaves the map when it is empty.
-    levels: BTreeMap<usize, VecDeque<Waiting>>,
-    len: usize,
-}
-
-impl VisitOrder for ShallowFirst {
-    fn push(&mut self, page: Waiting) {
-        self.levels.entry(page.levels()).or_default().push_back(page);
-        self.len += 1;
-    }
-
-    fn pop(&mut self) -> Option<Waiting> {
-        let mut shallowest = self.levels.first_entry()?;
-        let page = shallowest.get_mut().pop_front();
-        if shallowest.get().is_empty() {
-            shallowest.remove();
+impl Ranking {
+    /// The order that `config` asks for.
+    pub fn new(config: &Config) -> Ranking {
+        let keywords = config.keywords.iter().map(|keyword| keyword.trim().to_lowercase());
+        Ranking {
+            order: config.order,
+            weights: config.weights,
+            keywords: keywords.filter(|keyword| !keyword.is_empty()).collect(),
         }
-        self.len -= usize::from(page.is_some());
-        page
     }
 
-    fn len(&self) -> usize {
-        self.len
+    /// Whether the class depends on how a page was found.
+    pub(crate) fn is_by_priority(&self) -> bool {
+        self.order == Order::Priority
     }
+
+    /// Whether the text of linking pages matters.
+    pub(crate) fn reads_text(&self) -> bool {
+        self.is_by_priority() && self.weights.page_keywords > 0 && !self.keywords.is_empty()
+    }
+
+    /// The class of a page at `url`, whose path is `path`. `off_site` says that the link comes from
+    /// another site, `similarity` how near the linking page is to the keywords, from 0 to 1.
+    pub fn class(&self, url: &str, path: &str, off_site: bool, similarity: f32) -> u8 {
+        match self.order {
+            Order::BreadthFirst | Order::DepthFirst => 0,
+            Order::ShallowFirst => {
+                let level = levels(path).saturating_sub(1);
+                u8::try_from(level).unwrap_or(u8::MAX).min(CLASSES - 1)
+            }
+            Order::Priority => class_of(self.score(url, path, off_site, similarity)),
+        }
+    }
+
+    /// The mean of the four signals by their weights, from 0 to 1.
+    fn score(&self, url: &str, path: &str, off_site: bool, similarity: f32) -> f32 {
+        let Weights { short_url, off_site: off_site_weight, url_keywords, page_keywords } =
+            self.weights;
+        let short = 1.0 / f32::from(u8::try_from(levels(path).max(1)).unwrap_or(u8::MAX));
+        let signals = [
+            (short_url, short),
+            (off_site_weight, f32::from(u8::from(off_site))),
+            (url_keywords, if url_keywords > 0 { self.in_url(url) } else { 0.0 }),
+            (page_keywords, similarity),
+        ];
+        let total: f32 = signals.iter().map(|&(weight, _)| f32::from(weight)).sum();
+        let sum: f32 = signals.iter().map(|&(weight, signal)| f32::from(weight) * signal).sum();
+        if total > 0.0 { sum / total } else { 0.0 }
+    }
+
+    /// The share of the keywords that occur in a URL.
+    fn in_url(&self, url: &str) -> f32 {
+        let url = url.to_lowercase();
+        let found = self.keywords.iter().filter(|keyword| url.contains(keyword.as_str())).count();
+        ratio(found, self.keywords.len())
+    }
+
+    /// The cosine between the counts of the words of a text and the keywords, from 0 to 1.
+    pub fn similarity(&self, text: &str) -> f32 {
+        let wanted = counts(self.keywords.iter().map(String::as_str));
+        let found = counts([text].into_iter());
+        let dot: f64 = wanted
+            .iter()
+            .map(|(word, count)| count * found.get(word).copied().unwrap_or(0.0))
+            .sum();
+        let length = |counts: &BTreeMap<String, f64>| {
+            counts.values().map(|count| count * count).sum::<f64>().sqrt()
+        };
+        let lengths = length(&wanted) * length(&found);
+        #[expect(clippy::cast_possible_truncation, reason = "a number between 0 and 1")]
+        if lengths > 0.0 { (dot / lengths) as f32 } else { 0.0 }
+    }
+}
+
+/// How often each word occurs, in small letters.
+fn counts<'a>(texts: impl Iterator<Item = &'a str>) -> BTreeMap<String, f64> {
+    let mut counts = BTreeMap::new();
+    for text in texts {
+        let words = text.split(|letter: char| !letter.is_alphanumeric());
+        for word in words.filter(|word| !word.is_empty()) {
+            *counts.entry(word.to_lowercase()).or_insert(0.0) += 1.0;
+        }
+    }
+    counts
+}
+
+fn ratio(part: usize, whole: usize) -> f32 {
+    let number = |count: usize| f32::from(u16::try_from(count).unwrap_or(u16::MAX));
+    if whole == 0 { 0.0 } else { number(part) / number(whole) }
+}
+
+/// The best score is of class 0.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 15")]
+fn class_of(score: f32) -> u8 {
+    let worst = f32::from(CLASSES - 1);
+    ((1.0 - score.clamp(0.0, 1.0)) * worst).round() as u8
 }

@@ -90,12 +90,14 @@ pub(crate) struct Answered {
     /// Whether it is as that one was.
     pub(crate) unchanged: bool,
     pub(crate) harvest: Harvest,
+    /// Whether the filter of what is archived refuses it.
+    pub(crate) is_unstored: bool,
 }
 
 impl Answered {
-    /// Whether there is a page to be had: it came with the answer, or is the one known before.
+    /// Whether the archive has a page: it came with the answer, or is the one known before.
     pub(crate) fn is_page(&self) -> bool {
-        self.status == 200 || self.unchanged && self.before == 200
+        !self.is_unstored && (self.status == 200 || self.unchanged && self.before == 200)
     }
 }
 
@@ -112,6 +114,8 @@ pub(crate) struct Harvest {
     pub(crate) sitemaps: Vec<String>,
     /// How many were not for this crawl, by the name of the refusal.
     pub(crate) refused: BTreeMap<Cow<'static, str>, u64>,
+    /// How near its text is to the keywords, from 0 to 1; 0 if nobody asks.
+    pub(crate) similarity: f32,
 }
 
 /// Why there is no answer.

@@ -10,15 +10,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use archive::{ArchiveError, HttpResponse, WarcWriter, parse_http};
+use archive::{ArchiveError, WarcWriter, http_block, parse_http};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 
 use crate::answer::Answers;
 use crate::checkpoint::{Circumstances, LogWriter, Settled};
 use crate::clock::Clock;
-use crate::fetch::{Catch, Fetched};
+use crate::fetch::{Answer, Catch, Fetched};
 use crate::journal::{self, Entry, Written};
-use crate::outcome::{Answered, Done, Outcome};
+use crate::outcome::{Answered, Done, Outcome, Visit};
+use crate::recrawl::Earlier;
 
 /// How long an archived record may wait to be on the medium.
 const SYNC_MS: u64 = 1_000;
@@ -95,56 +96,64 @@ impl Parser {
         let outcome = match result {
             Ok(Catch::Address { address, until_ms }) => Outcome::Resolved { address, until_ms },
             Ok(Catch::Answer(answer)) => {
-                let (archive, earlier) = (&mut self.archive, earlier.as_ref());
-                let agent = &self.user_agent;
-                let Written { block, location, unchanged } =
-                    journal::write_answer(archive, &visit, date_s, agent, &answer, earlier)?;
-                let http = parse_http(&block)?;
-                let before = earlier.map_or(0, |earlier| earlier.status);
-                let answered = self.log_visit(
-                    Entry::of(&visit, None).map(|entry| Circumstances {
-                        url: visit.url(),
-                        entry,
-                        date_s,
-                        location: &location,
-                        before,
-                        unchanged,
-                    }),
-                    Some(&http),
-                );
-                let bytes = u64::try_from(answer.body.len()).unwrap_or(u64::MAX);
-                Outcome::Answered(Answered { bytes, ..answered.unwrap_or_default() })
+                Outcome::Answered(self.settle_answer(&visit, date_s, &answer, earlier.as_ref())?)
             }
             Err(failure) => {
                 let location = journal::write_failure(&mut self.archive, &visit, date_s, &failure)?;
-                self.log_visit(
-                    Entry::of(&visit, Some(failure.kind)).map(|entry| Circumstances {
-                        url: visit.url(),
-                        entry,
-                        date_s,
-                        location: &location,
-                        before: 0,
-                        unchanged: false,
-                    }),
-                    None,
-                );
+                if let Some(entry) = Entry::of(&visit, Some(failure.kind)) {
+                    let (url, location) = (visit.url(), &location);
+                    let (before, unchanged) = (0, false);
+                    let circumstances =
+                        Circumstances { url, entry, date_s, location, before, unchanged };
+                    self.log.push(location, &Settled::new(circumstances, None, None));
+                }
                 Outcome::Failed(failure)
             }
         };
         Ok(Done { visit, finished_ms, date_s, outcome })
     }
 
-    /// Puts a visit that is archived into the log; gives back what its answer means.
-    fn log_visit(
+    /// Archives an answer, or what it leads to if the filter refuses it, and puts it into the log. One that
+    /// was compared with a capture of the archive is archived in any case, since the newest one counts.
+    fn settle_answer(
         &mut self,
-        circumstances: Option<Circumstances<'_>>,
-        http: Option<&HttpResponse<'_>>,
-    ) -> Option<Answered> {
-        let circumstances = circumstances?;
-        let location = circumstances.location;
-        let settled = Settled::new(circumstances, http, &self.answers);
+        visit: &Visit,
+        date_s: i64,
+        answer: &Answer,
+        earlier: Option<&Earlier>,
+    ) -> Result<Answered, ArchiveError> {
+        let (url, depth) = (visit.url(), visit.page.depth);
+        let is_judged = earlier.is_none() && self.answers.may_refuse_to_store(visit.purpose());
+        let judged = if is_judged { Some(self.judge(visit, date_s, answer)?) } else { None };
+        let is_unstored = judged.as_ref().is_some_and(|judged| judged.is_unstored);
+        let archive = &mut self.archive;
+        let Written { block, location, unchanged } = match &judged {
+            Some(judged) if is_unstored => Written {
+                block: Vec::new(),
+                location: journal::write_unstored(archive, visit, date_s, judged)?,
+                unchanged: false,
+            },
+            _ => journal::write_answer(archive, visit, date_s, &self.user_agent, answer, earlier)?,
+        };
+        let http = if is_unstored { None } else { Some(parse_http(&block)?) };
+        let read = |http| self.answers.read(visit.purpose(), &url, http, date_s, depth);
+        let answered = judged.or_else(|| http.as_ref().map(read)).unwrap_or_default();
+        let bytes = u64::try_from(answer.body.len()).unwrap_or(u64::MAX);
+        let Some(entry) = Entry::of(visit, None) else { return Ok(answered) };
+        let (location, before) = (&location, earlier.map_or(0, |earlier| earlier.status));
+        let circumstances = Circumstances { url, entry, date_s, location, before, unchanged };
+        let settled = Settled::new(circumstances, http.as_ref(), Some(answered));
         self.log.push(location, &settled);
-        settled.answered
+        self.answers.know_body(&settled);
+        Ok(Answered { bytes, ..settled.answered.unwrap_or_default() })
+    }
+
+    /// What an answer means, and whether it is to be archived.
+    fn judge(&self, visit: &Visit, date_s: i64, answer: &Answer) -> Result<Answered, ArchiveError> {
+        let headers = answer.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
+        let (block, _) = http_block(&answer.status_line, headers, &answer.body);
+        let http = parse_http(&block)?;
+        Ok(self.answers.judge(&visit.url(), &http, date_s, visit.page.depth))
     }
 }
 

@@ -105,13 +105,14 @@ impl Replay<'_> {
             })?;
         }
         for seed in seeds {
-            frontier.offer(seed)?;
+            frontier.offer_seed(seed)?;
         }
         self.logs.each(&archive, self.stop, &mut |file, mut settled| {
             tick(frontier);
             let again = again.as_ref();
             let tally = again.map_or(Tally::Again, |again| again.tally(file, &settled));
             settled.read_robots(self.answers);
+            self.answers.know_body(&settled);
             let Settled { url, entry, date_s, answered, .. } = settled;
             frontier.replay(&url, &entry, date_s, answered, tally)
         })?;

@@ -62,6 +62,12 @@ pub struct Report {
     pub aside: Vec<AsideHost>,
     /// URLs dropped because of a limit, by the limit.
     pub dropped: BTreeMap<String, u64>,
+    /// URLs not queued because their turn would have come too late.
+    pub pruned: u64,
+    /// The limit that ended the run, as its key.
+    pub limit: Option<String>,
+    /// Bytes of waiting URLs that are on disk.
+    pub spilled_bytes: u64,
     /// URLs of other agents' hosts.
     pub sent: u64,
     /// URLs left waiting.

@@ -6,12 +6,21 @@
 //! **Invariant.** The answer depends on the configuration, the seeds and the URL only, so the crawl
 //! while it runs, its resumption and `crivello why` a year later agree.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::Arc;
 
 use page::Url;
+use regex::{RegexSet, RegexSetBuilder};
 
 use crate::config::{Config, Scope};
+use crate::error::CrawlError;
+use crate::filter::{Facts, Filter, Filters, extension};
+use crate::normalisation::{self, Normalisation};
+use crate::trap;
+
+/// Bytes that the compiled patterns of a scope may take.
+const PATTERN_BYTES_MAX: usize = 1 << 22;
 
 /// Decides about URLs by themselves.
 #[derive(Debug, Clone)]
@@ -19,10 +28,17 @@ pub struct Rules {
     scope: Scope,
     /// What the scope compares: places or domains of the seeds.
     within: BTreeSet<String>,
+    /// What URLs of the scope begin with.
+    prefixes: Vec<String>,
+    /// What URLs of the scope match.
+    patterns: RegexSet,
+    normalise: Vec<Normalisation>,
     url_bytes_max: usize,
     path_repeats_max: usize,
     query_parameters_max: usize,
+    calendar_years: [u16; 2],
     skip_extensions: BTreeSet<String>,
+    filters: Arc<Filters>,
 }
 
 /// Why a URL is not for this crawl.
@@ -64,38 +80,97 @@ pub enum Refusal {
     },
     /// It is the robots.txt of its host, which is read as such and not as a page.
     RobotsFile,
+    /// It speaks of a year far from now.
+    Calendar {
+        /// The year.
+        year: u16,
+        /// The first and the last that are allowed.
+        years: [u16; 2],
+    },
+    /// Its path carries a session id.
+    Session,
+    /// `fetch_filter` does not hold.
+    FetchFilter {
+        /// The filter.
+        filter: String,
+    },
+    /// `link_filter` does not hold.
+    LinkFilter {
+        /// The filter.
+        filter: String,
+    },
 }
 
 impl Rules {
     /// The rules of a crawl that begins at `seeds`.
-    pub fn new(config: &Config, seeds: &[Url]) -> Rules {
+    pub fn new(config: &Config, seeds: &[Url]) -> Result<Rules, CrawlError> {
         let within = match config.scope {
             Scope::Host => seeds.iter().map(place).collect(),
             Scope::Domain => seeds.iter().map(domain).collect(),
-            Scope::Any => BTreeSet::new(),
+            Scope::Prefix | Scope::Pattern | Scope::Any => BTreeSet::new(),
         };
+        let mut prefixes = prefixes(config)?;
+        if prefixes.is_empty() {
+            prefixes.extend(seeds.iter().map(folder));
+        }
         let extensions = config.skip_extensions.iter();
-        Rules {
+        Ok(Rules {
             scope: config.scope,
             within,
+            prefixes,
+            patterns: patterns(config)?,
+            normalise: config.normalise.clone(),
+            calendar_years: config.calendar_years,
+            filters: Arc::new(Filters::compile(config)?),
             url_bytes_max: config.url_bytes_max,
             path_repeats_max: config.path_repeats_max,
             query_parameters_max: config.query_parameters_max,
             skip_extensions: extensions
                 .map(|extension| extension.trim_start_matches('.').to_ascii_lowercase())
                 .collect(),
-        }
+        })
+    }
+
+    /// The URL under which `url` is visited: the configured rules applied to it.
+    pub fn normalise(&self, url: Url) -> Url {
+        if self.normalise.is_empty() { url } else { normalisation::apply(&self.normalise, url) }
+    }
+
+    /// The filters of the crawl.
+    pub(crate) fn filters(&self) -> &Filters {
+        &self.filters
     }
 
     /// Whether `url` may be a page of this crawl.
     pub fn check(&self, url: &Url) -> Result<(), Refusal> {
         self.check_sitemap(url)?;
-        if let Some(extension) = extension(url.path())
+        if let Some(extension) = extension(url.path()).map(str::to_ascii_lowercase)
             && self.skip_extensions.contains(&extension)
         {
             return Err(Refusal::Extension { extension });
         }
-        Ok(())
+        let facts = Facts { url: Some(url), ..Facts::default() };
+        match self.filters.fetch.as_ref().filter(|filter| !filter.accepts(&facts)) {
+            Some(filter) => Err(Refusal::FetchFilter { filter: filter.to_string() }),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether any link to `url` may be followed, as far as that depends on the URL alone.
+    pub fn check_links_to(&self, url: &Url) -> Result<(), Refusal> {
+        if self.filters.link.as_ref().is_some_and(Filter::needs_link) {
+            return Ok(());
+        }
+        self.check_link(&Facts { url: Some(url), ..Facts::default() })
+    }
+
+    /// Whether a link with these facts may be followed, as far as its filter says.
+    pub(crate) fn check_link(&self, facts: &Facts<'_>) -> Result<(), Refusal> {
+        let refuses = |filter: &&Filter| !filter.accepts(facts);
+        match self.filters.link.as_ref().filter(refuses) {
+            Some(filter) => Err(Refusal::LinkFilter { filter: filter.to_string() }),
+            None => Ok(()),
+        }
     }
 
     /// Whether `url` may be a sitemap of this crawl: as [`Rules::check`], whatever it ends with.
@@ -107,6 +182,8 @@ impl Rules {
         let inside = match self.scope {
             Scope::Host => self.within.contains(&place(url)),
             Scope::Domain => self.within.contains(&domain(url)),
+            Scope::Prefix => self.prefixes.iter().any(|prefix| url.as_str().starts_with(prefix)),
+            Scope::Pattern => self.patterns.is_match(url.as_str()),
             Scope::Any => true,
         };
         if !inside {
@@ -124,18 +201,14 @@ impl Rules {
         if count > self.query_parameters_max {
             return Err(Refusal::Parameters { count, count_max: self.query_parameters_max });
         }
-        let segments = url.path().split('/').filter(|segment| !segment.is_empty());
-        if segments.clone().count() <= self.path_repeats_max {
-            return Ok(());
+        if let Some((segment, times)) = trap::repetition(url, self.path_repeats_max) {
+            return Err(Refusal::Repetition { segment: segment.to_owned(), times });
         }
-        let mut times: BTreeMap<&str, usize> = BTreeMap::new();
-        for segment in segments {
-            let times = times.entry(segment).or_default();
-            *times += 1;
-            if *times > self.path_repeats_max {
-                let segment = segment.to_owned();
-                return Err(Refusal::Repetition { segment, times: *times });
-            }
+        if let Some(year) = trap::year_beyond(url, self.calendar_years) {
+            return Err(Refusal::Calendar { year, years: self.calendar_years });
+        }
+        if normalisation::session_in_path(url) {
+            return Err(Refusal::Session);
         }
         Ok(())
     }
@@ -151,6 +224,10 @@ impl Refusal {
             Refusal::Parameters { .. } => "parameters",
             Refusal::Extension { .. } => "extension",
             Refusal::RobotsFile => "robots-file",
+            Refusal::Calendar { .. } => "calendar",
+            Refusal::Session => "session",
+            Refusal::FetchFilter { .. } => "fetch-filter",
+            Refusal::LinkFilter { .. } => "link-filter",
         }
     }
 }
@@ -160,6 +237,11 @@ impl fmt::Display for Refusal {
         match self {
             Refusal::Scope { host, scope: Scope::Domain } => {
                 write!(out, "{host} is not in the domain of a seed (`scope = \"domain\"`)")
+            }
+            Refusal::Scope { scope: Scope::Prefix, .. } => out
+                .write_str("it does not begin as a seed's folder or one of `scope_prefixes` does"),
+            Refusal::Scope { scope: Scope::Pattern, .. } => {
+                out.write_str("it matches none of `scope_patterns`")
             }
             Refusal::Scope { host, .. } => {
                 write!(out, "{host} is not the host of a seed (`scope = \"host\"`)")
@@ -180,6 +262,19 @@ impl fmt::Display for Refusal {
                 write!(out, "it ends with .{extension}, which is in `skip_extensions`")
             }
             Refusal::RobotsFile => out.write_str("it is a robots.txt, which is not a page"),
+            Refusal::Calendar { year, years: [first, last] } => write!(
+                out,
+                "it speaks of the year {year}, and `calendar_years` ends a calendar at {first} and \
+                 {last}"
+            ),
+            Refusal::Session => out.write_str(
+                "its path carries a session id, which looks like a trap; with \"session-ids\" in \
+                 `normalise` it would be visited without",
+            ),
+            Refusal::FetchFilter { filter } => {
+                write!(out, "`fetch_filter` does not hold: {filter}")
+            }
+            Refusal::LinkFilter { filter } => write!(out, "`link_filter` does not hold: {filter}"),
         }
     }
 }
@@ -200,8 +295,38 @@ fn domain(url: &Url) -> String {
     page::registered_domain(url).unwrap_or_else(host)
 }
 
-fn extension(path: &str) -> Option<String> {
-    let (_, name) = path.rsplit_once('/')?;
-    let (stem, extension) = name.rsplit_once('.')?;
-    (!stem.is_empty() && extension.len() <= 8).then(|| extension.to_ascii_lowercase())
+/// A URL up to the last slash of its path: what the scope `prefix` compares.
+fn folder(url: &Url) -> String {
+    let mut folder = url.clone();
+    folder.set_query(None);
+    let end = folder.path().rfind('/').map_or(0, |at| at + 1);
+    let path = folder.path()[..end].to_owned();
+    folder.set_path(&path);
+    folder.into()
+}
+
+/// The configured prefixes, spelt as URLs are.
+pub(crate) fn prefixes(config: &Config) -> Result<Vec<String>, CrawlError> {
+    let spelt = |prefix: &String| {
+        let wrong = |why: String| CrawlError::Config { key: "scope_prefixes", why };
+        let url = Url::parse(prefix).map_err(|error| wrong(format!("{prefix:?}: {error}")))?;
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(wrong(format!("{prefix:?} begins neither with http:// nor https://")));
+        }
+        Ok(url.into())
+    };
+    config.scope_prefixes.iter().map(spelt).collect()
+}
+
+/// The configured patterns; none are a set that matches nothing.
+pub(crate) fn patterns(config: &Config) -> Result<RegexSet, CrawlError> {
+    let wrong = |why: String| CrawlError::Config { key: "scope_patterns", why };
+    if config.scope == Scope::Pattern && config.scope_patterns.is_empty() {
+        return Err(wrong("`scope = \"pattern\"` needs at least one".to_owned()));
+    }
+    RegexSetBuilder::new(&config.scope_patterns)
+        .size_limit(PATTERN_BYTES_MAX)
+        .dfa_size_limit(PATTERN_BYTES_MAX)
+        .build()
+        .map_err(|error| wrong(error.to_string()))
 }

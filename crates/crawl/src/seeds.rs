@@ -1,4 +1,5 @@
-//! The seeds of a crawl, and the file `frontier/seeds` that keeps them, one URL a line.
+//! The seeds of a crawl (V1), and the file `frontier/seeds` that keeps them, one URL a line; a sitemap to
+//! be read for its list has `sitemap:` before it.
 //!
 //! What lives here: reading and adding to that file. What does not: whether a seed may be visited
 //! (`guard.rs`), and how it is queued (`frontier/`).
@@ -14,11 +15,34 @@ use page::{Limits, Url, normalise};
 
 use crate::config::Config;
 use crate::error::CrawlError;
+use crate::normalisation;
 
 const NAME: &str = "seeds";
 
-/// The seeds of a crawl, as normalised; none if it never began.
+/// What stands before a seed that is a sitemap.
+pub(crate) const SITEMAP_PREFIX: &str = "sitemap:";
+
+/// An address to begin with.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Seed {
+    pub(crate) url: Url,
+    pub(crate) is_sitemap: bool,
+}
+
+impl Seed {
+    /// As it stands in the file.
+    pub(crate) fn line(&self) -> String {
+        let prefix = if self.is_sitemap { SITEMAP_PREFIX } else { "" };
+        format!("{prefix}{}", self.url)
+    }
+}
+
+/// The seeds of a crawl, sitemaps included, as normalised; none if it never began.
 pub fn read_seeds(frontier: &Path) -> Result<Vec<Url>, CrawlError> {
+    Ok(read(frontier)?.into_iter().map(|seed| seed.url).collect())
+}
+
+fn read(frontier: &Path) -> Result<Vec<Seed>, CrawlError> {
     let path = frontier.join(NAME);
     let text = match fs::read_to_string(&path) {
         Ok(text) => text,
@@ -34,14 +58,15 @@ pub(crate) fn all_seeds(
     frontier: &Path,
     seeds: &[String],
     config: &Config,
-) -> Result<Vec<Url>, CrawlError> {
+) -> Result<Vec<Seed>, CrawlError> {
     let limits = Limits { url_bytes_max: config.url_bytes_max, ..Limits::default() };
-    let mut all = read_seeds(frontier)?;
-    let mut seen: BTreeSet<Url> = all.iter().cloned().collect();
+    let mut all = read(frontier)?;
+    let mut seen: BTreeSet<Seed> = all.iter().cloned().collect();
     for seed in seeds {
-        let url = parse(seed, &limits)?;
-        if seen.insert(url.clone()) {
-            all.push(url);
+        let Seed { url, is_sitemap } = parse(seed, &limits)?;
+        let seed = Seed { url: normalisation::apply(&config.normalise, url), is_sitemap };
+        if seen.insert(seed.clone()) {
+            all.push(seed);
         }
     }
     if all.is_empty() {
@@ -51,10 +76,10 @@ pub(crate) fn all_seeds(
 }
 
 /// Keeps the seeds for later runs.
-pub(crate) fn write_seeds(frontier: &Path, seeds: &[Url]) -> Result<(), CrawlError> {
+pub(crate) fn write_seeds(frontier: &Path, seeds: &[Seed]) -> Result<(), CrawlError> {
     let path = frontier.join(NAME);
     let fresh = frontier.join("seeds.tmp");
-    let lines: Vec<&str> = seeds.iter().map(Url::as_str).collect();
+    let lines: Vec<String> = seeds.iter().map(Seed::line).collect();
     let text = lines.join("\n") + "\n";
     let result = File::create(&fresh)
         .and_then(|mut file| {
@@ -67,11 +92,16 @@ pub(crate) fn write_seeds(frontier: &Path, seeds: &[Url]) -> Result<(), CrawlErr
 }
 
 /// `example.com` means `http://example.com/`, as in the address bar of a browser.
-fn parse(seed: &str, limits: &Limits) -> Result<Url, CrawlError> {
+fn parse(seed: &str, limits: &Limits) -> Result<Seed, CrawlError> {
     let seed = seed.trim();
+    let (seed, is_sitemap) = match seed.strip_prefix(SITEMAP_PREFIX) {
+        Some(sitemap) => (sitemap.trim(), true),
+        None => (seed, false),
+    };
     let is_scheme = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric());
     let is_whole = seed.split_once("://").is_some_and(|(scheme, _)| is_scheme(scheme));
     let whole = if is_whole { seed.to_owned() } else { format!("http://{seed}") };
     normalise(&whole, None, limits)
+        .map(|url| Seed { url, is_sitemap })
         .map_err(|error| CrawlError::Seed { seed: seed.to_owned(), why: error.to_string() })
 }

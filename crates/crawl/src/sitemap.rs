@@ -4,7 +4,7 @@
 //! gzipped. What does not: finding them (robots.txt names them), and whether their URLs are wanted.
 //!
 //! **Invariant.** Any bytes are a sitemap, if perhaps an empty one; no more than [`URLS_MAX`] URLs
-//! come out, and reading is linear in the bytes.
+//! of the first [`BYTES_MAX`] bytes come out, those changed last first, and reading is linear in the bytes.
 //!
 //! Reference: sitemaps.org, protocol 0.9.
 
@@ -15,6 +15,9 @@ use archive::HttpResponse;
 /// URLs kept of one file: what the protocol allows.
 pub(crate) const URLS_MAX: usize = 50_000;
 
+/// Bytes read of one file, unpacked: what the protocol allows.
+pub(crate) const BYTES_MAX: usize = 50 << 20;
+
 /// Bytes of an entity, `&` and `;` included.
 const ENTITY_BYTES_MAX: usize = 11;
 
@@ -23,15 +26,16 @@ const ENTITY_BYTES_MAX: usize = 11;
 pub(crate) struct Sitemap {
     /// Whether the URLs are those of further sitemaps.
     pub(crate) is_index: bool,
-    /// As written, entities undone.
+    /// As written, entities undone; those that were changed last come first, those without a date last.
     pub(crate) urls: Vec<String>,
 }
 
 impl Sitemap {
-    /// Reads a file; of a gzipped one at most `bytes_max` bytes.
+    /// Reads a file, at most `bytes_max` bytes of it once unpacked.
     pub(crate) fn parse(bytes: &[u8], bytes_max: usize) -> Sitemap {
+        let bytes_max = bytes_max.min(BYTES_MAX);
         let bytes = gunzip(bytes, bytes_max);
-        let text = String::from_utf8_lossy(&bytes);
+        let text = String::from_utf8_lossy(&bytes[..bytes.len().min(bytes_max)]);
         let text = text.trim_start_matches('\u{feff}').trim_start();
         if text.starts_with('<') { xml(text) } else { plain(text) }
     }
@@ -59,8 +63,11 @@ fn plain(text: &str) -> Sitemap {
 /// The `loc` elements in the namespace of the root: those of images and videos are in others.
 fn xml(text: &str) -> Sitemap {
     let mut sitemap = Sitemap::default();
+    // Each with the day of its last change, and whether an entry has begun since.
+    let mut listed: Vec<(Option<Day>, String)> = Vec::new();
     let mut prefix = None;
     let mut rest = text;
+    let (mut is_entry_new, mut date) = (true, None);
     while let Some(at) = rest.find('<') {
         rest = &rest[at..];
         if let Some(comment) = rest.strip_prefix("<!--") {
@@ -83,20 +90,47 @@ fn xml(text: &str) -> Sitemap {
                 }
                 _ => return sitemap,
             },
+            Some(prefix) if prefix == space && name == "lastmod" => {
+                let (value, after) = value(rest);
+                rest = after;
+                if let Some(last) = listed.last_mut().filter(|_| !is_entry_new) {
+                    last.0 = last.0.or(day(&value));
+                } else {
+                    date = day(&value);
+                }
+            }
+            Some(prefix) if prefix == space && (name == "url" || name == "sitemap") => {
+                (is_entry_new, date) = (true, None);
+            }
             Some(prefix) if prefix == space && name == "loc" => {
                 let (value, after) = value(rest);
                 rest = after;
-                if !value.is_empty() {
-                    sitemap.urls.push(value);
-                }
-                if sitemap.urls.len() == URLS_MAX {
+                if listed.len() == URLS_MAX {
                     break;
+                }
+                if !value.is_empty() {
+                    listed.push((date.take(), value));
+                    is_entry_new = false;
                 }
             }
             Some(_) => {}
         }
     }
+    listed.sort_by_key(|(date, _)| std::cmp::Reverse(*date));
+    sitemap.urls = listed.into_iter().map(|(_, url)| url).collect();
     sitemap
+}
+
+/// Year, month and day; months and days that are not given are the first.
+type Day = (u16, u8, u8);
+
+/// The day of a date as W3C writes it: `2026`, `2026-11`, `2026-11-15`, `2026-11-15T10:00:00Z`.
+fn day(text: &str) -> Option<Day> {
+    let mut parts = text.split('T').next()?.split('-');
+    let year = parts.next().filter(|year| year.len() == 4)?.parse().ok()?;
+    let mut number = || parts.next().map_or(Some(1), |part| part.parse().ok());
+    let (month, day) = (number()?, number()?);
+    ((1..=12).contains(&month) && (1..=31).contains(&day)).then_some((year, month, day))
 }
 
 /// The text up to the next tag, and what comes after it.
@@ -190,9 +224,40 @@ mod tests {
     }
 
     #[test]
+    fn what_changed_last_comes_first() {
+        check(
+            b"<urlset><url><loc>http://a/1</loc></url>\
+              <url><loc>http://a/2</loc><lastmod>2024-05</lastmod></url>\
+              <url><lastmod>2026-11-15T10:00:00+01:00</lastmod><loc>http://a/3</loc></url>\
+              <url><loc>http://a/4</loc><lastmod>2025</lastmod><x:lastmod>2030</x:lastmod></url>\
+              <url><loc>http://a/5</loc><lastmod>yesterday</lastmod></url></urlset>",
+            false,
+            &["http://a/3", "http://a/4", "http://a/2", "http://a/1", "http://a/5"],
+        );
+        check(
+            b"<sitemapindex><sitemap><loc>http://a/old</loc><lastmod>2001-01-01</lastmod></sitemap>\
+              <sitemap><loc>http://a/new</loc><lastmod>2026-01-01</lastmod></sitemap></sitemapindex>",
+            true,
+            &["http://a/new", "http://a/old"],
+        );
+    }
+
+    #[test]
+    fn no_more_than_the_protocol_allows() {
+        let entry = |number: usize| format!("<url><loc>http://a/{number}</loc></url>");
+        let all: String = (0..URLS_MAX + 5).map(entry).collect();
+        let sitemap = Sitemap::parse(format!("<urlset>{all}").as_bytes(), BYTES_MAX);
+        assert_eq!(sitemap.urls.len(), URLS_MAX);
+        let late = format!("<urlset>{}{}", " ".repeat(BYTES_MAX), entry(1));
+        assert!(Sitemap::parse(late.as_bytes(), usize::MAX).urls.is_empty());
+        let lines = "http://a/\n".repeat(URLS_MAX + 5);
+        assert_eq!(Sitemap::parse(lines.as_bytes(), BYTES_MAX).urls.len(), URLS_MAX);
+    }
+
+    #[test]
     fn a_sitemap_of_ampersands_is_quick() {
         let url = "&".repeat(4 << 20);
-        let sitemap = Sitemap::parse(format!("<urlset><loc>{url}").as_bytes(), 1 << 20);
+        let sitemap = Sitemap::parse(format!("<urlset><loc>{url}").as_bytes(), 8 << 20);
         assert_eq!(sitemap.urls, [url]);
     }
 

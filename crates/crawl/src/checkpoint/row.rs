@@ -14,7 +14,7 @@ use codes::vbyte;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::answer::{Answers, Purpose};
-use crate::journal::{BEFORE, Entry};
+use crate::journal::{self, BEFORE, Entry};
 use crate::outcome::{Answered, FailureKind, Harvest};
 use crate::robots;
 
@@ -57,31 +57,32 @@ impl Settled {
     /// Reads a record; `None` if it is not about a visit.
     pub(crate) fn of_record(record: &Record, answers: &Answers) -> Option<Settled> {
         let entry = Entry::read(record)?;
-        let http = parse_http(&record.block).ok().filter(|_| entry.failure.is_none());
+        let url = record.target.clone()?;
+        let is_answer = record.kind != Kind::Metadata;
+        let http = parse_http(&record.block).ok().filter(|_| is_answer);
+        let (purpose, depth) = (entry.purpose, entry.depth);
+        let read = |http| answers.read(purpose, &url, http, record.date_s, depth);
+        let answered = journal::read_unstored(record).or_else(|| http.as_ref().map(read));
         let before = record.header(BEFORE).and_then(|value| value.parse().ok()).unwrap_or(0);
         let circumstances = Circumstances {
-            url: record.target.clone()?,
+            url,
             entry,
             date_s: record.date_s,
             location: &record.location,
             before,
             unchanged: record.kind == Kind::Revisit,
         };
-        Some(Settled::new(circumstances, http.as_ref(), answers))
+        Some(Settled::new(circumstances, http.as_ref(), answered))
     }
 
-    /// A visit with its answer, or without.
+    /// A visit with its answer and what that means, or without.
     pub(crate) fn new(
         circumstances: Circumstances<'_>,
         http: Option<&HttpResponse<'_>>,
-        answers: &Answers,
+        answered: Option<Answered>,
     ) -> Settled {
         let Circumstances { url, entry, date_s, location, before, unchanged } = circumstances;
-        let answered = http.map(|http| Answered {
-            before,
-            unchanged,
-            ..answers.read(entry.purpose, &url, http, date_s)
-        });
+        let answered = answered.map(|answered| Answered { before, unchanged, ..answered });
         let has_robots =
             answered.as_ref().is_some_and(|answered| answered.harvest.robots.is_some());
         let robots =
@@ -136,6 +137,7 @@ impl Rows {
         self.bytes
             .push(u8::try_from(purpose.expect("all of them are there")).expect("there are 3"));
         self.bytes.extend([entry.attempts, entry.hops]);
+        vbyte::write(&mut self.bytes, entry.depth.into());
         self.put(url);
         self.bytes.extend(date_s.to_le_bytes());
         vbyte::write(&mut self.bytes, *offset);
@@ -160,11 +162,14 @@ impl Rows {
     }
 
     fn put_answered(&mut self, answered: &Answered) {
-        let Answered { status, bytes, retry_after_ms, before, unchanged, harvest } = answered;
-        let Harvest { robots: _, redirect, links, sitemaps, refused } = harvest;
-        for number in [u64::from(*status), *bytes, u64::from(*before), u64::from(*unchanged)] {
+        let Answered { status, bytes, retry_after_ms, before, unchanged, harvest, is_unstored } =
+            answered;
+        let Harvest { robots: _, redirect, links, sitemaps, refused, similarity } = harvest;
+        let (unchanged, is_unstored) = (u64::from(*unchanged), u64::from(*is_unstored));
+        for number in [u64::from(*status), *bytes, u64::from(*before), unchanged, is_unstored] {
             vbyte::write(&mut self.bytes, number);
         }
+        self.bytes.extend(similarity.to_le_bytes());
         vbyte::write(&mut self.bytes, u64::from(retry_after_ms.is_some()));
         vbyte::write(&mut self.bytes, retry_after_ms.unwrap_or(0));
         self.put(redirect.as_deref().unwrap_or_default());
@@ -218,6 +223,7 @@ impl<'a> Input<'a> {
     fn row(&mut self) -> Option<Settled> {
         let &[purpose, attempts, hops] = self.take(3)?.first_chunk()?;
         let purpose = *PURPOSES.get(usize::from(purpose))?;
+        let depth = u16::try_from(self.number()?).ok()?;
         let url = self.text()?.to_owned();
         let date_s = i64::from_le_bytes(*self.take(8)?.first_chunk()?);
         let (offset, length) = (self.number()?, self.number()?);
@@ -241,7 +247,7 @@ impl<'a> Input<'a> {
             [1] => Some(self.answered()?),
             _ => return None,
         };
-        let entry = Entry { purpose, attempts, hops, robots_for, failure };
+        let entry = Entry { purpose, attempts, hops, depth, robots_for, failure };
         Some(Settled { url, entry, date_s, offset, length, payload, answered, robots })
     }
 
@@ -249,7 +255,8 @@ impl<'a> Input<'a> {
         let status = u16::try_from(self.number()?).ok()?;
         let bytes = self.number()?;
         let before = u16::try_from(self.number()?).ok()?;
-        let unchanged = self.number()? == 1;
+        let (unchanged, is_unstored) = (self.number()? == 1, self.number()? == 1);
+        let similarity = f32::from_le_bytes(*self.take(4)?.first_chunk()?);
         let has_retry_after = self.number()? == 1;
         let retry_after_ms = Some(self.number()?).filter(|_| has_retry_after);
         let redirect = Some(self.text()?).filter(|url| !url.is_empty()).map(str::to_owned);
@@ -259,8 +266,8 @@ impl<'a> Input<'a> {
             let name = Cow::Owned(self.text()?.to_owned());
             refused.insert(name, self.number()?);
         }
-        let harvest = Harvest { robots: None, redirect, links, sitemaps, refused };
-        Some(Answered { status, bytes, retry_after_ms, before, unchanged, harvest })
+        let harvest = Harvest { robots: None, redirect, links, sitemaps, refused, similarity };
+        Some(Answered { status, bytes, retry_after_ms, before, unchanged, harvest, is_unstored })
     }
 
     fn urls(&mut self) -> Option<Vec<String>> {

@@ -11,6 +11,7 @@ use super::row::{Rows, decode};
 use super::*;
 use crate::answer::Purpose;
 use crate::clock::SystemClock;
+use crate::config::{Order, Weights};
 use crate::engine::{Dirs, run};
 use crate::journal::Entry;
 use crate::outcome::{Answered, FailureKind, Harvest};
@@ -28,9 +29,8 @@ fn rows(logs: &VisitLogs, archive: &Archive) -> Vec<(usize, Settled)> {
     rows
 }
 
-/// What a run logs as it goes is what the archive tells afterwards.
-#[test]
-fn a_log_says_what_its_archive_says() {
+/// Crawls, and compares what the run logs as it goes with what the archive tells afterwards.
+fn check(config: Config) -> Vec<Settled> {
     let options = simweb::Options { hosts: 3, pages_per_host: 10, ..simweb::Options::default() };
     let server = simweb::Server::start(options).expect("loopback has room for a server");
     let dir = tempfile::tempdir().expect("a temporary folder");
@@ -44,7 +44,7 @@ fn a_log_says_what_its_archive_says() {
         body_bytes_max: 1 << 20,
         archive_file_bytes_max: 30_000,
         resolve: server.web().resolve(),
-        ..Config::default()
+        ..config
     };
     let never = AtomicBool::new(false);
     let clock = Arc::new(SystemClock::new());
@@ -56,13 +56,39 @@ fn a_log_says_what_its_archive_says() {
     let written = rows(&logs, &archive);
     assert!(written.len() > 100, "{}", written.len());
     let records = archive.records().map(|record| record.expect("the crawl wrote it"));
-    let answers = Answers::new(&config, Rules::new(&config, &[]));
+    let answers = Answers::new(&config, Rules::new(&config, &[]).expect("rules"));
     let visits = records.filter_map(|record| Settled::of_record(&record, &answers)).count();
     assert_eq!(written.len(), visits, "all of them, without a look into the archive");
 
     fs::remove_dir_all(dirs.frontier.join("visits")).expect("there are logs");
     logs.complete(&archive, &answers, &never, &mut || {}).expect("a good archive");
     assert_eq!(rows(&logs, &archive), written);
+    written.into_iter().map(|(_, settled)| settled).collect()
+}
+
+#[test]
+fn a_log_says_what_its_archive_says() {
+    let rows = check(Config::default());
+    assert!(rows.iter().all(|row| row.answered.as_ref().is_none_or(|a| !a.is_unstored)));
+}
+
+#[test]
+fn a_log_says_what_its_archive_says_of_what_was_not_stored() {
+    let rows = check(Config {
+        store_filter: "not (noindex or duplicate) and depth < 3".to_owned(),
+        depth_max: 9,
+        order: Order::Priority,
+        weights: Weights { page_keywords: 1, ..Weights::default() },
+        keywords: vec!["the".to_owned(), "page".to_owned()],
+        ..Config::default()
+    });
+    let answers = || rows.iter().filter_map(|row| row.answered.as_ref());
+    let unstored = || answers().filter(|answered| answered.is_unstored);
+    assert!(unstored().any(|answered| !answered.harvest.links.is_empty()), "some lead on");
+    assert!(unstored().all(|answered| answered.harvest.refused.contains_key("store-filter")));
+    assert!(answers().any(|answered| !answered.is_unstored && answered.is_page()));
+    assert!(answers().any(|answered| answered.harvest.similarity > 0.0));
+    assert!(rows.iter().any(|row| row.entry.depth > 1));
 }
 
 fn url() -> impl Strategy<Value = String> {
@@ -72,6 +98,7 @@ fn url() -> impl Strategy<Value = String> {
 prop_compose! {
     fn answered()(
         (status, bytes, before, unchanged) in (0..600_u16, any::<u64>(), 0..600_u16, any::<bool>()),
+        (is_unstored, similarity) in (any::<bool>(), 0.0..1.0_f32),
         retry_after_ms in any::<Option<u64>>(),
         redirect in prop::option::of(url()),
         links in prop::collection::vec(url(), 0..5),
@@ -80,8 +107,8 @@ prop_compose! {
     ) -> Answered {
         let refused: BTreeMap<_, _> =
             refused.into_iter().map(|(name, times)| (name.into(), times)).collect();
-        let harvest = Harvest { robots: None, redirect, links, sitemaps, refused };
-        Answered { status, bytes, retry_after_ms, before, unchanged, harvest }
+        let harvest = Harvest { robots: None, redirect, links, sitemaps, refused, similarity };
+        Answered { status, bytes, retry_after_ms, before, unchanged, harvest, is_unstored }
     }
 }
 
@@ -89,13 +116,13 @@ prop_compose! {
     fn settled()(
         url in url(),
         purpose in prop::sample::select(vec![Purpose::Page, Purpose::Robots, Purpose::Sitemap]),
-        (attempts, hops) in any::<(u8, u8)>(),
+        (attempts, hops, depth) in any::<(u8, u8, u16)>(),
         robots_for in prop::option::of(url()),
         failure in prop::option::of(prop::sample::select(FailureKind::ALL.to_vec())),
         (date_s, offset, length, payload) in any::<(i64, u64, u64, u64)>(),
         answered in prop::option::of(answered()),
     ) -> Settled {
-        let entry = Entry { purpose, attempts, hops, robots_for, failure };
+        let entry = Entry { purpose, attempts, hops, depth, robots_for, failure };
         Settled::plain(url, entry, date_s, (offset, length), payload, answered)
     }
 }

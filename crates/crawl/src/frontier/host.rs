@@ -11,15 +11,16 @@
 //! **Invariant.** Only a host that is `Listed` is in the workbench, only one that is `Visiting` has
 //! a visit under way, and no more than one.
 
-use std::collections::btree_map::OccupiedEntry;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use super::queue::Queue;
+use super::spill::Spill;
 use crate::assignment::AgentId;
-use crate::config::Order;
+use crate::error::CrawlError;
 use crate::health::Health;
-use crate::order::{BreadthFirst, ShallowFirst, VisitOrder, Waiting};
+use crate::order::Waiting;
 use crate::politeness::Pace;
 use crate::robots::Robots;
 use crate::site::{HostId, Site};
@@ -36,7 +37,7 @@ pub(super) struct Host {
     /// What its last robots.txt asked for; it holds while the next one is on its way.
     pub(super) crawl_delay_ms: Option<u64>,
     /// Pages never tried.
-    pub(super) queue: Box<dyn VisitOrder>,
+    pub(super) queue: Queue,
     /// Pages to be tried again, each from its moment on, before the others.
     pub(super) again: BTreeMap<(u64, Box<str>), Waiting>,
     /// robots.txt files to be fetched here, first its own.
@@ -99,11 +100,7 @@ pub(super) struct Replayed {
 const ROBOTS_S_MAX: i64 = 24 * 3600;
 
 impl Host {
-    pub(super) fn new(site: Site, other: Option<AgentId>, order: Order) -> Host {
-        let queue: Box<dyn VisitOrder> = match order {
-            Order::BreadthFirst => Box::<BreadthFirst>::default(),
-            Order::ShallowFirst => Box::<ShallowFirst>::default(),
-        };
+    pub(super) fn new(site: Site, other: Option<AgentId>) -> Host {
         Host {
             site: Arc::new(site),
             other,
@@ -112,7 +109,7 @@ impl Host {
             address_until_ms: 0,
             robots: RobotsState::Unknown,
             crawl_delay_ms: None,
-            queue,
+            queue: Queue::default(),
             again: BTreeMap::new(),
             errands: VecDeque::new(),
             pages: 0,
@@ -145,12 +142,17 @@ impl Host {
 
     /// The next page that may be visited at `now_ms`. One that failed has its turn after a page
     /// that did not: what hangs must not hold up the others.
-    pub(super) fn pop(&mut self, now_ms: u64) -> Option<Waiting> {
-        let fresh = self.health.is_failing().then(|| self.queue.pop()).flatten();
-        fresh.or_else(|| {
-            let again = self.again.first_entry().filter(|entry| entry.key().0 <= now_ms);
-            again.map(OccupiedEntry::remove).or_else(|| self.queue.pop())
-        })
+    pub(super) fn pop(
+        &mut self,
+        now_ms: u64,
+        spill: &mut Spill,
+    ) -> Result<Option<Waiting>, CrawlError> {
+        let is_turn = !self.health.is_failing() || self.queue.is_empty();
+        let again = self.again.first_entry().filter(|entry| is_turn && entry.key().0 <= now_ms);
+        match again {
+            Some(entry) => Ok(Some(entry.remove())),
+            None => self.queue.pop(spill),
+        }
     }
 
     /// When there is something to do.
@@ -161,11 +163,9 @@ impl Host {
     }
 
     /// Forgets all pages that wait; how many they were.
-    pub(super) fn clear(&mut self) -> usize {
-        let cleared = self.waiting();
-        self.again.clear();
-        while self.queue.pop().is_some() {}
-        cleared
+    pub(super) fn clear(&mut self, spill: &mut Spill) -> Result<usize, CrawlError> {
+        let again = std::mem::take(&mut self.again).len();
+        Ok(again + self.queue.clear(spill)?)
     }
 
     /// Makes sure that there is a robots.txt not too old, or that it is asked for.

@@ -9,9 +9,13 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
+use std::path::Path;
 use std::sync::Arc;
 
+use sieve::signature;
+
 use super::host::{Errand, Host, Replayed, RobotsState, State};
+use super::spill::Spill;
 use crate::agents::Agents;
 use crate::answer::{Purpose, is_redirect};
 use crate::config::Config;
@@ -37,11 +41,20 @@ const ROBOTS_HOPS_MAX: u8 = 5;
 /// a wide crawl would keep each other's crawl alive for ever.
 const ASIDES_MAX: u32 = 2;
 
+/// In the queues, the class of what continues a visit; those of other pages follow.
+const NEXT_CLASS: u8 = 0;
+
 /// What is known of a URL besides its bytes, until it comes out of the sieve.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Mark {
     pub(super) hops: u8,
     pub(super) sitemap: bool,
+    /// Links from the first page of the site.
+    pub(super) depth: u16,
+    /// Its class among the pages of its host.
+    pub(super) class: u8,
+    /// It continues a visit: it comes before the other pages of its host.
+    pub(super) is_next: bool,
 }
 
 /// What a visit of an earlier run counts for.
@@ -62,20 +75,39 @@ pub(super) struct Hosts {
     agents: Agents,
     workbench: Workbench,
     table: Vec<Host>,
-    ids: BTreeMap<Box<str>, HostId>,
+    /// By the signature of the site, or the next number that is free.
+    ids: BTreeMap<u64, HostId>,
     /// Hosts set aside, by the moment they come back.
     asides: BTreeSet<(u64, HostId)>,
-    marks: BTreeMap<String, Mark>,
+    /// By the signature of the URL.
+    marks: BTreeMap<u64, Mark>,
+    /// The part of the queues that is on disk.
+    spill: Spill,
+    /// Bytes of the part that is in memory.
+    queue_bytes: usize,
+    /// The host whose queue is the next to leave memory.
+    hand: usize,
     waiting: usize,
     under_way: usize,
     report: Report,
-    /// An outbox that could not be written.
+    /// Bytes of bodies that earlier runs received.
+    bytes_before: u64,
+    /// When the run has to end, once it has begun.
+    end_ms: Option<u64>,
+    /// The limit that ends the run.
+    limit: Option<&'static str>,
+    /// A file of the frontier that could not be read or written.
     failed: Option<CrawlError>,
 }
 
 impl Hosts {
-    pub(super) fn new(config: &Arc<Config>, guard: Guard, agents: Agents) -> Hosts {
-        Hosts {
+    pub(super) fn create(
+        config: &Arc<Config>,
+        guard: Guard,
+        agents: Agents,
+        dir: &Path,
+    ) -> Result<Hosts, CrawlError> {
+        Ok(Hosts {
             politeness: Politeness::new(config),
             workbench: Workbench::new(config.ip_delay_ms),
             config: Arc::clone(config),
@@ -85,11 +117,17 @@ impl Hosts {
             ids: BTreeMap::new(),
             asides: BTreeSet::new(),
             marks: BTreeMap::new(),
+            spill: Spill::create(dir)?,
+            queue_bytes: 0,
+            hand: 0,
             waiting: 0,
             under_way: 0,
             report: Report::default(),
+            bytes_before: 0,
+            end_ms: None,
+            limit: None,
             failed: None,
-        }
+        })
     }
 
     pub(super) fn redirects_max(&self) -> u8 {
@@ -97,20 +135,23 @@ impl Hosts {
     }
 
     pub(super) fn mark(&mut self, url: &str, mark: Mark) {
-        self.marks.insert(url.to_owned(), mark);
+        self.marks.entry(signature(url.as_bytes()).0).or_insert(mark);
     }
 
     /// Puts a URL that came out of the sieve where it belongs.
     pub(super) fn enqueue(&mut self, key: &[u8]) {
         let Some((site, path)) = str::from_utf8(key).ok().and_then(Site::split) else { return };
         let url = str::from_utf8(key).unwrap_or_default();
-        let mark = self.marks.get(url).copied().unwrap_or_default();
+        let mark = self.marks.get(&signature(key).0).copied().unwrap_or_default();
         let Some(id) = self.own_id(site, url) else { return };
         let host = &mut self.table[index(id)];
         let limit = if is_reached(host.pages, self.config.pages_per_host_max)
             || is_reached(host.requests, self.config.requests_per_host_max)
         {
             Some("host-limit")
+        } else if mark.is_next {
+            // It takes the place of the page that led to it.
+            None
         } else if host.waiting() >= self.config.waiting_per_host_max {
             Some("waiting-per-host")
         } else {
@@ -119,31 +160,81 @@ impl Hosts {
         if let Some(limit) = limit {
             return self.drop_urls(limit, 1);
         }
-        host.queue.push(Waiting { hops: mark.hops, sitemap: mark.sitemap, ..Waiting::new(path) });
+        let turn_ms = self.politeness.pause_ms(host.crawl_delay_ms) * host.waiting() as u64;
+        let turn_ms_max = self.config.turn_s_max.saturating_mul(1000);
+        if turn_ms_max > 0 && turn_ms > turn_ms_max && !mark.is_next {
+            self.report.pruned += 1;
+            return;
+        }
+        let Mark { hops, sitemap, depth, class, is_next } = mark;
+        let class = if is_next { NEXT_CLASS } else { class + 1 };
+        let before = host.queue.memory_bytes();
+        host.queue.push(class, &Waiting { hops, sitemap, depth, ..Waiting::new(path) });
+        self.queue_bytes += host.queue.memory_bytes() - before;
         self.waiting += 1;
         if host.state == State::Idle {
             self.list(id);
         }
+        self.keep_to_memory();
+    }
+
+    /// Moves queues to disk if they take too much memory.
+    fn keep_to_memory(&mut self) {
+        if self.queue_bytes > self.config.waiting_memory_bytes {
+            let spilled = self.spill();
+            self.note(spilled);
+        }
+    }
+
+    /// Moves queues to disk, one host after the other, until half of the memory is free.
+    fn spill(&mut self) -> Result<(), CrawlError> {
+        for _ in 0..self.table.len() {
+            if self.queue_bytes <= self.config.waiting_memory_bytes / 2 {
+                break;
+            }
+            self.hand = (self.hand + 1) % self.table.len();
+            let queue = &mut self.table[self.hand].queue;
+            self.queue_bytes -= queue.memory_bytes();
+            queue.spill(&mut self.spill)?;
+        }
+        if self.spill.is_wasteful() {
+            for host in &mut self.table {
+                host.queue.rewrite(&mut self.spill)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps the first failure of a file until somebody can return it.
+    fn note<T: Default>(&mut self, result: Result<T, CrawlError>) -> T {
+        result.unwrap_or_else(|error| {
+            self.failed.get_or_insert(error);
+            T::default()
+        })
+    }
+
+    /// The failure of a file, if there was one.
+    pub(super) fn take_failure(&mut self) -> Result<(), CrawlError> {
+        self.failed.take().map_or(Ok(()), Err)
     }
 
     pub(super) fn end_flush(&mut self) -> Result<(), CrawlError> {
         self.marks.clear();
-        self.failed.take().map_or(Ok(()), Err)?;
+        self.take_failure()?;
         self.agents.flush()
     }
 
     /// The number of the site of a URL; `None`, and the URL is dealt with, if it is not ours.
     fn own_id(&mut self, site: &str, url: &str) -> Option<HostId> {
-        let known = self.ids.get(site).copied();
+        let known = self.known_id(site).ok();
         let other = match known {
             Some(id) => self.table[index(id)].other,
             None => self.agents.other(Site::parse(site)?.host()),
         };
         if let Some(agent) = other {
             self.report.sent += 1;
-            if let Err(error) = self.agents.send(agent, url) {
-                self.failed = Some(error);
-            }
+            let sent = self.agents.send(agent, url);
+            self.note(sent);
             return None;
         }
         let id = known.or_else(|| self.id(site));
@@ -155,20 +246,32 @@ impl Hosts {
 
     /// The number of a site, whosever it is; `None` if there is no room for one more.
     fn id(&mut self, site: &str) -> Option<HostId> {
-        if let Some(&id) = self.ids.get(site) {
-            return Some(id);
+        match self.known_id(site) {
+            Ok(id) => Some(id),
+            Err(slot) => self.add(Site::parse(site)?, slot),
         }
-        self.add(Site::parse(site)?)
     }
 
-    fn add(&mut self, site: Site) -> Option<HostId> {
+    /// The number of a site that is known, or where it is to be noted.
+    fn known_id(&self, site: &str) -> Result<HostId, u64> {
+        let mut slot = signature(site.as_bytes()).0;
+        loop {
+            match self.ids.get(&slot) {
+                None => return Err(slot),
+                Some(&id) if self.table[index(id)].site.key() == site => return Ok(id),
+                Some(_) => slot = slot.wrapping_add(1),
+            }
+        }
+    }
+
+    fn add(&mut self, site: Site, slot: u64) -> Option<HostId> {
         let id = u32::try_from(self.table.len()).ok().map(HostId)?;
         if self.table.len() >= self.config.hosts_max {
             return None;
         }
-        self.ids.insert(site.key().into(), id);
+        self.ids.insert(slot, id);
         let other = self.agents.other(site.host());
-        self.table.push(Host::new(site, other, self.config.order));
+        self.table.push(Host::new(site, other));
         Some(id)
     }
 
@@ -253,6 +356,7 @@ impl Hosts {
 
     pub(super) fn next(&mut self, now_ms: u64, now_s: i64) -> Option<Visit> {
         self.wake(now_ms);
+        self.check_limits(now_ms);
         while !self.is_full() {
             let id = self.workbench.take(now_ms)?;
             if let Some(visit) = self.turn(id, now_ms, now_s) {
@@ -316,7 +420,9 @@ impl Hosts {
         if is_reached(host.pages, self.config.pages_per_host_max)
             || is_reached(host.requests, self.config.requests_per_host_max)
         {
-            let cleared = host.clear();
+            self.queue_bytes -= host.queue.memory_bytes();
+            let cleared = host.clear(&mut self.spill);
+            let cleared = self.note(cleared);
             self.waiting -= cleared;
             self.drop_urls("host-limit", cleared);
         }
@@ -324,17 +430,22 @@ impl Hosts {
 
     /// The next page of a host that its robots.txt allows, if it is known.
     fn pop_allowed(&mut self, id: HostId, now_ms: u64) -> Option<Waiting> {
-        let host = &mut self.table[index(id)];
-        let RobotsState::Known { .. } = host.robots else { return None };
-        while let Some(page) = host.pop(now_ms) {
+        let RobotsState::Known { .. } = self.table[index(id)].robots else { return None };
+        loop {
+            let host = &mut self.table[index(id)];
+            let before = host.queue.memory_bytes();
+            let popped = host.pop(now_ms, &mut self.spill);
+            self.queue_bytes = self.queue_bytes - before + host.queue.memory_bytes();
+            let page = self.note(popped)?;
             self.waiting -= 1;
+            self.keep_to_memory();
+            let host = &self.table[index(id)];
             let RobotsState::Known { robots, .. } = &host.robots else { return None };
             if robots.allows(&page.path).allowed {
                 return Some(page);
             }
             self.report.forbidden_by_robots += 1;
         }
-        None
     }
 
     /// Takes note of an address; it is held against the guard each time it is told.
@@ -418,6 +529,7 @@ impl Hosts {
         let count = match status {
             _ if is_sitemap => return,
             _ if answered.unchanged => &mut self.report.unchanged,
+            200 if answered.is_unstored => return,
             200 if before == 200 => &mut self.report.changed,
             200 => &mut self.report.pages_new,
             404 | 410 if before == 200 => &mut self.report.deleted,
@@ -589,6 +701,7 @@ impl Hosts {
         let Some((site, _)) = Site::split(url) else { return };
         let Some(id) = self.id(site) else { return };
         let status = answered.as_ref().map_or(0, |answered| answered.status);
+        self.bytes_before += answered.as_ref().map_or(0, |answered| answered.bytes);
         let retry_after_ms = answered.as_ref().and_then(|answered| answered.retry_after_ms);
         let retry_after_ms = retry_after_ms.filter(|_| is_passing_status(status));
         let host = &mut self.table[index(id)];
@@ -640,10 +753,23 @@ impl Hosts {
         !is_passing || entry.attempts >= self.config.retries
     }
 
-    /// Whether as many pages as wanted are there, or on their way.
+    /// Whether as much as is wanted is there, or on its way.
     pub(super) fn is_full(&self) -> bool {
         let coming = self.report.pages + self.under_way as u64;
-        is_reached(coming, self.config.pages_max)
+        self.limit.is_some() || is_reached(coming, self.config.pages_max)
+    }
+
+    /// Looks whether a limit of the whole crawl has come.
+    fn check_limits(&mut self, now_ms: u64) {
+        let run_ms = self.config.time_s_max.saturating_mul(1000);
+        let end_ms = *self.end_ms.get_or_insert(now_ms.saturating_add(run_ms));
+        self.limit = if is_reached(self.report.pages, self.config.pages_max) {
+            Some("pages_max")
+        } else if is_reached(self.bytes_before + self.report.bytes, self.config.bytes_max) {
+            Some("bytes_max")
+        } else {
+            (self.config.time_s_max > 0 && now_ms >= end_ms).then_some("time_s_max")
+        };
     }
 
     /// Whether nothing is under way.
@@ -691,6 +817,8 @@ impl Hosts {
             aside: self.table.iter().filter_map(aside).collect(),
             waiting: self.waiting as u64,
             hosts: self.table.len() as u64,
+            limit: self.limit.map(str::to_owned),
+            spilled_bytes: self.spill.used_bytes(),
             ..self.report.clone()
         }
     }

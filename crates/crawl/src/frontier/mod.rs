@@ -2,13 +2,18 @@
 //!
 //! What lives here: [`Frontier`], which takes URLs in through the sieve and hands out [`Visit`]s,
 //! one host at a time. `hosts.rs` holds the hosts and decides what a visit changes, `host.rs` is one
-//! of them. What does not: fetching, threads, clocks; the moment is always an argument.
+//! of them, `queue.rs` what waits at it and `spill.rs` the part of that on disk. What does not:
+//! fetching, threads, clocks; the moment is always an argument.
 //!
 //! **Invariant.** A URL becomes a visit at most once, but for retries after a passing failure.
 //! A host has at most one visit under way, and none before its moment.
 
 mod host;
 mod hosts;
+#[cfg(test)]
+mod memory;
+mod queue;
+mod spill;
 #[cfg(test)]
 mod tests;
 
@@ -20,12 +25,16 @@ use sieve::{Sieve, SieveKind};
 
 use crate::agents::Agents;
 use crate::answer::Purpose;
-use crate::config::Config;
+use crate::config::{Config, Order};
 use crate::error::CrawlError;
+use crate::filter::Filters;
 use crate::guard::Guard;
 use crate::journal::Entry;
+use crate::order::Ranking;
 use crate::outcome::{Answered, Done, Harvest, Outcome, Visit};
 use crate::report::{Report, SieveReport, Snapshot};
+use crate::seeds::SITEMAP_PREFIX;
+use crate::site::Site;
 
 pub(crate) use hosts::Tally;
 use hosts::{Hosts, Mark};
@@ -43,7 +52,21 @@ pub(crate) struct Frontier {
     /// At so many of them a flush pays for itself.
     offered_max: usize,
     flushed_ms: u64,
+    ranking: Ranking,
+    /// Whether each link has a distance or a class of its own.
+    marks_links: bool,
+    /// Links from the first page of a site; 0 for no limit.
+    depth_max: u16,
     hosts: Hosts,
+}
+
+/// Where URLs were found.
+#[derive(Clone, Copy)]
+struct Source<'a> {
+    url: &'a str,
+    purpose: Purpose,
+    hops: u8,
+    depth: u16,
 }
 
 impl Frontier {
@@ -57,8 +80,39 @@ impl Frontier {
         let sieve = config.sieve_plan().create(&dir.join("sieve"))?;
         let offered_max = (config.sieve_buffer_keys / 2).max(1);
         let agents = Agents::create(config, dir)?;
-        let hosts = Hosts::new(config, Guard::new(config, seeds), agents);
-        Ok(Frontier { kind: config.sieve, sieve, offered: 0, offered_max, flushed_ms: 0, hosts })
+        let hosts = Hosts::create(config, Guard::new(config, seeds), agents, dir)?;
+        let marks_links = config.depth_max > 0
+            || config.order != Order::BreadthFirst
+            || Filters::compile(config)?.need_depth();
+        Ok(Frontier {
+            kind: config.sieve,
+            sieve,
+            offered: 0,
+            offered_max,
+            flushed_ms: 0,
+            ranking: Ranking::new(config),
+            marks_links,
+            depth_max: config.depth_max,
+            hosts,
+        })
+    }
+
+    /// Puts in a URL that was given: a page, or a sitemap if it says so.
+    pub(crate) fn offer_seed(&mut self, seed: &str) -> Result<(), CrawlError> {
+        match seed.strip_prefix(SITEMAP_PREFIX) {
+            Some(url) => self.offer_marked(url, Mark { sitemap: true, ..Mark::default() }),
+            None if self.marks_links => {
+                let class = self.class(seed);
+                self.offer_marked(seed, Mark { class, ..Mark::default() })
+            }
+            None => self.offer(seed),
+        }
+    }
+
+    /// The class of a page that no link led to.
+    fn class(&self, url: &str) -> u8 {
+        let path = Site::split(url).map_or("/", |(_, path)| path);
+        self.ranking.class(url, path, false, 0.0)
     }
 
     /// Puts a URL in that is to be visited unless it was put in before.
@@ -97,6 +151,7 @@ impl Frontier {
         if let Some(visit) = self.hosts.next(now_ms, now_s) {
             return Ok(Some(visit));
         }
+        self.hosts.take_failure()?;
         let idle = self.hosts.is_idle();
         if self.offered > 0 && (idle || now_ms >= self.flushed_ms + FLUSH_MS) {
             self.flush(now_ms)?;
@@ -120,7 +175,10 @@ impl Frontier {
     /// Takes note of how a visit ended.
     pub(crate) fn settle(&mut self, mut done: Done) -> Result<(), CrawlError> {
         if let Outcome::Answered(answered) = &mut done.outcome {
-            self.harvest(done.visit.purpose(), done.visit.page.hops, &mut answered.harvest)?;
+            let page = &done.visit.page;
+            let url = done.visit.url();
+            let (purpose, hops, depth) = (done.visit.purpose(), page.hops, page.depth);
+            self.harvest(Source { url: &url, purpose, hops, depth }, &mut answered.harvest)?;
         }
         self.hosts.settle(done);
         Ok(())
@@ -138,7 +196,8 @@ impl Frontier {
     ) -> Result<(), CrawlError> {
         let mut answered = answered;
         if let Some(answered) = &mut answered {
-            self.harvest(entry.purpose, entry.hops, &mut answered.harvest)?;
+            let Entry { purpose, hops, depth, .. } = *entry;
+            self.harvest(Source { url, purpose, hops, depth }, &mut answered.harvest)?;
         }
         self.hosts.replay(url, entry, date_s, answered, tally);
         Ok(())
@@ -146,11 +205,13 @@ impl Frontier {
 
     /// Puts a URL in that an earlier run visited and that is due again.
     pub(crate) fn offer_again(&mut self, url: &str, entry: &Entry) -> Result<(), CrawlError> {
-        let mark = Mark { hops: entry.hops, sitemap: entry.purpose == Purpose::Sitemap };
-        if mark.hops > 0 || mark.sitemap {
-            self.hosts.mark(url, mark);
+        let &Entry { hops, depth, .. } = entry;
+        let sitemap = entry.purpose == Purpose::Sitemap;
+        if hops == 0 && !sitemap && !self.marks_links {
+            return self.offer(url);
         }
-        self.offer(url)
+        let class = if sitemap { 0 } else { self.class(url) };
+        self.offer_marked(url, Mark { hops, sitemap, depth, class, is_next: false })
     }
 
     /// Ends the replay: what is still to be visited joins the queues.
@@ -159,31 +220,52 @@ impl Frontier {
         self.flush(now_ms)
     }
 
-    fn harvest(
-        &mut self,
-        purpose: Purpose,
-        hops: u8,
-        harvest: &mut Harvest,
-    ) -> Result<(), CrawlError> {
-        for url in harvest.links.drain(..) {
-            self.offer(&url)?;
+    fn harvest(&mut self, source: Source<'_>, harvest: &mut Harvest) -> Result<(), CrawlError> {
+        let Source { purpose, hops, .. } = source;
+        for url in std::mem::take(&mut harvest.links) {
+            if self.marks_links {
+                self.offer_link(source, &url, harvest)?;
+            } else {
+                self.offer(&url)?;
+            }
         }
         // An index of sitemaps names sitemaps; one that names indexes that name indexes is a trap.
         let depth = if purpose == Purpose::Sitemap { hops + 1 } else { 0 };
         let sitemaps = harvest.sitemaps.drain(..);
         for url in sitemaps.filter(|_| depth <= SITEMAP_DEPTH_MAX) {
-            self.offer_marked(&url, Mark { hops: depth, sitemap: true })?;
+            self.offer_marked(&url, Mark { hops: depth, sitemap: true, ..Mark::default() })?;
         }
         if let Some(url) = harvest.redirect.take_if(|_| purpose != Purpose::Robots) {
             if hops < self.hosts.redirects_max() {
                 let sitemap = purpose == Purpose::Sitemap;
-                self.offer_marked(&url, Mark { hops: hops + 1, sitemap })?;
+                let is_next = is_same_site(source.url, &url);
+                let depth = if is_next { source.depth } else { 0 };
+                let mark = Mark { hops: hops + 1, sitemap, depth, class: 0, is_next };
+                self.offer_marked(&url, mark)?;
             } else {
                 self.hosts.drop_redirect();
             }
         }
         self.hosts.refuse(&harvest.refused);
         Ok(())
+    }
+
+    /// Puts in a link with its distance and its class, unless it is too far from the first page.
+    fn offer_link(
+        &mut self,
+        source: Source<'_>,
+        url: &str,
+        harvest: &mut Harvest,
+    ) -> Result<(), CrawlError> {
+        let is_same_site = is_same_site(source.url, url);
+        let depth = if is_same_site { source.depth.saturating_add(1) } else { 0 };
+        if self.depth_max > 0 && depth > self.depth_max {
+            *harvest.refused.entry("depth".into()).or_default() += 1;
+            return Ok(());
+        }
+        let path = Site::split(url).map_or("/", |(_, path)| path);
+        let class = self.ranking.class(url, path, !is_same_site, harvest.similarity);
+        self.offer_marked(url, Mark { depth, class, ..Mark::default() })
     }
 
     /// Whether a visit of an earlier run settled its URL for good.
@@ -202,4 +284,10 @@ impl Frontier {
     fn sieve_report(&self) -> SieveReport {
         SieveReport::new(self.kind, &self.sieve.stats())
     }
+}
+
+/// Whether two URLs are of one site.
+pub(crate) fn is_same_site(one: &str, other: &str) -> bool {
+    let site = |url| Site::split(url).map(|(site, _)| site);
+    site(one) == site(other)
 }

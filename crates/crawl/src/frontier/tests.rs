@@ -14,7 +14,7 @@ use page::Url;
 use super::{Frontier, Tally};
 use crate::answer::Purpose;
 use crate::assignment::{AgentId, Assignment as _, Rendezvous};
-use crate::config::Config;
+use crate::config::{Config, Order, Weights};
 use crate::journal::Entry;
 use crate::outcome::{Answered, Done, Failure, FailureKind, Harvest, Outcome, Task, Visit};
 use crate::robots::Robots;
@@ -339,6 +339,40 @@ fn chains_of_redirects_end() {
     assert_eq!(walk.frontier.report().dropped.get("redirects"), Some(&1));
 }
 
+/// However many pages wait, and more than may wait: a calendar without end starves no redirect.
+#[test]
+fn a_redirect_on_the_same_host_continues_its_visit() {
+    let days: Vec<&'static str> =
+        (0..50).map(|day| leak(format!("http://a/calendar/{day}"))).collect();
+    let links = [&["http://a/chain/2", "http://a/moved"], &days[..]].concat();
+    for order in [Order::BreadthFirst, Order::ShallowFirst] {
+        let config = Config {
+            delay_ms: 10,
+            order,
+            waiting_per_host_max: links.len() - 1,
+            turn_s_max: 1,
+            ..Config::default()
+        };
+        let mut walk = Walk::new(
+            config,
+            &[
+                ("http://a/", &page(&links)),
+                ("http://a/chain/2", &[Reply::Moved("http://a/chain/1/b/c")]),
+                ("http://a/chain/1/b/c", &[Reply::Moved("http://a/chain/0")]),
+                ("http://a/moved", &[Reply::Moved("http://b/")]),
+            ],
+            &["http://a/"],
+        );
+        walk.run(u64::MAX);
+        let urls = walk.urls();
+        let begin = urls.iter().position(|url| *url == "http://a/chain/2").expect("it was asked");
+        let chain = ["http://a/chain/2", "http://a/chain/1/b/c", "http://a/chain/0"];
+        let asked = urls[begin..].iter().copied().filter(|url| url.starts_with("http://a/"));
+        assert_eq!(asked.take(3).collect::<Vec<_>>(), chain, "{order:?}");
+        assert!(urls.contains(&"http://b/"));
+    }
+}
+
 #[test]
 fn limits_drop_and_count() {
     let links: Vec<&'static str> =
@@ -487,6 +521,7 @@ fn check_rest(date_s: i64, status: u16, retry_after_ms: Option<u64>, wanted_ms: 
         purpose: Purpose::Page,
         attempts: 0,
         hops: 0,
+        depth: 0,
         robots_for: None,
         failure: (status == 0).then_some(FailureKind::Timeout),
     };
@@ -509,4 +544,56 @@ fn the_silence_of_an_earlier_run_goes_on() {
     check_rest(-21, 503, Some(120_000), 100_000);
     check_rest(-4, 200, Some(120_000), 7_000);
     check_rest(-4, 429, Some(400_000), 7_000);
+}
+
+#[test]
+fn the_best_pages_of_a_host_come_first() {
+    let weights = Weights { short_url: 1, off_site: 4, url_keywords: 8, page_keywords: 0 };
+    let config = Config {
+        delay_ms: 10,
+        order: Order::Priority,
+        weights,
+        keywords: vec!["sieve".to_owned()],
+        ..Config::default()
+    };
+    let links = ["http://a/x/y/z", "http://a/x", "http://b/", "http://a/q/w/SIEVE"];
+    let mut walk = Walk::new(
+        config,
+        &[("http://a/", &page(&links)), ("http://b/", &page(&["http://a/f/g/h/i"]))],
+        &["http://a/"],
+    );
+    walk.run(u64::MAX);
+    let order: Vec<&str> =
+        walk.urls().into_iter().filter(|url| url.starts_with("http://a/")).collect();
+    let wanted = [
+        "http://a/robots.txt",
+        "http://a/",
+        "http://a/q/w/SIEVE",
+        "http://a/f/g/h/i",
+        "http://a/x",
+    ];
+    assert_eq!(order[..5], wanted);
+}
+
+#[test]
+fn pages_too_far_from_the_first_of_their_site_are_left_out() {
+    let config = Config { delay_ms: 10, depth_max: 2, ..Config::default() };
+    let mut walk = Walk::new(
+        config,
+        &[
+            ("http://a/", &page(&["http://a/1"])),
+            ("http://a/1", &[Reply::Moved("http://a/1b")]),
+            ("http://a/1b", &page(&["http://a/2"])),
+            ("http://a/2", &page(&["http://a/3", "http://b/deep/start"])),
+            ("http://b/deep/start", &page(&["http://b/1", "http://a/3"])),
+            ("http://b/1", &page(&["http://b/2"])),
+            ("http://b/2", &page(&["http://b/3"])),
+        ],
+        &["http://a/"],
+    );
+    walk.run(u64::MAX);
+    let asked = |url: &str| walk.urls().contains(&url);
+    assert!(asked("http://a/2") && asked("http://b/2") && !asked("http://b/3"));
+    assert!(asked("http://a/3"), "another site leads there, so it is where one begins");
+    assert_eq!(walk.frontier.report().refused.get("depth"), Some(&2));
 }

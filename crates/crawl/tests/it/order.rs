@@ -1,36 +1,79 @@
-//! Both orders of visit against a sorted list.
+//! The class in which each page of a host waits.
 
-use crawl::{BreadthFirst, ShallowFirst, VisitOrder, Waiting};
-use proptest::prelude::*;
+use crawl::{CLASSES, Config, CrawlError, Order, Ranking, Weights};
 
-/// Pushes and pops as told; whatever comes out is the first of the smallest `rank`.
-fn check(mut subject: impl VisitOrder, rank: impl Fn(&Waiting) -> usize, steps: &[Option<String>]) {
-    let mut model: Vec<Waiting> = Vec::new();
-    for step in steps {
-        if let Some(path) = step {
-            subject.push(Waiting::new(path));
-            model.push(Waiting::new(path));
-        } else {
-            let first = model.iter().enumerate().min_by_key(|(at, page)| (rank(page), *at));
-            let first = first.map(|(at, _)| at);
-            assert_eq!(subject.pop(), first.map(|at| model.remove(at)));
-        }
-        assert_eq!((subject.len(), subject.is_empty()), (model.len(), model.is_empty()));
-    }
+const NONE: Weights = Weights { short_url: 0, off_site: 0, url_keywords: 0, page_keywords: 0 };
+
+fn ranking(order: Order, weights: Weights) -> Ranking {
+    let keywords = ["Sieve".to_owned(), "web crawler".to_owned()].to_vec();
+    Ranking::new(&Config { order, weights, keywords, ..Config::default() })
 }
 
-proptest! {
-    #[test]
-    fn orders_are_what_they_say(
-        steps in prop::collection::vec(prop::option::of("(/[ab]{0,2}){1,4}(\\?x=/)?"), 0..60),
-    ) {
-        check(BreadthFirst::default(), |_| 0, &steps);
-        check(ShallowFirst::default(), Waiting::levels, &steps);
+fn class(ranking: &Ranking, path: &str, off_site: bool, similarity: f32) -> u8 {
+    ranking.class(&format!("http://a.example{path}"), path, off_site, similarity)
+}
+
+#[test]
+fn breadth_first_has_one_class_and_shallow_first_one_a_level() {
+    let breadth = ranking(Order::BreadthFirst, Weights::default());
+    let shallow = ranking(Order::ShallowFirst, Weights::default());
+    let paths = ["/", "/a", "/a/", "/a/b", "/a?b=/c/d", "/a/b/c"];
+    assert_eq!(paths.map(|path| class(&breadth, path, true, 1.0)), [0; 6]);
+    assert_eq!(paths.map(|path| class(&shallow, path, true, 1.0)), [0, 0, 1, 1, 0, 2]);
+    assert_eq!(class(&shallow, &"/x".repeat(300), false, 0.0), CLASSES - 1);
+}
+
+#[test]
+fn each_signal_counts_by_its_weight_alone() {
+    let last = CLASSES - 1;
+    for (weights, good, bad) in [
+        (Weights { short_url: 7, ..NONE }, ("/a", false, 0.0), ("/a/b/c/d", false, 0.0)),
+        (Weights { off_site: 1, ..NONE }, ("/a/b", true, 0.0), ("/a/b", false, 1.0)),
+        (Weights { url_keywords: 1, ..NONE }, ("/sieve", false, 0.0), ("/other", true, 1.0)),
+        (Weights { page_keywords: 1, ..NONE }, ("/a/b", false, 1.0), ("/sieve", true, 0.0)),
+    ] {
+        let ranking = ranking(Order::Priority, weights);
+        let good = class(&ranking, good.0, good.1, good.2);
+        let bad = class(&ranking, bad.0, bad.1, bad.2);
+        assert!(good < bad && bad <= last, "{weights:?}: {good} {bad}");
+    }
+    let both = ranking(Order::Priority, Weights { off_site: 3, page_keywords: 1, ..NONE });
+    let classes = [(true, 1.0), (true, 0.0), (false, 1.0), (false, 0.0)];
+    let classes = classes.map(|(off_site, similarity)| class(&both, "/", off_site, similarity));
+    assert_eq!(classes, [0, 4, 11, last]);
+}
+
+#[test]
+fn similarity_is_the_cosine_of_counts() {
+    let ranking = ranking(Order::Priority, Weights::default());
+    // The keywords are the three words sieve, web, crawler, once each.
+    let check = |text: &str, wanted: f32| {
+        let found = ranking.similarity(text);
+        assert!((found - wanted).abs() < 1e-6, "{text:?}: {found}");
+    };
+    check("Web, sieve: CRAWLER!", 1.0);
+    check("web web web", 1.0 / 3.0_f32.sqrt());
+    check("a web of lies", 1.0 / (3.0_f32.sqrt() * 2.0));
+    check("sieves crawl", 0.0);
+    check("", 0.0);
+}
+
+#[track_caller]
+fn refused(config: &Config, key: &str, word: &str) {
+    match config.check() {
+        Err(CrawlError::Config { key: found, why }) => {
+            assert!(found == key && why.contains(word), "{found}: {why}");
+        }
+        other => panic!("{other:?}"),
     }
 }
 
 #[test]
-fn levels_of_a_path() {
-    let levels = |path| Waiting::new(path).levels();
-    assert_eq!(["/", "/a", "/a/", "/a/b", "/a?b=/c/d"].map(levels), [1, 1, 2, 2, 1]);
+fn orders_that_cannot_be_are_explained() {
+    let config = |order, weights| Config { order, weights, ..Config::default() };
+    refused(&config(Order::DepthFirst, Weights::default()), "order", "never comes back");
+    refused(&config(Order::Priority, NONE), "weights", "all are 0");
+    let keywords_only = Weights { url_keywords: 1, ..NONE };
+    refused(&config(Order::Priority, keywords_only), "keywords", "there are none");
+    assert!(config(Order::Priority, Weights::default()).check().is_ok());
 }

@@ -112,6 +112,31 @@ fn an_unchanged_web_costs_only_not_modified() {
 }
 
 #[test]
+fn what_a_filter_keeps_out_of_the_archive_is_asked_for_again_and_counts_for_nothing() {
+    let server = start(plain());
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let filter = "levels < 2 and not duplicate".to_owned();
+    let config = Config { store_filter: filter, ..config(&server) };
+    let first = crawl(dir.path(), &config, &server.web().seeds()).expect("it runs");
+    let kept_out = first.refused.get("store-filter").copied().unwrap_or_default();
+    assert!(first.pages > 10 && kept_out > 10, "{first:?}");
+    let asked = |from: usize| {
+        let log = server.log().split_off(from);
+        log.into_iter().filter(|line| line.path != "/robots.txt").count() as u64
+    };
+    for _ in 0..2 {
+        let requests = server.log().len();
+        let again = crawl(dir.path(), &all(&config), &[]).expect("it runs");
+        assert_eq!((again.pages, again.unchanged), (first.pages, first.pages), "{again:?}");
+        assert_eq!((again.changed, again.deleted, again.pages_new), (0, 0, 0), "{again:?}");
+        assert_eq!(asked(requests), first.pages + kept_out);
+    }
+    let requests = server.log().len();
+    let last = crawl(dir.path(), &config, &[]).expect("it runs");
+    assert_eq!((last.pages, asked(requests)), (first.pages, 0), "{last:?}");
+}
+
+#[test]
 fn an_unchanged_web_with_all_its_oddities_has_not_changed() {
     let server = start(Options { oddities: true, ..plain() });
     let dir = tempfile::tempdir().expect("a temporary folder");

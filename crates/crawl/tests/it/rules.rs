@@ -1,7 +1,8 @@
-//! Which URLs are for a crawl, by table.
+//! Which URLs are for a crawl, and under which spelling, by table.
 
-use crawl::{Config, Rules, Scope};
+use crawl::{Config, CrawlError, Normalisation, Rules, Scope};
 use page::Url;
+use proptest::prelude::*;
 
 fn url(text: &str) -> Url {
     text.parse().expect("a URL")
@@ -11,7 +12,8 @@ fn url(text: &str) -> Url {
 fn check(scope: Scope, link: &str, refusal: Option<&str>) {
     let config = Config { scope, url_bytes_max: 100, ..Config::default() };
     let seeds = [url("http://www.example.co.uk/start"), url("http://localhost:8080/")];
-    let verdict = Rules::new(&config, &seeds).check(&url(link));
+    let rules = Rules::new(&config, &seeds).expect("rules");
+    let verdict = rules.check(&url(link));
     assert_eq!(verdict.as_ref().err().map(crawl::Refusal::name), refusal, "{link}");
     if let Err(refusal) = verdict {
         assert!(refusal.to_string().len() > 10, "{refusal}");
@@ -50,6 +52,22 @@ fn traps_and_limits() {
         ("/page.php?file=x.png", None),
         ("/robots.txt", Some("robots-file")),
         ("/a/robots.txt", None),
+        ("/cal/2041/7", Some("calendar")),
+        ("/cal/2040/7", None),
+        ("/cal/1899/7", Some("calendar")),
+        ("/2041/07", Some("calendar")),
+        ("/2041/07/15/title", Some("calendar")),
+        ("/forum/2041/7", None),
+        ("/item/2099", None),
+        ("/item/9999/01", None),
+        ("/day?date=2050-01-31", Some("calendar")),
+        ("/day?date=2026-01-31", None),
+        ("/events?year=2050&month=3", Some("calendar")),
+        ("/events-2050-03.html", Some("calendar")),
+        ("/events?id=2050", None),
+        ("/a;jsessionid=0A1B/b", Some("session")),
+        ("/(S(abc123))/page.aspx", Some("session")),
+        ("/a;v=1/b(c)", None),
         (&"/x".repeat(50), Some("length")),
     ] {
         check(Scope::Any, &format!("http://localhost:8080{path}"), refusal);
@@ -58,8 +76,137 @@ fn traps_and_limits() {
 
 #[test]
 fn a_sitemap_may_end_as_it_likes() {
-    let rules = Rules::new(&Config::default(), &[url("http://a.example/")]);
+    let rules = Rules::new(&Config::default(), &[url("http://a.example/")]).expect("rules");
     let sitemap = url("http://a.example/sitemap.xml.gz");
     assert!(rules.check(&sitemap).is_err() && rules.check_sitemap(&sitemap).is_ok());
     assert!(rules.check_sitemap(&url("http://b.example/sitemap.xml")).is_err());
+}
+
+#[test]
+fn scopes_by_prefix_and_by_pattern() {
+    let seeds = [url("http://a.example/docs/start.html?x=1")];
+    let check = |config: &Config, wanted: &[(&str, bool)]| {
+        let rules = Rules::new(config, &seeds).expect("rules");
+        for &(link, inside) in wanted {
+            let verdict = rules.check(&url(link));
+            assert_eq!(verdict.is_ok(), inside, "{link}: {verdict:?}");
+        }
+    };
+    let mut config = Config { scope: Scope::Prefix, ..Config::default() };
+    check(
+        &config,
+        &[
+            ("http://a.example/docs/other.html", true),
+            ("http://a.example/docs/", true),
+            ("http://a.example/docs", false),
+            ("https://a.example/docs/x", false),
+            ("http://b.example/docs/x", false),
+        ],
+    );
+    config.scope_prefixes = ["HTTP://B.example".to_owned(), "http://c.example/x".to_owned()].into();
+    check(
+        &config,
+        &[
+            ("http://b.example/any", true),
+            ("http://c.example/xyz", true),
+            ("http://c.example/y", false),
+            ("http://a.example/docs/other.html", false),
+        ],
+    );
+    let patterns = [r"^https?://[^/]+\.example\.org/".to_owned(), "/docs/".to_owned()];
+    let config =
+        Config { scope: Scope::Pattern, scope_patterns: patterns.into(), ..Config::default() };
+    check(
+        &config,
+        &[
+            ("http://www.example.org/", true),
+            ("https://x.example.org/y", true),
+            ("http://example.org/", false),
+            ("http://z.example/docs/", true),
+        ],
+    );
+}
+
+#[test]
+fn scopes_that_cannot_be_are_named() {
+    let check = |config: Config, key: &str| {
+        let error = config.check().expect_err("it cannot be obeyed");
+        assert!(
+            matches!(&error, CrawlError::Config { key: found, .. } if *found == key),
+            "{error}"
+        );
+        assert!(Rules::new(&config, &[]).is_err());
+    };
+    let pattern = |text: &str| Config {
+        scope: Scope::Pattern,
+        scope_patterns: vec![text.to_owned()],
+        ..Config::default()
+    };
+    check(Config { scope: Scope::Pattern, ..Config::default() }, "scope_patterns");
+    check(pattern("(a"), "scope_patterns");
+    check(pattern("((a{1000}){1000}){1000}"), "scope_patterns");
+    let prefixes =
+        |text: &str| Config { scope_prefixes: vec![text.to_owned()], ..Config::default() };
+    check(prefixes("example.org/docs"), "scope_prefixes");
+    check(prefixes("ftp://example.org/"), "scope_prefixes");
+}
+
+fn rules_of(normalise: &[Normalisation]) -> Rules {
+    let config = Config { normalise: normalise.to_vec(), scope: Scope::Any, ..Config::default() };
+    Rules::new(&config, &[]).expect("rules")
+}
+
+const ALL: [Normalisation; 4] =
+    [Normalisation::SessionIds, Normalisation::Tracking, Normalisation::Index, Normalisation::Www];
+
+#[test]
+fn what_is_taken_away_from_urls() {
+    let [sessions, tracking, index, www] = ALL;
+    for (rule, before, after) in [
+        (sessions, "http://a.b/x?sid=1&q=2", "http://a.b/x?q=2"),
+        (sessions, "http://a.b/x?PHPSESSID=1", "http://a.b/x"),
+        (sessions, "http://a.b/x?side=1&utm_source=x", "http://a.b/x?side=1&utm_source=x"),
+        (sessions, "http://a.b/x;jsessionid=1.n?q=2", "http://a.b/x?q=2"),
+        (sessions, "http://a.b/x;v=1;jsessionid=1/y", "http://a.b/x;v=1/y"),
+        (sessions, "http://a.b/(S(x1y2))/page.aspx", "http://a.b/page.aspx"),
+        (sessions, "http://a.b/(S(x1y2))", "http://a.b/"),
+        (tracking, "http://a.b/?utm_source=x&gclid=1&q=%20&fbclid=2", "http://a.b/?q=%20"),
+        (tracking, "http://a.b/?q&&r", "http://a.b/?q&&r"),
+        (index, "http://a.b/c/index.html", "http://a.b/c/"),
+        (index, "http://a.b/Default.aspx", "http://a.b/"),
+        (index, "http://a.b/index.php?p=1", "http://a.b/index.php?p=1"),
+        (index, "http://a.b/index.html/", "http://a.b/index.html/"),
+        (www, "http://www.a.b:81/", "http://a.b:81/"),
+        (www, "http://www.com/", "http://www.com/"),
+        (www, "http://wwww.a.b/", "http://wwww.a.b/"),
+    ] {
+        assert_eq!(rules_of(&[rule]).normalise(url(before)).as_str(), after, "{before}");
+        assert_eq!(rules_of(&[]).normalise(url(before)).as_str(), url(before).as_str());
+    }
+}
+
+proptest! {
+    #[test]
+    fn normalising_twice_changes_nothing(
+        host in prop::sample::select(vec!["a.b", "www.a.b", "www.www.com", "www.www.a.b", "[::1]"]),
+        path in prop::collection::vec(
+            prop::sample::select(vec![
+                "/", "a", ".", "..", "%2e", "(S(", "))", "(X(1)S(", ";sid=1", ";jsessionid=2",
+                ";v=1", "index.html", "default.asp", "INDEX.PHP", "%3B", "//",
+            ]),
+            0..8,
+        ),
+        query in prop::collection::vec(
+            prop::sample::select(vec![
+                "sid=1", "&", "utm_x", "=", "q='1", "gclid", "%26", "?", "phpsessid=x", "a=b",
+            ]),
+            0..8,
+        ),
+        rules in prop::sample::subsequence(ALL.to_vec(), 0..=4),
+    ) {
+        let rules = rules_of(&rules);
+        let text = format!("http://{host}/{}?{}", path.concat(), query.concat());
+        let once = rules.normalise(url(&text));
+        prop_assert_eq!(rules.normalise(once.clone()), once);
+    }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use crawl::{HostId, Workbench};
+use crawl::{Clock as _, HostId, SystemClock, Workbench};
 use proptest::prelude::*;
 
 #[derive(Debug, Clone)]
@@ -134,4 +134,32 @@ fn an_address_rests_between_its_hosts() {
     workbench.release(address(1), Some(20));
     assert_eq!((workbench.next_ms(), workbench.take(119)), (Some(120), None));
     assert_eq!(workbench.take(120), Some(HostId(1)));
+}
+
+/// Milliseconds that so many turns take with so many hosts in the workbench; the best of three.
+fn turns_ms(hosts: u32, turns: u64) -> u64 {
+    let walk = || {
+        let mut workbench = Workbench::new(1);
+        let address = |host: u32| Some(IpAddr::from((host % 5_000).to_be_bytes()));
+        for host in 0..hosts {
+            workbench.insert(HostId(host), address(host), u64::from(host));
+        }
+        let clock = SystemClock::new();
+        for turn in 0..turns {
+            let now_ms = turn * 3 + 1_000_000;
+            let host = workbench.take(now_ms).expect("all are due");
+            workbench.insert(host, address(host.0), now_ms + 100);
+            workbench.release(address(host.0), Some(now_ms));
+        }
+        assert_eq!(workbench.len(), hosts as usize);
+        clock.now_ms()
+    };
+    (0..3).map(|_| walk()).min().unwrap_or_default()
+}
+
+#[test]
+fn a_turn_among_a_hundred_thousand_hosts_costs_little_more_than_among_a_hundred() {
+    let (few_ms, many_ms) = (turns_ms(100, 50_000), turns_ms(100_000, 50_000));
+    // A search from end to end would cost a thousand times as much.
+    assert!(many_ms < 15 * few_ms.max(1), "{few_ms} ms with few hosts, {many_ms} ms with many");
 }

@@ -1,0 +1,139 @@
+//! Rules that make one URL of several which a server answers alike (V5), each to be chosen.
+//!
+//! What lives here: [`Normalisation`], the rules, applied to a URL that is normalised by the WHATWG
+//! standard already (`page::normalise`). What does not: whether a URL is wanted (`rules.rs`).
+//!
+//! **Invariant.** Applied twice, the rules give what they give applied once.
+
+use page::Url;
+use serde::{Deserialize, Serialize};
+
+/// One rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Normalisation {
+    /// Session ids go: `?sid=…`, `;jsessionid=…`, `/(S(…))/` and their like.
+    SessionIds,
+    /// Parameters go that only tell where a visitor comes from: `utm_…`, `gclid`, `fbclid`.
+    Tracking,
+    /// `/a/index.html` becomes `/a/`.
+    Index,
+    /// `www.example.org` becomes `example.org`.
+    Www,
+}
+
+/// Names under which sessions travel, in small letters.
+const SESSION_NAMES: [&str; 14] = [
+    "sid",
+    "phpsessid",
+    "jsessionid",
+    "sessionid",
+    "session_id",
+    "sessid",
+    "sess",
+    "aspsessionid",
+    "cfid",
+    "cftoken",
+    "oscsid",
+    "zenid",
+    "xtcsid",
+    "phpsession",
+];
+
+const TRACKING_NAMES: [&str; 13] = [
+    "gclid", "fbclid", "dclid", "gbraid", "wbraid", "msclkid", "yclid", "twclid", "igshid",
+    "mc_cid", "mc_eid", "_ga", "_gl",
+];
+
+const INDEX_NAMES: [&str; 10] = [
+    "index.html",
+    "index.htm",
+    "index.php",
+    "index.asp",
+    "index.aspx",
+    "index.jsp",
+    "index.shtml",
+    "default.html",
+    "default.asp",
+    "default.aspx",
+];
+
+/// Applies `rules` to a URL.
+pub(crate) fn apply(rules: &[Normalisation], mut url: Url) -> Url {
+    let has = |rule| rules.contains(&rule);
+    if has(Normalisation::SessionIds) && session_in_path(&url) {
+        let path: Vec<String> =
+            url.path().split('/').map(without_session).filter(|s| !is_session_segment(s)).collect();
+        let path = path.join("/");
+        url.set_path(if path.is_empty() { "/" } else { &path });
+    }
+    let is_noise = |pair: &str| {
+        let name = pair.split('=').next().unwrap_or_default();
+        has(Normalisation::SessionIds) && is_session_name(name)
+            || has(Normalisation::Tracking) && is_tracking_name(name)
+    };
+    if let Some(query) = url.query()
+        && query.split('&').any(is_noise)
+    {
+        let kept: Vec<&str> = query.split('&').filter(|pair| !is_noise(pair)).collect();
+        let kept = kept.join("&");
+        url.set_query((!kept.is_empty()).then_some(&kept));
+    }
+    if has(Normalisation::Index) && url.query().is_none() {
+        let (folder, name) = url.path().rsplit_once('/').unwrap_or_default();
+        if INDEX_NAMES.iter().any(|index| name.eq_ignore_ascii_case(index)) {
+            let folder = format!("{folder}/");
+            url.set_path(&folder);
+        }
+    }
+    if has(Normalisation::Www) {
+        while let Some(bare) = url.host_str().and_then(without_www).map(str::to_owned) {
+            if url.set_host(Some(&bare)).is_err() {
+                break;
+            }
+        }
+    }
+    url
+}
+
+/// Whether the path of a URL carries a session id, which makes a new URL of every visit.
+pub(crate) fn session_in_path(url: &Url) -> bool {
+    url.path().contains([';', '('])
+        && url
+            .path()
+            .split('/')
+            .any(|segment| without_session(segment) != segment || is_session_segment(segment))
+}
+
+fn is_session_name(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    SESSION_NAMES.contains(&name.as_str()) || name.starts_with("aspsessionid")
+}
+
+fn is_tracking_name(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    TRACKING_NAMES.contains(&name.as_str()) || name.starts_with("utm_")
+}
+
+/// A segment without its parameters that are session ids: `a;jsessionid=1;b=2` is `a;b=2`.
+fn without_session(segment: &str) -> String {
+    let is_session =
+        |part: &str| part.split_once('=').is_some_and(|(name, _)| is_session_name(name));
+    let mut parts = segment.split(';');
+    let mut kept = parts.next().unwrap_or_default().to_owned();
+    for part in parts.filter(|part| !is_session(part)) {
+        kept.push(';');
+        kept.push_str(part);
+    }
+    kept
+}
+
+/// `(S(abc))`, as ASP.NET writes it.
+fn is_session_segment(segment: &str) -> bool {
+    segment.strip_prefix("(S(").is_some_and(|rest| rest.ends_with("))"))
+        || segment.starts_with("(X(1)S(") && segment.ends_with("))")
+}
+
+fn without_www(host: &str) -> Option<&str> {
+    host.strip_prefix("www.").filter(|bare| bare.contains('.'))
+}

@@ -1,0 +1,117 @@
+//! Seeds of all kinds, and the limits of a whole crawl.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use crawl::{Config, Order, Scope, Weights, read_seeds};
+use simweb::Kind;
+
+use crate::support::{archived, config, crawl, server};
+
+#[test]
+fn a_sitemap_can_be_a_seed_and_is_kept_as_one() {
+    let server = server();
+    let web = server.web();
+    let host = web.special(Kind::Sitemap).expect("there are oddities");
+    let truth = web.truth(30);
+    let sitemap = server_sitemap(&server, host);
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    // In list mode exactly the pages of the sitemap are fetched.
+    let config = Config { follow: false, scope: Scope::Host, ..config(&server) };
+    let report = crawl(dir.path(), &config, &[format!("sitemap:{sitemap}")]).expect("it runs");
+    let pages: BTreeSet<String> = archived(dir.path()).into_keys().collect();
+    assert!(report.pages > 0);
+    let only: Vec<_> = truth
+        .pages
+        .iter()
+        .filter(|page| page.sitemap_only && page.url.contains(&host.name))
+        .collect();
+    assert!(!only.is_empty() && only.iter().any(|page| pages.contains(&page.url)), "{pages:?}");
+    assert!(!pages.contains(&sitemap), "a sitemap is no page");
+    let kept = read_seeds(&dir.path().join("frontier")).expect("they are there");
+    assert_eq!(kept.iter().map(page::Url::as_str).collect::<Vec<_>>(), [sitemap.as_str()]);
+    let text = fs::read_to_string(dir.path().join("frontier/seeds")).expect("a file");
+    assert_eq!(text, format!("sitemap:{sitemap}\n"));
+    let again = crawl(dir.path(), &config, &[]).expect("it goes on");
+    assert_eq!((again.pages, again.pages_new), (report.pages, 0));
+}
+
+/// The first sitemap that the robots.txt of the host names.
+fn server_sitemap(server: &simweb::Server, host: &simweb::Host) -> String {
+    let web = server.web();
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let seeds = [web.url(host, "/")];
+    crawl(dir.path(), &config(server), &seeds).expect("it runs");
+    let archive = archive::Archive::open(&dir.path().join("archive")).expect("the crawl made it");
+    let records = archive.records().map(|record| record.expect("the crawl wrote it"));
+    let mut sitemaps =
+        records.filter(|record| record.header("Crivello-Purpose") == Some("sitemap"));
+    sitemaps.next().and_then(|record| record.target).expect("a sitemap")
+}
+
+#[test]
+fn bytes_in_all_are_limited_over_runs() {
+    let server = server();
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let config = Config { bytes_max: 50_000, fetchers: 4, ..config(&server) };
+    let report = crawl(dir.path(), &config, &server.web().seeds()).expect("it runs");
+    assert_eq!(report.limit.as_deref(), Some("bytes_max"));
+    assert!(report.bytes >= 50_000 && report.waiting > 0, "{report:?}");
+    let again = crawl(dir.path(), &config, &[]).expect("it goes on");
+    assert_eq!((again.pages_new, again.limit.as_deref()), (0, Some("bytes_max")));
+}
+
+#[test]
+fn time_in_all_is_limited() {
+    let server = server();
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    // At this pace the crawl would take minutes.
+    let config = Config { time_s_max: 1, delay_ms: 5_000, ..config(&server) };
+    let report = crawl(dir.path(), &config, &server.web().seeds()).expect("it runs");
+    assert_eq!(report.limit.as_deref(), Some("time_s_max"));
+    assert!(!report.interrupted && report.elapsed_ms < 20_000, "{}", report.elapsed_ms);
+    assert!(report.waiting > 0);
+}
+
+#[test]
+fn urls_whose_turn_is_too_far_away_are_pruned_and_counted() {
+    let server = server();
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let config = Config { turn_s_max: 1, delay_ms: 400, scope: Scope::Host, ..config(&server) };
+    let seeds = [server.web().url(&server.web().hosts()[1], "/")];
+    let report = crawl(dir.path(), &config, &seeds).expect("it runs");
+    // A link is taken while no more than two wait.
+    assert!(report.pruned > 0 && report.pages >= 3, "{report:?}");
+    assert!(report.pages < 25, "{report:?}");
+}
+
+#[test]
+fn a_crawl_whose_queues_are_on_disk_finds_the_same() {
+    let server = server();
+    let seeds = server.web().seeds();
+    let run = |change: &dyn Fn(&mut Config)| {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let mut config = config(&server);
+        change(&mut config);
+        let report = crawl(dir.path(), &config, &seeds).expect("it runs");
+        let names = fs::read_dir(dir.path().join("frontier")).expect("a folder");
+        let names = names.map(|entry| entry.expect("an entry").file_name());
+        let left: Vec<_> = names.filter(|name| name.to_string_lossy().contains("spill")).collect();
+        assert!(left.is_empty(), "{left:?}");
+        assert!(report.spilled_bytes > 0, "what waits for the dead host is on disk");
+        archived(dir.path()).into_keys().collect::<BTreeSet<_>>()
+    };
+    let wanted: BTreeSet<String> =
+        server.web().truth(30).pages.into_iter().map(|page| page.url).collect();
+    for order in [Order::BreadthFirst, Order::Priority] {
+        let pages = run(&|config| {
+            config.waiting_memory_bytes = 1;
+            config.order = order;
+            config.keywords = vec!["the".to_owned()];
+            config.weights =
+                Weights { short_url: 1, off_site: 1, url_keywords: 1, page_keywords: 1 };
+        });
+        let missing: Vec<_> = wanted.difference(&pages).collect();
+        assert!(missing.is_empty(), "{missing:?}");
+    }
+}

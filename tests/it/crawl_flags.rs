@@ -1,0 +1,100 @@
+//! What `crivello crawl` begins with, where it ends, and what `why` says of what it left out.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::Write as _;
+use std::process::Stdio;
+
+use simweb::Kind;
+
+use crate::sandbox::{Sandbox, small_web};
+
+#[test]
+fn seeds_come_from_files_from_standard_input_and_from_sitemaps() {
+    let (sandbox, server) = (Sandbox::new(), small_web());
+    sandbox.init(&server);
+    let web = server.web();
+    let urls: Vec<String> = web.hosts()[..3].iter().map(|host| web.url(host, "/")).collect();
+    fs::write(sandbox.path("urls.txt"), format!("# two\n{}\r\n\n  {}\n", urls[0], urls[1]))
+        .expect("a file");
+    let report = sandbox.json(&["crawl", "--dir", "web", "--list", "--seeds", "urls.txt"]);
+    assert_eq!(report["pages"], 2, "{report}");
+    let mut command = sandbox.command(&["crawl", "--dir", "web", "--list", "--seeds", "-"]);
+    let mut child = command.stdin(Stdio::piped()).spawn().expect("it starts");
+    let mut input = child.stdin.take().expect("piped");
+    input.write_all(urls[2].as_bytes()).expect("it reads");
+    drop(input);
+    assert!(child.wait().expect("it ends").success());
+    let kept = fs::read_to_string(sandbox.path("web/frontier/seeds")).expect("a file");
+    assert_eq!(kept.lines().collect::<BTreeSet<_>>(), urls.iter().map(String::as_str).collect());
+    let ran = sandbox.run(&["crawl", "--dir", "web", "--seeds", "/dev/null"]);
+    assert!(ran.code == 2 && ran.stderr.contains("holds no address"), "{ran:#?}");
+    let ran = sandbox.run(&["crawl", "--dir", "web", "--seeds", "missing.txt"]);
+    assert!(ran.code == 1 && ran.stderr.contains("missing.txt"), "{ran:#?}");
+
+    let host = web.special(Kind::Sitemap).expect("there are oddities");
+    let robots = web.url(host, "/robots.txt");
+    sandbox.done(&["crawl", "--dir", "web", "--list", &web.url(host, "/")]);
+    let text = sandbox.done(&["archive", "get", &robots, "--dir", "web"]);
+    let sitemap = text.lines().find_map(|line| line.strip_prefix("Sitemap:")).expect("one").trim();
+    let before = sandbox.json(&["status", "--dir", "web"]);
+    let report = sandbox.json(&["crawl", "--dir", "web", "--list", "--sitemap", sitemap]);
+    assert!(report["pages_new"].as_u64() > Some(0), "{before} {report}");
+}
+
+#[test]
+fn a_crawl_says_which_limit_ended_it() {
+    let (sandbox, server) = (Sandbox::new(), small_web());
+    sandbox.init(&server);
+    let seed = server.web().seeds().remove(0);
+    let ran = sandbox.run(&["crawl", "--dir", "web", "--max-bytes", "20000", &seed]);
+    assert!(ran.code == 0 && ran.stderr.contains("stopped by `bytes_max`"), "{ran:#?}");
+    let ran = sandbox.run(&["crawl", "--dir", "web", "--max-depth", "0", "--max-time", "3600"]);
+    assert!(ran.code == 0 && !ran.stderr.contains("stopped by"), "{ran:#?}");
+}
+
+#[test]
+fn orders_and_filters_that_cannot_be_are_shown() {
+    let sandbox = Sandbox::new();
+    sandbox.done(&["init", "web"]);
+    let check = |assignment: &str, words: &[&str]| {
+        let ran = sandbox.run(&["config", "check", "--dir", "web", "--set", assignment]);
+        let missing: Vec<_> = words.iter().filter(|word| !ran.stderr.contains(**word)).collect();
+        assert!(ran.code == 2 && missing.is_empty(), "{missing:?} {ran:#?}");
+    };
+    check("crawl.order=depth-first", &["order", "never comes back"]);
+    check("crawl.fetch_filter=hots = a", &["fetch_filter", "column 1", "did you mean `host`?"]);
+    check("crawl.store_filter=status ~ 2", &["store_filter", "\n  status ~ 2\n         ^"]);
+    check("crawl.scope_patterns=['(']", &["scope_patterns"]);
+}
+
+#[test]
+fn why_names_the_filter_and_the_address_a_url_is_visited_under() {
+    let (sandbox, server) = (Sandbox::new(), small_web());
+    sandbox.init(&server);
+    let web = server.web();
+    let url = web.url(&web.hosts()[1], "/");
+    let name = &web.hosts()[1].name;
+    let why =
+        |set: &str, url: &str| sandbox.run(&["why", "--dir", "web", "--set", set, url]).stdout;
+    sandbox.done(&["crawl", "--dir", "web", "--list", &url]);
+    let said = why(&format!("crawl.fetch_filter=host != {name}"), &url);
+    assert!(said.contains(&format!("`fetch_filter` does not hold: host != {name}")), "{said}");
+    let said = why("crawl.link_filter=path = /x", &url);
+    assert!(said.contains("`link_filter` does not hold: path = /x"), "{said}");
+    let said = why("crawl.link_filter=offsite", &url);
+    assert!(!said.contains("refuses"), "{said}");
+    let said = why("crawl.calendar_years=[2000, 2010]", &format!("{url}2030/01"));
+    assert!(said.contains("`calendar_years`"), "{said}");
+    let said = why("crawl.follow=true", &format!("{url}x?utm_source=y&q=1"));
+    assert!(said.contains(&format!("visits it as {url}x?q=1")), "{said}");
+
+    // A page that was not archived: its fate is known all the same.
+    sandbox.done(&["crawl", "--dir", "web", "--list", &web.url(&web.hosts()[2], "/")]);
+    let other = web.url(&web.hosts()[3], "/");
+    let filter = format!("crawl.store_filter=host = {name}");
+    sandbox.done(&["crawl", "--dir", "web", "--list", "--set", &filter, &other]);
+    sandbox.done(&["index", "--dir", "web"]);
+    let said = why("crawl.follow=true", &other);
+    assert!(said.contains("not-stored"), "{said}");
+}
