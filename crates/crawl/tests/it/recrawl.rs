@@ -115,7 +115,7 @@ fn an_unchanged_web_costs_only_not_modified() {
 fn what_a_filter_keeps_out_of_the_archive_is_asked_for_again_and_counts_for_nothing() {
     let server = start(plain());
     let dir = tempfile::tempdir().expect("a temporary folder");
-    let filter = "levels < 2 and not duplicate".to_owned();
+    let filter = "length < 2600 and not duplicate".to_owned();
     let config = Config { store_filter: filter, ..config(&server) };
     let first = crawl(dir.path(), &config, &server.web().seeds()).expect("it runs");
     let kept_out = first.refused.get("store-filter").copied().unwrap_or_default();
