@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use archive::{Archive, Kind, Record};
-use crawl::{Clock, Config, Recrawl, Report, SystemClock, run};
+use crawl::{Clock, Config, Recrawl, Report, Scope, SystemClock, run};
 use simweb::{Changes, Options, Server};
 
 use crate::support::{PAGES_PER_HOST, archived, config, crawl, crawl_until, dirs};
@@ -314,6 +314,21 @@ fn answers_without_validators_are_compared() {
     let records = new_records(dir.path(), &before);
     let moved = records.iter().find(|record| record.kind == Kind::Response);
     assert!(moved.is_some_and(|r| r.target.as_deref().is_some_and(|t| t.ends_with("/moved"))));
+}
+
+/// What an earlier run archived is known to the next one, by its log.
+#[test]
+fn the_same_bytes_in_another_run_are_a_duplicate() {
+    let port = serve_bare(&Arc::new(AtomicBool::new(false)));
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let store_filter = "not duplicate".to_owned();
+    let config = Config { delay_ms: 5, ip_delay_ms: 0, store_filter, ..Config::default() };
+    for (path, refused) in [("/a", None), ("/b", Some(&1))] {
+        let seeds = [format!("http://127.0.0.1:{port}{path}")];
+        let config = Config { scope: Scope::Any, ..config.clone() };
+        let report = crawl(dir.path(), &config, &seeds).expect("it runs");
+        assert_eq!((report.pages, report.refused.get("store-filter")), (1, refused), "{path}");
+    }
 }
 
 #[test]
