@@ -193,7 +193,9 @@ fn request_block(
         visit.site.authority()
     );
     if let Some((name, value)) = earlier.and_then(Earlier::condition) {
-        request.push_str(&format!("{name}: {value}\r\n"));
+        for part in [name, ": ", value, "\r\n"] {
+            request.push_str(part);
+        }
     }
     if !visit.keep_alive && !answer.is_http2 {
         request.push_str("connection: close\r\n");
