@@ -377,19 +377,7 @@ impl Config {
         if self.head_bytes_max < 8_192 {
             return wrong("head_bytes_max", "a head needs at least 8192 bytes");
         }
-        if self.sieve_cache_keys > 1 << 28 {
-            return wrong("sieve_cache_keys", "it may be at most 268435456");
-        }
-        if !(1..=1 << 36).contains(&self.sieve_capacity) {
-            return wrong("sieve_capacity", "it must be between 1 and 68719476736");
-        }
-        if !(1..=64).contains(&self.sieve_precision) {
-            return wrong("sieve_precision", "it must be between 1 and 64");
-        }
-        if !self.sieve.is_built() {
-            let why = sieve::SieveError::NotBuilt { kind: self.sieve.name() };
-            return wrong("sieve", &why.to_string());
-        }
+        self.check_sieve()?;
         if self.agent >= self.agents {
             return wrong("agent", "it must be less than `agents`");
         }
@@ -398,6 +386,27 @@ impl Config {
         }
         if !(1..=9).contains(&self.gzip_level) {
             return wrong("gzip_level", "it must be between 1 and 9");
+        }
+        Ok(())
+    }
+
+    fn check_sieve(&self) -> Result<(), CrawlError> {
+        let wrong = |key, why: &str| Err(CrawlError::Config { key, why: why.to_owned() });
+        if self.sieve_cache_keys > 1 << 28 {
+            return wrong("sieve_cache_keys", "it may be at most 268435456");
+        }
+        if self.sieve_capacity == 0 {
+            return wrong("sieve_capacity", "it must be at least 1");
+        }
+        if !(1..=64).contains(&self.sieve_precision) {
+            return wrong("sieve_precision", "it must be between 1 and 64");
+        }
+        if self.sieve_capacity.saturating_mul(u64::from(self.sieve_precision)) > 1 << 35 {
+            return wrong("sieve_capacity", "with this precision it takes more than 6 GiB");
+        }
+        if !self.sieve.is_built() {
+            let why = sieve::SieveError::NotBuilt { kind: self.sieve.name() };
+            return wrong("sieve", &why.to_string());
         }
         Ok(())
     }
