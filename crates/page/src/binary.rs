@@ -50,6 +50,11 @@ pub(crate) fn refuse_magic(body: &[u8]) -> Result<(), PageError> {
 
 /// Refuses a text with too many characters that are no text.
 pub(crate) fn refuse_controls(text: &str) -> Result<(), PageError> {
+    // Nearly every text is clear at a glance: a foreign character has one of these bytes.
+    let start = &text.as_bytes()[..text.len().min(4 * SAMPLED_CHARS)];
+    if start.iter().filter(|byte| may_be_foreign(**byte)).count() < FOREIGN_MIN {
+        return Ok(());
+    }
     let (mut sampled, mut foreign) = (0, 0);
     for c in text.chars().take(SAMPLED_CHARS) {
         sampled += 1;
@@ -65,4 +70,10 @@ pub(crate) fn refuse_controls(text: &str) -> Result<(), PageError> {
 fn is_foreign(c: char) -> bool {
     matches!(c, '\0'..='\x08' | '\x0e'..='\x1a' | '\x1c'..='\x1f' | '\x7f'..='\u{84}'
         | '\u{86}'..='\u{9f}' | '\u{fffd}')
+}
+
+/// Whether a foreign character may begin with this byte of UTF-8.
+fn may_be_foreign(byte: u8) -> bool {
+    let is_control = byte < b' ' && !matches!(byte, b'\t'..=b'\r' | b'\x1b');
+    is_control || matches!(byte, 0x7f | 0xc2 | 0xef)
 }

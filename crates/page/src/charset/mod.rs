@@ -61,17 +61,25 @@ pub(crate) fn decode<'a>(
     if let Some((encoding, bom_bytes)) = Encoding::for_bom(body) {
         return decode_as(encoding, CharsetSource::Bom, &body[bom_bytes..]);
     }
-    let evidence = Evidence::of(body);
+    // One look at all bytes serves both: most pages are UTF-8, and then they are their text already.
+    let text = std::str::from_utf8(body).ok();
+    let evidence = text.map_or_else(|| Evidence::of(body), Evidence::of_text);
+    let decode_as = |encoding, source| match text {
+        Some(text) if encoding == UTF_8 => {
+            (Cow::Borrowed(text), Charset { name: UTF_8.name(), source })
+        }
+        _ => decode_as(encoding, source, body),
+    };
     let header = || content_type.and_then(header_encoding);
     if let Some(encoding) = header().filter(|encoding| evidence.admits(encoding)) {
-        return decode_as(encoding, CharsetSource::Header, body);
+        return decode_as(encoding, CharsetSource::Header);
     }
     let meta = || if is_html { prescan::declared(body) } else { None };
     if let Some(encoding) = meta().filter(|encoding| evidence.admits(encoding)) {
-        return decode_as(encoding, CharsetSource::Meta, body);
+        return decode_as(encoding, CharsetSource::Meta);
     }
     let encoding = if evidence.admits(UTF_8) { UTF_8 } else { detect(url, body) };
-    decode_as(encoding, CharsetSource::Detected, body)
+    decode_as(encoding, CharsetSource::Detected)
 }
 
 fn decode_as<'a>(
