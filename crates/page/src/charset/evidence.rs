@@ -33,10 +33,16 @@ impl Evidence {
         evidence
     }
 
-    /// As [`Evidence::of`], for bytes that are UTF-8 throughout.
+    /// As [`Evidence::of`] for bytes that are UTF-8 throughout, of which no more are counted than put
+    /// it beyond doubt.
     pub(super) fn of_text(text: &str) -> Self {
-        let wellformed =
-            if text.is_ascii() { 0 } else { text.bytes().filter(|&byte| byte >= 0xc0).count() };
+        let (mut rest, mut wellformed) = (text, 0);
+        while wellformed < BEYOND_DOUBT_MIN {
+            rest = &rest[Encoding::ascii_valid_up_to(rest.as_bytes())..];
+            let Some(character) = rest.chars().next() else { break };
+            rest = &rest[character.len_utf8()..];
+            wellformed += 1;
+        }
         Self { wellformed, malformed: 0, has_nul: memchr(0, text.as_bytes()).is_some() }
     }
 
