@@ -86,8 +86,9 @@ fn foreign_bytes(bytes: &[u8]) -> usize {
 }
 
 /// Whether a foreign character may begin with these two bytes of UTF-8.
+#[expect(clippy::needless_bitwise_bool, reason = "a branch a byte costs more than the byte")]
 fn may_be_foreign(byte: u8, next: u8) -> bool {
-    let is_control = (byte < b' ') & !((byte >= b'\t') & (byte <= b'\r')) & (byte != b'\x1b');
+    let is_control = (byte < b' ') & !(b'\t'..=b'\r').contains(&byte) & (byte != b'\x1b');
     is_control
         | (byte == 0x7f)
         | (byte == 0xc2) & (next < 0xa0) & (next != 0x85)

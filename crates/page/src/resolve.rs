@@ -153,18 +153,17 @@ fn query_of_plain(rest: &str) -> Option<Option<usize>> {
     let mut is_segment_start = true;
     for (at, &byte) in bytes.iter().enumerate() {
         match CLASSES[usize::from(byte)] {
-            Class::Plain => is_segment_start = false,
             Class::Slash => is_segment_start = true,
             // A segment that begins with a dot may be one of dots only.
             Class::Dot if is_segment_start => return None,
             Class::Dot => {}
             // So may one with a dot in disguise.
             Class::Percent if is_dot(&bytes[at + 1..]) => return None,
-            Class::Percent => is_segment_start = false,
+            Class::Plain | Class::Percent => is_segment_start = false,
             Class::Question => {
-                let is_plain = bytes[at + 1..].iter().all(|&byte| {
-                    CLASSES[usize::from(byte)] != Class::Other && byte != b'\''
-                });
+                let is_plain = bytes[at + 1..]
+                    .iter()
+                    .all(|&byte| CLASSES[usize::from(byte)] != Class::Other && byte != b'\'');
                 return is_plain.then_some(Some(at));
             }
             Class::Other => return None,
@@ -213,11 +212,66 @@ mod tests {
     /// Pieces of references, most of them plain.
     fn reference() -> impl Strategy<Value = String> {
         let pieces = vec![
-            "/", "/", "a", "b.html", "c", "..", "../", "../", "./", ".", "%2e", "%2E", "%41", "%",
-            "?", "q=1", "&", "'", "#", "#top", " ", "\t", ":", "http://", "https://", "HTTP://",
-            "example.com", "a.example", "www.a-b.example", "Example.com", "xn--bcher-kva", "1",
-            "127.0.0.1", ".", "-", "--", ":80", ":8080", "@", "\\", "é", "|", "^", "`", "{", "~",
-            "_", "+", ",", ";", "=", "!", "$", "(", "*", "\"", "<", "[", "]", "\0",
+            "/",
+            "/",
+            "a",
+            "b.html",
+            "c",
+            "..",
+            "../",
+            "../",
+            "./",
+            ".",
+            "%2e",
+            "%2E",
+            "%41",
+            "%",
+            "?",
+            "q=1",
+            "&",
+            "'",
+            "#",
+            "#top",
+            " ",
+            "\t",
+            ":",
+            "http://",
+            "https://",
+            "HTTP://",
+            "example.com",
+            "a.example",
+            "www.a-b.example",
+            "Example.com",
+            "xn--bcher-kva",
+            "1",
+            "127.0.0.1",
+            ".",
+            "-",
+            "--",
+            ":80",
+            ":8080",
+            "@",
+            "\\",
+            "é",
+            "|",
+            "^",
+            "`",
+            "{",
+            "~",
+            "_",
+            "+",
+            ",",
+            ";",
+            "=",
+            "!",
+            "$",
+            "(",
+            "*",
+            "\"",
+            "<",
+            "[",
+            "]",
+            "\0",
         ];
         prop::collection::vec(prop::sample::select(pieces), 0..9).prop_map(|pieces| pieces.concat())
     }
@@ -267,14 +321,39 @@ mod tests {
         let limits = Limits::default();
         let resolver = Resolver::new(&base, &limits);
         for raw in [
-            "d.html", "d/e.html#f", "../d", "../../../d?e=f", "/d/", "/", "https://example.com/d?e",
-            "http://a-b.example/", "d%20e", "../d//e",
+            "d.html",
+            "d/e.html#f",
+            "../d",
+            "../../../d?e=f",
+            "/d/",
+            "/",
+            "https://example.com/d?e",
+            "http://a-b.example/",
+            "d%20e",
+            "../d//e",
         ] {
             assert!(resolver.plain(raw).is_some(), "{raw}");
         }
         for raw in [
-            "", "#", "?a", ".", "./a", "a/../b", "a/%2e", "a b", "//a/", "http://a", "http://1/",
-            "http://A/", "http://a:80/", "http://a@b/", "é", "a:b", "a\tb", "a\\b", "http://xn--a/",
+            "",
+            "#",
+            "?a",
+            ".",
+            "./a",
+            "a/../b",
+            "a/%2e",
+            "a b",
+            "//a/",
+            "http://a",
+            "http://1/",
+            "http://A/",
+            "http://a:80/",
+            "http://a@b/",
+            "é",
+            "a:b",
+            "a\tb",
+            "a\\b",
+            "http://xn--a/",
         ] {
             assert!(resolver.plain(raw).is_none(), "{raw}");
         }

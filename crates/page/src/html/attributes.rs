@@ -30,11 +30,12 @@ impl Attribute {
 
     /// The attribute of this name, in whatever case.
     fn from_name(name: &str) -> Option<Self> {
-        let is = |expected: &str, attribute| {
-            name.eq_ignore_ascii_case(expected).then_some(attribute)
-        };
+        let is =
+            |expected: &str, attribute| name.eq_ignore_ascii_case(expected).then_some(attribute);
         match name.len() {
-            3 => is("alt", Self::Alt).or_else(|| is("rel", Self::Rel)).or_else(|| is("src", Self::Src)),
+            3 => is("alt", Self::Alt)
+                .or_else(|| is("rel", Self::Rel))
+                .or_else(|| is("src", Self::Src)),
             4 => is("href", Self::Href)
                 .or_else(|| is("name", Self::Name))
                 .or_else(|| is("lang", Self::Lang)),

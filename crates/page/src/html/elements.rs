@@ -58,8 +58,9 @@ impl Element {
     pub(super) fn from_name(name: &[u8]) -> Self {
         let mut lower = [0; NAME_BYTES_MAX];
         let Some(lower) = lower.get_mut(..name.len()) else { return Self::Inline };
-        lower.copy_from_slice(name);
-        lower.make_ascii_lowercase();
+        for (lower, byte) in lower.iter_mut().zip(name) {
+            *lower = byte.to_ascii_lowercase();
+        }
         match &*lower {
             b"a" => Self::A,
             b"area" => Self::Area,
@@ -101,8 +102,12 @@ impl Element {
     pub(super) fn gap(self) -> Gap {
         match self {
             Self::Cell | Self::Raw(Raw::Iframe) => Gap::Space,
-            Self::Block | Self::Body | Self::Frame | Self::Heading | Self::Html => Gap::Line,
-            Self::Raw(Raw::Plaintext | Raw::Textarea | Raw::Title | Raw::Xmp) => Gap::Line,
+            Self::Block
+            | Self::Body
+            | Self::Frame
+            | Self::Heading
+            | Self::Html
+            | Self::Raw(Raw::Plaintext | Raw::Textarea | Raw::Title | Raw::Xmp) => Gap::Line,
             _ => Gap::None,
         }
     }

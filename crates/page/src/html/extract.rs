@@ -110,8 +110,15 @@ impl<'a> Extractor<'a> {
     pub(super) fn reads_attributes(&self, element: Element) -> bool {
         use Element as E;
         let may_count = match element {
-            E::A | E::Area | E::Base | E::Body | E::Frame | E::Html | E::Link | E::Meta => true,
-            E::Raw(Raw::Iframe) => true,
+            E::A
+            | E::Area
+            | E::Base
+            | E::Body
+            | E::Frame
+            | E::Html
+            | E::Link
+            | E::Meta
+            | E::Raw(Raw::Iframe) => true,
             E::Img => self.link.is_some(),
             _ => false,
         };
@@ -334,9 +341,8 @@ impl<'a> Extractor<'a> {
 /// False for references that clearly lead off the web, such as `mailto:`; they do not count
 /// against the limit on links.
 fn may_be_web(href: &str) -> bool {
-    let is_scheme_byte = |byte: &u8| {
-        byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.')
-    };
+    let is_scheme_byte =
+        |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
     if !href.starts_with(|c: char| c.is_ascii_alphabetic()) {
         return true;
     }

@@ -45,8 +45,7 @@ enum Escape {
 impl<'a> Scanner<'a, '_> {
     /// "Data state", until the bytes run out.
     fn data(&mut self) -> Option<()> {
-        while let Some(found) = memchr(b'<', &self.bytes[self.at..]) {
-            let open = self.at + found;
+        while let Some(open) = self.next_open() {
             self.text_until(open);
             match self.bytes.get(open + 1) {
                 Some(letter) if letter.is_ascii_alphabetic() => self.start_tag(open + 1)?,
@@ -58,6 +57,15 @@ impl<'a> Scanner<'a, '_> {
         }
         self.text_until(self.bytes.len());
         Some(())
+    }
+
+    /// Where the next `<` is. Mostly it is so near that to begin a wide search takes longer.
+    fn next_open(&self) -> Option<usize> {
+        const NEAR: usize = 8;
+        let rest = &self.bytes[self.at..];
+        let near = rest.iter().take(NEAR).position(|byte| *byte == b'<');
+        let found = near.or_else(|| Some(NEAR + memchr(b'<', rest.get(NEAR..)?)?))?;
+        Some(self.at + found)
     }
 
     fn text_until(&mut self, end: usize) {
@@ -279,9 +287,7 @@ impl<'a> Scanner<'a, '_> {
                 Escape::Once(dashes) if self.is_name(here + 1, Raw::Script) => {
                     Escape::Twice(dashes)
                 }
-                Escape::Twice(dashes) if self.is_end_tag(here, Raw::Script) => {
-                    Escape::Once(dashes)
-                }
+                Escape::Twice(dashes) if self.is_end_tag(here, Raw::Script) => Escape::Once(dashes),
                 _ => escape,
             };
         }
@@ -297,7 +303,9 @@ impl<'a> Scanner<'a, '_> {
         let name = raw.name();
         let rest = &self.bytes[start..];
         rest.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name))
-            && rest.get(name.len()).is_some_and(|&byte| is_space(byte) || matches!(byte, b'/' | b'>'))
+            && rest
+                .get(name.len())
+                .is_some_and(|&byte| is_space(byte) || matches!(byte, b'/' | b'>'))
     }
 
     fn skip_past(&mut self, byte: u8, start: usize) -> Option<()> {
