@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use archive::HttpResponse;
-use page::{Directives, Limits, Url, normalise};
+use page::{Directives, Limits, Url, Wanted, normalise};
 
 use crate::config::{Config, agent_name};
 use crate::outcome::{Answered, Harvest};
@@ -106,7 +106,7 @@ impl Answers {
             Purpose::Page if !self.follow => {}
             Purpose::Page => {
                 let content_type = http.header("Content-Type");
-                match page::parse(url, content_type, &body, &self.limits) {
+                match page::parse_wanted(url, content_type, &body, Wanted::LINKS, &self.limits) {
                     Ok(page) => self.links(http, page, out),
                     Err(_) if self.sitemaps && content_type.is_some_and(is_xml) => {
                         self.sitemap(url, &body, out);
