@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
 use archive::HttpResponse;
-use page::{Directives, Limits, Url, normalise};
+use page::{Directives, Limits, Url, Wanted, normalise};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::checkpoint::Settled;
@@ -222,6 +222,15 @@ impl Answers {
         self.rules.filters().store.as_ref().is_some_and(Filter::needs_page)
     }
 
+    /// Whether anybody asks for more of a page than its links: an order, or a filter.
+    fn wants_text(&self) -> bool {
+        let filters = self.rules.filters();
+        let of_page = [&filters.parse, &filters.store].into_iter().flatten();
+        self.ranking.reads_text()
+            || filters.link.is_some()
+            || of_page.map(Filter::needs_page).any(|needs| needs)
+    }
+
     /// Reads a page for its links, if its filter lets it.
     fn page(&self, context: &Context<'_>, body: &[u8], out: &mut Harvest) -> Option<ReadPage> {
         let filter = self.rules.filters().parse.as_ref();
@@ -232,7 +241,9 @@ impl Answers {
             return None;
         }
         let content_type = context.http.header("Content-Type");
-        let Ok(page) = page::parse(context.url, content_type, body, &self.limits) else {
+        let wanted = if self.wants_text() { Wanted::ALL } else { Wanted::LINKS };
+        let page = page::parse_wanted(context.url, content_type, body, wanted, &self.limits);
+        let Ok(page) = page else {
             if !is_refused && self.sitemaps && content_type.is_some_and(is_xml) {
                 self.sitemap(context.url, body, out);
             }

@@ -482,11 +482,14 @@ impl Config {
         if self.sieve_cache_keys > 1 << 28 {
             return wrong("sieve_cache_keys", "it may be at most 268435456");
         }
-        if !(1..=1 << 36).contains(&self.sieve_capacity) {
-            return wrong("sieve_capacity", "it must be between 1 and 68719476736");
+        if self.sieve_capacity == 0 {
+            return wrong("sieve_capacity", "it must be at least 1");
         }
         if !(1..=64).contains(&self.sieve_precision) {
             return wrong("sieve_precision", "it must be between 1 and 64");
+        }
+        if self.sieve_capacity.saturating_mul(u64::from(self.sieve_precision)) > 1 << 35 {
+            return wrong("sieve_capacity", "with this precision it takes more than 6 GiB");
         }
         if !self.sieve.is_built() {
             let why = sieve::SieveError::NotBuilt { kind: self.sieve.name() };

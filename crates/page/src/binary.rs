@@ -50,6 +50,11 @@ pub(crate) fn refuse_magic(body: &[u8]) -> Result<(), PageError> {
 
 /// Refuses a text with too many characters that are no text.
 pub(crate) fn refuse_controls(text: &str) -> Result<(), PageError> {
+    // Nearly every text is clear at a glance.
+    let start = &text.as_bytes()[..text.len().min(4 * SAMPLED_CHARS)];
+    if foreign_bytes(start) + 1 < FOREIGN_MIN {
+        return Ok(());
+    }
     let (mut sampled, mut foreign) = (0, 0);
     for c in text.chars().take(SAMPLED_CHARS) {
         sampled += 1;
@@ -65,4 +70,27 @@ pub(crate) fn refuse_controls(text: &str) -> Result<(), PageError> {
 fn is_foreign(c: char) -> bool {
     matches!(c, '\0'..='\x08' | '\x0e'..='\x1a' | '\x1c'..='\x1f' | '\x7f'..='\u{84}'
         | '\u{86}'..='\u{9f}' | '\u{fffd}')
+}
+
+/// At least as many as there are foreign characters in the UTF-8 `bytes`, up to one; without a
+/// branch and in small numbers, so that many bytes are looked at together.
+fn foreign_bytes(bytes: &[u8]) -> usize {
+    const TOGETHER: usize = 128;
+    let nexts = bytes.get(1..).unwrap_or_default();
+    let chunks = bytes.chunks(TOGETHER).zip(nexts.chunks(TOGETHER));
+    let count = |(bytes, nexts): (&[u8], &[u8])| {
+        let pairs = bytes.iter().zip(nexts);
+        usize::from(pairs.map(|(&byte, &next)| u8::from(may_be_foreign(byte, next))).sum::<u8>())
+    };
+    chunks.map(count).sum()
+}
+
+/// Whether a foreign character may begin with these two bytes of UTF-8.
+#[expect(clippy::needless_bitwise_bool, reason = "a branch a byte costs more than the byte")]
+fn may_be_foreign(byte: u8, next: u8) -> bool {
+    let is_control = (byte < b' ') & !(b'\t'..=b'\r').contains(&byte) & (byte != b'\x1b');
+    is_control
+        | (byte == 0x7f)
+        | (byte == 0xc2) & (next < 0xa0) & (next != 0x85)
+        | (byte == 0xef) & (next == 0xbf)
 }

@@ -6,8 +6,9 @@
 //! two of them together.
 
 /// What comes between two pieces of text, the weaker first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Gap {
+    #[default]
     None,
     Space,
     Line,
@@ -15,11 +16,9 @@ pub(crate) enum Gap {
 
 /// Grows a text piece by piece. White space at either end disappears, and between words one space
 /// or one newline is left.
-///
-/// Works on bytes, for a tokenizer may cut a character in two; the pieces together are UTF-8.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Flow {
-    bytes: Vec<u8>,
+    text: String,
     bytes_max: usize,
     gap: Gap,
     is_full: bool,
@@ -27,11 +26,11 @@ pub(crate) struct Flow {
 
 impl Flow {
     pub(crate) fn new(bytes_max: usize) -> Self {
-        Self { bytes: Vec::new(), bytes_max, gap: Gap::None, is_full: false }
+        Self { text: String::new(), bytes_max, gap: Gap::None, is_full: false }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.bytes.is_empty()
+        self.text.is_empty()
     }
 
     /// Keeps what comes before and what comes after apart.
@@ -39,67 +38,68 @@ impl Flow {
         self.gap = self.gap.max(gap);
     }
 
-    pub(crate) fn push(&mut self, mut text: &[u8]) {
-        while !text.is_empty() && !self.is_full {
-            let blank = blank_bytes(text);
-            if blank > 0 {
+    pub(crate) fn push(&mut self, text: &str) {
+        let bytes = text.as_bytes();
+        let mut at = 0;
+        while at < bytes.len() && !self.is_full {
+            let blank = blank_bytes(bytes, at);
+            if blank == 0 {
+                let end = words_end(bytes, at);
+                self.push_words(&text[at..end]);
+                at = end;
+            } else {
                 // A NUL vanishes, as in browsers, and separates nothing.
-                if text[0] != 0 {
+                if bytes[at] != 0 {
                     self.separate(Gap::Space);
                 }
-                text = &text[blank..];
-                continue;
+                at += blank;
             }
-            let word = word_bytes(text);
-            self.push_word(&text[..word]);
-            text = &text[word..];
         }
     }
 
-    /// The text; where the limit cut a character in two, without it and the blank before it.
-    pub(crate) fn finish(self) -> String {
-        let mut text = match String::from_utf8(self.bytes) {
-            Ok(text) => text,
-            Err(error) => {
-                let valid = error.utf8_error().valid_up_to();
-                let mut bytes = error.into_bytes();
-                bytes.truncate(valid);
-                String::from_utf8(bytes).unwrap_or_default()
-            }
-        };
-        text.truncate(text.trim_end_matches([' ', '\n']).len());
-        text
+    /// The text; where the limit cut it after a blank, without that.
+    pub(crate) fn finish(mut self) -> String {
+        self.text.truncate(self.text.trim_end_matches([' ', '\n']).len());
+        self.text
     }
 
-    fn push_word(&mut self, word: &[u8]) {
-        if !self.bytes.is_empty() {
+    fn push_words(&mut self, words: &str) {
+        if !self.text.is_empty() {
             match self.gap {
                 Gap::None => {}
-                Gap::Space => self.bytes.push(b' '),
-                Gap::Line => self.bytes.push(b'\n'),
+                Gap::Space => self.text.push(' '),
+                Gap::Line => self.text.push('\n'),
             }
         }
         self.gap = Gap::None;
-        let room = self.bytes_max.saturating_sub(self.bytes.len());
-        self.bytes.extend_from_slice(&word[..word.len().min(room)]);
-        self.is_full = word.len() >= room;
+        let room = self.bytes_max.saturating_sub(self.text.len());
+        self.text.push_str(&words[..words.floor_char_boundary(room)]);
+        self.is_full = words.len() >= room;
     }
 }
 
-/// How many bytes at the start are one blank: ASCII white space, a control, U+00A0.
-fn blank_bytes(text: &[u8]) -> usize {
-    match text {
-        [0..=b' ', ..] => 1,
-        [0xc2, 0xa0, ..] => 2,
+/// How many bytes at `at` are one blank: ASCII white space, a control, U+00A0.
+fn blank_bytes(bytes: &[u8], at: usize) -> usize {
+    match bytes[at] {
+        0..=b' ' => 1,
+        0xc2 if bytes.get(at + 1) == Some(&0xa0) => 2,
         _ => 0,
     }
 }
 
-/// How many bytes come before the next blank; at least one.
-fn word_bytes(text: &[u8]) -> usize {
-    let mut at = 1;
-    while at < text.len() && blank_bytes(&text[at..]) == 0 {
-        at += 1;
+/// Where the words that begin at `at` end that have one space between them, as they shall.
+fn words_end(bytes: &[u8], at: usize) -> usize {
+    let mut end = at + 1;
+    while let Some(&byte) = bytes.get(end) {
+        let is_word = match byte {
+            0xc2 => blank_bytes(bytes, end) == 0,
+            b' ' => end + 1 < bytes.len() && blank_bytes(bytes, end + 1) == 0,
+            _ => byte > b' ',
+        };
+        if !is_word {
+            break;
+        }
+        end += 1;
     }
-    at
+    end
 }

@@ -4,7 +4,8 @@
 //!
 //! - [`normalise`]: a reference as found in a page becomes one absolute URL, always the same one.
 //! - [`parse`]: the bytes of an answer become a [`Page`]: charset, title, headings, text, links,
-//!   directives to robots, language. HTML, plain text and Markdown.
+//!   directives to robots, language. HTML, plain text and Markdown. [`parse_wanted`] reads only what
+//!   is [`Wanted`].
 //! - [`Analyzer`]: text becomes terms with positions and offsets, by the same chain when a page is
 //!   indexed and when a query is asked.
 //!
@@ -34,6 +35,7 @@
 #![forbid(unsafe_code)]
 
 mod analysis;
+mod assemble;
 mod binary;
 mod charset;
 mod directives;
@@ -46,6 +48,7 @@ mod limits;
 mod markdown;
 mod parse;
 mod plain;
+mod resolve;
 mod url;
 
 pub use ::url::Url;
@@ -56,5 +59,5 @@ pub use directives::Directives;
 pub use error::PageError;
 pub use language::language_of;
 pub use limits::Limits;
-pub use parse::{Link, Page, parse};
+pub use parse::{Link, Page, Wanted, parse, parse_wanted};
 pub use url::{normalise, registered_domain};

@@ -5,15 +5,14 @@
 use crate::flow::{Flow, Gap};
 use crate::{Limits, Page};
 
-/// Fills `page` from a plain text; returns the language it declares, which is none.
-pub(crate) fn read(page: &mut Page, text: &str, limits: &Limits) -> String {
+/// Fills `page` from a plain text.
+pub(crate) fn read(page: &mut Page, text: &str, limits: &Limits) {
     let mut flow = Flow::new(limits.text_bytes_max);
     for line in text.split(['\n', '\r']) {
         flow.separate(Gap::Line);
-        flow.push(line.as_bytes());
+        flow.push(line);
     }
     page.text = flow.finish();
     let first = page.text.lines().next().unwrap_or_default();
     page.title = first[..first.floor_char_boundary(limits.title_bytes_max)].to_owned();
-    String::new()
 }

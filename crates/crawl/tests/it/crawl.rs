@@ -260,3 +260,21 @@ fn an_archive_that_cannot_be_written_ends_the_run_and_the_next_goes_on() {
     let missing: Vec<_> = truth.pages.iter().filter(|p| !pages.contains_key(&p.url)).collect();
     assert!(missing.is_empty(), "{missing:?}");
 }
+
+#[test]
+fn a_sieve_that_cannot_be_is_refused_by_its_key() {
+    let few = || Config { sieve_capacity: 1, ..Config::default() };
+    let table = [
+        ("sieve_capacity", Config { sieve_capacity: 0, ..Config::default() }),
+        ("sieve_capacity", Config { sieve_capacity: 1 << 32, ..Config::default() }),
+        ("sieve_precision", Config { sieve_precision: 0, ..few() }),
+        ("sieve_precision", Config { sieve_precision: 65, ..few() }),
+        ("sieve_cache_keys", Config { sieve_cache_keys: usize::MAX, ..few() }),
+        ("sieve_buffer_keys", Config { sieve_buffer_keys: 0, ..few() }),
+    ];
+    for (expected, config) in table {
+        let error = config.check().expect_err(expected);
+        assert!(matches!(&error, CrawlError::Config { key, .. } if *key == expected), "{error}");
+    }
+    few().check().expect("few URLs are allowed");
+}

@@ -61,17 +61,25 @@ pub(crate) fn decode<'a>(
     if let Some((encoding, bom_bytes)) = Encoding::for_bom(body) {
         return decode_as(encoding, CharsetSource::Bom, &body[bom_bytes..]);
     }
-    let evidence = Evidence::of(body);
+    // One look at all bytes serves both: most pages are UTF-8, and then they are their text already.
+    let text = std::str::from_utf8(body).ok();
+    let evidence = text.map_or_else(|| Evidence::of(body), Evidence::of_text);
+    let decode_as = |encoding, source| match text {
+        Some(text) if encoding == UTF_8 => {
+            (Cow::Borrowed(text), Charset { name: UTF_8.name(), source })
+        }
+        _ => decode_as(encoding, source, body),
+    };
     let header = || content_type.and_then(header_encoding);
     if let Some(encoding) = header().filter(|encoding| evidence.admits(encoding)) {
-        return decode_as(encoding, CharsetSource::Header, body);
+        return decode_as(encoding, CharsetSource::Header);
     }
     let meta = || if is_html { prescan::declared(body) } else { None };
     if let Some(encoding) = meta().filter(|encoding| evidence.admits(encoding)) {
-        return decode_as(encoding, CharsetSource::Meta, body);
+        return decode_as(encoding, CharsetSource::Meta);
     }
     let encoding = if evidence.admits(UTF_8) { UTF_8 } else { detect(url, body) };
-    decode_as(encoding, CharsetSource::Detected, body)
+    decode_as(encoding, CharsetSource::Detected)
 }
 
 fn decode_as<'a>(
@@ -88,15 +96,40 @@ fn header_encoding(content_type: &str) -> Option<&'static Encoding> {
     prescan::charset_of_content(content_type.as_bytes())
 }
 
-/// The guess of browsers for bytes that are not UTF-8.
+/// Bytes in words beyond ASCII that detection looks at.
+const DETECTED_BYTES_MAX: usize = 8 << 10;
+
+/// The guess of browsers for bytes that are not UTF-8, from the words that are not all ASCII: the
+/// others tell nothing.
 fn detect(url: &Url, body: &[u8]) -> &'static Encoding {
     // ISO-2022-JP is pure ASCII to everyone else: guessing it is how scripts get smuggled in.
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
-    detector.feed(body, true);
+    let (mut rest, mut room) = (body, DETECTED_BYTES_MAX);
+    loop {
+        let foreign = Encoding::ascii_valid_up_to(rest);
+        if foreign == rest.len() || room == 0 {
+            break;
+        }
+        let start = rest[..foreign].iter().rposition(|byte| parts_words(*byte)).unwrap_or(0);
+        let after = rest[foreign..].iter().position(|byte| parts_words(*byte));
+        let end = after.map_or(rest.len(), |after| foreign + after + 1);
+        let word = &rest[start..end.min(start + room)];
+        detector.feed(word, false);
+        room -= word.len();
+        rest = &rest[end..];
+    }
+    // At the limit a character may be cut in two, and that is not the page's mistake.
+    detector.feed(&[], room > 0);
     let host = match url.host() {
         Some(Host::Domain(name)) => name.trim_end_matches('.'),
         _ => "",
     };
     let tld = host.rsplit('.').next().filter(|label| !label.is_empty());
     detector.guess(tld.map(str::as_bytes), Utf8Detection::Deny)
+}
+
+/// Whether this byte is between words: one that is no letter, and no part of a longer character in
+/// any charset.
+fn parts_words(byte: u8) -> bool {
+    matches!(byte, 0..=b'/' | b':'..=b'?')
 }

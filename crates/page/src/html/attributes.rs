@@ -1,9 +1,14 @@
 //! The attributes of one tag, of those that count.
 //!
-//! What does not live here: what a value means (`extract.rs`).
+//! What does not live here: what a value means (`extract.rs`), and where it begins and ends
+//! (`scan.rs`).
 //!
 //! **Invariant.** A value has at most the bytes that were allowed, and one that was cut is never
 //! handed out as whole.
+
+use std::borrow::Cow;
+
+use super::entities;
 
 /// The attributes that count. A tag has each at most once: the first one written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,78 +28,56 @@ pub(super) enum Attribute {
 impl Attribute {
     const COUNT: usize = 10;
 
-    /// The attribute of this name, in lower case.
-    pub(super) fn from_name(name: &[u8]) -> Option<Self> {
-        Some(match name {
-            b"alt" => Self::Alt,
-            b"content" => Self::Content,
-            b"href" => Self::Href,
-            b"http-equiv" => Self::HttpEquiv,
-            b"lang" => Self::Lang,
-            b"name" => Self::Name,
-            b"rel" => Self::Rel,
-            b"src" => Self::Src,
-            b"xlink:href" => Self::XlinkHref,
-            b"xml:lang" => Self::XmlLang,
-            _ => return None,
-        })
+    /// The attribute of this name, in whatever case.
+    fn from_name(name: &str) -> Option<Self> {
+        let is =
+            |expected: &str, attribute| name.eq_ignore_ascii_case(expected).then_some(attribute);
+        match name.len() {
+            3 => is("alt", Self::Alt)
+                .or_else(|| is("rel", Self::Rel))
+                .or_else(|| is("src", Self::Src)),
+            4 => is("href", Self::Href)
+                .or_else(|| is("name", Self::Name))
+                .or_else(|| is("lang", Self::Lang)),
+            7 => is("content", Self::Content),
+            8 => is("xml:lang", Self::XmlLang),
+            10 => is("http-equiv", Self::HttpEquiv).or_else(|| is("xlink:href", Self::XlinkHref)),
+            _ => None,
+        }
     }
 }
 
-/// The values of a tag's attributes, in buffers that are used again for the next tag.
+/// The values of a tag's attributes as written; they are decoded when they are asked for.
 #[derive(Debug)]
-pub(super) struct Attributes {
-    values: [Value; Attribute::COUNT],
+pub(super) struct Attributes<'a> {
+    values: [Option<&'a str>; Attribute::COUNT],
     value_bytes_max: usize,
 }
 
-#[derive(Debug, Default)]
-struct Value {
-    bytes: Vec<u8>,
-    is_present: bool,
-    is_cut: bool,
-}
-
-impl Attributes {
+impl<'a> Attributes<'a> {
     /// Values longer than `value_bytes_max` are cut.
     pub(super) fn new(value_bytes_max: usize) -> Self {
-        Self { values: Default::default(), value_bytes_max }
+        Self { values: [None; Attribute::COUNT], value_bytes_max }
     }
 
-    pub(super) fn clear(&mut self) {
-        for value in &mut self.values {
-            value.bytes.clear();
-            value.is_present = false;
-            value.is_cut = false;
+    /// Keeps an attribute if it is one that counts and the tag has it not yet.
+    pub(super) fn add(&mut self, name: &str, value: &'a str) {
+        if let Some(attribute) = Attribute::from_name(name) {
+            self.values[attribute as usize].get_or_insert(value);
         }
     }
 
-    /// Begins the value of `attribute`; false if the tag has it already.
-    pub(super) fn begin(&mut self, attribute: Attribute) -> bool {
-        let value = &mut self.values[attribute as usize];
-        !std::mem::replace(&mut value.is_present, true)
+    /// The value, or as much of it as is kept.
+    pub(super) fn text(&self, attribute: Attribute) -> Option<Cow<'a, str>> {
+        let raw = self.values[attribute as usize]?;
+        Some(entities::value(raw, self.value_bytes_max).0)
     }
 
-    pub(super) fn push(&mut self, attribute: Attribute, bytes: &[u8]) {
-        let value = &mut self.values[attribute as usize];
-        let room = self.value_bytes_max - value.bytes.len();
-        value.is_cut |= bytes.len() > room;
-        value.bytes.extend_from_slice(&bytes[..bytes.len().min(room)]);
-    }
-
-    /// The value, or as much of it as was kept.
-    pub(super) fn text(&self, attribute: Attribute) -> Option<&str> {
-        let value = &self.values[attribute as usize];
-        let valid = |bytes| match std::str::from_utf8(bytes) {
-            Ok(text) => text,
-            Err(error) => std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default(),
-        };
-        value.is_present.then(|| valid(value.bytes.as_slice()))
-    }
-
-    /// The value if all of it was kept: half a URL is another URL.
-    pub(super) fn whole(&self, attribute: Attribute) -> Option<&str> {
-        if self.values[attribute as usize].is_cut { None } else { self.text(attribute) }
+    /// The value if all of it is kept: half a URL is another URL.
+    pub(super) fn whole(&self, attribute: Attribute) -> Option<Cow<'a, str>> {
+        let raw = self.values[attribute as usize]?;
+        let (value, is_cut) = entities::value(raw, self.value_bytes_max);
+        (!is_cut).then_some(value)
     }
 
     /// Whether the value, as words, has this one.

@@ -1,57 +1,131 @@
-//! What the names of elements mean for text: who breaks a line, whose content is no markup.
+//! What the names of elements mean here: who breaks a line, whose content is no markup.
 //!
 //! **Invariant.** An element that is not named here is inline and holds markup.
 //!
 //! Reference: <https://html.spec.whatwg.org/multipage/rendering.html>, section "Non-replaced elements".
 
-use html5gum::State;
-
 use crate::flow::Gap;
 
-/// What the start or the end of an element puts between the text before and after it.
-pub(super) fn gap(name: &[u8]) -> Gap {
-    match name {
-        b"td" | b"th" | b"button" | b"input" | b"select" | b"iframe" | b"object" | b"video"
-        | b"audio" => Gap::Space,
-        b"address" | b"article" | b"aside" | b"blockquote" | b"body" | b"br" | b"caption"
-        | b"center" | b"dd" | b"details" | b"dialog" | b"dir" | b"div" | b"dl" | b"dt"
-        | b"fieldset" | b"figcaption" | b"figure" | b"footer" | b"form" | b"frame"
-        | b"frameset" | b"h1" | b"h2" | b"h3" | b"h4" | b"h5" | b"h6" | b"head" | b"header"
-        | b"hgroup" | b"hr" | b"html" | b"legend" | b"li" | b"listing" | b"main" | b"menu"
-        | b"nav" | b"ol" | b"optgroup" | b"option" | b"p" | b"plaintext" | b"pre" | b"search"
-        | b"section" | b"summary" | b"table" | b"tbody" | b"textarea" | b"tfoot" | b"thead"
-        | b"title" | b"tr" | b"ul" | b"xmp" => Gap::Line,
-        _ => Gap::None,
-    }
-}
+/// Bytes of the longest name that means something here.
+const NAME_BYTES_MAX: usize = 10;
 
-/// Where characters go that the tokenizer takes for no markup.
+/// The elements, those that are treated alike under one name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Raw {
-    /// They are the title.
-    Title,
-    /// They are text like any other.
-    Shown,
-    /// They are nothing.
-    Skipped,
+pub(super) enum Element {
+    A,
+    Area,
+    Base,
+    /// A block: its start and its end break the line.
+    Block,
+    Body,
+    /// Not a block, yet its words are apart from those before and after.
+    Cell,
+    /// `svg` and `math`.
+    Foreign,
+    Frame,
+    /// `h1` … `h6`.
+    Heading,
+    Html,
+    Img,
+    /// Inline: it parts no word.
+    Inline,
+    Link,
+    Meta,
+    Noscript,
+    /// An element that holds no markup.
+    Raw(Raw),
+    Template,
 }
 
-/// How the content of an element is tokenized that holds no markup, and where it goes.
+/// The elements whose content is characters and nothing else.
 ///
 /// As the standard says for an agent that runs no scripts: `noscript` is not among them.
-pub(super) fn raw(name: &[u8]) -> Option<(State, Raw)> {
-    match name {
-        b"title" => Some((State::RcData, Raw::Title)),
-        b"textarea" => Some((State::RcData, Raw::Skipped)),
-        b"script" => Some((State::ScriptData, Raw::Skipped)),
-        b"style" | b"iframe" | b"noembed" | b"noframes" => Some((State::RawText, Raw::Skipped)),
-        b"xmp" => Some((State::RawText, Raw::Shown)),
-        b"plaintext" => Some((State::PlainText, Raw::Shown)),
-        _ => None,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Raw {
+    Iframe,
+    Noembed,
+    Noframes,
+    Plaintext,
+    Script,
+    Style,
+    Textarea,
+    Title,
+    Xmp,
+}
+
+impl Element {
+    /// The element of this name, in whatever case.
+    pub(super) fn from_name(name: &[u8]) -> Self {
+        let mut lower = [0; NAME_BYTES_MAX];
+        let Some(lower) = lower.get_mut(..name.len()) else { return Self::Inline };
+        for (lower, byte) in lower.iter_mut().zip(name) {
+            *lower = byte.to_ascii_lowercase();
+        }
+        match &*lower {
+            b"a" => Self::A,
+            b"area" => Self::Area,
+            b"base" => Self::Base,
+            b"body" => Self::Body,
+            b"frame" => Self::Frame,
+            b"h1" | b"h2" | b"h3" | b"h4" | b"h5" | b"h6" => Self::Heading,
+            b"html" => Self::Html,
+            b"iframe" => Self::Raw(Raw::Iframe),
+            b"img" => Self::Img,
+            b"link" => Self::Link,
+            b"math" | b"svg" => Self::Foreign,
+            b"meta" => Self::Meta,
+            b"noembed" => Self::Raw(Raw::Noembed),
+            b"noframes" => Self::Raw(Raw::Noframes),
+            b"noscript" => Self::Noscript,
+            b"plaintext" => Self::Raw(Raw::Plaintext),
+            b"script" => Self::Raw(Raw::Script),
+            b"style" => Self::Raw(Raw::Style),
+            b"template" => Self::Template,
+            b"textarea" => Self::Raw(Raw::Textarea),
+            b"title" => Self::Raw(Raw::Title),
+            b"xmp" => Self::Raw(Raw::Xmp),
+            b"td" | b"th" | b"button" | b"input" | b"select" | b"object" | b"video" | b"audio" => {
+                Self::Cell
+            }
+            b"address" | b"article" | b"aside" | b"blockquote" | b"br" | b"caption" | b"center"
+            | b"dd" | b"details" | b"dialog" | b"dir" | b"div" | b"dl" | b"dt" | b"fieldset"
+            | b"figcaption" | b"figure" | b"footer" | b"form" | b"frameset" | b"head"
+            | b"header" | b"hgroup" | b"hr" | b"legend" | b"li" | b"listing" | b"main"
+            | b"menu" | b"nav" | b"ol" | b"optgroup" | b"option" | b"p" | b"pre" | b"search"
+            | b"section" | b"summary" | b"table" | b"tbody" | b"tfoot" | b"thead" | b"tr"
+            | b"ul" => Self::Block,
+            _ => Self::Inline,
+        }
+    }
+
+    /// What its start or its end puts between the text before and after it.
+    pub(super) fn gap(self) -> Gap {
+        match self {
+            Self::Cell | Self::Raw(Raw::Iframe) => Gap::Space,
+            Self::Block
+            | Self::Body
+            | Self::Frame
+            | Self::Heading
+            | Self::Html
+            | Self::Raw(Raw::Plaintext | Raw::Textarea | Raw::Title | Raw::Xmp) => Gap::Line,
+            _ => Gap::None,
+        }
     }
 }
 
-/// Whether this is `h1` … `h6`.
-pub(super) fn is_heading(name: &[u8]) -> bool {
-    matches!(name, [b'h', b'1'..=b'6'])
+impl Raw {
+    /// The name that ends it.
+    pub(super) fn name(self) -> &'static [u8] {
+        match self {
+            Self::Iframe => b"iframe",
+            Self::Noembed => b"noembed",
+            Self::Noframes => b"noframes",
+            Self::Plaintext => b"plaintext",
+            Self::Script => b"script",
+            Self::Style => b"style",
+            Self::Textarea => b"textarea",
+            Self::Title => b"title",
+            Self::Xmp => b"xmp",
+        }
+    }
 }

@@ -7,37 +7,47 @@
 //!
 //! **Invariant.** What is found keeps to [`Limits`] at every moment, whatever follows.
 
-use html5gum::State;
+use std::borrow::Cow;
+
+use memchr::memchr;
 
 use crate::flow::{Flow, Gap};
-use crate::{Directives, Limits};
+use crate::{Directives, Limits, Wanted};
 
 use super::Syntax;
 use super::attributes::{Attribute, Attributes};
-use super::elements::{self, Raw};
+use super::elements::{Element, Raw};
+use super::entities::{self, Place};
 use super::refresh;
 
 /// Names in `<meta name=…>` that speak to us: all robots, and our own.
 const ROBOTS: [&str; 2] = ["robots", "crivello"];
 
+/// Whether text may hold character references.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum References {
+    None,
+    In(Place),
+}
+
 /// A link before the base of the page is known.
 #[derive(Debug)]
-pub(super) struct Candidate {
-    pub(super) href: String,
+pub(super) struct Candidate<'a> {
+    pub(super) href: Cow<'a, str>,
     pub(super) text: Flow,
     pub(super) nofollow: bool,
 }
 
 /// Everything found on a page, URLs as written.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct Found<'a> {
     pub(super) title: String,
     pub(super) headings: Vec<String>,
     pub(super) text: String,
     pub(super) description: String,
-    pub(super) candidates: Vec<Candidate>,
-    pub(super) base: Option<String>,
-    pub(super) canonical: Option<String>,
+    pub(super) candidates: Vec<Candidate<'a>>,
+    pub(super) base: Option<Cow<'a, str>>,
+    pub(super) canonical: Option<Cow<'a, str>>,
     pub(super) refresh: Option<String>,
     pub(super) language: String,
     pub(super) robots: Directives,
@@ -45,10 +55,11 @@ pub(super) struct Found {
 
 /// The machine; more than a dozen fields with `found`, since a page is in many things at once.
 #[derive(Debug)]
-pub(super) struct Extractor {
+pub(super) struct Extractor<'a> {
     limits: Limits,
     syntax: Syntax,
-    found: Found,
+    wants_text: bool,
+    found: Found<'a>,
     title: Flow,
     text: Flow,
     /// The heading that is open.
@@ -60,15 +71,14 @@ pub(super) struct Extractor {
     templates: u32,
     /// Open `svg` and `math`, where a title is not the page's.
     foreigners: u32,
-    /// Where characters go; [`Raw::Shown`] but inside elements without markup.
-    raw: Raw,
 }
 
-impl Extractor {
-    pub(super) fn new(syntax: Syntax, limits: &Limits) -> Self {
+impl<'a> Extractor<'a> {
+    pub(super) fn new(syntax: Syntax, wanted: Wanted, limits: &Limits) -> Self {
         Self {
             limits: *limits,
             syntax,
+            wants_text: wanted.text,
             found: Found::default(),
             title: Flow::new(limits.title_bytes_max),
             text: Flow::new(limits.text_bytes_max),
@@ -77,11 +87,10 @@ impl Extractor {
             in_noscript: false,
             templates: 0,
             foreigners: 0,
-            raw: Raw::Shown,
         }
     }
 
-    pub(super) fn finish(mut self) -> Found {
+    pub(super) fn finish(mut self) -> Found<'a> {
         self.end_heading();
         self.found.title = self.title.finish();
         self.found.text = self.text.finish();
@@ -92,149 +101,206 @@ impl Extractor {
         self.foreigners > 0
     }
 
-    pub(super) fn text(&mut self, text: &[u8]) {
-        if self.templates > 0 {
+    /// Whether it is of any use to tell of text.
+    pub(super) fn wants_text(&self) -> bool {
+        self.wants_text
+    }
+
+    /// Whether the attributes of such an element, here, are of any use.
+    pub(super) fn reads_attributes(&self, element: Element) -> bool {
+        use Element as E;
+        let may_count = match element {
+            E::A
+            | E::Area
+            | E::Base
+            | E::Body
+            | E::Frame
+            | E::Html
+            | E::Link
+            | E::Meta
+            | E::Raw(Raw::Iframe) => true,
+            E::Img => self.link.is_some(),
+            _ => false,
+        };
+        may_count && self.templates == 0
+    }
+
+    /// To be filled with the attributes of a tag.
+    pub(super) fn no_attributes(&self) -> Attributes<'a> {
+        Attributes::new(self.limits.url_bytes_max.max(self.limits.description_bytes_max))
+    }
+
+    pub(super) fn text(&mut self, text: &str, references: References) {
+        if self.templates > 0 || !self.wants_text {
             return;
         }
-        match self.raw {
-            Raw::Skipped => {}
-            Raw::Title => self.title.push(text),
-            Raw::Shown => {
-                if !self.in_noscript {
-                    self.text.push(text);
-                    if let Some(heading) = &mut self.heading {
-                        heading.push(text);
-                    }
-                }
-                if let Some(link) = self.link {
-                    self.found.candidates[link].text.push(text);
-                }
+        match references {
+            References::In(place) if memchr(b'&', text.as_bytes()).is_some() => {
+                entities::each_piece(text, place, |piece| self.shown(piece));
             }
+            _ => self.shown(text),
         }
     }
 
-    /// Returns how the tokenizer shall take the content of the element, if not as markup.
-    pub(super) fn start_tag(
-        &mut self,
-        name: &[u8],
-        attributes: &Attributes,
-        is_self_closing: bool,
-    ) -> Option<State> {
+    /// The content of an element without markup.
+    pub(super) fn raw_text(&mut self, raw: Raw, text: &str) {
+        let is_first_title = self.title.is_empty() && self.foreigners == 0;
+        let is_read = match raw {
+            Raw::Title => is_first_title,
+            Raw::Xmp | Raw::Plaintext => true,
+            _ => false,
+        };
+        if !is_read || self.templates > 0 || !self.wants_text {
+            return;
+        }
+        let text = match memchr(0, text.as_bytes()) {
+            Some(_) => Cow::Owned(text.replace('\0', "\u{fffd}")),
+            None => Cow::Borrowed(text),
+        };
+        if raw == Raw::Title {
+            entities::each_piece(&text, Place::Text, |piece| self.title.push(piece));
+        } else {
+            self.shown(&text);
+        }
+    }
+
+    fn shown(&mut self, text: &str) {
+        if !self.in_noscript {
+            self.text.push(text);
+            if let Some(heading) = &mut self.heading {
+                heading.push(text);
+            }
+        }
+        if let Some(link) = self.link {
+            self.found.candidates[link].text.push(text);
+        }
+    }
+
+    /// Returns what the content of the element is, if not markup.
+    pub(super) fn start_tag(&mut self, element: Element, is_self_closing: bool) -> Option<Raw> {
         let is_whole =
             is_self_closing && (self.syntax == Syntax::Xml || self.is_in_foreign_content());
-        if self.templates == 0 {
-            self.separate(elements::gap(name));
-            self.open(name, attributes);
-        }
         if is_whole {
-            self.end_tag(name);
+            self.end_tag(element);
             return None;
         }
-        match name {
-            b"template" => self.templates = self.templates.saturating_add(1),
-            b"svg" | b"math" => self.foreigners = self.foreigners.saturating_add(1),
-            b"noscript" => self.in_noscript = true,
+        match element {
+            Element::Template => self.templates = self.templates.saturating_add(1),
+            Element::Foreign => self.foreigners = self.foreigners.saturating_add(1),
+            Element::Noscript => self.in_noscript = true,
+            Element::Raw(raw) => return Some(raw),
             _ => {}
         }
-        let (state, raw) = elements::raw(name)?;
-        let is_second_title = raw == Raw::Title && (!self.title.is_empty() || self.foreigners > 0);
-        self.raw = if is_second_title { Raw::Skipped } else { raw };
-        Some(state)
+        None
     }
 
-    pub(super) fn end_tag(&mut self, name: &[u8]) {
-        self.raw = Raw::Shown;
-        match name {
-            b"template" => self.templates = self.templates.saturating_sub(1),
-            b"svg" | b"math" => self.foreigners = self.foreigners.saturating_sub(1),
-            b"noscript" => self.in_noscript = false,
+    pub(super) fn end_tag(&mut self, element: Element) {
+        match element {
+            Element::Template => self.templates = self.templates.saturating_sub(1),
+            Element::Foreign => self.foreigners = self.foreigners.saturating_sub(1),
+            Element::Noscript => self.in_noscript = false,
             _ => {}
         }
-        if self.templates > 0 {
+        if self.templates > 0 || !self.wants_text {
             return;
         }
-        if name == b"a" {
-            self.link = None;
+        match element {
+            Element::A => self.link = None,
+            Element::Heading => self.end_heading(),
+            _ => {}
         }
-        if elements::is_heading(name) {
-            self.end_heading();
-        }
-        self.separate(elements::gap(name));
+        self.separate(element.gap());
     }
 
-    /// What the element adds by itself, apart from the text in it.
-    fn open(&mut self, name: &[u8], attributes: &Attributes) {
-        match name {
-            b"a" => {
+    /// An element begins: what its name alone says.
+    pub(super) fn begin(&mut self, element: Element) {
+        if self.templates > 0 || !self.wants_text {
+            return;
+        }
+        self.separate(element.gap());
+        if element == Element::Heading {
+            self.end_heading();
+            self.heading = Some(Flow::new(self.limits.heading_bytes_max));
+        }
+    }
+
+    /// What the element adds by its attributes.
+    pub(super) fn open(&mut self, element: Element, attributes: &Attributes<'a>) {
+        match element {
+            Element::A => {
                 let href = attributes.whole(Attribute::Href);
                 let href = href.or_else(|| attributes.whole(Attribute::XlinkHref));
-                self.link = self.add_link(href, attributes);
+                self.link = self.add_link(href, attributes).filter(|_| self.wants_text);
             }
-            b"area" => {
+            Element::Area => {
                 let link = self.add_link(attributes.whole(Attribute::Href), attributes);
                 self.add_alternative_text(link, attributes);
             }
-            b"frame" | b"iframe" => {
+            Element::Frame | Element::Raw(Raw::Iframe) => {
                 self.add_link(attributes.whole(Attribute::Src), attributes);
             }
-            b"img" => self.add_alternative_text(self.link, attributes),
-            b"html" | b"body" if self.found.language.is_empty() => {
-                let tag = attributes.text(Attribute::Lang).or(attributes.text(Attribute::XmlLang));
-                tag.unwrap_or_default().clone_into(&mut self.found.language);
+            Element::Img => self.add_alternative_text(self.link, attributes),
+            Element::Html | Element::Body if self.found.language.is_empty() => {
+                let tag = attributes.text(Attribute::Lang);
+                let tag = tag.or_else(|| attributes.text(Attribute::XmlLang));
+                self.found.language = tag.unwrap_or_default().into_owned();
             }
-            b"base" if self.found.base.is_none() => {
-                self.found.base = attributes.whole(Attribute::Href).map(str::to_owned);
+            Element::Base if self.found.base.is_none() => {
+                self.found.base = attributes.whole(Attribute::Href);
             }
-            b"link"
+            Element::Link
                 if self.found.canonical.is_none()
                     && attributes.has_word(Attribute::Rel, "canonical") =>
             {
-                self.found.canonical = attributes.whole(Attribute::Href).map(str::to_owned);
+                self.found.canonical = attributes.whole(Attribute::Href);
             }
-            b"meta" => self.meta(attributes),
-            _ if elements::is_heading(name) => {
-                self.end_heading();
-                self.heading = Some(Flow::new(self.limits.heading_bytes_max));
-            }
+            Element::Meta => self.meta(attributes),
             _ => {}
         }
     }
 
-    fn meta(&mut self, attributes: &Attributes) {
+    fn meta(&mut self, attributes: &Attributes<'a>) {
         let Some(content) = attributes.text(Attribute::Content) else { return };
         if ROBOTS.iter().any(|name| attributes.is(Attribute::Name, name)) {
-            self.found.robots = self.found.robots.union(Directives::from_meta(content));
+            self.found.robots = self.found.robots.union(Directives::from_meta(&content));
         } else if attributes.is(Attribute::Name, "description") {
-            if self.found.description.is_empty() {
+            if self.found.description.is_empty() && self.wants_text {
                 let mut flow = Flow::new(self.limits.description_bytes_max);
-                flow.push(content.as_bytes());
+                flow.push(&content);
                 self.found.description = flow.finish();
             }
         } else if attributes.is(Attribute::HttpEquiv, "content-language") {
             if self.found.language.is_empty() {
-                content.clone_into(&mut self.found.language);
+                self.found.language = content.into_owned();
             }
         } else if attributes.is(Attribute::HttpEquiv, "refresh")
             && self.found.refresh.is_none()
             && !self.in_noscript
         {
-            let content = attributes.whole(Attribute::Content);
-            self.found.refresh = content.and_then(refresh::target).map(str::to_owned);
+            let content = attributes.whole(Attribute::Content).unwrap_or_default();
+            self.found.refresh = refresh::target(&content).map(str::to_owned);
         }
     }
 
     /// Remembers a link and says which it is, if it may lead somewhere on the web and there are
     /// not enough yet.
-    fn add_link(&mut self, href: Option<&str>, attributes: &Attributes) -> Option<usize> {
-        let href = href?.trim_ascii();
+    fn add_link(
+        &mut self,
+        href: Option<Cow<'a, str>>,
+        attributes: &Attributes<'a>,
+    ) -> Option<usize> {
+        let href = match href? {
+            Cow::Borrowed(href) => Cow::Borrowed(href.trim_ascii()),
+            Cow::Owned(href) => Cow::Owned(href.trim_ascii().to_owned()),
+        };
         // Without a base, an empty reference or a mere fragment leads to the page itself.
         let is_elsewhere = self.found.base.is_some() || !(href.is_empty() || href.starts_with('#'));
         let link = self.found.candidates.len();
-        if link >= self.limits.links_max || !is_elsewhere || !may_be_web(href) {
+        if link >= self.limits.links_max || !is_elsewhere || !may_be_web(&href) {
             return None;
         }
         self.found.candidates.push(Candidate {
-            href: href.to_owned(),
+            href,
             text: Flow::new(self.limits.link_text_bytes_max),
             nofollow: attributes.has_word(Attribute::Rel, "nofollow"),
         });
@@ -242,14 +308,13 @@ impl Extractor {
     }
 
     /// Gives a link the words of an image.
-    fn add_alternative_text(&mut self, link: Option<usize>, attributes: &Attributes) {
+    fn add_alternative_text(&mut self, link: Option<usize>, attributes: &Attributes<'a>) {
+        let Some(link) = link.filter(|_| self.wants_text) else { return };
         let text = attributes.text(Attribute::Alt).unwrap_or_default();
-        if let Some(link) = link {
-            let flow = &mut self.found.candidates[link].text;
-            flow.separate(Gap::Space);
-            flow.push(text.as_bytes());
-            flow.separate(Gap::Space);
-        }
+        let flow = &mut self.found.candidates[link].text;
+        flow.separate(Gap::Space);
+        flow.push(&text);
+        flow.separate(Gap::Space);
     }
 
     fn separate(&mut self, gap: Gap) {
@@ -276,12 +341,14 @@ impl Extractor {
 /// False for references that clearly lead off the web, such as `mailto:`; they do not count
 /// against the limit on links.
 fn may_be_web(href: &str) -> bool {
-    let is_letter = |c: char| c.is_ascii_alphabetic();
-    let is_scheme_char = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
-    match href.split_once(':') {
-        Some((scheme, _))
-            if scheme.starts_with(is_letter) && scheme.chars().all(is_scheme_char) =>
-        {
+    let is_scheme_byte =
+        |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
+    if !href.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        return true;
+    }
+    match href.as_bytes().iter().position(|byte| !is_scheme_byte(byte)) {
+        Some(end) if href.as_bytes()[end] == b':' => {
+            let scheme = &href[..end];
             scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https")
         }
         _ => true,

@@ -1,8 +1,8 @@
 //! HTML in one pass: title, headings, text, links, and what the head says.
 //!
-//! What lives here: a walk over the tokens of a page that never builds a tree. `emitter.rs`
-//! collects tags and hands text through, `extract.rs` knows what elements mean, `attributes.rs`
-//! holds the few attributes that count, `refresh.rs` reads the value of a meta refresh.
+//! What lives here: a walk over the bytes of a page that never builds a tree. `scan.rs` finds tags
+//! and text, `extract.rs` knows what elements mean, `attributes.rs` holds the few attributes that
+//! count, `entities.rs` reads character references, `refresh.rs` the value of a meta refresh.
 //!
 //! What does not: scripts, styles, layout. What is in `script` is nothing, and the content of
 //! `template` is inert. We run no scripts, so `noscript` is read as markup: its links and metas
@@ -15,17 +15,19 @@
 
 mod attributes;
 mod elements;
-mod emitter;
+mod entities;
 mod extract;
 mod refresh;
+mod scan;
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use ::url::Url;
-use html5gum::Tokenizer;
 
-use crate::url::normalise;
-use crate::{Limits, Link, Page};
+use crate::resolve::{Resolver, without_fragment};
+use crate::{Limits, Link, Page, Wanted};
 
-use emitter::TagEmitter;
 use extract::{Candidate, Extractor};
 
 /// How the markup was labelled.
@@ -37,32 +39,52 @@ pub(crate) enum Syntax {
     Xml,
 }
 
-/// Fills `page` from markup found at `url`; returns the language tag it declares, or nothing.
+/// Fills `page` with what is `wanted` of markup found at `url`; returns the language tag it declares,
+/// or nothing.
 pub(crate) fn read(
     page: &mut Page,
     url: &Url,
     markup: &str,
     syntax: Syntax,
+    wanted: Wanted,
     limits: &Limits,
 ) -> String {
-    let mut extractor = Extractor::new(syntax, limits);
-    let Ok(()) =
-        Tokenizer::new_with_emitter(markup, TagEmitter::new(&mut extractor, limits)).finish();
+    let mut extractor = Extractor::new(syntax, wanted, limits);
+    scan::scan(markup, &mut extractor);
     let found = extractor.finish();
 
     // A base counts for the links before it, too, so they are resolved only now.
-    let resolve = |raw: &str, base: &Url| normalise(raw, Some(base), limits).ok();
-    let base = found.base.and_then(|raw| resolve(&raw, url)).unwrap_or_else(|| url.clone());
-    let link = |Candidate { href, text, nofollow }: Candidate| {
-        Some(Link { url: resolve(&href, &base)?, text: text.finish(), nofollow })
-    };
-    page.links = found.candidates.into_iter().filter_map(link).collect();
-    page.canonical = found.canonical.and_then(|raw| resolve(&raw, &base));
-    page.refresh = found.refresh.and_then(|raw| resolve(&raw, &base));
+    let base = found.base.and_then(|raw| Resolver::new(url, limits).resolve(&raw));
+    let resolver = Resolver::new(base.as_ref().unwrap_or(url), limits);
+    page.links = links(found.candidates, &resolver, wanted);
+    page.canonical = found.canonical.and_then(|raw| resolver.resolve(&raw));
+    page.refresh = found.refresh.and_then(|raw| resolver.resolve(&raw));
     page.title = found.title;
     page.headings = found.headings;
     page.text = found.text;
     page.description = found.description;
     page.robots = found.robots;
     found.language
+}
+
+/// The links that lead somewhere; if their words are not wanted, of those written alike the first.
+fn links(mut candidates: Vec<Candidate<'_>>, resolver: &Resolver<'_>, wanted: Wanted) -> Vec<Link> {
+    let mut links: Vec<Link> = Vec::with_capacity(candidates.len());
+    // Which link was the first of this spelling, if it leads anywhere.
+    let mut firsts: HashMap<(&str, bool), Option<usize>> = HashMap::with_capacity(candidates.len());
+    for candidate in &mut candidates {
+        let Candidate { href, text, nofollow } = candidate;
+        let url = match firsts.entry((without_fragment(href), *nofollow)) {
+            Entry::Occupied(_) if !wanted.text => None,
+            Entry::Occupied(first) => first.get().map(|first| links[first].url.clone()),
+            Entry::Vacant(first) => {
+                let url = resolver.resolve(href);
+                first.insert(url.is_some().then_some(links.len()));
+                url
+            }
+        };
+        let text = std::mem::take(text).finish();
+        links.extend(url.map(|url| Link { url, text, nofollow: *nofollow }));
+    }
+    links
 }

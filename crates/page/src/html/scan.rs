@@ -1,0 +1,320 @@
+//! The scanner: one pass over the bytes of a page, which tells the extractor of tags and text.
+//!
+//! What lives here: the tokenizer of the standard, without tokens. Its states are places in this code,
+//! and what no state may depend on is jumped over: to the next `<` in text, to the next quote in a
+//! value, to the next `>` in a comment. What does not: what a tag means (`extract.rs`), and the
+//! tree. Comments, doctypes and errors are dropped.
+//!
+//! **Invariant.** The scan moves forward only, and nothing is looked at more than a bounded number
+//! of times, so time is linear in the bytes.
+//!
+//! Reference: <https://html.spec.whatwg.org/multipage/parsing.html#tokenization>.
+
+use memchr::{memchr, memchr2, memchr3};
+
+use super::attributes::Attributes;
+use super::elements::{Element, Raw};
+use super::entities::Place;
+use super::extract::{Extractor, References};
+
+/// Tells `extractor` what is in `markup`, in order.
+pub(super) fn scan<'a>(markup: &'a str, extractor: &mut Extractor<'a>) {
+    let mut scanner = Scanner { markup, bytes: markup.as_bytes(), at: 0, extractor };
+    // `None` only says that the bytes ran out in the middle of something, which then is nothing.
+    let _ = scanner.data();
+}
+
+struct Scanner<'a, 'e> {
+    markup: &'a str,
+    bytes: &'a [u8],
+    /// What is before has been told.
+    at: usize,
+    extractor: &'e mut Extractor<'a>,
+}
+
+/// How deep in comments a script is ("script data escaped", "double escaped").
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Escape {
+    None,
+    /// After `<!--` at this byte.
+    Once(usize),
+    /// And after `<script` in that.
+    Twice(usize),
+}
+
+impl<'a> Scanner<'a, '_> {
+    /// "Data state", until the bytes run out.
+    fn data(&mut self) -> Option<()> {
+        while let Some(open) = self.next_open() {
+            self.text_until(open);
+            match self.bytes.get(open + 1) {
+                Some(letter) if letter.is_ascii_alphabetic() => self.start_tag(open + 1)?,
+                Some(b'/') => self.end_tag_open(open)?,
+                Some(b'!') => self.declaration(open)?,
+                Some(b'?') => self.skip_past(b'>', open + 2)?,
+                _ => self.text_until(open + 1),
+            }
+        }
+        self.text_until(self.bytes.len());
+        Some(())
+    }
+
+    /// Where the next `<` is. Mostly it is so near that to begin a wide search takes longer.
+    fn next_open(&self) -> Option<usize> {
+        const NEAR: usize = 8;
+        let rest = &self.bytes[self.at..];
+        let near = rest.iter().take(NEAR).position(|byte| *byte == b'<');
+        let found = near.or_else(|| Some(NEAR + memchr(b'<', rest.get(NEAR..)?)?))?;
+        Some(self.at + found)
+    }
+
+    fn text_until(&mut self, end: usize) {
+        if self.extractor.wants_text() && self.at < end {
+            self.extractor.text(&self.markup[self.at..end], References::In(Place::Text));
+        }
+        self.at = end;
+    }
+
+    /// "Tag open state", from the first letter of the name.
+    fn start_tag(&mut self, name_start: usize) -> Option<()> {
+        let (element, name_end) = self.name(name_start)?;
+        let is_self_closing = if self.extractor.reads_attributes(element) {
+            let mut attributes = self.extractor.no_attributes();
+            let is_self_closing = self.attributes(name_end, Some(&mut attributes))?;
+            self.extractor.begin(element);
+            self.extractor.open(element, &attributes);
+            is_self_closing
+        } else {
+            let is_self_closing = self.skip_attributes(name_end)?;
+            self.extractor.begin(element);
+            is_self_closing
+        };
+        if let Some(raw) = self.extractor.start_tag(element, is_self_closing) {
+            match raw {
+                Raw::Script => return self.script(),
+                Raw::Plaintext => self.raw_until(raw, self.bytes.len()),
+                _ => return self.raw(raw),
+            }
+        }
+        Some(())
+    }
+
+    /// "End tag open state", from the `<`.
+    fn end_tag_open(&mut self, open: usize) -> Option<()> {
+        match self.bytes.get(open + 2) {
+            Some(letter) if letter.is_ascii_alphabetic() => self.end_tag(open + 2),
+            Some(_) => self.skip_past(b'>', open + 2),
+            None => {
+                self.text_until(self.bytes.len());
+                Some(())
+            }
+        }
+    }
+
+    fn end_tag(&mut self, name_start: usize) -> Option<()> {
+        let (element, name_end) = self.name(name_start)?;
+        self.skip_attributes(name_end)?;
+        self.extractor.end_tag(element);
+        Some(())
+    }
+
+    /// "Tag name state": the element, and where its name ends.
+    fn name(&self, start: usize) -> Option<(Element, usize)> {
+        let is_end = |byte: &u8| is_space(*byte) || matches!(byte, b'/' | b'>');
+        let end = start + self.bytes[start..].iter().position(is_end)?;
+        Some((Element::from_name(&self.bytes[start..end]), end))
+    }
+
+    /// Moves behind the tag whose name ends at `at`; says whether it closes itself.
+    fn skip_attributes(&mut self, at: usize) -> Option<bool> {
+        // Before the first quote no value is quoted, so that the first `>` ends the tag.
+        let rest = &self.bytes[at..];
+        let found = if rest.first() == Some(&b'>') { 0 } else { memchr3(b'>', b'"', b'\'', rest)? };
+        if rest[found] == b'>' && self.bytes[at + found - 1] != b'/' {
+            self.at = at + found + 1;
+            return Some(false);
+        }
+        self.attributes(at, None)
+    }
+
+    /// The attribute states, from the end of a tag's name to behind its `>`; says whether it closes
+    /// itself.
+    fn attributes(&mut self, at: usize, mut kept: Option<&mut Attributes<'a>>) -> Option<bool> {
+        let bytes = self.bytes;
+        let mut at = at;
+        loop {
+            match bytes.get(at)? {
+                b'>' => {
+                    self.at = at + 1;
+                    return Some(false);
+                }
+                b'/' if *bytes.get(at + 1)? == b'>' => {
+                    self.at = at + 2;
+                    return Some(true);
+                }
+                b'/' => at += 1,
+                byte if is_space(*byte) => at += 1,
+                _ => {
+                    let (name, value, end) = self.attribute(at)?;
+                    if let Some(kept) = &mut kept {
+                        kept.add(name, value);
+                    }
+                    at = end;
+                }
+            }
+        }
+    }
+
+    /// The attribute that begins at `start`: name, value as written, and where it ends.
+    fn attribute(&self, start: usize) -> Option<(&'a str, &'a str, usize)> {
+        let bytes = self.bytes;
+        // The first character is part of the name, even if it is `=`.
+        let is_end = |byte: &u8| is_space(*byte) || matches!(byte, b'/' | b'>' | b'=');
+        let name_end = start + 1 + bytes[start + 1..].iter().position(is_end)?;
+        let name = &self.markup[start..name_end];
+        let at = self.behind_space(name_end)?;
+        if bytes[at] != b'=' {
+            return Some((name, "", at));
+        }
+        let at = self.behind_space(at + 1)?;
+        match bytes[at] {
+            b'>' => Some((name, "", at)),
+            quote @ (b'"' | b'\'') => {
+                let end = at + 1 + memchr(quote, &bytes[at + 1..])?;
+                Some((name, &self.markup[at + 1..end], end + 1))
+            }
+            _ => {
+                let is_end = |byte: &u8| is_space(*byte) || *byte == b'>';
+                let end = at + bytes[at..].iter().position(is_end)?;
+                Some((name, &self.markup[at..end], end))
+            }
+        }
+    }
+
+    fn behind_space(&self, at: usize) -> Option<usize> {
+        Some(at + self.bytes[at..].iter().position(|byte| !is_space(*byte))?)
+    }
+
+    /// "Markup declaration open state", from the `<`.
+    fn declaration(&mut self, open: usize) -> Option<()> {
+        let rest = &self.bytes[open + 2..];
+        if rest.starts_with(b"--") {
+            self.comment(open + 4)
+        } else if rest.starts_with(b"[CDATA[") && self.extractor.is_in_foreign_content() {
+            self.at = open + 9;
+            self.character_data();
+            Some(())
+        } else {
+            self.skip_past(b'>', open + 2)
+        }
+    }
+
+    /// The comment states, from behind `<!--`.
+    fn comment(&mut self, start: usize) -> Option<()> {
+        let bytes = self.bytes;
+        if bytes[start..].starts_with(b"->") {
+            self.at = start + 2;
+            return Some(());
+        }
+        let mut at = start;
+        loop {
+            self.skip_past(b'>', at)?;
+            at = self.at;
+            let inside = &bytes[start..at - 1];
+            if inside.is_empty() || inside.ends_with(b"--") || inside.ends_with(b"--!") {
+                return Some(());
+            }
+        }
+    }
+
+    /// "CDATA section state".
+    fn character_data(&mut self) {
+        let start = self.at;
+        let mut at = start;
+        while let Some(found) = memchr(b'>', &self.bytes[at..]) {
+            at += found + 1;
+            if self.bytes[start..at - 1].ends_with(b"]]") {
+                self.extractor.text(&self.markup[start..at - 3], References::None);
+                self.at = at;
+                return;
+            }
+        }
+        self.extractor.text(&self.markup[start..], References::None);
+        self.at = self.bytes.len();
+    }
+
+    /// "RCDATA state" and "RAWTEXT state", to behind the end tag.
+    fn raw(&mut self, raw: Raw) -> Option<()> {
+        let mut at = self.at;
+        while let Some(found) = memchr(b'<', &self.bytes[at..]) {
+            let open = at + found;
+            if self.is_end_tag(open, raw) {
+                self.raw_until(raw, open);
+                return self.end_tag(open + 2);
+            }
+            at = open + 1;
+        }
+        self.raw_until(raw, self.bytes.len());
+        Some(())
+    }
+
+    fn raw_until(&mut self, raw: Raw, end: usize) {
+        self.extractor.raw_text(raw, &self.markup[self.at..end]);
+        self.at = end;
+    }
+
+    /// The script states, to behind the end tag.
+    fn script(&mut self) -> Option<()> {
+        let bytes = self.bytes;
+        let mut escape = Escape::None;
+        let mut at = self.at;
+        loop {
+            let rest = &bytes[at..];
+            let found = match escape {
+                Escape::None => memchr(b'<', rest),
+                _ => memchr2(b'<', b'>', rest),
+            };
+            let here = at + found?;
+            at = here + 1;
+            escape = match escape {
+                Escape::Once(dashes) | Escape::Twice(dashes) if bytes[here] == b'>' => {
+                    if bytes[dashes..here].ends_with(b"--") { Escape::None } else { escape }
+                }
+                Escape::None if bytes[here..].starts_with(b"<!--") => Escape::Once(here + 2),
+                Escape::None | Escape::Once(_) if self.is_end_tag(here, Raw::Script) => {
+                    return self.end_tag(here + 2);
+                }
+                Escape::Once(dashes) if self.is_name(here + 1, Raw::Script) => {
+                    Escape::Twice(dashes)
+                }
+                Escape::Twice(dashes) if self.is_end_tag(here, Raw::Script) => Escape::Once(dashes),
+                _ => escape,
+            };
+        }
+    }
+
+    /// Whether the end tag of `raw` begins at the `<` at `open`.
+    fn is_end_tag(&self, open: usize, raw: Raw) -> bool {
+        self.bytes.get(open + 1) == Some(&b'/') && self.is_name(open + 2, raw)
+    }
+
+    /// Whether the name of `raw`, and no longer one, stands at `start`.
+    fn is_name(&self, start: usize, raw: Raw) -> bool {
+        let name = raw.name();
+        let rest = &self.bytes[start..];
+        rest.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name))
+            && rest
+                .get(name.len())
+                .is_some_and(|&byte| is_space(byte) || matches!(byte, b'/' | b'>'))
+    }
+
+    fn skip_past(&mut self, byte: u8, start: usize) -> Option<()> {
+        self.at = start + memchr(byte, &self.bytes[start..])? + 1;
+        Some(())
+    }
+}
+
+/// White space of the tokenizer.
+fn is_space(byte: u8) -> bool {
+    matches!(byte, b'\t' | b'\n' | b'\x0c' | b'\r' | b' ')
+}

@@ -1,0 +1,361 @@
+//! References of one page to URLs, the plain ones quickly.
+//!
+//! What lives here: [`Resolver`], which gives what [`normalise`] gives. Nearly every
+//! reference is plain: a path, or a whole URL, in characters that stay as they are and without
+//! dots to resolve but `../` at its start. Such a one is checked byte by byte and put behind what
+//! comes before it; all others are left to [`normalise`]. What does not: building the URL
+//! (`assemble.rs`).
+//!
+//! **Invariant.** The result is that of [`normalise`] for every reference and every base.
+//!
+//! Reference: <https://url.spec.whatwg.org/#concept-basic-url-parser>, of which a plain reference goes
+//! through "path start", "path" and "query" states unchanged.
+
+use ::url::{Host, Position, Url};
+use memchr::memchr;
+
+use crate::Limits;
+use crate::assemble::{Authority, assemble};
+use crate::url::normalise;
+
+/// Resolves references against one base.
+pub(crate) struct Resolver<'a> {
+    base: &'a Url,
+    limits: &'a Limits,
+    /// The parts of a base that plain references can be put behind.
+    site: Option<Site<'a>>,
+}
+
+struct Site<'a> {
+    authority: Authority<'a>,
+    /// The path up to and with its last slash.
+    directory: &'a str,
+}
+
+/// A reference taken apart: what its URL is made of.
+struct Plain<'a> {
+    authority: Authority<'a>,
+    directory: &'a str,
+    /// Path, or the rest of it, and query.
+    rest: &'a str,
+    /// Where the query's `?` is in `rest`.
+    query: Option<usize>,
+}
+
+impl<'a> Resolver<'a> {
+    pub(crate) fn new(base: &'a Url, limits: &'a Limits) -> Self {
+        Self { base, limits, site: Site::of(base) }
+    }
+
+    /// The URL that `raw` means, if it is one of the web and not too long.
+    pub(crate) fn resolve(&self, raw: &str) -> Option<Url> {
+        let plain = self.plain(raw).and_then(|plain| {
+            let Plain { authority, directory, rest, query } = plain;
+            let bytes = authority.prefix.len() + directory.len() + rest.len();
+            let is_short = bytes.max(raw.len()) <= self.limits.url_bytes_max;
+            is_short.then(|| assemble(&authority, directory, rest, query)).flatten()
+        });
+        plain.or_else(|| normalise(raw, Some(self.base), self.limits).ok())
+    }
+
+    fn plain<'b>(&'b self, raw: &'b str) -> Option<Plain<'b>> {
+        let raw = without_fragment(raw);
+        let Site { authority, directory } = self.site.as_ref()?;
+        if raw.starts_with('/') {
+            let query = query_of_plain(raw).filter(|_| !raw.starts_with("//"))?;
+            return Some(Plain { authority: *authority, directory: "", rest: raw, query });
+        }
+        if let Some((authority, rest)) = Authority::split(raw) {
+            let query = query_of_plain(rest)?;
+            return Some(Plain { authority, directory: "", rest, query });
+        }
+        let (mut directory, mut rest) = (*directory, raw);
+        while let Some(above) = rest.strip_prefix("../") {
+            let without_slash = &directory[..directory.len() - 1];
+            let parent = without_slash.rfind('/').map_or(0, |slash| slash);
+            directory = &directory[..=parent];
+            rest = above;
+        }
+        // A colon in the first segment makes what is before it a scheme.
+        let first = rest.split(['/', '?']).next().unwrap_or_default();
+        if rest.is_empty() || rest.starts_with('?') || first.contains(':') {
+            return None;
+        }
+        let query = query_of_plain(rest)?;
+        Some(Plain { authority: *authority, directory, rest, query })
+    }
+}
+
+impl<'a> Site<'a> {
+    fn of(base: &'a Url) -> Option<Self> {
+        let is_web = matches!(base.scheme(), "http" | "https");
+        if !is_web || !base.username().is_empty() || base.password().is_some() {
+            return None;
+        }
+        let address = match base.host()? {
+            Host::Domain(_) => None,
+            Host::Ipv4(address) => Some(address),
+            Host::Ipv6(_) => return None,
+        };
+        let authority = Authority {
+            prefix: &base[..Position::BeforePath],
+            scheme_bytes: base.scheme().len(),
+            address,
+            host_bytes: base.host_str()?.len(),
+            port: base.port(),
+        };
+        let path = base.path();
+        Some(Self { authority, directory: &path[..=path.rfind('/')?] })
+    }
+}
+
+impl<'a> Authority<'a> {
+    /// Scheme and host of a whole URL in the form that they stay in, and what follows.
+    fn split(raw: &'a str) -> Option<(Self, &'a str)> {
+        let scheme_bytes = if raw.starts_with("https://") {
+            5
+        } else if raw.starts_with("http://") {
+            4
+        } else {
+            return None;
+        };
+        let host_start = scheme_bytes + 3;
+        let is_host = |byte: u8| {
+            byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'.')
+        };
+        let host_bytes = raw[host_start..].bytes().position(|byte| !is_host(byte))?;
+        let (prefix, rest) = raw.split_at(host_start + host_bytes);
+        let name = &prefix[host_start..];
+        // Not an address, which may be spelt in many ways, nor a name in Punycode, which must be valid.
+        let last = name.rsplit('.').next().unwrap_or_default();
+        let is_plain = last.starts_with(|c: char| c.is_ascii_lowercase())
+            && !name.starts_with(['.', '-'])
+            && !name.contains("..")
+            && !name.contains("--");
+        let authority = Self { prefix, scheme_bytes, address: None, host_bytes, port: None };
+        (is_plain && rest.starts_with('/')).then_some((authority, rest))
+    }
+}
+
+/// The reference without its fragment; with the `#` if blanks are before it, which count then.
+pub(crate) fn without_fragment(raw: &str) -> &str {
+    match memchr(b'#', raw.as_bytes()) {
+        Some(at) if raw[..at].ends_with(|c: char| c <= ' ') => &raw[..=at],
+        Some(at) => &raw[..at],
+        None => raw,
+    }
+}
+
+/// Where the query of a path begins, if path and query stay as they are.
+#[expect(clippy::option_option, reason = "it may not be plain, or have no query")]
+fn query_of_plain(rest: &str) -> Option<Option<usize>> {
+    let bytes = rest.as_bytes();
+    let mut is_segment_start = true;
+    for (at, &byte) in bytes.iter().enumerate() {
+        match CLASSES[usize::from(byte)] {
+            Class::Slash => is_segment_start = true,
+            // A segment that begins with a dot may be one of dots only.
+            Class::Dot if is_segment_start => return None,
+            Class::Dot => {}
+            // So may one with a dot in disguise.
+            Class::Percent if is_dot(&bytes[at + 1..]) => return None,
+            Class::Plain | Class::Percent => is_segment_start = false,
+            Class::Question => {
+                let is_plain = bytes[at + 1..]
+                    .iter()
+                    .all(|&byte| CLASSES[usize::from(byte)] != Class::Other && byte != b'\'');
+                return is_plain.then_some(Some(at));
+            }
+            Class::Other => return None,
+        }
+    }
+    Some(None)
+}
+
+fn is_dot(after_percent: &[u8]) -> bool {
+    matches!(after_percent, [b'2', b'e' | b'E', ..])
+}
+
+/// What a byte is to a path.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Plain,
+    Slash,
+    Dot,
+    Percent,
+    Question,
+    /// It may be encoded, removed or taken for another.
+    Other,
+}
+
+const CLASSES: [Class; 256] = {
+    let mut classes = [Class::Other; 256];
+    let plain = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_~!$&'()*+,;=:@";
+    let mut at = 0;
+    while at < plain.len() {
+        classes[plain[at] as usize] = Class::Plain;
+        at += 1;
+    }
+    classes[b'/' as usize] = Class::Slash;
+    classes[b'.' as usize] = Class::Dot;
+    classes[b'%' as usize] = Class::Percent;
+    classes[b'?' as usize] = Class::Question;
+    classes
+};
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Pieces of references, most of them plain.
+    fn reference() -> impl Strategy<Value = String> {
+        let pieces = vec![
+            "/",
+            "/",
+            "a",
+            "b.html",
+            "c",
+            "..",
+            "../",
+            "../",
+            "./",
+            ".",
+            "%2e",
+            "%2E",
+            "%41",
+            "%",
+            "?",
+            "q=1",
+            "&",
+            "'",
+            "#",
+            "#top",
+            " ",
+            "\t",
+            ":",
+            "http://",
+            "https://",
+            "HTTP://",
+            "example.com",
+            "a.example",
+            "www.a-b.example",
+            "Example.com",
+            "xn--bcher-kva",
+            "1",
+            "127.0.0.1",
+            ".",
+            "-",
+            "--",
+            ":80",
+            ":8080",
+            "@",
+            "\\",
+            "é",
+            "|",
+            "^",
+            "`",
+            "{",
+            "~",
+            "_",
+            "+",
+            ",",
+            ";",
+            "=",
+            "!",
+            "$",
+            "(",
+            "*",
+            "\"",
+            "<",
+            "[",
+            "]",
+            "\0",
+        ];
+        prop::collection::vec(prop::sample::select(pieces), 0..9).prop_map(|pieces| pieces.concat())
+    }
+
+    fn base() -> impl Strategy<Value = &'static str> {
+        prop::sample::select(vec![
+            "http://example.com/",
+            "http://example.com/dir/page.html?a=b",
+            "https://example.com:8443/a//b/",
+            "http://127.0.0.1:8000/a/b/c/d.html#e",
+            "http://[::1]/a",
+            "http://user:secret@example.com/a/",
+            "mailto:a@b",
+            "file:///C:/a/b",
+        ])
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 5000, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn a_resolved_reference_is_a_normalised_one(
+            raw in reference(), base in base(), any in any::<String>(), bytes_max in 20..80_usize,
+        ) {
+            let base = Url::parse(base).expect("a URL");
+            for url_bytes_max in [2048, bytes_max] {
+                let limits = Limits { url_bytes_max, ..Limits::default() };
+                let resolver = Resolver::new(&base, &limits);
+                for raw in [&raw, &any] {
+                    let expected = normalise(raw, Some(&base), &limits).ok();
+                    let found = resolver.resolve(raw);
+                    prop_assert_eq!(&found, &expected);
+                    let Some((found, expected)) = found.zip(expected) else { continue };
+                    // They must be equal in their parts, too, which `==` does not look at.
+                    prop_assert_eq!(format!("{found:?}"), format!("{expected:?}"));
+                    let key = without_fragment(raw);
+                    prop_assert_eq!(resolver.resolve(key), Some(expected), "{:?} of {:?}", key, raw);
+                }
+            }
+        }
+    }
+
+    /// The quick way is taken where it should be.
+    #[test]
+    fn plain_references() {
+        let base = Url::parse("http://127.0.0.1:8000/a/b/c.html").expect("a URL");
+        let limits = Limits::default();
+        let resolver = Resolver::new(&base, &limits);
+        for raw in [
+            "d.html",
+            "d/e.html#f",
+            "../d",
+            "../../../d?e=f",
+            "/d/",
+            "/",
+            "https://example.com/d?e",
+            "http://a-b.example/",
+            "d%20e",
+            "../d//e",
+        ] {
+            assert!(resolver.plain(raw).is_some(), "{raw}");
+        }
+        for raw in [
+            "",
+            "#",
+            "?a",
+            ".",
+            "./a",
+            "a/../b",
+            "a/%2e",
+            "a b",
+            "//a/",
+            "http://a",
+            "http://1/",
+            "http://A/",
+            "http://a:80/",
+            "http://a@b/",
+            "é",
+            "a:b",
+            "a\tb",
+            "a\\b",
+            "http://xn--a/",
+        ] {
+            assert!(resolver.plain(raw).is_none(), "{raw}");
+        }
+    }
+}
