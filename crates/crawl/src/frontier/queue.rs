@@ -243,7 +243,7 @@ mod tests {
 
     fn step() -> impl Strategy<Value = Step> {
         prop_oneof![
-            8 => (0..3_u8, "/[a-z]{0,300}").prop_map(|(class, path)| Step::Push(class, path)),
+            8 => (0..3_u8, "/[a-z]{0,1800}").prop_map(|(class, path)| Step::Push(class, path)),
             6 => Just(Step::Pop),
             3 => Just(Step::Spill),
             1 => Just(Step::Rewrite),

@@ -305,3 +305,26 @@ fn a_store_filter_keeps_pages_out_of_the_archive_but_not_their_links() {
     let (none, refused) = crawl_with(&server, &seeds, &config, "store-filter");
     assert!(none.is_empty() && refused >= all.len() as u64);
 }
+
+#[test]
+fn a_crawl_without_an_archive_goes_on_from_the_links_it_noted() {
+    let server = server();
+    let web = server.web();
+    let seeds = [web.url(&web.hosts()[1], "/")];
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let mut config = Config {
+        store_filter: "host = nobody".to_owned(),
+        link_filter: "not offsite".to_owned(),
+        sitemaps: false,
+        requests_per_host_max: 3,
+        ..config(&server)
+    };
+    let report = crawl(dir.path(), &config, &seeds).expect("the crawl runs");
+    assert_eq!((report.pages, report.refused.get("store-filter")), (0, Some(&3)));
+    config.requests_per_host_max = 0;
+    let report = crawl(dir.path(), &config, &[]).expect("the crawl goes on");
+    assert!(report.requests > 10 && archived(dir.path()).is_empty(), "{report:?}");
+    let asked = pages_asked(&server);
+    let once: BTreeSet<_> = asked.iter().collect();
+    assert_eq!(once.len(), asked.len(), "fetched again");
+}
