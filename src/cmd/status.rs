@@ -1,15 +1,18 @@
 //! `crivello status`: what the collection holds and which stage is behind.
 
+use std::collections::BTreeMap;
 use std::fs;
-use std::io::Write as _;
+use std::io::Write;
 use std::path::Path;
 
 use anyhow::Result;
 use archive::Archive;
+use crawl::Report;
 use index::Index;
 use jobs::{Collection, Directory, Folding, Linking, PageTable};
 use serde::Serialize;
 
+use super::crawl::list;
 use crate::config::Config;
 use crate::context::{Context, Exit};
 use crate::pipeline::extract_options;
@@ -23,6 +26,8 @@ pub(crate) struct Args {}
 #[derive(Default, Serialize)]
 struct Status {
     archive: ArchiveStatus,
+    /// What the last crawl that came to its end said of itself.
+    crawl: Option<Report>,
     pages: Option<PagesStatus>,
     graph: Option<GraphStatus>,
     duplicates: Option<DuplicatesStatus>,
@@ -100,6 +105,7 @@ fn look(collection: &Collection, config: &Config) -> Result<Status> {
         status.archive = ArchiveStatus { files, bytes };
         pages_behind = !jobs::is_extracted(collection, &extract_options(&config.crawl))?;
     }
+    status.crawl = crawl::read_report(&collection.frontier_dir())?;
     let has_pages = collection.pages_dir().join("directory").is_file();
     let table = has_pages.then(|| PageTable::open(&collection.pages_dir())).transpose()?;
     let directory = table.as_ref().map(PageTable::directory);
@@ -153,10 +159,54 @@ fn folder_bytes(dir: &Path) -> u64 {
     sizes.sum()
 }
 
+fn print_crawl(out: &mut impl Write, report: &Report) -> Result<()> {
+    let ended = if report.interrupted { "stopped" } else { "ended" };
+    writeln!(
+        out,
+        "last crawl  {ended} {}: {} new pages, {} requests, {} in {} s; {} hosts, {} URLs wait",
+        archive::date_text(report.finished_s),
+        report.pages_new,
+        report.requests,
+        talk::bytes(report.bytes),
+        report.elapsed_ms / 1000,
+        report.hosts,
+        report.waiting,
+    )?;
+    let robots = BTreeMap::from([("robots.txt".to_owned(), report.forbidden_by_robots)]);
+    for (name, counts) in [
+        ("failed", &report.failures),
+        ("refused", &report.refused),
+        ("forbidden", &robots),
+        ("dropped", &report.dropped),
+    ] {
+        let counts = list(counts);
+        if !counts.is_empty() {
+            writeln!(out, "            {name}: {counts}")?;
+        }
+    }
+    for aside in &report.aside {
+        writeln!(out, "            set aside {}: {}", aside.host, talk::plain(&aside.why))?;
+    }
+    let sieve = &report.sieve;
+    writeln!(
+        out,
+        "sieve       {} URLs offered, {} new, {:.1e} expected collisions, {} memory, {} disk",
+        sieve.offered,
+        sieve.emitted,
+        sieve.expected_collisions,
+        talk::bytes(sieve.memory_bytes),
+        talk::bytes(sieve.disk_bytes),
+    )?;
+    Ok(())
+}
+
 fn print(status: &Status) -> Result<()> {
     let mut out = std::io::stdout().lock();
     let archive = &status.archive;
     writeln!(out, "archive     {} files, {}", archive.files, talk::bytes(archive.bytes))?;
+    if let Some(report) = &status.crawl {
+        print_crawl(&mut out, report)?;
+    }
     if let Some(pages) = &status.pages {
         writeln!(
             out,

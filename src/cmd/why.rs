@@ -93,7 +93,7 @@ fn ask_crawl(why: &mut Why, url: &Url, collection: &Collection, config: &Config)
         });
     }
     if let Some(record) = robots_of(&archive, url)? {
-        why.robots = crawl::explain_robots(&record, url, &config.crawl.user_agent);
+        why.robots = crawl::explain_robots(&record, url, &config.crawl.user_agent).map(|saying| saying.why);
     }
     Ok(())
 }

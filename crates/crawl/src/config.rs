@@ -7,7 +7,7 @@
 //! **Invariant.** A `Config` that passes [`Config::check`] can be obeyed on any machine.
 
 use std::collections::BTreeMap;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use serde::{Deserialize, Serialize};
 
@@ -118,6 +118,13 @@ pub struct Config {
     /// How hosts are shared among the agents.
     pub assignment: AssignmentKind,
 
+    /// Address and port where a running crawl tells how it stands, as a page and for Prometheus;
+    /// empty for nowhere.
+    pub metrics: String,
+
+    /// Whether what is fetched is archived. `false` is for measuring: everything is done but that,
+    /// so nothing is left of the crawl and it cannot be resumed.
+    pub store: bool,
     /// Size at which the archive begins its next file, in bytes.
     pub archive_file_bytes_max: u64,
     /// Effort of the archive's compression, from 1 (fast) to 9 (small).
@@ -220,6 +227,8 @@ impl Default for Config {
             agent: 0,
             agents: 1,
             assignment: AssignmentKind::default(),
+            metrics: String::new(),
+            store: true,
             archive_file_bytes_max: 1 << 30,
             gzip_level: 1,
         }
@@ -259,6 +268,9 @@ impl Config {
         }
         if self.head_bytes_max < 8_192 {
             return wrong("head_bytes_max", "a head needs at least 8192 bytes");
+        }
+        if !self.metrics.is_empty() && self.metrics.parse::<SocketAddr>().is_err() {
+            return wrong("metrics", "it must be an address and a port, such as `127.0.0.1:9700`");
         }
         if self.agent >= self.agents {
             return wrong("agent", "it must be less than `agents`");

@@ -76,14 +76,17 @@ impl Entry {
     }
 }
 
-/// Writes an answer; gives back its block.
+/// Writes an answer, unless nothing is to be stored; gives back its block.
 pub(crate) fn write_answer(
-    archive: &mut WarcWriter,
+    archive: Option<&mut WarcWriter>,
     visit: &Visit,
     date_s: i64,
     user_agent: &str,
     answer: &Answer,
 ) -> Result<Vec<u8>, ArchiveError> {
+    let headers = answer.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
+    let (block, payload_offset) = http_block(&answer.status_line, headers, &answer.body);
+    let Some(archive) = archive else { return Ok(block) };
     let url = visit.url();
     let address = visit.address.map(|address| address.to_string()).unwrap_or_default();
     let connection = if visit.keep_alive { "" } else { "connection: close\r\n" };
@@ -102,8 +105,6 @@ pub(crate) fn write_answer(
         block: request.as_bytes(),
         payload_offset: request.len(),
     })?;
-    let headers = answer.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
-    let (block, payload_offset) = http_block(&answer.status_line, headers, &answer.body);
     let notes = notes(visit);
     let mut extra: Vec<(&str, &str)> = vec![("WARC-IP-Address", &address)];
     if answer.is_truncated {
@@ -142,6 +143,17 @@ pub(crate) fn write_failure(
         payload_offset: 0,
     })?;
     Ok(())
+}
+
+/// Why a visit had no answer, as its `metadata` record tells; `None` if the record is another one.
+pub fn read_failure(record: &Record) -> Option<Failure> {
+    if record.kind != Kind::Metadata {
+        return None;
+    }
+    let fields = parse_warc_fields(&record.block);
+    let find = |name: &str| fields.iter().find(|(key, _)| key == name).map(|(_, value)| value);
+    let kind = FailureKind::from_name(find("outcome")?)?;
+    Some(Failure { kind, detail: find("detail").cloned().unwrap_or_default() })
 }
 
 fn notes(visit: &Visit) -> Vec<(&'static str, String)> {

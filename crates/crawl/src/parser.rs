@@ -37,7 +37,8 @@ pub(crate) enum Event {
 /// One parsing thread.
 pub(crate) struct Parser {
     pub(crate) answers: Arc<Answers>,
-    pub(crate) archive: WarcWriter,
+    /// `None` if nothing is to be stored.
+    pub(crate) archive: Option<WarcWriter>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) user_agent: String,
 }
@@ -46,7 +47,7 @@ impl Parser {
     /// Works until there is nothing more to come, or the archive fails.
     pub(crate) fn run(mut self, fetched: &Receiver<Fetched>, events: &Sender<Event>) {
         let mut dead = Dead { events, stage: PARSER, is_over: false };
-        let result = self.work(fetched, events).and_then(|()| self.archive.finish());
+        let result = self.work(fetched, events).and_then(|()| self.archive.map_or(Ok(()), WarcWriter::finish));
         if let Err(error) = result {
             // If nobody listens any more, the crawl is over anyway.
             let _ = events.send(Event::Archive(error));
@@ -78,7 +79,7 @@ impl Parser {
             }
             let now_ms = self.clock.now_ms();
             if is_dirty && now_ms >= synced_ms + SYNC_MS {
-                self.archive.sync()?;
+                self.archive.as_mut().map_or(Ok(()), WarcWriter::sync)?;
                 (is_dirty, synced_ms) = (false, now_ms);
             }
         }
@@ -89,7 +90,7 @@ impl Parser {
         let outcome = match result {
             Ok(Catch::Address(address)) => Outcome::Resolved(address),
             Ok(Catch::Answer(answer)) => {
-                let archive = &mut self.archive;
+                let archive = self.archive.as_mut();
                 let block =
                     journal::write_answer(archive, &visit, date_s, &self.user_agent, &answer)?;
                 let http = parse_http(&block)?;
@@ -97,7 +98,9 @@ impl Parser {
                 Outcome::Answered(self.answers.read(visit.purpose(), &url, &http, date_s))
             }
             Err(failure) => {
-                journal::write_failure(&mut self.archive, &visit, date_s, &failure)?;
+                if let Some(archive) = &mut self.archive {
+                    journal::write_failure(archive, &visit, date_s, &failure)?;
+                }
                 Outcome::Failed(failure)
             }
         };

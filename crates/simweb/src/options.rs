@@ -8,6 +8,8 @@ const HOSTS_MAX: u32 = 100_000;
 const PAGES_MAX: u32 = 1_000_000;
 /// Most loopback addresses; each one is a listening socket.
 const ADDRESSES_MAX: u32 = 60_000;
+/// Most bytes that pages may be asked to have at least.
+const PAGE_BYTES_MAX: usize = 1 << 20;
 /// Longest mean latency.
 const LATENCY_MS_MAX: u64 = 60_000;
 
@@ -22,6 +24,13 @@ pub struct Options {
     pub pages_per_host: u32,
     /// Loopback addresses that the hosts share, from 127.0.1.1 on.
     pub addresses: u32,
+    /// Whether hosts are named by their addresses, `127.0.1.2` rather than `garden.localhost`, for
+    /// crawlers that cannot be told where names lead. Then there are no special hosts, and at least
+    /// as many addresses as hosts.
+    pub numeric: bool,
+    /// Bytes that every page of an ordinary host has at least; 0 leaves pages as they come. What is
+    /// added is prose with a link a paragraph.
+    pub page_bytes_min: usize,
     /// The port of all addresses; 0 lets [`crate::Server::start`] choose one.
     pub port: u16,
     /// Mean time before an answer; each one waits between half and one and a half times this.
@@ -42,6 +51,8 @@ impl Default for Options {
             hosts: 12,
             pages_per_host: 40,
             addresses: 64,
+            numeric: false,
+            page_bytes_min: 0,
             port: 0,
             latency_ms: 0,
             error_rate: 0.0,
@@ -64,6 +75,14 @@ impl Options {
         }
         if !(1..=ADDRESSES_MAX).contains(&self.addresses) {
             return Err(fault("addresses", self.addresses.to_string(), "from 1 to 60000"));
+        }
+        if self.numeric && (self.oddities || self.addresses <= self.hosts) {
+            let range = "more than the hosts, and without special hosts, where hosts are numeric";
+            return Err(fault("addresses", self.addresses.to_string(), range));
+        }
+        if self.page_bytes_min > PAGE_BYTES_MAX {
+            let value = self.page_bytes_min.to_string();
+            return Err(fault("page_bytes_min", value, "at most 1048576"));
         }
         if self.latency_ms > LATENCY_MS_MAX {
             return Err(fault("latency_ms", self.latency_ms.to_string(), "at most 60000"));
