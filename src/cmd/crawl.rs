@@ -201,6 +201,9 @@ mod tests {
         assert_eq!(text.lines().count(), 4, "{text}");
         let failures = BTreeMap::from([("connect".to_owned(), 3), ("dns".to_owned(), 1)]);
         let text = view(&Snapshot { failures, forbidden_by_robots: 2, ..calm });
-        assert!(text.contains("\n  failed    connect 3, dns 1\n  forbidden robots.txt 2"), "{text}");
+        assert!(
+            text.contains("\n  failed    connect 3, dns 1\n  forbidden robots.txt 2"),
+            "{text}"
+        );
     }
 }

@@ -84,7 +84,9 @@ impl Board {
                 );
             }
         }
-        out.push_str("</table>\n<p><a href=\"/metrics\">For Prometheus</a></p>\n</body>\n</html>\n");
+        out.push_str(
+            "</table>\n<p><a href=\"/metrics\">For Prometheus</a></p>\n</body>\n</html>\n",
+        );
         out
     }
 

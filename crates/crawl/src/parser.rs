@@ -47,7 +47,9 @@ impl Parser {
     /// Works until there is nothing more to come, or the archive fails.
     pub(crate) fn run(mut self, fetched: &Receiver<Fetched>, events: &Sender<Event>) {
         let mut dead = Dead { events, stage: PARSER, is_over: false };
-        let result = self.work(fetched, events).and_then(|()| self.archive.map_or(Ok(()), WarcWriter::finish));
+        let result = self
+            .work(fetched, events)
+            .and_then(|()| self.archive.map_or(Ok(()), WarcWriter::finish));
         if let Err(error) = result {
             // If nobody listens any more, the crawl is over anyway.
             let _ = events.send(Event::Archive(error));

@@ -1,7 +1,7 @@
 //! The crate `spider` on the same task: links, seen, robots.txt, queues, nothing stored.
 //!
-//! `spider-peer SEED REQUESTS [HOST…]` crawls from SEED with so many requests at once, into the other
-//! hosts too, and prints how many links it visited. What it fetched is read off the server's log.
+//! `spider-peer SEED REQUESTS` crawls the host of SEED with so many requests at once, and prints how
+//! many links it visited. What it fetched is read off the server's log.
 //! One worker thread: more of them cost it CPU time and gain nothing in a count of CPU time.
 
 use spider::website::Website;
@@ -10,12 +10,11 @@ fn main() {
     let mut arguments = std::env::args().skip(1);
     let seed = arguments.next().expect("a seed");
     let requests: usize = arguments.next().and_then(|text| text.parse().ok()).expect("a number");
-    let hosts: Vec<String> = arguments.collect();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
-    runtime.expect("threads").block_on(crawl(&seed, requests, hosts));
+    runtime.expect("threads").block_on(crawl(&seed, requests));
 }
 
-async fn crawl(seed: &str, requests: usize, hosts: Vec<String>) {
+async fn crawl(seed: &str, requests: usize) {
     let mut website = Website::new(seed);
     website
         .with_respect_robots_txt(true)
@@ -24,9 +23,6 @@ async fn crawl(seed: &str, requests: usize, hosts: Vec<String>) {
         .with_concurrency_limit(Some(requests))
         .with_ignore_sitemap(true)
         .with_no_control_thread(true);
-    if !hosts.is_empty() {
-        website.with_external_domains(Some(hosts.into_iter()));
-    }
     website.crawl_raw().await;
     println!("{}", website.get_all_links_visited().await.len());
 }

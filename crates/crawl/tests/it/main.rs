@@ -4,6 +4,7 @@ mod agents;
 mod assignment;
 mod crawl;
 mod faults;
+mod metrics;
 mod order;
 mod politeness;
 mod robots;
