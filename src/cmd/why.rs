@@ -16,6 +16,7 @@ use jobs::{Collection, Folding, PageTable};
 use page::Url;
 use serde::Serialize;
 
+use super::crawl::list;
 use crate::config::Config;
 use crate::context::{Context, Exit, Usage};
 use crate::pipeline::extract_options;
@@ -300,9 +301,12 @@ fn verdict(why: &Why, report: &Report, config: &Config) -> String {
 }
 
 fn waiting(report: &Report) -> String {
-    if report.waiting == 0 && !report.dropped.is_empty() {
-        let limits: Vec<&str> = report.dropped.keys().map(String::as_str).collect();
-        return format!("dropped: the last crawl came to a limit ({})", limits.join(", "));
+    if !report.dropped.is_empty() {
+        return format!(
+            "waiting, or dropped by a limit: {} URLs wait since the last crawl, and these were dropped: {}",
+            report.waiting,
+            list(&report.dropped)
+        );
     }
     format!(
         "waiting: {} URLs were in the queue when the last crawl ended, and `crivello crawl` goes on with them",

@@ -138,7 +138,7 @@ fn what_the_rules_refuse_is_told_with_the_rule() {
 }
 
 #[test]
-fn what_waits_when_a_crawl_has_its_pages_is_told_and_so_is_its_host_limit() {
+fn what_waits_when_a_crawl_has_its_pages_is_told_and_status_counts_it() {
     let (sandbox, server) = (Sandbox::new(), small_web());
     crawl(&sandbox, &server, &["--max-pages", "1"]);
     let url = server.web().url(&server.web().hosts()[1], "/");
@@ -148,6 +148,17 @@ fn what_waits_when_a_crawl_has_its_pages_is_told_and_so_is_its_host_limit() {
     assert!(status["crawl"]["waiting"].as_u64() > Some(0), "{status:#}");
     assert_eq!(status["crawl"]["pages"], 1, "{status:#}");
     assert!(sandbox.done(&["status", "--dir", "web"]).contains("last crawl  ended "));
+}
+
+#[test]
+fn what_a_limit_may_have_dropped_is_told_with_the_limit() {
+    let (sandbox, server) = (Sandbox::new(), small_web());
+    crawl(&sandbox, &server, &["--set", "crawl.pages_per_host_max=1"]);
+    let root = server.web().url(&server.web().hosts()[1], "/");
+    let is_first = |url: &String| url.starts_with(&root) && url.contains("/1-");
+    let page = truth(&server).pages.into_iter().map(|page| page.url).find(is_first);
+    let why = check_verdict(&sandbox, &page.expect("a page"), "waiting, or dropped by a limit");
+    assert!(why["verdict"].as_str().is_some_and(|text| text.contains("host-limit")), "{why:#}");
 }
 
 /// While it runs a crawl answers for itself at the address that it names.
