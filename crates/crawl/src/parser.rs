@@ -16,9 +16,10 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use crate::answer::Answers;
 use crate::checkpoint::{Circumstances, LogWriter, Settled};
 use crate::clock::Clock;
-use crate::fetch::{Catch, Fetched};
+use crate::fetch::{Answer, Catch, Fetched};
 use crate::journal::{self, Entry, Written};
-use crate::outcome::{Answered, Done, Outcome};
+use crate::outcome::{Answered, Done, Failure, Outcome, Visit};
+use crate::recrawl::Earlier;
 
 /// How long an archived record may wait to be on the medium.
 const SYNC_MS: u64 = 1_000;
@@ -39,8 +40,8 @@ pub(crate) enum Event {
 /// One parsing thread.
 pub(crate) struct Parser {
     pub(crate) answers: Arc<Answers>,
-    pub(crate) archive: WarcWriter,
-    pub(crate) log: LogWriter,
+    /// `None` if nothing is to be stored.
+    pub(crate) store: Option<Store>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) user_agent: String,
 }
@@ -49,9 +50,11 @@ impl Parser {
     /// Works until there is nothing more to come, or the archive fails.
     pub(crate) fn run(mut self, fetched: &Receiver<Fetched>, events: &Sender<Event>) {
         let mut dead = Dead { events, stage: PARSER, is_over: false };
-        let result = self.work(fetched, events);
-        self.log.try_flush();
-        let result = result.and_then(|()| self.archive.finish());
+        let mut result = self.work(fetched, events);
+        if let Some(mut store) = self.store {
+            store.log.try_flush();
+            result = result.and_then(|()| store.archive.finish());
+        }
         if let Err(error) = result {
             // If nobody listens any more, the crawl is over anyway.
             let _ = events.send(Event::Archive(error));
@@ -83,8 +86,10 @@ impl Parser {
             }
             let now_ms = self.clock.now_ms();
             if is_dirty && now_ms >= synced_ms + SYNC_MS {
-                self.archive.sync()?;
-                self.log.try_flush();
+                if let Some(store) = &mut self.store {
+                    store.archive.sync()?;
+                    store.log.try_flush();
+                }
                 (is_dirty, synced_ms) = (false, now_ms);
             }
         }
@@ -95,43 +100,75 @@ impl Parser {
         let outcome = match result {
             Ok(Catch::Address { address, until_ms }) => Outcome::Resolved { address, until_ms },
             Ok(Catch::Answer(answer)) => {
-                let (archive, earlier) = (&mut self.archive, earlier.as_ref());
-                let agent = &self.user_agent;
-                let Written { block, location, unchanged } =
-                    journal::write_answer(archive, &visit, date_s, agent, &answer, earlier)?;
-                let http = parse_http(&block)?;
-                let before = earlier.map_or(0, |earlier| earlier.status);
-                let answered = self.log_visit(
-                    Entry::of(&visit, None).map(|entry| Circumstances {
-                        url: visit.url(),
-                        entry,
-                        date_s,
-                        location: &location,
-                        before,
-                        unchanged,
-                    }),
-                    Some(&http),
-                );
+                let answered = self.read(&visit, date_s, &answer, earlier.as_ref())?;
                 let bytes = u64::try_from(answer.body.len()).unwrap_or(u64::MAX);
-                Outcome::Answered(Answered { bytes, ..answered.unwrap_or_default() })
+                Outcome::Answered(Answered { bytes, ..answered })
             }
             Err(failure) => {
-                let location = journal::write_failure(&mut self.archive, &visit, date_s, &failure)?;
-                self.log_visit(
-                    Entry::of(&visit, Some(failure.kind)).map(|entry| Circumstances {
-                        url: visit.url(),
-                        entry,
-                        date_s,
-                        location: &location,
-                        before: 0,
-                        unchanged: false,
-                    }),
-                    None,
-                );
+                if let Some(store) = &mut self.store {
+                    store.keep_failure(&visit, date_s, &failure, &self.answers)?;
+                }
                 Outcome::Failed(failure)
             }
         };
         Ok(Done { visit, finished_ms, date_s, outcome })
+    }
+
+    /// What an answer means; it is archived before, if it is to be.
+    fn read(
+        &mut self,
+        visit: &Visit,
+        date_s: i64,
+        answer: &Answer,
+        earlier: Option<&Earlier>,
+    ) -> Result<Answered, ArchiveError> {
+        let Some(store) = &mut self.store else {
+            let (block, _) = journal::answer_block(answer, &answer.body);
+            let http = parse_http(&block)?;
+            return Ok(self.answers.read(visit.purpose(), &visit.url(), &http, date_s));
+        };
+        let (archive, agent) = (&mut store.archive, &self.user_agent);
+        let Written { block, location, unchanged } =
+            journal::write_answer(archive, visit, date_s, agent, answer, earlier)?;
+        let http = parse_http(&block)?;
+        let before = earlier.map_or(0, |earlier| earlier.status);
+        let circumstances = Entry::of(visit, None).map(|entry| Circumstances {
+            url: visit.url(),
+            entry,
+            date_s,
+            location: &location,
+            before,
+            unchanged,
+        });
+        Ok(store.log_visit(circumstances, Some(&http), &self.answers).unwrap_or_default())
+    }
+}
+
+/// Where a parser keeps what it gets.
+pub(crate) struct Store {
+    pub(crate) archive: WarcWriter,
+    pub(crate) log: LogWriter,
+}
+
+impl Store {
+    fn keep_failure(
+        &mut self,
+        visit: &Visit,
+        date_s: i64,
+        failure: &Failure,
+        answers: &Answers,
+    ) -> Result<(), ArchiveError> {
+        let location = journal::write_failure(&mut self.archive, visit, date_s, failure)?;
+        let circumstances = Entry::of(visit, Some(failure.kind)).map(|entry| Circumstances {
+            url: visit.url(),
+            entry,
+            date_s,
+            location: &location,
+            before: 0,
+            unchanged: false,
+        });
+        self.log_visit(circumstances, None, answers);
+        Ok(())
     }
 
     /// Puts a visit that is archived into the log; gives back what its answer means.
@@ -139,10 +176,11 @@ impl Parser {
         &mut self,
         circumstances: Option<Circumstances<'_>>,
         http: Option<&HttpResponse<'_>>,
+        answers: &Answers,
     ) -> Option<Answered> {
         let circumstances = circumstances?;
         let location = circumstances.location;
-        let settled = Settled::new(circumstances, http, &self.answers);
+        let settled = Settled::new(circumstances, http, answers);
         self.log.push(location, &settled);
         settled.answered
     }

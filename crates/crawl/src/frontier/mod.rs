@@ -25,7 +25,7 @@ use crate::error::CrawlError;
 use crate::guard::Guard;
 use crate::journal::Entry;
 use crate::outcome::{Answered, Done, Harvest, Outcome, Visit};
-use crate::report::{Report, SieveReport, Snapshot};
+use crate::report::{Census, Report, SieveReport, Snapshot};
 
 pub(crate) use hosts::Tally;
 use hosts::{Hosts, Mark};
@@ -192,7 +192,12 @@ impl Frontier {
     }
 
     pub(crate) fn snapshot(&self) -> Snapshot {
-        self.hosts.snapshot()
+        Snapshot { sieve: self.sieve_report(), ..self.hosts.snapshot() }
+    }
+
+    /// Counts the hosts by what they are doing; as long as the table of them.
+    pub(crate) fn census(&self, now_ms: u64) -> Census {
+        self.hosts.census(now_ms)
     }
 
     pub(crate) fn report(&self) -> Report {

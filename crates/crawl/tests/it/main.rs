@@ -7,6 +7,7 @@ mod credentials;
 mod directives;
 mod faults;
 mod hostile;
+mod metrics;
 mod names;
 mod order;
 mod pause;
