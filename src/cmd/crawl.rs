@@ -1,14 +1,17 @@
 //! `crivello crawl`: fetches politely into the archive, and goes on where it was.
 
-use std::fmt::Write as _;
+use std::collections::BTreeMap;
+use std::fmt::{Display, Write as _};
 use std::fs;
-use std::path::PathBuf;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use ::crawl::{Config, Dirs, Recrawl, Report, SieveReport, Snapshot, SystemClock};
+use ::crawl::{Board, Config, Dirs, Recrawl, Report, Snapshot, SystemClock};
 use anyhow::{Context as _, Result, bail};
 use jobs::Collection;
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
 
 use super::signals::{runtime, stop_flag};
 use crate::context::{Context, Exit, Usage};
@@ -22,6 +25,7 @@ use crate::talk::{self, Line};
   crivello crawl --seeds urls.txt --dir my-web     one address a line; - for standard input
   crivello crawl --sitemap https://example.org/sitemap.xml --list --dir my-web
   crivello crawl --recrawl --dir my-web            asks again for what it has: what is new, changed, gone?
+  crivello crawl --metrics 127.0.0.1:9700 --dir my-web
   touch my-web/frontier/pause                      holds a running crawl until the file is removed")]
 pub(crate) struct Args {
     /// Addresses to begin with; none to go on with those of earlier
@@ -47,6 +51,9 @@ pub(crate) struct Args {
     /// Fetch the seeds and follow no link
     #[arg(long)]
     list: bool,
+    /// Where to tell how the crawl stands, as a page and for Prometheus [default: `crawl.metrics`]
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    metrics: Option<SocketAddr>,
     /// Go on with an earlier crawl; an error where there was none
     #[arg(long, conflicts_with_all = ["seeds", "seed_files", "sitemap"])]
     resume: bool,
@@ -80,10 +87,13 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
         Some(Which::Due) => config.recrawl = Recrawl::Due,
         None => {}
     }
+    if let Some(address) = args.metrics {
+        config.metrics = address.to_string();
+    }
     let _lock = collection.lock()?;
     let runtime = runtime()?;
     let stop = stop_flag(&runtime)?;
-    let report = fetch(&collection, &config, &seeds, &stop, context)?;
+    let report = fetch(&collection, &config, &seeds, &runtime, &stop, context)?;
     if context.json {
         context.print_json(&report)?;
     }
@@ -117,16 +127,24 @@ pub(crate) fn fetch(
     collection: &Collection,
     config: &Config,
     seeds: &[String],
+    runtime: &Runtime,
     stop: &Arc<AtomicBool>,
     context: &Context,
 ) -> Result<Report> {
     let dirs = Dirs { archive: collection.archive_dir(), frontier: collection.frontier_dir() };
+    let board = Arc::new(Board::default());
+    let metrics = serve_board(&config.metrics, runtime, &board, context)?;
     let line = Line::start(context.quiet);
-    let show = |now: &Snapshot| line.show(progress(now));
+    let show = |now: &Snapshot| {
+        board.post(now);
+        line.show(view(now));
+    };
     let report = ::crawl::run(&dirs, config, seeds, Arc::new(SystemClock::new()), stop, &show);
     line.clear();
+    if let Some(metrics) = metrics {
+        metrics.abort();
+    }
     let report = report?;
-    remember(collection, &report.sieve)?;
     talk::say(context.quiet, &sentence(&report));
     for aside in &report.aside {
         talk::say(context.quiet, &format!("         set aside {}: {}", aside.host, aside.why));
@@ -137,35 +155,77 @@ pub(crate) fn fetch(
     Ok(report)
 }
 
-/// Where the counters of the last crawl's sieve are kept for `crivello status`.
-fn sieve_file(collection: &Collection) -> PathBuf {
-    collection.frontier_dir().join("sieve.json")
+/// Serves the board where the configuration says, if it says so.
+fn serve_board(
+    address: &str,
+    runtime: &Runtime,
+    board: &Arc<Board>,
+    context: &Context,
+) -> Result<Option<tokio::task::JoinHandle<()>>> {
+    if address.is_empty() {
+        return Ok(None);
+    }
+    let listener = runtime
+        .block_on(TcpListener::bind(address))
+        .with_context(|| format!("cannot listen on {address} for the metrics of the crawl"))?;
+    let address = listener.local_addr().context("the address of the metrics")?;
+    talk::say(context.quiet, &format!("watch    http://{address}/, http://{address}/metrics"));
+    Ok(Some(runtime.spawn(::crawl::serve_metrics(listener, Arc::clone(board)))))
 }
 
-fn remember(collection: &Collection, sieve: &SieveReport) -> Result<()> {
-    let path = sieve_file(collection);
-    fs::write(&path, serde_json::to_vec(sieve)?)
-        .with_context(|| format!("cannot write {}", path.display()))
-}
-
-/// The counters of the last crawl's sieve; `None` before the first crawl, or if it was killed while
-/// it wrote them.
-pub(crate) fn last_sieve(collection: &Collection) -> Option<SieveReport> {
-    serde_json::from_slice(&fs::read(sieve_file(collection)).ok()?).ok()
-}
-
-fn progress(now: &Snapshot) -> String {
-    let seconds = now.elapsed_ms / 1000;
-    let verb = if now.paused { "paused by frontier/pause  " } else { "crawling  " };
-    format!(
-        "{verb}{} pages, {} of {} hosts, {} waiting, {} under way, {}, {seconds} s",
+/// How a crawl stands, in a few lines.
+fn view(now: &Snapshot) -> String {
+    let (census, sieve) = (&now.census, &now.sieve);
+    let verb = if now.paused { "paused by frontier/pause" } else { "crawling" };
+    let mut text = format!(
+        "{verb}  {} pages, {:.1}/s now, {:.1}/s on average, {}, {} s\n  \
+         requests  {} made, {} under way; {} URLs wait\n  \
+         hosts     {} known: {} ready, {} resting, {} in back-off, {} visited, {} aside\n  \
+         sieve     {} URLs offered, {} new, {}",
         now.pages,
-        now.hosts - now.hosts_aside.min(now.hosts),
-        now.hosts,
-        now.waiting,
-        now.under_way,
+        now.pages_per_s,
+        now.mean_pages_per_s(),
         talk::bytes(now.bytes),
-    )
+        now.elapsed_ms / 1000,
+        now.requests,
+        now.under_way,
+        now.waiting,
+        now.hosts,
+        census.ready,
+        census.resting + census.asking,
+        census.back_off,
+        census.visiting,
+        census.aside,
+        sieve.offered,
+        sieve.emitted,
+        talk::bytes(sieve.memory_bytes + sieve.disk_bytes),
+    );
+    let robots = BTreeMap::from([("robots.txt", now.forbidden_by_robots)]);
+    let again = BTreeMap::from([
+        ("unchanged", now.unchanged),
+        ("changed", now.changed),
+        ("gone", now.deleted),
+    ]);
+    for (name, counts) in [
+        ("recrawl", list(&again)),
+        ("answers", list(&now.statuses)),
+        ("failed", list(&now.failures)),
+        ("refused", list(&now.refused)),
+        ("forbidden", list(&robots)),
+        ("dropped", list(&now.dropped)),
+    ] {
+        if !counts.is_empty() {
+            let _ = write!(text, "\n  {name:9} {counts}");
+        }
+    }
+    text
+}
+
+/// `connect 3, timeout 1`; what never happened is left out.
+pub(crate) fn list<K: Display>(counts: &BTreeMap<K, u64>) -> String {
+    let happened = counts.iter().filter(|(_, times)| **times > 0);
+    let all: Vec<String> = happened.map(|(what, times)| format!("{what} {times}")).collect();
+    all.join(", ")
 }
 
 fn sentence(report: &Report) -> String {
@@ -215,4 +275,25 @@ fn reasons(report: &Report) -> String {
     let all: Vec<String> =
         failures.chain(statuses).chain(refused).chain(dropped).chain(robots).collect();
     if all.is_empty() { String::new() } else { format!(": {}", all.join(", ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_view_tells_of_troubles_only_where_there_are_some() {
+        let calm = Snapshot { pages: 7, pages_new: 5, elapsed_ms: 2_000, ..Snapshot::default() };
+        let text = view(&calm);
+        assert!(text.starts_with("crawling  7 pages, 0.0/s now, 2.5/s on average"), "{text}");
+        assert_eq!(text.lines().count(), 4, "{text}");
+        let text = view(&Snapshot { paused: true, ..calm.clone() });
+        assert!(text.starts_with("paused by frontier/pause  7 pages"), "{text}");
+        let failures = BTreeMap::from([("connect".to_owned(), 3), ("dns".to_owned(), 1)]);
+        let text = view(&Snapshot { failures, forbidden_by_robots: 2, ..calm });
+        assert!(
+            text.contains("\n  failed    connect 3, dns 1\n  forbidden robots.txt 2"),
+            "{text}"
+        );
+    }
 }

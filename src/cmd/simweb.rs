@@ -34,6 +34,12 @@ pub(crate) struct Args {
     /// Loopback addresses that the hosts share
     #[arg(long, default_value_t = Options::default().addresses)]
     addresses: u32,
+    /// Name the hosts by their addresses, for crawlers that cannot be told where names lead
+    #[arg(long, requires = "plain")]
+    numeric: bool,
+    /// Bytes that every page has at least
+    #[arg(long, value_name = "BYTES", default_value_t = 0)]
+    page_bytes_min: usize,
     /// Port of all addresses; 0 takes a free one
     #[arg(long, default_value_t = 7780)]
     port: u16,
@@ -76,6 +82,8 @@ impl Args {
             hosts: self.hosts,
             pages_per_host: self.pages,
             addresses: self.addresses,
+            numeric: self.numeric,
+            page_bytes_min: self.page_bytes_min,
             port: self.port,
             latency_ms: self.latency_ms,
             error_rate: self.error_rate,

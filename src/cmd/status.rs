@@ -1,17 +1,18 @@
 //! `crivello status`: what the collection holds and which stage is behind.
 
+use std::collections::BTreeMap;
 use std::fs;
-use std::io::Write as _;
+use std::io::Write;
 use std::path::Path;
 
-use ::crawl::SieveReport;
 use anyhow::Result;
 use archive::Archive;
+use crawl::{Report, SieveReport};
 use index::Index;
 use jobs::{Collection, Directory, Folding, Linking, PageTable};
 use serde::Serialize;
 
-use super::crawl::last_sieve;
+use super::crawl::list;
 use crate::config::Config;
 use crate::context::{Context, Exit};
 use crate::pipeline::extract_options;
@@ -26,9 +27,9 @@ pub(crate) struct Args {}
 struct Status {
     archive: ArchiveStatus,
     /// Whether the crawl is paused, or a recrawl is not over.
-    crawl: crawl::Standing,
-    /// How the last crawl remembered the URLs it saw.
-    sieve: Option<SieveReport>,
+    standing: crawl::Standing,
+    /// What the last crawl that came to its end said of itself.
+    crawl: Option<Report>,
     pages: Option<PagesStatus>,
     graph: Option<GraphStatus>,
     duplicates: Option<DuplicatesStatus>,
@@ -95,8 +96,8 @@ pub(crate) fn run(_: &Args, context: &Context) -> Result<Exit> {
 }
 
 fn look(collection: &Collection, config: &Config) -> Result<Status> {
-    let crawl = crawl::Standing::read(&collection.frontier_dir())?;
-    let mut status = Status { crawl, sieve: last_sieve(collection), ..Status::default() };
+    let standing = crawl::Standing::read(&collection.frontier_dir())?;
+    let mut status = Status { standing, ..Status::default() };
     let mut pages_behind = false;
     let archive_dir = collection.archive_dir();
     if archive_dir.is_dir() {
@@ -107,6 +108,7 @@ fn look(collection: &Collection, config: &Config) -> Result<Status> {
         status.archive = ArchiveStatus { files, bytes };
         pages_behind = !jobs::is_extracted(collection, &extract_options(&config.crawl))?;
     }
+    status.crawl = crawl::read_report(&collection.frontier_dir())?;
     let has_pages = collection.pages_dir().join("directory").is_file();
     let table = has_pages.then(|| PageTable::open(&collection.pages_dir())).transpose()?;
     let directory = table.as_ref().map(PageTable::directory);
@@ -160,28 +162,76 @@ fn folder_bytes(dir: &Path) -> u64 {
     sizes.sum()
 }
 
+fn print_crawl(out: &mut impl Write, report: &Report) -> Result<()> {
+    let ended = if report.interrupted { "stopped" } else { "ended" };
+    writeln!(
+        out,
+        "last crawl  {ended} {}: {} new pages, {} requests, {} in {} s; {} hosts, {} URLs wait",
+        archive::date_text(report.finished_s),
+        report.pages_new,
+        report.requests,
+        talk::bytes(report.bytes),
+        report.elapsed_ms / 1000,
+        report.hosts,
+        report.waiting,
+    )?;
+    if report.recrawled {
+        let Report { unchanged, changed, deleted, .. } = report;
+        writeln!(
+            out,
+            "            known pages: {unchanged} unchanged, {changed} changed, {deleted} gone"
+        )?;
+    }
+    let robots = BTreeMap::from([("robots.txt".to_owned(), report.forbidden_by_robots)]);
+    for (name, counts) in [
+        ("failed", &report.failures),
+        ("refused", &report.refused),
+        ("forbidden", &robots),
+        ("dropped", &report.dropped),
+    ] {
+        let counts = list(counts);
+        if !counts.is_empty() {
+            writeln!(out, "            {name}: {counts}")?;
+        }
+    }
+    for aside in &report.aside {
+        writeln!(out, "            set aside {}: {}", aside.host, talk::plain(&aside.why))?;
+    }
+    print_sieve(out, &report.sieve)
+}
+
+fn print_sieve(out: &mut impl Write, sieve: &SieveReport) -> Result<()> {
+    writeln!(
+        out,
+        "sieve       {}, {} URLs offered, {} new; the cache caught {:.0} % of the links; {} memory, {} disk",
+        sieve.kind,
+        sieve.offered,
+        sieve.emitted,
+        100.0 * sieve.cache_hit_rate,
+        talk::bytes(sieve.memory_bytes),
+        talk::bytes(sieve.disk_bytes),
+    )?;
+    writeln!(
+        out,
+        "            expected signature collisions {:.1e}, false positives {:.1e} ({:.1e} planned)",
+        sieve.expected_collisions, sieve.false_positive_rate, sieve.planned_false_positive_rate,
+    )?;
+    Ok(())
+}
+
 fn print(status: &Status) -> Result<()> {
     let mut out = std::io::stdout().lock();
     let archive = &status.archive;
     writeln!(out, "archive     {} files, {}", archive.files, talk::bytes(archive.bytes))?;
-    if status.crawl.paused {
+    if status.standing.paused {
         writeln!(out, "crawl       paused; remove frontier/pause to go on")?;
     }
-    if let Some(since_s) = status.crawl.recrawl_since_s {
+    if let Some(since_s) = status.standing.recrawl_since_s {
         let since = archive::date_text(since_s);
         writeln!(out, "crawl       a recrawl since {since} is not over: `crivello crawl` goes on")?;
     }
-    if let Some(sieve) = &status.sieve {
-        writeln!(
-            out,
-            "sieve       {}, {} URLs seen; expected signature collisions {:.1e}, false positives {:.1e} ({:.1e} planned); the cache caught {:.0} % of the links",
-            sieve.kind,
-            sieve.seen,
-            sieve.expected_collisions,
-            sieve.false_positive_rate,
-            sieve.planned_false_positive_rate,
-            100.0 * sieve.cache_hit_rate
-        )?;
+    if let Some(report) = &status.crawl {
+        print_crawl(&mut out, report)?;
     }
     if let Some(pages) = &status.pages {
         writeln!(

@@ -69,7 +69,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     let crawled = if imported {
         None
     } else {
-        Some(fetch(&collection, &config.crawl, &seeds, &stop, context)?)
+        Some(fetch(&collection, &config.crawl, &seeds, &runtime, &stop, context)?)
     };
     if crawled.as_ref().is_some_and(|report| report.interrupted) {
         return Ok(Exit::Interrupted);

@@ -1,18 +1,29 @@
 //! `crivello why`: everything the collection knows about one URL.
+//!
+//! What lives here: the questions, and how the answers are told. Where a URL was found is asked of
+//! [`found_on`] alone. What does not: the rules of a crawl and how records are read (`crawl`).
+//!
+//! **Invariant.** The verdict is the first thing that holds, in the order in which a crawl decides:
+//! fetched, imported, never seen, refused, given up, its host set aside, forbidden, failed, not to be
+//! followed, waiting.
 
 use std::io::Write as _;
 
 use anyhow::Result;
-use archive::{Archive, Record};
+use archive::{Archive, ArchiveError, Record};
+use crawl::{AsideHost, Mention, Mentions, Report, RobotsSaying};
 use jobs::{Collection, Folding, PageTable};
 use page::Url;
 use serde::Serialize;
 
+use super::crawl::list;
 use crate::config::Config;
 use crate::context::{Context, Exit, Usage};
+use crate::pipeline::extract_options;
+use crate::talk;
 
-/// Linking pages that are listed.
-const LINKING_MAX: usize = 20;
+/// Places where it was found that are listed.
+const FOUND_MAX: usize = 20;
 
 /// Redirects of a robots.txt that are followed, as a crawl does.
 const ROBOTS_HOPS_MAX: usize = 5;
@@ -28,13 +39,21 @@ pub(crate) struct Args {
 #[derive(Default, Serialize)]
 struct Why {
     url: String,
+    /// In one sentence.
+    verdict: String,
+    /// Whether a crawl began with it.
+    seed: bool,
     /// Why a crawl would not take it.
     refused: Option<String>,
     /// The URL it is visited under, if another.
     visited_as: Option<String>,
     /// What robots.txt of its host says.
     robots: Option<String>,
-    /// Date and status of each capture.
+    /// Whether that is a no.
+    forbidden: bool,
+    /// Why its host was set aside when the last crawl ended.
+    aside: Option<AsideHost>,
+    /// Every visit, oldest first.
     captures: Vec<Capture>,
     /// What the newest capture is.
     standing: Option<String>,
@@ -42,16 +61,28 @@ struct Why {
     folded_behind: Option<String>,
     /// Pages that stand behind it.
     copies: Vec<String>,
-    /// Pages that link to it.
-    linked_from: Vec<String>,
+    /// Where it was found, the first of them.
+    found_on: Vec<Found>,
 }
 
+/// A visit.
 #[derive(Serialize)]
 struct Capture {
     date_s: i64,
+    /// The status of the answer, or `-`.
     status: String,
+    /// Why there was no answer.
+    failure: Option<String>,
     file: String,
     offset: u64,
+}
+
+/// A place where a URL was found.
+#[derive(Serialize)]
+struct Found {
+    url: String,
+    date_s: i64,
+    how: Mention,
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
@@ -59,13 +90,18 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     let config = context.config(&collection)?;
     let url = read(&args.url).map_err(|error| Usage(format!("{}: {error}", args.url)))?;
     let mut why = Why { url: url.to_string(), ..Why::default() };
+    let report = crawl::read_report(&collection.frontier_dir())?.unwrap_or_default();
     ask_crawl(&mut why, &url, &collection, &config)?;
+    ask_report(&mut why, &url, &report);
     ask_pages(&mut why, &collection)?;
-    let unknown = why.captures.is_empty() && why.standing.is_none() && why.linked_from.is_empty();
+    why.found_on = found_on(&url, &collection, &config)?;
+    let unknown =
+        why.captures.is_empty() && why.standing.is_none() && why.found_on.is_empty() && !why.seed;
+    why.verdict = verdict(&why, &report, &config);
     if context.json {
         context.print_json(&why)?;
     } else {
-        print(&why, unknown)?;
+        print(&why)?;
     }
     Ok(if unknown { Exit::NothingFound } else { Exit::Done })
 }
@@ -82,6 +118,7 @@ fn read(text: &str) -> Result<Url> {
 fn ask_crawl(why: &mut Why, url: &Url, collection: &Collection, config: &Config) -> Result<()> {
     let archive = Archive::open(&collection.archive_dir())?;
     let seeds = crawl::read_seeds(&collection.frontier_dir())?;
+    why.seed = seeds.contains(url);
     let rules = crawl::Rules::new(&config.crawl, &seeds)?;
     if url.has_host() {
         let verdict = rules.check(url).and_then(|()| rules.check_links_to(url));
@@ -90,41 +127,63 @@ fn ask_crawl(why: &mut Why, url: &Url, collection: &Collection, config: &Config)
         why.visited_as = (visited != *url).then(|| visited.into());
     }
     for capture in archive.captures(url.as_str())? {
+        let failure = match capture.status {
+            Some(_) => None,
+            None => crawl::read_failure(&archive.read(&capture.location)?),
+        };
         why.captures.push(Capture {
             date_s: capture.date_s,
             status: capture.status.map_or_else(|| "-".to_owned(), |status| status.to_string()),
+            failure: failure.map(|failure| failure.to_string()),
             file: capture.location.file,
             offset: capture.location.offset,
         });
     }
-    if let Some(record) = robots_of(&archive, url)? {
-        why.robots = crawl::explain_robots(&record, url, &config.crawl.user_agent);
+    if let Some(saying) = robots_of(&archive, url, &config.crawl.user_agent)? {
+        (why.forbidden, why.robots) = (!saying.allowed, Some(saying.why));
     }
     Ok(())
 }
 
-/// The newest answer to the question for the robots.txt of a URL's host, redirects followed.
-fn robots_of(archive: &Archive, url: &Url) -> Result<Option<Record>> {
+/// What the newest robots.txt of a URL's host says of it, redirects followed.
+fn robots_of(archive: &Archive, url: &Url, user_agent: &str) -> Result<Option<RobotsSaying>> {
     let Ok(mut at) = url.join("/robots.txt") else { return Ok(None) };
     for _ in 0..=ROBOTS_HOPS_MAX {
-        let captures = archive.captures(at.as_str())?;
-        let answered = captures.into_iter().rfind(|capture| capture.status.is_some());
-        let Some(capture) = answered else { return Ok(None) };
+        let mut captures = archive.captures(at.as_str())?;
+        let answered = captures.iter().rposition(|capture| capture.status.is_some());
+        let Some(answered) = answered else {
+            let Some(last) = captures.last() else { return Ok(None) };
+            let failure = crawl::read_failure(&archive.read(&last.location)?);
+            return Ok(failure.map(|failure| RobotsSaying {
+                allowed: false,
+                why: format!("it cannot be had ({failure}), so nothing is allowed"),
+            }));
+        };
+        let capture = captures.swap_remove(answered);
         let record = archive.read(&capture.location)?;
         let redirect = matches!(capture.status, Some(300..=399));
-        let next = archive::parse_http(&record.block).ok().filter(|_| redirect);
-        let next = next.and_then(|answer| at.join(answer.header("location")?).ok());
-        match next {
+        match location(&record, &at).filter(|_| redirect) {
             Some(next) => at = next,
-            None => return Ok(Some(record)),
+            None => return Ok(crawl::explain_robots(&record, url, user_agent)),
         }
     }
     Ok(None)
 }
 
-/// The page table, the duplicates and the links.
+fn location(record: &Record, base: &Url) -> Option<Url> {
+    let answer = archive::parse_http(&record.block).ok()?;
+    base.join(answer.header("location")?).ok()
+}
+
+/// What the last crawl said of its host when it ended.
+fn ask_report(why: &mut Why, url: &Url, report: &Report) {
+    let host = url.origin().ascii_serialization();
+    why.aside = report.aside.iter().find(|aside| aside.host == host).cloned();
+}
+
+/// The page table and the duplicates.
 fn ask_pages(why: &mut Why, collection: &Collection) -> Result<()> {
-    if !collection.pages_dir().join("directory").is_file() {
+    if !has_table(collection) {
         return Ok(());
     }
     let table = PageTable::open(&collection.pages_dir())?;
@@ -143,22 +202,128 @@ fn ask_pages(why: &mut Why, collection: &Collection) -> Result<()> {
     } else if let Some(what) = directory.other(&why.url) {
         why.standing = Some(format!("no page: {what}"));
     }
-    table.each_live(&mut |place, page| {
-        let links = page.links.iter().any(|link| link.url == why.url);
-        if links && why.linked_from.len() < LINKING_MAX {
-            why.linked_from.push(entries[place].url.clone());
-        }
-        Ok(())
-    })?;
     Ok(())
 }
 
-fn print(why: &Why, unknown: bool) -> Result<()> {
+fn has_table(collection: &Collection) -> bool {
+    collection.pages_dir().join("directory").is_file()
+}
+
+/// Where a URL was found: in the page table if that is as new as the archive and has it, otherwise in
+/// the archive itself, which also knows of redirects and sitemaps.
+fn found_on(url: &Url, collection: &Collection, config: &Config) -> Result<Vec<Found>> {
+    if has_table(collection) && jobs::is_extracted(collection, &extract_options(&config.crawl))? {
+        let found = found_in_table(url, collection)?;
+        if !found.is_empty() {
+            return Ok(found);
+        }
+    }
+    found_in_archive(url, collection, config)
+}
+
+fn found_in_table(url: &Url, collection: &Collection) -> Result<Vec<Found>> {
+    let table = PageTable::open(&collection.pages_dir())?;
+    let entries = table.directory().entries();
+    let mut found = Vec::new();
+    table.each_live(&mut |place, page| {
+        let mut links = page.links.iter().filter(|link| link.url == url.as_str()).peekable();
+        if links.peek().is_some() && found.len() < FOUND_MAX {
+            let nofollow = links.all(|link| link.nofollow);
+            found.push(Found {
+                url: entries[place].url.clone(),
+                date_s: entries[place].date_s,
+                how: if nofollow { Mention::Nofollow } else { Mention::Link },
+            });
+        }
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+fn found_in_archive(url: &Url, collection: &Collection, config: &Config) -> Result<Vec<Found>> {
+    let archive = Archive::open(&collection.archive_dir())?;
+    let mentions = Mentions::new(&config.crawl)?;
+    let mut found = Vec::new();
+    for record in archive.records() {
+        let record = match record {
+            Ok(record) => record,
+            Err(error @ ArchiveError::Io { .. }) => return Err(error.into()),
+            // What cannot be read says nothing.
+            Err(_) => continue,
+        };
+        if let Some(how) = mentions.find(&record, url.as_str()) {
+            let from = record.target.unwrap_or_default();
+            found.push(Found { url: from, date_s: record.date_s, how });
+        }
+        if found.len() == FOUND_MAX {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+/// What became of it, in a sentence.
+fn verdict(why: &Why, report: &Report, config: &Config) -> String {
+    if let Some(last) = why.captures.iter().rfind(|capture| capture.failure.is_none()) {
+        return match last.status.as_str() {
+            // 304 says that an earlier capture still holds.
+            "200" | "304" => "fetched".to_owned(),
+            "301" | "302" | "303" | "307" | "308" => "fetched: it redirects".to_owned(),
+            status if status == "429" || status.starts_with('5') => {
+                let times = why.captures.len();
+                format!("failed: the server answered {status} to the last of {times} requests")
+            }
+            status => format!("fetched: the server answered {status}"),
+        };
+    }
+    if why.standing.is_some() {
+        return "imported".to_owned();
+    }
+    let followed = why.seed || why.found_on.iter().any(|found| found.how.is_followed());
+    if !followed && why.found_on.is_empty() && why.captures.is_empty() {
+        return "never seen: not fetched, and nothing that was fetched names it".to_owned();
+    }
+    if let Some(refused) = &why.refused {
+        return format!("refused: {refused}");
+    }
+    let tries = why.captures.len();
+    let last = why.captures.last().and_then(|capture| capture.failure.as_deref());
+    if let Some(last) = last.filter(|_| tries > usize::from(config.crawl.retries)) {
+        return format!("given up after {tries} failures, at last {last}");
+    }
+    if let Some(aside) = &why.aside {
+        return format!("waiting, because its host is set aside: {}", aside.why);
+    }
+    if let Some(robots) = why.robots.as_ref().filter(|_| why.forbidden) {
+        return format!("forbidden by robots.txt: {robots}");
+    }
+    if let Some(last) = last {
+        return format!("failed {tries} times, at last {last}; a crawl tries it again");
+    }
+    if !followed {
+        return "not followed: only links that say nofollow lead to it".to_owned();
+    }
+    waiting(report)
+}
+
+fn waiting(report: &Report) -> String {
+    if !report.dropped.is_empty() {
+        return format!(
+            "waiting, or dropped by a limit: {} URLs wait since the last crawl, and these were dropped: {}",
+            report.waiting,
+            list(&report.dropped)
+        );
+    }
+    format!(
+        "waiting: {} URLs were in the queue when the last crawl ended, and `crivello crawl` goes on with them",
+        report.waiting
+    )
+}
+
+fn print(why: &Why) -> Result<()> {
     let mut out = std::io::stdout().lock();
     writeln!(out, "{}", why.url)?;
-    if unknown {
-        writeln!(out, "  never seen: not fetched, and no page of the collection links to it")?;
-    }
+    writeln!(out, "  {}", talk::plain(&why.verdict))?;
     if let Some(refused) = &why.refused {
         writeln!(out, "  a crawl refuses it: {refused}")?;
     }
@@ -168,10 +333,19 @@ fn print(why: &Why, unknown: bool) -> Result<()> {
     if let Some(robots) = &why.robots {
         writeln!(out, "  robots.txt: {robots}")?;
     }
+    if let Some(aside) = &why.aside {
+        let until = aside.until_s.map(archive::date_text);
+        let until =
+            until.map_or_else(|| "until a later crawl".to_owned(), |s| format!("until {s}"));
+        writeln!(out, "  its host was set aside {until}: {}", talk::plain(&aside.why))?;
+    }
     for capture in &why.captures {
-        let (status, file) = (&capture.status, &capture.file);
-        let date = archive::date_text(capture.date_s);
-        writeln!(out, "  captured {date}, status {status}, in {file} at {}", capture.offset)?;
+        let (file, date) = (&capture.file, archive::date_text(capture.date_s));
+        let what = match &capture.failure {
+            Some(failure) => format!("failed {date}, {}", talk::plain(failure)),
+            None => format!("captured {date}, status {}", capture.status),
+        };
+        writeln!(out, "  {what}, in {file} at {}", capture.offset)?;
     }
     if let Some(standing) = &why.standing {
         writeln!(out, "  it is {standing}")?;
@@ -182,8 +356,18 @@ fn print(why: &Why, unknown: bool) -> Result<()> {
     for copy in &why.copies {
         writeln!(out, "  represents {copy}")?;
     }
-    for from in &why.linked_from {
-        writeln!(out, "  linked from {from}")?;
+    if why.seed {
+        writeln!(out, "  a crawl began with it")?;
+    }
+    for Found { url, date_s, how } in &why.found_on {
+        let how = match how {
+            Mention::Link => "linked from",
+            Mention::Nofollow => "linked with nofollow from",
+            Mention::Redirect => "redirected to from",
+            Mention::Sitemap => "in the sitemap",
+            Mention::Robots => "a sitemap named in",
+        };
+        writeln!(out, "  {how} {url}, {}", archive::date_text(*date_s))?;
     }
     Ok(())
 }

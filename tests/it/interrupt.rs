@@ -149,7 +149,7 @@ fn a_recrawl_killed_again_and_again_asks_nothing_twice_that_was_answered() {
         kill_after(&sandbox, &["crawl", "--dir", "web", "--recrawl"], Duration::from_millis(250));
     assert!(at_work, "the recrawl is too short");
     let status = sandbox.json(&["status", "--dir", "web"]);
-    assert!(status["crawl"]["recrawl_since_s"].is_i64(), "{status}");
+    assert!(status["standing"]["recrawl_since_s"].is_i64(), "{status}");
     for _ in 0..10 {
         kills += u64::from(kill_after(&sandbox, &["crawl", "--dir", "web"], pauses.next(150)));
     }

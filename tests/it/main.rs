@@ -10,3 +10,4 @@ mod tidy;
 mod up;
 mod webdriver;
 mod whole_way;
+mod why;

@@ -392,27 +392,45 @@ fn wait_ms(value: &str, now_s: i64) -> Option<u64> {
     Some(date_s.saturating_sub(u64::try_from(now_s).ok()?).saturating_mul(1000))
 }
 
-/// What the robots.txt in `record` says to `user_agent` about `url`, in words; `None` if the
-/// record is no answer.
-pub fn explain_robots(record: &archive::Record, url: &Url, user_agent: &str) -> Option<String> {
+/// What a robots.txt says about a URL.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RobotsSaying {
+    /// Whether it may be fetched.
+    pub allowed: bool,
+    /// Why, in words.
+    pub why: String,
+}
+
+/// What the robots.txt in `record` says to `user_agent` about `url`; `None` if the record is no
+/// answer.
+pub fn explain_robots(
+    record: &archive::Record,
+    url: &Url,
+    user_agent: &str,
+) -> Option<RobotsSaying> {
+    let say = |allowed, why: String| Some(RobotsSaying { allowed, why });
     let http = archive::parse_http(&record.block).ok()?;
     match http.status {
         200..=299 => {}
         500..=599 | 429 => {
-            return Some(format!("robots.txt answered {}, so nothing is allowed", http.status));
+            let why = format!("robots.txt answered {}, so nothing is allowed", http.status);
+            return say(false, why);
         }
-        status => return Some(format!("robots.txt answered {status}, so everything is allowed")),
+        status => {
+            return say(true, format!("robots.txt answered {status}, so everything is allowed"));
+        }
     }
     let Ok(body) = http.decoded_body(robots::BYTES_MAX) else {
-        return Some("robots.txt cannot be decoded, so nothing is allowed".to_owned());
+        return say(false, "robots.txt cannot be decoded, so nothing is allowed".to_owned());
     };
     let (_, path) = Site::split(url.as_str())?;
     let verdict = Robots::parse(&body, agent_name(user_agent)).allows(path);
-    Some(match (verdict.allowed, verdict.line) {
+    let why = match (verdict.allowed, verdict.line) {
         (true, Some(line)) => format!("allowed by line {line}"),
         (false, Some(line)) => format!("forbidden by line {line}"),
         (_, None) => "no line speaks of it, so it is allowed".to_owned(),
-    })
+    };
+    say(verdict.allowed, why)
 }
 
 #[cfg(test)]

@@ -22,6 +22,7 @@ use crate::rules;
 /// The table `[crawl]`. A missing key has its default; an unknown key is an error.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a key of its own")]
 pub struct Config {
     /// What the crawler calls itself. The letters before the first `/`, space or digit are the
     /// name that robots.txt files address.
@@ -214,6 +215,13 @@ pub struct Config {
     /// The longest time after which a page is due again, in seconds.
     pub recrawl_max_s: u64,
 
+    /// Address and port where a running crawl tells how it stands, as a page and for Prometheus;
+    /// empty for nowhere.
+    pub metrics: String,
+
+    /// Whether what is fetched is archived. `false` is for measuring: everything is done but that,
+    /// so nothing is left of the crawl and it cannot be resumed.
+    pub store: bool,
     /// Size at which the archive begins its next file, in bytes.
     pub archive_file_bytes_max: u64,
     /// Effort of the archive's compression, from 1 (fast) to 9 (small).
@@ -410,6 +418,8 @@ impl Default for Config {
             recrawl: Recrawl::default(),
             recrawl_min_s: 24 * 3600,
             recrawl_max_s: 90 * 24 * 3600,
+            metrics: String::new(),
+            store: true,
             archive_file_bytes_max: 1 << 30,
             gzip_level: 1,
         }
@@ -465,11 +475,17 @@ impl Config {
         rules::prefixes(self)?;
         rules::patterns(self)?;
         Filters::compile(self)?;
+        if !self.metrics.is_empty() && self.metrics.parse::<SocketAddr>().is_err() {
+            return wrong("metrics", "it must be an address and a port, such as `127.0.0.1:9700`");
+        }
         if self.agent >= self.agents {
             return wrong("agent", "it must be less than `agents`");
         }
         if self.recrawl_min_s > self.recrawl_max_s {
             return wrong("recrawl_min_s", "it must not be more than `recrawl_max_s`");
+        }
+        if !self.store && self.recrawl != Recrawl::Never {
+            return wrong("recrawl", "it must be \"never\" where `store` is false");
         }
         if !(1..=9).contains(&self.gzip_level) {
             return wrong("gzip_level", "it must be between 1 and 9");

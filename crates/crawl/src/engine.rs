@@ -9,6 +9,7 @@
 //! holds more and a slow stage slows the others down. When [`run`] returns, its threads have ended
 //! and what they archived is on the medium.
 
+use std::collections::VecDeque;
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -31,16 +32,25 @@ use crate::fetch::{Fetched, Fetcher};
 use crate::frontier::Frontier;
 use crate::guard::Guard;
 use crate::outcome::{Task, Visit};
-use crate::parser::{Dead, Event, PARSER, Parser};
+use crate::parser::{Dead, Event, PARSER, Parser, Store};
 use crate::recrawl::{Epoch, Known};
 use crate::replay::{Replay, Replayed};
-use crate::report::{Report, Snapshot};
+use crate::report::{Census, Report, Snapshot, write_report};
 use crate::rules::Rules;
 use crate::seeds::{Seed, all_seeds, write_seeds};
 use crate::standing::PAUSE;
 
 /// How often the watcher is told, and the stop flag looked at.
 const WATCH_MS: u64 = 200;
+
+/// How often the hosts are counted by what they are doing, at most.
+const CENSUS_MS: u64 = 200;
+
+/// How many hosts make that pause a millisecond longer: so it costs a small part of a percent.
+const CENSUS_HOSTS_PER_MS: u64 = 50;
+
+/// Over how long a time pages a second are counted.
+const RATE_MS: u64 = 3_000;
 
 /// How long visits under way may take to end when the crawl is stopped.
 const STOP_MS: u64 = 3_000;
@@ -84,7 +94,7 @@ pub fn run(
     let answers = Arc::new(Answers::new(&config, rules.clone()));
     let first = first_urls(&dirs.frontier, &seeds, &rules, &config)?;
     let pause = Pause::new(dirs.frontier.join(PAUSE));
-    let mut teller = Teller { clock: Arc::clone(&clock), watch, started_ms, told_ms: None, pause };
+    let mut teller = Teller::new(Arc::clone(&clock), watch, started_ms, pause);
     let tick = &mut |frontier: &Frontier| teller.tell(frontier);
     let replay =
         Replay { dirs, config: &config, logs: &logs, answers: &answers, clock: &*clock, stop };
@@ -102,7 +112,9 @@ pub fn run(
     }
     coordinator.teller.told_ms = None;
     coordinator.teller.tell(&coordinator.frontier);
-    Ok(coordinator.report(&replayed, started_ms))
+    let report = coordinator.report(&replayed, started_ms);
+    write_report(&dirs.frontier, &report)?;
+    Ok(report)
 }
 
 /// Keeps a second crawl away from the folder as long as the file is open.
@@ -164,8 +176,7 @@ impl Coordinator<'_> {
             for _ in 0..config.parsers {
                 let parser = Parser {
                     answers: Arc::clone(answers),
-                    archive: WarcWriter::create(&dirs.archive, writer_options(config))?,
-                    log: logs.writer(),
+                    store: store(dirs, config, logs)?,
                     clock: Arc::clone(&self.clock),
                     user_agent: config.user_agent_header(),
                 };
@@ -254,15 +265,23 @@ impl Coordinator<'_> {
     }
 
     fn report(&self, replayed: &Replayed, started_ms: u64) -> Report {
-        Report {
+        let (now_ms, finished_s) = (self.clock.now_ms(), self.clock.unix_s());
+        let mut report = Report {
             damaged: replayed.damaged,
             resumed: replayed.resumed,
             interrupted: self.stop.load(Ordering::Relaxed),
             recrawled: replayed.known.is_some(),
-            paused_ms: self.teller.pause.total_ms(self.clock.now_ms()),
-            elapsed_ms: self.clock.now_ms().saturating_sub(started_ms),
+            paused_ms: self.teller.pause.total_ms(now_ms),
+            finished_s,
+            elapsed_ms: now_ms.saturating_sub(started_ms),
             ..self.frontier.report()
+        };
+        for aside in &mut report.aside {
+            let left_ms = aside.until_ms.map(|until_ms| until_ms.saturating_sub(now_ms));
+            let left_s = left_ms.and_then(|left_ms| i64::try_from(left_ms / 1000).ok());
+            aside.until_s = left_s.map(|left_s| finished_s.saturating_add(left_s));
         }
+        report
     }
 }
 
@@ -273,18 +292,52 @@ struct Teller<'a> {
     started_ms: u64,
     told_ms: Option<u64>,
     pause: Pause,
+    /// Moments of the last few seconds, each with the pages had by then.
+    recent: VecDeque<(u64, u64)>,
+    census: Census,
+    census_ms: Option<u64>,
 }
 
-impl Teller<'_> {
+impl<'a> Teller<'a> {
+    fn new(
+        clock: Arc<dyn Clock>,
+        watch: &'a (dyn Fn(&Snapshot) + Sync),
+        started_ms: u64,
+        pause: Pause,
+    ) -> Teller<'a> {
+        let (recent, census) = (VecDeque::new(), Census::default());
+        Teller { clock, watch, started_ms, told_ms: None, pause, recent, census, census_ms: None }
+    }
+
     /// Tells, if it is time to.
     fn tell(&mut self, frontier: &Frontier) {
         let now_ms = self.clock.now_ms();
         if self.told_ms.is_none_or(|told_ms| now_ms >= told_ms + WATCH_MS) {
             self.told_ms = Some(now_ms);
-            let elapsed_ms = now_ms.saturating_sub(self.started_ms);
-            let paused = self.pause.since_ms.is_some();
-            (self.watch)(&Snapshot { paused, elapsed_ms, ..frontier.snapshot() });
+            let mut snapshot = frontier.snapshot();
+            // The more hosts there are, the longer it takes to look at them all.
+            let pause_ms = CENSUS_MS.max(snapshot.hosts / CENSUS_HOSTS_PER_MS);
+            if self.census_ms.is_none_or(|census_ms| now_ms >= census_ms + pause_ms) {
+                (self.census, self.census_ms) = (frontier.census(now_ms), Some(now_ms));
+            }
+            snapshot.paused = self.pause.since_ms.is_some();
+            snapshot.elapsed_ms = now_ms.saturating_sub(self.started_ms);
+            snapshot.pages_per_s = self.rate(now_ms, snapshot.pages_had());
+            snapshot.census = self.census;
+            (self.watch)(&snapshot);
         }
+    }
+
+    /// Pages a second lately.
+    fn rate(&mut self, now_ms: u64, pages: u64) -> f64 {
+        self.recent.push_back((now_ms, pages));
+        while self.recent.front().is_some_and(|&(then_ms, _)| then_ms + RATE_MS < now_ms) {
+            self.recent.pop_front();
+        }
+        let &(then_ms, then) = self.recent.front().unwrap_or(&(now_ms, pages));
+        #[expect(clippy::cast_precision_loss, reason = "a few seconds and their pages")]
+        let (pages, ms) = ((pages - then) as f64, (now_ms - then_ms).max(1) as f64);
+        pages / ms * 1000.0
     }
 }
 
@@ -359,10 +412,16 @@ fn spawn<'scope>(
         .map_err(|source| CrawlError::Start { source })
 }
 
-fn writer_options(config: &Config) -> WriterOptions {
-    WriterOptions {
+/// Where a parser archives; `None` if nothing is to be stored.
+fn store(dirs: &Dirs, config: &Config, logs: &VisitLogs) -> Result<Option<Store>, CrawlError> {
+    if !config.store {
+        return Ok(None);
+    }
+    let options = WriterOptions {
         software: config.user_agent.clone(),
         file_bytes_max: config.archive_file_bytes_max,
         gzip_level: config.gzip_level,
-    }
+    };
+    let archive = WarcWriter::create(&dirs.archive, options)?;
+    Ok(Some(Store { archive, log: logs.writer() }))
 }

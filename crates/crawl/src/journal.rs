@@ -145,9 +145,8 @@ pub(crate) fn write_answer(
         payload_offset: request.len(),
     })?;
     let found = earlier.filter(|earlier| earlier.is_same(answer));
-    let headers = answer.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
     let body: &[u8] = if found.is_some() { &[] } else { &answer.body };
-    let (block, payload_offset) = http_block(&answer.status_line, headers, body);
+    let (block, payload_offset) = answer_block(answer, body);
     let notes = notes(visit);
     let revisit = found.map(|found| revisit(found, answer)).unwrap_or_default();
     let before = earlier.map(|earlier| earlier.status.to_string());
@@ -173,6 +172,12 @@ pub(crate) fn write_answer(
         payload_offset: if found.is_some() { 0 } else { payload_offset },
     })?;
     Ok(Written { block, location, unchanged: found.is_some() })
+}
+
+/// An answer with a body as an HTTP message, and where in it the body begins.
+pub(crate) fn answer_block(answer: &Answer, body: &[u8]) -> (Vec<u8>, usize) {
+    let headers = answer.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
+    http_block(&answer.status_line, headers, body)
 }
 
 /// What a revisit says of the record that it found again.
@@ -295,6 +300,17 @@ pub(crate) fn read_unstored(record: &Record) -> Option<Answered> {
         }
     }
     is_unstored.then_some(answered)
+}
+
+/// Why a visit had no answer, as its `metadata` record tells; `None` if the record is another one.
+pub fn read_failure(record: &Record) -> Option<Failure> {
+    if record.kind != Kind::Metadata {
+        return None;
+    }
+    let fields = parse_warc_fields(&record.block);
+    let find = |name: &str| fields.iter().find(|(key, _)| key == name).map(|(_, value)| value);
+    let kind = FailureKind::from_name(find("outcome")?)?;
+    Some(Failure { kind, detail: find("detail").cloned().unwrap_or_default() })
 }
 
 fn notes(visit: &Visit) -> Vec<(&'static str, String)> {

@@ -32,6 +32,8 @@ mod frontier;
 mod guard;
 mod health;
 mod journal;
+mod mention;
+mod metrics;
 mod normalisation;
 mod order;
 mod outcome;
@@ -49,7 +51,7 @@ mod standing;
 mod trap;
 mod workbench;
 
-pub use answer::explain_robots;
+pub use answer::{RobotsSaying, explain_robots};
 pub use assignment::{AgentId, Assignment, Modulo, Rendezvous};
 pub use clock::{Clock, SystemClock};
 pub use config::{
@@ -58,11 +60,14 @@ pub use config::{
 pub use engine::{Dirs, run};
 pub use error::CrawlError;
 pub use filter::{Facts, Filter, FilterError, Point};
+pub use journal::read_failure;
+pub use mention::{Mention, Mentions};
+pub use metrics::{Board, serve_metrics};
 pub use normalisation::Normalisation;
 pub use order::{CLASSES, Ranking, Waiting};
 pub use outcome::{Failure, FailureKind};
 pub use politeness::{Pace, Politeness};
-pub use report::{AsideHost, Report, SieveReport, Snapshot};
+pub use report::{AsideHost, Census, Report, SieveReport, Snapshot, read_report};
 pub use robots::{Robots, Verdict};
 pub use rules::{Refusal, Rules};
 pub use seeds::read_seeds;

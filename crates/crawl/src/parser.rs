@@ -10,7 +10,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use archive::{ArchiveError, WarcWriter, http_block, parse_http};
+use archive::{ArchiveError, WarcWriter, parse_http};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 
 use crate::answer::Answers;
@@ -18,7 +18,7 @@ use crate::checkpoint::{Circumstances, LogWriter, Settled};
 use crate::clock::Clock;
 use crate::fetch::{Answer, Catch, Fetched};
 use crate::journal::{self, Entry, Written};
-use crate::outcome::{Answered, Done, Outcome, Visit};
+use crate::outcome::{Answered, Done, Failure, Outcome, Visit};
 use crate::recrawl::Earlier;
 
 /// How long an archived record may wait to be on the medium.
@@ -40,8 +40,8 @@ pub(crate) enum Event {
 /// One parsing thread.
 pub(crate) struct Parser {
     pub(crate) answers: Arc<Answers>,
-    pub(crate) archive: WarcWriter,
-    pub(crate) log: LogWriter,
+    /// `None` if nothing is to be stored.
+    pub(crate) store: Option<Store>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) user_agent: String,
 }
@@ -50,9 +50,11 @@ impl Parser {
     /// Works until there is nothing more to come, or the archive fails.
     pub(crate) fn run(mut self, fetched: &Receiver<Fetched>, events: &Sender<Event>) {
         let mut dead = Dead { events, stage: PARSER, is_over: false };
-        let result = self.work(fetched, events);
-        self.log.try_flush();
-        let result = result.and_then(|()| self.archive.finish());
+        let mut result = self.work(fetched, events);
+        if let Some(mut store) = self.store {
+            store.log.try_flush();
+            result = result.and_then(|()| store.archive.finish());
+        }
         if let Err(error) = result {
             // If nobody listens any more, the crawl is over anyway.
             let _ = events.send(Event::Archive(error));
@@ -84,8 +86,10 @@ impl Parser {
             }
             let now_ms = self.clock.now_ms();
             if is_dirty && now_ms >= synced_ms + SYNC_MS {
-                self.archive.sync()?;
-                self.log.try_flush();
+                if let Some(store) = &mut self.store {
+                    store.archive.sync()?;
+                    store.log.try_flush();
+                }
                 (is_dirty, synced_ms) = (false, now_ms);
             }
         }
@@ -99,13 +103,8 @@ impl Parser {
                 Outcome::Answered(self.settle_answer(&visit, date_s, &answer, earlier.as_ref())?)
             }
             Err(failure) => {
-                let location = journal::write_failure(&mut self.archive, &visit, date_s, &failure)?;
-                if let Some(entry) = Entry::of(&visit, Some(failure.kind)) {
-                    let (url, location) = (visit.url(), &location);
-                    let (before, unchanged) = (0, false);
-                    let circumstances =
-                        Circumstances { url, entry, date_s, location, before, unchanged };
-                    self.log.push(location, &Settled::new(circumstances, None, None));
+                if let Some(store) = &mut self.store {
+                    store.keep_failure(&visit, date_s, &failure)?;
                 }
                 Outcome::Failed(failure)
             }
@@ -123,10 +122,16 @@ impl Parser {
         earlier: Option<&Earlier>,
     ) -> Result<Answered, ArchiveError> {
         let (url, depth) = (visit.url(), visit.page.depth);
+        let bytes = u64::try_from(answer.body.len()).unwrap_or(u64::MAX);
         let is_judged = earlier.is_none() && self.answers.may_refuse_to_store(visit.purpose());
         let judged = if is_judged { Some(self.judge(visit, date_s, answer)?) } else { None };
         let is_unstored = judged.as_ref().is_some_and(|judged| judged.is_unstored);
-        let archive = &mut self.archive;
+        let read = |http: &_| self.answers.read(visit.purpose(), &url, http, date_s, depth);
+        let Some(store) = &mut self.store else {
+            let (block, _) = journal::answer_block(answer, &answer.body);
+            return Ok(Answered { bytes, ..read(&parse_http(&block)?) });
+        };
+        let archive = &mut store.archive;
         let Written { block, location, unchanged } = match &judged {
             Some(judged) if is_unstored => Written {
                 block: Vec::new(),
@@ -136,24 +141,46 @@ impl Parser {
             _ => journal::write_answer(archive, visit, date_s, &self.user_agent, answer, earlier)?,
         };
         let http = if is_unstored { None } else { Some(parse_http(&block)?) };
-        let read = |http| self.answers.read(visit.purpose(), &url, http, date_s, depth);
         let answered = judged.or_else(|| http.as_ref().map(read)).unwrap_or_default();
-        let bytes = u64::try_from(answer.body.len()).unwrap_or(u64::MAX);
         let Some(entry) = Entry::of(visit, None) else { return Ok(answered) };
         let (location, before) = (&location, earlier.map_or(0, |earlier| earlier.status));
         let circumstances = Circumstances { url, entry, date_s, location, before, unchanged };
         let settled = Settled::new(circumstances, http.as_ref(), Some(answered));
-        self.log.push(location, &settled);
+        store.log.push(location, &settled);
         self.answers.know_body(&settled);
         Ok(Answered { bytes, ..settled.answered.unwrap_or_default() })
     }
 
     /// What an answer means, and whether it is to be archived.
     fn judge(&self, visit: &Visit, date_s: i64, answer: &Answer) -> Result<Answered, ArchiveError> {
-        let headers = answer.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
-        let (block, _) = http_block(&answer.status_line, headers, &answer.body);
+        let (block, _) = journal::answer_block(answer, &answer.body);
         let http = parse_http(&block)?;
         Ok(self.answers.judge(&visit.url(), &http, date_s, visit.page.depth))
+    }
+}
+
+/// Where a parser keeps what it gets.
+pub(crate) struct Store {
+    pub(crate) archive: WarcWriter,
+    pub(crate) log: LogWriter,
+}
+
+impl Store {
+    /// Archives that a visit had no answer, and puts it into the log.
+    fn keep_failure(
+        &mut self,
+        visit: &Visit,
+        date_s: i64,
+        failure: &Failure,
+    ) -> Result<(), ArchiveError> {
+        let location = journal::write_failure(&mut self.archive, visit, date_s, failure)?;
+        if let Some(entry) = Entry::of(visit, Some(failure.kind)) {
+            let (url, location) = (visit.url(), &location);
+            let (before, unchanged) = (0, false);
+            let circumstances = Circumstances { url, entry, date_s, location, before, unchanged };
+            self.log.push(location, &Settled::new(circumstances, None, None));
+        }
+        Ok(())
     }
 }
 

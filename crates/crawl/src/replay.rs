@@ -123,6 +123,9 @@ impl Replay<'_> {
 
     /// The recrawl that this run is, if it is one.
     fn again(&self, archive: &Archive) -> Result<Option<Again>, CrawlError> {
+        if !self.config.store {
+            return Ok(None);
+        }
         let (now_s, files) = (self.clock.unix_s(), archive.files());
         let begun = Epoch::begin(&self.dirs.frontier, self.config.recrawl, files, now_s)?;
         let Some(epoch) = begun else { return Ok(None) };

@@ -1,22 +1,53 @@
 //! What a crawl tells about itself: while it runs, and when it is over (W5).
 //!
-//! What lives here: the counts, as plain values. What does not: counting, which the frontier does.
+//! What lives here: the counts, as plain values, and `frontier/report.json`, which keeps those of the
+//! last run that came to its end (docs/formats/crawl-report.md). What does not: counting, which the
+//! frontier does, and how the counts look to a monitoring system (`metrics.rs`).
 //!
 //! **Invariant.** Counts only grow while a crawl runs, except those of what waits.
 
 use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::CrawlError;
+
+const NAME: &str = "report.json";
+
 /// The state of a crawl at one moment.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Snapshot {
     /// Pages archived in all, those of earlier runs included.
     pub pages: u64,
+    /// Pages archived by this run that were not known before.
+    pub pages_new: u64,
+    /// Known pages that this run asked for again and found as they were.
+    pub unchanged: u64,
+    /// Known pages that this run found changed.
+    pub changed: u64,
+    /// Known pages that this run found to be gone.
+    pub deleted: u64,
+    /// Pages a second over the last few seconds.
+    pub pages_per_s: f64,
     /// Requests made by this run.
     pub requests: u64,
     /// Bytes of bodies received by this run.
     pub bytes: u64,
+    /// Redirects met by this run.
+    pub redirects: u64,
+    /// Answers of this run by status.
+    pub statuses: BTreeMap<u16, u64>,
+    /// Links not for this crawl, by the name of the refusal; earlier runs included.
+    pub refused: BTreeMap<String, u64>,
+    /// URLs that a robots.txt forbids.
+    pub forbidden_by_robots: u64,
+    /// Visits given up, by the class of the failure.
+    pub failures: BTreeMap<String, u64>,
+    /// URLs dropped because of a limit, by the limit.
+    pub dropped: BTreeMap<String, u64>,
     /// URLs that wait for their visit.
     pub waiting: u64,
     /// Hosts known.
@@ -27,12 +58,50 @@ pub struct Snapshot {
     pub under_way: u64,
     /// Whether the run holds because of `frontier/pause`.
     pub paused: bool,
+    /// What the hosts are doing. It is counted less often than the rest where hosts are many.
+    pub census: Census,
+    /// How seen URLs are remembered.
+    pub sieve: SieveReport,
     /// Time since the run began.
     pub elapsed_ms: u64,
 }
 
+impl Snapshot {
+    /// Pages that this run had, new or known.
+    pub(crate) fn pages_had(&self) -> u64 {
+        self.pages_new + self.unchanged + self.changed
+    }
+
+    /// Pages a second since the run began.
+    pub fn mean_pages_per_s(&self) -> f64 {
+        #[expect(clippy::cast_precision_loss, reason = "counts of a crawl are far below 2^53")]
+        let (pages, ms) = (self.pages_had() as f64, self.elapsed_ms.max(1) as f64);
+        pages / ms * 1000.0
+    }
+}
+
+/// How many hosts are in which state.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Census {
+    /// May be visited at once.
+    pub ready: u64,
+    /// Keep the silence that is due between requests.
+    pub resting: u64,
+    /// Wait longer after a failure.
+    pub back_off: u64,
+    /// Are being visited.
+    pub visiting: u64,
+    /// Wait for the robots.txt that another host keeps for them.
+    pub asking: u64,
+    /// Are set aside.
+    pub aside: u64,
+    /// Have nothing to do.
+    pub idle: u64,
+}
+
 /// The outcome of a run.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Report {
     /// Pages archived in all, those of earlier runs included.
     pub pages: u64,
@@ -84,6 +153,8 @@ pub struct Report {
     pub recrawled: bool,
     /// How long it held because of `frontier/pause`.
     pub paused_ms: u64,
+    /// When it ended, in seconds since 1970.
+    pub finished_s: i64,
     /// How long it took.
     pub elapsed_ms: u64,
     /// How seen URLs were remembered.
@@ -91,16 +162,24 @@ pub struct Report {
 }
 
 /// A host that was set aside.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct AsideHost {
     /// Scheme, host and port.
     pub host: String,
     /// Why.
     pub why: String,
+    /// Until when, in seconds since 1970, as far as the run would have come back to it; a later
+    /// crawl tries it at once.
+    pub until_s: Option<i64>,
+    /// The same on the clock of the run.
+    #[serde(skip)]
+    pub(crate) until_ms: Option<u64>,
 }
 
 /// The counters of the sieve.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct SieveReport {
     /// Its kind, by the name in the configuration.
     pub kind: String,
@@ -139,4 +218,30 @@ impl SieveReport {
             disk_bytes: stats.disk_bytes,
         }
     }
+}
+
+/// The report of the last run that came to its end; `None` if there was none.
+pub fn read_report(frontier: &Path) -> Result<Option<Report>, CrawlError> {
+    let path = frontier.join(NAME);
+    let result = match fs::read(&path) {
+        Ok(bytes) => serde_json::from_slice(&bytes).map_err(io::Error::from),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => Err(error),
+    };
+    result.map(Some).map_err(|source| CrawlError::Io { path, source })
+}
+
+/// Keeps a report in place of the last one.
+pub(crate) fn write_report(frontier: &Path, report: &Report) -> Result<(), CrawlError> {
+    let path = frontier.join(NAME);
+    let fresh = frontier.join("report.json.tmp");
+    let write = || {
+        let mut file = File::create(&fresh)?;
+        serde_json::to_writer(&mut file, report)?;
+        file.write_all(b"\n")?;
+        file.sync_all()?;
+        fs::rename(&fresh, &path)?;
+        File::open(frontier)?.sync_all()
+    };
+    write().map_err(|source| CrawlError::Io { path: path.clone(), source })
 }

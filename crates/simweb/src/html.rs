@@ -1,6 +1,6 @@
 //! The skeleton of every page: head, navigation, prose, links, footer.
 
-use crate::prose::Voice;
+use crate::{prose::Voice, random::key};
 use jiff::civil::Date;
 use std::fmt::Write as _;
 
@@ -34,6 +34,9 @@ pub(crate) struct Sheet<'a> {
     pub(crate) navigation: &'a [Href],
     pub(crate) contents: &'a [Href],
     pub(crate) see_also: &'a [Href],
+    /// Links that go into further paragraphs, one each, until the page has `bytes_min`.
+    pub(crate) asides: &'a [Href],
+    pub(crate) bytes_min: usize,
 }
 
 impl Sheet<'_> {
@@ -65,6 +68,7 @@ impl Sheet<'_> {
         self.voice.push_body(self.draw, self.needle, &mut out);
         push_list(lexicon.contents, self.contents, &mut out);
         push_list(lexicon.see_also, self.see_also, &mut out);
+        self.push_asides(&mut out);
         let date = self.date.strftime(match self.voice.language().code() {
             "en" => "%-d %B %Y",
             _ => "%Y-%m-%d",
@@ -72,6 +76,23 @@ impl Sheet<'_> {
         let _ =
             write!(out, "</main>\n<footer>{} {date}</footer>\n</body>\n</html>\n", lexicon.updated);
         out
+    }
+}
+
+impl Sheet<'_> {
+    fn push_asides(&self, out: &mut String) {
+        for (number, href) in (1..).zip(self.asides.iter().cycle()) {
+            if out.len() >= self.bytes_min {
+                return;
+            }
+            out.push_str("<p>");
+            for sentence in 0..4 {
+                out.push_str(&self.voice.sentence(key(&[self.draw, number, sentence])));
+                out.push_str(self.voice.lexicon.space);
+            }
+            push_link(href, out);
+            out.push_str("</p>\n");
+        }
     }
 }
 

@@ -10,6 +10,8 @@ const PAGES_MAX: u32 = 1_000_000;
 const ADDRESSES_MAX: u32 = 60_000;
 /// Last edition: what each of them adds and takes away stays far from the middle of a site.
 pub(crate) const EDITION_MAX: u32 = 16;
+/// Most bytes that pages may be asked to have at least.
+const PAGE_BYTES_MAX: usize = 1 << 20;
 /// Longest mean latency.
 const LATENCY_MS_MAX: u64 = 60_000;
 
@@ -24,6 +26,13 @@ pub struct Options {
     pub pages_per_host: u32,
     /// Loopback addresses that the hosts share, from 127.0.1.1 on.
     pub addresses: u32,
+    /// Whether hosts are named by their addresses, `127.0.1.2` rather than `garden.localhost`, for
+    /// crawlers that cannot be told where names lead. Then there are no special hosts, and at least
+    /// as many addresses as hosts.
+    pub numeric: bool,
+    /// Bytes that every page of an ordinary host has at least; 0 leaves pages as they come. What is
+    /// added is prose with a link a paragraph.
+    pub page_bytes_min: usize,
     /// The port of all addresses; 0 lets [`crate::Server::start`] choose one.
     pub port: u16,
     /// Mean time before an answer; each one waits between half and one and a half times this.
@@ -47,6 +56,8 @@ impl Default for Options {
             hosts: 12,
             pages_per_host: 40,
             addresses: 64,
+            numeric: false,
+            page_bytes_min: 0,
             port: 0,
             latency_ms: 0,
             error_rate: 0.0,
@@ -73,6 +84,14 @@ impl Options {
         }
         if self.edition > EDITION_MAX {
             return Err(fault("edition", self.edition.to_string(), "at most 16"));
+        }
+        if self.numeric && (self.oddities || self.addresses <= self.hosts) {
+            let range = "more than the hosts, and without special hosts, where hosts are numeric";
+            return Err(fault("addresses", self.addresses.to_string(), range));
+        }
+        if self.page_bytes_min > PAGE_BYTES_MAX {
+            let value = self.page_bytes_min.to_string();
+            return Err(fault("page_bytes_min", value, "at most 1048576"));
         }
         if self.latency_ms > LATENCY_MS_MAX {
             return Err(fault("latency_ms", self.latency_ms.to_string(), "at most 60000"));

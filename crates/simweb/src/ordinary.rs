@@ -27,6 +27,8 @@ use jiff::{ToSpan as _, civil::Date};
 const BRANCH: u32 = 6;
 /// A linked page that robots.txt forbids, on every third host.
 const DRAFT: &str = "/drafts/unfinished.html";
+/// About what a paragraph of a page that is to be long comes to.
+const ASIDE_BYTES: usize = 512;
 const SECTIONS: [&str; 5] = ["notes", "guide", "stories", "letters", "archive"];
 
 /// What a key is drawn for.
@@ -39,6 +41,7 @@ enum Stream {
     Section,
     Voice,
     Edition,
+    Asides,
 }
 
 /// The pages of one ordinary host, or of the mirror.
@@ -188,6 +191,8 @@ impl<'a> Site<'a> {
             navigation: &navigation,
             contents: &contents,
             see_also: &see_also,
+            asides: &self.asides(number),
+            bytes_min: self.web.options().page_bytes_min,
         };
         Reply::ok("text/html; charset=utf-8", sheet.render().into_bytes())
             .validated(request, &etag, &modified)
@@ -222,6 +227,18 @@ impl<'a> Site<'a> {
             see_also.push(Href::to(self.web.url(host, &site.path(page)), site.title(page)));
         }
         (navigation, contents, see_also)
+    }
+
+    /// Links inside the host for the paragraphs of a page that is to be long.
+    fn asides(&self, number: u32) -> Vec<Href> {
+        let count = self.web.options().page_bytes_min.div_ceil(ASIDE_BYTES);
+        let mut random = Random::new(self.key(number, Stream::Asides));
+        let mut link = |_| {
+            let page =
+                u32::try_from(random.zipf(u64::from(self.first_pages()))).expect("below a u32");
+            Href::to(self.path(page), self.title(page))
+        };
+        (0..count).map(&mut link).collect()
     }
 
     /// A day in 2024 or 2025, a day more for each edition; the mirror's is forty days later.

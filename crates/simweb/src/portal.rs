@@ -81,6 +81,8 @@ pub(crate) fn answer(web: &Web, host: &Host, request: &Request<'_>) -> Reply {
         navigation: &[Href::to("/", lexicon.home)],
         contents: &contents,
         see_also: &[],
+        asides: &[],
+        bytes_min: 0,
     };
     Reply::ok("text/html; charset=utf-8", sheet.render().into_bytes()).validated(
         request,

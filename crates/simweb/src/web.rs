@@ -157,9 +157,10 @@ impl Web {
 
     fn add_host(&mut self, label: &str, kind: Kind) -> u32 {
         let number = u32::try_from(self.hosts.len()).expect("options limit the hosts");
-        let name = format!("{label}.localhost");
         let address =
             if kind == Kind::Dead { DEAD } else { nth_address(number % self.options.addresses) };
+        let name =
+            if self.options.numeric { address.to_string() } else { format!("{label}.localhost") };
         self.numbers.insert(name.clone(), number);
         self.hosts.push(Host { name, address, kind, number });
         number

@@ -223,6 +223,8 @@ fn identity(config: &Config, seeds: &[Url]) -> u64 {
         recrawl: same.recrawl,
         recrawl_min_s: same.recrawl_min_s,
         recrawl_max_s: same.recrawl_max_s,
+        metrics: same.metrics,
+        store: same.store,
         archive_file_bytes_max: same.archive_file_bytes_max,
         gzip_level: same.gzip_level,
         ..config.clone()

@@ -32,7 +32,7 @@ use crate::guard::Guard;
 use crate::journal::Entry;
 use crate::order::Ranking;
 use crate::outcome::{Answered, Done, Harvest, Outcome, Visit};
-use crate::report::{Report, SieveReport, Snapshot};
+use crate::report::{Census, Report, SieveReport, Snapshot};
 use crate::seeds::SITEMAP_PREFIX;
 use crate::site::Site;
 
@@ -274,7 +274,12 @@ impl Frontier {
     }
 
     pub(crate) fn snapshot(&self) -> Snapshot {
-        self.hosts.snapshot()
+        Snapshot { sieve: self.sieve_report(), ..self.hosts.snapshot() }
+    }
+
+    /// Counts the hosts by what they are doing; as long as the table of them.
+    pub(crate) fn census(&self, now_ms: u64) -> Census {
+        self.hosts.census(now_ms)
     }
 
     pub(crate) fn report(&self) -> Report {

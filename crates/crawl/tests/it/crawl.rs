@@ -202,7 +202,7 @@ fn robots_files_are_archived_and_can_be_asked() {
     let robots = archive.records().flatten().find(is_robots).expect("it was fetched");
     let explain = |path: &str| {
         let url = server.web().url(host, path).parse().expect("a URL");
-        explain_robots(&robots, &url, "crivello/0.1 (+http://x/)").expect("an answer")
+        explain_robots(&robots, &url, "crivello/0.1 (+http://x/)").expect("an answer").why
     };
     assert_eq!(explain("/private/diary.html"), "forbidden by line 4");
     assert_eq!(explain("/private/open/notes.html"), "allowed by line 5");

@@ -9,6 +9,7 @@ mod faults;
 mod filters;
 mod hostile;
 mod limits;
+mod metrics;
 mod names;
 mod order;
 mod pause;

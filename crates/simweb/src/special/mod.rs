@@ -222,6 +222,8 @@ fn page(web: &Web, host: &Host, plan: &Plan, request: &Request<'_>) -> Reply {
         navigation: &[Href::to("/", voice.lexicon.home)],
         contents: &plan.links,
         see_also: &[],
+        asides: &[],
+        bytes_min: 0,
     };
     let mut reply = Reply::ok(&plan.charset.content_type(), plan.charset.encode(&sheet.render()));
     reply.headers.extend(plan.headers.iter().cloned());

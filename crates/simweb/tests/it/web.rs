@@ -88,6 +88,8 @@ fn an_option_out_of_range_is_named() {
         ("hosts", Options { hosts: 0, ..Options::default() }),
         ("pages_per_host", Options { pages_per_host: 1_000_001, ..Options::default() }),
         ("addresses", Options { addresses: 0, ..Options::default() }),
+        ("addresses", Options { numeric: true, ..Options::default() }),
+        ("page_bytes_min", Options { page_bytes_min: 2 << 20, ..Options::default() }),
         ("latency_ms", Options { latency_ms: 60_001, ..Options::default() }),
         ("error_rate", Options { error_rate: f64::NAN, ..Options::default() }),
     ];
@@ -96,6 +98,25 @@ fn an_option_out_of_range_is_named() {
             Err(SimwebError::Option { option, .. }) => assert_eq!(option, name),
             other => panic!("{name}: {other:?}"),
         }
+    }
+}
+
+#[test]
+fn numeric_hosts_are_their_addresses_and_long_pages_are_long() {
+    let options = Options { numeric: true, oddities: false, addresses: 13, ..Options::default() };
+    let web = web(Options { page_bytes_min: 28_000, ..options });
+    for host in web.hosts() {
+        assert_eq!(host.name, host.address.to_string());
+    }
+    for (url, reply) in replies(&web).iter().filter(|(url, _)| !url.contains("//127.0.1.1:")) {
+        let length = reply.body.len();
+        assert_eq!(
+            (reply.status, (28_000..32_000).contains(&length)),
+            (200, true),
+            "{url}: {length}"
+        );
+        let links = reply.body.windows(8).filter(|bytes| bytes == b"<a href=").count();
+        assert!((40..120).contains(&links), "{url} has {links} links");
     }
 }
 

@@ -1,0 +1,188 @@
+//! `crivello why` for every fate that a URL can have, on a web whose truth is known.
+
+use serde_json::Value;
+use simweb::{Kind, Server};
+
+use super::sandbox::{Sandbox, get, small_web, truth};
+
+/// The answer about a URL, whatever the exit code.
+fn why(sandbox: &Sandbox, url: &str) -> Value {
+    let ran = sandbox.run(&["why", "--dir", "web", "--json", url]);
+    assert!(matches!(ran.code, 0 | 3), "{url}: {ran:#?}");
+    serde_json::from_str(&ran.stdout).expect("JSON")
+}
+
+/// The verdict about a URL begins so.
+fn check_verdict(sandbox: &Sandbox, url: &str, expected: &str) -> Value {
+    let why = why(sandbox, url);
+    let verdict = why["verdict"].as_str().expect("a verdict");
+    assert!(verdict.starts_with(expected), "{url}: {why:#}");
+    why
+}
+
+fn crawl(sandbox: &Sandbox, server: &Server, flags: &[&str]) {
+    sandbox.init(server);
+    let seeds = server.web().seeds();
+    sandbox.done(&[&["crawl", "--dir", "web", seeds[0].as_str()], flags].concat());
+}
+
+fn special(server: &Server, kind: Kind, path: &str) -> String {
+    let web = server.web();
+    web.url(web.special(kind).expect("a web with special hosts"), path)
+}
+
+/// The first URL that was answered so.
+fn answered(server: &Server, status: u16) -> String {
+    let log = server.log();
+    let is_page = |path: &str| path != "/robots.txt";
+    let line = log.iter().find(|line| line.status == status && is_page(&line.path));
+    let line = line.expect("there is such an answer");
+    server.web().url(server.web().host(&line.host).expect("a host"), &line.path)
+}
+
+fn hows(why: &Value) -> Vec<&str> {
+    let found = why["found_on"].as_array().expect("a list");
+    found.iter().map(|found| found["how"].as_str().expect("a word")).collect()
+}
+
+#[test]
+fn every_fate_of_a_url_is_told_from_the_archive_alone() {
+    let (sandbox, server) = (Sandbox::new(), small_web());
+    crawl(&sandbox, &server, &[]);
+    check_fates(&sandbox, &server);
+}
+
+#[test]
+fn every_fate_of_a_url_is_told_with_the_page_table() {
+    let (sandbox, server) = (Sandbox::new(), small_web());
+    sandbox.build(&server);
+    check_fates(&sandbox, &server);
+}
+
+fn check_fates(sandbox: &Sandbox, server: &Server) {
+    let truth = truth(server);
+    let garden = truth.pages.iter().find(|page| page.url.contains("/notes/")).expect("a page");
+    let page = check_verdict(sandbox, &garden.url, "fetched");
+    assert!(hows(&page).contains(&"link"), "{page:#}");
+    assert!(page["found_on"][0]["date_s"].as_i64() > Some(1_700_000_000), "{page:#}");
+    check_verdict(sandbox, &server.web().seeds()[0], "fetched");
+
+    check_verdict(sandbox, &answered(server, 301), "fetched: it redirects");
+    check_verdict(sandbox, &answered(server, 404), "fetched: the server answered 404");
+    check_verdict(
+        sandbox,
+        &answered(server, 500),
+        "failed: the server answered 500 to the last of 3",
+    );
+    let forbidden = truth.forbidden.iter().find(|url| url.ends_with("/private/diary.html"));
+    let forbidden = forbidden.expect("a forbidden page");
+    check_verdict(sandbox, forbidden, "forbidden by robots.txt: forbidden by line 4");
+    let dead = check_verdict(
+        sandbox,
+        &special(server, Kind::Dead, "/"),
+        "waiting, because its host is set aside: its robots.txt cannot be had (connect: ",
+    );
+    assert!(dead["aside"]["until_s"].as_i64() > Some(1_700_000_000), "{dead:#}");
+    check_verdict(
+        sandbox,
+        &special(server, Kind::Robots503, "/"),
+        "waiting, because its host is set aside: its robots.txt cannot be had (/robots.txt answers 503)",
+    );
+    for nofollow in truth.forbidden.iter().filter(|url| url.contains("//meta.localhost")) {
+        let why = check_verdict(sandbox, nofollow, "not followed: only links that say nofollow");
+        assert!(hows(&why).iter().all(|how| *how == "nofollow"), "{why:#}");
+    }
+    check_verdict(sandbox, "http://garden.localhost/never.html", "never seen");
+    assert_eq!(sandbox.run(&["why", "--dir", "web", "http://nobody.localhost/"]).code, 3);
+}
+
+#[test]
+fn where_a_redirect_and_a_sitemap_lead_is_known() {
+    let (sandbox, server) = (Sandbox::new(), small_web());
+    crawl(&sandbox, &server, &[]);
+    let from = special(&server, Kind::Redirect, "");
+    let targets = truth(&server).pages.into_iter().map(|page| page.url);
+    let found: Vec<String> = targets
+        .filter(|url| url.starts_with(&from) || url.contains("//sitemap.localhost"))
+        .flat_map(|url| {
+            hows(&why(&sandbox, &url)).into_iter().map(str::to_owned).collect::<Vec<_>>()
+        })
+        .collect();
+    for how in ["redirect", "sitemap"] {
+        assert!(found.iter().any(|found| found == how), "no {how} in {found:?}");
+    }
+}
+
+#[test]
+fn what_the_rules_refuse_is_told_with_the_rule() {
+    let web = |setting: &str| {
+        let (sandbox, server) = (Sandbox::new(), small_web());
+        crawl(&sandbox, &server, &["--set", setting]);
+        (sandbox, server)
+    };
+    for (setting, expected) in [
+        ("crawl.scope=\"host\"", "refused: garden.localhost is not the host of a seed"),
+        ("crawl.skip_extensions=[\"html\"]", "refused: it ends with .html"),
+        ("crawl.path_repeats_max=0", "refused: the segment"),
+    ] {
+        let (sandbox, server) = web(setting);
+        let (truth, root) = (truth(&server), server.web().url(&server.web().hosts()[1], "/"));
+        // The first page below the root: the root links to it.
+        let is_first = |url: &&String| url.starts_with(&root) && url.contains("/1-");
+        let page = truth.pages.iter().map(|page| &page.url).find(is_first).expect("a page");
+        let url = if setting.contains("scope") { &root } else { page };
+        let ran = sandbox.run(&["why", "--dir", "web", url, "--set", setting]);
+        let verdict = ran.stdout.lines().nth(1).unwrap_or_default().trim();
+        assert!(verdict.starts_with(expected), "{setting}: {ran:#?}");
+    }
+}
+
+#[test]
+fn what_waits_when_a_crawl_has_its_pages_is_told_and_status_counts_it() {
+    let (sandbox, server) = (Sandbox::new(), small_web());
+    crawl(&sandbox, &server, &["--max-pages", "1"]);
+    let url = server.web().url(&server.web().hosts()[1], "/");
+    let why = check_verdict(&sandbox, &url, "waiting: ");
+    assert!(why["captures"].as_array().expect("a list").is_empty(), "{why:#}");
+    let status = sandbox.json(&["status", "--dir", "web"]);
+    assert!(status["crawl"]["waiting"].as_u64() > Some(0), "{status:#}");
+    assert_eq!(status["crawl"]["pages"], 1, "{status:#}");
+    assert!(sandbox.done(&["status", "--dir", "web"]).contains("last crawl  ended "));
+}
+
+#[test]
+fn what_a_limit_may_have_dropped_is_told_with_the_limit() {
+    let (sandbox, server) = (Sandbox::new(), small_web());
+    crawl(&sandbox, &server, &["--set", "crawl.pages_per_host_max=1"]);
+    let root = server.web().url(&server.web().hosts()[1], "/");
+    let is_first = |url: &String| url.starts_with(&root) && url.contains("/1-");
+    let page = truth(&server).pages.into_iter().map(|page| page.url).find(is_first);
+    let why = check_verdict(&sandbox, &page.expect("a page"), "waiting, or dropped by a limit");
+    assert!(why["verdict"].as_str().is_some_and(|text| text.contains("host-limit")), "{why:#}");
+}
+
+/// While it runs a crawl answers for itself at the address that it names.
+#[test]
+fn a_running_crawl_serves_its_metrics() {
+    use std::io::{BufRead as _, BufReader};
+
+    let (sandbox, server) = (Sandbox::new(), small_web());
+    sandbox.init(&server);
+    let seed = &server.web().seeds()[0];
+    let flags =
+        ["crawl", "--dir", "web", "--metrics", "127.0.0.1:0", "--set", "crawl.delay_ms=1000"];
+    let mut running = sandbox.start(&[&flags[..], &[seed]].concat());
+    let stderr = running.child.stderr.take().expect("piped");
+    let mut line = String::new();
+    BufReader::new(stderr).read_line(&mut line).expect("a line");
+    let address = line.split("http://").nth(1).and_then(|rest| rest.split('/').next());
+    let address = address.unwrap_or_else(|| panic!("no address in {line:?}"));
+    let (status, text) = get(address, "/metrics");
+    assert_eq!(status, 200);
+    assert!(text.contains("# TYPE crivello_pages_fetched_total counter"), "{text}");
+    let (status, page) = get(address, "/");
+    assert_eq!((status, page.contains("http-equiv=\"refresh\"")), (200, true), "{page}");
+    assert!(!page.contains("<script"), "{page}");
+    assert_eq!(get(address, "/other").0, 404);
+    assert_eq!(running.signal("INT"), Some(130));
+}
