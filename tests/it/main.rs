@@ -7,6 +7,7 @@ mod guide;
 mod interrupt;
 mod sandbox;
 mod tidy;
+mod traps;
 mod up;
 mod webdriver;
 mod whole_way;

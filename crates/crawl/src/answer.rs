@@ -225,10 +225,8 @@ impl Answers {
     /// Whether anybody asks for more of a page than its links: an order, or a filter.
     fn wants_text(&self) -> bool {
         let filters = self.rules.filters();
-        let of_page = [&filters.parse, &filters.store].into_iter().flatten();
-        self.ranking.reads_text()
-            || filters.link.is_some()
-            || of_page.map(Filter::needs_page).any(|needs| needs)
+        let mut of_page = [&filters.parse, &filters.store].into_iter().flatten();
+        self.ranking.reads_text() || filters.link.is_some() || of_page.any(Filter::needs_page)
     }
 
     /// Reads a page for its links, if its filter lets it.

@@ -1,0 +1,221 @@
+//! A web that nobody here wrote and that misbehaves on purpose: the trap hosts of docweb. Every row of
+//! its table of traps has its expected outcome here.
+//!
+//! The hosts are served by docweb's own program, from a folder that holds nothing but its list of hosts.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::sandbox::Sandbox;
+
+/// The silence between requests.
+const DELAY_MS: u64 = 5;
+/// What a crawl of a few pages may hold at most, hostile ones included.
+const RESIDENT_KIB_MAX: u64 = 400 << 10;
+
+fn docweb() -> PathBuf {
+    let shared = std::env::var_os("CRIVELLO_SHARED")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"), PathBuf::from);
+    shared.join("docweb/docweb")
+}
+
+/// The trap hosts, up as long as this value lives.
+struct Traps {
+    port: u16,
+    server: Child,
+    folder: PathBuf,
+}
+
+impl Traps {
+    fn start(sandbox: &Sandbox) -> Self {
+        let free = TcpListener::bind("127.0.1.22:0").expect("loopback");
+        let port = free.local_addr().expect("an address").port();
+        drop(free);
+        let folder = sandbox.path("docweb");
+        fs::create_dir_all(folder.join("a")).expect("a folder");
+        let host = |(name, address): (&str, &str)| json!({ "name": name, "behave": name, "addr": address, "root": folder.join("none/") });
+        let hosts: Vec<Value> = HOSTS.into_iter().map(host).collect();
+        let site = json!({ "set": "a", "port": port, "hosts": hosts });
+        fs::write(folder.join("a/site.json"), site.to_string()).expect("a file");
+        let server = Command::new("python3")
+            .arg(docweb())
+            .args(["serve", "a", "--python", "--dir"])
+            .arg(&folder)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("python3 runs");
+        let up = (0..200).any(|_| {
+            sleep(Duration::from_millis(50));
+            TcpStream::connect(("127.0.1.22", port)).is_ok()
+        });
+        assert!(up, "docweb does not answer");
+        Self { port, server, folder }
+    }
+
+    /// Paths asked of the trap host, each with its moments in seconds, in order.
+    fn asked(&self) -> Vec<(f64, String)> {
+        // The log is written every other second.
+        sleep(Duration::from_millis(2500));
+        let text = fs::read_to_string(self.folder.join("a/access-py.log")).expect("a log");
+        let lines = text.lines().map(|line| line.split(' ').collect::<Vec<_>>());
+        let traps = lines.filter(|parts| parts[1].starts_with("traps"));
+        let mut asked: Vec<(f64, String)> =
+            traps.map(|parts| (parts[0].parse().expect("a moment"), parts[2].to_owned())).collect();
+        asked.sort_by(|a, b| a.0.total_cmp(&b.0));
+        asked
+    }
+}
+
+impl Drop for Traps {
+    fn drop(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+const HOSTS: [(&str, &str); 4] = [
+    ("traps", "127.0.1.22"),
+    ("robots503", "127.0.1.23"),
+    ("robotsredir", "127.0.1.24"),
+    ("portal", "127.0.1.25"),
+];
+
+fn settings() -> String {
+    let mut text = format!(
+        "[crawl]\nscope = \"any\"\ndelay_ms = {DELAY_MS}\nip_delay_ms = 0\nretry_ms = 50\nretries = 1\n\
+         pages_per_host_max = 300\nrequests_per_host_max = 3000\ntimeout_ms = 1500\n\
+         body_timeout_ms = 3000\n[crawl.resolve]\n"
+    );
+    for (name, address) in HOSTS {
+        text.push_str(&format!("\"{name}.docweb.test\" = \"{address}\"\n"));
+    }
+    text
+}
+
+/// Crawls all of it and says how much memory that took at most, in KiB.
+fn crawl(sandbox: &Sandbox, port: u16) -> u64 {
+    let seed = format!("http://portal.docweb.test:{port}/");
+    let mut running = sandbox.start(&["crawl", "--dir", "web", "--quiet", &seed]);
+    let status = format!("/proc/{}/status", running.child.id());
+    let mut most = 0;
+    // A minute and a half: the hanging pages cost their timeouts, everything else is quick.
+    for _ in 0..900 {
+        let text = fs::read_to_string(&status).unwrap_or_default();
+        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kib = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
+        most = most.max(kib.unwrap_or(0));
+        if let Some(status) = running.child.try_wait().expect("a process") {
+            assert!(status.success(), "{status}: {}", running.stderr());
+            return most;
+        }
+        sleep(Duration::from_millis(100));
+    }
+    panic!("the crawl does not end");
+}
+
+/// The URLs that a query finds.
+fn found(sandbox: &Sandbox, query: &str) -> Vec<String> {
+    let ran = sandbox.run(&["search", "--dir", "web", "--json", query]);
+    assert!(ran.code == 0 || ran.code == 3, "{ran:#?}");
+    let answer: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    let hits = answer["hits"].as_array().expect("hits").iter();
+    hits.map(|hit| hit["url"].as_str().expect("a URL").to_owned()).collect()
+}
+
+#[test]
+fn needs_shared_every_trap_of_docweb_has_its_outcome() {
+    let sandbox = Sandbox::new();
+    let traps = Traps::start(&sandbox);
+    fs::create_dir(sandbox.path("web")).expect("a folder");
+    fs::write(sandbox.path("web/crivello.toml"), settings()).expect("a file");
+    let resident_kib = crawl(&sandbox, traps.port);
+    assert!(resident_kib < RESIDENT_KIB_MAX, "{resident_kib} KiB");
+    sandbox.done(&["rank", "--dir", "web"]);
+    sandbox.done(&["index", "--dir", "web"]);
+    let url = |path: &str| format!("http://traps.docweb.test:{}{path}", traps.port);
+
+    // Found by the word that only the right reading brings out.
+    for (word, path) in [
+        ("chainend", "/chain/0"),
+        ("gzipgood", "/gz/good"),
+        ("foundword", "/meta/found"),
+        ("nofollowword", "/meta/nofollow"),
+        ("canonword", "/canon/1"),
+        ("refreshword", "/refresh/target"),
+        ("baseword", "/elsewhere/one.html"),
+        ("normword", "/norm/t"),
+        ("nestedword", "/nesting"),
+        ("chunkedword", "/chunked"),
+        ("http10word", "/http10"),
+        ("naïve", "/utf8bom"),
+        ("beforeafter OR before", "/nul"),
+    ] {
+        assert_eq!(found(&sandbox, word), [url(path)], "{word}");
+    }
+    // Not found: kept out by the page, by a header, or no page at all.
+    for word in ["noindexword", "xrobotsword", "secret1word", "secret2word", "secret3word", "IHDR"]
+    {
+        assert!(found(&sandbox, word).is_empty(), "{word}");
+    }
+
+    let asked = traps.asked();
+    let mut times: BTreeMap<&str, usize> = BTreeMap::new();
+    for (_, path) in &asked {
+        *times.entry(path).or_default() += 1;
+    }
+    // Never asked for.
+    for path in
+        ["/private/no.html", "/meta/secret1", "/meta/secret2", "/meta/secret3", "/js/hidden"]
+    {
+        assert!(!times.contains_key(path), "{path} was asked for");
+    }
+    assert!(
+        !times.contains_key("/js/comment") && !times.keys().any(|path| path.contains("secret="))
+    );
+    // Asked for once: one page under eleven spellings, answers that are final.
+    for path in [
+        "/norm/t",
+        "/self",
+        "/loop/a",
+        "/loop/b",
+        "/large",
+        "/status/404",
+        "/status/410",
+        "/offsite",
+    ] {
+        assert_eq!(times.get(path), Some(&1), "{path}");
+    }
+    // Given up after a retry at most, for a reason that is on record.
+    for (path, reason) in [
+        ("/large", "too-large"),
+        ("/trunc", "protocol"),
+        ("/drip", "timeout"),
+        ("/hang", "timeout"),
+        ("/empty", "protocol"),
+        ("/bighead", "protocol"),
+    ] {
+        assert!(times[path] <= 2, "{path}: {} times", times[path]);
+        let why = sandbox.run(&["why", "--dir", "web", &url(path)]).stdout;
+        assert!(why.contains(reason), "{path}: {why}");
+    }
+    // The endless ones stay within the limits.
+    assert!(asked.len() <= 3001, "{} requests", asked.len());
+    // Nothing came too soon after the request before it.
+    for pair in asked.windows(2) {
+        let gap_ms = (pair[1].0 - pair[0].0) * 1000.0;
+        assert!(
+            gap_ms > DELAY_MS as f64 - 3.0,
+            "{} came {gap_ms} ms after {}",
+            pair[1].1,
+            pair[0].1
+        );
+    }
+}
