@@ -18,7 +18,7 @@ fn state(dir: &Path, config: &Config) -> Report {
     if let Some(begun) = begun {
         fs::write(&recrawl, begun).expect("a file");
     }
-    Report { elapsed_ms: 0, ..report }
+    Report { elapsed_ms: 0, finished_s: 0, ..report }
 }
 
 fn copy(from: &Path, to: &Path) {
