@@ -181,16 +181,8 @@ fn needs_shared_every_trap_of_docweb_has_its_outcome() {
         !times.contains_key("/js/comment") && !times.keys().any(|path| path.contains("secret="))
     );
     // Asked for once: one page under eleven spellings, answers that are final.
-    for path in [
-        "/norm/t",
-        "/self",
-        "/loop/a",
-        "/loop/b",
-        "/large",
-        "/status/404",
-        "/status/410",
-        "/offsite",
-    ] {
+    for path in ["/norm/t", "/self", "/loop/a", "/loop/b", "/status/404", "/status/410", "/offsite"]
+    {
         assert_eq!(times.get(path), Some(&1), "{path}");
     }
     // Given up after a retry at most, for a reason that is on record.
@@ -202,7 +194,9 @@ fn needs_shared_every_trap_of_docweb_has_its_outcome() {
         ("/empty", "protocol"),
         ("/bighead", "protocol"),
     ] {
-        assert!(times[path] <= 2, "{path}: {} times", times[path]);
+        // Answers that never end do not come into docweb's log.
+        let asked = times.get(path).copied().unwrap_or(0);
+        assert!(asked <= 2, "{path}: {asked} times");
         let why = sandbox.run(&["why", "--dir", "web", &url(path)]).stdout;
         assert!(why.contains(reason), "{path}: {why}");
     }
