@@ -4,6 +4,7 @@
 //! The hosts are served by docweb's own program, from a folder that holds nothing but its list of hosts.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::fs;
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -16,7 +17,7 @@ use serde_json::{Value, json};
 use crate::sandbox::Sandbox;
 
 /// The silence between requests.
-const DELAY_MS: u64 = 5;
+const DELAY_MS: u32 = 5;
 /// What a crawl of a few pages may hold at most, hostile ones included.
 const RESIDENT_KIB_MAX: u64 = 400 << 10;
 
@@ -95,7 +96,7 @@ fn settings() -> String {
          body_timeout_ms = 3000\n[crawl.resolve]\n"
     );
     for (name, address) in HOSTS {
-        text.push_str(&format!("\"{name}.docweb.test\" = \"{address}\"\n"));
+        writeln!(text, "\"{name}.docweb.test\" = \"{address}\"").expect("memory");
     }
     text
 }
@@ -206,7 +207,7 @@ fn needs_shared_every_trap_of_docweb_has_its_outcome() {
     for pair in asked.windows(2) {
         let gap_ms = (pair[1].0 - pair[0].0) * 1000.0;
         assert!(
-            gap_ms > DELAY_MS as f64 - 3.0,
+            gap_ms > f64::from(DELAY_MS) - 3.0,
             "{} came {gap_ms} ms after {}",
             pair[1].1,
             pair[0].1
