@@ -5,7 +5,7 @@
 //! **Layout.** The lowest bit first, from the lowest bit of the first byte on; the bits that are
 //! left of the last byte are zero.
 //!
-//! **Invariant.** [`read`] accepts exactly what [`write`] wrote for as many numbers of that width.
+//! **Invariant.** [`read`] accepts exactly what [`write()`] wrote for as many numbers of that width.
 
 /// The length in bytes of `count` numbers of `width` bits.
 pub fn bytes(count: usize, width: u32) -> usize {
