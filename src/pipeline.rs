@@ -34,8 +34,11 @@ impl<'a> Pipeline<'a> {
         })?;
         if report.files_read > 0 {
             self.say(&format!(
-                "read     {} archive files: {} pages, {} redirects, {} URLs without a page",
-                report.files_read, report.pages, report.redirects, report.others
+                "read     {}: {}, {}, {} without a page",
+                talk::count(report.files_read, "archive file"),
+                talk::count(report.pages, "page"),
+                talk::count(report.redirects, "redirect"),
+                talk::count(report.others, "URL"),
             ));
         }
         Ok(report)

@@ -100,6 +100,11 @@ fn stage_bar(stage: Stage, total: u64) -> ProgressBar {
     bar
 }
 
+/// `1 page`, `12 pages`.
+pub(crate) fn count(number: u64, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
 /// `12.3 MB`, `450 B`.
 pub(crate) fn bytes(count: u64) -> String {
     indicatif::DecimalBytes(count).to_string()

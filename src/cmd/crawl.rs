@@ -230,12 +230,20 @@ pub(crate) fn list<K: Display>(counts: &BTreeMap<K, u64>) -> String {
 
 fn sentence(report: &Report) -> String {
     let mut text = format!(
-        "crawled  {} pages with {} requests, {} in {:.1} s",
-        report.pages,
-        report.requests,
+        "crawled  {} with {}, {} in {:.1} s",
+        talk::count(report.pages_new, "new page"),
+        talk::count(report.requests, "request"),
         talk::bytes(report.bytes),
         std::time::Duration::from_millis(report.elapsed_ms).as_secs_f64(),
     );
+    if report.pages != report.pages_new {
+        let _ = write!(text, "; {} in all", report.pages);
+    }
+    if report.requests == 0 && !report.refused.is_empty() {
+        let refused = report.refused.iter().map(|(rule, times)| format!("{rule} {times}×"));
+        let refused: Vec<String> = refused.collect();
+        let _ = write!(text, "; all other links are refused ({})", refused.join(", "));
+    }
     if let Some(limit) = &report.limit {
         let _ = write!(text, "; stopped by `{limit}`");
     }
@@ -256,8 +264,11 @@ fn sentence(report: &Report) -> String {
         let rate = report.sieve.false_positive_rate;
         let _ = write!(text, "; the sieve takes a new URL for known at a rate of {rate:.1e}");
     }
-    if report.waiting > 0 {
-        let _ = write!(text, "; {} wait, `crivello crawl` goes on with them", report.waiting);
+    let waiting = talk::count(report.waiting, "URL");
+    if report.waiting > 0 && (report.interrupted || report.limit.is_some()) {
+        let _ = write!(text, "; {waiting} left, `crivello crawl` goes on with them");
+    } else if report.waiting > 0 {
+        let _ = write!(text, "; {waiting} left of hosts that were set aside");
     }
     text
 }

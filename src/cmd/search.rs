@@ -43,7 +43,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     if context.json {
         context.print_json(&results)?;
     } else {
-        talk::say(context.quiet, &format!("{} results", results.total));
+        talk::say(context.quiet, &talk::count(results.total, "result"));
         let mut out = std::io::stdout().lock();
         let bold = out.is_terminal() && std::env::var_os("NO_COLOR").is_none();
         for (place, found) in (args.offset.saturating_add(1)..).zip(&results.hits) {

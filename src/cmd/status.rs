@@ -113,13 +113,12 @@ fn look(collection: &Collection, config: &Config) -> Result<Status> {
     let table = has_pages.then(|| PageTable::open(&collection.pages_dir())).transpose()?;
     let directory = table.as_ref().map(PageTable::directory);
     status.pages = directory.map(PagesStatus::of);
+    let mut rank_behind = true;
     if let Some(linking) = Linking::open(collection)? {
         let graph = &linking.graph;
         let ranked = collection.ranks_file().is_file();
         let same = directory.is_some_and(|directory| directory.id() == linking.source);
-        if pages_behind || !same || !ranked {
-            status.behind.push("rank");
-        }
+        rank_behind = !same || !ranked;
         let (nodes, arcs, bits_per_arc) = (graph.nodes(), graph.arcs(), graph.bits_per_arc());
         status.graph = Some(GraphStatus { nodes, arcs, bits_per_arc, ranked });
     }
@@ -146,8 +145,13 @@ fn look(collection: &Collection, config: &Config) -> Result<Status> {
         let (documents, generation) = (index.doc_count(), index.generation());
         status.index = Some(IndexStatus { documents, generation, bytes: folder_bytes(&index_dir) });
     }
-    if index_behind {
+    // The index takes ranks and duplicates along.
+    if status.archive.files == 0 {
+        status.behind.push("crawl");
+    } else if index_behind {
         status.behind.push("index");
+    } else if rank_behind {
+        status.behind.push("rank");
     }
     Ok(status)
 }

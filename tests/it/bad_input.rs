@@ -133,7 +133,7 @@ fn status_notices_what_is_behind() {
     fs::write(sandbox.path("one.jsonl"), "\u{feff}{\"id\": \"1\", \"text\": \"one\"}\n")
         .expect("written");
     sandbox.done(&["import", "one.jsonl", "--dir", "web"]);
-    assert_eq!(behind(&[]), serde_json::json!(["rank", "index"]));
+    assert_eq!(behind(&[]), serde_json::json!(["index"]));
 }
 
 #[test]

@@ -27,7 +27,8 @@ pub enum CrawlError {
     /// Owners of sites must be able to reach whoever crawls them.
     #[error(
         "{host} is not on this machine, and a crawl of other people's servers must say who \
-         crawls: set the key `contact` to a web page or an e-mail address"
+         crawls: set `contact` under [crawl] in crivello.toml, or with --set crawl.contact=…, to a web \
+         page or an e-mail address"
     )]
     NoContact {
         /// The first host that needs it.
