@@ -378,7 +378,7 @@ impl Default for Config {
             waiting_memory_bytes: 16 << 20,
             turn_s_max: 0,
             hosts_max: 1_000_000,
-            links_per_page_max: 2_000,
+            links_per_page_max: 20_000,
             url_bytes_max: 2_048,
             path_repeats_max: 3,
             calendar_years: [1900, 2040],
