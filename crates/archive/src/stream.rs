@@ -27,6 +27,9 @@ pub(crate) struct Stream<R> {
     /// Where the current member begins.
     member: u64,
     inside: bool,
+    /// There was nothing when it was opened. What a writer appends meanwhile is left for the next
+    /// reader: this one has not seen whether it is compressed.
+    is_empty: bool,
     gzip: Option<Inflater>,
 }
 
@@ -48,9 +51,10 @@ impl<R: Read + Seek> Stream<R> {
         let mut stream = || {
             input.seek(SeekFrom::Start(offset))?;
             let head = input.fill_buf()?;
-            Ok((head.starts_with(&[0x1f]), head.starts_with(&[0x28, 0xb5, 0x2f, 0xfd])))
+            let zstd = head.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]);
+            Ok((head.is_empty(), head.starts_with(&[0x1f]), zstd))
         };
-        let (gzip, zstd) = stream().map_err(ArchiveError::io(path))?;
+        let (is_empty, gzip, zstd) = stream().map_err(ArchiveError::io(path))?;
         if zstd {
             return Err(ArchiveError::Zstd { path: path.to_path_buf() });
         }
@@ -62,7 +66,8 @@ impl<R: Read + Seek> Stream<R> {
             end: 0,
             ended: false,
         });
-        Ok(Self { input, path: path.to_path_buf(), offset, member: offset, inside: false, gzip })
+        let path = path.to_path_buf();
+        Ok(Self { input, path, offset, member: offset, inside: false, is_empty, gzip })
     }
 }
 
@@ -91,7 +96,7 @@ impl<R: Read> Stream<R> {
     pub(crate) fn next_member(&mut self) -> Result<bool, ArchiveError> {
         self.inside = false;
         self.member = self.offset;
-        if self.raw()?.is_empty() {
+        if self.is_empty || self.raw()?.is_empty() {
             return Ok(false);
         }
         if self.gzip.is_some() {
