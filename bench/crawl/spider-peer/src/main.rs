@@ -10,7 +10,8 @@ fn main() {
     let mut arguments = std::env::args().skip(1);
     let seed = arguments.next().expect("a seed");
     let requests: usize = arguments.next().and_then(|text| text.parse().ok()).expect("a number");
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
     runtime.expect("threads").block_on(crawl(&seed, requests));
 }
 
