@@ -3,7 +3,8 @@
 //! `cargo run --release -p crivello-crawl --example resume -- FOLDER [PAGES] [LINKS] [BYTES]` makes an
 //! archive of PAGES pages with LINKS links of their own, twenty links that all pages of a host share, and
 //! BYTES bytes of text each; then resumes a crawl that may have no further page, so that it makes no
-//! request: first without logs, then with them. It prints seconds, pages and URLs waiting.
+//! request: first without logs, then with them. It prints seconds, seconds of CPU (of its only busy
+//! thread, where the system tells), pages and URLs waiting.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -77,6 +78,13 @@ fn resume(dirs: &Dirs) -> Result<Report, Box<dyn Error>> {
     Ok(run(dirs, &config, &seeds, Arc::new(SystemClock::new()), &never, &|_| {})?)
 }
 
+/// Seconds of CPU that this thread has had.
+fn cpu_s() -> f64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let nanoseconds = text.split(' ').next().and_then(|first| first.parse().ok()).unwrap_or(0);
+    std::time::Duration::from_nanos(nanoseconds).as_secs_f64()
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let folder = PathBuf::from(arguments.next().ok_or("which folder?")?);
@@ -92,10 +100,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let mut out = std::io::stdout().lock();
     for way in ["by the archive", "by the log"] {
+        let before_s = cpu_s();
         let report = resume(&dirs)?;
+        let cpu_s = cpu_s() - before_s;
         let seconds = std::time::Duration::from_millis(report.elapsed_ms).as_secs_f64();
         let Report { pages, waiting, .. } = report;
-        writeln!(out, "{way}: {seconds:.2} s, {pages} pages, {waiting} URLs waiting")?;
+        writeln!(
+            out,
+            "{way}: {seconds:.2} s, {cpu_s:.2} s of CPU, {pages} pages, {waiting} URLs waiting"
+        )?;
     }
     let mut bytes = 0;
     for entry in std::fs::read_dir(&logs)? {
