@@ -10,6 +10,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::hint::black_box;
+use std::path::Path;
 use std::{env, fs, process};
 
 use page::{Limits, Page, Url, Wanted, parse_wanted};
@@ -20,7 +21,7 @@ const ROUNDS: usize = 3;
 fn main() {
     let mut names = Vec::new();
     for name in env::args().skip(1) {
-        if name.ends_with(".txt") {
+        if Path::new(&name).extension().is_some_and(|ending| ending == "txt") {
             names.extend(read(&name).split(|byte| *byte == b'\n').filter_map(line));
         } else {
             names.push(name);
