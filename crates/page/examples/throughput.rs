@@ -6,6 +6,8 @@
 //!
 //! **Invariant.** The time is what this thread has computed; reading the files is not in it.
 
+#![expect(clippy::print_stdout, reason = "a measurement is printed")]
+
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::hint::black_box;
 use std::path::Path;

@@ -10,3 +10,4 @@ mod html5lib;
 mod language;
 mod shared;
 mod url;
+mod wanted;
