@@ -18,7 +18,7 @@ use crate::checkpoint::Settled;
 use crate::config::{Config, agent_name};
 use crate::filter::{Facts, Filter};
 use crate::frontier::is_same_site;
-use crate::order::Ranking;
+use crate::order::{VisitOrder, visit_order};
 use crate::outcome::{Answered, Harvest};
 use crate::robots::{self, Robots};
 use crate::rules::{Refusal, Rules};
@@ -41,7 +41,7 @@ pub(crate) struct Answers {
     follow: bool,
     sitemaps: bool,
     decoded_bytes_max: usize,
-    ranking: Ranking,
+    order: Box<dyn VisitOrder>,
     /// Signatures of the bodies archived so far, where a filter asks for duplicates.
     bodies: Option<Mutex<BTreeSet<u64>>>,
 }
@@ -79,7 +79,7 @@ impl Answers {
         let bodies = rules.filters().store.as_ref().is_some_and(asks).then(Mutex::default);
         Answers {
             bodies,
-            ranking: Ranking::new(config),
+            order: visit_order(config),
             rules,
             limits,
             agent: config.agent_name().to_owned(),
@@ -226,7 +226,7 @@ impl Answers {
     fn wants_text(&self) -> bool {
         let filters = self.rules.filters();
         let mut of_page = [&filters.parse, &filters.store].into_iter().flatten();
-        self.ranking.reads_text() || filters.link.is_some() || of_page.any(Filter::needs_page)
+        self.order.reads_text() || filters.link.is_some() || of_page.any(Filter::needs_page)
     }
 
     /// Reads a page for its links, if its filter lets it.
@@ -266,8 +266,8 @@ impl Answers {
     }
 
     fn links(&self, context: &Context<'_>, page: page::Page, out: &mut Harvest) {
-        if self.ranking.reads_text() {
-            out.similarity = self.ranking.similarity(&format!("{}\n{}", page.title, page.text));
+        if self.order.reads_text() {
+            out.similarity = self.order.similarity(&format!("{}\n{}", page.title, page.text));
         }
         let links = page.links.into_iter().filter(|link| !link.nofollow);
         let links = links.map(|link| (link.url, link.text));

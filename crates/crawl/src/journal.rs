@@ -223,6 +223,24 @@ fn request_block(
     request
 }
 
+/// Writes a `metadata` record about a visit.
+fn write_fields(
+    archive: &mut WarcWriter,
+    visit: &Visit,
+    date_s: i64,
+    fields: &[(&str, &str)],
+) -> Result<Location, ArchiveError> {
+    archive.write(&Draft {
+        kind: Kind::Metadata,
+        date_s,
+        target: Some(&visit.url()),
+        content_type: "application/warc-fields",
+        extra: &[],
+        block: &warc_fields(fields),
+        payload_offset: 0,
+    })
+}
+
 /// Writes that a visit had no answer.
 pub(crate) fn write_failure(
     archive: &mut WarcWriter,
@@ -233,15 +251,7 @@ pub(crate) fn write_failure(
     let notes = notes(visit);
     let mut fields = vec![("outcome", failure.kind.name()), ("detail", failure.detail.as_str())];
     fields.extend(notes.iter().map(|(name, value)| (*name, value.as_str())));
-    archive.write(&Draft {
-        kind: Kind::Metadata,
-        date_s,
-        target: Some(&visit.url()),
-        content_type: "application/warc-fields",
-        extra: &[],
-        block: &warc_fields(&fields),
-        payload_offset: 0,
-    })
+    write_fields(archive, visit, date_s, &fields)
 }
 
 /// Writes of an answer that is not to be archived only what the crawl has to remember: its status, and
@@ -264,15 +274,7 @@ pub(crate) fn write_unstored(
     fields.extend(links.iter().map(|url| ("outlink", url.as_str())));
     fields.extend(sitemaps.iter().map(|url| ("sitemap", url.as_str())));
     fields.extend(refused.iter().map(|refused| ("refused", refused.as_str())));
-    archive.write(&Draft {
-        kind: Kind::Metadata,
-        date_s,
-        target: Some(&visit.url()),
-        content_type: "application/warc-fields",
-        extra: &[],
-        block: &warc_fields(&fields),
-        payload_offset: 0,
-    })
+    write_fields(archive, visit, date_s, &fields)
 }
 
 /// An answer that [`write_unstored`] wrote of; `None` if the record is something else.

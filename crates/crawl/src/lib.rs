@@ -64,7 +64,7 @@ pub use journal::read_failure;
 pub use mention::{Mention, Mentions};
 pub use metrics::{Board, serve_metrics};
 pub use normalisation::Normalisation;
-pub use order::{CLASSES, Ranking, Waiting};
+pub use order::{BreadthFirst, CLASSES, Priority, ShallowFirst, VisitOrder, Waiting, visit_order};
 pub use outcome::{Failure, FailureKind};
 pub use politeness::{Pace, Politeness};
 pub use report::{AsideHost, Census, Report, SieveReport, Snapshot, read_report};

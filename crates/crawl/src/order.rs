@@ -1,7 +1,7 @@
 //! In which order the pages of one host are visited (V2).
 //!
-//! What lives here: [`Waiting`], a page in the queue, and [`Ranking`], which says in which of the
-//! [`CLASSES`] of its host's queue a page waits. What does not: the queue itself (`frontier/queue.rs`),
+//! What lives here: [`Waiting`], a page in the queue, and [`VisitOrder`], which says in which of the
+//! [`CLASSES`] of its host's queue a page waits, with its implementations. What does not: the queue itself (`frontier/queue.rs`),
 //! politeness, robots, limits. There is no depth-first order: on a web without end it never comes back.
 //!
 //! **Invariant.** The class depends on the configuration, the URL and the linking page only. Class 0 is
@@ -47,45 +47,81 @@ fn levels(path: &str) -> usize {
 }
 
 /// Puts pages into classes.
+pub trait VisitOrder: std::fmt::Debug + Send + Sync {
+    /// The class of a page at `url`, whose path is `path`. `off_site` says that the link comes from
+    /// another site, `similarity` how near the linking page is to the keywords, from 0 to 1.
+    fn class(&self, url: &str, path: &str, off_site: bool, similarity: f32) -> u8;
+
+    /// Whether the text of linking pages matters.
+    fn reads_text(&self) -> bool {
+        false
+    }
+
+    /// How near a text is to what is looked for, from 0 to 1.
+    fn similarity(&self, _text: &str) -> f32 {
+        0.0
+    }
+}
+
+/// The order that `config` asks for.
+pub fn visit_order(config: &Config) -> Box<dyn VisitOrder> {
+    match config.order {
+        // The check of the configuration refuses to go depth-first.
+        Order::BreadthFirst | Order::DepthFirst => Box::new(BreadthFirst),
+        Order::ShallowFirst => Box::new(ShallowFirst),
+        Order::Priority => Box::new(Priority::new(config)),
+    }
+}
+
+/// First found, first visited.
+#[derive(Debug, Clone, Copy)]
+pub struct BreadthFirst;
+
+impl VisitOrder for BreadthFirst {
+    fn class(&self, _: &str, _: &str, _: bool, _: f32) -> u8 {
+        0
+    }
+}
+
+/// Fewer path levels first.
+#[derive(Debug, Clone, Copy)]
+pub struct ShallowFirst;
+
+impl VisitOrder for ShallowFirst {
+    fn class(&self, _: &str, path: &str, _: bool, _: f32) -> u8 {
+        let level = levels(path).saturating_sub(1);
+        u8::try_from(level).unwrap_or(u8::MAX).min(CLASSES - 1)
+    }
+}
+
+/// The best by four weighted signals first.
 #[derive(Debug, Clone)]
-pub struct Ranking {
-    order: Order,
+pub struct Priority {
     weights: Weights,
     /// In small letters.
     keywords: Vec<String>,
 }
 
-impl Ranking {
-    /// The order that `config` asks for.
-    pub fn new(config: &Config) -> Ranking {
+impl VisitOrder for Priority {
+    fn class(&self, url: &str, path: &str, off_site: bool, similarity: f32) -> u8 {
+        class_of(self.score(url, path, off_site, similarity))
+    }
+
+    fn reads_text(&self) -> bool {
+        self.weights.page_keywords > 0 && !self.keywords.is_empty()
+    }
+
+    fn similarity(&self, text: &str) -> f32 {
+        self.cosine(text)
+    }
+}
+
+impl Priority {
+    fn new(config: &Config) -> Priority {
         let keywords = config.keywords.iter().map(|keyword| keyword.trim().to_lowercase());
-        Ranking {
-            order: config.order,
+        Priority {
             weights: config.weights,
             keywords: keywords.filter(|keyword| !keyword.is_empty()).collect(),
-        }
-    }
-
-    /// Whether the class depends on how a page was found.
-    pub(crate) fn is_by_priority(&self) -> bool {
-        self.order == Order::Priority
-    }
-
-    /// Whether the text of linking pages matters.
-    pub(crate) fn reads_text(&self) -> bool {
-        self.is_by_priority() && self.weights.page_keywords > 0 && !self.keywords.is_empty()
-    }
-
-    /// The class of a page at `url`, whose path is `path`. `off_site` says that the link comes from
-    /// another site, `similarity` how near the linking page is to the keywords, from 0 to 1.
-    pub fn class(&self, url: &str, path: &str, off_site: bool, similarity: f32) -> u8 {
-        match self.order {
-            Order::BreadthFirst | Order::DepthFirst => 0,
-            Order::ShallowFirst => {
-                let level = levels(path).saturating_sub(1);
-                u8::try_from(level).unwrap_or(u8::MAX).min(CLASSES - 1)
-            }
-            Order::Priority => class_of(self.score(url, path, off_site, similarity)),
         }
     }
 
@@ -113,7 +149,7 @@ impl Ranking {
     }
 
     /// The cosine between the counts of the words of a text and the keywords, from 0 to 1.
-    pub fn similarity(&self, text: &str) -> f32 {
+    fn cosine(&self, text: &str) -> f32 {
         let wanted = counts(self.keywords.iter().map(String::as_str));
         let found = counts([text].into_iter());
         let dot: f64 = wanted

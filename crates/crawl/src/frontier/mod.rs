@@ -30,7 +30,7 @@ use crate::error::CrawlError;
 use crate::filter::Filters;
 use crate::guard::Guard;
 use crate::journal::Entry;
-use crate::order::Ranking;
+use crate::order::{VisitOrder, visit_order};
 use crate::outcome::{Answered, Done, Harvest, Outcome, Visit};
 use crate::report::{Census, Report, SieveReport, Snapshot};
 use crate::seeds::SITEMAP_PREFIX;
@@ -52,7 +52,7 @@ pub(crate) struct Frontier {
     /// At so many of them a flush pays for itself.
     offered_max: usize,
     flushed_ms: u64,
-    ranking: Ranking,
+    order: Box<dyn VisitOrder>,
     /// Whether each link has a distance or a class of its own.
     marks_links: bool,
     /// Links from the first page of a site; 0 for no limit.
@@ -90,7 +90,7 @@ impl Frontier {
             offered: 0,
             offered_max,
             flushed_ms: 0,
-            ranking: Ranking::new(config),
+            order: visit_order(config),
             marks_links,
             depth_max: config.depth_max,
             hosts,
@@ -112,7 +112,7 @@ impl Frontier {
     /// The class of a page that no link led to.
     fn class(&self, url: &str) -> u8 {
         let path = Site::split(url).map_or("/", |(_, path)| path);
-        self.ranking.class(url, path, false, 0.0)
+        self.order.class(url, path, false, 0.0)
     }
 
     /// Puts a URL in that is to be visited unless it was put in before.
@@ -264,7 +264,7 @@ impl Frontier {
             return Ok(());
         }
         let path = Site::split(url).map_or("/", |(_, path)| path);
-        let class = self.ranking.class(url, path, !is_same_site, harvest.similarity);
+        let class = self.order.class(url, path, !is_same_site, harvest.similarity);
         self.offer_marked(url, Mark { depth, class, ..Mark::default() })
     }
 

@@ -1,15 +1,15 @@
 //! The class in which each page of a host waits.
 
-use crawl::{CLASSES, Config, CrawlError, Order, Ranking, Weights};
+use crawl::{CLASSES, Config, CrawlError, Order, VisitOrder, Weights, visit_order};
 
 const NONE: Weights = Weights { short_url: 0, off_site: 0, url_keywords: 0, page_keywords: 0 };
 
-fn ranking(order: Order, weights: Weights) -> Ranking {
+fn ranking(order: Order, weights: Weights) -> Box<dyn VisitOrder> {
     let keywords = ["Sieve".to_owned(), "web crawler".to_owned()].to_vec();
-    Ranking::new(&Config { order, weights, keywords, ..Config::default() })
+    visit_order(&Config { order, weights, keywords, ..Config::default() })
 }
 
-fn class(ranking: &Ranking, path: &str, off_site: bool, similarity: f32) -> u8 {
+fn class(ranking: &dyn VisitOrder, path: &str, off_site: bool, similarity: f32) -> u8 {
     ranking.class(&format!("http://a.example{path}"), path, off_site, similarity)
 }
 
@@ -18,9 +18,9 @@ fn breadth_first_has_one_class_and_shallow_first_one_a_level() {
     let breadth = ranking(Order::BreadthFirst, Weights::default());
     let shallow = ranking(Order::ShallowFirst, Weights::default());
     let paths = ["/", "/a", "/a/", "/a/b", "/a?b=/c/d", "/a/b/c"];
-    assert_eq!(paths.map(|path| class(&breadth, path, true, 1.0)), [0; 6]);
-    assert_eq!(paths.map(|path| class(&shallow, path, true, 1.0)), [0, 0, 1, 1, 0, 2]);
-    assert_eq!(class(&shallow, &"/x".repeat(300), false, 0.0), CLASSES - 1);
+    assert_eq!(paths.map(|path| class(&*breadth, path, true, 1.0)), [0; 6]);
+    assert_eq!(paths.map(|path| class(&*shallow, path, true, 1.0)), [0, 0, 1, 1, 0, 2]);
+    assert_eq!(class(&*shallow, &"/x".repeat(300), false, 0.0), CLASSES - 1);
 }
 
 #[test]
@@ -33,13 +33,13 @@ fn each_signal_counts_by_its_weight_alone() {
         (Weights { page_keywords: 1, ..NONE }, ("/a/b", false, 1.0), ("/sieve", true, 0.0)),
     ] {
         let ranking = ranking(Order::Priority, weights);
-        let good = class(&ranking, good.0, good.1, good.2);
-        let bad = class(&ranking, bad.0, bad.1, bad.2);
+        let good = class(&*ranking, good.0, good.1, good.2);
+        let bad = class(&*ranking, bad.0, bad.1, bad.2);
         assert!(good < bad && bad <= last, "{weights:?}: {good} {bad}");
     }
     let both = ranking(Order::Priority, Weights { off_site: 3, page_keywords: 1, ..NONE });
     let classes = [(true, 1.0), (true, 0.0), (false, 1.0), (false, 0.0)];
-    let classes = classes.map(|(off_site, similarity)| class(&both, "/", off_site, similarity));
+    let classes = classes.map(|(off_site, similarity)| class(&*both, "/", off_site, similarity));
     assert_eq!(classes, [0, 4, 11, last]);
 }
 
