@@ -4,14 +4,17 @@
 //! What does not: fetching it, archiving it, and what follows.
 //!
 //! **Invariant.** The result depends on the configuration, the seeds and the answer only: a parser
-//! thread that has just got it and the replay of the archive a year later agree.
+//! thread that has just got it and the replay of the archive a year later agree, but for links that the
+//! sieve is known to have been offered, which may be left out.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use archive::HttpResponse;
 use page::{Directives, Limits, Url, Wanted, normalise};
+use sieve::{Recent, signature};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::checkpoint::Settled;
@@ -42,6 +45,8 @@ pub(crate) struct Answers {
     sitemaps: bool,
     decoded_bytes_max: usize,
     order: Box<dyn VisitOrder>,
+    /// What the sieve was offered lately.
+    recent: Option<Arc<Recent>>,
     /// Signatures of the bodies archived so far, where a filter asks for duplicates.
     bodies: Option<Mutex<BTreeSet<u64>>>,
 }
@@ -51,6 +56,8 @@ struct Context<'a> {
     url: &'a Url,
     http: &'a HttpResponse<'a>,
     depth: u16,
+    /// Whether links count that the sieve was offered: they do in what goes into the archive.
+    is_whole: bool,
 }
 
 impl<'a> Context<'a> {
@@ -68,7 +75,8 @@ impl<'a> Context<'a> {
 }
 
 impl Answers {
-    pub(crate) fn new(config: &Config, rules: Rules) -> Answers {
+    /// Reads answers for a sieve that has this cache in front.
+    pub(crate) fn new(config: &Config, rules: Rules, recent: Option<Arc<Recent>>) -> Answers {
         let limits = Limits {
             body_bytes_max: config.decoded_bytes_max,
             url_bytes_max: config.url_bytes_max,
@@ -80,6 +88,7 @@ impl Answers {
         Answers {
             bodies,
             order: visit_order(config),
+            recent,
             rules,
             limits,
             agent: config.agent_name().to_owned(),
@@ -100,7 +109,8 @@ impl Answers {
     ) -> Answered {
         let mut answered = answered(http, date_s);
         if let Ok(url) = Url::parse(url) {
-            self.read_into(purpose, &Context { url: &url, http, depth }, &mut answered.harvest);
+            let context = Context { url: &url, http, depth, is_whole: false };
+            self.read_into(purpose, &context, &mut answered.harvest);
         }
         answered
     }
@@ -116,7 +126,7 @@ impl Answers {
     ) -> Answered {
         let mut answered = answered(http, date_s);
         if let Ok(url) = Url::parse(url) {
-            let context = Context { url: &url, http, depth };
+            let context = Context { url: &url, http, depth, is_whole: true };
             let page = self.read_into(Purpose::Page, &context, &mut answered.harvest);
             if self.refuses_to_store(&context, page.as_ref()) {
                 *answered.harvest.refused.entry("store-filter".into()).or_default() += 1;
@@ -229,6 +239,12 @@ impl Answers {
         self.order.reads_text() || filters.link.is_some() || of_page.any(Filter::needs_page)
     }
 
+    /// Whether a URL is known to have been offered to the sieve: then it is of no use any more, for all
+    /// that is asked of links was asked of it.
+    fn was_offered(&self, url: &str) -> bool {
+        self.recent.as_ref().is_some_and(|recent| recent.has(signature(url.as_bytes())))
+    }
+
     /// Reads a page for its links, if its filter lets it.
     fn page(&self, context: &Context<'_>, body: &[u8], out: &mut Harvest) -> Option<ReadPage> {
         let filter = self.rules.filters().parse.as_ref();
@@ -240,7 +256,17 @@ impl Answers {
         }
         let content_type = context.http.header("Content-Type");
         let wanted = if self.wants_text() { Wanted::ALL } else { Wanted::LINKS };
-        let page = page::parse_wanted(context.url, content_type, body, wanted, &self.limits);
+        let seen = Cell::new(0);
+        let known = |url: &str| {
+            let is_known = !context.is_whole && self.was_offered(url);
+            seen.set(seen.get() + u64::from(is_known));
+            is_known
+        };
+        let page =
+            page::parse_wanted(context.url, content_type, body, wanted, &known, &self.limits);
+        if let Some(recent) = &self.recent {
+            recent.count_hits(seen.get());
+        }
         let Ok(page) = page else {
             if !is_refused && self.sitemaps && content_type.is_some_and(is_xml) {
                 self.sitemap(context.url, body, out);
@@ -438,7 +464,7 @@ mod tests {
 
     fn answers(config: &Config) -> Answers {
         let seeds = ["http://a/".parse().expect("a URL")];
-        Answers::new(config, Rules::new(config, &seeds).expect("rules"))
+        Answers::new(config, Rules::new(config, &seeds).expect("rules"), None)
     }
 
     fn read(answers: &Answers, url: &str, body: &str) -> Answered {

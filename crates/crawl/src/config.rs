@@ -58,8 +58,6 @@ pub struct Config {
 
     /// How many requests may be under way at once.
     pub fetchers: usize,
-    /// How many threads drive them.
-    pub fetch_threads: usize,
     /// How many threads parse and archive what was fetched.
     pub parsers: usize,
     /// How many idle connections are kept open for the next visit of their host.
@@ -351,7 +349,6 @@ impl Default for Config {
             ip_delay_ms: 100,
             crawl_delay_ms_max: 60_000,
             fetchers: 64,
-            fetch_threads: 1,
             parsers: 1,
             idle_connections_max: 256,
             scope: Scope::default(),
@@ -444,7 +441,6 @@ impl Config {
         // URLs, heads and bodies stay well below what the archive would refuse.
         for (key, value, limit) in [
             ("fetchers", self.fetchers, 65_536),
-            ("fetch_threads", self.fetch_threads, 256),
             ("parsers", self.parsers, 256),
             ("links_per_page_max", self.links_per_page_max, 100_000),
             ("url_bytes_max", self.url_bytes_max, 16_384),

@@ -1,9 +1,13 @@
 //! A run: the coordinating thread between the frontier, the fetchers and the parsers.
 //!
 //! What lives here: [`run`], from the lock to the report. The stages: the coordinator hands visits of
-//! the frontier to the fetchers, tasks on a few threads; what they bring goes to the parsers
-//! (`parser.rs`), and from there back to the coordinator. What does not: any decision about a
-//! page; those are the frontier's.
+//! the frontier to the fetchers, tasks on its own thread that wait for the network; what they bring goes
+//! to the parsers (`parser.rs`), threads that do the work, and from there back to the coordinator. What
+//! does not: any decision about a page; those are the frontier's.
+//!
+//! To wake a thread costs more than to read a page. So a visit that comes alone, while no other waits to
+//! be settled, is settled by the coordinator itself; as soon as they come faster than that, several come
+//! at a time, and the parsers get them.
 //!
 //! **Invariant.** At most `fetchers` visits are between the coordinator and itself, so that no queue
 //! holds more and a slow stage slows the others down. When [`run`] returns, its threads have ended
@@ -18,9 +22,11 @@ use std::thread::{Scope, ScopedJoinHandle};
 use std::time::Duration;
 
 use archive::{WarcWriter, WriterOptions};
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, unbounded};
+use crossbeam_channel::{Receiver, Sender, bounded};
 use page::{Limits, Url, normalise};
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::Builder;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::time::timeout;
 
 use crate::agents::read_inboxes;
 use crate::answer::Answers;
@@ -28,11 +34,11 @@ use crate::checkpoint::VisitLogs;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::error::CrawlError;
-use crate::fetch::{Fetched, Fetcher};
+use crate::fetch::{Catch, Fetched, Fetcher};
 use crate::frontier::Frontier;
 use crate::guard::Guard;
-use crate::outcome::{Task, Visit};
-use crate::parser::{Dead, Event, PARSER, Parser, Store};
+use crate::outcome::{Done, Task, Visit};
+use crate::parser::{Dead, Event, Events, PARSER, Parser, SharedParser, Store};
 use crate::recrawl::{Epoch, Known};
 use crate::replay::{Replay, Replayed};
 use crate::report::{Census, Report, Snapshot, write_report};
@@ -54,6 +60,9 @@ const RATE_MS: u64 = 3_000;
 
 /// How long visits under way may take to end when the crawl is stopped.
 const STOP_MS: u64 = 3_000;
+
+/// A body longer than this is left to the parsers even if it comes alone: it would hold up the others.
+const ALONE_BYTES_MAX: usize = 256 << 10;
 
 /// The folders of a crawl.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,7 +100,7 @@ pub fn run(
     let rules = Rules::new(&config, &urls)?;
     let logs = VisitLogs::new(&dirs.frontier, &dirs.archive, &config, &urls);
     let mut frontier = Frontier::create(&config, &urls, &dirs.frontier)?;
-    let answers = Arc::new(Answers::new(&config, rules.clone()));
+    let answers = Arc::new(Answers::new(&config, rules.clone(), frontier.recent()));
     let first = first_urls(&dirs.frontier, &seeds, &rules, &config)?;
     let pause = Pause::new(dirs.frontier.join(PAUSE));
     let mut teller = Teller::new(Arc::clone(&clock), watch, started_ms, pause);
@@ -164,60 +173,64 @@ impl Coordinator<'_> {
         known: Option<Arc<Known>>,
     ) -> Result<(), CrawlError> {
         let (fetched_in, fetched_out) = bounded(config.fetchers);
-        let (events_in, events_out) = unbounded();
+        let (events_in, mut events_out) = unbounded_channel();
         let fetcher = Arc::new(Fetcher::new(config, Arc::clone(&self.clock))?);
-        let runtime = Builder::new_multi_thread()
-            .worker_threads(config.fetch_threads)
+        let runtime = Builder::new_current_thread()
             .enable_all()
             .build()
             .map_err(|source| CrawlError::Start { source })?;
+        let parsers: Vec<SharedParser> = (0..config.parsers)
+            .map(|_| {
+                let (clock, user_agent) = (Arc::clone(&self.clock), config.user_agent_header());
+                let store = store(dirs, config, logs)?;
+                let parser = Parser::new(Arc::clone(answers), store, clock, user_agent);
+                Ok(SharedParser::new(parser))
+            })
+            .collect::<Result<_, CrawlError>>()?;
         let ended = std::thread::scope(|scope| {
-            let mut parsers = Vec::with_capacity(config.parsers);
-            for _ in 0..config.parsers {
-                let parser = Parser {
-                    answers: Arc::clone(answers),
-                    store: store(dirs, config, logs)?,
-                    clock: Arc::clone(&self.clock),
-                    user_agent: config.user_agent_header(),
-                };
-                parsers.push(spawn(scope, parser, fetched_out.clone(), events_in.clone())?);
+            let mut threads = Vec::with_capacity(parsers.len());
+            for parser in &parsers {
+                threads.push(spawn(scope, parser, fetched_out.clone(), events_in.clone())?);
             }
             drop(fetched_out);
-            let fetchers = Fetchers {
-                runtime: &runtime,
+            let stages = Stages {
                 fetcher,
                 known,
-                fetched: fetched_in,
                 events: events_in,
+                parsers: &parsers,
+                fetched: fetched_in,
             };
-            let result = self.work(config.fetchers, &fetchers, &events_out);
+            let work = self.work(config.fetchers, &stages, &mut events_out);
+            let result = runtime.block_on(work);
             // With the last sender gone the parsers finish their files and end.
-            drop(fetchers);
+            drop(stages);
             runtime.shutdown_timeout(Duration::from_millis(STOP_MS));
-            for parser in parsers {
+            for thread in threads {
                 // One that panicked has said so in an event.
-                let _ = parser.join();
+                let _ = thread.join();
             }
             result
         });
-        let late = events_out.try_iter().find_map(|event| match event {
-            Event::Archive(error) => Some(error.into()),
-            Event::Lost(stage) if stage == PARSER => Some(CrawlError::Lost { stage }),
-            // Visits that were under way when all ended.
-            Event::Lost(_) | Event::Done(_) => None,
-        });
+        let late =
+            std::iter::from_fn(|| events_out.try_recv().ok()).find_map(|event| match event {
+                Event::Archive(error) => Some(error.into()),
+                Event::Lost(stage) if stage == PARSER => Some(CrawlError::Lost { stage }),
+                // Visits that were under way when all ended.
+                Event::Lost(_) | Event::Fetched(_) | Event::Done(_) => None,
+            });
         ended.and(late.map_or(Ok(()), Err))
     }
 
     /// Hands out visits and takes note of what comes back.
-    fn work(
+    async fn work(
         &mut self,
         visits_max: usize,
-        fetchers: &Fetchers<'_>,
-        events: &Receiver<Event>,
+        stages: &Stages<'_>,
+        events: &mut UnboundedReceiver<Event>,
     ) -> Result<(), CrawlError> {
         let mut under_way = 0;
         let mut stopped_ms = None;
+        let mut heard = Vec::with_capacity(visits_max);
         loop {
             let now_ms = self.clock.now_ms();
             if self.stop.load(Ordering::Relaxed) {
@@ -230,7 +243,7 @@ impl Coordinator<'_> {
             while !is_held && under_way < visits_max {
                 let now_ms = self.clock.now_ms();
                 let Some(visit) = self.frontier.next(now_ms, self.clock.unix_s())? else { break };
-                fetchers.send(visit);
+                stages.fetch(visit);
                 under_way += 1;
             }
             if under_way == 0 && !is_held && self.frontier.is_done() {
@@ -240,28 +253,30 @@ impl Coordinator<'_> {
             let is_full = under_way >= visits_max;
             let wake_ms = self.frontier.next_ms().filter(|_| !is_full && !is_held);
             let wait_ms = wake_ms.unwrap_or(u64::MAX).saturating_sub(now_ms).clamp(1, WATCH_MS);
-            match events.recv_timeout(Duration::from_millis(wait_ms)) {
-                Ok(event) => {
-                    // All that is there, before the next look at the queues.
-                    for event in std::iter::once(event).chain(events.try_iter()) {
-                        self.hear(event)?;
-                        under_way -= 1;
-                    }
-                }
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => {
-                    return Err(CrawlError::Lost { stage: PARSER });
-                }
-            }
+            // All that is there, before the next look at the queues; nothing in time is nothing.
+            let more = events.recv_many(&mut heard, visits_max);
+            let _ = timeout(Duration::from_millis(wait_ms), more).await;
+            under_way -= self.hear(&mut heard, stages)?;
         }
     }
 
-    fn hear(&mut self, event: Event) -> Result<(), CrawlError> {
-        match event {
-            Event::Done(done) => self.frontier.settle(*done),
-            Event::Archive(error) => Err(error.into()),
-            Event::Lost(stage) => Err(CrawlError::Lost { stage }),
+    /// Takes note of events; how many visits are over.
+    fn hear(&mut self, heard: &mut Vec<Event>, stages: &Stages<'_>) -> Result<usize, CrawlError> {
+        let is_alone = heard.len() == 1;
+        let mut settled = 0;
+        for event in heard.drain(..) {
+            let done = match event {
+                Event::Fetched(fetched) => stages.settle(fetched, is_alone)?,
+                Event::Done(done) => Some(*done),
+                Event::Archive(error) => return Err(error.into()),
+                Event::Lost(stage) => return Err(CrawlError::Lost { stage }),
+            };
+            if let Some(done) = done {
+                self.frontier.settle(done)?;
+                settled += 1;
+            }
         }
+        Ok(settled)
     }
 
     fn report(&self, replayed: &Replayed, started_ms: u64) -> Report {
@@ -376,35 +391,58 @@ impl Pause {
     }
 }
 
-/// The fetching side, as the coordinator sees it.
-struct Fetchers<'a> {
-    runtime: &'a Runtime,
+/// The other stages, as the coordinator sees them.
+struct Stages<'a> {
     fetcher: Arc<Fetcher>,
     known: Option<Arc<Known>>,
-    fetched: Sender<Fetched>,
-    events: Sender<Event>,
+    events: Events,
+    parsers: &'a [SharedParser],
+    fetched: Sender<Box<Fetched>>,
 }
 
-impl Fetchers<'_> {
-    fn send(&self, visit: Visit) {
-        let fetcher = Arc::clone(&self.fetcher);
+impl Stages<'_> {
+    /// Begins a visit.
+    fn fetch(&self, visit: Visit) {
+        let (fetcher, events) = (Arc::clone(&self.fetcher), self.events.clone());
+        // robots.txt is always asked for as if it had never been seen.
         let known = self.known.clone().filter(|_| visit.task == Task::Page);
-        let (fetched, events) = (self.fetched.clone(), self.events.clone());
-        self.runtime.spawn(async move {
+        tokio::spawn(async move {
             let mut dead = Dead { events: &events, stage: "fetcher", is_over: false };
             let earlier = known.and_then(|known| known.earlier(&visit.url()));
-            let catch = fetcher.visit(visit, earlier).await;
-            // There is room for every visit under way; nobody listens only when all is over.
-            dead.is_over = fetched.send(catch).is_ok();
+            let fetched = fetcher.visit(visit, earlier).await;
+            // Nobody listens only when all is over.
+            let _ = events.send(Event::Fetched(Box::new(fetched)));
+            dead.is_over = true;
         });
+    }
+
+    /// Settles a visit here if that is quickest, or has it settled.
+    fn settle(&self, fetched: Box<Fetched>, is_alone: bool) -> Result<Option<Done>, CrawlError> {
+        let is_short = match &fetched.result {
+            Ok(Catch::Answer(answer)) => answer.body.len() <= ALONE_BYTES_MAX,
+            Ok(Catch::Address { .. }) | Err(_) => true,
+        };
+        let mut fetched = fetched;
+        if is_alone && is_short && self.fetched.is_empty() {
+            for parser in self.parsers {
+                match parser.settle_here(fetched) {
+                    Ok(done) => return Ok(Some(done?)),
+                    Err(back) => fetched = back,
+                }
+            }
+        }
+        // There is room for every visit under way. Nobody listens only when all parsers have failed,
+        // and then their events say so.
+        let _ = self.fetched.send(fetched);
+        Ok(None)
     }
 }
 
 fn spawn<'scope>(
     scope: &'scope Scope<'scope, '_>,
-    parser: Parser,
-    fetched: Receiver<Fetched>,
-    events: Sender<Event>,
+    parser: &'scope SharedParser,
+    fetched: Receiver<Box<Fetched>>,
+    events: Events,
 ) -> Result<ScopedJoinHandle<'scope, ()>, CrawlError> {
     std::thread::Builder::new()
         .name(PARSER.to_owned())

@@ -71,7 +71,7 @@ impl Mentions {
             ..Limits::default()
         };
         let decoded_bytes_max = open.decoded_bytes_max;
-        let answers = Answers::new(&open, Rules::new(&open, &[])?);
+        let answers = Answers::new(&open, Rules::new(&open, &[])?, None);
         Ok(Mentions { answers, limits, decoded_bytes_max })
     }
 

@@ -1,17 +1,19 @@
 //! The parsers: threads that archive what was fetched and read what it leads to (W2).
 //!
-//! What lives here: the loop of one such thread, which has an archive file of its own and its log of
-//! visits. What does not: what an answer means (`answer.rs`), how it is archived (`journal.rs`), what the
-//! log is good for (`checkpoint/`).
+//! What lives here: [`Parser`], which has an archive file of its own and its log of visits, and the loop
+//! of its thread. The coordinator borrows one that has nothing to do where handing a visit over would
+//! take longer than to settle it. What does not: what an answer means (`answer.rs`), how it is archived
+//! (`journal.rs`), what the log is good for (`checkpoint/`).
 //!
 //! **Invariant.** A visit is archived before the frontier hears of it. What was archived is on the
-//! medium a second later at most, as long as the thread has something to do, and when it ends.
+//! medium about a second later, brought there by the thread, which nobody but the medium holds up.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use archive::{ArchiveError, WarcWriter, parse_http};
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
+use archive::{ArchiveError, HttpResponse, WarcWriter, parse_http};
+use crossbeam_channel::{Receiver, RecvTimeoutError};
+use tokio::sync::mpsc::UnboundedSender;
 
 use crate::answer::Answers;
 use crate::checkpoint::{Circumstances, LogWriter, Settled};
@@ -29,7 +31,9 @@ pub(crate) const PARSER: &str = "parser";
 
 /// What the coordinator hears.
 pub(crate) enum Event {
-    /// A visit is over and archived.
+    /// A visit is over, and to be settled.
+    Fetched(Box<Fetched>),
+    /// A visit is settled: archived, and read.
     Done(Box<Done>),
     /// The archive cannot be written.
     Archive(ArchiveError),
@@ -37,24 +41,33 @@ pub(crate) enum Event {
     Lost(&'static str),
 }
 
-/// One parsing thread.
+/// Where events go.
+pub(crate) type Events = UnboundedSender<Event>;
+
+/// Settles visits, one after the other.
 pub(crate) struct Parser {
-    pub(crate) answers: Arc<Answers>,
+    answers: Arc<Answers>,
     /// `None` if nothing is to be stored.
-    pub(crate) store: Option<Store>,
-    pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) user_agent: String,
+    store: Option<Store>,
+    clock: Arc<dyn Clock>,
+    user_agent: String,
+    /// When the archive was last brought to the medium, and whether it has grown since.
+    synced_ms: u64,
+    is_dirty: bool,
 }
 
-impl Parser {
-    /// Works until there is nothing more to come, or the archive fails.
-    pub(crate) fn run(mut self, fetched: &Receiver<Fetched>, events: &Sender<Event>) {
+/// A parser that its thread and the coordinator take turns with.
+pub(crate) struct SharedParser(Mutex<Parser>);
+
+impl SharedParser {
+    pub(crate) fn new(parser: Parser) -> SharedParser {
+        SharedParser(Mutex::new(parser))
+    }
+
+    /// The work of its thread, until there is nothing more to come, or the archive fails.
+    pub(crate) fn run(&self, fetched: &Receiver<Box<Fetched>>, events: &Events) {
         let mut dead = Dead { events, stage: PARSER, is_over: false };
-        let mut result = self.work(fetched, events);
-        if let Some(mut store) = self.store {
-            store.log.try_flush();
-            result = result.and_then(|()| store.archive.finish());
-        }
+        let result = self.work(fetched, events).and_then(|()| self.lock().finish());
         if let Err(error) = result {
             // If nobody listens any more, the crawl is over anyway.
             let _ = events.send(Event::Archive(error));
@@ -62,37 +75,65 @@ impl Parser {
         dead.is_over = true;
     }
 
-    fn work(
-        &mut self,
-        fetched: &Receiver<Fetched>,
-        events: &Sender<Event>,
-    ) -> Result<(), ArchiveError> {
-        let mut synced_ms = self.clock.now_ms();
-        let mut is_dirty = false;
+    /// Settles a visit at once, on the thread that asks; gives it back if the parser is busy.
+    pub(crate) fn settle_here(
+        &self,
+        fetched: Box<Fetched>,
+    ) -> Result<Result<Done, ArchiveError>, Box<Fetched>> {
+        match self.0.try_lock() {
+            Ok(mut parser) => Ok(parser.settle(*fetched)),
+            Err(_) => Err(fetched),
+        }
+    }
+
+    fn work(&self, fetched: &Receiver<Box<Fetched>>, events: &Events) -> Result<(), ArchiveError> {
         loop {
-            let next = if is_dirty {
-                fetched.recv_timeout(Duration::from_millis(SYNC_MS))
-            } else {
-                fetched.recv().map_err(RecvTimeoutError::from)
-            };
-            match next {
+            match fetched.recv_timeout(Duration::from_millis(SYNC_MS)) {
                 Ok(fetched) => {
-                    let done = self.settle(fetched)?;
-                    is_dirty = true;
+                    let done = self.lock().settle(*fetched)?;
                     let _ = events.send(Event::Done(Box::new(done)));
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
             }
-            let now_ms = self.clock.now_ms();
-            if is_dirty && now_ms >= synced_ms + SYNC_MS {
-                if let Some(store) = &mut self.store {
-                    store.archive.sync()?;
-                    store.log.try_flush();
-                }
-                (is_dirty, synced_ms) = (false, now_ms);
+            self.lock().sync()?;
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Parser> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Parser {
+    pub(crate) fn new(
+        answers: Arc<Answers>,
+        store: Option<Store>,
+        clock: Arc<dyn Clock>,
+        user_agent: String,
+    ) -> Parser {
+        let synced_ms = clock.now_ms();
+        Parser { answers, store, clock, user_agent, synced_ms, is_dirty: false }
+    }
+
+    /// Brings what was archived to the medium, if it is time to.
+    fn sync(&mut self) -> Result<(), ArchiveError> {
+        let now_ms = self.clock.now_ms();
+        if self.is_dirty && now_ms >= self.synced_ms + SYNC_MS {
+            (self.is_dirty, self.synced_ms) = (false, now_ms);
+            if let Some(store) = &mut self.store {
+                store.archive.sync()?;
+                store.log.try_flush();
             }
         }
+        Ok(())
+    }
+
+    /// Ends its files.
+    fn finish(&mut self) -> Result<(), ArchiveError> {
+        let Some(mut store) = self.store.take() else { return Ok(()) };
+        store.log.try_flush();
+        store.archive.finish()
     }
 
     fn settle(&mut self, fetched: Fetched) -> Result<Done, ArchiveError> {
@@ -109,6 +150,7 @@ impl Parser {
                 Outcome::Failed(failure)
             }
         };
+        self.is_dirty = true;
         Ok(Done { visit, finished_ms, date_s, outcome })
     }
 
@@ -128,8 +170,9 @@ impl Parser {
         let is_unstored = judged.as_ref().is_some_and(|judged| judged.is_unstored);
         let read = |http: &_| self.answers.read(visit.purpose(), &url, http, date_s, depth);
         let Some(store) = &mut self.store else {
-            let (block, _) = journal::answer_block(answer, &answer.body);
-            return Ok(Answered { bytes, ..read(&parse_http(&block)?) });
+            let (head, _) = journal::answer_block(answer, b"");
+            let http = HttpResponse { body: &answer.body, ..parse_http(&head)? };
+            return Ok(Answered { bytes, ..read(&http) });
         };
         let archive = &mut store.archive;
         let Written { block, location, unchanged } = match &judged {
@@ -153,8 +196,8 @@ impl Parser {
 
     /// What an answer means, and whether it is to be archived.
     fn judge(&self, visit: &Visit, date_s: i64, answer: &Answer) -> Result<Answered, ArchiveError> {
-        let (block, _) = journal::answer_block(answer, &answer.body);
-        let http = parse_http(&block)?;
+        let (head, _) = journal::answer_block(answer, b"");
+        let http = HttpResponse { body: &answer.body, ..parse_http(&head)? };
         Ok(self.answers.judge(&visit.url(), &http, date_s, visit.page.depth))
     }
 }
@@ -186,7 +229,7 @@ impl Store {
 
 /// Tells the coordinator if a thread or a task ends without having said that it is over.
 pub(crate) struct Dead<'a> {
-    pub(crate) events: &'a Sender<Event>,
+    pub(crate) events: &'a Events,
     pub(crate) stage: &'static str,
     pub(crate) is_over: bool,
 }

@@ -57,7 +57,7 @@ fn read(name: &str) -> Vec<u8> {
 }
 
 fn parse(url: &Url, body: &[u8], wanted: Wanted) -> Option<Page> {
-    parse_wanted(url, Some("text/html"), body, wanted, &Limits::default()).ok()
+    parse_wanted(url, Some("text/html"), body, wanted, &|_| false, &Limits::default()).ok()
 }
 
 /// Nanoseconds that all pages take.

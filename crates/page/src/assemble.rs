@@ -28,26 +28,19 @@ pub(crate) struct Authority<'a> {
     pub(crate) port: Option<u16>,
 }
 
-/// The URL of a site whose path is `directory` and `rest` up to `query`, where a query begins.
-pub(crate) fn assemble(
-    authority: &Authority<'_>,
-    directory: &str,
-    rest: &str,
-    query: Option<usize>,
-) -> Option<Url> {
-    let path_start = authority.prefix.len();
+/// The URL `text` that begins with an authority, and whose query, if it has one, begins at `query`.
+pub(crate) fn assemble(authority: &Authority<'_>, text: &str, query: Option<usize>) -> Option<Url> {
     let host_start = authority.scheme_bytes + "://".len();
     let offset = |bytes: usize| u32::try_from(bytes).ok();
-    let query = query.map(|at| path_start + directory.len() + at);
     let parts = Parts {
         at: 0,
-        text: [authority.prefix, directory, rest].concat(),
+        text: text.to_owned(),
         scheme_end: offset(authority.scheme_bytes)?,
         host_start: offset(host_start)?,
         host_end: offset(host_start + authority.host_bytes)?,
         address: authority.address,
         port: authority.port,
-        path_start: offset(path_start)?,
+        path_start: offset(authority.prefix.len())?,
         query_start: match query {
             Some(at) => Some(offset(at)?),
             None => None,

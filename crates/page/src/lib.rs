@@ -59,5 +59,5 @@ pub use directives::Directives;
 pub use error::PageError;
 pub use language::language_of;
 pub use limits::Limits;
-pub use parse::{Link, Page, Wanted, parse, parse_wanted};
+pub use parse::{Known, Link, Page, Wanted, parse, parse_wanted};
 pub use url::{normalise, registered_domain};

@@ -5,26 +5,20 @@
 //!
 //! Reference: <https://spec.commonmark.org/>, with the tables and the strikethrough of GitHub.
 
-use ::url::Url;
 use pulldown_cmark::{Options, Parser};
 
+use crate::Page;
 use crate::html::{self, Syntax};
-use crate::{Limits, Page, Wanted};
+use crate::parse::Reading;
 
-/// Fills `page` with what is `wanted` of a Markdown text; returns the language that HTML in it declares.
-pub(crate) fn read(
-    page: &mut Page,
-    url: &Url,
-    text: &str,
-    wanted: Wanted,
-    limits: &Limits,
-) -> String {
+/// Fills `page` with what is wanted of a Markdown text; returns the language that HTML in it declares.
+pub(crate) fn read(page: &mut Page, text: &str, reading: &Reading<'_>) -> String {
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_STRIKETHROUGH
         | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS;
     let mut markup = String::with_capacity(text.len() + text.len() / 4);
     pulldown_cmark::html::push_html(&mut markup, Parser::new_ext(text, options));
-    let declared = html::read(page, url, &markup, Syntax::Html, wanted, limits);
+    let declared = html::read(page, &markup, Syntax::Html, reading);
     if page.title.is_empty() {
         page.title = page.headings.first().cloned().unwrap_or_default();
     }

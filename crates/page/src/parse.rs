@@ -54,8 +54,7 @@ pub struct Link {
 /// refresh, which are always read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
-    /// Title, headings, text, description and the words of the links. Without it those are empty, and
-    /// of links written alike only the first is there.
+    /// Title, headings, text, description and the words of the links. Without it those are empty.
     pub text: bool,
     /// The language, told by the text where that is wanted and by what is declared otherwise.
     pub language: bool,
@@ -79,17 +78,20 @@ pub fn parse(
     body: &[u8],
     limits: &Limits,
 ) -> Result<Page, PageError> {
-    parse_wanted(url, content_type, body, Wanted::ALL, limits)
+    parse_wanted(url, content_type, body, Wanted::ALL, &|_| false, limits)
 }
 
-/// As [`parse`], but only what is wanted, which may be much faster.
+/// As [`parse`], but only what is wanted, which may be much faster. Links to URLs that are `known` are
+/// left out, before they cost anything.
 ///
 /// ```
 /// use page::{Limits, Url, Wanted, parse_wanted};
 ///
 /// let url = Url::parse("http://example.com/").expect("a URL");
-/// let body = b"<title>Sieves</title><a href=/b>fine</a> <a href=/b>coarse</a>";
-/// let page = parse_wanted(&url, Some("text/html"), body, Wanted::LINKS, &Limits::default())?;
+/// let body = b"<title>Sieves</title><a href=/b>fine</a> <a href=/c>coarse</a>";
+/// let known = |url: &str| url == "http://example.com/c";
+/// let limits = Limits::default();
+/// let page = parse_wanted(&url, Some("text/html"), body, Wanted::LINKS, &known, &limits)?;
 /// assert_eq!(page.links.len(), 1);
 /// assert!(page.title.is_empty() && page.links[0].text.is_empty());
 /// # Ok::<(), page::PageError>(())
@@ -99,6 +101,7 @@ pub fn parse_wanted(
     content_type: Option<&str>,
     body: &[u8],
     wanted: Wanted,
+    known: Known<'_>,
     limits: &Limits,
 ) -> Result<Page, PageError> {
     let body = &body[..body.len().min(limits.body_bytes_max)];
@@ -108,17 +111,30 @@ pub fn parse_wanted(
     binary::refuse_controls(&text)?;
     let mut page = Page::blank(charset);
     let mut declared = String::new();
+    let reading = Reading { url, wanted, known, limits };
     match kind {
-        Kind::Html => declared = html::read(&mut page, url, &text, Syntax::Html, wanted, limits),
-        Kind::Xhtml => declared = html::read(&mut page, url, &text, Syntax::Xml, wanted, limits),
+        Kind::Html => declared = html::read(&mut page, &text, Syntax::Html, &reading),
+        Kind::Xhtml => declared = html::read(&mut page, &text, Syntax::Xml, &reading),
         Kind::Plain if wanted.text => plain::read(&mut page, &text, limits),
         Kind::Plain => {}
-        Kind::Markdown => declared = markdown::read(&mut page, url, &text, wanted, limits),
+        Kind::Markdown => declared = markdown::read(&mut page, &text, &reading),
     }
     if wanted.language {
         page.language = language::identify(&declared, &page.text);
     }
     Ok(page)
+}
+
+/// Whether the URL, in normal form, is one that nobody needs to be told of.
+pub type Known<'a> = &'a dyn Fn(&str) -> bool;
+
+/// How a page is read.
+pub(crate) struct Reading<'a> {
+    /// Where it was found.
+    pub(crate) url: &'a Url,
+    pub(crate) wanted: Wanted,
+    pub(crate) known: Known<'a>,
+    pub(crate) limits: &'a Limits,
 }
 
 impl Page {

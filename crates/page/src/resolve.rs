@@ -16,6 +16,7 @@ use memchr::memchr;
 
 use crate::Limits;
 use crate::assemble::{Authority, assemble};
+use crate::parse::Known;
 use crate::url::normalise;
 
 /// Resolves references against one base.
@@ -49,13 +50,35 @@ impl<'a> Resolver<'a> {
 
     /// The URL that `raw` means, if it is one of the web and not too long.
     pub(crate) fn resolve(&self, raw: &str) -> Option<Url> {
-        let plain = self.plain(raw).and_then(|plain| {
+        self.resolve_unknown(raw, &|_| false, &mut String::new())
+    }
+
+    /// The same, unless the URL is `known`; `spelling` is only to be used again.
+    pub(crate) fn resolve_unknown(
+        &self,
+        raw: &str,
+        known: Known<'_>,
+        spelling: &mut String,
+    ) -> Option<Url> {
+        if let Some(plain) = self.plain(raw) {
             let Plain { authority, directory, rest, query } = plain;
             let bytes = authority.prefix.len() + directory.len() + rest.len();
-            let is_short = bytes.max(raw.len()) <= self.limits.url_bytes_max;
-            is_short.then(|| assemble(&authority, directory, rest, query)).flatten()
-        });
-        plain.or_else(|| normalise(raw, Some(self.base), self.limits).ok())
+            if bytes.max(raw.len()) <= self.limits.url_bytes_max {
+                spelling.clear();
+                for part in [authority.prefix, directory, rest] {
+                    spelling.push_str(part);
+                }
+                if known(spelling) {
+                    return None;
+                }
+                let query = query.map(|at| authority.prefix.len() + directory.len() + at);
+                if let Some(url) = assemble(&authority, spelling, query) {
+                    return Some(url);
+                }
+            }
+        }
+        let url = normalise(raw, Some(self.base), self.limits).ok()?;
+        (!known(url.as_str())).then_some(url)
     }
 
     fn plain<'b>(&'b self, raw: &'b str) -> Option<Plain<'b>> {
@@ -138,7 +161,7 @@ impl<'a> Authority<'a> {
 }
 
 /// The reference without its fragment; with the `#` if blanks are before it, which count then.
-pub(crate) fn without_fragment(raw: &str) -> &str {
+fn without_fragment(raw: &str) -> &str {
     match memchr(b'#', raw.as_bytes()) {
         Some(at) if raw[..at].ends_with(|c: char| c <= ' ') => &raw[..=at],
         Some(at) => &raw[..at],

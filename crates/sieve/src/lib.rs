@@ -3,7 +3,7 @@
 //! What lives here: the [`Sieve`] trait and its kinds. [`MemorySieve`], for what fits in memory;
 //! [`BloomSieve`], of fixed memory and a little lossy; [`LsmSieve`], on an embedded store (feature
 //! `lsm`); [`OfflineSieve`], which keeps on disk all but a buffer of fixed size; [`RecentSieve`], a
-//! cache in front of any of them; [`Plan`], which makes them; the [`Signature`] by which all know a
+//! cache in front of any of them, and [`Recent`], the cache; [`Plan`], which makes them; the [`Signature`] by which all know a
 //! key again. What does not: URLs, hosts, politeness, priorities. A sieve sees bytes.
 //!
 //! **Invariant.** Over the life of a sieve the keys emitted are exactly the keys offered, each
@@ -46,6 +46,8 @@ mod set;
 mod signature;
 mod snapshot;
 
+use std::sync::Arc;
+
 pub use bloom::BloomSieve;
 pub use error::SieveError;
 #[cfg(feature = "lsm")]
@@ -53,7 +55,7 @@ pub use lsm::LsmSieve;
 pub use memory::MemorySieve;
 pub use offline::OfflineSieve;
 pub use plan::{Plan, SieveKind};
-pub use recent::RecentSieve;
+pub use recent::{Recent, RecentSieve};
 pub use signature::{Signature, expected_collisions, signature};
 
 /// The length of the longest key in bytes.
@@ -79,6 +81,11 @@ pub trait Sieve {
 
     /// Whether a flush would cost next to nothing now, so that there is no reason to wait.
     fn is_prompt(&self) -> bool;
+
+    /// The cache in front, if there is one: what it has need not be offered.
+    fn recent(&self) -> Option<Arc<Recent>> {
+        None
+    }
 
     /// Brings what was offered and what was emitted safely to disk. Whenever the process is killed
     /// or the power fails, the sieve opens again as it was at the last sync that returned, or

@@ -1,13 +1,19 @@
-//! [`RecentSieve`]: the signatures offered last, in front of any sieve (S6).
+//! [`Recent`], the signatures offered last, and [`RecentSieve`], which has them in front of any sieve
+//! (S6).
 //!
-//! What lives here: a cache in which repeated links end before they reach the sieve behind it.
-//! What does not: an answer of its own; what it does not know goes through.
+//! What lives here: a cache in which repeated links end before they reach the sieve behind it, or, asked
+//! by other threads, before they reach this one. What does not: an answer of its own; what it does
+//! not know goes through.
 //!
 //! The cache has sets of eight signatures, each one line of the processor's cache, with the most
 //! recent first: the least recent of a set gives way. Signatures are compared whole, so a hit is
-//! certain.
+//! certain. Only the sieve writes; whoever reads meanwhile may miss a signature that is on its way from
+//! one place to the next, and then offers its key once more.
 //!
 //! **Invariant.** Every signature in the cache was offered to the sieve behind, which took it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::{Sieve, SieveError, Signature, Stats};
 
@@ -16,40 +22,73 @@ const WAYS: usize = 8;
 /// What a place holds before its first signature; the key with this signature is never cached.
 const VACANT: u64 = 0;
 
+/// The signatures offered last, for any thread to ask.
+#[derive(Debug)]
+pub struct Recent {
+    sets: Vec<[AtomicU64; WAYS]>,
+    hits: AtomicU64,
+}
+
+impl Recent {
+    fn new(keys: usize) -> Self {
+        let sets = keys.div_ceil(WAYS).max(1);
+        let vacant = || std::array::from_fn(|_| AtomicU64::new(VACANT));
+        Self { sets: std::iter::repeat_with(vacant).take(sets).collect(), hits: AtomicU64::new(0) }
+    }
+
+    /// Whether the key with this signature is known to have been offered.
+    pub fn has(&self, signature: Signature) -> bool {
+        self.place(signature.0).is_some()
+    }
+
+    /// Counts keys that were not offered because they are [here](Self::has).
+    pub fn count_hits(&self, hits: u64) {
+        self.hits.fetch_add(hits, Ordering::Relaxed);
+    }
+
+    /// The set where `signature` belongs, by its highest bits.
+    fn set_of(&self, signature: u64) -> &[AtomicU64; WAYS] {
+        let at = (u128::from(signature) * self.sets.len() as u128) >> u64::BITS;
+        &self.sets[usize::try_from(at).expect("less than the number of sets")]
+    }
+
+    fn place(&self, signature: u64) -> Option<usize> {
+        let held = self.set_of(signature).iter().map(|held| held.load(Ordering::Relaxed));
+        held.into_iter().position(|held| held == signature && held != VACANT)
+    }
+
+    /// Makes `signature` the most recent of its set, where those before `place` step back by one.
+    fn bring_forward(&self, signature: u64, place: usize) {
+        let set = self.set_of(signature);
+        for at in (0..place).rev() {
+            set[at + 1].store(set[at].load(Ordering::Relaxed), Ordering::Relaxed);
+        }
+        set[0].store(signature, Ordering::Relaxed);
+    }
+}
+
 /// A cache of recent signatures and the sieve behind it.
 pub struct RecentSieve {
-    sets: Vec<[u64; WAYS]>,
-    hits: u64,
+    recent: Arc<Recent>,
     sieve: Box<dyn Sieve + Send>,
 }
 
 impl RecentSieve {
     /// Puts a cache of about `keys` signatures, at least eight, in front of `sieve`.
     pub fn new(keys: usize, sieve: Box<dyn Sieve + Send>) -> Self {
-        let sets = vec![[VACANT; WAYS]; keys.div_ceil(WAYS).max(1)];
-        Self { sets, hits: 0, sieve }
-    }
-
-    /// The set where `signature` belongs, by its highest bits.
-    fn set_of(&mut self, signature: u64) -> &mut [u64; WAYS] {
-        let at = (u128::from(signature) * self.sets.len() as u128) >> u64::BITS;
-        &mut self.sets[usize::try_from(at).expect("less than the number of sets")]
+        Self { recent: Arc::new(Recent::new(keys)), sieve }
     }
 }
 
 impl Sieve for RecentSieve {
     fn offer_signed(&mut self, signature: Signature, key: &[u8]) -> Result<(), SieveError> {
-        let set = self.set_of(signature.0);
-        let found = set.iter().position(|&held| held == signature.0 && held != VACANT);
-        if let Some(at) = found {
-            set[..=at].rotate_right(1);
-            self.hits += 1;
+        if let Some(place) = self.recent.place(signature.0) {
+            self.recent.bring_forward(signature.0, place);
+            self.recent.count_hits(1);
             return Ok(());
         }
         self.sieve.offer_signed(signature, key)?;
-        let set = self.set_of(signature.0);
-        set.rotate_right(1);
-        set[0] = signature.0;
+        self.recent.bring_forward(signature.0, WAYS - 1);
         Ok(())
     }
 
@@ -61,16 +100,21 @@ impl Sieve for RecentSieve {
         self.sieve.is_prompt()
     }
 
+    fn recent(&self) -> Option<Arc<Recent>> {
+        Some(Arc::clone(&self.recent))
+    }
+
     fn sync(&mut self) -> Result<(), SieveError> {
         self.sieve.sync()
     }
 
     fn stats(&self) -> Stats {
         let stats = self.sieve.stats();
+        let hits = self.recent.hits.load(Ordering::Relaxed);
         Stats {
-            offered: stats.offered + self.hits,
-            cache_hits: stats.cache_hits + self.hits,
-            memory_bytes: stats.memory_bytes + size_of_val(self.sets.as_slice()) as u64,
+            offered: stats.offered + hits,
+            cache_hits: stats.cache_hits + hits,
+            memory_bytes: stats.memory_bytes + size_of_val(self.recent.sets.as_slice()) as u64,
             ..stats
         }
     }

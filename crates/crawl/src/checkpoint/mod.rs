@@ -5,10 +5,11 @@
 //! `row.rs` is what a log keeps of a visit, `file.rs` how it stands on disk. What does not: what follows
 //! from the visits (`replay.rs`).
 //!
-//! **Invariant.** The archive is the only source of truth. A log says the same as its archive file up to
-//! the byte that it covers; from there on, and where a log is missing, damaged, of another configuration
-//! or of another file, the archive is read and the log made again. A log that cannot be written costs
-//! the next run some time and nothing else.
+//! **Invariant.** The archive is the only source of truth. The logs together say the same as the archive
+//! up to the bytes that they cover, each of its file; a link that an earlier visit had led to may be left
+//! out of a later one. Beyond, and where a log is missing, damaged, of another configuration or of another
+//! file, the archive is read and the log made again; all of them, if a file is gone that one was
+//! about. A log that cannot be written costs the next run some time and nothing else.
 //!
 //! Reference: `docs/formats/frontier.md`.
 
@@ -67,7 +68,7 @@ impl VisitLogs {
         self.skim(name).map_or(0, |reader| reader.last())
     }
 
-    /// Brings the log of every file of the archive up to date, and removes those of no file.
+    /// Brings the log of every file of the archive up to date.
     pub(crate) fn complete(
         &self,
         archive: &Archive,
@@ -76,15 +77,24 @@ impl VisitLogs {
         tick: &mut dyn FnMut(),
     ) -> Result<(), CrawlError> {
         fs::create_dir_all(&self.dir).map_err(CrawlError::io(&self.dir))?;
-        let names: BTreeSet<PathBuf> = archive.files().iter().map(|name| self.path(name)).collect();
-        for entry in fs::read_dir(&self.dir).map_err(CrawlError::io(&self.dir))? {
-            let path = entry.map_err(CrawlError::io(&self.dir))?.path();
-            if !names.contains(&path) {
-                fs::remove_file(&path).map_err(CrawlError::io(&path))?;
-            }
-        }
+        self.drop_incomplete(archive)?;
         for name in archive.files() {
             self.complete_one(archive, name, answers, stop, tick)?;
+        }
+        Ok(())
+    }
+
+    /// Removes all logs if one is of no file: what it told first the others may not tell.
+    fn drop_incomplete(&self, archive: &Archive) -> Result<(), CrawlError> {
+        let names: BTreeSet<PathBuf> = archive.files().iter().map(|name| self.path(name)).collect();
+        let logs = fs::read_dir(&self.dir).and_then(|entries| {
+            entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<PathBuf>, _>>()
+        });
+        let logs = logs.map_err(CrawlError::io(&self.dir))?;
+        if logs.iter().any(|log| !names.contains(log)) {
+            for log in logs {
+                fs::remove_file(&log).map_err(CrawlError::io(&log))?;
+            }
         }
         Ok(())
     }
@@ -186,7 +196,6 @@ fn identity(config: &Config, seeds: &[Url]) -> u64 {
         ip_delay_ms: same.ip_delay_ms,
         crawl_delay_ms_max: same.crawl_delay_ms_max,
         fetchers: same.fetchers,
-        fetch_threads: same.fetch_threads,
         parsers: same.parsers,
         idle_connections_max: same.idle_connections_max,
         bytes_max: same.bytes_max,

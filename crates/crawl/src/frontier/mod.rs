@@ -21,7 +21,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use page::Url;
-use sieve::{Sieve, SieveKind};
+use sieve::{Recent, Sieve, SieveKind};
 
 use crate::agents::Agents;
 use crate::answer::Purpose;
@@ -95,6 +95,11 @@ impl Frontier {
             depth_max: config.depth_max,
             hosts,
         })
+    }
+
+    /// What need not be offered, for those who find URLs.
+    pub(crate) fn recent(&self) -> Option<Arc<Recent>> {
+        self.sieve.recent()
     }
 
     /// Puts in a URL that was given: a page, or a sitemap if it says so.

@@ -74,7 +74,6 @@ fn a_crawl_with_a_small_offline_sieve_finds_everything() {
         config.sieve_cache_keys = 0;
         config.sieve_buffer_keys = 64;
         config.parsers = 2;
-        config.fetch_threads = 2;
     });
 }
 

@@ -220,9 +220,12 @@ impl Clock for Broken {
 #[test]
 fn a_thread_that_panics_ends_the_run_with_an_error() {
     let dir = tempfile::tempdir().expect("a temporary folder");
-    let seeds = ["http://127.0.0.1:1/".to_owned()];
+    // Long enough for the parser to look at its clock.
+    let port = serve(|_, _| thread::sleep(Duration::from_secs(5)));
+    let seeds = [format!("http://127.0.0.1:{port}/")];
     let (clock, stop) = (Arc::new(Broken(SystemClock::new())), AtomicBool::new(false));
-    let result = run(&dirs(dir.path()), &config(), &seeds, clock, &stop, &|_| {});
+    let config = Config { timeout_ms: 10_000, ..config() };
+    let result = run(&dirs(dir.path()), &config, &seeds, clock, &stop, &|_| {});
     assert!(matches!(result, Err(CrawlError::Lost { stage: "parser" })), "{result:?}");
 }
 

@@ -20,13 +20,9 @@ mod extract;
 mod refresh;
 mod scan;
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
-
-use ::url::Url;
-
-use crate::resolve::{Resolver, without_fragment};
-use crate::{Limits, Link, Page, Wanted};
+use crate::parse::{Known, Reading};
+use crate::resolve::Resolver;
+use crate::{Link, Page};
 
 use extract::{Candidate, Extractor};
 
@@ -39,15 +35,12 @@ pub(crate) enum Syntax {
     Xml,
 }
 
-/// Fills `page` with what is `wanted` of markup found at `url`; returns the language tag it declares,
-/// or nothing.
+/// Fills `page` with what is wanted of markup; returns the language tag it declares, or nothing.
 pub(crate) fn read(
     page: &mut Page,
-    url: &Url,
     markup: &str,
     syntax: Syntax,
-    wanted: Wanted,
-    limits: &Limits,
+    &Reading { url, wanted, known, limits }: &Reading<'_>,
 ) -> String {
     let mut extractor = Extractor::new(syntax, wanted, limits);
     scan::scan(markup, &mut extractor);
@@ -56,7 +49,7 @@ pub(crate) fn read(
     // A base counts for the links before it, too, so they are resolved only now.
     let base = found.base.and_then(|raw| Resolver::new(url, limits).resolve(&raw));
     let resolver = Resolver::new(base.as_ref().unwrap_or(url), limits);
-    page.links = links(found.candidates, &resolver, wanted);
+    page.links = links(found.candidates, &resolver, known);
     page.canonical = found.canonical.and_then(|raw| resolver.resolve(&raw));
     page.refresh = found.refresh.and_then(|raw| resolver.resolve(&raw));
     page.title = found.title;
@@ -67,24 +60,13 @@ pub(crate) fn read(
     found.language
 }
 
-/// The links that lead somewhere; if their words are not wanted, of those written alike the first.
-fn links(mut candidates: Vec<Candidate<'_>>, resolver: &Resolver<'_>, wanted: Wanted) -> Vec<Link> {
-    let mut links: Vec<Link> = Vec::with_capacity(candidates.len());
-    // Which link was the first of this spelling, if it leads anywhere.
-    let mut firsts: HashMap<(&str, bool), Option<usize>> = HashMap::with_capacity(candidates.len());
-    for candidate in &mut candidates {
+/// The links that lead somewhere, and somewhere unknown.
+fn links(candidates: Vec<Candidate<'_>>, resolver: &Resolver<'_>, known: Known<'_>) -> Vec<Link> {
+    let mut spelling = String::new();
+    let link = |candidate: Candidate<'_>| {
         let Candidate { href, text, nofollow } = candidate;
-        let url = match firsts.entry((without_fragment(href), *nofollow)) {
-            Entry::Occupied(_) if !wanted.text => None,
-            Entry::Occupied(first) => first.get().map(|first| links[first].url.clone()),
-            Entry::Vacant(first) => {
-                let url = resolver.resolve(href);
-                first.insert(url.is_some().then_some(links.len()));
-                url
-            }
-        };
-        let text = std::mem::take(text).finish();
-        links.extend(url.map(|url| Link { url, text, nofollow: *nofollow }));
-    }
-    links
+        let url = resolver.resolve_unknown(&href, known, &mut spelling)?;
+        Some(Link { url, text: text.finish(), nofollow })
+    };
+    candidates.into_iter().filter_map(link).collect()
 }

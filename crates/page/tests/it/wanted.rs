@@ -1,6 +1,6 @@
 //! What is left out when it is not wanted, and what is not.
 
-use page::{Limits, Page, Wanted, parse, parse_wanted};
+use page::{Known, Limits, Page, Wanted, parse, parse_wanted};
 
 use crate::shared::{HERE, links, url};
 
@@ -11,26 +11,42 @@ const MARKUP: &str = "<html lang=de><title>Sieves</title><meta name=description 
     <a href='../a'><img alt=four></a><script>'<a href=/s>'</script><a href=mailto:m>five</a>";
 
 fn read(content_type: &str, body: &str, wanted: Wanted) -> Page {
-    parse_wanted(&url(HERE), Some(content_type), body.as_bytes(), wanted, &Limits::default())
-        .expect("a page")
+    read_unknown(content_type, body, wanted, &|_| false)
+}
+
+fn read_unknown(content_type: &str, body: &str, wanted: Wanted, known: Known<'_>) -> Page {
+    let (url, limits) = (url(HERE), Limits::default());
+    parse_wanted(&url, Some(content_type), body.as_bytes(), wanted, known, &limits).expect("a page")
 }
 
 #[test]
-fn links_alone_are_those_of_the_whole_each_once() {
+fn links_alone_are_those_of_the_whole() {
     let whole = parse(&url(HERE), Some("text/html"), MARKUP.as_bytes(), &Limits::default());
     let whole = whole.expect("a page");
     let alone = read("text/html", MARKUP, Wanted::LINKS);
     let [a, above] = ["http://example.com/base/a", "http://example.com/a"];
     assert_eq!(links(&whole), [a, a, a, above]);
-    assert_eq!(links(&alone), [a, a, above]);
-    assert_eq!(
-        alone.links.iter().map(|link| link.nofollow).collect::<Vec<_>>(),
-        [false, true, false]
-    );
+    assert_eq!(links(&alone), links(&whole));
+    let nofollow: Vec<bool> = alone.links.iter().map(|link| link.nofollow).collect();
+    assert_eq!(nofollow, [false, false, true, false]);
     assert_eq!(alone.canonical, whole.canonical);
     assert_eq!(alone.refresh, whole.refresh);
     assert!(alone.refresh.is_some() && alone.canonical.is_some());
     assert_eq!((alone.robots, alone.charset), (whole.robots, whole.charset));
+}
+
+#[test]
+fn links_to_known_urls_are_left_out() {
+    let body =
+        "<a href=/a>1</a> <a href=b#c>2</a> <a href='./d e'>3</a> <a href=//EXAMPLE.com/f>4</a>";
+    let all = ["a", "dir/b", "dir/d%20e", "f"].map(|path| format!("http://example.com/{path}"));
+    for wanted in [Wanted::LINKS, Wanted::ALL] {
+        for left_out in &all {
+            let page = read_unknown("text/html", body, wanted, &|url| url == left_out);
+            let rest: Vec<&String> = all.iter().filter(|url| *url != left_out).collect();
+            assert_eq!(links(&page), rest);
+        }
+    }
 }
 
 #[test]
