@@ -8,8 +8,34 @@
 
 /// Whether `word`, in lower case, is the name of a month or of a day of the week.
 pub(crate) fn is_name(word: &str) -> bool {
-    NAMES.binary_search(&word).is_ok()
+    may_be_name(word.as_bytes()) && NAMES.binary_search(&word).is_ok()
 }
+
+/// Whether a name begins with the same three bytes, or with some that look alike: hardly a word does.
+fn may_be_name(word: &[u8]) -> bool {
+    word.first_chunk().is_some_and(|start| {
+        let bit = start_bit(start);
+        STARTS[bit / 64] >> (bit % 64) & 1 == 1
+    })
+}
+
+/// The number of a start: five bits of each byte, which tell small letters apart.
+const fn start_bit(&[a, b, c]: &[u8; 3]) -> usize {
+    ((a & 31) as usize) << 10 | ((b & 31) as usize) << 5 | (c & 31) as usize
+}
+
+/// The starts of all names, a bit for each.
+static STARTS: [u64; 512] = {
+    let mut starts = [0; 512];
+    let mut at = 0;
+    while at < NAMES.len() {
+        let start = NAMES[at].as_bytes().first_chunk();
+        let bit = start_bit(start.expect("a name has three bytes at least"));
+        starts[bit / 64] |= 1 << (bit % 64);
+        at += 1;
+    }
+    starts
+};
 
 #[rustfmt::skip]
 const NAMES: &[&str] = &[
@@ -36,11 +62,19 @@ const NAMES: &[&str] = &[
 mod tests {
     //! The list against its own invariant.
 
-    use super::NAMES;
+    use super::{NAMES, is_name};
 
     #[test]
     fn names_are_sorted_and_in_lower_case() {
         assert!(NAMES.is_sorted_by(|a, b| a < b));
         assert!(NAMES.iter().all(|name| name.to_lowercase() == *name));
+    }
+
+    #[test]
+    fn names_and_nothing_but_names_are_names() {
+        assert!(NAMES.iter().all(|name| is_name(name)));
+        for word in ["", "a", "ma", "the", "mare", "octet", "mayor", "ag", "août2", "日曜日"] {
+            assert!(!is_name(word), "{word}");
+        }
     }
 }

@@ -85,7 +85,7 @@ pub fn fingerprint(text: &str) -> Fingerprint {
     let mut tally = simhash::Tally::default();
     let mut words = 0_u32;
     let mut previous = 0;
-    words::each(text, &mut |word| {
+    words::each(text, |word| {
         digest.add(word);
         let current = xxh3_64(word.as_bytes());
         tally.add(pair(previous, current));

@@ -14,44 +14,77 @@
 use crate::dates;
 
 /// Hands each word that counts to `emit`, in order.
-pub(crate) fn each(text: &str, emit: &mut dyn FnMut(&str)) {
-    let mut word = String::new();
-    let mut has_digit = false;
-    for c in text.chars() {
+pub(crate) fn each(text: &str, mut emit: impl FnMut(&str)) {
+    let mut word = Word::default();
+    let mut rest = text;
+    loop {
+        // Most of most texts.
+        let plain = word.push_plain(rest);
+        let mut chars = rest[plain..].chars();
+        match chars.next() {
+            Some(c) if c.is_ascii() => word.finish(&mut emit),
+            Some(c) => word.push(c, &mut emit),
+            None => break,
+        }
+        rest = chars.as_str();
+    }
+    word.finish(&mut emit);
+}
+
+/// A word as far as it was read.
+#[derive(Default)]
+struct Word {
+    text: String,
+    has_digit: bool,
+}
+
+impl Word {
+    /// Takes the ASCII letters and digits at the start of `text`; how many.
+    fn push_plain(&mut self, text: &str) -> usize {
+        let mut has_digit = false;
+        let plain = text.bytes().take_while(|byte| {
+            has_digit |= byte.is_ascii_digit();
+            byte.is_ascii_alphanumeric()
+        });
+        let plain = plain.count();
+        self.has_digit |= has_digit;
+        let start = self.text.len();
+        self.text.push_str(&text[..plain]);
+        self.text[start..].make_ascii_lowercase();
+        plain
+    }
+
+    /// Takes any character, which may end the word.
+    fn push(&mut self, c: char, emit: &mut impl FnMut(&str)) {
         if is_unseen(c) {
-            continue;
+            return;
         }
         let inside = c.is_alphanumeric();
         let alone = inside && is_unspaced(c);
         if !inside || alone {
-            finish(&mut word, &mut has_digit, emit);
+            self.finish(emit);
         }
         if inside {
-            has_digit |= c.is_numeric();
-            push_folded(&mut word, c);
+            self.has_digit |= c.is_numeric();
+            push_folded(&mut self.text, c);
         }
         if alone {
-            finish(&mut word, &mut has_digit, emit);
+            self.finish(emit);
         }
     }
-    finish(&mut word, &mut has_digit, emit);
-}
 
-fn finish(word: &mut String, has_digit: &mut bool, emit: &mut dyn FnMut(&str)) {
-    if !word.is_empty() && !*has_digit && !dates::is_name(word) {
-        emit(word);
+    fn finish(&mut self, emit: &mut impl FnMut(&str)) {
+        if !self.text.is_empty() && !self.has_digit && !dates::is_name(&self.text) {
+            emit(&self.text);
+        }
+        self.text.clear();
+        self.has_digit = false;
     }
-    word.clear();
-    *has_digit = false;
 }
 
 /// Lower case by way of upper case, which makes one of `ß` and `SS`, of `σ` and `ς`.
 fn push_folded(word: &mut String, c: char) {
-    if c.is_ascii() {
-        word.push(c.to_ascii_lowercase());
-    } else {
-        word.extend(c.to_uppercase().flat_map(char::to_lowercase));
-    }
+    word.extend(c.to_uppercase().flat_map(char::to_lowercase));
 }
 
 /// Soft hyphen, combining accents, zero-width spaces and joiners, byte-order mark: they neither
@@ -85,7 +118,7 @@ mod tests {
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {
         let mut words = Vec::new();
-        each(text, &mut |word| words.push(word.to_owned()));
+        each(text, |word| words.push(word.to_owned()));
         assert_eq!(words, expected, "words of {text:?}");
     }
 
