@@ -22,9 +22,9 @@ pub struct Digest {
 }
 
 impl Digest {
-    /// Appends a word, which should be in its normal form.
-    pub fn add(&mut self, word: &str) {
-        self.hash.update(word.as_bytes());
+    /// Appends a word, which should be in its normal form, in UTF-8.
+    pub fn add(&mut self, word: &[u8]) {
+        self.hash.update(word);
     }
 
     /// The digest of the words so far.

@@ -87,7 +87,7 @@ pub fn fingerprint(text: &str) -> Fingerprint {
     let mut previous = 0;
     words::each(text, |word| {
         digest.add(word);
-        let current = xxh3_64(word.as_bytes());
+        let current = xxh3_64(word);
         tally.add(pair(previous, current));
         previous = current;
         words = words.saturating_add(1);

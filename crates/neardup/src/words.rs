@@ -13,13 +13,13 @@
 
 use crate::dates;
 
-/// Hands each word that counts to `emit`, in order.
-pub(crate) fn each(text: &str, mut emit: impl FnMut(&str)) {
+/// Hands each word that counts to `emit`, in order and in UTF-8.
+pub(crate) fn each(text: &str, mut emit: impl FnMut(&[u8])) {
     let mut word = Word::default();
     let mut rest = text;
     loop {
         // Most of most texts.
-        let plain = word.push_plain(rest);
+        let plain = word.push_plain(rest.as_bytes());
         let mut chars = rest[plain..].chars();
         match chars.next() {
             Some(c) if c.is_ascii() => word.finish(&mut emit),
@@ -31,31 +31,44 @@ pub(crate) fn each(text: &str, mut emit: impl FnMut(&str)) {
     word.finish(&mut emit);
 }
 
+/// The lower case of ASCII letters and digits; 0 for what is neither.
+static PLAIN: [u8; 256] = {
+    let mut plain = [0; 256];
+    let mut byte = 0_u8;
+    while byte < 0x80 {
+        if byte.is_ascii_alphanumeric() {
+            plain[byte as usize] = byte.to_ascii_lowercase();
+        }
+        byte += 1;
+    }
+    plain
+};
+
 /// A word as far as it was read.
 #[derive(Default)]
 struct Word {
-    text: String,
+    bytes: Vec<u8>,
     has_digit: bool,
 }
 
 impl Word {
     /// Takes the ASCII letters and digits at the start of `text`; how many.
-    fn push_plain(&mut self, text: &str) -> usize {
-        let mut has_digit = false;
-        let plain = text.bytes().take_while(|byte| {
-            has_digit |= byte.is_ascii_digit();
-            byte.is_ascii_alphanumeric()
-        });
-        let plain = plain.count();
-        self.has_digit |= has_digit;
-        let start = self.text.len();
-        self.text.push_str(&text[..plain]);
-        self.text[start..].make_ascii_lowercase();
+    fn push_plain(&mut self, text: &[u8]) -> usize {
+        let mut plain = 0;
+        while let Some(&byte) = text.get(plain) {
+            let lower = PLAIN[usize::from(byte)];
+            if lower == 0 {
+                break;
+            }
+            self.has_digit |= lower <= b'9';
+            self.bytes.push(lower);
+            plain += 1;
+        }
         plain
     }
 
     /// Takes any character, which may end the word.
-    fn push(&mut self, c: char, emit: &mut impl FnMut(&str)) {
+    fn push(&mut self, c: char, emit: &mut impl FnMut(&[u8])) {
         if is_unseen(c) {
             return;
         }
@@ -66,25 +79,27 @@ impl Word {
         }
         if inside {
             self.has_digit |= c.is_numeric();
-            push_folded(&mut self.text, c);
+            push_folded(&mut self.bytes, c);
         }
         if alone {
             self.finish(emit);
         }
     }
 
-    fn finish(&mut self, emit: &mut impl FnMut(&str)) {
-        if !self.text.is_empty() && !self.has_digit && !dates::is_name(&self.text) {
-            emit(&self.text);
+    fn finish(&mut self, emit: &mut impl FnMut(&[u8])) {
+        if !self.bytes.is_empty() && !self.has_digit && !dates::is_name(&self.bytes) {
+            emit(&self.bytes);
         }
-        self.text.clear();
+        self.bytes.clear();
         self.has_digit = false;
     }
 }
 
 /// Lower case by way of upper case, which makes one of `ß` and `SS`, of `σ` and `ς`.
-fn push_folded(word: &mut String, c: char) {
-    word.extend(c.to_uppercase().flat_map(char::to_lowercase));
+fn push_folded(word: &mut Vec<u8>, c: char) {
+    for lower in c.to_uppercase().flat_map(char::to_lowercase) {
+        word.extend_from_slice(lower.encode_utf8(&mut [0; 4]).as_bytes());
+    }
 }
 
 /// Soft hyphen, combining accents, zero-width spaces and joiners, byte-order mark: they neither
@@ -118,7 +133,7 @@ mod tests {
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {
         let mut words = Vec::new();
-        each(text, |word| words.push(word.to_owned()));
+        each(text, |word| words.push(String::from_utf8(word.to_vec()).expect("UTF-8")));
         assert_eq!(words, expected, "words of {text:?}");
     }
 

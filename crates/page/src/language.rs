@@ -1,7 +1,8 @@
 //! The language of a page: what its text looks like against what it declares.
 //!
 //! Declarations are often left over from a template, so a detection that is reliable wins; short
-//! texts cannot be told apart, and there the declaration wins.
+//! texts cannot be told apart, and there the declaration wins. One that the text confirms by its small
+//! words (`small_words.rs`) wins at once, for detection takes ten times as long.
 //!
 //! **Invariant.** A language is two or three lower-case letters, or empty; a declaration that is no
 //! code counts as none.
@@ -10,6 +11,8 @@
 //! by `whatlang`.
 
 use whatlang::Lang;
+
+use crate::small_words;
 
 /// Bytes of text that detection looks at.
 const SAMPLE_BYTES_MAX: usize = 2048;
@@ -36,6 +39,10 @@ pub fn language_of(text: &str) -> String {
 /// tag, or empty).
 pub(crate) fn identify(declared: &str, text: &str) -> String {
     let sample = sample(text);
+    let declared = from_tag(declared);
+    if small_words::confirm(&declared, &sample) {
+        return declared;
+    }
     let letters = sample.chars().filter(|c| c.is_alphabetic());
     let letter_bytes: usize = letters.map(char::len_utf8).sum();
     let detected = (letter_bytes >= LETTER_BYTES_MIN)
@@ -44,7 +51,7 @@ pub(crate) fn identify(declared: &str, text: &str) -> String {
         .filter(whatlang::Info::is_reliable);
     match detected {
         Some(info) => code(info.lang()).to_owned(),
-        None => from_tag(declared),
+        None => declared,
     }
 }
 

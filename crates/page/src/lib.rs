@@ -49,6 +49,7 @@ mod markdown;
 mod parse;
 mod plain;
 mod resolve;
+mod small_words;
 mod url;
 
 pub use ::url::Url;

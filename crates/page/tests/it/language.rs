@@ -83,6 +83,18 @@ fn what_text_looks_like_beats_what_it_declares() {
     assert_eq!(html("<html lang=en><p>Kurz").language, "en");
 }
 
+/// Long enough for its small words to be counted.
+#[test]
+fn no_text_confirms_that_it_is_in_another_language() {
+    for (code, sentence) in SENTENCES {
+        let text = format!("{sentence} ").repeat(12);
+        for declared in ["de", "en", "es", "fr", "it", "nl", "pt"] {
+            let page = html(&format!("<html lang={declared}><p>{text}"));
+            assert_eq!(page.language, code, "declared as {declared}: {sentence}");
+        }
+    }
+}
+
 #[test]
 fn declarations() {
     let table = [
