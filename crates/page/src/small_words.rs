@@ -29,7 +29,7 @@ const LANGUAGES: [(&str, &[&str]); 7] = [
         "that", "the", "their", "then", "there", "they", "this", "to", "was", "we", "were", "when",
         "which", "will", "with", "you", "your"]),
     ("es", &["al", "como", "con", "de", "del", "el", "en", "entre", "es", "esta", "fue", "ha", "hasta",
-        "la", "las", "lo", "los", "más", "muy", "no", "o", "para", "pero", "por", "que", "se", "ser",
+        "la", "las", "lo", "los", "muy", "más", "no", "o", "para", "pero", "por", "que", "se", "ser",
         "sin", "sobre", "son", "su", "sus", "también", "un", "una", "y", "ya"]),
     ("fr", &["au", "aux", "avec", "ce", "ces", "cette", "dans", "de", "des", "du", "elle", "en", "est",
         "et", "il", "la", "le", "les", "leur", "mais", "ne", "nous", "on", "ou", "par", "pas", "plus",
