@@ -13,22 +13,9 @@
 //! crawler `BUbiNG` (P. Boldi, A. Marino, M. Santini, S. Vigna, "`BUbiNG`: massive crawling for
 //! the masses", ACM Transactions on the Web 12(2), 2018).
 
-use xxhash_rust::xxh3::Xxh3;
+use xxhash_rust::xxh3::xxh3_64;
 
-/// The digest of a sequence of words.
-#[derive(Clone, Default)]
-pub struct Digest {
-    hash: Xxh3,
-}
-
-impl Digest {
-    /// Appends a word, which should be in its normal form, in UTF-8.
-    pub fn add(&mut self, word: &[u8]) {
-        self.hash.update(word);
-    }
-
-    /// The digest of the words so far.
-    pub fn value(&self) -> u64 {
-        self.hash.digest()
-    }
+/// The digest of the words that count, given as their letters in a row.
+pub(crate) fn digest(letters: &[u8]) -> u64 {
+    xxh3_64(letters)
 }

@@ -1,6 +1,6 @@
 //! Fingerprints of a text and how to find the close ones.
 //!
-//! What lives here: [`fingerprint`], a [`Digest`] that is equal for texts equal after
+//! What lives here: [`fingerprint`], a digest that is equal for texts equal after
 //! normalisation and a [`simhash`] that is close for close texts; [`PermutedTables`], which finds
 //! the close ones without comparing all with all; [`fold`], which makes clusters of them. What
 //! does not: HTML, URLs, files. A fingerprint sees text, a table sees numbers.
@@ -32,7 +32,6 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 pub use cluster::fold;
-pub use digest::Digest;
 pub use simhash::simhash;
 pub use tables::PermutedTables;
 
@@ -59,7 +58,7 @@ impl Default for Config {
 pub struct Fingerprint {
     /// The [`simhash`] of the pairs of neighbouring words, in 64 bits.
     pub simhash: u64,
-    /// The [`Digest`] of the words.
+    /// Equal for texts that differ in case, digits, dates, punctuation and white space only.
     pub digest: u64,
     /// How many words there are that hold no digit and belong to no date; at most 2³² – 1.
     pub words: u32,
@@ -81,18 +80,16 @@ pub struct Fingerprint {
 /// assert_eq!(print.words, 3);
 /// ```
 pub fn fingerprint(text: &str) -> Fingerprint {
-    let mut digest = Digest::default();
     let mut tally = simhash::Tally::default();
     let mut words = 0_u32;
     let mut previous = 0;
-    words::each(text, |word| {
-        digest.add(word);
+    let letters = words::each(text, |word| {
         let current = xxh3_64(word);
         tally.add(pair(previous, current));
         previous = current;
         words = words.saturating_add(1);
     });
-    Fingerprint { simhash: tally.majority(), digest: digest.value(), words }
+    Fingerprint { simhash: tally.majority(), digest: digest::digest(&letters), words }
 }
 
 /// The hash of two neighbouring words, from their hashes.

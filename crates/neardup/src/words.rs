@@ -13,8 +13,8 @@
 
 use crate::dates;
 
-/// Hands each word that counts to `emit`, in order and in UTF-8.
-pub(crate) fn each(text: &str, mut emit: impl FnMut(&[u8])) {
+/// Hands each word that counts to `emit`, in order and in UTF-8; returns all of them in a row.
+pub(crate) fn each(text: &str, mut emit: impl FnMut(&[u8])) -> Vec<u8> {
     let mut word = Word::default();
     let mut rest = text;
     loop {
@@ -29,6 +29,7 @@ pub(crate) fn each(text: &str, mut emit: impl FnMut(&[u8])) {
         rest = chars.as_str();
     }
     word.finish(&mut emit);
+    word.letters
 }
 
 /// The lower case of ASCII letters and digits; 0 for what is neither.
@@ -44,10 +45,12 @@ static PLAIN: [u8; 256] = {
     plain
 };
 
-/// A word as far as it was read.
+/// A word as far as it was read, behind those before it.
 #[derive(Default)]
 struct Word {
-    bytes: Vec<u8>,
+    letters: Vec<u8>,
+    /// Where it begins.
+    start: usize,
     has_digit: bool,
 }
 
@@ -61,7 +64,7 @@ impl Word {
                 break;
             }
             self.has_digit |= lower <= b'9';
-            self.bytes.push(lower);
+            self.letters.push(lower);
             plain += 1;
         }
         plain
@@ -79,7 +82,7 @@ impl Word {
         }
         if inside {
             self.has_digit |= c.is_numeric();
-            push_folded(&mut self.bytes, c);
+            push_folded(&mut self.letters, c);
         }
         if alone {
             self.finish(emit);
@@ -87,11 +90,14 @@ impl Word {
     }
 
     fn finish(&mut self, emit: &mut impl FnMut(&[u8])) {
-        if !self.bytes.is_empty() && !self.has_digit && !dates::is_name(&self.bytes) {
-            emit(&self.bytes);
+        let word = &self.letters[self.start..];
+        if self.has_digit || dates::is_name(word) {
+            self.letters.truncate(self.start);
+            self.has_digit = false;
+        } else if !word.is_empty() {
+            emit(word);
+            self.start = self.letters.len();
         }
-        self.bytes.clear();
-        self.has_digit = false;
     }
 }
 
