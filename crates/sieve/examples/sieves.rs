@@ -7,7 +7,7 @@
 //!
 //! KEYS different URLs are offered; after each one a URL drawn evenly from all before it comes
 //! again, so half of the tests are repetitions, and nearly all of those from far back. A flush takes
-//! place every BUFFER_KEYS / 2 offers, as in a crawl. Processor time is that of the whole process,
+//! place every `BUFFER_KEYS` / 2 offers, as in a crawl. Processor time is that of the whole process,
 //! making the URLs included; resident memory its peak; disk the most at any flush. Every key that
 //! comes out is compared with the one before it: the run fails if their order is not that of the
 //! offers or one comes twice. CAPACITY is what a Bloom filter is planned for; KEYS if not given.

@@ -31,6 +31,7 @@ pub(crate) enum Kind {
     /// New keys that wait for a flush.
     Frontier = b'F' as isize,
     /// How far the store of an LSM sieve must have come.
+    #[cfg(feature = "lsm")]
     Lsm = b'M' as isize,
     /// Which runs an offline sieve has, and what goes with them.
     Offline = b'O' as isize,

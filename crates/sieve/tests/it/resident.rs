@@ -5,6 +5,8 @@
 #![cfg(target_os = "linux")]
 
 use std::fs;
+use std::io::Write;
+use std::ops::Range;
 use std::process::Command;
 
 use sieve::{Plan, Sieve, SieveKind};
@@ -63,7 +65,9 @@ fn child() {
     let mut sieve =
         plan(kind, cache.parse().expect("a number")).create(dir.path()).expect("a sieve");
     let emitted = drive(&mut *sieve);
-    println!("\ngrew {} {emitted}", status_bytes("VmHWM").saturating_sub(before));
+    let grown = status_bytes("VmHWM").saturating_sub(before);
+    let line = format!("\ngrew {grown} {emitted}\n");
+    std::io::stdout().write_all(line.as_bytes()).expect("a parent that listens");
 }
 
 /// By how much the process grew, and how many keys were lost.
@@ -80,45 +84,50 @@ fn measure(kind: SieveKind, cache_keys: usize) -> (u64, u32) {
 }
 
 /// Ten times the keys, without and with a cache, within `limit_bytes`.
-fn check(kind: SieveKind, limit_bytes: u64, lost: std::ops::Range<u32>) {
-    if !kind.is_built() {
-        return;
-    }
+fn check(kind: SieveKind, limit_bytes: u64, lost: &Range<u32>) {
     for cache_keys in [0, 1 << 12] {
-        let limit = limit_bytes + 8 * cache_keys as u64 + SLACK_BYTES;
-        let (grown, keys_lost) = measure(kind, cache_keys);
-        println!("{kind:?} {cache_keys}: {grown} of {limit} bytes, {keys_lost} lost");
-        assert!(grown <= limit, "{kind:?} {cache_keys}: {grown} of {limit} bytes");
-        assert!(lost.contains(&keys_lost), "{kind:?} {cache_keys}: {keys_lost} lost");
+        check_with(kind, cache_keys, limit_bytes, lost);
     }
+}
+
+fn check_with(kind: SieveKind, cache_keys: usize, limit_bytes: u64, lost: &Range<u32>) {
+    let limit = limit_bytes + 8 * cache_keys as u64 + SLACK_BYTES;
+    let (grown, keys_lost) = measure(kind, cache_keys);
+    assert!(grown <= limit, "{kind:?} {cache_keys}: {grown} of {limit} bytes");
+    assert!(lost.contains(&keys_lost), "{kind:?} {cache_keys}: {keys_lost} lost");
 }
 
 /// The one that grows with the keys, by as much as it says: the old table and the new one.
 #[test]
 fn a_memory_sieve_grows_by_so_much_a_key() {
-    check(SieveKind::Memory, (11 + 16) * u64::from(KEYS), 0..1);
+    check(SieveKind::Memory, (11 + 16) * u64::from(KEYS), &(0..1));
 }
 
 #[test]
 fn an_offline_sieve_stays_within_its_buffer() {
-    check(SieveKind::Offline, 40 * u64::from(PLANNED), 0..1);
+    check(SieveKind::Offline, 40 * u64::from(PLANNED), &(0..1));
 }
 
 #[test]
 fn a_bloom_sieve_stays_within_its_filter() {
-    check(SieveKind::Bloom, u64::from(PLANNED) * 16 * 144 / 800, 1_000..KEYS / 4 * 3);
+    check(SieveKind::Bloom, u64::from(PLANNED) * 16 * 144 / 800, &(1_000..KEYS / 4 * 3));
 }
 
 #[test]
 fn a_blocked_bloom_sieve_stays_within_its_filter() {
-    check(SieveKind::BlockedBloom, u64::from(PLANNED) * 16 * 144 / 800, 1_000..KEYS / 4 * 3);
+    check(SieveKind::BlockedBloom, u64::from(PLANNED) * 16 * 144 / 800, &(1_000..KEYS / 4 * 3));
 }
 
-/// Its cache and five write buffers, which take half as much again as the store counts.
+/// Its cache and five write buffers, which take half as much again as the store counts. All of
+/// the keys in write buffers would be twice that.
 #[test]
 fn an_lsm_sieve_stays_within_its_buffers() {
+    if !SieveKind::Lsm.is_built() {
+        return;
+    }
     let commit_keys = u64::from(PLANNED / 8);
     let (cache, write_buffer) =
         ((512 * commit_keys).max(1 << 20), (128 * commit_keys).max(1 << 20));
-    check(SieveKind::Lsm, cache + 5 * write_buffer * 3 / 2 + 300 * commit_keys, 0..1);
+    let limit = cache + 5 * write_buffer * 3 / 2 + 300 * commit_keys;
+    check_with(SieveKind::Lsm, 0, limit, &(0..1));
 }
