@@ -9,6 +9,8 @@
 //! order walks through memory forwards, which at millions of signatures is several times faster than
 //! one at random.
 //!
+//! Whoever can choose keys whose signatures agree in their highest bits makes the table slow, not wrong.
+//!
 //! **Memory.** Eight bytes a slot. When three slots of four are taken, the table grows by half: eleven
 //! to sixteen bytes for each signature, and as much again for a moment while it grows.
 //!

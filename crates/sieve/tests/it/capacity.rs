@@ -40,7 +40,7 @@ fn ten_times_the_buffer_stays_within_the_memory() {
         memory.offer(&key(number)).expect("an offer");
         let stats = offline.stats();
         let fences = stats.seen / 4096 + 7 * 2;
-        let limit = (16 + 21) * u64::from(BUFFER_KEYS) + 16 * fences + PENDING_BYTES;
+        let limit = (16 + 16) * u64::from(BUFFER_KEYS) + 16 * fences + PENDING_BYTES;
         assert!(stats.memory_bytes <= limit, "{} of {limit} bytes", stats.memory_bytes);
         if number % 25_000 == 0 {
             assert!(flushed(&mut offline) == flushed(&mut memory), "after {number}");
