@@ -26,6 +26,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use fjall::config::PartitioningPolicy;
 use fjall::{Database, Keyspace, KeyspaceCreateOptions, PersistMode};
 
 use crate::frontier::{Frontier, Span};
@@ -101,7 +102,13 @@ impl LsmSieve {
             .open()
             .map_err(failed())?;
         let memtable_bytes = bytes(MEMTABLE_BYTES_A_KEY);
-        let options = || KeyspaceCreateOptions::default().max_memtable_size(memtable_bytes);
+        // A filter in one piece does not fit in the cache, and would be read again for each lookup.
+        let options = || {
+            KeyspaceCreateOptions::default()
+                .max_memtable_size(memtable_bytes)
+                .filter_block_partitioning_policy(PartitioningPolicy::all(true))
+                .index_block_partitioning_policy(PartitioningPolicy::all(true))
+        };
         let seen = store.keyspace("seen", options).map_err(failed())?;
         let bytes = seen.get(STATE_KEY).map_err(failed())?;
         let decoded = bytes.map_or(Some(NO_COMMIT), |bytes| decode_state(&bytes));
