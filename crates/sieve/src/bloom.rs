@@ -30,6 +30,7 @@ pub struct BloomSieve {
     offered: u64,
     emitted: u64,
     seen: u64,
+    state_bytes: u64,
 }
 
 impl BloomSieve {
@@ -45,8 +46,8 @@ impl BloomSieve {
         Self::begin(dir, Filter::new(Spread::Blocks, capacity, precision))
     }
 
-    /// The sieve in `dir` as it was at its last sync, with the capacity and precision it had; an
-    /// empty one of these if there was none.
+    /// The sieve in `dir` as it was at its last sync, with the capacity and precision it had; a
+    /// new one of these if there is none.
     pub fn open(dir: &Path, capacity: u64, precision: u32) -> Result<Self, SieveError> {
         Self::resume(dir, Filter::new(Spread::Whole, capacity, precision))
     }
@@ -58,9 +59,13 @@ impl BloomSieve {
 
     fn begin(dir: &Path, filter: Filter) -> Result<Self, SieveError> {
         fs::create_dir_all(dir).map_err(io_failed("create", dir))?;
-        snapshot::remove(dir)?;
+        let Span { start, end } = Span::EMPTY;
+        let (capacity, precision) = (filter.capacity(), u64::from(filter.precision()));
+        let numbers: [u64; STATE_NUMBERS] = [0, 0, 0, start, end, capacity, precision];
+        let state_bytes = snapshot::write(dir, filter.kind(), numbers)?;
         let frontier = Frontier::create(dir)?;
-        Ok(Self { dir: dir.to_path_buf(), filter, frontier, offered: 0, emitted: 0, seen: 0 })
+        let dir = dir.to_path_buf();
+        Ok(Self { dir, filter, frontier, offered: 0, emitted: 0, seen: 0, state_bytes })
     }
 
     fn resume(dir: &Path, empty: Filter) -> Result<Self, SieveError> {
@@ -68,6 +73,7 @@ impl BloomSieve {
             return Self::begin(dir, empty);
         };
         let torn = || damaged(&dir.join(snapshot::NAME), header::LEN, "it is not a filter");
+        let state_bytes = snapshot::bytes(numbers.len());
         let words = numbers.split_off(numbers.len().min(STATE_NUMBERS));
         let &[offered, emitted, seen, start, end, capacity, precision] = numbers.as_slice() else {
             return Err(torn());
@@ -76,11 +82,12 @@ impl BloomSieve {
         let filter = Filter::with_words(empty.spread(), capacity, precision, words);
         let filter = filter.ok_or_else(torn)?;
         let frontier = Frontier::open(dir, Span { start, end })?;
-        Ok(Self { dir: dir.to_path_buf(), filter, frontier, offered, emitted, seen })
+        let dir = dir.to_path_buf();
+        Ok(Self { dir, filter, frontier, offered, emitted, seen, state_bytes })
     }
 }
 
-/// What a snapshot holds before the words of the filter.
+/// What a snapshot holds before the words of the filter, of which an empty one has none.
 const STATE_NUMBERS: usize = 7;
 
 impl Sieve for BloomSieve {
@@ -112,7 +119,8 @@ impl Sieve for BloomSieve {
         let numbers: [u64; STATE_NUMBERS] =
             [offered, emitted, seen, start, end, capacity, precision];
         let words = self.filter.words().iter().copied();
-        snapshot::write(&self.dir, self.filter.kind(), numbers.into_iter().chain(words))?;
+        self.state_bytes =
+            snapshot::write(&self.dir, self.filter.kind(), numbers.into_iter().chain(words))?;
         self.frontier.synced(Span { start, end })
     }
 
@@ -125,7 +133,7 @@ impl Sieve for BloomSieve {
             planned_false_positive_rate: self.filter.planned_rate(),
             false_positive_rate: self.filter.rate(),
             memory_bytes: self.filter.memory_bytes() + self.frontier.memory_bytes(),
-            disk_bytes: self.frontier.end(),
+            disk_bytes: self.frontier.end() + self.state_bytes,
             ..Stats::default()
         }
     }

@@ -44,7 +44,7 @@ pub enum SieveError {
     /// This program was built without a kind of sieve.
     #[error(
         "this program was built without the {kind} sieve; \
-         build it with the feature `{kind}` or choose another kind"
+         build it with `--features crivello-sieve/{kind}` or choose another kind"
     )]
     NotBuilt {
         /// The kind, which is also the name of the feature of this crate.

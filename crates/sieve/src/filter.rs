@@ -55,7 +55,8 @@ impl Filter {
         Self { spread, capacity, precision, words: vec![0; words], ones: 0 }
     }
 
-    /// The filter with these words; `None` if they are not as many as it takes.
+    /// The filter with these words, or an empty one if there are none; `None` if they are not as many
+    /// as it takes.
     pub(crate) fn with_words(
         spread: Spread,
         capacity: u64,
@@ -64,7 +65,13 @@ impl Filter {
     ) -> Option<Self> {
         let bits = u128::from(capacity) * u128::from(precision) * 144;
         let expected = bits.div_ceil(100).div_ceil(64).next_multiple_of(BLOCK_WORDS as u128);
-        if capacity == 0 || precision == 0 || expected != words.len() as u128 {
+        if capacity == 0 || precision == 0 {
+            return None;
+        }
+        if words.is_empty() {
+            return Some(Self::new(spread, capacity, precision));
+        }
+        if expected != words.len() as u128 {
             return None;
         }
         let ones = words.iter().map(|word| u64::from(word.count_ones())).sum();

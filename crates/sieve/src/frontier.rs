@@ -13,7 +13,8 @@ use crate::SieveError;
 use crate::header::{self, Kind};
 use crate::keys::KeyFile;
 
-const NAME: &str = "frontier.keys";
+/// The name of the file in the folder of its sieve.
+pub(crate) const NAME: &str = "frontier.keys";
 
 /// The keys that wait.
 #[derive(Debug)]
@@ -32,7 +33,7 @@ pub(crate) struct Span {
 
 impl Span {
     /// Nothing waits.
-    const EMPTY: Self = Self { start: header::LEN, end: header::LEN };
+    pub(crate) const EMPTY: Self = Self { start: header::LEN, end: header::LEN };
 }
 
 impl Frontier {
@@ -42,8 +43,11 @@ impl Frontier {
         Ok(Self { keys, emitted_end: header::LEN, synced_end: header::LEN })
     }
 
-    /// The keys in `dir` that waited at a sync.
+    /// The keys in `dir` that waited at a sync. If none did, what the file holds is of no use.
     pub(crate) fn open(dir: &Path, waiting: Span) -> Result<Self, SieveError> {
+        if waiting == Span::EMPTY {
+            return Self::create(dir);
+        }
         let keys = KeyFile::open(dir.join(NAME), Kind::Frontier, waiting.start, waiting.end)?;
         Ok(Self { keys, emitted_end: waiting.start, synced_end: waiting.end })
     }

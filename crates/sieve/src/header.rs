@@ -30,6 +30,9 @@ pub(crate) enum Kind {
     BlockedBloom = b'L' as isize,
     /// New keys that wait for a flush.
     Frontier = b'F' as isize,
+    /// How far the store of an LSM sieve must have come.
+    #[cfg(feature = "lsm")]
+    Lsm = b'M' as isize,
     /// Which runs an offline sieve has, and what goes with them.
     Offline = b'O' as isize,
     /// Sorted signatures of the keys seen.
@@ -68,6 +71,14 @@ pub(crate) fn read_failed(error: io::Error, path: &Path, offset: u64) -> SieveEr
         return damaged(path, offset, "the file ends too early");
     }
     io_failed("read", path)(error)
+}
+
+/// The error for a file that could not be opened: one that is not there is a damaged one.
+pub(crate) fn open_failed(error: io::Error, path: &Path) -> SieveError {
+    if error.kind() == io::ErrorKind::NotFound {
+        return damaged(path, 0, "the file is missing");
+    }
+    io_failed("open", path)(error)
 }
 
 /// The error for anything else that the operating system refused.

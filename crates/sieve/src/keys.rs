@@ -11,7 +11,7 @@ use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use crate::header::{self, Kind, damaged, io_failed, read_failed};
+use crate::header::{self, Kind, damaged, io_failed, open_failed, read_failed};
 use crate::{KEY_BYTES_MAX, SieveError};
 
 /// Appended bytes wait in memory until they are this many.
@@ -52,7 +52,7 @@ impl KeyFile {
         end: u64,
     ) -> Result<Self, SieveError> {
         let file = File::options().read(true).write(true).open(&path);
-        let file = file.map_err(io_failed("open", &path))?;
+        let file = file.map_err(|error| open_failed(error, &path))?;
         header::check(&mut &file, kind, &path)?;
         let len = file.metadata().map_err(io_failed("read", &path))?.len();
         if len < end || start > end || start < header::LEN {

@@ -9,13 +9,14 @@
 //! **Invariant.** No two runs share a signature. A run that the last sync named stays on disk until
 //! the next sync, also when it was merged into a larger one.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::SieveError;
 use crate::header::io_failed;
 use crate::run::{self, Entry, Run, RunWriter, Scratch};
+use crate::{SieveError, Signature};
 
 /// As many runs of one level become one run of the next.
 const FANOUT: usize = 8;
@@ -98,11 +99,14 @@ impl Levels {
         self.each().try_for_each(|run| run.mark_seen(entries, &mut scratch))
     }
 
-    /// Adds `signatures`, sorted, not empty and none of them in a run.
-    pub(crate) fn add(&mut self, signatures: &[u64]) -> Result<(), SieveError> {
+    /// Adds `signatures`, ascending, not empty and none of them in a run.
+    pub(crate) fn add(
+        &mut self,
+        signatures: impl Iterator<Item = Signature>,
+    ) -> Result<(), SieveError> {
         let mut out = RunWriter::create(run_path(&self.dir, self.next))?;
-        for &signature in signatures {
-            out.push(signature)?;
+        for signature in signatures {
+            out.push(signature.0)?;
         }
         let run = out.finish()?;
         self.keep_next(0, run);
@@ -186,14 +190,18 @@ fn run_path(dir: &Path, number: u64) -> PathBuf {
 fn remove_runs(dir: &Path, keep: &[PathBuf]) -> Result<(), SieveError> {
     let entries = fs::read_dir(dir).and_then(Iterator::collect::<io::Result<Vec<_>>>);
     for entry in entries.map_err(io_failed("read", dir))? {
-        let name = entry.file_name();
-        let number =
-            name.to_str().and_then(|name| name.strip_prefix(RUN_PREFIX)?.strip_suffix(RUN_SUFFIX));
-        if number.is_some_and(is_run_number) && !keep.contains(&entry.path()) {
+        if is_run(&entry.file_name()) && !keep.contains(&entry.path()) {
             fs::remove_file(entry.path()).map_err(io_failed("remove", &entry.path()))?;
         }
     }
     Ok(())
+}
+
+/// Whether a file of this name is a run.
+pub(crate) fn is_run(name: &OsStr) -> bool {
+    let number =
+        name.to_str().and_then(|name| name.strip_prefix(RUN_PREFIX)?.strip_suffix(RUN_SUFFIX));
+    number.is_some_and(is_run_number)
 }
 
 /// Whether [`run_path`] writes a number in this way.

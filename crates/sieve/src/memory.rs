@@ -7,7 +7,7 @@
 //! **Invariant.** A key is in the queue if and only if its signature is in the set and it was not
 //! emitted yet; the queue is in order of first offer.
 
-use crate::set::{self, SignatureSet};
+use crate::set::SignatureSet;
 use crate::{Sieve, SieveError, Signature, Stats, expected_collisions};
 
 /// A sieve that keeps everything in memory.
@@ -66,7 +66,7 @@ impl Sieve for MemorySieve {
             emitted: self.emitted,
             seen,
             expected_collisions: expected_collisions(seen),
-            memory_bytes: set::bytes(&self.seen) + queue_bytes as u64,
+            memory_bytes: self.seen.bytes() + queue_bytes as u64,
             ..Stats::default()
         }
     }

@@ -5,25 +5,26 @@
 //! the encountered since the last merge: their keys in a file (`keys.rs`), in memory signature and
 //! position. *F*, the frontier: new keys that wait for a flush, in a file (`frontier.rs`).
 //!
-//! **The way of a key.** If its signature is young, it is a repetition. If there are no runs, it is
-//! new: a small sieve answers at once and writes nothing. Otherwise its key joins A, and its
-//! signature the young, until the next merge.
+//! **The way of a key.** If there are no runs, the young are all: a small sieve answers at once
+//! and writes nothing but what is new. Otherwise the key joins A until the next merge.
 //!
-//! **A merge** sorts A by signature; strikes out what the runs hold, each read once from front to
-//! end and only where it can matter; then sorts by position and copies the keys, in order of first
-//! encounter, from A to F. It takes place when the buffer is full and at each flush. When the
-//! buffer is full of young signatures, they are sorted and become a run.
+//! **A merge** sorts A by signature and leaves of equal ones the first encountered; strikes out the
+//! young, and what the runs hold, each read once from front to end and only where it can matter;
+//! then copies the keys that are left, in order of first encounter, from A to F, and counts their
+//! signatures among the young. It takes place when the buffer is full and at each flush. When the
+//! young fill more than half of the buffer, they become a run. Nothing is ever looked up at random,
+//! neither on disk nor in memory: a miss of the processor's cache costs more than a place in a sort.
 //!
-//! **Memory.** Sixteen bytes for each key of the buffer and nine to twenty-one for each young
-//! signature, of which there are as many; twice eight while a run is written; sixteen for each 4096
+//! **Memory.** Buffer and young share the `buffer_keys`: sixteen bytes for each key of A and eleven to
+//! sixteen for each young signature; eight for each new key while it is copied; sixteen for each 4096
 //! signatures of Z, and about a megabyte at most for files being read and written.
 //!
 //! **Durability.** [`Sieve::sync`] turns the young into a run, brings runs and F to disk and then
 //! replaces `sieve.state`, which names them. [`OfflineSieve::open`] finds the sieve exactly as it
 //! was at the last sync, whenever the process or the machine died.
 //!
-//! **Invariant.** A signature is young or in a run, never both, if and only if its key is in A, in F
-//! or was emitted. A merge that fails changes neither Z nor F, and leaves A to the next one.
+//! **Invariant.** A signature is young or in a run, never both, if and only if its key is in F or was
+//! emitted. A merge that fails changes neither Z nor F, and leaves A to the next one.
 //!
 //! **Reference.** A. Heydon, M. Najork, "Mercator: a scalable, extensible web crawler", World Wide
 //! Web 2(4), 1999; P. Boldi et al., "`BUbiNG`: massive crawling for the masses", ACM Transactions
@@ -37,7 +38,7 @@ use crate::header::{self, Kind, damaged, io_failed};
 use crate::keys::KeyFile;
 use crate::levels::{Levels, Names};
 use crate::run::Entry;
-use crate::set::{self, SignatureSet};
+use crate::set::SignatureSet;
 use crate::{Sieve, SieveError, Signature, Stats, expected_collisions, radix, snapshot};
 
 /// A sieve that keeps on disk all but a buffer of fixed size.
@@ -45,14 +46,16 @@ use crate::{Sieve, SieveError, Signature, Stats, expected_collisions, radix, sna
 pub struct OfflineSieve {
     dir: PathBuf,
     buffer_keys: usize,
+    /// Known, and in no run yet.
     young: SignatureSet,
-    /// The young whose keys are in A, in order of position; while they are merged, of signature.
+    /// The keys of A.
     buffer: Vec<Entry>,
     encountered: KeyFile,
     seen: Levels,
     frontier: Frontier,
     offered: u64,
     emitted: u64,
+    state_bytes: u64,
 }
 
 impl OfflineSieve {
@@ -62,12 +65,14 @@ impl OfflineSieve {
     /// each of them.
     pub fn create(dir: &Path, buffer_keys: usize) -> Result<Self, SieveError> {
         fs::create_dir_all(dir).map_err(io_failed("create", dir))?;
-        snapshot::remove(dir)?;
+        let numbers = [0, 0, Span::EMPTY.start, Span::EMPTY.end, 0];
+        let state_bytes = snapshot::write(dir, Kind::Offline, numbers)?;
         let (seen, frontier) = (Levels::create(dir)?, Frontier::create(dir)?);
-        Self::with(dir, buffer_keys, seen, frontier)
+        Ok(Self { state_bytes, ..Self::with(dir, buffer_keys, seen, frontier)? })
     }
 
-    /// The sieve in `dir` as it was at its last sync; an empty one if there was none.
+    /// The sieve in `dir` as it was at its last sync, empty if that never was; a new one if there is
+    /// none.
     pub fn open(dir: &Path, buffer_keys: usize) -> Result<Self, SieveError> {
         let Some(numbers) = snapshot::read(dir, Kind::Offline)? else {
             return Self::create(dir, buffer_keys);
@@ -84,7 +89,8 @@ impl OfflineSieve {
         let seen = Levels::open(dir, &names)?;
         let frontier = Frontier::open(dir, Span { start: *start, end: *end })?;
         let sieve = Self::with(dir, buffer_keys, seen, frontier)?;
-        Ok(Self { offered: *offered, emitted: *emitted, ..sieve })
+        let state_bytes = snapshot::bytes(numbers.len());
+        Ok(Self { offered: *offered, emitted: *emitted, state_bytes, ..sieve })
     }
 
     fn with(
@@ -103,6 +109,7 @@ impl OfflineSieve {
             frontier,
             offered: 0,
             emitted: 0,
+            state_bytes: 0,
         })
     }
 
@@ -114,31 +121,46 @@ impl OfflineSieve {
             return Ok(());
         }
         radix::sort(&mut self.buffer, |entry| entry.signature);
-        self.seen.mark_seen(&mut self.buffer)?;
-        let young = &mut self.young;
-        self.buffer.retain(|entry| {
-            let is_new = entry.position != Entry::SEEN;
-            is_new || !young.remove(&Signature(entry.signature))
+        self.buffer.dedup_by(|next, first| {
+            let repeats = next.signature == first.signature;
+            if repeats {
+                first.position = first.position.min(next.position);
+            }
+            repeats
         });
-        radix::sort(&mut self.buffer, |entry| entry.position);
+        self.buffer.retain(|entry| !self.young.contains(Signature(entry.signature)));
+        self.seen.mark_seen(&mut self.buffer)?;
+        self.buffer.retain(|entry| entry.position != Entry::SEEN);
         let frontier_end = self.frontier.end();
-        if let Err(error) = copy_keys(&self.buffer, &mut self.encountered, &mut self.frontier) {
+        if let Err(error) = self.copy_keys() {
             self.frontier.truncate(frontier_end);
             return Err(error);
         }
-        self.buffer.clear();
+        for entry in self.buffer.drain(..) {
+            self.young.insert(Signature(entry.signature));
+        }
         self.encountered.clear()
+    }
+
+    /// Appends the keys of the buffer to F, in order of first encounter.
+    fn copy_keys(&mut self) -> Result<(), SieveError> {
+        let mut positions: Vec<_> = self.buffer.iter().map(|entry| entry.position).collect();
+        radix::sort(&mut positions, |&position| position);
+        let mut keys = self.encountered.reader(header::LEN)?;
+        for position in positions {
+            keys.skip_to(position)?;
+            let key = keys.next_key()?.expect("the buffer holds positions of keys in A");
+            self.frontier.append(key)?;
+        }
+        Ok(())
     }
 
     /// Makes a run of the young signatures, all of which are new.
     fn age(&mut self) -> Result<(), SieveError> {
-        assert!(self.buffer.is_empty(), "the young are merged before they age");
         if self.young.is_empty() {
             return Ok(());
         }
-        let mut signatures: Vec<_> = self.young.iter().map(|signature| signature.0).collect();
-        radix::sort(&mut signatures, |&signature| signature);
-        self.seen.add(&signatures)?;
+        self.seen.add(self.young.iter())?;
         self.young.clear();
         self.seen.merge()
     }
@@ -157,30 +179,23 @@ const LEVELS_MAX: usize = 64;
 
 impl Sieve for OfflineSieve {
     fn offer_signed(&mut self, signature: Signature, key: &[u8]) -> Result<(), SieveError> {
-        if self.young.len() >= self.buffer_keys {
+        if self.young.len() + self.buffer.len() >= self.buffer_keys {
             self.merge()?;
             // Repetitions have left. A run is worth its merges only if it is not small.
             if self.young.len() > self.buffer_keys / 2 {
                 self.age()?;
             }
         }
-        if !self.young.insert(signature) {
-            self.offered += 1;
-            return Ok(());
-        }
-        let appended = if self.seen.is_empty() {
-            self.frontier.append(key)
-        } else {
+        if !self.seen.is_empty() {
             self.reserve();
-            let position = self.encountered.append(key);
-            position.map(|position| self.buffer.push(Entry { signature: signature.0, position }))
-        };
-        if appended.is_err() {
-            self.young.remove(&signature);
-        } else {
-            self.offered += 1;
+            let position = self.encountered.append(key)?;
+            self.buffer.push(Entry { signature: signature.0, position });
+        } else if !self.young.contains(signature) {
+            self.frontier.append(key)?;
+            self.young.insert(signature);
         }
-        appended
+        self.offered += 1;
+        Ok(())
     }
 
     fn flush(&mut self, emit: &mut dyn FnMut(&[u8])) -> Result<(), SieveError> {
@@ -199,13 +214,14 @@ impl Sieve for OfflineSieve {
         let waiting = self.frontier.sync()?;
         let numbers = [self.offered, self.emitted, waiting.start, waiting.end, names.next];
         let runs = names.runs.iter().flat_map(|&(level, number)| [level as u64, number]);
-        snapshot::write(&self.dir, Kind::Offline, numbers.into_iter().chain(runs))?;
+        self.state_bytes =
+            snapshot::write(&self.dir, Kind::Offline, numbers.into_iter().chain(runs))?;
         self.seen.synced()?;
         self.frontier.synced(waiting)
     }
 
     fn stats(&self) -> Stats {
-        let seen = self.seen.total() + (self.young.len() - self.buffer.len()) as u64;
+        let seen = self.seen.total() + self.young.len() as u64;
         let buffer_bytes = (self.buffer.capacity() * size_of::<Entry>()) as u64;
         Stats {
             offered: self.offered,
@@ -213,27 +229,15 @@ impl Sieve for OfflineSieve {
             seen,
             expected_collisions: expected_collisions(seen),
             memory_bytes: buffer_bytes
-                + set::bytes(&self.young)
+                + self.young.bytes()
                 + self.encountered.memory_bytes()
                 + self.frontier.memory_bytes()
                 + self.seen.memory_bytes(),
-            disk_bytes: self.encountered.end() + self.frontier.end() + self.seen.disk_bytes(),
+            disk_bytes: self.encountered.end()
+                + self.frontier.end()
+                + self.seen.disk_bytes()
+                + self.state_bytes,
             ..Stats::default()
         }
     }
-}
-
-/// Appends the keys of `entries`, sorted by position, to `target`.
-fn copy_keys(
-    entries: &[Entry],
-    source: &mut KeyFile,
-    target: &mut Frontier,
-) -> Result<(), SieveError> {
-    let mut keys = source.reader(header::LEN)?;
-    for entry in entries {
-        keys.skip_to(entry.position)?;
-        let key = keys.next_key()?.expect("the buffer holds positions of keys in A");
-        target.append(key)?;
-    }
-    Ok(())
 }

@@ -15,7 +15,7 @@ use crate::{BloomSieve, MemorySieve, OfflineSieve, RecentSieve, Sieve, SieveErro
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SieveKind {
-    /// Signatures in memory, nine bytes and more a key.
+    /// Signatures in memory, eleven bytes and more a key.
     Memory,
     /// A Bloom filter of fixed size, which loses a few keys.
     Bloom,

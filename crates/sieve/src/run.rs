@@ -19,7 +19,7 @@ use std::path::PathBuf;
 
 use crate::SieveError;
 use crate::block;
-use crate::header::{self, Kind, damaged, io_failed, read_failed};
+use crate::header::{self, Kind, damaged, io_failed, open_failed, read_failed};
 
 /// A signature and where its key is, or [`Entry::SEEN`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,7 +54,7 @@ impl Run {
     /// The run at `path`, which was finished and synced. Reads the head of each block; the rest is
     /// checked when it is needed.
     pub(crate) fn open(path: PathBuf) -> Result<Self, SieveError> {
-        let file = File::open(&path).map_err(io_failed("open", &path))?;
+        let file = File::open(&path).map_err(|error| open_failed(error, &path))?;
         let mut run = Run { path, file, fences: Vec::new(), end: header::LEN, total: 0 };
         let mut scratch = Scratch::default();
         loop {
@@ -63,6 +63,9 @@ impl Run {
             let head = block::Head::read(*head);
             if head.count == 0 {
                 break;
+            }
+            if head.block_bytes() > block::BYTES_MAX as u64 {
+                return Err(damaged(&run.path, run.end, "a block too long to be one"));
             }
             run.fences.push(Fence { first: head.first, offset: run.end });
             run.end += head.block_bytes();
@@ -162,14 +165,25 @@ pub(crate) struct Scratch {
 }
 
 /// Marks the entries whose signature is among `signatures`; both ascend.
-fn mark_common(entries: &mut [Entry], signatures: &[u64]) {
-    let mut signatures = signatures.iter().copied().peekable();
+fn mark_common(entries: &mut [Entry], mut signatures: &[u64]) {
     for entry in entries {
-        while signatures.next_if(|&signature| signature < entry.signature).is_some() {}
-        if signatures.peek() == Some(&entry.signature) {
+        signatures = &signatures[count_smaller(signatures, entry.signature)..];
+        if signatures.first() == Some(&entry.signature) {
             entry.position = Entry::SEEN;
         }
     }
+}
+
+/// How many of `signatures`, which ascend, are smaller than `signature`. Steps that double find a
+/// near place quickly and a far one not much more slowly.
+fn count_smaller(signatures: &[u64], signature: u64) -> usize {
+    let (mut start, mut step) = (0, 1);
+    while signatures.get(start + step - 1).is_some_and(|&at| at < signature) {
+        start += step;
+        step *= 2;
+    }
+    let end = signatures.len().min(start + step - 1);
+    start + signatures[start..end].partition_point(|&at| at < signature)
 }
 
 /// Writes a run from signatures in strictly ascending order.

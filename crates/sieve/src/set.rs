@@ -1,38 +1,187 @@
-//! [`SignatureSet`]: a set of signatures in memory.
+//! [`SignatureSet`]: a set of signatures in memory, in their order.
 //!
-//! What lives here: the standard library's set with the signature for its own hash, and what it
-//! takes. What does not: order; whoever needs one sorts.
+//! What lives here: an ordered hash table. What does not: files, keys.
 //!
-//! **Invariant.** [`bytes`] follows the table, not the number of signatures in it.
-
-use std::collections::HashSet;
-use std::hash::{BuildHasherDefault, Hasher};
+//! A signature is random, so its highest bits say where it belongs among the slots: its *home*. It
+//! stands there or, if others had come first, a few slots later, and all signatures stand in ascending
+//! order. One that arrives moves the greater ones up to the next vacant slot. What does not fit before
+//! the end of the table goes on behind it. Because home grows with the signature, a batch in ascending
+//! order walks through memory forwards, which at millions of signatures is several times faster than
+//! one at random.
+//!
+//! Whoever can choose keys whose signatures agree in their highest bits makes the table slow, not wrong.
+//!
+//! **Memory.** Eight bytes a slot. When three slots of four are taken, the table grows by half: eleven
+//! to sixteen bytes for each signature, and as much again for a moment while it grows.
+//!
+//! **Invariant.** The slots that are not vacant ascend strictly, and between a signature and its home
+//! there is no vacant one.
+//!
+//! **Reference.** O. Amble, D. E. Knuth, "Ordered hash tables", The Computer Journal 17(2), 1974.
 
 use crate::Signature;
 
-/// A set of signatures.
-pub(crate) type SignatureSet = HashSet<Signature, BuildHasherDefault<Verbatim>>;
+/// What a slot holds before its first signature; the signature with this value is kept aside.
+const VACANT: u64 = 0;
+/// The fewest homes of a table that has any.
+const HOMES_MIN: usize = 64;
+/// Room behind the end; more than this hardly ever runs over.
+const TAIL: usize = 64;
 
-/// The memory that a set takes: a slot is a signature and a control byte, and one in eight stays
-/// empty.
-pub(crate) fn bytes(set: &SignatureSet) -> u64 {
-    (set.capacity() / 7 * 8 * (size_of::<Signature>() + 1)) as u64
+/// A set of signatures.
+#[derive(Debug, Default)]
+pub(crate) struct SignatureSet {
+    /// As many homes, and what ran over the end.
+    slots: Vec<u64>,
+    homes: usize,
+    /// How many of the slots are taken.
+    taken: usize,
+    /// Whether the signature is in that looks like a vacant slot.
+    holds_vacant: bool,
 }
 
-/// The hash of a signature is the signature: it is one already.
-#[derive(Debug, Default)]
-pub(crate) struct Verbatim(u64);
-
-impl Hasher for Verbatim {
-    fn finish(&self) -> u64 {
-        self.0
+impl SignatureSet {
+    pub(crate) fn len(&self) -> usize {
+        self.taken + usize::from(self.holds_vacant)
     }
 
-    fn write_u64(&mut self, value: u64) {
-        self.0 = value;
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 
-    fn write(&mut self, _bytes: &[u8]) {
-        unreachable!("a signature is hashed as one number");
+    /// The memory that the table takes.
+    pub(crate) fn bytes(&self) -> u64 {
+        (self.slots.capacity() * size_of::<u64>()) as u64
+    }
+
+    pub(crate) fn contains(&self, signature: Signature) -> bool {
+        if signature.0 == VACANT {
+            return self.holds_vacant;
+        }
+        self.homes > 0 && self.slots.get(self.place_of(signature.0)) == Some(&signature.0)
+    }
+
+    /// Puts `signature` in. False if it was there.
+    pub(crate) fn insert(&mut self, signature: Signature) -> bool {
+        let signature = signature.0;
+        if signature == VACANT {
+            return !std::mem::replace(&mut self.holds_vacant, true);
+        }
+        if self.taken >= self.homes / 4 * 3 {
+            self.grow();
+        }
+        let place = self.place_of(signature);
+        if self.slots.get(place) == Some(&signature) {
+            return false;
+        }
+        self.put(place, signature);
+        true
+    }
+
+    /// All of them, in ascending order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Signature> {
+        let taken = self.slots.iter().copied().filter(|&slot| slot != VACANT);
+        self.holds_vacant.then_some(VACANT).into_iter().chain(taken).map(Signature)
+    }
+
+    /// Takes all of them out; the table stays as large as it is.
+    pub(crate) fn clear(&mut self) {
+        self.slots.truncate(self.homes);
+        self.slots.fill(VACANT);
+        self.taken = 0;
+        self.holds_vacant = false;
+    }
+
+    /// Where `signature` is or should be: the first slot from its home on that is vacant or holds
+    /// no smaller one. May be the end of the table.
+    fn place_of(&self, signature: u64) -> usize {
+        let home = (u128::from(signature) * self.homes as u128) >> u64::BITS;
+        let home = usize::try_from(home).expect("less than the number of homes");
+        let smaller = |&&slot: &&u64| slot != VACANT && slot < signature;
+        home + self.slots[home..].iter().take_while(smaller).count()
+    }
+
+    /// Puts `signature` at `place`, and what is there and behind it one slot further.
+    fn put(&mut self, place: usize, signature: u64) {
+        let mut carried = signature;
+        for slot in &mut self.slots[place..] {
+            std::mem::swap(slot, &mut carried);
+            if carried == VACANT {
+                break;
+            }
+        }
+        if carried != VACANT {
+            self.slots.reserve_exact(1);
+            self.slots.push(carried);
+        }
+        self.taken += 1;
+    }
+
+    fn grow(&mut self) {
+        let homes = (self.homes / 2 * 3).max(HOMES_MIN);
+        let mut slots = vec![VACANT; homes + TAIL];
+        slots.truncate(homes);
+        let old = std::mem::replace(&mut self.slots, slots);
+        (self.homes, self.taken) = (homes, 0);
+        for signature in old.into_iter().filter(|&slot| slot != VACANT) {
+            let place = self.place_of(signature);
+            self.put(place, signature);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::SignatureSet;
+    use crate::{Signature, signature};
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    /// Signatures that crowd at both ends and in few places between.
+    fn crowded() -> impl Strategy<Value = u64> {
+        prop_oneof![
+            any::<u64>(),
+            0..40_u64,
+            (0..40_u64).prop_map(|below| u64::MAX - below),
+            (0..4_u64, 0..40_u64).prop_map(|(place, low)| (place << 62) | low),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn holds_what_a_tree_holds_in_its_order(
+            batches in vec(vec(crowded(), 0..400), 1..4),
+            probes in vec(crowded(), 0..100),
+        ) {
+            let mut set = SignatureSet::default();
+            for batch in &batches {
+                set.clear();
+                let mut expected = BTreeSet::new();
+                for &signature in batch {
+                    prop_assert_eq!(set.insert(Signature(signature)), expected.insert(signature));
+                }
+                prop_assert_eq!(set.len(), expected.len());
+                let found: Vec<_> = set.iter().map(|signature| signature.0).collect();
+                prop_assert_eq!(found, expected.iter().copied().collect::<Vec<_>>());
+                for probe in probes.iter().chain(batch) {
+                    let found = set.contains(Signature(*probe));
+                    prop_assert_eq!(found, expected.contains(probe));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn takes_as_much_memory_as_it_says() {
+        let mut set = SignatureSet::default();
+        for number in 1..100_000_u64 {
+            set.insert(signature(&number.to_le_bytes()));
+            let limit = 16 * set.len() as u64 + 1_024;
+            assert!(set.bytes() <= limit, "{} of {limit} bytes", set.bytes());
+        }
     }
 }

@@ -210,11 +210,16 @@ fn a_key_too_long_is_refused_and_leaves_no_trace() {
 fn a_kind_that_was_not_built_is_named() {
     let dir = TempDir::new().expect("a folder");
     let plan = Plan { kind: SieveKind::Lsm, ..Plan::default() };
-    match plan.create(dir.path()).map(|_| ()) {
-        Ok(()) => assert!(SieveKind::Lsm.is_built()),
-        Err(error) => {
-            assert!(!SieveKind::Lsm.is_built());
-            assert!(error.to_string().contains("feature `lsm`"), "{error}");
+    let refused = SieveError::NotBuilt { kind: plan.kind.name() }.to_string();
+    for cure in ["`--features crivello-sieve/lsm`", "another kind"] {
+        assert!(refused.contains(cure), "{refused}");
+    }
+    for make in [Plan::create, Plan::open] {
+        let made = make(&plan, dir.path()).map(|_| ());
+        assert_eq!(made.is_ok(), cfg!(feature = "lsm"), "{made:?}");
+        assert_eq!(made.is_ok(), plan.kind.is_built());
+        if let Err(error) = made {
+            assert_eq!(error.to_string(), refused);
         }
     }
 }

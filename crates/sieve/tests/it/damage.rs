@@ -1,5 +1,6 @@
 //! Every bit of a file flipped, every length cut, and random bytes anywhere: the error names the
-//! file and the damaged part, nothing panics, and no key comes out twice.
+//! file and the damaged part, nothing panics, and no key comes out twice. What was damaged while no
+//! process had it open is in `reopen.rs`.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -6,5 +6,7 @@ mod damage;
 mod durability;
 mod failure;
 mod format;
+mod reopen;
+mod resident;
 mod signature;
 mod start;
