@@ -151,14 +151,60 @@ fn what_waits_when_a_crawl_has_its_pages_is_told_and_status_counts_it() {
 }
 
 #[test]
-fn what_a_limit_may_have_dropped_is_told_with_the_limit() {
+fn what_a_limit_dropped_is_told_with_the_limit() {
+    for (setting, expected) in [
+        (
+            "crawl.pages_per_host_max=1",
+            "dropped: its host has had its 1 page (`pages_per_host_max`)",
+        ),
+        (
+            "crawl.requests_per_host_max=1",
+            "dropped: its host has had its 1 request (`requests_per_host_max`)",
+        ),
+        ("crawl.waiting_per_host_max=0", "dropped, as these were: "),
+        ("crawl.hosts_max=1", "dropped: 1 hosts were known before its own, which is `hosts_max`"),
+        ("crawl.pages_max=1", "waiting: the last crawl ended at its `pages_max` with "),
+    ] {
+        let (sandbox, server) = (Sandbox::new(), small_web());
+        crawl(&sandbox, &server, &["--set", setting]);
+        let root = server.web().url(&server.web().hosts()[1], "/");
+        let is_first = |url: &String| url.starts_with(&root) && url.contains("/1-");
+        let first = truth(&server).pages.into_iter().map(|page| page.url).find(is_first);
+        let is_of_host = setting.contains("s_per_host");
+        let url = if is_of_host { first.expect("a page") } else { root };
+        let ran = sandbox.run(&["why", "--dir", "web", &url, "--set", setting]);
+        let verdict = ran.stdout.lines().nth(1).unwrap_or_default().trim();
+        assert!(verdict.starts_with(expected), "{setting}: {ran:#?}");
+        assert!(!setting.contains("waiting") || verdict.contains("`waiting_per_host_max`"));
+    }
+}
+
+#[test]
+fn what_is_too_deep_is_told_with_its_depth() {
     let (sandbox, server) = (Sandbox::new(), small_web());
-    crawl(&sandbox, &server, &["--set", "crawl.pages_per_host_max=1"]);
-    let root = server.web().url(&server.web().hosts()[1], "/");
-    let is_first = |url: &String| url.starts_with(&root) && url.contains("/1-");
-    let page = truth(&server).pages.into_iter().map(|page| page.url).find(is_first);
-    let why = check_verdict(&sandbox, &page.expect("a page"), "waiting, or dropped by a limit");
-    assert!(why["verdict"].as_str().is_some_and(|text| text.contains("host-limit")), "{why:#}");
+    crawl(&sandbox, &server, &["--set", "crawl.depth_max=1"]);
+    // A page that only pages at the limit lead to.
+    let verdicts = truth(&server).pages.into_iter().map(|page| {
+        let setting = ["--set", "crawl.depth_max=1"];
+        let ran =
+            sandbox.run(&[&["why", "--dir", "web", page.url.as_str()][..], &setting].concat());
+        ran.stdout.lines().nth(1).unwrap_or_default().trim().to_owned()
+    });
+    let wanted =
+        "dropped: 2 links lead to it from the first page of its site, and `depth_max` is 1";
+    let verdicts: Vec<String> = verdicts.collect();
+    assert!(verdicts.iter().any(|verdict| verdict == wanted), "{verdicts:#?}");
+    assert!(!verdicts.iter().any(|verdict| verdict.starts_with("waiting:")), "{verdicts:#?}");
+}
+
+#[test]
+fn what_a_filter_kept_out_of_the_archive_is_told_and_leads_on() {
+    let (sandbox, server) = (Sandbox::new(), small_web());
+    let setting = ["--set", "crawl.store_filter=status != 200"];
+    crawl(&sandbox, &server, &setting);
+    let url = server.web().url(&server.web().hosts()[1], "/");
+    let why = check_verdict(&sandbox, &url, "fetched; `store_filter` keeps it out of the archive");
+    assert!(hows(&why).contains(&"link"), "{why:#}");
 }
 
 /// While it runs a crawl answers for itself at the address that it names.

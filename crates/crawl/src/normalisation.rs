@@ -58,8 +58,21 @@ const INDEX_NAMES: [&str; 10] = [
     "default.aspx",
 ];
 
-/// Applies `rules` to a URL.
-pub(crate) fn apply(rules: &[Normalisation], mut url: Url) -> Url {
+impl Normalisation {
+    /// Applies `rules` to a URL.
+    pub fn apply(rules: &[Normalisation], url: Url) -> Url {
+        if rules.is_empty() { url } else { apply(rules, url) }
+    }
+
+    /// Where a redirect of `from` to `target` is followed to: a server that insists on its session id,
+    /// its `index.html` or its `www` gets its way.
+    pub fn apply_to_redirect(rules: &[Normalisation], from: &Url, target: Url) -> Url {
+        let shorter = Normalisation::apply(rules, target.clone());
+        if shorter == *from { target } else { shorter }
+    }
+}
+
+fn apply(rules: &[Normalisation], mut url: Url) -> Url {
     let has = |rule| rules.contains(&rule);
     if has(Normalisation::SessionIds) && session_in_path(&url) {
         let path: Vec<String> =

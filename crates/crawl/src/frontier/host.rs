@@ -11,6 +11,8 @@
 //! **Invariant.** Only a host that is `Listed` is in the workbench, only one that is `Visiting` has
 //! a visit under way, and no more than one.
 
+mod robots;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -22,8 +24,9 @@ use crate::error::CrawlError;
 use crate::health::Health;
 use crate::order::Waiting;
 use crate::politeness::Pace;
-use crate::robots::Robots;
 use crate::site::{HostId, Site};
+
+pub(super) use robots::{RobotsState, Rules};
 
 pub(super) struct Host {
     pub(super) site: Arc<Site>,
@@ -70,16 +73,6 @@ pub(super) enum State {
     Asking,
     /// Given up, and why.
     Aside(String),
-}
-
-/// What is known of a robots.txt.
-pub(super) enum RobotsState {
-    /// Not yet fetched.
-    Unknown,
-    /// On its way.
-    Asked,
-    /// Fetched then, with this result.
-    Known { fetched_s: i64, robots: Box<Robots> },
 }
 
 /// A robots.txt to be fetched for `asker`.
@@ -140,13 +133,46 @@ impl Host {
         }
     }
 
-    /// The next page that may be visited at `now_ms`. One that failed has its turn after a page
-    /// that did not: what hangs must not hold up the others.
-    pub(super) fn pop(
+    /// Bytes of memory that its pages and the rules of its robots.txt take.
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.queue.memory_bytes() + self.robots.memory_bytes()
+    }
+
+    /// Moves its pages, and the rules of its robots.txt, to disk.
+    pub(super) fn spill(&mut self, spill: &mut Spill) -> Result<(), CrawlError> {
+        self.queue.spill(spill)?;
+        self.robots.spill(spill)
+    }
+
+    /// Writes what it has on disk once more.
+    pub(super) fn rewrite(&mut self, spill: &mut Spill) -> Result<(), CrawlError> {
+        self.queue.rewrite(spill)?;
+        self.robots.rewrite(spill)
+    }
+
+    /// The next page that its robots.txt allows, if that is known; how many it forbids is added to
+    /// `forbidden`.
+    pub(super) fn pop_allowed(
         &mut self,
         now_ms: u64,
         spill: &mut Spill,
+        forbidden: &mut usize,
     ) -> Result<Option<Waiting>, CrawlError> {
+        if !matches!(self.robots, RobotsState::Known { .. }) {
+            return Ok(None);
+        }
+        while let Some(page) = self.pop(now_ms, spill)? {
+            if self.robots.allows(&page.path, spill)? {
+                return Ok(Some(page));
+            }
+            *forbidden += 1;
+        }
+        Ok(None)
+    }
+
+    /// The next page that may be visited at `now_ms`. One that failed has its turn after a page
+    /// that did not: what hangs must not hold up the others.
+    fn pop(&mut self, now_ms: u64, spill: &mut Spill) -> Result<Option<Waiting>, CrawlError> {
         let is_turn = !self.health.is_failing() || self.queue.is_empty();
         let again = self.again.first_entry().filter(|entry| is_turn && entry.key().0 <= now_ms);
         match again {
@@ -169,15 +195,21 @@ impl Host {
     }
 
     /// Makes sure that there is a robots.txt not too old, or that it is asked for.
-    pub(super) fn ask_robots(&mut self, id: HostId, now_s: i64) {
+    pub(super) fn ask_robots(
+        &mut self,
+        id: HostId,
+        now_s: i64,
+        spill: &mut Spill,
+    ) -> Result<(), CrawlError> {
         let ask = match self.robots {
             RobotsState::Unknown => true,
             RobotsState::Asked => false,
             RobotsState::Known { fetched_s, .. } => now_s - fetched_s > ROBOTS_S_MAX,
         };
         if ask && self.waiting() > 0 {
-            self.robots = RobotsState::Asked;
             self.errands.push_back(Errand { asker: id, page: Waiting::new("/robots.txt") });
+            self.robots.replace(RobotsState::Asked, spill)?;
         }
+        Ok(())
     }
 }

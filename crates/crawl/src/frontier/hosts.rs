@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use sieve::signature;
 
-use super::host::{Errand, Host, Replayed, RobotsState, State};
+use super::host::{Errand, Host, Replayed, RobotsState, Rules, State};
 use super::spill::Spill;
 use crate::agents::Agents;
 use crate::answer::{Purpose, is_redirect};
@@ -81,11 +81,11 @@ pub(super) struct Hosts {
     asides: BTreeSet<(u64, HostId)>,
     /// By the signature of the URL.
     marks: BTreeMap<u64, Mark>,
-    /// The part of the queues that is on disk.
+    /// The part of the queues and of the rules of robots.txt files that is on disk.
     spill: Spill,
     /// Bytes of the part that is in memory.
-    queue_bytes: usize,
-    /// The host whose queue is the next to leave memory.
+    memory_bytes: usize,
+    /// The host whose part is the next to leave memory.
     hand: usize,
     waiting: usize,
     under_way: usize,
@@ -118,7 +118,7 @@ impl Hosts {
             asides: BTreeSet::new(),
             marks: BTreeMap::new(),
             spill: Spill::create(dir)?,
-            queue_bytes: 0,
+            memory_bytes: 0,
             hand: 0,
             waiting: 0,
             under_way: 0,
@@ -168,38 +168,52 @@ impl Hosts {
         }
         let Mark { hops, sitemap, depth, class, is_next } = mark;
         let class = if is_next { NEXT_CLASS } else { class + 1 };
-        let before = host.queue.memory_bytes();
-        host.queue.push(class, &Waiting { hops, sitemap, depth, ..Waiting::new(path) });
-        self.queue_bytes += host.queue.memory_bytes() - before;
+        let page = Waiting { hops, sitemap, depth, ..Waiting::new(path) };
+        self.change(id, |host, _| host.queue.push(class, &page));
         self.waiting += 1;
-        if host.state == State::Idle {
+        if self.table[index(id)].state == State::Idle {
             self.list(id);
         }
         self.keep_to_memory();
     }
 
-    /// Moves queues to disk if they take too much memory.
+    /// Does something to a host that changes how much memory it takes.
+    fn change<T>(&mut self, id: HostId, act: impl FnOnce(&mut Host, &mut Spill) -> T) -> T {
+        let host = &mut self.table[index(id)];
+        let before = host.memory_bytes();
+        let result = act(host, &mut self.spill);
+        self.memory_bytes = self.memory_bytes - before + host.memory_bytes();
+        result
+    }
+
+    /// Bytes of memory that queues and rules take.
+    #[cfg(test)]
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.memory_bytes
+    }
+
+    /// Moves queues and rules to disk if they take too much memory.
     fn keep_to_memory(&mut self) {
-        if self.queue_bytes > self.config.waiting_memory_bytes {
+        if self.memory_bytes > self.config.waiting_memory_bytes {
             let spilled = self.spill();
             self.note(spilled);
         }
     }
 
-    /// Moves queues to disk, one host after the other, until half of the memory is free.
+    /// Moves queues and rules to disk, one host after the other, until half of the memory is free.
     fn spill(&mut self) -> Result<(), CrawlError> {
         for _ in 0..self.table.len() {
-            if self.queue_bytes <= self.config.waiting_memory_bytes / 2 {
+            if self.memory_bytes <= self.config.waiting_memory_bytes / 2 {
                 break;
             }
             self.hand = (self.hand + 1) % self.table.len();
-            let queue = &mut self.table[self.hand].queue;
-            self.queue_bytes -= queue.memory_bytes();
-            queue.spill(&mut self.spill)?;
+            let host = &mut self.table[self.hand];
+            self.memory_bytes -= host.memory_bytes();
+            host.spill(&mut self.spill)?;
         }
         if self.spill.is_wasteful() {
             for host in &mut self.table {
-                host.queue.rewrite(&mut self.spill)?;
+                host.rewrite(&mut self.spill)?;
             }
         }
         Ok(())
@@ -357,7 +371,7 @@ impl Hosts {
     pub(super) fn next(&mut self, now_ms: u64, now_s: i64) -> Option<Visit> {
         self.wake(now_ms);
         self.check_limits(now_ms);
-        while !self.is_full() {
+        while !self.is_full() && self.failed.is_none() {
             let id = self.workbench.take(now_ms)?;
             if let Some(visit) = self.turn(id, now_ms, now_s) {
                 let host = &mut self.table[index(id)];
@@ -395,7 +409,9 @@ impl Hosts {
             self.set_address(id, address, u64::MAX, now_ms);
             return None;
         };
-        host.ask_robots(id, now_s);
+        let asked = self.change(id, |host, spill| host.ask_robots(id, now_s, spill));
+        self.note(asked);
+        let host = &mut self.table[index(id)];
         let (task, page) = if let Some(errand) = host.errands.pop_front() {
             let asker_site = Arc::clone(&self.table[index(errand.asker)].site);
             (Task::Robots { asker: errand.asker, asker_site }, errand.page)
@@ -420,8 +436,7 @@ impl Hosts {
         if is_reached(host.pages, self.config.pages_per_host_max)
             || is_reached(host.requests, self.config.requests_per_host_max)
         {
-            self.queue_bytes -= host.queue.memory_bytes();
-            let cleared = host.clear(&mut self.spill);
+            let cleared = self.change(id, Host::clear);
             let cleared = self.note(cleared);
             self.waiting -= cleared;
             self.drop_urls("host-limit", cleared);
@@ -430,22 +445,13 @@ impl Hosts {
 
     /// The next page of a host that its robots.txt allows, if it is known.
     fn pop_allowed(&mut self, id: HostId, now_ms: u64) -> Option<Waiting> {
-        let RobotsState::Known { .. } = self.table[index(id)].robots else { return None };
-        loop {
-            let host = &mut self.table[index(id)];
-            let before = host.queue.memory_bytes();
-            let popped = host.pop(now_ms, &mut self.spill);
-            self.queue_bytes = self.queue_bytes - before + host.queue.memory_bytes();
-            let page = self.note(popped)?;
-            self.waiting -= 1;
-            self.keep_to_memory();
-            let host = &self.table[index(id)];
-            let RobotsState::Known { robots, .. } = &host.robots else { return None };
-            if robots.allows(&page.path).allowed {
-                return Some(page);
-            }
-            self.report.forbidden_by_robots += 1;
-        }
+        let mut forbidden = 0;
+        let popped = self.change(id, |host, spill| host.pop_allowed(now_ms, spill, &mut forbidden));
+        let page = self.note(popped);
+        self.waiting -= forbidden + usize::from(page.is_some());
+        self.report.forbidden_by_robots += forbidden as u64;
+        self.keep_to_memory();
+        page
     }
 
     /// Takes note of an address; it is held against the guard each time it is told.
@@ -555,14 +561,18 @@ impl Hosts {
             }
         }
         // Anything but a file, an error of the server, or silence means that there are no rules.
-        let robots = Box::new(answered.harvest.robots.take().unwrap_or_default());
+        let robots = answered.harvest.robots.take().unwrap_or_default();
         self.know_robots(asker, robots, date_s);
     }
 
-    fn know_robots(&mut self, asker: HostId, robots: Box<Robots>, fetched_s: i64) {
+    fn know_robots(&mut self, asker: HostId, robots: Robots, fetched_s: i64) {
+        let crawl_delay_ms = robots.crawl_delay_ms();
+        let known = RobotsState::Known { fetched_s, rules: Rules::new(robots) };
+        let replaced = self.change(asker, |host, spill| host.robots.replace(known, spill));
+        self.note(replaced);
+        self.keep_to_memory();
         let host = &mut self.table[index(asker)];
-        host.crawl_delay_ms = robots.crawl_delay_ms();
-        host.robots = RobotsState::Known { fetched_s, robots };
+        host.crawl_delay_ms = crawl_delay_ms;
         if host.state == State::Asking {
             self.list(asker);
         }
@@ -711,7 +721,7 @@ impl Hosts {
             let (Some(asker), Some(answered)) = (self.id(asker), answered) else { return };
             if !is_passing_status(status) && answered.harvest.redirect.is_none() {
                 let robots = answered.harvest.robots.unwrap_or_default();
-                self.know_robots(asker, Box::new(robots), date_s);
+                self.know_robots(asker, robots, date_s);
             }
             return;
         }
