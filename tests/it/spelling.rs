@@ -1,6 +1,7 @@
 //! A page that is linked under a name with a session id alone: the crawl visits it without, and its links
 //! find it in the graph and in the index.
 
+use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{SocketAddr, TcpListener};
 use std::thread;
@@ -66,8 +67,10 @@ fn a_link_with_a_session_id_reaches_its_page() {
     ]);
     let root = format!("http://{address}");
     let sandbox = Sandbox::new();
-    let set = ["--set", "crawl.delay_ms=1", "--set", "crawl.ip_delay_ms=0"];
-    sandbox.done(&[&["crawl", "--dir", "web", &root][..], &set].concat());
+    fs::create_dir(sandbox.path("web")).expect("a folder");
+    let settings = "[crawl]\ndelay_ms = 1\nip_delay_ms = 0\n";
+    fs::write(sandbox.path("web/crivello.toml"), settings).expect("a file");
+    sandbox.done(&["crawl", "--dir", "web", &root]);
     let ranked = sandbox.json(&["rank", "--dir", "web"]);
     assert_eq!(ranked["graph"]["arcs"], 3, "{ranked:#}");
     assert_eq!(ranked["graph"]["outside"], 0, "{ranked:#}");

@@ -89,7 +89,9 @@ impl Mentions {
     /// Whether a link is one to `url`, as it stands or as the crawl visits it.
     fn is_to(&self, link: &str, url: &str) -> bool {
         let visits = |link| Normalisation::apply(&self.normalise, link).as_str() == url;
-        link == url || !self.normalise.is_empty() && Url::parse(link).is_ok_and(visits)
+        link == url
+            || Normalisation::may_change(&self.normalise, link)
+                && Url::parse(link).is_ok_and(visits)
     }
 
     /// How `record` names the normalised `url`, if it does.

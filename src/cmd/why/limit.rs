@@ -92,7 +92,7 @@ impl Limits<'_> {
 
     /// What the counts of the last run leave open.
     fn counted(&self, had: &Had) -> String {
-        let Report { waiting, limit, pruned, .. } = self.report;
+        let Report { waiting, limit, pruned, interrupted, .. } = self.report;
         let mut ways: Vec<String> = Vec::new();
         for (limit, key) in [
             ("waiting-per-host", "waiting_per_host_max"),
@@ -108,15 +108,17 @@ impl Limits<'_> {
             ways.push(format!("{pruned} by `turn_s_max`"));
         }
         let ways = ways.join(", ");
-        match (waiting, ways.is_empty(), limit) {
-            (0, false, _) => format!("dropped, as these were: {ways}"),
-            (_, false, _) => {
+        // A crawl that came to its end by itself left nothing in the queue of a host that is not set aside.
+        let may_wait = *interrupted || limit.is_some();
+        match (ways.is_empty(), limit) {
+            (false, _) if !may_wait => format!("dropped, as these were: {ways}"),
+            (false, _) => {
                 format!("waiting, as {waiting} URLs do, or dropped, as these were: {ways}")
             }
-            (_, true, Some(limit)) => format!(
+            (true, Some(limit)) => format!(
                 "waiting: the last crawl ended at its `{limit}` with {waiting} URLs in the queue"
             ),
-            (_, true, None) => format!(
+            (true, None) => format!(
                 "waiting: {waiting} URLs were in the queue when the last crawl ended, and `crivello \
                  crawl` goes on with them"
             ),

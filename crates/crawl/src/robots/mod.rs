@@ -21,7 +21,8 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 
 use codes::vbyte;
-use pattern::{Pattern, decode};
+use pattern::Pattern;
+pub(crate) use pattern::decode;
 
 /// How much of a file is read: the 500 KiB that the RFC asks for.
 pub(crate) const BYTES_MAX: usize = 500 << 10;

@@ -110,7 +110,7 @@ fn encode(value: &[u8]) -> Vec<u8> {
 }
 
 /// Undoes the escapes of unreserved characters (RFC 3986, 2.3); `None` if there are none.
-pub(super) fn decode(text: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn decode(text: &[u8]) -> Option<Vec<u8>> {
     let unreserved = |at: usize| match *text.get(at..at + 3)? {
         [b'%', high, low] => {
             let digit = |byte: u8| char::from(byte).to_digit(16);
