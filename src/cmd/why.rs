@@ -105,13 +105,12 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     why.found_on = found_on(&url, &collection, &config)?;
     let unknown =
         why.captures.is_empty() && why.standing.is_none() && why.found_on.is_empty() && !why.seed;
-    why.verdict = match verdict(&why, &config) {
-        Some(verdict) => verdict,
-        None => {
-            let archive = &Archive::open(&collection.archive_dir())?;
-            let limits = Limits { archive, report: &report, config: &config.crawl };
-            limits.verdict(&url, why.seed, &why.found_on)?
-        }
+    why.verdict = if let Some(verdict) = verdict(&why, &config) {
+        verdict
+    } else {
+        let archive = &Archive::open(&collection.archive_dir())?;
+        let limits = Limits { archive, report: &report, config: &config.crawl };
+        limits.verdict(&url, why.seed, &why.found_on)?
     };
     if context.json {
         context.print_json(&why)?;

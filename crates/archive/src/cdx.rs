@@ -282,7 +282,7 @@ impl CdxFile {
             let begin = middle + skipped;
             match self.line()? {
                 Some(line) if begin < high && line.as_slice() < wanted => {
-                    low = begin + line.len() as u64
+                    low = begin + line.len() as u64;
                 }
                 _ => high = middle,
             }

@@ -1,10 +1,13 @@
 //! All hosts of a crawl: their queues, their turns, and what a visit changes.
 //!
 //! What lives here: [`Hosts`], one thing with many fields because a visit may change any of them.
-//! What does not: the sieve (`mod.rs`), one host's state (`host.rs`).
+//! What they tell of themselves is in `hosts/tell.rs`. What does not: the sieve (`mod.rs`), one host's
+//! state (`host.rs`).
 //!
 //! **Invariant.** `waiting` is the sum of what waits at the hosts; the workbench holds exactly the
 //! hosts that are `Listed`; `asides` exactly those that are `Aside`.
+
+mod tell;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,7 +29,7 @@ use crate::journal::Entry;
 use crate::order::Waiting;
 use crate::outcome::{Answered, Done, Failure, Outcome, Task, Visit};
 use crate::politeness::Politeness;
-use crate::report::{AsideHost, Census, Report, Snapshot};
+use crate::report::Report;
 use crate::robots::Robots;
 use crate::site::{HostId, Site};
 use crate::workbench::Workbench;
@@ -800,67 +803,6 @@ impl Hosts {
         }
         let wake_ms = self.asides.first().map(|&(until_ms, _)| until_ms);
         self.workbench.next_ms().into_iter().chain(wake_ms).min()
-    }
-
-    pub(super) fn snapshot(&self) -> Snapshot {
-        Snapshot {
-            pages: self.report.pages,
-            pages_new: self.report.pages_new,
-            unchanged: self.report.unchanged,
-            changed: self.report.changed,
-            deleted: self.report.deleted,
-            requests: self.report.requests,
-            bytes: self.report.bytes,
-            redirects: self.report.redirects,
-            statuses: self.report.statuses.clone(),
-            refused: self.report.refused.clone(),
-            forbidden_by_robots: self.report.forbidden_by_robots,
-            failures: self.report.failures.clone(),
-            dropped: self.report.dropped.clone(),
-            waiting: self.waiting as u64,
-            hosts: self.table.len() as u64,
-            hosts_aside: self.asides.len() as u64,
-            under_way: self.under_way as u64,
-            ..Snapshot::default()
-        }
-    }
-
-    /// Counts the hosts by what they are doing; as long as the table of them.
-    pub(super) fn census(&self, now_ms: u64) -> Census {
-        let mut census = Census::default();
-        for host in &self.table {
-            let count = match host.state {
-                State::Idle => &mut census.idle,
-                State::Visiting => &mut census.visiting,
-                State::Asking => &mut census.asking,
-                State::Aside(_) => &mut census.aside,
-                State::Listed if host.moment() <= now_ms => &mut census.ready,
-                State::Listed if host.health.is_failing() || host.moment() > host.ready_ms => {
-                    &mut census.back_off
-                }
-                State::Listed => &mut census.resting,
-            };
-            *count += 1;
-        }
-        census
-    }
-
-    pub(super) fn report(&self) -> Report {
-        let aside = |&(until_ms, id): &(u64, HostId)| {
-            let host = &self.table[index(id)];
-            let State::Aside(why) = &host.state else { return None };
-            let until_ms = (until_ms < u64::MAX).then_some(until_ms);
-            let host = host.site.key().to_owned();
-            Some(AsideHost { host, why: why.clone(), until_ms, until_s: None })
-        };
-        Report {
-            aside: self.asides.iter().filter_map(aside).collect(),
-            waiting: self.waiting as u64,
-            hosts: self.table.len() as u64,
-            limit: self.limit.map(str::to_owned),
-            spilled_bytes: self.spill.used_bytes(),
-            ..self.report.clone()
-        }
     }
 }
 
