@@ -104,11 +104,11 @@ impl Row {
         let wanted: Vec<String> = paths.iter().map(|path| self.url(path)).collect();
         assert_eq!(found(&self.sandbox, word), wanted, "{word}");
     }
+}
 
-    #[track_caller]
-    fn check_cost(&self, cost: Cost) {
-        assert!(cost.resident_kib < PAGE_RESIDENT_KIB_MAX && cost.time < PAGE_TIME_MAX, "{cost:?}");
-    }
+#[track_caller]
+fn check_cost(cost: Cost) {
+    assert!(cost.resident_kib < PAGE_RESIDENT_KIB_MAX && cost.time < PAGE_TIME_MAX, "{cost:?}");
 }
 
 /// The server's log has none of these paths.
@@ -147,7 +147,7 @@ fn needs_shared_a_calendar_ends_with_its_years() {
     row.check_counts([("pages", months), ("requests", months + 1), ("refused/calendar", 2)]);
     row.check_verdict("/cal/2041/01", "refused: it speaks of the year 2041");
     row.check_verdict("/cal/1899/12", "refused: it speaks of the year 1899");
-    row.check_cost(row.cost);
+    check_cost(row.cost);
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn needs_shared_facets_end_with_the_pages_of_the_host() {
         "/facets?sort=9",
         "dropped: its host has had its 40 pages (`pages_per_host_max`)",
     );
-    row.check_cost(row.cost);
+    check_cost(row.cost);
 }
 
 #[test]
@@ -215,7 +215,7 @@ fn needs_shared_a_page_of_64_mib_is_not_kept() {
     let row = Row::crawl(&["/large"], &["/"], "");
     row.check_counts([("pages", 0), ("failures/too-large", 1), ("requests", 2)]);
     row.check_verdict("/large", "given up after 1 failure, at last too-large: ");
-    row.check_cost(row.cost);
+    check_cost(row.cost);
 }
 
 #[test]
@@ -234,8 +234,8 @@ fn needs_shared_a_gzip_bomb_costs_no_more_than_a_page() {
     let row = Row::crawl(&["/gz/bomb"], &["/"], "");
     row.check_counts([("statuses/200", 2), ("waiting", 0)]);
     row.check_verdict("/gz/bomb", "fetched");
-    row.check_cost(row.cost);
-    row.check_cost(row.index());
+    check_cost(row.cost);
+    check_cost(row.index());
     let standing = row.why("/gz/bomb")["standing"].clone();
     assert!(standing.is_string(), "{standing}");
 }
@@ -277,7 +277,7 @@ fn needs_shared_200_kb_of_headers_are_refused() {
     let row = Row::crawl(&["/bighead"], &["/"], "");
     row.check_counts([("pages", 0), ("failures/protocol", 1)]);
     row.check_verdict("/bighead", "given up after 2 failures, at last protocol: ");
-    row.check_cost(row.cost);
+    check_cost(row.cost);
 }
 
 #[test]
@@ -373,8 +373,8 @@ fn needs_shared_a_redirect_to_a_link_local_address_is_not_followed() {
 fn needs_shared_a_hundred_thousand_elements_inside_each_other_cost_no_more_than_a_page() {
     let row = Row::crawl(&["/nesting"], &["/"], "");
     row.check_counts([("pages", 1), ("requests", 2)]);
-    row.check_cost(row.cost);
-    row.check_cost(row.index());
+    check_cost(row.cost);
+    check_cost(row.index());
     row.check_found("nestedword", &["/nesting"]);
 }
 
@@ -383,7 +383,7 @@ fn needs_shared_a_hundred_thousand_links_are_cut_and_their_host_has_its_limit() 
     let row = Row::crawl(&["/manylinks"], &["/"], "requests_per_host_max = 20");
     row.check_counts([("pages", 1), ("requests", 21), ("statuses/404", 19)]);
     row.check_counts([("dropped/host-limit", 20_000 - 19)]);
-    row.check_cost(row.cost);
+    check_cost(row.cost);
     row.check_verdict("/status/404?0", "fetched: the server answered 404");
     row.check_verdict(
         "/status/404?19999",
@@ -393,7 +393,7 @@ fn needs_shared_a_hundred_thousand_links_are_cut_and_their_host_has_its_limit() 
         "/status/404?20000",
         "dropped: it is linked only after the first 20000 links of a page (`links_per_page_max`)",
     );
-    row.check_cost(row.index());
+    check_cost(row.index());
 }
 
 #[test]
