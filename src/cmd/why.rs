@@ -7,12 +7,13 @@
 //! fetched, imported, never seen, visited under another name, refused, given up, its host set aside,
 //! forbidden, failed, not to be followed, dropped by a limit (`why/limit.rs`), waiting.
 
+mod cut;
 mod limit;
 
 use std::io::Write as _;
 
 use anyhow::Result;
-use archive::{Archive, ArchiveError, Record};
+use archive::{Archive, ArchiveError, CdxLine, Kind, Record};
 use crawl::{AsideHost, Mention, Mentions, Report, RobotsSaying};
 use jobs::{Collection, Folding, PageTable};
 use page::Url;
@@ -27,6 +28,9 @@ use limit::Limits;
 
 /// Places where it was found that are listed.
 const FOUND_MAX: usize = 20;
+
+/// The type of a capture that has no page of its own.
+const REVISIT: &str = "warc/revisit";
 
 /// Redirects of a robots.txt that are followed, as a crawl does.
 const ROBOTS_HOPS_MAX: usize = 5;
@@ -58,6 +62,8 @@ struct Why {
     aside: Option<AsideHost>,
     /// Every visit, oldest first.
     captures: Vec<Capture>,
+    /// Which limits cut the newest page.
+    cuts: Vec<String>,
     /// What the newest capture is.
     standing: Option<String>,
     /// Which page represents it, if another does.
@@ -78,6 +84,9 @@ struct Capture {
     unstored: bool,
     /// Why there was no answer.
     failure: Option<String>,
+    /// Whether it is a document that was imported, and not an answer.
+    #[serde(skip)]
+    imported: bool,
     /// Whether another try would end the same.
     #[serde(skip)]
     is_final: bool,
@@ -141,9 +150,10 @@ fn ask_crawl(why: &mut Why, url: &Url, collection: &Collection, config: &Config)
         why.visited_as = (visited != *url).then(|| visited.into());
     }
     for capture in archive.captures(url.as_str())? {
-        let (mut failure, mut unstored) = (None, None);
+        let (mut failure, mut unstored, mut imported) = (None, None, false);
         if capture.status.is_none() {
             let record = archive.read(&capture.location)?;
+            imported = record.kind == Kind::Resource;
             failure = crawl::read_failure(&record);
             unstored = crawl::read_unstored_status(&record);
         }
@@ -152,6 +162,7 @@ fn ask_crawl(why: &mut Why, url: &Url, collection: &Collection, config: &Config)
             date_s: capture.date_s,
             status: status.map_or_else(|| "-".to_owned(), |status| status.to_string()),
             unstored: unstored.is_some(),
+            imported,
             is_final: failure
                 .as_ref()
                 .is_some_and(|failure| !failure.kind.is_passing() && !failure.kind.is_of_host()),
@@ -160,10 +171,19 @@ fn ask_crawl(why: &mut Why, url: &Url, collection: &Collection, config: &Config)
             offset: capture.location.offset,
         });
     }
+    why.cuts = cuts_of(&archive, url, config)?;
     if let Some(saying) = robots_of(&archive, url, &config.crawl.user_agent)? {
         (why.forbidden, why.robots) = (!saying.allowed, Some(saying.why));
     }
     Ok(())
+}
+
+/// Which limits cut the newest capture of a page.
+fn cuts_of(archive: &Archive, url: &Url, config: &Config) -> Result<Vec<String>> {
+    let captures = archive.captures(url.as_str())?;
+    let is_page = |capture: &&CdxLine| capture.status == Some(200) && capture.mime != REVISIT;
+    let Some(last) = captures.iter().rfind(is_page) else { return Ok(Vec::new()) };
+    Ok(cut::cuts(&archive.read(&last.location)?, url, &config.crawl))
 }
 
 /// What the newest robots.txt of a URL's host says of it, redirects followed.
@@ -286,12 +306,12 @@ fn found_in_archive(url: &Url, collection: &Collection, config: &Config) -> Resu
 /// What became of it, in a sentence; `None` if all that is left is the queue and its limits.
 fn verdict(why: &Why, config: &Config) -> Option<String> {
     if let Some(last) = why.captures.iter().rfind(|capture| capture.failure.is_none()) {
+        if last.imported {
+            return Some("imported".to_owned());
+        }
         let answered = answered(&last.status, why.captures.len());
         let note = if last.unstored { "; `store_filter` keeps it out of the archive" } else { "" };
         return Some(answered + note);
-    }
-    if why.standing.is_some() {
-        return Some("imported".to_owned());
     }
     let followed = why.seed || why.found_on.iter().any(|found| found.how.is_followed());
     if !followed && why.found_on.is_empty() && why.captures.is_empty() {
@@ -372,6 +392,9 @@ fn print(why: &Why) -> Result<()> {
             None => format!("captured {date}, status {}", capture.status),
         };
         writeln!(out, "  {what}, in {file} at {}", capture.offset)?;
+    }
+    for cut in &why.cuts {
+        writeln!(out, "  {cut}")?;
     }
     if let Some(standing) = &why.standing {
         writeln!(out, "  it is {standing}")?;

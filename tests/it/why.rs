@@ -201,6 +201,19 @@ fn what_is_too_deep_or_too_much_is_told_with_its_limit() {
 }
 
 #[test]
+fn a_document_that_was_imported_is_told_as_such() {
+    let sandbox = Sandbox::new();
+    let line = r#"{"id":"7","url":"http://a.example/7","title":"Seven","text":"Seven sieves."}"#;
+    std::fs::write(sandbox.path("documents.jsonl"), line).expect("a file");
+    sandbox.done(&["init", "web"]);
+    sandbox.done(&["import", "documents.jsonl", "--dir", "web"]);
+    check_verdict(&sandbox, "http://a.example/7", "imported");
+    sandbox.done(&["index", "--dir", "web"]);
+    let why = check_verdict(&sandbox, "http://a.example/7", "imported");
+    assert_eq!(why["standing"], "a page", "{why:#}");
+}
+
+#[test]
 fn what_a_filter_kept_out_of_the_archive_is_told_and_leads_on() {
     let (sandbox, server) = (Sandbox::new(), small_web());
     let setting = ["--set", "crawl.store_filter=path != \"/\""];
