@@ -41,10 +41,10 @@ pub(super) struct Host {
     pub(super) crawl_delay_ms: Option<u64>,
     /// Pages never tried.
     pub(super) queue: Queue,
-    /// Pages to be tried again, each from its moment on, before the others.
-    pub(super) again: BTreeMap<(u64, Box<str>), Waiting>,
-    /// robots.txt files to be fetched here, first its own.
-    pub(super) errands: VecDeque<Errand>,
+    /// Pages to be tried again, each from its moment on, before the others; `None` if there are none.
+    again: Option<Box<BTreeMap<(u64, Box<str>), Waiting>>>,
+    /// robots.txt files to be fetched here, first its own; `None` if there are none.
+    errands: Option<Box<VecDeque<Errand>>>,
     /// Pages archived, and requests made for pages.
     pub(super) pages: u64,
     pub(super) requests: u64,
@@ -56,12 +56,10 @@ pub(super) struct Host {
     pub(super) asides: u32,
     /// Before this moment it is left alone.
     pub(super) ready_ms: u64,
-    /// The last request of an earlier run, while the archive is replayed.
-    pub(super) replayed: Option<Replayed>,
 }
 
 /// Where a host is.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
     /// Nothing to do.
     Idle,
@@ -71,8 +69,8 @@ pub(super) enum State {
     Visiting,
     /// Waiting for another host's errand.
     Asking,
-    /// Given up, and why.
-    Aside(String),
+    /// Given up for a while.
+    Aside,
 }
 
 /// A robots.txt to be fetched for `asker`.
@@ -103,26 +101,25 @@ impl Host {
             robots: RobotsState::Unknown,
             crawl_delay_ms: None,
             queue: Queue::default(),
-            again: BTreeMap::new(),
-            errands: VecDeque::new(),
+            again: None,
+            errands: None,
             pages: 0,
             requests: 0,
             health: Health::default(),
             pace: Pace::default(),
             asides: 0,
             ready_ms: 0,
-            replayed: None,
         }
     }
 
     /// How many pages wait.
     pub(super) fn waiting(&self) -> usize {
-        self.queue.len() + self.again.len()
+        self.queue.len() + self.again.as_ref().map_or(0, |again| again.len())
     }
 
     /// Where the host belongs when it is not being visited.
     pub(super) fn place(&self) -> State {
-        if !self.errands.is_empty() {
+        if self.errands.is_some() {
             State::Listed
         } else if self.waiting() == 0 {
             State::Idle
@@ -174,23 +171,55 @@ impl Host {
     /// that did not: what hangs must not hold up the others.
     fn pop(&mut self, now_ms: u64, spill: &mut Spill) -> Result<Option<Waiting>, CrawlError> {
         let is_turn = !self.health.is_failing() || self.queue.is_empty();
-        let again = self.again.first_entry().filter(|entry| is_turn && entry.key().0 <= now_ms);
-        match again {
-            Some(entry) => Ok(Some(entry.remove())),
-            None => self.queue.pop(spill),
-        }
+        let first = self.again.as_mut().and_then(|again| again.first_entry());
+        let Some(entry) = first.filter(|entry| is_turn && entry.key().0 <= now_ms) else {
+            return self.queue.pop(spill);
+        };
+        let page = entry.remove();
+        self.again.take_if(|again| again.is_empty());
+        Ok(Some(page))
+    }
+
+    /// Puts a page in that is to be tried again from `due_ms` on.
+    pub(super) fn put_again(&mut self, due_ms: u64, page: Waiting) {
+        let again = self.again.get_or_insert_default();
+        let replaced = again.insert((due_ms, page.path.clone()), page);
+        debug_assert!(replaced.is_none(), "a page waits once");
+    }
+
+    /// Puts an errand behind the others.
+    pub(super) fn push_errand(&mut self, errand: Errand) {
+        self.errands.get_or_insert_default().push_back(errand);
+    }
+
+    /// Puts an errand before the others.
+    pub(super) fn put_back_errand(&mut self, errand: Errand) {
+        self.errands.get_or_insert_default().push_front(errand);
+    }
+
+    /// The next errand.
+    pub(super) fn pop_errand(&mut self) -> Option<Errand> {
+        let errand = self.errands.as_mut()?.pop_front();
+        self.errands.take_if(|errands| errands.is_empty());
+        errand
+    }
+
+    /// All errands, which it has no more.
+    pub(super) fn take_errands(&mut self) -> VecDeque<Errand> {
+        self.errands.take().map_or_else(VecDeque::new, |errands| *errands)
     }
 
     /// When there is something to do.
     pub(super) fn moment(&self) -> u64 {
-        let is_waiting = self.errands.is_empty() && self.queue.is_empty();
-        let again_ms = self.again.first_key_value().map_or(0, |(&(ms, _), _)| ms);
+        let is_waiting = self.errands.is_none() && self.queue.is_empty();
+        let first = self.again.as_ref().and_then(|again| again.first_key_value());
+        let again_ms = first.map_or(0, |(&(ms, _), _)| ms);
         if is_waiting { self.ready_ms.max(again_ms) } else { self.ready_ms }
     }
 
     /// Forgets all pages that wait; how many they were.
     pub(super) fn clear(&mut self, spill: &mut Spill) -> Result<usize, CrawlError> {
-        let again = std::mem::take(&mut self.again).len();
+        let again = self.again.take().map_or(0, |again| again.len());
         Ok(again + self.queue.clear(spill)?)
     }
 
@@ -207,7 +236,7 @@ impl Host {
             RobotsState::Known { fetched_s, .. } => now_s - fetched_s > ROBOTS_S_MAX,
         };
         if ask && self.waiting() > 0 {
-            self.errands.push_back(Errand { asker: id, page: Waiting::new("/robots.txt") });
+            self.push_errand(Errand { asker: id, page: Waiting::new("/robots.txt") });
             self.robots.replace(RobotsState::Asked, spill)?;
         }
         Ok(())

@@ -10,7 +10,7 @@
 mod tell;
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::path::Path;
 use std::sync::Arc;
@@ -80,8 +80,10 @@ pub(super) struct Hosts {
     table: Vec<Host>,
     /// By the signature of the site, or the next number that is free.
     ids: BTreeMap<u64, HostId>,
-    /// Hosts set aside, by the moment they come back.
-    asides: BTreeSet<(u64, HostId)>,
+    /// Hosts set aside, by the moment they come back, and why.
+    asides: BTreeMap<(u64, HostId), String>,
+    /// The last request of earlier runs to each host, while the archive is replayed.
+    replayed: BTreeMap<HostId, Replayed>,
     /// By the signature of the URL.
     marks: BTreeMap<u64, Mark>,
     /// The part of the queues and of the rules of robots.txt files that is on disk.
@@ -118,7 +120,8 @@ impl Hosts {
             agents,
             table: Vec::new(),
             ids: BTreeMap::new(),
-            asides: BTreeSet::new(),
+            asides: BTreeMap::new(),
+            replayed: BTreeMap::new(),
             marks: BTreeMap::new(),
             spill: Spill::create(dir)?,
             memory_bytes: 0,
@@ -311,7 +314,7 @@ impl Hosts {
     /// Puts a host that is not being visited where it belongs.
     fn list(&mut self, id: HostId) {
         let host = &mut self.table[index(id)];
-        debug_assert!(!matches!(host.state, State::Aside(_)), "{} waits aside", host.site);
+        debug_assert!(host.state != State::Aside, "{} waits aside", host.site);
         host.state = host.place();
         if host.state == State::Listed {
             self.workbench.insert(id, host.address, host.moment());
@@ -321,8 +324,8 @@ impl Hosts {
     /// Leaves a host alone that is neither in the workbench nor, any more, being visited.
     fn set_aside(&mut self, id: HostId, why: String, now_ms: u64) {
         let host = &mut self.table[index(id)];
-        debug_assert!(!matches!(host.state, State::Aside(_)), "{} is aside", host.site);
-        host.state = State::Aside(why);
+        debug_assert!(host.state != State::Aside, "{} is aside", host.site);
+        host.state = State::Aside;
         host.asides += 1;
         if matches!(host.robots, RobotsState::Asked) {
             host.robots = RobotsState::Unknown;
@@ -332,8 +335,8 @@ impl Hosts {
         } else {
             now_ms.saturating_add(self.config.set_aside_s.saturating_mul(1000))
         };
-        self.asides.insert((until_ms, id));
-        let errands = std::mem::take(&mut host.errands);
+        self.asides.insert((until_ms, id), why);
+        let errands = host.take_errands();
         let site = Arc::clone(&host.site);
         for Errand { asker, .. } in errands {
             if asker != id {
@@ -360,7 +363,7 @@ impl Hosts {
 
     /// Lets hosts come back whose time aside is over.
     fn wake(&mut self, now_ms: u64) {
-        while let Some(&(until_ms, id)) = self.asides.first() {
+        while let Some((&(until_ms, id), _)) = self.asides.first_key_value() {
             if until_ms > now_ms {
                 break;
             }
@@ -415,7 +418,7 @@ impl Hosts {
         let asked = self.change(id, |host, spill| host.ask_robots(id, now_s, spill));
         self.note(asked);
         let host = &mut self.table[index(id)];
-        let (task, page) = if let Some(errand) = host.errands.pop_front() {
+        let (task, page) = if let Some(errand) = host.pop_errand() {
             let asker_site = Arc::clone(&self.table[index(errand.asker)].site);
             (Task::Robots { asker: errand.asker, asker_site }, errand.page)
         } else if let Some(page) = self.pop_allowed(id, now_ms) {
@@ -589,11 +592,11 @@ impl Hosts {
             return self.lose_robots(asker, visit.host, why, now_ms);
         };
         let host = &mut self.table[index(id)];
-        if matches!(host.state, State::Aside(_)) {
+        if host.state == State::Aside {
             let why = format!("its robots.txt is at {site}, set aside");
             return self.lose_robots(asker, visit.host, why, now_ms);
         }
-        host.errands.push_back(Errand { asker, page });
+        host.push_errand(Errand { asker, page });
         if matches!(host.state, State::Idle | State::Asking) {
             self.list(id);
         }
@@ -692,11 +695,10 @@ impl Hosts {
         match visit.task {
             Task::Resolve => {}
             Task::Robots { asker, .. } => {
-                host.errands.push_front(Errand { asker, page: visit.page });
+                host.put_back_errand(Errand { asker, page: visit.page });
             }
             Task::Page => {
-                let replaced = host.again.insert((due_ms, visit.page.path.clone()), visit.page);
-                debug_assert!(replaced.is_none(), "a page waits once");
+                host.put_again(due_ms, visit.page);
                 self.waiting += 1;
             }
         }
@@ -717,8 +719,9 @@ impl Hosts {
         self.bytes_before += answered.as_ref().map_or(0, |answered| answered.bytes);
         let retry_after_ms = answered.as_ref().and_then(|answered| answered.retry_after_ms);
         let retry_after_ms = retry_after_ms.filter(|_| is_passing_status(status));
-        let host = &mut self.table[index(id)];
-        host.replayed = host.replayed.max(Some(Replayed { date_s, retry_after_ms }));
+        let replayed = Replayed { date_s, retry_after_ms };
+        let last = self.replayed.entry(id).or_insert(replayed);
+        *last = replayed.max(*last);
         if entry.purpose == Purpose::Robots {
             let asker = entry.robots_for.as_deref().unwrap_or(site);
             let (Some(asker), Some(answered)) = (self.id(asker), answered) else { return };
@@ -733,6 +736,7 @@ impl Hosts {
         if tally == Tally::Superseded {
             return;
         }
+        let host = &mut self.table[index(id)];
         host.requests += u64::from(!was_counted);
         if entry.purpose == Purpose::Page && !is_passing_status(status) {
             let (now, before) = (answered.is_page(), was_counted && answered.before == 200);
@@ -745,8 +749,8 @@ impl Hosts {
     /// Ends the replay: hosts that an earlier run asked a moment ago rest as if it had not ended.
     /// The archive has the second in which a request began, so that is what counts.
     pub(super) fn rest(&mut self, now_ms: u64, now_s: i64) {
-        for host in &mut self.table {
-            let Some(Replayed { date_s, retry_after_ms }) = host.replayed.take() else { continue };
+        for (id, Replayed { date_s, retry_after_ms }) in std::mem::take(&mut self.replayed) {
+            let host = &mut self.table[index(id)];
             let delay_ms = host.crawl_delay_ms;
             let asked_ms = retry_after_ms
                 .and_then(|wait_ms| self.politeness.back_off_ms(1, delay_ms, Some(wait_ms)));
@@ -801,7 +805,7 @@ impl Hosts {
         if self.is_full() {
             return None;
         }
-        let wake_ms = self.asides.first().map(|&(until_ms, _)| until_ms);
+        let wake_ms = self.asides.first_key_value().map(|(&(until_ms, _), _)| until_ms);
         self.workbench.next_ms().into_iter().chain(wake_ms).min()
     }
 }

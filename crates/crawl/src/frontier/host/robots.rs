@@ -29,7 +29,7 @@ pub(in crate::frontier) enum Rules {
     /// Everything is allowed.
     Open,
     /// In memory, where they take so many bytes.
-    Here { robots: Box<Robots>, bytes: usize },
+    Here { robots: Box<Robots>, bytes: u32 },
     /// On disk.
     Away(Place),
 }
@@ -40,7 +40,8 @@ impl Rules {
             return Rules::Open;
         }
         let robots = Box::new(robots.into_rules());
-        Rules::Here { bytes: robots.memory_bytes(), robots }
+        let bytes = u32::try_from(robots.memory_bytes()).unwrap_or(u32::MAX);
+        Rules::Here { robots, bytes }
     }
 }
 
@@ -48,7 +49,7 @@ impl RobotsState {
     /// Bytes of memory that the rules take.
     pub(in crate::frontier) fn memory_bytes(&self) -> usize {
         match self {
-            RobotsState::Known { rules: Rules::Here { bytes, .. }, .. } => *bytes,
+            RobotsState::Known { rules: Rules::Here { bytes, .. }, .. } => *bytes as usize,
             _ => 0,
         }
     }

@@ -42,7 +42,7 @@ impl Hosts {
                 State::Idle => &mut census.idle,
                 State::Visiting => &mut census.visiting,
                 State::Asking => &mut census.asking,
-                State::Aside(_) => &mut census.aside,
+                State::Aside => &mut census.aside,
                 State::Listed if host.moment() <= now_ms => &mut census.ready,
                 State::Listed if host.health.is_failing() || host.moment() > host.ready_ms => {
                     &mut census.back_off
@@ -55,15 +55,13 @@ impl Hosts {
     }
 
     pub(in crate::frontier) fn report(&self) -> Report {
-        let aside = |&(until_ms, id): &(u64, HostId)| {
-            let host = &self.table[index(id)];
-            let State::Aside(why) = &host.state else { return None };
+        let aside = |(&(until_ms, id), why): (&(u64, HostId), &String)| {
             let until_ms = (until_ms < u64::MAX).then_some(until_ms);
-            let host = host.site.key().to_owned();
-            Some(AsideHost { host, why: why.clone(), until_ms, until_s: None })
+            let host = self.table[index(id)].site.key().to_owned();
+            AsideHost { host, why: why.clone(), until_ms, until_s: None }
         };
         Report {
-            aside: self.asides.iter().filter_map(aside).collect(),
+            aside: self.asides.iter().map(aside).collect(),
             waiting: self.waiting as u64,
             hosts: self.table.len() as u64,
             limit: self.limit.map(str::to_owned),
