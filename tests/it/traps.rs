@@ -115,6 +115,9 @@ fn settings() -> String {
 struct Cost {
     /// The most memory at once.
     resident_kib: u64,
+    /// What the processor did for it.
+    cpu: Duration,
+    /// How long it took.
     time: Duration,
     code: i32,
 }
@@ -123,22 +126,31 @@ struct Cost {
 fn run(sandbox: &Sandbox, arguments: &[&str]) -> Cost {
     let clock = SystemClock::new();
     let mut running = sandbox.start(arguments);
-    let status = format!("/proc/{}/status", running.child.id());
-    let mut resident_kib = 0;
+    let proc = PathBuf::from(format!("/proc/{}", running.child.id()));
+    let (mut resident_kib, mut cpu) = (0, Duration::ZERO);
     // A minute and a half: the hanging pages cost their timeouts, everything else is quick.
     while clock.now_ms() < 90_000 {
-        let text = fs::read_to_string(&status).unwrap_or_default();
+        cpu = cpu.max(cpu_of(&proc).unwrap_or_default());
+        let text = fs::read_to_string(proc.join("status")).unwrap_or_default();
         let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
         let kib = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
         resident_kib = resident_kib.max(kib.unwrap_or(0));
         if let Some(status) = running.child.try_wait().expect("a process") {
             let code = status.code();
             let code = code.unwrap_or_else(|| panic!("{arguments:?}: {}", running.stderr()));
-            return Cost { resident_kib, time: Duration::from_millis(clock.now_ms()), code };
+            return Cost { resident_kib, cpu, time: Duration::from_millis(clock.now_ms()), code };
         }
         sleep(Duration::from_millis(20));
     }
     panic!("{arguments:?} does not end");
+}
+
+/// What the processor did for a process so far, by `/proc/…/stat`, which counts hundredths of a second.
+fn cpu_of(proc: &Path) -> Option<Duration> {
+    let text = fs::read_to_string(proc.join("stat")).ok()?;
+    let (_, after_name) = text.rsplit_once(')')?;
+    let ticks = after_name.split_whitespace().skip(11).take(2).map(str::parse::<u64>);
+    Some(Duration::from_millis(10 * ticks.sum::<Result<u64, _>>().ok()?))
 }
 
 /// The URLs that a query finds.

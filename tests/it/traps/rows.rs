@@ -16,8 +16,10 @@ use crate::sandbox::{Sandbox, get};
 
 /// What a crawl of one page may hold at most, however that page is made.
 const PAGE_RESIDENT_KIB_MAX: u64 = 128 << 10;
-/// How long it may take on a busy machine, in a build without optimisation.
-const PAGE_TIME_MAX: Duration = Duration::from_secs(20);
+/// What the processor may do for it, in a build without optimisation.
+const PAGE_CPU_MAX: Duration = Duration::from_secs(5);
+/// How long pages that hang may take, on a busy machine.
+const HANGING_TIME_MAX: Duration = Duration::from_secs(20);
 
 /// A crawl of some paths of the trap host, and what was made of it.
 struct Row {
@@ -115,7 +117,7 @@ impl Row {
 
 #[track_caller]
 fn check_cost(cost: Cost) {
-    assert!(cost.resident_kib < PAGE_RESIDENT_KIB_MAX && cost.time < PAGE_TIME_MAX, "{cost:?}");
+    assert!(cost.resident_kib < PAGE_RESIDENT_KIB_MAX && cost.cpu < PAGE_CPU_MAX, "{cost:?}");
 }
 
 /// The server's log has none of these paths.
@@ -149,11 +151,11 @@ fn needs_shared_three_redirects_work_and_forty_are_given_up() {
 
 #[test]
 fn needs_shared_a_calendar_ends_with_its_years() {
-    let row = Row::crawl(&["/cal/2026/01"], &["/cal/"], "");
-    let months = (2040 - 1900 + 1) * 12;
+    let row = Row::crawl(&["/cal/2026/01"], &["/cal/"], "calendar_years = [2020, 2030]");
+    let months = (2030 - 2020 + 1) * 12;
     row.check_counts([("pages", months), ("requests", months + 1), ("refused/calendar", 2)]);
-    row.check_verdict("/cal/2041/01", "refused: it speaks of the year 2041");
-    row.check_verdict("/cal/1899/12", "refused: it speaks of the year 1899");
+    row.check_verdict("/cal/2031/01", "refused: it speaks of the year 2031");
+    row.check_verdict("/cal/2019/12", "refused: it speaks of the year 2019");
     check_cost(row.cost);
 }
 
@@ -276,7 +278,7 @@ fn needs_shared_servers_that_drip_hang_or_say_nothing_are_given_up() {
     let keys = "timeout_ms = 500\nbody_timeout_ms = 700";
     let row = Row::crawl(&["/drip", "/hang", "/empty"], &["/"], keys);
     row.check_counts([("pages", 0), ("failures/timeout", 2), ("failures/protocol", 1)]);
-    assert!(row.cost.time < PAGE_TIME_MAX, "{:?}", row.cost);
+    assert!(row.cost.time < HANGING_TIME_MAX, "{:?}", row.cost);
     for (path, kind) in [("/drip", "timeout"), ("/hang", "timeout"), ("/empty", "protocol")] {
         row.check_verdict(path, &format!("given up after 2 failures, at last {kind}: "));
     }
