@@ -41,10 +41,8 @@ pub(super) struct Host {
     pub(super) crawl_delay_ms: Option<u64>,
     /// Pages never tried.
     pub(super) queue: Queue,
-    /// Pages to be tried again, each from its moment on, before the others; `None` if there are none.
-    again: Option<Box<BTreeMap<(u64, Box<str>), Waiting>>>,
-    /// robots.txt files to be fetched here, first its own; `None` if there are none.
-    errands: Option<Box<VecDeque<Errand>>>,
+    /// What few hosts have at a time; `None` if this one does not.
+    rare: Option<Box<Rare>>,
     /// Pages archived, and requests made for pages.
     pub(super) pages: u64,
     pub(super) requests: u64,
@@ -56,6 +54,21 @@ pub(super) struct Host {
     pub(super) asides: u32,
     /// Before this moment it is left alone.
     pub(super) ready_ms: u64,
+}
+
+/// What comes before the queue of a host.
+#[derive(Default)]
+struct Rare {
+    /// Pages to be tried again, each from its moment on, before the others.
+    again: BTreeMap<(u64, Box<str>), Waiting>,
+    /// robots.txt files to be fetched here, first its own.
+    errands: VecDeque<Errand>,
+}
+
+impl Rare {
+    fn is_empty(&self) -> bool {
+        self.again.is_empty() && self.errands.is_empty()
+    }
 }
 
 /// Where a host is.
@@ -101,8 +114,7 @@ impl Host {
             robots: RobotsState::Unknown,
             crawl_delay_ms: None,
             queue: Queue::default(),
-            again: None,
-            errands: None,
+            rare: None,
             pages: 0,
             requests: 0,
             health: Health::default(),
@@ -114,12 +126,12 @@ impl Host {
 
     /// How many pages wait.
     pub(super) fn waiting(&self) -> usize {
-        self.queue.len() + self.again.as_ref().map_or(0, |again| again.len())
+        self.queue.len() + self.rare.as_ref().map_or(0, |rare| rare.again.len())
     }
 
     /// Where the host belongs when it is not being visited.
     pub(super) fn place(&self) -> State {
-        if self.errands.is_some() {
+        if self.has_errands() {
             State::Listed
         } else if self.waiting() == 0 {
             State::Idle
@@ -171,56 +183,63 @@ impl Host {
     /// that did not: what hangs must not hold up the others.
     fn pop(&mut self, now_ms: u64, spill: &mut Spill) -> Result<Option<Waiting>, CrawlError> {
         let is_turn = !self.health.is_failing() || self.queue.is_empty();
-        let first = self.again.as_mut().and_then(|again| again.first_entry());
+        let first = self.rare.as_mut().and_then(|rare| rare.again.first_entry());
         let Some(entry) = first.filter(|entry| is_turn && entry.key().0 <= now_ms) else {
             return self.queue.pop(spill);
         };
         let page = entry.remove();
-        self.again.take_if(|again| again.is_empty());
+        self.rare.take_if(|rare| rare.is_empty());
         Ok(Some(page))
     }
 
     /// Puts a page in that is to be tried again from `due_ms` on.
     pub(super) fn put_again(&mut self, due_ms: u64, page: Waiting) {
-        let again = self.again.get_or_insert_default();
-        let replaced = again.insert((due_ms, page.path.clone()), page);
+        let rare = self.rare.get_or_insert_default();
+        let replaced = rare.again.insert((due_ms, page.path.clone()), page);
         debug_assert!(replaced.is_none(), "a page waits once");
     }
 
     /// Puts an errand behind the others.
     pub(super) fn push_errand(&mut self, errand: Errand) {
-        self.errands.get_or_insert_default().push_back(errand);
+        self.rare.get_or_insert_default().errands.push_back(errand);
     }
 
     /// Puts an errand before the others.
     pub(super) fn put_back_errand(&mut self, errand: Errand) {
-        self.errands.get_or_insert_default().push_front(errand);
+        self.rare.get_or_insert_default().errands.push_front(errand);
+    }
+
+    fn has_errands(&self) -> bool {
+        self.rare.as_ref().is_some_and(|rare| !rare.errands.is_empty())
     }
 
     /// The next errand.
     pub(super) fn pop_errand(&mut self) -> Option<Errand> {
-        let errand = self.errands.as_mut()?.pop_front();
-        self.errands.take_if(|errands| errands.is_empty());
+        let errand = self.rare.as_mut()?.errands.pop_front();
+        self.rare.take_if(|rare| rare.is_empty());
         errand
     }
 
     /// All errands, which it has no more.
     pub(super) fn take_errands(&mut self) -> VecDeque<Errand> {
-        self.errands.take().map_or_else(VecDeque::new, |errands| *errands)
+        let errands = self.rare.as_mut().map(|rare| std::mem::take(&mut rare.errands));
+        self.rare.take_if(|rare| rare.is_empty());
+        errands.unwrap_or_default()
     }
 
     /// When there is something to do.
     pub(super) fn moment(&self) -> u64 {
-        let is_waiting = self.errands.is_none() && self.queue.is_empty();
-        let first = self.again.as_ref().and_then(|again| again.first_key_value());
+        let is_waiting = !self.has_errands() && self.queue.is_empty();
+        let first = self.rare.as_ref().and_then(|rare| rare.again.first_key_value());
         let again_ms = first.map_or(0, |(&(ms, _), _)| ms);
         if is_waiting { self.ready_ms.max(again_ms) } else { self.ready_ms }
     }
 
     /// Forgets all pages that wait; how many they were.
     pub(super) fn clear(&mut self, spill: &mut Spill) -> Result<usize, CrawlError> {
-        let again = self.again.take().map_or(0, |again| again.len());
-        Ok(again + self.queue.clear(spill)?)
+        let again = self.rare.as_mut().map(|rare| std::mem::take(&mut rare.again).len());
+        self.rare.take_if(|rare| rare.is_empty());
+        Ok(again.unwrap_or(0) + self.queue.clear(spill)?)
     }
 
     /// Makes sure that there is a robots.txt not too old, or that it is asked for.
