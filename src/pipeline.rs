@@ -4,10 +4,15 @@
 //! archive, so it never works on pages of yesterday. Order: pages, graph, ranks, duplicates, index; the
 //! representative of a cluster is its best ranked page, so ranks come before duplicates.
 
+use std::sync::Arc;
+
 use anyhow::Result;
+use crawl::Normalisation;
 use jobs::{
     Collection, ExtractOptions, ExtractReport, FoldReport, IndexReport, LinkReport, RankReport,
+    Spelling,
 };
+use page::Url;
 
 use crate::config::Config;
 use crate::context::Context;
@@ -94,7 +99,21 @@ impl<'a> Pipeline<'a> {
     }
 }
 
-/// Pages are read as the crawl read them: with its limits and under its name.
+/// The rules by which the crawl made one URL of several.
+#[derive(Debug)]
+struct AsVisited(Vec<Normalisation>);
+
+impl Spelling for AsVisited {
+    fn link(&self, url: Url) -> Url {
+        Normalisation::apply(&self.0, url)
+    }
+
+    fn redirect(&self, from: &Url, target: Url) -> Url {
+        Normalisation::apply_to_redirect(&self.0, from, target)
+    }
+}
+
+/// Pages are read as the crawl read them: with its limits, under its name, and with its spelling of URLs.
 pub(crate) fn extract_options(crawl: &crawl::Config) -> ExtractOptions {
     ExtractOptions {
         page: page::Limits {
@@ -105,6 +124,7 @@ pub(crate) fn extract_options(crawl: &crawl::Config) -> ExtractOptions {
         },
         body_bytes_max: crawl.decoded_bytes_max,
         agent: crawl.agent_name().to_owned(),
+        spelling: Arc::new(AsVisited(crawl.normalise.clone())),
         threads: std::thread::available_parallelism().map_or(1, usize::from),
     }
 }

@@ -4,26 +4,33 @@
 //! [`found_on`] alone. What does not: the rules of a crawl and how records are read (`crawl`).
 //!
 //! **Invariant.** The verdict is the first thing that holds, in the order in which a crawl decides:
-//! fetched, imported, never seen, refused, given up, its host set aside, forbidden, failed, not to be
-//! followed, waiting.
+//! fetched, imported, never seen, visited under another name, refused, given up, its host set aside,
+//! forbidden, failed, not to be followed, dropped by a limit (`why/limit.rs`), waiting.
+
+mod cut;
+mod limit;
 
 use std::io::Write as _;
 
 use anyhow::Result;
-use archive::{Archive, ArchiveError, Record};
+use archive::{Archive, ArchiveError, CdxLine, Kind, Record};
 use crawl::{AsideHost, Mention, Mentions, Report, RobotsSaying};
 use jobs::{Collection, Folding, PageTable};
 use page::Url;
 use serde::Serialize;
 
-use super::crawl::list;
 use crate::config::Config;
 use crate::context::{Context, Exit, Usage};
 use crate::pipeline::extract_options;
 use crate::talk;
 
+use limit::Limits;
+
 /// Places where it was found that are listed.
 const FOUND_MAX: usize = 20;
+
+/// The type of a capture that has no page of its own.
+const REVISIT: &str = "warc/revisit";
 
 /// Redirects of a robots.txt that are followed, as a crawl does.
 const ROBOTS_HOPS_MAX: usize = 5;
@@ -55,6 +62,8 @@ struct Why {
     aside: Option<AsideHost>,
     /// Every visit, oldest first.
     captures: Vec<Capture>,
+    /// Which limits cut the newest page.
+    cuts: Vec<String>,
     /// What the newest capture is.
     standing: Option<String>,
     /// Which page represents it, if another does.
@@ -71,8 +80,16 @@ struct Capture {
     date_s: i64,
     /// The status of the answer, or `-`.
     status: String,
+    /// Whether there is an answer that `store_filter` kept out of the archive.
+    unstored: bool,
     /// Why there was no answer.
     failure: Option<String>,
+    /// Whether it is a document that was imported, and not an answer.
+    #[serde(skip)]
+    imported: bool,
+    /// Whether another try would end the same.
+    #[serde(skip)]
+    is_final: bool,
     file: String,
     offset: u64,
 }
@@ -97,7 +114,13 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     why.found_on = found_on(&url, &collection, &config)?;
     let unknown =
         why.captures.is_empty() && why.standing.is_none() && why.found_on.is_empty() && !why.seed;
-    why.verdict = verdict(&why, &report, &config);
+    why.verdict = if let Some(verdict) = verdict(&why, &config) {
+        verdict
+    } else {
+        let archive = &Archive::open(&collection.archive_dir())?;
+        let limits = Limits { archive, report: &report, config: &config.crawl };
+        limits.verdict(&url, why.seed, &why.found_on)?
+    };
     if context.json {
         context.print_json(&why)?;
     } else {
@@ -127,22 +150,40 @@ fn ask_crawl(why: &mut Why, url: &Url, collection: &Collection, config: &Config)
         why.visited_as = (visited != *url).then(|| visited.into());
     }
     for capture in archive.captures(url.as_str())? {
-        let failure = match capture.status {
-            Some(_) => None,
-            None => crawl::read_failure(&archive.read(&capture.location)?),
-        };
+        let (mut failure, mut unstored, mut imported) = (None, None, false);
+        if capture.status.is_none() {
+            let record = archive.read(&capture.location)?;
+            imported = record.kind == Kind::Resource;
+            failure = crawl::read_failure(&record);
+            unstored = crawl::read_unstored_status(&record);
+        }
+        let status = capture.status.or(unstored);
         why.captures.push(Capture {
             date_s: capture.date_s,
-            status: capture.status.map_or_else(|| "-".to_owned(), |status| status.to_string()),
+            status: status.map_or_else(|| "-".to_owned(), |status| status.to_string()),
+            unstored: unstored.is_some(),
+            imported,
+            is_final: failure
+                .as_ref()
+                .is_some_and(|failure| !failure.kind.is_passing() && !failure.kind.is_of_host()),
             failure: failure.map(|failure| failure.to_string()),
             file: capture.location.file,
             offset: capture.location.offset,
         });
     }
+    why.cuts = cuts_of(&archive, url, config)?;
     if let Some(saying) = robots_of(&archive, url, &config.crawl.user_agent)? {
         (why.forbidden, why.robots) = (!saying.allowed, Some(saying.why));
     }
     Ok(())
+}
+
+/// Which limits cut the newest capture of a page.
+fn cuts_of(archive: &Archive, url: &Url, config: &Config) -> Result<Vec<String>> {
+    let captures = archive.captures(url.as_str())?;
+    let is_page = |capture: &&CdxLine| capture.status == Some(200) && capture.mime != REVISIT;
+    let Some(last) = captures.iter().rfind(is_page) else { return Ok(Vec::new()) };
+    Ok(cut::cuts(&archive.read(&last.location)?, url, &config.crawl))
 }
 
 /// What the newest robots.txt of a URL's host says of it, redirects followed.
@@ -262,62 +303,66 @@ fn found_in_archive(url: &Url, collection: &Collection, config: &Config) -> Resu
     Ok(found)
 }
 
-/// What became of it, in a sentence.
-fn verdict(why: &Why, report: &Report, config: &Config) -> String {
+/// What became of it, in a sentence; `None` if all that is left is the queue and its limits.
+fn verdict(why: &Why, config: &Config) -> Option<String> {
     if let Some(last) = why.captures.iter().rfind(|capture| capture.failure.is_none()) {
-        return match last.status.as_str() {
-            // 304 says that an earlier capture still holds.
-            "200" | "304" => "fetched".to_owned(),
-            "301" | "302" | "303" | "307" | "308" => "fetched: it redirects".to_owned(),
-            status if status == "429" || status.starts_with('5') => {
-                let times = why.captures.len();
-                format!("failed: the server answered {status} to the last of {times} requests")
-            }
-            status => format!("fetched: the server answered {status}"),
-        };
-    }
-    if why.standing.is_some() {
-        return "imported".to_owned();
+        if last.imported {
+            return Some("imported".to_owned());
+        }
+        let answered = answered(&last.status, why.captures.len());
+        let note = if last.unstored { "; `store_filter` keeps it out of the archive" } else { "" };
+        return Some(answered + note);
     }
     let followed = why.seed || why.found_on.iter().any(|found| found.how.is_followed());
     if !followed && why.found_on.is_empty() && why.captures.is_empty() {
-        return "never seen: not fetched, and nothing that was fetched names it".to_owned();
+        return Some("never seen: not fetched, and nothing that was fetched names it".to_owned());
+    }
+    if let Some(visited) = &why.visited_as {
+        return Some(format!("visited under another name: {visited}, which is the one to ask for"));
     }
     if let Some(refused) = &why.refused {
-        return format!("refused: {refused}");
+        return Some(format!("refused: {refused}"));
     }
     let tries = why.captures.len();
+    let is_final = why.captures.last().is_some_and(|capture| capture.is_final);
     let last = why.captures.last().and_then(|capture| capture.failure.as_deref());
-    if let Some(last) = last.filter(|_| tries > usize::from(config.crawl.retries)) {
-        return format!("given up after {tries} failures, at last {last}");
+    if let Some(last) = last.filter(|_| is_final || tries > usize::from(config.crawl.retries)) {
+        let failures = talk::count(tries as u64, "failure");
+        return Some(format!("given up after {failures}, at last {last}"));
     }
     if let Some(aside) = &why.aside {
-        return format!("waiting, because its host is set aside: {}", aside.why);
+        return Some(format!("waiting, because its host is set aside: {}", aside.why));
     }
     if let Some(robots) = why.robots.as_ref().filter(|_| why.forbidden) {
-        return format!("forbidden by robots.txt: {robots}");
+        return Some(format!("forbidden by robots.txt: {robots}"));
     }
     if let Some(last) = last {
-        return format!("failed {tries} times, at last {last}; a crawl tries it again");
+        return Some(format!("failed {tries} times, at last {last}; a crawl tries it again"));
     }
-    if !followed {
-        return "not followed: only links that say nofollow lead to it".to_owned();
+    if followed {
+        return None;
     }
-    waiting(report)
+    Some(if why.found_on.iter().any(|found| found.how == Mention::Beyond) {
+        format!(
+            "dropped: it is linked only after the first {} links of a page (`links_per_page_max`)",
+            config.crawl.links_per_page_max
+        )
+    } else {
+        "not followed: only links that say nofollow lead to it".to_owned()
+    })
 }
 
-fn waiting(report: &Report) -> String {
-    if !report.dropped.is_empty() {
-        return format!(
-            "waiting, or dropped by a limit: {} URLs wait since the last crawl, and these were dropped: {}",
-            report.waiting,
-            list(&report.dropped)
-        );
+/// What the last answer was, after so many visits.
+fn answered(status: &str, visits: usize) -> String {
+    match status {
+        // 304 says that an earlier capture still holds.
+        "200" | "304" => "fetched".to_owned(),
+        "301" | "302" | "303" | "307" | "308" => "fetched: it redirects".to_owned(),
+        status if status == "429" || status.starts_with('5') => {
+            format!("failed: the server answered {status} to the last of {visits} requests")
+        }
+        status => format!("fetched: the server answered {status}"),
     }
-    format!(
-        "waiting: {} URLs were in the queue when the last crawl ended, and `crivello crawl` goes on with them",
-        report.waiting
-    )
 }
 
 fn print(why: &Why) -> Result<()> {
@@ -343,9 +388,13 @@ fn print(why: &Why) -> Result<()> {
         let (file, date) = (&capture.file, archive::date_text(capture.date_s));
         let what = match &capture.failure {
             Some(failure) => format!("failed {date}, {}", talk::plain(failure)),
+            None if capture.unstored => format!("visited {date}, status {}", capture.status),
             None => format!("captured {date}, status {}", capture.status),
         };
         writeln!(out, "  {what}, in {file} at {}", capture.offset)?;
+    }
+    for cut in &why.cuts {
+        writeln!(out, "  {cut}")?;
     }
     if let Some(standing) = &why.standing {
         writeln!(out, "  it is {standing}")?;
@@ -363,6 +412,7 @@ fn print(why: &Why) -> Result<()> {
         let how = match how {
             Mention::Link => "linked from",
             Mention::Nofollow => "linked with nofollow from",
+            Mention::Beyond => "linked, after more links than are kept, from",
             Mention::Redirect => "redirected to from",
             Mention::Sitemap => "in the sitemap",
             Mention::Robots => "a sitemap named in",

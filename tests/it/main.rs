@@ -6,6 +6,7 @@ mod crawl_flags;
 mod guide;
 mod interrupt;
 mod sandbox;
+mod spelling;
 mod tidy;
 mod traps;
 mod up;

@@ -1,7 +1,9 @@
-//! A web that nobody here wrote and that misbehaves on purpose: the trap hosts of docweb. Every row of
-//! its table of traps has its expected outcome here.
+//! A web that nobody here wrote and that misbehaves on purpose: the trap hosts of docweb, all in one crawl.
+//! What each row of its table of traps ends with by itself is in `traps/rows.rs`.
 //!
 //! The hosts are served by docweb's own program, from a folder that holds nothing but its list of hosts.
+
+mod rows;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,6 +14,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
+use crawl::{Clock as _, SystemClock};
 use serde_json::{Value, json};
 
 use crate::sandbox::Sandbox;
@@ -89,37 +92,65 @@ const HOSTS: [(&str, &str); 4] = [
     ("portal", "127.0.1.25"),
 ];
 
-fn settings() -> String {
-    let mut text = format!(
-        "[crawl]\nscope = \"any\"\ndelay_ms = {DELAY_MS}\nip_delay_ms = 0\nretry_ms = 50\nretries = 1\n\
-         pages_per_host_max = 300\nrequests_per_host_max = 3000\ntimeout_ms = 1500\n\
-         body_timeout_ms = 3000\n[crawl.resolve]\n"
-    );
+/// Where the hosts are.
+fn addresses() -> String {
+    let mut text = "[crawl.resolve]\n".to_owned();
     for (name, address) in HOSTS {
         writeln!(text, "\"{name}.docweb.test\" = \"{address}\"").expect("memory");
     }
     text
 }
 
-/// Crawls all of it and says how much memory that took at most, in KiB.
-fn crawl(sandbox: &Sandbox, port: u16) -> u64 {
-    let seed = format!("http://portal.docweb.test:{port}/");
-    let mut running = sandbox.start(&["crawl", "--dir", "web", "--quiet", &seed]);
-    let status = format!("/proc/{}/status", running.child.id());
-    let mut most = 0;
+fn settings() -> String {
+    format!(
+        "[crawl]\nscope = \"any\"\ndelay_ms = {DELAY_MS}\nip_delay_ms = 0\nretry_ms = 50\nretries = 1\n\
+         pages_per_host_max = 300\nrequests_per_host_max = 3000\ntimeout_ms = 1500\n\
+         body_timeout_ms = 3000\n{}",
+        addresses()
+    )
+}
+
+/// What a run of the binary took.
+#[derive(Debug, Clone, Copy)]
+struct Cost {
+    /// The most memory at once.
+    resident_kib: u64,
+    /// What the processor did for it.
+    cpu: Duration,
+    /// How long it took.
+    time: Duration,
+    code: i32,
+}
+
+/// Runs the binary to its end, which must not be a signal.
+fn run(sandbox: &Sandbox, arguments: &[&str]) -> Cost {
+    let clock = SystemClock::new();
+    let mut running = sandbox.start(arguments);
+    let proc = PathBuf::from(format!("/proc/{}", running.child.id()));
+    let (mut resident_kib, mut cpu) = (0, Duration::ZERO);
     // A minute and a half: the hanging pages cost their timeouts, everything else is quick.
-    for _ in 0..900 {
-        let text = fs::read_to_string(&status).unwrap_or_default();
+    while clock.now_ms() < 90_000 {
+        cpu = cpu.max(cpu_of(&proc).unwrap_or_default());
+        let text = fs::read_to_string(proc.join("status")).unwrap_or_default();
         let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
         let kib = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
-        most = most.max(kib.unwrap_or(0));
+        resident_kib = resident_kib.max(kib.unwrap_or(0));
         if let Some(status) = running.child.try_wait().expect("a process") {
-            assert!(status.success(), "{status}: {}", running.stderr());
-            return most;
+            let code = status.code();
+            let code = code.unwrap_or_else(|| panic!("{arguments:?}: {}", running.stderr()));
+            return Cost { resident_kib, cpu, time: Duration::from_millis(clock.now_ms()), code };
         }
-        sleep(Duration::from_millis(100));
+        sleep(Duration::from_millis(20));
     }
-    panic!("the crawl does not end");
+    panic!("{arguments:?} does not end");
+}
+
+/// What the processor did for a process so far, by `/proc/…/stat`, which counts hundredths of a second.
+fn cpu_of(proc: &Path) -> Option<Duration> {
+    let text = fs::read_to_string(proc.join("stat")).ok()?;
+    let (_, after_name) = text.rsplit_once(')')?;
+    let ticks = after_name.split_whitespace().skip(11).take(2).map(str::parse::<u64>);
+    Some(Duration::from_millis(10 * ticks.sum::<Result<u64, _>>().ok()?))
 }
 
 /// The URLs that a query finds.
@@ -131,18 +162,8 @@ fn found(sandbox: &Sandbox, query: &str) -> Vec<String> {
     hits.map(|hit| hit["url"].as_str().expect("a URL").to_owned()).collect()
 }
 
-#[test]
-fn needs_shared_every_trap_of_docweb_has_its_outcome() {
-    let sandbox = Sandbox::new();
-    let traps = Traps::start(&sandbox);
-    fs::create_dir(sandbox.path("web")).expect("a folder");
-    fs::write(sandbox.path("web/crivello.toml"), settings()).expect("a file");
-    let resident_kib = crawl(&sandbox, traps.port);
-    assert!(resident_kib < RESIDENT_KIB_MAX, "{resident_kib} KiB");
-    sandbox.done(&["rank", "--dir", "web"]);
-    sandbox.done(&["index", "--dir", "web"]);
-    let url = |path: &str| format!("http://traps.docweb.test:{}{path}", traps.port);
-
+/// Each word leads where it stands, or nowhere.
+fn check_words(sandbox: &Sandbox, url: &dyn Fn(&str) -> String) {
     // Found by the word that only the right reading brings out.
     for (word, path) in [
         ("chainend", "/chain/0"),
@@ -159,14 +180,29 @@ fn needs_shared_every_trap_of_docweb_has_its_outcome() {
         ("naïve", "/utf8bom"),
         ("beforeafter OR before", "/nul"),
     ] {
-        assert_eq!(found(&sandbox, word), [url(path)], "{word}");
+        assert_eq!(found(sandbox, word), [url(path)], "{word}");
     }
     // Not found: kept out by the page, by a header, or no page at all.
     for word in ["noindexword", "xrobotsword", "secret1word", "secret2word", "secret3word", "IHDR"]
     {
-        assert!(found(&sandbox, word).is_empty(), "{word}");
+        assert!(found(sandbox, word).is_empty(), "{word}");
     }
+}
 
+#[test]
+fn needs_shared_all_traps_of_docweb_in_one_crawl() {
+    let sandbox = Sandbox::new();
+    let traps = Traps::start(&sandbox);
+    fs::create_dir(sandbox.path("web")).expect("a folder");
+    fs::write(sandbox.path("web/crivello.toml"), settings()).expect("a file");
+    let seed = format!("http://portal.docweb.test:{}/", traps.port);
+    let cost = run(&sandbox, &["crawl", "--dir", "web", "--quiet", &seed]);
+    assert!(cost.code == 0 && cost.resident_kib < RESIDENT_KIB_MAX, "{cost:?}");
+    sandbox.done(&["rank", "--dir", "web"]);
+    sandbox.done(&["index", "--dir", "web"]);
+    let url = |path: &str| format!("http://traps.docweb.test:{}{path}", traps.port);
+
+    check_words(&sandbox, &url);
     let asked = traps.asked();
     let mut times: BTreeMap<&str, usize> = BTreeMap::new();
     for (_, path) in &asked {

@@ -151,14 +151,76 @@ fn what_waits_when_a_crawl_has_its_pages_is_told_and_status_counts_it() {
 }
 
 #[test]
-fn what_a_limit_may_have_dropped_is_told_with_the_limit() {
+fn what_a_limit_dropped_is_told_with_the_limit() {
+    for (setting, expected) in [
+        (
+            "crawl.pages_per_host_max=1",
+            "dropped: its host has had its 1 page (`pages_per_host_max`)",
+        ),
+        (
+            "crawl.requests_per_host_max=1",
+            "dropped: its host has had its 1 request (`requests_per_host_max`)",
+        ),
+        ("crawl.hosts_max=1", "dropped: 1 hosts were known before its own, which is `hosts_max`"),
+        ("crawl.pages_max=1", "waiting: the last crawl ended at its `pages_max` with "),
+    ] {
+        let (sandbox, server) = (Sandbox::new(), small_web());
+        crawl(&sandbox, &server, &["--set", setting]);
+        let root = server.web().url(&server.web().hosts()[1], "/");
+        let is_first = |url: &String| url.starts_with(&root) && url.contains("/1-");
+        let first = truth(&server).pages.into_iter().map(|page| page.url).find(is_first);
+        let is_of_host = setting.contains("s_per_host");
+        let url = if is_of_host { first.expect("a page") } else { root };
+        let ran = sandbox.run(&["why", "--dir", "web", &url, "--set", setting]);
+        let verdict = ran.stdout.lines().nth(1).unwrap_or_default().trim();
+        assert!(verdict.starts_with(expected), "{setting}: {ran:#?}");
+    }
+}
+
+#[test]
+fn what_is_too_deep_or_too_much_is_told_with_its_limit() {
+    for (setting, wanted) in [
+        (
+            "crawl.depth_max=1",
+            "dropped: 2 links lead to it from the first page of its site, and `depth_max` is 1",
+        ),
+        ("crawl.waiting_per_host_max=1", " by `waiting_per_host_max`"),
+    ] {
+        let (sandbox, server) = (Sandbox::new(), small_web());
+        crawl(&sandbox, &server, &["--set", setting]);
+        let root = server.web().url(&server.web().hosts()[1], "/");
+        let pages = truth(&server).pages.into_iter().map(|page| page.url);
+        // Some pages of a host are at the limit, and those that only they lead to are beyond.
+        let mut verdicts = pages.filter(|url| url.starts_with(&root)).map(|url| {
+            let ran = sandbox.run(&["why", "--dir", "web", &url, "--set", setting]);
+            ran.stdout.lines().nth(1).unwrap_or_default().trim().to_owned()
+        });
+        let is_told = |verdict: String| verdict.starts_with("dropped") && verdict.contains(wanted);
+        assert!(verdicts.any(is_told), "{setting}");
+    }
+}
+
+#[test]
+fn a_document_that_was_imported_is_told_as_such() {
+    let sandbox = Sandbox::new();
+    let line = r#"{"id":"7","url":"http://a.example/7","title":"Seven","text":"Seven sieves."}"#;
+    std::fs::write(sandbox.path("documents.jsonl"), line).expect("a file");
+    sandbox.done(&["init", "web"]);
+    sandbox.done(&["import", "documents.jsonl", "--dir", "web"]);
+    check_verdict(&sandbox, "http://a.example/7", "imported");
+    sandbox.done(&["index", "--dir", "web"]);
+    let why = check_verdict(&sandbox, "http://a.example/7", "imported");
+    assert_eq!(why["standing"], "a page", "{why:#}");
+}
+
+#[test]
+fn what_a_filter_kept_out_of_the_archive_is_told_and_leads_on() {
     let (sandbox, server) = (Sandbox::new(), small_web());
-    crawl(&sandbox, &server, &["--set", "crawl.pages_per_host_max=1"]);
-    let root = server.web().url(&server.web().hosts()[1], "/");
-    let is_first = |url: &String| url.starts_with(&root) && url.contains("/1-");
-    let page = truth(&server).pages.into_iter().map(|page| page.url).find(is_first);
-    let why = check_verdict(&sandbox, &page.expect("a page"), "waiting, or dropped by a limit");
-    assert!(why["verdict"].as_str().is_some_and(|text| text.contains("host-limit")), "{why:#}");
+    let setting = ["--set", "crawl.store_filter=path != \"/\""];
+    crawl(&sandbox, &server, &setting);
+    let url = server.web().url(&server.web().hosts()[1], "/");
+    let why = check_verdict(&sandbox, &url, "fetched; `store_filter` keeps it out of the archive");
+    assert!(hows(&why).contains(&"link"), "{why:#}");
 }
 
 /// While it runs a crawl answers for itself at the address that it names.

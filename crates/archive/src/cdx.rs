@@ -270,9 +270,9 @@ impl CdxFile {
         self.warc_length == warc.len() && untouched
     }
 
-    /// The lines of a key, by binary search for its first one.
-    pub(crate) fn find(&mut self, key: &str) -> Result<Vec<CdxLine>, ArchiveError> {
-        let wanted = format!("{key} ").into_bytes();
+    /// The lines that begin with `start`, by binary search for the first one.
+    pub(crate) fn find(&mut self, start: &str) -> Result<Vec<CdxLine>, ArchiveError> {
+        let wanted = start.as_bytes();
         // Lines that begin before `low` are less than wanted, those from `high` on are not.
         let (mut low, mut high) = (self.body, self.length);
         while high - low > SCAN_BYTES {
@@ -281,16 +281,18 @@ impl CdxFile {
             let skipped = self.line()?.map_or(0, |line| line.len() as u64);
             let begin = middle + skipped;
             match self.line()? {
-                Some(line) if begin < high && line < wanted => low = begin + line.len() as u64,
+                Some(line) if begin < high && line.as_slice() < wanted => {
+                    low = begin + line.len() as u64;
+                }
                 _ => high = middle,
             }
         }
         self.seek(low)?;
         let mut found = Vec::new();
         while let Some(line) = self.line()? {
-            if line.starts_with(&wanted) {
+            if line.starts_with(wanted) {
                 found.push(self.parse(&line)?);
-            } else if line > wanted {
+            } else if line.as_slice() > wanted {
                 break;
             }
         }

@@ -75,15 +75,26 @@ impl Archive {
     /// The captures of a URL, oldest first: responses, resources, revisits and metadata, under http and
     /// https alike. CDXJ files that are missing or behind are made on the way.
     pub fn captures(&self, url: &str) -> Result<Vec<CdxLine>, ArchiveError> {
+        self.find(&format!("{} ", surt(url)))
+    }
+
+    /// The captures of all URLs that have host and port in common with `url`; otherwise as
+    /// [`Archive::captures`].
+    pub fn captures_of_host(&self, url: &str) -> Result<Vec<CdxLine>, ArchiveError> {
         let key = surt(url);
+        self.find(key.find(')').map_or(key.as_str(), |end| &key[..=end]))
+    }
+
+    /// The captures whose lines begin with `start`, oldest first.
+    fn find(&self, start: &str) -> Result<Vec<CdxLine>, ArchiveError> {
         let mut found = Vec::new();
         for name in &self.files {
             let path = self.dir.join(name);
-            let lines = match cdx::current(&mut System, &path)?.find(&key) {
+            let lines = match cdx::current(&mut System, &path)?.find(start) {
                 Err(ArchiveError::Damaged { .. }) => {
                     let cdxj = cdx::path_of(&path);
                     fs::remove_file(&cdxj).map_err(ArchiveError::io(&cdxj))?;
-                    cdx::current(&mut System, &path)?.find(&key)?
+                    cdx::current(&mut System, &path)?.find(start)?
                 }
                 lines => lines?,
             };

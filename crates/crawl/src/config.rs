@@ -108,7 +108,7 @@ pub struct Config {
     pub waiting_per_host_max: usize,
     /// URLs of all hosts that may wait; later ones are dropped and counted.
     pub waiting_max: usize,
-    /// Bytes of memory for the URLs that wait; the rest waits on disk.
+    /// Bytes of memory for the URLs that wait and the rules of robots.txt files; the rest is on disk.
     pub waiting_memory_bytes: usize,
     /// A URL whose turn would come later than this, in seconds, is pruned and counted; 0 for never.
     pub turn_s_max: u64,
@@ -354,7 +354,11 @@ impl Default for Config {
             scope: Scope::default(),
             scope_prefixes: Vec::new(),
             scope_patterns: Vec::new(),
-            normalise: vec![Normalisation::SessionIds, Normalisation::Tracking],
+            normalise: vec![
+                Normalisation::SessionIds,
+                Normalisation::Tracking,
+                Normalisation::Escapes,
+            ],
             follow: true,
             sitemaps: true,
             order: Order::default(),

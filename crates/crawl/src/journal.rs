@@ -315,6 +315,27 @@ pub fn read_failure(record: &Record) -> Option<Failure> {
     Some(Failure { kind, detail: find("detail").cloned().unwrap_or_default() })
 }
 
+/// The status of an answer that a filter kept out of the archive; `None` if the record is another one.
+pub fn read_unstored_status(record: &Record) -> Option<u16> {
+    read_unstored(record).map(|answered| answered.status)
+}
+
+/// How far the page of a visit was from where the crawl came in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Distance {
+    /// How many redirects led to it.
+    pub hops: u8,
+    /// How many links led to it from the first page of its site; counted only where something asks for it,
+    /// such as `depth_max`.
+    pub depth: u16,
+}
+
+/// How far a page was, as the record of its visit tells; `None` if it is not about a visit.
+pub fn read_distance(record: &Record) -> Option<Distance> {
+    let Entry { hops, depth, .. } = Entry::read(record)?;
+    Some(Distance { hops, depth })
+}
+
 fn notes(visit: &Visit) -> Vec<(&'static str, String)> {
     let purpose = match visit.task {
         Task::Resolve => "address",

@@ -13,7 +13,9 @@ use serde::Serialize;
 use crate::answer::{Answers, Purpose};
 use crate::config::{Config, Scope};
 use crate::error::CrawlError;
-use crate::journal::Entry;
+use crate::journal::{Entry, read_unstored};
+use crate::normalisation::Normalisation;
+use crate::outcome::Harvest;
 use crate::rules::Rules;
 
 /// How an answer names a URL.
@@ -24,6 +26,8 @@ pub enum Mention {
     Link,
     /// As a link that is not to be followed, by its own word or that of its page.
     Nofollow,
+    /// As a link that stands after more links of the page than the crawl reads.
+    Beyond,
     /// As the place to which it redirects.
     Redirect,
     /// In a sitemap.
@@ -35,7 +39,7 @@ pub enum Mention {
 impl Mention {
     /// Whether a crawl follows it.
     pub fn is_followed(self) -> bool {
-        self != Mention::Nofollow
+        !matches!(self, Mention::Nofollow | Mention::Beyond)
     }
 }
 
@@ -44,6 +48,8 @@ pub struct Mentions {
     answers: Answers,
     limits: Limits,
     decoded_bytes_max: usize,
+    links_per_page_max: usize,
+    normalise: Vec<Normalisation>,
 }
 
 impl Mentions {
@@ -67,41 +73,59 @@ impl Mentions {
         };
         let limits = Limits {
             body_bytes_max: open.decoded_bytes_max,
-            links_max: open.links_per_page_max,
+            links_max: usize::MAX,
             ..Limits::default()
         };
-        let decoded_bytes_max = open.decoded_bytes_max;
         let answers = Answers::new(&open, Rules::new(&open, &[])?, None);
-        Ok(Mentions { answers, limits, decoded_bytes_max })
+        Ok(Mentions {
+            answers,
+            limits,
+            decoded_bytes_max: config.decoded_bytes_max,
+            links_per_page_max: config.links_per_page_max,
+            normalise: config.normalise.clone(),
+        })
+    }
+
+    /// Whether a link is one to `url`, as it stands or as the crawl visits it.
+    fn is_to(&self, link: &str, url: &str) -> bool {
+        let visits = |link| Normalisation::apply(&self.normalise, link).as_str() == url;
+        link == url
+            || Normalisation::may_change(&self.normalise, link)
+                && Url::parse(link).is_ok_and(visits)
     }
 
     /// How `record` names the normalised `url`, if it does.
     pub fn find(&self, record: &Record, url: &str) -> Option<Mention> {
+        let (entry, target) = (Entry::read(record)?, record.target.as_deref()?);
+        if let Some(unstored) = read_unstored(record) {
+            return self.find_in(unstored.harvest, entry.purpose, url);
+        }
         if record.kind != Kind::Response {
             return None;
         }
-        let (entry, target) = (Entry::read(record)?, record.target.as_deref()?);
         let http = parse_http(&record.block).ok()?;
         let answered = self.answers.read(entry.purpose, target, &http, record.date_s, entry.depth);
-        let harvest = answered.harvest;
-        if harvest.redirect.as_deref() == Some(url) {
-            return Some(Mention::Redirect);
-        }
-        if harvest.links.iter().any(|link| link == url) {
-            let is_page = entry.purpose == Purpose::Page;
-            return Some(if is_page { Mention::Link } else { Mention::Sitemap });
-        }
-        if harvest.sitemaps.iter().any(|sitemap| sitemap == url) {
-            let is_robots = entry.purpose == Purpose::Robots;
-            return Some(if is_robots { Mention::Robots } else { Mention::Sitemap });
-        }
-        if entry.purpose != Purpose::Page || http.status != 200 {
-            return None;
+        let found = self.find_in(answered.harvest, entry.purpose, url);
+        if found.is_some() || entry.purpose != Purpose::Page || http.status != 200 {
+            return found;
         }
         let body = http.decoded_body(self.decoded_bytes_max).ok()?;
         let base = Url::parse(target).ok()?;
         let page = page::parse(&base, http.header("Content-Type"), &body, &self.limits).ok()?;
-        let named = page.links.iter().any(|link| link.url.as_str() == url);
-        named.then_some(Mention::Nofollow)
+        let at = page.links.iter().position(|link| self.is_to(link.url.as_str(), url))?;
+        Some(if at < self.links_per_page_max { Mention::Nofollow } else { Mention::Beyond })
+    }
+
+    /// How what an answer leads to names `url`.
+    fn find_in(&self, harvest: Harvest, purpose: Purpose, url: &str) -> Option<Mention> {
+        if harvest.redirect.is_some_and(|link| self.is_to(&link, url)) {
+            return Some(Mention::Redirect);
+        }
+        if harvest.links.iter().any(|link| self.is_to(link, url)) {
+            return Some(if purpose == Purpose::Page { Mention::Link } else { Mention::Sitemap });
+        }
+        let is_sitemap = harvest.sitemaps.iter().any(|sitemap| sitemap == url);
+        let is_robots = purpose == Purpose::Robots;
+        is_sitemap.then_some(if is_robots { Mention::Robots } else { Mention::Sitemap })
     }
 }

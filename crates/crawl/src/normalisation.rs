@@ -8,6 +8,8 @@
 use page::Url;
 use serde::{Deserialize, Serialize};
 
+use crate::robots::decode;
+
 /// One rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -20,6 +22,9 @@ pub enum Normalisation {
     Index,
     /// `www.example.org` becomes `example.org`.
     Www,
+    /// `/%7Eme?` becomes `/~me`: escapes of letters that need none, and a question mark with nothing
+    /// behind it, go (RFC 3986, 6.2.2.2 and 6.2.3).
+    Escapes,
 }
 
 /// Names under which sessions travel, in small letters.
@@ -58,9 +63,33 @@ const INDEX_NAMES: [&str; 10] = [
     "default.aspx",
 ];
 
-/// Applies `rules` to a URL.
-pub(crate) fn apply(rules: &[Normalisation], mut url: Url) -> Url {
+impl Normalisation {
+    /// Applies `rules` to a URL.
+    pub fn apply(rules: &[Normalisation], url: Url) -> Url {
+        if rules.is_empty() { url } else { apply(rules, url) }
+    }
+
+    /// Whether `rules` may change a URL; `false` is certain.
+    pub(crate) fn may_change(rules: &[Normalisation], url: &str) -> bool {
+        let is_plain = |rule: &Normalisation| {
+            matches!(rule, Self::SessionIds | Self::Tracking | Self::Escapes)
+        };
+        !rules.iter().all(is_plain) || url.contains(['?', ';', '(', '%'])
+    }
+
+    /// Where a redirect of `from` to `target` is followed to: a server that insists on its session id,
+    /// its `index.html` or its `www` gets its way.
+    pub fn apply_to_redirect(rules: &[Normalisation], from: &Url, target: Url) -> Url {
+        let shorter = Normalisation::apply(rules, target.clone());
+        if shorter == *from { target } else { shorter }
+    }
+}
+
+fn apply(rules: &[Normalisation], mut url: Url) -> Url {
     let has = |rule| rules.contains(&rule);
+    if has(Normalisation::Escapes) {
+        url = without_escapes(url);
+    }
     if has(Normalisation::SessionIds) && session_in_path(&url) {
         let path: Vec<String> =
             url.path().split('/').map(without_session).filter(|s| !is_session_segment(s)).collect();
@@ -94,6 +123,28 @@ pub(crate) fn apply(rules: &[Normalisation], mut url: Url) -> Url {
         }
     }
     url
+}
+
+/// The URL without escapes that it does not need.
+fn without_escapes(mut url: Url) -> Url {
+    // What is left of one escape may be part of another: `%%374`.
+    while let Some(path) = undo_escapes(url.path()) {
+        url.set_path(&path);
+    }
+    while let Some(query) = url.query().and_then(undo_escapes) {
+        url.set_query(Some(&query));
+    }
+    if url.query() == Some("") {
+        url.set_query(None);
+    }
+    url
+}
+
+fn undo_escapes(text: &str) -> Option<String> {
+    if !text.contains('%') {
+        return None;
+    }
+    String::from_utf8(decode(text.as_bytes())?).ok()
 }
 
 /// Whether the path of a URL carries a session id, which makes a new URL of every visit.

@@ -135,7 +135,7 @@ pub struct Report {
     pub pruned: u64,
     /// The limit that ended the run, as its key.
     pub limit: Option<String>,
-    /// Bytes of waiting URLs that are on disk.
+    /// Bytes of waiting URLs, and of rules of robots.txt files, that are on disk.
     pub spilled_bytes: u64,
     /// URLs of other agents' hosts.
     pub sent: u64,

@@ -133,7 +133,7 @@ impl Rules {
 
     /// The URL under which `url` is visited: the configured rules applied to it.
     pub fn normalise(&self, url: Url) -> Url {
-        if self.normalise.is_empty() { url } else { normalisation::apply(&self.normalise, url) }
+        Normalisation::apply(&self.normalise, url)
     }
 
     /// The filters of the crawl.

@@ -15,7 +15,7 @@ use page::{Limits, Url, normalise};
 
 use crate::config::Config;
 use crate::error::CrawlError;
-use crate::normalisation;
+use crate::normalisation::Normalisation;
 
 const NAME: &str = "seeds";
 
@@ -64,7 +64,7 @@ pub(crate) fn all_seeds(
     let mut seen: BTreeSet<Seed> = all.iter().cloned().collect();
     for seed in seeds {
         let Seed { url, is_sitemap } = parse(seed, &limits)?;
-        let seed = Seed { url: normalisation::apply(&config.normalise, url), is_sitemap };
+        let seed = Seed { url: Normalisation::apply(&config.normalise, url), is_sitemap };
         if seen.insert(seed.clone()) {
             all.push(seed);
         }

@@ -9,7 +9,7 @@
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use archive::{Kind, Record, WarcReader};
 use page::{Directives, Url};
@@ -19,7 +19,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::pages::{
     Fate, OutLink, PART_COUNT_MAX, PageRow, PartName, PartWriter, Parts, write_directory,
 };
-use crate::{Collection, JobsError, PageTable, Progress, Stage};
+use crate::{AsFound, Collection, JobsError, PageTable, Progress, Spelling, Stage};
 
 /// How records are read.
 #[derive(Debug, Clone)]
@@ -30,6 +30,8 @@ pub struct ExtractOptions {
     pub body_bytes_max: usize,
     /// The name robots directives may address.
     pub agent: String,
+    /// Under which URL links find their page.
+    pub spelling: Arc<dyn Spelling>,
     /// Archive files read at a time.
     pub threads: usize,
 }
@@ -40,6 +42,7 @@ impl Default for ExtractOptions {
             page: page::Limits::default(),
             body_bytes_max: 8 << 20,
             agent: "crivello".to_owned(),
+            spelling: Arc::new(AsFound),
             threads: 2,
         }
     }
@@ -107,8 +110,8 @@ pub fn is_extracted(collection: &Collection, options: &ExtractOptions) -> Result
 impl ExtractOptions {
     /// Tells options that make other rows from those that make the same.
     fn identity(&self) -> String {
-        let Self { page, body_bytes_max, agent, threads: _ } = self;
-        let text = format!("{page:?} {body_bytes_max} {agent}");
+        let Self { page, body_bytes_max, agent, spelling, threads: _ } = self;
+        let text = format!("{page:?} {body_bytes_max} {agent} {spelling:?}");
         format!("{:016x}", xxh3_64(text.as_bytes()))
     }
 }
@@ -245,7 +248,9 @@ fn response(record: &Record, url: &Url, options: &ExtractOptions) -> Fate {
             let target = answer.header("location");
             let target = target.and_then(|to| page::normalise(to, Some(url), &options.page).ok());
             return match target {
-                Some(target) => Fate::Redirect { target: target.into() },
+                Some(target) => {
+                    Fate::Redirect { target: options.spelling.redirect(url, target).into() }
+                }
                 None => Fate::Gone { what: format!("status {} that leads nowhere", answer.status) },
             };
         }
@@ -286,8 +291,9 @@ fn text_of(
         Err(error) => return Fate::Gone { what: error.to_string() },
     };
     let robots = page.robots.union(header);
+    let canonical = page.canonical.map(|url| options.spelling.link(url));
     let links = page.links.into_iter().map(|link| OutLink {
-        url: link.url.into(),
+        url: options.spelling.link(link.url).into(),
         text: link.text,
         nofollow: link.nofollow || robots.nofollow,
     });
@@ -302,7 +308,7 @@ fn text_of(
         language: page.language,
         charset: page.charset.name.to_owned(),
         noindex: robots.noindex,
-        canonical: page.canonical.map(String::from).unwrap_or_default(),
+        canonical: canonical.map(String::from).unwrap_or_default(),
         links: links.collect(),
     }))
 }

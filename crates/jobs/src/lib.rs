@@ -27,6 +27,7 @@ mod link;
 mod pages;
 mod progress;
 mod rank;
+mod spelling;
 
 pub use collection::{Collection, Lock};
 pub use error::JobsError;
@@ -37,3 +38,4 @@ pub use link::{LinkReport, Linking, link};
 pub use pages::{Directory, Entry, Fate, OutLink, PagePointer, PageRow, PageTable};
 pub use progress::{Progress, Stage};
 pub use rank::{RankReport, document_ranks, rank};
+pub use spelling::{AsFound, Spelling};

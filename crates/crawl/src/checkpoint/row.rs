@@ -98,7 +98,7 @@ impl Settled {
 
     /// One without a robots.txt.
     #[cfg(test)]
-    pub(super) fn plain(
+    pub(crate) fn plain(
         url: String,
         entry: Entry,
         date_s: i64,

@@ -11,6 +11,8 @@
 //! **Invariant.** Only a host that is `Listed` is in the workbench, only one that is `Visiting` has
 //! a visit under way, and no more than one.
 
+mod robots;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -22,8 +24,9 @@ use crate::error::CrawlError;
 use crate::health::Health;
 use crate::order::Waiting;
 use crate::politeness::Pace;
-use crate::robots::Robots;
 use crate::site::{HostId, Site};
+
+pub(super) use robots::{RobotsState, Rules};
 
 pub(super) struct Host {
     pub(super) site: Arc<Site>,
@@ -38,10 +41,8 @@ pub(super) struct Host {
     pub(super) crawl_delay_ms: Option<u64>,
     /// Pages never tried.
     pub(super) queue: Queue,
-    /// Pages to be tried again, each from its moment on, before the others.
-    pub(super) again: BTreeMap<(u64, Box<str>), Waiting>,
-    /// robots.txt files to be fetched here, first its own.
-    pub(super) errands: VecDeque<Errand>,
+    /// What few hosts have at a time; `None` if this one does not.
+    rare: Option<Box<Rare>>,
     /// Pages archived, and requests made for pages.
     pub(super) pages: u64,
     pub(super) requests: u64,
@@ -53,12 +54,25 @@ pub(super) struct Host {
     pub(super) asides: u32,
     /// Before this moment it is left alone.
     pub(super) ready_ms: u64,
-    /// The last request of an earlier run, while the archive is replayed.
-    pub(super) replayed: Option<Replayed>,
+}
+
+/// What comes before the queue of a host.
+#[derive(Default)]
+struct Rare {
+    /// Pages to be tried again, each from its moment on, before the others.
+    again: BTreeMap<(u64, Box<str>), Waiting>,
+    /// robots.txt files to be fetched here, first its own.
+    errands: VecDeque<Errand>,
+}
+
+impl Rare {
+    fn is_empty(&self) -> bool {
+        self.again.is_empty() && self.errands.is_empty()
+    }
 }
 
 /// Where a host is.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
     /// Nothing to do.
     Idle,
@@ -68,18 +82,8 @@ pub(super) enum State {
     Visiting,
     /// Waiting for another host's errand.
     Asking,
-    /// Given up, and why.
-    Aside(String),
-}
-
-/// What is known of a robots.txt.
-pub(super) enum RobotsState {
-    /// Not yet fetched.
-    Unknown,
-    /// On its way.
-    Asked,
-    /// Fetched then, with this result.
-    Known { fetched_s: i64, robots: Box<Robots> },
+    /// Given up for a while.
+    Aside,
 }
 
 /// A robots.txt to be fetched for `asker`.
@@ -110,26 +114,24 @@ impl Host {
             robots: RobotsState::Unknown,
             crawl_delay_ms: None,
             queue: Queue::default(),
-            again: BTreeMap::new(),
-            errands: VecDeque::new(),
+            rare: None,
             pages: 0,
             requests: 0,
             health: Health::default(),
             pace: Pace::default(),
             asides: 0,
             ready_ms: 0,
-            replayed: None,
         }
     }
 
     /// How many pages wait.
     pub(super) fn waiting(&self) -> usize {
-        self.queue.len() + self.again.len()
+        self.queue.len() + self.rare.as_ref().map_or(0, |rare| rare.again.len())
     }
 
     /// Where the host belongs when it is not being visited.
     pub(super) fn place(&self) -> State {
-        if !self.errands.is_empty() {
+        if self.has_errands() {
             State::Listed
         } else if self.waiting() == 0 {
             State::Idle
@@ -140,44 +142,122 @@ impl Host {
         }
     }
 
-    /// The next page that may be visited at `now_ms`. One that failed has its turn after a page
-    /// that did not: what hangs must not hold up the others.
-    pub(super) fn pop(
+    /// Bytes of memory that its pages and the rules of its robots.txt take.
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.queue.memory_bytes() + self.robots.memory_bytes()
+    }
+
+    /// Moves its pages, and the rules of its robots.txt, to disk.
+    pub(super) fn spill(&mut self, spill: &mut Spill) -> Result<(), CrawlError> {
+        self.queue.spill(spill)?;
+        self.robots.spill(spill)
+    }
+
+    /// Writes what it has on disk once more.
+    pub(super) fn rewrite(&mut self, spill: &mut Spill) -> Result<(), CrawlError> {
+        self.queue.rewrite(spill)?;
+        self.robots.rewrite(spill)
+    }
+
+    /// The next page that its robots.txt allows, if that is known; how many it forbids is added to
+    /// `forbidden`.
+    pub(super) fn pop_allowed(
         &mut self,
         now_ms: u64,
         spill: &mut Spill,
+        forbidden: &mut usize,
     ) -> Result<Option<Waiting>, CrawlError> {
-        let is_turn = !self.health.is_failing() || self.queue.is_empty();
-        let again = self.again.first_entry().filter(|entry| is_turn && entry.key().0 <= now_ms);
-        match again {
-            Some(entry) => Ok(Some(entry.remove())),
-            None => self.queue.pop(spill),
+        if !matches!(self.robots, RobotsState::Known { .. }) {
+            return Ok(None);
         }
+        while let Some(page) = self.pop(now_ms, spill)? {
+            if self.robots.allows(&page.path, spill)? {
+                return Ok(Some(page));
+            }
+            *forbidden += 1;
+        }
+        Ok(None)
+    }
+
+    /// The next page that may be visited at `now_ms`. One that failed has its turn after a page
+    /// that did not: what hangs must not hold up the others.
+    fn pop(&mut self, now_ms: u64, spill: &mut Spill) -> Result<Option<Waiting>, CrawlError> {
+        let is_turn = !self.health.is_failing() || self.queue.is_empty();
+        let first = self.rare.as_mut().and_then(|rare| rare.again.first_entry());
+        let Some(entry) = first.filter(|entry| is_turn && entry.key().0 <= now_ms) else {
+            return self.queue.pop(spill);
+        };
+        let page = entry.remove();
+        self.rare.take_if(|rare| rare.is_empty());
+        Ok(Some(page))
+    }
+
+    /// Puts a page in that is to be tried again from `due_ms` on.
+    pub(super) fn put_again(&mut self, due_ms: u64, page: Waiting) {
+        let rare = self.rare.get_or_insert_default();
+        let replaced = rare.again.insert((due_ms, page.path.clone()), page);
+        debug_assert!(replaced.is_none(), "a page waits once");
+    }
+
+    /// Puts an errand behind the others.
+    pub(super) fn push_errand(&mut self, errand: Errand) {
+        self.rare.get_or_insert_default().errands.push_back(errand);
+    }
+
+    /// Puts an errand before the others.
+    pub(super) fn put_back_errand(&mut self, errand: Errand) {
+        self.rare.get_or_insert_default().errands.push_front(errand);
+    }
+
+    fn has_errands(&self) -> bool {
+        self.rare.as_ref().is_some_and(|rare| !rare.errands.is_empty())
+    }
+
+    /// The next errand.
+    pub(super) fn pop_errand(&mut self) -> Option<Errand> {
+        let errand = self.rare.as_mut()?.errands.pop_front();
+        self.rare.take_if(|rare| rare.is_empty());
+        errand
+    }
+
+    /// All errands, which it has no more.
+    pub(super) fn take_errands(&mut self) -> VecDeque<Errand> {
+        let errands = self.rare.as_mut().map(|rare| std::mem::take(&mut rare.errands));
+        self.rare.take_if(|rare| rare.is_empty());
+        errands.unwrap_or_default()
     }
 
     /// When there is something to do.
     pub(super) fn moment(&self) -> u64 {
-        let is_waiting = self.errands.is_empty() && self.queue.is_empty();
-        let again_ms = self.again.first_key_value().map_or(0, |(&(ms, _), _)| ms);
+        let is_waiting = !self.has_errands() && self.queue.is_empty();
+        let first = self.rare.as_ref().and_then(|rare| rare.again.first_key_value());
+        let again_ms = first.map_or(0, |(&(ms, _), _)| ms);
         if is_waiting { self.ready_ms.max(again_ms) } else { self.ready_ms }
     }
 
     /// Forgets all pages that wait; how many they were.
     pub(super) fn clear(&mut self, spill: &mut Spill) -> Result<usize, CrawlError> {
-        let again = std::mem::take(&mut self.again).len();
-        Ok(again + self.queue.clear(spill)?)
+        let again = self.rare.as_mut().map(|rare| std::mem::take(&mut rare.again).len());
+        self.rare.take_if(|rare| rare.is_empty());
+        Ok(again.unwrap_or(0) + self.queue.clear(spill)?)
     }
 
     /// Makes sure that there is a robots.txt not too old, or that it is asked for.
-    pub(super) fn ask_robots(&mut self, id: HostId, now_s: i64) {
+    pub(super) fn ask_robots(
+        &mut self,
+        id: HostId,
+        now_s: i64,
+        spill: &mut Spill,
+    ) -> Result<(), CrawlError> {
         let ask = match self.robots {
             RobotsState::Unknown => true,
             RobotsState::Asked => false,
             RobotsState::Known { fetched_s, .. } => now_s - fetched_s > ROBOTS_S_MAX,
         };
         if ask && self.waiting() > 0 {
-            self.robots = RobotsState::Asked;
-            self.errands.push_back(Errand { asker: id, page: Waiting::new("/robots.txt") });
+            self.push_errand(Errand { asker: id, page: Waiting::new("/robots.txt") });
+            self.robots.replace(RobotsState::Asked, spill)?;
         }
+        Ok(())
     }
 }

@@ -1,20 +1,23 @@
 //! All hosts of a crawl: their queues, their turns, and what a visit changes.
 //!
 //! What lives here: [`Hosts`], one thing with many fields because a visit may change any of them.
-//! What does not: the sieve (`mod.rs`), one host's state (`host.rs`).
+//! What they tell of themselves is in `hosts/tell.rs`. What does not: the sieve (`mod.rs`), one host's
+//! state (`host.rs`).
 //!
 //! **Invariant.** `waiting` is the sum of what waits at the hosts; the workbench holds exactly the
 //! hosts that are `Listed`; `asides` exactly those that are `Aside`.
 
+mod tell;
+
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::path::Path;
 use std::sync::Arc;
 
 use sieve::signature;
 
-use super::host::{Errand, Host, Replayed, RobotsState, State};
+use super::host::{Errand, Host, Replayed, RobotsState, Rules, State};
 use super::spill::Spill;
 use crate::agents::Agents;
 use crate::answer::{Purpose, is_redirect};
@@ -26,7 +29,7 @@ use crate::journal::Entry;
 use crate::order::Waiting;
 use crate::outcome::{Answered, Done, Failure, Outcome, Task, Visit};
 use crate::politeness::Politeness;
-use crate::report::{AsideHost, Census, Report, Snapshot};
+use crate::report::Report;
 use crate::robots::Robots;
 use crate::site::{HostId, Site};
 use crate::workbench::Workbench;
@@ -77,15 +80,17 @@ pub(super) struct Hosts {
     table: Vec<Host>,
     /// By the signature of the site, or the next number that is free.
     ids: BTreeMap<u64, HostId>,
-    /// Hosts set aside, by the moment they come back.
-    asides: BTreeSet<(u64, HostId)>,
+    /// Hosts set aside, by the moment they come back, and why.
+    asides: BTreeMap<(u64, HostId), String>,
+    /// The last request of earlier runs to each host, while the archive is replayed.
+    replayed: BTreeMap<HostId, Replayed>,
     /// By the signature of the URL.
     marks: BTreeMap<u64, Mark>,
-    /// The part of the queues that is on disk.
+    /// The part of the queues and of the rules of robots.txt files that is on disk.
     spill: Spill,
     /// Bytes of the part that is in memory.
-    queue_bytes: usize,
-    /// The host whose queue is the next to leave memory.
+    memory_bytes: usize,
+    /// The host whose part is the next to leave memory.
     hand: usize,
     waiting: usize,
     under_way: usize,
@@ -115,10 +120,11 @@ impl Hosts {
             agents,
             table: Vec::new(),
             ids: BTreeMap::new(),
-            asides: BTreeSet::new(),
+            asides: BTreeMap::new(),
+            replayed: BTreeMap::new(),
             marks: BTreeMap::new(),
             spill: Spill::create(dir)?,
-            queue_bytes: 0,
+            memory_bytes: 0,
             hand: 0,
             waiting: 0,
             under_way: 0,
@@ -168,38 +174,52 @@ impl Hosts {
         }
         let Mark { hops, sitemap, depth, class, is_next } = mark;
         let class = if is_next { NEXT_CLASS } else { class + 1 };
-        let before = host.queue.memory_bytes();
-        host.queue.push(class, &Waiting { hops, sitemap, depth, ..Waiting::new(path) });
-        self.queue_bytes += host.queue.memory_bytes() - before;
+        let page = Waiting { hops, sitemap, depth, ..Waiting::new(path) };
+        self.change(id, |host, _| host.queue.push(class, &page));
         self.waiting += 1;
-        if host.state == State::Idle {
+        if self.table[index(id)].state == State::Idle {
             self.list(id);
         }
         self.keep_to_memory();
     }
 
-    /// Moves queues to disk if they take too much memory.
+    /// Does something to a host that changes how much memory it takes.
+    fn change<T>(&mut self, id: HostId, act: impl FnOnce(&mut Host, &mut Spill) -> T) -> T {
+        let host = &mut self.table[index(id)];
+        let before = host.memory_bytes();
+        let result = act(host, &mut self.spill);
+        self.memory_bytes = self.memory_bytes - before + host.memory_bytes();
+        result
+    }
+
+    /// Bytes of memory that queues and rules take.
+    #[cfg(test)]
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.memory_bytes
+    }
+
+    /// Moves queues and rules to disk if they take too much memory.
     fn keep_to_memory(&mut self) {
-        if self.queue_bytes > self.config.waiting_memory_bytes {
+        if self.memory_bytes > self.config.waiting_memory_bytes {
             let spilled = self.spill();
             self.note(spilled);
         }
     }
 
-    /// Moves queues to disk, one host after the other, until half of the memory is free.
+    /// Moves queues and rules to disk, one host after the other, until half of the memory is free.
     fn spill(&mut self) -> Result<(), CrawlError> {
         for _ in 0..self.table.len() {
-            if self.queue_bytes <= self.config.waiting_memory_bytes / 2 {
+            if self.memory_bytes <= self.config.waiting_memory_bytes / 2 {
                 break;
             }
             self.hand = (self.hand + 1) % self.table.len();
-            let queue = &mut self.table[self.hand].queue;
-            self.queue_bytes -= queue.memory_bytes();
-            queue.spill(&mut self.spill)?;
+            let host = &mut self.table[self.hand];
+            self.memory_bytes -= host.memory_bytes();
+            host.spill(&mut self.spill)?;
         }
         if self.spill.is_wasteful() {
             for host in &mut self.table {
-                host.queue.rewrite(&mut self.spill)?;
+                host.rewrite(&mut self.spill)?;
             }
         }
         Ok(())
@@ -294,7 +314,7 @@ impl Hosts {
     /// Puts a host that is not being visited where it belongs.
     fn list(&mut self, id: HostId) {
         let host = &mut self.table[index(id)];
-        debug_assert!(!matches!(host.state, State::Aside(_)), "{} waits aside", host.site);
+        debug_assert!(host.state != State::Aside, "{} waits aside", host.site);
         host.state = host.place();
         if host.state == State::Listed {
             self.workbench.insert(id, host.address, host.moment());
@@ -304,8 +324,8 @@ impl Hosts {
     /// Leaves a host alone that is neither in the workbench nor, any more, being visited.
     fn set_aside(&mut self, id: HostId, why: String, now_ms: u64) {
         let host = &mut self.table[index(id)];
-        debug_assert!(!matches!(host.state, State::Aside(_)), "{} is aside", host.site);
-        host.state = State::Aside(why);
+        debug_assert!(host.state != State::Aside, "{} is aside", host.site);
+        host.state = State::Aside;
         host.asides += 1;
         if matches!(host.robots, RobotsState::Asked) {
             host.robots = RobotsState::Unknown;
@@ -315,8 +335,8 @@ impl Hosts {
         } else {
             now_ms.saturating_add(self.config.set_aside_s.saturating_mul(1000))
         };
-        self.asides.insert((until_ms, id));
-        let errands = std::mem::take(&mut host.errands);
+        self.asides.insert((until_ms, id), why);
+        let errands = host.take_errands();
         let site = Arc::clone(&host.site);
         for Errand { asker, .. } in errands {
             if asker != id {
@@ -343,7 +363,7 @@ impl Hosts {
 
     /// Lets hosts come back whose time aside is over.
     fn wake(&mut self, now_ms: u64) {
-        while let Some(&(until_ms, id)) = self.asides.first() {
+        while let Some((&(until_ms, id), _)) = self.asides.first_key_value() {
             if until_ms > now_ms {
                 break;
             }
@@ -357,7 +377,7 @@ impl Hosts {
     pub(super) fn next(&mut self, now_ms: u64, now_s: i64) -> Option<Visit> {
         self.wake(now_ms);
         self.check_limits(now_ms);
-        while !self.is_full() {
+        while !self.is_full() && self.failed.is_none() {
             let id = self.workbench.take(now_ms)?;
             if let Some(visit) = self.turn(id, now_ms, now_s) {
                 let host = &mut self.table[index(id)];
@@ -395,8 +415,10 @@ impl Hosts {
             self.set_address(id, address, u64::MAX, now_ms);
             return None;
         };
-        host.ask_robots(id, now_s);
-        let (task, page) = if let Some(errand) = host.errands.pop_front() {
+        let asked = self.change(id, |host, spill| host.ask_robots(id, now_s, spill));
+        self.note(asked);
+        let host = &mut self.table[index(id)];
+        let (task, page) = if let Some(errand) = host.pop_errand() {
             let asker_site = Arc::clone(&self.table[index(errand.asker)].site);
             (Task::Robots { asker: errand.asker, asker_site }, errand.page)
         } else if let Some(page) = self.pop_allowed(id, now_ms) {
@@ -420,8 +442,7 @@ impl Hosts {
         if is_reached(host.pages, self.config.pages_per_host_max)
             || is_reached(host.requests, self.config.requests_per_host_max)
         {
-            self.queue_bytes -= host.queue.memory_bytes();
-            let cleared = host.clear(&mut self.spill);
+            let cleared = self.change(id, Host::clear);
             let cleared = self.note(cleared);
             self.waiting -= cleared;
             self.drop_urls("host-limit", cleared);
@@ -430,22 +451,13 @@ impl Hosts {
 
     /// The next page of a host that its robots.txt allows, if it is known.
     fn pop_allowed(&mut self, id: HostId, now_ms: u64) -> Option<Waiting> {
-        let RobotsState::Known { .. } = self.table[index(id)].robots else { return None };
-        loop {
-            let host = &mut self.table[index(id)];
-            let before = host.queue.memory_bytes();
-            let popped = host.pop(now_ms, &mut self.spill);
-            self.queue_bytes = self.queue_bytes - before + host.queue.memory_bytes();
-            let page = self.note(popped)?;
-            self.waiting -= 1;
-            self.keep_to_memory();
-            let host = &self.table[index(id)];
-            let RobotsState::Known { robots, .. } = &host.robots else { return None };
-            if robots.allows(&page.path).allowed {
-                return Some(page);
-            }
-            self.report.forbidden_by_robots += 1;
-        }
+        let mut forbidden = 0;
+        let popped = self.change(id, |host, spill| host.pop_allowed(now_ms, spill, &mut forbidden));
+        let page = self.note(popped);
+        self.waiting -= forbidden + usize::from(page.is_some());
+        self.report.forbidden_by_robots += forbidden as u64;
+        self.keep_to_memory();
+        page
     }
 
     /// Takes note of an address; it is held against the guard each time it is told.
@@ -555,14 +567,18 @@ impl Hosts {
             }
         }
         // Anything but a file, an error of the server, or silence means that there are no rules.
-        let robots = Box::new(answered.harvest.robots.take().unwrap_or_default());
+        let robots = answered.harvest.robots.take().unwrap_or_default();
         self.know_robots(asker, robots, date_s);
     }
 
-    fn know_robots(&mut self, asker: HostId, robots: Box<Robots>, fetched_s: i64) {
+    fn know_robots(&mut self, asker: HostId, robots: Robots, fetched_s: i64) {
+        let crawl_delay_ms = robots.crawl_delay_ms();
+        let known = RobotsState::Known { fetched_s, rules: Rules::new(robots) };
+        let replaced = self.change(asker, |host, spill| host.robots.replace(known, spill));
+        self.note(replaced);
+        self.keep_to_memory();
         let host = &mut self.table[index(asker)];
-        host.crawl_delay_ms = robots.crawl_delay_ms();
-        host.robots = RobotsState::Known { fetched_s, robots };
+        host.crawl_delay_ms = crawl_delay_ms;
         if host.state == State::Asking {
             self.list(asker);
         }
@@ -576,11 +592,11 @@ impl Hosts {
             return self.lose_robots(asker, visit.host, why, now_ms);
         };
         let host = &mut self.table[index(id)];
-        if matches!(host.state, State::Aside(_)) {
+        if host.state == State::Aside {
             let why = format!("its robots.txt is at {site}, set aside");
             return self.lose_robots(asker, visit.host, why, now_ms);
         }
-        host.errands.push_back(Errand { asker, page });
+        host.push_errand(Errand { asker, page });
         if matches!(host.state, State::Idle | State::Asking) {
             self.list(id);
         }
@@ -679,11 +695,10 @@ impl Hosts {
         match visit.task {
             Task::Resolve => {}
             Task::Robots { asker, .. } => {
-                host.errands.push_front(Errand { asker, page: visit.page });
+                host.put_back_errand(Errand { asker, page: visit.page });
             }
             Task::Page => {
-                let replaced = host.again.insert((due_ms, visit.page.path.clone()), visit.page);
-                debug_assert!(replaced.is_none(), "a page waits once");
+                host.put_again(due_ms, visit.page);
                 self.waiting += 1;
             }
         }
@@ -704,14 +719,15 @@ impl Hosts {
         self.bytes_before += answered.as_ref().map_or(0, |answered| answered.bytes);
         let retry_after_ms = answered.as_ref().and_then(|answered| answered.retry_after_ms);
         let retry_after_ms = retry_after_ms.filter(|_| is_passing_status(status));
-        let host = &mut self.table[index(id)];
-        host.replayed = host.replayed.max(Some(Replayed { date_s, retry_after_ms }));
+        let replayed = Replayed { date_s, retry_after_ms };
+        let last = self.replayed.entry(id).or_insert(replayed);
+        *last = replayed.max(*last);
         if entry.purpose == Purpose::Robots {
             let asker = entry.robots_for.as_deref().unwrap_or(site);
             let (Some(asker), Some(answered)) = (self.id(asker), answered) else { return };
             if !is_passing_status(status) && answered.harvest.redirect.is_none() {
                 let robots = answered.harvest.robots.unwrap_or_default();
-                self.know_robots(asker, Box::new(robots), date_s);
+                self.know_robots(asker, robots, date_s);
             }
             return;
         }
@@ -720,6 +736,7 @@ impl Hosts {
         if tally == Tally::Superseded {
             return;
         }
+        let host = &mut self.table[index(id)];
         host.requests += u64::from(!was_counted);
         if entry.purpose == Purpose::Page && !is_passing_status(status) {
             let (now, before) = (answered.is_page(), was_counted && answered.before == 200);
@@ -732,8 +749,8 @@ impl Hosts {
     /// Ends the replay: hosts that an earlier run asked a moment ago rest as if it had not ended.
     /// The archive has the second in which a request began, so that is what counts.
     pub(super) fn rest(&mut self, now_ms: u64, now_s: i64) {
-        for host in &mut self.table {
-            let Some(Replayed { date_s, retry_after_ms }) = host.replayed.take() else { continue };
+        for (id, Replayed { date_s, retry_after_ms }) in std::mem::take(&mut self.replayed) {
+            let host = &mut self.table[index(id)];
             let delay_ms = host.crawl_delay_ms;
             let asked_ms = retry_after_ms
                 .and_then(|wait_ms| self.politeness.back_off_ms(1, delay_ms, Some(wait_ms)));
@@ -788,69 +805,8 @@ impl Hosts {
         if self.is_full() {
             return None;
         }
-        let wake_ms = self.asides.first().map(|&(until_ms, _)| until_ms);
+        let wake_ms = self.asides.first_key_value().map(|(&(until_ms, _), _)| until_ms);
         self.workbench.next_ms().into_iter().chain(wake_ms).min()
-    }
-
-    pub(super) fn snapshot(&self) -> Snapshot {
-        Snapshot {
-            pages: self.report.pages,
-            pages_new: self.report.pages_new,
-            unchanged: self.report.unchanged,
-            changed: self.report.changed,
-            deleted: self.report.deleted,
-            requests: self.report.requests,
-            bytes: self.report.bytes,
-            redirects: self.report.redirects,
-            statuses: self.report.statuses.clone(),
-            refused: self.report.refused.clone(),
-            forbidden_by_robots: self.report.forbidden_by_robots,
-            failures: self.report.failures.clone(),
-            dropped: self.report.dropped.clone(),
-            waiting: self.waiting as u64,
-            hosts: self.table.len() as u64,
-            hosts_aside: self.asides.len() as u64,
-            under_way: self.under_way as u64,
-            ..Snapshot::default()
-        }
-    }
-
-    /// Counts the hosts by what they are doing; as long as the table of them.
-    pub(super) fn census(&self, now_ms: u64) -> Census {
-        let mut census = Census::default();
-        for host in &self.table {
-            let count = match host.state {
-                State::Idle => &mut census.idle,
-                State::Visiting => &mut census.visiting,
-                State::Asking => &mut census.asking,
-                State::Aside(_) => &mut census.aside,
-                State::Listed if host.moment() <= now_ms => &mut census.ready,
-                State::Listed if host.health.is_failing() || host.moment() > host.ready_ms => {
-                    &mut census.back_off
-                }
-                State::Listed => &mut census.resting,
-            };
-            *count += 1;
-        }
-        census
-    }
-
-    pub(super) fn report(&self) -> Report {
-        let aside = |&(until_ms, id): &(u64, HostId)| {
-            let host = &self.table[index(id)];
-            let State::Aside(why) = &host.state else { return None };
-            let until_ms = (until_ms < u64::MAX).then_some(until_ms);
-            let host = host.site.key().to_owned();
-            Some(AsideHost { host, why: why.clone(), until_ms, until_s: None })
-        };
-        Report {
-            aside: self.asides.iter().filter_map(aside).collect(),
-            waiting: self.waiting as u64,
-            hosts: self.table.len() as u64,
-            limit: self.limit.map(str::to_owned),
-            spilled_bytes: self.spill.used_bytes(),
-            ..self.report.clone()
-        }
     }
 }
 

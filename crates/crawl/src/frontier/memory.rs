@@ -6,17 +6,36 @@ use std::fs;
 use std::sync::Arc;
 
 use super::Frontier;
+use super::spill::PENDING_BYTES_MAX;
 use crate::clock::{Clock as _, SystemClock};
 use crate::config::Config;
 use sieve::SieveKind;
 
 const HOSTS: u64 = 100_000;
+/// What may be resident beyond the caches that have a constant size, whatever the number of URLs.
+const BEYOND_MB_MAX: f64 = 64.0;
+/// What the sieve keeps of a key in its buffer.
+const KEY_BYTES: usize = 40;
 
 fn resident_mb() -> f64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or("0 kB");
     let kb: f64 = line.trim().trim_end_matches(" kB").parse().unwrap_or(0.0);
     kb / 1024.0
+}
+
+fn mb(bytes: usize) -> f64 {
+    f64::from(u32::try_from(bytes >> 10).unwrap_or(u32::MAX)) / 1024.0
+}
+
+/// What is as large as the configuration says, however many URLs there are.
+fn caches_mb(config: &Config) -> [(&'static str, f64); 4] {
+    [
+        ("queues in memory (`waiting_memory_bytes`)", mb(config.waiting_memory_bytes)),
+        ("buffer before files of the queues", mb(PENDING_BYTES_MAX)),
+        ("buffer of the sieve (`sieve_buffer_keys`)", mb(config.sieve_buffer_keys * KEY_BYTES)),
+        ("recent URLs (`sieve_cache_keys`)", mb(config.sieve_cache_keys * size_of::<u64>())),
+    ]
 }
 
 /// Offers so many URLs over [`HOSTS`] hosts.
@@ -45,17 +64,28 @@ fn measure(urls: u64) {
         }
     }
     frontier.flush(0).expect("it has room");
-    let report = frontier.report();
+    let (report, resident_mb) = (frontier.report(), resident_mb());
+    let caches = caches_mb(&config);
+    let beyond_mb = resident_mb - caches.iter().map(|(_, mb)| mb).sum::<f64>();
     println!(
-        "{urls} URLs, {} hosts, {} waiting, {} MB on disk: {:.1} MB resident ({:.1} before), {} ms",
+        "{urls} URLs, {} hosts, {} waiting, {} MB on disk, {} ms",
         report.hosts,
         report.waiting,
         report.spilled_bytes >> 20,
-        resident_mb(),
-        before_mb,
         clock.now_ms(),
     );
+    println!("  resident {resident_mb:.1} MB, of which {before_mb:.1} before the frontier");
+    for (name, mb) in caches {
+        println!("  {name} {mb:.1} MB");
+    }
+    println!(
+        "  beyond these caches {beyond_mb:.1} MB; queues now {:.1} MB, sieve now {:.1} MB, {} bytes a host",
+        mb(frontier.hosts.memory_bytes()),
+        mb(usize::try_from(report.sieve.memory_bytes).unwrap_or(usize::MAX)),
+        size_of::<super::host::Host>(),
+    );
     assert_eq!(report.waiting, urls);
+    assert!(beyond_mb <= BEYOND_MB_MAX, "{beyond_mb:.1} MB beyond the caches");
 }
 
 #[test]

@@ -22,7 +22,7 @@ const FILE_BYTES_MAX: usize = 32 << 20;
 /// Files open at once.
 const OPEN_MAX: usize = 16;
 /// Bytes gathered before they are written.
-const PENDING_BYTES_MAX: usize = 256 << 10;
+pub(super) const PENDING_BYTES_MAX: usize = 256 << 10;
 const HEADER_BYTES: usize = 12;
 /// Files may hold so many times the bytes in use before they are written anew.
 const WASTE_MAX: u64 = 4;

@@ -10,6 +10,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use page::Url;
+use tempfile::TempDir;
 
 use super::{Frontier, Tally};
 use crate::answer::Purpose;
@@ -38,6 +39,7 @@ enum Reply {
 
 struct Walk {
     frontier: Frontier,
+    _dir: TempDir,
     web: Web,
     now_ms: u64,
     /// URL and moment of every request.
@@ -69,6 +71,7 @@ impl Walk {
         let (lengths_ms, names) = (BTreeMap::new(), BTreeMap::new());
         Walk {
             frontier,
+            _dir: dir,
             web,
             now_ms: 0,
             requests,
@@ -596,4 +599,52 @@ fn pages_too_far_from_the_first_of_their_site_are_left_out() {
     assert!(asked("http://a/2") && asked("http://b/2") && !asked("http://b/3"));
     assert!(asked("http://a/3"), "another site leads there, so it is where one begins");
     assert_eq!(walk.frontier.report().refused.get("depth"), Some(&2));
+}
+
+/// Whatever their number and their length, rules of robots.txt files take the memory that they may.
+#[test]
+fn many_long_robots_files_are_obeyed_in_little_memory() {
+    const HOSTS: usize = 100;
+    let lines: String = (0..1_000).fold(String::new(), |text, line| {
+        text + &format!("disallow: /{line}/not/for/crawlers/nor/for/anybody/else\n")
+    });
+    let pages: Vec<[&'static str; 3]> = (0..HOSTS)
+        .map(|host| {
+            ["", "own", "999/not/for/crawlers/nor/for/anybody/else/x"]
+                .map(|path| leak(format!("http://h{host}/{path}{host}")))
+        })
+        .collect();
+    let replies: Vec<(&'static str, [Reply; 1])> = (0..HOSTS)
+        .map(|host| {
+            let text = format!("user-agent: *\n{lines}disallow: /own{host}");
+            (leak(format!("http://h{host}/robots.txt")), [Reply::Robots(leak(text))])
+        })
+        .collect();
+    let web: Vec<(&'static str, &[Reply])> =
+        replies.iter().map(|(url, reply)| (*url, reply.as_slice())).collect();
+    let config = Config {
+        delay_ms: 1_000,
+        ip_delay_ms: 0,
+        waiting_memory_bytes: 1 << 20,
+        ..Config::default()
+    };
+    // What its neighbour forbids, a host does not.
+    let others: Vec<&'static str> =
+        (0..HOSTS).map(|host| leak(format!("http://h{host}/own{}", (host + 1) % HOSTS))).collect();
+    let seeds: Vec<&str> = pages.iter().flatten().chain(&others).copied().collect();
+    let mut walk = Walk::new(config, &web, &seeds);
+    let mut spilled = 0;
+    for until_ms in (0..60_000).step_by(100) {
+        walk.run(until_ms);
+        assert!(walk.frontier.hosts.memory_bytes() <= 1 << 20);
+        spilled = spilled.max(walk.frontier.report().spilled_bytes);
+    }
+    assert!(spilled > 1 << 20, "{spilled} bytes on disk");
+    let report = walk.frontier.report();
+    assert_eq!((report.waiting, report.hosts), (0, HOSTS as u64));
+    let asked = walk.urls();
+    for [first, own, long] in pages {
+        assert!(asked.contains(&first) && !asked.contains(&own) && !asked.contains(&long));
+    }
+    assert_eq!(others.iter().find(|url| !asked.contains(url)), None);
 }

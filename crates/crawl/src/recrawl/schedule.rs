@@ -4,6 +4,9 @@
 //! often it changes; and [`Known`], which finds the last capture of a URL that is due. What does not:
 //! politeness, which decides when in a run it is visited.
 //!
+//! A page that a filter kept out of the archive is compared by what the archive has of it: its status, its
+//! length, its links.
+//!
 //! **Invariant.** The schedule depends on the visits in the archive, the bounds and the moment only. About
 //! 64 bytes are kept for a URL, and only in a run that recrawls.
 //!
@@ -20,6 +23,7 @@ use super::Earlier;
 use crate::answer::Purpose;
 use crate::checkpoint::Settled;
 use crate::config::Recrawl;
+use crate::outcome::{Answered, Harvest};
 
 /// The shortest and the longest time after which a page is due again, in seconds.
 #[derive(Debug, Clone, Copy)]
@@ -85,7 +89,8 @@ impl Schedule {
         if settled.entry.purpose == Purpose::Robots {
             return;
         }
-        let &Settled { date_s, payload, offset, length, .. } = settled;
+        let &Settled { date_s, offset, length, .. } = settled;
+        let payload = if answered.is_unstored { trace(answered) } else { settled.payload };
         let status = answered.status;
         let fresh = History {
             first_s: date_s,
@@ -152,6 +157,15 @@ impl Known {
     }
 }
 
+/// What stands for the payload of an answer that a filter kept out of the archive: all that the archive
+/// has of it, its length and what it leads to.
+fn trace(answered: &Answered) -> u64 {
+    let Harvest { redirect, links, sitemaps, .. } = &answered.harvest;
+    let urls: Vec<&str> =
+        redirect.iter().chain(links).chain(sitemaps).map(String::as_str).collect();
+    xxh3_64(format!("{} {}", answered.bytes, urls.join(" ")).as_bytes())
+}
+
 fn key(url: &str) -> u64 {
     xxh3_64(url.as_bytes())
 }
@@ -159,6 +173,7 @@ fn key(url: &str) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::journal::Entry;
 
     const DAY_S: u64 = 24 * 3600;
     const BOUNDS: Bounds = Bounds { min_s: DAY_S, max_s: 100 * DAY_S };
@@ -181,5 +196,40 @@ mod tests {
         check(10, 5, 100, 15); // at every other one: 10 / ln(10.5 / 5.5)
         check(10, 9, 100, 99); // once: 10 / ln(10.5 / 9.5)
         check(10, 0, 1, 1); // the bound
+    }
+
+    /// A visit a day after the one before, of a page that was not archived.
+    fn unstored(day: i64, bytes: u64, link: &str) -> Settled {
+        let entry = Entry {
+            purpose: Purpose::Page,
+            attempts: 0,
+            hops: 0,
+            depth: 0,
+            robots_for: None,
+            failure: None,
+        };
+        let harvest = Harvest { links: vec![link.to_owned()], ..Harvest::default() };
+        let answered =
+            Answered { status: 200, bytes, is_unstored: true, harvest, ..Answered::default() };
+        let date_s = day * i64::try_from(DAY_S).expect("a day");
+        Settled::plain("http://a/".to_owned(), entry, date_s, (0, 0), 0, Some(answered))
+    }
+
+    #[test]
+    fn what_was_not_archived_is_compared_by_what_is_known_of_it() {
+        // After ten days one that is the same every day is left for twenty, one that changes is due.
+        for (bytes, link, is_due) in [
+            ([5; 10], ["/a"; 10], false),
+            ([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], ["/a"; 10], true),
+            ([5; 10], ["/a", "/b", "/a", "/b", "/a", "/b", "/a", "/b", "/a", "/b"], true),
+        ] {
+            let now_s = 12 * i64::try_from(DAY_S).expect("a day");
+            let mut schedule = Schedule::new(Recrawl::Due, BOUNDS, now_s);
+            for (day, (bytes, link)) in bytes.into_iter().zip(link).enumerate() {
+                let day = i64::try_from(day).expect("a few days");
+                schedule.note(0, &unstored(day, bytes, link));
+            }
+            assert_eq!(schedule.is_due(&unstored(10, 5, "/a")), is_due, "{bytes:?} {link:?}");
+        }
     }
 }

@@ -20,7 +20,9 @@ mod pattern;
 use std::borrow::Cow;
 use std::cmp::Reverse;
 
-use pattern::{Pattern, decode};
+use codes::vbyte;
+use pattern::Pattern;
+pub(crate) use pattern::decode;
 
 /// How much of a file is read: the 500 KiB that the RFC asks for.
 pub(crate) const BYTES_MAX: usize = 500 << 10;
@@ -106,6 +108,58 @@ impl Robots {
     /// The sitemaps the file names, as written.
     pub fn sitemaps(&self) -> &[String] {
         &self.sitemaps
+    }
+
+    /// Whether no line forbids anything.
+    pub(crate) fn is_open(&self) -> bool {
+        self.lines.iter().all(|line| line.allow)
+    }
+
+    /// The lines alone, in as little memory as they need.
+    pub(crate) fn into_rules(mut self) -> Robots {
+        self.lines.shrink_to_fit();
+        Robots { lines: self.lines, ..Robots::default() }
+    }
+
+    /// Bytes of memory that the lines take, about.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        let patterns = |line: &Line| {
+            let decoded = line.decoded.as_ref().map_or(0, Pattern::memory_bytes);
+            size_of::<Line>() + line.pattern.memory_bytes() + decoded
+        };
+        self.lines.iter().map(patterns).sum()
+    }
+
+    /// The lines in a form of their own, for a file that this process alone reads.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        for Line { allow, number, pattern, decoded: _ } in &self.lines {
+            out.push(u8::from(*allow));
+            vbyte::write(&mut out, *number as u64);
+            pattern.write(&mut out);
+        }
+        out
+    }
+
+    /// Reads what [`Robots::to_bytes`] wrote; other bytes forbid everything.
+    pub(crate) fn from_bytes(mut bytes: &[u8]) -> Robots {
+        let mut lines = Vec::new();
+        while !bytes.is_empty() {
+            let Some(line) = Line::read(&mut bytes) else { return Robots::forbid_all() };
+            lines.push(line);
+        }
+        Robots { lines, ..Robots::default() }
+    }
+}
+
+impl Line {
+    fn read(bytes: &mut &[u8]) -> Option<Line> {
+        let (&allow, rest) = bytes.split_first()?;
+        *bytes = rest;
+        let number = usize::try_from(vbyte::read(bytes)?).ok()?;
+        let pattern = Pattern::read(bytes)?;
+        let decoded = pattern.decoded().filter(|_| allow == 0);
+        Some(Line { allow: allow != 0, number, pattern, decoded })
     }
 }
 

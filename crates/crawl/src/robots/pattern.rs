@@ -3,6 +3,8 @@
 //! **Invariant.** Matching takes time at most proportional to path × pattern, whatever either
 //! holds: a `*` once passed is never revisited.
 
+use codes::vbyte;
+
 /// The value of one Allow or Disallow line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Pattern {
@@ -20,6 +22,28 @@ impl Pattern {
             None => (value, false),
         };
         Pattern { text: encode(value).into(), anchored }
+    }
+
+    /// Bytes of memory that the text takes; the allocator's own are a guess.
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.text.len() + size_of::<usize>()
+    }
+
+    /// Writes it in a form of its own.
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        out.push(u8::from(self.anchored));
+        vbyte::write(out, self.text.len() as u64);
+        out.extend_from_slice(&self.text);
+    }
+
+    /// Reads what [`Pattern::write`] wrote, off the front of `bytes`.
+    pub(super) fn read(bytes: &mut &[u8]) -> Option<Pattern> {
+        let (&anchored, rest) = bytes.split_first()?;
+        *bytes = rest;
+        let length = usize::try_from(vbyte::read(bytes)?).ok()?;
+        let (text, rest) = bytes.split_at_checked(length)?;
+        *bytes = rest;
+        Some(Pattern { text: text.into(), anchored: anchored != 0 })
     }
 
     /// How specific it is: the bytes of the pattern, `$` included.
@@ -86,7 +110,7 @@ fn encode(value: &[u8]) -> Vec<u8> {
 }
 
 /// Undoes the escapes of unreserved characters (RFC 3986, 2.3); `None` if there are none.
-pub(super) fn decode(text: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn decode(text: &[u8]) -> Option<Vec<u8>> {
     let unreserved = |at: usize| match *text.get(at..at + 3)? {
         [b'%', high, low] => {
             let digit = |byte: u8| char::from(byte).to_digit(16);

@@ -156,12 +156,17 @@ fn rules_of(normalise: &[Normalisation]) -> Rules {
     Rules::new(&config, &[]).expect("rules")
 }
 
-const ALL: [Normalisation; 4] =
-    [Normalisation::SessionIds, Normalisation::Tracking, Normalisation::Index, Normalisation::Www];
+const ALL: [Normalisation; 5] = [
+    Normalisation::SessionIds,
+    Normalisation::Tracking,
+    Normalisation::Index,
+    Normalisation::Www,
+    Normalisation::Escapes,
+];
 
 #[test]
 fn what_is_taken_away_from_urls() {
-    let [sessions, tracking, index, www] = ALL;
+    let [sessions, tracking, index, www, escapes] = ALL;
     for (rule, before, after) in [
         (sessions, "http://a.b/x?sid=1&q=2", "http://a.b/x?q=2"),
         (sessions, "http://a.b/x?PHPSESSID=1", "http://a.b/x"),
@@ -179,6 +184,9 @@ fn what_is_taken_away_from_urls() {
         (www, "http://www.a.b:81/", "http://a.b:81/"),
         (www, "http://www.com/", "http://www.com/"),
         (www, "http://wwww.a.b/", "http://wwww.a.b/"),
+        (escapes, "http://a.b/%7Eme/%74%2d?", "http://a.b/~me/t-"),
+        (escapes, "http://a.b/a%2Fb%20c?q=%41%26", "http://a.b/a%2Fb%20c?q=A%26"),
+        (escapes, "http://a.b/%%374%2574", "http://a.b/t%2574"),
     ] {
         assert_eq!(rules_of(&[rule]).normalise(url(before)).as_str(), after, "{before}");
         assert_eq!(rules_of(&[]).normalise(url(before)).as_str(), url(before).as_str());
@@ -192,17 +200,17 @@ proptest! {
         path in prop::collection::vec(
             prop::sample::select(vec![
                 "/", "a", ".", "..", "%2e", "(S(", "))", "(X(1)S(", ";sid=1", ";jsessionid=2",
-                ";v=1", "index.html", "default.asp", "INDEX.PHP", "%3B", "//",
+                ";v=1", "index.html", "default.asp", "INDEX.PHP", "%3B", "//", "%", "%7E", "37", "%69ndex.html",
             ]),
             0..8,
         ),
         query in prop::collection::vec(
             prop::sample::select(vec![
-                "sid=1", "&", "utm_x", "=", "q='1", "gclid", "%26", "?", "phpsessid=x", "a=b",
+                "sid=1", "&", "utm_x", "=", "q='1", "gclid", "%26", "?", "phpsessid=x", "a=b", "%73id=1", "%",
             ]),
             0..8,
         ),
-        rules in prop::sample::subsequence(ALL.to_vec(), 0..=4),
+        rules in prop::sample::subsequence(ALL.to_vec(), 0..=5),
     ) {
         let rules = rules_of(&rules);
         let text = format!("http://{host}/{}?{}", path.concat(), query.concat());

@@ -1,0 +1,145 @@
+//! What is known of the robots.txt of a host; its rules are in memory or on disk (V4, P5).
+//!
+//! What lives here: [`RobotsState`], and the way of its rules to disk and back, so that hosts with long
+//! files, of which there may be many, take no more memory than the queues may. What does not: when they have
+//! to leave memory (`hosts.rs`), reading a robots.txt (`robots/`), files (`spill.rs`).
+//!
+//! **Invariant.** Rules that were put aside say the same when they are back: a path that was forbidden
+//! stays forbidden. After [`RobotsState::spill`] they take no memory.
+
+use super::super::spill::{Place, Spill};
+use crate::error::CrawlError;
+use crate::robots::Robots;
+
+/// What is known of a robots.txt.
+#[derive(Debug, Default)]
+pub(in crate::frontier) enum RobotsState {
+    /// Not yet fetched.
+    #[default]
+    Unknown,
+    /// On its way.
+    Asked,
+    /// Fetched then, with these rules.
+    Known { fetched_s: i64, rules: Rules },
+}
+
+/// The rules of one robots.txt.
+#[derive(Debug)]
+pub(in crate::frontier) enum Rules {
+    /// Everything is allowed.
+    Open,
+    /// In memory, where they take so many bytes.
+    Here { robots: Box<Robots>, bytes: u32 },
+    /// On disk.
+    Away(Place),
+}
+
+impl Rules {
+    pub(in crate::frontier) fn new(robots: Robots) -> Rules {
+        if robots.is_open() {
+            return Rules::Open;
+        }
+        let robots = Box::new(robots.into_rules());
+        let bytes = u32::try_from(robots.memory_bytes()).unwrap_or(u32::MAX);
+        Rules::Here { robots, bytes }
+    }
+}
+
+impl RobotsState {
+    /// Bytes of memory that the rules take.
+    pub(in crate::frontier) fn memory_bytes(&self) -> usize {
+        match self {
+            RobotsState::Known { rules: Rules::Here { bytes, .. }, .. } => *bytes as usize,
+            _ => 0,
+        }
+    }
+
+    /// Puts another state in its place.
+    pub(in crate::frontier) fn replace(
+        &mut self,
+        state: RobotsState,
+        spill: &mut Spill,
+    ) -> Result<(), CrawlError> {
+        let before = std::mem::replace(self, state);
+        if let RobotsState::Known { rules: Rules::Away(place), .. } = before {
+            spill.take(place)?;
+        }
+        Ok(())
+    }
+
+    /// Moves the rules to disk.
+    pub(in crate::frontier) fn spill(&mut self, spill: &mut Spill) -> Result<(), CrawlError> {
+        if let RobotsState::Known { rules, .. } = self
+            && let Rules::Here { robots, .. } = rules
+        {
+            *rules = Rules::Away(spill.append(Place::NONE, &robots.to_bytes())?);
+        }
+        Ok(())
+    }
+
+    /// Writes what is on disk once more.
+    pub(in crate::frontier) fn rewrite(&mut self, spill: &mut Spill) -> Result<(), CrawlError> {
+        if let RobotsState::Known { rules: Rules::Away(place), .. } = self {
+            let (bytes, _) = spill.take(*place)?;
+            *place = spill.append(Place::NONE, &bytes)?;
+        }
+        Ok(())
+    }
+
+    /// Whether a path may be fetched; not as long as the rules are not known. They are brought to memory
+    /// for it.
+    pub(in crate::frontier) fn allows(
+        &mut self,
+        path: &str,
+        spill: &mut Spill,
+    ) -> Result<bool, CrawlError> {
+        let RobotsState::Known { rules, .. } = self else { return Ok(false) };
+        if let Rules::Away(place) = *rules {
+            let (bytes, _) = spill.take(place)?;
+            *rules = Rules::new(Robots::from_bytes(&bytes));
+        }
+        Ok(match rules {
+            Rules::Open => true,
+            Rules::Here { robots, .. } => robots.allows(path).allowed,
+            Rules::Away(_) => false,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// However often they go to disk and come back.
+        #[test]
+        fn rules_on_disk_say_what_they_said(
+            text in "([Aa]llow|[Dd]isallow): /(index.htm|[a-c%62é*$/]){0,8}\n{0,3}",
+            lines in 0..5_usize,
+            paths in prop::collection::vec("/[a-cB%62/]{0,8}", 1..8),
+            away in prop::collection::vec(any::<bool>(), 8),
+        ) {
+            let dir = tempfile::tempdir().expect("a temporary folder");
+            let mut spill = Spill::create(dir.path()).expect("it is empty");
+            let robots =
+                Robots::parse(format!("user-agent: *\n{}", text.repeat(lines)).as_bytes(), "any");
+            let rules = Rules::new(robots.clone());
+            let mut state = RobotsState::Known { fetched_s: 7, rules };
+            for (path, is_away) in paths.iter().zip(away) {
+                if is_away {
+                    state.spill(&mut spill).expect("files");
+                    state.rewrite(&mut spill).expect("files");
+                    prop_assert_eq!(state.memory_bytes(), 0);
+                }
+                let allowed = state.allows(path, &mut spill).expect("files");
+                prop_assert_eq!(allowed, robots.allows(path).allowed);
+            }
+            state.spill(&mut spill).expect("files");
+            state.replace(RobotsState::Asked, &mut spill).expect("files");
+            prop_assert_eq!(spill.used_bytes(), 0);
+            prop_assert!(!state.allows("/", &mut spill).expect("files"));
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! What the hosts of a crawl tell of themselves: for those who watch it, and when it is over (W5).
+//!
+//! What lives here: counts and states as plain values. What does not: counting (`hosts.rs`), and how the
+//! values are shown.
+//!
+//! **Invariant.** Telling changes nothing.
+
+use super::super::host::State;
+use super::{Hosts, index};
+use crate::report::{AsideHost, Census, Report, Snapshot};
+use crate::site::HostId;
+
+impl Hosts {
+    pub(in crate::frontier) fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            pages: self.report.pages,
+            pages_new: self.report.pages_new,
+            unchanged: self.report.unchanged,
+            changed: self.report.changed,
+            deleted: self.report.deleted,
+            requests: self.report.requests,
+            bytes: self.report.bytes,
+            redirects: self.report.redirects,
+            statuses: self.report.statuses.clone(),
+            refused: self.report.refused.clone(),
+            forbidden_by_robots: self.report.forbidden_by_robots,
+            failures: self.report.failures.clone(),
+            dropped: self.report.dropped.clone(),
+            waiting: self.waiting as u64,
+            hosts: self.table.len() as u64,
+            hosts_aside: self.asides.len() as u64,
+            under_way: self.under_way as u64,
+            ..Snapshot::default()
+        }
+    }
+
+    /// Counts the hosts by what they are doing; as long as the table of them.
+    pub(in crate::frontier) fn census(&self, now_ms: u64) -> Census {
+        let mut census = Census::default();
+        for host in &self.table {
+            let count = match host.state {
+                State::Idle => &mut census.idle,
+                State::Visiting => &mut census.visiting,
+                State::Asking => &mut census.asking,
+                State::Aside => &mut census.aside,
+                State::Listed if host.moment() <= now_ms => &mut census.ready,
+                State::Listed if host.health.is_failing() || host.moment() > host.ready_ms => {
+                    &mut census.back_off
+                }
+                State::Listed => &mut census.resting,
+            };
+            *count += 1;
+        }
+        census
+    }
+
+    pub(in crate::frontier) fn report(&self) -> Report {
+        let aside = |(&(until_ms, id), why): (&(u64, HostId), &String)| {
+            let until_ms = (until_ms < u64::MAX).then_some(until_ms);
+            let host = self.table[index(id)].site.key().to_owned();
+            AsideHost { host, why: why.clone(), until_ms, until_s: None }
+        };
+        Report {
+            aside: self.asides.iter().map(aside).collect(),
+            waiting: self.waiting as u64,
+            hosts: self.table.len() as u64,
+            limit: self.limit.map(str::to_owned),
+            spilled_bytes: self.spill.used_bytes(),
+            ..self.report.clone()
+        }
+    }
+}

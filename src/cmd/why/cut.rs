@@ -1,0 +1,36 @@
+//! What of a page is not read because it is too much.
+//!
+//! What lives here: the limits on one page, held against its capture. What does not: limits on what is
+//! visited (`limit.rs`).
+//!
+//! **Invariant.** A limit is named if and only if one more byte, or one more link, would have been read
+//! without it.
+
+use archive::{Record, parse_http};
+use crawl::Config;
+use page::{Limits, Url};
+
+use crate::pipeline::extract_options;
+
+/// The limits that cut the page in `record`, each in a sentence.
+pub(super) fn cuts(record: &Record, url: &Url, config: &Config) -> Vec<String> {
+    let mut cuts = Vec::new();
+    let Ok(http) = parse_http(&record.block) else { return cuts };
+    let bytes_max = config.decoded_bytes_max;
+    let Ok(body) = http.decoded_body(bytes_max + 1) else { return cuts };
+    if body.len() > bytes_max {
+        cuts.push(format!(
+            "only the first {bytes_max} bytes of its body are read (`decoded_bytes_max`)"
+        ));
+    }
+    let limits = extract_options(config).page;
+    let (links_max, body) = (limits.links_max, &body[..body.len().min(bytes_max)]);
+    let one_more = Limits { links_max: links_max + 1, ..limits };
+    let page = page::parse(url, http.header("Content-Type"), body, &one_more);
+    if page.is_ok_and(|page| page.links.len() > links_max) {
+        cuts.push(format!(
+            "only the first {links_max} of its links are read (`links_per_page_max`)"
+        ));
+    }
+    cuts
+}
