@@ -340,9 +340,7 @@ impl Answers {
     fn redirect(&self, purpose: Purpose, url: &Url, http: &HttpResponse<'_>, out: &mut Harvest) {
         let Some(target) = http.header("Location") else { return };
         let Ok(target) = normalise(target, Some(url), &self.limits) else { return };
-        // A server that insists on its session id, its `index.html` or its `www` gets its way.
-        let shorter = self.rules.normalise(target.clone());
-        let target = if shorter == *url { target } else { shorter };
+        let target = self.rules.normalise_redirect(url, target);
         let verdict = match purpose {
             Purpose::Page => self.rules.check(&target),
             Purpose::Sitemap => self.rules.check_sitemap(&target),

@@ -136,6 +136,11 @@ impl Rules {
         Normalisation::apply(&self.normalise, url)
     }
 
+    /// The URL under which the target of a redirect is visited.
+    pub(crate) fn normalise_redirect(&self, from: &Url, target: Url) -> Url {
+        Normalisation::apply_to_redirect(&self.normalise, from, target)
+    }
+
     /// The filters of the crawl.
     pub(crate) fn filters(&self) -> &Filters {
         &self.filters
