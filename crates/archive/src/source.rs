@@ -33,6 +33,19 @@ impl<R: Read + Seek> Source<R> {
     }
 }
 
+impl<R: Read + Seek> Source<R> {
+    /// Looks at the file from elsewhere, and comes back.
+    pub(crate) fn aside<T>(
+        &mut self,
+        look: impl FnOnce(&mut R, &Path) -> Result<T, ArchiveError>,
+    ) -> Result<T, ArchiveError> {
+        let found = look(&mut self.input, &self.path)?;
+        let end = self.offset + (self.end - self.start) as u64;
+        self.input.seek(SeekFrom::Start(end)).map_err(ArchiveError::io(&self.path))?;
+        Ok(found)
+    }
+}
+
 impl<R: Read> Source<R> {
     pub(crate) fn path(&self) -> &Path {
         &self.path

@@ -9,7 +9,7 @@
 //! those of the file on disk. No more is unpacked than a thousandfold of what was read, or than one record may
 //! have: a small file is never much work.
 
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{Read, Seek};
 use std::path::Path;
 
 use crate::gzip::Inflater;
@@ -61,20 +61,18 @@ impl<R: Read + Seek> Stream<R> {
     /// A stream over `input` from byte `offset` on; `path` is for error messages. `free_bytes` may come of
     /// a member whatever its size.
     pub(crate) fn at(
-        mut input: R,
+        input: R,
         path: &Path,
         offset: u64,
         free_bytes: u64,
     ) -> Result<Self, ArchiveError> {
-        input.seek(SeekFrom::Start(0)).map_err(ArchiveError::io(path))?;
-        let dictionary = zstd::dictionary(&mut input, path)?;
         let mut source = Source::at(input, path, offset)?;
         let head = source.want(4)?;
         let is_empty = head.is_empty();
         let method = if gzip::begins(head) {
             Some(Method::Gzip(Inflater::new()))
         } else if zstd::begins(head) {
-            Some(Method::Zstd(Decompressor::new(dictionary.as_deref())))
+            Some(Method::Zstd(source.aside(Decompressor::of)?))
         } else {
             None
         };

@@ -10,7 +10,7 @@
 //!
 //! Reference: RFC 8878; IIPC, "Zstandard Compression for WARC Files 1.0" (proposed).
 
-use std::io::{Read, Seek};
+use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 use zstd_safe::{
@@ -74,14 +74,23 @@ pub(crate) struct Decompressor {
 }
 
 impl Decompressor {
-    pub(crate) fn new(dictionary: Option<&[u8]>) -> Self {
+    pub(crate) fn new() -> Self {
         let mut context = DCtx::create();
         let parameter = DParameter::WindowLogMax(WINDOW_LOG_MAX);
         context.set_parameter(parameter).expect("within what zstd can do");
-        if let Some(dictionary) = dictionary {
-            context.load_dictionary(dictionary).expect("nothing but memory is asked for yet");
-        }
         Self { context, is_checked: false }
+    }
+
+    /// A reader for the file that begins as `input` does, with the dictionary of that if there is one.
+    pub(crate) fn of<R: Read + Seek>(input: &mut R, path: &Path) -> Result<Self, ArchiveError> {
+        let mut decompressor = Self::new();
+        if let Some(dictionary) = dictionary(input, path)? {
+            decompressor.context.load_dictionary(&dictionary).map_err(|_| {
+                let (path, what) = (path.to_path_buf(), "its dictionary is invalid");
+                ArchiveError::Damaged { path, offset: 0, what }
+            })?;
+        }
+        Ok(decompressor)
     }
 
     /// Comes to the next frame of data; `false` at the end of the file.
@@ -118,7 +127,6 @@ impl Decompressor {
                 "its bytes do not have the checksum they were written with"
             }
             "Dictionary mismatch" => "it needs a dictionary that its file does not have",
-            "Dictionary is corrupted" => "the dictionary of its file is invalid",
             "Frame requires too much memory for decoding" => "its window is larger than 128 MiB",
             _ => "its zstd data is invalid",
         })?;
@@ -150,11 +158,9 @@ fn skippable_bytes(head: &[u8]) -> Option<u64> {
     Some(u32::from_le_bytes(size.try_into().expect("four bytes")).into())
 }
 
-/// The dictionary that a file begins with; `None` if it has none or is no zstd file at all.
-pub(crate) fn dictionary<R: Read + Seek>(
-    input: &mut R,
-    path: &Path,
-) -> Result<Option<Vec<u8>>, ArchiveError> {
+/// The dictionary that a file begins with, if it does.
+fn dictionary<R: Read + Seek>(input: &mut R, path: &Path) -> Result<Option<Vec<u8>>, ArchiveError> {
+    input.seek(SeekFrom::Start(0)).map_err(ArchiveError::io(path))?;
     let mut read = |bytes_max: u64| {
         let mut bytes = Vec::new();
         input.take(bytes_max).read_to_end(&mut bytes).map_err(ArchiveError::io(path))?;
@@ -190,7 +196,7 @@ pub(crate) fn dictionary<R: Read + Seek>(
 
 /// A dictionary out of its frame; `None` if it is too large.
 fn unpack(frame: &[u8]) -> Result<Option<Vec<u8>>, &'static str> {
-    let mut decompressor = Decompressor::new(None);
+    let mut decompressor = Decompressor::new();
     let mut dictionary = Vec::new();
     let (mut rest, mut buffer) = (frame, vec![0; 64 << 10]);
     loop {
