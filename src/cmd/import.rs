@@ -31,7 +31,7 @@ const LINE_BYTES_MAX: u64 = 64 << 20;
   crivello import documents.jsonl --dir my-web     lines of {\"id\", \"url\", \"title\", \"text\"}
   crivello index --dir my-web                      makes them findable")]
 pub(crate) struct Args {
-    /// WARC (.warc, .warc.gz) or JSONL (.jsonl, .jsonl.gz)
+    /// WARC (.warc, .warc.gz, .warc.zst) or JSONL (.jsonl, .jsonl.gz)
     #[arg(required = true)]
     files: Vec<PathBuf>,
 }
@@ -78,7 +78,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
         anyhow::ensure!(count > 0, "{} holds nothing to import", file.display());
     }
     archive::repair(&collection.archive_dir())?;
-    let mut writer = WarcWriter::create(&collection.archive_dir(), WriterOptions::default())?;
+    let compression = context.config(&collection)?.crawl.compression();
+    let options = WriterOptions { compression, ..WriterOptions::default() };
+    let mut writer = WarcWriter::create(&collection.archive_dir(), options)?;
     let (mut records, mut left_out) = (0_u64, 0_u64);
     for file in &args.files {
         let mut count = |written: bool| {

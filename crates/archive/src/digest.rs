@@ -7,14 +7,48 @@
 use data_encoding::{BASE32, HEXLOWER};
 use sha1::{Digest as _, Sha1};
 
+const PREFIX: &str = "sha1:";
+/// SHA-1 takes its input in blocks of this size.
+const BLOCK_BYTES: usize = 64;
+
 /// A digest as records have it: `sha1:` and 32 characters of base 32.
 pub fn sha1(bytes: &[u8]) -> String {
-    format!("sha1:{}", BASE32.encode(&Sha1::digest(bytes)))
+    text(&Sha1::digest(bytes))
+}
+
+/// The digests of `bytes` and of what stands in them from `offset` on. Both are computed block by block in
+/// turn: neither waits for the other, so that a processor with instructions for SHA-1 works at both at once
+/// and takes two thirds of the time.
+pub(crate) fn sha1_twice(bytes: &[u8], offset: usize) -> (String, String) {
+    let tail = &bytes[offset..];
+    let (mut whole, mut part) = (Sha1::new(), Sha1::new());
+    let (blocks, _) = tail.as_chunks::<BLOCK_BYTES>();
+    for (first, second) in bytes.as_chunks::<BLOCK_BYTES>().0.iter().zip(blocks) {
+        whole.update(first);
+        part.update(second);
+    }
+    let done = blocks.len() * BLOCK_BYTES;
+    whole.update(&bytes[done..]);
+    part.update(&tail[done..]);
+    (text(&whole.finalize()), text(&part.finalize()))
+}
+
+fn text(hash: &[u8]) -> String {
+    let mut text = String::with_capacity(PREFIX.len() + 32);
+    text.push_str(PREFIX);
+    BASE32.encode_append(hash, &mut text);
+    text
 }
 
 /// The plain 20 bytes.
 pub(crate) fn sha1_bytes(bytes: &[u8]) -> [u8; 20] {
     Sha1::digest(bytes).into()
+}
+
+/// Whether `declared` is spelled as [`sha1`] does it, so that two can be compared as they are.
+pub(crate) fn is_own(declared: &str) -> bool {
+    let value = declared.strip_prefix(PREFIX).unwrap_or_default();
+    value.len() == 32 && value.bytes().all(|byte| matches!(byte, b'A'..=b'Z' | b'2'..=b'7'))
 }
 
 /// `None` when `declared` is the digest of `bytes` or of an algorithm or spelling unknown here;
@@ -49,5 +83,18 @@ mod tests {
         assert_eq!(mismatch("sha1:3i42h3s6nnfq2msvx7xzkyayscx5qbyj", b""), None);
         assert_eq!(mismatch("md5:d41d8cd98f00b204e9800998ecf8427e", b"x"), None);
         assert_eq!(mismatch("sha1:   ", b"x"), None);
+    }
+
+    #[test]
+    fn two_at_once_are_as_one_after_another() {
+        let bytes: Vec<u8> = (0..1000_u32).map(|n| n.to_le_bytes()[0]).collect();
+        for length in [0, 1, 63, 64, 65, 127, 128, 640, 1000] {
+            for offset in [0, 1, 63, 64, 65, 130, 640, 1000].into_iter().filter(|&o| o <= length) {
+                let bytes = &bytes[..length];
+                let expected = (sha1(bytes), sha1(&bytes[offset..]));
+                assert_eq!(sha1_twice(bytes, offset), expected, "{length} from {offset}");
+            }
+        }
+        assert!(is_own(&sha1(b"")) && !is_own("sha1:3i42h3s6nnfq2msvx7xzkyayscx5qbyj"));
     }
 }

@@ -1,8 +1,8 @@
 //! What can go wrong with an archive.
 //!
 //! What lives here: the one error type of this crate. Every variant about a file names the file and
-//! the byte: in a gzipped file the byte is where the gzip member begins that holds the record, since
-//! that is where every other tool can look too.
+//! the byte: in a compressed file the byte is where the member begins (of gzip, or a frame of zstd) that
+//! holds the record, since that is where every other tool can look too.
 
 use std::io;
 use std::path::PathBuf;
@@ -35,7 +35,7 @@ pub enum ArchiveError {
     Damaged {
         /// The WARC file.
         path: PathBuf,
-        /// Where the damaged gzip member begins.
+        /// Where the damaged member begins.
         offset: u64,
         /// What does not fit.
         what: &'static str,
@@ -45,7 +45,7 @@ pub enum ArchiveError {
     Truncated {
         /// The WARC file.
         path: PathBuf,
-        /// Where the unfinished record or gzip member begins.
+        /// Where the unfinished record or member begins.
         offset: u64,
     },
     /// Something that is no WARC record stands where one should begin.
@@ -62,12 +62,6 @@ pub enum ArchiveError {
     #[error("{path} is an ARC file, which is not read here: convert it with `warcio recompress`")]
     Arc {
         /// The ARC file.
-        path: PathBuf,
-    },
-    /// The file is compressed with Zstandard.
-    #[error("{path} is compressed with zstd, which is not read here: recompress it with gzip")]
-    Zstd {
-        /// The file.
         path: PathBuf,
     },
     /// A mandatory header is absent.
@@ -109,7 +103,7 @@ pub enum ArchiveError {
         path: PathBuf,
         /// Where the record begins.
         offset: u64,
-        /// Which part: header, block or the space between records.
+        /// Which part: header, block, the space between records, what a member unpacks to, or a dictionary.
         what: &'static str,
         /// The limit.
         bytes_max: u64,
@@ -130,9 +124,9 @@ pub enum ArchiveError {
         /// As computed, in the same spelling.
         computed: String,
     },
-    /// A record that others follow in the same gzip member cannot be read by itself.
+    /// A record that others follow in the same member cannot be read by itself.
     #[error(
-        "the record in the gzip member at byte {offset} of {path} shares it with others: import the file to give each its own"
+        "the record in the member at byte {offset} of {path} shares it with others: import the file to give each its own"
     )]
     SharedMember {
         /// The WARC file.

@@ -10,6 +10,7 @@ use std::fs::{self, File};
 use std::path::{Component, Path, PathBuf};
 
 use crate::cdx::{self, CdxFile};
+use crate::compression::READ;
 use crate::disk::System;
 use crate::{ArchiveError, CdxLine, Limits, Location, Record, WarcReader, surt};
 
@@ -43,7 +44,7 @@ impl Archive {
         }
     }
 
-    /// The records of one file from byte `offset` on, where a record or its gzip member begins; otherwise
+    /// The records of one file from byte `offset` on, where a record or its member begins; otherwise
     /// as [`Archive::records`].
     pub fn records_from(&self, file: &str, offset: u64) -> Result<Records<'_>, ArchiveError> {
         let path = self.path(file)?;
@@ -190,7 +191,7 @@ pub(crate) fn warc_files(dir: &Path) -> Result<Vec<String>, ArchiveError> {
     for entry in fs::read_dir(dir).map_err(ArchiveError::io(dir))? {
         let entry = entry.map_err(ArchiveError::io(dir))?;
         if let Ok(name) = entry.file_name().into_string()
-            && [".warc.gz", ".warc"].iter().any(|ending| name.ends_with(ending))
+            && READ.iter().any(|ending| name.ends_with(ending))
         {
             files.push(name);
         }

@@ -120,6 +120,21 @@ pub(crate) fn payload_mismatch(record: &Record, declared: &str) -> Option<String
     (!same).then_some(computed)
 }
 
+/// Whether block and payload have the digests that the header names in the spelling of our own files, which
+/// is seen sooner for both at once. `false` may only mean that the spelling is another one.
+pub(crate) fn both_fit(record: &Record, block: &str, payload: &str) -> bool {
+    if !digest::is_own(block) || !digest::is_own(payload) {
+        return false;
+    }
+    match payload_offset(&record.kind, record.content_type.as_deref(), &record.block) {
+        0 => block == payload && digest::sha1(&record.block) == block,
+        offset => {
+            let (of_block, of_payload) = digest::sha1_twice(&record.block, offset);
+            of_block == block && of_payload == payload
+        }
+    }
+}
+
 /// What a payload digest speaks of: the body of an HTTP message, elsewhere the whole block.
 pub(crate) fn payload(record: &Record) -> &[u8] {
     let offset = payload_offset(&record.kind, record.content_type.as_deref(), &record.block);

@@ -3,7 +3,7 @@
 //! The archive is the only source of truth of a collection and the journal of its crawl: everything
 //! else can be made again from it. It is a folder of standard files that any web archiving tool reads.
 //!
-//! - [`WarcWriter`] appends records to `crivello-00001.warc.gz`, …; a failed write loses nothing.
+//! - [`WarcWriter`] appends records to `crivello-00001.warc.gz` or `.warc.zst`, …; a failed write loses nothing.
 //! - [`WarcReader`] reads one WARC file, whoever wrote it; [`Archive`] reads a folder of them, and finds
 //!   the captures of a URL through CDXJ files ([`CdxLine`], [`surt`]).
 //! - [`repair`] cuts off what a killed writer left unfinished.
@@ -14,11 +14,13 @@
 //! **Invariant.** Whatever the bytes of a file, reading ends, in bounded memory, with the records that
 //! were written or with an error that names file and offset.
 //!
-//! Reference: ISO 28500:2017 (WARC 1.1), RFC 9112 (HTTP/1.1), RFC 1952 (gzip); `docs/formats/archive.md`.
+//! Reference: ISO 28500:2017 (WARC 1.1), RFC 9112 (HTTP/1.1), RFC 1952 (gzip), RFC 8878
+//! (zstd); `docs/formats/archive.md`.
 #![forbid(unsafe_code)]
 
 mod cdx;
 mod coding;
+mod compression;
 mod date;
 mod digest;
 mod disk;
@@ -30,11 +32,14 @@ mod http;
 mod reader;
 mod record;
 mod repair;
+mod source;
 mod stream;
 mod surt;
 mod writer;
+mod zstd;
 
 pub use cdx::CdxLine;
+pub use compression::Compression;
 pub use date::date_text;
 pub use digest::sha1 as payload_digest;
 pub use error::ArchiveError;

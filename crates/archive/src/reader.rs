@@ -1,13 +1,13 @@
 //! Reading WARC files record by record, whoever wrote them.
 //!
-//! What lives here: finding records in the stream of members, their limits, the checks of length and
-//! digest, and how reading goes on after an error. What does not: decompression (`stream.rs`), the
-//! meaning of blocks (`http.rs`).
+//! What lives here: finding records in the stream of members (of gzip, or frames of zstd), their limits, the
+//! checks of length and digest, and how reading goes on after an error. What does not: decompression
+//! (`stream.rs`), the meaning of blocks (`http.rs`).
 //!
 //! **Invariant.** Memory is bounded by the limits whatever the file says. A record is given out only
-//! when its gzip member has passed its checksum, unless a further record follows in the same member.
+//! when its member has passed its checksum, unless a further record follows in the same member.
 //! After an error the next call goes on with the following record where its beginning is certain (the
-//! next gzip member, the end of a block of known length) and ends the iteration where it is not. It never
+//! next member, the end of a block of known length) and ends the iteration where it is not. It never
 //! searches for something that looks like a record: a page may contain a WARC file.
 //!
 //! Reference: ISO 28500:2017 (WARC 1.1); the drafts 0.17 and 0.18 differ in nothing that is read here.
@@ -21,6 +21,8 @@ use crate::{ArchiveError, Kind, Limits, Location, Record, date, digest, fields, 
 
 /// The most line breaks accepted between two records.
 const BLANK_BYTES_MAX: u64 = 4096;
+/// What may be unpacked of a member beside the largest block, however small the member is.
+const SLACK_BYTES: u64 = 64 << 20;
 
 /// Reads the records of one WARC file, in order.
 pub struct WarcReader<R = File> {
@@ -41,7 +43,7 @@ enum Next {
     Here,
     /// After that many bytes of a block that was refused.
     AfterBlock(u64),
-    /// With the next gzip member.
+    /// With the next member.
     AfterMember,
     /// Its beginning is not known.
     Lost,
@@ -56,12 +58,12 @@ struct Start {
 }
 
 impl WarcReader<File> {
-    /// Opens a `.warc` or `.warc.gz` file; which of the two it is, its first bytes say.
+    /// Opens a `.warc`, `.warc.gz` or `.warc.zst` file; which of them it is, its first bytes say.
     pub fn open(path: &Path, limits: Limits) -> Result<Self, ArchiveError> {
         Self::open_at(path, 0, limits)
     }
 
-    /// Opens a file at a byte where a record, or the gzip member of one, begins.
+    /// Opens a file at a byte where a record, or the member of one, begins.
     pub fn open_at(path: &Path, offset: u64, limits: Limits) -> Result<Self, ArchiveError> {
         let input = File::open(path).map_err(ArchiveError::io(path))?;
         Self::over(input, path, offset, limits)
@@ -72,7 +74,8 @@ impl<R: Read + Seek> WarcReader<R> {
     /// Reads from anything that has bytes; `path` is what errors and locations call it.
     pub fn over(input: R, path: &Path, offset: u64, limits: Limits) -> Result<Self, ArchiveError> {
         let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let stream = Stream::at(input, path, offset)?;
+        let stream =
+            Stream::at(input, path, offset, limits.block_bytes_max.saturating_add(SLACK_BYTES))?;
         Ok(Self { stream, file, limits, next: Next::Here, pending: None, at_end: false })
     }
 }
@@ -95,9 +98,10 @@ impl<R: Read> WarcReader<R> {
             return Ok(None);
         };
         let header = self.header(start)?;
-        let length = self.length(start, &header)?;
+        let headers = fields::parse(&header);
+        let length = self.length(start, &headers)?;
         // The block's end is known now: even if the record is refused, the next one can be found.
-        let record = match self.describe(start, header, length) {
+        let record = match self.describe(start, &header, headers, length) {
             Ok(record) => record,
             Err(error) => {
                 self.next = Next::AfterBlock(length);
@@ -112,7 +116,7 @@ impl<R: Read> WarcReader<R> {
         Ok(Some(record))
     }
 
-    /// The byte of the file that reading has come to: exact between records that have a gzip member each,
+    /// The byte of the file that reading has come to: exact between records that have a member each,
     /// and in plain files.
     pub(crate) fn offset(&self) -> u64 {
         self.stream.offset()
@@ -141,14 +145,15 @@ impl<R: Read> WarcReader<R> {
             let found = breaks < chunk.len();
             self.stream.consume(breaks);
             blank += breaks as u64;
-            let offset = if self.stream.is_gzip() { self.stream.member() } else { here };
+            let offset = if self.stream.is_compressed() { self.stream.member() } else { here };
             if blank > BLANK_BYTES_MAX {
                 self.next = self.after_header();
                 return Err(self.too_large(offset, "space between records", BLANK_BYTES_MAX));
             }
             if found {
-                let offset = if self.stream.is_gzip() { offset } else { self.stream.offset() };
-                return Ok(Some(Start { offset, first: first || !self.stream.is_gzip() }));
+                let offset =
+                    if self.stream.is_compressed() { offset } else { self.stream.offset() };
+                return Ok(Some(Start { offset, first: first || !self.stream.is_compressed() }));
             }
         }
     }
@@ -195,10 +200,9 @@ impl<R: Read> WarcReader<R> {
     }
 
     /// Content-Length, without which nothing after the header can be told apart.
-    fn length(&mut self, start: Start, header: &[u8]) -> Result<u64, ArchiveError> {
+    fn length(&mut self, start: Start, headers: &[(String, String)]) -> Result<u64, ArchiveError> {
         const NAME: &str = "Content-Length";
-        let fields = fields::parse(header);
-        let result = match fields::find(&fields, NAME) {
+        let result = match fields::find(headers, NAME) {
             None => Err(self.missing(start, NAME)),
             Some(value) if value.bytes().all(|byte| byte.is_ascii_digit()) => {
                 value.parse().map_err(|_| self.bad(start, NAME, value))
@@ -212,15 +216,19 @@ impl<R: Read> WarcReader<R> {
     }
 
     /// The record without its block.
-    fn describe(&self, start: Start, header: Vec<u8>, length: u64) -> Result<Record, ArchiveError> {
+    fn describe(
+        &self,
+        start: Start,
+        header: &[u8],
+        headers: Vec<(String, String)>,
+        length: u64,
+    ) -> Result<Record, ArchiveError> {
         let line = header.split(|&byte| byte == b'\n').next().unwrap_or_default();
         let version = line.trim_ascii_end().get(5..).unwrap_or_default();
         if !matches!(version, [b'0' | b'1', b'.', rest @ ..] if !rest.is_empty() && rest.iter().all(u8::is_ascii_digit))
         {
             return Err(self.bad(start, "version", &fields::text(version)));
         }
-        let headers = fields::parse(&header[line.len()..]);
-        drop(header);
         if length > self.limits.block_bytes_max {
             return Err(self.too_large(start.offset, "block", self.limits.block_bytes_max));
         }
@@ -261,7 +269,7 @@ impl<R: Read> WarcReader<R> {
             left -= taken as u64;
         }
         let alone = self.blanks(start, length)?;
-        if !self.stream.is_gzip() || (start.first && alone) {
+        if !self.stream.is_compressed() || (start.first && alone) {
             record.location.length = self.stream.offset() - start.offset;
         }
         Ok(record)
@@ -271,7 +279,7 @@ impl<R: Read> WarcReader<R> {
     fn blanks(&mut self, start: Start, length: u64) -> Result<bool, ArchiveError> {
         let mut blank = 0;
         loop {
-            let gzip = self.stream.is_gzip();
+            let compressed = self.stream.is_compressed();
             let chunk = self.stream.peek(MAGIC.len())?;
             let breaks = chunk.iter().take_while(|&&byte| matches!(byte, b'\r' | b'\n')).count();
             if chunk.is_empty() {
@@ -283,7 +291,7 @@ impl<R: Read> WarcReader<R> {
                     self.next = self.after_header();
                     return Err(self.wrong_length(start, length));
                 }
-                if gzip && record != Some(true) {
+                if compressed && record != Some(true) {
                     let found = chunk[..chunk.len().min(100)].to_vec();
                     let error = self.garbage(start, &found);
                     self.refuse_rest(error)?;
@@ -291,7 +299,7 @@ impl<R: Read> WarcReader<R> {
                 return Ok(false);
             }
             if blank > BLANK_BYTES_MAX {
-                if gzip {
+                if compressed {
                     let error =
                         self.too_large(start.offset, "space between records", BLANK_BYTES_MAX);
                     self.refuse_rest(error)?;
@@ -314,7 +322,7 @@ impl<R: Read> WarcReader<R> {
     /// Goes over to the next member in the middle of a record. A member that begins with a header of
     /// its own shows that the length of this record is wrong.
     fn next_member_inside(&mut self, start: Start, length: u64) -> Result<bool, ArchiveError> {
-        if !self.stream.is_gzip() || !self.stream.next_member()? {
+        if !self.stream.is_compressed() || !self.stream.next_member()? {
             return Ok(false);
         }
         let chunk = self.stream.fill()?;
@@ -340,12 +348,19 @@ impl<R: Read> WarcReader<R> {
                 computed,
             }),
         };
-        if let Some(declared) = record.header(BLOCK) {
-            check(BLOCK, declared, digest::mismatch(declared, &record.block))?;
-        }
         let whole = !matches!(record.kind, Kind::Revisit | Kind::Continuation)
             && record.header("WARC-Segment-Number").is_none();
-        if let Some(declared) = record.header(PAYLOAD).filter(|_| whole) {
+        let block = record.header(BLOCK);
+        let payload = record.header(PAYLOAD).filter(|_| whole);
+        if let (Some(block), Some(payload)) = (block, payload)
+            && http::both_fit(record, block, payload)
+        {
+            return Ok(());
+        }
+        if let Some(declared) = block {
+            check(BLOCK, declared, digest::mismatch(declared, &record.block))?;
+        }
+        if let Some(declared) = payload {
             check(PAYLOAD, declared, http::payload_mismatch(record, declared))?;
         }
         Ok(())
@@ -377,7 +392,7 @@ impl<R: Read> WarcReader<R> {
 
     /// How to go on when the length of a record is unknown.
     fn after_header(&self) -> Next {
-        if self.stream.is_gzip() { Next::AfterMember } else { Next::Lost }
+        if self.stream.is_compressed() { Next::AfterMember } else { Next::Lost }
     }
 
     fn truncated(&self, start: Start) -> ArchiveError {

@@ -16,9 +16,9 @@ use crate::fields;
 pub struct Location {
     /// The name of the file inside the archive folder.
     pub file: String,
-    /// The byte of the file at which the record, or its gzip member, begins.
+    /// The byte of the file at which the record, or its member (of gzip, or a frame of zstd), begins.
     pub offset: u64,
-    /// How many bytes of the file it takes, compressed as they are. 0 for a record that shares a gzip
+    /// How many bytes of the file it takes, compressed as they are. 0 for a record that shares a
     /// member with others: such a record is found only by reading through.
     pub length: u64,
 }

@@ -1,111 +1,132 @@
 //! The bytes of a WARC file after decompression, member by member.
 //!
-//! What lives here: telling gzip from plain files, undoing gzip with its checksums, and counting
-//! where in the file we stand. A plain file is one member. What does not: records (`reader.rs`).
+//! What lives here: telling gzip, zstd and plain files apart, undoing the compression step by step, and
+//! its limit. A plain file is one member; a member of a zstd file is a frame. What does not: what members are
+//! made of (`gzip.rs`, `zstd.rs`), records (`reader.rs`).
 //!
 //! **Invariant.** When [`Stream::fill`] has returned the empty slice, every byte given out since the
-//! member began has passed its CRC-32 and its length check; offsets are those of the file on disk.
-//!
-//! Reference: RFC 1951 and 1952; WARC 1.1, annex D ("record-at-a-time compression").
+//! member began has passed the checksum of the member, which only some foreign zstd frames lack; offsets are
+//! those of the file on disk. No more is unpacked than a thousandfold of what was read, or than one record may
+//! have: a small file is never much work.
 
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::io::{Read, Seek};
+use std::path::Path;
 
-use flate2::{Crc, Decompress, FlushDecompress, Status};
-
-use crate::ArchiveError;
+use crate::gzip::Inflater;
+use crate::source::Source;
+use crate::zstd::Decompressor;
+use crate::{ArchiveError, gzip, zstd};
 
 const BUFFER_BYTES: usize = 64 << 10;
-/// The longest run of optional parts (extra field, file name, comment) in a gzip header.
-const GZIP_HEADER_BYTES_MAX: usize = 256 << 10;
+/// Deflate makes at most 1032 bytes of one, so only zstd meets this limit.
+const EXPANSION_MAX: u64 = 1100;
 
 pub(crate) struct Stream<R> {
-    input: BufReader<R>,
-    path: PathBuf,
-    /// The offset in the file of the next byte of `input`.
-    offset: u64,
-    /// Where the current member begins.
-    member: u64,
+    source: Source<R>,
     inside: bool,
     /// There was nothing when it was opened. What a writer appends meanwhile is left for the next
     /// reader: this one has not seen whether it is compressed.
     is_empty: bool,
-    gzip: Option<Inflater>,
+    decoder: Option<Decoder>,
 }
 
-/// The decompressor and what it has produced.
-struct Inflater {
-    inflate: Decompress,
-    crc: Crc,
+/// What undoes the compression of a member, and what it has produced.
+struct Decoder {
+    method: Method,
     out: Box<[u8]>,
     start: usize,
     end: usize,
-    /// The deflate stream is over; the trailer is not yet read.
+    /// The data is over; what follows it in the member is not yet read.
     ended: bool,
+    /// How many bytes of the member were unpacked.
+    made: u64,
+    /// So many may come from however few.
+    free_bytes: u64,
+}
+
+enum Method {
+    Gzip(Inflater),
+    Zstd(Decompressor),
+}
+
+/// What one step of decompression took and made.
+pub(crate) struct Step {
+    pub(crate) taken: usize,
+    pub(crate) made: usize,
+    /// The data of the member is over.
+    pub(crate) ended: bool,
 }
 
 impl<R: Read + Seek> Stream<R> {
-    /// A stream over `input` from byte `offset` on; `path` is for error messages.
-    pub(crate) fn at(input: R, path: &Path, offset: u64) -> Result<Self, ArchiveError> {
-        let mut input = BufReader::with_capacity(BUFFER_BYTES, input);
-        let mut stream = || {
-            input.seek(SeekFrom::Start(offset))?;
-            let head = input.fill_buf()?;
-            let zstd = head.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]);
-            Ok((head.is_empty(), head.starts_with(&[0x1f]), zstd))
+    /// A stream over `input` from byte `offset` on; `path` is for error messages. `free_bytes` may come of
+    /// a member whatever its size.
+    pub(crate) fn at(
+        input: R,
+        path: &Path,
+        offset: u64,
+        free_bytes: u64,
+    ) -> Result<Self, ArchiveError> {
+        let mut source = Source::at(input, path, offset)?;
+        let head = source.want(4)?;
+        let is_empty = head.is_empty();
+        let method = if gzip::begins(head) {
+            Some(Method::Gzip(Inflater::new()))
+        } else if zstd::begins(head) {
+            Some(Method::Zstd(source.aside(Decompressor::of)?))
+        } else {
+            None
         };
-        let (is_empty, gzip, zstd) = stream().map_err(ArchiveError::io(path))?;
-        if zstd {
-            return Err(ArchiveError::Zstd { path: path.to_path_buf() });
-        }
-        let gzip = gzip.then(|| Inflater {
-            inflate: Decompress::new(false),
-            crc: Crc::new(),
+        let decoder = method.map(|method| Decoder {
+            method,
             out: vec![0; BUFFER_BYTES].into_boxed_slice(),
             start: 0,
             end: 0,
             ended: false,
+            made: 0,
+            free_bytes,
         });
-        let path = path.to_path_buf();
-        Ok(Self { input, path, offset, member: offset, inside: false, is_empty, gzip })
+        Ok(Self { source, inside: false, is_empty, decoder })
     }
 }
 
 impl<R: Read> Stream<R> {
-    /// Whether the file is gzipped.
-    pub(crate) fn is_gzip(&self) -> bool {
-        self.gzip.is_some()
+    /// Whether the file is compressed, so that a record has a member of its own.
+    pub(crate) fn is_compressed(&self) -> bool {
+        self.decoder.is_some()
     }
 
-    /// The offset in the file of the next byte: exact in plain files and between gzip members.
+    /// The offset in the file of the next byte: exact in plain files and between members.
     pub(crate) fn offset(&self) -> u64 {
-        self.offset
+        self.source.offset()
     }
 
     /// Where the current member begins.
     pub(crate) fn member(&self) -> u64 {
-        self.member
+        self.source.member()
     }
 
     pub(crate) fn path(&self) -> &Path {
-        &self.path
+        self.source.path()
     }
 
     /// Begins the next member; `false` at the end of the file. A member must have been read to its
     /// end before.
     pub(crate) fn next_member(&mut self) -> Result<bool, ArchiveError> {
         self.inside = false;
-        self.member = self.offset;
-        if self.is_empty || self.raw()?.is_empty() {
+        self.source.begin_member();
+        if self.is_empty || self.source.want(1)?.is_empty() {
             return Ok(false);
         }
-        if self.gzip.is_some() {
-            self.gzip_header()?;
-        }
-        if let Some(gzip) = &mut self.gzip {
-            gzip.inflate.reset(false);
-            gzip.crc.reset();
-            (gzip.start, gzip.end, gzip.ended) = (0, 0, false);
+        if let Some(decoder) = &mut self.decoder {
+            match &mut decoder.method {
+                Method::Gzip(inflater) => inflater.begin(&mut self.source)?,
+                Method::Zstd(decompressor) => {
+                    if !decompressor.begin(&mut self.source)? {
+                        return Ok(false);
+                    }
+                }
+            }
+            (decoder.start, decoder.end, decoder.ended, decoder.made) = (0, 0, false, 0);
         }
         self.inside = true;
         Ok(true)
@@ -116,150 +137,67 @@ impl<R: Read> Stream<R> {
         if !self.inside {
             return Ok(&[]);
         }
-        if self.gzip.is_none() {
-            return self.raw();
+        let Some(decoder) = &mut self.decoder else { return self.source.want(1) };
+        while decoder.start == decoder.end && !decoder.ended {
+            decoder.step(&mut self.source)?;
         }
-        while self.gzip.as_ref().is_some_and(|gzip| gzip.start == gzip.end && !gzip.ended) {
-            self.inflate()?;
-        }
-        if self.gzip.as_ref().is_some_and(|gzip| gzip.start == gzip.end) {
-            self.gzip_trailer()?;
+        if decoder.start == decoder.end {
+            match &decoder.method {
+                Method::Gzip(inflater) => inflater.end(&mut self.source)?,
+                Method::Zstd(decompressor) => decompressor.end(&mut self.source)?,
+            }
             self.inside = false;
         }
-        Ok(self.gzip.as_ref().map_or(&[], |gzip| &gzip.out[gzip.start..gzip.end]))
+        Ok(&decoder.out[decoder.start..decoder.end])
     }
 
-    /// As [`Stream::fill`], but in a gzipped file with at least `count` bytes, if the member has so many.
+    /// As [`Stream::fill`], but in a compressed file with at least `count` bytes, if the member has so many.
     pub(crate) fn peek(&mut self, count: usize) -> Result<&[u8], ArchiveError> {
         debug_assert!(count < BUFFER_BYTES, "what is asked for fits in the buffer");
-        let short = |gzip: &Inflater| gzip.end - gzip.start < count && !gzip.ended;
-        while self.inside && self.gzip.as_ref().is_some_and(short) {
-            self.inflate()?;
+        if let Some(decoder) = self.decoder.as_mut().filter(|_| self.inside) {
+            while decoder.end - decoder.start < count && !decoder.ended {
+                decoder.step(&mut self.source)?;
+            }
         }
         self.fill()
     }
 
     /// Takes `count` bytes of those that [`Stream::fill`] last gave.
     pub(crate) fn consume(&mut self, count: usize) {
-        match &mut self.gzip {
-            Some(gzip) => gzip.start = (gzip.start + count).min(gzip.end),
-            None => self.raw_consume(count),
-        }
-    }
-
-    /// One step of decompression; what the output buffer still holds moves to its front.
-    fn inflate(&mut self) -> Result<(), ArchiveError> {
-        let Self { input, gzip, path, member, offset, .. } = self;
-        let Some(gzip) = gzip else { return Ok(()) };
-        let raw = fill_raw(input, path)?;
-        if raw.is_empty() {
-            return Err(ArchiveError::Truncated { path: path.clone(), offset: *member });
-        }
-        gzip.out.copy_within(gzip.start..gzip.end, 0);
-        let kept = gzip.end - gzip.start;
-        let (in_before, out_before) = (gzip.inflate.total_in(), gzip.inflate.total_out());
-        let status = gzip.inflate.decompress(raw, &mut gzip.out[kept..], FlushDecompress::None);
-        let taken = usize::try_from(gzip.inflate.total_in() - in_before).expect("within a buffer");
-        let made = usize::try_from(gzip.inflate.total_out() - out_before).expect("within a buffer");
-        input.consume(taken);
-        *offset += taken as u64;
-        let damaged = |what| ArchiveError::Damaged { path: path.clone(), offset: *member, what };
-        match status {
-            Ok(Status::StreamEnd) => gzip.ended = true,
-            Ok(_) if taken > 0 || made > 0 => {}
-            Ok(_) | Err(_) => return Err(damaged("its deflate data is invalid")),
-        }
-        (gzip.start, gzip.end) = (0, kept + made);
-        gzip.crc.update(&gzip.out[kept..kept + made]);
-        Ok(())
-    }
-
-    fn gzip_trailer(&mut self) -> Result<(), ArchiveError> {
-        let mut trailer = [0; 8];
-        for byte in &mut trailer {
-            *byte = self.raw_byte()?;
-        }
-        let Some(gzip) = &self.gzip else { return Ok(()) };
-        let expected = u64::from(gzip.crc.sum()) | u64::from(gzip.crc.amount()) << 32;
-        if u64::from_le_bytes(trailer) == expected {
-            Ok(())
-        } else {
-            Err(self.damaged("its bytes do not have the checksum they were written with"))
-        }
-    }
-
-    /// RFC 1952, section 2.3.
-    fn gzip_header(&mut self) -> Result<(), ArchiveError> {
-        const HEADER_CRC: u8 = 2;
-        const EXTRA: u8 = 4;
-        const NAME: u8 = 8;
-        const COMMENT: u8 = 16;
-        let mut fixed = [0; 10];
-        for (at, byte) in fixed.iter_mut().enumerate() {
-            *byte = self.raw_byte()?;
-            // Looked at as they come: a short rest that is no gzip at all is garbage, not torn.
-            if [0x1f, 0x8b, 8].get(at).is_some_and(|wanted| wanted != byte) {
-                return Err(self.damaged("no gzip member begins here"));
-            }
-        }
-        let flags = fixed[3];
-        if flags & EXTRA != 0 {
-            let length = u16::from_le_bytes([self.raw_byte()?, self.raw_byte()?]);
-            for _ in 0..length {
-                self.raw_byte()?;
-            }
-        }
-        for _ in 0..(flags & NAME).count_ones() + (flags & COMMENT).count_ones() {
-            let mut length = 0;
-            while self.raw_byte()? != 0 {
-                length += 1;
-                if length > GZIP_HEADER_BYTES_MAX {
-                    return Err(self.damaged("its gzip header has no end"));
-                }
-            }
-        }
-        if flags & HEADER_CRC != 0 {
-            self.raw_byte()?;
-            self.raw_byte()?;
-        }
-        Ok(())
-    }
-
-    fn damaged(&self, what: &'static str) -> ArchiveError {
-        ArchiveError::Damaged { path: self.path.clone(), offset: self.member, what }
-    }
-
-    fn raw(&mut self) -> Result<&[u8], ArchiveError> {
-        fill_raw(&mut self.input, &self.path)
-    }
-
-    fn raw_consume(&mut self, count: usize) {
-        self.input.consume(count);
-        self.offset += count as u64;
-    }
-
-    fn raw_byte(&mut self) -> Result<u8, ArchiveError> {
-        match self.raw()?.first().copied() {
-            Some(byte) => {
-                self.raw_consume(1);
-                Ok(byte)
-            }
-            None => Err(ArchiveError::Truncated { path: self.path.clone(), offset: self.member }),
+        match &mut self.decoder {
+            Some(decoder) => decoder.start = (decoder.start + count).min(decoder.end),
+            None => self.source.consume(count),
         }
     }
 }
 
-fn fill_raw<'a, R: Read>(
-    input: &'a mut BufReader<R>,
-    path: &Path,
-) -> Result<&'a [u8], ArchiveError> {
-    // Asked for twice, because the borrow of a retried `fill_buf` may not outlive the loop.
-    while input.buffer().is_empty() {
-        match input.fill_buf() {
-            Ok(_) => break,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(ArchiveError::io(path)(error)),
+impl Decoder {
+    /// One step of decompression; what the output buffer still holds moves to its front.
+    fn step<R: Read>(&mut self, source: &mut Source<R>) -> Result<(), ArchiveError> {
+        self.out.copy_within(self.start..self.end, 0);
+        (self.start, self.end) = (0, self.end - self.start);
+        let input = source.want(1)?;
+        let at_end = input.is_empty();
+        let out = &mut self.out[self.end..];
+        let step = match &mut self.method {
+            Method::Gzip(inflater) => inflater.step(input, out),
+            Method::Zstd(decompressor) => decompressor.step(input, out),
+        };
+        let Step { taken, made, ended } = step.map_err(|what| source.damaged(what))?;
+        source.consume(taken);
+        self.end += made;
+        self.ended = ended;
+        if taken == 0 && made == 0 && !ended {
+            let idle = "its data goes on without end";
+            return Err(if at_end { source.truncated() } else { source.damaged(idle) });
         }
+        self.made += made as u64;
+        let taken = source.offset() - source.member();
+        if self.made > self.free_bytes && self.made / EXPANSION_MAX > taken {
+            let (path, offset) = (source.path().to_path_buf(), source.member());
+            let (what, bytes_max) = ("unpacked data", self.free_bytes);
+            return Err(ArchiveError::TooLarge { path, offset, what, bytes_max });
+        }
+        Ok(())
     }
-    Ok(input.buffer())
 }

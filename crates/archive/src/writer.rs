@@ -3,9 +3,9 @@
 //! What lives here: the records' header and digests, the files' names and rotation, and what happens
 //! when the disk refuses. What does not: when to sync, and what to write; the crawler decides both.
 //!
-//! **Invariant.** Between two calls a file consists of whole gzip members, one a record, the first a
-//! `warcinfo`. A record that was acknowledged is in the file; one that was refused is not, not even in
-//! part. Names are never used twice.
+//! **Invariant.** Between two calls a file consists of whole members (of gzip, or frames of zstd), one a
+//! record, the first a `warcinfo`. A record that was acknowledged is in the file; one that was refused is not,
+//! not even in part. Names are never used twice.
 //!
 //! Reference: ISO 28500:2017 (WARC 1.1); `docs/formats/archive.md` for what Crivello writes.
 
@@ -13,9 +13,11 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::compression::{Packer, WRITTEN};
 use crate::disk::{Disk, System};
-use crate::gzip::Gzip;
-use crate::{ArchiveError, CdxLine, Kind, Limits, Location, cdx, date, digest, fields, http};
+use crate::{
+    ArchiveError, CdxLine, Compression, Kind, Limits, Location, cdx, date, digest, fields, http,
+};
 
 /// How to write.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,14 +26,14 @@ pub struct WriterOptions {
     pub software: String,
     /// A file that has reached this size is finished and the next one begun.
     pub file_bytes_max: u64,
-    /// 0 (store) to 9 (smallest).
-    pub gzip_level: u32,
+    /// How each record is compressed.
+    pub compression: Compression,
 }
 
 impl Default for WriterOptions {
     fn default() -> Self {
         let software = concat!("crivello/", env!("CARGO_PKG_VERSION")).to_owned();
-        Self { software, file_bytes_max: 1 << 30, gzip_level: 1 }
+        Self { software, file_bytes_max: 1 << 30, compression: Compression::Gzip { level: 1 } }
     }
 }
 
@@ -89,7 +91,7 @@ struct Appender<D> {
     disk: D,
     dir: PathBuf,
     options: WriterOptions,
-    gzip: Gzip,
+    packer: Packer,
     current: Option<Current>,
 }
 
@@ -112,8 +114,8 @@ struct Current {
 impl<D: Disk> Appender<D> {
     fn create(disk: D, dir: &Path, options: WriterOptions) -> Result<Self, ArchiveError> {
         fs::create_dir_all(dir).map_err(ArchiveError::io(dir))?;
-        let gzip = Gzip::new(options.gzip_level);
-        Ok(Self { disk, dir: dir.to_path_buf(), options, gzip, current: None })
+        let packer = Packer::new(options.compression);
+        Ok(Self { disk, dir: dir.to_path_buf(), options, packer, current: None })
     }
 
     fn write(&mut self, draft: &Draft<'_>) -> Result<Location, ArchiveError> {
@@ -123,7 +125,7 @@ impl<D: Disk> Appender<D> {
         }
         let current = match &mut self.current {
             Some(current) => current,
-            none => none.insert(begin(&mut self.disk, &self.dir)?),
+            none => none.insert(begin(&mut self.disk, &self.dir, self.options.compression)?),
         };
         if current.length == 0 {
             let filename = current.name.clone();
@@ -145,10 +147,10 @@ impl<D: Disk> Appender<D> {
                 payload_offset: 0,
             };
             current.warcinfo.clear();
-            let (id, _) = current.append(&mut self.disk, &mut self.gzip, &warcinfo)?;
+            let (id, _) = current.append(&mut self.disk, &mut self.packer, &warcinfo)?;
             current.warcinfo = id;
         }
-        let (_, location) = current.append(&mut self.disk, &mut self.gzip, draft)?;
+        let (_, location) = current.append(&mut self.disk, &mut self.packer, draft)?;
         Ok(location)
     }
 
@@ -184,24 +186,33 @@ impl Current {
     fn append(
         &mut self,
         disk: &mut impl Disk,
-        gzip: &mut Gzip,
+        packer: &mut Packer,
         draft: &Draft<'_>,
     ) -> Result<(String, Location), ArchiveError> {
         self.mend(disk)?;
-        let block_digest = digest::sha1(draft.block);
         let payload_offset =
             http::payload_offset(&draft.kind, Some(draft.content_type), draft.block);
-        let payload_digest = match (own_payload_digest(draft), &draft.kind) {
-            (Some(digest), _) => Some(digest.to_owned()),
-            (None, Kind::Revisit) => None,
-            (None, _) if payload_offset == 0 => Some(block_digest.clone()),
-            (None, _) => Some(digest::sha1(&draft.block[payload_offset..])),
+        let own = own_payload_digest(draft);
+        let (block_digest, payload_digest) = match own {
+            Some(digest) => (digest::sha1(draft.block), Some(digest.to_owned())),
+            None if draft.kind == Kind::Revisit => (digest::sha1(draft.block), None),
+            None if payload_offset == 0 => {
+                let digest = digest::sha1(draft.block);
+                (digest.clone(), Some(digest))
+            }
+            None => {
+                let (block, payload) = digest::sha1_twice(draft.block, payload_offset);
+                (block, Some(payload))
+            }
         };
         let id = self.id(draft, &block_digest);
-        let agreed = draft.payload_offset == payload_offset && own_payload_digest(draft).is_none();
+        let agreed = draft.payload_offset == payload_offset && own.is_none();
         let written = payload_digest.as_deref().filter(|_| agreed);
-        let header = self.header(draft, &id, &block_digest, written);
-        let member = gzip.member(&[header.as_bytes(), draft.block, b"\r\n\r\n"]);
+        let record = packer.begin();
+        self.header(record, draft, &id, &block_digest, written);
+        record.extend_from_slice(draft.block);
+        record.extend_from_slice(b"\r\n\r\n");
+        let member = packer.member();
         if let Err(source) = disk.append_all(&mut self.file, member) {
             self.torn = true;
             // If even this fails, the next call tries it again.
@@ -240,12 +251,18 @@ impl Current {
         ArchiveError::Write { path: self.path.clone(), offset: self.length, source }
     }
 
-    fn header(&self, draft: &Draft<'_>, id: &str, block: &str, payload: Option<&str>) -> String {
-        let mut header = String::with_capacity(512);
-        header.push_str("WARC/1.1\r\n");
+    fn header(
+        &self,
+        out: &mut Vec<u8>,
+        draft: &Draft<'_>,
+        id: &str,
+        block: &str,
+        payload: Option<&str>,
+    ) {
+        out.extend_from_slice(b"WARC/1.1\r\n");
         let mut put = |name: &str, value: &str| {
             for part in [name, ": ", value, "\r\n"] {
-                header.push_str(part);
+                out.extend_from_slice(part.as_bytes());
             }
         };
         put("WARC-Type", draft.kind.name());
@@ -266,8 +283,7 @@ impl Current {
         }
         put("Content-Type", draft.content_type);
         put("Content-Length", &draft.block.len().to_string());
-        header.push_str("\r\n");
-        header
+        out.extend_from_slice(b"\r\n");
     }
 
     /// A UUID (RFC 9562, version 8) made of what the record is and where it stands: unique in the archive,
@@ -305,7 +321,11 @@ fn own_payload_digest<'a>(draft: &Draft<'a>) -> Option<&'a str> {
 }
 
 /// The file with the next free number.
-fn begin(disk: &mut impl Disk, dir: &Path) -> Result<Current, ArchiveError> {
+fn begin(
+    disk: &mut impl Disk,
+    dir: &Path,
+    compression: Compression,
+) -> Result<Current, ArchiveError> {
     let mut last = 0;
     for entry in fs::read_dir(dir).map_err(ArchiveError::io(dir))? {
         let entry = entry.map_err(ArchiveError::io(dir))?;
@@ -313,7 +333,7 @@ fn begin(disk: &mut impl Disk, dir: &Path) -> Result<Current, ArchiveError> {
     }
     loop {
         last += 1;
-        let name = format!("crivello-{last:05}.warc.gz");
+        let name = format!("crivello-{last:05}{}", compression.ending());
         let path = dir.join(&name);
         match disk.create(&path) {
             Ok(file) => {
@@ -337,7 +357,8 @@ fn begin(disk: &mut impl Disk, dir: &Path) -> Result<Current, ArchiveError> {
 
 /// The number in the name of a file that a writer made.
 pub(crate) fn number_of(name: &str) -> Option<u64> {
-    let number = name.strip_prefix("crivello-")?.strip_suffix(".warc.gz")?;
+    let name = name.strip_prefix("crivello-")?;
+    let number = WRITTEN.iter().find_map(|ending| name.strip_suffix(ending))?;
     let digits = number.len() >= 5 && number.bytes().all(|byte| byte.is_ascii_digit());
     if digits { number.parse().ok() } else { None }
 }

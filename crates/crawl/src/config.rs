@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
+use archive::Compression;
 use serde::{Deserialize, Serialize};
 use sieve::{Plan, SieveKind};
 
@@ -222,8 +223,23 @@ pub struct Config {
     pub store: bool,
     /// Size at which the archive begins its next file, in bytes.
     pub archive_file_bytes_max: u64,
-    /// Effort of the archive's compression, from 1 (fast) to 9 (small).
+    /// How the archive is compressed. Files of both kinds may stand side by side.
+    pub archive_compression: ArchiveCompression,
+    /// Effort of the compression with gzip, from 1 (fast) to 9 (small).
     pub gzip_level: u32,
+    /// Effort of the compression with zstd, from 1 (fast) to 19 (small).
+    pub zstd_level: i32,
+}
+
+/// How the archive is compressed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ArchiveCompression {
+    /// With gzip, which every tool for WARC files reads.
+    #[default]
+    Gzip,
+    /// With zstd, which takes less time and less room, but which fewer tools read.
+    Zstd,
 }
 
 /// Which links are followed.
@@ -422,12 +438,22 @@ impl Default for Config {
             metrics: String::new(),
             store: true,
             archive_file_bytes_max: 1 << 30,
+            archive_compression: ArchiveCompression::default(),
             gzip_level: 1,
+            zstd_level: 1,
         }
     }
 }
 
 impl Config {
+    /// How the archive is to be compressed, and with what effort.
+    pub fn compression(&self) -> Compression {
+        match self.archive_compression {
+            ArchiveCompression::Gzip => Compression::Gzip { level: self.gzip_level },
+            ArchiveCompression::Zstd => Compression::Zstd { level: self.zstd_level },
+        }
+    }
+
     /// Whether every value can be obeyed; the first that cannot is named.
     pub fn check(&self) -> Result<(), CrawlError> {
         let wrong = |key, why: &str| Err(CrawlError::Config { key, why: why.to_owned() });
@@ -489,6 +515,9 @@ impl Config {
         }
         if !(1..=9).contains(&self.gzip_level) {
             return wrong("gzip_level", "it must be between 1 and 9");
+        }
+        if !(1..=19).contains(&self.zstd_level) {
+            return wrong("zstd_level", "it must be between 1 and 19");
         }
         Ok(())
     }

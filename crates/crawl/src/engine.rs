@@ -458,7 +458,7 @@ fn store(dirs: &Dirs, config: &Config, logs: &VisitLogs) -> Result<Option<Store>
     let options = WriterOptions {
         software: config.user_agent.clone(),
         file_bytes_max: config.archive_file_bytes_max,
-        gzip_level: config.gzip_level,
+        compression: config.compression(),
     };
     let archive = WarcWriter::create(&dirs.archive, options)?;
     Ok(Some(Store { archive, log: logs.writer() }))

@@ -55,7 +55,8 @@ pub use answer::{RobotsSaying, explain_robots};
 pub use assignment::{AgentId, Assignment, Modulo, Rendezvous};
 pub use clock::{Clock, SystemClock};
 pub use config::{
-    AssignmentKind, Config, HostAuth, Order, PolitenessKind, Recrawl, Scope, Weights,
+    ArchiveCompression, AssignmentKind, Config, HostAuth, Order, PolitenessKind, Recrawl, Scope,
+    Weights,
 };
 pub use engine::{Dirs, run};
 pub use error::CrawlError;

@@ -4,10 +4,14 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
-use archive::{Archive, CdxLine, Kind, Location, WarcWriter, WriterOptions, date_text, surt};
+use archive::{
+    Archive, CdxLine, Compression, Kind, Location, WarcWriter, WriterOptions, date_text, surt,
+};
 use proptest::prelude::*;
 
-use crate::drafts::{DATE_S, Owned, of_every_kind, read_folder, resource, response, write_all};
+use crate::drafts::{
+    DATE_S, Owned, of_every_kind, read_folder, resource, response, with, write_all,
+};
 
 const FILE: &str = "crivello-00001.warc.gz";
 const CDXJ: &str = "crivello-00001.warc.gz.cdxj";
@@ -241,7 +245,7 @@ fn another_file_in_its_place_is_indexed_anew() {
     let (dir, other) = (tempfile::tempdir().expect("one"), tempfile::tempdir().expect("two"));
     let drafts: Vec<_> = (0..9).map(|n| resource(&format!("http://a.example/{n}"), "x")).collect();
     // Stored, not compressed: texts of one length give files of one length.
-    let options = WriterOptions { gzip_level: 0, ..WriterOptions::default() };
+    let options = with(Compression::Gzip { level: 0 });
     write_all(dir.path(), options.clone(), &drafts[..4]);
     let length = |dir: &Path| fs::metadata(dir.join(FILE)).expect("there").len();
     for count in [2, 4, 5, 9] {

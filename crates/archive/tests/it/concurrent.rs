@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-use archive::{Archive, ArchiveError, WarcWriter, WriterOptions};
+use archive::{Archive, ArchiveError, Compression, WarcWriter, WriterOptions};
 
 use crate::drafts::{Owned, resource};
 
@@ -22,8 +22,11 @@ fn readers_see_whole_records_while_the_writer_appends() {
     let dir = tempfile::tempdir().expect("a folder");
     let written = AtomicUsize::new(0);
     let done = AtomicBool::new(false);
-    let options =
-        WriterOptions { file_bytes_max: 40_000, gzip_level: 0, ..WriterOptions::default() };
+    let options = WriterOptions {
+        file_bytes_max: 40_000,
+        compression: Compression::Gzip { level: 0 },
+        ..WriterOptions::default()
+    };
     let mut writer = WarcWriter::create(dir.path(), options).expect("a writer");
     let read = || {
         let before = written.load(Ordering::Acquire);

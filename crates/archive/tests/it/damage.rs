@@ -5,23 +5,23 @@ use std::io::Cursor;
 use std::path::Path;
 
 use archive::{
-    Archive, ArchiveError, Limits, Location, Record, Repair, WarcReader, WarcWriter, WriterOptions,
-    repair, repair_from,
+    Archive, ArchiveError, Compression, Limits, Location, Record, Repair, WarcReader, WarcWriter,
+    WriterOptions, repair, repair_from,
 };
 
 use crate::drafts::{
-    Owned, drain, names, of_every_kind, read_all, read_folder, resource, write_all,
+    BOTH, Owned, drain, first_file, names, of_every_kind, read_all, read_folder, resource, with,
+    write_all,
 };
 
-const FILE: &str = "crivello-00001.warc.gz";
-
 /// A small WARC file with one record of every kind.
-fn small() -> (Vec<u8>, Vec<Record>) {
+fn small(compression: Compression) -> (Vec<u8>, Vec<Record>) {
     let dir = tempfile::tempdir().expect("a folder");
-    write_all(dir.path(), WriterOptions::default(), &of_every_kind());
-    let (records, errors) = read_all(&dir.path().join(FILE), &Limits::default());
+    write_all(dir.path(), with(compression), &of_every_kind());
+    let path = dir.path().join(first_file(compression));
+    let (records, errors) = read_all(&path, &Limits::default());
     assert!(errors.is_empty(), "{errors:?}");
-    (fs::read(dir.path().join(FILE)).expect("read"), records)
+    (fs::read(path).expect("read"), records)
 }
 
 /// The end of each record in the file.
@@ -31,56 +31,62 @@ fn ends(records: &[Record]) -> Vec<u64> {
 
 #[test]
 fn cut_anywhere_a_file_is_repaired_to_its_last_whole_record() {
-    let (bytes, records) = small();
-    let ends = ends(&records);
-    assert_eq!(ends.last(), Some(&(bytes.len() as u64)), "records lie side by side");
-    let dir = tempfile::tempdir().expect("a folder");
-    let path = dir.path().join(FILE);
-    for cut in 0..=bytes.len() {
-        fs::write(&path, &bytes[..cut]).expect("written");
-        let whole = ends.iter().filter(|&&end| end <= cut as u64).count();
-        let kept_bytes = whole.checked_sub(1).map_or(0, |last| ends[last]);
-        let repairs = repair(dir.path()).expect("repaired");
-        let cut_bytes = cut as u64 - kept_bytes;
-        if cut_bytes == 0 && cut > 0 {
-            assert!(repairs.is_empty(), "cut at {cut}: {repairs:?}");
-        } else {
-            let file = FILE.to_owned();
-            assert_eq!(repairs, [Repair { file, kept_bytes, cut_bytes }], "cut at {cut}");
+    for compression in BOTH {
+        let file_name = first_file(compression);
+        let (bytes, records) = small(compression);
+        let ends = ends(&records);
+        assert_eq!(ends.last(), Some(&(bytes.len() as u64)), "records lie side by side");
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join(file_name);
+        for cut in 0..=bytes.len() {
+            fs::write(&path, &bytes[..cut]).expect("written");
+            let whole = ends.iter().filter(|&&end| end <= cut as u64).count();
+            let kept_bytes = whole.checked_sub(1).map_or(0, |last| ends[last]);
+            let repairs = repair(dir.path()).expect("repaired");
+            let cut_bytes = cut as u64 - kept_bytes;
+            if cut_bytes == 0 && cut > 0 {
+                assert!(repairs.is_empty(), "cut at {cut}: {repairs:?}");
+            } else {
+                let file = file_name.to_owned();
+                assert_eq!(repairs, [Repair { file, kept_bytes, cut_bytes }], "cut at {cut}");
+            }
+            assert_eq!(path.exists(), kept_bytes > 0, "cut at {cut}");
+            assert_eq!(read_folder(dir.path()), records[..whole], "cut at {cut}");
+            assert_eq!(repair(dir.path()).expect("repaired"), [], "a second time, cut at {cut}");
         }
-        assert_eq!(path.exists(), kept_bytes > 0, "cut at {cut}");
-        assert_eq!(read_folder(dir.path()), records[..whole], "cut at {cut}");
-        assert_eq!(repair(dir.path()).expect("repaired"), [], "a second time, cut at {cut}");
     }
 }
 
 /// Whichever record is known to be whole, the repair is the same, and so is what is read from there on.
 #[test]
 fn a_repair_from_a_whole_record_on_is_the_same() {
-    let (bytes, records) = small();
-    let dir = tempfile::tempdir().expect("a folder");
-    let path = dir.path().join(FILE);
-    for cut in 0..=bytes.len() {
-        fs::write(&path, &bytes[..cut]).expect("written");
-        let expected = repair(dir.path()).expect("repaired");
-        let whole = ends(&records).iter().filter(|&&end| end <= cut as u64).count();
-        for (number, record) in records[..whole].iter().enumerate() {
-            let from = record.location.offset;
+    for (compression, step) in BOTH.into_iter().zip([1, 5]) {
+        let file_name = first_file(compression);
+        let (bytes, records) = small(compression);
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join(file_name);
+        for cut in (0..=bytes.len()).step_by(step) {
             fs::write(&path, &bytes[..cut]).expect("written");
-            let repaired = repair_from(dir.path(), &|_| from).expect("repaired");
-            assert_eq!(repaired, expected, "cut at {cut}, from {from}");
-            let archive = Archive::open(dir.path()).expect("listed");
-            let read = archive.records_from(FILE, from).expect("it is there");
-            let read: Vec<_> = read.map(|record| record.expect("a record")).collect();
-            assert_eq!(read, records[number..whole], "cut at {cut}, from {from}");
+            let expected = repair(dir.path()).expect("repaired");
+            let whole = ends(&records).iter().filter(|&&end| end <= cut as u64).count();
+            for (number, record) in records[..whole].iter().enumerate() {
+                let from = record.location.offset;
+                fs::write(&path, &bytes[..cut]).expect("written");
+                let repaired = repair_from(dir.path(), &|_| from).expect("repaired");
+                assert_eq!(repaired, expected, "cut at {cut}, from {from}");
+                let archive = Archive::open(dir.path()).expect("listed");
+                let read = archive.records_from(file_name, from).expect("it is there");
+                let read: Vec<_> = read.map(|record| record.expect("a record")).collect();
+                assert_eq!(read, records[number..whole], "cut at {cut}, from {from}");
+            }
         }
+        assert!(Archive::open(dir.path()).expect("listed").records_from("../x", 0).is_err());
     }
-    assert!(Archive::open(dir.path()).expect("listed").records_from("../x", 0).is_err());
 }
 
 #[test]
 fn the_records_of_one_file_end_with_it() {
-    let (bytes, records) = small();
+    let (bytes, records) = small(BOTH[0]);
     let dir = tempfile::tempdir().expect("a folder");
     for name in ["a.warc.gz", "b.warc.gz", "c.warc.gz"] {
         fs::write(dir.path().join(name), &bytes).expect("written");
@@ -96,70 +102,80 @@ fn the_records_of_one_file_end_with_it() {
 
 #[test]
 fn after_a_repair_writing_goes_on() {
-    let (bytes, records) = small();
-    let ends = ends(&records);
-    // One place in each part of a member, for each record: header, data, trailer, border.
-    let starts = records.iter().map(|record| record.location.offset);
-    for cut in starts.zip(&ends).flat_map(|(start, &end)| [start + 4, start + 60, end - 4, end]) {
-        let dir = tempfile::tempdir().expect("a folder");
-        let file = &bytes[..usize::try_from(cut).expect("small")];
-        fs::write(dir.path().join(FILE), file).expect("written");
-        repair(dir.path()).expect("repaired");
-        let new = resource("http://new.example/", "new");
-        write_all(dir.path(), WriterOptions::default(), std::slice::from_ref(&new));
-        let mut expected = records.clone();
-        expected.truncate(ends.iter().filter(|&&end| end <= cut).count());
-        let got = read_folder(dir.path());
-        assert_eq!(got[..expected.len()], expected, "cut at {cut}");
-        assert_eq!(got.len(), expected.len() + 2, "cut at {cut}");
-        assert!(new.is(got.last().expect("the new one")), "cut at {cut}");
-        let archive = Archive::open(dir.path()).expect("listed");
-        assert_eq!(archive.captures("http://new.example/").expect("looked up").len(), 1);
+    for compression in BOTH {
+        let file_name = first_file(compression);
+        let (bytes, records) = small(compression);
+        let ends = ends(&records);
+        // One place in each part of a member, for each record: header, data, trailer, border.
+        let starts = records.iter().map(|record| record.location.offset);
+        for cut in starts.zip(&ends).flat_map(|(start, &end)| [start + 4, start + 60, end - 4, end])
+        {
+            let dir = tempfile::tempdir().expect("a folder");
+            let file = &bytes[..usize::try_from(cut).expect("small")];
+            fs::write(dir.path().join(file_name), file).expect("written");
+            repair(dir.path()).expect("repaired");
+            let new = resource("http://new.example/", "new");
+            write_all(dir.path(), with(compression), std::slice::from_ref(&new));
+            let mut expected = records.clone();
+            expected.truncate(ends.iter().filter(|&&end| end <= cut).count());
+            let got = read_folder(dir.path());
+            assert_eq!(got[..expected.len()], expected, "cut at {cut}");
+            assert_eq!(got.len(), expected.len() + 2, "cut at {cut}");
+            assert!(new.is(got.last().expect("the new one")), "cut at {cut}");
+            let archive = Archive::open(dir.path()).expect("listed");
+            assert_eq!(archive.captures("http://new.example/").expect("looked up").len(), 1);
+        }
     }
 }
 
 #[test]
 fn a_writer_killed_between_records_leaves_a_file_that_needs_no_repair() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let mut writer = WarcWriter::create(dir.path(), WriterOptions::default()).expect("a writer");
-    for draft in of_every_kind() {
-        draft.write(&mut writer).expect("written");
+    for compression in BOTH {
+        let file_name = first_file(compression);
+        let dir = tempfile::tempdir().expect("a folder");
+        let mut writer = WarcWriter::create(dir.path(), with(compression)).expect("a writer");
+        for draft in of_every_kind() {
+            draft.write(&mut writer).expect("written");
+        }
+        drop(writer);
+        assert_eq!(names(dir.path()), [file_name]);
+        assert_eq!(repair(dir.path()).expect("repaired"), []);
+        assert_eq!(read_folder(dir.path()).len(), 6);
     }
-    drop(writer);
-    assert_eq!(names(dir.path()), [FILE]);
-    assert_eq!(repair(dir.path()).expect("repaired"), []);
-    assert_eq!(read_folder(dir.path()).len(), 6);
 }
 
 #[test]
 fn zeros_at_the_end_are_cut_but_other_damage_is_left() {
-    let (bytes, records) = small();
-    let dir = tempfile::tempdir().expect("a folder");
-    let path = dir.path().join(FILE);
-    let write = |tail: &[u8]| fs::write(&path, [&bytes, tail].concat()).expect("written");
-    write(&[0; 5000]);
-    let cut_bytes = 5000;
-    let kept_bytes = bytes.len() as u64;
-    let expected = [Repair { file: FILE.to_owned(), kept_bytes, cut_bytes }];
-    assert_eq!(repair(dir.path()).expect("repaired"), expected);
-    assert_eq!(fs::read(&path).expect("read"), bytes);
+    for compression in BOTH {
+        let file_name = first_file(compression);
+        let (bytes, records) = small(compression);
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join(file_name);
+        let write = |tail: &[u8]| fs::write(&path, [&bytes, tail].concat()).expect("written");
+        write(&[0; 5000]);
+        let cut_bytes = 5000;
+        let kept_bytes = bytes.len() as u64;
+        let expected = [Repair { file: file_name.to_owned(), kept_bytes, cut_bytes }];
+        assert_eq!(repair(dir.path()).expect("repaired"), expected);
+        assert_eq!(fs::read(&path).expect("read"), bytes);
 
-    write(b"\0\0\0x");
-    assert_eq!(repair(dir.path()).expect("nothing"), []);
-    assert_eq!(fs::read(&path).expect("read").len(), bytes.len() + 4);
+        write(b"\0\0\0x");
+        assert_eq!(repair(dir.path()).expect("nothing"), []);
+        assert_eq!(fs::read(&path).expect("read").len(), bytes.len() + 4);
 
-    // Damage in the middle: what follows may be worth something.
-    let mut damaged = bytes.clone();
-    let middle = usize::try_from(records[2].location.offset).expect("small") + 40;
-    damaged[middle] ^= 1;
-    fs::write(&path, &damaged).expect("written");
-    assert_eq!(repair(dir.path()).expect("nothing"), []);
-    assert_eq!(fs::read(&path).expect("read"), damaged);
+        // Damage in the middle: what follows may be worth something.
+        let mut damaged = bytes.clone();
+        let middle = usize::try_from(records[2].location.offset).expect("small") + 40;
+        damaged[middle] ^= 1;
+        fs::write(&path, &damaged).expect("written");
+        assert_eq!(repair(dir.path()).expect("nothing"), []);
+        assert_eq!(fs::read(&path).expect("read"), damaged);
+    }
 }
 
 #[test]
 fn files_of_others_are_not_touched() {
-    let (bytes, _) = small();
+    let (bytes, _) = small(BOTH[0]);
     let dir = tempfile::tempdir().expect("a folder");
     let torn = &bytes[..bytes.len() - 9];
     let foreign =
@@ -178,7 +194,8 @@ fn files_of_others_are_not_touched() {
 /// Reads damaged bytes: the records are the first of the true ones, and if any is missing, an error says
 /// in which file and where.
 fn check_damaged(bytes: Vec<u8>, records: &[Record], what: &str) {
-    let path = Path::new("/folder").join(FILE);
+    let file_name = &records[0].location.file;
+    let path = Path::new("/folder").join(file_name);
     let opened = WarcReader::over(Cursor::new(bytes), &path, 0, Limits::default());
     let (got, errors) = match opened {
         Ok(mut reader) => drain(&mut reader),
@@ -188,42 +205,47 @@ fn check_damaged(bytes: Vec<u8>, records: &[Record], what: &str) {
     if got.len() < records.len() {
         let error = errors.first().unwrap_or_else(|| panic!("{what}: records vanish"));
         assert_eq!(error.offset(), Some(records[got.len()].location.offset), "{what}: {error}");
-        assert!(error.to_string().contains(FILE), "{what}: {error}");
+        assert!(error.to_string().contains(file_name), "{what}: {error}");
     }
 }
 
-/// Each member carries the CRC-32 of its bytes, so a flip either falls on a byte that means nothing (time,
-/// system) or is told. Here for every single bit, and for every byte turned over.
+/// Each member carries a checksum of its bytes, so a flip either falls on a bit that means nothing (gzip's
+/// time and system, zstd's unused bit) or is told. Here for every single bit, and for every byte turned over.
 #[test]
 fn whatever_byte_is_flipped_no_wrong_record_comes_out() {
-    let (bytes, records) = small();
-    for at in 0..bytes.len() {
-        for mask in [1, 2, 4, 8, 16, 32, 64, 128, 255] {
-            let mut damaged = bytes.clone();
-            damaged[at] ^= mask;
-            check_damaged(damaged, &records, &format!("byte {at} ^ {mask}"));
+    for compression in BOTH {
+        let (bytes, records) = small(compression);
+        for at in 0..bytes.len() {
+            for mask in [1, 2, 4, 8, 16, 32, 64, 128, 255] {
+                let mut damaged = bytes.clone();
+                damaged[at] ^= mask;
+                check_damaged(damaged, &records, &format!("byte {at} ^ {mask}"));
+            }
         }
     }
 }
 
 #[test]
 fn cut_anywhere_the_reader_tells_where() {
-    let (bytes, records) = small();
-    let ends = ends(&records);
-    for cut in 0..bytes.len() {
-        let whole = ends.iter().filter(|&&end| end <= cut as u64).count();
-        let path = Path::new(FILE);
-        let input = Cursor::new(bytes[..cut].to_vec());
-        let mut reader = WarcReader::over(input, path, 0, Limits::default()).expect("opened");
-        let (got, errors) = drain(&mut reader);
-        assert_eq!(got, records[..whole], "cut at {cut}");
-        let border = cut == 0 || ends.contains(&(cut as u64));
-        match errors.as_slice() {
-            [] => assert!(border, "cut at {cut} is not told"),
-            [ArchiveError::Truncated { offset, .. }] => {
-                assert_eq!(*offset, whole.checked_sub(1).map_or(0, |last| ends[last]));
+    for compression in BOTH {
+        let file_name = first_file(compression);
+        let (bytes, records) = small(compression);
+        let ends = ends(&records);
+        for cut in 0..bytes.len() {
+            let whole = ends.iter().filter(|&&end| end <= cut as u64).count();
+            let path = Path::new(file_name);
+            let input = Cursor::new(bytes[..cut].to_vec());
+            let mut reader = WarcReader::over(input, path, 0, Limits::default()).expect("opened");
+            let (got, errors) = drain(&mut reader);
+            assert_eq!(got, records[..whole], "cut at {cut}");
+            let border = cut == 0 || ends.contains(&(cut as u64));
+            match errors.as_slice() {
+                [] => assert!(border, "cut at {cut} is not told"),
+                [ArchiveError::Truncated { offset, .. }] => {
+                    assert_eq!(*offset, whole.checked_sub(1).map_or(0, |last| ends[last]));
+                }
+                other => panic!("cut at {cut}: {other:?}"),
             }
-            other => panic!("cut at {cut}: {other:?}"),
         }
     }
 }
@@ -268,54 +290,61 @@ fn a_plain_file_with_a_flipped_byte_is_read_to_an_end() {
 /// After damage in one member the folder's reader goes on behind it, where the CDXJ file says.
 #[test]
 fn reading_a_folder_goes_on_behind_the_damage() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let drafts: Vec<_> = (0..6).map(|n| resource(&format!("http://a.example/{n}"), "x")).collect();
-    let options = WriterOptions { file_bytes_max: 1100, ..WriterOptions::default() };
-    let places = write_all(dir.path(), options, &drafts);
-    let hit = &places[1];
-    assert!(places[2].file == hit.file && places[5].file != hit.file, "{places:?}");
-    let path = dir.path().join(&hit.file);
-    let mut bytes = fs::read(&path).expect("read");
-    bytes[usize::try_from(hit.offset).expect("small") + 50] ^= 4;
-    fs::write(&path, bytes).expect("written");
-    let archive = Archive::open(dir.path()).expect("listed");
-    let mut targets = Vec::new();
-    let mut errors = Vec::new();
-    for record in archive.records() {
-        match record {
-            Ok(record) => targets.extend(record.target),
-            Err(error) => errors.push(error),
+    for compression in BOTH {
+        let dir = tempfile::tempdir().expect("a folder");
+        let drafts: Vec<_> =
+            (0..6).map(|n| resource(&format!("http://a.example/{n}"), "x")).collect();
+        let options = WriterOptions { file_bytes_max: 1100, ..with(compression) };
+        let places = write_all(dir.path(), options, &drafts);
+        let hit = &places[1];
+        assert!(places[2].file == hit.file && places[5].file != hit.file, "{places:?}");
+        let path = dir.path().join(&hit.file);
+        let mut bytes = fs::read(&path).expect("read");
+        bytes[usize::try_from(hit.offset).expect("small") + 50] ^= 4;
+        fs::write(&path, bytes).expect("written");
+        let archive = Archive::open(dir.path()).expect("listed");
+        let mut targets = Vec::new();
+        let mut errors = Vec::new();
+        for record in archive.records() {
+            match record {
+                Ok(record) => targets.extend(record.target),
+                Err(error) => errors.push(error),
+            }
         }
+        let expected: Vec<_> = [0, 2, 3, 4, 5].map(|n| format!("http://a.example/{n}")).into();
+        assert_eq!(targets, expected);
+        assert!(
+            matches!(errors.as_slice(), [ArchiveError::Damaged { offset, .. }] if *offset == hit.offset)
+        );
     }
-    let expected: Vec<_> = [0, 2, 3, 4, 5].map(|n| format!("http://a.example/{n}")).into();
-    assert_eq!(targets, expected);
-    assert!(
-        matches!(errors.as_slice(), [ArchiveError::Damaged { offset, .. }] if *offset == hit.offset)
-    );
 }
 
 #[test]
 fn a_place_that_is_none_is_an_error() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let places = write_all(dir.path(), WriterOptions::default(), &of_every_kind());
-    let archive = Archive::open(dir.path()).expect("listed");
-    let good = &places[1];
-    let at = |file: &str, offset, length| Location { file: file.to_owned(), offset, length };
-    for name in ["../x.warc.gz", "/etc/passwd", "", ".", "..", "a/b", "./crivello-00001.warc.gz"] {
-        let error = archive.read(&at(name, 0, 9)).expect_err("outside");
-        assert!(matches!(error, ArchiveError::Outside { .. }), "{name:?}: {error}");
+    for compression in BOTH {
+        let dir = tempfile::tempdir().expect("a folder");
+        let places = write_all(dir.path(), with(compression), &of_every_kind());
+        let archive = Archive::open(dir.path()).expect("listed");
+        let good = &places[1];
+        let at = |file: &str, offset, length| Location { file: file.to_owned(), offset, length };
+        for name in
+            ["../x.warc.gz", "/etc/passwd", "", ".", "..", "a/b", "./crivello-00001.warc.gz"]
+        {
+            let error = archive.read(&at(name, 0, 9)).expect_err("outside");
+            assert!(matches!(error, ArchiveError::Outside { .. }), "{name:?}: {error}");
+        }
+        let wrong = [
+            at(&good.file, good.offset, good.length - 1),
+            at(&good.file, good.offset, 0),
+            at(&good.file, good.offset + 1, good.length),
+            at(&good.file, 1 << 40, good.length),
+            at("absent.warc.gz", good.offset, good.length),
+        ];
+        for place in wrong {
+            assert!(archive.read(&place).is_err(), "{place:?}");
+        }
+        let record = archive.read(good).expect("the good one");
+        let draft: &Owned = &of_every_kind()[1];
+        assert!(draft.is(&record));
     }
-    let wrong = [
-        at(&good.file, good.offset, good.length - 1),
-        at(&good.file, good.offset, 0),
-        at(&good.file, good.offset + 1, good.length),
-        at(&good.file, 1 << 40, good.length),
-        at("absent.warc.gz", good.offset, good.length),
-    ];
-    for place in wrong {
-        assert!(archive.read(&place).is_err(), "{place:?}");
-    }
-    let record = archive.read(good).expect("the good one");
-    let draft: &Owned = &of_every_kind()[1];
-    assert!(draft.is(&record));
 }

@@ -4,12 +4,28 @@ use std::fs;
 use std::path::Path;
 
 use archive::{
-    Archive, ArchiveError, Draft, Kind, Limits, Location, Record, WarcReader, WarcWriter,
-    WriterOptions, http_block, warc_fields,
+    Archive, ArchiveError, Compression, Draft, Kind, Limits, Location, Record, WarcReader,
+    WarcWriter, WriterOptions, http_block, warc_fields,
 };
 
 /// 2023-11-14T22:13:20Z.
 pub(crate) const DATE_S: i64 = 1_700_000_000;
+
+/// Both ways to write.
+pub(crate) const BOTH: [Compression; 2] =
+    [Compression::Gzip { level: 1 }, Compression::Zstd { level: 1 }];
+
+pub(crate) fn with(compression: Compression) -> WriterOptions {
+    WriterOptions { compression, ..WriterOptions::default() }
+}
+
+/// The first file that is written so.
+pub(crate) fn first_file(compression: Compression) -> &'static str {
+    match compression {
+        Compression::Gzip { .. } => "crivello-00001.warc.gz",
+        Compression::Zstd { .. } => "crivello-00001.warc.zst",
+    }
+}
 
 /// A draft that owns what it holds.
 #[derive(Clone, Debug)]

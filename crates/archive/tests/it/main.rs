@@ -11,3 +11,4 @@ mod page;
 mod round_trip;
 mod samples;
 mod warcio;
+mod zstd;

@@ -2,12 +2,14 @@
 
 use std::fs;
 
-use archive::{Archive, ArchiveError, Kind, Limits, WarcWriter, WriterOptions};
+use archive::{Archive, ArchiveError, Compression, Kind, Limits, WarcWriter, WriterOptions};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 
-use crate::drafts::{Owned, names, of_every_kind, read_all, read_folder, resource, write_all};
+use crate::drafts::{
+    BOTH, Owned, first_file, names, of_every_kind, read_all, read_folder, resource, with, write_all,
+};
 
 const FILE: &str = "crivello-00001.warc.gz";
 
@@ -58,6 +60,13 @@ fn block() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
+fn compression() -> impl Strategy<Value = Compression> {
+    prop_oneof![
+        (0..10_u32).prop_map(|level| Compression::Gzip { level }),
+        (1..20_i32).prop_map(|level| Compression::Zstd { level }),
+    ]
+}
+
 fn draft() -> impl Strategy<Value = Owned> {
     let extra = vec(("X-[A-Za-z0-9!#$%&'*+.^_`|~-]{1,20}", value()), 0..4);
     let parts = (kind(), -62_000_000_000..250_000_000_000_i64, option::of(target()));
@@ -80,10 +89,10 @@ proptest! {
     fn everything_written_is_read_back(
         drafts in vec(draft(), 1..8),
         file_bytes_max in 1..4000_u64,
-        gzip_level in 0..10_u32,
+        compression in compression(),
     ) {
         let dir = tempfile::tempdir().expect("a folder");
-        let options = WriterOptions { file_bytes_max, gzip_level, ..WriterOptions::default() };
+        let options = WriterOptions { file_bytes_max, compression, ..WriterOptions::default() };
         let places = write_all(dir.path(), options, &drafts);
         let mut records = read_folder(dir.path());
         // The writer's own come first in each file.
@@ -120,6 +129,33 @@ fn a_full_file_is_followed_by_the_next() {
     assert_eq!(kinds.len(), 3 + 2 + 7);
 }
 
+/// A collection may change over; its files are read as one, and their numbers go on.
+#[test]
+fn files_of_both_kinds_stand_in_one_folder() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let drafts: Vec<_> = (0..8).map(|n| resource(&format!("http://a.example/{n}"), "x")).collect();
+    let mut places = Vec::new();
+    for (two, compression) in drafts.chunks(2).zip(BOTH.into_iter().cycle()) {
+        places.extend(write_all(dir.path(), with(compression), two));
+    }
+    let archive = Archive::open(dir.path()).expect("listed");
+    let expected =
+        [FILE, "crivello-00002.warc.zst", "crivello-00003.warc.gz", "crivello-00004.warc.zst"];
+    assert_eq!(archive.files(), expected);
+    let records = read_folder(dir.path());
+    let targets: Vec<_> = records.iter().filter_map(|record| record.target.as_deref()).collect();
+    assert_eq!(
+        targets,
+        drafts.iter().filter_map(|draft| draft.target.as_deref()).collect::<Vec<_>>()
+    );
+    for (draft, place) in drafts.iter().zip(&places) {
+        assert!(draft.is(&archive.read(place).expect("read by place")), "{place:?}");
+        let target = draft.target.as_deref().expect("it has one");
+        let captures = archive.captures(target).expect("looked up");
+        assert_eq!(captures.iter().map(|line| &line.location).collect::<Vec<_>>(), [place]);
+    }
+}
+
 #[test]
 fn a_writer_without_records_makes_no_file() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -129,23 +165,26 @@ fn a_writer_without_records_makes_no_file() {
 
 #[test]
 fn the_same_crawl_gives_the_same_bytes_and_every_record_another_id() {
-    let bytes = [(); 2].map(|()| {
-        let dir = tempfile::tempdir().expect("a folder");
-        write_all(dir.path(), WriterOptions::default(), &of_every_kind());
-        let (records, errors) = read_all(&dir.path().join(FILE), &Limits::default());
-        assert!(errors.is_empty(), "{errors:?}");
-        let mut ids: Vec<_> = records.iter().map(|record| record.id.as_str()).collect();
-        assert!(ids.iter().all(|id| id.starts_with("urn:uuid:") && id.len() == 45), "{ids:?}");
-        let file = records[0].id.clone();
-        ids.sort_unstable();
-        ids.dedup();
-        assert_eq!(ids.len(), records.len());
-        for record in &records[1..] {
-            assert_eq!(record.header("WARC-Warcinfo-ID"), Some(format!("<{file}>").as_str()));
-        }
-        fs::read(dir.path().join(FILE)).expect("read")
-    });
-    assert_eq!(bytes[0], bytes[1]);
+    for compression in BOTH {
+        let bytes = [(); 2].map(|()| {
+            let dir = tempfile::tempdir().expect("a folder");
+            write_all(dir.path(), with(compression), &of_every_kind());
+            let (records, errors) =
+                read_all(&dir.path().join(first_file(compression)), &Limits::default());
+            assert!(errors.is_empty(), "{errors:?}");
+            let mut ids: Vec<_> = records.iter().map(|record| record.id.as_str()).collect();
+            assert!(ids.iter().all(|id| id.starts_with("urn:uuid:") && id.len() == 45), "{ids:?}");
+            let file = records[0].id.clone();
+            ids.sort_unstable();
+            ids.dedup();
+            assert_eq!(ids.len(), records.len());
+            for record in &records[1..] {
+                assert_eq!(record.header("WARC-Warcinfo-ID"), Some(format!("<{file}>").as_str()));
+            }
+            fs::read(dir.path().join(first_file(compression))).expect("read")
+        });
+        assert_eq!(bytes[0], bytes[1]);
+    }
 }
 
 #[test]

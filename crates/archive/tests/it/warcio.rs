@@ -1,12 +1,13 @@
 //! What we write, judged by the tool of the trade: `warcio`, from `WARCIO` or the path.
 
 use std::env;
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use archive::WriterOptions;
+use archive::{Compression, WriterOptions};
 
-use crate::drafts::{of_every_kind, resource, response, write_all};
+use crate::drafts::{first_file, of_every_kind, resource, response, with, write_all};
 
 fn warcio(args: &[&str], file: &Path) -> (bool, String) {
     let tool = env::var_os("WARCIO").unwrap_or_else(|| "warcio".into());
@@ -23,9 +24,9 @@ fn needs_warcio_every_record_kind_passes_its_check() {
     let mut drafts = of_every_kind();
     drafts.push(response("http://empty.example/", b""));
     drafts.push(resource("http://big.example/", &"large ".repeat(100_000)));
-    for gzip_level in [0, 1, 9] {
-        let folder = dir.path().join(gzip_level.to_string());
-        write_all(&folder, WriterOptions { gzip_level, ..WriterOptions::default() }, &drafts);
+    for level in [0, 1, 9] {
+        let folder = dir.path().join(level.to_string());
+        write_all(&folder, with(Compression::Gzip { level }), &drafts);
         let file = folder.join("crivello-00001.warc.gz");
         let (passed, text) = warcio(&["check", "-v"], &file);
         assert!(passed, "{text}");
@@ -35,6 +36,28 @@ fn needs_warcio_every_record_kind_passes_its_check() {
             assert!(count(kind) > 0, "no {kind} in {text}");
         }
         assert_eq!(count("fail"), 0, "{text}");
+    }
+}
+
+/// It reads no zstd, so it is given what our frames hold, unpacked by zstd itself.
+#[test]
+fn needs_warcio_records_out_of_zstd_frames_pass_its_check() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let mut drafts = of_every_kind();
+    drafts.push(resource("http://big.example/", &"large ".repeat(100_000)));
+    for level in [1, 3, 19] {
+        let (folder, compression) =
+            (dir.path().join(level.to_string()), Compression::Zstd { level });
+        write_all(&folder, with(compression), &drafts);
+        let packed = fs::read(folder.join(first_file(compression))).expect("read");
+        let mut plain = Vec::with_capacity(2 << 20);
+        zstd_safe::decompress(&mut plain, &packed).expect("every frame is whole");
+        let file = folder.join("plain.warc");
+        fs::write(&file, plain).expect("written");
+        let (passed, text) = warcio(&["check", "-v"], &file);
+        assert!(passed, "{text}");
+        let count = |what: &str| text.lines().filter(|line| line.contains(what)).count();
+        assert_eq!((count("offset "), count("fail")), (1 + drafts.len(), 0), "{text}");
     }
 }
 

@@ -235,7 +235,9 @@ fn identity(config: &Config, seeds: &[Url]) -> u64 {
         metrics: same.metrics,
         store: same.store,
         archive_file_bytes_max: same.archive_file_bytes_max,
+        archive_compression: same.archive_compression,
         gzip_level: same.gzip_level,
+        zstd_level: same.zstd_level,
         ..config.clone()
     };
     let seeds: Vec<&str> = match config.scope {

@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crawl::{Config, Recrawl, Report, SieveReport};
+use crawl::{ArchiveCompression, Config, Recrawl, Report, SieveReport};
 use simweb::Server;
 
-use crate::support::{config, crawl, crawl_until, server};
+use crate::support::{PAGES_PER_HOST, archived, config, crawl, crawl_until, server};
 
 /// The state of a crawl, without a request: it has as many pages as it may have.
 fn state(dir: &Path, config: &Config) -> Report {
@@ -52,6 +52,32 @@ fn stopped(server: &Server, dir: &Path) -> Config {
     let again = Config { recrawl: Recrawl::All, ..config.clone() };
     crawl_until(dir, &again, &[], 30).expect("it goes on");
     config
+}
+
+/// With each run the compression changes, and the last record of the second is torn as by a kill.
+#[test]
+fn a_crawl_goes_on_from_files_of_both_kinds() {
+    let server = server();
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let gzip = config(&server);
+    let zstd = Config { archive_compression: ArchiveCompression::Zstd, ..gzip.clone() };
+    crawl_until(dir.path(), &gzip, &server.web().seeds(), 20).expect("it runs");
+    crawl_until(dir.path(), &zstd, &[], 60).expect("it goes on");
+    let archive = dir.path().join("archive");
+    let path = archive.join("crivello-00002.warc.zst");
+    fs::remove_file(archive.join("crivello-00002.warc.zst.cdxj")).expect("the crawl made it");
+    let file = fs::File::options().write(true).open(&path).expect("the crawl made it");
+    let length = file.metadata().expect("it is there").len();
+    file.set_len(length - 50).expect("it can be cut");
+    let before = state(dir.path(), &gzip).pages;
+    assert!(before >= 50, "{before} pages");
+    let report = crawl(dir.path(), &gzip, &[]).expect("it goes on");
+    assert!(report.pages > before, "{} pages, {before} before", report.pages);
+    let pages = archived(dir.path());
+    assert!(pages.values().all(|&times| times == 1), "{pages:?}");
+    let truth = server.web().truth(PAGES_PER_HOST);
+    let missing: Vec<_> = truth.pages.iter().filter(|p| !pages.contains_key(&p.url)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
 }
 
 #[test]

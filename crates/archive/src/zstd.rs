@@ -1,0 +1,215 @@
+//! Zstandard frames, one a record.
+//!
+//! What lives here: writing a frame whose bytes are all at hand, reading frames with or without a
+//! dictionary, and the frames that are none of data: the dictionary at the beginning of a file, and
+//! extensions, which are passed over. What does not: whose bytes they are. Files are written without a
+//! dictionary.
+//!
+//! **Invariant.** What is written has its size and its checksum, as the format for WARC wants. Reading takes no
+//! window of more than 128 MiB and no dictionary of more than 8 MiB, whatever the file says.
+//!
+//! Reference: RFC 8878; IIPC, "Zstandard Compression for WARC Files 1.0" (proposed).
+
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+
+use zstd_safe::{
+    CCtx, CParameter, DCtx, DParameter, InBuffer, OutBuffer, ResetDirective, compress_bound,
+    get_error_name,
+};
+
+use crate::ArchiveError;
+use crate::source::Source;
+use crate::stream::Step;
+
+const FRAME: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+/// Of the dictionary, a skippable frame.
+const DICTIONARY_FRAME: [u8; 4] = [0x5d, 0x2a, 0x4d, 0x18];
+/// Of what stands in that, if it is not compressed.
+const DICTIONARY: [u8; 4] = [0x37, 0xa4, 0x30, 0xec];
+/// Magic number and size.
+const SKIPPABLE_HEADER_BYTES: usize = 8;
+/// In the byte after the magic number.
+const CHECKSUM_FLAG: u8 = 4;
+
+/// What zstd itself allows unless told otherwise; the format for WARC asks for 2²³.
+const WINDOW_LOG_MAX: u32 = 27;
+/// What the format for WARC asks for.
+const DICTIONARY_BYTES_MAX: u64 = 8 << 20;
+
+/// Writes frames.
+pub(crate) struct Compressor {
+    context: CCtx<'static>,
+    out: Vec<u8>,
+}
+
+impl Compressor {
+    pub(crate) fn new(level: i32) -> Self {
+        let mut context = CCtx::create();
+        for parameter in [CParameter::CompressionLevel(level), CParameter::ChecksumFlag(true)] {
+            context.set_parameter(parameter).expect("every level is brought into range");
+        }
+        Self { context, out: Vec::new() }
+    }
+
+    /// A frame that holds `record`.
+    pub(crate) fn frame(&mut self, record: &[u8]) -> &[u8] {
+        self.out.clear();
+        self.out.reserve(compress_bound(record.len()));
+        self.context.compress2(&mut self.out, record).expect("it has room");
+        &self.out
+    }
+
+    /// Gives memory back that a large record took.
+    pub(crate) fn shrink(&mut self) {
+        self.out = Vec::new();
+    }
+}
+
+/// Reads frames.
+pub(crate) struct Decompressor {
+    context: DCtx<'static>,
+    /// The frame has a checksum.
+    is_checked: bool,
+}
+
+impl Decompressor {
+    pub(crate) fn new() -> Self {
+        let mut context = DCtx::create();
+        let parameter = DParameter::WindowLogMax(WINDOW_LOG_MAX);
+        context.set_parameter(parameter).expect("within what zstd can do");
+        Self { context, is_checked: false }
+    }
+
+    /// A reader for the file that begins as `input` does, with the dictionary of that if there is one.
+    pub(crate) fn of<R: Read + Seek>(input: &mut R, path: &Path) -> Result<Self, ArchiveError> {
+        let mut decompressor = Self::new();
+        if let Some(dictionary) = dictionary(input, path)? {
+            decompressor.context.load_dictionary(&dictionary).map_err(|_| {
+                let (path, what) = (path.to_path_buf(), "its dictionary is invalid");
+                ArchiveError::Damaged { path, offset: 0, what }
+            })?;
+        }
+        Ok(decompressor)
+    }
+
+    /// Comes to the next frame of data; `false` at the end of the file.
+    pub(crate) fn begin<R: Read>(&mut self, source: &mut Source<R>) -> Result<bool, ArchiveError> {
+        loop {
+            source.begin_member();
+            let head = source.want(SKIPPABLE_HEADER_BYTES)?;
+            if head.is_empty() {
+                return Ok(false);
+            }
+            // A short rest that is no frame at all is garbage, not torn.
+            if FRAME.starts_with(&head[..head.len().min(FRAME.len())]) {
+                let flags = head.get(FRAME.len()).copied().ok_or_else(|| source.truncated())?;
+                self.is_checked = flags & CHECKSUM_FLAG != 0;
+                let reset = self.context.reset(ResetDirective::SessionOnly);
+                reset.expect("a session can always be given up");
+                return Ok(true);
+            }
+            if !is_skippable(head) {
+                return Err(source.damaged("no zstd frame begins here"));
+            }
+            let length = skippable_bytes(head).ok_or_else(|| source.truncated())?;
+            source.consume(SKIPPABLE_HEADER_BYTES);
+            source.skip(length)?;
+        }
+    }
+
+    pub(crate) fn step(&mut self, input: &[u8], out: &mut [u8]) -> Result<Step, &'static str> {
+        let mut input = InBuffer::around(input);
+        let mut out = OutBuffer::around(out);
+        let left = self.context.decompress_stream(&mut out, &mut input);
+        let left = left.map_err(|code| match get_error_name(code) {
+            "Restored data doesn't match checksum" => {
+                "its bytes do not have the checksum they were written with"
+            }
+            "Dictionary mismatch" => "it needs a dictionary that its file does not have",
+            "Frame requires too much memory for decoding" => "its window is larger than 128 MiB",
+            _ => "its zstd data is invalid",
+        })?;
+        Ok(Step { taken: input.pos(), made: out.pos(), ended: left == 0 })
+    }
+
+    /// What follows a frame without a checksum must at least be another one: a flipped bit may have
+    /// made it one without.
+    pub(crate) fn end<R: Read>(&self, source: &mut Source<R>) -> Result<(), ArchiveError> {
+        let next = source.want(FRAME.len())?;
+        let fits = FRAME.starts_with(&next[..next.len().min(FRAME.len())]) || is_skippable(next);
+        if self.is_checked || fits { Ok(()) } else { Err(source.damaged("no frame follows it")) }
+    }
+}
+
+/// Whether a file is compressed with zstd, by its first bytes. No other WARC file begins with a bracket, so
+/// that the first byte of a torn one is enough.
+pub(crate) fn begins(head: &[u8]) -> bool {
+    head.first() == FRAME.first() || is_skippable(head)
+}
+
+fn is_skippable(head: &[u8]) -> bool {
+    matches!(head, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..])
+}
+
+/// The size of a skippable frame without its header; `None` if the header breaks off.
+fn skippable_bytes(head: &[u8]) -> Option<u64> {
+    let size = head.get(FRAME.len()..SKIPPABLE_HEADER_BYTES)?;
+    Some(u32::from_le_bytes(size.try_into().expect("four bytes")).into())
+}
+
+/// The dictionary that a file begins with, if it does.
+fn dictionary<R: Read + Seek>(input: &mut R, path: &Path) -> Result<Option<Vec<u8>>, ArchiveError> {
+    input.seek(SeekFrom::Start(0)).map_err(ArchiveError::io(path))?;
+    let mut read = |bytes_max: u64| {
+        let mut bytes = Vec::new();
+        input.take(bytes_max).read_to_end(&mut bytes).map_err(ArchiveError::io(path))?;
+        Ok(bytes)
+    };
+    let head = read(SKIPPABLE_HEADER_BYTES as u64)?;
+    if !head.starts_with(&DICTIONARY_FRAME) {
+        return Ok(None);
+    }
+    let path = || path.to_path_buf();
+    let truncated = || ArchiveError::Truncated { path: path(), offset: 0 };
+    let damaged = |what| ArchiveError::Damaged { path: path(), offset: 0, what };
+    let bytes_max = DICTIONARY_BYTES_MAX;
+    let too_large =
+        || ArchiveError::TooLarge { path: path(), offset: 0, what: "dictionary", bytes_max };
+    let length = skippable_bytes(&head).ok_or_else(truncated)?;
+    if length > bytes_max {
+        return Err(too_large());
+    }
+    let mut bytes = read(length)?;
+    if (bytes.len() as u64) < length {
+        return Err(truncated());
+    }
+    if bytes.starts_with(&FRAME) {
+        bytes = unpack(&bytes).map_err(damaged)?.ok_or_else(too_large)?;
+    }
+    if bytes.starts_with(&DICTIONARY) {
+        Ok(Some(bytes))
+    } else {
+        Err(damaged("its dictionary frame holds no dictionary"))
+    }
+}
+
+/// A dictionary out of its frame; `None` if it is too large.
+fn unpack(frame: &[u8]) -> Result<Option<Vec<u8>>, &'static str> {
+    let mut decompressor = Decompressor::new();
+    let mut dictionary = Vec::new();
+    let (mut rest, mut buffer) = (frame, vec![0; 64 << 10]);
+    loop {
+        let step = decompressor.step(rest, &mut buffer)?;
+        dictionary.extend_from_slice(&buffer[..step.made]);
+        rest = &rest[step.taken..];
+        if dictionary.len() as u64 > DICTIONARY_BYTES_MAX {
+            return Ok(None);
+        }
+        match step {
+            Step { ended: true, .. } => return Ok(Some(dictionary)),
+            Step { taken: 0, made: 0, .. } => return Err("the frame of its dictionary breaks off"),
+            _ => {}
+        }
+    }
+}
