@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Empty};
-use hyper::body::Incoming;
+use hyper::body::{Body as _, Incoming};
 use hyper::header::{
     ACCEPT, ACCEPT_ENCODING, CONNECTION, HOST, HeaderMap, HeaderName, HeaderValue, USER_AGENT,
 };
@@ -239,28 +239,30 @@ impl Fetcher {
 
 /// The body up to a limit, and whether there is more. A body that comes in one piece is not copied.
 async fn read_body(mut body: Incoming, bytes_max: usize) -> Result<(Bytes, bool), Failure> {
-    let mut first = Bytes::new();
-    let mut bytes = Vec::new();
+    let promised = body.size_hint().exact().and_then(|bytes| usize::try_from(bytes).ok());
+    let (mut first, mut bytes) = (Bytes::new(), Vec::new());
     let mut len = 0;
+    let mut is_truncated = false;
     while let Some(frame) = body.frame().await {
         let Ok(mut data) = frame.map_err(|error| protocol(&error))?.into_data() else { continue };
-        let is_truncated = data.len() > bytes_max - len;
+        is_truncated = data.len() > bytes_max - len;
         data.truncate(bytes_max - len);
-        if len == 0 {
+        len += data.len();
+        if first.is_empty() {
             first = data;
-            len = first.len();
         } else {
             if bytes.is_empty() {
+                // No more than twice what has come is believed.
+                bytes.reserve(promised.unwrap_or(len).clamp(len, 2 * len));
                 bytes.extend_from_slice(&first);
             }
             bytes.extend_from_slice(&data);
-            len = bytes.len();
         }
         if is_truncated {
-            return Ok((if bytes.is_empty() { first } else { bytes.into() }, true));
+            break;
         }
     }
-    Ok((if bytes.is_empty() { first } else { bytes.into() }, false))
+    Ok((if bytes.is_empty() { first } else { bytes.into() }, is_truncated))
 }
 
 fn status_line(response: &Response<Incoming>) -> String {
