@@ -7,9 +7,9 @@
 //! A bit with as many ones as zeros is 0. (It must be something, and it must not depend on the
 //! order of the features.) Without features all bits are 0.
 //!
-//! The sixty-four counters are kept vertically: plane *i* holds bit *i* of every counter. Adding a
-//! hash is a carry that ripples through the planes, about as many steps as a counter has bits
-//! instead of sixty-four additions.
+//! The sixty-four counters are kept vertically: plane *i* holds bit *i* of every counter. Hashes are
+//! added eight at a time: a tree of carry-save adders makes four planes of them, of which only the last
+//! one, the eights, ripples on through the higher planes.
 //!
 //! What does not live here: what the features are (`lib.rs`), and finding close values (`tables.rs`).
 //!
@@ -33,35 +33,65 @@ pub fn simhash(features: impl Iterator<Item = u64>, bits: u32) -> u64 {
     tally.majority() & mask
 }
 
+/// Hashes that are added together.
+const TOGETHER: usize = 8;
+
 /// How many of the hashes so far have each bit set.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tally {
-    /// Bit `b` of `planes[i]` is bit `i` of the counter of bit `b`.
-    planes: Vec<u64>,
-    total: u64,
+    /// Bit `b` of the ones, the twos and the fours are the lowest bits of the counter of bit `b`.
+    low: [u64; 3],
+    /// Bit `b` of `high[i]` is bit `i + 3` of that counter.
+    high: Vec<u64>,
+    /// The last hashes, not yet counted.
+    waiting: [u64; TOGETHER],
+    total: usize,
 }
 
 impl Tally {
     pub(crate) fn add(&mut self, hash: u64) {
+        self.waiting[self.total % TOGETHER] = hash;
         self.total += 1;
-        let mut carry = hash;
-        for plane in &mut self.planes {
+        if self.total.is_multiple_of(TOGETHER) {
+            self.count_waiting();
+        }
+    }
+
+    fn count_waiting(&mut self) {
+        let [a, b, c, d, e, f, g, h] = std::mem::take(&mut self.waiting);
+        let [ones, twos, fours] = &mut self.low;
+        let (two, other_two) = (add_to(ones, a, b), add_to(ones, c, d));
+        let four = add_to(twos, two, other_two);
+        let (two, other_two) = (add_to(ones, e, f), add_to(ones, g, h));
+        let other_four = add_to(twos, two, other_two);
+        let mut carry = add_to(fours, four, other_four);
+        for plane in &mut self.high {
             if carry == 0 {
                 return;
             }
-            let overflow = *plane & carry;
-            *plane ^= carry;
-            carry = overflow;
+            (*plane, carry) = (*plane ^ carry, *plane & carry);
         }
         if carry != 0 {
-            self.planes.push(carry);
+            self.high.push(carry);
         }
     }
 
     pub(crate) fn majority(&self) -> u64 {
+        // Those that wait are counted with zeros in the places that are free.
+        let mut all = self.clone();
+        all.count_waiting();
+        let planes = || all.high.iter().rev().chain(all.low.iter().rev());
         let count = |bit: u32| {
-            self.planes.iter().rev().fold(0, |count: u64, plane| count << 1 | plane >> bit & 1)
+            planes().fold(0, |count: usize, plane| count << 1 | usize::from(plane >> bit & 1 == 1))
         };
         (0..64).filter(|&bit| count(bit) > self.total / 2).fold(0, |all, bit| all | 1 << bit)
     }
+}
+
+/// Adds two bits to each of a plane; returns the carries.
+fn add_to(plane: &mut u64, a: u64, b: u64) -> u64 {
+    let half = *plane ^ a;
+    let carry = *plane & a | half & b;
+    *plane = half ^ b;
+    carry
 }

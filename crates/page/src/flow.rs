@@ -90,16 +90,67 @@ fn blank_bytes(bytes: &[u8], at: usize) -> usize {
 /// Where the words that begin at `at` end that have one space between them, as they shall.
 fn words_end(bytes: &[u8], at: usize) -> usize {
     let mut end = at + 1;
-    while let Some(&byte) = bytes.get(end) {
+    loop {
+        // Eight bytes at once, and the one after them, on which a space depends that is the last.
+        while let Some([eight @ .., next]) = bytes.get(end..).and_then(<[u8]>::first_chunk::<9>) {
+            if matches!(next, 0..=b' ' | 0xc2) || !are_words(u64::from_le_bytes(*eight)) {
+                break;
+            }
+            end += 8;
+        }
+        let Some(&byte) = bytes.get(end) else { return end };
         let is_word = match byte {
             0xc2 => blank_bytes(bytes, end) == 0,
             b' ' => end + 1 < bytes.len() && blank_bytes(bytes, end + 1) == 0,
             _ => byte > b' ',
         };
         if !is_word {
-            break;
+            return end;
         }
         end += 1;
     }
-    end
+}
+
+/// Whether all of eight bytes, the first the lowest, are of words with one space between them for
+/// certain: none is a control or may begin U+00A0, and no two spaces are together.
+fn are_words(eight: u64) -> bool {
+    const EACH: u64 = u64::from_le_bytes([1; 8]);
+    const HIGH: u64 = u64::from_le_bytes([0x80; 8]);
+    let zeros = |bytes: u64| bytes.wrapping_sub(EACH) & !bytes & HIGH;
+    let controls = eight.wrapping_sub(EACH * 0x20) & !eight & HIGH;
+    let spaces = zeros(eight ^ (EACH * 0x20));
+    let lead = zeros(eight ^ (EACH * 0xc2));
+    (controls | lead | spaces & spaces << 8) == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The same, a character at a time.
+    fn collapse(text: &str) -> String {
+        let is_blank = |c: char| c <= ' ' || c == '\u{a0}';
+        let shown: String = text.chars().filter(|c| *c != '\0').collect();
+        shown.split(is_blank).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+    }
+
+    fn text() -> impl Strategy<Value = String> {
+        let pieces =
+            ["a", "bc", "word", "!", " ", " ", "  ", "\u{a0}", "\t", "\0", "é", "\u{bf}", "日"];
+        let pieces = prop::sample::select(pieces.to_vec());
+        prop::collection::vec(pieces, 0..60).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 5000, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn blanks_collapse(text in text()) {
+            let mut flow = Flow::new(1 << 20);
+            flow.push(&text);
+            prop_assert_eq!(flow.finish(), collapse(&text));
+        }
+    }
 }

@@ -15,6 +15,8 @@
 const WORD_BYTES_MAX: usize = 8;
 /// Fewer words than this prove nothing.
 const WORDS_MIN: usize = 40;
+/// More are not looked at.
+const WORDS_MAX: usize = 120;
 /// Of so many words, one at least is a small one.
 const SHARE: usize = 5;
 
@@ -52,7 +54,8 @@ pub(crate) fn confirm(language: &str, text: &str) -> bool {
         return false;
     };
     let (mut words, mut found) = (0, 0);
-    for word in text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty()) {
+    let all = text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty());
+    for word in all.take(WORDS_MAX) {
         words += 1;
         found += usize::from(is_among(small, word));
     }
