@@ -58,12 +58,14 @@ impl Tally {
     }
 
     fn count_waiting(&mut self) {
-        let [a, b, c, d, e, f, g, h] = std::mem::take(&mut self.waiting);
+        let waiting = std::mem::take(&mut self.waiting);
         let [ones, twos, fours] = &mut self.low;
-        let (two, other_two) = (add_to(ones, a, b), add_to(ones, c, d));
-        let four = add_to(twos, two, other_two);
-        let (two, other_two) = (add_to(ones, e, f), add_to(ones, g, h));
-        let other_four = add_to(twos, two, other_two);
+        let mut four_from = |at: usize| {
+            let two = add_to(ones, waiting[at], waiting[at + 1]);
+            let other_two = add_to(ones, waiting[at + 2], waiting[at + 3]);
+            add_to(twos, two, other_two)
+        };
+        let (four, other_four) = (four_from(0), four_from(4));
         let mut carry = add_to(fours, four, other_four);
         for plane in &mut self.high {
             if carry == 0 {
