@@ -357,7 +357,11 @@ impl Default for Config {
             scope: Scope::default(),
             scope_prefixes: Vec::new(),
             scope_patterns: Vec::new(),
-            normalise: vec![Normalisation::SessionIds, Normalisation::Tracking],
+            normalise: vec![
+                Normalisation::SessionIds,
+                Normalisation::Tracking,
+                Normalisation::Percent,
+            ],
             follow: true,
             sitemaps: true,
             order: Order::default(),

@@ -16,6 +16,8 @@ pub enum Normalisation {
     SessionIds,
     /// Parameters go that only tell where a visitor comes from: `utm_…`, `gclid`, `fbclid`.
     Tracking,
+    /// A `%` in the path that begins no byte becomes `%25`: browsers leave it, and servers answer 400.
+    Percent,
     /// `/a/index.html` becomes `/a/`.
     Index,
     /// `www.example.org` becomes `example.org`.
@@ -61,6 +63,11 @@ const INDEX_NAMES: [&str; 10] = [
 /// Applies `rules` to a URL.
 pub(crate) fn apply(rules: &[Normalisation], mut url: Url) -> Url {
     let has = |rule| rules.contains(&rule);
+    if has(Normalisation::Percent)
+        && let Some(path) = with_whole_bytes(url.path())
+    {
+        url.set_path(&path);
+    }
     if has(Normalisation::SessionIds) && session_in_path(&url) {
         let path: Vec<String> =
             url.path().split('/').map(without_session).filter(|s| !is_session_segment(s)).collect();
@@ -94,6 +101,23 @@ pub(crate) fn apply(rules: &[Normalisation], mut url: Url) -> Url {
         }
     }
     url
+}
+
+/// A path in which every `%` begins a byte; `None` if it is one.
+fn with_whole_bytes(path: &str) -> Option<String> {
+    let begins_byte = |at: usize| {
+        let digits = path.as_bytes().get(at + 1..at + 3);
+        digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+    };
+    let strays = path.match_indices('%').map(|(at, _)| at).filter(|&at| !begins_byte(at));
+    let mut whole = String::new();
+    let mut copied = 0;
+    for at in strays {
+        whole.push_str(&path[copied..=at]);
+        whole.push_str("25");
+        copied = at + 1;
+    }
+    (copied > 0).then(|| whole + &path[copied..])
 }
 
 /// Whether the path of a URL carries a session id, which makes a new URL of every visit.

@@ -156,12 +156,17 @@ fn rules_of(normalise: &[Normalisation]) -> Rules {
     Rules::new(&config, &[]).expect("rules")
 }
 
-const ALL: [Normalisation; 4] =
-    [Normalisation::SessionIds, Normalisation::Tracking, Normalisation::Index, Normalisation::Www];
+const ALL: [Normalisation; 5] = [
+    Normalisation::SessionIds,
+    Normalisation::Tracking,
+    Normalisation::Percent,
+    Normalisation::Index,
+    Normalisation::Www,
+];
 
 #[test]
 fn what_is_taken_away_from_urls() {
-    let [sessions, tracking, index, www] = ALL;
+    let [sessions, tracking, percent, index, www] = ALL;
     for (rule, before, after) in [
         (sessions, "http://a.b/x?sid=1&q=2", "http://a.b/x?q=2"),
         (sessions, "http://a.b/x?PHPSESSID=1", "http://a.b/x"),
@@ -172,6 +177,9 @@ fn what_is_taken_away_from_urls() {
         (sessions, "http://a.b/(S(x1y2))", "http://a.b/"),
         (tracking, "http://a.b/?utm_source=x&gclid=1&q=%20&fbclid=2", "http://a.b/?q=%20"),
         (tracking, "http://a.b/?q&&r", "http://a.b/?q&&r"),
+        (percent, "http://a.b/operator%.html", "http://a.b/operator%25.html"),
+        (percent, "http://a.b/100%/%4/%e4%?q=1%", "http://a.b/100%25/%254/%e4%25?q=1%"),
+        (percent, "http://a.b/a%20b/%%41", "http://a.b/a%20b/%25%41"),
         (index, "http://a.b/c/index.html", "http://a.b/c/"),
         (index, "http://a.b/Default.aspx", "http://a.b/"),
         (index, "http://a.b/index.php?p=1", "http://a.b/index.php?p=1"),
@@ -192,7 +200,7 @@ proptest! {
         path in prop::collection::vec(
             prop::sample::select(vec![
                 "/", "a", ".", "..", "%2e", "(S(", "))", "(X(1)S(", ";sid=1", ";jsessionid=2",
-                ";v=1", "index.html", "default.asp", "INDEX.PHP", "%3B", "//",
+                ";v=1", "index.html", "default.asp", "INDEX.PHP", "%3B", "//", "%", "25", "e",
             ]),
             0..8,
         ),
@@ -202,7 +210,7 @@ proptest! {
             ]),
             0..8,
         ),
-        rules in prop::sample::subsequence(ALL.to_vec(), 0..=4),
+        rules in prop::sample::subsequence(ALL.to_vec(), 0..=ALL.len()),
     ) {
         let rules = rules_of(&rules);
         let text = format!("http://{host}/{}?{}", path.concat(), query.concat());
