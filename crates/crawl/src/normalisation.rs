@@ -23,7 +23,8 @@ pub enum Normalisation {
     /// `www.example.org` becomes `example.org`.
     Www,
     /// `/%7Eme?` becomes `/~me`: escapes of letters that need none, and a question mark with nothing
-    /// behind it, go (RFC 3986, 6.2.2.2 and 6.2.3).
+    /// behind it, go (RFC 3986, 6.2.2.2 and 6.2.3). A `%` in the path that begins no byte becomes `%25`:
+    /// browsers leave it, and servers answer 400.
     Escapes,
 }
 
@@ -88,7 +89,7 @@ impl Normalisation {
 fn apply(rules: &[Normalisation], mut url: Url) -> Url {
     let has = |rule| rules.contains(&rule);
     if has(Normalisation::Escapes) {
-        url = without_escapes(url);
+        url = with_plain_escapes(url);
     }
     if has(Normalisation::SessionIds) && session_in_path(&url) {
         let path: Vec<String> =
@@ -125,12 +126,15 @@ fn apply(rules: &[Normalisation], mut url: Url) -> Url {
     url
 }
 
-/// The URL without escapes that it does not need.
-fn without_escapes(mut url: Url) -> Url {
-    // What is left of one escape may be part of another: `%%374`.
-    while let Some(path) = undo_escapes(url.path()) {
+/// The URL with its escapes in their one spelling.
+fn with_plain_escapes(mut url: Url) -> Url {
+    if let Some(path) = with_whole_bytes(url.path()) {
         url.set_path(&path);
     }
+    if let Some(path) = undo_escapes(url.path()) {
+        url.set_path(&path);
+    }
+    // What is left of one escape may be part of another: `%%374`.
     while let Some(query) = url.query().and_then(undo_escapes) {
         url.set_query(Some(&query));
     }
@@ -145,6 +149,23 @@ fn undo_escapes(text: &str) -> Option<String> {
         return None;
     }
     String::from_utf8(decode(text.as_bytes())?).ok()
+}
+
+/// A path in which every `%` begins a byte; `None` if it is one.
+fn with_whole_bytes(path: &str) -> Option<String> {
+    let begins_byte = |at: usize| {
+        let digits = path.as_bytes().get(at + 1..at + 3);
+        digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+    };
+    let strays = path.match_indices('%').map(|(at, _)| at).filter(|&at| !begins_byte(at));
+    let mut whole = String::new();
+    let mut copied = 0;
+    for at in strays {
+        whole.push_str(&path[copied..=at]);
+        whole.push_str("25");
+        copied = at + 1;
+    }
+    (copied > 0).then(|| whole + &path[copied..])
 }
 
 /// Whether the path of a URL carries a session id, which makes a new URL of every visit.
