@@ -34,19 +34,48 @@ pub fn parse_http(block: &[u8]) -> Result<HttpResponse<'_>, ArchiveError> {
     let (head, body_offset) = split(block)
         .ok_or(ArchiveError::Http { what: "no empty line ends its header within 256 KiB" })?;
     let line = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let status = status_of(line)?;
+    let headers = fields::parse(&head[line.len()..]);
+    Ok(HttpResponse { status, headers, body: &block[body_offset..], body_offset })
+}
+
+/// The status in the first line of a response.
+fn status_of(line: &[u8]) -> Result<u16, ArchiveError> {
     let mut words = line.trim_ascii().split(|&byte| byte == b' ').filter(|word| !word.is_empty());
     let version = words.next().unwrap_or_default();
     if !version.get(..5).is_some_and(|start| start.eq_ignore_ascii_case(b"HTTP/")) {
         return Err(ArchiveError::Http { what: "its first line is no status line" });
     }
-    let status = match words.next() {
+    match words.next() {
         Some([a @ b'1'..=b'9', b @ b'0'..=b'9', c @ b'0'..=b'9']) => {
-            u16::from(a - b'0') * 100 + u16::from(b - b'0') * 10 + u16::from(c - b'0')
+            Ok(u16::from(a - b'0') * 100 + u16::from(b - b'0') * 10 + u16::from(c - b'0'))
         }
-        _ => return Err(ArchiveError::Http { what: "its status is no three-digit number" }),
-    };
-    let headers = fields::parse(&head[line.len()..]);
-    Ok(HttpResponse { status, headers, body: &block[body_offset..], body_offset })
+        _ => Err(ArchiveError::Http { what: "its status is no three-digit number" }),
+    }
+}
+
+/// What [`parse_http`] gives for the block that [`http_block`] makes of the same, without making it.
+pub fn http_response<'a, 'b>(
+    status_line: &str,
+    headers: impl Iterator<Item = (&'b str, &'b [u8])>,
+    body: &'a [u8],
+) -> Result<HttpResponse<'a>, ArchiveError> {
+    let headers = headers.filter_map(kept);
+    let headers = headers.map(|(name, value)| {
+        (fields::text(name.as_bytes().trim_ascii()), fields::text(value.trim_ascii()))
+    });
+    let status = status_of(status_line.as_bytes())?;
+    Ok(HttpResponse { status, headers: headers.collect(), body, body_offset: 0 })
+}
+
+/// A field as it is written: Transfer-Encoding under another name; `None` if it cannot stand in a header.
+fn kept<'a>((name, value): (&'a str, &'a [u8])) -> Option<(&'a str, &'a [u8])> {
+    let broken = |byte: &u8| matches!(byte, b'\r' | b'\n' | 0);
+    let is_kept = !name.is_empty()
+        && !name.bytes().any(|b| b == b':' || broken(&b))
+        && !value.iter().any(broken);
+    let undone = name.eq_ignore_ascii_case("Transfer-Encoding");
+    is_kept.then_some((if undone { UNDONE_TRANSFER_ENCODING } else { name }, value))
 }
 
 /// A block for a `response` record, and where its payload begins. The fields are written as they
@@ -61,16 +90,7 @@ pub fn http_block<'a>(
     let mut block = Vec::with_capacity(body.len() + 1024);
     block.extend(status_line.bytes().filter(|&byte| byte != b'\r' && byte != b'\n'));
     block.extend_from_slice(b"\r\n");
-    for (name, value) in headers {
-        let broken = |byte: &u8| matches!(byte, b'\r' | b'\n' | 0);
-        if name.is_empty()
-            || name.bytes().any(|b| b == b':' || broken(&b))
-            || value.iter().any(broken)
-        {
-            continue;
-        }
-        let undone = name.eq_ignore_ascii_case("Transfer-Encoding");
-        let name = if undone { UNDONE_TRANSFER_ENCODING } else { name };
+    for (name, value) in headers.filter_map(kept) {
         block.extend_from_slice(name.as_bytes());
         block.extend_from_slice(b": ");
         block.extend_from_slice(value);

@@ -45,7 +45,7 @@ pub use digest::sha1 as payload_digest;
 pub use error::ArchiveError;
 pub use fields::{parse_warc_fields, warc_fields};
 pub use folder::{Archive, Records};
-pub use http::{HttpResponse, UNDONE_TRANSFER_ENCODING, http_block, parse_http};
+pub use http::{HttpResponse, UNDONE_TRANSFER_ENCODING, http_block, http_response, parse_http};
 pub use reader::WarcReader;
 pub use record::{Kind, Limits, Location, Record};
 pub use repair::{Repair, repair, repair_from};

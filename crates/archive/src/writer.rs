@@ -174,10 +174,9 @@ impl<D: Disk> Appender<D> {
         self.sync()?;
         let Some(current) = &mut self.current else { return Ok(()) };
         current.mend(&mut self.disk)?;
-        let length = current.length;
-        cdx::write(&mut self.disk, &current.path, length, length, current.lines.clone())?;
-        self.current = None;
-        Ok(())
+        let Some(Current { path, length, lines, .. }) = self.current.take() else { return Ok(()) };
+        // If it cannot be written, whoever needs it makes it from the file.
+        cdx::write(&mut self.disk, &path, length, length, lines)
     }
 }
 

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use archive::HttpResponse;
-use page::{Directives, Limits, Url, Wanted, normalise};
+use page::{Directives, Limits, Url, Wanted, normalise, parse_normal};
 use sieve::{Recent, signature};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -108,7 +108,7 @@ impl Answers {
         depth: u16,
     ) -> Answered {
         let mut answered = answered(http, date_s);
-        if let Ok(url) = Url::parse(url) {
+        if let Some(url) = parse_normal(url) {
             let context = Context { url: &url, http, depth, is_whole: false };
             self.read_into(purpose, &context, &mut answered.harvest);
         }
@@ -125,7 +125,7 @@ impl Answers {
         depth: u16,
     ) -> Answered {
         let mut answered = answered(http, date_s);
-        if let Ok(url) = Url::parse(url) {
+        if let Some(url) = parse_normal(url) {
             let context = Context { url: &url, http, depth, is_whole: true };
             let page = self.read_into(Purpose::Page, &context, &mut answered.harvest);
             if self.refuses_to_store(&context, page.as_ref()) {

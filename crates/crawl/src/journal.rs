@@ -176,8 +176,7 @@ pub(crate) fn write_answer(
 
 /// An answer with a body as an HTTP message, and where in it the body begins.
 pub(crate) fn answer_block(answer: &Answer, body: &[u8]) -> (Vec<u8>, usize) {
-    let headers = answer.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
-    http_block(&answer.status_line, headers, body)
+    http_block(&answer.status_line, answer.fields(), body)
 }
 
 /// What a revisit says of the record that it found again.

@@ -11,7 +11,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use archive::{ArchiveError, HttpResponse, WarcWriter, parse_http};
+use archive::{ArchiveError, WarcWriter, parse_http};
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -170,8 +170,7 @@ impl Parser {
         let is_unstored = judged.as_ref().is_some_and(|judged| judged.is_unstored);
         let read = |http: &_| self.answers.read(visit.purpose(), &url, http, date_s, depth);
         let Some(store) = &mut self.store else {
-            let (head, _) = journal::answer_block(answer, b"");
-            let http = HttpResponse { body: &answer.body, ..parse_http(&head)? };
+            let http = answer.http()?;
             return Ok(Answered { bytes, ..read(&http) });
         };
         let archive = &mut store.archive;
@@ -196,8 +195,7 @@ impl Parser {
 
     /// What an answer means, and whether it is to be archived.
     fn judge(&self, visit: &Visit, date_s: i64, answer: &Answer) -> Result<Answered, ArchiveError> {
-        let (head, _) = journal::answer_block(answer, b"");
-        let http = HttpResponse { body: &answer.body, ..parse_http(&head)? };
+        let http = answer.http()?;
         Ok(self.answers.judge(&visit.url(), &http, date_s, visit.page.depth))
     }
 }

@@ -34,7 +34,7 @@ const MAGIC: [(&[u8], &str); 22] = [
 ];
 
 /// Characters looked at.
-const SAMPLED_CHARS: usize = 16 << 10;
+const SAMPLED_CHARS: usize = 2 << 10;
 /// Fewer foreign characters than this never make a body binary.
 const FOREIGN_MIN: usize = 16;
 /// More than one in this many does. Random bytes have one in ten.

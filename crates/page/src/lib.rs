@@ -61,4 +61,5 @@ pub use error::PageError;
 pub use language::language_of;
 pub use limits::Limits;
 pub use parse::{Known, Link, Page, Wanted, parse, parse_wanted};
+pub use resolve::parse_normal;
 pub use url::{normalise, registered_domain};

@@ -11,6 +11,8 @@
 //! Reference: <https://url.spec.whatwg.org/#concept-basic-url-parser>, of which a plain reference goes
 //! through "path start", "path" and "query" states unchanged.
 
+use std::net::Ipv4Addr;
+
 use ::url::{Host, Position, Url};
 use memchr::memchr;
 
@@ -133,12 +135,12 @@ impl<'a> Site<'a> {
 }
 
 impl<'a> Authority<'a> {
-    /// Scheme and host of a whole URL in the form that they stay in, and what follows.
+    /// Scheme, host and port of a whole URL in the form that they stay in, and what follows.
     fn split(raw: &'a str) -> Option<(Self, &'a str)> {
-        let scheme_bytes = if raw.starts_with("https://") {
-            5
+        let (scheme_bytes, own_port) = if raw.starts_with("https://") {
+            (5, 443)
         } else if raw.starts_with("http://") {
-            4
+            (4, 80)
         } else {
             return None;
         };
@@ -147,21 +149,52 @@ impl<'a> Authority<'a> {
             byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'.')
         };
         let host_bytes = raw[host_start..].bytes().position(|byte| !is_host(byte))?;
-        let (prefix, rest) = raw.split_at(host_start + host_bytes);
-        let name = &prefix[host_start..];
-        // Not an address, which may be spelt in many ways, nor a name in Punycode, which must be valid.
-        let last = name.rsplit('.').next().unwrap_or_default();
-        let is_plain = last.starts_with(|c: char| c.is_ascii_lowercase())
-            && !name.starts_with(['.', '-'])
-            && !name.contains("..")
-            && !name.contains("--");
-        let authority = Self { prefix, scheme_bytes, address: None, host_bytes, port: None };
-        (is_plain && rest.starts_with('/')).then_some((authority, rest))
+        let (name, rest) = raw[host_start..].split_at(host_bytes);
+        let address = plain_host(name)?;
+        let (port, rest) = match rest.strip_prefix(':') {
+            Some(rest) => {
+                let (digits, rest) = rest.split_at(rest.find('/')?);
+                let port = digits.parse().ok().filter(|port| *port != own_port)?;
+                let is_plain = digits == "0" || digits.starts_with(|c| matches!(c, '1'..='9'));
+                (Some(port).filter(|_| is_plain), rest)
+            }
+            None => (None, rest),
+        };
+        let prefix = &raw[..raw.len() - rest.len()];
+        let is_plain = rest.starts_with('/') && (port.is_some() || prefix.ends_with(name));
+        let authority = Self { prefix, scheme_bytes, address, host_bytes, port };
+        is_plain.then_some((authority, rest))
     }
 }
 
+/// The address that a host is, if it is one, and if it stays as it is.
+#[expect(clippy::option_option, reason = "it may not be plain, or be a name")]
+fn plain_host(name: &str) -> Option<Option<Ipv4Addr>> {
+    let last = name.rsplit('.').next().unwrap_or_default();
+    if last.starts_with(|c: char| c.is_ascii_digit()) {
+        // Other spellings of addresses, of which there are many, are not read by this parser.
+        return name.parse().ok().map(Some);
+    }
+    // A name in Punycode must be valid, which takes longer to find out.
+    let is_plain = last.starts_with(|c: char| c.is_ascii_lowercase())
+        && !name.starts_with(['.', '-'])
+        && !name.contains("..")
+        && !name.contains("--");
+    is_plain.then_some(None)
+}
+
+/// What [`Url::parse`] gives for a URL that is spelt as [`normalise`] spells it, quickly.
+pub fn parse_normal(text: &str) -> Option<Url> {
+    let quick = || {
+        let (authority, rest) = Authority::split(text)?;
+        let query = query_of_plain(rest)?.map(|at| authority.prefix.len() + at);
+        assemble(&authority, text, query)
+    };
+    quick().or_else(|| Url::parse(text).ok())
+}
+
 /// The reference without its fragment; with the `#` if blanks are before it, which count then.
-fn without_fragment(raw: &str) -> &str {
+pub(crate) fn without_fragment(raw: &str) -> &str {
     match memchr(b'#', raw.as_bytes()) {
         Some(at) if raw[..at].ends_with(|c: char| c <= ' ') => &raw[..=at],
         Some(at) => &raw[..at],
@@ -173,6 +206,9 @@ fn without_fragment(raw: &str) -> &str {
 #[expect(clippy::option_option, reason = "it may not be plain, or have no query")]
 fn query_of_plain(rest: &str) -> Option<Option<usize>> {
     let bytes = rest.as_bytes();
+    if is_plain_path(bytes) {
+        return Some(None);
+    }
     let mut is_segment_start = true;
     for (at, &byte) in bytes.iter().enumerate() {
         match CLASSES[usize::from(byte)] {
@@ -193,6 +229,18 @@ fn query_of_plain(rest: &str) -> Option<Option<usize>> {
         }
     }
     Some(None)
+}
+
+/// Whether a path for certain stays as it is; most do, and this loop has no branch to take wrongly.
+#[expect(clippy::needless_bitwise_bool, reason = "a branch a byte costs more than the byte")]
+fn is_plain_path(bytes: &[u8]) -> bool {
+    let (mut before, mut is_special) = (b'/', false);
+    for &byte in bytes {
+        let class = CLASSES[usize::from(byte)];
+        is_special |= (class as u8 > Class::Dot as u8) | ((before == b'/') & (byte == b'.'));
+        before = byte;
+    }
+    !is_special
 }
 
 fn is_dot(after_percent: &[u8]) -> bool {
@@ -272,7 +320,12 @@ mod tests {
             "-",
             "--",
             ":80",
-            ":8080",
+            ":80/",
+            ":443/",
+            ":08/",
+            ":0/",
+            ":8080/",
+            ":65536/",
             "@",
             "\\",
             "é",
@@ -330,6 +383,8 @@ mod tests {
                     let Some((found, expected)) = found.zip(expected) else { continue };
                     // They must be equal in their parts, too, which `==` does not look at.
                     prop_assert_eq!(format!("{found:?}"), format!("{expected:?}"));
+                    let again = parse_normal(expected.as_str());
+                    prop_assert_eq!(format!("{again:?}"), format!("{:?}", Some(&expected)));
                     let key = without_fragment(raw);
                     prop_assert_eq!(resolver.resolve(key), Some(expected), "{:?} of {:?}", key, raw);
                 }
@@ -352,6 +407,8 @@ mod tests {
             "/",
             "https://example.com/d?e",
             "http://a-b.example/",
+            "http://127.0.0.1:8000/",
+            "https://a:80/",
             "d%20e",
             "../d//e",
         ] {

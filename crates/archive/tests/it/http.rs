@@ -2,7 +2,9 @@
 
 use std::io::Write as _;
 
-use archive::{ArchiveError, HttpResponse, UNDONE_TRANSFER_ENCODING, http_block, parse_http};
+use archive::{
+    ArchiveError, HttpResponse, UNDONE_TRANSFER_ENCODING, http_block, http_response, parse_http,
+};
 use flate2::Compression;
 use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
 use proptest::prelude::*;
@@ -177,6 +179,23 @@ fn a_block_keeps_the_header_but_not_what_would_break_it() {
 }
 
 proptest! {
+    #[test]
+    fn a_response_is_the_same_with_its_block_and_without(
+        line in "HTTP/1.[01] ([1-9][0-9]{2}|99|x)( [a-z ]{0,5})?",
+        headers in proptest::collection::vec(
+            ("[a-zA-Z-]{0,4}:?|Transfer-Encoding", proptest::collection::vec(any::<u8>(), 0..6)),
+            0..5,
+        ),
+        body in proptest::collection::vec(any::<u8>(), 0..20),
+    ) {
+        let fields = || headers.iter().map(|(name, value)| (name.as_str(), value.as_slice()));
+        let (block, body_offset) = http_block(&line, fields(), &body);
+        let with = parse_http(&block);
+        let without = http_response(&line, fields(), &body);
+        let without = without.map(|response| HttpResponse { body_offset, ..response });
+        prop_assert_eq!(format!("{with:?}"), format!("{without:?}"));
+    }
+
     #[test]
     fn any_bytes_are_parsed_or_refused_within_the_limit(
         head in "(HTTP/1.1 200 OK\r\n)?((Content|Transfer)-Encoding: (gzip|deflate|chunked)\r\n){0,3}\r\n",

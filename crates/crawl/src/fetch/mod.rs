@@ -19,6 +19,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use archive::{ArchiveError, HttpResponse};
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Empty};
 use hyper::body::{Body as _, Incoming};
@@ -62,6 +63,16 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
+    /// The fields as they came.
+    pub(crate) fn fields(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        self.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()))
+    }
+
+    /// The answer as it will be read from the archive.
+    pub(crate) fn http(&self) -> Result<HttpResponse<'_>, ArchiveError> {
+        archive::http_response(&self.status_line, self.fields(), &self.body)
+    }
+
     /// The status; 0 if the line has none.
     pub(crate) fn status(&self) -> u16 {
         let status = self.status_line.split(' ').nth(1);

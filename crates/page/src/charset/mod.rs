@@ -22,6 +22,7 @@ mod evidence;
 mod prescan;
 
 use std::borrow::Cow;
+use std::cell::LazyCell;
 
 use ::url::{Host, Url};
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
@@ -61,9 +62,12 @@ pub(crate) fn decode<'a>(
     if let Some((encoding, bom_bytes)) = Encoding::for_bom(body) {
         return decode_as(encoding, CharsetSource::Bom, &body[bom_bytes..]);
     }
-    // One look at all bytes serves both: most pages are UTF-8, and then they are their text already.
+    // Most pages are UTF-8 and say so, and then they are their text already.
     let text = std::str::from_utf8(body).ok();
-    let evidence = text.map_or_else(|| Evidence::of(body), Evidence::of_text);
+    let evidence = LazyCell::new(|| text.map_or_else(|| Evidence::of(body), Evidence::of_text));
+    let admits = |encoding: &&'static Encoding| {
+        text.is_some() && *encoding == UTF_8 || evidence.admits(encoding)
+    };
     let decode_as = |encoding, source| match text {
         Some(text) if encoding == UTF_8 => {
             (Cow::Borrowed(text), Charset { name: UTF_8.name(), source })
@@ -71,14 +75,14 @@ pub(crate) fn decode<'a>(
         _ => decode_as(encoding, source, body),
     };
     let header = || content_type.and_then(header_encoding);
-    if let Some(encoding) = header().filter(|encoding| evidence.admits(encoding)) {
+    if let Some(encoding) = header().filter(admits) {
         return decode_as(encoding, CharsetSource::Header);
     }
     let meta = || if is_html { prescan::declared(body) } else { None };
-    if let Some(encoding) = meta().filter(|encoding| evidence.admits(encoding)) {
+    if let Some(encoding) = meta().filter(admits) {
         return decode_as(encoding, CharsetSource::Meta);
     }
-    let encoding = if evidence.admits(UTF_8) { UTF_8 } else { detect(url, body) };
+    let encoding = if admits(&UTF_8) { UTF_8 } else { detect(url, body) };
     decode_as(encoding, CharsetSource::Detected)
 }
 

@@ -8,10 +8,12 @@
 //! **Invariant.** What is found keeps to [`Limits`] at every moment, whatever follows.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use memchr::memchr;
 
 use crate::flow::{Flow, Gap};
+use crate::resolve::without_fragment;
 use crate::{Directives, Limits, Wanted};
 
 use super::Syntax;
@@ -71,6 +73,8 @@ pub(super) struct Extractor<'a> {
     templates: u32,
     /// Open `svg` and `math`, where a title is not the page's.
     foreigners: u32,
+    /// Whether most of the links that may be kept are written each in its own way.
+    is_crowded: bool,
 }
 
 impl<'a> Extractor<'a> {
@@ -87,6 +91,7 @@ impl<'a> Extractor<'a> {
             in_noscript: false,
             templates: 0,
             foreigners: 0,
+            is_crowded: false,
         }
     }
 
@@ -295,16 +300,32 @@ impl<'a> Extractor<'a> {
         };
         // Without a base, an empty reference or a mere fragment leads to the page itself.
         let is_elsewhere = self.found.base.is_some() || !(href.is_empty() || href.starts_with('#'));
-        let link = self.found.candidates.len();
-        if link >= self.limits.links_max || !is_elsewhere || !may_be_web(&href) {
+        if !is_elsewhere || !may_be_web(&href) || !self.has_room_for_link() {
             return None;
         }
+        let link = self.found.candidates.len();
         self.found.candidates.push(Candidate {
             href,
             text: Flow::new(self.limits.link_text_bytes_max),
             nofollow: attributes.has_word(Attribute::Rel, "nofollow"),
         });
         Some(link)
+    }
+
+    /// Whether one more link may be kept. If their words are not wanted, those written alike count as one;
+    /// which they are is found out only when it matters.
+    fn has_room_for_link(&mut self) -> bool {
+        let links_max = self.limits.links_max;
+        let candidates = &mut self.found.candidates;
+        if candidates.len() >= links_max && !self.wants_text && !self.is_crowded {
+            let mut seen: HashSet<(Box<str>, bool)> = HashSet::with_capacity(links_max);
+            candidates.retain(|Candidate { href, nofollow, .. }| {
+                seen.insert((without_fragment(href).into(), *nofollow))
+            });
+            // It must be worth the while the next time.
+            self.is_crowded = candidates.len() > links_max / 2;
+        }
+        candidates.len() < links_max
     }
 
     /// Gives a link the words of an image.

@@ -50,6 +50,26 @@ fn links_to_known_urls_are_left_out() {
 }
 
 #[test]
+fn links_written_alike_count_once_where_their_words_are_not_wanted() {
+    let limits = Limits { links_max: 6, ..Limits::default() };
+    let read = |wanted, body: &str| {
+        let page = parse_wanted(&url(HERE), None, body.as_bytes(), wanted, &|_| false, &limits);
+        let page = page.expect("a page");
+        let paths = page.links.iter().map(|link| link.url.path().trim_matches('/').to_owned());
+        paths.collect::<Vec<_>>().join(" ")
+    };
+    let anchors = |paths: &str| -> String {
+        paths
+            .chars()
+            .fold(String::new(), |body, path| body + &format!("<a href=/{path}#{path}></a>"))
+    };
+    assert_eq!(read(Wanted::LINKS, &anchors("aabbabccabcd")), "a b c c d");
+    assert_eq!(read(Wanted::LINKS, &anchors("aaaaaabbbbbbabcdcdefghi")), "a b c d e f");
+    assert_eq!(read(Wanted::LINKS, &anchors("abcdefaghi")), "a b c d e f");
+    assert_eq!(read(Wanted::ALL, &anchors("aaaaaab")), "a a a a a a");
+}
+
+#[test]
 fn what_is_not_wanted_is_empty() {
     for (content_type, body) in
         [("text/html", MARKUP), ("text/plain", "words"), ("text/markdown", "# words")]
