@@ -174,7 +174,7 @@ pub(crate) fn write(
     warc: &Path,
     length: u64,
     covers: u64,
-    mut lines: Vec<String>,
+    lines: &mut [String],
 ) -> Result<(), ArchiveError> {
     lines.sort_unstable();
     let filename = warc.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -182,8 +182,9 @@ pub(crate) fn write(
     let meta = Meta { version: VERSION, filename, length, covers, bytes };
     let meta = serde_json::to_string(&meta).expect("strings and numbers become JSON");
     let mut text = format!("!meta {meta}\n");
+    text.reserve(usize::try_from(bytes).unwrap_or(0));
     for line in lines {
-        text.push_str(&line);
+        text.push_str(line);
         text.push('\n');
     }
     let path = path_of(warc);
@@ -344,12 +345,12 @@ pub(crate) fn current(disk: &mut impl Disk, warc: &Path) -> Result<CdxFile, Arch
         return Ok(cdx);
     }
     let grown = old.filter(|cdx| cdx.warc_length < about.len());
-    let (covers, lines) = match grown.and_then(|cdx| extend(warc, cdx).transpose()) {
+    let (covers, mut lines) = match grown.and_then(|cdx| extend(warc, cdx).transpose()) {
         Some(extended) => extended?,
         None => index(warc, 0, Vec::new())?.unwrap_or_default(),
     };
     // The file may have grown on the way.
-    write(disk, warc, about.len().max(covers), covers, lines)?;
+    write(disk, warc, about.len().max(covers), covers, &mut lines)?;
     CdxFile::open(warc)?.ok_or_else(|| {
         let source = io::Error::new(io::ErrorKind::NotFound, "it was removed while in use");
         ArchiveError::Io { path: path_of(warc), source }

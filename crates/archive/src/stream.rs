@@ -6,8 +6,8 @@
 //!
 //! **Invariant.** When [`Stream::fill`] has returned the empty slice, every byte given out since the
 //! member began has passed the checksum of the member, which only some foreign zstd frames lack; offsets are
-//! those of the file on disk. No more is unpacked than a thousandfold of what was read, or than one record may
-//! have: a small file is never much work.
+//! those of the file on disk. No more of a member is unpacked than a thousandfold of what was read of it, or than
+//! one record may have.
 
 use std::io::{Read, Seek};
 use std::path::Path;

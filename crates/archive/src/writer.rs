@@ -75,6 +75,11 @@ impl WarcWriter {
         self.inner.write(record)
     }
 
+    /// Whether the next record begins a new file, which takes longer than to append one.
+    pub fn is_full(&self) -> bool {
+        self.inner.is_full()
+    }
+
     /// Returns when everything written is on the medium.
     pub fn sync(&mut self) -> Result<(), ArchiveError> {
         self.inner.sync()
@@ -118,9 +123,13 @@ impl<D: Disk> Appender<D> {
         Ok(Self { disk, dir: dir.to_path_buf(), options, packer, current: None })
     }
 
+    fn is_full(&self) -> bool {
+        self.current.as_ref().is_some_and(|file| file.length >= self.options.file_bytes_max)
+    }
+
     fn write(&mut self, draft: &Draft<'_>) -> Result<Location, ArchiveError> {
         check(draft)?;
-        if self.current.as_ref().is_some_and(|file| file.length >= self.options.file_bytes_max) {
+        if self.is_full() {
             self.close()?;
         }
         let current = match &mut self.current {
@@ -174,9 +183,10 @@ impl<D: Disk> Appender<D> {
         self.sync()?;
         let Some(current) = &mut self.current else { return Ok(()) };
         current.mend(&mut self.disk)?;
-        let Some(Current { path, length, lines, .. }) = self.current.take() else { return Ok(()) };
-        // If it cannot be written, whoever needs it makes it from the file.
-        cdx::write(&mut self.disk, &path, length, length, lines)
+        let length = current.length;
+        cdx::write(&mut self.disk, &current.path, length, length, &mut current.lines)?;
+        self.current = None;
+        Ok(())
     }
 }
 

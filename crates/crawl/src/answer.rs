@@ -98,7 +98,8 @@ impl Answers {
         }
     }
 
-    /// What follows from an answer that came from `url` at `date_s`.
+    /// What follows from an answer that came from `url` at `date_s`, without links that the sieve is known
+    /// to have been offered.
     pub(crate) fn read(
         &self,
         purpose: Purpose,
@@ -107,9 +108,32 @@ impl Answers {
         date_s: i64,
         depth: u16,
     ) -> Answered {
+        self.read_as(purpose, url, http, date_s, (depth, false))
+    }
+
+    /// The same with all links.
+    pub(crate) fn read_whole(
+        &self,
+        purpose: Purpose,
+        url: &str,
+        http: &HttpResponse<'_>,
+        date_s: i64,
+        depth: u16,
+    ) -> Answered {
+        self.read_as(purpose, url, http, date_s, (depth, true))
+    }
+
+    fn read_as(
+        &self,
+        purpose: Purpose,
+        url: &str,
+        http: &HttpResponse<'_>,
+        date_s: i64,
+        (depth, is_whole): (u16, bool),
+    ) -> Answered {
         let mut answered = answered(http, date_s);
         if let Some(url) = parse_normal(url) {
-            let context = Context { url: &url, http, depth, is_whole: false };
+            let context = Context { url: &url, http, depth, is_whole };
             self.read_into(purpose, &context, &mut answered.harvest);
         }
         answered
@@ -501,7 +525,7 @@ mod tests {
         let moved = |from: &str, to: &str| {
             let headers = vec![("Location".to_owned(), to.to_owned())];
             let http = HttpResponse { status: 302, headers, body: b"", body_offset: 0 };
-            answers.read(Purpose::Page, from, &http, 0, 0).harvest.redirect
+            answers.read_whole(Purpose::Page, from, &http, 0, 0).harvest.redirect
         };
         assert_eq!(moved("http://a/x", "/x?sid=1").as_deref(), Some("http://a/x?sid=1"));
         assert_eq!(moved("http://a/x", "/y?sid=1").as_deref(), Some("http://a/y"));

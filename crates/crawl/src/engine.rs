@@ -16,6 +16,7 @@
 use std::collections::VecDeque;
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Scope, ScopedJoinHandle};
@@ -23,10 +24,12 @@ use std::time::Duration;
 
 use archive::{WarcWriter, WriterOptions};
 use crossbeam_channel::{Receiver, Sender, bounded};
+use hyper::header::CONTENT_ENCODING;
 use page::{Limits, Url, normalise};
 use tokio::runtime::Builder;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
-use tokio::time::timeout;
+use tokio::task::spawn_blocking;
+use tokio::time::{Instant, sleep};
 
 use crate::agents::read_inboxes;
 use crate::answer::Answers;
@@ -38,7 +41,7 @@ use crate::fetch::{Catch, Fetched, Fetcher};
 use crate::frontier::Frontier;
 use crate::guard::Guard;
 use crate::outcome::{Done, Task, Visit};
-use crate::parser::{Dead, Event, Events, PARSER, Parser, SharedParser, Store};
+use crate::parser::{Dead, Event, Events, Here, PARSER, Parser, SharedParser, Store};
 use crate::recrawl::{Epoch, Known};
 use crate::replay::{Replay, Replayed};
 use crate::report::{Census, Report, Snapshot, write_report};
@@ -231,6 +234,7 @@ impl Coordinator<'_> {
         let mut under_way = 0;
         let mut stopped_ms = None;
         let mut heard = Vec::with_capacity(visits_max);
+        let mut alarm = pin!(sleep(Duration::ZERO));
         loop {
             let now_ms = self.clock.now_ms();
             if self.stop.load(Ordering::Relaxed) {
@@ -253,9 +257,17 @@ impl Coordinator<'_> {
             let is_full = under_way >= visits_max;
             let wake_ms = self.frontier.next_ms().filter(|_| !is_full && !is_held);
             let wait_ms = wake_ms.unwrap_or(u64::MAX).saturating_sub(now_ms).clamp(1, WATCH_MS);
-            // All that is there, before the next look at the queues; nothing in time is nothing.
-            let more = events.recv_many(&mut heard, visits_max);
-            let _ = timeout(Duration::from_millis(wait_ms), more).await;
+            // One that rings early does no harm, and to set it costs more than that.
+            let moment = Instant::now() + Duration::from_millis(wait_ms);
+            if alarm.is_elapsed() || moment < alarm.deadline() {
+                alarm.as_mut().reset(moment);
+            }
+            // All that is there, before the next look at the queues.
+            tokio::select! {
+                biased;
+                _ = events.recv_many(&mut heard, visits_max) => {}
+                () = &mut alarm => {}
+            }
             under_way -= self.hear(&mut heard, stages)?;
         }
     }
@@ -408,7 +420,14 @@ impl Stages<'_> {
         let known = self.known.clone().filter(|_| visit.task == Task::Page);
         tokio::spawn(async move {
             let mut dead = Dead { events: &events, stage: "fetcher", is_over: false };
-            let earlier = known.and_then(|known| known.earlier(&visit.url()));
+            let earlier = match known {
+                Some(known) => {
+                    let url = visit.url();
+                    // It reads the archive; one that cannot be read is as none.
+                    spawn_blocking(move || known.earlier(&url)).await.ok().flatten()
+                }
+                None => None,
+            };
             let fetched = fetcher.visit(visit, earlier).await;
             // Nobody listens only when all is over.
             let _ = events.send(Event::Fetched(Box::new(fetched)));
@@ -419,15 +438,18 @@ impl Stages<'_> {
     /// Settles a visit here if that is quickest, or has it settled.
     fn settle(&self, fetched: Box<Fetched>, is_alone: bool) -> Result<Option<Done>, CrawlError> {
         let is_short = match &fetched.result {
-            Ok(Catch::Answer(answer)) => answer.body.len() <= ALONE_BYTES_MAX,
+            Ok(Catch::Answer(answer)) => {
+                answer.body.len() <= ALONE_BYTES_MAX
+                    && !answer.headers.contains_key(CONTENT_ENCODING)
+            }
             Ok(Catch::Address { .. }) | Err(_) => true,
         };
         let mut fetched = fetched;
         if is_alone && is_short && self.fetched.is_empty() {
             for parser in self.parsers {
-                match parser.settle_here(fetched) {
-                    Ok(done) => return Ok(Some(done?)),
-                    Err(back) => fetched = back,
+                match parser.settle_here(fetched)? {
+                    Here::Done(done) => return Ok(Some(*done)),
+                    Here::Busy(back) => fetched = back,
                 }
             }
         }

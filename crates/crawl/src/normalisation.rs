@@ -8,8 +8,6 @@
 use page::Url;
 use serde::{Deserialize, Serialize};
 
-use crate::robots::decode;
-
 /// One rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -134,8 +132,7 @@ fn with_plain_escapes(mut url: Url) -> Url {
     if let Some(path) = undo_escapes(url.path()) {
         url.set_path(&path);
     }
-    // What is left of one escape may be part of another: `%%374`.
-    while let Some(query) = url.query().and_then(undo_escapes) {
+    if let Some(query) = url.query().and_then(undo_escapes) {
         url.set_query(Some(&query));
     }
     if url.query() == Some("") {
@@ -144,11 +141,31 @@ fn with_plain_escapes(mut url: Url) -> Url {
     url
 }
 
+/// The text without escapes of letters that need none; `None` if it has no such escape. What is left of
+/// one escape may be part of another, `%%374`, so it is looked at again.
 fn undo_escapes(text: &str) -> Option<String> {
     if !text.contains('%') {
         return None;
     }
-    String::from_utf8(decode(text.as_bytes())?).ok()
+    let mut plain = Vec::with_capacity(text.len());
+    for byte in text.bytes() {
+        plain.push(byte);
+        while let Some(letter) = escaped_at_end(&plain) {
+            plain.truncate(plain.len() - 3);
+            plain.push(letter);
+        }
+    }
+    String::from_utf8(plain).ok().filter(|plain| plain.len() < text.len())
+}
+
+/// The letter that needs no escape and whose escape is at the end.
+fn escaped_at_end(bytes: &[u8]) -> Option<u8> {
+    let &[b'%', high, low] = bytes.last_chunk()? else { return None };
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    let letter = u8::try_from(digit(high)? * 16 + digit(low)?).ok()?;
+    let is_unreserved =
+        letter.is_ascii_alphanumeric() || matches!(letter, b'-' | b'.' | b'_' | b'~');
+    is_unreserved.then_some(letter)
 }
 
 /// A path in which every `%` begins a byte; `None` if it is one.

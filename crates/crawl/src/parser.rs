@@ -6,8 +6,9 @@
 //! (`journal.rs`), what the log is good for (`checkpoint/`).
 //!
 //! **Invariant.** A visit is archived before the frontier hears of it. What was archived is on the
-//! medium about a second later, brought there by the thread, which nobody but the medium holds up.
+//! medium about a second later, brought there by the thread: the coordinator never waits for the medium.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -18,6 +19,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use crate::answer::Answers;
 use crate::checkpoint::{Circumstances, LogWriter, Settled};
 use crate::clock::Clock;
+use crate::error::CrawlError;
 use crate::fetch::{Answer, Catch, Fetched};
 use crate::journal::{self, Entry, Written};
 use crate::outcome::{Answered, Done, Failure, Outcome, Visit};
@@ -56,6 +58,13 @@ pub(crate) struct Parser {
     is_dirty: bool,
 }
 
+/// What became of a visit that was to be settled at once.
+pub(crate) enum Here {
+    Done(Box<Done>),
+    /// It was not settled.
+    Busy(Box<Fetched>),
+}
+
 /// A parser that its thread and the coordinator take turns with.
 pub(crate) struct SharedParser(Mutex<Parser>);
 
@@ -75,14 +84,16 @@ impl SharedParser {
         dead.is_over = true;
     }
 
-    /// Settles a visit at once, on the thread that asks; gives it back if the parser is busy.
-    pub(crate) fn settle_here(
-        &self,
-        fetched: Box<Fetched>,
-    ) -> Result<Result<Done, ArchiveError>, Box<Fetched>> {
-        match self.0.try_lock() {
-            Ok(mut parser) => Ok(parser.settle(*fetched)),
-            Err(_) => Err(fetched),
+    /// Settles a visit at once, on the thread that asks, unless the parser is busy or about to begin a new
+    /// file. A parser that panics is lost here as it is on its own thread.
+    pub(crate) fn settle_here(&self, fetched: Box<Fetched>) -> Result<Here, CrawlError> {
+        let Some(mut parser) = self.0.try_lock().ok().filter(|parser| !parser.is_full()) else {
+            return Ok(Here::Busy(fetched));
+        };
+        let settle = AssertUnwindSafe(|| parser.settle(*fetched));
+        match catch_unwind(settle) {
+            Ok(done) => Ok(Here::Done(Box::new(done?))),
+            Err(_) => Err(CrawlError::Lost { stage: PARSER }),
         }
     }
 
@@ -127,6 +138,11 @@ impl Parser {
             }
         }
         Ok(())
+    }
+
+    /// Whether the next answer begins a new file.
+    fn is_full(&self) -> bool {
+        self.store.as_ref().is_some_and(|store| store.archive.is_full())
     }
 
     /// Ends its files.

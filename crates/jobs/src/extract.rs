@@ -170,8 +170,9 @@ fn read_files(
         while let Some(name) = take() {
             let path = collection.archive_dir().join(&name.archive_file);
             let mut writer = PartWriter::create(&Parts::path(dir, name.number))?;
-            // Compressed records have a checksum of their own, and digests were checked on their way in.
-            let limits = archive::Limits { verify_digests: false, ..archive::Limits::default() };
+            // Our own records are compressed, and have the checksum of that.
+            let verify_digests = !name.archive_file.starts_with("crivello-");
+            let limits = archive::Limits { verify_digests, ..archive::Limits::default() };
             let mut reader = WarcReader::open(&path, limits)?;
             while let Some(record) = reader.next_record()? {
                 let length = record.location.length;

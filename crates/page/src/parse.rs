@@ -54,7 +54,8 @@ pub struct Link {
 /// refresh, which are always read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
-    /// Title, headings, text, description and the words of the links. Without it those are empty.
+    /// Title, headings, text, description and the words of the links. Without it those are empty, and links
+    /// written alike count as one where the page has more than [`Limits::links_max`].
     pub text: bool,
     /// The language, told by the text where that is wanted and by what is declared otherwise.
     pub language: bool,

@@ -72,14 +72,16 @@ impl LsmSieve {
     /// place every `buffer_keys` new keys at the latest.
     pub fn create(dir: &Path, buffer_keys: usize) -> Result<Self, SieveError> {
         fs::create_dir_all(dir).map_err(io_failed("create", dir))?;
-        snapshot::write(dir, Kind::Lsm, [0])?;
+        // The store goes first: without it the state of before is refused.
         let path = dir.join(STORE_NAME);
         match fs::remove_dir_all(&path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(io_failed("remove", &path)(error))
+                return Err(io_failed("remove", &path)(error));
             }
-            _ => Self::open(dir, buffer_keys),
+            _ => {}
         }
+        snapshot::write(dir, Kind::Lsm, [0])?;
+        Self::open(dir, buffer_keys)
     }
 
     /// The sieve in `dir` as it was at its last commit, empty if that never was; a new one if there

@@ -15,7 +15,7 @@ use archive::Location;
 use super::VisitLogs;
 use super::row::{Rows, Settled, decode};
 
-const MAGIC: [u8; 8] = *b"CRVVISI\x02";
+const MAGIC: [u8; 8] = *b"CRVVISI\x03";
 /// Magic, identity, CRC-32.
 const FILE_HEAD_BYTES: usize = 20;
 const BLOCK_HEAD_BYTES: usize = 52;
@@ -32,7 +32,8 @@ struct Head {
     to: u64,
     /// Where the last record begins that it tells of.
     last: u64,
-    /// The last eight bytes before `to`: the checksum and length of a gzip member.
+    /// The last eight bytes before `to`: a gzip member ends with its checksum and length, a zstd frame with
+    /// its checksum.
     tail: [u8; 8],
     packed: u32,
     unpacked: u32,
@@ -245,6 +246,7 @@ impl LogWriter {
         log.set_len(kept)?;
         log.seek(SeekFrom::End(0))?;
         if kept == 0 {
+            self.logs.enlist(name)?;
             log.write_all(&file_head(self.logs.identity))?;
         }
         Ok(Files { log, warc })

@@ -18,8 +18,8 @@ mod row;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -34,6 +34,9 @@ use crate::error::CrawlError;
 use file::LogReader;
 pub(crate) use file::LogWriter;
 pub(crate) use row::{Circumstances, Settled};
+
+/// The file that lists the archive files that there are logs of, a name a line.
+const LIST: &str = "files";
 
 /// The logs of a crawl.
 #[derive(Debug, Clone)]
@@ -84,19 +87,30 @@ impl VisitLogs {
         Ok(())
     }
 
-    /// Removes all logs if one is of no file: what it told first the others may not tell.
+    /// Removes all logs if a file is gone that one was about, or if nobody knows: what it told first the
+    /// others may not tell. The list goes last, so that a kill in between changes nothing.
     fn drop_incomplete(&self, archive: &Archive) -> Result<(), CrawlError> {
-        let names: BTreeSet<PathBuf> = archive.files().iter().map(|name| self.path(name)).collect();
-        let logs = fs::read_dir(&self.dir).and_then(|entries| {
-            entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<PathBuf>, _>>()
+        let list = self.dir.join(LIST);
+        let entries = fs::read_dir(&self.dir).and_then(|entries| {
+            entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<PathBuf>>>()
         });
-        let logs = logs.map_err(CrawlError::io(&self.dir))?;
-        if logs.iter().any(|log| !names.contains(log)) {
-            for log in logs {
-                fs::remove_file(&log).map_err(CrawlError::io(&log))?;
-            }
+        let mut logs = entries.map_err(CrawlError::io(&self.dir))?;
+        logs.retain(|path| *path != list);
+        let is_there = |name: &str| archive.files().iter().any(|file| file == name);
+        let is_listed = fs::read_to_string(&list).is_ok_and(|names| names.lines().all(is_there));
+        let is_log = |log: &PathBuf| archive.files().iter().any(|file| self.path(file) == *log);
+        if logs.is_empty() || is_listed && logs.iter().all(is_log) {
+            return Ok(());
         }
-        Ok(())
+        for path in logs {
+            fs::remove_file(&path).map_err(CrawlError::io(&path))?;
+        }
+        match fs::remove_file(&list) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(CrawlError::io(&list)(error))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn complete_one(
@@ -163,6 +177,12 @@ impl VisitLogs {
         Ok(damaged)
     }
 
+    /// Takes note that there is, or will be, a log of `name`.
+    fn enlist(&self, name: &str) -> io::Result<()> {
+        let mut list = File::options().create(true).append(true).open(self.dir.join(LIST))?;
+        list.write_all(format!("{name}\n").as_bytes())
+    }
+
     fn reader(&self, name: &str) -> Option<LogReader> {
         LogReader::open(&self.path(name), &self.archive.join(name), self.identity)
     }
@@ -200,7 +220,6 @@ fn identity(config: &Config, seeds: &[Url]) -> u64 {
         idle_connections_max: same.idle_connections_max,
         bytes_max: same.bytes_max,
         time_s_max: same.time_s_max,
-        depth_max: same.depth_max,
         pages_max: same.pages_max,
         pages_per_host_max: same.pages_per_host_max,
         requests_per_host_max: same.requests_per_host_max,

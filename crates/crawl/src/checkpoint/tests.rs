@@ -136,8 +136,10 @@ fn logs_leave_out_links_that_came_before_and_lose_none() {
 fn without_a_file_the_logs_of_the_others_are_made_anew() {
     let Crawled { _dir, dirs, config, archive, logs } = crawl(Config::default());
     let answers = Answers::new(&config, Rules::new(&config, &[]).expect("rules"), None);
-    let last = dirs.archive.join(archive.files().last().expect("there are some"));
-    fs::remove_file(last).expect("it is there");
+    // Even if its log is gone with it.
+    let last = archive.files().last().expect("there are some");
+    fs::remove_file(dirs.archive.join(last)).expect("it is there");
+    fs::remove_file(logs.path(last)).expect("it is there");
     let archive = Archive::open(&dirs.archive).expect("the others are there");
     let never = AtomicBool::new(false);
     logs.complete(&archive, &answers, &never, &mut || {}).expect("a good archive");

@@ -84,6 +84,8 @@ pub(super) struct Hosts {
     asides: BTreeMap<(u64, HostId), String>,
     /// The last request of earlier runs to each host, while the archive is replayed.
     replayed: BTreeMap<HostId, Replayed>,
+    /// Before this moment no host is asked that the replay did not know.
+    silent_until_ms: u64,
     /// By the signature of the URL.
     marks: BTreeMap<u64, Mark>,
     /// The part of the queues and of the rules of robots.txt files that is on disk.
@@ -122,6 +124,7 @@ impl Hosts {
             ids: BTreeMap::new(),
             asides: BTreeMap::new(),
             replayed: BTreeMap::new(),
+            silent_until_ms: 0,
             marks: BTreeMap::new(),
             spill: Spill::create(dir)?,
             memory_bytes: 0,
@@ -213,9 +216,8 @@ impl Hosts {
                 break;
             }
             self.hand = (self.hand + 1) % self.table.len();
-            let host = &mut self.table[self.hand];
-            self.memory_bytes -= host.memory_bytes();
-            host.spill(&mut self.spill)?;
+            let id = HostId(u32::try_from(self.hand).expect("hosts have numbers of 32 bits"));
+            self.change(id, Host::spill)?;
         }
         if self.spill.is_wasteful() {
             for host in &mut self.table {
@@ -291,7 +293,9 @@ impl Hosts {
         }
         self.ids.insert(slot, id);
         let other = self.agents.other(site.host());
-        self.table.push(Host::new(site, other));
+        let mut host = Host::new(site, other);
+        host.ready_ms = self.silent_until_ms;
+        self.table.push(host);
         Some(id)
     }
 
@@ -746,18 +750,20 @@ impl Hosts {
         }
     }
 
-    /// Ends the replay: hosts that an earlier run asked a moment ago rest as if it had not ended.
-    /// The archive has the second in which a request began, so that is what counts.
+    /// Ends the replay: hosts that an earlier run asked rest as if it had not ended. The archive has the
+    /// second in which a request began, so that is what counts. Of a request that was under way when the
+    /// run was killed there is no trace, so every host, known or not, has one whole pause at least.
     pub(super) fn rest(&mut self, now_ms: u64, now_s: i64) {
         for (id, Replayed { date_s, retry_after_ms }) in std::mem::take(&mut self.replayed) {
             let host = &mut self.table[index(id)];
             let delay_ms = host.crawl_delay_ms;
+            let pause_ms = self.politeness.first_pause_ms(delay_ms);
             let asked_ms = retry_after_ms
                 .and_then(|wait_ms| self.politeness.back_off_ms(1, delay_ms, Some(wait_ms)));
-            let wait_ms = asked_ms.unwrap_or(self.politeness.first_pause_ms(delay_ms));
             let over_s = u64::try_from(now_s.saturating_sub(date_s).saturating_sub(1)).unwrap_or(0);
-            let left_ms = wait_ms.saturating_sub(over_s.saturating_mul(1000));
-            host.ready_ms = now_ms.saturating_add(left_ms);
+            let left_ms = asked_ms.unwrap_or(0).saturating_sub(over_s.saturating_mul(1000));
+            host.ready_ms = now_ms.saturating_add(left_ms.max(pause_ms));
+            self.silent_until_ms = now_ms.saturating_add(self.politeness.first_pause_ms(None));
         }
     }
 

@@ -1,4 +1,4 @@
-//! How much memory a frontier takes, measured: not a check but a figure, so it runs only when asked for.
+//! How much memory a frontier takes, measured and held against its limit; it runs only when asked for.
 //!
 //! `cargo test --release -p crivello-crawl --lib -- --ignored --nocapture frontier::memory`
 

@@ -1,14 +1,14 @@
-//! The part of the queues that is on disk (V4).
+//! The part of the frontier that is on disk (V4): of queues, and of the rules of robots.txt.
 //!
 //! What lives here: [`Spill`], blocks of bytes in a few append-only files, each block with the place of
 //! the next one of its queue. A queue remembers two places, however long it is. What does not: what is
-//! in a block (`queue.rs`).
+//! in a block (`queue.rs`, `host/robots.rs`).
 //!
 //! A file is `frontier/queue-N.spill`: blocks of `next: u64, length: u32, bytes`, little endian. It is
 //! scratch: made anew by every run, never read by another, and removed when its last block is taken.
 //!
 //! **Invariant.** A block that was appended is taken once. At most [`OPEN_MAX`] files are open, and no
-//! more than [`PENDING_BYTES_MAX`] bytes wait in memory to be written.
+//! more than [`PENDING_BYTES_MAX`] bytes and one block wait in memory to be written.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -143,7 +143,7 @@ impl Spill {
                 file.read_exact(&mut header)?;
                 let header = header_of(&header);
                 if header.1 > FILE_BYTES_MAX {
-                    return Err(io::Error::other("a block of the queue is damaged"));
+                    return Err(io::Error::other("a block of a queue or of rules is damaged"));
                 }
                 let mut bytes = vec![0; header.1];
                 file.read_exact(&mut bytes)?;

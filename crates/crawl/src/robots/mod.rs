@@ -22,7 +22,7 @@ use std::cmp::Reverse;
 
 use codes::vbyte;
 use pattern::Pattern;
-pub(crate) use pattern::decode;
+use pattern::decode;
 
 /// How much of a file is read: the 500 KiB that the RFC asks for.
 pub(crate) const BYTES_MAX: usize = 500 << 10;

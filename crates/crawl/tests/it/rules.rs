@@ -165,6 +165,14 @@ const ALL: [Normalisation; 5] = [
 ];
 
 #[test]
+fn escapes_in_escapes_are_undone_quickly() {
+    let rules = rules_of(&[Normalisation::Escapes]);
+    let nested = format!("{}{}74", "%".repeat(300_000), "3".repeat(299_999));
+    let url: Url = format!("http://a.b/?{nested}").parse().expect("a URL");
+    assert_eq!(rules.normalise(url).query(), Some("t"));
+}
+
+#[test]
 fn what_is_taken_away_from_urls() {
     let [sessions, tracking, index, www, escapes] = ALL;
     for (rule, before, after) in [
