@@ -157,10 +157,8 @@ mod tests {
 
     #[test]
     fn texts_confirm_their_own_language() {
-        for (language, text) in
-            TEXTS.iter().filter(|(language, _)| !["ca", "af"].contains(language))
-        {
-            assert!(confirm(language, text), "{language}");
-        }
+        let confirmed = TEXTS.iter().filter(|(language, text)| confirm(language, text));
+        let confirmed: Vec<&str> = confirmed.map(|(language, _)| *language).collect();
+        assert_eq!(confirmed, ["en", "de", "fr", "it"]);
     }
 }
