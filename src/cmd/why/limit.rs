@@ -85,8 +85,10 @@ impl Limits<'_> {
                 count(requests_per_host_max, "request")
             ));
         }
+        // A host that is known may not have had its turn yet, unless nothing was left to do.
+        let is_over = !self.report.interrupted && self.report.limit.is_none();
         let is_new = had.requests == 0 && self.report.hosts >= hosts_max as u64;
-        (is_new && self.dropped("hosts") > 0)
+        (is_over && is_new && self.dropped("hosts") > 0)
             .then(|| format!("{hosts_max} hosts were known before its own, which is `hosts_max`"))
     }
 
