@@ -180,9 +180,14 @@ fn host(text: &str) -> Option<String> {
         && url.port().is_none()
         && url.username().is_empty()
         && url.password().is_none();
-    let host = url.host_str()?.trim_matches('.');
+    let whole = url.host_str().filter(|_| bare)?;
+    let trimmed = whole.trim_matches('.');
+    if trimmed.len() < whole.len() {
+        // Without its dots it may mean something else: `6` is an address, `6..` is not.
+        return host(trimmed);
+    }
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.[]:".contains(c);
-    (bare && !host.is_empty() && host.chars().all(plain)).then(|| host.to_owned())
+    (!whole.is_empty() && whole.chars().all(plain)).then(|| whole.to_owned())
 }
 
 /// The language of `en`, `EN`, `en-GB`.

@@ -177,6 +177,14 @@ fn check_round_trip(text: &str) {
     }
 }
 
+#[test]
+fn a_site_with_dots_to_spare_is_read_back() {
+    for text in ["site:6...", "site:example.org.", "site:..a..", "site:1.2.3.4."] {
+        check_round_trip(text);
+    }
+    assert_eq!(parse("site:6..").expect("a host").to_string(), "site:0.0.0.6");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
