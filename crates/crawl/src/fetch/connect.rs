@@ -113,6 +113,8 @@ impl Connector {
         let (sender, connection) = http1::Builder::new()
             .max_buf_size(self.head_bytes_max)
             .max_headers(HEADERS_MAX)
+            // Requests are one short piece.
+            .writev(false)
             .allow_spaces_after_header_name_in_responses(true)
             .allow_obsolete_multiline_headers_in_responses(true)
             .ignore_invalid_headers_in_responses(true)
