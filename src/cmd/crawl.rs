@@ -109,17 +109,23 @@ fn seeds(args: &Args) -> Result<Vec<String>> {
         } else {
             fs::read_to_string(file).with_context(|| format!("cannot read {file}"))?
         };
-        let lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
+        let lines = text.trim_start_matches('\u{feff}').lines().map(without_comment);
         let count = seeds.len();
-        seeds.extend(
-            lines.filter(|line| !line.is_empty() && !line.starts_with('#')).map(str::to_owned),
-        );
+        seeds.extend(lines.filter(|line| !line.is_empty()).map(str::to_owned));
         if seeds.len() == count {
             return Err(Usage(format!("{file} holds no address")).into());
         }
     }
     seeds.extend(args.sitemap.iter().map(|url| format!("sitemap:{url}")));
     Ok(seeds)
+}
+
+/// A line of a file with seeds without its comment, which begins with the line or after a blank: elsewhere
+/// `#` begins a fragment.
+fn without_comment(line: &str) -> &str {
+    let is_start = |at: &usize| *at == 0 || line[..*at].ends_with(char::is_whitespace);
+    let start = line.match_indices('#').map(|(at, _)| at).find(is_start);
+    line[..start.unwrap_or(line.len())].trim()
 }
 
 /// Crawls with progress, and says how it went; fails if the collection has no page afterwards.

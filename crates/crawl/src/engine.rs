@@ -118,7 +118,8 @@ pub fn run(
     if !stop.load(Ordering::Relaxed) {
         coordinator.crawl(dirs, &config, &answers, &logs, known)?;
     }
-    let is_over = !stop.load(Ordering::Relaxed);
+    // What a limit kept from being asked for is left to the next run.
+    let is_over = !stop.load(Ordering::Relaxed) && coordinator.frontier.report().limit.is_none();
     if is_over && replayed.known.is_some() {
         Epoch::end(&dirs.frontier)?;
     }

@@ -124,9 +124,10 @@ impl Schedule {
         (history.first_s, history.visits, history.same) = (first_s, visits, same);
     }
 
-    /// Whether a URL is to be asked for again. A sitemap always is: it names the pages that are new.
+    /// Whether a URL is to be asked for again. A sitemap always is: it names the pages that are new; and so
+    /// is what never had an answer but that its host is busy or broken.
     pub(crate) fn is_due(&self, settled: &Settled) -> bool {
-        let Some(history) = self.histories.get(&key(&settled.url)) else { return false };
+        let Some(history) = self.histories.get(&key(&settled.url)) else { return true };
         if self.mode == Recrawl::All || settled.entry.purpose == Purpose::Sitemap {
             return true;
         }

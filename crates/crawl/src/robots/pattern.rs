@@ -1,9 +1,10 @@
 //! Patterns of Allow and Disallow lines: `*` is any run of bytes, a final `$` the end.
 //!
-//! **Invariant.** Matching takes time at most proportional to path × pattern, whatever either
+//! **Invariant.** Matching takes time at most proportional to path and pattern together, whatever either
 //! holds: a `*` once passed is never revisited.
 
 use codes::vbyte;
+use memchr::memmem;
 
 /// The value of one Allow or Disallow line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,7 +65,7 @@ impl Pattern {
             if self.anchored && pieces.peek().is_none() {
                 return rest.ends_with(piece);
             }
-            match find(rest, piece) {
+            match memmem::find(rest, piece) {
                 Some(at) => rest = &rest[at + piece.len()..],
                 None => return false,
             }
@@ -128,13 +129,6 @@ pub(crate) fn decode(text: &[u8]) -> Option<Vec<u8>> {
         at += if plain.is_some() { 3 } else { 1 };
     }
     Some(out)
-}
-
-fn find(text: &[u8], piece: &[u8]) -> Option<usize> {
-    if piece.is_empty() {
-        return Some(0);
-    }
-    text.windows(piece.len()).position(|window| window == piece)
 }
 
 #[cfg(test)]

@@ -80,6 +80,22 @@ fn noticed(records: &[Record]) -> Changes {
 }
 
 #[test]
+fn a_recrawl_that_a_limit_ended_goes_on_with_the_next_run() {
+    let server = start(plain());
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let config = config(&server);
+    let first = crawl(dir.path(), &config, &server.web().seeds()).expect("a crawl");
+    let again = Config { recrawl: Recrawl::All, bytes_max: 20_000, ..config.clone() };
+    let cut = crawl(dir.path(), &again, &[]).expect("a recrawl");
+    assert!(cut.limit.is_some() && cut.waiting > 0, "{cut:?}");
+    let rest = crawl(dir.path(), &config, &[]).expect("it goes on");
+    assert!(rest.recrawled && rest.limit.is_none(), "{rest:?}");
+    assert_eq!(rest.pages, first.pages);
+    let over = crawl(dir.path(), &config, &[]).expect("there is nothing left");
+    assert_eq!((over.recrawled, over.requests), (false, 0));
+}
+
+#[test]
 fn an_unchanged_web_costs_only_not_modified() {
     let server = start(plain());
     let dir = tempfile::tempdir().expect("a temporary folder");
