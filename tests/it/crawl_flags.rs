@@ -15,7 +15,7 @@ fn seeds_come_from_files_from_standard_input_and_from_sitemaps() {
     sandbox.init(&server);
     let web = server.web();
     let urls: Vec<String> = web.hosts()[..3].iter().map(|host| web.url(host, "/")).collect();
-    fs::write(sandbox.path("urls.txt"), format!("# two\n{}\r\n\n  {}\n", urls[0], urls[1]))
+    fs::write(sandbox.path("urls.txt"), format!("# two\n{} # one\r\n\n  {}\n", urls[0], urls[1]))
         .expect("a file");
     let report = sandbox.json(&["crawl", "--dir", "web", "--list", "--seeds", "urls.txt"]);
     assert_eq!(report["pages"], 2, "{report}");
