@@ -36,6 +36,15 @@ pub(crate) enum Purpose {
     Sitemap,
 }
 
+/// Which links of a page count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Links {
+    /// All of them: in what goes into the archive, and in what is read from it.
+    All,
+    /// Those that the sieve is not known to have been offered.
+    Unknown,
+}
+
 /// Reads answers.
 pub(crate) struct Answers {
     rules: Rules,
@@ -56,8 +65,7 @@ struct Context<'a> {
     url: &'a Url,
     http: &'a HttpResponse<'a>,
     depth: u16,
-    /// Whether links count that the sieve was offered: they do in what goes into the archive.
-    is_whole: bool,
+    links: Links,
 }
 
 impl<'a> Context<'a> {
@@ -98,8 +106,7 @@ impl Answers {
         }
     }
 
-    /// What follows from an answer that came from `url` at `date_s`, without links that the sieve is known
-    /// to have been offered.
+    /// What follows from an answer that came from `url` at `date_s`.
     pub(crate) fn read(
         &self,
         purpose: Purpose,
@@ -107,33 +114,11 @@ impl Answers {
         http: &HttpResponse<'_>,
         date_s: i64,
         depth: u16,
-    ) -> Answered {
-        self.read_as(purpose, url, http, date_s, (depth, false))
-    }
-
-    /// The same with all links.
-    pub(crate) fn read_whole(
-        &self,
-        purpose: Purpose,
-        url: &str,
-        http: &HttpResponse<'_>,
-        date_s: i64,
-        depth: u16,
-    ) -> Answered {
-        self.read_as(purpose, url, http, date_s, (depth, true))
-    }
-
-    fn read_as(
-        &self,
-        purpose: Purpose,
-        url: &str,
-        http: &HttpResponse<'_>,
-        date_s: i64,
-        (depth, is_whole): (u16, bool),
+        links: Links,
     ) -> Answered {
         let mut answered = answered(http, date_s);
         if let Some(url) = parse_normal(url) {
-            let context = Context { url: &url, http, depth, is_whole };
+            let context = Context { url: &url, http, depth, links };
             self.read_into(purpose, &context, &mut answered.harvest);
         }
         answered
@@ -150,7 +135,7 @@ impl Answers {
     ) -> Answered {
         let mut answered = answered(http, date_s);
         if let Some(url) = parse_normal(url) {
-            let context = Context { url: &url, http, depth, is_whole: true };
+            let context = Context { url: &url, http, depth, links: Links::All };
             let page = self.read_into(Purpose::Page, &context, &mut answered.harvest);
             if self.refuses_to_store(&context, page.as_ref()) {
                 *answered.harvest.refused.entry("store-filter".into()).or_default() += 1;
@@ -282,7 +267,7 @@ impl Answers {
         let wanted = if self.wants_text() { Wanted::ALL } else { Wanted::LINKS };
         let seen = Cell::new(0);
         let known = |url: &str| {
-            let is_known = !context.is_whole && self.was_offered(url);
+            let is_known = context.links == Links::Unknown && self.was_offered(url);
             seen.set(seen.get() + u64::from(is_known));
             is_known
         };
@@ -525,7 +510,7 @@ mod tests {
         let moved = |from: &str, to: &str| {
             let headers = vec![("Location".to_owned(), to.to_owned())];
             let http = HttpResponse { status: 302, headers, body: b"", body_offset: 0 };
-            answers.read_whole(Purpose::Page, from, &http, 0, 0).harvest.redirect
+            answers.read(Purpose::Page, from, &http, 0, 0, Links::All).harvest.redirect
         };
         assert_eq!(moved("http://a/x", "/x?sid=1").as_deref(), Some("http://a/x?sid=1"));
         assert_eq!(moved("http://a/x", "/y?sid=1").as_deref(), Some("http://a/y"));

@@ -10,7 +10,7 @@ use archive::{Kind, Record, parse_http};
 use page::{Limits, Url};
 use serde::Serialize;
 
-use crate::answer::{Answers, Purpose};
+use crate::answer::{Answers, Links, Purpose};
 use crate::config::{Config, Scope};
 use crate::error::CrawlError;
 use crate::journal::{Entry, read_unstored};
@@ -104,7 +104,8 @@ impl Mentions {
             return None;
         }
         let http = parse_http(&record.block).ok()?;
-        let answered = self.answers.read(entry.purpose, target, &http, record.date_s, entry.depth);
+        let answered =
+            self.answers.read(entry.purpose, target, &http, record.date_s, entry.depth, Links::All);
         let found = self.find_in(answered.harvest, entry.purpose, url);
         if found.is_some() || entry.purpose != Purpose::Page || http.status != 200 {
             return found;

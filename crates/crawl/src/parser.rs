@@ -16,7 +16,7 @@ use archive::{ArchiveError, WarcWriter, parse_http};
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::answer::Answers;
+use crate::answer::{Answers, Links};
 use crate::checkpoint::{Circumstances, LogWriter, Settled};
 use crate::clock::Clock;
 use crate::error::CrawlError;
@@ -184,7 +184,9 @@ impl Parser {
         let is_judged = earlier.is_none() && self.answers.may_refuse_to_store(visit.purpose());
         let judged = if is_judged { Some(self.judge(visit, date_s, answer)?) } else { None };
         let is_unstored = judged.as_ref().is_some_and(|judged| judged.is_unstored);
-        let read = |http: &_| self.answers.read(visit.purpose(), &url, http, date_s, depth);
+        let read = |http: &_| {
+            self.answers.read(visit.purpose(), &url, http, date_s, depth, Links::Unknown)
+        };
         let Some(store) = &mut self.store else {
             let http = answer.http()?;
             return Ok(Answered { bytes, ..read(&http) });

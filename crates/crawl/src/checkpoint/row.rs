@@ -13,7 +13,7 @@ use archive::{HttpResponse, Kind, Location, Record, parse_http};
 use codes::vbyte;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::answer::{Answers, Purpose};
+use crate::answer::{Answers, Links, Purpose};
 use crate::journal::{self, BEFORE, Entry};
 use crate::outcome::{Answered, FailureKind, Harvest};
 use crate::robots;
@@ -61,7 +61,7 @@ impl Settled {
         let is_answer = record.kind != Kind::Metadata;
         let http = parse_http(&record.block).ok().filter(|_| is_answer);
         let (purpose, depth) = (entry.purpose, entry.depth);
-        let read = |http| answers.read_whole(purpose, &url, http, record.date_s, depth);
+        let read = |http| answers.read(purpose, &url, http, record.date_s, depth, Links::All);
         let answered = journal::read_unstored(record).or_else(|| http.as_ref().map(read));
         let before = record.header(BEFORE).and_then(|value| value.parse().ok()).unwrap_or(0);
         let circumstances = Circumstances {

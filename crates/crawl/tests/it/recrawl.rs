@@ -80,6 +80,23 @@ fn noticed(records: &[Record]) -> Changes {
 }
 
 #[test]
+fn what_was_given_up_is_asked_for_again_by_a_recrawl() {
+    for recrawl in [Recrawl::All, Recrawl::Due] {
+        let other = Arc::new(AtomicBool::new(false));
+        let port = serve_bare(&other);
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let config = Config { delay_ms: 0, retry_ms: 1, ..Config::default() };
+        let seeds = ["/", "/busy"].map(|path| format!("http://127.0.0.1:{port}{path}"));
+        let first = crawl(dir.path(), &config, &seeds).expect("a crawl");
+        other.store(true, Ordering::Relaxed);
+        let same = crawl(dir.path(), &config, &[]).expect("nothing is left");
+        assert_eq!((same.requests, same.pages), (0, first.pages));
+        let again = crawl(dir.path(), &Config { recrawl, ..config }, &[]).expect("a recrawl");
+        assert_eq!(again.pages_new, 1 + u64::from(recrawl == Recrawl::All), "{again:?}");
+    }
+}
+
+#[test]
 fn a_recrawl_that_a_limit_ended_goes_on_with_the_next_run() {
     let server = start(plain());
     let dir = tempfile::tempdir().expect("a temporary folder");
@@ -291,6 +308,8 @@ fn serve_bare(other: &Arc<AtomicBool>) -> u16 {
                 "/" => ("200 OK", "<a href=/moved>m</a><a href=/gone>g</a>"),
                 "/moved" => ("302 Found\r\nLocation: PLACE", "moved"),
                 "/a" | "/b" => ("200 OK", "<p>a page"),
+                "/busy" if place == "/b" => ("200 OK", "<p>at last"),
+                "/busy" => ("503 Service Unavailable", "later"),
                 _ => ("404 Not Found", "none"),
             };
             let head = head.replace("PLACE", place);
