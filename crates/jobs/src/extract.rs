@@ -107,11 +107,14 @@ pub fn is_extracted(collection: &Collection, options: &ExtractOptions) -> Result
     Ok(Plan::of(collection, options)?.unchanged)
 }
 
+/// Goes up when the rows of the same record become others; then all are made again.
+const ROWS_VERSION: u32 = 2;
+
 impl ExtractOptions {
-    /// Tells options that make other rows from those that make the same.
+    /// Tells options, or a version of this program, that make other rows from those that make the same.
     fn identity(&self) -> String {
         let Self { page, body_bytes_max, agent, spelling, threads: _ } = self;
-        let text = format!("{page:?} {body_bytes_max} {agent} {spelling:?}");
+        let text = format!("{ROWS_VERSION} {page:?} {body_bytes_max} {agent} {spelling:?}");
         format!("{:016x}", xxh3_64(text.as_bytes()))
     }
 }

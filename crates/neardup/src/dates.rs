@@ -7,8 +7,14 @@
 //! **Invariant.** [`NAMES`] is sorted and in lower case; changing it changes stored fingerprints.
 
 /// Whether `word`, in lower case, is the name of a month or of a day of the week.
+#[inline]
 pub(crate) fn is_name(word: &[u8]) -> bool {
-    may_be_name(word) && NAMES.binary_search_by(|name| name.as_bytes().cmp(word)).is_ok()
+    may_be_name(word) && is_among_names(word)
+}
+
+#[inline(never)]
+fn is_among_names(word: &[u8]) -> bool {
+    NAMES.binary_search_by(|name| name.as_bytes().cmp(word)).is_ok()
 }
 
 /// Whether a name begins with the same three bytes, or with some that look alike: hardly a word does.

@@ -24,6 +24,7 @@
 mod cluster;
 mod dates;
 mod digest;
+mod letter;
 mod simhash;
 mod tables;
 mod words;
@@ -80,16 +81,15 @@ pub struct Fingerprint {
 /// assert_eq!(print.words, 3);
 /// ```
 pub fn fingerprint(text: &str) -> Fingerprint {
-    let mut tally = simhash::Tally::default();
-    let mut words = 0_u32;
-    let mut previous = 0;
-    let letters = words::each(text, |word| {
-        let current = xxh3_64(word);
-        tally.add(pair(previous, current));
-        previous = current;
-        words = words.saturating_add(1);
-    });
-    Fingerprint { simhash: tally.majority(), digest: digest::digest(&letters), words }
+    let mut words = Vec::new();
+    let letters = words::each(text, |word| words.push(xxh3_64(word)));
+    let before = [0].into_iter().chain(words.iter().copied());
+    let pairs = before.zip(&words).map(|(first, &second)| pair(first, second));
+    Fingerprint {
+        simhash: simhash(pairs, u64::BITS),
+        digest: digest::digest(&letters),
+        words: u32::try_from(words.len()).unwrap_or(u32::MAX),
+    }
 }
 
 /// The hash of two neighbouring words, from their hashes.

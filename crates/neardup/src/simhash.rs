@@ -38,7 +38,7 @@ const TOGETHER: usize = 8;
 
 /// How many of the hashes so far have each bit set.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Tally {
+struct Tally {
     /// Bit `b` of the ones, the twos and the fours are the lowest bits of the counter of bit `b`.
     low: [u64; 3],
     /// Bit `b` of `high[i]` is bit `i + 3` of that counter.
@@ -49,7 +49,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    pub(crate) fn add(&mut self, hash: u64) {
+    fn add(&mut self, hash: u64) {
         self.waiting[self.total % TOGETHER] = hash;
         self.total += 1;
         if self.total.is_multiple_of(TOGETHER) {
@@ -78,7 +78,7 @@ impl Tally {
         }
     }
 
-    pub(crate) fn majority(&self) -> u64 {
+    fn majority(&self) -> u64 {
         // Those that wait are counted with zeros in the places that are free.
         let mut all = self.clone();
         all.count_waiting();

@@ -12,10 +12,12 @@
 //! or characters that are not seen (soft hyphens, joiners).
 
 use crate::dates;
+use crate::letter::Letters;
 
 /// Hands each word that counts to `emit`, in order and in UTF-8; returns all of them in a row.
 pub(crate) fn each(text: &str, mut emit: impl FnMut(&[u8])) -> Vec<u8> {
-    let mut word = Word::default();
+    let letters = Letters::get();
+    let mut word = Word { letters: Vec::with_capacity(text.len()), start: 0, has_digit: false };
     let mut rest = text;
     loop {
         // Most of most texts.
@@ -23,7 +25,7 @@ pub(crate) fn each(text: &str, mut emit: impl FnMut(&[u8])) -> Vec<u8> {
         let mut chars = rest[plain..].chars();
         match chars.next() {
             Some(c) if c.is_ascii() => word.finish(&mut emit),
-            Some(c) => word.push(c, &mut emit),
+            Some(c) => word.push(c, letters, &mut emit),
             None => break,
         }
         rest = chars.as_str();
@@ -32,21 +34,7 @@ pub(crate) fn each(text: &str, mut emit: impl FnMut(&[u8])) -> Vec<u8> {
     word.letters
 }
 
-/// The lower case of ASCII letters and digits; 0 for what is neither.
-static PLAIN: [u8; 256] = {
-    let mut plain = [0; 256];
-    let mut byte = 0_u8;
-    while byte < 0x80 {
-        if byte.is_ascii_alphanumeric() {
-            plain[byte as usize] = byte.to_ascii_lowercase();
-        }
-        byte += 1;
-    }
-    plain
-};
-
 /// A word as far as it was read, behind those before it.
-#[derive(Default)]
 struct Word {
     letters: Vec<u8>,
     /// Where it begins.
@@ -55,36 +43,41 @@ struct Word {
 }
 
 impl Word {
-    /// Takes the ASCII letters and digits at the start of `text`; how many.
+    /// Takes the ASCII letters and digits at the start of `text`, eight at once; how many.
     fn push_plain(&mut self, text: &[u8]) -> usize {
         let mut plain = 0;
-        while let Some(&byte) = text.get(plain) {
-            let lower = PLAIN[usize::from(byte)];
-            if lower == 0 {
-                break;
+        loop {
+            let eight = eight_at(text, plain);
+            // The bit that tells small letters from capital ones; all digits have it.
+            let lower = eight | (EACH * 0x20);
+            let digits = within(eight, b'0', b'9');
+            let others = !(digits | within(lower, b'a', b'z')) & HIGH;
+            let taken = others.trailing_zeros() as usize / 8;
+            self.has_digit |= digits.trailing_zeros() < others.trailing_zeros();
+            let end = self.letters.len() + taken;
+            self.letters.extend_from_slice(&lower.to_le_bytes());
+            self.letters.truncate(end);
+            plain += taken;
+            if taken < 8 {
+                return plain;
             }
-            self.has_digit |= lower <= b'9';
-            self.letters.push(lower);
-            plain += 1;
         }
-        plain
     }
 
     /// Takes any character, which may end the word.
-    fn push(&mut self, c: char, emit: &mut impl FnMut(&[u8])) {
-        if is_unseen(c) {
+    fn push(&mut self, c: char, letters: &Letters, emit: &mut impl FnMut(&[u8])) {
+        let letter = letters.of(c);
+        if letter.is_unseen() {
             return;
         }
-        let inside = c.is_alphanumeric();
-        let alone = inside && is_unspaced(c);
-        if !inside || alone {
+        if !letter.is_inside() || letter.is_alone() {
             self.finish(emit);
         }
-        if inside {
-            self.has_digit |= c.is_numeric();
-            push_folded(&mut self.letters, c);
+        if letter.is_inside() {
+            self.has_digit |= letter.is_digit();
+            letter.push_folded(c, &mut self.letters);
         }
-        if alone {
+        if letter.is_alone() {
             self.finish(emit);
         }
     }
@@ -101,40 +94,36 @@ impl Word {
     }
 }
 
-/// Lower case by way of upper case, which makes one of `ß` and `SS`, of `σ` and `ς`.
-fn push_folded(word: &mut Vec<u8>, c: char) {
-    for lower in c.to_uppercase().flat_map(char::to_lowercase) {
-        word.extend_from_slice(lower.encode_utf8(&mut [0; 4]).as_bytes());
-    }
+const EACH: u64 = u64::from_le_bytes([1; 8]);
+const HIGH: u64 = u64::from_le_bytes([0x80; 8]);
+
+/// The eight bytes at `at`, the first the lowest; zeros behind the end.
+fn eight_at(text: &[u8], at: usize) -> u64 {
+    let rest = &text[at..];
+    let eight = rest.first_chunk().copied().unwrap_or_else(|| {
+        let mut eight = [0; 8];
+        eight[..rest.len()].copy_from_slice(rest);
+        eight
+    });
+    u64::from_le_bytes(eight)
 }
 
-/// Soft hyphen, combining accents, zero-width spaces and joiners, byte-order mark: they neither
-/// end a word nor belong to it.
-fn is_unseen(c: char) -> bool {
-    matches!(c, '\u{ad}' | '\u{300}'..='\u{36f}' | '\u{200b}'..='\u{200d}' | '\u{feff}')
-}
-
-/// Whether `c` belongs to a script that is written without spaces between words.
-fn is_unspaced(c: char) -> bool {
-    matches!(c,
-        '\u{e00}'..='\u{eff}'        // Thai, Lao
-        | '\u{1000}'..='\u{109f}'    // Myanmar
-        | '\u{1780}'..='\u{17ff}'    // Khmer
-        | '\u{3040}'..='\u{312f}'    // Hiragana, Katakana, Bopomofo
-        | '\u{31f0}'..='\u{31ff}'    // Katakana
-        | '\u{3400}'..='\u{4dbf}'    // Han
-        | '\u{4e00}'..='\u{9fff}'
-        | '\u{f900}'..='\u{faff}'
-        | '\u{ff66}'..='\u{ff9f}'    // half-width Katakana
-        | '\u{20000}'..='\u{3ffff}'  // Han
-    )
+/// The high bit of each of eight bytes that is in `first..=last`, which are of ASCII.
+fn within(eight: u64, first: u8, last: u8) -> u64 {
+    let low = eight & !HIGH;
+    let reaches = low + EACH * u64::from(0x80 - first);
+    let exceeds = low + EACH * u64::from(0x7f - last);
+    reaches & !exceeds & !eight & HIGH
 }
 
 #[cfg(test)]
 mod tests {
     //! Texts against their words, written out by hand.
 
+    use proptest::prelude::*;
+
     use super::each;
+    use crate::{dates, letter};
 
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {
@@ -171,5 +160,51 @@ mod tests {
         check("東京2024年abc", &["東", "京", "年", "abc"]);
         check("カタ カナ", &["カ", "タ", "カ", "ナ"]);
         check("한국어 텍스트", &["한국어", "텍스트"]);
+    }
+
+    /// The same, a character at a time.
+    fn by_character(text: &str) -> Vec<String> {
+        let mut words = vec![String::new()];
+        for c in text.chars().filter(|c| !letter::is_unseen(*c)) {
+            let is_alone = c.is_alphanumeric() && letter::is_unspaced(c);
+            if is_alone || !c.is_alphanumeric() {
+                words.push(String::new());
+            }
+            if c.is_alphanumeric() {
+                words.last_mut().expect("one at least").push(c);
+            }
+            if is_alone {
+                words.push(String::new());
+            }
+        }
+        words.retain(|word| !word.is_empty() && !word.contains(char::is_numeric));
+        let fold = |word: String| -> String {
+            word.chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()
+        };
+        let folded = words.into_iter().map(fold);
+        folded.filter(|word| !dates::is_name(word.as_bytes())).collect()
+    }
+
+    fn text() -> impl Strategy<Value = String> {
+        let piece = prop_oneof![
+            "[ -~]{1,12}",
+            "[a-zA-Z0-9]{7,17}",
+            "[À-žΑ-ωА-я]{1,4}",
+            "[ßŉǰΐᾳﬀİı𝔸𐐀٣½\u{ad}\u{301}\u{200b}東カ한ก–€]{1,3}",
+            any::<char>().prop_map(String::from),
+            prop::sample::select(vec!["May", "août", " ", ". "]).prop_map(String::from),
+        ];
+        prop::collection::vec(piece, 0..20).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn eight_at_once_are_as_one_by_one(text in text()) {
+            let expected = by_character(&text);
+            let expected: Vec<&str> = expected.iter().map(String::as_str).collect();
+            check(&text, &expected);
+        }
     }
 }

@@ -12,7 +12,10 @@
 //!
 //! Reference: G. Grefenstette, "Comparing two language identification schemes", JADT 1995.
 
-/// Letters of a word that is looked up; small words are short.
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+/// Bytes of a word that is looked up; small words are short.
 const WORD_BYTES_MAX: usize = 8;
 /// Fewer words than this prove nothing.
 const WORDS_MIN: usize = 40;
@@ -54,27 +57,45 @@ const LANGUAGES: [(&str, &[&str]); 7] = [
 /// Whether the small words of `text` say that it is in `language`, a code of two letters: they are a
 /// quarter of its words, and those of no other language come near.
 pub(crate) fn confirm(language: &str, text: &str) -> bool {
-    let is_declared = |(code, _): &&(&str, _)| *code == language;
-    let Some((_, small)) = LANGUAGES.iter().find(is_declared) else { return false };
-    let words = || {
-        let all = text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty());
-        all.take(WORDS_MAX)
+    let declared = LANGUAGES.iter().position(|(code, _)| *code == language);
+    let Some(declared) = declared.filter(|_| !COMPARED_ONLY.contains(&language)) else {
+        return false;
     };
-    let count = |small: &[&str]| words().filter(|word| is_among(small, word)).count();
-    let (all, found) = (words().count(), count(small));
-    let mut others = LANGUAGES.iter().filter(|other| !is_declared(other));
-    !COMPARED_ONLY.contains(&language)
-        && all >= WORDS_MIN
-        && found * SHARE >= all
-        && others.all(|(_, small)| count(small) * 3 <= found * 2)
+    let words = text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty());
+    let mut all = 0;
+    let mut found = [0; LANGUAGES.len()];
+    for word in words.take(WORDS_MAX) {
+        all += 1;
+        let languages = number(word).map_or(0, languages_with);
+        for (place, found) in found.iter_mut().enumerate() {
+            *found += usize::from(languages >> place & 1);
+        }
+    }
+    let own = std::mem::take(&mut found[declared]);
+    all >= WORDS_MIN && own * SHARE >= all && found.iter().all(|other| other * 3 <= own * 2)
 }
 
-fn is_among(small: &[&str], word: &str) -> bool {
-    let mut lower = [0; WORD_BYTES_MAX];
-    let Some(lower) = lower.get_mut(..word.len()) else { return false };
-    lower.copy_from_slice(word.as_bytes());
-    lower.make_ascii_lowercase();
-    small.binary_search_by(|small| small.as_bytes().cmp(lower)).is_ok()
+/// The languages that have the small word of this number, a bit for each place in [`LANGUAGES`].
+fn languages_with(word: u64) -> u8 {
+    static SMALL_WORDS: LazyLock<Vec<(u64, u8)>> = LazyLock::new(|| {
+        let mut languages = BTreeMap::new();
+        for (place, (_, small)) in LANGUAGES.iter().enumerate() {
+            for number in small.iter().copied().filter_map(number) {
+                *languages.entry(number).or_default() |= 1 << place;
+            }
+        }
+        languages.into_iter().collect()
+    });
+    let found = SMALL_WORDS.binary_search_by_key(&word, |(small, _)| *small);
+    found.map_or(0, |place| SMALL_WORDS[place].1)
+}
+
+/// The bytes of a word as a number, capital letters of ASCII as small ones; `None` if there are too many.
+fn number(word: &str) -> Option<u64> {
+    let mut bytes = [0; WORD_BYTES_MAX];
+    bytes.get_mut(..word.len())?.copy_from_slice(word.as_bytes());
+    bytes.make_ascii_lowercase();
+    Some(u64::from_le_bytes(bytes))
 }
 
 #[cfg(test)]

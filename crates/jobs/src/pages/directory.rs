@@ -13,7 +13,7 @@ use std::path::Path;
 use codes::vbyte;
 use neardup::Fingerprint;
 
-use super::row::{Fate, PagePointer, put_text, take_byte, take_text, take_word};
+use super::row::{Fate, PageHead, PagePointer, put_text, take_byte, take_text, take_word};
 use crate::{JobsError, disk};
 
 const MAGIC: [u8; 8] = *b"CRVDIRE\x01";
@@ -194,7 +194,13 @@ pub(crate) struct DirectoryBuilder {
 }
 
 impl DirectoryBuilder {
-    pub(crate) fn add(&mut self, url: String, date_s: i64, fate: Fate, pointer: PagePointer) {
+    pub(crate) fn add(
+        &mut self,
+        url: String,
+        date_s: i64,
+        fate: Fate<PageHead>,
+        pointer: PagePointer,
+    ) {
         let key = (archive::surt(&url), url.clone());
         if matches!(fate, Fate::Same) {
             let same_s = self.same.entry(key).or_insert(date_s);

@@ -1,9 +1,8 @@
 //! A part of the page table: the rows made from one archive file, in blocks.
 //!
-//! Layout, all numbers little-endian: magic and version (8 bytes); then blocks, each a header of
-//! length of the compressed bytes, length of the rows, number of rows, CRC-32 of the three numbers
-//! and of the compressed bytes (4 × 4 bytes), and the rows compressed with LZ4; a block without rows
-//! ends the part.
+//! Layout, all numbers little-endian: magic and version (8 bytes); then blocks, each a header (32
+//! bytes), the heads of its rows and their bodies, both compressed with LZ4; a block without rows ends
+//! the part.
 //!
 //! **Invariant.** A part is written beside and renamed: what carries its name is whole. Every byte
 //! but the magic is under a checksum.
@@ -12,15 +11,15 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use super::row::{BLOCK_ROWS_MAX, Fate, PART_BYTES_MAX};
+use super::row::{self, BLOCK_ROWS_MAX, Fate, PART_BYTES_MAX, PageHead, Row, RowBytes};
 use crate::JobsError;
 
-const MAGIC: [u8; 8] = *b"CRVPAGE\x01";
+const MAGIC: [u8; 8] = *b"CRVPAGE\x02";
 /// Rows gather until they are this many bytes.
 const BLOCK_BYTES: usize = 64 << 10;
 /// The limits of a page keep every row far below this; a block that claims more is damaged.
 const BLOCK_BYTES_MAX: u32 = 256 << 20;
-const HEADER_BYTES: usize = 16;
+const HEADER_BYTES: usize = 32;
 
 /// Writes one part.
 pub(crate) struct PartWriter {
@@ -28,7 +27,7 @@ pub(crate) struct PartWriter {
     beside: PathBuf,
     file: BufWriter<File>,
     offset: u64,
-    rows: Vec<u8>,
+    rows: RowBytes,
     row_count: u32,
 }
 
@@ -38,13 +37,21 @@ impl PartWriter {
         let mut file = BufWriter::new(File::create(&beside).map_err(JobsError::io(&beside))?);
         file.write_all(&MAGIC).map_err(JobsError::io(&beside))?;
         let offset = MAGIC.len() as u64;
-        Ok(Self { path: path.to_owned(), beside, file, offset, rows: Vec::new(), row_count: 0 })
+        Ok(Self {
+            path: path.to_owned(),
+            beside,
+            file,
+            offset,
+            rows: RowBytes::default(),
+            row_count: 0,
+        })
     }
 
     pub(crate) fn push(&mut self, url: &str, date_s: i64, fate: &Fate) -> Result<(), JobsError> {
-        fate.encode(url, date_s, &mut self.rows);
+        self.rows.push(url, date_s, fate);
         self.row_count += 1;
-        if self.rows.len() >= BLOCK_BYTES || self.row_count as usize == BLOCK_ROWS_MAX {
+        let bytes = self.rows.heads.len() + self.rows.bodies.len();
+        if bytes >= BLOCK_BYTES || self.row_count as usize == BLOCK_ROWS_MAX {
             self.write_block()?;
         }
         Ok(())
@@ -64,71 +71,99 @@ impl PartWriter {
     }
 
     fn write_block(&mut self) -> Result<(), JobsError> {
-        let packed = lz4_flex::compress(&self.rows);
-        let header = Header::of(&packed, self.rows.len(), self.row_count);
-        self.offset += (HEADER_BYTES + packed.len()) as u64;
+        let heads = Packed::of(&self.rows.heads);
+        let bodies = Packed::of(&self.rows.bodies);
+        self.offset += (HEADER_BYTES + heads.bytes.len() + bodies.bytes.len()) as u64;
         if self.offset >= PART_BYTES_MAX {
             return Err(JobsError::TooMany { what: "bytes in a part", most: PART_BYTES_MAX });
         }
-        let io = JobsError::io(&self.beside);
+        let header = Header { row_count: self.row_count, heads: heads.size, bodies: bodies.size };
         self.file
             .write_all(&header.to_bytes())
-            .and_then(|()| self.file.write_all(&packed))
-            .map_err(io)?;
-        self.rows.clear();
+            .and_then(|()| self.file.write_all(&heads.bytes))
+            .and_then(|()| self.file.write_all(&bodies.bytes))
+            .map_err(JobsError::io(&self.beside))?;
+        self.rows.heads.clear();
+        self.rows.bodies.clear();
         self.row_count = 0;
         Ok(())
     }
 }
 
-/// The head of a block.
-struct Header {
+/// Compressed bytes.
+struct Packed {
+    size: Size,
+    bytes: Vec<u8>,
+}
+
+impl Packed {
+    fn of(plain: &[u8]) -> Self {
+        let bytes = lz4_flex::compress(plain);
+        let narrow = |n: usize| u32::try_from(n).expect("a block is far below 4 GiB");
+        let sum = crc32fast::hash(&bytes);
+        Self { size: Size { packed: narrow(bytes.len()), plain: narrow(plain.len()), sum }, bytes }
+    }
+}
+
+/// How long compressed bytes are, how long they were, and the CRC-32 of what they are.
+#[derive(Clone, Copy)]
+struct Size {
     packed: u32,
-    rows_bytes: u32,
-    row_count: u32,
+    plain: u32,
     sum: u32,
 }
 
+/// The head of a block.
+struct Header {
+    row_count: u32,
+    heads: Size,
+    bodies: Size,
+}
+
 impl Header {
-    fn of(packed: &[u8], rows_bytes: usize, row_count: u32) -> Self {
-        let narrow = |n: usize| u32::try_from(n).expect("a block is far below 4 GiB");
-        let mut header = Self {
-            packed: narrow(packed.len()),
-            rows_bytes: narrow(rows_bytes),
-            row_count,
-            sum: 0,
-        };
-        header.sum = header.checksum(packed);
-        header
-    }
-
-    fn checksum(&self, packed: &[u8]) -> u32 {
-        let mut hasher = crc32fast::Hasher::new();
-        for number in [self.packed, self.rows_bytes, self.row_count] {
-            hasher.update(&number.to_le_bytes());
-        }
-        hasher.update(packed);
-        hasher.finalize()
-    }
-
+    /// All numbers, and the CRC-32 of them.
     fn to_bytes(&self) -> [u8; HEADER_BYTES] {
+        let Self { row_count, heads, bodies } = self;
+        let sizes = [heads, bodies].map(|size| [size.packed, size.plain, size.sum]);
+        let numbers = [*row_count].into_iter().chain(sizes.into_iter().flatten());
         let mut bytes = [0; HEADER_BYTES];
-        let numbers = [self.packed, self.rows_bytes, self.row_count, self.sum];
-        for (slot, number) in bytes.chunks_exact_mut(4).zip(numbers) {
+        let (head, sum) = bytes.split_at_mut(HEADER_BYTES - 4);
+        for (slot, number) in head.chunks_exact_mut(4).zip(numbers) {
             slot.copy_from_slice(&number.to_le_bytes());
         }
+        sum.copy_from_slice(&crc32fast::hash(head).to_le_bytes());
         bytes
     }
 
-    fn from_bytes(bytes: [u8; HEADER_BYTES]) -> Self {
-        let number =
-            |i: usize| u32::from_le_bytes([bytes[i], bytes[i + 1], bytes[i + 2], bytes[i + 3]]);
-        Self { packed: number(0), rows_bytes: number(4), row_count: number(8), sum: number(12) }
+    /// `None` if the checksum does not match.
+    fn from_bytes(bytes: &[u8; HEADER_BYTES]) -> Option<Self> {
+        let (words, _) = bytes.as_chunks::<4>();
+        let number = |i: usize| u32::from_le_bytes(words[i]);
+        let size = |i: usize| Size { packed: number(i), plain: number(i + 1), sum: number(i + 2) };
+        let header = Self { row_count: number(0), heads: size(1), bodies: size(4) };
+        (header.to_bytes() == *bytes).then_some(header)
+    }
+
+    fn is_possible(&self) -> bool {
+        let Self { row_count, heads, bodies } = self;
+        let bytes = [heads.packed, heads.plain, bodies.packed, bodies.plain];
+        *row_count as usize <= BLOCK_ROWS_MAX && bytes.iter().all(|n| *n <= BLOCK_BYTES_MAX)
+    }
+
+    /// Bytes of the whole block.
+    fn block_bytes(&self) -> u64 {
+        HEADER_BYTES as u64 + u64::from(self.heads.packed) + u64::from(self.bodies.packed)
     }
 }
 
 /// A block's rows, decoded.
-pub(crate) type Rows = Vec<(String, i64, Fate)>;
+pub(crate) type Rows = Vec<Row>;
+/// The heads of a block's rows, decoded.
+pub(crate) type Heads = Vec<Row<PageHead>>;
+
+const CUT_SHORT: &str = "cut short";
+const WRONG_SUM: &str = "the checksum does not match";
+const UNREADABLE: &str = "rows that cannot be read";
 
 /// Reads one part.
 pub(crate) struct Part {
@@ -150,45 +185,59 @@ impl Part {
     /// The first block's offset.
     pub(crate) const FIRST: u64 = MAGIC.len() as u64;
 
-    /// The rows of the block at `offset`, and where the next block begins; `None` at the end.
-    pub(crate) fn block(&mut self, offset: u64) -> Result<Option<(Rows, u64)>, JobsError> {
-        let io = |path: &Path| JobsError::io(path);
+    /// The rows of the block at `offset`; `None` at the end.
+    pub(crate) fn block(&mut self, offset: u64) -> Result<Option<Rows>, JobsError> {
+        let Some(header) = self.header(offset)? else { return Ok(None) };
+        let heads = self.unpack(offset, header.heads)?;
+        let bodies = self.unpack(offset, header.bodies)?;
+        let (mut heads, mut bodies) = (heads.as_slice(), bodies.as_slice());
+        let rows = (0..header.row_count).map(|_| row::decode(&mut heads, &mut bodies));
+        let rows = rows.collect::<Option<Rows>>();
+        let rows = rows.filter(|_| heads.is_empty() && bodies.is_empty());
+        rows.map(Some).ok_or_else(|| self.damaged(offset, UNREADABLE))
+    }
+
+    /// The heads of the rows of the block at `offset`, and where the next block begins; `None` at the
+    /// end.
+    pub(crate) fn heads(&mut self, offset: u64) -> Result<Option<(Heads, u64)>, JobsError> {
+        let Some(header) = self.header(offset)? else { return Ok(None) };
+        let heads = self.unpack(offset, header.heads)?;
+        let mut heads = heads.as_slice();
+        let rows = (0..header.row_count).map(|_| row::decode_head(&mut heads));
+        let rows = rows.collect::<Option<Heads>>().filter(|_| heads.is_empty());
+        let rows = rows.ok_or_else(|| self.damaged(offset, UNREADABLE))?;
+        Ok(Some((rows, offset + header.block_bytes())))
+    }
+
+    /// The header of the block at `offset`; `None` at the end.
+    fn header(&mut self, offset: u64) -> Result<Option<Header>, JobsError> {
         let mut header = [0; HEADER_BYTES];
-        self.file.seek(SeekFrom::Start(offset)).map_err(io(&self.path))?;
+        self.file.seek(SeekFrom::Start(offset)).map_err(JobsError::io(&self.path))?;
         if self.file.read_exact(&mut header).is_err() {
-            return Err(self.damaged(offset, "cut short"));
+            return Err(self.damaged(offset, CUT_SHORT));
         }
-        let header = Header::from_bytes(header);
-        let bytes = header.packed.max(header.rows_bytes);
-        if bytes > BLOCK_BYTES_MAX || header.row_count as usize > BLOCK_ROWS_MAX {
+        let header = Header::from_bytes(&header);
+        let header = header.ok_or_else(|| self.damaged(offset, WRONG_SUM))?;
+        if !header.is_possible() {
             return Err(self.damaged(offset, "a block of impossible size"));
         }
-        let mut packed = vec![0; header.packed as usize];
+        Ok(Some(header).filter(|header| header.row_count > 0))
+    }
+
+    /// Reads compressed bytes where the file stands, which belong to the block at `offset`.
+    fn unpack(&mut self, offset: u64, size: Size) -> Result<Vec<u8>, JobsError> {
+        let mut packed = vec![0; size.packed as usize];
         if self.file.read_exact(&mut packed).is_err() {
-            return Err(self.damaged(offset, "cut short"));
+            return Err(self.damaged(offset, CUT_SHORT));
         }
-        if header.checksum(&packed) != header.sum {
-            return Err(self.damaged(offset, "the checksum does not match"));
+        if crc32fast::hash(&packed) != size.sum {
+            return Err(self.damaged(offset, WRONG_SUM));
         }
-        if header.row_count == 0 {
-            return Ok(None);
-        }
-        let rows = lz4_flex::decompress(&packed, header.rows_bytes as usize)
-            .ok()
-            .and_then(|bytes| decode_rows(&bytes, header.row_count))
-            .ok_or_else(|| self.damaged(offset, "rows that cannot be read"))?;
-        Ok(Some((rows, offset + (HEADER_BYTES + packed.len()) as u64)))
+        let plain = lz4_flex::decompress(&packed, size.plain as usize);
+        plain.map_err(|_| self.damaged(offset, UNREADABLE))
     }
 
     fn damaged(&self, offset: u64, what: &'static str) -> JobsError {
         JobsError::Damaged { path: self.path.clone(), offset, what }
     }
-}
-
-fn decode_rows(mut bytes: &[u8], count: u32) -> Option<Rows> {
-    let mut rows = Vec::new();
-    for _ in 0..count {
-        rows.push(Fate::decode(&mut bytes)?);
-    }
-    bytes.is_empty().then_some(rows)
 }

@@ -1,7 +1,10 @@
 //! A row of the page table and its bytes: strings and numbers in variable-length bytes.
 //!
-//! **Invariant.** `Fate::decode` of what `encode` wrote is the same fate; of any other bytes it is a
-//! fate or `None`, never a panic.
+//! A row has a head, which says what the directory must know, and a page's row a body as well, its text
+//! and its links: whoever wants the heads of all rows need not read the bodies.
+//!
+//! **Invariant.** `decode` of what `encode` wrote is the same row; of any other bytes it is a row or
+//! `None`, never a panic.
 
 use codes::vbyte;
 use neardup::Fingerprint;
@@ -89,11 +92,19 @@ pub struct PageRow {
     pub links: Vec<OutLink>,
 }
 
+/// What the directory keeps of a page.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct PageHead {
+    pub(crate) fingerprint: Fingerprint,
+    pub(crate) noindex: bool,
+    pub(crate) canonical: String,
+}
+
 /// What became of one URL at one moment.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Fate {
+pub enum Fate<P = Box<PageRow>> {
     /// It is a page.
-    Page(Box<PageRow>),
+    Page(P),
     /// It leads elsewhere.
     Redirect {
         /// Normalised target.
@@ -113,52 +124,90 @@ pub enum Fate {
     Same,
 }
 
-impl Fate {
-    /// Appends the bytes of a row.
-    pub(crate) fn encode(&self, url: &str, date_s: i64, out: &mut Vec<u8>) {
-        put_text(out, url);
-        vbyte::write(out, u64::try_from(date_s).unwrap_or(0));
-        match self {
-            Self::Page(page) => {
-                out.push(0);
-                page.encode(out);
-            }
-            Self::Redirect { target } => {
-                out.push(1);
-                put_text(out, target);
-            }
-            Self::Gone { what } => {
-                out.push(2);
-                put_text(out, what);
-            }
-            Self::Failed { what } => {
-                out.push(3);
-                put_text(out, what);
-            }
-            Self::Same => out.push(4),
-        }
-    }
+/// A row: URL, date, fate.
+pub(crate) type Row<P = Box<PageRow>> = (String, i64, Fate<P>);
 
-    /// Reads one row: URL, date, fate.
-    pub(crate) fn decode(input: &mut &[u8]) -> Option<(String, i64, Self)> {
-        let url = take_text(input)?;
-        let date_s = i64::try_from(vbyte::read(input)?).ok()?;
-        let (&tag, rest) = input.split_first()?;
-        *input = rest;
-        let fate = match tag {
-            0 => Self::Page(Box::new(PageRow::decode(input)?)),
-            1 => Self::Redirect { target: take_text(input)? },
-            2 => Self::Gone { what: take_text(input)? },
-            3 => Self::Failed { what: take_text(input)? },
-            4 => Self::Same,
-            _ => return None,
+/// The bytes of rows.
+#[derive(Debug, Default)]
+pub(crate) struct RowBytes {
+    pub(crate) heads: Vec<u8>,
+    pub(crate) bodies: Vec<u8>,
+}
+
+impl RowBytes {
+    /// Appends a row.
+    pub(crate) fn push(&mut self, url: &str, date_s: i64, fate: &Fate) {
+        let heads = &mut self.heads;
+        put_text(heads, url);
+        vbyte::write(heads, u64::try_from(date_s).unwrap_or(0));
+        let (tag, text) = match fate {
+            Fate::Page(page) => {
+                heads.push(0);
+                page.encode_head(heads);
+                return page.encode_body(&mut self.bodies);
+            }
+            Fate::Redirect { target } => (1, target.as_str()),
+            Fate::Gone { what } => (2, what.as_str()),
+            Fate::Failed { what } => (3, what.as_str()),
+            Fate::Same => (4, ""),
         };
-        Some((url, date_s, fate))
+        heads.push(tag);
+        put_text(heads, text);
+    }
+}
+
+/// Reads the head of a row.
+pub(crate) fn decode_head(input: &mut &[u8]) -> Option<Row<PageHead>> {
+    let url = take_text(input)?;
+    let date_s = i64::try_from(vbyte::read(input)?).ok()?;
+    let fate = match take_byte(input)? {
+        0 => Fate::Page(PageHead::decode(input)?),
+        1 => Fate::Redirect { target: take_text(input)? },
+        2 => Fate::Gone { what: take_text(input)? },
+        3 => Fate::Failed { what: take_text(input)? },
+        4 if take_text(input)?.is_empty() => Fate::Same,
+        _ => return None,
+    };
+    Some((url, date_s, fate))
+}
+
+/// Reads a whole row.
+pub(crate) fn decode(heads: &mut &[u8], bodies: &mut &[u8]) -> Option<Row> {
+    let (url, date_s, fate) = decode_head(heads)?;
+    let fate = match fate {
+        Fate::Page(head) => Fate::Page(Box::new(PageRow::decode_body(head, bodies)?)),
+        Fate::Redirect { target } => Fate::Redirect { target },
+        Fate::Gone { what } => Fate::Gone { what },
+        Fate::Failed { what } => Fate::Failed { what },
+        Fate::Same => Fate::Same,
+    };
+    Some((url, date_s, fate))
+}
+
+impl PageHead {
+    fn decode(input: &mut &[u8]) -> Option<Self> {
+        Some(Self {
+            fingerprint: Fingerprint {
+                simhash: take_word(input)?,
+                digest: take_word(input)?,
+                words: u32::try_from(vbyte::read(input)?).ok()?,
+            },
+            noindex: take_byte(input)? != 0,
+            canonical: take_text(input)?,
+        })
     }
 }
 
 impl PageRow {
-    fn encode(&self, out: &mut Vec<u8>) {
+    fn encode_head(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.fingerprint.simhash.to_le_bytes());
+        out.extend_from_slice(&self.fingerprint.digest.to_le_bytes());
+        vbyte::write(out, u64::from(self.fingerprint.words));
+        out.push(u8::from(self.noindex));
+        put_text(out, &self.canonical);
+    }
+
+    fn encode_body(&self, out: &mut Vec<u8>) {
         vbyte::write(out, self.record_offset);
         vbyte::write(out, self.record_length);
         for text in [
@@ -168,14 +217,9 @@ impl PageRow {
             &self.description,
             &self.language,
             &self.charset,
-            &self.canonical,
         ] {
             put_text(out, text);
         }
-        out.push(u8::from(self.noindex));
-        out.extend_from_slice(&self.fingerprint.simhash.to_le_bytes());
-        out.extend_from_slice(&self.fingerprint.digest.to_le_bytes());
-        vbyte::write(out, u64::from(self.fingerprint.words));
         vbyte::write(out, self.links.len() as u64);
         for link in &self.links {
             put_text(out, &link.url);
@@ -184,11 +228,10 @@ impl PageRow {
         }
     }
 
-    fn decode(input: &mut &[u8]) -> Option<Self> {
+    fn decode_body(head: PageHead, input: &mut &[u8]) -> Option<Self> {
         let record_offset = vbyte::read(input)?;
         let record_length = vbyte::read(input)?;
-        let [title, headings, text, description, language, charset, canonical] = [
-            take_text(input)?,
+        let [title, headings, text, description, language, charset] = [
             take_text(input)?,
             take_text(input)?,
             take_text(input)?,
@@ -196,12 +239,6 @@ impl PageRow {
             take_text(input)?,
             take_text(input)?,
         ];
-        let noindex = take_byte(input)? != 0;
-        let fingerprint = Fingerprint {
-            simhash: take_word(input)?,
-            digest: take_word(input)?,
-            words: u32::try_from(vbyte::read(input)?).ok()?,
-        };
         let count = vbyte::read(input)?;
         let mut links = Vec::new();
         for _ in 0..count {
@@ -210,6 +247,7 @@ impl PageRow {
             let nofollow = take_byte(input)? != 0;
             links.push(OutLink { url, text, nofollow });
         }
+        let PageHead { fingerprint, noindex, canonical } = head;
         Some(Self {
             record_offset,
             record_length,
@@ -238,7 +276,7 @@ pub(crate) fn take_text(input: &mut &[u8]) -> Option<String> {
     let length = usize::try_from(vbyte::read(input)?).ok()?;
     let (text, rest) = input.split_at_checked(length)?;
     *input = rest;
-    std::str::from_utf8(text).ok().map(str::to_owned)
+    simdutf8::basic::from_utf8(text).ok().map(str::to_owned)
 }
 
 /// Reads one byte.
@@ -294,6 +332,7 @@ mod tests {
             "\\PC{0,20}".prop_map(|target| Fate::Redirect { target }),
             "\\PC{0,20}".prop_map(|what| Fate::Gone { what }),
             "\\PC{0,20}".prop_map(|what| Fate::Failed { what }),
+            Just(Fate::Same),
         ]
     }
 
@@ -305,23 +344,31 @@ mod tests {
             date_s in 0..i64::MAX,
             noise in vec(any::<u8>(), 0..9),
         ) {
-            let mut bytes = Vec::new();
-            fate.encode(&url, date_s, &mut bytes);
-            let length = bytes.len();
-            bytes.extend_from_slice(&noise);
-            let mut rest = bytes.as_slice();
-            prop_assert_eq!(Fate::decode(&mut rest), Some((url, date_s, fate)));
-            prop_assert_eq!(rest, noise.as_slice());
-            for cut in 0..length {
-                prop_assert_eq!(Fate::decode(&mut &bytes[..cut]), None, "{} bytes", cut);
+            let mut bytes = RowBytes::default();
+            bytes.push(&url, date_s, &fate);
+            let RowBytes { mut heads, mut bodies } = bytes;
+            let lengths = (heads.len(), bodies.len());
+            heads.extend_from_slice(&noise);
+            bodies.extend_from_slice(&noise);
+            let (mut heads_left, mut bodies_left) = (heads.as_slice(), bodies.as_slice());
+            let row = decode(&mut heads_left, &mut bodies_left);
+            prop_assert_eq!(row, Some((url, date_s, fate)));
+            prop_assert_eq!((heads_left, bodies_left), (noise.as_slice(), noise.as_slice()));
+            for cut in 0..lengths.0 {
+                let row = decode(&mut &heads[..cut], &mut bodies.as_slice());
+                prop_assert_eq!(row, None, "{} bytes of a head", cut);
+            }
+            for cut in 0..lengths.1 {
+                let row = decode(&mut heads.as_slice(), &mut &bodies[..cut]);
+                prop_assert_eq!(row, None, "{} bytes of a body", cut);
             }
         }
 
         #[test]
-        fn any_bytes_are_a_row_or_none(bytes in vec(any::<u8>(), 0..200)) {
-            let mut rest = bytes.as_slice();
-            let row = Fate::decode(&mut rest);
-            prop_assert!(row.is_none() || rest.len() < bytes.len());
+        fn any_bytes_are_a_row_or_none(head in vec(any::<u8>(), 0..200), body in vec(any::<u8>(), 0..200)) {
+            let (mut heads, mut bodies) = (head.as_slice(), body.as_slice());
+            let row = decode(&mut heads, &mut bodies);
+            prop_assert!(row.is_none() || heads.len() < head.len());
         }
 
         #[test]

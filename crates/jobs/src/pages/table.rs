@@ -155,7 +155,7 @@ impl PageTable {
             return Ok(Arc::clone(rows));
         }
         let mut part = Part::open(&Parts::path(&self.dir, pointer.part))?;
-        let rows = part.block(pointer.block)?.map(|(rows, _)| rows).unwrap_or_default();
+        let rows = part.block(pointer.block)?.unwrap_or_default();
         let rows = Arc::new(rows);
         let mut cache = lock();
         if cache.len() == CACHED_BLOCKS_MAX {
@@ -166,13 +166,13 @@ impl PageTable {
     }
 }
 
-/// Reads all parts once and writes the directory of what counts.
+/// Reads the heads of all parts once and writes the directory of what counts.
 pub(crate) fn write_directory(dir: &Path, parts: &Parts) -> Result<(), JobsError> {
     let mut builder = DirectoryBuilder::default();
     for name in &parts.names {
         let mut part = Part::open(&Parts::path(dir, name.number))?;
         let mut offset = Part::FIRST;
-        while let Some((rows, next)) = part.block(offset)? {
+        while let Some((rows, next)) = part.heads(offset)? {
             for (row, (url, date_s, fate)) in (0_u16..).zip(rows) {
                 let pointer = PagePointer { part: name.number, block: offset, row };
                 builder.add(url, date_s, fate, pointer);

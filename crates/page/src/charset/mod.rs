@@ -63,7 +63,7 @@ pub(crate) fn decode<'a>(
         return decode_as(encoding, CharsetSource::Bom, &body[bom_bytes..]);
     }
     // Most pages are UTF-8 and say so, and then they are their text already.
-    let text = std::str::from_utf8(body).ok();
+    let text = simdutf8::basic::from_utf8(body).ok();
     let evidence = LazyCell::new(|| text.map_or_else(|| Evidence::of(body), Evidence::of_text));
     let admits = |encoding: &&'static Encoding| {
         text.is_some() && *encoding == UTF_8 || evidence.admits(encoding)
