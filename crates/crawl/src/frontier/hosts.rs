@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use sieve::signature;
 
-use super::host::{Errand, Host, Replayed, RobotsState, Rules, State};
+use super::host::{Errand, FORBIDDEN_MAX, Host, Replayed, RobotsState, Rules, State};
 use super::spill::Spill;
 use crate::agents::Agents;
 use crate::answer::{Purpose, is_redirect};
@@ -381,7 +381,12 @@ impl Hosts {
     pub(super) fn next(&mut self, now_ms: u64, now_s: i64) -> Option<Visit> {
         self.wake(now_ms);
         self.check_limits(now_ms);
-        while !self.is_full() && self.failed.is_none() {
+        let forbidden = self.report.forbidden_by_robots;
+        // A call is short, however many pages are forbidden; the hosts go on with the next one.
+        while !self.is_full()
+            && self.failed.is_none()
+            && self.report.forbidden_by_robots - forbidden < FORBIDDEN_MAX as u64
+        {
             let id = self.workbench.take(now_ms)?;
             if let Some(visit) = self.turn(id, now_ms, now_s) {
                 let host = &mut self.table[index(id)];
@@ -460,6 +465,11 @@ impl Hosts {
         let page = self.note(popped);
         self.waiting -= forbidden + usize::from(page.is_some());
         self.report.forbidden_by_robots += forbidden as u64;
+        if forbidden == FORBIDDEN_MAX {
+            // Its turn goes on as soon as all others that are ready by now have had theirs.
+            let host = &mut self.table[index(id)];
+            host.ready_ms = host.ready_ms.max(now_ms.saturating_add(1));
+        }
         self.keep_to_memory();
         page
     }

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use page::Url;
 use tempfile::TempDir;
 
+use super::host::FORBIDDEN_MAX;
 use super::{Frontier, Tally};
 use crate::answer::Purpose;
 use crate::assignment::{AgentId, Assignment as _, Rendezvous};
@@ -54,6 +55,8 @@ struct Walk {
     /// What the name server says, in the order of the questions, each for so long; the last one
     /// again and again.
     names: BTreeMap<&'static str, Vec<(IpAddr, u64)>>,
+    /// How many pages were found forbidden in one call, at most.
+    forbidden_max: u64,
 }
 
 impl Walk {
@@ -81,6 +84,7 @@ impl Walk {
             config,
             lengths_ms,
             names,
+            forbidden_max: 0,
         }
     }
 
@@ -88,7 +92,7 @@ impl Walk {
     fn run(&mut self, until_ms: u64) {
         while self.now_ms < until_ms {
             let now_s = i64::try_from(self.now_ms / 1000).expect("a short crawl");
-            while let Some(visit) = self.frontier.next(self.now_ms, now_s).expect("no files") {
+            while let Some(visit) = self.next(now_s) {
                 self.begin(visit);
             }
             if self.under_way.is_empty() && self.frontier.is_done() {
@@ -103,6 +107,14 @@ impl Walk {
                 self.end(visit, finished_ms);
             }
         }
+    }
+
+    fn next(&mut self, now_s: i64) -> Option<Visit> {
+        let forbidden = self.frontier.report().forbidden_by_robots;
+        let visit = self.frontier.next(self.now_ms, now_s).expect("no files");
+        let forbidden = self.frontier.report().forbidden_by_robots - forbidden;
+        self.forbidden_max = self.forbidden_max.max(forbidden);
+        visit
     }
 
     fn begin(&mut self, visit: Visit) {
@@ -256,6 +268,30 @@ fn robots_files_that_point_at_each_other_do_not_lock() {
     assert!(asked("http://b/y") && !asked("http://b/x"), "b obeys what stands at a");
     assert_eq!(walk.times("http://c/robots.txt").len(), 6, "the first, and five redirects");
     assert!(asked("http://c/"));
+}
+
+/// However many of them wait: no call takes long, no pause is kept for them, and other hosts have their turn.
+#[test]
+fn pages_that_robots_forbids_hold_up_nobody() {
+    let forbidden: Vec<&'static str> =
+        (0..20_000).map(|number| leak(format!("http://a/no/{number}"))).collect();
+    let links = [&forbidden[..], &["http://a/yes"]].concat();
+    let mut walk = Walk::new(
+        Config { delay_ms: 1_000, ip_delay_ms: 0, ..Config::default() },
+        &[
+            ("http://a/robots.txt", &[Reply::Robots("user-agent: *\ndisallow: /no")]),
+            ("http://a/", &page(&links)),
+            ("http://b/", &page(&["http://b/1"])),
+        ],
+        &["http://a/", "http://b/"],
+    );
+    walk.run(u64::MAX);
+    let report = walk.frontier.report();
+    assert_eq!((report.forbidden_by_robots, report.waiting), (20_000, 0));
+    assert!(walk.forbidden_max <= FORBIDDEN_MAX as u64, "{} in one call", walk.forbidden_max);
+    assert_eq!(walk.urls()[4..], ["http://b/1", "http://a/yes"]);
+    let pause_ms = walk.times("http://a/yes")[0] - walk.times("http://a/")[0];
+    assert!((1_030..1_100).contains(&pause_ms), "{pause_ms} ms");
 }
 
 #[test]
