@@ -145,6 +145,16 @@ impl Answers {
         answered
     }
 
+    /// Whether the answer to a request for a sitemap is a page of this crawl. Anybody may name any URL as a
+    /// sitemap; what it is, only the answer says.
+    pub(crate) fn is_page_after_all(&self, url: &str, http: &HttpResponse<'_>) -> bool {
+        let Some(url) = parse_normal(url).filter(|_| http.status == 200) else { return false };
+        let body = http.decoded_body(sitemap::HEAD_BYTES);
+        !body.is_ok_and(|body| Sitemap::is_in(&body))
+            && self.rules.normalise(url.clone()) == url
+            && self.rules.check(&url).is_ok()
+    }
+
     fn read_into(
         &self,
         purpose: Purpose,

@@ -30,13 +30,20 @@ pub enum Mention {
     Beyond,
     /// As the place to which it redirects.
     Redirect,
-    /// In a sitemap.
+    /// In a sitemap, as a page.
     Sitemap,
+    /// In an index of sitemaps, as one of them.
+    Index,
     /// In a robots.txt, as a sitemap.
     Robots,
 }
 
 impl Mention {
+    /// Whether it says that the URL is a sitemap.
+    pub fn is_of_sitemap(self) -> bool {
+        matches!(self, Mention::Index | Mention::Robots)
+    }
+
     /// Whether a crawl follows it.
     pub fn is_followed(self) -> bool {
         !matches!(self, Mention::Nofollow | Mention::Beyond)
@@ -127,6 +134,6 @@ impl Mentions {
         }
         let is_sitemap = harvest.sitemaps.iter().any(|sitemap| sitemap == url);
         let is_robots = purpose == Purpose::Robots;
-        is_sitemap.then_some(if is_robots { Mention::Robots } else { Mention::Sitemap })
+        is_sitemap.then_some(if is_robots { Mention::Robots } else { Mention::Index })
     }
 }

@@ -52,7 +52,7 @@ const NEXT_CLASS: u8 = 0;
 pub(super) struct Mark {
     pub(super) hops: u8,
     pub(super) sitemap: bool,
-    /// Links from the first page of the site.
+    /// Links from the first page of the site; for a sitemap, the indexes that led to it.
     pub(super) depth: u16,
     /// Its class among the pages of its host.
     pub(super) class: u8,
@@ -299,11 +299,8 @@ impl Hosts {
         Some(id)
     }
 
-    pub(super) fn drop_redirect(&mut self) {
-        self.drop_urls("redirects", 1);
-    }
-
-    fn drop_urls(&mut self, limit: &str, urls: usize) {
+    /// Counts URLs that a limit keeps out.
+    pub(super) fn drop_urls(&mut self, limit: &str, urls: usize) {
         if urls > 0 {
             *self.report.dropped.entry(limit.to_owned()).or_default() += urls as u64;
         }

@@ -42,7 +42,7 @@ use hosts::{Hosts, Mark};
 /// How long a sieve that is not prompt gathers before it is flushed for want of work.
 const FLUSH_MS: u64 = 200;
 /// How deep indexes of sitemaps may nest; the protocol knows one level.
-const SITEMAP_DEPTH_MAX: u8 = 2;
+pub const SITEMAP_DEPTH_MAX: u16 = 2;
 
 pub(crate) struct Frontier {
     kind: SieveKind,
@@ -67,6 +67,14 @@ struct Source<'a> {
     purpose: Purpose,
     hops: u8,
     depth: u16,
+}
+
+impl Source<'_> {
+    /// How far pages are that it links to on its own site. Those of a sitemap are as far as if the first page
+    /// linked to them.
+    fn depth_of_links(self) -> u16 {
+        if self.purpose == Purpose::Sitemap { 1 } else { self.depth.saturating_add(1) }
+    }
 }
 
 impl Frontier {
@@ -235,20 +243,22 @@ impl Frontier {
             }
         }
         // An index of sitemaps names sitemaps; one that names indexes that name indexes is a trap.
-        let depth = if purpose == Purpose::Sitemap { hops + 1 } else { 0 };
-        let sitemaps = harvest.sitemaps.drain(..);
-        for url in sitemaps.filter(|_| depth <= SITEMAP_DEPTH_MAX) {
-            self.offer_marked(&url, Mark { hops: depth, sitemap: true, ..Mark::default() })?;
+        let depth = if purpose == Purpose::Sitemap { source.depth + 1 } else { 0 };
+        if depth > SITEMAP_DEPTH_MAX {
+            self.hosts.drop_urls("sitemap-depth", std::mem::take(&mut harvest.sitemaps).len());
+        }
+        for url in std::mem::take(&mut harvest.sitemaps) {
+            self.offer_marked(&url, Mark { sitemap: true, depth, ..Mark::default() })?;
         }
         if let Some(url) = harvest.redirect.take_if(|_| purpose != Purpose::Robots) {
             if hops < self.hosts.redirects_max() {
                 let sitemap = purpose == Purpose::Sitemap;
                 let is_next = is_same_site(source.url, &url);
-                let depth = if is_next { source.depth } else { 0 };
+                let depth = if is_next || sitemap { source.depth } else { 0 };
                 let mark = Mark { hops: hops + 1, sitemap, depth, class: 0, is_next };
                 self.offer_marked(&url, mark)?;
             } else {
-                self.hosts.drop_redirect();
+                self.hosts.drop_urls("redirects", 1);
             }
         }
         self.hosts.refuse(&harvest.refused);
@@ -263,7 +273,7 @@ impl Frontier {
         harvest: &mut Harvest,
     ) -> Result<(), CrawlError> {
         let is_same_site = is_same_site(source.url, url);
-        let depth = if is_same_site { source.depth.saturating_add(1) } else { 0 };
+        let depth = if is_same_site { source.depth_of_links() } else { 0 };
         if self.depth_max > 0 && depth > self.depth_max {
             *harvest.refused.entry("depth".into()).or_default() += 1;
             return Ok(());
