@@ -18,6 +18,7 @@ use std::sync::Arc;
 use sieve::signature;
 
 use super::host::{Errand, FORBIDDEN_MAX, Host, Replayed, RobotsState, Rules, State};
+use super::mark::Mark;
 use super::spill::Spill;
 use crate::agents::Agents;
 use crate::answer::{Purpose, is_redirect};
@@ -47,19 +48,6 @@ const ASIDES_MAX: u32 = 2;
 /// In the queues, the class of what continues a visit; those of other pages follow.
 const NEXT_CLASS: u8 = 0;
 
-/// What is known of a URL besides its bytes, until it comes out of the sieve.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Mark {
-    pub(super) hops: u8,
-    pub(super) sitemap: bool,
-    /// Links from the first page of the site; for a sitemap, the indexes that led to it.
-    pub(super) depth: u16,
-    /// Its class among the pages of its host.
-    pub(super) class: u8,
-    /// It continues a visit: it comes before the other pages of its host.
-    pub(super) is_next: bool,
-}
-
 /// What a visit of an earlier run counts for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tally {
@@ -86,8 +74,6 @@ pub(super) struct Hosts {
     replayed: BTreeMap<HostId, Replayed>,
     /// Before this moment no host is asked that the replay did not know.
     silent_until_ms: u64,
-    /// By the signature of the URL.
-    marks: BTreeMap<u64, Mark>,
     /// The part of the queues and of the rules of robots.txt files that is on disk.
     spill: Spill,
     /// Bytes of the part that is in memory.
@@ -125,7 +111,6 @@ impl Hosts {
             asides: BTreeMap::new(),
             replayed: BTreeMap::new(),
             silent_until_ms: 0,
-            marks: BTreeMap::new(),
             spill: Spill::create(dir)?,
             memory_bytes: 0,
             hand: 0,
@@ -143,15 +128,10 @@ impl Hosts {
         self.config.redirects_max
     }
 
-    pub(super) fn mark(&mut self, url: &str, mark: Mark) {
-        self.marks.entry(signature(url.as_bytes()).0).or_insert(mark);
-    }
-
     /// Puts a URL that came out of the sieve where it belongs.
     pub(super) fn enqueue(&mut self, key: &[u8]) {
-        let Some((site, path)) = str::from_utf8(key).ok().and_then(Site::split) else { return };
-        let url = str::from_utf8(key).unwrap_or_default();
-        let mark = self.marks.get(&signature(key).0).copied().unwrap_or_default();
+        let Some((url, mark)) = Mark::split(key) else { return };
+        let Some((site, path)) = Site::split(url) else { return };
         let Some(id) = self.own_id(site, url) else { return };
         let host = &mut self.table[index(id)];
         let limit = if is_reached(host.pages, self.config.pages_per_host_max)
@@ -241,7 +221,6 @@ impl Hosts {
     }
 
     pub(super) fn end_flush(&mut self) -> Result<(), CrawlError> {
-        self.marks.clear();
         self.take_failure()?;
         self.agents.flush()
     }
