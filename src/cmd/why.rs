@@ -185,7 +185,7 @@ fn cuts_of(archive: &Archive, url: &Url, config: &Config) -> Result<Vec<String>>
     let captures = archive.captures(url.as_str())?;
     let is_page = |capture: &&CdxLine| capture.status == Some(200) && capture.mime != REVISIT;
     let Some(last) = captures.iter().rfind(is_page) else { return Ok(Vec::new()) };
-    Ok(cut::cuts(&archive.read(&last.location)?, url, &config.crawl))
+    cut::cuts(&archive.read(&last.location)?, url, &config.crawl)
 }
 
 /// What the newest robots.txt of a URL's host says of it, redirects followed.
