@@ -118,7 +118,7 @@ impl Answers {
     }
 
     /// Reads pages as thoroughly as a crawl with `config` does: which links count in a limit depends on it.
-    pub(crate) fn as_thorough(self, config: &Config) -> Result<Answers, CrawlError> {
+    pub(crate) fn reading_as(self, config: &Config) -> Result<Answers, CrawlError> {
         let wants_text = wants_text(&Filters::compile(config)?, &*visit_order(config));
         Ok(Answers { wants_text, ..self })
     }
@@ -545,8 +545,8 @@ mod tests {
         let record_bytes_max = archive::Limits::default().block_bytes_max;
         assert!((URLS_BYTES_MAX as u64) < record_bytes_max / 2);
         let answers = Answers { urls_bytes_max: 100, ..answers(&Config::default()) };
-        let links: String = (0..20).map(|number| format!("<a href={number}>x</a>")).collect();
-        let body = format!("<base href=http://a/{}/>{links}", "b".repeat(20));
+        let links = (0..20).map(|number| format!("<a href={number}>x</a>")).collect::<Vec<_>>();
+        let body = format!("<base href=http://a/{}/>{}", "b".repeat(20), links.concat());
         let harvest = read(&answers, "http://a/", &body).harvest;
         assert_eq!((harvest.links.len(), harvest.refused.get("urls-bytes")), (3, Some(&17)));
     }

@@ -84,7 +84,7 @@ impl Mentions {
             links_max: usize::MAX,
             ..Limits::default()
         };
-        let read = || Answers::new(&open, Rules::new(&open, &[])?, None).as_thorough(config);
+        let read = || Answers::new(&open, Rules::new(&open, &[])?, None).reading_as(config);
         Ok(Mentions {
             answers: read()?,
             unlimited: read()?.unlimited(),

@@ -187,7 +187,7 @@ fn a_seed_that_is_taken_out_is_still_a_page_that_others_link_to() {
     let [page, linked, unlinked] = ["/8", "/9", "/5"].map(|path| format!("{web}{path}"));
     let seeds = [page.clone(), linked.clone(), unlinked.clone()];
     crawl(dir.path(), &Config { pages_max: 1, ..quick() }, &seeds).expect("it runs");
-    assert_eq!(archived(dir.path()).into_keys().collect::<Vec<_>>(), [page.clone()]);
+    assert!(archived(dir.path()).keys().eq([&page]));
     fs::write(dir.path().join("frontier/seeds"), format!("{page}\n")).expect("a file");
     crawl(dir.path(), &Config { pages_max: 4, ..quick() }, &[]).expect("it goes on");
     let had = archived(dir.path());
