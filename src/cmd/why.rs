@@ -108,10 +108,10 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     let url = read(&args.url).map_err(|error| Usage(format!("{}: {error}", args.url)))?;
     let mut why = Why { url: url.to_string(), ..Why::default() };
     let report = crawl::read_report(&collection.frontier_dir())?.unwrap_or_default();
+    why.found_on = found_on(&url, &collection, &config)?;
     ask_crawl(&mut why, &url, &collection, &config)?;
     ask_report(&mut why, &url, &report);
     ask_pages(&mut why, &collection)?;
-    why.found_on = found_on(&url, &collection, &config)?;
     let unknown =
         why.captures.is_empty() && why.standing.is_none() && why.found_on.is_empty() && !why.seed;
     why.verdict = if let Some(verdict) = verdict(&why, &config) {
@@ -143,7 +143,9 @@ fn ask_crawl(why: &mut Why, url: &Url, collection: &Collection, config: &Config)
     let seeds = crawl::read_seeds(&collection.frontier_dir())?;
     why.seed = seeds.contains(url);
     let rules = crawl::Rules::new(&config.crawl, &seeds)?;
-    if url.has_host() {
+    // What is named as a sitemap is visited as it is spelt, whatever it ends with.
+    let is_sitemap = why.found_on.iter().any(|found| found.how.is_of_sitemap());
+    if url.has_host() && !(is_sitemap && rules.check_sitemap(url).is_ok()) {
         let verdict = rules.check(url).and_then(|()| rules.check_links_to(url));
         why.refused = verdict.err().map(|refusal| refusal.to_string());
         let visited = rules.normalise(url.clone());
@@ -183,7 +185,7 @@ fn cuts_of(archive: &Archive, url: &Url, config: &Config) -> Result<Vec<String>>
     let captures = archive.captures(url.as_str())?;
     let is_page = |capture: &&CdxLine| capture.status == Some(200) && capture.mime != REVISIT;
     let Some(last) = captures.iter().rfind(is_page) else { return Ok(Vec::new()) };
-    Ok(cut::cuts(&archive.read(&last.location)?, url, &config.crawl))
+    cut::cuts(&archive.read(&last.location)?, url, &config.crawl)
 }
 
 /// What the newest robots.txt of a URL's host says of it, redirects followed.
@@ -415,6 +417,7 @@ fn print(why: &Why) -> Result<()> {
             Mention::Beyond => "linked, after more links than are kept, from",
             Mention::Redirect => "redirected to from",
             Mention::Sitemap => "in the sitemap",
+            Mention::Index => "in the index of sitemaps",
             Mention::Robots => "a sitemap named in",
         };
         writeln!(out, "  {how} {url}, {}", archive::date_text(*date_s))?;

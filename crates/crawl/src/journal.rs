@@ -45,7 +45,7 @@ pub(crate) struct Entry {
     /// How many visits had failed before.
     pub(crate) attempts: u8,
     pub(crate) hops: u8,
-    /// How many links led here from the first page of the site.
+    /// How many links led here from the first page of the site; for a sitemap, how many indexes.
     pub(crate) depth: u16,
     /// The site whose robots.txt it is, if not that of the URL.
     pub(crate) robots_for: Option<String>,
@@ -319,20 +319,21 @@ pub fn read_unstored_status(record: &Record) -> Option<u16> {
     read_unstored(record).map(|answered| answered.status)
 }
 
-/// How far the page of a visit was from where the crawl came in.
+/// How far the page or sitemap of a visit was from where the crawl came in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Distance {
     /// How many redirects led to it.
     pub hops: u8,
-    /// How many links led to it from the first page of its site; counted only where something asks for it,
-    /// such as `depth_max`.
+    /// How many links led to it from the first page of its site; for a sitemap, how many indexes.
     pub depth: u16,
+    /// Whether it was read as a sitemap.
+    pub is_sitemap: bool,
 }
 
 /// How far a page was, as the record of its visit tells; `None` if it is not about a visit.
 pub fn read_distance(record: &Record) -> Option<Distance> {
-    let Entry { hops, depth, .. } = Entry::read(record)?;
-    Some(Distance { hops, depth })
+    let Entry { hops, depth, purpose, .. } = Entry::read(record)?;
+    Some(Distance { hops, depth, is_sitemap: purpose == Purpose::Sitemap })
 }
 
 fn notes(visit: &Visit) -> Vec<(&'static str, String)> {

@@ -6,7 +6,7 @@
 //! **Invariant.** A record is read as the crawl read it, but that nothing is refused: a link out of
 //! scope is a mention too.
 
-use archive::{Kind, Record, parse_http};
+use archive::{HttpResponse, Kind, Record, parse_http};
 use page::{Limits, Url};
 use serde::Serialize;
 
@@ -26,17 +26,24 @@ pub enum Mention {
     Link,
     /// As a link that is not to be followed, by its own word or that of its page.
     Nofollow,
-    /// As a link that stands after more links of the page than the crawl reads.
+    /// After more links of the page, or more bytes of them, than the crawl reads.
     Beyond,
     /// As the place to which it redirects.
     Redirect,
-    /// In a sitemap.
+    /// In a sitemap, as a page.
     Sitemap,
+    /// In an index of sitemaps, as one of them.
+    Index,
     /// In a robots.txt, as a sitemap.
     Robots,
 }
 
 impl Mention {
+    /// Whether it says that the URL is a sitemap.
+    pub fn is_of_sitemap(self) -> bool {
+        matches!(self, Mention::Index | Mention::Robots)
+    }
+
     /// Whether a crawl follows it.
     pub fn is_followed(self) -> bool {
         !matches!(self, Mention::Nofollow | Mention::Beyond)
@@ -46,9 +53,10 @@ impl Mention {
 /// Reads records for mentions of a URL.
 pub struct Mentions {
     answers: Answers,
+    /// The same without the limits on the links of one answer.
+    unlimited: Answers,
     limits: Limits,
     decoded_bytes_max: usize,
-    links_per_page_max: usize,
     normalise: Vec<Normalisation>,
 }
 
@@ -76,12 +84,12 @@ impl Mentions {
             links_max: usize::MAX,
             ..Limits::default()
         };
-        let answers = Answers::new(&open, Rules::new(&open, &[])?, None);
+        let read = || Answers::new(&open, Rules::new(&open, &[])?, None).reading_as(config);
         Ok(Mentions {
-            answers,
+            answers: read()?,
+            unlimited: read()?.unlimited(),
             limits,
             decoded_bytes_max: config.decoded_bytes_max,
-            links_per_page_max: config.links_per_page_max,
             normalise: config.normalise.clone(),
         })
     }
@@ -104,17 +112,36 @@ impl Mentions {
             return None;
         }
         let http = parse_http(&record.block).ok()?;
-        let answered =
-            self.answers.read(entry.purpose, target, &http, record.date_s, entry.depth, Links::All);
-        let found = self.find_in(answered.harvest, entry.purpose, url);
-        if found.is_some() || entry.purpose != Purpose::Page || http.status != 200 {
+        let read = |answers: &Answers| read(answers, &entry, target, &http, record.date_s);
+        let found = self.find_in(read(&self.answers), entry.purpose, url);
+        if found.is_some() || http.status != 200 {
             return found;
         }
-        let body = http.decoded_body(self.decoded_bytes_max).ok()?;
-        let base = Url::parse(target).ok()?;
-        let page = page::parse(&base, http.header("Content-Type"), &body, &self.limits).ok()?;
-        let at = page.links.iter().position(|link| self.is_to(link.url.as_str(), url))?;
-        Some(if at < self.links_per_page_max { Mention::Nofollow } else { Mention::Beyond })
+        if entry.purpose == Purpose::Page {
+            let body = http.decoded_body(self.decoded_bytes_max).ok()?;
+            let base = Url::parse(target).ok()?;
+            let page = page::parse(&base, http.header("Content-Type"), &body, &self.limits).ok()?;
+            page.links.iter().find(|link| self.is_to(link.url.as_str(), url))?;
+        }
+        // It is named, but not where the crawl reads it.
+        let is_beyond = self.find_in(read(&self.unlimited), entry.purpose, url).is_some();
+        let is_page = entry.purpose == Purpose::Page;
+        if is_beyond { Some(Mention::Beyond) } else { is_page.then_some(Mention::Nofollow) }
+    }
+
+    /// Whether the page in `record` leads to URLs that a crawl does not read, because it leads to too many.
+    pub fn are_cut(&self, record: &Record) -> bool {
+        let (Some(entry), Some(target)) = (Entry::read(record), record.target.as_deref()) else {
+            return false;
+        };
+        parse_http(&record.block).is_ok_and(|http| {
+            let urls = |answers| {
+                let Harvest { links, sitemaps, .. } =
+                    read(answers, &entry, target, &http, record.date_s);
+                links.len() + sitemaps.len()
+            };
+            urls(&self.answers) < urls(&self.unlimited)
+        })
     }
 
     /// How what an answer leads to names `url`.
@@ -127,6 +154,17 @@ impl Mentions {
         }
         let is_sitemap = harvest.sitemaps.iter().any(|sitemap| sitemap == url);
         let is_robots = purpose == Purpose::Robots;
-        is_sitemap.then_some(if is_robots { Mention::Robots } else { Mention::Sitemap })
+        is_sitemap.then_some(if is_robots { Mention::Robots } else { Mention::Index })
     }
+}
+
+/// What an answer leads to.
+fn read(
+    answers: &Answers,
+    entry: &Entry,
+    target: &str,
+    http: &HttpResponse<'_>,
+    date_s: i64,
+) -> Harvest {
+    answers.read(entry.purpose, target, http, date_s, entry.depth, Links::All).harvest
 }

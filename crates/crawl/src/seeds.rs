@@ -50,7 +50,7 @@ fn read(frontier: &Path) -> Result<Vec<Seed>, CrawlError> {
         Err(source) => return Err(CrawlError::Io { path, source }),
     };
     let seeds = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    seeds.map(|seed| parse(seed, &Limits { url_bytes_max: 1 << 16, ..Limits::default() })).collect()
+    seeds.map(|seed| parse(seed, &Limits { url_bytes_max: 1 << 15, ..Limits::default() })).collect()
 }
 
 /// The seeds of earlier runs, and `seeds`, each once.

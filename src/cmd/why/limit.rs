@@ -9,7 +9,7 @@
 
 use anyhow::Result;
 use archive::Archive;
-use crawl::{Config, Mention, Report};
+use crawl::{Config, Mention, Report, SITEMAP_DEPTH_MAX};
 use page::Url;
 
 use super::{FOUND_MAX, Found};
@@ -61,6 +61,12 @@ impl Limits<'_> {
                     Some(format!(
                         "{} lead to it from the first page of its site, and `depth_max` is {depth_max}",
                         count(depth.into(), "link")
+                    ))
+                }
+                Mention::Index if distance.is_sitemap && depth > SITEMAP_DEPTH_MAX.into() => {
+                    Some(format!(
+                        "indexes of sitemaps lead to it {depth} levels down, and {SITEMAP_DEPTH_MAX} are \
+                         followed"
                     ))
                 }
                 _ => return Ok(None),
