@@ -96,6 +96,10 @@ pub(super) struct Hosts {
     hand: usize,
     waiting: usize,
     under_way: usize,
+    /// How many of these are for pages: they wait if the run ends before.
+    pages_under_way: usize,
+    /// Pages of earlier runs that this one is to ask for again, and has not.
+    pages_due: u64,
     report: Report,
     /// Bytes of bodies that earlier runs received.
     bytes_before: u64,
@@ -131,6 +135,8 @@ impl Hosts {
             hand: 0,
             waiting: 0,
             under_way: 0,
+            pages_under_way: 0,
+            pages_due: 0,
             report: Report::default(),
             bytes_before: 0,
             end_ms: None,
@@ -390,6 +396,7 @@ impl Hosts {
                     self.politeness.begin(&mut host.pace, now_ms);
                 }
                 self.under_way += 1;
+                self.pages_under_way += usize::from(visit.task == Task::Page);
                 return Some(visit);
             }
         }
@@ -484,8 +491,9 @@ impl Hosts {
     }
 
     pub(super) fn settle(&mut self, done: Done) {
-        let Done { visit, finished_ms, date_s, outcome } = done;
+        let Done { visit, finished_ms, date_s, before, outcome } = done;
         self.under_way -= 1;
+        self.pages_under_way -= usize::from(visit.task == Task::Page);
         let id = visit.host;
         if visit.task != Task::Resolve {
             self.workbench.release(visit.address, Some(finished_ms));
@@ -498,10 +506,16 @@ impl Hosts {
             Outcome::Resolved { address, until_ms } => {
                 self.set_address(id, address, until_ms, finished_ms);
             }
-            Outcome::Failed(failure) => self.stumble(visit, failure.into(), finished_ms),
+            Outcome::Failed(failure) => {
+                let stumble = Stumble { is_known: before > 0, ..failure.into() };
+                self.stumble(visit, stumble, finished_ms);
+            }
             Outcome::Answered(answered) => {
                 self.report.bytes += answered.bytes;
                 *self.report.statuses.entry(answered.status).or_default() += 1;
+                if visit.task == Task::Page {
+                    *self.report.page_statuses.entry(answered.status).or_default() += 1;
+                }
                 let host = &mut self.table[index(id)];
                 if is_passing_status(answered.status) {
                     let stumble = Stumble {
@@ -510,6 +524,7 @@ impl Hosts {
                         is_passing: true,
                         is_of_host: false,
                         is_pressing: matches!(answered.status, 429 | 503),
+                        is_known: before > 0,
                         retry_after_ms: answered.retry_after_ms,
                     };
                     return self.stumble(visit, stumble, finished_ms);
@@ -542,16 +557,15 @@ impl Hosts {
             self.report.pages += 1;
         }
         self.report.redirects += u64::from(is_redirect(status));
-        let count = match status {
-            _ if is_sitemap => return,
-            _ if answered.unchanged => &mut self.report.unchanged,
-            200 if answered.is_unstored => return,
-            200 if before == 200 => &mut self.report.changed,
-            200 => &mut self.report.pages_new,
-            404 | 410 if before == 200 => &mut self.report.deleted,
-            _ => return,
-        };
-        *count += 1;
+        if is_sitemap {
+            return;
+        }
+        if before > 0 {
+            self.pages_due = self.pages_due.saturating_sub(u64::from(before == 200));
+            self.report.count_again(answered);
+        } else if status == 200 && !answered.is_unstored {
+            self.report.pages_new += 1;
+        }
     }
 
     fn settle_robots(
@@ -673,6 +687,10 @@ impl Hosts {
     fn give_up(&mut self, visit: &Visit, stumble: Stumble, now_ms: u64) {
         let id = visit.host;
         self.count_failure(&stumble.class);
+        if stumble.is_known && !visit.page.sitemap {
+            self.report.asked += 1;
+            self.report.failed += 1;
+        }
         let failures = self.table[index(id)].health.failures();
         let is_worn = failures >= self.config.host_failures_max;
         match visit.task {
@@ -737,15 +755,25 @@ impl Hosts {
         }
         let answered = answered.unwrap_or_default();
         let was_counted = answered.before > 0 && tally == Tally::Again;
-        if tally == Tally::Superseded {
+        let host = &mut self.table[index(id)];
+        host.requests += u64::from(!was_counted && tally != Tally::Superseded);
+        if entry.purpose != Purpose::Page || is_passing_status(status) {
             return;
         }
-        let host = &mut self.table[index(id)];
-        host.requests += u64::from(!was_counted);
-        if entry.purpose == Purpose::Page && !is_passing_status(status) {
-            let (now, before) = (answered.is_page(), was_counted && answered.before == 200);
-            for pages in [&mut host.pages, &mut self.report.pages] {
-                *pages = (*pages + u64::from(now)).saturating_sub(u64::from(before));
+        let (now, before) = (u64::from(answered.is_page()), u64::from(answered.before == 200));
+        match tally {
+            Tally::Again => {
+                for pages in [&mut host.pages, &mut self.report.pages] {
+                    *pages = (*pages + now).saturating_sub(before);
+                }
+            }
+            Tally::Anew => {
+                host.pages += now;
+                self.report.pages += now;
+                self.pages_due = self.pages_due.saturating_sub(before);
+            }
+            Tally::Superseded => {
+                self.pages_due = (self.pages_due + now).saturating_sub(before);
             }
         }
     }
@@ -782,16 +810,22 @@ impl Hosts {
         self.limit.is_some() || is_reached(coming, self.config.pages_max)
     }
 
-    /// Looks whether a limit of the whole crawl has come.
-    fn check_limits(&mut self, now_ms: u64) {
+    /// Whether the time of the run is over, which begins with the first look.
+    pub(super) fn is_time_over(&mut self, now_ms: u64) -> bool {
         let run_ms = self.config.time_s_max.saturating_mul(1000);
         let end_ms = *self.end_ms.get_or_insert(now_ms.saturating_add(run_ms));
+        self.config.time_s_max > 0 && now_ms >= end_ms
+    }
+
+    /// Looks whether a limit of the whole crawl has come.
+    pub(super) fn check_limits(&mut self, now_ms: u64) {
+        let is_time_over = self.is_time_over(now_ms);
         self.limit = if is_reached(self.report.pages, self.config.pages_max) {
             Some("pages_max")
         } else if is_reached(self.bytes_before + self.report.bytes, self.config.bytes_max) {
             Some("bytes_max")
         } else {
-            (self.config.time_s_max > 0 && now_ms >= end_ms).then_some("time_s_max")
+            is_time_over.then_some("time_s_max")
         };
     }
 
@@ -837,6 +871,8 @@ struct Stumble {
     is_of_host: bool,
     /// The host asks for a rest.
     is_pressing: bool,
+    /// The page was had before.
+    is_known: bool,
     retry_after_ms: Option<u64>,
 }
 
@@ -848,6 +884,7 @@ impl From<Failure> for Stumble {
             is_passing: failure.kind.is_passing(),
             is_of_host: failure.kind.is_of_host(),
             is_pressing: false,
+            is_known: false,
             retry_after_ms: None,
         }
     }
