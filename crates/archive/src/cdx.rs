@@ -281,7 +281,8 @@ impl CdxFile {
         let wanted = start.as_bytes();
         // Lines that begin before `low` are less than wanted, those from `high` on are not.
         let (mut low, mut high) = (self.body, self.length);
-        while high - low > SCAN_BYTES {
+        // A line longer than the stretch that is left ends behind it.
+        while high.saturating_sub(low) > SCAN_BYTES {
             let middle = low + (high - low) / 2;
             self.seek(middle)?;
             let skipped = self.line()?.map_or(0, |line| line.len() as u64);
