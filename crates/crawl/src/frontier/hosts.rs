@@ -507,7 +507,7 @@ impl Hosts {
                 self.set_address(id, address, until_ms, finished_ms);
             }
             Outcome::Failed(failure) => {
-                let stumble = Stumble { is_known: before > 0, ..failure.into() };
+                let stumble = Stumble { before, ..failure.into() };
                 self.stumble(visit, stumble, finished_ms);
             }
             Outcome::Answered(answered) => {
@@ -524,7 +524,7 @@ impl Hosts {
                         is_passing: true,
                         is_of_host: false,
                         is_pressing: matches!(answered.status, 429 | 503),
-                        is_known: before > 0,
+                        before,
                         retry_after_ms: answered.retry_after_ms,
                     };
                     return self.stumble(visit, stumble, finished_ms);
@@ -687,7 +687,7 @@ impl Hosts {
     fn give_up(&mut self, visit: &Visit, stumble: Stumble, now_ms: u64) {
         let id = visit.host;
         self.count_failure(&stumble.class);
-        if stumble.is_known && !visit.page.sitemap {
+        if stumble.before > 0 && !visit.page.sitemap {
             self.report.asked += 1;
             self.report.failed += 1;
         }
@@ -871,8 +871,8 @@ struct Stumble {
     is_of_host: bool,
     /// The host asks for a rest.
     is_pressing: bool,
-    /// The page was had before.
-    is_known: bool,
+    /// The status of the capture that an answer would be compared with; 0 if there is none.
+    before: u16,
     retry_after_ms: Option<u64>,
 }
 
@@ -884,7 +884,7 @@ impl From<Failure> for Stumble {
             is_passing: failure.kind.is_passing(),
             is_of_host: failure.kind.is_of_host(),
             is_pressing: false,
-            is_known: false,
+            before: 0,
             retry_after_ms: None,
         }
     }
