@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use ::crawl::{Board, Config, Dirs, Recrawl, Report, Snapshot, SystemClock};
+use ::crawl::{Board, Config, Dirs, Recrawl, Report, Snapshot, Standing, SystemClock};
 use anyhow::{Context as _, Result, bail};
 use jobs::Collection;
 use tokio::net::TcpListener;
@@ -128,7 +128,9 @@ fn without_comment(line: &str) -> &str {
     line[..start.unwrap_or(line.len())].trim()
 }
 
-/// Crawls with progress, and says how it went; fails if the collection has no page afterwards.
+/// Crawls with progress, and says how it went; fails if the collection has no page afterwards. Where it has
+/// pages of earlier runs, it can be used however this one went: a crawl of many hosts meets dead ones each
+/// time, and what they cost is in the counts.
 pub(crate) fn fetch(
     collection: &Collection,
     config: &Config,
@@ -138,6 +140,9 @@ pub(crate) fn fetch(
     context: &Context,
 ) -> Result<Report> {
     let dirs = Dirs { archive: collection.archive_dir(), frontier: collection.frontier_dir() };
+    if let Some(remark) = unfinished(&Standing::read(&dirs.frontier)?, config.recrawl) {
+        talk::say(context.quiet, &remark);
+    }
     let board = Arc::new(Board::default());
     let metrics = serve_board(&config.metrics, runtime, &board, context)?;
     let line = Line::start(context.quiet);
@@ -152,13 +157,39 @@ pub(crate) fn fetch(
     }
     let report = report?;
     talk::say(context.quiet, &sentence(&report));
+    if (1..config.fetchers as u64).contains(&report.fetchers) {
+        let (got, wanted) = (report.fetchers, config.fetchers);
+        let why = "the system allows no more open files (ulimit -n)";
+        talk::say(context.quiet, &format!("         {got} fetchers instead of {wanted}: {why}"));
+    }
     for aside in &report.aside {
         talk::say(context.quiet, &format!("         set aside {}: {}", aside.host, aside.why));
     }
     if report.pages == 0 && !report.interrupted {
         bail!("no page could be fetched{}", reasons(&report));
     }
+    if report.requests > 0 && report.statuses.is_empty() {
+        let why = reasons(&report);
+        talk::say(
+            context.quiet,
+            &format!("         nothing answered{why}; the pages of earlier runs stay as they are"),
+        );
+    }
     Ok(report)
+}
+
+/// What becomes of a recrawl that is not over, by what is asked for now.
+fn unfinished(standing: &Standing, wanted: Recrawl) -> Option<String> {
+    let since = archive::date_text(standing.recrawl_since_s?);
+    let fate = match (standing.recrawl?, wanted) {
+        (Recrawl::Due, Recrawl::All) => "of what was due is not over: it now asks for everything",
+        (Recrawl::Due, Recrawl::Due) => "is not over: it goes on, with what is due by now",
+        (Recrawl::All, Recrawl::Due) => {
+            "of everything is not over: it goes on with all that is left"
+        }
+        _ => "is not over: it goes on",
+    };
+    Some(format!("recrawl  that since {since} {fate}"))
 }
 
 /// Serves the board where the configuration says, if it says so.
@@ -210,7 +241,9 @@ fn view(now: &Snapshot) -> String {
     let again = BTreeMap::from([
         ("unchanged", now.unchanged),
         ("changed", now.changed),
+        ("moved", now.moved),
         ("gone", now.deleted),
+        ("failed", now.failed),
     ]);
     for (name, counts) in [
         ("recrawl", list(&again)),
@@ -257,11 +290,8 @@ fn sentence(report: &Report) -> String {
         let _ = write!(text, "; {} pruned, their turn too far away", report.pruned);
     }
     if report.recrawled {
-        let Report { unchanged, changed, deleted, pages_new, .. } = report;
-        let _ = write!(
-            text,
-            "; {unchanged} unchanged, {changed} changed, {deleted} gone, {pages_new} new"
-        );
+        let asked = talk::count(report.asked, "known URL");
+        let _ = write!(text, "; asked for {asked} again: {}", again(report));
     }
     if report.paused_ms >= 1000 {
         let _ = write!(text, "; paused for {} s", report.paused_ms / 1000);
@@ -279,18 +309,30 @@ fn sentence(report: &Report) -> String {
     text
 }
 
+/// What a recrawl found; the numbers add to what it asked for.
+pub(crate) fn again(report: &Report) -> String {
+    let Report { unchanged, changed, moved, deleted, failed, .. } = report;
+    format!(
+        "{unchanged} unchanged, {changed} changed, {moved} moved, {deleted} gone, {failed} failed"
+    )
+}
+
+/// Why there is no page: what ended the run or kept URLs out, then what became of the visits. What a
+/// robots.txt answered is no reason; what it forbids is.
 fn reasons(report: &Report) -> String {
+    let limit = report.limit.iter().map(|limit| format!("stopped by `{limit}`"));
     let failures = report.failures.iter().map(|(kind, times)| format!("{kind} ({times}×)"));
     let refused =
         report.refused.iter().map(|(rule, times)| format!("refused by {rule} ({times}×)"));
     let robots = (report.forbidden_by_robots > 0)
         .then(|| format!("forbidden by robots.txt ({}×)", report.forbidden_by_robots));
-    let statuses = report.statuses.iter().filter(|(status, _)| **status != 200);
+    let statuses = report.page_statuses.iter().filter(|(status, _)| **status != 200);
     let statuses = statuses.map(|(status, times)| format!("status {status} ({times}×)"));
     let dropped =
         report.dropped.iter().map(|(limit, times)| format!("dropped by {limit} ({times}×)"));
-    let all: Vec<String> =
-        failures.chain(statuses).chain(refused).chain(dropped).chain(robots).collect();
+    let sent = (report.sent > 0).then(|| format!("left to other agents ({}×)", report.sent));
+    let kept_out = limit.chain(refused).chain(dropped).chain(robots).chain(sent);
+    let all: Vec<String> = kept_out.chain(failures).chain(statuses).collect();
     if all.is_empty() { String::new() } else { format!(": {}", all.join(", ")) }
 }
 

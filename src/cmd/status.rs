@@ -7,12 +7,12 @@ use std::path::Path;
 
 use anyhow::Result;
 use archive::Archive;
-use crawl::{Report, SieveReport};
+use crawl::{Recrawl, Report, SieveReport};
 use index::Index;
 use jobs::{Collection, Directory, Folding, Linking, PageTable};
 use serde::Serialize;
 
-use super::crawl::list;
+use super::crawl::{again, list};
 use crate::config::Config;
 use crate::context::{Context, Exit};
 use crate::pipeline::extract_options;
@@ -180,11 +180,8 @@ fn print_crawl(out: &mut impl Write, report: &Report) -> Result<()> {
         report.waiting,
     )?;
     if report.recrawled {
-        let Report { unchanged, changed, deleted, .. } = report;
-        writeln!(
-            out,
-            "            known pages: {unchanged} unchanged, {changed} changed, {deleted} gone"
-        )?;
+        let asked = talk::count(report.asked, "known URL");
+        writeln!(out, "            asked for {asked} again: {}", again(report))?;
     }
     let robots = BTreeMap::from([("robots.txt".to_owned(), report.forbidden_by_robots)]);
     for (name, counts) in [
@@ -232,7 +229,12 @@ fn print(status: &Status) -> Result<()> {
     }
     if let Some(since_s) = status.standing.recrawl_since_s {
         let since = archive::date_text(since_s);
-        writeln!(out, "crawl       a recrawl since {since} is not over: `crivello crawl` goes on")?;
+        let due = status.standing.recrawl == Some(Recrawl::Due);
+        let what = if due { "what was due" } else { "everything" };
+        writeln!(
+            out,
+            "crawl       a recrawl of {what} since {since} is not over: `crivello crawl` goes on"
+        )?;
     }
     if let Some(report) = &status.crawl {
         print_crawl(&mut out, report)?;

@@ -2,9 +2,12 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::process::Command;
+use std::thread;
 
 use serde_json::Value;
 
@@ -115,6 +118,93 @@ fn a_page_that_is_not_there_is_the_reason() {
     fails(&ran, 1, &["no page could be fetched", "status 404"]);
 }
 
+/// A server without a robots.txt, whose other answers are `head` and a body; its address.
+fn serve_without_robots(head: &'static str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { return };
+            let mut request = [0; 4096];
+            let read = stream.read(&mut request).unwrap_or(0);
+            let is_robots = request[..read].starts_with(b"GET /robots.txt ");
+            let head = if is_robots { "404 Not Found" } else { head };
+            // The crawler may have hung up.
+            let _ = write!(
+                stream,
+                "HTTP/1.1 {head}\r\nContent-Type: text/html\r\nContent-Length: 2\r\n\
+                 Connection: close\r\n\r\nno"
+            );
+        }
+    });
+    format!("http://{address}/")
+}
+
+#[test]
+fn no_page_has_its_true_reason() {
+    let check = |head: &'static str, flags: &[&str], reasons: &str| {
+        let sandbox = Sandbox::new();
+        sandbox.done(&["init", "web"]);
+        let seed = serve_without_robots(head);
+        let quick = ["--set", "crawl.retry_ms=10"];
+        let ran = sandbox.run(&[&["crawl", "--dir", "web", &seed], &quick[..], flags].concat());
+        fails(&ran, 1, &[&format!("crivello: no page could be fetched: {reasons}\n")]);
+    };
+    let slow = ["--set", "crawl.delay_ms=60000", "--max-time", "1"];
+    check("200 OK", &slow, "stopped by `time_s_max`");
+    let none = ["--set", "crawl.store_filter=path = /elsewhere"];
+    check("200 OK", &none, "refused by store-filter (1×)");
+    let away = "301 Moved\r\nLocation: http://127.0.0.2/";
+    check(away, &[], "refused by scope (1×), status 301 (1×)");
+    let hops = ["--set", "crawl.redirects_max=0"];
+    check("302 Found\r\nLocation: /a", &hops, "dropped by redirects (1×), status 302 (1×)");
+    check("404 Not Found", &[], "status 404 (1×)");
+}
+
+#[test]
+fn a_recrawl_that_nobody_answers_leaves_the_collection_as_it_was() {
+    let (sandbox, server) = (Sandbox::new(), small_web());
+    sandbox.init(&server);
+    let seed = server.web().seeds().remove(0);
+    let first = sandbox.json(&["crawl", "--dir", "web", "--list", &seed]);
+    server.stop();
+    let ran = sandbox.run(&["crawl", "--dir", "web", "--recrawl"]);
+    let said = ["nothing answered: connect (", "stay as they are", "asked for 1 known URL again"];
+    assert!(ran.code == 0 && said.iter().all(|words| ran.stderr.contains(words)), "{ran:#?}");
+    assert!(ran.stderr.contains("0 unchanged, 0 changed, 0 moved, 0 gone, 1 failed"), "{ran:#?}");
+    let status = sandbox.json(&["status", "--dir", "web"]);
+    assert_eq!(status["crawl"]["pages"], first["pages"], "{status}");
+}
+
+#[test]
+fn a_recrawl_is_widened_and_says_so() {
+    let (sandbox, server) = (Sandbox::new(), small_web());
+    sandbox.init(&server);
+    let seed = server.web().seeds().remove(0);
+    sandbox.done(&["crawl", "--dir", "web", "--list", &seed]);
+    let crawl = |flags: &[&str]| {
+        let ran = sandbox.run(&[&["crawl", "--dir", "web", "--list"], flags].concat());
+        assert_eq!(ran.code, 0, "{ran:#?}");
+        ran.stderr
+    };
+    let said = crawl(&["--recrawl=due", "--max-bytes", "1"]);
+    assert!(!said.contains("is not over"), "{said}");
+    let said = sandbox.done(&["status", "--dir", "web"]);
+    assert!(said.contains("a recrawl of what was due since"), "{said}");
+    let said = crawl(&["--max-bytes", "1"]);
+    assert!(said.contains("is not over: it goes on\n"), "{said}");
+    let said = crawl(&["--recrawl", "--max-bytes", "1"]);
+    assert!(said.contains("of what was due is not over: it now asks for everything\n"), "{said}");
+    let said = crawl(&["--recrawl=due"]);
+    assert!(said.contains("of everything is not over: it goes on with all that is left"), "{said}");
+    assert!(said.contains("asked for 1 known URL again: 1 unchanged"), "{said}");
+    fs::write(sandbox.path("web/frontier/recrawl"), "x").expect("a file");
+    for command in ["crawl", "status"] {
+        let ran = sandbox.run(&[command, "--dir", "web"]);
+        fails(&ran, 1, &["frontier/recrawl cannot be understood", "remove it", "--recrawl"]);
+    }
+}
+
 #[test]
 fn status_notices_what_is_behind() {
     let (sandbox, server) = (Sandbox::new(), small_web());
@@ -153,7 +243,7 @@ fn an_archive_imported_again_gives_the_same_pages() {
 fn a_seed_that_cannot_be_reached_is_a_failure_with_its_reason() {
     let sandbox = Sandbox::new();
     sandbox.done(&["init", "web"]);
-    let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let free = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = free.local_addr().expect("an address").port();
     drop(free);
     let seed = format!("http://127.0.0.1:{port}/");
@@ -207,7 +297,7 @@ fn any_query_is_answered_or_refused_in_words() {
 fn a_port_in_use_is_named() {
     let (sandbox, server) = (Sandbox::new(), small_web());
     sandbox.build(&server);
-    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let taken = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = taken.local_addr().expect("an address").to_string();
     fails(
         &sandbox.run(&["serve", "--dir", "web", "--listen", &address]),

@@ -9,6 +9,8 @@
 //! the WARC file had l bytes, of which the first c are indexed, by lines of b bytes in all. A file that has
 //! grown since is indexed from c on; one that has shrunk or was changed otherwise, from the beginning.
 //!
+//! Lines wait for their order in bounded memory (`lines.rs`), however many a WARC file has.
+//!
 //! **Invariant.** A CDXJ file appears under its name whole or not at all; it can be deleted at any time, and
 //! one that does not fit its WARC file is made again.
 
@@ -21,6 +23,7 @@ use std::time::SystemTime;
 use serde::{Deserialize, Serialize};
 
 use crate::disk::Disk;
+use crate::lines::{Lines, WRITE_BYTES};
 use crate::{ArchiveError, Kind, Limits, Location, Record, WarcReader, date, digest, http, surt};
 
 /// The longest line; it must hold any WARC header's URL twice, escaped.
@@ -174,23 +177,25 @@ pub(crate) fn write(
     warc: &Path,
     length: u64,
     covers: u64,
-    lines: &mut [String],
+    lines: &mut Lines,
 ) -> Result<(), ArchiveError> {
-    lines.sort_unstable();
     let filename = warc.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let bytes = lines.iter().map(|line| line.len() as u64 + 1).sum();
-    let meta = Meta { version: VERSION, filename, length, covers, bytes };
+    let meta = Meta { version: VERSION, filename, length, covers, bytes: lines.bytes() };
     let meta = serde_json::to_string(&meta).expect("strings and numbers become JSON");
-    let mut text = format!("!meta {meta}\n");
-    text.reserve(usize::try_from(bytes).unwrap_or(0));
-    for line in lines {
-        text.push_str(line);
-        text.push('\n');
-    }
+    let mut text = format!("!meta {meta}\n").into_bytes();
     let path = path_of(warc);
     let result = create_temporary(disk, &path).and_then(|(mut file, temporary)| {
         let mut put = || {
-            disk.append_all(&mut file, text.as_bytes())?;
+            lines.each(&mut |line| {
+                text.extend_from_slice(line);
+                text.push(b'\n');
+                if text.len() >= WRITE_BYTES {
+                    disk.append_all(&mut file, &text)?;
+                    text.clear();
+                }
+                Ok(())
+            })?;
+            disk.append_all(&mut file, &text)?;
             disk.sync(&file)?;
             disk.rename(&temporary, &path)
         };
@@ -203,7 +208,7 @@ pub(crate) fn write(
 }
 
 /// A new file beside `path`. A name may be taken: a process of the same number may have been killed.
-fn create_temporary(disk: &mut impl Disk, path: &Path) -> io::Result<(File, PathBuf)> {
+pub(crate) fn create_temporary(disk: &mut impl Disk, path: &Path) -> io::Result<(File, PathBuf)> {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
     loop {
         let number = COUNTER.fetch_add(1, Ordering::Relaxed);
@@ -276,7 +281,8 @@ impl CdxFile {
         let wanted = start.as_bytes();
         // Lines that begin before `low` are less than wanted, those from `high` on are not.
         let (mut low, mut high) = (self.body, self.length);
-        while high - low > SCAN_BYTES {
+        // A line longer than the stretch that is left ends behind it.
+        while high.saturating_sub(low) > SCAN_BYTES {
             let middle = low + (high - low) / 2;
             self.seek(middle)?;
             let skipped = self.line()?.map_or(0, |line| line.len() as u64);
@@ -300,14 +306,13 @@ impl CdxFile {
         Ok(found)
     }
 
-    /// Every line of the file.
-    pub(crate) fn lines(&mut self) -> Result<Vec<CdxLine>, ArchiveError> {
+    /// Hands every line of the file to `take`.
+    pub(crate) fn each(&mut self, take: &mut dyn FnMut(CdxLine)) -> Result<(), ArchiveError> {
         self.seek(self.body)?;
-        let mut lines = Vec::new();
         while let Some(line) = self.line()? {
-            lines.push(self.parse(&line)?);
+            take(self.parse(&line)?);
         }
-        Ok(lines)
+        Ok(())
     }
 
     fn parse(&self, line: &[u8]) -> Result<CdxLine, ArchiveError> {
@@ -345,9 +350,9 @@ pub(crate) fn current(disk: &mut impl Disk, warc: &Path) -> Result<CdxFile, Arch
         return Ok(cdx);
     }
     let grown = old.filter(|cdx| cdx.warc_length < about.len());
-    let (covers, mut lines) = match grown.and_then(|cdx| extend(warc, cdx).transpose()) {
+    let (covers, mut lines) = match grown.and_then(|cdx| extend(disk, warc, cdx).transpose()) {
         Some(extended) => extended?,
-        None => index(warc, 0, Vec::new())?.unwrap_or_default(),
+        None => index(disk, warc, 0, Lines::default())?.unwrap_or_default(),
     };
     // The file may have grown on the way.
     write(disk, warc, about.len().max(covers), covers, &mut lines)?;
@@ -358,14 +363,25 @@ pub(crate) fn current(disk: &mut impl Disk, warc: &Path) -> Result<CdxFile, Arch
 }
 
 /// How far a WARC file is indexed, and the lines.
-type Indexed = (u64, Vec<String>);
+type Indexed = (u64, Lines);
 
 /// The lines there are and those of the records that have come since; `None` if the lines are damaged or
 /// another file has taken the place of the one they index.
-fn extend(warc: &Path, mut cdx: CdxFile) -> Result<Option<Indexed>, ArchiveError> {
-    match cdx.lines() {
-        Ok(kept) if !last_is_there(warc, &kept) => Ok(None),
-        Ok(kept) => index(warc, cdx.covers, kept.iter().map(CdxLine::to_text).collect()),
+fn extend(
+    disk: &mut impl Disk,
+    warc: &Path,
+    mut cdx: CdxFile,
+) -> Result<Option<Indexed>, ArchiveError> {
+    let (mut kept, mut last) = (Lines::default(), None::<CdxLine>);
+    let read = cdx.each(&mut |line| {
+        kept.push(disk, warc, line.to_text());
+        if last.as_ref().is_none_or(|last| last.location.offset <= line.location.offset) {
+            last = Some(line);
+        }
+    });
+    match read {
+        Ok(()) if !last.is_none_or(|last| is_there(warc, &last)) => Ok(None),
+        Ok(()) => index(disk, warc, cdx.covers, kept),
         Err(ArchiveError::Damaged { .. }) => Ok(None),
         Err(error) => Err(error),
     }
@@ -373,8 +389,7 @@ fn extend(warc: &Path, mut cdx: CdxFile) -> Result<Option<Indexed>, ArchiveError
 
 /// Whether the last record that has a line is still where its line says. Files are only appended to, so
 /// then all of them are.
-fn last_is_there(warc: &Path, lines: &[CdxLine]) -> bool {
-    let Some(last) = lines.iter().max_by_key(|line| line.location.offset) else { return true };
+fn is_there(warc: &Path, last: &CdxLine) -> bool {
     let reader = WarcReader::open_at(warc, last.location.offset, Limits::default());
     let record = reader.and_then(|mut reader| reader.next_record()).ok().flatten();
     record.as_ref().and_then(CdxLine::of).is_some_and(|line| {
@@ -385,7 +400,12 @@ fn last_is_there(warc: &Path, lines: &[CdxLine]) -> bool {
 
 /// Adds the lines of the records from byte `from` on, as far as the file can be read; `None` if no record
 /// begins there. What is damaged has no lines: whoever reads the archive through is told.
-fn index(warc: &Path, from: u64, mut lines: Vec<String>) -> Result<Option<Indexed>, ArchiveError> {
+fn index(
+    disk: &mut impl Disk,
+    warc: &Path,
+    from: u64,
+    mut lines: Lines,
+) -> Result<Option<Indexed>, ArchiveError> {
     let mut covers = from;
     let mut reader = match WarcReader::open_at(warc, from, Limits::default()) {
         Ok(reader) => reader,
@@ -395,8 +415,9 @@ fn index(warc: &Path, from: u64, mut lines: Vec<String>) -> Result<Option<Indexe
     loop {
         match reader.next_record() {
             Ok(Some(record)) => {
-                if record.location.length > 0 {
-                    lines.extend(CdxLine::of(&record).map(|line| line.to_text()));
+                let line = CdxLine::of(&record).filter(|line| line.location.length > 0);
+                if let Some(line) = line {
+                    lines.push(disk, warc, line.to_text());
                 }
                 covers = reader.offset();
             }

@@ -8,7 +8,7 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 pub(crate) trait Disk {
-    /// Creates a file that does not exist, for appending.
+    /// Creates a file that does not exist, for appending and reading.
     fn create(&mut self, path: &Path) -> io::Result<File>;
     /// Appends some of `bytes` and says how many.
     fn append(&mut self, file: &mut File, bytes: &[u8]) -> io::Result<usize>;
@@ -40,7 +40,7 @@ pub(crate) struct System;
 
 impl Disk for System {
     fn create(&mut self, path: &Path) -> io::Result<File> {
-        OpenOptions::new().append(true).create_new(true).open(path)
+        OpenOptions::new().append(true).read(true).create_new(true).open(path)
     }
 
     fn append(&mut self, file: &mut File, bytes: &[u8]) -> io::Result<usize> {

@@ -175,8 +175,13 @@ impl Records<'_> {
         let name = self.archive.files.get(self.next_file.checked_sub(1)?)?;
         let path = self.archive.dir.join(name);
         let after = || {
-            let lines = CdxFile::open(&path).ok()??.lines().ok()?;
-            lines.iter().map(|line| line.location.offset).filter(|&o| o > offset).min()
+            let mut after: Option<u64> = None;
+            let mut take = |line: CdxLine| {
+                let found = Some(line.location.offset).filter(|&found| found > offset);
+                after = after.into_iter().chain(found).min();
+            };
+            CdxFile::open(&path).ok()??.each(&mut take).ok()?;
+            after
         };
         Some(match after() {
             Some(offset) => WarcReader::open_at(&path, offset, Limits::default()).map(Some),

@@ -29,6 +29,7 @@ mod fields;
 mod folder;
 mod gzip;
 mod http;
+mod lines;
 mod reader;
 mod record;
 mod repair;

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 
 use crate::compression::{Packer, WRITTEN};
 use crate::disk::{Disk, System};
+use crate::lines::{LINES_BYTES_MAX, Lines};
 use crate::{
     ArchiveError, CdxLine, Compression, Kind, Limits, Location, cdx, date, digest, fields, http,
 };
@@ -97,6 +98,8 @@ struct Appender<D> {
     dir: PathBuf,
     options: WriterOptions,
     packer: Packer,
+    /// Memory for the lines of the CDXJ file.
+    lines_bytes_max: usize,
     current: Option<Current>,
 }
 
@@ -113,14 +116,15 @@ struct Current {
     named: bool,
     records: u64,
     warcinfo: String,
-    lines: Vec<String>,
+    lines: Lines,
 }
 
 impl<D: Disk> Appender<D> {
     fn create(disk: D, dir: &Path, options: WriterOptions) -> Result<Self, ArchiveError> {
         fs::create_dir_all(dir).map_err(ArchiveError::io(dir))?;
         let packer = Packer::new(options.compression);
-        Ok(Self { disk, dir: dir.to_path_buf(), options, packer, current: None })
+        let (dir, lines_bytes_max) = (dir.to_path_buf(), LINES_BYTES_MAX);
+        Ok(Self { disk, dir, options, packer, lines_bytes_max, current: None })
     }
 
     fn is_full(&self) -> bool {
@@ -134,7 +138,10 @@ impl<D: Disk> Appender<D> {
         }
         let current = match &mut self.current {
             Some(current) => current,
-            none => none.insert(begin(&mut self.disk, &self.dir, self.options.compression)?),
+            none => {
+                let lines = Lines::new(self.lines_bytes_max);
+                none.insert(begin(&mut self.disk, &self.dir, self.options.compression, lines)?)
+            }
         };
         if current.length == 0 {
             let filename = current.name.clone();
@@ -242,7 +249,9 @@ impl Current {
                 payload_digest.as_deref(),
                 location.clone(),
             );
-            self.lines.extend(line.map(|line| line.to_text()));
+            if let Some(line) = line {
+                self.lines.push(disk, &self.path, line.to_text());
+            }
         }
         Ok((id, location))
     }
@@ -334,6 +343,7 @@ fn begin(
     disk: &mut impl Disk,
     dir: &Path,
     compression: Compression,
+    lines: Lines,
 ) -> Result<Current, ArchiveError> {
     let mut last = 0;
     for entry in fs::read_dir(dir).map_err(ArchiveError::io(dir))? {
@@ -355,7 +365,7 @@ fn begin(
                     named: false,
                     records: 0,
                     warcinfo: String::new(),
-                    lines: Vec::new(),
+                    lines,
                 });
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}

@@ -36,6 +36,7 @@ use crate::answer::Answers;
 use crate::checkpoint::VisitLogs;
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::descriptors::{Connections, Patience};
 use crate::error::CrawlError;
 use crate::fetch::{Catch, Fetched, Fetcher};
 use crate::frontier::Frontier;
@@ -61,7 +62,7 @@ const CENSUS_HOSTS_PER_MS: u64 = 50;
 /// Over how long a time pages a second are counted.
 const RATE_MS: u64 = 3_000;
 
-/// How long visits under way may take to end when the crawl is stopped.
+/// How long visits under way may take to end when the crawl is stopped, or its time is over.
 const STOP_MS: u64 = 3_000;
 
 /// A body longer than this is left to the parsers even if it comes alone: it would hold up the others.
@@ -113,7 +114,7 @@ pub fn run(
     let replayed = replay.run(&mut frontier, &first, tick)?;
 
     let known = replayed.known.clone();
-    let mut coordinator = Coordinator { frontier, clock, stop, teller };
+    let mut coordinator = Coordinator { frontier, clock, stop, teller, fetchers: 0 };
     coordinator.teller.tell(&coordinator.frontier);
     if !stop.load(Ordering::Relaxed) {
         coordinator.crawl(dirs, &config, &answers, &logs, known)?;
@@ -165,6 +166,8 @@ struct Coordinator<'a> {
     clock: Arc<dyn Clock>,
     stop: &'a AtomicBool,
     teller: Teller<'a>,
+    /// How many visits may be under way.
+    fetchers: usize,
 }
 
 impl Coordinator<'_> {
@@ -176,9 +179,11 @@ impl Coordinator<'_> {
         logs: &VisitLogs,
         known: Option<Arc<Known>>,
     ) -> Result<(), CrawlError> {
-        let (fetched_in, fetched_out) = bounded(config.fetchers);
+        let Connections { fetchers, idle } = Connections::share(config);
+        self.fetchers = fetchers;
+        let (fetched_in, fetched_out) = bounded(fetchers);
         let (events_in, mut events_out) = unbounded_channel();
-        let fetcher = Arc::new(Fetcher::new(config, Arc::clone(&self.clock))?);
+        let fetcher = Arc::new(Fetcher::new(config, idle, Arc::clone(&self.clock))?);
         let runtime = Builder::new_current_thread()
             .enable_all()
             .build()
@@ -204,7 +209,7 @@ impl Coordinator<'_> {
                 parsers: &parsers,
                 fetched: fetched_in,
             };
-            let work = self.work(config.fetchers, &stages, &mut events_out);
+            let work = self.work(fetchers, &stages, &mut events_out);
             let result = runtime.block_on(work);
             // With the last sender gone the parsers finish their files and end.
             drop(stages);
@@ -215,14 +220,22 @@ impl Coordinator<'_> {
             }
             result
         });
-        let late =
-            std::iter::from_fn(|| events_out.try_recv().ok()).find_map(|event| match event {
-                Event::Archive(error) => Some(error.into()),
-                Event::Lost(stage) if stage == PARSER => Some(CrawlError::Lost { stage }),
-                // Visits that were under way when all ended.
-                Event::Lost(_) | Event::Fetched(_) | Event::Done(_) => None,
-            });
-        ended.and(late.map_or(Ok(()), Err))
+        ended.and(self.end(&mut events_out))
+    }
+
+    /// Takes note of what came when the stages had been told to end.
+    fn end(&mut self, events: &mut UnboundedReceiver<Event>) -> Result<(), CrawlError> {
+        while let Ok(event) = events.try_recv() {
+            match event {
+                Event::Archive(error) => return Err(error.into()),
+                Event::Lost(stage) if stage == PARSER => return Err(CrawlError::Lost { stage }),
+                // A parser had it, and archived it.
+                Event::Done(done) => self.frontier.settle(*done)?,
+                // Visits that were cut short: there is no trace of them, so they are made again.
+                Event::Lost(_) | Event::Fetched(_) | Event::Unable(_) => {}
+            }
+        }
+        self.frontier.end_run(self.clock.now_ms())
     }
 
     /// Hands out visits and takes note of what comes back.
@@ -233,18 +246,18 @@ impl Coordinator<'_> {
         events: &mut UnboundedReceiver<Event>,
     ) -> Result<(), CrawlError> {
         let mut under_way = 0;
-        let mut stopped_ms = None;
+        let mut ended_ms = None;
         let mut heard = Vec::with_capacity(visits_max);
         let mut alarm = pin!(sleep(Duration::ZERO));
         loop {
             let now_ms = self.clock.now_ms();
-            if self.stop.load(Ordering::Relaxed) {
-                let since_ms = *stopped_ms.get_or_insert(now_ms);
+            if self.frontier.is_time_over(now_ms) || self.stop.load(Ordering::Relaxed) {
+                let since_ms = *ended_ms.get_or_insert(now_ms);
                 if under_way == 0 || now_ms >= since_ms + STOP_MS {
                     return Ok(());
                 }
             }
-            let is_held = stopped_ms.is_some() || self.teller.pause.look(now_ms);
+            let is_held = ended_ms.is_some() || self.teller.pause.look(now_ms);
             while !is_held && under_way < visits_max {
                 let now_ms = self.clock.now_ms();
                 let Some(visit) = self.frontier.next(now_ms, self.clock.unix_s())? else { break };
@@ -282,6 +295,7 @@ impl Coordinator<'_> {
                 Event::Fetched(fetched) => stages.settle(fetched, is_alone)?,
                 Event::Done(done) => Some(*done),
                 Event::Archive(error) => return Err(error.into()),
+                Event::Unable(error) => return Err(error),
                 Event::Lost(stage) => return Err(CrawlError::Lost { stage }),
             };
             if let Some(done) = done {
@@ -300,6 +314,7 @@ impl Coordinator<'_> {
             interrupted: self.stop.load(Ordering::Relaxed),
             recrawled: replayed.known.is_some(),
             paused_ms: self.teller.pause.total_ms(now_ms),
+            fetchers: self.fetchers as u64,
             finished_s,
             elapsed_ms: now_ms.saturating_sub(started_ms),
             ..self.frontier.report()
@@ -421,17 +436,12 @@ impl Stages<'_> {
         let known = self.known.clone().filter(|_| visit.task == Task::Page);
         tokio::spawn(async move {
             let mut dead = Dead { events: &events, stage: "fetcher", is_over: false };
-            let earlier = match known {
-                Some(known) => {
-                    let url = visit.url();
-                    // It reads the archive; one that cannot be read is as none.
-                    spawn_blocking(move || known.earlier(&url)).await.ok().flatten()
-                }
-                None => None,
+            let event = match visit_once(&fetcher, known, visit).await {
+                Ok(fetched) => Event::Fetched(Box::new(fetched)),
+                Err(error) => Event::Unable(error),
             };
-            let fetched = fetcher.visit(visit, earlier).await;
             // Nobody listens only when all is over.
-            let _ = events.send(Event::Fetched(Box::new(fetched)));
+            let _ = events.send(event);
             dead.is_over = true;
         });
     }
@@ -459,6 +469,28 @@ impl Stages<'_> {
         let _ = self.fetched.send(fetched);
         Ok(None)
     }
+}
+
+/// Makes a visit, with what is known of its URL.
+async fn visit_once(
+    fetcher: &Fetcher,
+    known: Option<Arc<Known>>,
+    visit: Visit,
+) -> Result<Fetched, CrawlError> {
+    let mut earlier = None;
+    if let Some(known) = known {
+        let mut patience = Patience::default();
+        loop {
+            let (known, url) = (Arc::clone(&known), visit.url());
+            // It reads the archive; what cannot be read is as none.
+            match spawn_blocking(move || known.earlier(&url)).await {
+                Ok(Err(source)) => patience.wait(source).await?,
+                Ok(Ok(found)) => break earlier = found,
+                Err(_) => break,
+            }
+        }
+    }
+    fetcher.visit(visit, earlier).await
 }
 
 fn spawn<'scope>(

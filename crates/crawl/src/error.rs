@@ -59,9 +59,33 @@ pub enum CrawlError {
         /// What the system said.
         source: io::Error,
     },
+    /// A file of the frontier that is none of ours, or damaged.
+    #[error(
+        "{path} cannot be understood: remove it, and begin the recrawl that it told of again with \
+         `crivello crawl --recrawl`, which asks for all its pages once more"
+    )]
+    Recrawl {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Something else has the name of a file of the frontier.
+    #[error("{path} is a folder where the crawl keeps a file: move it elsewhere")]
+    InTheWay {
+        /// The folder.
+        path: PathBuf,
+    },
     /// The system would not give what fetching needs.
     #[error("cannot start the fetchers")]
     Start {
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Other programs, or this one, hold all descriptors that there may be.
+    #[error(
+        "no file and no connection can be opened, and a minute's wait has not helped: raise the limit \
+         of open files (ulimit -n), or lower `fetchers` and `idle_connections_max`"
+    )]
+    Descriptors {
         /// What the system said.
         source: io::Error,
     },

@@ -24,6 +24,7 @@ mod assignment;
 mod checkpoint;
 mod clock;
 mod config;
+mod descriptors;
 mod engine;
 mod error;
 mod fetch;

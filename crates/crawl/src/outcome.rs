@@ -64,6 +64,8 @@ pub(crate) struct Done {
     pub(crate) finished_ms: u64,
     /// When it began, in the archive's terms.
     pub(crate) date_s: i64,
+    /// The status of the capture that an answer is compared with; 0 if there is none.
+    pub(crate) before: u16,
     pub(crate) outcome: Outcome,
 }
 

@@ -39,6 +39,8 @@ pub(crate) enum Event {
     Done(Box<Done>),
     /// The archive cannot be written.
     Archive(ArchiveError),
+    /// A visit cannot be made, and no other.
+    Unable(CrawlError),
     /// A thread or a task ended before its time.
     Lost(&'static str),
 }
@@ -154,6 +156,7 @@ impl Parser {
 
     fn settle(&mut self, fetched: Fetched) -> Result<Done, ArchiveError> {
         let Fetched { mut visit, finished_ms, date_s, earlier, result } = fetched;
+        let before = earlier.as_ref().map_or(0, |earlier| earlier.status);
         let outcome = match result {
             Ok(Catch::Address { address, until_ms }) => Outcome::Resolved { address, until_ms },
             Ok(Catch::Answer(answer)) => {
@@ -173,7 +176,7 @@ impl Parser {
             }
         };
         self.is_dirty = true;
-        Ok(Done { visit, finished_ms, date_s, outcome })
+        Ok(Done { visit, finished_ms, date_s, before, outcome })
     }
 
     /// Archives an answer, or what it leads to if the filter refuses it, and puts it into the log. One that

@@ -21,7 +21,7 @@ use crate::config::Config;
 use crate::engine::Dirs;
 use crate::error::CrawlError;
 use crate::frontier::{Frontier, Tally};
-use crate::recrawl::{Bounds, Epoch, Known, Schedule};
+use crate::recrawl::{Epoch, Extent, Known, Schedule};
 
 /// What was found in the archive.
 #[derive(Debug, Default)]
@@ -127,10 +127,10 @@ impl Replay<'_> {
             return Ok(None);
         }
         let (now_s, files) = (self.clock.unix_s(), archive.files());
-        let begun = Epoch::begin(&self.dirs.frontier, self.config.recrawl, files, now_s)?;
+        let wanted = Extent::of(self.config, now_s);
+        let begun = Epoch::begin(&self.dirs.frontier, wanted, files, now_s)?;
         let Some(epoch) = begun else { return Ok(None) };
-        let bounds = Bounds { min_s: self.config.recrawl_min_s, max_s: self.config.recrawl_max_s };
-        let mut schedule = Schedule::new(epoch.mode, bounds, epoch.begun_s);
+        let mut schedule = Schedule::new(epoch.extent);
         let is_old: Vec<bool> = files.iter().map(|file| epoch.is_old(file)).collect();
         self.logs.each(archive, self.stop, &mut |file, settled| {
             if is_old[file] {

@@ -4,7 +4,8 @@
 //! last run that came to its end (docs/formats/crawl-report.md). What does not: counting, which the
 //! frontier does, and how the counts look to a monitoring system (`metrics.rs`).
 //!
-//! **Invariant.** Counts only grow while a crawl runs, except those of what waits.
+//! **Invariant.** Counts only grow while a crawl runs, except those of what waits. Of what a recrawl asked
+//! for, each URL is counted once: as unchanged, changed, moved, gone or failed.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -13,7 +14,9 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::answer::is_redirect;
 use crate::error::CrawlError;
+use crate::outcome::Answered;
 
 const NAME: &str = "report.json";
 
@@ -24,12 +27,16 @@ pub struct Snapshot {
     pub pages: u64,
     /// Pages archived by this run that were not known before.
     pub pages_new: u64,
-    /// Known pages that this run asked for again and found as they were.
+    /// Known URLs that this run asked for again and found as they were.
     pub unchanged: u64,
-    /// Known pages that this run found changed.
+    /// Known URLs that this run found to be other pages than before.
     pub changed: u64,
-    /// Known pages that this run found to be gone.
+    /// Known URLs that this run found to lead elsewhere than before.
+    pub moved: u64,
+    /// Known URLs that this run found to be gone.
     pub deleted: u64,
+    /// Known URLs that this run asked for in vain: no answer, or one of another error.
+    pub failed: u64,
     /// Pages a second over the last few seconds.
     pub pages_per_s: f64,
     /// Requests made by this run.
@@ -107,12 +114,18 @@ pub struct Report {
     pub pages: u64,
     /// Pages archived by this run that were not known before.
     pub pages_new: u64,
-    /// Known pages that this run asked for again and found as they were.
+    /// Known URLs that this run asked for again, sitemaps left out: the sum of the next five.
+    pub asked: u64,
+    /// Those found as they were.
     pub unchanged: u64,
-    /// Known pages that this run found changed.
+    /// Those found to be other pages than before.
     pub changed: u64,
-    /// Known pages that this run found to be gone.
+    /// Those found to lead elsewhere than before.
+    pub moved: u64,
+    /// Those found to be gone.
     pub deleted: u64,
+    /// Those asked for in vain: no answer, or one of another error.
+    pub failed: u64,
     /// Requests made by this run.
     pub requests: u64,
     /// Bytes of bodies received by this run.
@@ -121,6 +134,8 @@ pub struct Report {
     pub redirects: u64,
     /// Answers of this run by status.
     pub statuses: BTreeMap<u16, u64>,
+    /// Those to requests for anything but a robots.txt.
+    pub page_statuses: BTreeMap<u16, u64>,
     /// Links not for this crawl, by the name of the refusal; earlier runs included.
     pub refused: BTreeMap<String, u64>,
     /// URLs that a robots.txt forbids.
@@ -139,7 +154,7 @@ pub struct Report {
     pub spilled_bytes: u64,
     /// URLs of other agents' hosts.
     pub sent: u64,
-    /// URLs left waiting.
+    /// URLs left waiting, those that were under way included.
     pub waiting: u64,
     /// Hosts known.
     pub hosts: u64,
@@ -153,12 +168,33 @@ pub struct Report {
     pub recrawled: bool,
     /// How long it held because of `frontier/pause`.
     pub paused_ms: u64,
+    /// How many requests could be under way at once: as many as the system has descriptors for.
+    pub fetchers: u64,
     /// When it ended, in seconds since 1970.
     pub finished_s: i64,
     /// How long it took.
     pub elapsed_ms: u64,
     /// How seen URLs were remembered.
     pub sieve: SieveReport,
+}
+
+impl Report {
+    /// Counts a known URL that was asked for again, by its answer.
+    pub(crate) fn count_again(&mut self, answered: &Answered) {
+        let &Answered { status, before, .. } = answered;
+        let is_gone = |status: u16| matches!(status, 404 | 410);
+        // A page of an error may tell the time, or be put into other words.
+        let is_same_error = is_gone(status) && is_gone(before) || status >= 400 && status == before;
+        self.asked += 1;
+        let count = match status {
+            _ if answered.unchanged || is_same_error => &mut self.unchanged,
+            200 => &mut self.changed,
+            _ if is_redirect(status) => &mut self.moved,
+            _ if is_gone(status) => &mut self.deleted,
+            _ => &mut self.failed,
+        };
+        *count += 1;
+    }
 }
 
 /// A host that was set aside.

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use crate::config::Recrawl;
 use crate::error::CrawlError;
 use crate::recrawl::Epoch;
 
@@ -19,6 +20,8 @@ pub struct Standing {
     pub paused: bool,
     /// When the recrawl began that is not over, in seconds since 1970.
     pub recrawl_since_s: Option<i64>,
+    /// What that recrawl asks for.
+    pub recrawl: Option<Recrawl>,
 }
 
 impl Standing {
@@ -27,7 +30,8 @@ impl Standing {
         let epoch = Epoch::read(frontier)?;
         Ok(Standing {
             paused: frontier.join(PAUSE).exists(),
-            recrawl_since_s: epoch.map(|epoch| epoch.begun_s),
+            recrawl_since_s: epoch.as_ref().map(|epoch| epoch.begun_s),
+            recrawl: epoch.map(|epoch| epoch.extent.mode()),
         })
     }
 }

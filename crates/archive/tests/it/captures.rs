@@ -298,3 +298,20 @@ fn only_what_is_looked_up_has_lines() {
         assert_eq!(found, expected, "{}", record.kind);
     }
 }
+
+/// Lines longer than what a search reads through at its end.
+#[test]
+fn long_urls_are_found_like_short_ones() {
+    let url = |number: usize| {
+        let bytes = if number.is_multiple_of(3) { 20 } else { 700 * (number % 20) };
+        format!("http://a.example/{}/{}", number * 37 % 100, "x".repeat(bytes))
+    };
+    let dir = tempfile::tempdir().expect("a folder");
+    let drafts: Vec<Owned> = (0..100).map(|number| resource(&url(number), "text")).collect();
+    write_all(dir.path(), WriterOptions::default(), &drafts);
+    let archive = Archive::open(dir.path()).expect("a folder");
+    for number in 0..100 {
+        assert_eq!(archive.captures(&url(number)).expect("looked up").len(), 1, "{number}");
+    }
+    assert!(archive.captures("http://a.example/5/y").expect("looked up").is_empty());
+}

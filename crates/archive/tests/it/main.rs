@@ -8,6 +8,7 @@ mod foreign;
 mod full_disk;
 mod http;
 mod page;
+mod resident;
 mod round_trip;
 mod samples;
 mod warcio;

@@ -88,6 +88,15 @@ fn file_head(identity: u64) -> [u8; FILE_HEAD_BYTES] {
     head
 }
 
+/// Whether a file is a log, of this version or another.
+pub(super) fn is_log(path: &Path) -> bool {
+    let mut magic = [0; MAGIC.len() - 1];
+    let is_named = path.extension().is_some_and(|ending| ending == "log") && path.is_file();
+    is_named
+        && File::open(path).and_then(|mut file| file.read_exact(&mut magic)).is_ok()
+        && MAGIC.starts_with(&magic)
+}
+
 /// The eight bytes of a file before `end`; zeros before its beginning.
 fn tail_of(mut file: &File, end: u64) -> io::Result<[u8; 8]> {
     let mut tail = [0; 8];

@@ -18,6 +18,7 @@ mod row;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -31,8 +32,8 @@ use crate::answer::Answers;
 use crate::config::{Config, Scope};
 use crate::error::CrawlError;
 
-use file::LogReader;
 pub(crate) use file::LogWriter;
+use file::{LogReader, is_log};
 pub(crate) use row::{Circumstances, Settled};
 
 /// The file that lists the archive files that there are logs of, a name a line.
@@ -88,18 +89,22 @@ impl VisitLogs {
     }
 
     /// Removes all logs if a file is gone that one was about, or if nobody knows: what it told first the
-    /// others may not tell. The list goes last, so that a kill in between changes nothing.
+    /// others may not tell. The list goes last, so that a kill in between changes nothing. What else stands
+    /// in the folder is left alone.
     fn drop_incomplete(&self, archive: &Archive) -> Result<(), CrawlError> {
         let list = self.dir.join(LIST);
+        let own: BTreeSet<PathBuf> = archive.files().iter().map(|name| self.path(name)).collect();
+        if let Some(path) = own.iter().chain([&list]).find(|path| path.is_dir()) {
+            return Err(CrawlError::InTheWay { path: path.clone() });
+        }
         let entries = fs::read_dir(&self.dir).and_then(|entries| {
             entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<PathBuf>>>()
         });
         let mut logs = entries.map_err(CrawlError::io(&self.dir))?;
-        logs.retain(|path| *path != list);
+        logs.retain(|path| own.contains(path) || is_log(path));
         let is_there = |name: &str| archive.files().iter().any(|file| file == name);
         let is_listed = fs::read_to_string(&list).is_ok_and(|names| names.lines().all(is_there));
-        let is_log = |log: &PathBuf| archive.files().iter().any(|file| self.path(file) == *log);
-        if logs.is_empty() || is_listed && logs.iter().all(is_log) {
+        if logs.is_empty() || is_listed && logs.iter().all(|log| own.contains(log)) {
             return Ok(());
         }
         for path in logs {

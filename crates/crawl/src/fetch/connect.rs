@@ -27,8 +27,9 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
-use super::protocol;
+use super::{Hitch, protocol};
 use crate::config::Config;
+use crate::descriptors::is_exhausted;
 use crate::error::CrawlError;
 use crate::outcome::{Failure, FailureKind};
 use crate::site::Site;
@@ -82,14 +83,17 @@ impl Connector {
         Ok(Connector { tls, head_bytes_max: config.head_bytes_max })
     }
 
-    pub(super) async fn connect(&self, site: &Site, address: IpAddr) -> Result<Sender, Failure> {
+    pub(super) async fn connect(&self, site: &Site, address: IpAddr) -> Result<Sender, Hitch> {
         let no_connection = |error| Failure::new(FailureKind::Connect, error);
         let address = SocketAddr::new(address, site.port());
-        let stream = TcpStream::connect(address).await.map_err(no_connection)?;
+        let stream = match TcpStream::connect(address).await {
+            Err(error) if is_exhausted(&error) => return Err(Hitch::NoDescriptor(error)),
+            stream => stream.map_err(no_connection)?,
+        };
         // Without it a request may wait for an acknowledgement; if it cannot be set, it waits.
         let _ = stream.set_nodelay(true);
         if !site.is_tls() {
-            return self.http1(stream).await;
+            return Ok(self.http1(stream).await?);
         }
         let insecure = |detail: String| Failure::new(FailureKind::Tls, detail);
         let name = ServerName::try_from(site.host().to_owned())
@@ -101,9 +105,9 @@ impl Connector {
             if is_tls { insecure(error.to_string()) } else { no_connection(error) }
         })?;
         if stream.get_ref().1.alpn_protocol() == Some(b"h2") {
-            return self.http2(stream).await;
+            return Ok(self.http2(stream).await?);
         }
-        self.http1(stream).await
+        Ok(self.http1(stream).await?)
     }
 
     async fn http1<S>(&self, stream: S) -> Result<Sender, Failure>

@@ -5,7 +5,7 @@
 //! `credentials.rs` knows what hosts are told besides the request. What does not: when, where and
 //! why to fetch, and what becomes of an answer.
 //!
-//! **Invariant.** A visit ends within the sum of its timeouts, with at most `body_bytes_max` bytes
+//! **Invariant.** A visit ends within the sum of its timeouts, but for the want of descriptors, with at most `body_bytes_max` bytes
 //! of body and `head_bytes_max` of head in memory. A request that a server may have seen is never
 //! sent twice. A connection goes to the address that the visit names, and nowhere else.
 
@@ -15,6 +15,7 @@ mod names;
 mod pool;
 
 use std::error::Error;
+use std::io;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,6 +32,7 @@ use tokio::time::timeout;
 
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::descriptors::Patience;
 use crate::error::CrawlError;
 use crate::outcome::{Failure, FailureKind, Task, Visit};
 use crate::recrawl::Earlier;
@@ -98,6 +100,21 @@ pub(crate) struct Fetched {
     pub(crate) result: Result<Catch, Failure>,
 }
 
+/// Why a visit has no answer.
+#[derive(Debug)]
+enum Hitch {
+    /// It failed.
+    Failure(Failure),
+    /// This machine has no descriptor left for it; nothing was sent.
+    NoDescriptor(io::Error),
+}
+
+impl From<Failure> for Hitch {
+    fn from(failure: Failure) -> Hitch {
+        Hitch::Failure(failure)
+    }
+}
+
 /// The client.
 pub(crate) struct Fetcher {
     clock: Arc<dyn Clock>,
@@ -113,7 +130,12 @@ pub(crate) struct Fetcher {
 }
 
 impl Fetcher {
-    pub(crate) fn new(config: &Config, clock: Arc<dyn Clock>) -> Result<Fetcher, CrawlError> {
+    /// One that keeps so many idle connections at most.
+    pub(crate) fn new(
+        config: &Config,
+        idle_max: usize,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Fetcher, CrawlError> {
         let user_agent = HeaderValue::from_str(&config.user_agent_header())
             .map_err(|error| CrawlError::Config { key: "user_agent", why: error.to_string() })?;
         Ok(Fetcher {
@@ -122,7 +144,7 @@ impl Fetcher {
             names: Names::new(config),
             connector: Connector::new(config)?,
             credentials: Credentials::new(config)?,
-            pool: Pool::new(config.idle_connections_max),
+            pool: Pool::new(idle_max),
             connect_timeout: Duration::from_millis(config.connect_timeout_ms),
             head_timeout: Duration::from_millis(config.timeout_ms),
             body_timeout: Duration::from_millis(config.body_timeout_ms),
@@ -130,19 +152,37 @@ impl Fetcher {
         })
     }
 
-    /// Does what a visit is for.
-    pub(crate) async fn visit(&self, visit: Visit, earlier: Option<Earlier>) -> Fetched {
-        let date_s = self.clock.unix_s();
-        let result = match (&visit.task, visit.address) {
-            (Task::Resolve, _) | (_, None) => self.resolve(&visit.site).await,
-            (_, Some(address)) => {
-                self.get(&visit, address, earlier.as_ref()).await.map(Catch::Answer)
-            }
-        };
-        Fetched { visit, finished_ms: self.clock.now_ms(), date_s, earlier, result }
+    /// Does what a visit is for. It waits where this machine has no descriptor left; an error if that does
+    /// not help.
+    pub(crate) async fn visit(
+        &self,
+        visit: Visit,
+        earlier: Option<Earlier>,
+    ) -> Result<Fetched, CrawlError> {
+        let mut patience = Patience::default();
+        loop {
+            let date_s = self.clock.unix_s();
+            let caught = match (&visit.task, visit.address) {
+                (Task::Resolve, _) | (_, None) => self.resolve(&visit.site).await,
+                (_, Some(address)) => {
+                    self.get(&visit, address, earlier.as_ref()).await.map(Catch::Answer)
+                }
+            };
+            let result = match caught {
+                Ok(catch) => Ok(catch),
+                Err(Hitch::Failure(failure)) => Err(failure),
+                Err(Hitch::NoDescriptor(source)) => {
+                    self.pool.clear();
+                    patience.wait(source).await?;
+                    continue;
+                }
+            };
+            let finished_ms = self.clock.now_ms();
+            return Ok(Fetched { visit, finished_ms, date_s, earlier, result });
+        }
     }
 
-    async fn resolve(&self, site: &Site) -> Result<Catch, Failure> {
+    async fn resolve(&self, site: &Site) -> Result<Catch, Hitch> {
         let (address, ttl) = self.names.resolve(site.host()).await?;
         let ttl_ms = u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);
         Ok(Catch::Address { address, until_ms: self.clock.now_ms().saturating_add(ttl_ms) })
@@ -153,14 +193,16 @@ impl Fetcher {
         visit: &Visit,
         address: IpAddr,
         earlier: Option<&Earlier>,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<Answer, Hitch> {
         if let Some(mut sender) = self.pool.take(visit.site.key(), address, self.clock.now_ms()) {
             let (request, secrets) = self.request(visit, sender.is_http2(), earlier)?;
             match self.send(&mut sender, request).await {
-                Ok(response) => return self.receive(visit, sender, response, secrets).await,
+                Ok(response) => {
+                    return Ok(self.receive(visit, sender, response, secrets).await?);
+                }
                 // It was closed before it took the request.
                 Err((true, _)) => {}
-                Err((false, failure)) => return Err(failure),
+                Err((false, failure)) => return Err(failure.into()),
             }
         }
         let mut sender =
@@ -169,7 +211,7 @@ impl Fetcher {
                 .map_err(|_| Failure::new(FailureKind::Connect, "no connection in time"))??;
         let (request, secrets) = self.request(visit, sender.is_http2(), earlier)?;
         let response = self.send(&mut sender, request).await.map_err(|(_, failure)| failure)?;
-        self.receive(visit, sender, response, secrets).await
+        Ok(self.receive(visit, sender, response, secrets).await?)
     }
 
     /// The request, and the names of the headers in it that are secret.

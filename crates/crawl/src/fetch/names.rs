@@ -11,6 +11,7 @@
 //!
 //! Reference: P. Mockapetris, RFC 1035, 1987; M. Andrews, RFC 2308 (negative caching), 1998.
 
+use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -19,11 +20,16 @@ use hickory_resolver::TokioResolver;
 use hickory_resolver::config::{
     ConnectionConfig, LookupIpStrategy, NameServerConfig, ResolverConfig, ResolverOpts,
 };
+use hickory_resolver::net::NetError;
 use hickory_resolver::net::runtime::TokioRuntimeProvider;
 
+use super::Hitch;
 use crate::config::Config;
+use crate::descriptors::is_exhausted;
 use crate::outcome::{Failure, FailureKind};
 use crate::site::is_public;
+
+const CANNOT_ASK: &str = "no name server can be asked: ";
 
 /// Questions under way at once at one name server.
 const QUESTIONS_MAX: usize = 1024;
@@ -37,7 +43,7 @@ pub(super) struct Names {
     negative_ttl_max: Duration,
     cached_max: u64,
     /// Made when first needed: a crawl of this machine may do without name servers.
-    resolver: OnceLock<Result<TokioResolver, String>>,
+    resolver: OnceLock<Result<TokioResolver, Failure>>,
 }
 
 impl Names {
@@ -54,14 +60,12 @@ impl Names {
     }
 
     /// The best address of a host, and for how long it is good.
-    pub(super) async fn resolve(&self, host: &str) -> Result<(IpAddr, Duration), Failure> {
-        let failed = |detail: String| Failure::new(FailureKind::Dns, detail);
-        let resolver = self.resolver.get_or_init(|| self.start()).as_ref();
-        let resolver = resolver.map_err(|why| failed(why.clone()))?;
+    pub(super) async fn resolve(&self, host: &str) -> Result<(IpAddr, Duration), Hitch> {
+        let resolver = self.resolver()?;
         let found = tokio::time::timeout(self.timeout, resolver.lookup_ip(host))
             .await
             .map_err(|_| failed("the name server does not answer".to_owned()))?
-            .map_err(|error| failed(error.to_string()))?;
+            .map_err(|error| hitch(error, String::new()))?;
         // IPv4 first: not every machine has a way to IPv6.
         let rank = |address: &IpAddr| (!is_public(*address), address.is_ipv6());
         let best = found.iter().min_by_key(rank);
@@ -71,17 +75,29 @@ impl Names {
         Ok((best, ttl.clamp(self.ttl_min, self.ttl_max)))
     }
 
-    fn start(&self) -> Result<TokioResolver, String> {
-        let why = |error| format!("no name server can be asked: {error}");
+    /// The resolver. That it could not be made is known from then on, unless a descriptor was wanting.
+    fn resolver(&self) -> Result<&TokioResolver, Hitch> {
+        let made = match self.resolver.get() {
+            Some(made) => made,
+            None => match self.start().map_err(|error| hitch(error, CANNOT_ASK.to_owned())) {
+                Err(hitch @ Hitch::NoDescriptor(_)) => return Err(hitch),
+                Err(Hitch::Failure(failure)) => self.resolver.get_or_init(|| Err(failure)),
+                Ok(resolver) => self.resolver.get_or_init(|| Ok(resolver)),
+            },
+        };
+        made.as_ref().map_err(|failure| failure.clone().into())
+    }
+
+    fn start(&self) -> Result<TokioResolver, NetError> {
         let mut builder = if self.servers.is_empty() {
-            TokioResolver::builder_tokio().map_err(why)?
+            TokioResolver::builder_tokio()?
         } else {
             let servers = self.servers.iter().map(|&server| name_server(server)).collect();
             let config = ResolverConfig::from_parts(None, Vec::new(), servers);
             TokioResolver::builder_with_config(config, TokioRuntimeProvider::default())
         };
         self.set(builder.options_mut());
-        builder.build().map_err(why)
+        builder.build()
     }
 
     fn set(&self, options: &mut ResolverOpts) {
@@ -91,6 +107,21 @@ impl Names {
         options.negative_max_ttl = Some(self.negative_ttl_max);
         options.max_active_requests = QUESTIONS_MAX;
         options.timeout = options.timeout.min(self.timeout);
+    }
+}
+
+fn failed(detail: String) -> Failure {
+    Failure::new(FailureKind::Dns, detail)
+}
+
+/// What an error of the resolver means, told after `what`.
+fn hitch(error: NetError, what: String) -> Hitch {
+    match error {
+        NetError::Io(error) if is_exhausted(&error) => {
+            let code = error.raw_os_error().unwrap_or_default();
+            Hitch::NoDescriptor(io::Error::from_raw_os_error(code))
+        }
+        error => failed(what + &error.to_string()).into(),
     }
 }
 

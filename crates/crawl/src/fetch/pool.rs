@@ -47,6 +47,11 @@ impl Pool {
         (is_fresh && address == to && !sender.is_closed()).then_some(sender)
     }
 
+    /// Closes all of them.
+    pub(super) fn clear(&self) {
+        *self.inner.lock().unwrap_or_else(PoisonError::into_inner) = Inner::default();
+    }
+
     /// Keeps a connection for the next visit of its site.
     pub(super) fn give(&self, site: &str, address: IpAddr, sender: Sender, now_ms: u64) {
         if self.idle_max == 0 || sender.is_closed() {

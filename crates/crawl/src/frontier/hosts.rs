@@ -63,6 +63,10 @@ pub(super) struct Hosts {
     hand: usize,
     waiting: usize,
     under_way: usize,
+    /// How many of these are for pages: they wait if the run ends before.
+    pages_under_way: usize,
+    /// Pages of earlier runs that this one is to ask for again, and has not.
+    pages_due: u64,
     report: Report,
     /// Bytes of bodies that earlier runs received.
     bytes_before: u64,
@@ -96,6 +100,8 @@ impl Hosts {
             hand: 0,
             waiting: 0,
             under_way: 0,
+            pages_under_way: 0,
+            pages_due: 0,
             report: Report::default(),
             bytes_before: 0,
             end_ms: None,

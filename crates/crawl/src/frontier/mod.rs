@@ -189,6 +189,19 @@ impl Frontier {
         flush_ms.into_iter().chain(hosts_ms).min()
     }
 
+    /// Whether the time of the run is over; whatever else keeps it from asking for visits, the limits are
+    /// looked at.
+    pub(crate) fn is_time_over(&mut self, now_ms: u64) -> bool {
+        self.hosts.check_limits(now_ms);
+        self.hosts.is_time_over(now_ms)
+    }
+
+    /// Ends the run: what was found last joins the queues, so that it is counted with what waits, unless
+    /// that takes long.
+    pub(crate) fn end_run(&mut self, now_ms: u64) -> Result<(), CrawlError> {
+        if self.sieve.is_prompt() { self.flush(now_ms) } else { Ok(()) }
+    }
+
     /// Whether all is done that can be.
     pub(crate) fn is_done(&self) -> bool {
         self.hosts.is_full() && self.hosts.is_quiet() || self.offered == 0 && self.hosts.is_idle()

@@ -153,7 +153,8 @@ impl Walk {
             self.reply(&visit.url())
         };
         let date_s = i64::try_from(finished_ms / 1000).expect("a short crawl");
-        self.frontier.settle(Done { visit, finished_ms, date_s, outcome }).expect("no files");
+        let done = Done { visit, finished_ms, date_s, before: 0, outcome };
+        self.frontier.settle(done).expect("no files");
     }
 
     fn reply(&mut self, url: &str) -> Outcome {

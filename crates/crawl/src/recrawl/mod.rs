@@ -6,7 +6,8 @@
 //!
 //! **Invariant.** A recrawl begins with a list of the archive files there are, kept in `frontier/recrawl`
 //! until it is over: what stands in other files was answered to it, and is not asked for again however
-//! often the run is killed.
+//! often the run is killed. The file also says what the recrawl asks for; a run that asks for more widens
+//! it, none narrows it.
 
 mod earlier;
 mod schedule;
@@ -16,60 +17,111 @@ use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use crate::config::Recrawl;
+use crate::config::{Config, Recrawl};
 use crate::error::CrawlError;
 
 pub(crate) use earlier::Earlier;
 pub(crate) use schedule::{Bounds, Known, Schedule};
 
 const NAME: &str = "recrawl";
-const FIRST_LINE: &str = "crivello recrawl 1";
+const FIRST_LINE: &str = "crivello recrawl 2";
 
 /// A recrawl that is not over.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Epoch {
-    pub(crate) mode: Recrawl,
+    pub(crate) extent: Extent,
     /// When it began, in seconds since 1970.
     pub(crate) begun_s: i64,
     /// The archive files there were.
     files: BTreeSet<String>,
 }
 
+/// What a recrawl asks for again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// Everything.
+    All,
+    /// What is due at that moment, in seconds since 1970.
+    Due { at_s: i64, bounds: Bounds },
+}
+
+impl Extent {
+    /// What the configuration asks for at `now_s`; `None` if nothing.
+    pub(crate) fn of(config: &Config, now_s: i64) -> Option<Extent> {
+        let bounds = Bounds { min_s: config.recrawl_min_s, max_s: config.recrawl_max_s };
+        match config.recrawl {
+            Recrawl::Never => None,
+            Recrawl::All => Some(Extent::All),
+            Recrawl::Due => Some(Extent::Due { at_s: now_s, bounds }),
+        }
+    }
+
+    /// What one or the other asks for. With a later moment and with shorter times more is due.
+    fn or(self, other: Extent) -> Extent {
+        match (self, other) {
+            (Extent::Due { at_s, bounds }, Extent::Due { at_s: other_s, bounds: others }) => {
+                let min_s = bounds.min_s.min(others.min_s);
+                let max_s = bounds.max_s.min(others.max_s);
+                Extent::Due { at_s: at_s.max(other_s), bounds: Bounds { min_s, max_s } }
+            }
+            _ => Extent::All,
+        }
+    }
+
+    /// The same in the words of the configuration.
+    pub(crate) fn mode(self) -> Recrawl {
+        match self {
+            Extent::All => Recrawl::All,
+            Extent::Due { .. } => Recrawl::Due,
+        }
+    }
+}
+
 impl Epoch {
-    /// The recrawl that was begun and is not over, or a new one if `mode` asks for it and there is
-    /// anything to ask for again.
+    /// The recrawl that was begun and is not over, widened to what is `wanted` now; or a new one if
+    /// something is, and there is anything to ask for again.
     pub(crate) fn begin(
         frontier: &Path,
-        mode: Recrawl,
+        wanted: Option<Extent>,
         files: &[String],
         now_s: i64,
     ) -> Result<Option<Epoch>, CrawlError> {
-        let path = frontier.join(NAME);
-        if let Some(epoch) = Epoch::read(frontier)? {
-            return Ok(Some(epoch));
-        }
-        if mode == Recrawl::Never || files.is_empty() {
-            return Ok(None);
-        }
-        let epoch = Epoch { mode, begun_s: now_s, files: files.iter().cloned().collect() };
-        let fresh = frontier.join("recrawl.tmp");
-        File::create(&fresh)
-            .and_then(|mut file| {
-                file.write_all(epoch.to_text().as_bytes())?;
-                file.sync_all()
-            })
-            .and_then(|()| fs::rename(&fresh, &path))
-            .and_then(|()| File::open(frontier)?.sync_all())
-            .map_err(CrawlError::io(&path))?;
+        let open = Epoch::read(frontier)?;
+        let epoch = match (open, wanted) {
+            (Some(open), wanted) => {
+                let extent = wanted.map_or(open.extent, |wanted| open.extent.or(wanted));
+                if extent == open.extent {
+                    return Ok(Some(open));
+                }
+                Epoch { extent, ..open }
+            }
+            (None, Some(extent)) if !files.is_empty() => {
+                Epoch { extent, begun_s: now_s, files: files.iter().cloned().collect() }
+            }
+            (None, _) => return Ok(None),
+        };
+        epoch.write(frontier).map_err(CrawlError::io(&frontier.join(NAME)))?;
         Ok(Some(epoch))
+    }
+
+    fn write(&self, frontier: &Path) -> io::Result<()> {
+        let fresh = frontier.join("recrawl.tmp");
+        let mut file = File::create(&fresh)?;
+        file.write_all(self.to_text().as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&fresh, frontier.join(NAME))?;
+        File::open(frontier)?.sync_all()
     }
 
     /// The recrawl that was begun and is not over.
     pub(crate) fn read(frontier: &Path) -> Result<Option<Epoch>, CrawlError> {
         let path = frontier.join(NAME);
         match fs::read_to_string(&path) {
-            Ok(text) => Ok(Epoch::parse(&text)),
+            Ok(text) => Epoch::parse(&text).map(Some).ok_or(CrawlError::Recrawl { path }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                Err(CrawlError::Recrawl { path })
+            }
             Err(source) => Err(CrawlError::Io { path, source }),
         }
     }
@@ -86,25 +138,37 @@ impl Epoch {
     }
 
     fn to_text(&self) -> String {
-        let mode = if self.mode == Recrawl::All { "all" } else { "due" };
-        let mut lines = vec![FIRST_LINE.to_owned(), format!("{mode} {}", self.begun_s)];
+        let begun_s = self.begun_s;
+        let extent = match self.extent {
+            Extent::All => format!("all {begun_s}"),
+            Extent::Due { at_s, bounds: Bounds { min_s, max_s } } => {
+                format!("due {begun_s} {at_s} {min_s} {max_s}")
+            }
+        };
+        let count = format!("files {}", self.files.len());
+        let mut lines = vec![FIRST_LINE.to_owned(), extent, count];
         lines.extend(self.files.iter().cloned());
         lines.join("\n") + "\n"
     }
 
     fn parse(text: &str) -> Option<Epoch> {
-        let mut lines = text.lines();
+        let mut lines = text.strip_suffix('\n')?.split('\n');
         if lines.next()? != FIRST_LINE {
             return None;
         }
-        let (mode, begun_s) = lines.next()?.split_once(' ')?;
-        let mode = match mode {
-            "all" => Recrawl::All,
-            "due" => Recrawl::Due,
+        let words: Vec<&str> = lines.next()?.split(' ').collect();
+        let (extent, begun_s) = match words[..] {
+            ["all", begun_s] => (Extent::All, begun_s),
+            ["due", begun_s, at_s, min_s, max_s] => {
+                let bounds = Bounds { min_s: min_s.parse().ok()?, max_s: max_s.parse().ok()? };
+                (Extent::Due { at_s: at_s.parse().ok()?, bounds }, begun_s)
+            }
             _ => return None,
         };
+        let count: usize = lines.next()?.strip_prefix("files ")?.parse().ok()?;
+        let files: BTreeSet<String> = lines.map(str::to_owned).collect();
         let begun_s = begun_s.parse().ok()?;
-        Some(Epoch { mode, begun_s, files: lines.map(str::to_owned).collect() })
+        (files.len() == count).then_some(Epoch { extent, begun_s, files })
     }
 }
 
@@ -112,22 +176,58 @@ impl Epoch {
 mod tests {
     use super::*;
 
+    const DUE: Extent = Extent::Due { at_s: 7, bounds: Bounds { min_s: 10, max_s: 90 } };
+
+    fn begin(frontier: &Path, wanted: Option<Extent>, files: &[&str], now_s: i64) -> Option<Epoch> {
+        let files: Vec<String> = files.iter().map(|&file| file.to_owned()).collect();
+        Epoch::begin(frontier, wanted, &files, now_s).expect("the folder is there")
+    }
+
     #[test]
     fn a_recrawl_goes_on_until_it_is_over() {
         let dir = tempfile::tempdir().expect("a temporary folder");
-        let files = ["a.warc.gz".to_owned()];
-        let begin = |mode, files: &[String], now_s| {
-            Epoch::begin(dir.path(), mode, files, now_s).expect("the folder is there")
-        };
-        assert_eq!(begin(Recrawl::Never, &files, 1), None);
-        assert_eq!(begin(Recrawl::All, &[], 1), None);
-        let epoch = begin(Recrawl::Due, &files, 7).expect("it begins");
-        assert!(epoch.is_old("a.warc.gz") && !epoch.is_old("b.warc.gz"));
-        let more = ["a.warc.gz".to_owned(), "b.warc.gz".to_owned()];
-        assert_eq!(begin(Recrawl::Never, &more, 9), Some(epoch), "whatever is asked for now");
+        assert_eq!(begin(dir.path(), None, &["a"], 1), None);
+        assert_eq!(begin(dir.path(), Some(Extent::All), &[], 1), None);
+        let epoch = begin(dir.path(), Some(DUE), &["a"], 7).expect("it begins");
+        assert!(epoch.is_old("a") && !epoch.is_old("b"));
+        assert_eq!(begin(dir.path(), None, &["a", "b"], 9), Some(epoch), "nothing else is asked");
         Epoch::end(dir.path()).expect("it is there");
-        assert_eq!(begin(Recrawl::Never, &more, 9), None);
-        let next = begin(Recrawl::All, &more, 9).expect("another begins");
-        assert!(next.is_old("b.warc.gz") && next.begun_s == 9);
+        assert_eq!(begin(dir.path(), None, &["a", "b"], 9), None);
+        let next = begin(dir.path(), Some(Extent::All), &["a", "b"], 9).expect("another begins");
+        assert!(next.is_old("b") && next.begun_s == 9);
+    }
+
+    #[test]
+    fn a_wider_request_widens_it_and_a_narrower_one_does_not_narrow_it() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let due = |at_s, min_s, max_s| Extent::Due { at_s, bounds: Bounds { min_s, max_s } };
+        for (wanted, extent) in [
+            (DUE, DUE),
+            (due(5, 10, 90), DUE),
+            (due(8, 20, 50), due(8, 10, 50)),
+            (due(8, 5, 60), due(8, 5, 50)),
+            (Extent::All, Extent::All),
+            (DUE, Extent::All),
+        ] {
+            let epoch = begin(dir.path(), Some(wanted), &["a", "b"], 7).expect("it goes on");
+            assert_eq!((epoch.extent, epoch.begun_s), (extent, 7));
+            assert!(epoch.is_old("a") && epoch.is_old("b"));
+            let kept = Epoch::read(dir.path()).expect("a file");
+            assert_eq!(kept, Some(epoch));
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_none_is_an_error_that_says_what_to_do() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        begin(dir.path(), Some(DUE), &["a", "b"], 7).expect("it begins");
+        let path = dir.path().join(NAME);
+        let good = fs::read(&path).expect("a file");
+        let cuts = (0..good.len()).map(|length| good[..length].to_vec());
+        for bad in cuts.chain([b"crivello recrawl 1\nall 7\na\n".to_vec(), vec![0xFF; 9]]) {
+            fs::write(&path, &bad).expect("a file");
+            let error = Epoch::read(dir.path()).expect_err("it is no recrawl").to_string();
+            assert!(error.contains("remove it") && error.contains("recrawl"), "{error}");
+        }
     }
 }

@@ -15,18 +15,19 @@
 //! the share of visits that found one, since a page may change more than once between two visits.
 
 use std::collections::HashMap;
+use std::io;
 
-use archive::{Archive, Location};
+use archive::{Archive, ArchiveError, Location};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::Earlier;
+use super::{Earlier, Extent};
 use crate::answer::Purpose;
 use crate::checkpoint::Settled;
-use crate::config::Recrawl;
+use crate::descriptors::is_exhausted;
 use crate::outcome::{Answered, Harvest};
 
 /// The shortest and the longest time after which a page is due again, in seconds.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Bounds {
     pub(crate) min_s: u64,
     pub(crate) max_s: u64,
@@ -69,16 +70,14 @@ impl History {
 /// The histories of all URLs, by the hash of the URL.
 #[derive(Debug)]
 pub(crate) struct Schedule {
-    mode: Recrawl,
-    bounds: Bounds,
-    now_s: i64,
+    extent: Extent,
     histories: HashMap<u64, History>,
 }
 
 impl Schedule {
-    /// One for a recrawl that began at `now_s`.
-    pub(crate) fn new(mode: Recrawl, bounds: Bounds, now_s: i64) -> Schedule {
-        Schedule { mode, bounds, now_s, histories: HashMap::new() }
+    /// An empty one.
+    pub(crate) fn new(extent: Extent) -> Schedule {
+        Schedule { extent, histories: HashMap::new() }
     }
 
     /// Takes note of a visit from before the recrawl, by the number of its file.
@@ -128,11 +127,12 @@ impl Schedule {
     /// is what never had an answer but that its host is busy or broken.
     pub(crate) fn is_due(&self, settled: &Settled) -> bool {
         let Some(history) = self.histories.get(&key(&settled.url)) else { return true };
-        if self.mode == Recrawl::All || settled.entry.purpose == Purpose::Sitemap {
+        let Extent::Due { at_s, bounds } = self.extent else { return true };
+        if settled.entry.purpose == Purpose::Sitemap {
             return true;
         }
-        let interval_s = i64::try_from(history.interval_s(self.bounds)).unwrap_or(i64::MAX);
-        history.last_s.saturating_add(interval_s) <= self.now_s
+        let interval_s = i64::try_from(history.interval_s(bounds)).unwrap_or(i64::MAX);
+        history.last_s.saturating_add(interval_s) <= at_s
     }
 
     /// The captures themselves, for the run that is to come.
@@ -149,12 +149,22 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    /// The last answer with a body that came from `url`; `None` if there is none, or it cannot be read.
-    pub(crate) fn earlier(&self, url: &str) -> Option<Earlier> {
+    /// The last answer with a body that came from `url`; `None` if there is none, or it cannot be read. An
+    /// error only if there is no descriptor left to read it.
+    pub(crate) fn earlier(&self, url: &str) -> io::Result<Option<Earlier>> {
+        let Some(location) = self.location(url) else { return Ok(None) };
+        match self.archive.read(&location) {
+            Err(ArchiveError::Io { source, .. }) if is_exhausted(&source) => Err(source),
+            Err(_) => Ok(None),
+            Ok(record) if record.target.as_deref() != Some(url) => Ok(None),
+            Ok(record) => Ok(Earlier::of(&record)),
+        }
+    }
+
+    fn location(&self, url: &str) -> Option<Location> {
         let &History { file, offset, length, .. } = self.histories.get(&key(url))?;
         let file = self.archive.files().get(usize::try_from(file).ok()?)?.clone();
-        let record = self.archive.read(&Location { file, offset, length }).ok()?;
-        (record.target.as_deref() == Some(url)).then(|| Earlier::of(&record))?
+        Some(Location { file, offset, length })
     }
 }
 
@@ -224,8 +234,8 @@ mod tests {
             ([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], ["/a"; 10], true),
             ([5; 10], ["/a", "/b", "/a", "/b", "/a", "/b", "/a", "/b", "/a", "/b"], true),
         ] {
-            let now_s = 12 * i64::try_from(DAY_S).expect("a day");
-            let mut schedule = Schedule::new(Recrawl::Due, BOUNDS, now_s);
+            let at_s = 12 * i64::try_from(DAY_S).expect("a day");
+            let mut schedule = Schedule::new(Extent::Due { at_s, bounds: BOUNDS });
             for (day, (bytes, link)) in bytes.into_iter().zip(link).enumerate() {
                 let day = i64::try_from(day).expect("a few days");
                 schedule.note(0, &unstored(day, bytes, link));

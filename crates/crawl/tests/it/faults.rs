@@ -7,12 +7,12 @@ use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use crate::support::{archived, crawl, dirs};
-use crawl::{Clock, Config, CrawlError, Report, SystemClock, read_seeds, run};
+use crawl::{Clock, Config, CrawlError, Report, Snapshot, SystemClock, read_seeds, run};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
@@ -128,6 +128,62 @@ fn slow_servers_are_given_up() {
     let report = check(&config, &[&seeds[0], &seeds[1]]).expect("it runs");
     assert_eq!((report.pages, report.requests), (0, 6));
     assert_eq!(report.failures.get("timeout"), Some(&2), "{:?}", report.failures);
+}
+
+/// Answers that never end, until the flag is set.
+fn serve_endless(is_quick: &Arc<AtomicBool>) -> u16 {
+    let is_quick = Arc::clone(is_quick);
+    serve_page(move |out| {
+        write(out, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\n\r\n");
+        while !is_quick.load(Ordering::Relaxed) && out.write_all(b"x").is_ok() {
+            thread::sleep(Duration::from_millis(50));
+        }
+    })
+}
+
+#[test]
+fn a_limit_of_time_does_not_wait_for_slow_answers() {
+    let is_quick = Arc::new(AtomicBool::new(false));
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let seeds = [(); 2].map(|()| format!("http://127.0.0.1:{}/", serve_endless(&is_quick)));
+    let config = Config { timeout_ms: 60_000, body_timeout_ms: 60_000, ..config() };
+    let timed = Config { time_s_max: 1, ..config.clone() };
+    let cut = crawl(dir.path(), &timed, &seeds).expect("it ends");
+    assert_eq!(cut.limit.as_deref(), Some("time_s_max"));
+    assert!(cut.elapsed_ms < 6_000 && !cut.interrupted, "{} ms", cut.elapsed_ms);
+    assert_eq!((cut.pages, cut.waiting), (0, 2), "{cut:?}");
+    is_quick.store(true, Ordering::Relaxed);
+    let rest = crawl(dir.path(), &config, &[]).expect("it goes on");
+    assert_eq!((rest.pages, rest.waiting), (2, 0), "{rest:?}");
+}
+
+#[test]
+fn a_limit_of_time_holds_while_the_crawl_is_paused() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    std::fs::create_dir_all(dirs(dir.path()).frontier).expect("a folder");
+    std::fs::write(dirs(dir.path()).frontier.join("pause"), "").expect("a file");
+    let config = Config { time_s_max: 1, ..config() };
+    let seeds = ["http://127.0.0.1:1/".to_owned()];
+    let report = crawl(dir.path(), &config, &seeds).expect("it ends");
+    assert_eq!((report.limit.as_deref(), report.waiting), (Some("time_s_max"), 1));
+    assert!(report.elapsed_ms < 3_000 && report.paused_ms > 500, "{report:?}");
+}
+
+#[test]
+fn what_is_under_way_when_a_crawl_is_stopped_waits() {
+    let is_quick = Arc::new(AtomicBool::new(false));
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let seeds = [(); 3].map(|()| format!("http://127.0.0.1:{}/", serve_endless(&is_quick)));
+    let config = Config { timeout_ms: 60_000, body_timeout_ms: 60_000, ..config() };
+    let stop = AtomicBool::new(false);
+    let watch = |now: &Snapshot| {
+        // Each has had its robots.txt.
+        stop.fetch_or(now.requests == 3 && now.under_way == 3, Ordering::Relaxed);
+    };
+    let clock = Arc::new(SystemClock::new());
+    let report = run(&dirs(dir.path()), &config, &seeds, clock, &stop, &watch).expect("it ends");
+    assert!(report.interrupted);
+    assert_eq!((report.pages, report.requests, report.waiting), (0, 3, 3), "{report:?}");
 }
 
 #[test]

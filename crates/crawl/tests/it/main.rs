@@ -4,6 +4,7 @@ mod agents;
 mod assignment;
 mod crawl;
 mod credentials;
+mod descriptors;
 mod directives;
 mod faults;
 mod filters;

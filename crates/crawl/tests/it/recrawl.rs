@@ -2,18 +2,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
+use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use archive::{Archive, Kind, Record};
-use crawl::{Clock, Config, Recrawl, Report, Scope, SystemClock, run};
+use crawl::{Clock, Config, CrawlError, Recrawl, Report, Scope, Standing, SystemClock, run};
 use simweb::{Changes, Options, Server};
 
-use crate::support::{PAGES_PER_HOST, archived, config, crawl, crawl_until, dirs};
+use crate::support::{PAGES_PER_HOST, archived, config, crawl, dirs, recrawl_until};
 
 const DAY_S: i64 = 24 * 3600;
 
@@ -110,6 +111,122 @@ fn a_recrawl_that_a_limit_ended_goes_on_with_the_next_run() {
     assert_eq!(rest.pages, first.pages);
     let over = crawl(dir.path(), &config, &[]).expect("there is nothing left");
     assert_eq!((over.recrawled, over.requests), (false, 0));
+}
+
+#[test]
+fn a_recrawl_of_what_is_due_is_widened_to_one_of_everything() {
+    let server = start(plain());
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let config = config(&server);
+    let first = crawl(dir.path(), &config, &server.web().seeds()).expect("a crawl");
+    // Everything is due by these bounds, nothing by those of the next run.
+    let due = Config { recrawl: Recrawl::Due, recrawl_min_s: 0, bytes_max: 1, ..config.clone() };
+    let cut = crawl(dir.path(), &due, &[]).expect("a recrawl");
+    assert!(cut.recrawled && cut.limit.is_some() && cut.waiting >= first.pages, "{cut:?}");
+    assert_eq!(cut.pages, first.pages, "the pages are there, whatever a recrawl has asked for");
+    // The bounds are those it was begun with.
+    let cut = crawl(dir.path(), &Config { bytes_max: 1, ..config.clone() }, &[]).expect("goes on");
+    assert!(cut.recrawled && cut.waiting >= first.pages, "{cut:?}");
+    fs::remove_file(dir.path().join("frontier/recrawl")).expect("it is not over");
+
+    // Nothing is due by the bounds of the configuration; everything is asked for.
+    let due = Config { recrawl: Recrawl::Due, bytes_max: 1, ..config.clone() };
+    let none = crawl(dir.path(), &due, &[]).expect("a recrawl");
+    assert!(none.recrawled && none.limit.is_some(), "{none:?}");
+    let standing = Standing::read(&dirs(dir.path()).frontier).expect("a folder");
+    assert_eq!(standing.recrawl, Some(Recrawl::Due));
+    let again = crawl(dir.path(), &all(&config), &[]).expect("a recrawl");
+    assert_eq!((again.asked, again.unchanged), (first.pages, first.pages), "{again:?}");
+    assert_eq!(Standing::read(&dirs(dir.path()).frontier).expect("over"), Standing::default());
+}
+
+#[test]
+fn a_recrawl_that_cannot_be_understood_is_an_error() {
+    let server = start(plain());
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let config = config(&server);
+    crawl(dir.path(), &config, &server.web().seeds()).expect("a crawl");
+    fs::write(dir.path().join("frontier/recrawl"), "crivello recrawl 9\nall\n").expect("a file");
+    let error = crawl(dir.path(), &config, &[]).expect_err("nobody knows what was meant");
+    assert!(matches!(&error, CrawlError::Recrawl { .. }), "{error}");
+    assert!(Standing::read(&dirs(dir.path()).frontier).is_err());
+    fs::remove_file(dir.path().join("frontier/recrawl")).expect("as the error says");
+    let report = crawl(dir.path(), &config, &[]).expect("it goes on");
+    assert_eq!((report.recrawled, report.requests), (false, 0));
+}
+
+/// The sum of what a recrawl found.
+fn found(report: &Report) -> u64 {
+    let Report { unchanged, changed, moved, deleted, failed, .. } = report;
+    unchanged + changed + moved + deleted + failed
+}
+
+#[test]
+fn what_a_recrawl_found_adds_to_what_it_asked_for() {
+    let edition = Arc::new(AtomicU64::new(0));
+    let port = serve_editions(&edition);
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let config = Config { delay_ms: 0, retry_ms: 1, timeout_ms: 300, ..Config::default() };
+    let seeds = [format!("http://127.0.0.1:{port}/")];
+    let first = crawl(dir.path(), &config, &seeds).expect("a crawl");
+    assert_eq!((first.pages, first.asked), (9, 0), "{first:?}");
+    edition.store(1, Ordering::Relaxed);
+    let second = crawl(dir.path(), &all(&config), &[]).expect("a recrawl");
+    // All but the page that is forbidden, gone, moved or failing; failing ones stay as they were.
+    assert_eq!(second.asked, 11, "{second:?}");
+    assert_eq!(found(&second), second.asked, "{second:?}");
+    let Report { unchanged, changed, moved, deleted, failed, .. } = second;
+    // The one that appeared, and the one whose text is another; the one forbidden, silent, busy.
+    assert_eq!((unchanged, changed, moved, deleted, failed), (3, 2, 1, 2, 3));
+    // Of nine pages two are gone, one has moved, one is forbidden; one was none before.
+    assert_eq!(second.pages, 9 - 4 + 1, "{second:?}");
+    edition.store(2, Ordering::Relaxed);
+    let third = crawl(dir.path(), &all(&config), &[]).expect("a recrawl");
+    assert_eq!(found(&third), third.asked, "{third:?}");
+    let over = crawl(dir.path(), &config, &[]).expect("nothing is left");
+    assert_eq!((over.pages, over.recrawled), (third.pages, false));
+}
+
+/// A server whose pages change with the edition: one of each kind.
+fn serve_editions(edition: &Arc<AtomicU64>) -> u16 {
+    let edition = Arc::clone(edition);
+    serve(move |path| {
+        let now = edition.load(Ordering::Relaxed);
+        let body = match path {
+            "/" => {
+                let names = "same text gone gone2 moved forbidden silent busy none still";
+                let links = names.split(' ').map(|name| format!("<a href=/{name}>{name}</a>"));
+                return ("200 OK".to_owned(), links.collect::<String>());
+            }
+            "/text" => format!("edition {now}"),
+            // It tells the time: still none.
+            "/still" => return ("404 Not Found".to_owned(), format!("none at {now}")),
+            _ => "a page".to_owned(),
+        };
+        let status = match (path, now) {
+            ("/none", 0) | ("/gone", 1..) => "404 Not Found",
+            ("/gone2", 1..) => "410 Gone",
+            ("/moved", 1..) => "301 Moved Permanently\r\nLocation: /same",
+            ("/forbidden", 1..) => "403 Forbidden",
+            ("/busy", 1..) => "503 Service Unavailable",
+            ("/silent", 1..) => "",
+            _ => "200 OK",
+        };
+        (status.to_owned(), body)
+    })
+}
+
+#[test]
+fn a_recrawl_of_servers_that_are_down_loses_no_page() {
+    let server = start(Options { hosts: 2, ..plain() });
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let config = config(&server);
+    let first = crawl(dir.path(), &config, &server.web().seeds()).expect("a crawl");
+    server.stop();
+    let again = crawl(dir.path(), &all(&config), &[]).expect("a recrawl");
+    assert!(again.recrawled && again.requests > 0 && again.statuses.is_empty(), "{again:?}");
+    assert_eq!((again.pages, found(&again)), (first.pages, again.asked), "{again:?}");
+    assert_eq!(again.waiting + again.asked, first.pages, "{again:?}");
 }
 
 #[test]
@@ -216,10 +333,10 @@ fn a_recrawl_that_was_stopped_goes_on_and_asks_nothing_twice() {
     let config = config(&server);
     crawl(dir.path(), &config, &server.web().seeds()).expect("it runs");
     let (server, before) = (change(server), files(dir.path()));
-    let first = crawl_until(dir.path(), &all(&config), &[], 40).expect("it runs");
+    let first = recrawl_until(dir.path(), &all(&config), 40).expect("it runs");
     assert!(first.interrupted && first.recrawled && first.waiting > 0, "{first:?}");
     // With its logs gone, and without being told that it is a recrawl.
-    std::fs::remove_dir_all(dir.path().join("frontier/visits")).expect("there are logs");
+    fs::remove_dir_all(dir.path().join("frontier/visits")).expect("there are logs");
     let second = crawl(dir.path(), &config, &[]).expect("it goes on");
     assert!(second.recrawled && !second.interrupted, "{second:?}");
     assert_eq!(noticed(&new_records(dir.path(), &before)), server.web().changes(0));
@@ -290,11 +407,11 @@ fn what_changes_often_is_asked_for_often() {
     assert_eq!(asked, every.difference(&due).cloned().collect());
 }
 
-/// A server that never heard of validators; its pages are the same until `other` is set.
-fn serve_bare(other: &Arc<AtomicBool>) -> u16 {
+/// A server that never heard of validators: `answer` gives status and body of a path. Without a status it
+/// hangs up.
+fn serve(answer: impl Fn(&str) -> (String, String) + Send + 'static) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a port");
     let port = listener.local_addr().expect("it is bound").port();
-    let other = Arc::clone(other);
     std::thread::spawn(move || {
         for stream in listener.incoming() {
             let Ok(mut stream) = stream else { return };
@@ -302,17 +419,10 @@ fn serve_bare(other: &Arc<AtomicBool>) -> u16 {
             let read = stream.read(&mut request).unwrap_or(0);
             let request = String::from_utf8_lossy(&request[..read]).to_ascii_lowercase();
             assert!(!request.contains("\r\nif-"), "{request}");
-            let path = request.split(' ').nth(1).unwrap_or_default();
-            let place = if other.load(Ordering::Relaxed) { "/b" } else { "/a" };
-            let (head, body) = match path {
-                "/" => ("200 OK", "<a href=/moved>m</a><a href=/gone>g</a>"),
-                "/moved" => ("302 Found\r\nLocation: PLACE", "moved"),
-                "/a" | "/b" => ("200 OK", "<p>a page"),
-                "/busy" if place == "/b" => ("200 OK", "<p>at last"),
-                "/busy" => ("503 Service Unavailable", "later"),
-                _ => ("404 Not Found", "none"),
-            };
-            let head = head.replace("PLACE", place);
+            let (head, body) = answer(request.split(' ').nth(1).unwrap_or_default());
+            if head.is_empty() {
+                continue;
+            }
             let length = body.len();
             // The crawler may have hung up.
             let _ = write!(
@@ -323,6 +433,23 @@ fn serve_bare(other: &Arc<AtomicBool>) -> u16 {
         }
     });
     port
+}
+
+/// A server whose pages are the same until `other` is set.
+fn serve_bare(other: &Arc<AtomicBool>) -> u16 {
+    let other = Arc::clone(other);
+    serve(move |path| {
+        let place = if other.load(Ordering::Relaxed) { "/b" } else { "/a" };
+        let (head, body) = match path {
+            "/" => ("200 OK", "<a href=/moved>m</a><a href=/gone>g</a>"),
+            "/moved" => ("302 Found\r\nLocation: PLACE", "moved"),
+            "/a" | "/b" => ("200 OK", "<p>a page"),
+            "/busy" if place == "/b" => ("200 OK", "<p>at last"),
+            "/busy" => ("503 Service Unavailable", "later"),
+            _ => ("404 Not Found", "none"),
+        };
+        (head.replace("PLACE", place), body.to_owned())
+    })
 }
 
 #[test]
@@ -346,6 +473,7 @@ fn answers_without_validators_are_compared() {
     let before = files(dir.path());
     let third = crawl(dir.path(), &all(&config), &[]).expect("it runs");
     assert_eq!((third.pages, third.pages_new, third.unchanged), (3, 1, 3), "{third:?}");
+    assert_eq!((third.moved, third.asked), (1, 4), "{third:?}");
     let records = new_records(dir.path(), &before);
     let moved = records.iter().find(|record| record.kind == Kind::Response);
     assert!(moved.is_some_and(|r| r.target.as_deref().is_some_and(|t| t.ends_with("/moved"))));

@@ -7,7 +7,7 @@ use crawl::{ArchiveCompression, Config, Recrawl, Report, Scope, SieveReport};
 use simweb::Server;
 
 use crate::faults::{serve, write};
-use crate::support::{PAGES_PER_HOST, archived, config, crawl, crawl_until, server};
+use crate::support::{PAGES_PER_HOST, archived, config, crawl, crawl_until, recrawl_until, server};
 
 /// The state of a crawl, without a request: it has as many pages as it may have.
 fn state(dir: &Path, config: &Config) -> Report {
@@ -45,7 +45,7 @@ fn stopped(server: &Server, dir: &Path) -> Config {
     crawl_until(dir, &config, &server.web().seeds(), 40).expect("it runs");
     crawl_until(dir, &config, &[], 90).expect("it goes on");
     let again = Config { recrawl: Recrawl::All, ..config.clone() };
-    crawl_until(dir, &again, &[], 30).expect("it goes on");
+    recrawl_until(dir, &again, 30).expect("it goes on");
     config
 }
 
@@ -192,4 +192,33 @@ fn a_seed_that_is_taken_out_is_still_a_page_that_others_link_to() {
     crawl(dir.path(), &Config { pages_max: 4, ..quick() }, &[]).expect("it goes on");
     let had = archived(dir.path());
     assert!(had.contains_key(&linked) && !had.contains_key(&unlinked), "{had:?}");
+}
+
+#[test]
+fn what_is_not_ours_in_the_folder_of_logs_is_left_alone() {
+    let server = server();
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let config = stopped(&server, dir.path());
+    let before = state(dir.path(), &config);
+    let visits = dir.path().join("frontier/visits");
+    fs::create_dir(visits.join("a folder")).expect("made");
+    fs::create_dir(visits.join("a-folder.log")).expect("made");
+    for name in ["notes.txt", "mine.log", ".hidden"] {
+        fs::write(visits.join(name), name).expect("written");
+    }
+    let names = || logs(dir.path()).len();
+    let there = names();
+    let oldest = fs::read(logs(dir.path()).remove(0)).expect("a log");
+    assert_eq!(state(dir.path(), &config), before);
+    assert_eq!(names(), there);
+    assert_eq!(fs::read(logs(dir.path()).remove(0)).expect("a log"), oldest, "none is made again");
+    assert_eq!(fs::read(visits.join("mine.log")).expect("left alone"), b"mine.log");
+
+    // A folder that has the name of a log is in the way, and the error says so.
+    let log = logs(dir.path()).into_iter().find(|path| path.to_string_lossy().contains("00001"));
+    let log = log.expect("the log of the first file");
+    fs::remove_file(&log).expect("removed");
+    fs::create_dir(&log).expect("made");
+    let error = crawl(dir.path(), &config, &[]).expect_err("it cannot be written").to_string();
+    assert!(error.contains("move it elsewhere") && error.contains("00001"), "{error}");
 }

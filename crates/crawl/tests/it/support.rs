@@ -62,6 +62,17 @@ pub(crate) fn crawl_until(
     run(&dirs(dir), config, seeds, Arc::new(SystemClock::new()), &stop, &watch)
 }
 
+/// A recrawl that is stopped as soon as it has asked for so many known URLs.
+pub(crate) fn recrawl_until(dir: &Path, config: &Config, asked: u64) -> Result<Report, CrawlError> {
+    let stop = AtomicBool::new(false);
+    let watch = |now: &Snapshot| {
+        if now.unchanged + now.changed + now.moved + now.deleted + now.failed >= asked {
+            stop.store(true, Ordering::Relaxed);
+        }
+    };
+    run(&dirs(dir), config, &[], Arc::new(SystemClock::new()), &stop, &watch)
+}
+
 /// How often each URL was archived with the status 200, robots.txt files and sitemaps left out.
 pub(crate) fn archived(dir: &Path) -> BTreeMap<String, usize> {
     let mut pages = BTreeMap::new();

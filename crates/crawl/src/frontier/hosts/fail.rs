@@ -85,6 +85,10 @@ impl Hosts {
     fn give_up(&mut self, visit: &Visit, stumble: Stumble, now_ms: u64) {
         let id = visit.host;
         self.count_failure(&stumble.class);
+        if stumble.before > 0 && !visit.page.sitemap {
+            self.report.asked += 1;
+            self.report.failed += 1;
+        }
         let failures = self.table[index(id)].health.failures();
         let is_worn = failures >= self.config.host_failures_max;
         match visit.task {
@@ -177,6 +181,8 @@ pub(super) struct Stumble {
     pub(super) is_of_host: bool,
     /// The host asks for a rest.
     pub(super) is_pressing: bool,
+    /// The status of the capture that an answer would be compared with; 0 if there is none.
+    pub(super) before: u16,
     pub(super) retry_after_ms: Option<u64>,
 }
 
@@ -188,6 +194,7 @@ impl From<Failure> for Stumble {
             is_passing: failure.kind.is_passing(),
             is_of_host: failure.kind.is_of_host(),
             is_pressing: false,
+            before: 0,
             retry_after_ms: None,
         }
     }

@@ -54,15 +54,25 @@ impl Hosts {
         }
         let answered = answered.unwrap_or_default();
         let was_counted = answered.before > 0 && tally == Tally::Again;
-        if tally == Tally::Superseded {
+        let host = &mut self.table[index(id)];
+        host.requests += u64::from(!was_counted && tally != Tally::Superseded);
+        if entry.purpose != Purpose::Page || is_passing_status(status) {
             return;
         }
-        let host = &mut self.table[index(id)];
-        host.requests += u64::from(!was_counted);
-        if entry.purpose == Purpose::Page && !is_passing_status(status) {
-            let (now, before) = (answered.is_page(), was_counted && answered.before == 200);
-            for pages in [&mut host.pages, &mut self.report.pages] {
-                *pages = (*pages + u64::from(now)).saturating_sub(u64::from(before));
+        let (now, before) = (u64::from(answered.is_page()), u64::from(answered.before == 200));
+        match tally {
+            Tally::Again => {
+                for pages in [&mut host.pages, &mut self.report.pages] {
+                    *pages = (*pages + now).saturating_sub(before);
+                }
+            }
+            Tally::Anew => {
+                host.pages += now;
+                self.report.pages += now;
+                self.pages_due = self.pages_due.saturating_sub(before);
+            }
+            Tally::Superseded => {
+                self.pages_due = (self.pages_due + now).saturating_sub(before);
             }
         }
     }

@@ -22,8 +22,9 @@ const ROBOTS_HOPS_MAX: u8 = 5;
 
 impl Hosts {
     pub(in crate::frontier) fn settle(&mut self, done: Done) {
-        let Done { visit, finished_ms, date_s, outcome } = done;
+        let Done { visit, finished_ms, date_s, before, outcome } = done;
         self.under_way -= 1;
+        self.pages_under_way -= usize::from(visit.task == Task::Page);
         let id = visit.host;
         if visit.task != Task::Resolve {
             self.workbench.release(visit.address, Some(finished_ms));
@@ -36,10 +37,16 @@ impl Hosts {
             Outcome::Resolved { address, until_ms } => {
                 self.set_address(id, address, until_ms, finished_ms);
             }
-            Outcome::Failed(failure) => self.stumble(visit, failure.into(), finished_ms),
+            Outcome::Failed(failure) => {
+                let stumble = Stumble { before, ..failure.into() };
+                self.stumble(visit, stumble, finished_ms);
+            }
             Outcome::Answered(answered) => {
                 self.report.bytes += answered.bytes;
                 *self.report.statuses.entry(answered.status).or_default() += 1;
+                if visit.task == Task::Page {
+                    *self.report.page_statuses.entry(answered.status).or_default() += 1;
+                }
                 let host = &mut self.table[index(id)];
                 if is_passing_status(answered.status) {
                     let stumble = Stumble {
@@ -48,6 +55,7 @@ impl Hosts {
                         is_passing: true,
                         is_of_host: false,
                         is_pressing: matches!(answered.status, 429 | 503),
+                        before,
                         retry_after_ms: answered.retry_after_ms,
                     };
                     return self.stumble(visit, stumble, finished_ms);
@@ -80,16 +88,15 @@ impl Hosts {
             self.report.pages += 1;
         }
         self.report.redirects += u64::from(is_redirect(status));
-        let count = match status {
-            _ if is_sitemap => return,
-            _ if answered.unchanged => &mut self.report.unchanged,
-            200 if answered.is_unstored => return,
-            200 if before == 200 => &mut self.report.changed,
-            200 => &mut self.report.pages_new,
-            404 | 410 if before == 200 => &mut self.report.deleted,
-            _ => return,
-        };
-        *count += 1;
+        if is_sitemap {
+            return;
+        }
+        if before > 0 {
+            self.pages_due = self.pages_due.saturating_sub(u64::from(before == 200));
+            self.report.count_again(answered);
+        } else if status == 200 && !answered.is_unstored {
+            self.report.pages_new += 1;
+        }
     }
 
     fn settle_robots(

@@ -13,11 +13,13 @@ use crate::site::HostId;
 impl Hosts {
     pub(in crate::frontier) fn snapshot(&self) -> Snapshot {
         Snapshot {
-            pages: self.report.pages,
+            pages: self.report.pages + self.pages_due,
             pages_new: self.report.pages_new,
             unchanged: self.report.unchanged,
             changed: self.report.changed,
+            moved: self.report.moved,
             deleted: self.report.deleted,
+            failed: self.report.failed,
             requests: self.report.requests,
             bytes: self.report.bytes,
             redirects: self.report.redirects,
@@ -61,8 +63,10 @@ impl Hosts {
             AsideHost { host, why: why.clone(), until_ms, until_s: None }
         };
         Report {
+            pages: self.report.pages + self.pages_due,
             aside: self.asides.iter().map(aside).collect(),
-            waiting: self.waiting as u64,
+            // What is under way when a run ends is asked for again by the next one.
+            waiting: (self.waiting + self.pages_under_way) as u64,
             hosts: self.table.len() as u64,
             limit: self.limit.map(str::to_owned),
             spilled_bytes: self.spill.used_bytes(),

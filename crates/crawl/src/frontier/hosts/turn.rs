@@ -49,6 +49,7 @@ impl Hosts {
                     self.politeness.begin(&mut host.pace, now_ms);
                 }
                 self.under_way += 1;
+                self.pages_under_way += usize::from(visit.task == Task::Page);
                 return Some(visit);
             }
         }
@@ -134,16 +135,22 @@ impl Hosts {
         self.limit.is_some() || is_reached(coming, self.config.pages_max)
     }
 
-    /// Looks whether a limit of the whole crawl has come.
-    fn check_limits(&mut self, now_ms: u64) {
+    /// Whether the time of the run is over, which begins with the first look.
+    pub(in crate::frontier) fn is_time_over(&mut self, now_ms: u64) -> bool {
         let run_ms = self.config.time_s_max.saturating_mul(1000);
         let end_ms = *self.end_ms.get_or_insert(now_ms.saturating_add(run_ms));
+        self.config.time_s_max > 0 && now_ms >= end_ms
+    }
+
+    /// Looks whether a limit of the whole crawl has come.
+    pub(in crate::frontier) fn check_limits(&mut self, now_ms: u64) {
+        let is_time_over = self.is_time_over(now_ms);
         self.limit = if is_reached(self.report.pages, self.config.pages_max) {
             Some("pages_max")
         } else if is_reached(self.bytes_before + self.report.bytes, self.config.bytes_max) {
             Some("bytes_max")
         } else {
-            (self.config.time_s_max > 0 && now_ms >= end_ms).then_some("time_s_max")
+            is_time_over.then_some("time_s_max")
         };
     }
 

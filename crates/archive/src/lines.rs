@@ -1,0 +1,220 @@
+//! Lines on their way into order, in bounded memory.
+//!
+//! What lives here: [`Lines`], an external merge sort. Lines gather in memory; when they are too many, they
+//! go to a file without a name as a sorted run, and at the end the runs are merged. What does not: what a
+//! line says (`cdx.rs`).
+//!
+//! **Invariant.** What comes out is what was put in, in bytewise order, as often as it is asked for. No more
+//! than `bytes_max` and the last line are in memory, unless the disk refuses them, and `RUN_BYTES` of each
+//! run while they are merged. A kill leaves nothing behind, or a file with a temporary name.
+//!
+//! Reference: D. E. Knuth, The Art of Computer Programming, volume 3, section 5.4.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::fs::{self, File};
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::ops::Range;
+use std::path::Path;
+
+use crate::cdx;
+use crate::disk::Disk;
+
+/// What gathers in memory by default.
+pub(crate) const LINES_BYTES_MAX: usize = 8 << 20;
+
+/// Lines are written when they are so many bytes.
+pub(crate) const WRITE_BYTES: usize = 64 << 10;
+
+/// How much of a run is read at a time.
+const RUN_BYTES: u64 = 64 << 10;
+
+/// What a line in memory takes beside its bytes.
+const LINE_BYTES: usize = size_of::<String>() + 16;
+
+/// Lines of a CDXJ file that is yet to be written.
+pub(crate) struct Lines {
+    bytes_max: usize,
+    here: Vec<String>,
+    /// Bytes of memory that they take.
+    here_bytes: usize,
+    /// At so many of them they leave it.
+    here_bytes_max: usize,
+    /// Bytes of all lines, each with its line break.
+    bytes: u64,
+    /// The file of the runs, and where each of them stands.
+    away: Option<(File, Vec<Range<u64>>)>,
+}
+
+impl Default for Lines {
+    fn default() -> Self {
+        Self::new(LINES_BYTES_MAX)
+    }
+}
+
+impl Lines {
+    /// None yet; they are to take so much memory.
+    pub(crate) fn new(bytes_max: usize) -> Self {
+        let (here, here_bytes, here_bytes_max) = (Vec::new(), 0, bytes_max);
+        Self { bytes_max, here, here_bytes, here_bytes_max, bytes: 0, away: None }
+    }
+
+    /// Puts in a line of the CDXJ file of `warc`. If the disk refuses a run, the lines stay in memory, and
+    /// it is tried again when as many more have come.
+    pub(crate) fn push(&mut self, disk: &mut impl Disk, warc: &Path, line: String) {
+        self.bytes += line.len() as u64 + 1;
+        self.here_bytes += line.capacity() + LINE_BYTES;
+        self.here.push(line);
+        if self.here_bytes >= self.here_bytes_max {
+            let spilled = self.spill(disk, warc);
+            let more = if spilled.is_ok() { 0 } else { self.here_bytes };
+            self.here_bytes_max = self.bytes_max.saturating_add(more);
+        }
+    }
+
+    /// Bytes of all lines, each with its line break.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Moves what is in memory to the file.
+    fn spill(&mut self, disk: &mut impl Disk, warc: &Path) -> io::Result<()> {
+        let (file, runs) = match &mut self.away {
+            Some(away) => away,
+            none => {
+                let (file, path) = cdx::create_temporary(disk, &cdx::path_of(warc))?;
+                fs::remove_file(&path)?;
+                none.insert((file, Vec::new()))
+            }
+        };
+        // A run that was refused may have left some bytes.
+        let start = file.metadata()?.len();
+        self.here.sort_unstable();
+        let (mut end, mut text) = (start, String::new());
+        for (place, line) in self.here.iter().enumerate() {
+            text.push_str(line);
+            text.push('\n');
+            if text.len() >= WRITE_BYTES || place + 1 == self.here.len() {
+                disk.append_all(file, text.as_bytes())?;
+                end += text.len() as u64;
+                text.clear();
+            }
+        }
+        runs.push(start..end);
+        (self.here, self.here_bytes) = (Vec::new(), 0);
+        Ok(())
+    }
+
+    /// Hands every line to `take`, in order.
+    pub(crate) fn each(&mut self, take: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+        self.here.sort_unstable();
+        let mut here = self.here.iter().map(|line| line.as_bytes().to_vec());
+        let away =
+            self.away.iter().flat_map(|(file, runs)| runs.iter().map(move |run| (file, run)));
+        let mut runs: Vec<Run<'_>> = away.map(|(file, run)| Run::new(file, run)).collect();
+        let mut first = BinaryHeap::with_capacity(runs.len() + 1);
+        for (place, run) in runs.iter_mut().enumerate() {
+            first.extend(run.next_line()?.map(|line| Reverse((line, place))));
+        }
+        first.extend(here.next().map(|line| Reverse((line, runs.len()))));
+        while let Some(Reverse((line, place))) = first.pop() {
+            take(&line)?;
+            let next = match runs.get_mut(place) {
+                Some(run) => run.next_line()?,
+                None => here.next(),
+            };
+            first.extend(next.map(|line| Reverse((line, place))));
+        }
+        Ok(())
+    }
+}
+
+/// A run that is being read.
+struct Run<'a> {
+    file: &'a File,
+    /// What is still to be read.
+    rest: Range<u64>,
+    /// What was read, and how much of it was given out.
+    buffer: Vec<u8>,
+    at: usize,
+}
+
+impl<'a> Run<'a> {
+    fn new(file: &'a File, run: &Range<u64>) -> Self {
+        Self { file, rest: run.clone(), buffer: Vec::new(), at: 0 }
+    }
+
+    /// The next line without its line break; `None` at the end.
+    fn next_line(&mut self) -> io::Result<Option<Vec<u8>>> {
+        let mut searched = 0;
+        loop {
+            let here = &self.buffer[self.at..];
+            if let Some(length) = here[searched..].iter().position(|&byte| byte == b'\n') {
+                let line = here[..searched + length].to_vec();
+                self.at += line.len() + 1;
+                return Ok(Some(line));
+            }
+            if self.rest.is_empty() {
+                return Ok(None);
+            }
+            searched = here.len();
+            self.buffer.drain(..self.at);
+            self.at = 0;
+            let mut file = self.file;
+            file.seek(SeekFrom::Start(self.rest.start))?;
+            let bytes = RUN_BYTES.min(self.rest.end - self.rest.start);
+            let read = file.take(bytes).read_to_end(&mut self.buffer)? as u64;
+            if read < bytes {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            self.rest.start += read;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::disk::System;
+
+    fn collect(lines: &mut Lines) -> Vec<String> {
+        let mut found = Vec::new();
+        let each = lines.each(&mut |line| {
+            found.push(String::from_utf8(line.to_vec()).expect("text"));
+            Ok(())
+        });
+        each.expect("the runs can be read");
+        found
+    }
+
+    /// A short one, or one longer than what is read at a time.
+    fn text() -> impl Strategy<Value = String> {
+        let long = ("[a-c]{2}", 30_000..35_000_usize).prop_map(|(text, times)| text.repeat(times));
+        prop_oneof![9 => "[a-c]{0,9}", 1 => long]
+    }
+
+    proptest! {
+        #[test]
+        fn lines_come_out_in_order_whatever_the_memory(
+            texts in prop::collection::vec(text(), 0..60),
+            bytes_max in prop_oneof![Just(0_usize), 1..2_000_usize, Just(LINES_BYTES_MAX)],
+        ) {
+            let dir = tempfile::tempdir().expect("a folder");
+            let warc = dir.path().join("a.warc.gz");
+            let mut lines = Lines::new(bytes_max);
+            for text in &texts {
+                lines.push(&mut System, &warc, text.clone());
+                prop_assert!(lines.here_bytes <= bytes_max);
+            }
+            let mut sorted = texts.clone();
+            sorted.sort_unstable();
+            prop_assert_eq!(collect(&mut lines), &sorted[..]);
+            prop_assert_eq!(collect(&mut lines), &sorted[..], "again");
+            let bytes: usize = texts.iter().map(|text| text.len() + 1).sum();
+            prop_assert_eq!(lines.bytes(), bytes as u64);
+            prop_assert_eq!(fs::read_dir(dir.path()).expect("listed").count(), 0);
+        }
+    }
+}
