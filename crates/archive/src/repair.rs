@@ -7,13 +7,21 @@
 //! not finish are touched; nobody may be writing to the folder meanwhile.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{Read as _, Seek as _, SeekFrom};
+use std::io::{self, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
 use crate::cdx::CdxFile;
 use crate::folder::warc_files;
 use crate::writer::number_of;
 use crate::{ArchiveError, Limits, WarcReader};
+
+/// Zeros at the end of a file that are not the last bytes of a record: a member of gzip ends with its length,
+/// whose upper bytes are zeros most often, and no member ends with so many.
+const ZEROS_MIN: u64 = 16;
+
+/// What a member begins with: of gzip, with deflate as its method, and of zstd.
+const GZIP_START: u32 = 0x1F_8B08;
+const ZSTD_START: u32 = 0x28B5_2FFD;
 
 /// What [`repair`] did to one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,18 +62,19 @@ pub fn repair_from(dir: &Path, whole: &dyn Fn(&str) -> u64) -> Result<Vec<Repair
     Ok(repairs)
 }
 
-/// Where a torn end begins: the file ends inside a member, or has only zeros from there on, as some
-/// file systems leave after a power failure.
+/// Where a torn end begins: the file ends inside a member, or it ends with zeros and nothing can be read from
+/// there on. Some file systems leave zeros after a power failure, at once or behind a part of a record.
 fn torn_at(path: &Path, from: u64) -> Result<Option<u64>, ArchiveError> {
     let limits = Limits { verify_digests: false, ..Limits::default() };
-    let mut reader = WarcReader::open_at(path, from, limits)?;
+    let mut reader = WarcReader::open_at(path, from, limits.clone())?;
     loop {
         match reader.next_record() {
             Ok(None) => return Ok(None),
             Err(ArchiveError::Truncated { offset, .. }) => return Ok(Some(offset)),
             Err(ArchiveError::Damaged { offset, .. } | ArchiveError::Garbage { offset, .. }) => {
-                let zeros = only_zeros(path, offset).map_err(ArchiveError::io(path))?;
-                return Ok(zeros.then_some(offset));
+                let tail = Tail::read(path, offset).map_err(ArchiveError::io(path))?;
+                let is_torn = tail.ends_with_zeros && !tail.has_record(path, &limits)?;
+                return Ok(is_torn.then_some(offset));
             }
             Err(error @ ArchiveError::Io { .. }) => return Err(error),
             Ok(Some(_)) | Err(_) => {}
@@ -73,20 +82,54 @@ fn torn_at(path: &Path, from: u64) -> Result<Option<u64>, ArchiveError> {
     }
 }
 
-fn only_zeros(path: &Path, offset: u64) -> std::io::Result<bool> {
-    let mut file = File::open(path)?;
-    file.seek(SeekFrom::Start(offset))?;
-    let mut buffer = [0; 8192];
-    loop {
-        match file.read(&mut buffer)? {
-            0 => return Ok(true),
-            read if buffer[..read].iter().any(|&byte| byte != 0) => return Ok(false),
-            _ => {}
+/// What stands behind a place where no record can be read.
+struct Tail {
+    /// Whether it ends with more zeros than a record does, or has nothing else.
+    ends_with_zeros: bool,
+    /// Where members may begin in it.
+    starts: Vec<u64>,
+}
+
+impl Tail {
+    fn read(path: &Path, offset: u64) -> io::Result<Tail> {
+        let mut file = File::open(path)?;
+        file.seek(SeekFrom::Start(offset))?;
+        let mut bytes = BufReader::new(file).bytes();
+        let (mut at, mut zeros, mut last) = (offset, 0, 0_u32);
+        let mut starts = Vec::new();
+        while let Some(byte) = bytes.next().transpose()? {
+            at += 1;
+            zeros = if byte == 0 { zeros + 1 } else { 0 };
+            last = last << 8 | u32::from(byte);
+            // The place itself is known to be no record.
+            let start = match last {
+                _ if last & 0xFF_FFFF == GZIP_START => at - 3,
+                ZSTD_START => at - 4,
+                _ => continue,
+            };
+            if start > offset {
+                starts.push(start);
+            }
         }
+        Ok(Tail { ends_with_zeros: zeros == at - offset || zeros >= ZEROS_MIN, starts })
+    }
+
+    /// Whether a record can be read in it.
+    fn has_record(&self, path: &Path, limits: &Limits) -> Result<bool, ArchiveError> {
+        for &start in &self.starts {
+            let first = WarcReader::open_at(path, start, limits.clone())
+                .and_then(|mut reader| reader.next_record().map(|record| record.is_some()));
+            match first {
+                Ok(true) => return Ok(true),
+                Err(error @ ArchiveError::Io { .. }) => return Err(error),
+                Ok(false) | Err(_) => {}
+            }
+        }
+        Ok(false)
     }
 }
 
-fn cut(path: &Path, length: u64) -> std::io::Result<()> {
+fn cut(path: &Path, length: u64) -> io::Result<()> {
     if length == 0 {
         return fs::remove_file(path);
     }

@@ -173,6 +173,37 @@ fn zeros_at_the_end_are_cut_but_other_damage_is_left() {
     }
 }
 
+/// What had been written of a record, and zeros behind it.
+#[test]
+fn a_torn_record_with_zeros_behind_it_is_cut() {
+    for compression in BOTH {
+        let file_name = first_file(compression);
+        let (bytes, records) = small(compression);
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join(file_name);
+        let ends = ends(&records);
+        for cut in 0..bytes.len() {
+            let file = [&bytes[..cut], &[0; 4096]].concat();
+            fs::write(&path, &file).expect("written");
+            let whole = ends.iter().filter(|&&end| end <= cut as u64).count();
+            // The last bytes of a record may be zeros themselves.
+            let next = usize::try_from(ends[whole]).expect("small");
+            let whole = whole + usize::from(bytes[cut..next].iter().all(|&byte| byte == 0));
+            let kept_bytes = whole.checked_sub(1).map_or(0, |last| ends[last]);
+            let cut_bytes = file.len() as u64 - kept_bytes;
+            let expected = [Repair { file: file_name.to_owned(), kept_bytes, cut_bytes }];
+            assert_eq!(repair(dir.path()).expect("repaired"), expected, "cut at {cut}");
+            assert_eq!(read_folder(dir.path()), records[..whole], "cut at {cut}");
+        }
+        // A record that can be read stands behind the damage: nothing is cut.
+        let mut damaged = [&bytes[..], &[0; 4096]].concat();
+        damaged[usize::try_from(records[2].location.offset).expect("small") + 40] ^= 1;
+        fs::write(&path, &damaged).expect("written");
+        assert_eq!(repair(dir.path()).expect("nothing"), []);
+        assert_eq!(fs::read(&path).expect("read"), damaged);
+    }
+}
+
 #[test]
 fn files_of_others_are_not_touched() {
     let (bytes, _) = small(BOTH[0]);
