@@ -18,13 +18,20 @@ use crate::ArchiveError;
 /// The most codings undone one after another; nobody honest uses more than one.
 const LAYERS_MAX: usize = 4;
 
+/// A body with its codings undone.
+pub(crate) struct Decoded<'a> {
+    pub(crate) bytes: Cow<'a, [u8]>,
+    /// Whether it came to its end, or to the limit, without a fault: neither cut off nor damaged.
+    pub(crate) is_whole: bool,
+}
+
 /// The body with the codings of both headers undone; see [`crate::HttpResponse::decoded_body`].
 pub(crate) fn decode<'a>(
     body: &'a [u8],
     transfer: &str,
     content: &str,
     bytes_max: usize,
-) -> Result<Cow<'a, [u8]>, ArchiveError> {
+) -> Result<Decoded<'a>, ArchiveError> {
     let names = |value: &str| -> Vec<String> {
         value.split(',').map(|name| name.trim().to_ascii_lowercase()).collect()
     };
@@ -32,6 +39,7 @@ pub(crate) fn decode<'a>(
     let layers: Vec<_> =
         names(content).into_iter().chain(names(transfer)).rev().filter(|n| !n.is_empty()).collect();
     let mut bytes = Cow::Borrowed(body);
+    let mut is_whole = true;
     for name in layers.iter().take(LAYERS_MAX) {
         let decoded = match name.as_str() {
             "chunked" => unchunk(&bytes, bytes_max),
@@ -40,35 +48,48 @@ pub(crate) fn decode<'a>(
             "br" | "zstd" | "compress" | "x-compress" | "dcb" | "dcz" => {
                 return Err(ArchiveError::Coding { coding: name.clone() });
             }
-            _ => None, // identity, and names that mean nothing
+            _ => continue, // identity, and names that mean nothing
         };
-        if let Some(decoded) = decoded {
+        if let Some((decoded, went_well)) = decoded {
             bytes = Cow::Owned(decoded);
+            is_whole &= went_well;
+        } else {
+            // Text that was never coded is whole; anything else is a coding with a damaged beginning.
+            is_whole &= is_text(&bytes);
         }
     }
-    Ok(match bytes {
+    let bytes = match bytes {
         Cow::Borrowed(bytes) => Cow::Borrowed(&bytes[..bytes.len().min(bytes_max)]),
         Cow::Owned(bytes) => Cow::Owned(bytes), // every step keeps the limit
-    })
+    };
+    Ok(Decoded { bytes, is_whole })
 }
 
-/// The chunks put together; `None` if the body does not begin with a chunk.
-pub(crate) fn unchunk(body: &[u8], bytes_max: usize) -> Option<Vec<u8>> {
+/// Whether no control characters are in it but those that part lines and words.
+fn is_text(bytes: &[u8]) -> bool {
+    bytes.iter().all(|byte| matches!(byte, b'\t' | b'\n' | b'\x0c' | b'\r' | b' '..=b'~' | 0x80..))
+}
+
+/// The chunks put together, and whether they went on to the last one or to the limit; `None` if the body does
+/// not begin with a chunk.
+pub(crate) fn unchunk(body: &[u8], bytes_max: usize) -> Option<(Vec<u8>, bool)> {
     let mut out = Vec::new();
     let mut rest = body;
     let mut chunks = 0_usize;
+    let mut is_whole = false;
     while let Some((size, after)) = chunk_size(rest) {
         chunks += 1;
         let taken = size.min(after.len()).min(bytes_max - out.len());
         out.extend_from_slice(&after[..taken]);
         if size == 0 || taken < size {
+            is_whole = size == 0 || out.len() == bytes_max;
             break;
         }
         rest = &after[size..];
         rest = rest.strip_prefix(b"\r").unwrap_or(rest);
         rest = rest.strip_prefix(b"\n").unwrap_or(rest);
     }
-    (chunks > 0).then_some(out)
+    (chunks > 0).then_some((out, is_whole))
 }
 
 /// Reads a chunk's first line: hexadecimal digits, then perhaps an extension.
@@ -84,19 +105,19 @@ fn chunk_size(bytes: &[u8]) -> Option<(usize, &[u8])> {
     Some((size, &bytes[end + 1..]))
 }
 
-fn gzip(bytes: &[u8], bytes_max: usize) -> Option<Vec<u8>> {
-    let (out, _) = read_bounded(MultiGzDecoder::new(bytes), bytes_max);
-    (!out.is_empty() || bytes.starts_with(&[0x1f, 0x8b])).then_some(out)
+fn gzip(bytes: &[u8], bytes_max: usize) -> Option<(Vec<u8>, bool)> {
+    let (out, whole) = read_bounded(MultiGzDecoder::new(bytes), bytes_max);
+    (!out.is_empty() || bytes.starts_with(&[0x1f, 0x8b])).then_some((out, whole))
 }
 
-fn deflate(bytes: &[u8], bytes_max: usize) -> Option<Vec<u8>> {
+fn deflate(bytes: &[u8], bytes_max: usize) -> Option<(Vec<u8>, bool)> {
     let (out, whole) = read_bounded(ZlibDecoder::new(bytes), bytes_max);
     if whole || !out.is_empty() {
-        return Some(out);
+        return Some((out, whole));
     }
     // Bare deflate has no mark at its beginning: only a stream that ends well is believed.
     let (out, whole) = read_bounded(DeflateDecoder::new(bytes), bytes_max);
-    whole.then_some(out)
+    whole.then_some((out, whole))
 }
 
 /// What can be read, and whether that went well up to the end or to the limit.

@@ -8,7 +8,8 @@
 
 use std::borrow::Cow;
 
-use crate::{ArchiveError, Kind, Record, coding, digest, fields};
+use crate::coding::{self, Decoded};
+use crate::{ArchiveError, Kind, Record, digest, fields};
 
 /// The largest header of an HTTP message that is taken for one.
 const HEADER_BYTES_MAX: usize = 256 << 10;
@@ -115,6 +116,18 @@ impl<'a> HttpResponse<'a> {
     /// that breaks off in the middle is returned up to there. Only a coding that is known and not
     /// supported (`br`, `zstd`, `compress`) is an error, since its bytes would pass for text.
     pub fn decoded_body(&self, bytes_max: usize) -> Result<Cow<'a, [u8]>, ArchiveError> {
+        Ok(self.decode(bytes_max)?.bytes)
+    }
+
+    /// As [`HttpResponse::decoded_body`], but a body that breaks off or is damaged is an error: for what
+    /// must be read whole or not at all.
+    pub fn whole_body(&self, bytes_max: usize) -> Result<Cow<'a, [u8]>, ArchiveError> {
+        let decoded = self.decode(bytes_max)?;
+        let what = "its body breaks off or is damaged";
+        decoded.is_whole.then_some(decoded.bytes).ok_or(ArchiveError::Http { what })
+    }
+
+    fn decode(&self, bytes_max: usize) -> Result<Decoded<'a>, ArchiveError> {
         let values = |name: &str| {
             let of_name = |field: &&(String, String)| field.0.eq_ignore_ascii_case(name);
             let values: Vec<_> =
@@ -136,7 +149,7 @@ pub(crate) fn payload_mismatch(record: &Record, declared: &str) -> Option<String
     let payload = payload(record);
     let computed = digest::mismatch(declared, payload)?;
     let unchunked = coding::unchunk(payload, payload.len());
-    let same = unchunked.is_some_and(|bytes| digest::mismatch(declared, &bytes).is_none());
+    let same = unchunked.is_some_and(|(bytes, _)| digest::mismatch(declared, &bytes).is_none());
     (!same).then_some(computed)
 }
 

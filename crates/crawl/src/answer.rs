@@ -245,26 +245,24 @@ impl Answers {
         out: &mut Harvest,
     ) -> Option<ReadPage> {
         let &Context { url, http, .. } = context;
-        let bytes_max = match purpose {
-            Purpose::Sitemap => sitemap::BYTES_MAX,
-            Purpose::Page | Purpose::Robots => self.decoded_bytes_max,
-        };
-        let Ok(body) = http.decoded_body(bytes_max) else {
-            // A coding that nobody asked for: there is nothing to read, and rules may stand in it.
-            out.robots = (purpose == Purpose::Robots).then(|| self.robots(None));
-            return None;
-        };
         match purpose {
             Purpose::Robots => {
-                let robots = self.robots(Some(&body));
+                let robots = self.robots(robots::text(http).as_deref());
                 if self.sitemaps {
                     self.keep_sitemaps(url, robots.sitemaps(), out);
                 }
                 out.robots = Some(robots);
             }
-            Purpose::Sitemap => self.sitemap(url, &body, out),
+            Purpose::Sitemap => {
+                let body = http.decoded_body(sitemap::BYTES_MAX).ok()?;
+                self.sitemap(url, &body, out);
+            }
             Purpose::Page if !self.follow && !self.store_needs_page() => {}
-            Purpose::Page => return self.page(context, &body, out),
+            Purpose::Page => {
+                // In a coding that nobody asked for there is nothing to read.
+                let body = http.decoded_body(self.decoded_bytes_max).ok()?;
+                return self.page(context, &body, out);
+            }
         }
         None
     }
@@ -501,7 +499,7 @@ pub fn explain_robots(
             return say(true, format!("robots.txt answered {status}, so everything is allowed"));
         }
     }
-    let Ok(body) = http.decoded_body(robots::BYTES_MAX) else {
+    let Some(body) = robots::text(&http) else {
         return say(false, "robots.txt cannot be decoded, so nothing is allowed".to_owned());
     };
     let (_, path) = Site::split(url.as_str())?;

@@ -96,6 +96,33 @@ fn a_body_that_breaks_off_is_kept_up_to_there() {
 }
 
 #[test]
+fn what_must_be_whole_is_whole_or_an_error() {
+    let check = |headers: &str, body: &[u8], bytes_max, is_whole| {
+        let block = block(headers, body);
+        let body = parse_http(&block).expect("a response").whole_body(bytes_max);
+        assert_eq!(body.is_ok(), is_whole, "{headers:?}: {body:?}");
+    };
+    let (packed, header) = (gzip(TEXT), "Content-Encoding: gzip\r\n");
+    check(header, &packed, ALL, true);
+    check(header, &packed, 9, true);
+    check(header, TEXT, ALL, true);
+    check("", b"\x00\x01", ALL, true);
+    for cut in 1..packed.len() {
+        check(header, &packed[..cut], ALL, false);
+    }
+    for at in (0..3).chain(10..packed.len()) {
+        let mut damaged = packed.clone();
+        damaged[at] ^= 0x55;
+        check(header, &damaged, ALL, false);
+    }
+    check("Content-Encoding: deflate\r\n", &zlib(TEXT)[..40], ALL, false);
+    check("Transfer-Encoding: chunked\r\n", &chunked(TEXT, 7), ALL, true);
+    check("Transfer-Encoding: chunked\r\n", &chunked(TEXT, 7), 9, true);
+    check("Transfer-Encoding: chunked\r\n", b"5\r\nhello\r\n9\r\nworld", ALL, false);
+    check("Transfer-Encoding: chunked\r\n", b"5\r\nhello\r\nzz", ALL, false);
+}
+
+#[test]
 fn unknown_compression_is_an_error_that_names_it() {
     for coding in ["br", "zstd", "compress", "BR"] {
         let block = block(&format!("Content-Encoding: {coding}\r\n"), TEXT);

@@ -86,10 +86,10 @@ impl Settled {
         let has_robots =
             answered.as_ref().is_some_and(|answered| answered.harvest.robots.is_some());
         let robots =
-            match http.filter(|_| has_robots).map(|http| http.decoded_body(robots::BYTES_MAX)) {
+            match http.filter(|_| has_robots).map(|http| robots::text(http)) {
                 None => RobotsText::None,
-                Some(Err(_)) => RobotsText::Undecodable,
-                Some(Ok(body)) => RobotsText::Text(body.into_owned()),
+                Some(None) => RobotsText::Undecodable,
+                Some(Some(body)) => RobotsText::Text(body.into_owned()),
             };
         let payload = http.filter(|_| !unchanged).map_or(0, |http| xxh3_64(http.body));
         let (offset, length) = (location.offset, location.length);

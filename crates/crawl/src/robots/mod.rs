@@ -20,6 +20,7 @@ mod pattern;
 use std::borrow::Cow;
 use std::cmp::Reverse;
 
+use archive::HttpResponse;
 use codes::vbyte;
 use pattern::Pattern;
 use pattern::decode;
@@ -32,6 +33,12 @@ const LINE_BYTES_MAX: usize = 16 << 10;
 
 /// Sitemaps kept of one file.
 const SITEMAPS_MAX: usize = 100;
+
+/// The file in an answer; `None` if it cannot be decoded whole: then any rule may be missing, and it is to be
+/// taken for one that forbids everything.
+pub(crate) fn text<'a>(http: &HttpResponse<'a>) -> Option<Cow<'a, [u8]>> {
+    http.whole_body(BYTES_MAX).ok()
+}
 
 /// What one robots.txt says to one agent.
 #[derive(Debug, Clone, Default, PartialEq)]

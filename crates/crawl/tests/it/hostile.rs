@@ -198,3 +198,47 @@ fn every_trap_has_its_outcome_and_the_rest_is_visited() {
     // Seven tries that hang, a quarter of a second each, and no more for the rest.
     assert!(report.elapsed_ms < 8_000, "{} ms", report.elapsed_ms);
 }
+
+/// A robots.txt in a coding, of which `part` is sent: whether its page may be fetched then.
+fn check_coded_robots(part: impl Fn(Vec<u8>) -> Vec<u8> + Send + Sync + 'static) -> Report {
+    let port = serve(move |request, out| {
+        let mut head = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n".to_owned();
+        let mut body = b"<p>hello".to_vec();
+        if request.path == "/robots.txt" {
+            let mut encoder =
+                flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+            let text = "# hello\n".repeat(2000) + "User-agent: *\nDisallow: /secret\n";
+            encoder.write_all(text.as_bytes()).expect("memory");
+            body = part(encoder.finish().expect("memory"));
+            head += "Content-Encoding: gzip\r\n";
+        }
+        out.say(&format!("{head}Content-Length: {}\r\n\r\n", body.len()));
+        out.send(&body);
+    });
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let seeds = ["/", "/secret"].map(|path| format!("http://127.0.0.1:{port}{path}"));
+    let report = crawl(dir.path(), &config(), &seeds).expect("it runs");
+    // The log of visits and the archive say the same.
+    for log in [true, false] {
+        if !log {
+            std::fs::remove_dir_all(dir.path().join("frontier/visits")).expect("there is one");
+        }
+        let again = crawl(dir.path(), &config(), &[]).expect("it runs");
+        assert_eq!(again.pages, report.pages, "log {log}");
+    }
+    report
+}
+
+#[test]
+fn a_robots_txt_that_is_cut_or_damaged_forbids_everything() {
+    let whole = check_coded_robots(|packed| packed);
+    assert_eq!((whole.pages, whole.forbidden_by_robots), (1, 1));
+    let cut = check_coded_robots(|packed| packed[..packed.len() - 12].to_vec());
+    assert_eq!((cut.pages, cut.forbidden_by_robots), (0, 2));
+    let damaged = check_coded_robots(|mut packed| {
+        let at = packed.len() / 2;
+        packed[at] ^= 0x55;
+        packed
+    });
+    assert_eq!((damaged.pages, damaged.forbidden_by_robots), (0, 2));
+}
