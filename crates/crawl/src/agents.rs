@@ -16,7 +16,7 @@ use crate::assignment::{AgentId, Assignment, Modulo, Rendezvous};
 use crate::config::{AssignmentKind, Config};
 use crate::error::CrawlError;
 
-/// Bytes of a line of an inbox; longer ones are no URLs.
+/// Bytes of a line of an inbox; longer ones are no URLs, and neither is what follows their first part.
 const LINE_BYTES_MAX: u64 = 1 << 16;
 
 pub(crate) struct Agents {
@@ -95,13 +95,45 @@ pub(crate) fn read_inboxes(
         loop {
             let mut line = Vec::new();
             let mut bounded = (&mut lines).take(LINE_BYTES_MAX);
-            if bounded.read_until(b'\n', &mut line).map_err(failed(&path))? == 0 {
+            bounded.read_until(b'\n', &mut line).map_err(failed(&path))?;
+            if line.ends_with(b"\n") {
+                if let Ok(line) = str::from_utf8(&line) {
+                    take(line.trim())?;
+                }
+            } else if lines.skip_until(b'\n').map_err(failed(&path))? == 0 {
+                // What has no end yet is still being written, or was cut off.
                 break;
-            }
-            if let Ok(line) = str::from_utf8(&line) {
-                take(line.trim())?;
             }
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_without_an_end_and_lines_without_measure_are_no_urls() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let long = "x".repeat(usize::try_from(LINE_BYTES_MAX).expect("small"));
+        for (number, text) in [
+            "http://a/\nhttp://b/\r\nhttp://c/shor".to_owned(),
+            format!("{long}http://d/\nhttp://e/\n"),
+            "x".to_owned(),
+            String::new(),
+        ]
+        .iter()
+        .enumerate()
+        {
+            fs::write(dir.path().join(format!("inbox-{number}.urls")), text).expect("room");
+        }
+        let mut lines = Vec::new();
+        read_inboxes(dir.path(), &mut |line| {
+            lines.push(line.to_owned());
+            Ok(())
+        })
+        .expect("they can be read");
+        assert_eq!(lines, ["http://a/", "http://b/", "http://e/"]);
+    }
 }

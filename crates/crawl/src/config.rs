@@ -18,7 +18,7 @@ use crate::error::CrawlError;
 use crate::fetch::Credentials;
 use crate::filter::Filters;
 use crate::normalisation::Normalisation;
-use crate::rules;
+use crate::{guard, rules};
 
 /// The table `[crawl]`. A missing key has its default; an unknown key is an error.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -309,7 +309,8 @@ pub enum PolitenessKind {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HostAuth {
-    /// Which hosts: `shop.test`, `shop.test:8080` for one port, `*.shop.test` for all below it.
+    /// Which hosts: `shop.test` means https on its usual port, `shop.test:8443` https on another one, `*.shop.test`
+    /// all below it. `http://shop.test` is told in the clear, where anybody on the way can read it.
     pub host: String,
     /// The user of basic authentication; empty for none.
     pub user: String,
@@ -484,6 +485,7 @@ impl Config {
             }
         }
         Credentials::check(self)?;
+        guard::resolved(self)?;
         if self.relative_ms_min > self.relative_ms_max {
             return wrong("relative_ms_min", "it must not be greater than `relative_ms_max`");
         }

@@ -97,7 +97,7 @@ pub fn run(
     let _lock = lock(&dirs.frontier)?;
     let seeds = all_seeds(&dirs.frontier, seeds, config)?;
     let urls: Vec<Url> = seeds.iter().map(|seed| seed.url.clone()).collect();
-    Guard::new(config, &urls).check_contact()?;
+    Guard::new(config, &urls)?.check_contact()?;
     write_seeds(&dirs.frontier, &seeds)?;
 
     let config = Arc::new(config.clone());
@@ -453,7 +453,7 @@ impl Stages<'_> {
                 answer.body.len() <= ALONE_BYTES_MAX
                     && !answer.headers.contains_key(CONTENT_ENCODING)
             }
-            Ok(Catch::Address { .. }) | Err(_) => true,
+            Ok(Catch::Addresses { .. }) | Err(_) => true,
         };
         let mut fetched = fetched;
         if is_alone && is_short && self.fetched.is_empty() {

@@ -3,10 +3,10 @@
 //! What lives here: what is known of a host's address without asking a name server, and whether an
 //! address may be used. What does not: asking (`fetch/`).
 //!
-//! **Invariant.** An address that is not public is used only for a host that the user named, in a
-//! seed or in `resolve`; loopback also for `localhost` and address literals when a seed is on
-//! this machine. A link-local address, where clouds keep their secrets, is used only if `resolve` says
-//! so. Without a contact only loopback is used.
+//! **Invariant.** An address that is not public is used only for what the user named: a host in `resolve`, or a
+//! host and port in a seed; a seed without a port names both usual ones. That one seed is on this machine opens
+//! nothing else of it, to whatever a page, a redirect or a robots.txt leads. A link-local address, where clouds
+//! keep their secrets, is used only if `resolve` says so. Without a contact only loopback is used.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -16,62 +16,88 @@ use page::Url;
 use crate::config::Config;
 use crate::error::CrawlError;
 use crate::outcome::{Failure, FailureKind};
-use crate::site::{is_public, literal_address};
+use crate::site::{Site, is_public, literal_addresses, spelt_host};
+
+/// The ports that a URL need not name.
+const USUAL_PORTS: [u16; 2] = [80, 443];
 
 pub(crate) struct Guard {
     resolve: BTreeMap<String, IpAddr>,
-    /// The hosts of the seeds.
-    named: BTreeSet<String>,
-    /// Whether a seed is on this machine.
-    is_local: bool,
+    /// The hosts of the seeds, with their ports.
+    named: BTreeSet<(String, u16)>,
     has_contact: bool,
 }
 
 impl Guard {
-    pub(crate) fn new(config: &Config, seeds: &[Url]) -> Guard {
-        let resolve = config.resolve.clone();
-        let named: BTreeSet<String> = seeds.iter().map(host_of).collect();
-        let known = |host: &String| known(&resolve, host);
-        let is_local = named.iter().filter_map(known).any(|address| address.is_loopback());
-        Guard { resolve, named, is_local, has_contact: !config.contact.is_empty() }
+    pub(crate) fn new(config: &Config, seeds: &[Url]) -> Result<Guard, CrawlError> {
+        let mut named = BTreeSet::new();
+        for seed in seeds {
+            let (host, port) = (host_of(seed), seed.port_or_known_default().unwrap_or_default());
+            if USUAL_PORTS.contains(&port) {
+                named.extend(USUAL_PORTS.map(|port| (host.clone(), port)));
+            } else {
+                named.insert((host, port));
+            }
+        }
+        Ok(Guard { resolve: resolved(config)?, named, has_contact: !config.contact.is_empty() })
     }
 
     /// Whether the crawl may begin: a host elsewhere needs a contact.
     pub(crate) fn check_contact(&self) -> Result<(), CrawlError> {
         let elsewhere = |host: &&String| {
-            known(&self.resolve, host).is_none_or(|address| !address.is_loopback())
+            let known = self.known(host);
+            known.is_empty() || known.iter().any(|address| !address.is_loopback())
         };
-        match self.named.iter().find(elsewhere) {
+        match self.named.iter().map(|(host, _)| host).find(elsewhere) {
             Some(host) if !self.has_contact => Err(CrawlError::NoContact { host: host.clone() }),
             _ => Ok(()),
         }
     }
 
-    /// The address of a host that needs no name server.
-    pub(crate) fn known(&self, host: &str) -> Option<IpAddr> {
-        known(&self.resolve, host)
+    /// The addresses of a host that needs no name server, the best first; none if it does.
+    pub(crate) fn known(&self, host: &str) -> Vec<IpAddr> {
+        match self.resolve.get(host) {
+            Some(&address) => vec![address],
+            None => literal_addresses(host),
+        }
     }
 
-    /// Whether `host` may be visited at `address`.
-    pub(crate) fn check(&self, host: &str, address: IpAddr) -> Result<(), Failure> {
+    /// Whether `site` may be visited at `address`.
+    pub(crate) fn check(&self, site: &Site, address: IpAddr) -> Result<(), Failure> {
         if !address.is_loopback() && !self.has_contact {
             let detail = format!("{address} is not on this machine, and `contact` is not set");
             return Err(Failure::new(FailureKind::Contact, detail));
         }
+        let host = site.host();
         let resolved = self.resolve.contains_key(host);
         if is_link_local(address) && !resolved {
             let detail =
                 format!("{address} is a link-local address; name {host} in `resolve` if meant");
             return Err(Failure::new(FailureKind::Address, detail));
         }
-        let named = self.named.contains(host) || resolved;
-        let local = self.is_local && address.is_loopback() && literal_address(host).is_some();
-        if named || local || is_public(address) {
+        let is_named = || self.named.contains(&(host.to_owned(), site.port()));
+        if resolved || is_public(address) || is_named() {
             return Ok(());
         }
-        let detail = format!("{address} is not a public address, and {host} is no seed");
+        let detail = format!(
+            "{address} is not a public address, and {site} is no seed; name {host} in `resolve` if meant"
+        );
         Err(Failure::new(FailureKind::Address, detail))
     }
+}
+
+/// The table `resolve`, its hosts spelt as URLs spell them.
+pub(crate) fn resolved(config: &Config) -> Result<BTreeMap<String, IpAddr>, CrawlError> {
+    let wrong = |why| CrawlError::Config { key: "resolve", why };
+    let mut resolved = BTreeMap::new();
+    for (written, &address) in &config.resolve {
+        let host = spelt_host(written)
+            .ok_or_else(|| wrong(format!("{written:?} is no host, such as \"shop.test\"")))?;
+        if resolved.insert(host, address).is_some_and(|before| before != address) {
+            return Err(wrong(format!("{written:?} is there twice, with different addresses")));
+        }
+    }
+    Ok(resolved)
 }
 
 fn is_link_local(address: IpAddr) -> bool {
@@ -84,10 +110,6 @@ fn is_link_local(address: IpAddr) -> bool {
     }
 }
 
-fn known(resolve: &BTreeMap<String, IpAddr>, host: &str) -> Option<IpAddr> {
-    resolve.get(host).copied().or_else(|| literal_address(host))
-}
-
 /// The host as [`crate::site::Site::host`] gives it.
 fn host_of(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
@@ -98,31 +120,57 @@ fn host_of(url: &Url) -> String {
 mod tests {
     use super::*;
 
-    /// What becomes of `host` at `address`, in a crawl of one seed.
+    /// What becomes of a site at `address`, in a crawl of one seed.
     #[track_caller]
-    fn check(seed: &str, contact: &str, host: &str, address: &str, failure: Option<FailureKind>) {
-        let config = Config { contact: contact.to_owned(), ..Config::default() };
-        let guard = Guard::new(&config, &[seed.parse().expect("a URL")]);
-        let verdict = guard.check(host, address.parse().expect("an address"));
-        assert_eq!(verdict.err().map(|failure| failure.kind), failure, "{host} at {address}");
+    fn check(seed: &str, contact: &str, site: &str, address: &str, failure: Option<FailureKind>) {
+        let resolve = BTreeMap::from([("Named.Test".to_owned(), IpAddr::from([127, 0, 0, 1]))]);
+        let config = Config { contact: contact.to_owned(), resolve, ..Config::default() };
+        let guard = Guard::new(&config, &[seed.parse().expect("a URL")]).expect("it is sound");
+        let site = Site::parse(site).expect("a site");
+        let verdict = guard.check(&site, address.parse().expect("an address"));
+        assert_eq!(verdict.err().map(|failure| failure.kind), failure, "{site} at {address}");
     }
 
     #[test]
     fn addresses_by_who_named_them() {
         use FailureKind::{Address, Contact};
         let (far, near, me) = ("http://shop.example/", "http://[::1]:8080/", "me@a.example");
-        check(far, me, "other.example", "9.9.9.9", None);
-        check(far, me, "other.example", "10.0.0.1", Some(Address));
-        check(far, me, "other.example", "127.0.0.1", Some(Address));
-        check(far, me, "shop.example", "10.0.0.1", None);
-        check(far, me, "shop.example", "169.254.169.254", Some(Address));
-        check(far, me, "shop.example", "::ffff:169.254.169.254", Some(Address));
-        check("http://169.254.169.254/", me, "169.254.169.254", "169.254.169.254", Some(Address));
-        check(far, me, "localhost", "127.0.0.1", Some(Address));
-        check(near, "", "::1", "::1", None);
-        check(near, "", "127.0.0.1", "127.0.0.1", None);
-        check(near, "", "rebound.example", "127.0.0.1", Some(Address));
-        check(near, "", "other.example", "9.9.9.9", Some(Contact));
-        check(near, me, "10.0.0.1", "10.0.0.1", Some(Address));
+        check(far, me, "http://other.example", "9.9.9.9", None);
+        check(far, me, "http://other.example", "10.0.0.1", Some(Address));
+        check(far, me, "http://other.example", "127.0.0.1", Some(Address));
+        check(far, me, "http://shop.example", "10.0.0.1", None);
+        check(far, me, "https://shop.example", "10.0.0.1", None);
+        check(far, me, "http://shop.example:81", "10.0.0.1", Some(Address));
+        check(far, me, "http://shop.example:81", "9.9.9.9", None);
+        check(far, me, "http://shop.example", "169.254.169.254", Some(Address));
+        check(far, me, "http://shop.example", "::ffff:169.254.169.254", Some(Address));
+        check(far, me, "http://localhost", "127.0.0.1", Some(Address));
+        let cloud = "http://169.254.169.254";
+        check(&format!("{cloud}/"), me, cloud, "169.254.169.254", Some(Address));
+        check(near, "", "http://[::1]:8080", "::1", None);
+        check(near, "", "https://[::1]:8080", "::1", None);
+        check(near, "", "http://[::1]:8081", "::1", Some(Address));
+        check(near, "", "http://[::1]", "::1", Some(Address));
+        check(near, "", "http://127.0.0.1:8080", "127.0.0.1", Some(Address));
+        check(near, "", "http://named.test:99", "127.0.0.1", None);
+        check(near, "", "http://rebound.example:8080", "127.0.0.1", Some(Address));
+        check(near, "", "http://other.example", "9.9.9.9", Some(Contact));
+        check(near, me, "http://10.0.0.1", "10.0.0.1", Some(Address));
+    }
+
+    #[test]
+    fn names_in_resolve_that_are_none_are_refused() {
+        let check = |names: &[&str]| {
+            let addresses = (1..).map(|last| IpAddr::from([127, 0, 0, last]));
+            let names = names.iter().map(|&name| name.to_owned());
+            resolved(&Config { resolve: names.zip(addresses).collect(), ..Config::default() })
+        };
+        assert!(check(&["BÜCHER.test", "a.test"]).is_ok_and(|table| {
+            table.contains_key("xn--bcher-kva.test") && table.contains_key("a.test")
+        }));
+        for names in [&["a.test:80"][..], &["http://a.test"], &["*.a.test"], &["A.test", "a.test"]]
+        {
+            assert!(check(names).is_err(), "{names:?}");
+        }
     }
 }

@@ -61,6 +61,7 @@ pub use config::{
 };
 pub use engine::{Dirs, run};
 pub use error::CrawlError;
+pub use fetch::remarks;
 pub use filter::{Facts, Filter, FilterError, Point};
 pub use frontier::SITEMAP_DEPTH_MAX;
 pub use journal::{Distance, read_distance, read_failure, read_unstored_status};

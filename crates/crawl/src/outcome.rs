@@ -71,8 +71,8 @@ pub(crate) struct Done {
 
 #[derive(Debug)]
 pub(crate) enum Outcome {
-    /// The host has this address, until that moment on the clock's scale.
-    Resolved { address: IpAddr, until_ms: u64 },
+    /// The host has these addresses, the best first, until that moment on the clock's scale.
+    Resolved { addresses: Vec<IpAddr>, until_ms: u64 },
     /// The server answered.
     Answered(Answered),
     /// No answer, or none that can be used.

@@ -158,7 +158,9 @@ impl Parser {
         let Fetched { mut visit, finished_ms, date_s, earlier, result } = fetched;
         let before = earlier.as_ref().map_or(0, |earlier| earlier.status);
         let outcome = match result {
-            Ok(Catch::Address { address, until_ms }) => Outcome::Resolved { address, until_ms },
+            Ok(Catch::Addresses { addresses, until_ms }) => {
+                Outcome::Resolved { addresses, until_ms }
+            }
             Ok(Catch::Answer(answer)) => {
                 if visit.page.sitemap
                     && self.answers.is_page_after_all(&visit.url(), &answer.http()?)

@@ -6,7 +6,9 @@
 //! **Invariant.** `site.url(path)` gives back the URL that was cut.
 
 use std::fmt;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use page::Url;
 
 /// A number for a site, given in order of first appearance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -121,15 +123,31 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
     }
 }
 
-/// The address that a name means without asking anybody: an address literal, or `localhost` and
+/// The addresses that a name means without asking anybody: an address literal, or `localhost` and
 /// all below it (RFC 6761).
-pub(crate) fn literal_address(host: &str) -> Option<IpAddr> {
+pub(crate) fn literal_addresses(host: &str) -> Vec<IpAddr> {
     if let Ok(address) = host.parse() {
-        return Some(address);
+        return vec![address];
     }
     let host = host.strip_suffix('.').unwrap_or(host);
-    let local = host == "localhost" || host.ends_with(".localhost");
-    local.then_some(IpAddr::from([127, 0, 0, 1]))
+    if host == "localhost" || host.ends_with(".localhost") {
+        return vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()];
+    }
+    Vec::new()
+}
+
+/// A host that a person wrote, spelt as [`Site::host`] spells it: small letters, the ASCII form of an
+/// international name, no brackets. `None` if it is no host, or more than one.
+pub(crate) fn spelt_host(written: &str) -> Option<String> {
+    let bare = written.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    if let Ok(address) = bare.unwrap_or(written).parse::<Ipv6Addr>() {
+        return Some(address.to_string());
+    }
+    if written.contains([':', '/', '\\', '@', '?', '#', '*', ' ', '[']) {
+        return None;
+    }
+    let url = Url::parse(&format!("http://{written}/")).ok()?;
+    url.host_str().filter(|host| !host.is_empty()).map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -171,16 +189,37 @@ mod tests {
 
     #[test]
     fn names_that_need_no_name_server() {
-        for (name, address) in [
-            ("127.0.0.9", Some("127.0.0.9")),
-            ("::1", Some("::1")),
-            ("localhost", Some("127.0.0.1")),
-            ("a.localhost.", Some("127.0.0.1")),
-            ("notlocalhost", None),
-            ("localhost.example", None),
+        for (name, wanted) in [
+            ("127.0.0.9", &["127.0.0.9"][..]),
+            ("::1", &["::1"]),
+            ("localhost", &["127.0.0.1", "::1"]),
+            ("a.localhost.", &["127.0.0.1", "::1"]),
+            ("notlocalhost", &[]),
+            ("localhost.example", &[]),
         ] {
-            let address = address.map(|text| text.parse().expect("an address"));
-            assert_eq!(literal_address(name), address, "{name}");
+            let wanted: Vec<IpAddr> =
+                wanted.iter().map(|text| text.parse().expect("an address")).collect();
+            assert_eq!(literal_addresses(name), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn hosts_are_spelt_as_urls_spell_them() {
+        for (written, wanted) in [
+            ("Good.Test", Some("good.test")),
+            ("bücher.test", Some("xn--bcher-kva.test")),
+            ("127.1", Some("127.0.0.1")),
+            ("[::1]", Some("::1")),
+            ("0:0::1", Some("::1")),
+            ("", None),
+            ("[::1", None),
+            ("a.test:80", None),
+            ("http://a.test", None),
+            ("*.a.test", None),
+            ("me@a.test", None),
+            ("a b", None),
+        ] {
+            assert_eq!(spelt_host(written).as_deref(), wanted, "{written}");
         }
     }
 

@@ -85,12 +85,11 @@ impl Settled {
         let answered = answered.map(|answered| Answered { before, unchanged, ..answered });
         let has_robots =
             answered.as_ref().is_some_and(|answered| answered.harvest.robots.is_some());
-        let robots =
-            match http.filter(|_| has_robots).map(|http| robots::text(http)) {
-                None => RobotsText::None,
-                Some(None) => RobotsText::Undecodable,
-                Some(Some(body)) => RobotsText::Text(body.into_owned()),
-            };
+        let robots = match http.filter(|_| has_robots).map(|http| robots::text(http)) {
+            None => RobotsText::None,
+            Some(None) => RobotsText::Undecodable,
+            Some(Some(body)) => RobotsText::Text(body.into_owned()),
+        };
         let payload = http.filter(|_| !unchanged).map_or(0, |http| xxh3_64(http.body));
         let (offset, length) = (location.offset, location.length);
         Settled { url, entry, date_s, offset, length, payload, answered, robots }

@@ -5,26 +5,30 @@
 //! (ALPN), never without TLS. What does not: timeouts, what is sent, and what becomes of the answer.
 //!
 //! **Invariant.** A connection goes to the address it is opened with; over TLS only if the server has
-//! a certificate for the name, signed by an authority of the browsers or of `tls_roots`.
+//! a certificate for the name, signed by an authority of the browsers or of `tls_roots`. With its [`Sender`] a
+//! connection ends, whatever the server does.
 //!
 //! Reference: M. Thomson, C. Benfield, RFC 9113, 2022; S. Friedl et al., RFC 7301, 2014.
 
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use http_body_util::Empty;
 use hyper::body::Incoming;
 use hyper::client::conn::{TrySendError, http1, http2};
+use hyper::rt::Executor;
 use hyper::{Request, Response};
-use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::rt::TokioIo;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
+use tokio::task::AbortHandle;
 use tokio_rustls::TlsConnector;
 
 use super::{Hitch, protocol};
@@ -34,6 +38,10 @@ use crate::error::CrawlError;
 use crate::outcome::{Failure, FailureKind};
 use crate::site::Site;
 
+/// The names of the protocols in ALPN.
+const HTTP1: &[u8] = b"http/1.1";
+const HTTP2: &[u8] = b"h2";
+
 /// Header lines of an answer.
 const HEADERS_MAX: usize = 256;
 
@@ -42,22 +50,52 @@ const WINDOW_BYTES: u32 = 1 << 20;
 
 type Ask = Request<Empty<Bytes>>;
 
+/// Sites of which it is remembered that they want HTTP/1.1 after all.
+const HTTP1_SITES_MAX: usize = 10_000;
+
 /// Where requests are put in.
 pub(super) enum Sender {
     Http1(http1::SendRequest<Empty<Bytes>>),
-    Http2(http2::SendRequest<Empty<Bytes>>),
+    Http2 { sender: http2::SendRequest<Empty<Bytes>>, _tied: Tied },
+}
+
+/// The tasks that an HTTP/2 connection runs in.
+#[derive(Clone, Default)]
+struct Tasks(Arc<Mutex<Vec<AbortHandle>>>);
+
+impl<F> Executor<F> for Tasks
+where
+    F: Future<Output: Send> + Send + 'static,
+{
+    fn execute(&self, future: F) {
+        let task = tokio::spawn(future).abort_handle();
+        let mut tasks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        tasks.retain(|task| !task.is_finished());
+        tasks.push(task);
+    }
+}
+
+/// Ends the tasks when it goes: left to themselves, they end when the server likes.
+pub(super) struct Tied(Tasks);
+
+impl Drop for Tied {
+    fn drop(&mut self) {
+        for task in self.0.0.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+            task.abort();
+        }
+    }
 }
 
 impl Sender {
     pub(super) fn is_closed(&self) -> bool {
         match self {
             Sender::Http1(sender) => sender.is_closed(),
-            Sender::Http2(sender) => sender.is_closed(),
+            Sender::Http2 { sender, .. } => sender.is_closed(),
         }
     }
 
     pub(super) fn is_http2(&self) -> bool {
-        matches!(self, Sender::Http2(_))
+        matches!(self, Sender::Http2 { .. })
     }
 
     pub(super) async fn send(
@@ -66,7 +104,7 @@ impl Sender {
     ) -> Result<Response<Incoming>, TrySendError<Ask>> {
         match self {
             Sender::Http1(sender) => sender.try_send_request(request).await,
-            Sender::Http2(sender) => sender.try_send_request(request).await,
+            Sender::Http2 { sender, .. } => sender.try_send_request(request).await,
         }
     }
 }
@@ -74,13 +112,37 @@ impl Sender {
 /// Opens connections.
 pub(super) struct Connector {
     tls: TlsConnector,
+    /// The same, but HTTP/2 is not offered.
+    http1_tls: TlsConnector,
+    http1_sites: Mutex<BTreeSet<Box<str>>>,
     head_bytes_max: usize,
 }
 
 impl Connector {
     pub(super) fn new(config: &Config) -> Result<Connector, CrawlError> {
-        let tls = TlsConnector::from(Arc::new(tls_config(config)?));
-        Ok(Connector { tls, head_bytes_max: config.head_bytes_max })
+        let tls = tls_config(config)?;
+        let mut http1_tls = tls.clone();
+        http1_tls.alpn_protocols = vec![HTTP1.to_vec()];
+        Ok(Connector {
+            tls: Arc::new(tls).into(),
+            http1_tls: Arc::new(http1_tls).into(),
+            http1_sites: Mutex::default(),
+            head_bytes_max: config.head_bytes_max,
+        })
+    }
+
+    /// Takes note that a site wants HTTP/1.1, although it offers HTTP/2.
+    pub(super) fn without_http2(&self, site: &Site) {
+        let mut sites = self.http1_sites.lock().unwrap_or_else(PoisonError::into_inner);
+        if sites.len() >= HTTP1_SITES_MAX {
+            sites.clear();
+        }
+        sites.insert(site.key().into());
+    }
+
+    fn tls_for(&self, site: &Site) -> &TlsConnector {
+        let sites = self.http1_sites.lock().unwrap_or_else(PoisonError::into_inner);
+        if sites.contains(site.key()) { &self.http1_tls } else { &self.tls }
     }
 
     pub(super) async fn connect(&self, site: &Site, address: IpAddr) -> Result<Sender, Hitch> {
@@ -98,13 +160,13 @@ impl Connector {
         let insecure = |detail: String| Failure::new(FailureKind::Tls, detail);
         let name = ServerName::try_from(site.host().to_owned())
             .map_err(|error| insecure(error.to_string()))?;
-        let stream = self.tls.connect(name, stream).await.map_err(|error| {
+        let stream = self.tls_for(site).connect(name, stream).await.map_err(|error| {
             // A certificate will not change, a broken connection may.
             let is_tls =
                 error.get_ref().is_some_and(<dyn Error + Send + Sync>::is::<rustls::Error>);
             if is_tls { insecure(error.to_string()) } else { no_connection(error) }
         })?;
-        if stream.get_ref().1.alpn_protocol() == Some(b"h2") {
+        if stream.get_ref().1.alpn_protocol() == Some(HTTP2) {
             return Ok(self.http2(stream).await?);
         }
         Ok(self.http1(stream).await?)
@@ -137,17 +199,19 @@ impl Connector {
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let head_bytes_max = u32::try_from(self.head_bytes_max).unwrap_or(u32::MAX);
-        let (sender, connection) = http2::Builder::new(TokioExecutor::new())
+        let tasks = Tasks::default();
+        let tied = Tied(tasks.clone());
+        let (sender, connection) = http2::Builder::new(tasks.clone())
             .max_header_list_size(head_bytes_max)
             .initial_stream_window_size(WINDOW_BYTES)
             .initial_connection_window_size(WINDOW_BYTES)
             .handshake(TokioIo::new(stream))
             .await
             .map_err(|error| protocol(&error))?;
-        tokio::spawn(async {
+        tasks.execute(async {
             let _ = connection.await;
         });
-        Ok(Sender::Http2(sender))
+        Ok(Sender::Http2 { sender, _tied: tied })
     }
 }
 
@@ -162,9 +226,9 @@ fn tls_config(config: &Config) -> Result<ClientConfig, CrawlError> {
         .expect("the provider has the suites of TLS 1.2 and 1.3")
         .with_root_certificates(roots)
         .with_no_client_auth();
-    tls.alpn_protocols = vec![b"http/1.1".to_vec()];
+    tls.alpn_protocols = vec![HTTP1.to_vec()];
     if config.http2 {
-        tls.alpn_protocols.insert(0, b"h2".to_vec());
+        tls.alpn_protocols.insert(0, HTTP2.to_vec());
     }
     Ok(tls)
 }

@@ -2,14 +2,15 @@
 //!
 //! What lives here: [`Fetcher`], the HTTP client with its timeouts and limits. `names.rs` finds
 //! addresses, `connect.rs` opens connections, `pool.rs` keeps them between the visits of a site,
-//! `credentials.rs` knows what hosts are told besides the request. What does not: when, where and
+//! `credentials.rs` and `cookies.rs` know what hosts are told besides the request. What does not: when, where and
 //! why to fetch, and what becomes of an answer.
 //!
 //! **Invariant.** A visit ends within the sum of its timeouts, but for the want of descriptors, with at most `body_bytes_max` bytes
-//! of body and `head_bytes_max` of head in memory. A request that a server may have seen is never
-//! sent twice. A connection goes to the address that the visit names, and nowhere else.
+//! of body and `head_bytes_max` of head in memory. A request that a server may have heeded is never
+//! sent twice. A body that breaks off is none. A connection goes to the address that the visit names, and nowhere else.
 
 mod connect;
+mod cookies;
 mod credentials;
 mod names;
 mod pool;
@@ -22,12 +23,13 @@ use std::time::Duration;
 
 use archive::{ArchiveError, HttpResponse};
 use bytes::Bytes;
+use h2::Reason;
 use http_body_util::{BodyExt as _, Empty};
 use hyper::body::{Body as _, Incoming};
 use hyper::header::{
     ACCEPT, ACCEPT_ENCODING, CONNECTION, HOST, HeaderMap, HeaderName, HeaderValue, USER_AGENT,
 };
-use hyper::{Request, Response, Uri, Version};
+use hyper::{Request, Response, StatusCode, Uri, Version};
 use tokio::time::timeout;
 
 use crate::clock::Clock;
@@ -41,6 +43,7 @@ use crate::site::Site;
 
 use connect::{Connector, Sender};
 pub(crate) use credentials::Credentials;
+pub use credentials::remarks;
 use names::Names;
 use pool::Pool;
 
@@ -85,7 +88,7 @@ impl Answer {
 /// What a visit brought.
 #[derive(Debug)]
 pub(crate) enum Catch {
-    Address { address: IpAddr, until_ms: u64 },
+    Addresses { addresses: Vec<IpAddr>, until_ms: u64 },
     Answer(Answer),
 }
 
@@ -107,6 +110,34 @@ enum Hitch {
     Failure(Failure),
     /// This machine has no descriptor left for it; nothing was sent.
     NoDescriptor(io::Error),
+}
+
+/// What a server has seen of a request that failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Seen {
+    Perhaps,
+    /// Nothing: the connection was closed before.
+    Not,
+    /// It says itself that it has done nothing with it.
+    Refused(Reason),
+}
+
+impl Seen {
+    /// By RFC 9113, §8.7, a stream refused by this name is as if it had not been, and so are those after the last
+    /// that the server names when it goes away; §9.3.1 tells of servers that want HTTP/1.1.
+    fn tell(is_unsent: bool, error: &hyper::Error) -> Seen {
+        let cause = error.source().and_then(|cause| cause.downcast_ref::<h2::Error>());
+        match cause.filter(|cause| cause.is_remote()).and_then(h2::Error::reason) {
+            Some(reason @ (Reason::REFUSED_STREAM | Reason::HTTP_1_1_REQUIRED)) => {
+                Seen::Refused(reason)
+            }
+            Some(reason @ Reason::NO_ERROR) if cause.is_some_and(h2::Error::is_go_away) => {
+                Seen::Refused(reason)
+            }
+            _ if is_unsent => Seen::Not,
+            _ => Seen::Perhaps,
+        }
+    }
 }
 
 impl From<Failure> for Hitch {
@@ -183,9 +214,9 @@ impl Fetcher {
     }
 
     async fn resolve(&self, site: &Site) -> Result<Catch, Hitch> {
-        let (address, ttl) = self.names.resolve(site.host()).await?;
+        let (addresses, ttl) = self.names.resolve(site.host()).await?;
         let ttl_ms = u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);
-        Ok(Catch::Address { address, until_ms: self.clock.now_ms().saturating_add(ttl_ms) })
+        Ok(Catch::Addresses { addresses, until_ms: self.clock.now_ms().saturating_add(ttl_ms) })
     }
 
     async fn get(
@@ -194,24 +225,38 @@ impl Fetcher {
         address: IpAddr,
         earlier: Option<&Earlier>,
     ) -> Result<Answer, Hitch> {
-        if let Some(mut sender) = self.pool.take(visit.site.key(), address, self.clock.now_ms()) {
+        let pooled = self.pool.take(visit.site.key(), address, self.clock.now_ms());
+        let (mut is_fresh, mut may_repeat) = (pooled.is_none(), true);
+        let mut sender = match pooled {
+            Some(sender) => sender,
+            None => self.open(&visit.site, address).await?,
+        };
+        loop {
             let (request, secrets) = self.request(visit, sender.is_http2(), earlier)?;
             match self.send(&mut sender, request).await {
                 Ok(response) => {
                     return Ok(self.receive(visit, sender, response, secrets).await?);
                 }
                 // It was closed before it took the request.
-                Err((true, _)) => {}
-                Err((false, failure)) => return Err(failure.into()),
+                Err((Seen::Not, _)) if !is_fresh => {}
+                Err((Seen::Refused(reason), _)) if may_repeat => {
+                    may_repeat = false;
+                    if reason == Reason::HTTP_1_1_REQUIRED {
+                        self.connector.without_http2(&visit.site);
+                    }
+                }
+                Err((_, failure)) => return Err(failure.into()),
             }
+            drop(sender);
+            sender = self.open(&visit.site, address).await?;
+            is_fresh = true;
         }
-        let mut sender =
-            timeout(self.connect_timeout, self.connector.connect(&visit.site, address))
-                .await
-                .map_err(|_| Failure::new(FailureKind::Connect, "no connection in time"))??;
-        let (request, secrets) = self.request(visit, sender.is_http2(), earlier)?;
-        let response = self.send(&mut sender, request).await.map_err(|(_, failure)| failure)?;
-        Ok(self.receive(visit, sender, response, secrets).await?)
+    }
+
+    async fn open(&self, site: &Site, address: IpAddr) -> Result<Sender, Hitch> {
+        timeout(self.connect_timeout, self.connector.connect(site, address))
+            .await
+            .map_err(|_| Failure::new(FailureKind::Connect, "no connection in time"))?
     }
 
     /// The request, and the names of the headers in it that are secret.
@@ -247,18 +292,20 @@ impl Fetcher {
         Ok((request, secrets))
     }
 
-    /// Sends a request; if it fails, says whether the server cannot have seen it.
+    /// Sends a request; if it fails, says what the server has seen of it.
     async fn send(
         &self,
         sender: &mut Sender,
         request: Request<Empty<Bytes>>,
-    ) -> Result<Response<Incoming>, (bool, Failure)> {
+    ) -> Result<Response<Incoming>, (Seen, Failure)> {
         match timeout(self.head_timeout, sender.send(request)).await {
             Ok(Ok(response)) => Ok(response),
             Ok(Err(mut error)) => {
-                Err((error.take_message().is_some(), protocol(&error.into_error())))
+                let is_unsent = error.take_message().is_some();
+                let error = error.into_error();
+                Err((Seen::tell(is_unsent, &error), protocol(&error)))
             }
-            Err(_) => Err((false, Failure::new(FailureKind::Timeout, "no answer in time"))),
+            Err(_) => Err((Seen::Perhaps, Failure::new(FailureKind::Timeout, "no answer in time"))),
         }
     }
 
@@ -272,12 +319,14 @@ impl Fetcher {
         let status_line = status_line(&response);
         let is_http2 = sender.is_http2();
         let (head, body) = response.into_parts();
+        // Answers without a body may tell how long it would have been.
+        let is_bodiless = matches!(head.status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
+        let promised = body.size_hint().exact().filter(|_| !is_bodiless);
         let is_robots = matches!(visit.task, Task::Robots { .. });
         let bytes_max = if is_robots { robots::BYTES_MAX } else { self.body_bytes_max };
-        let (body, is_truncated) =
-            timeout(self.body_timeout, read_body(body, bytes_max)).await.map_err(|_| {
-                Failure::new(FailureKind::Timeout, "the body does not end in time")
-            })??;
+        let (body, is_truncated) = timeout(self.body_timeout, read_body(body, bytes_max, promised))
+            .await
+            .map_err(|_| Failure::new(FailureKind::Timeout, "the body does not end in time"))??;
         if is_truncated && !is_robots {
             let detail = format!("the body is longer than {bytes_max} bytes");
             return Err(Failure::new(FailureKind::TooLarge, detail));
@@ -291,8 +340,12 @@ impl Fetcher {
 }
 
 /// The body up to a limit, and whether there is more. A body that comes in one piece is not copied.
-async fn read_body(mut body: Incoming, bytes_max: usize) -> Result<(Bytes, bool), Failure> {
-    let promised = body.size_hint().exact().and_then(|bytes| usize::try_from(bytes).ok());
+async fn read_body(
+    mut body: Incoming,
+    bytes_max: usize,
+    promised: Option<u64>,
+) -> Result<(Bytes, bool), Failure> {
+    let promised = promised.and_then(|bytes| usize::try_from(bytes).ok());
     let (mut first, mut bytes) = (Bytes::new(), Vec::new());
     let mut len = 0;
     let mut is_truncated = false;
@@ -314,6 +367,11 @@ async fn read_body(mut body: Incoming, bytes_max: usize) -> Result<(Bytes, bool)
         if is_truncated {
             break;
         }
+    }
+    // A server may end a stream of HTTP/2 without an error before all of its body has come.
+    if let Some(promised) = promised.filter(|&promised| len < promised && !is_truncated) {
+        let detail = format!("the body breaks off after {len} of {promised} bytes");
+        return Err(Failure::new(FailureKind::Protocol, detail));
     }
     Ok((if bytes.is_empty() { first } else { bytes.into() }, is_truncated))
 }

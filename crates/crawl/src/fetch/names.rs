@@ -31,6 +31,9 @@ use crate::site::is_public;
 
 const CANNOT_ASK: &str = "no name server can be asked: ";
 
+/// Addresses of a name that may be tried, one after the other.
+const ADDRESSES_MAX: usize = 8;
+
 /// Questions under way at once at one name server.
 const QUESTIONS_MAX: usize = 1024;
 
@@ -59,20 +62,23 @@ impl Names {
         }
     }
 
-    /// The best address of a host, and for how long it is good.
-    pub(super) async fn resolve(&self, host: &str) -> Result<(IpAddr, Duration), Hitch> {
+    /// The addresses of a host, the best first, and for how long they are good.
+    pub(super) async fn resolve(&self, host: &str) -> Result<(Vec<IpAddr>, Duration), Hitch> {
         let resolver = self.resolver()?;
         let found = tokio::time::timeout(self.timeout, resolver.lookup_ip(host))
             .await
             .map_err(|_| failed("the name server does not answer".to_owned()))?
             .map_err(|error| hitch(error, String::new()))?;
         // IPv4 first: not every machine has a way to IPv6.
-        let rank = |address: &IpAddr| (!is_public(*address), address.is_ipv6());
-        let best = found.iter().min_by_key(rank);
-        let best = best.ok_or_else(|| failed("the name has no address".to_owned()))?;
+        let mut addresses: Vec<IpAddr> = found.iter().collect();
+        addresses.sort_by_key(|address| (!is_public(*address), address.is_ipv6()));
+        addresses.truncate(ADDRESSES_MAX);
+        if addresses.is_empty() {
+            return Err(failed("the name has no address".to_owned()).into());
+        }
         #[expect(clippy::disallowed_methods, reason = "the resolver's answers are dated by it")]
         let ttl = found.valid_until().saturating_duration_since(Instant::now());
-        Ok((best, ttl.clamp(self.ttl_min, self.ttl_max)))
+        Ok((addresses, ttl.clamp(self.ttl_min, self.ttl_max)))
     }
 
     /// The resolver. That it could not be made is known from then on, unless a descriptor was wanting.
@@ -101,7 +107,7 @@ impl Names {
     }
 
     fn set(&self, options: &mut ResolverOpts) {
-        options.ip_strategy = LookupIpStrategy::Ipv4thenIpv6;
+        options.ip_strategy = LookupIpStrategy::Ipv4AndIpv6;
         options.cache_size = self.cached_max;
         options.positive_max_ttl = Some(self.ttl_max);
         options.negative_max_ttl = Some(self.negative_ttl_max);

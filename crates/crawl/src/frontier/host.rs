@@ -34,6 +34,8 @@ pub(super) struct Host {
     pub(super) other: Option<AgentId>,
     pub(super) state: State,
     pub(super) address: Option<IpAddr>,
+    /// How many addresses it has that may be used.
+    addresses: u8,
     /// From this moment on the address has to be asked for again.
     pub(super) address_until_ms: u64,
     pub(super) robots: RobotsState,
@@ -63,11 +65,13 @@ struct Rare {
     again: BTreeMap<(u64, Box<str>), Waiting>,
     /// robots.txt files to be fetched here, first its own.
     errands: VecDeque<Errand>,
+    /// Those of its addresses where nothing answers.
+    dead: Vec<IpAddr>,
 }
 
 impl Rare {
     fn is_empty(&self) -> bool {
-        self.again.is_empty() && self.errands.is_empty()
+        self.again.is_empty() && self.errands.is_empty() && self.dead.is_empty()
     }
 }
 
@@ -114,6 +118,7 @@ impl Host {
             other,
             state: State::Idle,
             address: None,
+            addresses: 0,
             address_until_ms: 0,
             robots: RobotsState::Unknown,
             crawl_delay_ms: None,
@@ -126,6 +131,34 @@ impl Host {
             asides: 0,
             ready_ms: 0,
         }
+    }
+
+    /// Takes the first of these addresses that is not known to be dead, good until a moment.
+    pub(super) fn take_address(&mut self, addresses: &[IpAddr], until_ms: u64) {
+        self.addresses = u8::try_from(addresses.len()).unwrap_or(u8::MAX);
+        let mut alive = addresses.first();
+        if let Some(rare) = &mut self.rare {
+            rare.dead.retain(|dead| addresses.contains(dead));
+            alive = addresses.iter().find(|address| !rare.dead.contains(address)).or(alive);
+        }
+        self.rare.take_if(|rare| rare.is_empty());
+        (self.address, self.address_until_ms) = (alive.copied(), until_ms);
+    }
+
+    /// Gives up its address, where nothing answers, for another one that it has; `false` if that was the last. Then
+    /// all of them may be tried again.
+    pub(super) fn leave_address(&mut self) -> bool {
+        let Some(address) = self.address.filter(|_| self.addresses > 1) else { return false };
+        let rare = self.rare.get_or_insert_default();
+        rare.dead.push(address);
+        let is_other_left = rare.dead.len() < self.addresses.into();
+        if is_other_left {
+            self.address = None;
+        } else {
+            rare.dead.clear();
+        }
+        self.rare.take_if(|rare| rare.is_empty());
+        is_other_left
     }
 
     /// How many pages wait.

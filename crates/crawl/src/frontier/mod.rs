@@ -89,7 +89,7 @@ impl Frontier {
         let sieve = config.sieve_plan().create(&dir.join("sieve"))?;
         let offered_max = (config.sieve_buffer_keys / 2).max(1);
         let agents = Agents::create(config, dir)?;
-        let hosts = Hosts::create(config, Guard::new(config, seeds), agents, dir)?;
+        let hosts = Hosts::create(config, Guard::new(config, seeds)?, agents, dir)?;
         Ok(Frontier {
             kind: config.sieve,
             sieve,

@@ -146,7 +146,8 @@ impl Walk {
                 Some(told) => told[0],
                 None => usual,
             };
-            Outcome::Resolved { address, until_ms: finished_ms.saturating_add(ttl_ms) }
+            let addresses = vec![address];
+            Outcome::Resolved { addresses, until_ms: finished_ms.saturating_add(ttl_ms) }
         } else {
             self.hosts.insert(visit.site.key().to_owned(), finished_ms);
             self.addresses.insert(visit.address.expect("it was asked"), finished_ms);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
 
 use archive::{Archive, Kind};
@@ -38,12 +39,13 @@ fn secrets_reach_their_host_and_neither_another_nor_the_archive() {
         scope: Scope::Any,
         headers: BTreeMap::from([("X-Everybody".to_owned(), "header-secret".to_owned())]),
         auth: vec![HostAuth {
-            host: "127.0.0.1".to_owned(),
+            host: format!("http://127.0.0.1:{own}"),
             user: "me".to_owned(),
             password: "word".to_owned(),
             headers: BTreeMap::from([("X-Key".to_owned(), "key-secret".to_owned())]),
         }],
         cookies_file,
+        resolve: BTreeMap::from([("localhost".to_owned(), IpAddr::from([127, 0, 0, 1]))]),
         ..Config::default()
     };
     let report =

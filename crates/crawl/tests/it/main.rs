@@ -9,6 +9,7 @@ mod directives;
 mod faults;
 mod filters;
 mod hostile;
+mod http2;
 mod limits;
 mod metrics;
 mod names;

@@ -2,7 +2,8 @@
 //! private addresses.
 
 use std::collections::BTreeMap;
-use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::io::{Read as _, Write as _};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, UdpSocket};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
@@ -12,6 +13,11 @@ use crate::hostile;
 use crate::support::crawl;
 
 const A: u16 = 1;
+const AAAA: u16 = 28;
+
+const ALIVE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+/// Nothing listens there.
+const DEAD: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 9));
 
 /// A name server that knows all names below `test` but `none.test`, with a TTL of a second.
 #[derive(Default)]
@@ -52,17 +58,36 @@ impl NameServer {
         let name = name.to_ascii_lowercase();
         let kind = u16::from_be_bytes([*question.get(at)?, *question.get(at + 1)?]);
         let exists = name.ends_with(".test.") && name != "none.test.";
-        let has_address = exists && kind == A;
+        let addresses: &[IpAddr] = match (name.as_str(), kind) {
+            _ if !exists => &[],
+            ("two.test.", A) => &[DEAD, ALIVE],
+            ("six.test.", A) => &[DEAD],
+            ("six.test.", AAAA) => &[IpAddr::V6(Ipv6Addr::LOCALHOST)],
+            (_, A) => &[ALIVE],
+            _ => &[],
+        };
         if kind == A {
             *self.questions.lock().ok()?.entry(name).or_default() += 1;
         }
         let mut answer = question.get(..2)?.to_vec();
-        answer.extend([0x81, if exists { 0x80 } else { 0x83 }, 0, 1, 0, u8::from(has_address)]);
+        answer.extend([
+            0x81,
+            if exists { 0x80 } else { 0x83 },
+            0,
+            1,
+            0,
+            u8::try_from(addresses.len()).ok()?,
+        ]);
         answer.extend([0, 0, 0, 0]);
         answer.extend(question.get(12..at + 4)?);
-        if has_address {
-            answer.extend([0xC0, 12, 0, 1, 0, 1, 0, 0, 0, 1, 0, 4]);
-            answer.extend(Ipv4Addr::LOCALHOST.octets());
+        for address in addresses {
+            let octets = match address {
+                IpAddr::V4(address) => address.octets().to_vec(),
+                IpAddr::V6(address) => address.octets().to_vec(),
+            };
+            answer.extend([0xC0, 12, 0, question[at + 1], 0, 1, 0, 0, 0, 1, 0]);
+            answer.push(u8::try_from(octets.len()).ok()?);
+            answer.extend(octets);
         }
         Some(answer)
     }
@@ -129,4 +154,78 @@ fn a_name_that_nobody_named_does_not_lead_to_this_machine() {
     assert_eq!((report.pages, report.requests), (1, 2));
     assert_eq!(report.failures.get("address"), Some(&1), "{:?}", report.failures);
     assert_eq!(names.times("evil.test."), 1);
+}
+
+/// A server on `::1` with one page; its port.
+fn serve_six() -> u16 {
+    let listener = TcpListener::bind("[::1]:0").expect("loopback has IPv6");
+    let port = listener.local_addr().expect("it is bound").port();
+    thread::spawn(move || {
+        for mut stream in listener.incoming().map_while(Result::ok) {
+            let mut request = [0; 4096];
+            let _ = stream.read(&mut request);
+            let status = if request.starts_with(b"GET /robots") { "404 No" } else { "200 OK" };
+            let head = "Connection: close\r\nContent-Type: text/html";
+            let _ = stream.write_all(format!("HTTP/1.1 {status}\r\n{head}\r\n\r\n<p>6").as_bytes());
+        }
+    });
+    port
+}
+
+#[test]
+fn where_one_address_is_dead_the_next_is_tried() {
+    let (_, server) = NameServer::start();
+    let port = serve(&["/1", "/2"]);
+    let report = check(server, 5, &format!("http://two.test:{port}/"));
+    assert_eq!((report.pages, report.failures.len()), (3, 0), "{:?}", report.failures);
+    assert!(report.requests <= 5, "{} requests: the dead one is asked once", report.requests);
+    let port = serve_six();
+    let report = check(server, 5, &format!("http://six.test:{port}/"));
+    assert_eq!((report.pages, report.failures.len()), (1, 0), "{:?}", report.failures);
+    let report = check(server, 5, &format!("http://localhost:{port}/"));
+    assert_eq!((report.pages, report.failures.len()), (1, 0), "{:?}", report.failures);
+    // All of them are dead: that is a failure of the host, tried again as often as any other.
+    let free = TcpListener::bind("127.0.0.1:0").expect("loopback has a port");
+    let port = free.local_addr().expect("it is bound").port();
+    drop(free);
+    let report = check(server, 5, &format!("http://two.test:{port}/"));
+    assert_eq!((report.pages, report.requests), (0, 6));
+    assert_eq!(report.failures.get("connect"), Some(&1), "{:?}", report.failures);
+}
+
+/// A seed on this machine does not open the rest of it: to links, redirects, nor those of a robots.txt.
+#[test]
+fn a_local_seed_opens_no_other_port() {
+    let (_, server) = NameServer::start();
+    let asked: Arc<Mutex<Vec<String>>> = Arc::default();
+    let seen = Arc::clone(&asked);
+    let secret = hostile::serve(move |request, out| {
+        seen.lock().expect("no panic").push(request.path.clone());
+        out.say("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\n\r\n<p>secret");
+    });
+    let seed = hostile::serve(move |request, out| {
+        let head = "Connection: close\r\nContent-Type: text/html\r\n";
+        let there = format!("http://127.0.0.1:{secret}");
+        match request.path.as_str() {
+            "/robots.txt" => out.say(&format!("HTTP/1.1 404 No\r\n{head}\r\n")),
+            "/away" => out.say(&format!("HTTP/1.1 302 Go\r\nLocation: {there}/2\r\n{head}\r\n")),
+            _ => {
+                let local = format!("http://localhost:{secret}/3");
+                let links = hostile::links_to(&["/away", &format!("{there}/1"), &local]);
+                out.say(&format!("HTTP/1.1 200 OK\r\n{head}\r\n{links}"));
+            }
+        }
+    });
+    let report = check(server, 5, &format!("http://127.0.0.1:{seed}/"));
+    assert_eq!(report.pages, 1);
+    assert_eq!(report.failures.get("address"), Some(&2), "{:?}", report.failures);
+    let robots = hostile::serve(move |_, out| {
+        out.say(&format!(
+            "HTTP/1.1 301 Go\r\nLocation: http://127.0.0.1:{secret}/robots.txt\r\n\
+             Connection: close\r\n\r\n"
+        ));
+    });
+    let report = check(server, 5, &format!("http://127.0.0.1:{robots}/"));
+    assert_eq!((report.pages, report.failures.get("address")), (0, Some(&1)));
+    assert_eq!(*asked.lock().expect("no panic"), [""; 0]);
 }

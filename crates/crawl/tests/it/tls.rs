@@ -34,7 +34,7 @@ const AUTHORITY: &str = "[ca]\ndefault_ca=d\n[d]\ndatabase=index.txt\nserial=ser
     new_certs_dir=.\ndefault_md=sha256\npolicy=p\ncopy_extensions=copy\n[p]\ncommonName=supplied\n";
 
 /// An authority, and a certificate signed by it for `name`, until the year given.
-fn server_config(dir: &Path, name: &str, until: u32) -> ServerConfig {
+pub(crate) fn server_config(dir: &Path, name: &str, until: u32) -> ServerConfig {
     fs::write(dir.join("ca.cnf"), AUTHORITY).expect("room for a file");
     fs::write(dir.join("index.txt"), "").expect("room for a file");
     fs::write(dir.join("serial"), "01\n").expect("room for a file");

@@ -63,11 +63,19 @@ impl Hosts {
         if stumble.is_of_host || stumble.is_pressing || visit.task != Task::Page {
             host.ready_ms = host.ready_ms.max(due_ms);
         }
-        if stumble.is_of_host && self.guard.known(visit.site.host()).is_none() {
+        if stumble.is_of_host && self.guard.known(visit.site.host()).is_empty() {
             host.address = None; // it may have moved
         }
         self.put_back(visit, due_ms);
         self.slow_down(id, now_ms);
+        self.list(id);
+    }
+
+    /// Nothing answers at the address of a host, which has another one: the visit is made again there.
+    pub(super) fn go_elsewhere(&mut self, visit: Visit, now_ms: u64) {
+        let id = visit.host;
+        self.table[index(id)].requests += u64::from(visit.task == Task::Page);
+        self.put_back(visit, now_ms);
         self.list(id);
     }
 

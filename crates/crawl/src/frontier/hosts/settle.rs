@@ -13,7 +13,7 @@ use super::fail::{Stumble, is_passing_status};
 use super::{Hosts, index};
 use crate::answer::is_redirect;
 use crate::order::Waiting;
-use crate::outcome::{Answered, Done, Outcome, Task, Visit};
+use crate::outcome::{Answered, Done, FailureKind, Outcome, Task, Visit};
 use crate::robots::Robots;
 use crate::site::{HostId, Site};
 
@@ -34,8 +34,14 @@ impl Hosts {
             host.ready_ms = finished_ms.saturating_add(pause_ms);
         }
         match outcome {
-            Outcome::Resolved { address, until_ms } => {
-                self.set_address(id, address, until_ms, finished_ms);
+            Outcome::Resolved { addresses, until_ms } => {
+                self.set_address(id, addresses, until_ms, finished_ms);
+            }
+            Outcome::Failed(failure)
+                if failure.kind == FailureKind::Connect
+                    && self.table[index(id)].leave_address() =>
+            {
+                self.go_elsewhere(visit, finished_ms);
             }
             Outcome::Failed(failure) => {
                 let stumble = Stumble { before, ..failure.into() };
@@ -151,18 +157,28 @@ impl Hosts {
         }
     }
 
-    /// Takes note of an address; it is held against the guard each time it is told.
-    pub(super) fn set_address(&mut self, id: HostId, address: IpAddr, until_ms: u64, now_ms: u64) {
+    /// Takes note of the addresses of a host; they are held against the guard each time they are told.
+    pub(super) fn set_address(
+        &mut self,
+        id: HostId,
+        mut addresses: Vec<IpAddr>,
+        until_ms: u64,
+        now_ms: u64,
+    ) {
         let host = &mut self.table[index(id)];
-        match self.guard.check(host.site.host(), address) {
-            Ok(()) => {
-                (host.address, host.address_until_ms) = (Some(address), until_ms);
-                self.list(id);
-            }
+        let mut refused = None;
+        addresses.retain(|&address| match self.guard.check(&host.site, address) {
+            Ok(()) => true,
             Err(failure) => {
-                self.count_failure(failure.kind.name());
-                self.set_aside(id, failure.to_string(), now_ms);
+                refused.get_or_insert(failure);
+                false
             }
+        });
+        if let Some(failure) = refused.filter(|_| addresses.is_empty()) {
+            self.count_failure(failure.kind.name());
+            return self.set_aside(id, failure.to_string(), now_ms);
         }
+        host.take_address(&addresses, until_ms);
+        self.list(id);
     }
 }

@@ -73,10 +73,11 @@ impl Hosts {
             self.workbench.release(Some(old), None);
         }
         let Some(address) = host.address else {
-            let Some(address) = self.guard.known(site.host()) else {
+            let known = self.guard.known(site.host());
+            if known.is_empty() {
                 return Some(visit(Task::Resolve, Waiting::new("/"), None, false));
-            };
-            self.set_address(id, address, u64::MAX, now_ms);
+            }
+            self.set_address(id, known, u64::MAX, now_ms);
             return None;
         };
         let asked = self.change(id, |host, spill| host.ask_robots(id, now_s, spill));

@@ -1,0 +1,173 @@
+//! Cookies that a person gives the crawl, in a file of Netscape's format.
+//!
+//! What lives here: reading the file, and which cookies belong to a request. What does not: cookies that servers
+//! set; a crawl keeps none.
+//!
+//! **Invariant.** A cookie goes to its host and path, over TLS only if it is marked secure, until it expires; one
+//! for a whole domain goes nowhere if strangers share that domain.
+//!
+//! Reference: A. Barth, RFC 6265 §5.1.3, §5.1.4, §5.3 and §5.4, 2011.
+
+use std::cmp::Reverse;
+use std::fs;
+use std::net::IpAddr;
+use std::path::Path;
+
+use page::Url;
+
+use super::credentials::secret;
+use crate::error::CrawlError;
+use crate::site::{Site, spelt_host};
+
+#[derive(Debug)]
+pub(super) struct Cookie {
+    domain: String,
+    subdomains: bool,
+    /// Whether its domain is one below which anybody may have a host: then it goes nowhere.
+    is_of_strangers: bool,
+    path: String,
+    secure: bool,
+    /// 0 for never.
+    expires_s: i64,
+    pair: String,
+}
+
+impl Cookie {
+    /// Whether it goes with a request.
+    pub(super) fn matches(&self, site: &Site, path: &str, now_s: i64) -> bool {
+        let host = site.host();
+        let above = host.strip_suffix(self.domain.as_str());
+        let is_host = match above {
+            Some("") => true,
+            Some(above) => {
+                self.subdomains && above.ends_with('.') && host.parse::<IpAddr>().is_err()
+            }
+            None => false,
+        };
+        let path = path.split('?').next().unwrap_or_default();
+        let is_path = path.strip_prefix(self.path.as_str()).is_some_and(|rest| {
+            rest.is_empty() || rest.starts_with('/') || self.path.ends_with('/')
+        });
+        let is_alive = self.expires_s == 0 || now_s < self.expires_s;
+        let is_safe = !self.is_of_strangers && (site.is_tls() || !self.secure);
+        is_host && is_path && is_alive && is_safe
+    }
+
+    /// Name and value, as they are sent.
+    pub(super) fn pair(&self) -> &str {
+        &self.pair
+    }
+
+    /// Why it goes nowhere, if that is so.
+    pub(super) fn remark(&self) -> Option<String> {
+        self.is_of_strangers.then(|| {
+            format!(
+                "a cookie for all of {} is not sent: anybody may have a host there (`cookies_file`)",
+                self.domain
+            )
+        })
+    }
+
+    /// Reads a line of Netscape's format: domain, whether its subdomains too, path, whether secure,
+    /// when it expires, name and value, with tabs between them.
+    fn parse(line: &str) -> Option<Cookie> {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let &[domain, subdomains, path, secure, expires, name, value] = fields.as_slice() else {
+            return None;
+        };
+        let domain = spelt_host(domain.strip_prefix('.').unwrap_or(domain))?;
+        let flag = |text: &str| match text.to_ascii_uppercase().as_str() {
+            "TRUE" => Some(true),
+            "FALSE" => Some(false),
+            _ => None,
+        };
+        let subdomains = flag(subdomains)?;
+        let pair = format!("{name}={value}");
+        // Some tools write parts of seconds.
+        let (expires, part) = expires.split_once('.').unwrap_or((expires, ""));
+        let is_number = part.bytes().all(|byte| byte.is_ascii_digit());
+        let is_whole = is_number && path.starts_with('/') && secret(&pair).is_some();
+        is_whole.then_some(Cookie {
+            is_of_strangers: subdomains && is_shared(&domain),
+            domain,
+            subdomains,
+            path: path.to_owned(),
+            secure: flag(secure)?,
+            expires_s: expires.parse().ok()?,
+            pair,
+        })
+    }
+}
+
+/// Whether below a name there are the hosts of people who do not know each other, as below `co.uk`.
+fn is_shared(name: &str) -> bool {
+    let url = format!("http://{name}/");
+    let is_address = name.parse::<IpAddr>().is_ok();
+    !is_address && Url::parse(&url).is_ok_and(|url| page::registered_domain(&url).is_none())
+}
+
+/// The cookies of a file, those with longer paths first, as they are sent.
+pub(super) fn read_cookies(path: &Path) -> Result<Vec<Cookie>, CrawlError> {
+    let wrong = |why: String| CrawlError::Config { key: "cookies_file", why };
+    let text = fs::read_to_string(path)
+        .map_err(|error| wrong(format!("{} cannot be read: {error}", path.display())))?;
+    let mut cookies = Vec::new();
+    for (number, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
+        let line = line.strip_prefix("#HttpOnly_").unwrap_or(line);
+        if line.trim().is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let cookie = Cookie::parse(line).ok_or_else(|| {
+            wrong(format!("line {} of {} is no cookie", number + 1, path.display()))
+        })?;
+        cookies.push(cookie);
+    }
+    cookies.sort_by_key(|cookie| Reverse(cookie.path.len()));
+    Ok(cookies)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cookies_go_where_they_belong() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let path = dir.path().join("cookies.txt");
+        let lines = "\u{feff}# Netscape HTTP Cookie File\n\n\
+            a.test\tFALSE\t/\tFALSE\t0\tone\t1\n\
+            .a.test\tTRUE\t/shop\tFALSE\t0\ttwo\t2\n\
+            #HttpOnly_a.test\tFALSE\t/\tTRUE\t0\tsafe\t3\n\
+            a.test\tFALSE\t/\tFALSE\t999\told\t4\n\
+            A.test\tFALSE\t/\tFALSE\t1001.75\tnew\t5\n\
+            .test\tTRUE\t/\tFALSE\t0\twide\t6\n\
+            .co.uk\tTRUE\t/\tFALSE\t0\twide\t7\n\
+            .10.0.0.1\tTRUE\t/\tFALSE\t0\tip\t8\n";
+        fs::write(&path, lines).expect("room for a file");
+        let all = read_cookies(&path).expect("it is whole");
+        for (url, wanted) in [
+            ("http://a.test/", "one=1; new=5"),
+            ("https://a.test/", "one=1; safe=3; new=5"),
+            ("http://a.test/shop?x=/", "two=2; one=1; new=5"),
+            ("http://a.test/shop/x", "two=2; one=1; new=5"),
+            ("http://a.test/shopping", "one=1; new=5"),
+            ("http://b.a.test/shop", "two=2"),
+            ("http://ba.test/shop", ""),
+            ("http://a.test.evil/", ""),
+            ("http://test/", ""),
+            ("http://co.uk/", ""),
+            ("http://shop.co.uk/", ""),
+            ("http://10.0.0.1/", "ip=8"),
+        ] {
+            let (site, path) = Site::split(url).expect("a URL");
+            let site = Site::parse(site).expect("a site");
+            let sent = all.iter().filter(|cookie| cookie.matches(&site, path, 1_000));
+            let sent: Vec<&str> = sent.map(Cookie::pair).collect();
+            assert_eq!(sent.join("; "), wanted, "{url}");
+        }
+        assert_eq!(all.iter().filter_map(Cookie::remark).count(), 2);
+        fs::write(&path, "a.test\tFALSE\t/\n").expect("room for a file");
+        let error = read_cookies(&path).expect_err("half a line");
+        assert!(error.to_string().contains("line 1"), "{error}");
+    }
+}
