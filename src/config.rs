@@ -50,7 +50,8 @@ impl Config {
                 return Err(error).with_context(|| format!("cannot read {}", file.display()));
             }
         };
-        let config = Self::parse(&text, &file.display().to_string())?;
+        let mut config = Self::parse(&text, &file.display().to_string())?;
+        config.find_files(file.parent().unwrap_or(Path::new("")));
         let mut changes = from_environment(&environment())?;
         for assignment in overrides {
             changes.push(from_flag(assignment)?);
@@ -58,6 +59,15 @@ impl Config {
         let config = if changes.is_empty() { config } else { config.with(changes)? };
         config.check()?;
         Ok(config)
+    }
+
+    /// Files that a configuration in `folder` names lie there unless it says otherwise.
+    fn find_files(&mut self, folder: &Path) {
+        for path in [&mut self.crawl.tls_roots, &mut self.crawl.cookies_file] {
+            if !path.as_os_str().is_empty() {
+                *path = folder.join(&path);
+            }
+        }
     }
 
     /// Whether every value can be obeyed, as far as reading it does not tell.

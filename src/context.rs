@@ -53,6 +53,11 @@ impl Context {
         self.dir.clone().unwrap_or_else(|| PathBuf::from(default))
     }
 
+    /// The folder that was named.
+    pub(crate) fn dir(&self) -> Option<&PathBuf> {
+        self.dir.as_ref()
+    }
+
     /// The collection that is there.
     pub(crate) fn collection(&self) -> Result<Collection> {
         Ok(Collection::open(&self.dir_or("."))?)

@@ -143,6 +143,9 @@ pub(crate) fn fetch(
     if let Some(remark) = unfinished(&Standing::read(&dirs.frontier)?, config.recrawl) {
         talk::say(context.quiet, &remark);
     }
+    for remark in ::crawl::remarks(config, seeds)? {
+        talk::say(context.quiet, &format!("note     {remark}"));
+    }
     let board = Arc::new(Board::default());
     let metrics = serve_board(&config.metrics, runtime, &board, context)?;
     let line = Line::start(context.quiet);
@@ -165,6 +168,11 @@ pub(crate) fn fetch(
     for aside in &report.aside {
         talk::say(context.quiet, &format!("         set aside {}: {}", aside.host, aside.why));
     }
+    if report.pages == 0 && is_of_others(&report) {
+        let why = "none of the URLs known so far is for this agent";
+        talk::say(context.quiet, &format!("         {why}; its inboxes may bring some"));
+        return Ok(report);
+    }
     if report.pages == 0 && !report.interrupted {
         bail!("no page could be fetched{}", reasons(&report));
     }
@@ -176,6 +184,11 @@ pub(crate) fn fetch(
         );
     }
     Ok(report)
+}
+
+/// Whether there was nothing to do because all of it is for other agents.
+fn is_of_others(report: &Report) -> bool {
+    report.sent > 0 && report.requests == 0 && report.failures.is_empty() && report.limit.is_none()
 }
 
 /// What becomes of a recrawl that is not over, by what is asked for now.

@@ -14,8 +14,8 @@ use crate::talk;
 #[derive(clap::Args)]
 #[command(after_help = "Example:\n  crivello init my-web && $EDITOR my-web/crivello.toml")]
 pub(crate) struct Args {
-    /// Folder to make
-    folder: PathBuf,
+    /// Folder to make; --dir names it as well
+    folder: Option<PathBuf>,
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
@@ -23,13 +23,14 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
         let message = "init writes every key with its default; --set is for the other commands";
         return Err(Usage(message.to_owned()).into());
     }
-    if let Ok(there) = Collection::open(&args.folder)
+    let folder = folder(args, context)?;
+    if let Ok(there) = Collection::open(&folder)
         && there.config_file().exists()
     {
         let file = there.config_file();
         return Err(Usage(format!("{} exists already; nothing was changed", file.display())).into());
     }
-    let collection = Collection::create(&args.folder)?;
+    let collection = Collection::create(&folder)?;
     let file = collection.config_file();
     fs::write(&file, TEMPLATE).with_context(|| format!("cannot write {}", file.display()))?;
     if context.json {
@@ -38,4 +39,28 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
         talk::say(context.quiet, &format!("wrote {}", file.display()));
     }
     Ok(Exit::Done)
+}
+
+/// The folder to make, which is named once.
+fn folder(args: &Args, context: &Context) -> Result<PathBuf> {
+    let folder = match (&args.folder, context.dir()) {
+        (Some(folder), Some(dir)) if folder != dir => {
+            let (folder, dir) = (folder.display(), dir.display());
+            let message =
+                format!("which folder is meant, {folder} or {dir} (--dir, CRIVELLO_DIR)?");
+            return Err(Usage(message).into());
+        }
+        (Some(folder), _) | (None, Some(folder)) => folder,
+        (None, None) => {
+            return Err(Usage("name the folder to make: crivello init FOLDER".to_owned()).into());
+        }
+    };
+    if folder.to_str().is_some_and(|text| text.contains("://")) {
+        let message = format!(
+            "{} is an address, and init makes a folder: crivello init my-web && crivello crawl {0} --dir my-web",
+            folder.display()
+        );
+        return Err(Usage(message).into());
+    }
+    Ok(folder.to_owned())
 }

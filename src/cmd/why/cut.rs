@@ -19,7 +19,13 @@ pub(super) fn cuts(record: &Record, url: &Url, config: &Config) -> Result<Vec<St
     let mut cuts = Vec::new();
     let Ok(http) = parse_http(&record.block) else { return Ok(cuts) };
     let bytes_max = config.decoded_bytes_max;
-    let Ok(body) = http.decoded_body(bytes_max + 1) else { return Ok(cuts) };
+    let body = match http.decoded_body(bytes_max + 1) {
+        Ok(body) => body,
+        Err(error) => {
+            cuts.push(format!("nothing of its body is read: {error}"));
+            return Ok(cuts);
+        }
+    };
     if body.len() > bytes_max {
         cuts.push(format!(
             "only the first {bytes_max} bytes of its body are read (`decoded_bytes_max`)"

@@ -324,7 +324,7 @@ impl Fetcher {
         let promised = body.size_hint().exact().filter(|_| !is_bodiless);
         let is_robots = matches!(visit.task, Task::Robots { .. });
         let bytes_max = if is_robots { robots::BYTES_MAX } else { self.body_bytes_max };
-        let (body, is_truncated) = timeout(self.body_timeout, read_body(body, bytes_max, promised))
+        let (body, is_truncated) = timeout(self.body_timeout, read_body(body, bytes_max, promised, is_http2))
             .await
             .map_err(|_| Failure::new(FailureKind::Timeout, "the body does not end in time"))??;
         if is_truncated && !is_robots {
@@ -344,6 +344,7 @@ async fn read_body(
     mut body: Incoming,
     bytes_max: usize,
     promised: Option<u64>,
+    is_http2: bool,
 ) -> Result<(Bytes, bool), Failure> {
     let promised = promised.and_then(|bytes| usize::try_from(bytes).ok());
     let (mut first, mut bytes) = (Bytes::new(), Vec::new());
@@ -369,8 +370,10 @@ async fn read_body(
         }
     }
     // A server may end a stream of HTTP/2 without an error before all of its body has come.
-    if let Some(promised) = promised.filter(|&promised| len < promised && !is_truncated) {
-        let detail = format!("the body breaks off after {len} of {promised} bytes");
+    let is_short = promised.is_some_and(|promised| len < promised);
+    if !is_truncated && (is_short || is_http2 && !body.is_end_stream()) {
+        let of = promised.map(|promised| format!(" of {promised}")).unwrap_or_default();
+        let detail = format!("the body breaks off after {len}{of} bytes");
         return Err(Failure::new(FailureKind::Protocol, detail));
     }
     Ok((if bytes.is_empty() { first } else { bytes.into() }, is_truncated))
