@@ -1,0 +1,151 @@
+//! What `crivello crawl` says of passwords, files and names that are meant otherwise than it takes them, of agents
+//! with nothing to do, and where `init` makes a folder.
+
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use crate::sandbox::Sandbox;
+
+/// A server with one page for all paths but robots.txt; its port, and the requests it got.
+fn serve(head: &'static str) -> (u16, Arc<Mutex<Vec<String>>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a port");
+    let port = listener.local_addr().expect("it is bound").port();
+    let requests: Arc<Mutex<Vec<String>>> = Arc::default();
+    let seen = Arc::clone(&requests);
+    thread::spawn(move || {
+        for mut stream in listener.incoming().map_while(Result::ok) {
+            let mut bytes = [0; 4096];
+            let read = stream.read(&mut bytes).unwrap_or(0);
+            let request = String::from_utf8_lossy(&bytes[..read]).into_owned();
+            let is_robots = request.starts_with("GET /robots.txt");
+            seen.lock().expect("no panic").push(request);
+            let answer = if is_robots {
+                "HTTP/1.1 404 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".to_owned()
+            } else {
+                format!("HTTP/1.1 200 OK\r\nConnection: close\r\n{head}\r\n<p>hello")
+            };
+            let _ = stream.write_all(answer.as_bytes());
+        }
+    });
+    (port, requests)
+}
+
+const HTML: &str = "Content-Type: text/html\r\n";
+
+/// A collection `web` with these lines under `[crawl]`.
+fn collection(lines: &str) -> Sandbox {
+    let sandbox = Sandbox::new();
+    fs::create_dir(sandbox.path("web")).expect("a folder");
+    let text = format!("[crawl]\ndelay_ms = 5\nip_delay_ms = 0\nretry_ms = 5\n{lines}");
+    fs::write(sandbox.path("web/crivello.toml"), text).expect("a file");
+    sandbox
+}
+
+#[test]
+fn passwords_that_are_not_sent_are_told_and_never_shown() {
+    let (port, requests) = serve(HTML);
+    let host = format!(
+        "[[crawl.auth]]\nhost = \"LOCALHOST:{port}\"\nuser = \"me\"\npassword = \"word\"\n"
+    );
+    let sandbox = collection(&host);
+    let seed = format!("http://you:hidden@localhost:{port}/");
+    let ran = sandbox.run(&["crawl", "--dir", "web", &seed]);
+    assert_eq!(ran.code, 0, "{ran:#?}");
+    assert!(ran.stderr.contains("[[crawl.auth]]") && !ran.stderr.contains("hidden"), "{ran:#?}");
+    let hint = format!("say host = \"http://localhost:{port}\" if that is meant");
+    assert!(ran.stderr.contains(&hint), "{ran:#?}");
+    let heard = std::mem::take(&mut *requests.lock().expect("no panic")).concat();
+    assert!(!heard.to_lowercase().contains("authorization"), "{heard}");
+
+    let sandbox = collection(&host.replace("LOCALHOST", "http://LOCALHOST"));
+    let ran = sandbox.run(&["crawl", "--dir", "web", &format!("http://localhost:{port}/")]);
+    assert!(ran.code == 0 && !ran.stderr.contains("note"), "{ran:#?}");
+    let heard = requests.lock().expect("no panic");
+    let told =
+        |request: &String| request.to_lowercase().contains("\r\nauthorization: basic bwu6d29yza");
+    assert!(heard.len() == 2 && heard.iter().all(told), "{heard:?}");
+}
+
+#[test]
+fn files_of_the_configuration_lie_in_its_folder() {
+    let (port, requests) = serve(HTML);
+    let sandbox = collection("cookies_file = \"cookies.txt\"\n");
+    let seed = format!("http://127.0.0.1:{port}/");
+    let ran = sandbox.run(&["crawl", "--dir", "web", &seed]);
+    assert!(ran.code == 2 && ran.stderr.contains("`cookies_file`"), "{ran:#?}");
+    fs::write(sandbox.path("web/cookies.txt"), "127.0.0.1\tFALSE\t/\tFALSE\t0\ta\t1\n")
+        .expect("a file");
+    fs::write(sandbox.path("here.txt"), "127.0.0.1\tFALSE\t/\tFALSE\t0\ta\t2\n").expect("a file");
+    sandbox.done(&["crawl", "--dir", "web", &seed]);
+    // On the command line it is the current folder that counts.
+    let set = "crawl.cookies_file=here.txt";
+    sandbox.done(&["crawl", "--dir", "web", "--set", set, &format!("{seed}2")]);
+    let heard = requests.lock().expect("no panic").concat();
+    assert!(
+        heard.contains("\r\ncookie: a=1\r\n") && heard.contains("\r\ncookie: a=2\r\n"),
+        "{heard}"
+    );
+    let ran = sandbox.run(&["crawl", "--dir", "web", "--set", "crawl.tls_roots=none.pem"]);
+    assert!(ran.code == 2 && ran.stderr.contains("`tls_roots`"), "{ran:#?}");
+}
+
+#[test]
+fn names_are_spelt_as_urls_spell_them() {
+    let (port, _) = serve(HTML);
+    let sandbox = collection(
+        "[crawl.resolve]\n\"Good.Test\" = \"127.0.0.1\"\n\"bücher.test\" = \"127.0.0.1\"\n",
+    );
+    let seeds = ["good.test", "bücher.test"].map(|host| format!("http://{host}:{port}/"));
+    let report = sandbox.json(&["crawl", "--dir", "web", &seeds[0], &seeds[1]]);
+    assert_eq!(report["pages"], 2, "{report}");
+    let sandbox = collection("[crawl.resolve]\n\"good.test:80\" = \"127.0.0.1\"\n");
+    let ran = sandbox.run(&["config", "check", "--dir", "web"]);
+    assert!(ran.code == 2 && ran.stderr.contains("`resolve`"), "{ran:#?}");
+}
+
+#[test]
+fn an_agent_with_nothing_of_its_own_ends_well() {
+    let (port, requests) = serve(HTML);
+    let seed = format!("http://127.0.0.1:{port}/");
+    let codes = [0, 1].map(|agent| {
+        let sandbox = collection(&format!("agents = 2\nagent = {agent}\n"));
+        let ran = sandbox.run(&["crawl", "--dir", "web", &seed]);
+        let is_told = ran.stderr.contains("none of the URLs known so far is for this agent");
+        (ran.code, is_told)
+    });
+    assert!(codes.contains(&(0, true)) && codes.contains(&(0, false)), "{codes:?}");
+    assert_eq!(requests.lock().expect("no panic").len(), 2);
+}
+
+#[test]
+fn why_tells_of_a_coding_that_is_not_read() {
+    let (port, _) = serve("Content-Type: text/html\r\nContent-Encoding: br\r\n");
+    let sandbox = collection("");
+    let seed = format!("http://127.0.0.1:{port}/");
+    sandbox.done(&["crawl", "--dir", "web", &seed]);
+    let said = sandbox.done(&["why", "--dir", "web", &seed]);
+    assert!(said.contains("nothing of its body is read") && said.contains("\"br\""), "{said}");
+}
+
+#[test]
+fn init_makes_the_folder_that_is_named_once() {
+    let sandbox = Sandbox::new();
+    let ran = sandbox.run(&["init", "http://a.example/"]);
+    assert!(ran.code == 2 && ran.stderr.contains("crivello crawl http://a.example/"), "{ran:#?}");
+    assert!(!sandbox.path("http:").exists());
+    sandbox.done(&["init", "--dir", "one"]);
+    sandbox.done(&["init", "two"]);
+    assert!(
+        sandbox.path("one/crivello.toml").exists() && sandbox.path("two/crivello.toml").exists()
+    );
+    let ran = sandbox.run(&["init", "three", "--dir", "four"]);
+    assert!(
+        ran.code == 2 && ran.stderr.contains("three") && ran.stderr.contains("four"),
+        "{ran:#?}"
+    );
+    assert!(!sandbox.path("three").exists() && !sandbox.path("four").exists());
+    assert_eq!(sandbox.run(&["init"]).code, 2);
+}
