@@ -238,8 +238,8 @@ pub fn remarks(config: &Config, seeds: &[String]) -> Result<Vec<String>, CrawlEr
     let mut remarks: Vec<String> = credentials.cookies.iter().filter_map(Cookie::remark).collect();
     for seed in seeds {
         let seed = seed.strip_prefix(SITEMAP_PREFIX).unwrap_or(seed);
-        let whole = Url::parse(seed).or_else(|_| Url::parse(&format!("http://{seed}")));
-        let Ok(mut url) = whole else { continue };
+        let scheme = if seed.contains("://") { "" } else { "http://" };
+        let Ok(mut url) = Url::parse(&format!("{scheme}{seed}")) else { continue };
         if !url.username().is_empty() || url.password().is_some() {
             remarks.push(format!(
                 "the user and password in the seed for {} are not sent: put them under [[crawl.auth]] in \
@@ -340,6 +340,8 @@ mod tests {
         let remarks = |seed: &str| remarks(&config, &[seed.to_owned()]).expect("it is whole");
         assert_eq!(remarks("https://a.test/"), [""; 0]);
         assert_eq!(remarks("http://other.test/"), [""; 0]);
+        let said = remarks("sitemap:a.test:81/");
+        assert!(said.len() == 1 && said[0].contains("host = \"http://a.test:81\""), "{said:?}");
         let said = remarks("http://a.test/x");
         assert!(said.len() == 1 && said[0].contains("host = \"http://a.test\""), "{said:?}");
         let said = remarks("https://me:word@other.test/");

@@ -324,9 +324,12 @@ impl Fetcher {
         let promised = body.size_hint().exact().filter(|_| !is_bodiless);
         let is_robots = matches!(visit.task, Task::Robots { .. });
         let bytes_max = if is_robots { robots::BYTES_MAX } else { self.body_bytes_max };
-        let (body, is_truncated) = timeout(self.body_timeout, read_body(body, bytes_max, promised, is_http2))
-            .await
-            .map_err(|_| Failure::new(FailureKind::Timeout, "the body does not end in time"))??;
+        let (body, is_truncated) =
+            timeout(self.body_timeout, read_body(body, bytes_max, promised, is_http2))
+                .await
+                .map_err(|_| {
+                    Failure::new(FailureKind::Timeout, "the body does not end in time")
+                })??;
         if is_truncated && !is_robots {
             let detail = format!("the body is longer than {bytes_max} bytes");
             return Err(Failure::new(FailureKind::TooLarge, detail));

@@ -54,6 +54,10 @@ struct Walk {
     /// What the name server says, in the order of the questions, each for so long; the last one
     /// again and again.
     names: BTreeMap<&'static str, Vec<(IpAddr, u64)>>,
+    /// Further addresses of a name, told after that one.
+    others: BTreeMap<&'static str, Vec<IpAddr>>,
+    /// Addresses where nothing answers.
+    dead: Vec<IpAddr>,
     /// How many pages were found forbidden in one call, at most.
     forbidden_max: u64,
 }
@@ -83,6 +87,8 @@ impl Walk {
             config,
             lengths_ms,
             names,
+            others: BTreeMap::new(),
+            dead: Vec::new(),
             forbidden_max: 0,
         }
     }
@@ -146,12 +152,18 @@ impl Walk {
                 Some(told) => told[0],
                 None => usual,
             };
-            let addresses = vec![address];
+            let others = self.others.get(visit.site.host()).into_iter().flatten();
+            let addresses = [address].iter().chain(others).copied().collect();
             Outcome::Resolved { addresses, until_ms: finished_ms.saturating_add(ttl_ms) }
         } else {
             self.hosts.insert(visit.site.key().to_owned(), finished_ms);
-            self.addresses.insert(visit.address.expect("it was asked"), finished_ms);
-            self.reply(&visit.url())
+            let address = visit.address.expect("it was asked");
+            self.addresses.insert(address, finished_ms);
+            if self.dead.contains(&address) {
+                Outcome::Failed(Failure::new(FailureKind::Connect, "refused"))
+            } else {
+                self.reply(&visit.url())
+            }
         };
         let date_s = i64::try_from(finished_ms / 1000).expect("a short crawl");
         let done = Done { visit, finished_ms, date_s, before: 0, outcome };

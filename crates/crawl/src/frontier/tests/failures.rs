@@ -1,6 +1,8 @@
 //! Pages and hosts that fail, on simulated time: waits that double, hosts set aside, and the rest after a run
 //! that ended.
 
+use std::net::IpAddr;
+
 use super::super::Tally;
 use super::{ANSWER_MS, Reply, Walk, aside, leak, page};
 use crate::answer::Purpose;
@@ -37,6 +39,27 @@ fn waits_double_and_a_dead_host_is_set_aside_and_comes_back() {
     assert_eq!(walk.times("http://a/robots.txt").len(), 4, "it came back");
     assert_eq!(walk.times("http://a/").len(), 1);
     assert!(walk.frontier.report().aside.is_empty());
+}
+
+/// The walk itself sees to it that the second address, which another host is asked at, is not asked too soon.
+#[test]
+fn a_host_with_a_dead_address_is_visited_at_the_next() {
+    let config = Config { delay_ms: 1_000, ip_delay_ms: 400, retries: 0, ..Config::default() };
+    let busy = (0..20).map(|number| leak(format!("http://b/{number}"))).collect::<Vec<_>>();
+    let mut walk = Walk::new(
+        config,
+        &[("http://a/", &page(&["http://a/1", "http://a/2"])), ("http://b/", &page(&busy))],
+        &["http://a/", "http://b/"],
+    );
+    let (dead, shared) = (IpAddr::from([9, 9, 9, b'a']), IpAddr::from([9, 9, 9, b'b']));
+    walk.dead = vec![dead];
+    walk.others.insert("a", vec![shared]);
+    walk.run(u64::MAX);
+    let report = walk.frontier.report();
+    assert!(report.failures.is_empty() && report.aside.is_empty(), "{report:?}");
+    assert_eq!(walk.times("http://a/robots.txt").len(), 2, "the dead one is asked once");
+    assert_eq!(walk.times("http://a/2").len(), 1);
+    assert!(walk.times("http://a/robots.txt")[1] < 3_000, "{:?}", walk.requests);
 }
 
 #[test]
