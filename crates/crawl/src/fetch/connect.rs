@@ -14,6 +14,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
 
+use archive::is_exhausted;
 use bytes::Bytes;
 use http_body_util::Empty;
 use hyper::body::Incoming;
@@ -29,7 +30,6 @@ use tokio_rustls::TlsConnector;
 
 use super::{Hitch, protocol};
 use crate::config::Config;
-use crate::descriptors::is_exhausted;
 use crate::error::CrawlError;
 use crate::outcome::{Failure, FailureKind};
 use crate::site::Site;

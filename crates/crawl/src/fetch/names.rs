@@ -16,6 +16,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
+use archive::is_exhausted;
 use hickory_resolver::TokioResolver;
 use hickory_resolver::config::{
     ConnectionConfig, LookupIpStrategy, NameServerConfig, ResolverConfig, ResolverOpts,
@@ -25,7 +26,6 @@ use hickory_resolver::net::runtime::TokioRuntimeProvider;
 
 use super::Hitch;
 use crate::config::Config;
-use crate::descriptors::is_exhausted;
 use crate::outcome::{Failure, FailureKind};
 use crate::site::is_public;
 

@@ -17,13 +17,12 @@
 use std::collections::HashMap;
 use std::io;
 
-use archive::{Archive, ArchiveError, Location};
+use archive::{Archive, ArchiveError, Location, is_exhausted};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::{Earlier, Extent};
 use crate::answer::Purpose;
 use crate::checkpoint::Settled;
-use crate::descriptors::is_exhausted;
 use crate::outcome::{Answered, Harvest};
 
 /// The shortest and the longest time after which a page is due again, in seconds.

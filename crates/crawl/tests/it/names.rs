@@ -15,13 +15,13 @@ const A: u16 = 1;
 
 /// A name server that knows all names below `test` but `none.test`, with a TTL of a second.
 #[derive(Default)]
-struct NameServer {
+pub(crate) struct NameServer {
     /// How often each name was asked for.
     questions: Mutex<BTreeMap<String, usize>>,
 }
 
 impl NameServer {
-    fn start() -> (Arc<NameServer>, SocketAddr) {
+    pub(crate) fn start() -> (Arc<NameServer>, SocketAddr) {
         let server: Arc<NameServer> = Arc::default();
         let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback has a port");
         let address = socket.local_addr().expect("it is bound");
@@ -67,7 +67,7 @@ impl NameServer {
         Some(answer)
     }
 
-    fn times(&self, name: &str) -> usize {
+    pub(crate) fn times(&self, name: &str) -> usize {
         self.questions.lock().expect("no panic").get(name).copied().unwrap_or(0)
     }
 }
@@ -88,7 +88,7 @@ fn check(server: SocketAddr, delay_ms: u64, seed: &str) -> Report {
 }
 
 /// A page with these links, whatever is asked for.
-fn serve(links: &[&str]) -> u16 {
+pub(crate) fn serve(links: &[&str]) -> u16 {
     let links = hostile::links_to(links);
     hostile::serve(move |request, out| {
         let head = "Connection: close\r\nContent-Type: text/html\r\n";
