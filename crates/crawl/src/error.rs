@@ -34,12 +34,12 @@ pub enum CrawlError {
         /// The first host that needs it.
         host: String,
     },
-    /// A seed that is no web address.
-    #[error("cannot use the seed {seed:?}: {why}")]
-    Seed {
+    /// What was given for an address of the web is none.
+    #[error("{text:?} cannot be crawled: {why}")]
+    Address {
         /// As it was given.
-        seed: String,
-        /// Why not.
+        text: String,
+        /// Why not, and what to write instead.
         why: String,
     },
     /// Nothing to begin with.

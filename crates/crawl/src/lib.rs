@@ -18,6 +18,7 @@
 
 #![forbid(unsafe_code)]
 
+mod address;
 mod agents;
 mod answer;
 mod assignment;
@@ -51,6 +52,7 @@ mod standing;
 mod trap;
 mod workbench;
 
+pub use address::read_address;
 pub use answer::{RobotsSaying, explain_robots};
 pub use assignment::{AgentId, Assignment, Modulo, Rendezvous};
 pub use clock::{Clock, SystemClock};
@@ -71,7 +73,7 @@ pub use politeness::{Pace, Politeness};
 pub use report::{AsideHost, Census, Report, SieveReport, Snapshot, read_report};
 pub use robots::{Robots, Verdict};
 pub use rules::{Refusal, Rules};
-pub use seeds::read_seeds;
+pub use seeds::{check_seed, read_seeds};
 pub use sieve::SieveKind;
 pub use site::{HostId, is_public};
 pub use standing::Standing;
