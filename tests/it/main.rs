@@ -3,6 +3,7 @@
 mod bad_input;
 mod browser;
 mod crawl_flags;
+mod errors;
 mod guide;
 mod interrupt;
 mod sandbox;

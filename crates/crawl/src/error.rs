@@ -66,19 +66,11 @@ pub enum CrawlError {
         source: io::Error,
     },
     /// The archive could not be read or written, for instance because the disk is full.
-    #[error("the archive: {source}")]
-    Archive {
-        /// What the archive said.
-        #[from]
-        source: archive::ArchiveError,
-    },
+    #[error(transparent)]
+    Archive(#[from] archive::ArchiveError),
     /// The sieve could not be read or written.
-    #[error("the sieve: {source}")]
-    Sieve {
-        /// What the sieve said.
-        #[from]
-        source: sieve::SieveError,
-    },
+    #[error(transparent)]
+    Sieve(#[from] sieve::SieveError),
     /// A thread of ours ended before its time: a bug.
     #[error("a {stage} thread ended unexpectedly; this is a bug, please report it")]
     Lost {

@@ -20,6 +20,7 @@ use hickory_resolver::config::{
     ConnectionConfig, LookupIpStrategy, NameServerConfig, ResolverConfig, ResolverOpts,
 };
 use hickory_resolver::net::runtime::TokioRuntimeProvider;
+use hickory_resolver::net::{DnsError, NetError};
 
 use crate::config::Config;
 use crate::outcome::{Failure, FailureKind};
@@ -27,6 +28,9 @@ use crate::site::is_public;
 
 /// Questions under way at once at one name server.
 const QUESTIONS_MAX: usize = 1024;
+
+/// What is said of a name server that does not answer.
+const SILENT: &str = "the name server does not answer";
 
 /// Finds addresses.
 pub(super) struct Names {
@@ -60,8 +64,8 @@ impl Names {
         let resolver = resolver.map_err(|why| failed(why.clone()))?;
         let found = tokio::time::timeout(self.timeout, resolver.lookup_ip(host))
             .await
-            .map_err(|_| failed("the name server does not answer".to_owned()))?
-            .map_err(|error| failed(error.to_string()))?;
+            .map_err(|_| failed(SILENT.to_owned()))?
+            .map_err(|error| failed(story(&error)))?;
         // IPv4 first: not every machine has a way to IPv6.
         let rank = |address: &IpAddr| (!is_public(*address), address.is_ipv6());
         let best = found.iter().min_by_key(rank);
@@ -91,6 +95,21 @@ impl Names {
         options.negative_max_ttl = Some(self.negative_ttl_max);
         options.max_active_requests = QUESTIONS_MAX;
         options.timeout = options.timeout.min(self.timeout);
+    }
+}
+
+/// What went wrong, for people: the resolver speaks of its own types.
+fn story(error: &NetError) -> String {
+    match error {
+        _ if error.is_nx_domain() => "there is no such name".to_owned(),
+        _ if error.is_no_records_found() => "the name has no address".to_owned(),
+        NetError::Dns(DnsError::ResponseCode(code)) => {
+            format!("the name server says {:?}", code.to_str())
+        }
+        NetError::Timeout => SILENT.to_owned(),
+        NetError::NoConnections => "no name server can be reached".to_owned(),
+        NetError::Io(cause) => format!("no name server can be reached: {cause}"),
+        other => format!("the name server's answer cannot be used: {other}"),
     }
 }
 

@@ -116,6 +116,7 @@ fn a_name_without_an_address_is_reported() {
     assert_eq!((report.pages, report.requests), (0, 0));
     assert_eq!(report.failures.get("dns"), Some(&1), "{:?}", report.failures);
     assert_eq!(report.aside[0].host, "http://none.test");
+    assert_eq!(report.aside[0].why, "dns: there is no such name");
     assert!(names.times("none.test.") > 0);
 }
 
