@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod browser;
+mod configuration;
 mod crawl_flags;
 mod errors;
 mod guide;

@@ -57,7 +57,7 @@ pub use answer::{RobotsSaying, explain_robots};
 pub use assignment::{AgentId, Assignment, Modulo, Rendezvous};
 pub use clock::{Clock, SystemClock};
 pub use config::{
-    ArchiveCompression, AssignmentKind, Config, HostAuth, Order, PolitenessKind, Recrawl, Scope,
+    ArchiveCompression, AssignmentKind, Config, HostAuth, Order, PolitenessKind, Range, Recrawl, Scope,
     Weights,
 };
 pub use engine::{Dirs, run};
