@@ -42,11 +42,11 @@ pub(super) fn show(text: &str, line: usize) -> String {
 
 /// The number of the line that sets a key.
 pub(super) fn line_of(text: &str, section: &str, key: &str) -> Option<usize> {
-    let mut inside = String::new();
+    let mut inside = "";
     for (at, line) in text.lines().enumerate() {
         let line = line.trim_start();
         if let Some(header) = line.strip_prefix('[') {
-            inside = header.trim_start_matches('[').split(']').next()?.trim().to_owned();
+            inside = header.trim_start_matches('[').split(']').next()?.trim();
         }
         let name = line.split('=').next().unwrap_or_default().trim();
         let is_set = line.contains('=') && inside == section && name == key;

@@ -5,6 +5,7 @@ mod browser;
 mod configuration;
 mod crawl_flags;
 mod errors;
+mod fates;
 mod guide;
 mod interrupt;
 mod sandbox;

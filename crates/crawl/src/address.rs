@@ -67,7 +67,7 @@ fn whole(text: &str) -> Result<String, String> {
                 .to_owned(),
         );
     }
-    if let Some((scheme, _)) = authority.split_once(':').filter(|pair| is_foreign(pair)) {
+    if let Some((scheme, _)) = authority.split_once(':').filter(is_foreign) {
         return Err(if matches!(scheme.to_ascii_lowercase().as_str(), "http" | "https") {
             let rest = text[scheme.len() + 1..].trim_start_matches('/');
             format!("two slashes are missing; write {scheme}://{rest}")

@@ -28,24 +28,40 @@ pub enum Mention {
     Nofollow,
     /// As a link that stands after more links of the page than the crawl reads.
     Beyond,
+    /// As a link that `parse_filter` or `link_filter` keeps from being followed.
+    Filtered,
     /// As the place to which it redirects.
     Redirect,
     /// In a sitemap.
     Sitemap,
+    /// In an index of sitemaps, as a sitemap.
+    Index,
     /// In a robots.txt, as a sitemap.
     Robots,
 }
 
 impl Mention {
-    /// Whether a crawl follows it.
-    pub fn is_followed(self) -> bool {
-        !matches!(self, Mention::Nofollow | Mention::Beyond)
+    /// Whether a crawl with this configuration follows it.
+    pub fn is_followed(self, config: &Config) -> bool {
+        match self {
+            Mention::Nofollow | Mention::Beyond | Mention::Filtered => false,
+            Mention::Link => config.follow,
+            Mention::Robots => config.follow && config.sitemaps,
+            Mention::Redirect | Mention::Sitemap | Mention::Index => true,
+        }
+    }
+
+    /// Whether it names a sitemap, and not a page.
+    pub fn is_of_sitemap(self) -> bool {
+        matches!(self, Mention::Index | Mention::Robots)
     }
 }
 
 /// Reads records for mentions of a URL.
 pub struct Mentions {
     answers: Answers,
+    /// Reads with the filters of links, if there are some.
+    filtered: Option<Answers>,
     limits: Limits,
     decoded_bytes_max: usize,
     links_per_page_max: usize,
@@ -53,7 +69,7 @@ pub struct Mentions {
 }
 
 impl Mentions {
-    /// A reader with the limits of a crawl, and none of its rules.
+    /// A reader with the limits of a crawl and its filters of links, and none of its rules.
     pub fn new(config: &Config) -> Result<Mentions, CrawlError> {
         let open = Config {
             scope: Scope::Any,
@@ -76,9 +92,15 @@ impl Mentions {
             links_max: usize::MAX,
             ..Limits::default()
         };
-        let answers = Answers::new(&open, Rules::new(&open, &[])?, None);
+        let (parse_filter, link_filter) = (config.parse_filter.clone(), config.link_filter.clone());
+        let has_filters = !parse_filter.is_empty() || !link_filter.is_empty();
+        let strict = Config { parse_filter, link_filter, ..open.clone() };
+        let reader = |config: &Config| {
+            Ok::<_, CrawlError>(Answers::new(config, Rules::new(config, &[])?, None))
+        };
         Ok(Mentions {
-            answers,
+            answers: reader(&open)?,
+            filtered: has_filters.then(|| reader(&strict)).transpose()?,
             limits,
             decoded_bytes_max: config.decoded_bytes_max,
             links_per_page_max: config.links_per_page_max,
@@ -104,9 +126,17 @@ impl Mentions {
             return None;
         }
         let http = parse_http(&record.block).ok()?;
-        let answered =
-            self.answers.read(entry.purpose, target, &http, record.date_s, entry.depth, Links::All);
-        let found = self.find_in(answered.harvest, entry.purpose, url);
+        let read = |answers: &Answers| {
+            let Entry { purpose, depth, .. } = entry;
+            let answered = answers.read(purpose, target, &http, record.date_s, depth, Links::All);
+            self.find_in(answered.harvest, purpose, url)
+        };
+        let mut found = read(&self.answers);
+        if found == Some(Mention::Link)
+            && self.filtered.as_ref().is_some_and(|filtered| read(filtered).is_none())
+        {
+            found = Some(Mention::Filtered);
+        }
         if found.is_some() || entry.purpose != Purpose::Page || http.status != 200 {
             return found;
         }
@@ -127,6 +157,6 @@ impl Mentions {
         }
         let is_sitemap = harvest.sitemaps.iter().any(|sitemap| sitemap == url);
         let is_robots = purpose == Purpose::Robots;
-        is_sitemap.then_some(if is_robots { Mention::Robots } else { Mention::Sitemap })
+        is_sitemap.then_some(if is_robots { Mention::Robots } else { Mention::Index })
     }
 }

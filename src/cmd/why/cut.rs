@@ -4,7 +4,7 @@
 //! visited (`limit.rs`).
 //!
 //! **Invariant.** A limit is named if and only if one more byte, or one more link, would have been read
-//! without it.
+//! without it. What cannot be read at all is told with the reason.
 
 use archive::{Record, parse_http};
 use crawl::Config;
@@ -26,11 +26,12 @@ pub(super) fn cuts(record: &Record, url: &Url, config: &Config) -> Vec<String> {
     let limits = extract_options(config).page;
     let (links_max, body) = (limits.links_max, &body[..body.len().min(bytes_max)]);
     let one_more = Limits { links_max: links_max + 1, ..limits };
-    let page = page::parse(url, http.header("Content-Type"), body, &one_more);
-    if page.is_ok_and(|page| page.links.len() > links_max) {
-        cuts.push(format!(
+    match page::parse(url, http.header("Content-Type"), body, &one_more) {
+        Ok(page) if page.links.len() > links_max => cuts.push(format!(
             "only the first {links_max} of its links are read (`links_per_page_max`)"
-        ));
+        )),
+        Ok(_) => {}
+        Err(error) => cuts.push(format!("it is not read: {error}")),
     }
     cuts
 }

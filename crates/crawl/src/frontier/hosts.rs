@@ -20,7 +20,7 @@ use sieve::signature;
 use super::host::{Errand, Host, Replayed, RobotsState, Rules, State};
 use super::spill::Spill;
 use crate::agents::Agents;
-use crate::answer::{Purpose, is_redirect};
+use crate::answer::{Purpose, is_passing_status, is_redirect};
 use crate::config::Config;
 use crate::error::CrawlError;
 use crate::guard::Guard;
@@ -31,6 +31,7 @@ use crate::outcome::{Answered, Done, Failure, Outcome, Task, Visit};
 use crate::politeness::Politeness;
 use crate::report::Report;
 use crate::robots::Robots;
+use crate::share::Toll;
 use crate::site::{HostId, Site};
 use crate::workbench::Workbench;
 
@@ -736,17 +737,14 @@ impl Hosts {
             return;
         }
         let answered = answered.unwrap_or_default();
-        let was_counted = answered.before > 0 && tally == Tally::Again;
         if tally == Tally::Superseded {
             return;
         }
+        let toll = Toll::of(entry.purpose, &answered, tally == Tally::Again);
         let host = &mut self.table[index(id)];
-        host.requests += u64::from(!was_counted);
-        if entry.purpose == Purpose::Page && !is_passing_status(status) {
-            let (now, before) = (answered.is_page(), was_counted && answered.before == 200);
-            for pages in [&mut host.pages, &mut self.report.pages] {
-                *pages = (*pages + u64::from(now)).saturating_sub(u64::from(before));
-            }
+        host.requests += toll.requests();
+        for pages in [&mut host.pages, &mut self.report.pages] {
+            *pages = toll.pages(*pages);
         }
     }
 
@@ -768,12 +766,7 @@ impl Hosts {
     }
 
     pub(super) fn is_final(&self, entry: &Entry, status: u16) -> bool {
-        let is_passing = match entry.failure {
-            Some(failure) if failure.is_of_host() && !failure.is_passing() => return false,
-            Some(failure) => failure.is_passing(),
-            None => is_passing_status(status),
-        };
-        !is_passing || entry.attempts >= self.config.retries
+        entry.is_final(status, self.config.retries)
     }
 
     /// Whether as much as is wanted is there, or on its way.
@@ -851,8 +844,4 @@ impl From<Failure> for Stumble {
             retry_after_ms: None,
         }
     }
-}
-
-fn is_passing_status(status: u16) -> bool {
-    status == 429 || (500..=599).contains(&status)
 }

@@ -42,7 +42,7 @@ use hosts::{Hosts, Mark};
 /// How long a sieve that is not prompt gathers before it is flushed for want of work.
 const FLUSH_MS: u64 = 200;
 /// How deep indexes of sitemaps may nest; the protocol knows one level.
-const SITEMAP_DEPTH_MAX: u8 = 2;
+pub const SITEMAP_DEPTH_MAX: u8 = 2;
 
 pub(crate) struct Frontier {
     kind: SieveKind,
