@@ -140,8 +140,9 @@ fn ask_rules(why: &mut Why, url: &Url, collection: &Collection, config: &Config)
         rules.check(url).and_then(|()| rules.check_links_to(url))
     };
     why.refused = verdict.err().map(|refusal| refusal.to_string());
+    // A sitemap is visited as it is spelt.
     let visited = rules.normalise(url.clone());
-    why.visited_as = (visited != *url).then(|| visited.into());
+    why.visited_as = (visited != *url && !is_sitemap).then(|| visited.into());
     let host = url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
     let owner = crawl::assignment(&config.crawl).and_then(|agents| agents.owner(host));
     why.agent = owner.map(|AgentId(agent)| agent).filter(|&agent| agent != config.crawl.agent);

@@ -229,7 +229,11 @@ fn what_no_way_leads_to_is_told_with_the_key_that_closes_it() {
     ]);
     for (setting, path, verdict) in [
         ("", "/i3.xml", "fetched, as a sitemap"),
-        ("", "/i4.xml", "dropped: indexes of sitemaps lead to it that nest more than 2 deep"),
+        (
+            "",
+            "/i4.xml",
+            "dropped: indexes of sitemaps lead to it 3 levels down, and 2 are followed",
+        ),
         ("follow = false\n", "/b", "not followed: `follow` is false"),
         ("sitemaps = false\n", "/i1.xml", "not followed: `sitemaps` is false"),
         (

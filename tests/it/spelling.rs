@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::sandbox::Sandbox;
 
 /// Answers on loopback as long as the process lives; a path that is not listed is 404.
-fn serve(pages: &'static [(&'static str, &'static str)]) -> SocketAddr {
+pub(crate) fn serve(pages: &'static [(&'static str, &'static str)]) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
     let address = listener.local_addr().expect("an address");
     thread::spawn(move || {

@@ -4,6 +4,7 @@ use serde_json::Value;
 use simweb::{Kind, Server};
 
 use super::sandbox::{Sandbox, get, small_web, truth};
+use super::spelling::serve;
 
 /// The answer about a URL, whatever the exit code.
 fn why(sandbox: &Sandbox, url: &str) -> Value {
@@ -198,6 +199,70 @@ fn what_is_too_deep_or_too_much_is_told_with_its_limit() {
         let is_told = |verdict: String| verdict.starts_with("dropped") && verdict.contains(wanted);
         assert!(verdicts.any(is_told), "{setting}");
     }
+}
+
+/// A crawl of a few pages with one more setting; the sandbox, and where they are.
+fn crawl_pages(
+    pages: &'static [(&'static str, &'static str)],
+    setting: &str,
+) -> (Sandbox, impl Fn(&str) -> String) {
+    let root = format!("http://{}", serve(pages));
+    let sandbox = Sandbox::new();
+    std::fs::create_dir(sandbox.path("web")).expect("a folder");
+    let settings = format!("[crawl]\ndelay_ms = 1\nip_delay_ms = 0\n{setting}\n");
+    std::fs::write(sandbox.path("web/crivello.toml"), settings).expect("a file");
+    sandbox.done(&["crawl", "--dir", "web", &root]);
+    (sandbox, move |path: &str| format!("{root}{path}"))
+}
+
+#[test]
+fn what_is_named_as_a_sitemap_is_told() {
+    let (sandbox, at) = crawl_pages(
+        &[
+            ("/robots.txt", "Sitemap: /moved\nSitemap: /page\n"),
+            ("/", "<p>Nothing."),
+            ("/moved", "/moved/again"),
+            ("/moved/again", "/0.xml"),
+            ("/0.xml", "<sitemapindex><sitemap><loc>/1.xml</loc></sitemap></sitemapindex>"),
+            ("/1.xml", "<sitemapindex><sitemap><loc>/2.xml</loc></sitemap></sitemapindex>"),
+            ("/2.xml", "<sitemapindex><sitemap><loc>/3.xml.gz</loc></sitemap></sitemapindex>"),
+            ("/page", "<title>A page</title>"),
+        ],
+        "",
+    );
+    let too_deep = check_verdict(
+        &sandbox,
+        &at("/3.xml.gz"),
+        "dropped: indexes of sitemaps lead to it 3 levels down, and 2 are followed",
+    );
+    assert_eq!(hows(&too_deep), ["index"]);
+    assert_eq!(hows(&check_verdict(&sandbox, &at("/page"), "fetched")), ["robots"]);
+    sandbox.done(&["index", "--dir", "web"]);
+    assert_eq!(why(&sandbox, &at("/page"))["standing"], "a page");
+}
+
+/// Links written alike are one to the crawl, and each of them has its words for the index.
+#[test]
+fn links_beyond_the_limit_are_told_of_crawl_and_index_apart() {
+    let (sandbox, at) = crawl_pages(
+        &[
+            (
+                "/",
+                "<a href=/1>a</a><a href=/1>b</a><a href=/1>c</a><a href=/1>d</a><a href=/many>e</a>",
+            ),
+            ("/1", "<p>one"),
+            ("/many", "<a href=/2>2</a><a href=/3>3</a><a href=/4>4</a><a href=/5>5</a>"),
+        ],
+        "links_per_page_max = 3",
+    );
+    let read = "only the first 3 of its links are read (`links_per_page_max`)";
+    let kept = "only the first 3 of its links, repetitions counted, are kept for graph and index \
+                (`links_per_page_max`)";
+    assert_eq!(why(&sandbox, &at("/"))["cuts"], serde_json::json!([kept]));
+    assert_eq!(why(&sandbox, &at("/many"))["cuts"], serde_json::json!([read, kept]));
+    assert_eq!(why(&sandbox, &at("/1"))["cuts"], serde_json::json!([]));
+    check_verdict(&sandbox, &at("/many"), "fetched");
+    check_verdict(&sandbox, &at("/5"), "dropped: it is linked only after the first 3 links");
 }
 
 #[test]

@@ -20,7 +20,8 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::checkpoint::Settled;
 use crate::config::{Config, agent_name};
-use crate::filter::{Facts, Filter};
+use crate::error::CrawlError;
+use crate::filter::{Facts, Filter, Filters};
 use crate::frontier::is_same_site;
 use crate::order::{VisitOrder, visit_order};
 use crate::outcome::{Answered, Harvest};
@@ -28,6 +29,10 @@ use crate::robots::{self, Robots};
 use crate::rules::{Refusal, Rules};
 use crate::site::Site;
 use crate::sitemap::{self, Sitemap};
+
+/// Bytes of all URLs that one answer leads to; those after them are refused and counted. Short links may be long
+/// URLs, and what they come to has to fit into one record of the archive with much to spare.
+pub(crate) const URLS_BYTES_MAX: usize = 64 << 20;
 
 /// What an answer was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -58,6 +63,9 @@ pub(crate) struct Answers {
     follow: bool,
     sitemaps: bool,
     decoded_bytes_max: usize,
+    urls_bytes_max: usize,
+    /// Whether anybody asks for more of a page than its links.
+    wants_text: bool,
     order: Box<dyn VisitOrder>,
     /// What the sieve was offered lately.
     recent: Option<Arc<Recent>>,
@@ -98,9 +106,11 @@ impl Answers {
         };
         let asks = |filter: &Filter| filter.needs_duplicates();
         let bodies = rules.filters().store.as_ref().is_some_and(asks).then(Mutex::default);
+        let order = visit_order(config);
         Answers {
             bodies,
-            order: visit_order(config),
+            wants_text: wants_text(rules.filters(), &*order),
+            order,
             recent,
             rules,
             limits,
@@ -108,7 +118,20 @@ impl Answers {
             follow: config.follow,
             sitemaps: config.sitemaps && config.follow,
             decoded_bytes_max: config.decoded_bytes_max,
+            urls_bytes_max: URLS_BYTES_MAX,
         }
+    }
+
+    /// Reads pages as thoroughly as a crawl with `config` does: which links count in a limit depends on it.
+    pub(crate) fn reading_as(self, config: &Config) -> Result<Answers, CrawlError> {
+        let wants_text = wants_text(&Filters::compile(config)?, &*visit_order(config));
+        Ok(Answers { wants_text, ..self })
+    }
+
+    /// Reads all links, however many there are.
+    pub(crate) fn unlimited(self) -> Answers {
+        let limits = Limits { links_max: usize::MAX, ..self.limits };
+        Answers { limits, urls_bytes_max: usize::MAX, ..self }
     }
 
     /// What follows from an answer that came from `url` at `date_s`.
@@ -148,6 +171,16 @@ impl Answers {
             }
         }
         answered
+    }
+
+    /// Whether the answer to a request for a sitemap is a page of this crawl. Anybody may name any URL as a
+    /// sitemap; what it is, only the answer says.
+    pub(crate) fn is_page_after_all(&self, url: &str, http: &HttpResponse<'_>) -> bool {
+        let Some(url) = parse_normal(url).filter(|_| http.status == 200) else { return false };
+        let body = http.decoded_body(sitemap::HEAD_BYTES);
+        !body.is_ok_and(|body| Sitemap::is_in(&body))
+            && self.rules.normalise(url.clone()) == url
+            && self.rules.check(&url).is_ok()
     }
 
     fn read_into(
@@ -246,13 +279,6 @@ impl Answers {
         self.rules.filters().store.as_ref().is_some_and(Filter::needs_page)
     }
 
-    /// Whether anybody asks for more of a page than its links: an order, or a filter.
-    fn wants_text(&self) -> bool {
-        let filters = self.rules.filters();
-        let mut of_page = [&filters.parse, &filters.store].into_iter().flatten();
-        self.order.reads_text() || filters.link.is_some() || of_page.any(Filter::needs_page)
-    }
-
     /// Whether a URL is known to have been offered to the sieve: then it is of no use any more, for all
     /// that is asked of links was asked of it.
     fn was_offered(&self, url: &str) -> bool {
@@ -269,7 +295,7 @@ impl Answers {
             return None;
         }
         let content_type = context.http.header("Content-Type");
-        let wanted = if self.wants_text() { Wanted::ALL } else { Wanted::LINKS };
+        let wanted = if self.wants_text { Wanted::ALL } else { Wanted::LINKS };
         let seen = Cell::new(0);
         let known = |url: &str| {
             let is_known = context.links == Links::Unknown && self.was_offered(url);
@@ -312,13 +338,14 @@ impl Answers {
         let links = page.links.into_iter().filter(|link| !link.nofollow);
         let links = links.map(|link| (link.url, link.text));
         let mut seen = BTreeSet::new();
+        let mut room = Room(self.urls_bytes_max);
         for (url, anchor) in links.chain(page.refresh.map(|url| (url, String::new()))) {
             let url = self.rules.normalise(url);
             if !seen.contains(url.as_str()) {
                 let verdict = self.rules.check(&url);
                 let verdict = verdict.and_then(|()| self.check_link(context, &url, &anchor));
                 seen.insert(String::from(url.as_str()));
-                keep(verdict, url, &mut out.links, &mut out.refused);
+                room.keep(verdict, url, &mut out.links, &mut out.refused);
             }
         }
     }
@@ -335,18 +362,20 @@ impl Answers {
         if sitemap.is_index {
             return self.keep_sitemaps(base, &sitemap.urls, out);
         }
+        let mut room = Room(self.urls_bytes_max);
         for raw in &sitemap.urls {
             if let Ok(url) = normalise(raw, Some(base), &self.limits) {
                 let url = self.rules.normalise(url);
-                keep(self.rules.check(&url), url, &mut out.links, &mut out.refused);
+                room.keep(self.rules.check(&url), url, &mut out.links, &mut out.refused);
             }
         }
     }
 
     fn keep_sitemaps(&self, base: &Url, urls: &[String], out: &mut Harvest) {
+        let mut room = Room(self.urls_bytes_max);
         for raw in urls {
             if let Ok(url) = normalise(raw, Some(base), &self.limits) {
-                keep(self.rules.check_sitemap(&url), url, &mut out.sitemaps, &mut out.refused);
+                room.keep(self.rules.check_sitemap(&url), url, &mut out.sitemaps, &mut out.refused);
             }
         }
     }
@@ -366,6 +395,12 @@ impl Answers {
             Err(refusal) => *out.refused.entry(refusal.name().into()).or_default() += 1,
         }
     }
+}
+
+/// Whether an order or a filter asks for more of a page than its links.
+fn wants_text(filters: &Filters, order: &dyn VisitOrder) -> bool {
+    let mut of_page = [&filters.parse, &filters.store].into_iter().flatten();
+    order.reads_text() || filters.link.is_some() || of_page.any(Filter::needs_page)
 }
 
 /// What an answer says before it is read.
@@ -396,15 +431,30 @@ impl ReadPage {
     }
 }
 
-fn keep(
-    verdict: Result<(), Refusal>,
-    url: Url,
-    kept: &mut Vec<String>,
-    refused: &mut BTreeMap<Cow<'static, str>, u64>,
-) {
-    match verdict {
-        Ok(()) => kept.push(url.into()),
-        Err(refusal) => *refused.entry(refusal.name().into()).or_default() += 1,
+/// How many bytes of URLs may still be kept.
+struct Room(usize);
+
+impl Room {
+    /// Keeps a URL, or counts why not.
+    fn keep(
+        &mut self,
+        verdict: Result<(), Refusal>,
+        url: Url,
+        kept: &mut Vec<String>,
+        refused: &mut BTreeMap<Cow<'static, str>, u64>,
+    ) {
+        let refusal = match verdict {
+            Ok(()) if url.as_str().len() <= self.0 => {
+                self.0 -= url.as_str().len();
+                return kept.push(url.into());
+            }
+            Ok(()) => {
+                self.0 = 0;
+                "urls-bytes"
+            }
+            Err(refusal) => refusal.name(),
+        };
+        *refused.entry(refusal.into()).or_default() += 1;
     }
 }
 
@@ -499,6 +549,18 @@ mod tests {
         let unstored = [("/1", "one"), ("/2", "two"), ("/3", "one"), ("/4", "two")]
             .map(|(path, body)| read(&answers, &format!("http://a{path}"), body).is_unstored);
         assert_eq!(unstored, [false, false, true, true]);
+    }
+
+    /// And be it that a page with short links has a long base: what it leads to fits into a record.
+    #[test]
+    fn what_a_page_leads_to_is_bounded() {
+        let record_bytes_max = archive::Limits::default().block_bytes_max;
+        assert!((URLS_BYTES_MAX as u64) < record_bytes_max / 2);
+        let answers = Answers { urls_bytes_max: 100, ..answers(&Config::default()) };
+        let links = (0..20).map(|number| format!("<a href={number}>x</a>")).collect::<Vec<_>>();
+        let body = format!("<base href=http://a/{}/>{}", "b".repeat(20), links.concat());
+        let harvest = read(&answers, "http://a/", &body).harvest;
+        assert_eq!((harvest.links.len(), harvest.refused.get("urls-bytes")), (3, Some(&17)));
     }
 
     #[test]

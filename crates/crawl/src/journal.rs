@@ -45,7 +45,7 @@ pub(crate) struct Entry {
     /// How many visits had failed before.
     pub(crate) attempts: u8,
     pub(crate) hops: u8,
-    /// How many links led here from the first page of the site.
+    /// How many links led here from the first page of the site; for a sitemap, how many indexes.
     pub(crate) depth: u16,
     /// The site whose robots.txt it is, if not that of the URL.
     pub(crate) robots_for: Option<String>,

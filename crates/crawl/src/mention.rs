@@ -6,7 +6,7 @@
 //! **Invariant.** A record is read as the crawl read it, but that nothing is refused: a link out of
 //! scope is a mention too.
 
-use archive::{Kind, Record, parse_http};
+use archive::{HttpResponse, Kind, Record, parse_http};
 use page::{Limits, Url};
 use serde::Serialize;
 
@@ -26,21 +26,26 @@ pub enum Mention {
     Link,
     /// As a link that is not to be followed, by its own word or that of its page.
     Nofollow,
-    /// As a link that stands after more links of the page than the crawl reads.
+    /// After more links of the page, or more bytes of them, than the crawl reads.
     Beyond,
     /// As a link that `parse_filter` or `link_filter` keeps from being followed.
     Filtered,
     /// As the place to which it redirects.
     Redirect,
-    /// In a sitemap.
+    /// In a sitemap, as a page.
     Sitemap,
-    /// In an index of sitemaps, as a sitemap.
+    /// In an index of sitemaps, as one of them.
     Index,
     /// In a robots.txt, as a sitemap.
     Robots,
 }
 
 impl Mention {
+    /// Whether it says that the URL is a sitemap.
+    pub fn is_of_sitemap(self) -> bool {
+        matches!(self, Mention::Index | Mention::Robots)
+    }
+
     /// Whether a crawl with this configuration follows it.
     pub fn is_followed(self, config: &Config) -> bool {
         match self {
@@ -50,21 +55,17 @@ impl Mention {
             Mention::Redirect | Mention::Sitemap | Mention::Index => true,
         }
     }
-
-    /// Whether it names a sitemap, and not a page.
-    pub fn is_of_sitemap(self) -> bool {
-        matches!(self, Mention::Index | Mention::Robots)
-    }
 }
 
 /// Reads records for mentions of a URL.
 pub struct Mentions {
     answers: Answers,
-    /// Reads with the filters of links, if there are some.
+    /// The same with the filters of links, if there are some.
     filtered: Option<Answers>,
+    /// The same without the limits on the links of one answer.
+    unlimited: Answers,
     limits: Limits,
     decoded_bytes_max: usize,
-    links_per_page_max: usize,
     normalise: Vec<Normalisation>,
 }
 
@@ -95,15 +96,14 @@ impl Mentions {
         let (parse_filter, link_filter) = (config.parse_filter.clone(), config.link_filter.clone());
         let has_filters = !parse_filter.is_empty() || !link_filter.is_empty();
         let strict = Config { parse_filter, link_filter, ..open.clone() };
-        let reader = |config: &Config| {
-            Ok::<_, CrawlError>(Answers::new(config, Rules::new(config, &[])?, None))
-        };
+        let read =
+            |rules: &Config| Answers::new(rules, Rules::new(rules, &[])?, None).reading_as(config);
         Ok(Mentions {
-            answers: reader(&open)?,
-            filtered: has_filters.then(|| reader(&strict)).transpose()?,
+            answers: read(&open)?,
+            filtered: has_filters.then(|| read(&strict)).transpose()?,
+            unlimited: read(&open)?.unlimited(),
             limits,
             decoded_bytes_max: config.decoded_bytes_max,
-            links_per_page_max: config.links_per_page_max,
             normalise: config.normalise.clone(),
         })
     }
@@ -126,25 +126,44 @@ impl Mentions {
             return None;
         }
         let http = parse_http(&record.block).ok()?;
-        let read = |answers: &Answers| {
-            let Entry { purpose, depth, .. } = entry;
-            let answered = answers.read(purpose, target, &http, record.date_s, depth, Links::All);
-            self.find_in(answered.harvest, purpose, url)
+        let read = |answers: &Answers| read(answers, &entry, target, &http, record.date_s);
+        let find = |answers: &Answers| self.find_in(read(answers), entry.purpose, url);
+        let found = match find(&self.answers) {
+            Some(Mention::Link)
+                if self.filtered.as_ref().is_some_and(|filtered| find(filtered).is_none()) =>
+            {
+                Some(Mention::Filtered)
+            }
+            found => found,
         };
-        let mut found = read(&self.answers);
-        if found == Some(Mention::Link)
-            && self.filtered.as_ref().is_some_and(|filtered| read(filtered).is_none())
-        {
-            found = Some(Mention::Filtered);
-        }
-        if found.is_some() || entry.purpose != Purpose::Page || http.status != 200 {
+        if found.is_some() || http.status != 200 {
             return found;
         }
-        let body = http.decoded_body(self.decoded_bytes_max).ok()?;
-        let base = Url::parse(target).ok()?;
-        let page = page::parse(&base, http.header("Content-Type"), &body, &self.limits).ok()?;
-        let at = page.links.iter().position(|link| self.is_to(link.url.as_str(), url))?;
-        Some(if at < self.links_per_page_max { Mention::Nofollow } else { Mention::Beyond })
+        if entry.purpose == Purpose::Page {
+            let body = http.decoded_body(self.decoded_bytes_max).ok()?;
+            let base = Url::parse(target).ok()?;
+            let page = page::parse(&base, http.header("Content-Type"), &body, &self.limits).ok()?;
+            page.links.iter().find(|link| self.is_to(link.url.as_str(), url))?;
+        }
+        // It is named, but not where the crawl reads it.
+        let is_beyond = find(&self.unlimited).is_some();
+        let is_page = entry.purpose == Purpose::Page;
+        if is_beyond { Some(Mention::Beyond) } else { is_page.then_some(Mention::Nofollow) }
+    }
+
+    /// Whether the page in `record` leads to URLs that a crawl does not read, because it leads to too many.
+    pub fn are_cut(&self, record: &Record) -> bool {
+        let (Some(entry), Some(target)) = (Entry::read(record), record.target.as_deref()) else {
+            return false;
+        };
+        parse_http(&record.block).is_ok_and(|http| {
+            let urls = |answers| {
+                let Harvest { links, sitemaps, .. } =
+                    read(answers, &entry, target, &http, record.date_s);
+                links.len() + sitemaps.len()
+            };
+            urls(&self.answers) < urls(&self.unlimited)
+        })
     }
 
     /// How what an answer leads to names `url`.
@@ -159,4 +178,15 @@ impl Mentions {
         let is_robots = purpose == Purpose::Robots;
         is_sitemap.then_some(if is_robots { Mention::Robots } else { Mention::Index })
     }
+}
+
+/// What an answer leads to.
+fn read(
+    answers: &Answers,
+    entry: &Entry,
+    target: &str,
+    http: &HttpResponse<'_>,
+    date_s: i64,
+) -> Harvest {
+    answers.read(entry.purpose, target, http, date_s, entry.depth, Links::All).harvest
 }

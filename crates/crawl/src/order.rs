@@ -29,7 +29,7 @@ pub struct Waiting {
     pub attempts: u8,
     /// Whether it is a sitemap, which is read for its list and is no page.
     pub sitemap: bool,
-    /// How many links lead here from the first page of the site.
+    /// How many links lead here from the first page of the site; for a sitemap, how many indexes.
     pub depth: u16,
 }
 

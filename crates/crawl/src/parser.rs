@@ -153,10 +153,16 @@ impl Parser {
     }
 
     fn settle(&mut self, fetched: Fetched) -> Result<Done, ArchiveError> {
-        let Fetched { visit, finished_ms, date_s, earlier, result } = fetched;
+        let Fetched { mut visit, finished_ms, date_s, earlier, result } = fetched;
         let outcome = match result {
             Ok(Catch::Address { address, until_ms }) => Outcome::Resolved { address, until_ms },
             Ok(Catch::Answer(answer)) => {
+                if visit.page.sitemap
+                    && self.answers.is_page_after_all(&visit.url(), &answer.http()?)
+                {
+                    // From here on it is what it would be if a link had led to it.
+                    (visit.page.sitemap, visit.page.depth) = (false, 0);
+                }
                 Outcome::Answered(self.settle_answer(&visit, date_s, &answer, earlier.as_ref())?)
             }
             Err(failure) => {

@@ -51,7 +51,7 @@ fn read(frontier: &Path) -> Result<Vec<Seed>, CrawlError> {
         Err(source) => return Err(CrawlError::Io { path, source }),
     };
     let seeds = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let limits = Limits { url_bytes_max: 1 << 16, ..Limits::default() };
+    let limits = Limits { url_bytes_max: 1 << 15, ..Limits::default() };
     // They were judged when they were given.
     let read = |line: &str| {
         let (url, is_sitemap) = cut(line);

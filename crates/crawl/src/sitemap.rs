@@ -18,6 +18,9 @@ pub(crate) const URLS_MAX: usize = 50_000;
 /// Bytes read of one file, unpacked: what the protocol allows.
 pub(crate) const BYTES_MAX: usize = 50 << 20;
 
+/// Bytes, unpacked, in which a file has to show what it is.
+pub(crate) const HEAD_BYTES: usize = 64 << 10;
+
 /// Bytes of an entity, `&` and `;` included.
 const ENTITY_BYTES_MAX: usize = 11;
 
@@ -33,12 +36,26 @@ pub(crate) struct Sitemap {
 impl Sitemap {
     /// Reads a file, at most `bytes_max` bytes of it once unpacked.
     pub(crate) fn parse(bytes: &[u8], bytes_max: usize) -> Sitemap {
-        let bytes_max = bytes_max.min(BYTES_MAX);
-        let bytes = gunzip(bytes, bytes_max);
-        let text = String::from_utf8_lossy(&bytes[..bytes.len().min(bytes_max)]);
-        let text = text.trim_start_matches('\u{feff}').trim_start();
-        if text.starts_with('<') { xml(text) } else { plain(text) }
+        let text = text(bytes, bytes_max.min(BYTES_MAX));
+        if text.starts_with('<') { xml(&text) } else { plain(&text) }
     }
+
+    /// Whether a file is one, by its first element or, if it is plain text, its first line. An empty one may
+    /// be.
+    pub(crate) fn is_in(bytes: &[u8]) -> bool {
+        let text = text(bytes, HEAD_BYTES);
+        if !text.starts_with('<') {
+            return text.is_empty() || ["http://", "https://"].iter().any(|s| text.starts_with(s));
+        }
+        next_element(&text).is_some_and(|(name, _)| matches!(name.1, "sitemapindex" | "urlset"))
+    }
+}
+
+/// The text of a file, unpacked, from its first letter on.
+fn text(bytes: &[u8], bytes_max: usize) -> String {
+    let bytes = gunzip(bytes, bytes_max);
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(bytes_max)]);
+    text.trim_start_matches('\u{feff}').trim_start().to_owned()
 }
 
 /// The file itself if it is not gzipped.
@@ -68,20 +85,8 @@ fn xml(text: &str) -> Sitemap {
     let mut prefix = None;
     let mut rest = text;
     let (mut is_entry_new, mut date) = (true, None);
-    while let Some(at) = rest.find('<') {
-        rest = &rest[at..];
-        if let Some(comment) = rest.strip_prefix("<!--") {
-            rest = comment.find("-->").map_or("", |end| &comment[end + 3..]);
-            continue;
-        }
-        let Some(end) = rest.find('>') else { break };
-        let tag = &rest[1..end];
-        rest = &rest[end + 1..];
-        if tag.starts_with(['?', '!', '/']) {
-            continue;
-        }
-        let name = tag.split([' ', '\t', '\r', '\n', '/']).next().unwrap_or_default();
-        let (space, name) = name.split_once(':').unwrap_or(("", name));
+    while let Some(((space, name), after)) = next_element(rest) {
+        rest = after;
         match prefix {
             None => match name {
                 "sitemapindex" | "urlset" => {
@@ -119,6 +124,24 @@ fn xml(text: &str) -> Sitemap {
     listed.sort_by_key(|(date, _)| std::cmp::Reverse(*date));
     sitemap.urls = listed.into_iter().map(|(_, url)| url).collect();
     sitemap
+}
+
+/// The namespace prefix and the name of the next element that begins, and what comes after its tag.
+fn next_element(mut rest: &str) -> Option<((&str, &str), &str)> {
+    loop {
+        rest = &rest[rest.find('<')?..];
+        if let Some(comment) = rest.strip_prefix("<!--") {
+            rest = &comment[comment.find("-->")? + 3..];
+            continue;
+        }
+        let end = rest.find('>')?;
+        let tag = &rest[1..end];
+        rest = &rest[end + 1..];
+        if !tag.starts_with(['?', '!', '/']) {
+            let name = tag.split([' ', '\t', '\r', '\n', '/']).next().unwrap_or_default();
+            return Some((name.split_once(':').unwrap_or(("", name)), rest));
+        }
+    }
 }
 
 /// Year, month and day; months and days that are not given are the first.
@@ -221,6 +244,23 @@ mod tests {
         );
         check(b"", false, &[]);
         check(b"\x1f\x8bnot gzip at all", false, &[]);
+    }
+
+    #[test]
+    fn a_page_is_no_sitemap() {
+        for (text, wanted) in [
+            ("<?xml version='1.0'?>\n<!-- <html> -->\n<urlset/>", true),
+            ("\u{feff} <s:sitemapindex xmlns:s='x'>", true),
+            ("\n https://a/\n", true),
+            (" ", true),
+            ("<!DOCTYPE html><html><urlset>", false),
+            ("<!-- <urlset> -->", false),
+            ("<rss>", false),
+            ("see http://a/", false),
+            ("httpd, a server", false),
+        ] {
+            assert_eq!(Sitemap::is_in(text.as_bytes()), wanted, "{text}");
+        }
     }
 
     #[test]

@@ -18,10 +18,9 @@ pub struct Told {
     pub purpose: Purpose,
     /// How many visits had failed before.
     pub attempts: u8,
-    /// How many redirects led to it; of a sitemap, also how many indexes.
+    /// How many redirects led to it.
     pub hops: u8,
-    /// How many links led to it from the first page of its site; counted only where something asks for it,
-    /// such as `depth_max`.
+    /// How many links led to it from the first page of its site; for a sitemap, how many indexes.
     pub depth: u16,
     /// The status of the answer; `None` if there was none.
     pub status: Option<u16>,

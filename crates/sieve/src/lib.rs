@@ -72,8 +72,14 @@ pub trait Sieve {
         self.offer_signed(signature(key), key)
     }
 
-    /// The same for a key of allowed length whose signature is known already.
+    /// The same for a key of allowed length whose signature is known already. It may be that of a part of the
+    /// key only; then keys that agree in it are one, and come out as the first of them.
     fn offer_signed(&mut self, signature: Signature, key: &[u8]) -> Result<(), SieveError>;
+
+    /// The same for a key that the cache in front, if there is one, is not to know of.
+    fn offer_uncached(&mut self, signature: Signature, key: &[u8]) -> Result<(), SieveError> {
+        self.offer_signed(signature, key)
+    }
 
     /// Hands every key that is new since the last flush to `emit`, in order of first offer. After
     /// an error the next flush goes on with the first key that was not yet handed out.

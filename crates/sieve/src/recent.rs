@@ -92,6 +92,10 @@ impl Sieve for RecentSieve {
         Ok(())
     }
 
+    fn offer_uncached(&mut self, signature: Signature, key: &[u8]) -> Result<(), SieveError> {
+        self.sieve.offer_signed(signature, key)
+    }
+
     fn flush(&mut self, emit: &mut dyn FnMut(&[u8])) -> Result<(), SieveError> {
         self.sieve.flush(emit)
     }

@@ -97,7 +97,7 @@ pub(super) fn cuts(archive: &Archive, url: &Url, config: &Config) -> Result<Vec<
     let Some(last) = captures.iter().rfind(is_page) else { return Ok(Vec::new()) };
     let record = archive.read(&last.location)?;
     let is_page = Told::read(&record).is_some_and(|told| told.purpose == Purpose::Page);
-    Ok(if is_page { cut::cuts(&record, url, config) } else { Vec::new() })
+    if is_page { cut::cuts(&record, url, config) } else { Ok(Vec::new()) }
 }
 
 /// What the answers mean, in a sentence; `None` if there was none.

@@ -1,26 +1,34 @@
 //! What of a page is not read because it is too much.
 //!
-//! What lives here: the limits on one page, held against its capture. What does not: limits on what is
-//! visited (`limit.rs`).
+//! What lives here: the limits on one page, held against its capture. A crawl may count links written alike
+//! as one and follows none that says nofollow; graph and index count all of them, with their words. So the two
+//! are told apart. What does not: limits on what is visited (`limit.rs`).
 //!
 //! **Invariant.** A limit is named if and only if one more byte, or one more link, would have been read
-//! without it. What cannot be read at all is told with the reason.
+//! without it by whom it is named for. What cannot be read at all is told with the reason.
 
+use anyhow::Result;
 use archive::{Record, parse_http};
-use crawl::Config;
+use crawl::{Config, Mentions};
 use page::{Limits, Url};
 
 use crate::pipeline::extract_options;
 
 /// The limits that cut the page in `record`, each in a sentence.
-pub(super) fn cuts(record: &Record, url: &Url, config: &Config) -> Vec<String> {
+pub(super) fn cuts(record: &Record, url: &Url, config: &Config) -> Result<Vec<String>> {
     let mut cuts = Vec::new();
-    let Ok(http) = parse_http(&record.block) else { return cuts };
+    let Ok(http) = parse_http(&record.block) else { return Ok(cuts) };
     let bytes_max = config.decoded_bytes_max;
-    let Ok(body) = http.decoded_body(bytes_max + 1) else { return cuts };
+    let Ok(body) = http.decoded_body(bytes_max + 1) else { return Ok(cuts) };
     if body.len() > bytes_max {
         cuts.push(format!(
             "only the first {bytes_max} bytes of its body are read (`decoded_bytes_max`)"
+        ));
+    }
+    if Mentions::new(config)?.are_cut(record) {
+        cuts.push(format!(
+            "only the first {} of its links are read (`links_per_page_max`)",
+            config.links_per_page_max
         ));
     }
     let limits = extract_options(config).page;
@@ -28,10 +36,11 @@ pub(super) fn cuts(record: &Record, url: &Url, config: &Config) -> Vec<String> {
     let one_more = Limits { links_max: links_max + 1, ..limits };
     match page::parse(url, http.header("Content-Type"), body, &one_more) {
         Ok(page) if page.links.len() > links_max => cuts.push(format!(
-            "only the first {links_max} of its links are read (`links_per_page_max`)"
+            "only the first {links_max} of its links, repetitions counted, are kept for graph and \
+             index (`links_per_page_max`)"
         )),
         Ok(_) => {}
         Err(error) => cuts.push(format!("it is not read: {error}")),
     }
-    cuts
+    Ok(cuts)
 }

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use archive::Archive;
-use crawl::{Config, Mention, Report, SITEMAP_DEPTH_MAX, Told};
+use crawl::{Config, Mention, Purpose, Report, SITEMAP_DEPTH_MAX, Told};
 use page::Url;
 
 use super::captures;
@@ -88,9 +88,14 @@ impl Limits<'_> {
                         count(depth.into(), "link")
                     ))
                 }
-                Mention::Index if hops >= SITEMAP_DEPTH_MAX => Some(format!(
-                    "indexes of sitemaps lead to it that nest more than {SITEMAP_DEPTH_MAX} deep"
-                )),
+                Mention::Index
+                    if told.purpose == Purpose::Sitemap && depth > SITEMAP_DEPTH_MAX.into() =>
+                {
+                    Some(format!(
+                        "indexes of sitemaps lead to it {depth} levels down, and {SITEMAP_DEPTH_MAX} are \
+                         followed"
+                    ))
+                }
                 _ => return Ok(None),
             };
         }

@@ -70,7 +70,7 @@ pub(super) fn print(why: &Why) -> Result<()> {
             Mention::Filtered => "linked, where a filter keeps it from being followed, from",
             Mention::Redirect => "redirected to from",
             Mention::Sitemap => "in the sitemap",
-            Mention::Index => "a sitemap named in the index",
+            Mention::Index => "in the index of sitemaps",
             Mention::Robots => "a sitemap named in",
         };
         writeln!(out, "  {how} {url}, {}", archive::date_text(*date_s))?;

@@ -57,11 +57,6 @@ impl Filter {
     pub(crate) fn needs_duplicates(&self) -> bool {
         self.expression.any_field(&mut |field| field == field::Field::Duplicate)
     }
-
-    /// Whether it speaks of the distance from the first page.
-    pub(crate) fn needs_depth(&self) -> bool {
-        self.expression.any_field(&mut |field| field == field::Field::Depth)
-    }
 }
 
 impl fmt::Display for Filter {
@@ -98,12 +93,6 @@ impl Filters {
             store: compile(Point::Store, &config.store_filter)?,
             link: compile(Point::Link, &config.link_filter)?,
         })
-    }
-
-    /// Whether any of them speaks of the distance from the first page of a site.
-    pub(crate) fn need_depth(&self) -> bool {
-        let all = [&self.fetch, &self.parse, &self.store, &self.link];
-        all.into_iter().flatten().any(Filter::needs_depth)
     }
 }
 

@@ -100,6 +100,10 @@ pub(super) struct Replayed {
     pub(super) retry_after_ms: Option<u64>,
 }
 
+/// Pages that robots.txt forbids which are thrown away in one turn of a host. There may be millions of them,
+/// and the thread that does it has other hosts to look after.
+pub(super) const FORBIDDEN_MAX: usize = 1_000;
+
 /// How long a robots.txt may be believed: 24 hours, by RFC 9309.
 const ROBOTS_S_MAX: i64 = 24 * 3600;
 
@@ -160,7 +164,7 @@ impl Host {
     }
 
     /// The next page that its robots.txt allows, if that is known; how many it forbids is added to
-    /// `forbidden`.
+    /// `forbidden`. After [`FORBIDDEN_MAX`] of them there may be more to come.
     pub(super) fn pop_allowed(
         &mut self,
         now_ms: u64,
@@ -170,7 +174,9 @@ impl Host {
         if !matches!(self.robots, RobotsState::Known { .. }) {
             return Ok(None);
         }
-        while let Some(page) = self.pop(now_ms, spill)? {
+        while *forbidden < FORBIDDEN_MAX
+            && let Some(page) = self.pop(now_ms, spill)?
+        {
             if self.robots.allows(&page.path, spill)? {
                 return Ok(Some(page));
             }

@@ -1,15 +1,16 @@
 //! The frontier: what is still to be visited, and what follows from each visit.
 //!
 //! What lives here: [`Frontier`], which takes URLs in through the sieve and hands out [`Visit`]s,
-//! one host at a time. `hosts.rs` holds the hosts and decides what a visit changes, `host.rs` is one
-//! of them, `queue.rs` what waits at it and `spill.rs` the part of that on disk. What does not:
-//! fetching, threads, clocks; the moment is always an argument.
+//! one host at a time. `mark.rs` is what else is known of a URL, `hosts.rs` holds the hosts and decides what
+//! a visit changes, `host.rs` is one of them, `queue.rs` what waits at it and `spill.rs` the part of that on
+//! disk. What does not: fetching, threads, clocks; the moment is always an argument.
 //!
 //! **Invariant.** A URL becomes a visit at most once, but for retries after a passing failure.
 //! A host has at most one visit under way, and none before its moment.
 
 mod host;
 mod hosts;
+mod mark;
 #[cfg(test)]
 mod memory;
 mod queue;
@@ -21,13 +22,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use page::Url;
-use sieve::{Recent, Sieve, SieveKind};
+use sieve::{KEY_BYTES_MAX, Recent, Sieve, SieveError, SieveKind, Signature, signature};
 
 use crate::agents::Agents;
 use crate::answer::Purpose;
-use crate::config::{Config, Order};
+use crate::config::Config;
 use crate::error::CrawlError;
-use crate::filter::Filters;
 use crate::guard::Guard;
 use crate::journal::Entry;
 use crate::order::{VisitOrder, visit_order};
@@ -36,13 +36,14 @@ use crate::report::{Census, Report, SieveReport, Snapshot};
 use crate::seeds::SITEMAP_PREFIX;
 use crate::site::Site;
 
+use hosts::Hosts;
 pub(crate) use hosts::Tally;
-use hosts::{Hosts, Mark};
+use mark::Mark;
 
 /// How long a sieve that is not prompt gathers before it is flushed for want of work.
 const FLUSH_MS: u64 = 200;
 /// How deep indexes of sitemaps may nest; the protocol knows one level.
-pub const SITEMAP_DEPTH_MAX: u8 = 2;
+pub const SITEMAP_DEPTH_MAX: u16 = 2;
 
 pub(crate) struct Frontier {
     kind: SieveKind,
@@ -53,20 +54,28 @@ pub(crate) struct Frontier {
     offered_max: usize,
     flushed_ms: u64,
     order: Box<dyn VisitOrder>,
-    /// Whether each link has a distance or a class of its own.
-    marks_links: bool,
     /// Links from the first page of a site; 0 for no limit.
     depth_max: u16,
     hosts: Hosts,
+    /// The key that is being offered.
+    key: Vec<u8>,
 }
 
 /// Where URLs were found.
 #[derive(Clone, Copy)]
 struct Source<'a> {
-    url: &'a str,
+    site: &'a str,
     purpose: Purpose,
     hops: u8,
     depth: u16,
+}
+
+impl Source<'_> {
+    /// How far pages are that it links to on its own site. Those of a sitemap are as far as if the first page
+    /// linked to them.
+    fn depth_of_links(self) -> u16 {
+        if self.purpose == Purpose::Sitemap { 1 } else { self.depth.saturating_add(1) }
+    }
 }
 
 impl Frontier {
@@ -81,9 +90,6 @@ impl Frontier {
         let offered_max = (config.sieve_buffer_keys / 2).max(1);
         let agents = Agents::create(config, dir)?;
         let hosts = Hosts::create(config, Guard::new(config, seeds), agents, dir)?;
-        let marks_links = config.depth_max > 0
-            || config.order != Order::BreadthFirst
-            || Filters::compile(config)?.need_depth();
         Ok(Frontier {
             kind: config.sieve,
             sieve,
@@ -91,9 +97,9 @@ impl Frontier {
             offered_max,
             flushed_ms: 0,
             order: visit_order(config),
-            marks_links,
             depth_max: config.depth_max,
             hosts,
+            key: Vec::new(),
         })
     }
 
@@ -102,16 +108,15 @@ impl Frontier {
         self.sieve.recent()
     }
 
-    /// Puts in a URL that was given: a page, or a sitemap if it says so.
+    /// Puts in a URL that was given: a page, or a sitemap if it says so. It may be taken back before the next
+    /// run, so it is no reason to leave out of the log that a page links to it: the cache does not hear of it.
     pub(crate) fn offer_seed(&mut self, seed: &str) -> Result<(), CrawlError> {
-        match seed.strip_prefix(SITEMAP_PREFIX) {
-            Some(url) => self.offer_marked(url, Mark { sitemap: true, ..Mark::default() }),
-            None if self.marks_links => {
-                let class = self.class(seed);
-                self.offer_marked(seed, Mark { class, ..Mark::default() })
-            }
-            None => self.offer(seed),
-        }
+        let (url, mark) = match seed.strip_prefix(SITEMAP_PREFIX) {
+            Some(url) => (url, Mark { sitemap: true, ..Mark::default() }),
+            None => (seed, Mark { class: self.class(seed), ..Mark::default() }),
+        };
+        let signature = self.sign(url, mark)?;
+        Ok(self.sieve.offer_uncached(signature, &self.key)?)
     }
 
     /// The class of a page that no link led to.
@@ -122,13 +127,25 @@ impl Frontier {
 
     /// Puts a URL in that is to be visited unless it was put in before.
     pub(crate) fn offer(&mut self, url: &str) -> Result<(), CrawlError> {
-        self.offered += 1;
-        Ok(self.sieve.offer(url.as_bytes())?)
+        self.offer_marked(url, Mark::default())
     }
 
     fn offer_marked(&mut self, url: &str, mark: Mark) -> Result<(), CrawlError> {
-        self.hosts.mark(url, mark);
-        self.offer(url)
+        let signature = self.sign(url, mark)?;
+        Ok(self.sieve.offer_signed(signature, &self.key)?)
+    }
+
+    /// Makes the key that the sieve gets; it knows it by the URL alone.
+    fn sign(&mut self, url: &str, mark: Mark) -> Result<Signature, CrawlError> {
+        self.key.clear();
+        self.key.extend_from_slice(url.as_bytes());
+        mark.append(&mut self.key);
+        let (len, max) = (self.key.len(), KEY_BYTES_MAX);
+        if len > max {
+            return Err(SieveError::KeyTooLong { len, max }.into());
+        }
+        self.offered += 1;
+        Ok(signature(url.as_bytes()))
     }
 
     /// Forgets what was put in since the last flush but that it was: it is never visited.
@@ -181,9 +198,9 @@ impl Frontier {
     pub(crate) fn settle(&mut self, mut done: Done) -> Result<(), CrawlError> {
         if let Outcome::Answered(answered) = &mut done.outcome {
             let page = &done.visit.page;
-            let url = done.visit.url();
             let (purpose, hops, depth) = (done.visit.purpose(), page.hops, page.depth);
-            self.harvest(Source { url: &url, purpose, hops, depth }, &mut answered.harvest)?;
+            let site = done.visit.site.key();
+            self.harvest(Source { site, purpose, hops, depth }, &mut answered.harvest)?;
         }
         self.hosts.settle(done);
         Ok(())
@@ -202,7 +219,8 @@ impl Frontier {
         let mut answered = answered;
         if let Some(answered) = &mut answered {
             let Entry { purpose, hops, depth, .. } = *entry;
-            self.harvest(Source { url, purpose, hops, depth }, &mut answered.harvest)?;
+            let site = Site::split(url).map_or("", |(site, _)| site);
+            self.harvest(Source { site, purpose, hops, depth }, &mut answered.harvest)?;
         }
         self.hosts.replay(url, entry, date_s, answered, tally);
         Ok(())
@@ -212,9 +230,6 @@ impl Frontier {
     pub(crate) fn offer_again(&mut self, url: &str, entry: &Entry) -> Result<(), CrawlError> {
         let &Entry { hops, depth, .. } = entry;
         let sitemap = entry.purpose == Purpose::Sitemap;
-        if hops == 0 && !sitemap && !self.marks_links {
-            return self.offer(url);
-        }
         let class = if sitemap { 0 } else { self.class(url) };
         self.offer_marked(url, Mark { hops, sitemap, depth, class, is_next: false })
     }
@@ -228,27 +243,25 @@ impl Frontier {
     fn harvest(&mut self, source: Source<'_>, harvest: &mut Harvest) -> Result<(), CrawlError> {
         let Source { purpose, hops, .. } = source;
         for url in std::mem::take(&mut harvest.links) {
-            if self.marks_links {
-                self.offer_link(source, &url, harvest)?;
-            } else {
-                self.offer(&url)?;
-            }
+            self.offer_link(source, &url, harvest)?;
         }
         // An index of sitemaps names sitemaps; one that names indexes that name indexes is a trap.
-        let depth = if purpose == Purpose::Sitemap { hops + 1 } else { 0 };
-        let sitemaps = harvest.sitemaps.drain(..);
-        for url in sitemaps.filter(|_| depth <= SITEMAP_DEPTH_MAX) {
-            self.offer_marked(&url, Mark { hops: depth, sitemap: true, ..Mark::default() })?;
+        let depth = if purpose == Purpose::Sitemap { source.depth + 1 } else { 0 };
+        if depth > SITEMAP_DEPTH_MAX {
+            self.hosts.drop_urls("sitemap-depth", std::mem::take(&mut harvest.sitemaps).len());
+        }
+        for url in std::mem::take(&mut harvest.sitemaps) {
+            self.offer_marked(&url, Mark { sitemap: true, depth, ..Mark::default() })?;
         }
         if let Some(url) = harvest.redirect.take_if(|_| purpose != Purpose::Robots) {
             if hops < self.hosts.redirects_max() {
                 let sitemap = purpose == Purpose::Sitemap;
-                let is_next = is_same_site(source.url, &url);
-                let depth = if is_next { source.depth } else { 0 };
+                let is_next = Site::split(&url).is_some_and(|(site, _)| site == source.site);
+                let depth = if is_next || sitemap { source.depth } else { 0 };
                 let mark = Mark { hops: hops + 1, sitemap, depth, class: 0, is_next };
                 self.offer_marked(&url, mark)?;
             } else {
-                self.hosts.drop_redirect();
+                self.hosts.drop_urls("redirects", 1);
             }
         }
         self.hosts.refuse(&harvest.refused);
@@ -262,13 +275,13 @@ impl Frontier {
         url: &str,
         harvest: &mut Harvest,
     ) -> Result<(), CrawlError> {
-        let is_same_site = is_same_site(source.url, url);
-        let depth = if is_same_site { source.depth.saturating_add(1) } else { 0 };
+        let (site, path) = Site::split(url).unwrap_or(("", "/"));
+        let is_same_site = site == source.site;
+        let depth = if is_same_site { source.depth_of_links() } else { 0 };
         if self.depth_max > 0 && depth > self.depth_max {
             *harvest.refused.entry("depth".into()).or_default() += 1;
             return Ok(());
         }
-        let path = Site::split(url).map_or("/", |(_, path)| path);
         let class = self.order.class(url, path, !is_same_site, harvest.similarity);
         self.offer_marked(url, Mark { depth, class, ..Mark::default() })
     }

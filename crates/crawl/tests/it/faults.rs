@@ -36,7 +36,7 @@ fn check(config: &Config, seeds: &[&str]) -> Result<Report, CrawlError> {
 }
 
 /// A server that says to each request what `answer` writes; its port.
-fn serve(answer: impl Fn(&str, &mut dyn std::io::Write) + Send + Sync + 'static) -> u16 {
+pub(crate) fn serve(answer: impl Fn(&str, &mut dyn std::io::Write) + Send + Sync + 'static) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a port");
     let port = listener.local_addr().expect("it is bound").port();
     let answer = Arc::new(answer);
@@ -56,7 +56,7 @@ fn serve(answer: impl Fn(&str, &mut dyn std::io::Write) + Send + Sync + 'static)
     port
 }
 
-fn write(out: &mut dyn std::io::Write, text: &str) {
+pub(crate) fn write(out: &mut dyn std::io::Write, text: &str) {
     // The crawler may have hung up, which is what some tests are about.
     let _ = out.write_all(text.as_bytes());
     let _ = out.flush();

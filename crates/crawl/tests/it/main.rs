@@ -18,6 +18,7 @@ mod recrawl;
 mod resume;
 mod robots;
 mod rules;
+mod sitemaps;
 mod support;
 mod tls;
 mod workbench;

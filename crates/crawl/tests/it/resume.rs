@@ -3,9 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crawl::{ArchiveCompression, Config, Recrawl, Report, SieveReport};
+use crawl::{ArchiveCompression, Config, Recrawl, Report, Scope, SieveReport};
 use simweb::Server;
 
+use crate::faults::{serve, write};
 use crate::support::{PAGES_PER_HOST, archived, config, crawl, crawl_until, server};
 
 /// The state of a crawl, without a request: it has as many pages as it may have.
@@ -141,4 +142,54 @@ fn a_killed_crawl_is_the_same_with_its_logs_and_without() {
             "part {part}: repaired alike"
         );
     }
+}
+
+/// A chain of pages, `/0` linking to `/1` and to `/x/1`, and so on; its address.
+fn serve_chain() -> String {
+    let port = serve(|path, out| {
+        let next = path.rsplit('/').next().and_then(|name| name.parse::<u32>().ok()).map(|n| n + 1);
+        let body =
+            next.map_or(String::new(), |n| format!("<a href=/{n}>on</a><a href=/x/{n}>x</a>"));
+        let status = if next.is_some() { "200 OK" } else { "404 Not Found" };
+        let length = body.len();
+        let kind = "Content-Type: text/html";
+        write(
+            out,
+            &format!("HTTP/1.1 {status}\r\n{kind}\r\nContent-Length: {length}\r\n\r\n{body}"),
+        );
+    });
+    format!("http://127.0.0.1:{port}")
+}
+
+fn quick() -> Config {
+    Config { delay_ms: 5, ip_delay_ms: 0, scope: Scope::Any, ..Config::default() }
+}
+
+/// The limit counts from the first page of the site also where an earlier run had none.
+#[test]
+fn a_limit_of_depth_counts_what_earlier_runs_found() {
+    let (web, dir) = (serve_chain(), tempfile::tempdir().expect("a temporary folder"));
+    let first = Config { pages_max: 6, ..quick() };
+    crawl(dir.path(), &first, &[format!("{web}/0")]).expect("it runs");
+    assert!(archived(dir.path()).contains_key(&format!("{web}/2")));
+    let second = Config { depth_max: 4, ..quick() };
+    let report = crawl(dir.path(), &second, &[]).expect("it goes on");
+    let mut wanted: Vec<String> = (0..5).map(|n| format!("{web}/{n}")).collect();
+    wanted.extend((1..5).map(|n| format!("{web}/x/{n}")));
+    assert_eq!(archived(dir.path()).into_keys().collect::<Vec<_>>(), wanted);
+    assert_eq!(report.refused.get("depth"), Some(&4), "{:?}", report.refused);
+}
+
+/// It is then a page like any other: visited if a page links to it.
+#[test]
+fn a_seed_that_is_taken_out_is_still_a_page_that_others_link_to() {
+    let (web, dir) = (serve_chain(), tempfile::tempdir().expect("a temporary folder"));
+    let [page, linked, unlinked] = ["/8", "/9", "/5"].map(|path| format!("{web}{path}"));
+    let seeds = [page.clone(), linked.clone(), unlinked.clone()];
+    crawl(dir.path(), &Config { pages_max: 1, ..quick() }, &seeds).expect("it runs");
+    assert!(archived(dir.path()).keys().eq([&page]));
+    fs::write(dir.path().join("frontier/seeds"), format!("{page}\n")).expect("a file");
+    crawl(dir.path(), &Config { pages_max: 4, ..quick() }, &[]).expect("it goes on");
+    let had = archived(dir.path());
+    assert!(had.contains_key(&linked) && !had.contains_key(&unlinked), "{had:?}");
 }

@@ -1,0 +1,194 @@
+//! Visits that fail: pages are tried again or given up, hosts wait longer and longer or are set aside (P6).
+//!
+//! What lives here: [`Stumble`], which is a failure or an answer that comes to the same, and what follows from
+//! it. What does not: how long a wait is (`politeness.rs`), when a host counts as failing (`health.rs`).
+//!
+//! **Invariant.** A visit that failed is given back to its host, or given up and counted; a host that is set
+//! aside is in `asides` and has no errand of another.
+
+use std::sync::Arc;
+
+use super::super::host::{Errand, RobotsState, State};
+use super::{Hosts, index};
+use crate::outcome::{Failure, Task, Visit};
+use crate::site::HostId;
+
+/// How often in a row a host may be set aside and come back: without an end to it the dead hosts of
+/// a wide crawl would keep each other's crawl alive for ever.
+const ASIDES_MAX: u32 = 2;
+
+impl Hosts {
+    /// A visit did not lead to what it was for: it is tried again, given up, or the host is.
+    pub(super) fn stumble(&mut self, mut visit: Visit, stumble: Stumble, now_ms: u64) {
+        let id = visit.host;
+        let host = &mut self.table[index(id)];
+        if visit.task == Task::Page {
+            host.requests += 1;
+        }
+        if stumble.is_of_host {
+            host.health.fail();
+        } else if stumble.is_passing {
+            host.health.fail_page(visit.page.attempts);
+        } else {
+            host.health.recover(); // it does answer
+        }
+        let failures = host.health.failures();
+        let is_last = match visit.task {
+            Task::Resolve => failures > self.config.retries.into(),
+            _ => visit.page.attempts >= self.config.retries,
+        };
+        if stumble.is_of_host && !stumble.is_passing {
+            self.count_failure(&stumble.class);
+            self.put_back(visit, now_ms);
+            return self.set_aside(id, stumble.why, now_ms);
+        }
+        if !stumble.is_passing || is_last {
+            return self.give_up(&visit, stumble, now_ms);
+        }
+        if failures >= self.config.host_failures_max {
+            self.count_failure(&stumble.class);
+            self.put_back(visit, now_ms);
+            return self.set_aside(id, stumble.why, now_ms);
+        }
+        visit.page.attempts += 1;
+        let tries = if stumble.is_of_host { failures } else { visit.page.attempts.into() };
+        let delay = host.crawl_delay_ms;
+        let wait_ms = self.politeness.back_off_ms(tries, delay, stumble.retry_after_ms);
+        let Some(wait_ms) = wait_ms else {
+            self.put_back(visit, now_ms);
+            let why = format!("{}, and asks to wait for too long", stumble.why);
+            return self.set_aside(id, why, now_ms);
+        };
+        let due_ms = now_ms.saturating_add(wait_ms);
+        if stumble.is_of_host || stumble.is_pressing || visit.task != Task::Page {
+            host.ready_ms = host.ready_ms.max(due_ms);
+        }
+        if stumble.is_of_host && self.guard.known(visit.site.host()).is_none() {
+            host.address = None; // it may have moved
+        }
+        self.put_back(visit, due_ms);
+        self.slow_down(id, now_ms);
+        self.list(id);
+    }
+
+    /// A host of which page after page fails is left alone for longer and longer.
+    fn slow_down(&mut self, id: HostId, now_ms: u64) {
+        let host = &mut self.table[index(id)];
+        let too_many = host.health.failures().saturating_sub(self.config.host_failures_max / 2);
+        if too_many > 0
+            && let Some(wait_ms) = self.politeness.back_off_ms(too_many, host.crawl_delay_ms, None)
+        {
+            host.ready_ms = host.ready_ms.max(now_ms.saturating_add(wait_ms));
+        }
+    }
+
+    fn give_up(&mut self, visit: &Visit, stumble: Stumble, now_ms: u64) {
+        let id = visit.host;
+        self.count_failure(&stumble.class);
+        let failures = self.table[index(id)].health.failures();
+        let is_worn = failures >= self.config.host_failures_max;
+        match visit.task {
+            Task::Resolve => return self.set_aside(id, stumble.why, now_ms),
+            Task::Robots { asker, .. } => {
+                let why = format!("its robots.txt cannot be had ({})", stumble.why);
+                self.lose_robots(asker, id, why, now_ms);
+                if asker == id {
+                    return;
+                }
+            }
+            Task::Page => {}
+        }
+        if is_worn {
+            return self.set_aside(id, stumble.why, now_ms);
+        }
+        self.slow_down(id, now_ms);
+        self.list(id);
+    }
+
+    /// Gives a visit back to its host, to be made again from `due_ms` on.
+    fn put_back(&mut self, visit: Visit, due_ms: u64) {
+        let host = &mut self.table[index(visit.host)];
+        match visit.task {
+            Task::Resolve => {}
+            Task::Robots { asker, .. } => {
+                host.put_back_errand(Errand { asker, page: visit.page });
+            }
+            Task::Page => {
+                host.put_again(due_ms, visit.page);
+                self.waiting += 1;
+            }
+        }
+    }
+
+    /// Leaves a host alone that is neither in the workbench nor, any more, being visited.
+    pub(super) fn set_aside(&mut self, id: HostId, why: String, now_ms: u64) {
+        let host = &mut self.table[index(id)];
+        debug_assert!(host.state != State::Aside, "{} is aside", host.site);
+        host.state = State::Aside;
+        host.asides += 1;
+        if matches!(host.robots, RobotsState::Asked) {
+            host.robots = RobotsState::Unknown;
+        }
+        let until_ms = if host.asides > ASIDES_MAX {
+            u64::MAX
+        } else {
+            now_ms.saturating_add(self.config.set_aside_s.saturating_mul(1000))
+        };
+        self.asides.insert((until_ms, id), why);
+        let errands = host.take_errands();
+        let site = Arc::clone(&host.site);
+        for Errand { asker, .. } in errands {
+            if asker != id {
+                self.lose_robots(
+                    asker,
+                    id,
+                    format!("its robots.txt is at {site}, set aside"),
+                    now_ms,
+                );
+            }
+        }
+    }
+
+    /// The robots.txt of `asker` cannot be had, as the visit of `visited` has shown: it is set
+    /// aside, or asks again in its next turn if it is busy with the errands of others.
+    pub(super) fn lose_robots(&mut self, asker: HostId, visited: HostId, why: String, now_ms: u64) {
+        let host = &mut self.table[index(asker)];
+        if asker == visited || host.state == State::Asking {
+            self.set_aside(asker, why, now_ms);
+        } else if matches!(host.robots, RobotsState::Asked) {
+            host.robots = RobotsState::Unknown;
+        }
+    }
+
+    pub(super) fn count_failure(&mut self, class: &str) {
+        *self.report.failures.entry(class.to_owned()).or_default() += 1;
+    }
+}
+
+/// A visit that did not lead to what it was for.
+pub(super) struct Stumble {
+    /// The class, for the report.
+    pub(super) class: String,
+    /// The story, for people.
+    pub(super) why: String,
+    /// Another try may end better.
+    pub(super) is_passing: bool,
+    /// It is the host that cannot be reached.
+    pub(super) is_of_host: bool,
+    /// The host asks for a rest.
+    pub(super) is_pressing: bool,
+    pub(super) retry_after_ms: Option<u64>,
+}
+
+impl From<Failure> for Stumble {
+    fn from(failure: Failure) -> Stumble {
+        Stumble {
+            class: failure.kind.name().to_owned(),
+            why: failure.to_string(),
+            is_passing: failure.kind.is_passing(),
+            is_of_host: failure.kind.is_of_host(),
+            is_pressing: false,
+            retry_after_ms: None,
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Visits of earlier runs: what they changed at the hosts, once more (W4).
+//!
+//! What lives here: how they count, and the rest that the hosts have afterwards. What does not: reading them
+//! (`replay.rs` of the crate).
+//!
+//! **Invariant.** A replay makes no request due sooner than the run that ended would have made it.
+
+use super::super::host::Replayed;
+use super::{Hosts, index};
+use crate::answer::{Purpose, is_passing_status};
+use crate::journal::Entry;
+use crate::outcome::Answered;
+use crate::share::Toll;
+use crate::site::Site;
+
+/// What a visit of an earlier run counts for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tally {
+    /// The first of its URL counts; a later one counts only for what it changed.
+    Again,
+    /// The first one since the URL became due again.
+    Anew,
+    /// Nothing: its URL is due again, and the next visit counts.
+    Superseded,
+}
+
+impl Hosts {
+    /// Takes note of a visit of an earlier run; `answered` is `None` if it failed.
+    pub(in crate::frontier) fn replay(
+        &mut self,
+        url: &str,
+        entry: &Entry,
+        date_s: i64,
+        answered: Option<Answered>,
+        tally: Tally,
+    ) {
+        let Some((site, _)) = Site::split(url) else { return };
+        let Some(id) = self.id(site) else { return };
+        let status = answered.as_ref().map_or(0, |answered| answered.status);
+        self.bytes_before += answered.as_ref().map_or(0, |answered| answered.bytes);
+        let retry_after_ms = answered.as_ref().and_then(|answered| answered.retry_after_ms);
+        let retry_after_ms = retry_after_ms.filter(|_| is_passing_status(status));
+        let replayed = Replayed { date_s, retry_after_ms };
+        let last = self.replayed.entry(id).or_insert(replayed);
+        *last = replayed.max(*last);
+        if entry.purpose == Purpose::Robots {
+            let asker = entry.robots_for.as_deref().unwrap_or(site);
+            let (Some(asker), Some(answered)) = (self.id(asker), answered) else { return };
+            if !is_passing_status(status) && answered.harvest.redirect.is_none() {
+                let robots = answered.harvest.robots.unwrap_or_default();
+                self.know_robots(asker, robots, date_s);
+            }
+            return;
+        }
+        let answered = answered.unwrap_or_default();
+        if tally == Tally::Superseded {
+            return;
+        }
+        let toll = Toll::of(entry.purpose, &answered, tally == Tally::Again);
+        let host = &mut self.table[index(id)];
+        host.requests += toll.requests();
+        for pages in [&mut host.pages, &mut self.report.pages] {
+            *pages = toll.pages(*pages);
+        }
+    }
+
+    /// Ends the replay: hosts that an earlier run asked rest as if it had not ended. The archive has the
+    /// second in which a request began, so that is what counts. Of a request that was under way when the
+    /// run was killed there is no trace, so every host, known or not, has one whole pause at least.
+    pub(in crate::frontier) fn rest(&mut self, now_ms: u64, now_s: i64) {
+        for (id, Replayed { date_s, retry_after_ms }) in std::mem::take(&mut self.replayed) {
+            let host = &mut self.table[index(id)];
+            let delay_ms = host.crawl_delay_ms;
+            let pause_ms = self.politeness.first_pause_ms(delay_ms);
+            let asked_ms = retry_after_ms
+                .and_then(|wait_ms| self.politeness.back_off_ms(1, delay_ms, Some(wait_ms)));
+            let over_s = u64::try_from(now_s.saturating_sub(date_s).saturating_sub(1)).unwrap_or(0);
+            let left_ms = asked_ms.unwrap_or(0).saturating_sub(over_s.saturating_mul(1000));
+            host.ready_ms = now_ms.saturating_add(left_ms.max(pause_ms));
+            self.silent_until_ms = now_ms.saturating_add(self.politeness.first_pause_ms(None));
+        }
+    }
+
+    pub(in crate::frontier) fn is_final(&self, entry: &Entry, status: u16) -> bool {
+        entry.is_final(status, self.config.retries)
+    }
+}

@@ -1,0 +1,161 @@
+//! What an answer, or an address, changes at the hosts.
+//!
+//! What lives here: counts, the rules of a robots.txt, and where it is fetched if it has moved. What does not:
+//! what an answer leads to (`mod.rs` of the frontier), visits that fail (`fail.rs`).
+//!
+//! **Invariant.** After [`Hosts::settle`] the host is where it belongs, and ready no sooner than politeness
+//! allows.
+
+use std::net::IpAddr;
+
+use super::super::host::{Errand, RobotsState, Rules, State};
+use super::fail::Stumble;
+use super::{Hosts, index};
+use crate::answer::{is_passing_status, is_redirect};
+use crate::order::Waiting;
+use crate::outcome::{Answered, Done, Outcome, Task, Visit};
+use crate::robots::Robots;
+use crate::site::{HostId, Site};
+
+/// Redirects of a robots.txt that are followed: the five of RFC 9309.
+const ROBOTS_HOPS_MAX: u8 = 5;
+
+impl Hosts {
+    pub(in crate::frontier) fn settle(&mut self, done: Done) {
+        let Done { visit, finished_ms, date_s, outcome } = done;
+        self.under_way -= 1;
+        let id = visit.host;
+        if visit.task != Task::Resolve {
+            self.workbench.release(visit.address, Some(finished_ms));
+            self.report.requests += 1;
+            let host = &mut self.table[index(id)];
+            let pause_ms = self.politeness.end(&mut host.pace, finished_ms, host.crawl_delay_ms);
+            host.ready_ms = finished_ms.saturating_add(pause_ms);
+        }
+        match outcome {
+            Outcome::Resolved { address, until_ms } => {
+                self.set_address(id, address, until_ms, finished_ms);
+            }
+            Outcome::Failed(failure) => self.stumble(visit, failure.into(), finished_ms),
+            Outcome::Answered(answered) => {
+                self.report.bytes += answered.bytes;
+                *self.report.statuses.entry(answered.status).or_default() += 1;
+                let host = &mut self.table[index(id)];
+                if is_passing_status(answered.status) {
+                    let stumble = Stumble {
+                        class: format!("http-{}", answered.status),
+                        why: format!("{} answers {}", visit.page.path, answered.status),
+                        is_passing: true,
+                        is_of_host: false,
+                        is_pressing: matches!(answered.status, 429 | 503),
+                        retry_after_ms: answered.retry_after_ms,
+                    };
+                    return self.stumble(visit, stumble, finished_ms);
+                }
+                host.health.recover();
+                match visit.task {
+                    Task::Robots { asker, .. } => {
+                        self.settle_robots(&visit, asker, answered, date_s, finished_ms);
+                    }
+                    _ => self.settle_page(id, visit.page.sitemap, &answered),
+                }
+                // A Crawl-delay that has just become known counts at once.
+                let host = &mut self.table[index(id)];
+                let pause_ms = self.politeness.pause_ms(host.crawl_delay_ms);
+                host.ready_ms = host.ready_ms.max(finished_ms.saturating_add(pause_ms));
+                if host.state == State::Visiting {
+                    self.list(id);
+                }
+            }
+        }
+    }
+
+    fn settle_page(&mut self, id: HostId, is_sitemap: bool, answered: &Answered) {
+        let host = &mut self.table[index(id)];
+        host.requests += 1;
+        host.asides = 0;
+        let (status, before) = (answered.status, answered.before);
+        if answered.is_page() && !is_sitemap {
+            host.pages += 1;
+            self.report.pages += 1;
+        }
+        self.report.redirects += u64::from(is_redirect(status));
+        let count = match status {
+            _ if is_sitemap => return,
+            _ if answered.unchanged => &mut self.report.unchanged,
+            200 if answered.is_unstored => return,
+            200 if before == 200 => &mut self.report.changed,
+            200 => &mut self.report.pages_new,
+            404 | 410 if before == 200 => &mut self.report.deleted,
+            _ => return,
+        };
+        *count += 1;
+    }
+
+    fn settle_robots(
+        &mut self,
+        visit: &Visit,
+        asker: HostId,
+        mut answered: Answered,
+        date_s: i64,
+        now_ms: u64,
+    ) {
+        if is_redirect(answered.status) {
+            self.report.redirects += 1;
+            let target = answered.harvest.redirect.take();
+            let target = target.filter(|_| visit.page.hops < ROBOTS_HOPS_MAX);
+            if let Some((site, path)) = target.as_deref().and_then(Site::split) {
+                return self.send_errand(asker, visit, site, path, now_ms);
+            }
+        }
+        // Anything but a file, an error of the server, or silence means that there are no rules.
+        let robots = answered.harvest.robots.take().unwrap_or_default();
+        self.know_robots(asker, robots, date_s);
+    }
+
+    pub(super) fn know_robots(&mut self, asker: HostId, robots: Robots, fetched_s: i64) {
+        let crawl_delay_ms = robots.crawl_delay_ms();
+        let known = RobotsState::Known { fetched_s, rules: Rules::new(robots) };
+        let replaced = self.change(asker, |host, spill| host.robots.replace(known, spill));
+        self.note(replaced);
+        self.keep_to_memory();
+        let host = &mut self.table[index(asker)];
+        host.crawl_delay_ms = crawl_delay_ms;
+        if host.state == State::Asking {
+            self.list(asker);
+        }
+    }
+
+    /// Has the robots.txt of `asker` fetched where, by the answer to `visit`, it was moved to.
+    fn send_errand(&mut self, asker: HostId, visit: &Visit, site: &str, path: &str, now_ms: u64) {
+        let page = Waiting { hops: visit.page.hops + 1, ..Waiting::new(path) };
+        let Some(id) = self.id(site) else {
+            let why = format!("its robots.txt is at {site}, one host more than `hosts_max`");
+            return self.lose_robots(asker, visit.host, why, now_ms);
+        };
+        let host = &mut self.table[index(id)];
+        if host.state == State::Aside {
+            let why = format!("its robots.txt is at {site}, set aside");
+            return self.lose_robots(asker, visit.host, why, now_ms);
+        }
+        host.push_errand(Errand { asker, page });
+        if matches!(host.state, State::Idle | State::Asking) {
+            self.list(id);
+        }
+    }
+
+    /// Takes note of an address; it is held against the guard each time it is told.
+    pub(super) fn set_address(&mut self, id: HostId, address: IpAddr, until_ms: u64, now_ms: u64) {
+        let host = &mut self.table[index(id)];
+        match self.guard.check(host.site.host(), address) {
+            Ok(()) => {
+                (host.address, host.address_until_ms) = (Some(address), until_ms);
+                self.list(id);
+            }
+            Err(failure) => {
+                self.count_failure(failure.kind.name());
+                self.set_aside(id, failure.to_string(), now_ms);
+            }
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Whose turn it is, and what a host is visited for when it has it.
+//!
+//! What lives here: the way from the workbench to a [`Visit`], and the limits that end a run. What does not:
+//! what a visit changes (`settle.rs`), how hosts are ordered by their moments (`workbench.rs`).
+//!
+//! **Invariant.** A host is asked for its robots.txt before any of its pages, and for no page that it forbids.
+//! A call of [`Hosts::next`] is short, however many pages are forbidden.
+
+use std::sync::Arc;
+
+use super::super::host::{FORBIDDEN_MAX, Host, State};
+use super::{Hosts, index, is_reached};
+use crate::health::Health;
+use crate::order::Waiting;
+use crate::outcome::{Task, Visit};
+use crate::site::HostId;
+
+/// A connection is kept open for a pause no longer than this.
+const KEEP_ALIVE_MS_MAX: u64 = 5_000;
+
+impl Hosts {
+    /// Lets hosts come back whose time aside is over.
+    fn wake(&mut self, now_ms: u64) {
+        while let Some((&(until_ms, id), _)) = self.asides.first_key_value() {
+            if until_ms > now_ms {
+                break;
+            }
+            self.asides.pop_first();
+            let host = &mut self.table[index(id)];
+            (host.health, host.state) = (Health::default(), State::Idle);
+            self.list(id);
+        }
+    }
+
+    pub(in crate::frontier) fn next(&mut self, now_ms: u64, now_s: i64) -> Option<Visit> {
+        self.wake(now_ms);
+        self.check_limits(now_ms);
+        let forbidden = self.report.forbidden_by_robots;
+        // A call is short, however many pages are forbidden; the hosts go on with the next one.
+        while !self.is_full()
+            && self.failed.is_none()
+            && self.report.forbidden_by_robots - forbidden < FORBIDDEN_MAX as u64
+        {
+            let id = self.workbench.take(now_ms)?;
+            if let Some(visit) = self.turn(id, now_ms, now_s) {
+                let host = &mut self.table[index(id)];
+                host.state = State::Visiting;
+                if visit.task != Task::Resolve {
+                    self.politeness.begin(&mut host.pace, now_ms);
+                }
+                self.under_way += 1;
+                return Some(visit);
+            }
+        }
+        None
+    }
+
+    /// What a host that was taken from the workbench is visited for; `None` if it is not after all.
+    fn turn(&mut self, id: HostId, now_ms: u64, now_s: i64) -> Option<Visit> {
+        self.keep_to_limits(id);
+        let host = &mut self.table[index(id)];
+        let site = Arc::clone(&host.site);
+        let visit = |task, page, address, keep_alive| Visit {
+            host: id,
+            site: Arc::clone(&site),
+            task,
+            page,
+            address,
+            keep_alive,
+        };
+        if let Some(old) = host.address.take_if(|_| now_ms >= host.address_until_ms) {
+            self.workbench.release(Some(old), None);
+        }
+        let Some(address) = host.address else {
+            let Some(address) = self.guard.known(site.host()) else {
+                return Some(visit(Task::Resolve, Waiting::new("/"), None, false));
+            };
+            self.set_address(id, address, u64::MAX, now_ms);
+            return None;
+        };
+        let asked = self.change(id, |host, spill| host.ask_robots(id, now_s, spill));
+        self.note(asked);
+        let host = &mut self.table[index(id)];
+        let (task, page) = if let Some(errand) = host.pop_errand() {
+            let asker_site = Arc::clone(&self.table[index(errand.asker)].site);
+            (Task::Robots { asker: errand.asker, asker_site }, errand.page)
+        } else if let Some(page) = self.pop_allowed(id, now_ms) {
+            (Task::Page, page)
+        } else {
+            self.workbench.release(Some(address), None);
+            self.list(id);
+            return None;
+        };
+        let host = &self.table[index(id)];
+        let is_robots = matches!(task, Task::Robots { .. });
+        // A page most often leads to others of its host.
+        let keep_alive = (is_robots || self.config.follow || host.waiting() > 0)
+            && self.politeness.pause_ms(host.crawl_delay_ms) <= KEEP_ALIVE_MS_MAX;
+        Some(visit(task, page, Some(address), keep_alive))
+    }
+
+    /// Forgets the pages of a host that has had its share.
+    fn keep_to_limits(&mut self, id: HostId) {
+        let host = &mut self.table[index(id)];
+        if is_reached(host.pages, self.config.pages_per_host_max)
+            || is_reached(host.requests, self.config.requests_per_host_max)
+        {
+            let cleared = self.change(id, Host::clear);
+            let cleared = self.note(cleared);
+            self.waiting -= cleared;
+            self.drop_urls("host-limit", cleared);
+        }
+    }
+
+    /// The next page of a host that its robots.txt allows, if it is known.
+    fn pop_allowed(&mut self, id: HostId, now_ms: u64) -> Option<Waiting> {
+        let mut forbidden = 0;
+        let popped = self.change(id, |host, spill| host.pop_allowed(now_ms, spill, &mut forbidden));
+        let page = self.note(popped);
+        self.waiting -= forbidden + usize::from(page.is_some());
+        self.report.forbidden_by_robots += forbidden as u64;
+        if forbidden == FORBIDDEN_MAX {
+            // Its turn goes on as soon as all others that are ready by now have had theirs.
+            let host = &mut self.table[index(id)];
+            host.ready_ms = host.ready_ms.max(now_ms.saturating_add(1));
+        }
+        self.keep_to_memory();
+        page
+    }
+
+    /// Whether as much as is wanted is there, or on its way.
+    pub(in crate::frontier) fn is_full(&self) -> bool {
+        let coming = self.report.pages + self.under_way as u64;
+        self.limit.is_some() || is_reached(coming, self.config.pages_max)
+    }
+
+    /// Looks whether a limit of the whole crawl has come.
+    fn check_limits(&mut self, now_ms: u64) {
+        let run_ms = self.config.time_s_max.saturating_mul(1000);
+        let end_ms = *self.end_ms.get_or_insert(now_ms.saturating_add(run_ms));
+        self.limit = if is_reached(self.report.pages, self.config.pages_max) {
+            Some("pages_max")
+        } else if is_reached(self.bytes_before + self.report.bytes, self.config.bytes_max) {
+            Some("bytes_max")
+        } else {
+            (self.config.time_s_max > 0 && now_ms >= end_ms).then_some("time_s_max")
+        };
+    }
+
+    /// Whether nothing is under way.
+    pub(in crate::frontier) fn is_quiet(&self) -> bool {
+        self.under_way == 0
+    }
+
+    /// Whether nothing is under way and nothing waits for its moment.
+    pub(in crate::frontier) fn is_idle(&self) -> bool {
+        self.under_way == 0 && self.workbench.is_empty()
+    }
+
+    /// The moment before which [`Hosts::next`] gives nothing; `None` if it has to be told of a visit
+    /// first.
+    pub(in crate::frontier) fn next_ms(&self) -> Option<u64> {
+        if self.is_full() {
+            return None;
+        }
+        let wake_ms = self.asides.first_key_value().map(|(&(until_ms, _), _)| until_ms);
+        self.workbench.next_ms().into_iter().chain(wake_ms).min()
+    }
+}

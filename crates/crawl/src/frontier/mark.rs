@@ -1,0 +1,70 @@
+//! What is known of a URL besides its bytes, on its way through the sieve.
+//!
+//! What lives here: [`Mark`], and how it stands behind its URL in the key that the sieve is given. A sieve
+//! knows a key by the signature, which is that of the URL alone, and hands it out as it was first offered; so
+//! the mark of the first offer is the one that counts, and nothing else has to remember it. What does not:
+//! what follows from a mark (`hosts.rs`).
+//!
+//! **Invariant.** What [`Mark::append`] put behind a URL, [`Mark::split`] takes off again.
+
+/// What is known of a URL until it waits at its host.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Mark {
+    pub(super) hops: u8,
+    pub(super) sitemap: bool,
+    /// Links from the first page of the site; for a sitemap, the indexes that led to it.
+    pub(super) depth: u16,
+    /// Its class among the pages of its host.
+    pub(super) class: u8,
+    /// It continues a visit: it comes before the other pages of its host.
+    pub(super) is_next: bool,
+}
+
+/// Hops, class, flags, depth.
+const BYTES: usize = 5;
+const SITEMAP: u8 = 1;
+const NEXT: u8 = 2;
+
+impl Mark {
+    /// Puts it behind a URL.
+    pub(super) fn append(self, key: &mut Vec<u8>) {
+        let sitemap = if self.sitemap { SITEMAP } else { 0 };
+        let next = if self.is_next { NEXT } else { 0 };
+        let [low, high] = self.depth.to_le_bytes();
+        key.extend([self.hops, self.class, sitemap | next, low, high]);
+    }
+
+    /// The URL of a key, and its mark; `None` if it is no such key.
+    pub(super) fn split(key: &[u8]) -> Option<(&str, Mark)> {
+        let (url, &[hops, class, flags, low, high]) = key.split_last_chunk::<BYTES>()?;
+        let (sitemap, is_next) = (flags & SITEMAP != 0, flags & NEXT != 0);
+        let depth = u16::from_le_bytes([low, high]);
+        Some((str::from_utf8(url).ok()?, Mark { hops, sitemap, depth, class, is_next }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_mark_comes_back_as_it_was(
+            url in "http://[a-zé]{0,9}/",
+            (hops, class, depth) in any::<(u8, u8, u16)>(),
+            (sitemap, is_next) in any::<(bool, bool)>(),
+        ) {
+            let mark = Mark { hops, sitemap, depth, class, is_next };
+            let mut key = url.clone().into_bytes();
+            mark.append(&mut key);
+            prop_assert_eq!(Mark::split(&key), Some((url.as_str(), mark)));
+        }
+
+        #[test]
+        fn any_bytes_are_a_key_or_none(key in prop::collection::vec(any::<u8>(), 0..9)) {
+            prop_assert!(Mark::split(&key).is_none_or(|(url, _)| url.len() + BYTES == key.len()));
+        }
+    }
+}

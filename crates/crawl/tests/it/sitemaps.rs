@@ -1,0 +1,131 @@
+//! Sitemaps that are none, that have moved, and that nest: what is named as one is what it answers to be.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use archive::Archive;
+use crawl::{Config, Recrawl, Report};
+
+use crate::faults::{serve, write};
+use crate::support::{archived, crawl, crawl_until};
+
+type Web = &'static [(&'static str, &'static str, &'static str)];
+
+/// A server of `(path, type, body)`; a type that is a path is a redirect there. Its address.
+fn serve_web(web: Web) -> String {
+    let port = serve(move |path, out| {
+        let found = web.iter().find(|(known, ..)| *known == path);
+        let head = match found {
+            Some((_, target, _)) if target.starts_with('/') => {
+                format!("HTTP/1.1 302 Found\r\nLocation: {target}\r\n")
+            }
+            Some((_, kind, _)) => format!("HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\n"),
+            None => "HTTP/1.1 404 Not Found\r\n".to_owned(),
+        };
+        let body = found.map_or("", |(.., body)| body);
+        write(out, &format!("{head}Content-Length: {}\r\n\r\n{body}", body.len()));
+    });
+    format!("http://127.0.0.1:{port}")
+}
+
+fn config() -> Config {
+    Config { delay_ms: 5, ip_delay_ms: 0, ..Config::default() }
+}
+
+/// The paths that were archived as pages.
+fn pages(dir: &Path) -> Vec<String> {
+    let path = |url: &String| url.splitn(4, '/').nth(3).map(|path| format!("/{path}"));
+    archived(dir).keys().filter_map(path).collect()
+}
+
+/// How often each path was asked for.
+fn asked(dir: &Path) -> BTreeMap<String, usize> {
+    let archive = Archive::open(&dir.join("archive")).expect("the crawl made it");
+    let mut asked = BTreeMap::new();
+    for record in archive.records() {
+        let record = record.expect("the crawl wrote it");
+        if record.kind == archive::Kind::Request {
+            let target = record.target.expect("a request has a target");
+            let path = target.splitn(4, '/').nth(3).unwrap_or_default().to_owned();
+            *asked.entry(format!("/{path}")).or_default() += 1;
+        }
+    }
+    asked
+}
+
+const PAGES_AS_SITEMAPS: Web = &[
+    (
+        "/robots.txt",
+        "text/plain",
+        "Sitemap: /article\nSitemap: /notes.txt\nSitemap: /moved\nSitemap: /sitemap.txt\n\
+         Sitemap: /picture.png\nSitemap: /twice?sid=1\n",
+    ),
+    ("/", "text/html", "<a href=/article>a</a><a href=/notes.txt>n</a><a href=/target>t</a>"),
+    ("/article", "text/html", "<title>An article</title><a href=/linked>on</a>"),
+    ("/linked", "text/html", "<p>on"),
+    ("/notes.txt", "text/plain", "Notes, no list"),
+    ("/moved", "/target", ""),
+    ("/target", "text/html", "<p>there"),
+    ("/sitemap.txt", "text/plain", "/no\n"),
+    ("/picture.png", "image/png", "PNG"),
+    ("/twice?sid=1", "text/html", "<p>once"),
+];
+
+#[test]
+fn a_page_that_somebody_names_as_a_sitemap_is_a_page() {
+    let (web, dir) = (serve_web(PAGES_AS_SITEMAPS), tempfile::tempdir().expect("a folder"));
+    let seed = [format!("{web}/")];
+    // The pages are the same however often the crawl is ended, and in a recrawl.
+    let wanted = ["/", "/article", "/linked", "/notes.txt", "/sitemap.txt", "/target"];
+    let mut report = Report::default();
+    for pages in 1..10 {
+        report = crawl_until(dir.path(), &config(), &seed, pages).expect("it runs");
+    }
+    assert_eq!(pages(dir.path()), wanted);
+    assert_eq!((report.pages, report.waiting), (6, 0));
+    let asked = asked(dir.path());
+    assert!(
+        asked.iter().all(|(path, &times)| times == 1 || path == "/robots.txt"),
+        "each once: {asked:?}"
+    );
+    let again = Config { recrawl: Recrawl::All, ..config() };
+    let report = crawl(dir.path(), &again, &[]).expect("it runs");
+    assert_eq!((report.pages, report.unchanged, report.pages_new), (6, 6, 0), "{report:?}");
+}
+
+const INDEX_BEHIND_REDIRECTS: Web = &[
+    ("/robots.txt", "text/plain", "Sitemap: /1\n"),
+    ("/", "text/html", "<p>a page"),
+    ("/1", "/2", ""),
+    ("/2", "/index.xml", ""),
+    (
+        "/index.xml",
+        "text/xml",
+        "<sitemapindex><sitemap><loc>/list.xml</loc></sitemap>\
+         <sitemap><loc>/nested.xml</loc></sitemap></sitemapindex>",
+    ),
+    ("/list.xml", "text/xml", "<urlset><url><loc>/page</loc></url></urlset>"),
+    (
+        "/nested.xml",
+        "text/xml",
+        "<sitemapindex><sitemap><loc>/deep.xml</loc></sitemap></sitemapindex>",
+    ),
+    (
+        "/deep.xml",
+        "text/xml",
+        "<sitemapindex><sitemap><loc>/too-deep.xml</loc></sitemap></sitemapindex>",
+    ),
+    ("/too-deep.xml", "text/xml", "<urlset><url><loc>/never</loc></url></urlset>"),
+    ("/page", "text/html", "<p>found"),
+];
+
+/// Redirects are counted by themselves, and what nests too deep is counted as dropped.
+#[test]
+fn an_index_of_sitemaps_may_have_moved() {
+    let (web, dir) = (serve_web(INDEX_BEHIND_REDIRECTS), tempfile::tempdir().expect("a folder"));
+    let report = crawl(dir.path(), &config(), &[format!("{web}/")]).expect("it runs");
+    assert_eq!(pages(dir.path()), ["/", "/page"]);
+    let asked = asked(dir.path());
+    assert!(asked.contains_key("/deep.xml") && !asked.contains_key("/too-deep.xml"), "{asked:?}");
+    assert_eq!(report.dropped.get("sitemap-depth"), Some(&1), "{:?}", report.dropped);
+}
