@@ -225,7 +225,7 @@ pub struct Config {
     /// Size at which the archive begins its next file, in bytes.
     pub archive_file_bytes_max: u64,
     /// How the archive is compressed. Files of both kinds may stand side by side.
-    pub archive_compression: ArchiveCompression,
+    pub archive_compression: CompressionKind,
     /// Effort of the compression with gzip, from 1 (fast) to 9 (small).
     pub gzip_level: u32,
     /// Effort of the compression with zstd, from 1 (fast) to 19 (small).
@@ -235,7 +235,7 @@ pub struct Config {
 /// How the archive is compressed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum ArchiveCompression {
+pub enum CompressionKind {
     /// With gzip, which every tool for WARC files reads.
     #[default]
     Gzip,
@@ -439,7 +439,7 @@ impl Default for Config {
             metrics: String::new(),
             store: true,
             archive_file_bytes_max: 1 << 30,
-            archive_compression: ArchiveCompression::default(),
+            archive_compression: CompressionKind::default(),
             gzip_level: 1,
             zstd_level: 1,
         }
@@ -450,8 +450,8 @@ impl Config {
     /// How the archive is to be compressed, and with what effort.
     pub fn compression(&self) -> Compression {
         match self.archive_compression {
-            ArchiveCompression::Gzip => Compression::Gzip { level: self.gzip_level },
-            ArchiveCompression::Zstd => Compression::Zstd { level: self.zstd_level },
+            CompressionKind::Gzip => Compression::Gzip { level: self.gzip_level },
+            CompressionKind::Zstd => Compression::Zstd { level: self.zstd_level },
         }
     }
 

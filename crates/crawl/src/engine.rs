@@ -42,7 +42,7 @@ use crate::frontier::Frontier;
 use crate::guard::Guard;
 use crate::outcome::{Done, Task, Visit};
 use crate::parser::{Dead, Event, Events, Here, PARSER, Parser, SharedParser, Store};
-use crate::recrawl::{Epoch, Known};
+use crate::recrawl::{Epoch, LastCaptures};
 use crate::replay::{Replay, Replayed};
 use crate::report::{Census, Report, Snapshot, write_report};
 use crate::rules::Rules;
@@ -174,7 +174,7 @@ impl Coordinator<'_> {
         config: &Arc<Config>,
         answers: &Arc<Answers>,
         logs: &VisitLogs,
-        known: Option<Arc<Known>>,
+        known: Option<Arc<LastCaptures>>,
     ) -> Result<(), CrawlError> {
         let (fetched_in, fetched_out) = bounded(config.fetchers);
         let (events_in, mut events_out) = unbounded_channel();
@@ -407,7 +407,7 @@ impl Pause {
 /// The other stages, as the coordinator sees them.
 struct Stages<'a> {
     fetcher: Arc<Fetcher>,
-    known: Option<Arc<Known>>,
+    known: Option<Arc<LastCaptures>>,
     events: Events,
     parsers: &'a [SharedParser],
     fetched: Sender<Box<Fetched>>,

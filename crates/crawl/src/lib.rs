@@ -60,7 +60,7 @@ pub use answer::{Purpose, RobotsSaying, explain_robots};
 pub use assignment::{AgentId, Assignment, Modulo, Rendezvous};
 pub use clock::{Clock, SystemClock};
 pub use config::{
-    ArchiveCompression, AssignmentKind, Config, HostAuth, Order, PolitenessKind, Range, Recrawl,
+    AssignmentKind, CompressionKind, Config, HostAuth, Order, PolitenessKind, Range, Recrawl,
     Scope, Weights,
 };
 pub use engine::{Dirs, run};

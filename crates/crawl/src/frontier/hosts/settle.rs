@@ -8,7 +8,7 @@
 
 use std::net::IpAddr;
 
-use super::super::host::{Errand, RobotsState, Rules, State};
+use super::super::host::{Errand, RobotsRules, RobotsState, State};
 use super::fail::Stumble;
 use super::{Hosts, index};
 use crate::answer::{is_passing_status, is_redirect};
@@ -115,7 +115,7 @@ impl Hosts {
 
     pub(super) fn know_robots(&mut self, asker: HostId, robots: Robots, fetched_s: i64) {
         let crawl_delay_ms = robots.crawl_delay_ms();
-        let known = RobotsState::Known { fetched_s, rules: Rules::new(robots) };
+        let known = RobotsState::Known { fetched_s, rules: RobotsRules::new(robots) };
         let replaced = self.change(asker, |host, spill| host.robots.replace(known, spill));
         self.note(replaced);
         self.keep_to_memory();
