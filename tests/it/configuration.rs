@@ -120,7 +120,7 @@ fn what_cannot_be_obeyed_is_refused_with_what_can() {
         ("crawl.dns_servers=['127.0.0.1:0']", "the usual one is 53"),
         ("crawl.dns_servers=['127.0.0.1']", "an address and a port"),
         ("crawl.sieve=x", "one of"),
-        ("crawl.cookies_file=missing", "missing"),
+        ("crawl.cookies_file=missing", "`cookies_file`"),
         ("crawl.tls_roots=missing", "`tls_roots`"),
         ("rank.damping=nan", "must be from 0 to 0.999"),
         ("rank.damping=-0.5", "it is -0.5, and must be from 0 to 0.999"),
