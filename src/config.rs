@@ -129,8 +129,9 @@ impl Config {
         let wrong = |why: &str| Usage(format!("{change}: {why}"));
         // Nobody has seen this text, so no line of it is shown.
         let text = toml::to_string(&table).context("the settings cannot be written as TOML")?;
-        let config: Self = toml::from_str(&text)
-            .map_err(|error: toml::de::Error| wrong(&in_words(error.message())))?;
+        let config: Self = toml::from_str(&text).map_err(|error: toml::de::Error| {
+            wrong(&in_words(error.message(), range_of(&change.section, &change.key)))
+        })?;
         config.check_tables(&table).map_err(|why| wrong(&why))?;
         Ok(config)
     }
@@ -175,6 +176,12 @@ struct Fault {
     section: &'static str,
     key: &'static str,
     why: String,
+}
+
+/// What a key may be, if it is a number of the crawl.
+fn range_of(section: &str, key: &str) -> Option<crawl::Range> {
+    let ranges = crawl::Config::default().ranges();
+    ranges.into_iter().find(|range| section == "crawl" && range.key == key)
 }
 
 /// Where a fault comes from, and what it is: `is_written` says whether the file alone has one.

@@ -7,6 +7,10 @@
 
 use std::fmt::Write as _;
 
+use crawl::Range;
+
+use super::range_of;
+
 /// How far a misspelt key may be from the one suggested.
 const LIKENESS_MIN: f64 = 0.7;
 
@@ -18,7 +22,10 @@ const VALUE_LETTERS_MAX: usize = 60;
 
 /// The message, the line it is about, and the key that was perhaps meant.
 pub(super) fn explain(error: &toml::de::Error, text: &str, name: &str) -> String {
-    let mut message = format!("{name}: {}", in_words(error.message()));
+    let at = error.span().map(|span| text.get(..span.start).unwrap_or(text).matches('\n').count());
+    let range =
+        at.and_then(|at| key_of(text, at + 1)).and_then(|(section, key)| range_of(section, key));
+    let mut message = format!("{name}: {}", in_words(error.message(), range));
     if let Some(span) = error.span() {
         let before = text.get(..span.start).unwrap_or(text);
         let line = before.matches('\n').count() + 1;
@@ -42,19 +49,20 @@ pub(super) fn show(text: &str, line: usize) -> String {
 
 /// The number of the line that sets a key.
 pub(super) fn line_of(text: &str, section: &str, key: &str) -> Option<usize> {
-    let mut inside = "";
-    for (at, line) in text.lines().enumerate() {
-        let line = line.trim_start();
-        if let Some(header) = line.strip_prefix('[') {
-            inside = header.trim_start_matches('[').split(']').next()?.trim();
-        }
-        let name = line.split('=').next().unwrap_or_default().trim();
-        let is_set = line.contains('=') && inside == section && name == key;
-        if is_set || inside == format!("{section}.{key}") {
-            return Some(at + 1);
-        }
+    (1..=text.lines().count()).find(|&line| key_of(text, line) == Some((section, key)))
+}
+
+/// The section and the key that a line sets, by the number of the line.
+fn key_of(text: &str, line: usize) -> Option<(&str, &str)> {
+    let header = |line: &'_ str| line.trim_start().starts_with('[');
+    let set = text.lines().nth(line - 1)?;
+    let above = text.lines().take(line).filter(|line| header(line)).last()?;
+    let inside = above.trim_start().trim_start_matches('[').split(']').next()?.trim();
+    match inside.split_once('.') {
+        Some((section, key)) => Some((section.trim(), key.trim())),
+        None if set.trim_start().starts_with(['#', '[']) => None,
+        None => Some((inside, set.split_once('=')?.0.trim())),
     }
-    None
 }
 
 /// A value as a message repeats it.
@@ -66,8 +74,8 @@ pub(super) fn shortened(value: &str) -> String {
 }
 
 /// What is wrong, in words for people: not the list of all keys, but the one that was perhaps meant; not a
-/// type, but what to write.
-pub(super) fn in_words(message: &str) -> String {
+/// type, but what to write, in its bounds if they are known.
+pub(super) fn in_words(message: &str, range: Option<Range>) -> String {
     if message.starts_with("unknown field") {
         let what = message.split(", expected").next().unwrap_or(message);
         return match suggestion(message) {
@@ -82,7 +90,11 @@ pub(super) fn in_words(message: &str) -> String {
     };
     match message.rsplit_once(", expected ").filter(is_about_value) {
         Some((what, expected)) => {
-            format!("it is {}, and must be {}", found(what), wanted(expected))
+            let wanted = match range.filter(|_| is_integer(expected)) {
+                Some(range) => format!("a whole number, {range}"),
+                None => wanted(expected),
+            };
+            format!("it is {}, and must be {wanted}", found(what))
         }
         None if message.contains("socket address") => {
             format!("it must be {}", wanted("socket address"))
@@ -112,6 +124,10 @@ fn found(what: &str) -> String {
         _ if value.starts_with("unknown variant") => format!("{:?}", quoted()),
         _ => quoted(),
     }
+}
+
+fn is_integer(expected: &str) -> bool {
+    matches!(expected, "usize" | "u64" | "u32" | "u16" | "u8" | "i32" | "i64")
 }
 
 /// What may stand there.
@@ -193,10 +209,13 @@ mod tests {
                 "it must be an address and a port, such as \"127.0.0.1:53\"",
             ),
         ] {
-            assert_eq!(in_words(message), words);
+            assert_eq!(in_words(message, None), words);
         }
         let long = format!("invalid type: floating point `1{}`, expected u64", "0".repeat(300));
-        assert!(in_words(&long).len() < 150, "{}", in_words(&long));
+        assert!(in_words(&long, None).len() < 150, "{}", in_words(&long, None));
+        let message = "invalid type: string \"x\", expected usize";
+        let words = "it is the text \"x\", and must be a whole number, from 1 to 65536";
+        assert_eq!(in_words(message, range_of("crawl", "fetchers")), words);
     }
 
     #[test]

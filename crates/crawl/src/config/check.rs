@@ -7,6 +7,7 @@
 //! cut to another one in silence, or asks for what no machine has. A message names the key, its value, and
 //! what it may be.
 
+use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
@@ -52,12 +53,17 @@ impl Range {
         if (least..=most).contains(&value) {
             return Ok(());
         }
-        let must = if most == ANY {
-            format!("at least {least}")
-        } else {
-            format!("from {least} to {most}")
-        };
-        Err(wrong(key, format!("it is {value}, and must be {must}")))
+        Err(wrong(key, format!("it is {value}, and must be {self}")))
+    }
+}
+
+/// What the key may be.
+impl fmt::Display for Range {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Range { least, most: ANY, .. } => write!(out, "at least {least}"),
+            Range { least, most, .. } => write!(out, "from {least} to {most}"),
+        }
     }
 }
 
@@ -162,7 +168,7 @@ impl Config {
     }
 
     fn check_identity(&self) -> Result<(), CrawlError> {
-        if self.agent_name().is_empty() {
+        if !self.agent_name().starts_with(|first: char| first.is_ascii_alphabetic()) {
             let why = "it must begin with a name of letters, such as `crivello`";
             return Err(wrong("user_agent", why));
         }
@@ -178,6 +184,12 @@ impl Config {
                 );
                 return Err(wrong(key, why));
             }
+        }
+        let is_reachable = self.contact.contains('@') || self.contact.contains("://");
+        if !self.contact.is_empty() && !is_reachable {
+            let why =
+                "nobody is reached by it; write an e-mail address, or a web page with its http";
+            return Err(wrong("contact", why));
         }
         Ok(())
     }
