@@ -50,6 +50,8 @@ struct Why {
     verdict: String,
     /// Whether a crawl began with it.
     seed: bool,
+    /// Whether another agent found it.
+    inbox: bool,
     /// Why a crawl would not take it.
     refused: Option<String>,
     /// The URL it is visited under, if another.
@@ -76,6 +78,13 @@ struct Why {
     found_on: Vec<Found>,
 }
 
+impl Why {
+    /// Whether anything names it.
+    fn is_named(&self) -> bool {
+        self.seed || self.inbox || !self.found_on.is_empty()
+    }
+}
+
 pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     let collection = context.collection()?;
     let config = context.config(&collection)?;
@@ -88,14 +97,13 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     why.found_on = found::found_on(&url, &collection, &config)?;
     ask_rules(&mut why, &url, &collection, &config)?;
     ask_report(&mut why, &url, &report);
-    let unknown =
-        why.captures.is_empty() && why.standing.is_none() && why.found_on.is_empty() && !why.seed;
+    let unknown = why.captures.is_empty() && why.standing.is_none() && !why.is_named();
     why.verdict = if let Some(verdict) = verdict(&why, &config) {
         verdict
     } else {
         let frontier = &collection.frontier_dir();
         let limits = Limits { archive: &archive, frontier, report: &report, config: &config.crawl };
-        limits.verdict(&url, why.seed, &why.found_on)?
+        limits.verdict(&url, why.seed || why.inbox, &why.found_on)?
     };
     if context.json {
         context.print_json(&why)?;
@@ -128,6 +136,7 @@ fn ask_archive(why: &mut Why, url: &Url, archive: &Archive, config: &Config) -> 
 fn ask_rules(why: &mut Why, url: &Url, collection: &Collection, config: &Config) -> Result<()> {
     let seeds = crawl::read_seeds(&collection.frontier_dir())?;
     why.seed = seeds.contains(url);
+    why.inbox = crawl::is_in_inbox(&collection.frontier_dir(), url.as_str())?;
     if !url.has_host() {
         return Ok(());
     }
@@ -185,7 +194,7 @@ fn verdict(why: &Why, config: &Config) -> Option<String> {
     if let Some(verdict) = captures::answered(&why.captures, retries) {
         return Some(verdict);
     }
-    if !why.seed && found_on.is_empty() && why.captures.is_empty() {
+    if !why.is_named() && why.captures.is_empty() {
         return Some("never seen: not fetched, and nothing that was fetched names it".to_owned());
     }
     if let Some(visited) = &why.visited_as {
@@ -217,7 +226,7 @@ fn verdict(why: &Why, config: &Config) -> Option<String> {
         let times = talk::count(failed.tries, "time");
         return Some(format!("failed {times}, at last {}; a crawl tries it again", failed.last));
     }
-    if why.seed || found_on.iter().any(|found| found.how.is_followed(&config.crawl)) {
+    if why.seed || why.inbox || found_on.iter().any(|found| found.how.is_followed(&config.crawl)) {
         return None;
     }
     Some(found::unfollowed(found_on, &config.crawl))

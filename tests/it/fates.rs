@@ -298,6 +298,40 @@ fn the_host_of_another_agent_is_left_to_it() {
     }
 }
 
+/// What another agent found is in an inbox, and nowhere else until it is fetched.
+#[test]
+fn what_another_agent_found_is_told() {
+    let server = Pages::serve(&[("/", HTML), ("/a", HTML)]);
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/")]);
+    check(&sandbox, &server.url("/a"), "never seen");
+    let line = format!("{}\n", server.url("/a"));
+    std::fs::write(sandbox.path("web/frontier/inbox-1.urls"), line).expect("a file");
+    let why = check(&sandbox, &server.url("/a"), "waiting: the last crawl did not come to it");
+    assert_eq!(why["inbox"], true, "{why:#}");
+    crawl(&sandbox, "", &[]);
+    check(&sandbox, &server.url("/a"), "fetched");
+}
+
+/// The one link that is followed may be the last of many.
+#[test]
+fn a_link_that_is_followed_is_found_behind_many_that_are_not() {
+    let mut pages: Vec<(String, String)> = Vec::new();
+    for number in 0..22 {
+        let rel = if number < 21 { "rel=nofollow" } else { "" };
+        let text = format!("{HTML}<title>{number}</title><a {rel} href=/target>x</a>");
+        pages.push((format!("/{number}"), text));
+    }
+    let links: Vec<&str> = pages.iter().map(|(path, _)| path.as_str()).collect();
+    let home = page(&links);
+    let mut all: Vec<(&str, &str)> = vec![("/", &home), ("/target", HTML)];
+    all.extend(pages.iter().map(|(path, text)| (path.as_str(), text.as_str())));
+    let (sandbox, server) = (Sandbox::new(), Pages::serve(&all));
+    crawl(&sandbox, "pages_per_host_max = 23\n", &[&server.url("/")]);
+    let why = check(&sandbox, &server.url("/target"), "dropped: its host has had its 23 pages");
+    assert_eq!(why["found_on"].as_array().map(Vec::len), Some(20), "{why:#}");
+}
+
 /// A crawl that may end with no page.
 fn crawl_any(sandbox: &Sandbox, settings: &str, flags: &[&str]) {
     std::fs::create_dir_all(sandbox.path("web")).expect("a folder");

@@ -79,6 +79,18 @@ fn outbox_path(dir: &Path, agent: AgentId) -> PathBuf {
     dir.join(format!("outbox-{}.urls", agent.0))
 }
 
+/// Whether another agent has found `url` for this one.
+pub fn is_in_inbox(dir: &Path, url: &str) -> Result<bool, CrawlError> {
+    let mut is_there = false;
+    if dir.is_dir() {
+        read_inboxes(dir, &mut |line| {
+            is_there |= line == url;
+            Ok(())
+        })?;
+    }
+    Ok(is_there)
+}
+
 /// Hands every line of every inbox in `dir` to `take`.
 pub(crate) fn read_inboxes(
     dir: &Path,

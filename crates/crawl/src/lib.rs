@@ -55,7 +55,7 @@ mod trap;
 mod workbench;
 
 pub use address::read_address;
-pub use agents::assignment;
+pub use agents::{assignment, is_in_inbox};
 pub use answer::{Purpose, RobotsSaying, explain_robots};
 pub use assignment::{AgentId, Assignment, Modulo, Rendezvous};
 pub use clock::{Clock, SystemClock};

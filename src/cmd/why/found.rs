@@ -70,7 +70,8 @@ fn in_table(url: &Url, collection: &Collection) -> Result<Vec<Found>> {
 fn in_archive(url: &Url, collection: &Collection, config: &Config) -> Result<Vec<Found>> {
     let archive = Archive::open(&collection.archive_dir())?;
     let mentions = Mentions::new(&config.crawl)?;
-    let mut found = Vec::new();
+    let mut found: Vec<Found> = Vec::new();
+    let is_followed = |found: &Found| found.how.is_followed(&config.crawl);
     for record in archive.records() {
         let record = match record {
             Ok(record) => record,
@@ -79,10 +80,12 @@ fn in_archive(url: &Url, collection: &Collection, config: &Config) -> Result<Vec
             Err(_) => continue,
         };
         if let Some(how) = mentions.find(&record, url.as_str()) {
+            // One that is followed is looked for among all: it decides the verdict.
+            found.truncate(FOUND_MAX - 1);
             let from = record.target.unwrap_or_default();
             found.push(Found { url: from, date_s: record.date_s, how });
         }
-        if found.len() == FOUND_MAX {
+        if found.len() == FOUND_MAX && found.iter().any(is_followed) {
             break;
         }
     }

@@ -28,8 +28,9 @@ pub(super) struct Limits<'a> {
 
 impl Limits<'_> {
     /// What became of `url`, which was found there, may be visited, and was not; in a sentence.
-    pub(super) fn verdict(&self, url: &Url, seed: bool, found_on: &[Found]) -> Result<String> {
-        if !seed && let Some(far) = self.too_far(url, found_on)? {
+    /// One that was given has no way to it that could be too long.
+    pub(super) fn verdict(&self, url: &Url, given: bool, found_on: &[Found]) -> Result<String> {
+        if !given && let Some(far) = self.too_far(url, found_on)? {
             return Ok(format!("dropped: {far}"));
         }
         if let Some(key) =

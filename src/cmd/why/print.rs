@@ -62,6 +62,9 @@ pub(super) fn print(why: &Why) -> Result<()> {
     if why.seed {
         writeln!(out, "  a crawl began with it")?;
     }
+    if why.inbox {
+        writeln!(out, "  another agent found it")?;
+    }
     for Found { url, date_s, how } in &why.found_on {
         let how = match how {
             Mention::Link => "linked from",
