@@ -2,7 +2,10 @@
 
 mod bad_input;
 mod browser;
+mod configuration;
 mod crawl_flags;
+mod errors;
+mod fates;
 mod guide;
 mod interrupt;
 mod sandbox;

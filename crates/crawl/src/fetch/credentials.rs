@@ -238,8 +238,10 @@ fn secret(text: &str) -> Option<HeaderValue> {
 }
 
 fn read_cookies(path: &Path) -> Result<Vec<Cookie>, CrawlError> {
-    let text = fs::read_to_string(path)
-        .map_err(|source| CrawlError::Io { path: path.to_owned(), source })?;
+    let text = fs::read_to_string(path).map_err(|error| CrawlError::Config {
+        key: "cookies_file",
+        why: format!("{}: {error}", path.display()),
+    })?;
     let mut cookies = Vec::new();
     for (number, line) in text.lines().enumerate() {
         let line = line.strip_prefix("#HttpOnly_").unwrap_or(line);
