@@ -61,4 +61,9 @@ fn a_cause_is_printed_once() {
     let twice = parts.iter().enumerate().find(|(at, part)| parts[..*at].contains(part));
     assert_eq!(twice, None, "{ran:#?}");
     assert!(ran.stderr.contains("x.warc.gz"), "{ran:#?}");
+    // What is listed has its cause, too.
+    for what in ["list", "verify"] {
+        let ran = sandbox.run(&["archive", what, "--dir", "web"]);
+        assert!(ran.stderr.contains("x.warc.gz: ") && ran.stderr.contains("os error"), "{ran:#?}");
+    }
 }
