@@ -1,14 +1,17 @@
 //! `crivello.toml`: text becomes types here, once.
 //!
-//! What lives here: the sections, the order of precedence (defaults, file, environment, `--set`), and
-//! messages that show the line and suggest the key that was meant. What does not: what the keys do;
-//! each section is the configuration of one crate.
+//! What lives here: the sections, the order of precedence (defaults, file, environment, `--set`), and who
+//! is to blame for a value that cannot be obeyed. What does not: what the keys do, for each section is the
+//! configuration of one crate; what reading TOML has to say, in words for people (`config/message.rs`).
 //!
-//! **Invariant.** An unknown key is an error wherever it comes from. The commented file that `init`
-//! writes (`crivello.toml` beside this one) names every key with its default; a test compares.
+//! **Invariant.** An unknown key is an error wherever it comes from, and a message names where that is. The
+//! commented file that `init` writes (`crivello.toml` beside this one) names every key with its default; a
+//! test compares.
+
+mod message;
 
 use std::ffi::OsString;
-use std::fmt::Write as _;
+use std::fmt;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -19,13 +22,10 @@ use toml::{Table, Value};
 
 use crate::context::Usage;
 
+use message::{explain, in_words, line_of, shortened, show};
+
 /// What `init` writes.
 pub(crate) const TEMPLATE: &str = include_str!("crivello.toml");
-/// How far a misspelt key may be from the one suggested.
-const LIKENESS_MIN: f64 = 0.7;
-
-/// A line longer than this is not repeated in a message.
-const SHOWN_BYTES_MAX: usize = 400;
 
 /// All settings of a collection.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -50,15 +50,17 @@ impl Config {
                 return Err(error).with_context(|| format!("cannot read {}", file.display()));
             }
         };
-        let mut config = Self::parse(&text, &file.display().to_string())?;
-        config.find_files(file.parent().unwrap_or(Path::new("")));
+        let name = file.display().to_string();
+        let mut written = Self::parse(&text, &name)?;
+        written.find_files(file.parent().unwrap_or(Path::new("")));
         let mut changes = from_environment(&environment())?;
         for assignment in overrides {
             changes.push(from_flag(assignment)?);
         }
-        let config = if changes.is_empty() { config } else { config.with(changes)? };
-        config.check()?;
-        Ok(config)
+        let config = written.clone().with(&changes)?;
+        let Err(fault) = config.check() else { return Ok(config) };
+        let is_written = written.check().is_err();
+        Err(Usage(blame(&fault, &changes, is_written, &text, &name)).into())
     }
 
     /// Files that a configuration in `folder` names lie there unless it says otherwise.
@@ -71,56 +73,141 @@ impl Config {
     }
 
     /// Whether every value can be obeyed, as far as reading it does not tell.
-    fn check(&self) -> Result<()> {
-        let wrong = |section: &str, error: &dyn std::fmt::Display| {
-            Usage(format!("the section [{section}] of crivello.toml: {error}"))
-        };
-        self.crawl.check().map_err(|error| wrong("crawl", &error))?;
-        page::Analyzer::build(&self.analysis).map_err(|error| wrong("analysis", &error))?;
-        let bounds = [
-            ("dedup", "distance_max", f64::from(self.dedup.distance_max), 0.0, 16.0),
-            ("rank", "damping", self.rank.damping, 0.0, 0.999),
-            ("rank", "epsilon", self.rank.epsilon, 1e-15, 1.0),
-        ];
-        for (section, key, value, least, most) in bounds {
+    fn check(&self) -> Result<(), Fault> {
+        self.crawl.check().map_err(|error| match error {
+            crawl::CrawlError::Config { key, why } => Fault { section: "crawl", key, why },
+            other => Fault { section: "crawl", key: "", why: format!("{other:#}") },
+        })?;
+        page::Analyzer::build(&self.analysis).map_err(|error| {
+            let is_limit = matches!(error, page::PageError::TermLimit { .. });
+            let key = if is_limit { "term_bytes_max" } else { "stemmer" };
+            Fault { section: "analysis", key, why: error.to_string() }
+        })?;
+        for Bound { section, key, value, least, most } in self.bounds() {
             if !(least..=most).contains(&value) {
-                let message = format!("`{key}` is {value}, and must be from {least} to {most}");
-                return Err(wrong(section, &message).into());
+                let why = format!("it is {value}, and must be from {least} to {most}");
+                return Err(Fault { section, key, why });
             }
-        }
-        let results = self.serve.results_per_page;
-        if !(1..=serve::RESULTS_MAX).contains(&results) {
-            let most = serve::RESULTS_MAX;
-            let message = format!("`results_per_page` is {results}, and must be from 1 to {most}");
-            return Err(wrong("serve", &message).into());
         }
         Ok(())
     }
 
-    /// Reads the text of a file; `name` is for messages.
-    pub(crate) fn parse(text: &str, name: &str) -> Result<Self> {
-        toml::from_str(text).map_err(|error| Usage(explain(&error, text, name)).into())
-    }
-
-    fn with(self, changes: Vec<Change>) -> Result<Self> {
-        changes.into_iter().try_fold(self, Self::with_change)
-    }
-
-    fn with_change(self, change: Change) -> Result<Self> {
-        let mut table = Table::try_from(&self).context("the settings cannot be written as TOML")?;
-        let name = format!("{}.{} = {}", change.section, change.key, change.text);
-        let section = table.entry(change.section).or_insert_with(|| Table::new().into());
-        if let Value::Table(section) = section {
-            let is_text = matches!(section.get(&change.key), Some(Value::String(_)));
-            section.insert(change.key, value_of(&change.text, is_text));
-        }
-        // Nobody has seen this text, so no line of it is shown.
-        let text = toml::to_string(&table).context("the settings cannot be written as TOML")?;
-        toml::from_str(&text).map_err(|error: toml::de::Error| {
-            let shown: String = name.chars().take(SHOWN_BYTES_MAX).collect();
-            Usage(format!("{shown}: {}", message_of(error.message()))).into()
+    /// The numbers of the sections that do not check themselves, and what they may be.
+    #[expect(clippy::cast_precision_loss, reason = "what is beyond 2^53 is out of bounds")]
+    pub(crate) fn bounds(&self) -> [Bound; 7] {
+        let Config { dedup, rank, index, serve, .. } = self;
+        let memory_bytes = index.memory_bytes as f64;
+        let (results, results_max) = (serve.results_per_page as f64, serve::RESULTS_MAX as f64);
+        [
+            ("dedup", "distance_max", f64::from(dedup.distance_max), 0.0, 16.0),
+            ("dedup", "words_min", f64::from(dedup.words_min), 0.0, f64::from(u32::MAX)),
+            ("rank", "damping", rank.damping, 0.0, 0.999),
+            ("rank", "epsilon", rank.epsilon, 1e-15, 1.0),
+            ("rank", "iterations_max", rank.iterations_max.into(), 1.0, 1_000_000.0),
+            ("index", "memory_bytes", memory_bytes, 65_536.0, (1_u64 << 40) as f64),
+            ("serve", "results_per_page", results, 1.0, results_max),
+        ]
+        .map(|(section, key, value, least, most)| Bound {
+            section,
+            key,
+            value,
+            least,
+            most,
         })
     }
+
+    /// Reads the text of a file; `name` is for messages.
+    pub(crate) fn parse(text: &str, name: &str) -> Result<Self> {
+        let wrong = |error: &toml::de::Error| Usage(explain(error, text, name));
+        let config: Self = toml::from_str(text).map_err(|error| wrong(&error))?;
+        let table: Table = toml::from_str(text).map_err(|error| wrong(&error))?;
+        config.check_tables(&table).map_err(|why| Usage(format!("{name}: {why}")))?;
+        Ok(config)
+    }
+
+    fn with(self, changes: &[Change]) -> Result<Self> {
+        changes.iter().try_fold(self, Self::with_change)
+    }
+
+    fn with_change(self, change: &Change) -> Result<Self> {
+        let mut table = Table::try_from(&self).context("the settings cannot be written as TOML")?;
+        let section = table.entry(&change.section).or_insert_with(|| Table::new().into());
+        if let Value::Table(section) = section {
+            let is_text = matches!(section.get(&change.key), Some(Value::String(_)));
+            section.insert(change.key.clone(), value_of(&change.text, is_text));
+        }
+        let wrong = |why: &str| Usage(format!("{change}: {why}"));
+        // Nobody has seen this text, so no line of it is shown.
+        let text = toml::to_string(&table).context("the settings cannot be written as TOML")?;
+        let config: Self = toml::from_str(&text).map_err(|error: toml::de::Error| {
+            wrong(&in_words(error.message(), range_of(&change.section, &change.key)))
+        })?;
+        config.check_tables(&table).map_err(|why| wrong(&why))?;
+        Ok(config)
+    }
+
+    /// Whether what was read from a table was written as one: a list would be taken for its values, in
+    /// the order of the keys.
+    fn check_tables(&self, written: &Table) -> Result<(), String> {
+        let read = Table::try_from(self).map_err(|error| error.to_string())?;
+        let list =
+            written.iter().find_map(|(key, value)| list_for_table(key, value, read.get(key)?));
+        list.map_or(Ok(()), |path| {
+            Err(format!("`{path}` is a list, and must be a table, such as {{ key = \"value\" }}"))
+        })
+    }
+}
+
+/// The path of a list that was read as a table, if there is one.
+fn list_for_table(path: &str, written: &Value, read: &Value) -> Option<String> {
+    match (written, read) {
+        (Value::Array(_), Value::Table(_)) => Some(path.to_owned()),
+        (Value::Table(written), Value::Table(read)) => written.iter().find_map(|(key, value)| {
+            list_for_table(&format!("{path}.{key}"), value, read.get(key)?)
+        }),
+        (Value::Array(written), Value::Array(read)) => {
+            written.iter().zip(read).find_map(|(written, read)| list_for_table(path, written, read))
+        }
+        _ => None,
+    }
+}
+
+/// A number, and what it may be.
+pub(crate) struct Bound {
+    pub(crate) section: &'static str,
+    pub(crate) key: &'static str,
+    value: f64,
+    pub(crate) least: f64,
+    pub(crate) most: f64,
+}
+
+/// A value that cannot be obeyed.
+struct Fault {
+    section: &'static str,
+    key: &'static str,
+    why: String,
+}
+
+/// What a key may be, if it is a number of the crawl.
+fn range_of(section: &str, key: &str) -> Option<crawl::Range> {
+    let ranges = crawl::Config::default().ranges();
+    ranges.into_iter().find(|range| section == "crawl" && range.key == key)
+}
+
+/// Where a fault comes from, and what it is: `is_written` says whether the file alone has one.
+fn blame(fault: &Fault, changes: &[Change], is_written: bool, text: &str, name: &str) -> String {
+    let Fault { section, key, why } = fault;
+    let what = format!("the key `{key}` of [{section}] cannot be used: {why}");
+    let is_it = |change: &&Change| change.section == *section && change.key == *key;
+    if let Some(change) = changes.iter().rfind(is_it) {
+        return format!("{change}: {what}");
+    }
+    if !is_written {
+        let changes: Vec<String> = changes.iter().map(Change::to_string).collect();
+        return format!("with {}: {what}", changes.join(" "));
+    }
+    let line = line_of(text, section, key).map(|line| show(text, line));
+    format!("{name}: {what}{}", line.unwrap_or_default())
 }
 
 /// One key that is to have another value.
@@ -130,6 +217,18 @@ struct Change {
     key: String,
     /// As it was written.
     text: String,
+    /// The variable that says so; `None` if a flag does.
+    variable: Option<String>,
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = shortened(&self.text);
+        match &self.variable {
+            Some(name) => write!(out, "{name}={shown}"),
+            None => write!(out, "--set {}.{}={shown}", self.section, self.key),
+        }
+    }
 }
 
 /// `crawl.delay_ms=500`.
@@ -137,7 +236,8 @@ fn from_flag(assignment: &str) -> Result<Change> {
     let wrong = || Usage(format!("--set takes SECTION.KEY=VALUE, not `{assignment}`"));
     let (path, value) = assignment.split_once('=').ok_or_else(wrong)?;
     let (section, key) = path.trim().split_once('.').ok_or_else(wrong)?;
-    Ok(Change { section: section.to_owned(), key: key.to_owned(), text: value.trim().to_owned() })
+    let (section, key, text) = (section.to_owned(), key.to_owned(), value.trim().to_owned());
+    Ok(Change { section, key, text, variable: None })
 }
 
 /// The variables that are text; what is not cannot be meant for us.
@@ -165,7 +265,8 @@ fn from_environment(variables: &[(String, String)]) -> Result<Vec<Change>> {
             );
         };
         let key = rest[section.len() + 1..].to_owned();
-        changes.push(Change { section: section.clone(), key, text: value.clone() });
+        let (section, text, variable) = (section.clone(), value.clone(), Some(name.clone()));
+        changes.push(Change { section, key, text, variable });
     }
     Ok(changes)
 }
@@ -181,42 +282,6 @@ fn value_of(text: &str, is_text: bool) -> Value {
         read.ok().filter(|table| table.len() == 1).and_then(|mut table| table.remove("value"));
     let fits = |value: &Value| !is_text || matches!(value, Value::String(_));
     value.filter(fits).unwrap_or_else(|| Value::String(text.to_owned()))
-}
-
-/// The message, the line it is about, and the key that was perhaps meant.
-fn explain(error: &toml::de::Error, text: &str, name: &str) -> String {
-    let mut message = format!("{name}: {}", message_of(error.message()));
-    if let Some(span) = error.span() {
-        let before = text.get(..span.start).unwrap_or(text);
-        let line_number = before.matches('\n').count() + 1;
-        let line = text.lines().nth(line_number - 1).unwrap_or_default();
-        let column = before.rsplit('\n').next().unwrap_or_default().chars().count();
-        let gutter = format!("{line_number} | ");
-        if line.len() <= SHOWN_BYTES_MAX {
-            let _ = write!(message, "\n  {gutter}{line}\n  {:1$}^", "", gutter.len() + column);
-        } else {
-            let _ = write!(message, "\n  in line {line_number}, column {}", column + 1);
-        }
-    }
-    message
-}
-
-/// What is wrong, in words for people: not the list of all keys, but the one that was perhaps meant.
-fn message_of(message: &str) -> String {
-    let (what, _) = message.split_once(", expected one of").unwrap_or((message, ""));
-    match suggestion(message) {
-        Some(key) => format!("{what}; did you mean `{key}`?"),
-        None => what.replace("expected u64", "expected a whole number that is not negative"),
-    }
-}
-
-/// The key nearest to the unknown one, out of serde's own list of those it knows.
-fn suggestion(message: &str) -> Option<&str> {
-    let mut names = message.strip_prefix("unknown field ")?.split('`').skip(1).step_by(2);
-    let unknown = names.next()?;
-    let likeness = |name: &str| strsim::jaro_winkler(unknown, name);
-    let best = names.max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
-    (likeness(best) >= LIKENESS_MIN).then_some(best)
 }
 
 #[cfg(test)]
@@ -252,7 +317,7 @@ mod tests {
         let variables = [("CRIVELLO_CRAWL_DELAY_MS".to_owned(), "7".to_owned())];
         let mut changes = from_environment(&variables).expect("known");
         changes.push(from_flag("serve.title=2026").expect("well formed"));
-        let config = Config::default().with(changes).expect("valid");
+        let config = Config::default().with(&changes).expect("valid");
         assert_eq!(config.crawl.delay_ms, 7);
         assert_eq!(config.serve.title, "2026");
         assert!(from_flag("delay=3").is_err());

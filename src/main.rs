@@ -48,10 +48,10 @@ fn main() -> ExitCode {
 
 /// What was asked for cannot be meant, whoever noticed it.
 fn is_wrong_usage(error: &anyhow::Error) -> bool {
-    use crawl::CrawlError::{Config, NoContact, NoSeeds, Seed};
+    use crawl::CrawlError::{Address, Config, NoContact, NoSeeds};
     let by_crawl = error.downcast_ref::<crawl::CrawlError>();
     let by_crawl = by_crawl.is_some_and(|error| {
-        matches!(error, Config { .. } | NoContact { .. } | NoSeeds | Seed { .. })
+        matches!(error, Address { .. } | Config { .. } | NoContact { .. } | NoSeeds)
     });
     by_crawl || error.is::<Usage>()
 }

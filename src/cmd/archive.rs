@@ -55,7 +55,7 @@ fn list(collection: &jobs::Collection, context: &Context) -> Result<Exit> {
         let record = match record {
             Ok(record) => record,
             Err(error) => {
-                damaged.push(error.to_string());
+                damaged.push(with_causes(error));
                 continue;
             }
         };
@@ -134,13 +134,17 @@ fn get(collection: &jobs::Collection, url: &str, headers: bool, context: &Contex
     Ok(Exit::Done)
 }
 
+fn with_causes(error: archive::ArchiveError) -> String {
+    format!("{:#}", anyhow::Error::new(error))
+}
+
 fn verify(collection: &jobs::Collection, context: &Context) -> Result<Exit> {
     let folder = Archive::open(&collection.archive_dir())?;
     let (mut records, mut damaged) = (0_u64, Vec::new());
     for record in folder.records() {
         match record {
             Ok(_) => records += 1,
-            Err(error) => damaged.push(error.to_string()),
+            Err(error) => damaged.push(with_causes(error)),
         }
     }
     if context.json {

@@ -1,5 +1,11 @@
 //! `crivello config`: check, show, schema.
+//!
+//! What lives here: what is printed. What does not: which values are right (`config.rs`, and each crate).
+//!
+//! **Invariant.** `check` finds what would keep a command from obeying the settings, the files that they
+//! name included.
 
+use std::collections::BTreeMap;
 use std::io::Write as _;
 
 use anyhow::{Context as _, Result};
@@ -31,6 +37,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let config = context.config(&context.collection()?)?;
+    if matches!(args, Args::Check) {
+        config.crawl.check_files()?;
+    }
     match args {
         Args::Check if context.json => context.print_json(&json!({ "ok": true }))?,
         Args::Check => talk::say(context.quiet, "the configuration is right"),
@@ -44,8 +53,20 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Types from the defaults, descriptions from the comments of the commented file.
+/// What the keys that are numbers may be, by section and key.
+fn bounds(config: &Config) -> BTreeMap<(&'static str, &'static str), (Value, Value)> {
+    let of_crawl = config.crawl.ranges().into_iter();
+    let of_crawl =
+        of_crawl.map(|range| (("crawl", range.key), (json!(range.least), json!(range.most))));
+    let others = config.bounds().into_iter();
+    let others =
+        others.map(|bound| ((bound.section, bound.key), (json!(bound.least), json!(bound.most))));
+    of_crawl.chain(others).collect()
+}
+
+/// Types and bounds from the defaults, descriptions from the comments of the commented file.
 fn schema() -> Value {
+    let bounds = bounds(&Config::default());
     let defaults = serde_json::to_value(Config::default()).unwrap_or_default();
     let mut sections = Map::new();
     for (section, keys) in defaults.as_object().into_iter().flatten() {
@@ -60,7 +81,11 @@ fn schema() -> Value {
                 Value::Null | Value::String(_) => "string",
             };
             let about = comment(section, key);
-            let property = json!({ "type": kind, "default": value, "description": about });
+            let mut property = json!({ "type": kind, "default": value, "description": about });
+            if let Some((least, most)) = bounds.get(&(section.as_str(), key.as_str())) {
+                property["minimum"] = least.clone();
+                property["maximum"] = most.clone();
+            }
             properties.insert(key.clone(), property);
         }
         let about = json!({

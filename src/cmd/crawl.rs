@@ -70,6 +70,7 @@ enum Which {
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
+    let seeds = seeds(args)?;
     let collection = context.collection()?;
     let mut config = context.config(&collection)?.crawl;
     if let Some(pages_max) = args.max_pages {
@@ -81,7 +82,6 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     if args.list {
         config.follow = false;
     }
-    let seeds = seeds(args)?;
     match args.recrawl {
         Some(Which::All) => config.recrawl = Recrawl::All,
         Some(Which::Due) => config.recrawl = Recrawl::Due,
@@ -103,6 +103,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
 /// The addresses of the command line, of the files it names and of the sitemaps.
 fn seeds(args: &Args) -> Result<Vec<String>> {
     let mut seeds = args.seeds.clone();
+    check_arguments(&seeds)?;
     for file in &args.seed_files {
         let text = if file == "-" {
             std::io::read_to_string(std::io::stdin()).context("cannot read standard input")?
@@ -111,13 +112,27 @@ fn seeds(args: &Args) -> Result<Vec<String>> {
         };
         let lines = text.trim_start_matches('\u{feff}').lines().map(without_comment);
         let count = seeds.len();
-        seeds.extend(lines.filter(|line| !line.is_empty()).map(str::to_owned));
+        for (at, line) in lines.enumerate().filter(|(_, line)| !line.is_empty()) {
+            ::crawl::check_seed(line).with_context(|| format!("line {} of {file}", at + 1))?;
+            seeds.push(line.to_owned());
+        }
         if seeds.len() == count {
             return Err(Usage(format!("{file} holds no address")).into());
         }
     }
-    seeds.extend(args.sitemap.iter().map(|url| format!("sitemap:{url}")));
+    for url in &args.sitemap {
+        ::crawl::check_seed(url).context("--sitemap")?;
+        seeds.push(format!("sitemap:{url}"));
+    }
     Ok(seeds)
+}
+
+/// Whether the addresses of a command line are some; the first that is none is named.
+pub(crate) fn check_arguments(addresses: &[String]) -> Result<()> {
+    for (at, address) in addresses.iter().enumerate() {
+        ::crawl::check_seed(address).with_context(|| format!("address {}", at + 1))?;
+    }
+    Ok(())
 }
 
 /// A line of a file with seeds without its comment, which begins with the line or after a blank: elsewhere

@@ -10,7 +10,7 @@ use jobs::Collection;
 use serde_json::json;
 use simweb::{Options, Server};
 
-use super::crawl::fetch;
+use super::crawl::{check_arguments, fetch};
 use super::serve::{listen, serve};
 use super::signals::{runtime, stop_flag};
 use crate::config::{Config, TEMPLATE};
@@ -50,6 +50,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
+    check_arguments(&args.urls)?;
     let collection = prepare(args, context)?;
     let mut config = context.config(&collection)?;
     let lock = collection.lock()?;

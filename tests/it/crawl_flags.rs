@@ -98,3 +98,38 @@ fn why_names_the_filter_and_the_address_a_url_is_visited_under() {
     let said = why("crawl.follow=true", &other);
     assert!(said.contains("not-stored"), "{said}");
 }
+
+/// A file, a mail address or a scheme of another kind is no host: it is refused before anything is made.
+#[test]
+fn what_is_no_address_is_refused_at_once_and_named_with_its_place() {
+    let sandbox = Sandbox::new();
+    sandbox.done(&["init", "web"]);
+    fs::write(sandbox.path("urls.txt"), "# mine\nlocalhost/a\n\nmailto:me@localhost # me\n")
+        .expect("a file");
+    let refused = |arguments: &[&str], words: &[&str]| {
+        let ran = sandbox.run(arguments);
+        let missing: Vec<_> = words.iter().filter(|word| !ran.stderr.contains(**word)).collect();
+        assert!(ran.code == 2 && missing.is_empty(), "{missing:?} {ran:#?}");
+        assert_eq!(ran.stderr.lines().count(), 1, "{ran:#?}");
+    };
+    let crawl = ["crawl", "--dir", "web"];
+    for (seed, hint) in [
+        ("/etc/passwd", "--seeds"),
+        ("javascript:alert(1)", "http"),
+        ("data:,x", "http"),
+        ("ftp://localhost/", "http"),
+        ("C:\\web", "--seeds"),
+        ("http:///etc", "no host"),
+    ] {
+        refused(
+            &[&crawl[..], &["localhost", seed]].concat(),
+            &["address 2", &format!("{seed:?}"), hint],
+        );
+    }
+    let of_file = ["line 4 of urls.txt", "\"mailto:me@localhost\"", "http"];
+    refused(&[&crawl[..], &["--seeds", "urls.txt"]].concat(), &of_file);
+    refused(&[&crawl[..], &["--sitemap", "/sitemap.xml"]].concat(), &["--sitemap", "file"]);
+    assert!(!sandbox.path("web/frontier/seeds").exists());
+    refused(&["up", "--dir", "new", "mailto:me@localhost"], &["address 1", "http"]);
+    assert!(!sandbox.path("new").exists(), "nothing is made for it");
+}

@@ -2,8 +2,11 @@
 
 mod bad_input;
 mod browser;
+mod configuration;
 mod crawl_flags;
 mod crawl_notes;
+mod errors;
+mod fates;
 mod guide;
 mod interrupt;
 mod sandbox;

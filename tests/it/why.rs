@@ -124,7 +124,7 @@ fn what_the_rules_refuse_is_told_with_the_rule() {
     for (setting, expected) in [
         ("crawl.scope=\"host\"", "refused: garden.localhost is not the host of a seed"),
         ("crawl.skip_extensions=[\"html\"]", "refused: it ends with .html"),
-        ("crawl.path_repeats_max=0", "refused: the segment"),
+        ("crawl.fetch_filter=path = /", "refused: `fetch_filter` does not hold: path = /"),
     ] {
         let (sandbox, server) = web(setting);
         let (truth, root) = (truth(&server), server.web().url(&server.web().hosts()[1], "/"));

@@ -2,10 +2,38 @@
 //!
 //! What lives here: six operations and the system's own way of doing them. They are behind a trait so
 //! that the tests can make the *n*-th of them fail; nothing else implements it.
+//!
+//! **Invariant.** That no descriptor is left for a moment is waited out, not reported.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use rustix::io::Errno;
+
+/// How long a wait for a descriptor is, and how many of them there are: a minute in all.
+const WAIT: Duration = Duration::from_millis(50);
+const WAITS_MAX: u32 = 1_200;
+
+/// Whether an error says that no descriptor is left, to this process or to the system: others may give
+/// theirs back.
+pub fn is_exhausted(error: &io::Error) -> bool {
+    let code = error.raw_os_error();
+    [Errno::MFILE, Errno::NFILE].iter().any(|errno| code == Some(errno.raw_os_error()))
+}
+
+/// Does something again as long as no descriptor is left for it, but not for ever.
+fn patiently<T>(act: impl Fn() -> io::Result<T>) -> io::Result<T> {
+    for _ in 0..WAITS_MAX {
+        match act() {
+            Err(error) if is_exhausted(&error) => thread::sleep(WAIT),
+            result => return result,
+        }
+    }
+    act()
+}
 
 pub(crate) trait Disk {
     /// Creates a file that does not exist, for appending and reading.
@@ -40,7 +68,7 @@ pub(crate) struct System;
 
 impl Disk for System {
     fn create(&mut self, path: &Path) -> io::Result<File> {
-        OpenOptions::new().append(true).read(true).create_new(true).open(path)
+        patiently(|| OpenOptions::new().append(true).read(true).create_new(true).open(path))
     }
 
     fn append(&mut self, file: &mut File, bytes: &[u8]) -> io::Result<usize> {
@@ -56,10 +84,31 @@ impl Disk for System {
     }
 
     fn sync_dir(&mut self, dir: &Path) -> io::Result<()> {
-        File::open(dir)?.sync_all()
+        patiently(|| File::open(dir))?.sync_all()
     }
 
     fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()> {
         fs::rename(from, to)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    #[test]
+    fn only_the_want_of_descriptors_is_waited_out() {
+        for (code, times) in [(24, 3), (23, 3), (28, 1), (2, 1)] {
+            let asked = Cell::new(0);
+            let result = patiently(|| {
+                asked.set(asked.get() + 1);
+                let error = io::Error::from_raw_os_error(code);
+                if asked.get() < 3 { Err(error) } else { Ok(()) }
+            });
+            assert_eq!((asked.get(), result.is_ok()), (times, times == 3), "{code}");
+        }
+        assert!(!is_exhausted(&io::ErrorKind::TimedOut.into()));
     }
 }

@@ -8,7 +8,7 @@
 
 use std::io::Read;
 
-use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
+use flate2::{Compress, Decompress, FlushCompress, FlushDecompress, Status};
 
 use crate::ArchiveError;
 use crate::source::Source;
@@ -29,7 +29,10 @@ pub(crate) struct Deflater {
 
 impl Deflater {
     pub(crate) fn new(level: u32) -> Self {
-        Self { compress: Compress::new(Compression::new(level.min(9)), false), out: Vec::new() }
+        Self {
+            compress: Compress::new(flate2::Compression::new(level.min(9)), false),
+            out: Vec::new(),
+        }
     }
 
     /// A member that holds `record`.

@@ -43,6 +43,7 @@ pub use cdx::CdxLine;
 pub use compression::Compression;
 pub use date::date_text;
 pub use digest::sha1 as payload_digest;
+pub use disk::is_exhausted;
 pub use error::ArchiveError;
 pub use fields::{parse_warc_fields, warc_fields};
 pub use folder::{Archive, Records};

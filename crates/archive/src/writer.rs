@@ -128,7 +128,7 @@ impl<D: Disk> Appender<D> {
     }
 
     fn is_full(&self) -> bool {
-        self.current.as_ref().is_some_and(|file| file.length >= self.options.file_bytes_max)
+        self.current.as_ref().is_none_or(|file| file.length >= self.options.file_bytes_max)
     }
 
     fn write(&mut self, draft: &Draft<'_>) -> Result<Location, ArchiveError> {

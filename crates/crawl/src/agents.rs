@@ -29,16 +29,10 @@ pub(crate) struct Agents {
 impl Agents {
     /// The agents of a crawl, with empty outboxes in `dir`.
     pub(crate) fn create(config: &Config, dir: &Path) -> Result<Agents, CrawlError> {
-        let live = || (0..config.agents).map(AgentId);
-        let assignment: Option<Box<dyn Assignment>> = match config.assignment {
-            _ if config.agents < 2 => None,
-            AssignmentKind::Modulo => Some(Box::new(Modulo::new(live()))),
-            AssignmentKind::Rendezvous => Some(Box::new(Rendezvous::new(live()))),
-        };
-        let me = AgentId(config.agent);
+        let (me, assignment) = (AgentId(config.agent), assignment(config));
         let mut agents =
             Agents { me, assignment, dir: dir.to_path_buf(), outboxes: BTreeMap::new() };
-        for agent in live().filter(|&agent| agent != me && config.agents > 1) {
+        for agent in live(config).filter(|&agent| agent != me) {
             let path = outbox_path(dir, agent);
             let file = File::create(&path).map_err(|source| CrawlError::Io { path, source })?;
             agents.outboxes.insert(agent, BufWriter::new(file));
@@ -68,8 +62,33 @@ impl Agents {
     }
 }
 
+/// Which agent crawls which host; `None` if there is but one.
+pub fn assignment(config: &Config) -> Option<Box<dyn Assignment>> {
+    Some(match config.assignment {
+        _ if config.agents < 2 => return None,
+        AssignmentKind::Modulo => Box::new(Modulo::new(live(config))),
+        AssignmentKind::Rendezvous => Box::new(Rendezvous::new(live(config))),
+    })
+}
+
+fn live(config: &Config) -> impl Iterator<Item = AgentId> {
+    (0..config.agents).map(AgentId)
+}
+
 fn outbox_path(dir: &Path, agent: AgentId) -> PathBuf {
     dir.join(format!("outbox-{}.urls", agent.0))
+}
+
+/// Whether another agent has found `url` for this one.
+pub fn is_in_inbox(dir: &Path, url: &str) -> Result<bool, CrawlError> {
+    let mut is_there = false;
+    if dir.is_dir() {
+        read_inboxes(dir, &mut |line| {
+            is_there |= line == url;
+            Ok(())
+        })?;
+    }
+    Ok(is_there)
 }
 
 /// Hands every line of every inbox in `dir` to `take`.

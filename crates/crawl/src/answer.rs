@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use archive::HttpResponse;
 use page::{Directives, Limits, Url, Wanted, normalise, parse_normal};
+use serde::Serialize;
 use sieve::{Recent, signature};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -34,10 +35,14 @@ use crate::sitemap::{self, Sitemap};
 pub(crate) const URLS_BYTES_MAX: usize = 64 << 20;
 
 /// What an answer was asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Purpose {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Purpose {
+    /// To be a page.
     Page,
+    /// To be the robots.txt of a site.
     Robots,
+    /// To be a sitemap.
     Sitemap,
 }
 
@@ -456,13 +461,18 @@ pub(crate) fn is_redirect(status: u16) -> bool {
     matches!(status, 301 | 302 | 303 | 307 | 308)
 }
 
+/// Whether a status says that the server may answer better another time.
+pub(crate) fn is_passing_status(status: u16) -> bool {
+    matches!(status, 429 | 500..=599)
+}
+
 fn is_xml(content_type: &str) -> bool {
     let essence = content_type.split(';').next().unwrap_or_default().trim();
     essence.ends_with("/xml") || essence.ends_with("+xml")
 }
 
 /// What Retry-After asks for: seconds, or a date.
-fn wait_ms(value: &str, now_s: i64) -> Option<u64> {
+pub(crate) fn wait_ms(value: &str, now_s: i64) -> Option<u64> {
     if let Ok(seconds) = value.trim().parse::<u64>() {
         return Some(seconds.saturating_mul(1000));
     }
@@ -505,8 +515,10 @@ pub fn explain_robots(
     let (_, path) = Site::split(url.as_str())?;
     let verdict = Robots::parse(&body, agent_name(user_agent)).allows(path);
     let why = match (verdict.allowed, verdict.line) {
-        (true, Some(line)) => format!("allowed by line {line}"),
-        (false, Some(line)) => format!("forbidden by line {line}"),
+        (true, Some(line)) => format!("allowed by line {line}{}", robots::line_text(&body, line)),
+        (false, Some(line)) => {
+            format!("forbidden by line {line}{}", robots::line_text(&body, line))
+        }
         (_, None) => "no line speaks of it, so it is allowed".to_owned(),
     };
     say(verdict.allowed, why)

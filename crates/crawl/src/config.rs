@@ -1,10 +1,13 @@
 //! What can be set about a crawl.
 //!
-//! What lives here: [`Config`], the table `[crawl]` of `crivello.toml`, its defaults and its
-//! check. It has many fields because it is that table and nothing else: each stage is handed the
-//! few values it needs. What does not: seeds and folders, which are arguments of the crawl.
+//! What lives here: [`Config`], the table `[crawl]` of `crivello.toml`, and its defaults. It has many
+//! fields because it is that table and nothing else: each stage is handed the few values it needs. What
+//! does not: which values can be obeyed (`config/check.rs`); seeds and folders, which are arguments of the
+//! crawl.
 //!
-//! **Invariant.** A `Config` that passes [`Config::check`] can be obeyed on any machine.
+//! **Invariant.** The defaults are those of the commented file that `crivello init` writes.
+
+mod check;
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
@@ -14,11 +17,9 @@ use archive::Compression;
 use serde::{Deserialize, Serialize};
 use sieve::{Plan, SieveKind};
 
-use crate::error::CrawlError;
-use crate::fetch::Credentials;
-use crate::filter::Filters;
 use crate::normalisation::Normalisation;
-use crate::{guard, rules};
+
+pub use check::Range;
 
 /// The table `[crawl]`. A missing key has its default; an unknown key is an error.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -224,7 +225,7 @@ pub struct Config {
     /// Size at which the archive begins its next file, in bytes.
     pub archive_file_bytes_max: u64,
     /// How the archive is compressed. Files of both kinds may stand side by side.
-    pub archive_compression: ArchiveCompression,
+    pub archive_compression: CompressionKind,
     /// Effort of the compression with gzip, from 1 (fast) to 9 (small).
     pub gzip_level: u32,
     /// Effort of the compression with zstd, from 1 (fast) to 19 (small).
@@ -234,7 +235,7 @@ pub struct Config {
 /// How the archive is compressed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum ArchiveCompression {
+pub enum CompressionKind {
     /// With gzip, which every tool for WARC files reads.
     #[default]
     Gzip,
@@ -439,7 +440,7 @@ impl Default for Config {
             metrics: String::new(),
             store: true,
             archive_file_bytes_max: 1 << 30,
-            archive_compression: ArchiveCompression::default(),
+            archive_compression: CompressionKind::default(),
             gzip_level: 1,
             zstd_level: 1,
         }
@@ -450,99 +451,9 @@ impl Config {
     /// How the archive is to be compressed, and with what effort.
     pub fn compression(&self) -> Compression {
         match self.archive_compression {
-            ArchiveCompression::Gzip => Compression::Gzip { level: self.gzip_level },
-            ArchiveCompression::Zstd => Compression::Zstd { level: self.zstd_level },
+            CompressionKind::Gzip => Compression::Gzip { level: self.gzip_level },
+            CompressionKind::Zstd => Compression::Zstd { level: self.zstd_level },
         }
-    }
-
-    /// Whether every value can be obeyed; the first that cannot is named.
-    pub fn check(&self) -> Result<(), CrawlError> {
-        let wrong = |key, why: &str| Err(CrawlError::Config { key, why: why.to_owned() });
-        if self.agent_name().is_empty() {
-            return wrong("user_agent", "it must begin with a name of letters, such as `crivello`");
-        }
-        for (key, text) in [("user_agent", &self.user_agent), ("contact", &self.contact)] {
-            if text.chars().any(|letter| !(' '..='~').contains(&letter)) {
-                return wrong(
-                    key,
-                    "it may hold printable ASCII only, since it is sent as a header",
-                );
-            }
-        }
-        // URLs, heads and bodies stay well below what the archive would refuse.
-        for (key, value, limit) in [
-            ("fetchers", self.fetchers, 65_536),
-            ("parsers", self.parsers, 256),
-            ("links_per_page_max", self.links_per_page_max, 100_000),
-            ("url_bytes_max", self.url_bytes_max, 16_384),
-            ("sieve_buffer_keys", self.sieve_buffer_keys, 1 << 28),
-            ("body_bytes_max", self.body_bytes_max, 1 << 27),
-            ("decoded_bytes_max", self.decoded_bytes_max, 1 << 30),
-            ("head_bytes_max", self.head_bytes_max, 1 << 17),
-        ] {
-            if value == 0 || value > limit {
-                return wrong(key, &format!("{value} is not between 1 and {limit}"));
-            }
-        }
-        Credentials::check(self)?;
-        guard::resolved(self)?;
-        if self.relative_ms_min > self.relative_ms_max {
-            return wrong("relative_ms_min", "it must not be greater than `relative_ms_max`");
-        }
-        if self.dns_ttl_s_min == 0 || self.dns_ttl_s_min > self.dns_ttl_s_max {
-            return wrong("dns_ttl_s_min", "it must be between 1 and `dns_ttl_s_max`");
-        }
-        if self.head_bytes_max < 8_192 {
-            return wrong("head_bytes_max", "a head needs at least 8192 bytes");
-        }
-        self.check_sieve()?;
-        self.check_order()?;
-        if self.calendar_years[0] > self.calendar_years[1] {
-            return wrong("calendar_years", "the first year comes after the last");
-        }
-        rules::prefixes(self)?;
-        rules::patterns(self)?;
-        Filters::compile(self)?;
-        if !self.metrics.is_empty() && self.metrics.parse::<SocketAddr>().is_err() {
-            return wrong("metrics", "it must be an address and a port, such as `127.0.0.1:9700`");
-        }
-        if self.agent >= self.agents {
-            return wrong("agent", "it must be less than `agents`");
-        }
-        if self.recrawl_min_s > self.recrawl_max_s {
-            return wrong("recrawl_min_s", "it must not be more than `recrawl_max_s`");
-        }
-        if !self.store && self.recrawl != Recrawl::Never {
-            return wrong("recrawl", "it must be \"never\" where `store` is false");
-        }
-        if !(1..=9).contains(&self.gzip_level) {
-            return wrong("gzip_level", "it must be between 1 and 9");
-        }
-        if !(1..=19).contains(&self.zstd_level) {
-            return wrong("zstd_level", "it must be between 1 and 19");
-        }
-        Ok(())
-    }
-
-    fn check_sieve(&self) -> Result<(), CrawlError> {
-        let wrong = |key, why: &str| Err(CrawlError::Config { key, why: why.to_owned() });
-        if self.sieve_cache_keys > 1 << 28 {
-            return wrong("sieve_cache_keys", "it may be at most 268435456");
-        }
-        if self.sieve_capacity == 0 {
-            return wrong("sieve_capacity", "it must be at least 1");
-        }
-        if !(1..=64).contains(&self.sieve_precision) {
-            return wrong("sieve_precision", "it must be between 1 and 64");
-        }
-        if self.sieve_capacity.saturating_mul(u64::from(self.sieve_precision)) > 1 << 35 {
-            return wrong("sieve_capacity", "with this precision it takes more than 6 GiB");
-        }
-        if !self.sieve.is_built() {
-            let why = sieve::SieveError::NotBuilt { kind: self.sieve.name() };
-            return wrong("sieve", &why.to_string());
-        }
-        Ok(())
     }
 
     /// The sieve that the configuration asks for.
@@ -553,29 +464,6 @@ impl Config {
             capacity: self.sieve_capacity,
             precision: self.sieve_precision,
             cache_keys: self.sieve_cache_keys,
-        }
-    }
-
-    fn check_order(&self) -> Result<(), CrawlError> {
-        let wrong = |key, why: &str| Err(CrawlError::Config { key, why: why.to_owned() });
-        let Weights { short_url, off_site, url_keywords, page_keywords } = self.weights;
-        match self.order {
-            Order::DepthFirst => wrong(
-                "order",
-                "depth-first follows the first link of every page first, and the web has no floor: a \
-                 single calendar or search form leads it down for ever, and it never comes back to \
-                 the pages that people link to; take \"breadth-first\", or \"priority\" with weights",
-            ),
-            Order::Priority if short_url == 0 && off_site == 0 => {
-                if url_keywords == 0 && page_keywords == 0 {
-                    return wrong("weights", "all are 0, so no page comes before another");
-                }
-                if self.keywords.is_empty() {
-                    return wrong("keywords", "`weights` count them alone, and there are none");
-                }
-                Ok(())
-            }
-            Order::BreadthFirst | Order::ShallowFirst | Order::Priority => Ok(()),
         }
     }
 

@@ -1,8 +1,9 @@
 //! Descriptors: how many files and connections this process may have open, and what to do when there are
 //! no more.
 //!
-//! What lives here: raising the limit of the system, the share of it that connections get, telling that
-//! none is left from other errors, and waiting for one. What does not: the connections (`fetch/`).
+//! What lives here: raising the limit of the system, the share of it that connections get, and waiting for
+//! one. What does not: the connections (`fetch/`), and telling that none is left from other errors (the
+//! archive's, which waits for its files by itself).
 //!
 //! **Invariant.** Fetchers and idle connections together take no more than the limit leaves beside the files
 //! of a crawl. That this machine has no descriptor left is never held against a host.
@@ -13,7 +14,6 @@ use std::fs;
 use std::io;
 use std::time::Duration;
 
-use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use sieve::SieveKind;
 use tokio::time::sleep;
@@ -71,12 +71,6 @@ fn raise() -> u64 {
     limit.unwrap_or(u64::MAX)
 }
 
-/// Whether an error says that no descriptor is left, to this process or to the system.
-pub(crate) fn is_exhausted(error: &io::Error) -> bool {
-    let code = error.raw_os_error();
-    [Errno::MFILE, Errno::NFILE].iter().any(|errno| code == Some(errno.raw_os_error()))
-}
-
 /// Waits for descriptors that others give back.
 #[derive(Debug, Default)]
 pub(crate) struct Patience {
@@ -84,7 +78,7 @@ pub(crate) struct Patience {
 }
 
 impl Patience {
-    /// Waits a little after an error that [`is_exhausted`]; it is the error of the run once a minute has
+    /// Waits a little after an error that is [`archive::is_exhausted`]; it is the error of the run once a minute has
     /// not helped.
     pub(crate) async fn wait(&mut self, source: io::Error) -> Result<(), CrawlError> {
         self.waits += 1;
@@ -114,13 +108,5 @@ mod tests {
             assert_eq!(Connections::fit(64, 256, left), Connections { fetchers, idle }, "{left}");
         }
         assert_eq!(Connections::fit(4, 0, 100), Connections { fetchers: 4, idle: 0 });
-    }
-
-    #[test]
-    fn only_the_want_of_descriptors_is_waited_out() {
-        for (code, wanted) in [(24, true), (23, true), (111, false), (2, false)] {
-            assert_eq!(is_exhausted(&io::Error::from_raw_os_error(code)), wanted, "{code}");
-        }
-        assert!(!is_exhausted(&io::ErrorKind::TimedOut.into()));
     }
 }

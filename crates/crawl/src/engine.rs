@@ -43,7 +43,7 @@ use crate::frontier::Frontier;
 use crate::guard::Guard;
 use crate::outcome::{Done, Task, Visit};
 use crate::parser::{Dead, Event, Events, Here, PARSER, Parser, SharedParser, Store};
-use crate::recrawl::{Epoch, Known};
+use crate::recrawl::{Epoch, LastCaptures};
 use crate::replay::{Replay, Replayed};
 use crate::report::{Census, Report, Snapshot, write_report};
 use crate::rules::Rules;
@@ -177,7 +177,7 @@ impl Coordinator<'_> {
         config: &Arc<Config>,
         answers: &Arc<Answers>,
         logs: &VisitLogs,
-        known: Option<Arc<Known>>,
+        known: Option<Arc<LastCaptures>>,
     ) -> Result<(), CrawlError> {
         let Connections { fetchers, idle } = Connections::share(config);
         self.fetchers = fetchers;
@@ -422,7 +422,7 @@ impl Pause {
 /// The other stages, as the coordinator sees them.
 struct Stages<'a> {
     fetcher: Arc<Fetcher>,
-    known: Option<Arc<Known>>,
+    known: Option<Arc<LastCaptures>>,
     events: Events,
     parsers: &'a [SharedParser],
     fetched: Sender<Box<Fetched>>,
@@ -474,7 +474,7 @@ impl Stages<'_> {
 /// Makes a visit, with what is known of its URL.
 async fn visit_once(
     fetcher: &Fetcher,
-    known: Option<Arc<Known>>,
+    known: Option<Arc<LastCaptures>>,
     visit: Visit,
 ) -> Result<Fetched, CrawlError> {
     let mut earlier = None;

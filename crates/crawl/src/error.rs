@@ -34,12 +34,12 @@ pub enum CrawlError {
         /// The first host that needs it.
         host: String,
     },
-    /// A seed that is no web address.
-    #[error("cannot use the seed {seed:?}: {why}")]
-    Seed {
+    /// What was given for an address of the web is none.
+    #[error("{text:?} cannot be crawled: {why}")]
+    Address {
         /// As it was given.
-        seed: String,
-        /// Why not.
+        text: String,
+        /// Why not, and what to write instead.
         why: String,
     },
     /// Nothing to begin with.
@@ -90,19 +90,11 @@ pub enum CrawlError {
         source: io::Error,
     },
     /// The archive could not be read or written, for instance because the disk is full.
-    #[error("the archive: {source}")]
-    Archive {
-        /// What the archive said.
-        #[from]
-        source: archive::ArchiveError,
-    },
+    #[error(transparent)]
+    Archive(#[from] archive::ArchiveError),
     /// The sieve could not be read or written.
-    #[error("the sieve: {source}")]
-    Sieve {
-        /// What the sieve said.
-        #[from]
-        source: sieve::SieveError,
-    },
+    #[error(transparent)]
+    Sieve(#[from] sieve::SieveError),
     /// A thread of ours ended before its time: a bug.
     #[error("a {stage} thread ended unexpectedly; this is a bug, please report it")]
     Lost {

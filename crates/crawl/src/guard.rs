@@ -13,10 +13,11 @@ use std::net::IpAddr;
 
 use page::Url;
 
+use crate::address::spelt_host;
 use crate::config::Config;
 use crate::error::CrawlError;
 use crate::outcome::{Failure, FailureKind};
-use crate::site::{Site, is_public, literal_addresses, spelt_host};
+use crate::site::{Site, is_public, literal_addresses};
 
 /// The ports that a URL need not name.
 const USUAL_PORTS: [u16; 2] = [80, 443];

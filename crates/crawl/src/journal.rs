@@ -18,7 +18,7 @@ use archive::{
     parse_warc_fields, warc_fields,
 };
 
-use crate::answer::Purpose;
+use crate::answer::{Purpose, is_passing_status};
 use crate::fetch::{ACCEPTED, Answer, CODING};
 use crate::outcome::{Answered, Failure, FailureKind, Harvest, Task, Visit};
 use crate::recrawl::Earlier;
@@ -39,7 +39,7 @@ const IDENTICAL: &str = "http://netpreserve.org/warc/1.1/revisit/identical-paylo
 const UNSTORED: &str = "not-stored";
 
 /// A visit as the archive tells it.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) purpose: Purpose,
     /// How many visits had failed before.
@@ -69,6 +69,17 @@ impl Entry {
             robots_for: robots_for.filter(|&site| site != visit.site.key()).map(str::to_owned),
             failure,
         })
+    }
+
+    /// Whether it settled its URL for good, in a crawl that tries so often again; `status` is 0 if there
+    /// was no answer.
+    pub(crate) fn is_final(&self, status: u16, retries: u8) -> bool {
+        let is_passing = match self.failure {
+            Some(failure) if failure.is_of_host() && !failure.is_passing() => return false,
+            Some(failure) => failure.is_passing(),
+            None => is_passing_status(status),
+        };
+        !is_passing || self.attempts >= retries
     }
 
     /// What a record tells; `None` if it is not about a visit. A response of another crawler is a
@@ -312,28 +323,6 @@ pub fn read_failure(record: &Record) -> Option<Failure> {
     let find = |name: &str| fields.iter().find(|(key, _)| key == name).map(|(_, value)| value);
     let kind = FailureKind::from_name(find("outcome")?)?;
     Some(Failure { kind, detail: find("detail").cloned().unwrap_or_default() })
-}
-
-/// The status of an answer that a filter kept out of the archive; `None` if the record is another one.
-pub fn read_unstored_status(record: &Record) -> Option<u16> {
-    read_unstored(record).map(|answered| answered.status)
-}
-
-/// How far the page or sitemap of a visit was from where the crawl came in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Distance {
-    /// How many redirects led to it.
-    pub hops: u8,
-    /// How many links led to it from the first page of its site; for a sitemap, how many indexes.
-    pub depth: u16,
-    /// Whether it was read as a sitemap.
-    pub is_sitemap: bool,
-}
-
-/// How far a page was, as the record of its visit tells; `None` if it is not about a visit.
-pub fn read_distance(record: &Record) -> Option<Distance> {
-    let Entry { hops, depth, purpose, .. } = Entry::read(record)?;
-    Some(Distance { hops, depth, is_sitemap: purpose == Purpose::Sitemap })
 }
 
 fn notes(visit: &Visit) -> Vec<(&'static str, String)> {

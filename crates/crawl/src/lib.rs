@@ -18,6 +18,7 @@
 
 #![forbid(unsafe_code)]
 
+mod address;
 mod agents;
 mod answer;
 mod assignment;
@@ -46,25 +47,29 @@ mod report;
 mod robots;
 mod rules;
 mod seeds;
+mod share;
 mod site;
 mod sitemap;
 mod standing;
+mod told;
 mod trap;
 mod workbench;
 
-pub use answer::{RobotsSaying, explain_robots};
+pub use address::read_address;
+pub use agents::{assignment, is_in_inbox};
+pub use answer::{Purpose, RobotsSaying, explain_robots};
 pub use assignment::{AgentId, Assignment, Modulo, Rendezvous};
 pub use clock::{Clock, SystemClock};
 pub use config::{
-    ArchiveCompression, AssignmentKind, Config, HostAuth, Order, PolitenessKind, Recrawl, Scope,
-    Weights,
+    AssignmentKind, CompressionKind, Config, HostAuth, Order, PolitenessKind, Range, Recrawl,
+    Scope, Weights,
 };
 pub use engine::{Dirs, run};
 pub use error::CrawlError;
 pub use fetch::remarks;
 pub use filter::{Facts, Filter, FilterError, Point};
 pub use frontier::SITEMAP_DEPTH_MAX;
-pub use journal::{Distance, read_distance, read_failure, read_unstored_status};
+pub use journal::read_failure;
 pub use mention::{Mention, Mentions};
 pub use metrics::{Board, serve_metrics};
 pub use normalisation::Normalisation;
@@ -74,8 +79,10 @@ pub use politeness::{Pace, Politeness};
 pub use report::{AsideHost, Census, Report, SieveReport, Snapshot, read_report};
 pub use robots::{Robots, Verdict};
 pub use rules::{Refusal, Rules};
-pub use seeds::read_seeds;
+pub use seeds::{check_seed, read_seeds};
+pub use share::host_limit;
 pub use sieve::SieveKind;
 pub use site::{HostId, is_public};
 pub use standing::Standing;
+pub use told::Told;
 pub use workbench::Workbench;

@@ -28,6 +28,8 @@ pub enum Mention {
     Nofollow,
     /// After more links of the page, or more bytes of them, than the crawl reads.
     Beyond,
+    /// As a link that `parse_filter` or `link_filter` keeps from being followed.
+    Filtered,
     /// As the place to which it redirects.
     Redirect,
     /// In a sitemap, as a page.
@@ -44,15 +46,22 @@ impl Mention {
         matches!(self, Mention::Index | Mention::Robots)
     }
 
-    /// Whether a crawl follows it.
-    pub fn is_followed(self) -> bool {
-        !matches!(self, Mention::Nofollow | Mention::Beyond)
+    /// Whether a crawl with this configuration follows it.
+    pub fn is_followed(self, config: &Config) -> bool {
+        match self {
+            Mention::Nofollow | Mention::Beyond | Mention::Filtered => false,
+            Mention::Link => config.follow,
+            Mention::Robots => config.follow && config.sitemaps,
+            Mention::Redirect | Mention::Sitemap | Mention::Index => true,
+        }
     }
 }
 
 /// Reads records for mentions of a URL.
 pub struct Mentions {
     answers: Answers,
+    /// The same with the filters of links, if there are some.
+    filtered: Option<Answers>,
     /// The same without the limits on the links of one answer.
     unlimited: Answers,
     limits: Limits,
@@ -61,7 +70,7 @@ pub struct Mentions {
 }
 
 impl Mentions {
-    /// A reader with the limits of a crawl, and none of its rules.
+    /// A reader with the limits of a crawl and its filters of links, and none of its rules.
     pub fn new(config: &Config) -> Result<Mentions, CrawlError> {
         let open = Config {
             scope: Scope::Any,
@@ -84,10 +93,15 @@ impl Mentions {
             links_max: usize::MAX,
             ..Limits::default()
         };
-        let read = || Answers::new(&open, Rules::new(&open, &[])?, None).reading_as(config);
+        let (parse_filter, link_filter) = (config.parse_filter.clone(), config.link_filter.clone());
+        let has_filters = !parse_filter.is_empty() || !link_filter.is_empty();
+        let strict = Config { parse_filter, link_filter, ..open.clone() };
+        let read =
+            |rules: &Config| Answers::new(rules, Rules::new(rules, &[])?, None).reading_as(config);
         Ok(Mentions {
-            answers: read()?,
-            unlimited: read()?.unlimited(),
+            answers: read(&open)?,
+            filtered: has_filters.then(|| read(&strict)).transpose()?,
+            unlimited: read(&open)?.unlimited(),
             limits,
             decoded_bytes_max: config.decoded_bytes_max,
             normalise: config.normalise.clone(),
@@ -113,7 +127,15 @@ impl Mentions {
         }
         let http = parse_http(&record.block).ok()?;
         let read = |answers: &Answers| read(answers, &entry, target, &http, record.date_s);
-        let found = self.find_in(read(&self.answers), entry.purpose, url);
+        let find = |answers: &Answers| self.find_in(read(answers), entry.purpose, url);
+        let found = match find(&self.answers) {
+            Some(Mention::Link)
+                if self.filtered.as_ref().is_some_and(|filtered| find(filtered).is_none()) =>
+            {
+                Some(Mention::Filtered)
+            }
+            found => found,
+        };
         if found.is_some() || http.status != 200 {
             return found;
         }
@@ -124,7 +146,7 @@ impl Mentions {
             page.links.iter().find(|link| self.is_to(link.url.as_str(), url))?;
         }
         // It is named, but not where the crawl reads it.
-        let is_beyond = self.find_in(read(&self.unlimited), entry.purpose, url).is_some();
+        let is_beyond = find(&self.unlimited).is_some();
         let is_page = entry.purpose == Purpose::Page;
         if is_beyond { Some(Mention::Beyond) } else { is_page.then_some(Mention::Nofollow) }
     }

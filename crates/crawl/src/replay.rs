@@ -21,7 +21,7 @@ use crate::config::Config;
 use crate::engine::Dirs;
 use crate::error::CrawlError;
 use crate::frontier::{Frontier, Tally};
-use crate::recrawl::{Epoch, Extent, Known, Schedule};
+use crate::recrawl::{Epoch, Extent, LastCaptures, Schedule};
 
 /// What was found in the archive.
 #[derive(Debug, Default)]
@@ -31,7 +31,7 @@ pub(crate) struct Replayed {
     /// Records that could not be read.
     pub(crate) damaged: u64,
     /// The captures to compare answers with, if this is a recrawl.
-    pub(crate) known: Option<Arc<Known>>,
+    pub(crate) known: Option<Arc<LastCaptures>>,
 }
 
 /// What a replay needs.
@@ -117,7 +117,7 @@ impl Replay<'_> {
             frontier.replay(&url, &entry, date_s, answered, tally)
         })?;
         frontier.end_replay(self.clock.now_ms(), self.clock.unix_s())?;
-        replayed.known = again.map(|again| Arc::new(again.schedule.into_known(archive)));
+        replayed.known = again.map(|again| Arc::new(again.schedule.into_captures(archive)));
         Ok(replayed)
     }
 

@@ -1,8 +1,8 @@
 //! The seeds of a crawl (V1), and the file `frontier/seeds` that keeps them, one URL a line; a sitemap to
 //! be read for its list has `sitemap:` before it.
 //!
-//! What lives here: reading and adding to that file. What does not: whether a seed may be visited
-//! (`guard.rs`), and how it is queued (`frontier/`).
+//! What lives here: reading and adding to that file. What does not: what an address is (`address.rs`),
+//! whether a seed may be visited (`guard.rs`), and how it is queued (`frontier/`).
 //!
 //! **Invariant.** The file is replaced at once or not at all, and a seed once in it stays.
 
@@ -11,8 +11,9 @@ use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use page::{Limits, Url, normalise};
+use page::{Limits, PageError, Url, normalise};
 
+use crate::address::read_address;
 use crate::config::Config;
 use crate::error::CrawlError;
 use crate::normalisation::Normalisation;
@@ -50,7 +51,17 @@ fn read(frontier: &Path) -> Result<Vec<Seed>, CrawlError> {
         Err(source) => return Err(CrawlError::Io { path, source }),
     };
     let seeds = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    seeds.map(|seed| parse(seed, &Limits { url_bytes_max: 1 << 15, ..Limits::default() })).collect()
+    let limits = Limits { url_bytes_max: 1 << 15, ..Limits::default() };
+    // They were judged when they were given.
+    let read = |line: &str| {
+        let (url, is_sitemap) = cut(line);
+        let wrong = |error: PageError| CrawlError::Address {
+            text: line.to_owned(),
+            why: error.to_string(),
+        };
+        Ok(Seed { url: normalise(url, None, &limits).map_err(wrong)?, is_sitemap })
+    };
+    seeds.map(read).collect()
 }
 
 /// The seeds of earlier runs, and `seeds`, each once.
@@ -91,17 +102,20 @@ pub(crate) fn write_seeds(frontier: &Path, seeds: &[Seed]) -> Result<(), CrawlEr
     result.map_err(|source| CrawlError::Io { path, source })
 }
 
-/// `example.com` means `http://example.com/`, as in the address bar of a browser.
+/// Whether a seed is an address of the web, or a sitemap at one.
+pub fn check_seed(seed: &str) -> Result<(), CrawlError> {
+    parse(seed, &Limits { url_bytes_max: usize::MAX, ..Limits::default() }).map(|_| ())
+}
+
 fn parse(seed: &str, limits: &Limits) -> Result<Seed, CrawlError> {
-    let seed = seed.trim();
-    let (seed, is_sitemap) = match seed.strip_prefix(SITEMAP_PREFIX) {
-        Some(sitemap) => (sitemap.trim(), true),
+    let (address, is_sitemap) = cut(seed);
+    Ok(Seed { url: read_address(address, limits)?, is_sitemap })
+}
+
+/// The address of a seed, and whether it is a sitemap.
+fn cut(seed: &str) -> (&str, bool) {
+    match seed.trim().strip_prefix(SITEMAP_PREFIX) {
+        Some(sitemap) => (sitemap, true),
         None => (seed, false),
-    };
-    let is_scheme = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    let is_whole = seed.split_once("://").is_some_and(|(scheme, _)| is_scheme(scheme));
-    let whole = if is_whole { seed.to_owned() } else { format!("http://{seed}") };
-    normalise(&whole, None, limits)
-        .map(|url| Seed { url, is_sitemap })
-        .map_err(|error| CrawlError::Seed { seed: seed.to_owned(), why: error.to_string() })
+    }
 }

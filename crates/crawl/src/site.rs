@@ -8,8 +8,6 @@
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use page::Url;
-
 /// A number for a site, given in order of first appearance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct HostId(pub u32);
@@ -136,20 +134,6 @@ pub(crate) fn literal_addresses(host: &str) -> Vec<IpAddr> {
     Vec::new()
 }
 
-/// A host that a person wrote, spelt as [`Site::host`] spells it: small letters, the ASCII form of an
-/// international name, no brackets. `None` if it is no host, or more than one.
-pub(crate) fn spelt_host(written: &str) -> Option<String> {
-    let bare = written.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
-    if let Ok(address) = bare.unwrap_or(written).parse::<Ipv6Addr>() {
-        return Some(address.to_string());
-    }
-    if written.contains([':', '/', '\\', '@', '?', '#', '*', ' ', '[']) {
-        return None;
-    }
-    let url = Url::parse(&format!("http://{written}/")).ok()?;
-    url.host_str().filter(|host| !host.is_empty()).map(str::to_owned)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -200,26 +184,6 @@ mod tests {
             let wanted: Vec<IpAddr> =
                 wanted.iter().map(|text| text.parse().expect("an address")).collect();
             assert_eq!(literal_addresses(name), wanted, "{name}");
-        }
-    }
-
-    #[test]
-    fn hosts_are_spelt_as_urls_spell_them() {
-        for (written, wanted) in [
-            ("Good.Test", Some("good.test")),
-            ("bücher.test", Some("xn--bcher-kva.test")),
-            ("127.1", Some("127.0.0.1")),
-            ("[::1]", Some("::1")),
-            ("0:0::1", Some("::1")),
-            ("", None),
-            ("[::1", None),
-            ("a.test:80", None),
-            ("http://a.test", None),
-            ("*.a.test", None),
-            ("me@a.test", None),
-            ("a b", None),
-        ] {
-            assert_eq!(spelt_host(written).as_deref(), wanted, "{written}");
         }
     }
 

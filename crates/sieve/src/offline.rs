@@ -12,8 +12,10 @@
 //! young, and what the runs hold, each read once from front to end and only where it can matter;
 //! then copies the keys that are left, in order of first encounter, from A to F, and counts their
 //! signatures among the young. It takes place when the buffer is full and at each flush. When the
-//! young fill more than half of the buffer, they become a run. Nothing is ever looked up at random,
-//! neither on disk nor in memory: a miss of the processor's cache costs more than a place in a sort.
+//! young fill more than half of the buffer, they become a run. A merge looks nothing up at random, neither
+//! on disk nor in memory: runs are read and the young are walked through in the order of the signatures,
+//! since a miss of the processor's cache costs more than a place in a sort. Only as long as there are no
+//! runs is each key looked up by itself, among the young, in memory.
 //!
 //! **Memory.** Buffer and young share the `buffer_keys`: sixteen bytes for each key of A and eleven to
 //! sixteen for each young signature; eight for each new key while it is copied; sixteen for each 4096
@@ -24,7 +26,9 @@
 //! was at the last sync, whenever the process or the machine died.
 //!
 //! **Invariant.** A signature is young or in a run, never both, if and only if its key is in F or was
-//! emitted. A merge that fails changes neither Z nor F, and leaves A to the next one.
+//! emitted. A merge that fails changes neither what Z holds nor F, and leaves A, less the repetitions, to
+//! the next one; but if only giving back the disk of A fails, the merge is done, and the error says that the
+//! file is longer than it need be.
 //!
 //! **Reference.** A. Heydon, M. Najork, "Mercator: a scalable, extensible web crawler", World Wide
 //! Web 2(4), 1999; P. Boldi et al., "`BUbiNG`: massive crawling for the masses", ACM Transactions

@@ -5,7 +5,7 @@
 //! are told apart. What does not: limits on what is visited (`limit.rs`).
 //!
 //! **Invariant.** A limit is named if and only if one more byte, or one more link, would have been read
-//! without it by whom it is named for.
+//! without it by whom it is named for. What cannot be read at all is told with the reason.
 
 use anyhow::Result;
 use archive::{Record, parse_http};
@@ -40,12 +40,13 @@ pub(super) fn cuts(record: &Record, url: &Url, config: &Config) -> Result<Vec<St
     let limits = extract_options(config).page;
     let (links_max, body) = (limits.links_max, &body[..body.len().min(bytes_max)]);
     let one_more = Limits { links_max: links_max + 1, ..limits };
-    let page = page::parse(url, http.header("Content-Type"), body, &one_more);
-    if page.is_ok_and(|page| page.links.len() > links_max) {
-        cuts.push(format!(
+    match page::parse(url, http.header("Content-Type"), body, &one_more) {
+        Ok(page) if page.links.len() > links_max => cuts.push(format!(
             "only the first {links_max} of its links, repetitions counted, are kept for graph and \
              index (`links_per_page_max`)"
-        ));
+        )),
+        Ok(_) => {}
+        Err(error) => cuts.push(format!("it is not read: {error}")),
     }
     Ok(cuts)
 }

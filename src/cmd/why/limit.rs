@@ -3,36 +3,64 @@
 //! What lives here: the limits of a crawl, held against what the archive and the last report tell. Nobody
 //! writes down the URLs that are dropped, for they may be as many as a trap makes up; but how far a page was
 //! is archived, a host that has had its share has it in the archive, and the rest is counted by limit. What
-//! does not: rules that depend on the URL alone (`crawl::Rules`).
+//! does not: rules that depend on the URL alone (`crawl::Rules`); what a host has had (`crawl::host_limit`).
 //!
 //! **Invariant.** "dropped" is said only of what no run with these limits and this archive would visit.
 
+use std::path::Path;
+
 use anyhow::Result;
 use archive::Archive;
-use crawl::{Config, Mention, Report, SITEMAP_DEPTH_MAX};
+use crawl::{Config, Mention, Purpose, Report, SITEMAP_DEPTH_MAX, Told};
 use page::Url;
 
-use super::{FOUND_MAX, Found};
+use super::captures;
+use super::found::{FOUND_MAX, Found};
 use crate::talk::count;
 
 /// What limits are held against.
 pub(super) struct Limits<'a> {
     pub(super) archive: &'a Archive,
+    pub(super) frontier: &'a Path,
     pub(super) report: &'a Report,
     pub(super) config: &'a Config,
 }
 
 impl Limits<'_> {
     /// What became of `url`, which was found there, may be visited, and was not; in a sentence.
-    pub(super) fn verdict(&self, url: &Url, seed: bool, found_on: &[Found]) -> Result<String> {
-        if !seed && let Some(far) = self.too_far(url, found_on)? {
+    /// One that was given has no way to it that could be too long.
+    pub(super) fn verdict(&self, url: &Url, given: bool, found_on: &[Found]) -> Result<String> {
+        if !given && let Some(far) = self.too_far(url, found_on)? {
             return Ok(format!("dropped: {far}"));
         }
-        let had = Had::of(self.archive, url)?;
-        if let Some(full) = self.full(&had) {
-            return Ok(format!("dropped: {full}"));
+        if let Some(key) =
+            crawl::host_limit(self.archive, self.frontier, self.config, url.as_str())?
+        {
+            return Ok(format!("dropped: {}", self.share(key)));
         }
-        Ok(self.counted(&had))
+        // A host without a capture may yet be one that the crawl never came to know.
+        let is_new = self.archive.captures_of_host(url.as_str())?.iter().all(|capture| {
+            Url::parse(&capture.url).is_ok_and(|captured| captured.origin() != url.origin())
+        });
+        // A host that is known may not have had its turn yet, unless nothing was left to do.
+        let is_over = !self.report.interrupted && self.report.limit.is_none();
+        let hosts_max = self.config.hosts_max;
+        let is_full = self.report.hosts >= hosts_max as u64 && self.dropped("hosts") > 0;
+        if is_new && is_over && is_full {
+            return Ok(format!(
+                "dropped: {hosts_max} hosts were known before its own, which is `hosts_max`"
+            ));
+        }
+        Ok(self.counted(is_new))
+    }
+
+    /// What is said of a host that has had its share, by the key of the limit.
+    fn share(&self, key: &str) -> String {
+        let (limit, noun) = match key {
+            "pages_per_host_max" => (self.config.pages_per_host_max, "page"),
+            _ => (self.config.requests_per_host_max, "request"),
+        };
+        format!("its host has had its {} (`{key}`)", count(limit, noun))
     }
 
     /// Why every way to it is too long, if every one is.
@@ -41,17 +69,15 @@ impl Limits<'_> {
             return Ok(None); // there may be a shorter one
         }
         let mut far = None;
-        for found in found_on.iter().filter(|found| found.how.is_followed()) {
-            let captures = self.archive.captures(&found.url)?;
+        for found in found_on.iter().filter(|found| found.how.is_followed(self.config)) {
+            let Ok(from) = Url::parse(&found.url) else { return Ok(None) };
+            let captures = captures::lines(self.archive, &from)?;
             let answer = captures.iter().rfind(|capture| capture.date_s == found.date_s);
             let record = answer.map(|capture| self.archive.read(&capture.location)).transpose()?;
-            let Some(distance) = record.as_ref().and_then(crawl::read_distance) else {
-                return Ok(None);
-            };
-            let (hops, depth) = (distance.hops, u32::from(distance.depth) + 1);
+            let Some(told) = record.as_ref().and_then(Told::read) else { return Ok(None) };
+            let (hops, depth) = (told.hops, u32::from(told.depth) + 1);
             let (hops_max, depth_max) = (self.config.redirects_max, self.config.depth_max);
-            let is_same_site =
-                Url::parse(&found.url).is_ok_and(|from| from.origin() == url.origin());
+            let is_same_site = from.origin() == url.origin();
             far = match found.how {
                 Mention::Redirect if hops >= hops_max => Some(format!(
                     "{} led to it, one more than `redirects_max` allows",
@@ -63,7 +89,9 @@ impl Limits<'_> {
                         count(depth.into(), "link")
                     ))
                 }
-                Mention::Index if distance.is_sitemap && depth > SITEMAP_DEPTH_MAX.into() => {
+                Mention::Index
+                    if told.purpose == Purpose::Sitemap && depth > SITEMAP_DEPTH_MAX.into() =>
+                {
                     Some(format!(
                         "indexes of sitemaps lead to it {depth} levels down, and {SITEMAP_DEPTH_MAX} are \
                          followed"
@@ -75,31 +103,8 @@ impl Limits<'_> {
         Ok(far)
     }
 
-    /// Why its host gets no more visits, if it does not.
-    fn full(&self, had: &Had) -> Option<String> {
-        let Config { pages_per_host_max, requests_per_host_max, hosts_max, .. } = *self.config;
-        let is_reached = |count, limit| limit > 0 && count >= limit;
-        if self.dropped("host-limit") > 0 && is_reached(had.pages, pages_per_host_max) {
-            return Some(format!(
-                "its host has had its {} (`pages_per_host_max`)",
-                count(pages_per_host_max, "page")
-            ));
-        }
-        if self.dropped("host-limit") > 0 && is_reached(had.requests, requests_per_host_max) {
-            return Some(format!(
-                "its host has had its {} (`requests_per_host_max`)",
-                count(requests_per_host_max, "request")
-            ));
-        }
-        // A host that is known may not have had its turn yet, unless nothing was left to do.
-        let is_over = !self.report.interrupted && self.report.limit.is_none();
-        let is_new = had.requests == 0 && self.report.hosts >= hosts_max as u64;
-        (is_over && is_new && self.dropped("hosts") > 0)
-            .then(|| format!("{hosts_max} hosts were known before its own, which is `hosts_max`"))
-    }
-
     /// What the counts of the last run leave open.
-    fn counted(&self, had: &Had) -> String {
+    fn counted(&self, is_new: bool) -> String {
         let Report { waiting, limit, pruned, interrupted, .. } = self.report;
         let mut ways: Vec<String> = Vec::new();
         for (limit, key) in [
@@ -108,7 +113,7 @@ impl Limits<'_> {
             ("hosts", "hosts_max"),
         ] {
             let times = self.dropped(limit);
-            if times > 0 && (limit != "hosts" || had.requests == 0) {
+            if times > 0 && (limit != "hosts" || is_new) {
                 ways.push(format!("{times} by `{key}`"));
             }
         }
@@ -126,6 +131,9 @@ impl Limits<'_> {
             (true, Some(limit)) => format!(
                 "waiting: the last crawl ended at its `{limit}` with {waiting} URLs in the queue"
             ),
+            (true, None) if *waiting == 0 => {
+                "waiting: the last crawl did not come to it, and `crivello crawl` would".to_owned()
+            }
             (true, None) => format!(
                 "waiting: {waiting} URLs were in the queue when the last crawl ended, and `crivello \
                  crawl` goes on with them"
@@ -136,27 +144,5 @@ impl Limits<'_> {
     /// URLs that the last run dropped because of a limit.
     fn dropped(&self, limit: &str) -> u64 {
         self.report.dropped.get(limit).copied().unwrap_or(0)
-    }
-}
-
-/// What a host was asked so far, its robots.txt left out.
-struct Had {
-    pages: u64,
-    requests: u64,
-}
-
-impl Had {
-    fn of(archive: &Archive, url: &Url) -> Result<Had> {
-        let origin = url.origin();
-        let mut captures = archive.captures_of_host(url.as_str())?;
-        captures.retain(|capture| {
-            let at = Url::parse(&capture.url);
-            at.is_ok_and(|at| at.origin() == origin && at.path() != "/robots.txt")
-        });
-        let requests = captures.len() as u64;
-        captures.retain(|capture| capture.status == Some(200));
-        captures.sort_by(|a, b| a.url.cmp(&b.url));
-        captures.dedup_by(|a, b| a.url == b.url);
-        Ok(Had { pages: captures.len() as u64, requests })
     }
 }

@@ -16,6 +16,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use archive::is_exhausted;
 use bytes::Bytes;
 use http_body_util::Empty;
 use hyper::body::Incoming;
@@ -33,7 +34,6 @@ use tokio_rustls::TlsConnector;
 
 use super::{Hitch, protocol};
 use crate::config::Config;
-use crate::descriptors::is_exhausted;
 use crate::error::CrawlError;
 use crate::outcome::{Failure, FailureKind};
 use crate::site::Site;

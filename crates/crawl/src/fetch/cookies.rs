@@ -16,8 +16,9 @@ use std::path::Path;
 use page::Url;
 
 use super::credentials::secret;
+use crate::address::spelt_host;
 use crate::error::CrawlError;
-use crate::site::{Site, spelt_host};
+use crate::site::Site;
 
 #[derive(Debug)]
 pub(super) struct Cookie {

@@ -12,13 +12,14 @@ use std::collections::BTreeMap;
 
 use data_encoding::BASE64;
 use hyper::header::{AUTHORIZATION, COOKIE, HeaderMap, HeaderName, HeaderValue};
-use page::Url;
+use page::Limits;
 
 use super::cookies::{Cookie, read_cookies};
+use crate::address::{read_address, spelt_host};
 use crate::config::Config;
 use crate::error::CrawlError;
 use crate::seeds::SITEMAP_PREFIX;
-use crate::site::{Site, spelt_host};
+use crate::site::Site;
 
 /// Headers that the crawler itself answers for.
 const OWN_HEADERS: [&str; 10] = [
@@ -238,16 +239,15 @@ pub fn remarks(config: &Config, seeds: &[String]) -> Result<Vec<String>, CrawlEr
     let mut remarks: Vec<String> = credentials.cookies.iter().filter_map(Cookie::remark).collect();
     for seed in seeds {
         let seed = seed.strip_prefix(SITEMAP_PREFIX).unwrap_or(seed);
-        let scheme = if seed.contains("://") { "" } else { "http://" };
-        let Ok(mut url) = Url::parse(&format!("{scheme}{seed}")) else { continue };
-        if !url.username().is_empty() || url.password().is_some() {
+        // What is no address is told when the crawl begins.
+        let Ok(url) = read_address(seed, &Limits::default()) else { continue };
+        let after = seed.split_once("://").map_or("", |(_, after)| after);
+        if after.split(['/', '?', '#']).next().is_some_and(|authority| authority.contains('@')) {
             remarks.push(format!(
                 "the user and password in the seed for {} are not sent: put them under [[crawl.auth]] in \
                  crivello.toml",
                 url.host_str().unwrap_or_default()
             ));
-            // These fail only for a URL without a host.
-            let _ = url.set_username("").and_then(|()| url.set_password(None));
         }
         let site = Site::split(url.as_str()).and_then(|(site, _)| Site::parse(site));
         remarks.extend(site.and_then(|site| missed(config, &site)));

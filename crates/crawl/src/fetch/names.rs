@@ -16,26 +16,27 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
+use archive::is_exhausted;
 use hickory_resolver::TokioResolver;
 use hickory_resolver::config::{
     ConnectionConfig, LookupIpStrategy, NameServerConfig, ResolverConfig, ResolverOpts,
 };
-use hickory_resolver::net::NetError;
 use hickory_resolver::net::runtime::TokioRuntimeProvider;
+use hickory_resolver::net::{DnsError, NetError};
 
 use super::Hitch;
 use crate::config::Config;
-use crate::descriptors::is_exhausted;
 use crate::outcome::{Failure, FailureKind};
 use crate::site::is_public;
-
-const CANNOT_ASK: &str = "no name server can be asked: ";
 
 /// Addresses of a name that may be tried, one after the other.
 const ADDRESSES_MAX: usize = 8;
 
 /// Questions under way at once at one name server.
 const QUESTIONS_MAX: usize = 1024;
+
+/// What is said of a name server that does not answer.
+const SILENT: &str = "the name server does not answer";
 
 /// Finds addresses.
 pub(super) struct Names {
@@ -67,8 +68,8 @@ impl Names {
         let resolver = self.resolver()?;
         let found = tokio::time::timeout(self.timeout, resolver.lookup_ip(host))
             .await
-            .map_err(|_| failed("the name server does not answer".to_owned()))?
-            .map_err(|error| hitch(error, String::new()))?;
+            .map_err(|_| failed(SILENT.to_owned()))?
+            .map_err(|error| hitch(error, story))?;
         // IPv4 first: not every machine has a way to IPv6.
         let mut addresses: Vec<IpAddr> = found.iter().collect();
         addresses.sort_by_key(|address| (!is_public(*address), address.is_ipv6()));
@@ -85,7 +86,7 @@ impl Names {
     fn resolver(&self) -> Result<&TokioResolver, Hitch> {
         let made = match self.resolver.get() {
             Some(made) => made,
-            None => match self.start().map_err(|error| hitch(error, CANNOT_ASK.to_owned())) {
+            None => match self.start().map_err(|error| hitch(error, cannot_ask)) {
                 Err(hitch @ Hitch::NoDescriptor(_)) => return Err(hitch),
                 Err(Hitch::Failure(failure)) => self.resolver.get_or_init(|| Err(failure)),
                 Ok(resolver) => self.resolver.get_or_init(|| Ok(resolver)),
@@ -120,14 +121,33 @@ fn failed(detail: String) -> Failure {
     Failure::new(FailureKind::Dns, detail)
 }
 
-/// What an error of the resolver means, told after `what`.
-fn hitch(error: NetError, what: String) -> Hitch {
+/// What an error of the resolver means, told as `story` tells it.
+fn hitch(error: NetError, story: fn(&NetError) -> String) -> Hitch {
     match error {
         NetError::Io(error) if is_exhausted(&error) => {
             let code = error.raw_os_error().unwrap_or_default();
             Hitch::NoDescriptor(io::Error::from_raw_os_error(code))
         }
-        error => failed(what + &error.to_string()).into(),
+        error => failed(story(&error)).into(),
+    }
+}
+
+fn cannot_ask(error: &NetError) -> String {
+    format!("no name server can be asked: {error}")
+}
+
+/// What went wrong, for people: the resolver speaks of its own types.
+fn story(error: &NetError) -> String {
+    match error {
+        _ if error.is_nx_domain() => "there is no such name".to_owned(),
+        _ if error.is_no_records_found() => "the name has no address".to_owned(),
+        NetError::Dns(DnsError::ResponseCode(code)) => {
+            format!("the name server says {:?}", code.to_str())
+        }
+        NetError::Timeout => SILENT.to_owned(),
+        NetError::NoConnections => "no name server can be reached".to_owned(),
+        NetError::Io(cause) => format!("no name server can be reached: {cause}"),
+        other => format!("the name server's answer cannot be used: {other}"),
     }
 }
 

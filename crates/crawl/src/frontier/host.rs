@@ -26,7 +26,7 @@ use crate::order::Waiting;
 use crate::politeness::Pace;
 use crate::site::{HostId, Site};
 
-pub(super) use robots::{RobotsState, Rules};
+pub(super) use robots::{RobotsRules, RobotsState};
 
 pub(super) struct Host {
     pub(super) site: Arc<Site>,

@@ -21,7 +21,7 @@ use crate::config::{Config, Recrawl};
 use crate::error::CrawlError;
 
 pub(crate) use earlier::Earlier;
-pub(crate) use schedule::{Bounds, Known, Schedule};
+pub(crate) use schedule::{Bounds, LastCaptures, Schedule};
 
 const NAME: &str = "recrawl";
 const FIRST_LINE: &str = "crivello recrawl 2";

@@ -1,7 +1,7 @@
 //! When a page is due again: by how often it was found changed.
 //!
 //! What lives here: the history of every URL, drawn from the visits of the archive; the estimate of how
-//! often it changes; and [`Known`], which finds the last capture of a URL that is due. What does not:
+//! often it changes; and [`LastCaptures`], which finds the last capture of a URL that is due. What does not:
 //! politeness, which decides when in a run it is visited.
 //!
 //! A page that a filter kept out of the archive is compared by what the archive has of it: its status, its
@@ -17,13 +17,12 @@
 use std::collections::HashMap;
 use std::io;
 
-use archive::{Archive, ArchiveError, Location};
+use archive::{Archive, ArchiveError, Location, is_exhausted};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::{Earlier, Extent};
 use crate::answer::Purpose;
 use crate::checkpoint::Settled;
-use crate::descriptors::is_exhausted;
 use crate::outcome::{Answered, Harvest};
 
 /// The shortest and the longest time after which a page is due again, in seconds.
@@ -136,19 +135,19 @@ impl Schedule {
     }
 
     /// The captures themselves, for the run that is to come.
-    pub(crate) fn into_known(self, archive: Archive) -> Known {
-        Known { archive, histories: self.histories }
+    pub(crate) fn into_captures(self, archive: Archive) -> LastCaptures {
+        LastCaptures { archive, histories: self.histories }
     }
 }
 
 /// Finds the last capture of a URL.
 #[derive(Debug)]
-pub(crate) struct Known {
+pub(crate) struct LastCaptures {
     archive: Archive,
     histories: HashMap<u64, History>,
 }
 
-impl Known {
+impl LastCaptures {
     /// The last answer with a body that came from `url`; `None` if there is none, or it cannot be read. An
     /// error only if there is no descriptor left to read it.
     pub(crate) fn earlier(&self, url: &str) -> io::Result<Option<Earlier>> {

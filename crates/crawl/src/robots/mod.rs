@@ -40,6 +40,29 @@ pub(crate) fn text<'a>(http: &HttpResponse<'a>) -> Option<Cow<'a, [u8]>> {
     http.whole_body(BYTES_MAX).ok()
 }
 
+/// Letters of a line that are repeated to people.
+const SHOWN_LETTERS_MAX: usize = 100;
+
+/// The lines of a file, as far as they are read.
+fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = without_mark(bytes.get(..BYTES_MAX).unwrap_or(bytes));
+    std::iter::from_fn(move || {
+        let end = rest.iter().position(|byte| b"\r\n".contains(byte)).unwrap_or(rest.len());
+        let line = (!rest.is_empty()).then_some(&rest[..end.min(LINE_BYTES_MAX)]);
+        let both = rest[end..].starts_with(b"\r\n");
+        rest = rest.get(end + 1 + usize::from(both)..).unwrap_or_default();
+        line
+    })
+}
+
+/// A line of a file by its number, from 1, in parentheses; nothing if there is no such line.
+pub(crate) fn line_text(bytes: &[u8], number: usize) -> String {
+    let text = lines(bytes).nth(number.saturating_sub(1)).map(String::from_utf8_lossy);
+    let shown =
+        |text: Cow<'_, str>| text.trim().chars().take(SHOWN_LETTERS_MAX).collect::<String>();
+    text.map(|text| format!(" ({})", shown(text))).unwrap_or_default()
+}
+
 /// What one robots.txt says to one agent.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Robots {
@@ -72,15 +95,8 @@ impl Robots {
     /// Reads a file as `agent`, which is a bare name such as `crivello`.
     pub fn parse(bytes: &[u8], agent: &str) -> Robots {
         let mut parser = Parser { agent, ..Parser::default() };
-        let bytes = bytes.get(..BYTES_MAX).unwrap_or(bytes);
-        let mut number = 0;
-        let mut rest = without_mark(bytes);
-        while !rest.is_empty() {
-            let end = rest.iter().position(|byte| b"\r\n".contains(byte)).unwrap_or(rest.len());
-            number += 1;
-            parser.line(number, &rest[..end.min(LINE_BYTES_MAX)]);
-            let both = rest[end..].starts_with(b"\r\n");
-            rest = rest.get(end + 1 + usize::from(both)..).unwrap_or_default();
+        for (at, line) in lines(bytes).enumerate() {
+            parser.line(at + 1, line);
         }
         parser.finish()
     }

@@ -203,8 +203,8 @@ fn robots_files_are_archived_and_can_be_asked() {
         let url = server.web().url(host, path).parse().expect("a URL");
         explain_robots(&robots, &url, "crivello/0.1 (+http://x/)").expect("an answer").why
     };
-    assert_eq!(explain("/private/diary.html"), "forbidden by line 4");
-    assert_eq!(explain("/private/open/notes.html"), "allowed by line 5");
+    assert_eq!(explain("/private/diary.html"), "forbidden by line 4 (Disallow: /private/)");
+    assert_eq!(explain("/private/open/notes.html"), "allowed by line 5 (Allow: /private/open/)");
     assert_eq!(explain("/public.html"), "no line speaks of it, so it is allowed");
 }
 

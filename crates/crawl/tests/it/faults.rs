@@ -242,7 +242,7 @@ fn crawls_that_must_not_begin() {
         "{contact}"
     );
     assert!(matches!(refused(&config(), &[]), CrawlError::NoSeeds));
-    assert!(matches!(refused(&config(), &["ftp://localhost/"]), CrawlError::Seed { .. }));
+    assert!(matches!(refused(&config(), &["ftp://localhost/"]), CrawlError::Address { .. }));
     let config = Config { agent: 2, agents: 2, ..config() };
     assert!(matches!(
         refused(&config, &["http://localhost/"]),

@@ -21,13 +21,13 @@ const DEAD: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 9));
 
 /// A name server that knows all names below `test` but `none.test`, with a TTL of a second.
 #[derive(Default)]
-struct NameServer {
+pub(crate) struct NameServer {
     /// How often each name was asked for.
     questions: Mutex<BTreeMap<String, usize>>,
 }
 
 impl NameServer {
-    fn start() -> (Arc<NameServer>, SocketAddr) {
+    pub(crate) fn start() -> (Arc<NameServer>, SocketAddr) {
         let server: Arc<NameServer> = Arc::default();
         let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback has a port");
         let address = socket.local_addr().expect("it is bound");
@@ -92,13 +92,13 @@ impl NameServer {
         Some(answer)
     }
 
-    fn times(&self, name: &str) -> usize {
+    pub(crate) fn times(&self, name: &str) -> usize {
         self.questions.lock().expect("no panic").get(name).copied().unwrap_or(0)
     }
 }
 
-fn check(server: SocketAddr, delay_ms: u64, seed: &str) -> Report {
-    let config = Config {
+fn config(server: SocketAddr, delay_ms: u64) -> Config {
+    Config {
         contact: "me@a.example".to_owned(),
         delay_ms,
         ip_delay_ms: 0,
@@ -107,13 +107,44 @@ fn check(server: SocketAddr, delay_ms: u64, seed: &str) -> Report {
         dns_servers: vec![server],
         dns_ttl_s_min: 1,
         ..Config::default()
-    };
+    }
+}
+
+fn check(server: SocketAddr, delay_ms: u64, seed: &str) -> Report {
+    run(&config(server, delay_ms), seed)
+}
+
+fn run(config: &Config, seed: &str) -> Report {
     let dir = tempfile::tempdir().expect("a temporary folder");
-    crawl(dir.path(), &config, &[seed.to_owned()]).expect("it runs")
+    crawl(dir.path(), config, &[seed.to_owned()]).expect("it runs")
+}
+
+/// The least and the greatest that the check of the configuration lets pass.
+#[test]
+fn names_are_found_at_both_ends_of_every_bound() {
+    let (_, server) = NameServer::start();
+    let seed = format!("http://a.test:{}/", serve(&[]));
+    let ranges = config(server, 5).ranges();
+    for range in ranges.iter().filter(|range| range.key.starts_with("dns_")) {
+        for value in [range.least, range.most] {
+            let value = u64::try_from(value).expect("none is negative");
+            let mut config = config(server, 5);
+            match range.key {
+                "dns_ttl_s_min" => (config.dns_ttl_s_min, config.dns_ttl_s_max) = (value, value),
+                "dns_ttl_s_max" => config.dns_ttl_s_max = value,
+                "dns_negative_ttl_s_max" => config.dns_negative_ttl_s_max = value,
+                "dns_names_max" => config.dns_names_max = value,
+                other => panic!("{other} is not tried"),
+            }
+            assert_eq!(run(&config, &seed).pages, 1, "{} = {value}", range.key);
+            let report = run(&config, "http://none.test/");
+            assert_eq!(report.failures.get("dns"), Some(&1), "{} = {value}", range.key);
+        }
+    }
 }
 
 /// A page with these links, whatever is asked for.
-fn serve(links: &[&str]) -> u16 {
+pub(crate) fn serve(links: &[&str]) -> u16 {
     let links = hostile::links_to(links);
     hostile::serve(move |request, out| {
         let head = "Connection: close\r\nContent-Type: text/html\r\n";
@@ -141,6 +172,7 @@ fn a_name_without_an_address_is_reported() {
     assert_eq!((report.pages, report.requests), (0, 0));
     assert_eq!(report.failures.get("dns"), Some(&1), "{:?}", report.failures);
     assert_eq!(report.aside[0].host, "http://none.test");
+    assert_eq!(report.aside[0].why, "dns: there is no such name");
     assert!(names.times("none.test.") > 0);
 }
 

@@ -223,6 +223,7 @@ fn a_recrawl_of_servers_that_are_down_loses_no_page() {
     let config = config(&server);
     let first = crawl(dir.path(), &config, &server.web().seeds()).expect("a crawl");
     server.stop();
+    let config = Config { host_failures_max: 3, retry_ms: 1, ..config };
     let again = crawl(dir.path(), &all(&config), &[]).expect("a recrawl");
     assert!(again.recrawled && again.requests > 0 && again.statuses.is_empty(), "{again:?}");
     assert_eq!((again.pages, found(&again)), (first.pages, again.asked), "{again:?}");

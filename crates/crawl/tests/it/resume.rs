@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crawl::{ArchiveCompression, Config, Recrawl, Report, Scope, SieveReport};
+use crawl::{CompressionKind, Config, Recrawl, Report, Scope, SieveReport};
 use simweb::Server;
 
 use crate::faults::{serve, write};
@@ -55,7 +55,7 @@ fn a_crawl_goes_on_from_files_of_both_kinds() {
     let server = server();
     let dir = tempfile::tempdir().expect("a temporary folder");
     let gzip = config(&server);
-    let zstd = Config { archive_compression: ArchiveCompression::Zstd, ..gzip.clone() };
+    let zstd = Config { archive_compression: CompressionKind::Zstd, ..gzip.clone() };
     crawl_until(dir.path(), &gzip, &server.web().seeds(), 20).expect("it runs");
     crawl_until(dir.path(), &zstd, &[], 60).expect("it goes on");
     let archive = dir.path().join("archive");

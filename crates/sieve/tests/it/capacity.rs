@@ -194,3 +194,17 @@ fn the_cache_forgets_the_least_recent() {
     assert!(hits(0), "was used");
     assert!(!hits(1), "was not");
 }
+
+#[test]
+fn the_cache_does_not_hear_of_what_it_is_not_to_know() {
+    let dir = TempDir::new().expect("a folder");
+    let plan = Plan { kind: SieveKind::Memory, cache_keys: 8, ..Plan::default() };
+    let mut sieve = plan.create(dir.path()).expect("a sieve");
+    let recent = sieve.recent().expect("it has a cache");
+    let (key, known_by) = (key(7), sieve::signature(&key(7)));
+    sieve.offer_uncached(known_by, &key).expect("an offer");
+    assert!(!recent.has(known_by));
+    sieve.offer(&key).expect("an offer");
+    assert!(recent.has(known_by));
+    assert_eq!((flushed(&mut *sieve).len(), sieve.stats().cache_hits), (1, 0));
+}

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use sieve::{KEY_BYTES_MAX, Plan, Sieve, SieveError, SieveKind};
+use sieve::{KEY_BYTES_MAX, Plan, Sieve, SieveError, SieveKind, signature};
 use tempfile::TempDir;
 
 /// What a sieve should do, in the plainest way.
@@ -174,6 +174,26 @@ fn a_key_that_was_emitted_never_comes_again() {
         assert_eq!(sieve.stats().emitted, 1);
         assert_eq!(sieve.stats().offered, 20);
     });
+}
+
+/// A key may carry more than it is known by.
+#[test]
+fn keys_of_one_signature_come_out_as_the_first_of_them() {
+    let key = |number: u8, carried: u8| vec![number, carried];
+    for buffer_keys in [1, 3, 100] {
+        with_each_sieve(buffer_keys, |sieve| {
+            for carried in 0..3 {
+                for number in 0..20 {
+                    let number = (number * 7 + carried) % 20;
+                    let (signature, key) = (signature(&[number]), key(number, carried));
+                    sieve.offer_signed(signature, &key).expect("an offer");
+                    sieve.offer_uncached(signature, &key).expect("an offer");
+                }
+            }
+            let wanted: Vec<_> = (0..20).map(|number| key(number * 7 % 20, 0)).collect();
+            assert_eq!(flushed(sieve), wanted);
+        });
+    }
 }
 
 #[test]

@@ -20,12 +20,12 @@ pub(in crate::frontier) enum RobotsState {
     /// On its way.
     Asked,
     /// Fetched then, with these rules.
-    Known { fetched_s: i64, rules: Rules },
+    Known { fetched_s: i64, rules: RobotsRules },
 }
 
 /// The rules of one robots.txt.
 #[derive(Debug)]
-pub(in crate::frontier) enum Rules {
+pub(in crate::frontier) enum RobotsRules {
     /// Everything is allowed.
     Open,
     /// In memory, where they take so many bytes.
@@ -34,14 +34,14 @@ pub(in crate::frontier) enum Rules {
     Away(Place),
 }
 
-impl Rules {
-    pub(in crate::frontier) fn new(robots: Robots) -> Rules {
+impl RobotsRules {
+    pub(in crate::frontier) fn new(robots: Robots) -> RobotsRules {
         if robots.is_open() {
-            return Rules::Open;
+            return RobotsRules::Open;
         }
         let robots = Box::new(robots.into_rules());
         let bytes = u32::try_from(robots.memory_bytes()).unwrap_or(u32::MAX);
-        Rules::Here { robots, bytes }
+        RobotsRules::Here { robots, bytes }
     }
 }
 
@@ -49,7 +49,7 @@ impl RobotsState {
     /// Bytes of memory that the rules take.
     pub(in crate::frontier) fn memory_bytes(&self) -> usize {
         match self {
-            RobotsState::Known { rules: Rules::Here { bytes, .. }, .. } => *bytes as usize,
+            RobotsState::Known { rules: RobotsRules::Here { bytes, .. }, .. } => *bytes as usize,
             _ => 0,
         }
     }
@@ -61,7 +61,7 @@ impl RobotsState {
         spill: &mut Spill,
     ) -> Result<(), CrawlError> {
         let before = std::mem::replace(self, state);
-        if let RobotsState::Known { rules: Rules::Away(place), .. } = before {
+        if let RobotsState::Known { rules: RobotsRules::Away(place), .. } = before {
             spill.take(place)?;
         }
         Ok(())
@@ -70,16 +70,16 @@ impl RobotsState {
     /// Moves the rules to disk.
     pub(in crate::frontier) fn spill(&mut self, spill: &mut Spill) -> Result<(), CrawlError> {
         if let RobotsState::Known { rules, .. } = self
-            && let Rules::Here { robots, .. } = rules
+            && let RobotsRules::Here { robots, .. } = rules
         {
-            *rules = Rules::Away(spill.append(Place::NONE, &robots.to_bytes())?);
+            *rules = RobotsRules::Away(spill.append(Place::NONE, &robots.to_bytes())?);
         }
         Ok(())
     }
 
     /// Writes what is on disk once more.
     pub(in crate::frontier) fn rewrite(&mut self, spill: &mut Spill) -> Result<(), CrawlError> {
-        if let RobotsState::Known { rules: Rules::Away(place), .. } = self {
+        if let RobotsState::Known { rules: RobotsRules::Away(place), .. } = self {
             let (bytes, _) = spill.take(*place)?;
             *place = spill.append(Place::NONE, &bytes)?;
         }
@@ -94,14 +94,14 @@ impl RobotsState {
         spill: &mut Spill,
     ) -> Result<bool, CrawlError> {
         let RobotsState::Known { rules, .. } = self else { return Ok(false) };
-        if let Rules::Away(place) = *rules {
+        if let RobotsRules::Away(place) = *rules {
             let (bytes, _) = spill.take(place)?;
-            *rules = Rules::new(Robots::from_bytes(&bytes));
+            *rules = RobotsRules::new(Robots::from_bytes(&bytes));
         }
         Ok(match rules {
-            Rules::Open => true,
-            Rules::Here { robots, .. } => robots.allows(path).allowed,
-            Rules::Away(_) => false,
+            RobotsRules::Open => true,
+            RobotsRules::Here { robots, .. } => robots.allows(path).allowed,
+            RobotsRules::Away(_) => false,
         })
     }
 }
@@ -125,7 +125,7 @@ mod tests {
             let mut spill = Spill::create(dir.path()).expect("it is empty");
             let robots =
                 Robots::parse(format!("user-agent: *\n{}", text.repeat(lines)).as_bytes(), "any");
-            let rules = Rules::new(robots.clone());
+            let rules = RobotsRules::new(robots.clone());
             let mut state = RobotsState::Known { fetched_s: 7, rules };
             for (path, is_away) in paths.iter().zip(away) {
                 if is_away {

@@ -207,7 +207,3 @@ impl From<Failure> for Stumble {
         }
     }
 }
-
-pub(super) fn is_passing_status(status: u16) -> bool {
-    status == 429 || (500..=599).contains(&status)
-}

@@ -6,11 +6,11 @@
 //! **Invariant.** A replay makes no request due sooner than the run that ended would have made it.
 
 use super::super::host::Replayed;
-use super::fail::is_passing_status;
 use super::{Hosts, index};
-use crate::answer::Purpose;
+use crate::answer::{Purpose, is_passing_status};
 use crate::journal::Entry;
 use crate::outcome::Answered;
+use crate::share::Toll;
 use crate::site::Site;
 
 /// What a visit of an earlier run counts for.
@@ -53,28 +53,23 @@ impl Hosts {
             return;
         }
         let answered = answered.unwrap_or_default();
-        let was_counted = answered.before > 0 && tally == Tally::Again;
         let host = &mut self.table[index(id)];
-        host.requests += u64::from(!was_counted && tally != Tally::Superseded);
+        if tally != Tally::Superseded {
+            let toll = Toll::of(entry.purpose, &answered, tally == Tally::Again);
+            host.requests += toll.requests();
+            for pages in [&mut host.pages, &mut self.report.pages] {
+                *pages = toll.pages(*pages);
+            }
+        }
         if entry.purpose != Purpose::Page || is_passing_status(status) {
             return;
         }
         let (now, before) = (u64::from(answered.is_page()), u64::from(answered.before == 200));
-        match tally {
-            Tally::Again => {
-                for pages in [&mut host.pages, &mut self.report.pages] {
-                    *pages = (*pages + now).saturating_sub(before);
-                }
-            }
-            Tally::Anew => {
-                host.pages += now;
-                self.report.pages += now;
-                self.pages_due = self.pages_due.saturating_sub(before);
-            }
-            Tally::Superseded => {
-                self.pages_due = (self.pages_due + now).saturating_sub(before);
-            }
-        }
+        self.pages_due = match tally {
+            Tally::Again => self.pages_due,
+            Tally::Anew => self.pages_due.saturating_sub(before),
+            Tally::Superseded => (self.pages_due + now).saturating_sub(before),
+        };
     }
 
     /// Ends the replay: hosts that an earlier run asked rest as if it had not ended. The archive has the
@@ -95,11 +90,6 @@ impl Hosts {
     }
 
     pub(in crate::frontier) fn is_final(&self, entry: &Entry, status: u16) -> bool {
-        let is_passing = match entry.failure {
-            Some(failure) if failure.is_of_host() && !failure.is_passing() => return false,
-            Some(failure) => failure.is_passing(),
-            None => is_passing_status(status),
-        };
-        !is_passing || entry.attempts >= self.config.retries
+        entry.is_final(status, self.config.retries)
     }
 }

@@ -8,10 +8,10 @@
 
 use std::net::IpAddr;
 
-use super::super::host::{Errand, RobotsState, Rules, State};
-use super::fail::{Stumble, is_passing_status};
+use super::super::host::{Errand, RobotsRules, RobotsState, State};
+use super::fail::Stumble;
 use super::{Hosts, index};
-use crate::answer::is_redirect;
+use crate::answer::{is_passing_status, is_redirect};
 use crate::order::Waiting;
 use crate::outcome::{Answered, Done, FailureKind, Outcome, Task, Visit};
 use crate::robots::Robots;
@@ -128,7 +128,7 @@ impl Hosts {
 
     pub(super) fn know_robots(&mut self, asker: HostId, robots: Robots, fetched_s: i64) {
         let crawl_delay_ms = robots.crawl_delay_ms();
-        let known = RobotsState::Known { fetched_s, rules: Rules::new(robots) };
+        let known = RobotsState::Known { fetched_s, rules: RobotsRules::new(robots) };
         let replaced = self.change(asker, |host, spill| host.robots.replace(known, spill));
         self.note(replaced);
         self.keep_to_memory();

@@ -1,7 +1,7 @@
 //! What the hosts of a crawl tell of themselves: for those who watch it, and when it is over (W5).
 //!
-//! What lives here: counts and states as plain values. What does not: counting (`hosts.rs`), and how the
-//! values are shown.
+//! What lives here: counts and states as plain values. What does not: counting (`settle.rs`, `fail.rs`), and
+//! how the values are shown.
 //!
 //! **Invariant.** Telling changes nothing.
 

@@ -1,0 +1,86 @@
+//! What the record of a visit tells those who ask about its URL.
+//!
+//! What lives here: [`Told`], one visit as plain values. What does not: how it is written (`journal.rs`), and
+//! what is said of it (`crivello why`).
+//!
+//! **Invariant.** A record tells here what it tells a crawl that goes on from it.
+
+use archive::{Kind, Record, parse_http};
+
+use crate::answer::{Purpose, is_redirect, wait_ms};
+use crate::journal::{BEFORE, Entry, read_failure, read_unstored};
+use crate::outcome::{Answered, Failure};
+
+/// A visit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Told {
+    /// What it was for.
+    pub purpose: Purpose,
+    /// How many visits had failed before.
+    pub attempts: u8,
+    /// How many redirects led to it.
+    pub hops: u8,
+    /// How many links led to it from the first page of its site; for a sitemap, how many indexes.
+    pub depth: u16,
+    /// The status of the answer; `None` if there was none.
+    pub status: Option<u16>,
+    /// Why there was none.
+    pub failure: Option<Failure>,
+    /// Whether a filter kept the answer out of the archive.
+    pub is_unstored: bool,
+    /// The status of the capture that the answer was compared with; `None` if there was none.
+    pub before: Option<u16>,
+    /// Whether it is as that one was.
+    pub unchanged: bool,
+    /// Where it redirects to, as the server spells it.
+    pub location: Option<String>,
+    /// When the server wants to be asked again at the earliest, in seconds since 1970.
+    pub not_before_s: Option<i64>,
+    entry: Entry,
+}
+
+impl Told {
+    /// Reads a record; `None` if it is not about a visit of a page, a robots.txt or a sitemap.
+    pub fn read(record: &Record) -> Option<Told> {
+        let entry = Entry::read(record)?;
+        let http = parse_http(&record.block).ok().filter(|_| record.kind != Kind::Metadata);
+        let unstored = read_unstored(record);
+        let status = http.as_ref().map(|http| http.status);
+        let status = status.or(unstored.as_ref().map(|unstored| unstored.status));
+        let header = |name| http.as_ref().and_then(|http| http.header(name));
+        let wait_ms = header("Retry-After").and_then(|value| wait_ms(value, record.date_s));
+        let wait_s = wait_ms.and_then(|ms| i64::try_from(ms / 1000).ok());
+        Some(Told {
+            purpose: entry.purpose,
+            attempts: entry.attempts,
+            hops: entry.hops,
+            depth: entry.depth,
+            status,
+            failure: read_failure(record),
+            is_unstored: unstored.is_some(),
+            before: record.header(BEFORE).and_then(|value| value.parse().ok()),
+            unchanged: record.kind == Kind::Revisit,
+            location: unstored.and_then(|unstored| unstored.harvest.redirect).or_else(|| {
+                header("Location").filter(|_| status.is_some_and(is_redirect)).map(str::to_owned)
+            }),
+            not_before_s: wait_s.map(|wait_s| record.date_s.saturating_add(wait_s)),
+            entry,
+        })
+    }
+
+    /// Whether it settled its URL for good, in a crawl that tries so often again.
+    pub fn is_final(&self, retries: u8) -> bool {
+        self.entry.is_final(self.status.unwrap_or(0), retries)
+    }
+
+    /// What the frontier would know of the answer.
+    pub(crate) fn answered(&self) -> Answered {
+        Answered {
+            status: self.status.unwrap_or(0),
+            before: self.before.unwrap_or(0),
+            unchanged: self.unchanged,
+            is_unstored: self.is_unstored,
+            ..Answered::default()
+        }
+    }
+}

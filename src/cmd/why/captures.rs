@@ -1,0 +1,182 @@
+//! The visits of one URL, as the archive has them.
+//!
+//! What lives here: which captures are of the URL, what each was, and what the last of them means. What does
+//! not: why there is none.
+//!
+//! **Invariant.** The archive keeps http and https under one key; only captures of the very URL count here.
+
+use anyhow::Result;
+use archive::{Archive, ArchiveError, CdxLine, Kind};
+use crawl::{Config, Purpose, Told};
+use page::Url;
+use serde::Serialize;
+
+use super::{URL_BYTES_MAX, cut};
+use crate::talk;
+
+/// The type of a capture that has no page of its own.
+const REVISIT: &str = "warc/revisit";
+
+/// A visit.
+#[derive(Serialize)]
+pub(super) struct Capture {
+    pub(super) date_s: i64,
+    /// The status of the answer, or `-`.
+    pub(super) status: String,
+    /// What it was asked for; nothing if the record does not tell.
+    pub(super) purpose: Option<Purpose>,
+    /// Whether there is an answer that `store_filter` kept out of the archive.
+    pub(super) unstored: bool,
+    /// Whether it is as the one before was.
+    pub(super) unchanged: bool,
+    /// Why there was no answer.
+    pub(super) failure: Option<String>,
+    /// Whether it is a document that was imported, and not an answer.
+    #[serde(skip)]
+    imported: bool,
+    #[serde(skip)]
+    told: Option<Told>,
+    pub(super) file: String,
+    pub(super) offset: u64,
+}
+
+/// What failed visits mean where there was never an answer.
+pub(super) struct Failed {
+    pub(super) tries: u64,
+    /// The last failure.
+    pub(super) last: String,
+    /// Whether no crawl tries it again.
+    pub(super) is_final: bool,
+}
+
+/// The lines of exactly this URL, oldest first.
+pub(super) fn lines(archive: &Archive, url: &Url) -> Result<Vec<CdxLine>> {
+    let limits = page::Limits { url_bytes_max: URL_BYTES_MAX, ..page::Limits::default() };
+    let is_it = |captured: &str| {
+        let spelt = || page::normalise(captured, None, &limits);
+        captured == url.as_str() || spelt().is_ok_and(|captured| captured == *url)
+    };
+    let mut captures = archive.captures(url.as_str())?;
+    captures.retain(|capture| is_it(&capture.url));
+    Ok(captures)
+}
+
+/// Every visit of a URL, oldest first.
+pub(super) fn read(archive: &Archive, url: &Url) -> Result<Vec<Capture>> {
+    let mut captures = Vec::new();
+    for line in lines(archive, url)? {
+        let record = match archive.read(&line.location) {
+            Ok(record) => Some(record),
+            Err(error @ ArchiveError::Io { .. }) => return Err(error.into()),
+            // What cannot be read says no more than its line.
+            Err(_) => None,
+        };
+        let told = record.as_ref().and_then(Told::read);
+        let status = line.status.or(told.as_ref().and_then(|told| told.status));
+        let failure = record.as_ref().and_then(crawl::read_failure);
+        captures.push(Capture {
+            date_s: line.date_s,
+            status: status.map_or_else(|| "-".to_owned(), |status| status.to_string()),
+            purpose: told.as_ref().map(|told| told.purpose),
+            unstored: told.as_ref().is_some_and(|told| told.is_unstored),
+            unchanged: told.as_ref().is_some_and(|told| told.unchanged),
+            failure: failure.map(|failure| failure.to_string()),
+            imported: record.is_some_and(|record| record.kind == Kind::Resource),
+            told,
+            file: line.location.file,
+            offset: line.location.offset,
+        });
+    }
+    Ok(captures)
+}
+
+/// What of the newest page was not read.
+pub(super) fn cuts(archive: &Archive, url: &Url, config: &Config) -> Result<Vec<String>> {
+    let captures = lines(archive, url)?;
+    let is_page = |capture: &&CdxLine| capture.status == Some(200) && capture.mime != REVISIT;
+    let Some(last) = captures.iter().rfind(is_page) else { return Ok(Vec::new()) };
+    let record = archive.read(&last.location)?;
+    let is_page = Told::read(&record).is_some_and(|told| told.purpose == Purpose::Page);
+    if is_page { cut::cuts(&record, url, config) } else { Ok(Vec::new()) }
+}
+
+/// What the answers mean, in a sentence; `None` if there was none.
+pub(super) fn answered(captures: &[Capture], retries: u8) -> Option<String> {
+    let at = captures.iter().rposition(|capture| capture.failure.is_none())?;
+    let (last, before) = (&captures[at], &captures[..at]);
+    if last.imported {
+        return Some("imported".to_owned());
+    }
+    let mut verdict = answer(last, before, retries);
+    if last.unstored {
+        verdict.push_str("; `store_filter` keeps it out of the archive");
+    }
+    if let Some(failure) = captures[at + 1..].last().and_then(|capture| capture.failure.as_ref()) {
+        verdict = format!("{verdict}; asked again, {failure}");
+    }
+    Some(verdict)
+}
+
+/// What the last answer was, after those before it.
+fn answer(last: &Capture, before: &[Capture], retries: u8) -> String {
+    let told = last.told.as_ref();
+    match last.status.as_str() {
+        "200" => match last.purpose {
+            Some(Purpose::Robots) => "fetched, as a robots.txt".to_owned(),
+            Some(Purpose::Sitemap) => "fetched, as a sitemap".to_owned(),
+            Some(Purpose::Page) | None => "fetched".to_owned(),
+        },
+        // An earlier capture still holds.
+        "304" if last.unchanged => "fetched".to_owned(),
+        "304" => {
+            "failed: the server answered 304, that nothing has changed, to a request that did not \
+                  ask for changes; there is no page"
+                .to_owned()
+        }
+        "301" | "302" | "303" | "307" | "308" => {
+            match told.and_then(|told| told.location.as_deref()) {
+                Some(target) => format!("fetched: it redirects to {target}"),
+                None => {
+                    format!("fetched: the server answered {}, and not where to go", last.status)
+                }
+            }
+        }
+        status if status == "429" || status.starts_with('5') => failing(status, told, retries),
+        status @ ("404" | "410") => {
+            let had = before.iter().rfind(|capture| capture.status == "200");
+            match had.map(|had| archive::date_text(had.date_s)) {
+                Some(date) => format!("gone: the server answered {status}; it was there at {date}"),
+                None => format!("fetched: the server answered {status}"),
+            }
+        }
+        status => format!("fetched: the server answered {status}"),
+    }
+}
+
+/// What an answer means that may be better another time.
+fn failing(status: &str, told: Option<&Told>, retries: u8) -> String {
+    let tries = told.map_or(1, |told| u64::from(told.attempts) + 1);
+    let requests = talk::count(tries, "request");
+    let next = match told {
+        Some(told) if told.is_final(retries) => "; given up".to_owned(),
+        Some(told) => {
+            let until =
+                told.not_before_s.map(|s| format!(", not before {}", archive::date_text(s)));
+            format!("; a crawl tries it again{}", until.unwrap_or_default())
+        }
+        None => String::new(),
+    };
+    format!("failed: the server answered {status} to the last of {requests}{next}")
+}
+
+/// What the failures mean, if there is nothing else; one of the name server's is not one of the page.
+pub(super) fn failed(captures: &[Capture], retries: u8) -> Option<Failed> {
+    let visits = || captures.iter().filter(|capture| capture.told.is_some());
+    let last = visits().next_back()?;
+    let told = last.told.as_ref()?;
+    Some(Failed {
+        tries: visits().count() as u64,
+        last: last.failure.clone()?,
+        is_final: told.is_final(retries),
+    })
+}

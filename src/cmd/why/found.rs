@@ -1,0 +1,116 @@
+//! Where a URL was found.
+//!
+//! What lives here: asking the page table, which is quick, and the archive, which knows all. What does not:
+//! how an answer names a URL (`crawl::Mentions`).
+//!
+//! **Invariant.** That no way to a URL is followed is said only by the archive: the table has no redirects,
+//! no sitemaps, and does not know the filters of links.
+
+use anyhow::Result;
+use archive::{Archive, ArchiveError};
+use crawl::{Mention, Mentions};
+use jobs::{Collection, PageTable};
+use page::Url;
+use serde::Serialize;
+
+use crate::config::Config;
+use crate::pipeline::extract_options;
+
+/// Places where it was found that are listed.
+pub(super) const FOUND_MAX: usize = 20;
+
+/// A place where a URL was found.
+#[derive(Serialize)]
+pub(super) struct Found {
+    pub(super) url: String,
+    pub(super) date_s: i64,
+    pub(super) how: Mention,
+}
+
+/// Where a URL was found: by the page table if that is as new as the archive and knows a way that is
+/// followed, otherwise by the archive itself.
+pub(super) fn found_on(url: &Url, collection: &Collection, config: &Config) -> Result<Vec<Found>> {
+    let crawl = &config.crawl;
+    let has_filters = !crawl.parse_filter.is_empty() || !crawl.link_filter.is_empty();
+    if !has_filters
+        && has_table(collection)
+        && jobs::is_extracted(collection, &extract_options(crawl))?
+    {
+        let found = in_table(url, collection)?;
+        if found.iter().any(|found| found.how.is_followed(crawl)) {
+            return Ok(found);
+        }
+    }
+    in_archive(url, collection, config)
+}
+
+pub(super) fn has_table(collection: &Collection) -> bool {
+    collection.pages_dir().join("directory").is_file()
+}
+
+fn in_table(url: &Url, collection: &Collection) -> Result<Vec<Found>> {
+    let table = PageTable::open(&collection.pages_dir())?;
+    let entries = table.directory().entries();
+    let mut found = Vec::new();
+    table.each_live(&mut |place, page| {
+        let mut links = page.links.iter().filter(|link| link.url == url.as_str()).peekable();
+        if links.peek().is_some() && found.len() < FOUND_MAX {
+            let nofollow = links.all(|link| link.nofollow);
+            found.push(Found {
+                url: entries[place].url.clone(),
+                date_s: entries[place].date_s,
+                how: if nofollow { Mention::Nofollow } else { Mention::Link },
+            });
+        }
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+fn in_archive(url: &Url, collection: &Collection, config: &Config) -> Result<Vec<Found>> {
+    let archive = Archive::open(&collection.archive_dir())?;
+    let mentions = Mentions::new(&config.crawl)?;
+    let mut found: Vec<Found> = Vec::new();
+    let is_followed = |found: &Found| found.how.is_followed(&config.crawl);
+    for record in archive.records() {
+        let record = match record {
+            Ok(record) => record,
+            Err(error @ ArchiveError::Io { .. }) => return Err(error.into()),
+            // What cannot be read says nothing.
+            Err(_) => continue,
+        };
+        if let Some(how) = mentions.find(&record, url.as_str()) {
+            // One that is followed is looked for among all: it decides the verdict.
+            found.truncate(FOUND_MAX - 1);
+            let from = record.target.unwrap_or_default();
+            found.push(Found { url: from, date_s: record.date_s, how });
+        }
+        if found.len() == FOUND_MAX && found.iter().any(is_followed) {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+/// Why none of the ways to a URL is followed.
+pub(super) fn unfollowed(found_on: &[Found], config: &crawl::Config) -> String {
+    let is = |how: Mention| found_on.iter().any(|found| found.how == how);
+    if is(Mention::Link) || is(Mention::Robots) && !config.follow {
+        return "not followed: `follow` is false, so only the seeds are fetched".to_owned();
+    }
+    if is(Mention::Robots) {
+        return "not followed: `sitemaps` is false, so those of robots.txt files are not read"
+            .to_owned();
+    }
+    if is(Mention::Beyond) {
+        return format!(
+            "dropped: it is linked only after the first {} links of a page (`links_per_page_max`)",
+            config.links_per_page_max
+        );
+    }
+    if is(Mention::Filtered) {
+        return "not followed: `parse_filter` or `link_filter` does not hold for the links that lead to it"
+            .to_owned();
+    }
+    "not followed: only links that say nofollow lead to it".to_owned()
+}

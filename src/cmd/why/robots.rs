@@ -1,0 +1,50 @@
+//! What robots.txt says of a URL, by the newest answer that the archive has.
+//!
+//! What lives here: finding that answer, redirects followed as a crawl follows them. What does not: what the
+//! lines of the file mean (`crawl`).
+
+use anyhow::Result;
+use archive::{Archive, Record};
+use crawl::RobotsSaying;
+use page::Url;
+
+use super::captures;
+
+/// Redirects of a robots.txt that are followed, as a crawl does.
+const HOPS_MAX: usize = 5;
+
+/// What the newest robots.txt of a URL's host says of it; `None` if there is none.
+pub(super) fn saying(
+    archive: &Archive,
+    url: &Url,
+    user_agent: &str,
+) -> Result<Option<RobotsSaying>> {
+    let Ok(mut at) = url.join("/robots.txt") else { return Ok(None) };
+    for _ in 0..=HOPS_MAX {
+        let mut captures = captures::lines(archive, &at)?;
+        let answered = captures.iter().rposition(|capture| capture.status.is_some());
+        let Some(answered) = answered else {
+            let Some(last) = captures.last() else { return Ok(None) };
+            let failure = crawl::read_failure(&archive.read(&last.location)?);
+            return Ok(failure.map(|failure| RobotsSaying {
+                allowed: false,
+                why: format!("it cannot be had ({failure}), so nothing is allowed"),
+            }));
+        };
+        let capture = captures.swap_remove(answered);
+        let record = archive.read(&capture.location)?;
+        let redirect = matches!(capture.status, Some(300..=399));
+        match location(&record, &at).filter(|_| redirect) {
+            Some(next) => at = next,
+            None => return Ok(crawl::explain_robots(&record, url, user_agent)),
+        }
+    }
+    Ok(None)
+}
+
+fn location(record: &Record, base: &Url) -> Option<Url> {
+    let answer = archive::parse_http(&record.block).ok()?;
+    let mut target = base.join(answer.header("location")?).ok()?;
+    target.set_fragment(None);
+    Some(target)
+}

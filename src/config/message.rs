@@ -1,0 +1,229 @@
+//! What reading TOML has to say, in words for people.
+//!
+//! What lives here: the messages of the reader without the types of a programming language, the line that
+//! they are about, and the key that was perhaps meant. What does not: which values can be obeyed.
+//!
+//! **Invariant.** A message about a value says what it is and what may stand there.
+
+use std::fmt::Write as _;
+
+use crawl::Range;
+
+use super::range_of;
+
+/// How far a misspelt key may be from the one suggested.
+const LIKENESS_MIN: f64 = 0.7;
+
+/// A line longer than this is not repeated in a message.
+const SHOWN_BYTES_MAX: usize = 400;
+
+/// The most letters of a value that a message repeats.
+const VALUE_LETTERS_MAX: usize = 60;
+
+/// The message, the line it is about, and the key that was perhaps meant.
+pub(super) fn explain(error: &toml::de::Error, text: &str, name: &str) -> String {
+    let at = error.span().map(|span| text.get(..span.start).unwrap_or(text).matches('\n').count());
+    let range =
+        at.and_then(|at| key_of(text, at + 1)).and_then(|(section, key)| range_of(section, key));
+    let mut message = format!("{name}: {}", in_words(error.message(), range));
+    if let Some(span) = error.span() {
+        let before = text.get(..span.start).unwrap_or(text);
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().unwrap_or_default().chars().count();
+        let shown = show(text, line);
+        if shown.is_empty() {
+            let _ = write!(message, "\n  in line {line}, column {}", column + 1);
+        } else {
+            let gutter = line.to_string().len() + " | ".len();
+            let _ = write!(message, "{shown}\n  {:1$}^", "", gutter + column);
+        }
+    }
+    message
+}
+
+/// A line by its number, below a message; nothing if it is too long.
+pub(super) fn show(text: &str, line: usize) -> String {
+    let shown = text.lines().nth(line - 1).filter(|shown| shown.len() <= SHOWN_BYTES_MAX);
+    shown.map(|shown| format!("\n  {line} | {shown}")).unwrap_or_default()
+}
+
+/// The number of the line that sets a key.
+pub(super) fn line_of(text: &str, section: &str, key: &str) -> Option<usize> {
+    (1..=text.lines().count()).find(|&line| key_of(text, line) == Some((section, key)))
+}
+
+/// The section and the key that a line sets, by the number of the line.
+fn key_of(text: &str, line: usize) -> Option<(&str, &str)> {
+    let header = |line: &'_ str| line.trim_start().starts_with('[');
+    let set = text.lines().nth(line - 1)?;
+    let above = text.lines().take(line).filter(|line| header(line)).last()?;
+    let inside = above.trim_start().trim_start_matches('[').split(']').next()?.trim();
+    match inside.split_once('.') {
+        Some((section, key)) => Some((section.trim(), key.trim())),
+        None if set.trim_start().starts_with(['#', '[']) => None,
+        None => Some((inside, set.split_once('=')?.0.trim())),
+    }
+}
+
+/// A value as a message repeats it.
+pub(super) fn shortened(value: &str) -> String {
+    match value.char_indices().nth(VALUE_LETTERS_MAX) {
+        Some((end, _)) => format!("{}…", &value[..end]),
+        None => value.to_owned(),
+    }
+}
+
+/// What is wrong, in words for people: not the list of all keys, but the one that was perhaps meant; not a
+/// type, but what to write, in its bounds if they are known.
+pub(super) fn in_words(message: &str, range: Option<Range>) -> String {
+    if message.starts_with("unknown field") {
+        let what = message.split(", expected").next().unwrap_or(message);
+        return match suggestion(message) {
+            Some(key) => format!("{what}; did you mean `{key}`?"),
+            None => what.to_owned(),
+        };
+    }
+    let is_about_value = |(what, _): &(&str, &str)| {
+        ["invalid type: ", "invalid value: ", "unknown variant ", "invalid length "]
+            .iter()
+            .any(|start| what.starts_with(start))
+    };
+    match message.rsplit_once(", expected ").filter(is_about_value) {
+        Some((what, expected)) => {
+            let wanted = match range.filter(|_| is_integer(expected)) {
+                Some(range) => format!("a whole number, {range}"),
+                None => wanted(expected),
+            };
+            format!("it is {}, and must be {wanted}", found(what))
+        }
+        None if message.contains("socket address") => {
+            format!("it must be {}", wanted("socket address"))
+        }
+        None if message.contains("IP address") => format!("it must be {}", wanted("IP address")),
+        None => message.to_owned(),
+    }
+}
+
+/// What stands there.
+fn found(what: &str) -> String {
+    let value = what.split_once(": ").map_or(what, |(_, value)| value);
+    let quoted = || shortened(value.split('`').nth(1).unwrap_or(value));
+    if let Some(text) = value.strip_prefix("string ") {
+        let digits = text.trim_matches('"');
+        let is_number = digits.len() > 1 && digits.bytes().all(|byte| byte.is_ascii_digit());
+        let kind = if is_number { "a number beyond all bounds" } else { "the text" };
+        return format!("{kind}, {}", shortened(text)).replace("text,", "text");
+    }
+    match value {
+        "map" => "a table".to_owned(),
+        "sequence" => "a list".to_owned(),
+        _ if value.starts_with("invalid length") => {
+            let length = value.trim_start_matches("invalid length ");
+            format!("a list of {}", length.split(',').next().unwrap_or(length))
+        }
+        _ if value.starts_with("unknown variant") => format!("{:?}", quoted()),
+        _ => quoted(),
+    }
+}
+
+fn is_integer(expected: &str) -> bool {
+    matches!(expected, "usize" | "u64" | "u32" | "u16" | "u8" | "i32" | "i64")
+}
+
+/// What may stand there.
+fn wanted(expected: &str) -> String {
+    let words = match expected {
+        "usize" | "u64" => "a whole number, 0 or more",
+        "u32" => "a whole number from 0 to 4294967295",
+        "u16" => "a whole number from 0 to 65535",
+        "u8" => "a whole number from 0 to 255",
+        "i32" | "i64" => "a whole number",
+        "f64" | "f32" => "a number",
+        "a boolean" => "true or false",
+        "a string" | "path string" | "a path string" => "text in quotation marks",
+        "a sequence" => "a list, such as [\"a\", \"b\"]",
+        "a map" => "a table, such as { key = \"value\" }",
+        "socket address" => "an address and a port, such as \"127.0.0.1:53\"",
+        "IP address" => "an address, such as \"127.0.0.1\"",
+        _ if expected.starts_with("struct ") => "a table, such as { key = \"value\" }",
+        _ => expected.strip_prefix("an array of length").map_or(expected, |_| "a list of two"),
+    };
+    words.replace('`', "\"")
+}
+
+/// The key nearest to the unknown one, out of serde's own list of those it knows.
+fn suggestion(message: &str) -> Option<&str> {
+    let mut names = message.strip_prefix("unknown field ")?.split('`').skip(1).step_by(2);
+    let unknown = names.next()?;
+    let likeness = |name: &str| strsim::jaro_winkler(unknown, name);
+    let best = names.max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
+    (likeness(best) >= LIKENESS_MIN).then_some(best)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_type_of_a_language_is_named() {
+        for (message, words) in [
+            (
+                "invalid type: string \"x\", expected usize",
+                "it is the text \"x\", and must be a whole number, 0 or more",
+            ),
+            (
+                "invalid value: integer `-1`, expected u64",
+                "it is -1, and must be a whole number, 0 or more",
+            ),
+            (
+                "invalid value: integer `70000`, expected u16",
+                "it is 70000, and must be a whole number from 0 to 65535",
+            ),
+            (
+                "invalid type: map, expected a sequence",
+                "it is a table, and must be a list, such as [\"a\", \"b\"]",
+            ),
+            (
+                "invalid type: boolean `true`, expected struct Weights",
+                "it is true, and must be a table, such as { key = \"value\" }",
+            ),
+            (
+                "invalid length 1, expected an array of length 2",
+                "it is a list of 1, and must be a list of two",
+            ),
+            (
+                "unknown variant `x`, expected `gzip` or `zstd`",
+                "it is \"x\", and must be \"gzip\" or \"zstd\"",
+            ),
+            (
+                "unknown variant `x`, expected one of `a`, `b`, `c`",
+                "it is \"x\", and must be one of \"a\", \"b\", \"c\"",
+            ),
+            ("unknown field `x`, expected one of `a`, `b`", "unknown field `x`"),
+            (
+                "invalid type: string \"99999999999999999999\", expected u64",
+                "it is a number beyond all bounds, \"99999999999999999999\", and must be a whole number, 0 or more",
+            ),
+            (
+                "invalid socket address syntax",
+                "it must be an address and a port, such as \"127.0.0.1:53\"",
+            ),
+        ] {
+            assert_eq!(in_words(message, None), words);
+        }
+        let long = format!("invalid type: floating point `1{}`, expected u64", "0".repeat(300));
+        assert!(in_words(&long, None).len() < 150, "{}", in_words(&long, None));
+        let message = "invalid type: string \"x\", expected usize";
+        let words = "it is the text \"x\", and must be a whole number, from 1 to 65536";
+        assert_eq!(in_words(message, range_of("crawl", "fetchers")), words);
+    }
+
+    #[test]
+    fn a_key_is_found_in_its_own_section() {
+        let text = "# b = 1\n[a]\nb = 1\n[c]\nbb = 0\nb = 2\n[c.d]\nx = 1\n";
+        let lines =
+            [("a", "b"), ("c", "b"), ("c", "d"), ("a", "d")].map(|(s, k)| line_of(text, s, k));
+        assert_eq!(lines, [Some(3), Some(6), Some(7), None]);
+        assert_eq!(show(text, 6), "\n  6 | b = 2");
+    }
+}

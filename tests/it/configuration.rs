@@ -1,0 +1,182 @@
+//! Every key of `crivello.toml`, at both ends of what it may be and beyond.
+//!
+//! What lives here: the keys by the schema that the binary prints, each value given with `--set`, and crawls
+//! with the least and the greatest of each.
+
+use std::fs;
+
+use serde_json::{Map, Value};
+
+use crate::sandbox::{Ran, Sandbox, small_web};
+
+fn check(sandbox: &Sandbox, assignment: &str) -> Ran {
+    sandbox.run(&["config", "check", "--dir", "web", "--set", assignment])
+}
+
+/// The keys of a section, each with what the schema says of it.
+fn keys(sandbox: &Sandbox, section: &str) -> Map<String, Value> {
+    let schema: Value = serde_json::from_str(&sandbox.done(&["config", "schema"])).expect("JSON");
+    let keys = schema["properties"][section]["properties"].as_object();
+    keys.unwrap_or_else(|| panic!("no section {section}")).clone()
+}
+
+fn integers(sandbox: &Sandbox) -> Vec<(String, i64, i64)> {
+    let keys = keys(sandbox, "crawl");
+    let integers = keys.iter().filter(|(_, about)| about["type"] == "integer");
+    let bound =
+        |about: &Value, which: &str| about[which].as_i64().unwrap_or_else(|| panic!("{about}"));
+    integers
+        .map(|(key, about)| (key.clone(), bound(about, "minimum"), bound(about, "maximum")))
+        .collect()
+}
+
+#[test]
+fn a_number_out_of_its_bounds_is_refused_with_them() {
+    let sandbox = Sandbox::new();
+    sandbox.done(&["init", "web"]);
+    let integers = integers(&sandbox);
+    assert!(integers.len() > 50, "{integers:?}");
+    for (key, least, most) in integers {
+        for value in [least.checked_sub(1), most.checked_add(1)].into_iter().flatten() {
+            let ran = check(&sandbox, &format!("crawl.{key}={value}"));
+            let says = |bound: i64| ran.stderr.contains(&bound.to_string());
+            assert!(ran.code == 2 && says(value), "{key}={value}: {ran:#?}");
+            assert!(says(least) && (says(most) || most == i64::MAX), "{key}={value}: {ran:#?}");
+            assert!(!ran.stderr.contains("crivello.toml"), "{key}={value}: {ran:#?}");
+            assert!(ran.stderr.contains(&format!("--set crawl.{key}={value}")), "{ran:#?}");
+        }
+    }
+}
+
+/// What the check lets pass makes a crawl that has its page.
+#[test]
+fn the_least_and_the_greatest_of_every_number_work() {
+    let server = small_web();
+    let seed = &server.web().seeds()[0];
+    let sandbox = Sandbox::new();
+    sandbox.init(&server);
+    for (key, least, most) in integers(&sandbox) {
+        for value in [least, most] {
+            // What goes with the one that is tried.
+            let other = match key.as_str() {
+                // A day of silence, before the first page.
+                "delay_ms" | "ip_delay_ms" if value == most => continue,
+                "relative_ms_min" => "crawl.relative_ms_max=86400000",
+                "relative_ms_max" => "crawl.relative_ms_min=0",
+                "dns_ttl_s_max" => "crawl.dns_ttl_s_min=1",
+                "dns_ttl_s_min" => "crawl.dns_ttl_s_max=2147483647",
+                "recrawl_max_s" => "crawl.recrawl_min_s=0",
+                "recrawl_min_s" => "crawl.recrawl_max_s=315360000",
+                "agent" => "crawl.agents=256",
+                "sieve_capacity" => "crawl.sieve_precision=1",
+                _ if key.starts_with("sieve_") => "crawl.sieve=offline",
+                _ => "crawl.sieve=memory",
+            };
+            for name in ["archive", "frontier"] {
+                let _ = fs::remove_dir_all(sandbox.path("web").join(name));
+            }
+            let set = format!("crawl.{key}={value}");
+            let flags = ["crawl", "--dir", "web", "--list", seed, "--set", other, "--set", &set];
+            let ran = sandbox.run(&flags);
+            // The page may be larger, of another agent's host, or take longer; each is told.
+            let is_told = match key.as_str() {
+                "agent" | "agents" => ran.code == 1,
+                "body_bytes_max" => ran.stderr.contains("too-large"),
+                _ if key.ends_with("timeout_ms") => ran.stderr.contains("timeout"),
+                _ => false,
+            };
+            assert!(ran.code == 0 || is_told, "{set}: {ran:#?}");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_obeyed_is_refused_with_what_can() {
+    let sandbox = Sandbox::new();
+    sandbox.done(&["init", "web"]);
+    for (assignment, words) in [
+        ("crawl.fetchers=0", "it is 0, and must be from 1 to 65536"),
+        ("crawl.parsers=0", "it is 0, and must be from 1 to 256"),
+        ("crawl.timeout_ms=0", "it is 0, and must be from 10 to 86400000"),
+        ("crawl.agents=5000", "it is 5000, and must be from 1 to 256"),
+        ("crawl.host_failures_max=0", "it is 0, and must be from 1 to"),
+        ("crawl.waiting_max=0", "it is 0, and must be at least 1"),
+        ("crawl.fetchers=x", "it is the text \"x\", and must be a whole number, from 1 to 65536"),
+        ("crawl.fetchers=-1", "it is -1, and must be a whole number, from 1 to 65536"),
+        ("crawl.fetchers=1.5", "it is 1.5, and must be a whole number, from 1 to 65536"),
+        ("crawl.fetchers=nan", "and must be a whole number, from 1 to 65536"),
+        ("crawl.weights=[1]", "`crawl.weights` is a list, and must be a table"),
+        ("crawl.weights=1", "it is 1, and must be a table"),
+        ("crawl.auth=[['a']]", "`crawl.auth` is a list, and must be a table"),
+        ("search.weights=[1.0]", "`search.weights` is a list, and must be a table"),
+        ("crawl.agent=1", "it is 1, and must be less than `agents`, which is 1"),
+        ("crawl.relative_ms_min=70000", "must not be more than `relative_ms_max`, which is 60000"),
+        ("crawl.calendar_years=[2000, 1999]", "the first year, 2000, comes after the last, 1999"),
+        ("crawl.calendar_years=[2000]", "must be a list of two"),
+        ("crawl.skip_extensions=['tar.gz']", "follows the last dot"),
+        ("crawl.keywords=[' ']", "blank"),
+        ("crawl.contact=me", "write an e-mail address, or a web page"),
+        ("crawl.user_agent=-1", "a name of letters"),
+        ("search.k1=x", "it is the text \"x\", and must be a number"),
+        ("dedup.words_min=-1", "it is -1, and must be a whole number from 0 to 4294967295"),
+        ("crawl.resolve={ 'http://a/' = '127.0.0.1' }", "is no host"),
+        ("crawl.resolve={ 'a.test' = '127.0.0.1', 'A.test' = '127.0.0.2' }", "twice"),
+        ("crawl.dns_servers=['127.0.0.1:0']", "the usual one is 53"),
+        ("crawl.dns_servers=['127.0.0.1']", "an address and a port"),
+        ("crawl.sieve=x", "one of"),
+        ("crawl.cookies_file=missing", "`cookies_file`"),
+        ("crawl.tls_roots=missing", "`tls_roots`"),
+        ("rank.damping=nan", "must be from 0 to 0.999"),
+        ("rank.damping=-0.5", "it is -0.5, and must be from 0 to 0.999"),
+        ("rank.iterations_max=0", "it is 0, and must be from 1 to 1000000"),
+        ("index.memory_bytes=0", "it is 0, and must be from 65536 to"),
+        ("search.k1=-1.0", "it is -1.0, and must be a number that is not negative"),
+        ("search.b=nan", "must be a number from 0 to 1"),
+        ("serve.results_per_page=0", "it is 0, and must be from 1 to"),
+        ("analysis.term_bytes_max=0", "term_bytes_max is 0"),
+        ("dedup.distance_max=17", "it is 17, and must be from 0 to 16"),
+    ] {
+        let ran = check(&sandbox, assignment);
+        assert!(matches!(ran.code, 1 | 2) && ran.stderr.contains(words), "{assignment}: {ran:#?}");
+        assert!(!ran.stderr.contains("crivello.toml"), "{assignment}: {ran:#?}");
+        for kind in ["usize", "u64", "u32", "u16", "i32", "f64", "struct "] {
+            assert!(!ran.stderr.contains(kind), "{assignment}: {ran:#?}");
+        }
+    }
+}
+
+/// A fault is laid at the door it came in by.
+#[test]
+fn a_fault_is_told_with_where_it_comes_from() {
+    let sandbox = Sandbox::new();
+    sandbox.done(&["init", "web"]);
+    let file = sandbox.path("web/crivello.toml");
+    let text = fs::read_to_string(&file).expect("text");
+    let line = text.lines().position(|line| line == "parsers = 1").expect("a line") + 1;
+    fs::write(&file, text.replace("\nparsers = 1\n", "\nparsers = 0\n")).expect("written");
+    let of_file = format!("{line} | parsers = 0");
+    let ran = sandbox.run(&["config", "check", "--dir", "web"]);
+    assert!(ran.code == 2 && ran.stderr.contains(&of_file), "{ran:#?}");
+    assert!(ran.stderr.contains("web/crivello.toml: the key `parsers` of [crawl]"), "{ran:#?}");
+    fs::write(&file, text.replace("\nparsers = 1\n", "\nparsers = \"x\"\n")).expect("written");
+    let ran = sandbox.run(&["config", "check", "--dir", "web"]);
+    let said = "it is the text \"x\", and must be a whole number, from 1 to 256";
+    assert!(ran.code == 2 && ran.stderr.contains(said), "{ran:#?}");
+    fs::write(&file, text.replace("\nparsers = 1\n", "\nparsers = 0\n")).expect("written");
+    // Mended on the command line, it is no fault.
+    assert_eq!(check(&sandbox, "crawl.parsers=2").code, 0);
+    fs::write(&file, text).expect("written");
+    let mut command = sandbox.command(&["config", "check", "--dir", "web"]);
+    let output = command.env("CRIVELLO_CRAWL_PARSERS", "0").output().expect("it runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("CRIVELLO_CRAWL_PARSERS=0: the key `parsers`"), "{said}");
+    // The key that does not fit was not changed itself.
+    let ran = check(&sandbox, "crawl.relative_ms_max=1");
+    assert!(ran.stderr.contains("with --set crawl.relative_ms_max=1: "), "{ran:#?}");
+    assert!(!ran.stderr.contains("crivello.toml"), "{ran:#?}");
+    for section in ["crawl = []\n", "[crawl]\nweights = [1]\n"] {
+        fs::write(&file, section).expect("written");
+        let ran = sandbox.run(&["config", "check", "--dir", "web"]);
+        assert!(ran.code == 2 && ran.stderr.contains("must be a table"), "{section}: {ran:#?}");
+    }
+}

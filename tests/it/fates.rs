@@ -1,0 +1,407 @@
+//! `crivello why` about servers that do what they please: two schemes, an answer that nobody asked for,
+//! what a host has had, recrawls, filters, agents; and about every URL of a crawl.
+//!
+//! What lives here: a server on loopback whose pages are a table. What does not: the plain fates (`why.rs`).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use serde_json::Value;
+
+use crate::sandbox::{Sandbox, small_web, truth};
+
+/// A server whose answers can be changed while it runs; what it does not know is 404.
+struct Pages {
+    answers: Arc<Mutex<BTreeMap<String, String>>>,
+    root: String,
+}
+
+impl Pages {
+    fn serve(pages: &[(&str, &str)]) -> Pages {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a port");
+        let root = format!("http://{}", listener.local_addr().expect("it is bound"));
+        let server = Pages { answers: Arc::default(), root };
+        for (path, answer) in pages {
+            server.set(path, answer);
+        }
+        let answers = Arc::clone(&server.answers);
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let answers = Arc::clone(&answers);
+                thread::spawn(move || answer(stream, &answers));
+            }
+        });
+        server
+    }
+
+    /// An answer: the status and the headers, a blank line, the body.
+    fn set(&self, path: &str, answer: &str) {
+        let answer = answer.replace("ROOT", &self.root);
+        self.answers.lock().expect("no panic").insert(path.to_owned(), answer);
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.root)
+    }
+}
+
+fn answer(stream: TcpStream, answers: &Mutex<BTreeMap<String, String>>) -> Option<()> {
+    let mut lines = BufReader::new(stream.try_clone().ok()?).lines().map_while(Result::ok);
+    let path = lines.next()?.split(' ').nth(1)?.to_owned();
+    lines.find(String::is_empty)?;
+    let found = answers.lock().ok()?.get(&path).cloned();
+    let found = found.unwrap_or_else(|| "404 Not Found\n\n".to_owned());
+    let (head, body) = found.split_once("\n\n").unwrap_or((&found, ""));
+    let head = head.replace('\n', "\r\n");
+    let length = format!("Content-Length: {}\r\nConnection: close", body.len());
+    let mut stream = stream;
+    write!(stream, "HTTP/1.1 {head}\r\n{length}\r\n\r\n{body}").ok()
+}
+
+const HTML: &str = "200 OK\nContent-Type: text/html\n\n";
+
+/// A page with these links.
+fn page(links: &[&str]) -> String {
+    let links: Vec<String> = links.iter().map(|link| format!("<a href=\"{link}\">x</a>")).collect();
+    format!("{HTML}<title>t</title>{}", links.concat())
+}
+
+const SETTINGS: &str = "[crawl]\ndelay_ms = 1\nip_delay_ms = 0\nretry_ms = 1\nretries = 1\n";
+
+/// A folder set up so, with a crawl of `seeds` in it.
+fn crawl(sandbox: &Sandbox, settings: &str, flags: &[&str]) {
+    std::fs::create_dir_all(sandbox.path("web")).expect("a folder");
+    let text = format!("{SETTINGS}{settings}");
+    std::fs::write(sandbox.path("web/crivello.toml"), text).expect("a file");
+    sandbox.done(&[&["crawl", "--dir", "web", "-q"], flags].concat());
+}
+
+fn why(sandbox: &Sandbox, url: &str) -> Value {
+    let ran = sandbox.run(&["why", "--dir", "web", "--json", url]);
+    assert!(matches!(ran.code, 0 | 3), "{url}: {ran:#?}");
+    serde_json::from_str(&ran.stdout).expect("JSON")
+}
+
+#[track_caller]
+fn check(sandbox: &Sandbox, url: &str, verdict: &str) -> Value {
+    let why = why(sandbox, url);
+    assert!(why["verdict"].as_str().is_some_and(|said| said.starts_with(verdict)), "{why:#}");
+    why
+}
+
+#[test]
+fn http_and_https_are_two() {
+    let (sandbox, server) = (Sandbox::new(), Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]));
+    crawl(&sandbox, "", &[&server.url("/")]);
+    check(&sandbox, &server.url("/a"), "fetched");
+    let secure = server.url("/a").replace("http:", "https:");
+    let why = check(&sandbox, &secure, "never seen");
+    assert_eq!(
+        (&why["captures"], &why["robots"]),
+        (&Value::Array(Vec::new()), &Value::Null),
+        "{why:#}"
+    );
+}
+
+#[test]
+fn an_answer_of_304_that_nobody_asked_for_is_no_page() {
+    let pages = [("/", page(&["/odd"])), ("/odd", "304 Not Modified\n\n".to_owned())];
+    let pages = pages.each_ref().map(|(path, answer)| (*path, answer.as_str()));
+    let (sandbox, server) = (Sandbox::new(), Pages::serve(&pages));
+    crawl(&sandbox, "", &[&server.url("/")]);
+    check(&sandbox, &server.url("/odd"), "failed: the server answered 304");
+    // One that was asked for says that the page is what it was.
+    server.set("/", "200 OK\nContent-Type: text/html\nETag: \"1\"\n\n<title>t</title>");
+    crawl(&sandbox, "", &["--recrawl"]);
+    server.set("/", "304 Not Modified\nETag: \"1\"\n\n");
+    crawl(&sandbox, "", &["--recrawl"]);
+    let why = check(&sandbox, &server.url("/"), "fetched");
+    let last = why["captures"].as_array().and_then(|all| all.last()).expect("visits");
+    assert_eq!((&last["status"], &last["unchanged"]), (&"304".into(), &true.into()), "{why:#}");
+}
+
+/// Sitemaps are no pages, robots.txt is no request, and what another host has had is its own.
+#[test]
+fn the_share_of_a_host_is_counted_as_the_crawl_counts_it() {
+    let full = Pages::serve(&[("/", &page(&["/1", "/2", "/3", "/4"])), ("/1", HTML), ("/2", HTML)]);
+    let robots = "200 OK\n\nSitemap: ROOT/sitemap.xml\n";
+    let sitemap = "200 OK\nContent-Type: text/xml\n\n<urlset><url><loc>ROOT/1</loc></url></urlset>";
+    let other = Pages::serve(&[
+        ("/robots.txt", robots),
+        ("/sitemap.xml", sitemap),
+        ("/", &page(&["/1", "/2"])),
+        ("/1", HTML),
+        ("/2", HTML),
+    ]);
+    let sandbox = Sandbox::new();
+    let limit = "pages_per_host_max = 3\n";
+    crawl(&sandbox, limit, &[&full.url("/")]);
+    let of_full = "dropped: its host has had its 3 pages (`pages_per_host_max`)";
+    check(&sandbox, &full.url("/4"), of_full);
+    crawl(&sandbox, limit, &["--max-pages", "5", &other.url("/")]);
+    check(&sandbox, &full.url("/4"), of_full);
+    check(&sandbox, &other.url("/sitemap.xml"), "fetched, as a sitemap");
+    let last = if why(&sandbox, &other.url("/1"))["captures"] == Value::Array(Vec::new()) {
+        "/1"
+    } else {
+        "/2"
+    };
+    check(&sandbox, &other.url(last), "waiting: the last crawl ended at its `pages_max`");
+}
+
+#[test]
+fn what_was_asked_for_again_counts_once_and_what_changed_is_told() {
+    let server = Pages::serve(&[("/", &page(&["/a", "/b"])), ("/a", HTML), ("/b", HTML)]);
+    let sandbox = Sandbox::new();
+    let limit = "requests_per_host_max = 6\n";
+    crawl(&sandbox, limit, &[&server.url("/")]);
+    server.set("/", &page(&["/a", "/new"]));
+    server.set("/a", "301 Moved\nLocation: /c\n\n");
+    server.set("/b", "410 Gone\n\n");
+    // Three requests for pages, and three for the same pages again.
+    crawl(&sandbox, limit, &["--recrawl", "--list", "--set", "crawl.redirects_max=0"]);
+    check(&sandbox, &server.url("/a"), "fetched: it redirects to /c");
+    let why =
+        check(&sandbox, &server.url("/b"), "gone: the server answered 410; it was there at 20");
+    assert_eq!(why["captures"].as_array().map(Vec::len), Some(2), "{why:#}");
+    check(&sandbox, &server.url("/new"), "waiting: the last crawl did not come to it");
+    crawl(&sandbox, "requests_per_host_max = 3\n", &[]);
+    check(&sandbox, &server.url("/new"), "dropped: its host has had its 3 requests");
+    crawl(&sandbox, limit, &[]);
+    check(&sandbox, &server.url("/new"), "fetched: the server answered 404");
+    check(&sandbox, &server.url("/c"), "fetched: the server answered 404");
+}
+
+#[test]
+fn what_waits_for_its_host_is_told_with_the_moment() {
+    let busy = "503 Busy\nRetry-After: 4000\n\n";
+    let server =
+        Pages::serve(&[("/", &page(&["/busy", "/next"])), ("/busy", busy), ("/next", HTML)]);
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/"), "--max-time", "3"]);
+    let said = "failed: the server answered 503 to the last of 1 request; a crawl tries it again, not before 20";
+    check(&sandbox, &server.url("/busy"), said);
+    let why = check(&sandbox, &server.url("/next"), "waiting, because its host is set aside: ");
+    assert!(why["verdict"].as_str().is_some_and(|said| said.contains("; until 20")), "{why:#}");
+}
+
+#[test]
+fn what_is_given_up_or_cannot_be_read_is_told() {
+    let pdf = "200 OK\nContent-Type: application/pdf\n\n%PDF-1.4";
+    let pages = [
+        ("/", page(&["/broken", "/large", "/doc"])),
+        ("/broken", "500 Oh\n\n".to_owned()),
+        ("/large", format!("{HTML}{}", "x".repeat(5_000))),
+        ("/doc", pdf.to_owned()),
+    ];
+    let pages: Vec<(&str, &str)> =
+        pages.iter().map(|(path, text)| (*path, text.as_str())).collect();
+    let (sandbox, server) = (Sandbox::new(), Pages::serve(&pages));
+    crawl(&sandbox, "body_bytes_max = 1024\n", &[&server.url("/")]);
+    let said = "failed: the server answered 500 to the last of 2 requests; given up";
+    check(&sandbox, &server.url("/broken"), said);
+    check(&sandbox, &server.url("/large"), "given up after 1 failure, at last too-large: ");
+    let why = check(&sandbox, &server.url("/doc"), "fetched");
+    assert!(why["cuts"][0].as_str().is_some_and(|cut| cut.contains("application/pdf")), "{why:#}");
+}
+
+#[test]
+fn what_no_way_leads_to_is_told_with_the_key_that_closes_it() {
+    let index = |to: &str| {
+        format!(
+            "200 OK\nContent-Type: text/xml\n\n<sitemapindex><sitemap><loc>ROOT{to}</loc></sitemap></sitemapindex>"
+        )
+    };
+    let indexes = [index("/i2.xml"), index("/i3.xml"), index("/i4.xml")];
+    let home = format!("{HTML}<title>t</title><a href=/a>archive</a><a href=/b>other</a>");
+    let server = Pages::serve(&[
+        ("/robots.txt", "200 OK\n\nSitemap: ROOT/i1.xml\n"),
+        ("/i1.xml", &indexes[0]),
+        ("/i2.xml", &indexes[1]),
+        ("/i3.xml", &indexes[2]),
+        ("/", &home),
+        ("/a", HTML),
+        ("/b", &page(&["/c"])),
+        ("/c", HTML),
+    ]);
+    for (setting, path, verdict) in [
+        ("", "/i3.xml", "fetched, as a sitemap"),
+        (
+            "",
+            "/i4.xml",
+            "dropped: indexes of sitemaps lead to it 3 levels down, and 2 are followed",
+        ),
+        ("follow = false\n", "/b", "not followed: `follow` is false"),
+        ("sitemaps = false\n", "/i1.xml", "not followed: `sitemaps` is false"),
+        (
+            "link_filter = \"anchor = archive\"\n",
+            "/b",
+            "not followed: `parse_filter` or `link_filter`",
+        ),
+        ("link_filter = \"anchor = archive\"\n", "/a", "fetched"),
+        ("parse_filter = \"path != /b\"\n", "/c", "not followed: `parse_filter` or `link_filter`"),
+        ("links_per_page_max = 1\n", "/b", "dropped: it is linked only after the first 1 links"),
+        ("url_bytes_max = 32\n", "/", "fetched"),
+    ] {
+        let sandbox = Sandbox::new();
+        crawl(&sandbox, setting, &[&server.url("/")]);
+        check(&sandbox, &server.url(path), verdict);
+    }
+    // What is in the table as a link is told the same way.
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "link_filter = \"anchor = archive\"\n", &[&server.url("/")]);
+    sandbox.done(&["index", "--dir", "web", "-q"]);
+    check(&sandbox, &server.url("/b"), "not followed: `parse_filter` or `link_filter`");
+}
+
+/// A link that says nofollow is in the page table, and the sitemap that has it, too, is not.
+#[test]
+fn a_sitemap_leads_to_what_links_do_not() {
+    let sitemap = "200 OK\nContent-Type: text/xml\n\n<urlset><url><loc>ROOT/a</loc></url></urlset>";
+    let home = format!("{HTML}<title>t</title><a rel=nofollow href=/a>x</a>");
+    let server = Pages::serve(&[
+        ("/robots.txt", "200 OK\n\nSitemap: ROOT/sitemap.xml\n"),
+        ("/sitemap.xml", sitemap),
+        ("/", &home),
+        ("/a", HTML),
+    ]);
+    let sandbox = Sandbox::new();
+    // The first page, then the sitemap.
+    crawl(&sandbox, "requests_per_host_max = 2\n", &[&server.url("/")]);
+    sandbox.done(&["index", "--dir", "web", "-q"]);
+    check(&sandbox, &server.url("/a"), "dropped: its host has had its 2 requests");
+}
+
+#[test]
+fn the_host_of_another_agent_is_left_to_it() {
+    let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
+    let sandbox = Sandbox::new();
+    for agent in 0..2 {
+        let settings = format!("agents = 2\nagent = {agent}\n");
+        let flags = ["crawl", "--dir", "web", "-q", &server.url("/")];
+        crawl_any(&sandbox, &settings, &flags);
+        let why = why(&sandbox, &server.url("/"));
+        let said = why["verdict"].as_str().expect("text");
+        let other = format!(
+            "left to agent {}, whose host it is: see frontier/outbox-{}.urls",
+            1 - agent,
+            1 - agent
+        );
+        assert!(said == other || said == "fetched", "{why:#}");
+        let outbox = sandbox.path(&format!("web/frontier/outbox-{}.urls", 1 - agent));
+        let is_sent = std::fs::read_to_string(outbox).is_ok_and(|text| !text.is_empty());
+        assert_eq!(is_sent, said == other, "{why:#}");
+        std::fs::remove_dir_all(sandbox.path("web")).expect("a folder");
+    }
+}
+
+/// What another agent found is in an inbox, and nowhere else until it is fetched.
+#[test]
+fn what_another_agent_found_is_told() {
+    let server = Pages::serve(&[("/", HTML), ("/a", HTML)]);
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/")]);
+    check(&sandbox, &server.url("/a"), "never seen");
+    let line = format!("{}\n", server.url("/a"));
+    std::fs::write(sandbox.path("web/frontier/inbox-1.urls"), line).expect("a file");
+    let why = check(&sandbox, &server.url("/a"), "waiting: the last crawl did not come to it");
+    assert_eq!(why["inbox"], true, "{why:#}");
+    crawl(&sandbox, "", &[]);
+    check(&sandbox, &server.url("/a"), "fetched");
+}
+
+/// The one link that is followed may be the last of many.
+#[test]
+fn a_link_that_is_followed_is_found_behind_many_that_are_not() {
+    let mut pages: Vec<(String, String)> = Vec::new();
+    for number in 0..22 {
+        let rel = if number < 21 { "rel=nofollow" } else { "" };
+        let text = format!("{HTML}<title>{number}</title><a {rel} href=/target>x</a>");
+        pages.push((format!("/{number}"), text));
+    }
+    let links: Vec<&str> = pages.iter().map(|(path, _)| path.as_str()).collect();
+    let home = page(&links);
+    let mut all: Vec<(&str, &str)> = vec![("/", &home), ("/target", HTML)];
+    all.extend(pages.iter().map(|(path, text)| (path.as_str(), text.as_str())));
+    let (sandbox, server) = (Sandbox::new(), Pages::serve(&all));
+    crawl(&sandbox, "pages_per_host_max = 23\n", &[&server.url("/")]);
+    let why = check(&sandbox, &server.url("/target"), "dropped: its host has had its 23 pages");
+    assert_eq!(why["found_on"].as_array().map(Vec::len), Some(20), "{why:#}");
+}
+
+/// A crawl that may end with no page.
+fn crawl_any(sandbox: &Sandbox, settings: &str, flags: &[&str]) {
+    std::fs::create_dir_all(sandbox.path("web")).expect("a folder");
+    std::fs::write(sandbox.path("web/crivello.toml"), format!("{SETTINGS}{settings}"))
+        .expect("a file");
+    sandbox.run(flags);
+}
+
+/// Every URL that the server was asked for has the fate that its log tells, and every URL that the crawl
+/// was to leave alone is told with a reason.
+#[test]
+fn every_url_of_a_crawl_is_told_as_the_server_saw_it() {
+    let (sandbox, server) = (Sandbox::new(), small_web());
+    sandbox.init(&server);
+    sandbox.done(&["crawl", "--dir", "web", "-q", &server.web().seeds()[0]]);
+    sandbox.done(&["index", "--dir", "web", "-q"]);
+    let mut last: BTreeMap<String, u16> = BTreeMap::new();
+    for line in server.log() {
+        let host = server.web().host(&line.host).expect("a host");
+        last.insert(server.web().url(host, &line.path), line.status);
+    }
+    assert!(last.len() > 100, "{}", last.len());
+    // One of each kind stands for all: a host, and what it answers.
+    let mut times: BTreeMap<(String, u16), usize> = BTreeMap::new();
+    let all = last.clone();
+    last.retain(|url, status| {
+        let host = url.split('/').nth(2).unwrap_or_default().to_owned();
+        let times = times.entry((host, *status)).or_default();
+        *times += 1;
+        *times == 1
+    });
+    let mut kinds = BTreeSet::new();
+    for (url, status) in &last {
+        let why = why(&sandbox, url);
+        let said = why["verdict"].as_str().expect("text");
+        let wanted: &[&str] = match status {
+            0 => &["given up after "],
+            200 => &["fetched", "given up after "],
+            301 | 302 | 303 | 307 | 308 => &["fetched: it redirects to ", "fetched: the server"],
+            429 | 500..=599 => &["failed: the server answered "],
+            304 => &["failed: the server answered 304"],
+            _ => &["fetched: the server answered "],
+        };
+        assert!(wanted.iter().any(|start| said.starts_with(start)), "{status} {url}: {why:#}");
+        kinds.insert(said.split([':', ';', ',']).next().unwrap_or_default().to_owned());
+        let is_known = why["seed"] == true || why["found_on"] != Value::Array(Vec::new());
+        assert!(is_known || url.ends_with("/robots.txt"), "{url}: {why:#}");
+    }
+    assert!(kinds.len() > 2, "{kinds:?}");
+    for url in truth(&server).forbidden {
+        let why = why(&sandbox, &url);
+        let said = why["verdict"].as_str().expect("text");
+        let reasons = [
+            "forbidden by robots.txt: ",
+            "not followed: ",
+            "refused: ",
+            "waiting, because",
+            "never seen",
+        ];
+        assert!(reasons.iter().any(|start| said.starts_with(start)), "{url}: {why:#}");
+    }
+    // What the rules refuse or a limit drops: all links of all pages that were not asked for.
+    let pages = truth(&server).pages;
+    for page in pages.iter().filter(|page| !all.contains_key(&page.url)) {
+        let why = why(&sandbox, &page.url);
+        let said = why["verdict"].as_str().expect("text");
+        assert!(
+            !said.starts_with("fetched") && !said.starts_with("waiting: "),
+            "{}: {why:#}",
+            page.url
+        );
+    }
+}
