@@ -44,6 +44,7 @@ impl Golomb {
         if mean.is_nan() || mean <= 0.0 {
             return Self::new(1);
         }
+        let mean = mean.min(FITTED_MAX * 2.0);
         // θ = m / (1 + m): log(1 + θ) / -log θ, written so that a great mean keeps its digits.
         let modulus = (mean / (1.0 + mean)).ln_1p() / (1.0 / mean).ln_1p();
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
@@ -52,8 +53,8 @@ impl Golomb {
     }
 
     /// The code for the mean of `numbers`.
-    pub fn fitting(numbers: &[u32]) -> Self {
-        let sum: u64 = numbers.iter().map(|&n| u64::from(n)).sum();
+    pub fn fitting<N: Copy + Into<u64>>(numbers: &[N]) -> Self {
+        let sum: u128 = numbers.iter().map(|&n| u128::from(n.into())).sum();
         #[expect(clippy::cast_precision_loss, reason = "a mean need not be exact")]
         Self::for_mean(sum as f64 / numbers.len().max(1) as f64)
     }

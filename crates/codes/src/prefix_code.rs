@@ -1,6 +1,6 @@
 //! A prefix code made to measure: codewords of given lengths, if there are such.
 //!
-//! By Kraft and McMillan there is an instantaneous code with codewords of the lengths *l*₁, *l*₂, …
+//! By Kraft and `McMillan` there is an instantaneous code with codewords of the lengths *l*₁, *l*₂, …
 //! if and only if Σ 2^–*l* ≤ 1, and no other uniquely decodable code does better; it is complete,
 //! that is, no codeword can be added, if the sum is one. The codewords here are the canonical ones:
 //! those of equal length ascend as binary numbers in the order given, and the shorter ones come
@@ -9,7 +9,7 @@
 //! **Invariant.** No codeword begins another. The sum is compared exactly.
 //!
 //! **Reference.** L. G. Kraft, *A device for quantizing, grouping, and coding amplitude-modulated
-//! pulses*, MIT, 1949; B. McMillan, "Two inequalities implied by unique decipherability", IRE
+//! pulses*, MIT, 1949; B. `McMillan`, "Two inequalities implied by unique decipherability", IRE
 //! Transactions on Information Theory 2(4), 1956; E. S. Schwartz, B. Kallick, "Generating a
 //! canonical prefix encoding", Communications of the ACM 7(3), 1964.
 
@@ -58,7 +58,8 @@ pub fn prefix_code(lengths: &[u32]) -> Result<Vec<Bits>, LengthsError> {
     let mut next = 0_u128;
     for at in order {
         let length = lengths[at];
-        let codeword = u64::try_from(next >> (LENGTH_MAX - length)).expect("below one");
+        #[expect(clippy::cast_possible_truncation, reason = "less than one: it has as many bits")]
+        let codeword = (next >> (LENGTH_MAX - length)) as u64;
         let Ok(_) = codewords[at].write_bits(codeword, length as usize);
         next += ONE >> length;
     }

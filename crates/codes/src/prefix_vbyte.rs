@@ -16,7 +16,7 @@
 //! **Length.** The least *k* with *n* < 2⁷ + 2¹⁴ + … + 2⁷ᵏ, in bytes. Complete but for the last
 //! length, of which the numbers beyond 2⁶⁴ – 1 are refused.
 //! **Reference.** J. Dean, "Challenges in building large-scale information retrieval systems", WSDM
-//! 2009; J. Plaisance, N. Kurz, D. Lemire, "Vectorized VByte decoding", 2015, for the comparison.
+//! 2009; J. Plaisance, N. Kurz, D. Lemire, "Vectorized `VByte` decoding", 2015, for the comparison.
 //!
 //! **Invariant.** A number has one codeword, and a codeword one number.
 
@@ -107,7 +107,7 @@ impl Code for PrefixVByte {
     fn write(&self, out: &mut Bits, n: u64) {
         let bytes = bytes(n);
         let ones = if bytes == BYTES_MAX { 8 } else { bytes };
-        let Ok(_) = out.write_bits((1 << bytes) - 2 >> (bytes - ones), ones);
+        let Ok(_) = out.write_bits(((1 << bytes) - 2) >> (bytes - ones), ones);
         let Ok(_) = out.write_bits(n - FIRST[bytes], bytes * 8 - ones);
     }
 

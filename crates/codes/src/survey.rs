@@ -96,7 +96,9 @@ impl Survey {
         for block in blocks {
             packed::write(block, &mut self.bytes);
         }
-        left.iter().for_each(|&n| vbyte::write(&mut self.bytes, u64::from(n)));
+        for &n in left {
+            vbyte::write(&mut self.bytes, u64::from(n));
+        }
         self.by_list.packed += bits(&self.bytes);
 
         let by_share = (Choice::Coverage { percent: 90 }, &mut self.by_list.pfor);

@@ -54,7 +54,7 @@ pub enum FrequenciesError {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Frequencies {
     bits: u32,
-    frequencies: Vec<u32>,
+    slots: Vec<u32>,
     starts: Vec<u32>,
 }
 
@@ -76,7 +76,8 @@ impl Frequencies {
         let total: u128 = weights.iter().map(|&weight| u128::from(weight)).sum();
         let share = |&weight: &u64| {
             let nearest = ((u128::from(weight) << (bits + 1)) + total) / (2 * total);
-            let nearest = u32::try_from(nearest).expect("a part of the slots");
+            #[expect(clippy::cast_possible_truncation, reason = "a part of the slots")]
+            let nearest = nearest as u32;
             nearest.max(u32::from(weight > 0))
         };
         let mut frequencies: Vec<u32> = weights.iter().map(share).collect();
@@ -93,12 +94,12 @@ impl Frequencies {
         };
         let starts = frequencies.iter().map(start).collect();
         debug_assert_eq!(next, 1 << bits);
-        Self { bits, frequencies, starts }
+        Self { bits, slots: frequencies, starts }
     }
 
     /// How many slots each symbol has.
     pub fn frequencies(&self) -> &[u32] {
-        &self.frequencies
+        &self.slots
     }
 
     /// The first slot of each symbol.
@@ -108,7 +109,7 @@ impl Frequencies {
 
     /// Pushes `symbol` on `x`; `None` if it has no slot, or if the result exceeds 64 bits.
     pub fn push(&self, x: u64, symbol: usize) -> Option<u64> {
-        let frequency = u64::from(*self.frequencies.get(symbol)?);
+        let frequency = u64::from(*self.slots.get(symbol)?);
         let start = u64::from(*self.starts.get(symbol)?);
         let quotient = x.checked_div(frequency)?;
         if quotient.leading_zeros() < self.bits {
@@ -123,7 +124,7 @@ impl Frequencies {
         let slot = x & ((1 << self.bits) - 1);
         // Of symbols that start at the same slot only the last one has any.
         let symbol = self.starts.partition_point(|&start| u64::from(start) <= slot) - 1;
-        let (frequency, start) = (self.frequencies[symbol], self.starts[symbol]);
+        let (frequency, start) = (self.slots[symbol], self.starts[symbol]);
         (symbol, u64::from(frequency) * (x >> self.bits) + slot - u64::from(start))
     }
 }

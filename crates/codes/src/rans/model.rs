@@ -48,13 +48,14 @@ pub struct Model {
 
 impl Model {
     /// The model of numbers like those counted.
+    #[expect(clippy::missing_panics_doc, reason = "there are more slots than buckets")]
     pub fn new(histogram: &Histogram) -> Self {
         let mut weights = [0; BUCKETS];
         for (n, count) in histogram.iter() {
             weights[bucket(n).0] += count;
         }
-        // At least one slot for every bucket.
-        let weights = weights.map(|weight: u64| weight.max(1));
+        // One slot for every bucket that does not occur, and not more.
+        let weights = weights.map(|weight: u64| weight.saturating_mul(1 << 16).max(1));
         let frequencies = Frequencies::quantise(&weights, BITS).expect("more slots than buckets");
         Self::of(frequencies)
     }
@@ -62,7 +63,7 @@ impl Model {
     fn of(frequencies: Frequencies) -> Self {
         let mut slots = Box::new([0; SLOTS]);
         let mut next = slots.iter_mut();
-        for (&frequency, bucket) in frequencies.frequencies.iter().zip(0..) {
+        for (&frequency, bucket) in frequencies.slots.iter().zip(0..) {
             for (slot, place) in next.by_ref().take(frequency as usize).zip(0_u32..) {
                 *slot = (frequency - 1) | place << BITS | bucket << (2 * BITS);
             }
@@ -73,13 +74,13 @@ impl Model {
     /// How many bits this model means a number to take: –log₂ of its intended probability.
     pub fn bits(&self, n: u32) -> f64 {
         let (bucket, lower) = bucket(n);
-        f64::from(BITS + lower) - f64::from(self.frequencies.frequencies[bucket]).log2()
+        f64::from(BITS + lower) - f64::from(self.frequencies.slots[bucket]).log2()
     }
 
     /// Appends the model itself: the frequencies, less one, in [`Delta`], up to a whole byte.
     pub fn save(&self, out: &mut Vec<u8>) {
         let mut bits = Bits::default();
-        for &frequency in &self.frequencies.frequencies {
+        for &frequency in &self.frequencies.slots {
             Delta.write(&mut bits, u64::from(frequency - 1));
         }
         out.extend_from_slice(bits.as_bytes());
@@ -125,7 +126,7 @@ impl Model {
 
     /// Pushes a bucket on a state, which gives off a word before if it has to.
     fn push(&self, state: &mut u32, bucket: usize, words: &mut Vec<u16>) {
-        let frequency = u64::from(self.frequencies.frequencies[bucket]);
+        let frequency = u64::from(self.frequencies.slots[bucket]);
         if u64::from(*state) >= frequency << (u32::BITS - BITS) {
             let [low @ .., _, _] = state.to_le_bytes();
             words.push(u16::from_le_bytes(low));
@@ -251,7 +252,7 @@ fn bucket(n: u32) -> (usize, u32) {
 const FIRST: [(u32, u32); BUCKETS] = {
     let mut first = [(0, 0); BUCKETS];
     let mut bucket: u32 = 0;
-    while bucket < BUCKETS as u32 {
+    while (bucket as usize) < BUCKETS {
         first[bucket as usize] = if bucket < DIRECT {
             (bucket, 0)
         } else {
@@ -300,7 +301,9 @@ impl<'a> Lower<'a> {
     /// What follows, if the bits were there and the rest of the last byte is zero.
     fn finish(&self) -> Option<&'a [u8]> {
         let (used, rest) = self.bytes.split_at_checked(self.bit.div_ceil(8))?;
-        let spare = used.last().is_some_and(|last| self.bit % 8 > 0 && last >> (self.bit % 8) > 0);
+        let spare = used
+            .last()
+            .is_some_and(|last| !self.bit.is_multiple_of(8) && last >> (self.bit % 8) > 0);
         (!spare).then_some(rest)
     }
 }

@@ -230,7 +230,7 @@ fn numbers_without_a_codeword_are_refused_by_the_coder() {
 fn golomb_of_a_quotient_that_is_too_great() {
     let mut bytes = vec![0; 2];
     bytes.resize(40, 0xff);
-    for modulus in [1 << 60, 1 << 61, u64::MAX / 16, u64::MAX / 17, u64::MAX] {
+    for modulus in [1 << 60, 1 << 61, u64::MAX / 16, u64::MAX] {
         assert_eq!(Golomb::new(modulus).read(&mut Reader::new(&bytes)), None, "modulus {modulus}");
         check_decoder(&Golomb::new(modulus), &bytes, 0);
     }

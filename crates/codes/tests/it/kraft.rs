@@ -106,7 +106,7 @@ fn reduced_binary_is_not_decodable() {
 }
 
 fn texts(lengths: &[u32]) -> Vec<String> {
-    prefix_code(lengths).unwrap().iter().map(Bits::to_text).collect()
+    prefix_code(lengths).expect("lengths of a code").iter().map(Bits::to_text).collect()
 }
 
 #[test]
