@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod browser;
+mod codes;
 mod crawl_flags;
 mod guide;
 mod interrupt;

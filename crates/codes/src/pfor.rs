@@ -8,7 +8,7 @@
 //! | 32·*b* | the lower *b* bits of every number, in eight interleaved lanes: lane *i* holds the numbers *i*, *i* + 8, *i* + 16, …, in 32-bit little-endian words filled from the lowest bit |
 //! | 1 | if there are exceptions: their count *e*, less one |
 //! | 1 | the width *h* of their higher bits, from 1 to 32 – *b* |
-//! | *e* | which numbers they are, ascending |
+//! | *e* | which numbers they are |
 //! | ⌈*eh*/8⌉ | what is left of each when its lower bits are taken away, as in [`fixed`] |
 //!
 //! Fewer than 256 numbers, at the end of a list, are the same with their lower bits as in [`fixed`].
@@ -152,7 +152,7 @@ fn patch<'a>(tail: &'a [u8], width: u32, out: &mut [u32]) -> Option<&'a [u8]> {
     }
     let (places, rest) = rest.split_at_checked(count)?;
     let (highs, rest) = rest.split_at_checked(fixed::bytes(count, high))?;
-    if usize::from(*places.last()?) >= out.len() || !places.is_sorted_by(|a, b| a < b) {
+    if usize::from(*places.iter().max()?) >= out.len() {
         return None;
     }
     let mut places = places.iter();

@@ -22,6 +22,7 @@
 //! **Invariant.** What was coded ends where it started: the states, the words and the lower bits are
 //! used up, or the block is refused. On any bytes: no panic.
 
+use crate::fixed::eight;
 use crate::rans::Frequencies;
 use crate::{Bits, Code as _, Delta, Histogram, Reader, prefix_vbyte, vbyte};
 
@@ -306,21 +307,4 @@ impl<'a> Lower<'a> {
             .is_some_and(|last| !self.bit.is_multiple_of(8) && last >> (self.bit % 8) > 0);
         (!spare).then_some(rest)
     }
-}
-
-/// Eight bytes from `at` on, zeros behind the end.
-#[inline]
-fn eight(bytes: &[u8], at: usize) -> u64 {
-    match bytes.get(at..).and_then(|rest| rest.first_chunk()) {
-        Some(whole) => u64::from_le_bytes(*whole),
-        None => last(bytes, at),
-    }
-}
-
-#[cold]
-fn last(bytes: &[u8], at: usize) -> u64 {
-    let rest = bytes.get(at..).unwrap_or_default();
-    let mut padded = [0; 8];
-    padded[..rest.len()].copy_from_slice(rest);
-    u64::from_le_bytes(padded)
 }
