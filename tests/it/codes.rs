@@ -185,7 +185,7 @@ fn bits(stream: &Value, code: &str) -> f64 {
 #[test]
 fn an_index_is_surveyed() {
     let sandbox = Sandbox::new();
-    sandbox.done(&["init", "--dir", "web"]);
+    sandbox.done(&["init", "web"]);
     let lines: Vec<String> = ["rose", "rose tulip tulip", "rose rose rose tulip"]
         .iter()
         .enumerate()

@@ -1,6 +1,6 @@
 //! A picture of what each code is meant for beside what the index holds.
 //!
-//! One panel a stream. To the right the number (plus one, by powers of two), upwards the bits: for
+//! One panel a stream. To the right the number (plus one, by powers of two), downwards the bits: for
 //! the data –log₂ of the share of each number, averaged over quarters of an octave and drawn as dots;
 //! for a code the length of its codeword, which is –log₂ of the distribution it is meant for, as a
 //! line. The nearer a line is to the dots, the fewer bits are wasted.
@@ -19,8 +19,8 @@ const PANEL_HEIGHT: f64 = 360.0;
 const FRAME: [f64; 4] = [60.0, 40.0, 620.0, 270.0];
 /// Points an octave.
 const STEPS: u32 = 4;
-/// Bits at the top of a panel.
-const BITS_TOP: f64 = 32.0;
+/// Bits at the bottom of a panel.
+const BITS_MAX: f64 = 32.0;
 /// Codes that are drawn, and how.
 const DRAWN: [(&str, &str); 8] = [
     ("unary", "#999999"),
@@ -58,7 +58,7 @@ fn panel(out: &mut String, stream: &str, survey: &Survey) {
     let octaves = f64::from((u64::from(histogram.max()) + 1).ilog2() + 1);
     let place = |x: f64, bits: f64| {
         let [left, top, width, height] = FRAME;
-        (left + width * x / octaves, top + height * (bits / BITS_TOP).min(1.0))
+        (left + width * x / octaves, top + height * (bits / BITS_MAX).min(1.0))
     };
     frame(out, stream, octaves, histogram);
     let mut key = Key { out: String::new(), line: 0 };
@@ -92,7 +92,7 @@ fn frame(out: &mut String, stream: &str, octaves: f64, histogram: &Histogram) {
         histogram.entropy()
     );
     for bits in [0, 8, 16, 24, 32] {
-        let y = top + height * f64::from(bits) / BITS_TOP;
+        let y = top + height * f64::from(bits) / BITS_MAX;
         let (x, middle) = (left - 6.0, y + 4.0);
         let _ = write!(out, "<text x=\"{x}\" y=\"{middle}\" text-anchor=\"end\">{bits}</text>");
     }
@@ -150,7 +150,7 @@ fn lengths(code: &dyn Code, octaves: f64) -> impl Iterator<Item = (f64, f64)> {
     let mut outside = false;
     points(octaves).map_while(length).take_while(move |&(_, bits)| {
         let was = outside;
-        outside = bits > BITS_TOP;
+        outside = bits >= BITS_MAX;
         !was
     })
 }

@@ -10,8 +10,10 @@
 //!
 //! | bytes | |
 //! |---|---|
-//! | vbyte | how many words there are |
-//! | prefix vbyte, or 4 · 4 | the state, of fewer than 512 numbers; from 512 on four states, little-endian, of which number *i* uses *i* mod 4 |
+//! | prefix vbyte | of fewer than 512 numbers: twice the state, if there are no words; else twice the number of words and one |
+//! | prefix vbyte | the state, if there are words |
+//! | prefix vbyte | from 512 on: the number of words |
+//! | 4 · 4 | four states, little-endian, of which number *i* uses *i* mod 4 |
 //! | 2 a word | 16 bits that a state gave off because it would have outgrown 32, little-endian |
 //! | any | the lower bits of the numbers, the lowest first, up to a whole byte |
 //!
@@ -24,7 +26,7 @@
 
 use crate::fixed::eight;
 use crate::rans::Frequencies;
-use crate::{Bits, Code as _, Delta, Histogram, Reader, prefix_vbyte, vbyte};
+use crate::{Bits, Code as _, Delta, Histogram, Reader, prefix_vbyte};
 
 /// From so many numbers on a block has four states.
 pub const INTERLEAVED_MIN: usize = 512;
@@ -115,11 +117,15 @@ impl Model {
             let state = &mut states[if interleaved { at % 4 } else { 0 }];
             self.push(state, bucket(n).0, &mut words);
         }
-        vbyte::write(out, words.len() as u64);
+        let (word_count, state) = (words.len() as u64, u64::from(states[0]));
         if interleaved {
+            prefix_vbyte::write(out, word_count);
             out.extend(states.iter().flat_map(|state| state.to_le_bytes()));
+        } else if words.is_empty() {
+            prefix_vbyte::write(out, 2 * state);
         } else {
-            prefix_vbyte::write(out, u64::from(states[0]));
+            prefix_vbyte::write(out, 2 * word_count + 1);
+            prefix_vbyte::write(out, state);
         }
         out.extend(words.iter().rev().flat_map(|word| word.to_le_bytes()));
         write_lower(numbers, out);
@@ -144,15 +150,19 @@ impl Model {
             return Some(());
         }
         let mut rest = *input;
-        let word_bytes = usize::try_from(vbyte::read(&mut rest)?).ok()?.checked_mul(2)?;
+        let head = prefix_vbyte::read(&mut rest)?;
         if out.len() >= INTERLEAVED_MIN {
+            let word_bytes = usize::try_from(head.checked_mul(2)?).ok()?;
             let (states, behind) = rest.split_first_chunk::<16>()?;
             let (words, lower) = behind.split_at_checked(word_bytes)?;
             let mut lower = Lower { bytes: lower, bit: 0 };
             self.read_four(states, words, &mut lower, out)?;
             rest = lower.finish()?;
         } else {
-            let state = u32::try_from(prefix_vbyte::read(&mut rest)?).ok()?;
+            let alone = head.is_multiple_of(2);
+            let state = if alone { head / 2 } else { prefix_vbyte::read(&mut rest)? };
+            let state = u32::try_from(state).ok()?;
+            let word_bytes = if alone { 0 } else { usize::try_from(head - 1).ok()? };
             let (words, lower) = rest.split_at_checked(word_bytes)?;
             let mut lower = Lower { bytes: lower, bit: 0 };
             self.read_one(state, words, &mut lower, out)?;

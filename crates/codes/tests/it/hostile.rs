@@ -274,3 +274,16 @@ fn flipped_bits_of_blocks() {
         }
     }
 }
+
+/// Headers of blocks that no coder writes.
+#[test]
+fn pfor_refuses_what_does_not_fit() {
+    let read = |bytes: &[u8]| pfor::read(&mut &bytes[..], &mut [0; 2]);
+    // Width 8, two numbers, one exception of 4 more bits: the second number.
+    assert_eq!(read(&[8 | 0x80, 7, 7, 0, 4, 1, 5]), Some(()));
+    assert_eq!(read(&[8 | 0x80, 7, 7, 0, 4, 2, 5]), None, "there is no third number");
+    assert_eq!(read(&[8 | 0x80, 7, 7, 0, 0, 1]), None, "an exception of no bits");
+    assert_eq!(read(&[8 | 0x80, 7, 7, 0, 24, 1, 5, 5, 5]), Some(()));
+    assert_eq!(read(&[8 | 0x80, 7, 7, 0, 25, 1, 5, 5, 5, 0]), None, "33 bits");
+    assert_eq!(read(&[33, 0, 0, 0, 0, 0, 0, 0, 0, 0]), None, "33 bits");
+}

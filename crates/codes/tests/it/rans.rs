@@ -86,9 +86,9 @@ fn blocks_take_little_more_than_the_entropy() {
 fn a_short_list_is_short() {
     let numbers = [3, 0, 1, 0, 0, 2, 1, 0];
     let model = Model::new(&histogram(&numbers));
-    // A byte for the words, of which there are none; 12 bits for the first, and 1.8 for the others.
-    assert_eq!(check_block(&model, &numbers), 1 + 4);
-    assert_eq!(check_block(&model, &[0]), 1 + 1);
+    // 12 bits for the first, 1.8 for the others, and one that says that there are no words.
+    assert_eq!(check_block(&model, &numbers), 4);
+    assert_eq!(check_block(&model, &[0]), 1);
     assert_eq!(check_block(&model, &[]), 0);
 }
 
