@@ -157,7 +157,7 @@ fn the_rans_table_of_the_specification() {
     let answer = sandbox.json(&[&["codes", "rans"], &flags[..]].concat());
     // (⌊1000/34⌋ << 10) + 922 + 1000 mod 34, and the same for 922 slots from 0 on.
     let first = (29 << 10) + 922 + 14;
-    let second = (first / 922 << 10) + first % 922;
+    let second = ((first / 922) << 10) + first % 922;
     assert_eq!(answer["states"], serde_json::json!([1000, first, second]));
 }
 

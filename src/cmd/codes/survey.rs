@@ -10,7 +10,7 @@ use std::io::Write;
 use std::path::Path;
 
 use ::codes::{Cost, Histogram, Survey};
-use ::index::{Index, ListNumbers};
+use ::index::{Index, ListNumbers, Segment};
 use anyhow::{Context as _, Result};
 use serde::Serialize;
 
@@ -111,7 +111,7 @@ fn survey(index: &Index) -> Result<Vec<Survey>> {
 
 /// How many bytes the files of each stream have.
 fn stored_bytes(index: &Index) -> [u64; STREAMS.len()] {
-    let sizes = index.segments().iter().map(|segment| segment.sizes());
+    let sizes = index.segments().iter().map(Segment::sizes);
     sizes.fold([0; 3], |[docs, freqs, positions], sizes| {
         [docs + sizes.docs, freqs + sizes.freqs, positions + sizes.positions]
     })

@@ -85,9 +85,9 @@ enum Words {
 impl Choice {
     /// The code that is meant; `numbers` are asked for if a parameter is to be chosen by them.
     fn words(&self, numbers: impl FnOnce() -> Option<Golomb>) -> Result<Words> {
-        let only = |given: bool, name: Name, flag: &str| match self.code == name || !given {
-            true => Ok(()),
-            false => Err(Usage(format!("{flag} does not go with this code"))),
+        let only = |given: bool, name: Name, flag: &str| {
+            let wrong = given && self.code != name;
+            if wrong { Err(Usage(format!("{flag} does not go with this code"))) } else { Ok(()) }
         };
         only(self.modulus.is_some(), Name::Golomb, "--modulus")?;
         only(self.bound.is_some(), Name::MinimalBinary, "--bound")?;
