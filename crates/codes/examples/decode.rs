@@ -4,9 +4,10 @@
 //! cargo run --release -p crivello-codes --example decode [FILE…]
 //! ```
 //!
-//! The numbers are gaps: those of a power law with exponent 4/3, made up, and those of each FILE, a
-//! list of 32-bit little-endian numbers, or (`.arcs.gz` unpacked, `.arcs`) a graph as lines `source TAB
-//! target`, of which the gaps between successors are taken. What was decoded is compared with what
+//! The numbers are gaps: those of a power law with exponent 4/3, made up, and those of each FILE, or of
+//! the ones in `../shared` if there is none: a graph as lines `source TAB target` (`.arcs.gz`), of
+//! which the gaps between successors are taken, or a collection of a document a line (`.jsonl.gz`), of
+//! which the gaps between the documents that have a word are. What was decoded is compared with what
 //! was coded before the clock starts. The figure is that of the fastest of some rounds, since other
 //! work on the machine only adds.
 //!
@@ -14,10 +15,12 @@
 
 #![expect(clippy::print_stdout, reason = "a measurement is printed")]
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::fs;
 use std::hint::black_box;
-use std::path::Path;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
 
 use codes::pfor::Choice;
 use codes::rans::Model;
@@ -25,6 +28,7 @@ use codes::{
     Bits, Code, Delta, Gamma, Golomb, Histogram, MinimalBinary, PrefixVByte, Reader, Unary, VByte,
     Zeta, packed, pfor, prefix_vbyte, vbyte,
 };
+use flate2::read::MultiGzDecoder;
 
 /// How many numbers are decoded: half a megabyte of them, so that memory is no matter.
 const COUNT: usize = 1 << 17;
@@ -36,13 +40,12 @@ const BITS_EACH_MAX: u64 = 256;
 
 fn main() -> Result<(), Box<dyn Error>> {
     show("power law", &power_law())?;
-    for path in std::env::args().skip(1) {
-        let numbers = if Path::new(&path).extension().is_some_and(|e| e == "arcs") {
-            arcs(&path)?
-        } else {
-            words(&path)?
-        };
-        show(&path, &numbers)?;
+    let mut paths: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
+    if paths.is_empty() {
+        paths.extend(shared());
+    }
+    for path in paths {
+        show(&path.file_name().unwrap_or_default().to_string_lossy(), &gaps(&path)?)?;
     }
     Ok(())
 }
@@ -63,14 +66,26 @@ fn power_law() -> Vec<u32> {
     (0..COUNT).map(number).collect()
 }
 
-fn words(path: &str) -> Result<Vec<u32>, Box<dyn Error>> {
-    let bytes = fs::read(path)?;
-    Ok(bytes.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).take(COUNT).collect())
+/// The graph and the collection that lie beside the project, if they do.
+fn shared() -> impl Iterator<Item = PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
+    let names = ["graphs/wiki-Vote.arcs.gz", "collections/vaswani/docs.jsonl.gz"];
+    names.into_iter().map(move |name| folder.join(name)).filter(|path| path.is_file())
 }
 
-fn arcs(path: &str) -> Result<Vec<u32>, Box<dyn Error>> {
+fn gaps(path: &Path) -> Result<Vec<u32>, Box<dyn Error>> {
+    let mut text = String::new();
+    MultiGzDecoder::new(fs::File::open(path)?).read_to_string(&mut text)?;
+    let is_collection = path.to_string_lossy().contains(".jsonl");
+    let mut gaps = if is_collection { document_gaps(&text) } else { successor_gaps(&text)? };
+    gaps.truncate(COUNT);
+    Ok(gaps)
+}
+
+/// From each successor of a node to the next, less one.
+fn successor_gaps(arcs: &str) -> Result<Vec<u32>, Box<dyn Error>> {
     let (mut gaps, mut before) = (Vec::new(), (u32::MAX, 0));
-    for line in fs::read_to_string(path)?.lines().take(COUNT) {
+    for line in arcs.lines() {
         let (source, target) = line.split_once('\t').ok_or("a line without a tab")?;
         let (source, target): (u32, u32) = (source.parse()?, target.parse()?);
         let next = if source == before.0 { before.1 } else { 0 };
@@ -78,6 +93,21 @@ fn arcs(path: &str) -> Result<Vec<u32>, Box<dyn Error>> {
         before = (source, target + 1);
     }
     Ok(gaps)
+}
+
+/// From each line that has a word to the next, less one, word by word.
+fn document_gaps(lines: &str) -> Vec<u32> {
+    let mut lists: BTreeMap<&str, (u32, Vec<u32>)> = BTreeMap::new();
+    for (document, line) in (0..).zip(lines.lines()) {
+        for word in line.split(|letter: char| !letter.is_alphabetic()) {
+            let (next, gaps) = lists.entry(word).or_default();
+            if document >= *next {
+                gaps.push(document - *next);
+                *next = document + 1;
+            }
+        }
+    }
+    lists.into_values().flat_map(|(_, gaps)| gaps).collect()
 }
 
 fn show(name: &str, numbers: &[u32]) -> Result<(), Box<dyn Error>> {
