@@ -97,6 +97,7 @@ fn several_codewords_in_a_row_are_as_many_numbers() {
     let sandbox = Sandbox::new();
     let run = |word: &str| sandbox.done(&["codes", "decode", "--code", "gamma", word]);
     assert_eq!(run("001011010"), "4\n0\n1\n");
+    assert_eq!(piped(&sandbox, &["codes", "decode", "--code", "gamma"], "1\n\n011 \n"), "0\n2\n");
     let lines = sandbox.done(&["codes", "decode", "--code", "gamma", "011", "1", "--json"]);
     assert_eq!(lines, "{\"number\":2}\n{\"number\":0}\n");
 }
@@ -179,6 +180,15 @@ fn bits(stream: &Value, code: &str) -> f64 {
     let codes = stream["codes"].as_array().expect("codes");
     let code = codes.iter().find(|entry| entry["code"] == code).expect("a code of that name");
     code["bits_per_number"].as_f64().expect("a number")
+}
+
+#[test]
+fn an_index_of_nothing_has_no_numbers() {
+    let sandbox = Sandbox::new();
+    sandbox.done(&["init", "web"]);
+    sandbox.done(&["index", "--dir", "web"]);
+    let ran = sandbox.run(&["codes", "--dir", "web"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (3, ""), "{ran:#?}");
 }
 
 /// Three documents that can be counted by hand.

@@ -65,7 +65,7 @@ impl Histogram {
     pub fn entropy(&self) -> f64 {
         let total = self.count as f64;
         let part = |(_, count): (u32, u64)| count as f64 / total * (total / count as f64).log2();
-        self.iter().map(part).sum()
+        self.iter().map(part).fold(0.0, |sum, part| sum + part)
     }
 
     /// How many bits all of them take under a code that can code them all.

@@ -69,6 +69,10 @@ pub(super) fn run(svg: Option<&Path>, context: &Context) -> Result<Exit> {
     let collection = context.collection()?;
     let index = Index::open(&collection.index_dir()).context("`crivello index` makes an index")?;
     let surveys = survey(&index)?;
+    if surveys.iter().all(|survey| survey.histogram().count() == 0) {
+        talk::say(context.quiet, "the index holds no numbers");
+        return Ok(Exit::NothingFound);
+    }
     if let Some(path) = svg {
         let streams = STREAMS.iter().map(|stream| stream.name).zip(&surveys);
         let picture = plot::svg(streams);

@@ -147,6 +147,9 @@ impl Words {
         };
         let mut input = Reader::new(bits.as_bytes());
         let mut numbers = Vec::new();
+        if bits.is_empty() && code.len(0) > 0 {
+            return Ok(numbers);
+        }
         loop {
             let start = input.position();
             // What lies behind the last letter fills up the last byte: no codeword may end there.
