@@ -1,6 +1,7 @@
 //! The sub-commands, one file each.
 
 mod archive;
+mod codes;
 mod completions;
 mod config;
 mod crawl;
@@ -51,6 +52,8 @@ pub(crate) enum Command {
     /// Look into the archive
     #[command(subcommand)]
     Archive(archive::Args),
+    /// What the numbers of the index take under every code; codewords of single numbers
+    Codes(codes::Args),
     /// Check, show or describe the configuration
     #[command(subcommand)]
     Config(config::Args),
@@ -77,6 +80,7 @@ impl Command {
             Self::Status(args) => status::run(&args, context),
             Self::Why(args) => why::run(&args, context),
             Self::Archive(args) => archive::run(&args, context),
+            Self::Codes(args) => codes::run(&args, context),
             Self::Config(args) => config::run(&args, context),
             Self::Simweb(args) => simweb::run(&args, context),
             Self::Completions(args) => completions::run(&args),

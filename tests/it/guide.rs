@@ -57,9 +57,14 @@ fn the_first_steps_work_as_printed() {
 fn every_command_of_the_guide_can_be_read() {
     let sandbox = Sandbox::new();
     let mut count = 0;
-    for page in
-        ["first-steps.md", "crawling.md", "importing.md", "searching.md", "configuration.md"]
-    {
+    for page in [
+        "first-steps.md",
+        "crawling.md",
+        "importing.md",
+        "searching.md",
+        "codes.md",
+        "configuration.md",
+    ] {
         for line in commands(page) {
             let words = words(&line);
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -91,6 +96,11 @@ fn every_command_has_an_example_in_its_help() {
         "archive list",
         "archive get",
         "archive verify",
+        "codes",
+        "codes encode",
+        "codes decode",
+        "codes prefix",
+        "codes rans",
         "config",
         "config check",
         "config show",

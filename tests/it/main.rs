@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod browser;
+mod codes;
 mod configuration;
 mod crawl_flags;
 mod crawl_notes;

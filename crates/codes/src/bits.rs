@@ -45,6 +45,16 @@ impl Bits {
         self.len = 0;
     }
 
+    /// The bits that are written as the letters `0` and `1`; `None` if there is any other.
+    pub fn from_text(text: &str) -> Option<Self> {
+        let mut bits = Self::default();
+        for letter in text.bytes() {
+            let bit = letter.checked_sub(b'0').filter(|&bit| bit <= 1)?;
+            let Ok(_) = bits.write_bits(u64::from(bit), 1);
+        }
+        Some(bits)
+    }
+
     /// The bits as the letters `0` and `1`, without the padding.
     pub fn to_text(&self) -> String {
         let bit = |at: usize| self.bytes[at / 8] >> (7 - at % 8) & 1;

@@ -16,21 +16,23 @@ use crate::{Bits, Code, Reader, check_range};
 pub struct Delta;
 
 impl Code for Delta {
-    const NAME: &'static str = "delta";
+    fn name(&self) -> &'static str {
+        "delta"
+    }
 
-    fn len(n: u64) -> usize {
-        check_range::<Self>(n);
+    fn len(&self, n: u64) -> usize {
+        check_range(self, n);
         len_delta(n)
     }
 
     #[inline]
-    fn write(out: &mut Bits, n: u64) {
-        check_range::<Self>(n);
+    fn write(&self, out: &mut Bits, n: u64) {
+        check_range(self, n);
         let Ok(_) = out.write_delta_param::<true, true>(n);
     }
 
     #[inline]
-    fn read(input: &mut Reader<'_>) -> Option<u64> {
+    fn read(&self, input: &mut Reader<'_>) -> Option<u64> {
         // The decoder would shift by λ: its γ codeword must be that of a number below 64. The
         // longest such is that of 63, the seven bits 0000001 and then six zeros; whatever else
         // begins with six zeros or more stands for a greater λ.

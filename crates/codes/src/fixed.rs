@@ -44,17 +44,37 @@ pub fn read(input: &[u8], count: usize, width: u32, mut take: impl FnMut(u64)) -
     }
     let mask = u64::MAX.checked_shr(u64::BITS - width).unwrap_or(0);
     let mut bit = 0;
-    for _ in 0..count {
-        let window = window(input, bit / 8) >> (bit % 8);
-        take(low(window) & mask);
-        bit += width as usize;
+    if width <= EIGHT_MAX {
+        for _ in 0..count {
+            take(eight(input, bit / 8) >> (bit % 8) & mask);
+            bit += width as usize;
+        }
+    } else {
+        for _ in 0..count {
+            let window = sixteen(input, bit / 8) >> (bit % 8);
+            take(low(window) & mask);
+            bit += width as usize;
+        }
     }
     let rest = input.last().is_some_and(|last| bit % 8 != 0 && last >> (bit % 8) != 0);
     (!rest).then_some(())
 }
 
+/// Numbers of this width lie in eight bytes, wherever in the first of them they begin.
+const EIGHT_MAX: u32 = u64::BITS - 7;
+
+/// The eight bytes from `at` on, zeros after the end.
+#[inline]
+pub(crate) fn eight(input: &[u8], at: usize) -> u64 {
+    match input.get(at..).and_then(|rest| rest.first_chunk()) {
+        Some(whole) => u64::from_le_bytes(*whole),
+        None => low(sixteen(input, at)),
+    }
+}
+
 /// The sixteen bytes from `at` on, zeros after the end.
-fn window(input: &[u8], at: usize) -> u128 {
+#[inline(never)]
+fn sixteen(input: &[u8], at: usize) -> u128 {
     if let Some(whole) = input.get(at..).and_then(|rest| rest.first_chunk()) {
         return u128::from_le_bytes(*whole);
     }

@@ -16,21 +16,23 @@ use crate::{Bits, Code, Reader, check_range};
 pub struct Gamma;
 
 impl Code for Gamma {
-    const NAME: &'static str = "gamma";
+    fn name(&self) -> &'static str {
+        "gamma"
+    }
 
-    fn len(n: u64) -> usize {
-        check_range::<Self>(n);
+    fn len(&self, n: u64) -> usize {
+        check_range(self, n);
         len_gamma(n)
     }
 
     #[inline]
-    fn write(out: &mut Bits, n: u64) {
-        check_range::<Self>(n);
+    fn write(&self, out: &mut Bits, n: u64) {
+        check_range(self, n);
         let Ok(_) = out.write_gamma_param::<true>(n);
     }
 
     #[inline]
-    fn read(input: &mut Reader<'_>) -> Option<u64> {
+    fn read(&self, input: &mut Reader<'_>) -> Option<u64> {
         // The decoder would shift by the run of zeros: it must be shorter than 64.
         if input.ahead() == 0 {
             return None;

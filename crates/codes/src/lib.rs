@@ -1,23 +1,34 @@
 //! Bit streams, instantaneous codes and block codes.
 //!
-//! What lives here: [`Bits`] and [`Reader`], a bit buffer and its reader; the [`Code`] trait with
-//! [`Unary`], [`Gamma`], [`Delta`] and [`Zeta`], whose codewords come from `dsi-bitstream`;
-//! [`vbyte`], a code of whole bytes; [`packed`], blocks of 128 numbers of one width; [`fixed`],
-//! any number of numbers of one width up to 64 bits. What does not: files, documents, checksums.
-//! Other crates define no bit reader, no bit writer and no variable-length integer of their own.
+//! What lives here:
+//!
+//! - [`Bits`] and [`Reader`], a bit buffer and its reader;
+//! - the [`Code`] trait with [`Unary`], [`MinimalBinary`], [`Gamma`], [`Delta`], [`Zeta`], [`Golomb`],
+//!   whose codewords come from `dsi-bitstream`, and the codes of whole bytes [`VByte`] and
+//!   [`PrefixVByte`], which [`vbyte`] and [`prefix_vbyte`] read from plain bytes;
+//! - [`reduced_binary`], which is not instantaneous and hence no [`Code`];
+//! - codes of many numbers at once: [`packed`], blocks of 128 numbers of one width; [`pfor`], blocks
+//!   of 256 with exceptions; [`rans`], asymmetric numeral systems; [`fixed`], numbers of one width up
+//!   to 64 bits;
+//! - [`prefix_code()`], a code made to measure from its lengths;
+//! - [`Histogram`] and [`Survey`]: how many bits given numbers take under each of them.
+//!
+//! What does not: files, documents, checksums. Other crates define no bit reader, no bit writer and
+//! no variable-length integer of their own. A new code is one file here, one line in [`Survey`] and
+//! one on the command line.
 //!
 //! Codewords of the first numbers, read from left to right:
 //!
-//! | n | unary    | γ       | δ        | ζ₃      |
-//! |---|----------|---------|----------|---------|
-//! | 0 | 1        | 1       | 1        | 100     |
-//! | 1 | 01       | 010     | 0100     | 1010    |
-//! | 2 | 001      | 011     | 0101     | 1011    |
-//! | 3 | 0001     | 00100   | 01100    | 1100    |
-//! | 4 | 00001    | 00101   | 01101    | 1101    |
-//! | 5 | 000001   | 00110   | 01110    | 1110    |
-//! | 6 | 0000001  | 00111   | 01111    | 1111    |
-//! | 7 | 00000001 | 0001000 | 00100000 | 0100000 |
+//! | n | unary    | γ       | δ        | ζ₃      | Golomb, 3 | below 8 |
+//! |---|----------|---------|----------|---------|-----------|---------|
+//! | 0 | 1        | 1       | 1        | 100     | 10        | 000     |
+//! | 1 | 01       | 010     | 0100     | 1010    | 110       | 001     |
+//! | 2 | 001      | 011     | 0101     | 1011    | 111       | 010     |
+//! | 3 | 0001     | 00100   | 01100    | 1100    | 010       | 011     |
+//! | 4 | 00001    | 00101   | 01101    | 1101    | 0110      | 100     |
+//! | 5 | 000001   | 00110   | 01110    | 1110    | 0111      | 101     |
+//! | 6 | 0000001  | 00111   | 01111    | 1111    | 0010      | 110     |
+//! | 7 | 00000001 | 0001000 | 00100000 | 0100000 | 00110     | 111     |
 //!
 //! **Invariant.** What one code writes it reads back. Decoders take any bytes: on bytes that no
 //! coder wrote they answer `None` or some number, and never panic, read past the end or loop.
@@ -27,13 +38,13 @@
 //!
 //! let mut bits = Bits::default();
 //! for n in [4, 0, 1] {
-//!     Gamma::write(&mut bits, n);
+//!     Gamma.write(&mut bits, n);
 //! }
 //! assert_eq!(bits.to_text(), "001011010");
 //!
 //! let bytes = bits.into_bytes();
 //! let mut input = Reader::new(&bytes);
-//! assert_eq!(Gamma::read(&mut input), Some(4));
+//! assert_eq!(Gamma.read(&mut input), Some(4));
 //! assert_eq!(input.position(), 5);
 //! ```
 
@@ -41,8 +52,17 @@ mod bits;
 mod delta;
 pub mod fixed;
 mod gamma;
+mod golomb;
+mod histogram;
+mod minimal_binary;
 pub mod packed;
+pub mod pfor;
+mod prefix_code;
+pub mod prefix_vbyte;
+pub mod rans;
 mod reader;
+pub mod reduced_binary;
+mod survey;
 mod unary;
 pub mod vbyte;
 mod zeta;
@@ -50,39 +70,54 @@ mod zeta;
 pub use bits::Bits;
 pub use delta::Delta;
 pub use gamma::Gamma;
+pub use golomb::Golomb;
+pub use histogram::Histogram;
+pub use minimal_binary::MinimalBinary;
+pub use prefix_code::{LENGTH_MAX, LengthsError, prefix_code};
+pub use prefix_vbyte::PrefixVByte;
 pub use reader::Reader;
+pub use survey::{Cost, Survey};
 pub use unary::Unary;
+pub use vbyte::VByte;
 pub use zeta::Zeta;
 
 /// An instantaneous code of the natural numbers, from zero.
 ///
-/// Implementors are types without values: a code is chosen by a type parameter inside a crate and
-/// by one `match` per list across crates.
+/// A code is a value, since some have a parameter: `Gamma`, `Golomb::new(3)`. It is chosen by a type
+/// inside a crate and by one `match` per list across crates; as `dyn Code` where speed is no matter.
 pub trait Code {
-    /// The name in file headers and on the command line.
-    const NAME: &'static str;
+    /// The name on the command line and in messages, without the parameter.
+    fn name(&self) -> &'static str;
+
+    /// The parameter, if the code has one.
+    fn parameter(&self) -> Option<u64> {
+        None
+    }
 
     /// The greatest number that has a codeword.
-    const MAX: u64 = u64::MAX - 1;
+    fn max(&self) -> u64 {
+        u64::MAX - 1
+    }
 
     /// The length of the codeword of `n` in bits.
     ///
     /// # Panics
-    /// If `n` is greater than [`Code::MAX`].
-    fn len(n: u64) -> usize;
+    /// If `n` is greater than [`Code::max`].
+    fn len(&self, n: u64) -> usize;
 
     /// Appends the codeword of `n`.
     ///
     /// # Panics
-    /// If `n` is greater than [`Code::MAX`].
-    fn write(out: &mut Bits, n: u64);
+    /// If `n` is greater than [`Code::max`].
+    fn write(&self, out: &mut Bits, n: u64);
 
     /// Reads one codeword. `None` if the input ends before the codeword does, or if the bits begin
-    /// no codeword of a number up to [`Code::MAX`]; the reader then stays where it was.
-    fn read(input: &mut Reader<'_>) -> Option<u64>;
+    /// no codeword of a number up to [`Code::max`]; the reader then stays where it was.
+    fn read(&self, input: &mut Reader<'_>) -> Option<u64>;
 }
 
 /// The check behind the `# Panics` of every code.
-fn check_range<C: Code>(n: u64) {
-    assert!(n <= C::MAX, "{n} has no {} codeword: the greatest is {}", C::NAME, C::MAX);
+#[inline]
+fn check_range(code: &impl Code, n: u64) {
+    assert!(n <= code.max(), "{n} has no {} codeword: the greatest is {}", code.name(), code.max());
 }

@@ -15,25 +15,30 @@ use crate::{Bits, Code, Reader, check_range};
 pub struct Unary;
 
 impl Code for Unary {
-    const NAME: &'static str = "unary";
-    const MAX: u64 = u32::MAX as u64;
+    fn name(&self) -> &'static str {
+        "unary"
+    }
 
-    fn len(n: u64) -> usize {
-        check_range::<Self>(n);
+    fn max(&self) -> u64 {
+        u64::from(u32::MAX)
+    }
+
+    fn len(&self, n: u64) -> usize {
+        check_range(self, n);
         usize::try_from(n).expect("checked to fit 32 bits") + 1
     }
 
     #[inline]
-    fn write(out: &mut Bits, n: u64) {
-        check_range::<Self>(n);
+    fn write(&self, out: &mut Bits, n: u64) {
+        check_range(self, n);
         let Ok(_) = out.write_unary(n);
     }
 
     #[inline]
-    fn read(input: &mut Reader<'_>) -> Option<u64> {
+    fn read(&self, input: &mut Reader<'_>) -> Option<u64> {
         // A run of zeros is bounded by what remains: the stream ends it with an error.
         input.decode(|stream| match stream.read_unary()? {
-            n if n <= Self::MAX => Ok(n),
+            n if n <= self.max() => Ok(n),
             _ => Err(NoCodeword),
         })
     }

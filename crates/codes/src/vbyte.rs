@@ -3,13 +3,29 @@
 //!
 //! **Implied distribution.** ≈ 1/*x*^(8/7), in steps.
 //! **Range.** All of [0 . . 2⁶⁴), in one to ten bytes.
+//! **Length.** ⌈log₂(*n* + 1) / 7⌉ bytes, one at least. Not complete: what a last byte of zero would
+//! stand for has a shorter codeword.
 //! **Reference.** The "continuation bit a byte" of H. E. Williams, J. Zobel, "Compressing integers
 //! for fast file access", The Computer Journal 42(3), 1999; the bytes are those of LEB128.
 //!
 //! **Invariant.** A number has one codeword, the shortest; the decoder refuses longer ones.
 
+use dsi_bitstream::traits::{BitRead, BitWrite};
+
+use crate::reader::NoCodeword;
+use crate::{Bits, Code, Reader};
+
 /// The length of the longest codeword in bytes.
 pub const BYTES_MAX: usize = 10;
+
+/// The code on bits, for streams that mix codes; [`write()`] and [`read`] are the same on bytes.
+#[derive(Debug, Clone, Copy)]
+pub struct VByte;
+
+/// The length of the codeword of `n` in bytes.
+pub fn bytes(n: u64) -> usize {
+    (u64::BITS - (n | 1).leading_zeros()).div_ceil(7) as usize
+}
 
 /// Appends the codeword of `n`.
 pub fn write(out: &mut Vec<u8>, n: u64) {
@@ -39,4 +55,40 @@ pub fn read(input: &mut &[u8]) -> Option<u64> {
         }
     }
     None
+}
+
+impl Code for VByte {
+    fn name(&self) -> &'static str {
+        "vbyte"
+    }
+
+    fn max(&self) -> u64 {
+        u64::MAX
+    }
+
+    fn len(&self, n: u64) -> usize {
+        bytes(n) * 8
+    }
+
+    fn write(&self, out: &mut Bits, n: u64) {
+        let last = bytes(n) - 1;
+        for at in 0..=last {
+            let more = u64::from(at < last) << 7;
+            let Ok(_) = out.write_bits(n >> (7 * at) & 0x7f | more, 8);
+        }
+    }
+
+    fn read(&self, input: &mut Reader<'_>) -> Option<u64> {
+        input.decode(|stream| {
+            let (mut codeword, mut len) = ([0; BYTES_MAX], 0);
+            for byte in &mut codeword {
+                *byte = stream.read_bits(8)?.to_le_bytes()[0];
+                len += 1;
+                if *byte & 0x80 == 0 {
+                    break;
+                }
+            }
+            read(&mut &codeword[..len]).ok_or(NoCodeword)
+        })
+    }
 }

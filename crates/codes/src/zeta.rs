@@ -13,45 +13,62 @@ use dsi_bitstream::codes::zeta::{ZetaReadParam, ZetaWriteParam};
 
 use crate::{Bits, Code, Reader, check_range};
 
-/// Boldi–Vigna ζ; `Zeta<3>` is the one for web graphs.
-#[derive(Debug, Clone, Copy)]
-pub struct Zeta<const K: usize>;
+/// Boldi–Vigna ζ; with the parameter 3 it is the one for web graphs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Zeta {
+    k: usize,
+}
 
-impl<const K: usize> Code for Zeta<K> {
-    const NAME: &'static str = const {
-        match K {
-            1 => "zeta1",
-            2 => "zeta2",
-            3 => "zeta3",
-            4 => "zeta4",
-            5 => "zeta5",
-            6 => "zeta6",
-            7 => "zeta7",
-            _ => panic!("the parameter of a zeta code is from 1 to 7"),
-        }
-    };
+impl Zeta {
+    /// The greatest parameter.
+    pub const K_MAX: usize = 7;
 
-    fn len(n: u64) -> usize {
-        check_range::<Self>(n);
-        len_zeta(n, K)
+    /// The code with parameter `k`.
+    ///
+    /// # Panics
+    /// If `k` is not in [1 . . 8).
+    pub const fn new(k: usize) -> Self {
+        assert!(k >= 1 && k <= Self::K_MAX, "the parameter of a zeta code is from 1 to 7");
+        Self { k }
+    }
+}
+
+impl Code for Zeta {
+    fn name(&self) -> &'static str {
+        "zeta"
+    }
+
+    fn parameter(&self) -> Option<u64> {
+        Some(self.k as u64)
+    }
+
+    fn len(&self, n: u64) -> usize {
+        check_range(self, n);
+        len_zeta(n, self.k)
     }
 
     #[inline]
-    fn write(out: &mut Bits, n: u64) {
-        check_range::<Self>(n);
-        let Ok(_) =
-            if K == 3 { out.write_zeta3_param::<true>(n) } else { out.write_zeta_param(n, K) };
+    fn write(&self, out: &mut Bits, n: u64) {
+        check_range(self, n);
+        let Ok(_) = if self.k == 3 {
+            out.write_zeta3_param::<true>(n)
+        } else {
+            out.write_zeta_param(n, self.k)
+        };
     }
 
     #[inline]
-    fn read(input: &mut Reader<'_>) -> Option<u64> {
-        const { assert!(K >= 1 && K < 8, "the parameter of a zeta code is from 1 to 7") };
+    fn read(&self, input: &mut Reader<'_>) -> Option<u64> {
         // The decoder would shift by h times k: the product must be less than 64.
-        if input.ahead().leading_zeros() as usize * K >= 64 {
+        if input.ahead().leading_zeros() as usize * self.k >= 64 {
             return None;
         }
         input.decode(|stream| {
-            if K == 3 { stream.read_zeta3_param::<true>() } else { stream.read_zeta_param(K) }
+            if self.k == 3 {
+                stream.read_zeta3_param::<true>()
+            } else {
+                stream.read_zeta_param(self.k)
+            }
         })
     }
 }

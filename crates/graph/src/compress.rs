@@ -15,9 +15,9 @@
 //!
 //! **Invariant.** The bits are those that `WebGraph` writes for the same lists and parameters.
 
-use codes::{Bits, Code, Gamma, Unary, Zeta};
+use codes::{Bits, Code, Gamma, Unary};
 
-use crate::shape::Shape;
+use crate::shape::{RESIDUALS, Shape};
 
 /// Writes the lists of a graph, node by node.
 pub(crate) struct Compressor {
@@ -35,7 +35,7 @@ pub(crate) struct Compressor {
 impl Compressor {
     pub(crate) fn new(shape: Shape) -> Self {
         let mut offsets = Bits::default();
-        Gamma::write(&mut offsets, 0);
+        Gamma.write(&mut offsets, 0);
         let recent = vec![(Vec::new(), 0); shape.window as usize + 1];
         let (best, plan) = (Plan::default(), Plan::default());
         Compressor { shape, graph: Bits::default(), offsets, recent, node: 0, best, plan }
@@ -67,7 +67,7 @@ impl Compressor {
         let start = self.graph.len();
         self.best.send(self.shape, &mut self.graph);
         debug_assert_eq!(self.graph.len() - start, fewest, "list of node {}", self.node);
-        Gamma::write(&mut self.offsets, fewest as u64);
+        Gamma.write(&mut self.offsets, fewest as u64);
         self.recent[here] = (list, chain);
         self.node += 1;
     }
@@ -165,51 +165,51 @@ impl Plan {
 
     /// Hands the numbers to `out` in the order of the file.
     fn send(&self, shape: Shape, out: &mut impl Numbers) {
-        out.put::<Gamma>(self.degree);
+        out.put(&Gamma, self.degree);
         if self.degree == 0 {
             return;
         }
         if shape.window > 0 {
-            out.put::<Unary>(self.reference);
+            out.put(&Unary, self.reference);
         }
         if self.reference > 0 {
-            out.put::<Gamma>(self.blocks.len() as u64);
+            out.put(&Gamma, self.blocks.len() as u64);
             for (at, &block) in self.blocks.iter().enumerate() {
-                out.put::<Gamma>(if at == 0 { block } else { block - 1 });
+                out.put(&Gamma, if at == 0 { block } else { block - 1 });
             }
         }
         if self.extras.is_empty() {
             return;
         }
         if shape.interval_min > 0 {
-            out.put::<Gamma>(self.intervals.len() as u64);
+            out.put(&Gamma, self.intervals.len() as u64);
             for &(left, len) in &self.intervals {
-                out.put::<Gamma>(left);
-                out.put::<Gamma>(len);
+                out.put(&Gamma, left);
+                out.put(&Gamma, len);
             }
         }
         for &residual in &self.residuals {
-            out.put::<Zeta<3>>(residual);
+            out.put(&RESIDUALS, residual);
         }
     }
 }
 
 /// Takes the numbers of a list: to write them, or to count their bits.
 trait Numbers {
-    fn put<C: Code>(&mut self, n: u64);
+    fn put(&mut self, code: &impl Code, n: u64);
 }
 
 impl Numbers for Bits {
-    fn put<C: Code>(&mut self, n: u64) {
-        C::write(self, n);
+    fn put(&mut self, code: &impl Code, n: u64) {
+        code.write(self, n);
     }
 }
 
 struct Count(usize);
 
 impl Numbers for Count {
-    fn put<C: Code>(&mut self, n: u64) {
-        self.0 += C::len(n);
+    fn put(&mut self, code: &impl Code, n: u64) {
+        self.0 += code.len(n);
     }
 }
 

@@ -7,9 +7,9 @@
 //! below the count of nodes, or a [`Fault`]. Nothing is allocated for a number before it is known
 //! to be at most the count of nodes.
 
-use codes::{Code, Gamma, Reader, Unary, Zeta};
+use codes::{Code, Gamma, Reader, Unary};
 
-use crate::shape::Shape;
+use crate::shape::{RESIDUALS, Shape};
 
 /// Why a list cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,10 +77,10 @@ pub(crate) fn list_at(
 /// How many nodes back the list in `bytes` refers; `None` if it stands for itself.
 fn reference_of(shape: Shape, bytes: &[u8]) -> Result<Option<u32>, Fault> {
     let mut input = Reader::new(bytes);
-    if number::<Gamma>(&mut input)? == 0 || shape.window == 0 {
+    if number(&Gamma, &mut input)? == 0 || shape.window == 0 {
         return Ok(None);
     }
-    match number::<Unary>(&mut input)? {
+    match number(&Unary, &mut input)? {
         0 => Ok(None),
         back => u32::try_from(back).map(Some).map_err(|_| BEFORE_WINDOW),
     }
@@ -112,14 +112,14 @@ fn read_list<'r>(
     other: impl FnOnce(u32) -> Result<&'r [u32], Fault>,
 ) -> Result<(), Fault> {
     list.clear();
-    let degree = number::<Gamma>(input)?;
+    let degree = number(&Gamma, input)?;
     if degree > u64::from(shape.nodes) {
         return Err(Fault("more successors than nodes"));
     }
     if degree == 0 {
         return Ok(());
     }
-    let reference = if shape.window > 0 { number::<Unary>(input)? } else { 0 };
+    let reference = if shape.window > 0 { number(&Unary, input)? } else { 0 };
     if reference > 0 {
         let back = u32::try_from(reference).ok().filter(|&r| r <= shape.window.min(node));
         let back = back.ok_or(BEFORE_WINDOW)?;
@@ -149,10 +149,10 @@ fn merge_runs(list: &mut [u32]) {
 
 fn copy_blocks(input: &mut Reader<'_>, other: &[u32], list: &mut Vec<u32>) -> Result<(), Fault> {
     let too_long = Fault("copy blocks longer than the list referred to");
-    let count = number::<Gamma>(input)?;
+    let count = number(&Gamma, input)?;
     let mut rest = other;
     for block in 0..count {
-        let len = number::<Gamma>(input)?.checked_add(u64::from(block > 0)).ok_or(too_long)?;
+        let len = number(&Gamma, input)?.checked_add(u64::from(block > 0)).ok_or(too_long)?;
         let len = usize::try_from(len).map_err(|_| too_long)?;
         let (run, behind) = rest.split_at_checked(len).ok_or(too_long)?;
         if block % 2 == 0 {
@@ -175,15 +175,15 @@ fn read_intervals(
     list: &mut Vec<u32>,
 ) -> Result<u64, Fault> {
     let outside = Fault("an interval of successors that are no nodes");
-    let count = number::<Gamma>(input)?;
+    let count = number(&Gamma, input)?;
     let (mut held, mut end) = (0, None);
     for _ in 0..count {
-        let left = number::<Gamma>(input)?;
+        let left = number(&Gamma, input)?;
         let left = match end {
             None => unsigned(left, node),
             Some(end) => left.checked_add(end),
         };
-        let len = number::<Gamma>(input)?.checked_add(u64::from(shape.interval_min));
+        let len = number(&Gamma, input)?.checked_add(u64::from(shape.interval_min));
         let (left, len) = left.zip(len).ok_or(outside)?;
         let right =
             left.checked_add(len).filter(|&r| r <= u64::from(shape.nodes)).ok_or(outside)?;
@@ -208,7 +208,7 @@ fn read_residuals(
     let outside = Fault("a successor that is no node");
     let mut end = None;
     for _ in 0..count {
-        let gap = number::<Zeta<3>>(input)?;
+        let gap = number(&RESIDUALS, input)?;
         let residual = match end {
             None => unsigned(gap, node),
             Some(end) => gap.checked_add(end),
@@ -220,8 +220,9 @@ fn read_residuals(
     Ok(())
 }
 
-fn number<C: Code>(input: &mut Reader<'_>) -> Result<u64, Fault> {
-    C::read(input).ok_or(Fault("no whole codeword"))
+#[inline]
+fn number(code: &impl Code, input: &mut Reader<'_>) -> Result<u64, Fault> {
+    code.read(input).ok_or(Fault("no whole codeword"))
 }
 
 /// `node` and a difference that was made a natural number.

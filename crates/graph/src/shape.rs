@@ -10,7 +10,12 @@
 use std::fmt::Write;
 use std::path::Path;
 
+use codes::Zeta;
+
 use crate::GraphError;
+
+/// The code of the residuals.
+pub(crate) const RESIDUALS: Zeta = Zeta::new(3);
 
 /// The parameters of a `BVGraph` and its two counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

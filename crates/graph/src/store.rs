@@ -194,7 +194,7 @@ impl Graph {
         let mut input = Reader::new(bytes);
         let mut before = 0;
         for &offset in &self.offsets {
-            if Gamma::read(&mut input) != Some(offset - before) {
+            if Gamma.read(&mut input) != Some(offset - before) {
                 let reason = "not where the lists of the graph start";
                 return Err(GraphError::damaged(path, input.position() / 8, reason));
             }

@@ -66,5 +66,5 @@ pub use lexicon::{TERM_BYTES_MAX, Terms};
 pub use postings::Postings;
 pub use reader::Index;
 pub use record::{DocRecord, RECORD_BYTES_MAX};
-pub use segment::{Segment, Sizes};
+pub use segment::{ListNumbers, Segment, Sizes};
 pub use writer::{Config, IndexWriter};

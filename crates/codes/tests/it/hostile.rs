@@ -2,60 +2,73 @@
 //! the number it read has exactly the codeword it read it from, or it answers `None` and has not
 //! moved.
 
-use codes::{Bits, Code, Delta, Gamma, Reader, Unary, Zeta, fixed, packed, vbyte};
+use codes::{
+    Bits, Code, Delta, Gamma, Golomb, Histogram, PrefixVByte, Reader, Unary, VByte, Zeta, fixed,
+    packed, pfor, prefix_vbyte, rans, vbyte,
+};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
+use crate::subjects::every_code;
+
 /// Reads on after `skip` ones of `bytes` until nothing more can be read.
-fn check_decoder<C: Code>(bytes: &[u8], skip: usize) {
+fn check_decoder(code: &dyn Code, bytes: &[u8], skip: usize) {
     let text = text(bytes);
     let mut input = Reader::new(bytes);
     for _ in 0..skip {
         // So that the decoder does not start on a byte boundary.
-        if Unary::read(&mut input).is_none() {
+        if Unary.read(&mut input).is_none() {
             break;
         }
     }
     loop {
         let start = input.position();
-        let Some(n) = C::read(&mut input) else {
-            assert_eq!(input.position(), start, "{} moved without a number", C::NAME);
+        let Some(n) = code.read(&mut input) else {
+            assert_eq!(input.position(), start, "{} moved without a number", code.name());
             return;
         };
         let mut bits = Bits::default();
-        C::write(&mut bits, n);
-        assert_eq!(text[start..input.position()], bits.to_text(), "{} of {n}", C::NAME);
+        code.write(&mut bits, n);
+        assert_eq!(text[start..input.position()], bits.to_text(), "{} of {n}", code.name());
         assert!(input.position() <= bytes.len() * 8);
+        if input.position() == start {
+            // The one number below a bound of one.
+            return;
+        }
     }
 }
 
 fn check_all(bytes: &[u8], skip: usize) {
-    check_decoder::<Unary>(bytes, skip);
-    check_decoder::<Gamma>(bytes, skip);
-    check_decoder::<Delta>(bytes, skip);
-    check_decoder::<Zeta<1>>(bytes, skip);
-    check_decoder::<Zeta<2>>(bytes, skip);
-    check_decoder::<Zeta<3>>(bytes, skip);
-    check_decoder::<Zeta<4>>(bytes, skip);
-    check_decoder::<Zeta<5>>(bytes, skip);
-    check_decoder::<Zeta<6>>(bytes, skip);
-    check_decoder::<Zeta<7>>(bytes, skip);
+    for code in every_code() {
+        check_decoder(&*code, bytes, skip);
+    }
     check_bytes(bytes);
+    check_blocks(bytes);
 }
 
-fn check_bytes(bytes: &[u8]) {
-    let mut input = bytes;
-    loop {
-        let before = input;
-        let Some(n) = vbyte::read(&mut input) else {
-            assert_eq!(input, before);
-            break;
-        };
-        let mut again = Vec::new();
-        vbyte::write(&mut again, n);
-        assert_eq!(before[..before.len() - input.len()], again);
-    }
+type ReadBytes = fn(&mut &[u8]) -> Option<u64>;
+type WriteBytes = fn(&mut Vec<u8>, u64);
 
+fn check_bytes(bytes: &[u8]) {
+    let codes: [(ReadBytes, WriteBytes); 2] =
+        [(vbyte::read, vbyte::write), (prefix_vbyte::read, prefix_vbyte::write)];
+    for (read, write) in codes {
+        let mut input = bytes;
+        loop {
+            let before = input;
+            let Some(n) = read(&mut input) else {
+                assert_eq!(input, before);
+                break;
+            };
+            let mut again = Vec::new();
+            write(&mut again, n);
+            assert_eq!(before[..before.len() - input.len()], again);
+        }
+    }
+}
+
+/// Blocks of all kinds: never a panic, and no step where there is no block.
+fn check_blocks(bytes: &[u8]) {
     let mut input = bytes;
     loop {
         let (before, mut out) = (input, [7; packed::BLOCK]);
@@ -67,6 +80,24 @@ fn check_bytes(bytes: &[u8]) {
             assert_eq!((input, out), (before, [7; packed::BLOCK]));
             break;
         }
+    }
+
+    let model = rans::Model::new(&Histogram::default());
+    for count in [0, 1, 5, 255, 256] {
+        let (mut input, mut out) = (bytes, vec![0; count]);
+        if pfor::read(&mut input, &mut out).is_none() {
+            assert_eq!(input, bytes);
+        }
+    }
+    for count in [0, 1, 5, 511, 512, 1001] {
+        let (mut input, mut out) = (bytes, vec![0; count]);
+        if model.read(&mut input, &mut out).is_none() {
+            assert_eq!(input, bytes);
+        }
+    }
+    let mut input = bytes;
+    if rans::Model::load(&mut input).is_none() {
+        assert_eq!(input, bytes);
     }
 }
 
@@ -152,50 +183,107 @@ fn delta_of_an_impossible_length() {
     for prefix in 0..=0b111_u16 << 10 {
         let mut bytes = (prefix << 3).to_be_bytes().to_vec();
         bytes.resize(40, 0xff);
-        check_decoder::<Delta>(&bytes, 0);
+        check_decoder(&Delta, &bytes, 0);
     }
 }
 
 /// A sequence cut at every bit boundary of a byte: the numbers before the cut, then `None`.
 #[test]
 fn every_cut_of_a_sequence() {
-    fn check<C: Code>() {
+    let golomb = Golomb::new(1 << 50);
+    for code in
+        [&Gamma as &dyn Code, &Delta, &Zeta::new(2), &Zeta::new(3), &VByte, &PrefixVByte, &golomb]
+    {
         let mut bits = Bits::default();
         let numbers = [0, 1, 2, 7, 8, 1000, 1 << 40, u64::MAX - 1, 3];
         for n in numbers {
-            C::write(&mut bits, n);
+            code.write(&mut bits, n);
         }
         for end in 0..bits.as_bytes().len() {
             let mut input = Reader::new(&bits.as_bytes()[..end]);
             let mut whole = 0;
             for n in numbers {
-                whole += C::len(n);
+                whole += code.len(n);
                 let expected = (whole <= end * 8).then_some(n);
-                assert_eq!(C::read(&mut input), expected, "{} cut at byte {end}", C::NAME);
+                assert_eq!(code.read(&mut input), expected, "{} cut at byte {end}", code.name());
                 if expected.is_none() {
                     break;
                 }
             }
         }
     }
-    check::<Gamma>();
-    check::<Delta>();
-    check::<Zeta<2>>();
-    check::<Zeta<3>>();
 }
 
 #[test]
 fn numbers_without_a_codeword_are_refused_by_the_coder() {
-    fn check<C: Code>() {
-        let out_of_range = || {
-            let mut bits = Bits::default();
-            C::write(&mut bits, C::MAX + 1);
-        };
-        assert!(std::panic::catch_unwind(out_of_range).is_err(), "{}", C::NAME);
-        assert!(std::panic::catch_unwind(|| C::len(C::MAX + 1)).is_err(), "{}", C::NAME);
+    for code in every_code() {
+        let Some(beyond) = code.max().checked_add(1) else { continue };
+        let code = std::panic::AssertUnwindSafe(code);
+        let write = || code.write(&mut Bits::default(), beyond);
+        assert!(std::panic::catch_unwind(write).is_err(), "{}", code.name());
+        assert!(std::panic::catch_unwind(|| code.len(beyond)).is_err(), "{}", code.name());
     }
-    check::<Unary>();
-    check::<Gamma>();
-    check::<Delta>();
-    check::<Zeta<3>>();
+}
+
+/// A run of zeros whose product with the modulus, or whose sum with the rest, exceeds 64 bits.
+#[test]
+fn golomb_of_a_quotient_that_is_too_great() {
+    let mut bytes = vec![0; 2];
+    bytes.resize(40, 0xff);
+    for modulus in [1 << 60, 1 << 61, u64::MAX / 16, u64::MAX] {
+        assert_eq!(Golomb::new(modulus).read(&mut Reader::new(&bytes)), None, "modulus {modulus}");
+        check_decoder(&Golomb::new(modulus), &bytes, 0);
+    }
+}
+
+/// Every byte of good blocks changed in every bit: an answer of some kind.
+#[test]
+fn flipped_bits_of_blocks() {
+    let numbers: Vec<u32> = (0..600).map(|n| (n * n * n) % 5000 * u32::from(n % 3 > 0)).collect();
+    let mut histogram = Histogram::default();
+    histogram.add(&numbers);
+    let model = rans::Model::new(&histogram);
+    for count in [3, 200, 256, 600] {
+        let numbers = &numbers[..count];
+        let (mut by_rans, mut by_pfor) = (Vec::new(), Vec::new());
+        model.write(numbers, &mut by_rans);
+        let short = &numbers[..count.min(256)];
+        pfor::write(short, pfor::Choice::Coverage { percent: 90 }, &mut by_pfor);
+        for bit in 0..by_rans.len() * 8 {
+            let mut bytes = by_rans.clone();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            check_blocks(&bytes);
+            let mut out = vec![0; count];
+            if model.read(&mut &bytes[..], &mut out).is_some() {
+                assert_ne!(out, numbers, "bit {bit} does not matter");
+            }
+        }
+        for bit in 0..by_pfor.len() * 8 {
+            let mut bytes = by_pfor.clone();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            let mut out = vec![0; short.len()];
+            if pfor::read(&mut &bytes[..], &mut out).is_some() {
+                assert_ne!(out, short, "bit {bit} does not matter");
+            }
+        }
+        for end in 0..by_rans.len() {
+            assert_eq!(model.read(&mut &by_rans[..end], &mut vec![0; count]), None);
+        }
+        for end in 0..by_pfor.len() {
+            assert_eq!(pfor::read(&mut &by_pfor[..end], &mut vec![0; short.len()]), None);
+        }
+    }
+}
+
+/// Headers of blocks that no coder writes.
+#[test]
+fn pfor_refuses_what_does_not_fit() {
+    let read = |bytes: &[u8]| pfor::read(&mut &bytes[..], &mut [0; 2]);
+    // Width 8, two numbers, one exception of 4 more bits: the second number.
+    assert_eq!(read(&[8 | 0x80, 7, 7, 0, 4, 1, 5]), Some(()));
+    assert_eq!(read(&[8 | 0x80, 7, 7, 0, 4, 2, 5]), None, "there is no third number");
+    assert_eq!(read(&[8 | 0x80, 7, 7, 0, 0, 1]), None, "an exception of no bits");
+    assert_eq!(read(&[8 | 0x80, 7, 7, 0, 24, 1, 5, 5, 5]), Some(()));
+    assert_eq!(read(&[8 | 0x80, 7, 7, 0, 25, 1, 5, 5, 5, 0]), None, "33 bits");
+    assert_eq!(read(&[33, 0, 0, 0, 0, 0, 0, 0, 0, 0]), None, "33 bits");
 }

@@ -1,24 +1,31 @@
 //! Kraft sums, Σ 2^-length, against one: never greater, and what is missing from one is exactly
 //! the share of the numbers that were left out. In 128 binary places, so that equal means equal.
 
-use codes::{Code, Delta, Gamma, Unary, Zeta};
+use codes::{
+    Bits, Code, Delta, Gamma, Golomb, LengthsError, MinimalBinary, PrefixVByte, Unary, VByte, Zeta,
+    prefix_code, reduced_binary,
+};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use crate::subjects::every_code;
 
 /// One, and 2⁻¹⁰⁰ is the smallest part that a sum is made of.
 const ONE: u128 = 1 << 100;
 
-fn kraft_sum<C: Code>(numbers: impl Iterator<Item = u64>) -> u128 {
-    numbers.map(|n| ONE >> C::len(n)).sum()
+fn kraft_sum(code: &dyn Code, numbers: impl Iterator<Item = u64>) -> u128 {
+    numbers.map(|n| ONE >> code.len(n)).sum()
 }
 
 /// `tail`: the sum over all the numbers from `end` on, if the code is complete.
-fn check_sum<C: Code>(end: u64, tail: u128) {
-    assert_eq!(kraft_sum::<C>(0..end), ONE - tail, "{} up to {end}", C::NAME);
+fn check_sum(code: &dyn Code, end: u64, tail: u128) {
+    assert_eq!(kraft_sum(code, 0..end), ONE - tail, "{} up to {end}", code.name());
 }
 
 #[test]
 fn unary_is_complete() {
     for end in 1..=100 {
-        check_sum::<Unary>(end, ONE >> end);
+        check_sum(&Unary, end, ONE >> end);
     }
 }
 
@@ -26,8 +33,8 @@ fn unary_is_complete() {
 #[test]
 fn gamma_is_complete() {
     for h in 0..16 {
-        check_sum::<Gamma>((1 << h) - 1, ONE >> h);
-        check_sum::<Zeta<1>>((1 << h) - 1, ONE >> h);
+        check_sum(&Gamma, (1 << h) - 1, ONE >> h);
+        check_sum(&Zeta::new(1), (1 << h) - 1, ONE >> h);
     }
 }
 
@@ -35,8 +42,8 @@ fn gamma_is_complete() {
 #[test]
 fn zeta_is_complete() {
     for h in 0..5 {
-        check_sum::<Zeta<2>>((1 << (2 * h)) - 1, ONE >> h);
-        check_sum::<Zeta<3>>((1 << (3 * h)) - 1, ONE >> h);
+        check_sum(&Zeta::new(2), (1 << (2 * h)) - 1, ONE >> h);
+        check_sum(&Zeta::new(3), (1 << (3 * h)) - 1, ONE >> h);
     }
 }
 
@@ -44,6 +51,122 @@ fn zeta_is_complete() {
 #[test]
 fn delta_is_complete() {
     for h in 0..5 {
-        check_sum::<Delta>((1 << ((1 << h) - 1)) - 1, ONE >> h);
+        check_sum(&Delta, (1 << ((1 << h) - 1)) - 1, ONE >> h);
+    }
+}
+
+/// No code may exceed one, whatever its parameter.
+#[test]
+fn no_sum_exceeds_one() {
+    for code in every_code() {
+        let numbers = (0..5000_u64.min(code.max())).filter(|&n| code.len(n) <= 100);
+        let sum = kraft_sum(&*code, numbers);
+        assert!(sum <= ONE, "{} {:?}", code.name(), code.parameter());
+    }
+}
+
+/// The numbers from bq on are those whose codeword begins with q zeros.
+#[test]
+fn golomb_is_complete() {
+    for modulus in [1, 2, 3, 7, 8, 100, 641] {
+        for quotient in 0..20 {
+            check_sum(&Golomb::new(modulus), modulus * quotient, ONE >> quotient);
+        }
+    }
+}
+
+#[test]
+fn minimal_binary_is_complete() {
+    for bound in [1, 2, 3, 7, 8, 100, 641, 65536] {
+        check_sum(&MinimalBinary::new(bound), bound, 0);
+    }
+}
+
+/// What begins with k ones has more than k bytes.
+#[test]
+fn prefix_vbyte_is_complete() {
+    check_sum(&PrefixVByte, 1 << 7, ONE >> 1);
+    check_sum(&PrefixVByte, (1 << 7) + (1 << 14), ONE >> 2);
+    check_sum(&PrefixVByte, (1 << 7) + (1 << 14) + (1 << 21), ONE >> 3);
+}
+
+/// Of each length but the first one codeword in 128 is never used.
+#[test]
+fn vbyte_is_not_complete() {
+    check_sum(&VByte, 1 << 7, ONE >> 1);
+    check_sum(&VByte, 1 << 14, (ONE >> 2) + (ONE >> 9));
+    check_sum(&VByte, 1 << 21, (ONE >> 3) + (ONE >> 9) + (ONE >> 10));
+}
+
+/// Each length is used up by itself, which is more than a decodable code can have.
+#[test]
+fn reduced_binary_is_not_decodable() {
+    let sum: u128 = (0..(1 << 10) - 1).map(|n| ONE >> reduced_binary::codeword(n).len()).sum();
+    assert_eq!(sum, 10 * ONE);
+}
+
+fn texts(lengths: &[u32]) -> Vec<String> {
+    prefix_code(lengths).expect("lengths of a code").iter().map(Bits::to_text).collect()
+}
+
+#[test]
+fn canonical_codewords_ascend() {
+    assert_eq!(texts(&[]), [] as [&str; 0]);
+    assert_eq!(texts(&[0]), [""]);
+    assert_eq!(texts(&[1, 2, 3, 3]), ["0", "10", "110", "111"]);
+    assert_eq!(texts(&[3, 1, 3, 2]), ["110", "0", "111", "10"]);
+    assert_eq!(texts(&[2, 2, 2]), ["00", "01", "10"]);
+    // RFC 1951, section 3.2.2.
+    assert_eq!(
+        texts(&[3, 3, 3, 3, 3, 2, 4, 4]),
+        ["010", "011", "100", "101", "110", "00", "1110", "1111"]
+    );
+    assert_eq!(texts(&[1, 64])[1], format!("1{}", "0".repeat(63)));
+}
+
+#[test]
+fn lengths_that_no_prefix_code_has_are_refused_with_their_sum() {
+    assert_eq!(prefix_code(&[1, 2, 2, 2]), Err(LengthsError::Kraft { sum: 1.25 }));
+    assert_eq!(prefix_code(&[0, 0]), Err(LengthsError::Kraft { sum: 2.0 }));
+    assert_eq!(prefix_code(&[1, 65]), Err(LengthsError::TooLong { length: 65 }));
+    // One part in 2^64 too much, which no floating-point number would tell.
+    assert!(matches!(prefix_code(&[1, 1, 64]), Err(LengthsError::Kraft { .. })));
+    let message = prefix_code(&[1, 1, 1]).unwrap_err().to_string();
+    assert!(message.contains("Kraft sum is 1.5"), "{message}");
+}
+
+proptest! {
+    /// Against the definition: right lengths, and no codeword begins another.
+    #[test]
+    fn prefix_codes_are_prefix_codes(lengths in vec(0..10_u32, 0..40)) {
+        let sum: u128 = lengths.iter().map(|length| ONE >> length).sum();
+        match prefix_code(&lengths) {
+            Err(_) => prop_assert!(sum > ONE),
+            Ok(codewords) => {
+                prop_assert!(sum <= ONE);
+                let texts: Vec<String> = codewords.iter().map(Bits::to_text).collect();
+                for (at, text) in texts.iter().enumerate() {
+                    prop_assert_eq!(text.len(), lengths[at] as usize);
+                    let begins = |(other, longer): (usize, &String)| {
+                        other != at && longer.starts_with(text.as_str())
+                    };
+                    prop_assert!(!texts.iter().enumerate().any(begins));
+                }
+            }
+        }
+    }
+
+    /// The lengths of any code here, of as many numbers as one likes, satisfy the inequality.
+    #[test]
+    fn every_code_could_have_been_made_from_its_lengths(numbers in vec(0..3000_u64, 1..30)) {
+        let mut numbers = numbers;
+        numbers.sort_unstable();
+        numbers.dedup();
+        for code in every_code() {
+            let lengths = numbers.iter().filter(|&&n| n <= code.max()).map(|&n| code.len(n));
+            let lengths = lengths.filter(|&length| length <= 64);
+            let lengths: Vec<u32> = lengths.map(|length| u32::try_from(length).unwrap()).collect();
+            prop_assert!(prefix_code(&lengths).is_ok(), "{}", code.name());
+        }
     }
 }

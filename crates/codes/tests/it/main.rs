@@ -3,4 +3,7 @@
 mod golden;
 mod hostile;
 mod kraft;
+mod rans;
 mod round_trip;
+mod subjects;
+mod survey;

@@ -6,10 +6,12 @@
 //! **Invariant.** Whatever a method hands out without an error has been verified.
 
 mod merge;
+mod numbers;
 mod verify;
 mod writer;
 
 pub(crate) use merge::merge;
+pub use numbers::ListNumbers;
 pub(crate) use writer::{ListsWriter, SegmentWriter};
 
 use crate::disk::Disk;

@@ -5,7 +5,7 @@
 
 use index::{
     Config, DocId, DocIterator, DocRecord, END, Field, Frequencies, Index, IndexError, IndexWriter,
-    Positions, Segment,
+    ListNumbers, Positions, Segment,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -73,20 +73,43 @@ impl Contents {
             self.lengths.push(lengths);
         }
         assert_eq!(Field::ALL.map(|field| segment.length_total(field)), totals);
-        let (mut terms, mut postings) = (0, 0);
+        let (mut terms, mut postings, mut lists) = (0, 0, Vec::new());
         for field in Field::ALL {
             for (term, doc_frequency) in segment.terms(field, "")? {
                 let list = read_list(segment, field, &term)?.expect("every term has a list");
                 assert_eq!(list.len(), doc_frequency as usize, "{field:?} {term:?}");
                 terms += 1;
                 postings += u64::from(doc_frequency);
+                lists.push(list.clone());
                 let moved = list.into_iter().map(|(doc, positions)| (base + doc, positions));
                 self.lists.entry((field, term)).or_default().extend(moved);
             }
         }
         assert_eq!((segment.term_count(), segment.posting_count()), (terms, postings));
+        let mut lists = lists.iter();
+        segment.each_list(|numbers| assert_eq!(Some(&add_up(numbers)), lists.next()))?;
+        assert_eq!(lists.next(), None);
         Ok(())
     }
+}
+
+/// The list that has these numbers.
+fn add_up(numbers: &ListNumbers) -> List {
+    let ListNumbers { gaps, frequencies, positions } = numbers;
+    assert_eq!(gaps.len(), frequencies.len());
+    let (mut next, mut deltas) = (0, positions.iter());
+    let documents = gaps.iter().zip(frequencies).map(|(gap, &frequency)| {
+        let (doc, mut last) = (next + gap, 0);
+        next = doc + 1;
+        let position = |delta: &u32| {
+            last += delta;
+            last
+        };
+        (doc, deltas.by_ref().take(frequency as usize + 1).map(position).collect())
+    });
+    let list = documents.collect();
+    assert_eq!(deltas.next(), None);
+    list
 }
 
 /// A list as a segment has it.

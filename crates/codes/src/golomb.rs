@@ -1,0 +1,97 @@
+//! Golomb with modulus *b*: the unary code of ⌊*n* / *b*⌋, then the minimal binary code of
+//! *n* mod *b* below *b*.
+//!
+//! **Implied distribution.** Geometric, ≈ 1/*r*ˣ with *r* the *b*-th root of 2: the gaps of what is
+//! spread at random. [`Golomb::for_mean`] chooses *b* by Gallager and van Voorhis: optimal for a
+//! geometric distribution, the least *b* with θᵇ + θᵇ⁺¹ ≤ 1, where θ = *m* / (1 + *m*) for the mean
+//! *m*; some 0.69 *m*.
+//! **Range.** Quotients below 2³², as of the unary code: [0 . . 2³²*b*), and not beyond 2⁶⁴ – 2.
+//! **Length.** ⌊*n* / *b*⌋ + 1 and that of the minimal binary part. Complete. With *b* = 1 it is
+//! the unary code.
+//! **Reference.** S. W. Golomb, "Run-length encodings", IEEE Transactions on Information Theory
+//! 12(3), 1966; R. G. Gallager, D. C. van Voorhis, "Optimal source codes for geometrically
+//! distributed integer alphabets", the same 21(2), 1975. Code by `dsi-bitstream`.
+
+use dsi_bitstream::codes::golomb::GolombWrite;
+use dsi_bitstream::codes::len_golomb;
+use dsi_bitstream::codes::minimal_binary::MinimalBinaryRead;
+use dsi_bitstream::traits::BitRead;
+
+use crate::reader::NoCodeword;
+use crate::{Bits, Code, Reader, check_range};
+
+/// The greatest modulus that is chosen from data; 32-bit numbers ask for no greater one.
+const FITTED_MAX: f64 = 4_294_967_296.0;
+
+/// The Golomb code with a modulus.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Golomb {
+    modulus: u64,
+}
+
+impl Golomb {
+    /// The code with modulus `modulus`.
+    ///
+    /// # Panics
+    /// If the modulus is zero.
+    pub const fn new(modulus: u64) -> Self {
+        assert!(modulus > 0, "the modulus of a Golomb code is greater than 0");
+        Self { modulus }
+    }
+
+    /// The best code for numbers, from zero, of a geometric distribution with this mean.
+    pub fn for_mean(mean: f64) -> Self {
+        if mean.is_nan() || mean <= 0.0 {
+            return Self::new(1);
+        }
+        let mean = mean.min(FITTED_MAX * 2.0);
+        // θ = m / (1 + m): log(1 + θ) / -log θ, written so that a great mean keeps its digits.
+        let modulus = (mean / (1.0 + mean)).ln_1p() / (1.0 / mean).ln_1p();
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
+        let modulus = modulus.ceil().clamp(1.0, FITTED_MAX) as u64;
+        Self::new(modulus)
+    }
+
+    /// The code for the mean of `numbers`.
+    pub fn fitting<N: Copy + Into<u64>>(numbers: &[N]) -> Self {
+        let sum: u128 = numbers.iter().map(|&n| u128::from(n.into())).sum();
+        #[expect(clippy::cast_precision_loss, reason = "a mean need not be exact")]
+        Self::for_mean(sum as f64 / numbers.len().max(1) as f64)
+    }
+}
+
+impl Code for Golomb {
+    fn name(&self) -> &'static str {
+        "golomb"
+    }
+
+    fn parameter(&self) -> Option<u64> {
+        Some(self.modulus)
+    }
+
+    fn max(&self) -> u64 {
+        self.modulus.saturating_mul(1 << 32) - 1
+    }
+
+    fn len(&self, n: u64) -> usize {
+        check_range(self, n);
+        len_golomb(n, self.modulus)
+    }
+
+    #[inline]
+    fn write(&self, out: &mut Bits, n: u64) {
+        check_range(self, n);
+        let Ok(_) = out.write_golomb(n, self.modulus);
+    }
+
+    #[inline]
+    fn read(&self, input: &mut Reader<'_>) -> Option<u64> {
+        // A run of zeros is bounded by what remains, but its product with the modulus is not.
+        input.decode(|stream| {
+            let quotient = stream.read_unary()?;
+            let whole = quotient.checked_mul(self.modulus).ok_or(NoCodeword)?;
+            let n = whole.checked_add(stream.read_minimal_binary(self.modulus)?);
+            n.filter(|&n| n <= self.max()).ok_or(NoCodeword)
+        })
+    }
+}

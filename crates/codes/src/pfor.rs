@@ -1,0 +1,173 @@
+//! PFOR: blocks of 256 numbers in a width that most of them fit, and the others patched behind.
+//!
+//! A block of gaps under this code is what the literature calls PFOR-DELTA.
+//!
+//! | bytes | |
+//! |---|---|
+//! | 1 | the width *b*, from 0 to 32; 128 is added if there are exceptions |
+//! | 32·*b* | the lower *b* bits of every number, in eight interleaved lanes: lane *i* holds the numbers *i*, *i* + 8, *i* + 16, …, in 32-bit little-endian words filled from the lowest bit |
+//! | 1 | if there are exceptions: their count *e*, less one |
+//! | 1 | the width *h* of their higher bits, from 1 to 32 – *b* |
+//! | *e* | which numbers they are |
+//! | ⌈*eh*/8⌉ | what is left of each when its lower bits are taken away, as in [`fixed`] |
+//!
+//! Fewer than 256 numbers, at the end of a list, are the same with their lower bits as in [`fixed`].
+//! All numbers are unpacked at once, without a look at what they are (by SIMD instructions where
+//! there are any); then the loop over the tail puts the exceptions right.
+//!
+//! The width is chosen by [`Choice`]: the least that a share of the numbers fits (the original), or
+//! the one that makes the block smallest.
+//!
+//! **Implied distribution.** Uniform in [0 . . 2ᵇ) for most, with some that are much greater.
+//! **Range.** [0 . . 2³²).
+//! **Reference.** M. Zukowski, S. Héman, N. Nes, P. Boncz, "Super-scalar RAM-CPU cache compression",
+//! ICDE 2006; H. Yan, S. Ding, T. Suel, "Inverted index compression and query processing with
+//! optimized document ordering", WWW 2009, for the lower bits that stay and the best width. The
+//! packing is by `bitpacking`.
+//!
+//! **Invariant.** On any bytes: no panic, and no read behind what the header announces.
+
+use bitpacking::{BitPacker, BitPacker8x};
+
+use crate::fixed;
+
+/// How many numbers a full block holds.
+pub const BLOCK: usize = BitPacker8x::BLOCK_LEN;
+
+/// Set in the first byte if there are exceptions.
+const EXCEPTIONS: u8 = 0x80;
+
+/// How the width of a block is chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Choice {
+    /// The least width that so many of a hundred numbers fit.
+    Coverage {
+        /// From 0 to 100; the literature has 90.
+        percent: u8,
+    },
+    /// The width that makes the block smallest.
+    Optimum,
+}
+
+impl Choice {
+    /// The width, the count of exceptions, and the width of their higher bits.
+    fn shape(self, numbers: &[u32]) -> (u32, usize, u32) {
+        // How many numbers have each width, and then how many are wider.
+        let mut wider = [0_usize; 33];
+        for n in numbers {
+            wider[(u32::BITS - n.leading_zeros()) as usize] += 1;
+        }
+        let mut left = numbers.len();
+        for count in &mut wider {
+            left -= *count;
+            *count = left;
+        }
+        let widest = (0..=32).find(|&width| wider[width as usize] == 0).unwrap_or(32);
+        let width = match self {
+            Choice::Coverage { percent } => {
+                let may = numbers.len() * (100 - usize::from(percent.min(100))) / 100;
+                (0..=widest).find(|&width| wider[width as usize] <= may)
+            }
+            Choice::Optimum => {
+                (0..=widest).min_by_key(|&w| bytes(numbers.len(), w, wider[w as usize], widest - w))
+            }
+        };
+        let width = width.unwrap_or(widest);
+        (width, wider[width as usize], widest - width)
+    }
+}
+
+/// The length of a block of that shape in bytes.
+fn bytes(count: usize, width: u32, exceptions: usize, high: u32) -> usize {
+    let tail = if exceptions == 0 { 0 } else { 2 + exceptions + fixed::bytes(exceptions, high) };
+    1 + fixed::bytes(count, width) + tail
+}
+
+/// Appends `numbers` as one block.
+///
+/// # Panics
+/// If there are more than [`BLOCK`].
+pub fn write(numbers: &[u32], choice: Choice, out: &mut Vec<u8>) {
+    assert!(numbers.len() <= BLOCK, "a block of {} numbers", numbers.len());
+    let (width, exceptions, high) = choice.shape(numbers);
+    let kept = u32::MAX.checked_shr(u32::BITS - width).unwrap_or(0);
+    let [width_byte, ..] = width.to_le_bytes();
+    out.push(if exceptions > 0 { width_byte | EXCEPTIONS } else { width_byte });
+    if let Ok(full) = <&[u32; BLOCK]>::try_from(numbers) {
+        let start = out.len();
+        out.resize(start + fixed::bytes(BLOCK, width), 0);
+        BitPacker8x::new().compress(&full.map(|n| n & kept), &mut out[start..], width_byte);
+    } else {
+        fixed::write(out, numbers.iter().map(|&n| u64::from(n & kept)), width);
+    }
+    if exceptions > 0 {
+        let [count, ..] = (exceptions - 1).to_le_bytes();
+        let [high_byte, ..] = high.to_le_bytes();
+        out.extend_from_slice(&[count, high_byte]);
+        let wide = (0..=u8::MAX).zip(numbers).filter(|&(_, &n)| n > kept);
+        out.extend(wide.clone().map(|(at, _)| at));
+        fixed::write(out, wide.map(|(_, &n)| u64::from(n) >> width), high);
+    }
+}
+
+/// Reads one block of as many numbers as `out` holds, and advances `input` behind it. `None`, with
+/// `input` as it was and anything in `out`, if the bytes are no such block.
+///
+/// # Panics
+/// If there are more than [`BLOCK`].
+pub fn read(input: &mut &[u8], out: &mut [u32]) -> Option<()> {
+    assert!(out.len() <= BLOCK, "a block of {} numbers", out.len());
+    let (&first, rest) = input.split_first()?;
+    let width = u32::from(first & !EXCEPTIONS);
+    if width > u32::BITS {
+        return None;
+    }
+    let (packed, mut rest) = rest.split_at_checked(fixed::bytes(out.len(), width))?;
+    if let Ok(full) = <&mut [u32; BLOCK]>::try_from(&mut *out) {
+        if width == 0 {
+            full.fill(0);
+        } else {
+            BitPacker8x::new().decompress(packed, full, first & !EXCEPTIONS);
+        }
+    } else {
+        let (count, mut at) = (out.len(), 0);
+        fixed::read(packed, count, width, |n| {
+            out[at] = narrow(n);
+            at += 1;
+        })?;
+    }
+    if first & EXCEPTIONS != 0 {
+        rest = patch(rest, width, out)?;
+    }
+    *input = rest;
+    Some(())
+}
+
+/// Puts the exceptions right, and returns what follows them.
+fn patch<'a>(tail: &'a [u8], width: u32, out: &mut [u32]) -> Option<&'a [u8]> {
+    let (&[count, high], rest) = tail.split_first_chunk()?;
+    let (count, high) = (usize::from(count) + 1, u32::from(high));
+    if high == 0 || width + high > u32::BITS {
+        return None;
+    }
+    let (places, rest) = rest.split_at_checked(count)?;
+    let (highs, rest) = rest.split_at_checked(fixed::bytes(count, high))?;
+    if usize::from(*places.iter().max()?) >= out.len() {
+        return None;
+    }
+    let mut places = places.iter();
+    fixed::read(highs, count, high, |n| {
+        let slot = places.next().and_then(|&at| out.get_mut(usize::from(at)));
+        if let Some(slot) = slot {
+            *slot |= narrow(n << width);
+        }
+    })?;
+    Some(rest)
+}
+
+/// A number that is known to have 32 bits at most.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "its width was checked")]
+fn narrow(n: u64) -> u32 {
+    n as u32
+}

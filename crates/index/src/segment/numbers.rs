@@ -1,0 +1,69 @@
+//! The numbers of a segment as its streams hold them: for whoever measures codes.
+//!
+//! What lives here: the walk over all lists. What does not: how the numbers are coded, which makes
+//! no difference to them.
+//!
+//! **Invariant.** The numbers of a list are those of `docs`, `freqs` and `positions` in
+//! `docs/formats/index.md`, in their order.
+
+use super::Segment;
+use crate::postings::List;
+use crate::{DocIterator, END, Frequencies, IndexError, Positions};
+
+/// The numbers of one posting list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ListNumbers {
+    /// For each document its distance to the one before, less one; for the first, the document.
+    pub gaps: Vec<u32>,
+    /// For each document its occurrences, less one.
+    pub frequencies: Vec<u32>,
+    /// For each occurrence its distance to the one before; for the first of a document, the position.
+    pub positions: Vec<u32>,
+}
+
+impl Segment {
+    /// Hands the numbers of every list to `visit`, in the order of the lexicon. Verifies what it
+    /// reads; holds one list at a time.
+    pub fn each_list(&self, mut visit: impl FnMut(&ListNumbers)) -> Result<(), IndexError> {
+        let (mut numbers, mut positions) = (ListNumbers::default(), Vec::new());
+        for block in 0..self.lexicon.block_count() {
+            let mut entries = self.lexicon.block(block)?;
+            while entries.advance() {
+                self.numbers(&entries.list, &mut positions, &mut numbers)?;
+                visit(&numbers);
+            }
+        }
+        Ok(())
+    }
+
+    fn numbers(
+        &self,
+        list: &List,
+        positions: &mut Vec<u32>,
+        out: &mut ListNumbers,
+    ) -> Result<(), IndexError> {
+        out.gaps.clear();
+        out.frequencies.clear();
+        out.positions.clear();
+        let mut cursor = self.cursor(list)?;
+        let mut next = 0;
+        while cursor.doc() != END {
+            out.gaps.push(cursor.doc().0 - next);
+            next = cursor.doc().0 + 1;
+            out.frequencies.push(cursor.frequency().saturating_sub(1));
+            cursor.positions(positions);
+            let mut before = 0;
+            for &position in &*positions {
+                out.positions.push(position - before);
+                before = position;
+            }
+            cursor.next_doc();
+        }
+        let counts = (out.gaps.len() as u64, out.positions.len() as u64);
+        if counts != (u64::from(list.doc_frequency), list.total_frequency) {
+            let start = usize::try_from(list.extents.docs.start).unwrap_or(usize::MAX);
+            return Err(self.docs.damaged(start, "not a posting list"));
+        }
+        Ok(())
+    }
+}

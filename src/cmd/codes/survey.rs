@@ -1,0 +1,185 @@
+//! `crivello codes` on a collection: entropy, bits a number under every code, and a recommendation.
+//!
+//! The three streams of the index are measured over all segments, list by list. What is recommended:
+//! document gaps and frequencies are read by every query, so that of the codes whose blocks are
+//! decoded by SIMD instructions the smallest is taken; positions are read by phrases alone, so that the
+//! smallest of all is.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use ::codes::{Cost, Histogram, Survey};
+use ::index::{Index, ListNumbers, Segment};
+use anyhow::{Context as _, Result};
+use serde::Serialize;
+
+use super::plot;
+use crate::context::{Context, Exit};
+use crate::talk;
+
+/// One of the streams of an index.
+pub(super) struct Stream {
+    pub(super) name: &'static str,
+    numbers: fn(&ListNumbers) -> &[u32],
+    /// Whether every query reads it.
+    hot: bool,
+}
+
+const STREAMS: [Stream; 3] = [
+    Stream { name: "gaps", numbers: |list| &list.gaps, hot: true },
+    Stream { name: "frequencies", numbers: |list| &list.frequencies, hot: true },
+    Stream { name: "positions", numbers: |list| &list.positions, hot: false },
+];
+
+#[derive(Serialize)]
+struct Answer {
+    documents: u64,
+    streams: Vec<StreamAnswer>,
+}
+
+#[derive(Serialize)]
+struct StreamAnswer {
+    stream: &'static str,
+    numbers: u64,
+    mean: f64,
+    max: u32,
+    /// In bits a number.
+    entropy: f64,
+    /// In the index as it is, in bits a number, without headers.
+    stored: f64,
+    /// From the smallest to the greatest.
+    codes: Vec<CodeAnswer>,
+    smallest: String,
+    recommended: String,
+    why: &'static str,
+}
+
+#[derive(Serialize)]
+struct CodeAnswer {
+    code: &'static str,
+    parameter: Option<u64>,
+    bits_per_number: f64,
+    /// Bits a number more than the entropy; codes that look at a whole list can have fewer.
+    over_entropy: f64,
+    vectorised: bool,
+}
+
+pub(super) fn run(svg: Option<&Path>, context: &Context) -> Result<Exit> {
+    let collection = context.collection()?;
+    let index = Index::open(&collection.index_dir()).context("`crivello index` makes an index")?;
+    let surveys = survey(&index)?;
+    if surveys.iter().all(|survey| survey.histogram().count() == 0) {
+        talk::say(context.quiet, "the index holds no numbers");
+        return Ok(Exit::NothingFound);
+    }
+    if let Some(path) = svg {
+        let streams = STREAMS.iter().map(|stream| stream.name).zip(&surveys);
+        let picture = plot::svg(streams);
+        fs::write(path, picture).with_context(|| format!("cannot write {}", path.display()))?;
+        talk::say(context.quiet, &format!("drawn in {}", path.display()));
+    }
+    let stored = stored_bytes(&index);
+    let streams = STREAMS.iter().zip(&surveys).zip(stored);
+    let streams = streams.map(|((stream, survey), bytes)| answer(stream, survey, bytes)).collect();
+    let answer = Answer { documents: index.doc_count(), streams };
+    if context.json {
+        context.print_json(&answer)?;
+    } else {
+        let mut out = std::io::stdout().lock();
+        answer.streams.iter().try_for_each(|stream| print(&mut out, stream))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Counts all numbers, and then measures list by list.
+fn survey(index: &Index) -> Result<Vec<Survey>> {
+    let mut histograms = vec![Histogram::default(); STREAMS.len()];
+    for segment in index.segments() {
+        segment.each_list(|list| {
+            for (stream, histogram) in STREAMS.iter().zip(&mut histograms) {
+                histogram.add((stream.numbers)(list));
+            }
+        })?;
+    }
+    let mut surveys: Vec<Survey> = histograms.into_iter().map(Survey::new).collect();
+    for segment in index.segments() {
+        segment.each_list(|list| {
+            for (stream, survey) in STREAMS.iter().zip(&mut surveys) {
+                survey.add((stream.numbers)(list));
+            }
+        })?;
+    }
+    Ok(surveys)
+}
+
+/// How many bytes the files of each stream have.
+fn stored_bytes(index: &Index) -> [u64; STREAMS.len()] {
+    let sizes = index.segments().iter().map(Segment::sizes);
+    sizes.fold([0; 3], |[docs, freqs, positions], sizes| {
+        [docs + sizes.docs, freqs + sizes.freqs, positions + sizes.positions]
+    })
+}
+
+fn answer(stream: &Stream, survey: &Survey, stored: u64) -> StreamAnswer {
+    let histogram = survey.histogram();
+    let numbers = histogram.count();
+    #[expect(clippy::cast_precision_loss, reason = "figures for people")]
+    let each = |bits: u64| if numbers == 0 { 0.0 } else { bits as f64 / numbers as f64 };
+    let entropy = histogram.entropy();
+    let mut costs = survey.costs();
+    costs.sort_by_key(|cost| cost.bits);
+    let name = |cost: Option<&Cost>| cost.map_or_else(String::new, label);
+    let smallest = name(costs.first());
+    let (recommended, why) = if stream.hot {
+        let vectorised = costs.iter().find(|cost| cost.is_vectorised);
+        (name(vectorised), "read by every query: the smallest that SIMD instructions decode")
+    } else {
+        (smallest.clone(), "read by phrases alone: the smallest")
+    };
+    let codes = costs.iter().map(|cost| CodeAnswer {
+        code: cost.code,
+        parameter: cost.parameter,
+        bits_per_number: each(cost.bits),
+        over_entropy: each(cost.bits) - entropy,
+        vectorised: cost.is_vectorised,
+    });
+    StreamAnswer {
+        stream: stream.name,
+        numbers,
+        mean: histogram.mean(),
+        max: histogram.max(),
+        entropy,
+        stored: each(stored * 8),
+        codes: codes.collect(),
+        smallest,
+        recommended,
+        why,
+    }
+}
+
+fn label(cost: &Cost) -> String {
+    name(cost.code, cost.parameter)
+}
+
+/// `zeta 3`, `gamma`.
+pub(super) fn name(code: &str, parameter: Option<u64>) -> String {
+    parameter.map_or_else(|| code.to_owned(), |parameter| format!("{code} {parameter}"))
+}
+
+fn print(out: &mut impl Write, stream: &StreamAnswer) -> Result<()> {
+    let StreamAnswer { stream: name, numbers, mean, max, entropy, stored, .. } = stream;
+    writeln!(out, "{name}: {numbers} numbers, mean {mean:.2}, greatest {max}")?;
+    writeln!(out, "  entropy {entropy:.3} bits a number; in the index now {stored:.3}")?;
+    writeln!(out, "  {:<28} {:>8} {:>14}", "code", "bits", "over entropy")?;
+    for code in &stream.codes {
+        let name = self::name(code.code, code.parameter);
+        writeln!(out, "  {name:<28} {:>8.3} {:>+14.3}", code.bits_per_number, code.over_entropy)?;
+    }
+    writeln!(out, "  recommended: {} ({})", stream.recommended, stream.why)?;
+    if stream.smallest != stream.recommended {
+        writeln!(out, "  smallest of all: {}", stream.smallest)?;
+    }
+    writeln!(out)?;
+    Ok(())
+}
