@@ -114,13 +114,16 @@ pub fn run(
     let replayed = replay.run(&mut frontier, &first, tick)?;
 
     let known = replayed.known.clone();
+    if known.is_some() {
+        frontier.begin_recrawl();
+    }
     let mut coordinator = Coordinator { frontier, clock, stop, teller, fetchers: 0 };
     coordinator.teller.tell(&coordinator.frontier);
     if !stop.load(Ordering::Relaxed) {
         coordinator.crawl(dirs, &config, &answers, &logs, known)?;
     }
     // What a limit kept from being asked for is left to the next run.
-    let is_over = !stop.load(Ordering::Relaxed) && coordinator.frontier.report().limit.is_none();
+    let is_over = !stop.load(Ordering::Relaxed) && !coordinator.frontier.is_cut();
     if is_over && replayed.known.is_some() {
         Epoch::end(&dirs.frontier)?;
     }

@@ -29,6 +29,8 @@ pub struct Waiting {
     pub attempts: u8,
     /// Whether it is a sitemap, which is read for its list and is no page.
     pub sitemap: bool,
+    /// Whether a recrawl asks for it again.
+    pub known: bool,
     /// How many links lead here from the first page of the site; for a sitemap, how many indexes.
     pub depth: u16,
 }
@@ -36,7 +38,7 @@ pub struct Waiting {
 impl Waiting {
     /// A page never tried, found by a link.
     pub fn new(path: &str) -> Waiting {
-        Waiting { path: path.into(), hops: 0, attempts: 0, sitemap: false, depth: 0 }
+        Waiting { path: path.into(), hops: 0, attempts: 0, sitemap: false, known: false, depth: 0 }
     }
 }
 

@@ -38,6 +38,8 @@ pub(crate) struct Visit {
     pub(crate) page: Waiting,
     /// Where to connect; `None` only while the task is to find out.
     pub(crate) address: Option<IpAddr>,
+    /// Whether the host has another one to go to if nothing answers there.
+    pub(crate) has_other_address: bool,
     /// Whether the connection is worth keeping for the next visit.
     pub(crate) keep_alive: bool,
 }

@@ -138,27 +138,35 @@ impl Host {
         self.addresses = u8::try_from(addresses.len()).unwrap_or(u8::MAX);
         let mut alive = addresses.first();
         if let Some(rare) = &mut self.rare {
-            rare.dead.retain(|dead| addresses.contains(dead));
             alive = addresses.iter().find(|address| !rare.dead.contains(address)).or(alive);
         }
         self.rare.take_if(|rare| rare.is_empty());
         (self.address, self.address_until_ms) = (alive.copied(), until_ms);
     }
 
-    /// Gives up its address, where nothing answers, for another one that it has; `false` if that was the last. Then
-    /// all of them may be tried again.
+    /// Whether there is another address to go to if nothing answers at this one. As many are tried as the name
+    /// has; those that it had before count, or a name with ever new ones would be tried for ever.
+    pub(super) fn has_other_address(&self) -> bool {
+        let dead = self.rare.as_ref().map_or(0, |rare| rare.dead.len());
+        self.address.is_some() && dead + 1 < self.addresses.into()
+    }
+
+    /// Gives up its address, where nothing answers, for another one; `false` if there is none. Then all of
+    /// them may be tried again.
     pub(super) fn leave_address(&mut self) -> bool {
-        let Some(address) = self.address.filter(|_| self.addresses > 1) else { return false };
-        let rare = self.rare.get_or_insert_default();
-        rare.dead.push(address);
-        let is_other_left = rare.dead.len() < self.addresses.into();
+        let is_other_left = self.has_other_address();
         if is_other_left {
-            self.address = None;
-        } else {
+            self.rare.get_or_insert_default().dead.extend(self.address.take());
+        } else if let Some(rare) = &mut self.rare {
             rare.dead.clear();
         }
         self.rare.take_if(|rare| rare.is_empty());
         is_other_left
+    }
+
+    /// Lets all others that are ready by now have their turn first.
+    pub(super) fn stand_back(&mut self, now_ms: u64) {
+        self.ready_ms = self.ready_ms.max(now_ms.saturating_add(1));
     }
 
     /// How many pages wait.

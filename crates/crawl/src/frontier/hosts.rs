@@ -74,9 +74,16 @@ pub(super) struct Hosts {
     end_ms: Option<u64>,
     /// The limit that ends the run.
     limit: Option<&'static str>,
+    /// Whether this is a recrawl: then what is known is asked for, however many pages there may be.
+    is_recrawl: bool,
+    /// Visits under way for pages that are not known.
+    new_under_way: usize,
+    /// Pages that a recrawl leaves out, because there may be no more.
+    left_out: usize,
     /// A file of the frontier that could not be read or written.
     failed: Option<CrawlError>,
 }
+
 impl Hosts {
     pub(super) fn create(
         config: &Arc<Config>,
@@ -106,8 +113,16 @@ impl Hosts {
             bytes_before: 0,
             end_ms: None,
             limit: None,
+            is_recrawl: false,
+            new_under_way: 0,
+            left_out: 0,
             failed: None,
         })
+    }
+
+    /// From now on this is a recrawl.
+    pub(super) fn begin_recrawl(&mut self) {
+        self.is_recrawl = true;
     }
 
     pub(super) fn redirects_max(&self) -> u8 {
@@ -141,9 +156,9 @@ impl Hosts {
             self.report.pruned += 1;
             return;
         }
-        let Mark { hops, sitemap, depth, class, is_next } = mark;
+        let Mark { hops, sitemap, depth, class, is_next, is_known: known } = mark;
         let class = if is_next { NEXT_CLASS } else { class + 1 };
-        let page = Waiting { hops, sitemap, depth, ..Waiting::new(path) };
+        let page = Waiting { hops, sitemap, known, depth, ..Waiting::new(path) };
         self.change(id, |host, _| host.queue.push(class, &page));
         self.waiting += 1;
         if self.table[index(id)].state == State::Idle {

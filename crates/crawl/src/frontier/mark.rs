@@ -18,28 +18,37 @@ pub(super) struct Mark {
     pub(super) class: u8,
     /// It continues a visit: it comes before the other pages of its host.
     pub(super) is_next: bool,
+    /// A recrawl asks for it again.
+    pub(super) is_known: bool,
 }
 
 /// Hops, class, flags, depth.
 const BYTES: usize = 5;
 const SITEMAP: u8 = 1;
 const NEXT: u8 = 2;
+const KNOWN: u8 = 4;
 
 impl Mark {
     /// Puts it behind a URL.
     pub(super) fn append(self, key: &mut Vec<u8>) {
-        let sitemap = if self.sitemap { SITEMAP } else { 0 };
-        let next = if self.is_next { NEXT } else { 0 };
+        let flags = [(self.sitemap, SITEMAP), (self.is_next, NEXT), (self.is_known, KNOWN)];
+        let flags = flags.iter().map(|&(is, flag)| if is { flag } else { 0 }).sum();
         let [low, high] = self.depth.to_le_bytes();
-        key.extend([self.hops, self.class, sitemap | next, low, high]);
+        key.extend([self.hops, self.class, flags, low, high]);
     }
 
     /// The URL of a key, and its mark; `None` if it is no such key.
     pub(super) fn split(key: &[u8]) -> Option<(&str, Mark)> {
         let (url, &[hops, class, flags, low, high]) = key.split_last_chunk::<BYTES>()?;
-        let (sitemap, is_next) = (flags & SITEMAP != 0, flags & NEXT != 0);
-        let depth = u16::from_le_bytes([low, high]);
-        Some((str::from_utf8(url).ok()?, Mark { hops, sitemap, depth, class, is_next }))
+        let mark = Mark {
+            hops,
+            sitemap: flags & SITEMAP != 0,
+            depth: u16::from_le_bytes([low, high]),
+            class,
+            is_next: flags & NEXT != 0,
+            is_known: flags & KNOWN != 0,
+        };
+        Some((str::from_utf8(url).ok()?, mark))
     }
 }
 
@@ -54,9 +63,9 @@ mod tests {
         fn a_mark_comes_back_as_it_was(
             url in "http://[a-zé]{0,9}/",
             (hops, class, depth) in any::<(u8, u8, u16)>(),
-            (sitemap, is_next) in any::<(bool, bool)>(),
+            (sitemap, is_next, is_known) in any::<(bool, bool, bool)>(),
         ) {
-            let mark = Mark { hops, sitemap, depth, class, is_next };
+            let mark = Mark { hops, sitemap, depth, class, is_next, is_known };
             let mut key = url.clone().into_bytes();
             mark.append(&mut key);
             prop_assert_eq!(Mark::split(&key), Some((url.as_str(), mark)));

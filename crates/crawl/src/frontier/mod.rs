@@ -202,6 +202,16 @@ impl Frontier {
         if self.sieve.is_prompt() { self.flush(now_ms) } else { Ok(()) }
     }
 
+    /// From now on this is a recrawl.
+    pub(crate) fn begin_recrawl(&mut self) {
+        self.hosts.begin_recrawl();
+    }
+
+    /// Whether a limit has ended the run before everything was asked for.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.hosts.is_cut()
+    }
+
     /// Whether all is done that can be.
     pub(crate) fn is_done(&self) -> bool {
         self.hosts.is_full() && self.hosts.is_quiet() || self.offered == 0 && self.hosts.is_idle()
@@ -244,7 +254,10 @@ impl Frontier {
         let &Entry { hops, depth, .. } = entry;
         let sitemap = entry.purpose == Purpose::Sitemap;
         let class = if sitemap { 0 } else { self.class(url) };
-        self.offer_marked(url, Mark { hops, sitemap, depth, class, is_next: false })
+        self.offer_marked(
+            url,
+            Mark { hops, sitemap, depth, class, is_known: true, ..Mark::default() },
+        )
     }
 
     /// Ends the replay: what is still to be visited joins the queues.
@@ -259,7 +272,7 @@ impl Frontier {
             self.offer_link(source, &url, harvest)?;
         }
         // An index of sitemaps names sitemaps; one that names indexes that name indexes is a trap.
-        let depth = if purpose == Purpose::Sitemap { source.depth + 1 } else { 0 };
+        let depth = if purpose == Purpose::Sitemap { source.depth.saturating_add(1) } else { 0 };
         if depth > SITEMAP_DEPTH_MAX {
             self.hosts.drop_urls("sitemap-depth", std::mem::take(&mut harvest.sitemaps).len());
         }
@@ -271,7 +284,7 @@ impl Frontier {
                 let sitemap = purpose == Purpose::Sitemap;
                 let is_next = Site::split(&url).is_some_and(|(site, _)| site == source.site);
                 let depth = if is_next || sitemap { source.depth } else { 0 };
-                let mark = Mark { hops: hops + 1, sitemap, depth, class: 0, is_next };
+                let mark = Mark { hops: hops + 1, sitemap, depth, is_next, ..Mark::default() };
                 self.offer_marked(&url, mark)?;
             } else {
                 self.hosts.drop_urls("redirects", 1);

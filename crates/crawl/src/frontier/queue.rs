@@ -18,6 +18,7 @@ const BLOCK_BYTES_MAX: usize = 2_048;
 /// Length of the path, hops, flags, depth.
 const RECORD_HEADER_BYTES: usize = 6;
 const SITEMAP: u8 = 1;
+const KNOWN: u8 = 2;
 
 #[derive(Debug, Default)]
 pub(super) struct Queue {
@@ -201,7 +202,8 @@ fn blocks(mut pages: &[u8]) -> impl Iterator<Item = &[u8]> {
 fn encode(out: &mut Vec<u8>, page: &Waiting) {
     let length = u16::try_from(page.path.len()).expect("URLs are shorter than 64 KB");
     let [depth_low, depth_high] = page.depth.to_le_bytes();
-    let flags = if page.sitemap { SITEMAP } else { 0 };
+    let flag = |is: bool, flag: u8| if is { flag } else { 0 };
+    let flags = flag(page.sitemap, SITEMAP) | flag(page.known, KNOWN);
     out.reserve_exact(if out.is_empty() { RECORD_HEADER_BYTES + page.path.len() } else { 0 });
     out.extend_from_slice(&length.to_le_bytes());
     out.extend_from_slice(&[page.hops, flags, depth_low, depth_high]);
@@ -219,6 +221,7 @@ fn decode(record: &[u8]) -> (Waiting, usize) {
         hops: record[2],
         attempts: 0,
         sitemap: record[3] & SITEMAP != 0,
+        known: record[3] & KNOWN != 0,
         depth: u16::from_le_bytes([record[4], record[5]]),
     };
     (page, bytes)
@@ -262,7 +265,8 @@ mod tests {
                 Step::Push(class, path) => {
                     let depth = u16::try_from(number).expect("a short walk");
                     let sitemap = number % 3 == 0;
-                    let page = Waiting { depth, sitemap, hops: 1, ..Waiting::new(path) };
+                    let page =
+                        Waiting { depth, sitemap, known: !sitemap, hops: 1, ..Waiting::new(path) };
                     queue.push(*class, &page);
                     model[usize::from(*class)].push_back(page);
                 }

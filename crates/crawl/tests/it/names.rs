@@ -188,6 +188,22 @@ fn a_name_that_nobody_named_does_not_lead_to_this_machine() {
     assert_eq!(names.times("evil.test."), 1);
 }
 
+/// Else a run that is killed before the next address is tried would have tried all it may.
+#[test]
+fn a_dead_address_leaves_no_trace_where_there_is_another() {
+    let (_, server) = NameServer::start();
+    let port = serve(&[]);
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let config = Config { retries: 0, ..config(server, 5) };
+    let seeds = [format!("http://two.test:{port}/")];
+    let report = crawl(dir.path(), &config, &seeds).expect("it runs");
+    assert_eq!((report.pages, report.requests), (1, 3), "{report:?}");
+    let archive = archive::Archive::open(&dir.path().join("archive")).expect("it was made");
+    let records = archive.records().map(|record| record.expect("whole"));
+    let failures: Vec<_> = records.filter_map(|record| crawl::read_failure(&record)).collect();
+    assert!(failures.is_empty(), "{failures:?}");
+}
+
 /// A server on `::1` with one page; its port.
 fn serve_six() -> u16 {
     let listener = TcpListener::bind("[::1]:0").expect("loopback has IPv6");

@@ -113,6 +113,28 @@ fn a_recrawl_that_a_limit_ended_goes_on_with_the_next_run() {
     assert_eq!((over.recrawled, over.requests), (false, 0));
 }
 
+/// As many pages as there may be: they are asked for again all the same, however often, and no new one is.
+#[test]
+fn a_collection_that_is_full_can_be_recrawled_again_and_again() {
+    let server = start(plain());
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let config = Config { pages_max: 30, ..config(&server) };
+    let first = crawl(dir.path(), &config, &server.web().seeds()).expect("a crawl");
+    assert_eq!((first.pages, first.limit.as_deref()), (30, Some("pages_max")));
+    for run in 0..2 {
+        let again = crawl(dir.path(), &all(&config), &[]).expect("a recrawl");
+        assert_eq!((again.pages, again.pages_new), (30, 0), "run {run}: {again:?}");
+        assert_eq!(found(&again), again.asked, "run {run}: {again:?}");
+        assert!(again.unchanged >= 30 && again.limit.as_deref() == Some("pages_max"), "{again:?}");
+        assert_eq!(again.failed + again.deleted + again.changed, 0, "run {run}: {again:?}");
+        let after = crawl(dir.path(), &config, &[]).expect("nothing is left of it");
+        assert_eq!((after.recrawled, after.requests, after.pages), (false, 0, 30), "run {run}");
+    }
+    let wider = Config { pages_max: 40, ..config.clone() };
+    let report = crawl(dir.path(), &all(&wider), &[]).expect("a recrawl with room");
+    assert_eq!((report.pages, report.pages_new), (40, 10), "{report:?}");
+}
+
 #[test]
 fn a_recrawl_of_what_is_due_is_widened_to_one_of_everything() {
     let server = start(plain());

@@ -10,6 +10,7 @@ use std::net::IpAddr;
 
 use super::super::host::{Errand, RobotsRules, RobotsState, State};
 use super::fail::Stumble;
+use super::turn::is_new_page;
 use super::{Hosts, index};
 use crate::answer::{is_passing_status, is_redirect};
 use crate::order::Waiting;
@@ -25,6 +26,7 @@ impl Hosts {
         let Done { visit, finished_ms, date_s, before, outcome } = done;
         self.under_way -= 1;
         self.pages_under_way -= usize::from(visit.task == Task::Page);
+        self.new_under_way -= usize::from(is_new_page(&visit));
         let id = visit.host;
         if visit.task != Task::Resolve {
             self.workbench.release(visit.address, Some(finished_ms));

@@ -6,6 +6,7 @@
 //! **Invariant.** Telling changes nothing.
 
 use super::super::host::State;
+use super::turn::PAGES_MAX;
 use super::{Hosts, index};
 use crate::report::{AsideHost, Census, Report, Snapshot};
 use crate::site::HostId;
@@ -68,7 +69,7 @@ impl Hosts {
             // What is under way when a run ends is asked for again by the next one.
             waiting: (self.waiting + self.pages_under_way) as u64,
             hosts: self.table.len() as u64,
-            limit: self.limit.map(str::to_owned),
+            limit: self.limit.or((self.left_out > 0).then_some(PAGES_MAX)).map(str::to_owned),
             spilled_bytes: self.spill.used_bytes(),
             ..self.report.clone()
         }

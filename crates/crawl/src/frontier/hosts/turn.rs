@@ -18,6 +18,14 @@ use crate::site::HostId;
 /// A connection is kept open for a pause no longer than this.
 const KEEP_ALIVE_MS_MAX: u64 = 5_000;
 
+/// The key of the limit on pages.
+pub(super) const PAGES_MAX: &str = "pages_max";
+
+/// Whether a visit may add a page. What is asked for as a sitemap may turn out to be one.
+pub(super) fn is_new_page(visit: &Visit) -> bool {
+    visit.task == Task::Page && !visit.page.known
+}
+
 impl Hosts {
     /// Lets hosts come back whose time aside is over.
     fn wake(&mut self, now_ms: u64) {
@@ -50,6 +58,7 @@ impl Hosts {
                 }
                 self.under_way += 1;
                 self.pages_under_way += usize::from(visit.task == Task::Page);
+                self.new_under_way += usize::from(is_new_page(&visit));
                 return Some(visit);
             }
         }
@@ -67,6 +76,7 @@ impl Hosts {
             task,
             page,
             address,
+            has_other_address: false,
             keep_alive,
         };
         if let Some(old) = host.address.take_if(|_| now_ms >= host.address_until_ms) {
@@ -86,7 +96,7 @@ impl Hosts {
         let (task, page) = if let Some(errand) = host.pop_errand() {
             let asker_site = Arc::clone(&self.table[index(errand.asker)].site);
             (Task::Robots { asker: errand.asker, asker_site }, errand.page)
-        } else if let Some(page) = self.pop_allowed(id, now_ms) {
+        } else if let Some(page) = self.pop_wanted(id, now_ms) {
             (Task::Page, page)
         } else {
             self.workbench.release(Some(address), None);
@@ -98,7 +108,8 @@ impl Hosts {
         // A page most often leads to others of its host.
         let keep_alive = (is_robots || self.config.follow || host.waiting() > 0)
             && self.politeness.pause_ms(host.crawl_delay_ms) <= KEEP_ALIVE_MS_MAX;
-        Some(visit(task, page, Some(address), keep_alive))
+        let has_other_address = host.has_other_address();
+        Some(Visit { has_other_address, ..visit(task, page, Some(address), keep_alive) })
     }
 
     /// Forgets the pages of a host that has had its share.
@@ -114,7 +125,22 @@ impl Hosts {
         }
     }
 
-    /// The next page of a host that its robots.txt allows, if it is known.
+    /// The next page of a host that may be visited. A recrawl that has as many pages as there may be leaves
+    /// out those that are new.
+    fn pop_wanted(&mut self, id: HostId, now_ms: u64) -> Option<Waiting> {
+        for _ in 0..FORBIDDEN_MAX {
+            let page = self.pop_allowed(id, now_ms)?;
+            if !self.is_recrawl || page.known || page.sitemap || !self.is_full_of_pages() {
+                return Some(page);
+            }
+            self.left_out += 1;
+            self.drop_urls("pages-limit", 1);
+        }
+        self.table[index(id)].stand_back(now_ms);
+        None
+    }
+
+    /// The next page of a host that its robots.txt allows, if that is known.
     fn pop_allowed(&mut self, id: HostId, now_ms: u64) -> Option<Waiting> {
         let mut forbidden = 0;
         let popped = self.change(id, |host, spill| host.pop_allowed(now_ms, spill, &mut forbidden));
@@ -122,9 +148,7 @@ impl Hosts {
         self.waiting -= forbidden + usize::from(page.is_some());
         self.report.forbidden_by_robots += forbidden as u64;
         if forbidden == FORBIDDEN_MAX {
-            // Its turn goes on as soon as all others that are ready by now have had theirs.
-            let host = &mut self.table[index(id)];
-            host.ready_ms = host.ready_ms.max(now_ms.saturating_add(1));
+            self.table[index(id)].stand_back(now_ms);
         }
         self.keep_to_memory();
         page
@@ -132,8 +156,19 @@ impl Hosts {
 
     /// Whether as much as is wanted is there, or on its way.
     pub(in crate::frontier) fn is_full(&self) -> bool {
-        let coming = self.report.pages + self.under_way as u64;
-        self.limit.is_some() || is_reached(coming, self.config.pages_max)
+        self.limit.is_some() || !self.is_recrawl && self.is_full_of_pages()
+    }
+
+    /// Whether there are as many pages as there may be, or will be.
+    fn is_full_of_pages(&self) -> bool {
+        let coming = if self.is_recrawl { self.new_under_way } else { self.under_way };
+        let pages = self.report.pages + self.pages_due + coming as u64;
+        is_reached(pages, self.config.pages_max)
+    }
+
+    /// Whether a limit has ended the run before everything was asked for.
+    pub(in crate::frontier) fn is_cut(&self) -> bool {
+        self.limit.is_some()
     }
 
     /// Whether the time of the run is over, which begins with the first look.
@@ -146,8 +181,8 @@ impl Hosts {
     /// Looks whether a limit of the whole crawl has come.
     pub(in crate::frontier) fn check_limits(&mut self, now_ms: u64) {
         let is_time_over = self.is_time_over(now_ms);
-        self.limit = if is_reached(self.report.pages, self.config.pages_max) {
-            Some("pages_max")
+        self.limit = if !self.is_recrawl && is_reached(self.report.pages, self.config.pages_max) {
+            Some(PAGES_MAX)
         } else if is_reached(self.bytes_before + self.report.bytes, self.config.bytes_max) {
             Some("bytes_max")
         } else {

@@ -62,6 +62,24 @@ fn a_host_with_a_dead_address_is_visited_at_the_next() {
     assert!(walk.times("http://a/robots.txt")[1] < 3_000, "{:?}", walk.requests);
 }
 
+/// As some clouds have it: every question is answered with other addresses, and nothing answers at any.
+#[test]
+fn a_name_with_ever_new_dead_addresses_is_set_aside() {
+    let config = Config { delay_ms: 1_000, retries: 1, set_aside_s: 60, ..Config::default() };
+    let mut walk = Walk::new(config, &[], &["http://a/"]);
+    let [first, second] = [10, 11].map(|net| IpAddr::from([9, net, 0, 0]));
+    let fresh = (0..40_000_u16).map(|number| {
+        let [high, low] = number.to_be_bytes();
+        IpAddr::from([9, 10, high, low])
+    });
+    walk.dead = fresh.chain([first, second]).collect();
+    walk.names.insert("a", walk.dead.iter().map(|&address| (address, 1_500)).collect());
+    walk.others.insert("a", vec![second]);
+    walk.run(7_200_000);
+    assert!(walk.now_ms < 7_200_000, "it has an end");
+    assert_eq!(aside(&walk), ["http://a"]);
+}
+
 #[test]
 fn a_wait_that_the_server_asks_for_is_kept() {
     let config = Config { delay_ms: 10, retry_ms: 10, retries: 2, ..Config::default() };
