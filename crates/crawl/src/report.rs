@@ -182,16 +182,16 @@ impl Report {
     /// Counts a known URL that was asked for again, by its answer.
     pub(crate) fn count_again(&mut self, answered: &Answered) {
         let &Answered { status, before, .. } = answered;
-        let is_gone = |status: u16| matches!(status, 404 | 410);
+        // Busy and broken servers are not among these: what they had stays as it was.
+        let is_gone = |status: u16| status != 0 && status != 200 && !is_redirect(status);
         // A page of an error may tell the time, or be put into other words.
-        let is_same_error = is_gone(status) && is_gone(before) || status >= 400 && status == before;
+        let is_same_error = is_gone(status) && is_gone(before);
         self.asked += 1;
         let count = match status {
             _ if answered.unchanged || is_same_error => &mut self.unchanged,
             200 => &mut self.changed,
             _ if is_redirect(status) => &mut self.moved,
-            _ if is_gone(status) => &mut self.deleted,
-            _ => &mut self.failed,
+            _ => &mut self.deleted,
         };
         *count += 1;
     }

@@ -17,6 +17,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use super::effort::Effort;
 use super::queue::Queue;
 use super::spill::Spill;
 use crate::assignment::AgentId;
@@ -103,10 +104,6 @@ pub(super) struct Replayed {
     pub(super) date_s: i64,
     pub(super) retry_after_ms: Option<u64>,
 }
-
-/// Pages that robots.txt forbids which are thrown away in one turn of a host. There may be millions of them,
-/// and the thread that does it has other hosts to look after.
-pub(super) const FORBIDDEN_MAX: usize = 1_000;
 
 /// How long a robots.txt may be believed: 24 hours, by RFC 9309.
 const ROBOTS_S_MAX: i64 = 24 * 3600;
@@ -205,20 +202,23 @@ impl Host {
     }
 
     /// The next page that its robots.txt allows, if that is known; how many it forbids is added to
-    /// `forbidden`. After [`FORBIDDEN_MAX`] of them there may be more to come.
+    /// `forbidden`. When the effort is spent there may be more to come.
     pub(super) fn pop_allowed(
         &mut self,
         now_ms: u64,
         spill: &mut Spill,
+        effort: &mut Effort,
         forbidden: &mut usize,
     ) -> Result<Option<Waiting>, CrawlError> {
         if !matches!(self.robots, RobotsState::Known { .. }) {
             return Ok(None);
         }
-        while *forbidden < FORBIDDEN_MAX
+        while !effort.is_spent()
             && let Some(page) = self.pop(now_ms, spill)?
         {
-            if self.robots.allows(&page.path, spill)? {
+            let is_allowed = self.robots.allows(&page.path, spill)?;
+            effort.spend(self.robots.line_count(), &page.path);
+            if is_allowed {
                 return Ok(Some(page));
             }
             *forbidden += 1;

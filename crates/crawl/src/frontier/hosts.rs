@@ -22,6 +22,7 @@ use std::sync::Arc;
 
 use sieve::signature;
 
+use super::effort::Effort;
 use super::host::{Host, Replayed, State};
 use super::mark::Mark;
 use super::spill::Spill;
@@ -74,6 +75,8 @@ pub(super) struct Hosts {
     end_ms: Option<u64>,
     /// The limit that ends the run.
     limit: Option<&'static str>,
+    /// What the rules of robots.txt files may still cost in this call.
+    effort: Effort,
     /// Whether this is a recrawl: then what is known is asked for, however many pages there may be.
     is_recrawl: bool,
     /// Visits under way for pages that are not known.
@@ -113,6 +116,7 @@ impl Hosts {
             bytes_before: 0,
             end_ms: None,
             limit: None,
+            effort: Effort::default(),
             is_recrawl: false,
             new_under_way: 0,
             left_out: 0,

@@ -8,6 +8,7 @@
 //! **Invariant.** A URL becomes a visit at most once, but for retries after a passing failure.
 //! A host has at most one visit under way, and none before its moment.
 
+mod effort;
 mod host;
 mod hosts;
 mod mark;

@@ -138,6 +138,11 @@ impl Robots {
         self.lines.iter().all(|line| line.allow)
     }
 
+    /// How many lines a path is held against, at most.
+    pub(crate) fn line_count(&self) -> usize {
+        self.lines.len()
+    }
+
     /// The lines alone, in as little memory as they need.
     pub(crate) fn into_rules(mut self) -> Robots {
         self.lines.shrink_to_fit();

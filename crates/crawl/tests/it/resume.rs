@@ -9,9 +9,9 @@ use simweb::Server;
 use crate::faults::{serve, write};
 use crate::support::{PAGES_PER_HOST, archived, config, crawl, crawl_until, recrawl_until, server};
 
-/// The state of a crawl, without a request: it has as many pages as it may have.
+/// The state of a crawl, without a request: it has had as many bytes as it may have.
 fn state(dir: &Path, config: &Config) -> Report {
-    let report = crawl(dir, &Config { pages_max: 1, ..config.clone() }, &[]).expect("it resumes");
+    let report = crawl(dir, &Config { bytes_max: 1, ..config.clone() }, &[]).expect("it resumes");
     assert_eq!(report.requests, 0);
     // Logs leave out links that were known, so fewer are offered.
     let sieve = SieveReport { offered: 0, cache_hit_rate: 0.0, ..report.sieve };

@@ -54,6 +54,16 @@ impl RobotsState {
         }
     }
 
+    /// How many lines there are in memory.
+    pub(in crate::frontier) fn line_count(&self) -> usize {
+        match self {
+            RobotsState::Known { rules: RobotsRules::Here { robots, .. }, .. } => {
+                robots.line_count()
+            }
+            _ => 0,
+        }
+    }
+
     /// Puts another state in its place.
     pub(in crate::frontier) fn replace(
         &mut self,

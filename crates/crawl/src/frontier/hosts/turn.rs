@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use super::super::host::{FORBIDDEN_MAX, Host, State};
+use super::super::host::{Host, State};
 use super::{Hosts, index, is_reached};
 use crate::health::Health;
 use crate::order::Waiting;
@@ -43,12 +43,9 @@ impl Hosts {
     pub(in crate::frontier) fn next(&mut self, now_ms: u64, now_s: i64) -> Option<Visit> {
         self.wake(now_ms);
         self.check_limits(now_ms);
-        let forbidden = self.report.forbidden_by_robots;
         // A call is short, however many pages are forbidden; the hosts go on with the next one.
-        while !self.is_full()
-            && self.failed.is_none()
-            && self.report.forbidden_by_robots - forbidden < FORBIDDEN_MAX as u64
-        {
+        self.effort.begin();
+        while !self.is_full() && self.failed.is_none() && !self.effort.is_spent() {
             let id = self.workbench.take(now_ms)?;
             if let Some(visit) = self.turn(id, now_ms, now_s) {
                 let host = &mut self.table[index(id)];
@@ -128,7 +125,7 @@ impl Hosts {
     /// The next page of a host that may be visited. A recrawl that has as many pages as there may be leaves
     /// out those that are new.
     fn pop_wanted(&mut self, id: HostId, now_ms: u64) -> Option<Waiting> {
-        for _ in 0..FORBIDDEN_MAX {
+        loop {
             let page = self.pop_allowed(id, now_ms)?;
             if !self.is_recrawl || page.known || page.sitemap || !self.is_full_of_pages() {
                 return Some(page);
@@ -136,18 +133,19 @@ impl Hosts {
             self.left_out += 1;
             self.drop_urls("pages-limit", 1);
         }
-        self.table[index(id)].stand_back(now_ms);
-        None
     }
 
     /// The next page of a host that its robots.txt allows, if that is known.
     fn pop_allowed(&mut self, id: HostId, now_ms: u64) -> Option<Waiting> {
         let mut forbidden = 0;
-        let popped = self.change(id, |host, spill| host.pop_allowed(now_ms, spill, &mut forbidden));
+        let mut effort = std::mem::take(&mut self.effort);
+        let popped = self
+            .change(id, |host, spill| host.pop_allowed(now_ms, spill, &mut effort, &mut forbidden));
+        self.effort = effort;
         let page = self.note(popped);
         self.waiting -= forbidden + usize::from(page.is_some());
         self.report.forbidden_by_robots += forbidden as u64;
-        if forbidden == FORBIDDEN_MAX {
+        if page.is_none() && self.effort.is_spent() {
             self.table[index(id)].stand_back(now_ms);
         }
         self.keep_to_memory();

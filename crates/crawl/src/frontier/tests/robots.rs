@@ -1,6 +1,5 @@
 //! robots.txt on simulated time: it comes first, is obeyed, gets old, moves, and has a size.
 
-use super::super::host::FORBIDDEN_MAX;
 use super::{ANSWER_MS, Reply, Walk, aside, leak, page};
 use crate::assignment::{AgentId, Assignment as _, Rendezvous};
 use crate::config::Config;
@@ -90,6 +89,23 @@ fn robots_are_asked_for_again_after_a_day() {
     assert_eq!(walk.frontier.report().forbidden_by_robots, 3);
 }
 
+/// Nor does a file of twenty thousand lines.
+#[test]
+fn the_lines_of_a_robots_txt_hold_up_nobody() {
+    let lines: Vec<String> = (0..20_000).map(|number| format!("disallow: /*{number}x")).collect();
+    let robots = leak(format!("user-agent: *\ndisallow: /no\n{}", lines.join("\n")));
+    let forbidden: Vec<&'static str> =
+        (0..200).map(|number| leak(format!("http://a/no/{number}"))).collect();
+    let mut walk = Walk::new(
+        Config { delay_ms: 1_000, ip_delay_ms: 0, ..Config::default() },
+        &[("http://a/robots.txt", &[Reply::Robots(robots)]), ("http://a/", &page(&forbidden))],
+        &["http://a/"],
+    );
+    walk.run(u64::MAX);
+    assert_eq!(walk.frontier.report().forbidden_by_robots, 200);
+    assert!(walk.forbidden_max <= 10, "{} in one call", walk.forbidden_max);
+}
+
 /// However many of them wait: no call takes long, no pause is kept for them, and other hosts have their turn.
 #[test]
 fn pages_that_robots_forbids_hold_up_nobody() {
@@ -108,7 +124,7 @@ fn pages_that_robots_forbids_hold_up_nobody() {
     walk.run(u64::MAX);
     let report = walk.frontier.report();
     assert_eq!((report.forbidden_by_robots, report.waiting), (20_000, 0));
-    assert!(walk.forbidden_max <= FORBIDDEN_MAX as u64, "{} in one call", walk.forbidden_max);
+    assert!(walk.forbidden_max <= 1_000, "{} in one call", walk.forbidden_max);
     assert_eq!(walk.urls()[4..], ["http://b/1", "http://a/yes"]);
     let pause_ms = walk.times("http://a/yes")[0] - walk.times("http://a/")[0];
     assert!((1_030..1_100).contains(&pause_ms), "{pause_ms} ms");
