@@ -217,7 +217,7 @@ impl Answers {
     fn refuses_to_store(&self, context: &Context<'_>, page: Option<&ReadPage>) -> bool {
         let status = context.http.status;
         let filter = self.rules.filters().store.as_ref();
-        let Some(filter) = filter.filter(|_| !matches!(status, 429 | 500..=599)) else {
+        let Some(filter) = filter.filter(|_| !is_passing_status(status)) else {
             return false;
         };
         let facts = ReadPage::facts(page, context.facts());
@@ -462,7 +462,7 @@ pub(crate) fn is_redirect(status: u16) -> bool {
 }
 
 /// Whether a status says that the server may answer better another time.
-pub(crate) fn is_passing_status(status: u16) -> bool {
+pub fn is_passing_status(status: u16) -> bool {
     matches!(status, 429 | 500..=599)
 }
 
@@ -501,8 +501,8 @@ pub fn explain_robots(
     let http = archive::parse_http(&record.block).ok()?;
     match http.status {
         200..=299 => {}
-        500..=599 | 429 => {
-            let why = format!("robots.txt answered {}, so nothing is allowed", http.status);
+        status if is_passing_status(status) => {
+            let why = format!("robots.txt answered {status}, so nothing is allowed");
             return say(false, why);
         }
         status => {

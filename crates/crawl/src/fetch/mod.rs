@@ -43,7 +43,7 @@ use crate::site::Site;
 
 use connect::{Connector, Sender};
 pub(crate) use credentials::Credentials;
-pub use credentials::remarks;
+pub use credentials::unsent_credentials;
 use names::Names;
 use pool::Pool;
 

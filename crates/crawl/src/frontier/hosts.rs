@@ -77,6 +77,7 @@ pub(super) struct Hosts {
     /// A file of the frontier that could not be read or written.
     failed: Option<CrawlError>,
 }
+
 impl Hosts {
     pub(super) fn create(
         config: &Arc<Config>,

@@ -259,7 +259,7 @@ impl Frontier {
             self.offer_link(source, &url, harvest)?;
         }
         // An index of sitemaps names sitemaps; one that names indexes that name indexes is a trap.
-        let depth = if purpose == Purpose::Sitemap { source.depth + 1 } else { 0 };
+        let depth = if purpose == Purpose::Sitemap { source.depth.saturating_add(1) } else { 0 };
         if depth > SITEMAP_DEPTH_MAX {
             self.hosts.drop_urls("sitemap-depth", std::mem::take(&mut harvest.sitemaps).len());
         }
