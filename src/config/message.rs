@@ -107,6 +107,7 @@ fn is_open(written: &str) -> bool {
             }
             (Some(begun), _) if begun == letter => quote = None,
             (None, '"' | '\'') => quote = Some(letter),
+            (None, '#') => while letters.next().is_some_and(|letter| letter != '\n') {},
             (None, '[' | '{') => depth += 1,
             (None, ']' | '}') => depth -= 1,
             _ => {}

@@ -30,9 +30,9 @@ use crate::rules::{Refusal, Rules};
 use crate::site::Site;
 use crate::sitemap::{self, Sitemap};
 
-/// Bytes of all URLs that one answer leads to; those after them are refused and counted. Short links may be long
-/// URLs, and what they come to has to fit into one record of the archive with much to spare.
-pub(crate) const URLS_BYTES_MAX: usize = 64 << 20;
+/// Bytes of all URLs that one answer leads to; those after them are refused and counted. Short links may be
+/// long URLs, and what they come to has to fit into one record of the archive with much to spare.
+pub const URLS_BYTES_MAX: usize = 64 << 20;
 
 /// What an answer was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -128,10 +128,10 @@ impl Answers {
         Ok(Answers { wants_text, ..self })
     }
 
-    /// Reads all links, however many there are.
-    pub(crate) fn unlimited(self) -> Answers {
-        let limits = Limits { links_max: usize::MAX, ..self.limits };
-        Answers { limits, urls_bytes_max: usize::MAX, ..self }
+    /// Reads so many links of a page, and so many bytes of the URLs that an answer leads to.
+    pub(crate) fn reading(self, links_max: usize, urls_bytes_max: usize) -> Answers {
+        let limits = Limits { links_max, ..self.limits };
+        Answers { limits, urls_bytes_max, ..self }
     }
 
     /// What follows from an answer that came from `url` at `date_s`.

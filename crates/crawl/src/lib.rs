@@ -57,7 +57,7 @@ mod workbench;
 
 pub use address::read_address;
 pub use agents::{assignment, is_in_inbox};
-pub use answer::{Purpose, RobotsSaying, explain_robots, is_passing_status};
+pub use answer::{Purpose, RobotsSaying, URLS_BYTES_MAX, explain_robots, is_passing_status};
 pub use assignment::{AgentId, Assignment, Modulo, Rendezvous};
 pub use clock::{Clock, SystemClock};
 pub use config::{
@@ -70,7 +70,7 @@ pub use fetch::unsent_credentials;
 pub use filter::{Facts, Filter, FilterError, Point};
 pub use frontier::SITEMAP_DEPTH_MAX;
 pub use journal::read_failure;
-pub use mention::{Mention, Mentions};
+pub use mention::{Excess, Mention, Mentions};
 pub use metrics::{Board, serve_metrics};
 pub use normalisation::Normalisation;
 pub use order::{BreadthFirst, CLASSES, Priority, ShallowFirst, VisitOrder, Waiting, visit_order};

@@ -70,6 +70,7 @@ pub(super) fn print(why: &Why) -> Result<()> {
             Mention::Link => "linked from",
             Mention::Nofollow => "linked with nofollow from",
             Mention::Beyond => "linked, after more links than are kept, from",
+            Mention::BeyondBytes => "named, after more bytes of URLs than are kept, by",
             Mention::Filtered => "linked, where a filter keeps it from being followed, from",
             Mention::Redirect => "redirected to from",
             Mention::Sitemap => "in the sitemap",
