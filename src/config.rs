@@ -243,7 +243,8 @@ impl fmt::Display for Change {
 /// `crawl.delay_ms=500`.
 fn from_flag(assignment: &str) -> Result<Change> {
     // What may be a password is not repeated.
-    let (name, equals) = assignment.split_once('=').map_or((assignment, ""), |(name, _)| (name, "=…"));
+    let (name, equals) =
+        assignment.split_once('=').map_or((assignment, ""), |(name, _)| (name, "=…"));
     let wrong = || Usage(format!("--set takes SECTION.KEY=VALUE, not `{name}{equals}`"));
     let (path, value) = assignment.split_once('=').ok_or_else(wrong)?;
     let (section, key) = path.trim().split_once('.').ok_or_else(wrong)?;

@@ -67,33 +67,29 @@ pub(super) fn line_of(text: &str, section: &str, key: &str) -> Option<usize> {
 /// Whether a line may hold a password: it stands in a section of them, or sets a key for them, or a line
 /// above it does whose value is not over.
 fn has_secret(text: &str, line: usize) -> bool {
-    let lines: Vec<&str> = text.lines().take(line).collect();
-    let is_header = |line: &&str| line.trim_start().starts_with('[') && line.trim_end().ends_with(']');
-    let mut section = String::new();
-    let mut open: Option<String> = None;
-    for (at, line) in lines.iter().enumerate() {
-        if let Some(value) = &mut open {
+    let mut section = "";
+    // What was written of a value that is not over, and whether it is a secret.
+    let mut open: Option<(String, bool)> = None;
+    let mut last = false;
+    for line in text.lines().take(line) {
+        let key = line.split('=').next().unwrap_or_default();
+        let path = if section.is_empty() { key.to_owned() } else { format!("{section}.{key}") };
+        last = is_secret(&path);
+        if let Some((value, is_secret)) = &mut open {
+            last |= *is_secret;
             value.push('\n');
             value.push_str(line);
-            if at + 1 == lines.len() {
-                return true;
-            }
             if !is_open(value) {
                 open = None;
             }
-        } else if is_header(line) {
-            section = line.trim().trim_matches(['[', ']']).trim().to_owned();
-        } else {
-            let key = line.split('=').next().unwrap_or_default();
-            let path = if section.is_empty() { key.to_owned() } else { format!("{section}.{key}") };
-            let is_secret = is_secret(&path);
-            if is_secret && at + 1 == lines.len() {
-                return true;
-            }
-            open = Some((*line).to_owned()).filter(|value| is_secret && is_open(value));
+        } else if let Some(header) = line.trim_start().strip_prefix('[') {
+            section = header.trim_start_matches('[').split(']').next().unwrap_or_default().trim();
+            last = false;
+        } else if is_open(line) {
+            open = Some((line.to_owned(), last));
         }
     }
-    false
+    last
 }
 
 /// Whether a bracket or a text begins in what was written and does not end there.
@@ -307,11 +303,14 @@ mod tests {
             "crawl = { headers = { X-Key = \"word\" } }",
             "crawl.auth = \"word\"",
             "[crawl]\nauth = \"\"\"\nword",
+            "[serve]\n[[crawl.auth]] # mine\npassword = \"word\"",
+            "[crawl]\nkeywords = [\n  [\"a\"],\n]\nauth = \"word\"",
         ];
         for text in hidden {
             assert_eq!(show(text, text.lines().count()), "", "{text}");
         }
-        let shown = ["[crawl]\nauth = [\n]\nparsers = 0", "[serve]\nheaders = 0", "[crawl]\nauthor = 0"];
+        let shown =
+            ["[crawl]\nauth = [\n]\nparsers = 0", "[serve]\nheaders = 0", "[crawl]\nauthor = 0"];
         for text in shown {
             assert_ne!(show(text, text.lines().count()), "", "{text}");
         }

@@ -185,11 +185,12 @@ fn in_a_recrawl_the_share_of_a_host_is_counted_as_the_crawl_counts_it() {
         let names = names.map(|name| name.into_string().expect("text"));
         names.filter(|name| name.ends_with(".warc.gz")).collect()
     };
-    let (limit, dropped) = ("requests_per_host_max = 3\n", "dropped: its host has had its 3 requests");
+    let (limit, dropped) =
+        ("requests_per_host_max = 3\n", "dropped: its host has had its 3 requests");
     let waiting = "waiting: the last crawl did not come to it";
     for (extent, old, verdict) in [
-        ("all 7", "first", dropped),          // all was asked for again: three requests
-        ("all 7", "both", waiting),           // nothing was: none
+        ("all 7", "first", dropped), // all was asked for again: three requests
+        ("all 7", "both", waiting),  // nothing was: none
         ("due 7 0 86400 864000", "both", dropped), // nothing is due: the three first ones
     ] {
         let server = Pages::serve(&[("/", &page(&["/a", "/b"])), ("/a", HTML), ("/b", HTML)]);
@@ -201,7 +202,8 @@ fn in_a_recrawl_the_share_of_a_host_is_counted_as_the_crawl_counts_it() {
         let both = files(&sandbox);
         assert!(both.len() > first.len(), "{both:?}");
         let old = if old == "first" { first } else { both };
-        let text = format!("crivello recrawl 2\n{extent}\nfiles {}\n{}\n", old.len(), old.join("\n"));
+        let text =
+            format!("crivello recrawl 2\n{extent}\nfiles {}\n{}\n", old.len(), old.join("\n"));
         std::fs::write(sandbox.path("web/frontier/recrawl"), text).expect("a file");
         check(&sandbox, &server.url("/new"), verdict);
         // The crawl does what was said.

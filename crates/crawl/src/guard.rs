@@ -33,7 +33,8 @@ impl Guard {
     pub(crate) fn new(config: &Config, seeds: &[Url]) -> Result<Guard, CrawlError> {
         let mut named = BTreeSet::new();
         for seed in seeds {
-            let (host, port) = (host_of(seed).to_owned(), seed.port_or_known_default().unwrap_or_default());
+            let (host, port) =
+                (host_of(seed).to_owned(), seed.port_or_known_default().unwrap_or_default());
             if USUAL_PORTS.contains(&port) {
                 named.extend(USUAL_PORTS.map(|port| (host.clone(), port)));
             } else {

@@ -182,8 +182,13 @@ impl Mentions {
             links.len() + sitemaps.len()
         };
         let (read, uncounted) = (urls(&self.answers), urls(&self.uncounted));
-        let is_more = [(Excess::Links, read, uncounted), (Excess::Bytes, uncounted, urls(&self.unlimited))];
-        is_more.into_iter().filter(|(_, less, more)| less < more).map(|(excess, ..)| excess).collect()
+        let is_more =
+            [(Excess::Links, read, uncounted), (Excess::Bytes, uncounted, urls(&self.unlimited))];
+        is_more
+            .into_iter()
+            .filter(|(_, less, more)| less < more)
+            .map(|(excess, ..)| excess)
+            .collect()
     }
 
     /// How what an answer leads to names `url`.
