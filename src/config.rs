@@ -4,9 +4,9 @@
 //! is to blame for a value that cannot be obeyed. What does not: what the keys do, for each section is the
 //! configuration of one crate; what reading TOML has to say, in words for people (`config/message.rs`).
 //!
-//! **Invariant.** An unknown key is an error wherever it comes from, and a message names where that is. The
-//! commented file that `init` writes (`crivello.toml` beside this one) names every key with its default; a
-//! test compares.
+//! **Invariant.** An unknown key is an error wherever it comes from, and a message names where that is, but
+//! repeats no value of a key that may hold a password. The commented file that `init` writes
+//! (`crivello.toml` beside this one) names every key with its default; a test compares.
 
 mod message;
 
@@ -22,7 +22,7 @@ use toml::{Table, Value};
 
 use crate::context::Usage;
 
-use message::{explain, in_words, line_of, shortened, show};
+use message::{explain, in_words, is_secret, line_of, shortened, show};
 
 /// What `init` writes.
 pub(crate) const TEMPLATE: &str = include_str!("crivello.toml");
@@ -137,10 +137,11 @@ impl Config {
             section.insert(change.key.clone(), value_of(&change.text, is_text));
         }
         let wrong = |why: &str| Usage(format!("{change}: {why}"));
+        let is_secret = is_secret(&change.path());
         // Nobody has seen this text, so no line of it is shown.
         let text = toml::to_string(&table).context("the settings cannot be written as TOML")?;
         let config: Self = toml::from_str(&text).map_err(|error: toml::de::Error| {
-            wrong(&in_words(error.message(), range_of(&change.section, &change.key)))
+            wrong(&in_words(error.message(), range_of(&change.section, &change.key), is_secret))
         })?;
         config.check_tables(&table).map_err(|why| wrong(&why))?;
         Ok(config)
@@ -203,8 +204,8 @@ fn blame(fault: &Fault, changes: &[Change], is_written: bool, text: &str, name: 
         return format!("{change}: {what}");
     }
     if !is_written {
-        let changes: Vec<String> = changes.iter().map(Change::to_string).collect();
-        return format!("with {}: {what}", changes.join(" "));
+        let changes: Vec<String> = changes.iter().map(Change::name).collect();
+        return format!("with {}: {what}", changes.join(", "));
     }
     let line = line_of(text, section, key).map(|line| show(text, line));
     format!("{name}: {what}{}", line.unwrap_or_default())
@@ -221,19 +222,30 @@ struct Change {
     variable: Option<String>,
 }
 
+impl Change {
+    fn path(&self) -> String {
+        format!("{}.{}", self.section, self.key)
+    }
+
+    /// Where it comes from, without the value.
+    fn name(&self) -> String {
+        self.variable.clone().unwrap_or_else(|| format!("--set {}", self.path()))
+    }
+}
+
 impl fmt::Display for Change {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = shortened(&self.text);
-        match &self.variable {
-            Some(name) => write!(out, "{name}={shown}"),
-            None => write!(out, "--set {}.{}={shown}", self.section, self.key),
-        }
+        out.write_str(&self.name())?;
+        if is_secret(&self.path()) { Ok(()) } else { write!(out, "={}", shortened(&self.text)) }
     }
 }
 
 /// `crawl.delay_ms=500`.
 fn from_flag(assignment: &str) -> Result<Change> {
-    let wrong = || Usage(format!("--set takes SECTION.KEY=VALUE, not `{assignment}`"));
+    // What may be a password is not repeated.
+    let (name, equals) =
+        assignment.split_once('=').map_or((assignment, ""), |(name, _)| (name, "=…"));
+    let wrong = || Usage(format!("--set takes SECTION.KEY=VALUE, not `{name}{equals}`"));
     let (path, value) = assignment.split_once('=').ok_or_else(wrong)?;
     let (section, key) = path.trim().split_once('.').ok_or_else(wrong)?;
     let (section, key, text) = (section.to_owned(), key.to_owned(), value.trim().to_owned());

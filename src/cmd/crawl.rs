@@ -158,7 +158,7 @@ pub(crate) fn fetch(
     if let Some(remark) = unfinished(&Standing::read(&dirs.frontier)?, config.recrawl) {
         talk::say(context.quiet, &remark);
     }
-    for remark in ::crawl::remarks(config, seeds)? {
+    for remark in ::crawl::unsent_credentials(config, &dirs.frontier, seeds)? {
         talk::say(context.quiet, &format!("note     {remark}"));
     }
     let board = Arc::new(Board::default());
@@ -181,7 +181,8 @@ pub(crate) fn fetch(
         talk::say(context.quiet, &format!("         {got} fetchers instead of {wanted}: {why}"));
     }
     for aside in &report.aside {
-        talk::say(context.quiet, &format!("         set aside {}: {}", aside.host, aside.why));
+        let why = talk::plain(&aside.why);
+        talk::say(context.quiet, &format!("         set aside {}: {why}", aside.host));
     }
     if report.pages == 0 && is_of_others(&report) {
         let why = "none of the URLs known so far is for this agent";

@@ -152,8 +152,8 @@ fn ask_rules(why: &mut Why, url: &Url, collection: &Collection, config: &Config)
     // A sitemap is visited as it is spelt.
     let visited = rules.normalise(url.clone());
     why.visited_as = (visited != *url && !is_sitemap).then(|| visited.into());
-    let host = url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
-    let owner = crawl::assignment(&config.crawl).and_then(|agents| agents.owner(host));
+    let agents = crawl::assignment(&config.crawl);
+    let owner = agents.and_then(|agents| agents.owner(crawl::host_of(url)));
     why.agent = owner.map(|AgentId(agent)| agent).filter(|&agent| agent != config.crawl.agent);
     Ok(())
 }

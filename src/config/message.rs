@@ -3,7 +3,8 @@
 //! What lives here: the messages of the reader without the types of a programming language, the line that
 //! they are about, and the key that was perhaps meant. What does not: which values can be obeyed.
 //!
-//! **Invariant.** A message about a value says what it is and what may stand there.
+//! **Invariant.** A message about a value says what it is and what may stand there; where it may be a
+//! password, only the latter, and its line is not repeated.
 
 use std::fmt::Write as _;
 
@@ -20,12 +21,22 @@ const SHOWN_BYTES_MAX: usize = 400;
 /// The most letters of a value that a message repeats.
 const VALUE_LETTERS_MAX: usize = 60;
 
+/// Keys whose values may be passwords, as are all below them.
+const SECRETS: [[&str; 2]; 2] = [["crawl", "auth"], ["crawl", "headers"]];
+
+/// Whether what stands at a path, or anywhere below it, may be a password.
+pub(super) fn is_secret(path: &str) -> bool {
+    let names = || path.split('.').map(|name| name.trim().trim_matches(['"', '\'']));
+    SECRETS.iter().any(|secret| secret.iter().zip(names()).all(|(secret, name)| *secret == name))
+}
+
 /// The message, the line it is about, and the key that was perhaps meant.
 pub(super) fn explain(error: &toml::de::Error, text: &str, name: &str) -> String {
     let at = error.span().map(|span| text.get(..span.start).unwrap_or(text).matches('\n').count());
     let range =
         at.and_then(|at| key_of(text, at + 1)).and_then(|(section, key)| range_of(section, key));
-    let mut message = format!("{name}: {}", in_words(error.message(), range));
+    let is_secret = at.is_some_and(|at| has_secret(text, at + 1));
+    let mut message = format!("{name}: {}", in_words(error.message(), range, is_secret));
     if let Some(span) = error.span() {
         let before = text.get(..span.start).unwrap_or(text);
         let line = before.matches('\n').count() + 1;
@@ -41,15 +52,64 @@ pub(super) fn explain(error: &toml::de::Error, text: &str, name: &str) -> String
     message
 }
 
-/// A line by its number, below a message; nothing if it is too long.
+/// A line by its number, below a message; nothing if it is too long, or may hold a password.
 pub(super) fn show(text: &str, line: usize) -> String {
     let shown = text.lines().nth(line - 1).filter(|shown| shown.len() <= SHOWN_BYTES_MAX);
+    let shown = shown.filter(|_| !has_secret(text, line));
     shown.map(|shown| format!("\n  {line} | {shown}")).unwrap_or_default()
 }
 
 /// The number of the line that sets a key.
 pub(super) fn line_of(text: &str, section: &str, key: &str) -> Option<usize> {
     (1..=text.lines().count()).find(|&line| key_of(text, line) == Some((section, key)))
+}
+
+/// Whether a line may hold a password: it stands in a section of them, or sets a key for them, or a line
+/// above it does whose value is not over.
+fn has_secret(text: &str, line: usize) -> bool {
+    let mut section = "";
+    // What was written of a value that is not over, and whether it is a secret.
+    let mut open: Option<(String, bool)> = None;
+    let mut last = false;
+    for line in text.lines().take(line) {
+        let key = line.split('=').next().unwrap_or_default();
+        let path = if section.is_empty() { key.to_owned() } else { format!("{section}.{key}") };
+        last = is_secret(&path);
+        if let Some((value, is_secret)) = &mut open {
+            last |= *is_secret;
+            value.push('\n');
+            value.push_str(line);
+            if !is_open(value) {
+                open = None;
+            }
+        } else if let Some(header) = line.trim_start().strip_prefix('[') {
+            section = header.trim_start_matches('[').split(']').next().unwrap_or_default().trim();
+            last = false;
+        } else if is_open(line) {
+            open = Some((line.to_owned(), last));
+        }
+    }
+    last
+}
+
+/// Whether a bracket or a text begins in what was written and does not end there.
+fn is_open(written: &str) -> bool {
+    let (mut depth, mut quote) = (0_i32, None);
+    let mut letters = written.chars();
+    while let Some(letter) = letters.next() {
+        match (quote, letter) {
+            (Some('"'), '\\') => {
+                letters.next();
+            }
+            (Some(begun), _) if begun == letter => quote = None,
+            (None, '"' | '\'') => quote = Some(letter),
+            (None, '#') => while letters.next().is_some_and(|letter| letter != '\n') {},
+            (None, '[' | '{') => depth += 1,
+            (None, ']' | '}') => depth -= 1,
+            _ => {}
+        }
+    }
+    depth > 0 || quote.is_some()
 }
 
 /// The section and the key that a line sets, by the number of the line.
@@ -74,8 +134,8 @@ pub(super) fn shortened(value: &str) -> String {
 }
 
 /// What is wrong, in words for people: not the list of all keys, but the one that was perhaps meant; not a
-/// type, but what to write, in its bounds if they are known.
-pub(super) fn in_words(message: &str, range: Option<Range>) -> String {
+/// type, but what to write, in its bounds if they are known; and not what stands there if that is a secret.
+pub(super) fn in_words(message: &str, range: Option<Range>, is_secret: bool) -> String {
     if message.starts_with("unknown field") {
         let what = message.split(", expected").next().unwrap_or(message);
         return match suggestion(message) {
@@ -94,6 +154,9 @@ pub(super) fn in_words(message: &str, range: Option<Range>) -> String {
                 Some(range) => format!("a whole number, {range}"),
                 None => wanted(expected),
             };
+            if is_secret {
+                return format!("it must be {wanted}");
+            }
             format!("it is {}, and must be {wanted}", found(what))
         }
         None if message.contains("socket address") => {
@@ -209,13 +272,13 @@ mod tests {
                 "it must be an address and a port, such as \"127.0.0.1:53\"",
             ),
         ] {
-            assert_eq!(in_words(message, None), words);
+            assert_eq!(in_words(message, None, false), words);
         }
         let long = format!("invalid type: floating point `1{}`, expected u64", "0".repeat(300));
-        assert!(in_words(&long, None).len() < 150, "{}", in_words(&long, None));
+        assert!(in_words(&long, None, false).len() < 150, "{}", in_words(&long, None, false));
         let message = "invalid type: string \"x\", expected usize";
         let words = "it is the text \"x\", and must be a whole number, from 1 to 65536";
-        assert_eq!(in_words(message, range_of("crawl", "fetchers")), words);
+        assert_eq!(in_words(message, range_of("crawl", "fetchers"), false), words);
     }
 
     #[test]
@@ -225,5 +288,33 @@ mod tests {
             [("a", "b"), ("c", "b"), ("c", "d"), ("a", "d")].map(|(s, k)| line_of(text, s, k));
         assert_eq!(lines, [Some(3), Some(6), Some(7), None]);
         assert_eq!(show(text, 6), "\n  6 | b = 2");
+    }
+
+    #[test]
+    fn a_line_that_may_hold_a_password_is_not_repeated() {
+        let hidden = [
+            "[crawl]\nauth = [{ host = \"a\", password = \"word\" }]",
+            "[crawl]\nparsers = 1\nauth = [\n  # the ] first\n  { password = \"word\" },",
+            "[[crawl.auth]]\nhost = \"a\"\npassword = \"word\"",
+            "[crawl.headers]\nX-Key = \"word\"",
+            "[crawl]\nheaders.X-Key = \"word\"",
+            "[crawl]\nheaders = { X-Key = \"word\" }",
+            "[ \"crawl\" . auth.headers ]\nX-Key = \"word\"",
+            "crawl = { headers = { X-Key = \"word\" } }",
+            "crawl.auth = \"word\"",
+            "[crawl]\nauth = \"\"\"\nword",
+            "[serve]\n[[crawl.auth]] # mine\npassword = \"word\"",
+            "[crawl]\nkeywords = [\n  [\"a\"],\n]\nauth = \"word\"",
+        ];
+        for text in hidden {
+            assert_eq!(show(text, text.lines().count()), "", "{text}");
+        }
+        let shown =
+            ["[crawl]\nauth = [\n]\nparsers = 0", "[serve]\nheaders = 0", "[crawl]\nauthor = 0"];
+        for text in shown {
+            assert_ne!(show(text, text.lines().count()), "", "{text}");
+        }
+        let message = "invalid type: string \"word\", expected a sequence";
+        assert!(!in_words(message, None, true).contains("word"));
     }
 }

@@ -184,7 +184,8 @@ pub(crate) fn write(
     let meta = serde_json::to_string(&meta).expect("strings and numbers become JSON");
     let mut text = format!("!meta {meta}\n").into_bytes();
     let path = path_of(warc);
-    let result = create_temporary(disk, &path).and_then(|(mut file, temporary)| {
+    let create = |path: &Path| disk.create_patiently(path);
+    let result = create_temporary(create, &path).and_then(|(mut file, temporary)| {
         let mut put = || {
             lines.each(&mut |line| {
                 text.extend_from_slice(line);
@@ -207,15 +208,19 @@ pub(crate) fn write(
     result.map_err(ArchiveError::io(&path))
 }
 
-/// A new file beside `path`. A name may be taken: a process of the same number may have been killed.
-pub(crate) fn create_temporary(disk: &mut impl Disk, path: &Path) -> io::Result<(File, PathBuf)> {
+/// A new file beside `path`, made by `create`. A name may be taken: a process of the same number may have been
+/// killed.
+pub(crate) fn create_temporary(
+    mut create: impl FnMut(&Path) -> io::Result<File>,
+    path: &Path,
+) -> io::Result<(File, PathBuf)> {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
     loop {
         let number = COUNTER.fetch_add(1, Ordering::Relaxed);
         let mut temporary = path.as_os_str().to_owned();
         temporary.push(format!(".{}-{number}.tmp", std::process::id()));
         let temporary = PathBuf::from(temporary);
-        match disk.create(&temporary) {
+        match create(&temporary) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             file => return Ok((file?, temporary)),
         }

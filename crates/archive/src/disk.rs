@@ -3,7 +3,8 @@
 //! What lives here: six operations and the system's own way of doing them. They are behind a trait so
 //! that the tests can make the *n*-th of them fail; nothing else implements it.
 //!
-//! **Invariant.** That no descriptor is left for a moment is waited out, not reported.
+//! **Invariant.** That no descriptor is left for a moment is waited out, not reported, where whoever asks
+//! cannot do without the file.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -25,7 +26,7 @@ pub fn is_exhausted(error: &io::Error) -> bool {
 }
 
 /// Does something again as long as no descriptor is left for it, but not for ever.
-fn patiently<T>(act: impl Fn() -> io::Result<T>) -> io::Result<T> {
+fn patiently<T>(mut act: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     for _ in 0..WAITS_MAX {
         match act() {
             Err(error) if is_exhausted(&error) => thread::sleep(WAIT),
@@ -36,7 +37,7 @@ fn patiently<T>(act: impl Fn() -> io::Result<T>) -> io::Result<T> {
 }
 
 pub(crate) trait Disk {
-    /// Creates a file that does not exist, for appending and reading.
+    /// Creates a file that does not exist, for appending and reading, or says at once why not.
     fn create(&mut self, path: &Path) -> io::Result<File>;
     /// Appends some of `bytes` and says how many.
     fn append(&mut self, file: &mut File, bytes: &[u8]) -> io::Result<usize>;
@@ -48,6 +49,11 @@ pub(crate) trait Disk {
     fn sync_dir(&mut self, dir: &Path) -> io::Result<()>;
     /// Puts `from` in the place of `to`, at once.
     fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()>;
+
+    /// As [`Disk::create`], but waits for a descriptor.
+    fn create_patiently(&mut self, path: &Path) -> io::Result<File> {
+        patiently(|| self.create(path))
+    }
 
     /// Appends all of `bytes`, in one piece if the system takes it.
     fn append_all(&mut self, file: &mut File, mut bytes: &[u8]) -> io::Result<()> {
@@ -68,7 +74,7 @@ pub(crate) struct System;
 
 impl Disk for System {
     fn create(&mut self, path: &Path) -> io::Result<File> {
-        patiently(|| OpenOptions::new().append(true).read(true).create_new(true).open(path))
+        OpenOptions::new().append(true).read(true).create_new(true).open(path)
     }
 
     fn append(&mut self, file: &mut File, bytes: &[u8]) -> io::Result<usize> {

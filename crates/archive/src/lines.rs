@@ -82,7 +82,9 @@ impl Lines {
         let (file, runs) = match &mut self.away {
             Some(away) => away,
             none => {
-                let (file, path) = cdx::create_temporary(disk, &cdx::path_of(warc))?;
+                // Without a descriptor the lines stay: whoever writes records need not wait for one.
+                let create = |path: &Path| disk.create(path);
+                let (file, path) = cdx::create_temporary(create, &cdx::path_of(warc))?;
                 fs::remove_file(&path)?;
                 none.insert((file, Vec::new()))
             }
@@ -187,6 +189,55 @@ mod tests {
         });
         each.expect("the runs can be read");
         found
+    }
+
+    /// A process that has no descriptor left.
+    struct Poor {
+        asked: u32,
+    }
+
+    impl Disk for Poor {
+        fn create(&mut self, _: &Path) -> io::Result<File> {
+            self.asked += 1;
+            Err(rustix::io::Errno::MFILE.into())
+        }
+
+        fn append(&mut self, _: &mut File, _: &[u8]) -> io::Result<usize> {
+            unreachable!("there is no file")
+        }
+
+        fn cut(&mut self, _: &File, _: u64) -> io::Result<()> {
+            unreachable!("there is no file")
+        }
+
+        fn sync(&mut self, _: &File) -> io::Result<()> {
+            unreachable!("there is no file")
+        }
+
+        fn sync_dir(&mut self, _: &Path) -> io::Result<()> {
+            unreachable!("there is no file")
+        }
+
+        fn rename(&mut self, _: &Path, _: &Path) -> io::Result<()> {
+            unreachable!("there is no file")
+        }
+    }
+
+    #[test]
+    fn without_a_descriptor_lines_stay_in_memory_and_nobody_waits() {
+        let (mut lines, mut disk) = (Lines::new(0), Poor { asked: 0 });
+        for text in ["b", "c", "a"] {
+            lines.push(&mut disk, Path::new("a.warc.gz"), text.to_owned());
+        }
+        assert!((1..=3).contains(&disk.asked), "{} times", disk.asked);
+        assert_eq!(collect(&mut lines), ["a", "b", "c"]);
+        // With one again they leave it.
+        let dir = tempfile::tempdir().expect("a folder");
+        let warc = dir.path().join("a.warc.gz");
+        for text in ["d".repeat(500), "e".repeat(500)] {
+            lines.push(&mut System, &warc, text);
+        }
+        assert!(lines.away.is_some());
     }
 
     /// A short one, or one longer than what is read at a time.

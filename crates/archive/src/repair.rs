@@ -3,7 +3,8 @@
 //! What lives here: finding and cutting the torn end of our own files. What does not: mending anything
 //! else. Damage in the middle of a file is left as it is and told by whoever reads it.
 //!
-//! **Invariant.** Nothing that can be read is removed. Only files that a [`crate::WarcWriter`] made and did
+//! **Invariant.** Nothing that can be read is removed, and in doubt nothing is. A repair reads a file once, and
+//! tries a bounded number of bytes once more. Only files that a [`crate::WarcWriter`] made and did
 //! not finish are touched; nobody may be writing to the folder meanwhile.
 
 use std::fs::{self, File, OpenOptions};
@@ -18,6 +19,13 @@ use crate::{ArchiveError, Limits, WarcReader};
 /// Zeros at the end of a file that are not the last bytes of a record: a member of gzip ends with its length,
 /// whose upper bytes are zeros most often, and no member ends with so many.
 const ZEROS_MIN: u64 = 16;
+
+/// Places where a member may begin that are tried, each up to the largest block. Where there are more, there may
+/// be a record.
+const STARTS_MAX: usize = 64;
+
+/// The largest block that is tried. What is larger may be a record.
+const TRIED_BYTES_MAX: u64 = 16 << 20;
 
 /// What a member begins with: of gzip, with deflate as its method, and of zstd.
 const GZIP_START: u32 = 0x1F_8B08;
@@ -86,7 +94,7 @@ fn torn_at(path: &Path, from: u64) -> Result<Option<u64>, ArchiveError> {
 struct Tail {
     /// Whether it ends with more zeros than a record does, or has nothing else.
     ends_with_zeros: bool,
-    /// Where members may begin in it.
+    /// Where members may begin in it; one more than are tried stands for all others.
     starts: Vec<u64>,
 }
 
@@ -107,20 +115,24 @@ impl Tail {
                 ZSTD_START => at - 4,
                 _ => continue,
             };
-            if start > offset {
+            if start > offset && starts.len() <= STARTS_MAX {
                 starts.push(start);
             }
         }
         Ok(Tail { ends_with_zeros: zeros == at - offset || zeros >= ZEROS_MIN, starts })
     }
 
-    /// Whether a record can be read in it.
+    /// Whether a record may be read in it.
     fn has_record(&self, path: &Path, limits: &Limits) -> Result<bool, ArchiveError> {
+        if self.starts.len() > STARTS_MAX {
+            return Ok(true);
+        }
+        let limits = Limits { block_bytes_max: TRIED_BYTES_MAX, ..limits.clone() };
         for &start in &self.starts {
             let first = WarcReader::open_at(path, start, limits.clone())
                 .and_then(|mut reader| reader.next_record().map(|record| record.is_some()));
             match first {
-                Ok(true) => return Ok(true),
+                Ok(true) | Err(ArchiveError::TooLarge { .. }) => return Ok(true),
                 Err(error @ ArchiveError::Io { .. }) => return Err(error),
                 Ok(false) | Err(_) => {}
             }

@@ -354,7 +354,7 @@ fn begin(
         last += 1;
         let name = format!("crivello-{last:05}{}", compression.ending());
         let path = dir.join(&name);
-        match disk.create(&path) {
+        match disk.create_patiently(&path) {
             Ok(file) => {
                 return Ok(Current {
                     file,

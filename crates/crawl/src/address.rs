@@ -1,10 +1,10 @@
 //! What a person writes for an address of the web, and what is meant by it.
 //!
-//! What lives here: [`read_address`], for seeds and for questions about a URL; [`spelt_host`], for hosts in the
-//! configuration. `example.org/page` means
-//! `http://example.org/page`, as in the address bar of a browser; a file, an e-mail address or a scheme that
-//! is not of the web means nothing that can be crawled, and is told apart from the name of a host. What does
-//! not: links of pages, which are read as browsers read them (`page::normalise`).
+//! What lives here: [`read_address`], for seeds and for questions about a URL; [`spelt_host`], for hosts in
+//! the configuration. `example.org/page` means `http://example.org/page`, as in the address bar of a browser;
+//! a file, an e-mail address or a scheme that is not of the web means nothing that can be crawled, and is told
+//! apart from the name of a host. What does not: links of pages, which are read as browsers read them
+//! (`page::normalise`).
 //!
 //! **Invariant.** What is read has the scheme http or https and a host that a name server could know, and
 //! is what [`page::normalise`] makes of it.

@@ -30,9 +30,9 @@ use crate::rules::{Refusal, Rules};
 use crate::site::Site;
 use crate::sitemap::{self, Sitemap};
 
-/// Bytes of all URLs that one answer leads to; those after them are refused and counted. Short links may be long
-/// URLs, and what they come to has to fit into one record of the archive with much to spare.
-pub(crate) const URLS_BYTES_MAX: usize = 64 << 20;
+/// Bytes of all URLs that one answer leads to; those after them are refused and counted. Short links may be
+/// long URLs, and what they come to has to fit into one record of the archive with much to spare.
+pub const URLS_BYTES_MAX: usize = 64 << 20;
 
 /// What an answer was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -128,10 +128,10 @@ impl Answers {
         Ok(Answers { wants_text, ..self })
     }
 
-    /// Reads all links, however many there are.
-    pub(crate) fn unlimited(self) -> Answers {
-        let limits = Limits { links_max: usize::MAX, ..self.limits };
-        Answers { limits, urls_bytes_max: usize::MAX, ..self }
+    /// Reads so many links of a page, and so many bytes of the URLs that an answer leads to.
+    pub(crate) fn reading(self, links_max: usize, urls_bytes_max: usize) -> Answers {
+        let limits = Limits { links_max, ..self.limits };
+        Answers { limits, urls_bytes_max, ..self }
     }
 
     /// What follows from an answer that came from `url` at `date_s`.
@@ -217,7 +217,7 @@ impl Answers {
     fn refuses_to_store(&self, context: &Context<'_>, page: Option<&ReadPage>) -> bool {
         let status = context.http.status;
         let filter = self.rules.filters().store.as_ref();
-        let Some(filter) = filter.filter(|_| !matches!(status, 429 | 500..=599)) else {
+        let Some(filter) = filter.filter(|_| !is_passing_status(status)) else {
             return false;
         };
         let facts = ReadPage::facts(page, context.facts());
@@ -462,7 +462,7 @@ pub(crate) fn is_redirect(status: u16) -> bool {
 }
 
 /// Whether a status says that the server may answer better another time.
-pub(crate) fn is_passing_status(status: u16) -> bool {
+pub fn is_passing_status(status: u16) -> bool {
     matches!(status, 429 | 500..=599)
 }
 
@@ -501,8 +501,8 @@ pub fn explain_robots(
     let http = archive::parse_http(&record.block).ok()?;
     match http.status {
         200..=299 => {}
-        500..=599 | 429 => {
-            let why = format!("robots.txt answered {}, so nothing is allowed", http.status);
+        status if is_passing_status(status) => {
+            let why = format!("robots.txt answered {status}, so nothing is allowed");
             return say(false, why);
         }
         status => {

@@ -17,7 +17,7 @@ use crate::address::spelt_host;
 use crate::config::Config;
 use crate::error::CrawlError;
 use crate::outcome::{Failure, FailureKind};
-use crate::site::{Site, is_public, literal_addresses};
+use crate::site::{Site, host_of, is_public, literal_addresses};
 
 /// The ports that a URL need not name.
 const USUAL_PORTS: [u16; 2] = [80, 443];
@@ -33,7 +33,8 @@ impl Guard {
     pub(crate) fn new(config: &Config, seeds: &[Url]) -> Result<Guard, CrawlError> {
         let mut named = BTreeSet::new();
         for seed in seeds {
-            let (host, port) = (host_of(seed), seed.port_or_known_default().unwrap_or_default());
+            let (host, port) =
+                (host_of(seed).to_owned(), seed.port_or_known_default().unwrap_or_default());
             if USUAL_PORTS.contains(&port) {
                 named.extend(USUAL_PORTS.map(|port| (host.clone(), port)));
             } else {
@@ -109,12 +110,6 @@ fn is_link_local(address: IpAddr) -> bool {
             None => address.is_unicast_link_local(),
         },
     }
-}
-
-/// The host as [`crate::site::Site::host`] gives it.
-fn host_of(url: &Url) -> String {
-    let host = url.host_str().unwrap_or_default();
-    host.trim_start_matches('[').trim_end_matches(']').to_owned()
 }
 
 #[cfg(test)]

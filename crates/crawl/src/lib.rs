@@ -57,7 +57,7 @@ mod workbench;
 
 pub use address::read_address;
 pub use agents::{assignment, is_in_inbox};
-pub use answer::{Purpose, RobotsSaying, explain_robots};
+pub use answer::{Purpose, RobotsSaying, URLS_BYTES_MAX, explain_robots, is_passing_status};
 pub use assignment::{AgentId, Assignment, Modulo, Rendezvous};
 pub use clock::{Clock, SystemClock};
 pub use config::{
@@ -66,23 +66,23 @@ pub use config::{
 };
 pub use engine::{Dirs, run};
 pub use error::CrawlError;
-pub use fetch::remarks;
+pub use fetch::unsent_credentials;
 pub use filter::{Facts, Filter, FilterError, Point};
 pub use frontier::SITEMAP_DEPTH_MAX;
 pub use journal::read_failure;
-pub use mention::{Mention, Mentions};
+pub use mention::{Excess, Mention, Mentions};
 pub use metrics::{Board, serve_metrics};
 pub use normalisation::Normalisation;
 pub use order::{BreadthFirst, CLASSES, Priority, ShallowFirst, VisitOrder, Waiting, visit_order};
 pub use outcome::{Failure, FailureKind};
 pub use politeness::{Pace, Politeness};
 pub use report::{AsideHost, Census, Report, SieveReport, Snapshot, read_report};
-pub use robots::{Robots, Verdict};
+pub use robots::{ROBOTS_HOPS_MAX, Robots, Verdict};
 pub use rules::{Refusal, Rules};
 pub use seeds::{check_seed, read_seeds};
 pub use share::host_limit;
 pub use sieve::SieveKind;
-pub use site::{HostId, is_public};
+pub use site::{HostId, host_of, is_public};
 pub use standing::Standing;
 pub use told::Told;
 pub use workbench::Workbench;

@@ -10,7 +10,7 @@ use archive::{HttpResponse, Kind, Record, parse_http};
 use page::{Limits, Url};
 use serde::Serialize;
 
-use crate::answer::{Answers, Links, Purpose};
+use crate::answer::{Answers, Links, Purpose, URLS_BYTES_MAX};
 use crate::config::{Config, Scope};
 use crate::error::CrawlError;
 use crate::journal::{Entry, read_unstored};
@@ -26,8 +26,10 @@ pub enum Mention {
     Link,
     /// As a link that is not to be followed, by its own word or that of its page.
     Nofollow,
-    /// After more links of the page, or more bytes of them, than the crawl reads.
+    /// After more links of the page than the crawl reads.
     Beyond,
+    /// After more bytes of URLs than the crawl takes from one answer.
+    BeyondBytes,
     /// As a link that `parse_filter` or `link_filter` keeps from being followed.
     Filtered,
     /// As the place to which it redirects.
@@ -40,6 +42,15 @@ pub enum Mention {
     Robots,
 }
 
+/// What an answer has too much of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Excess {
+    /// Links: `links_per_page_max`.
+    Links,
+    /// Bytes of the URLs that it leads to: [`crate::URLS_BYTES_MAX`].
+    Bytes,
+}
+
 impl Mention {
     /// Whether it says that the URL is a sitemap.
     pub fn is_of_sitemap(self) -> bool {
@@ -49,7 +60,8 @@ impl Mention {
     /// Whether a crawl with this configuration follows it.
     pub fn is_followed(self, config: &Config) -> bool {
         match self {
-            Mention::Nofollow | Mention::Beyond | Mention::Filtered => false,
+            Mention::Nofollow | Mention::Filtered => false,
+            Mention::Beyond | Mention::BeyondBytes => false,
             Mention::Link => config.follow,
             Mention::Robots => config.follow && config.sitemaps,
             Mention::Redirect | Mention::Sitemap | Mention::Index => true,
@@ -62,7 +74,9 @@ pub struct Mentions {
     answers: Answers,
     /// The same with the filters of links, if there are some.
     filtered: Option<Answers>,
-    /// The same without the limits on the links of one answer.
+    /// The same without the limit on the number of links, but with that on their bytes.
+    uncounted: Answers,
+    /// The same without either.
     unlimited: Answers,
     limits: Limits,
     decoded_bytes_max: usize,
@@ -101,7 +115,8 @@ impl Mentions {
         Ok(Mentions {
             answers: read(&open)?,
             filtered: has_filters.then(|| read(&strict)).transpose()?,
-            unlimited: read(&open)?.unlimited(),
+            uncounted: read(&open)?.reading(usize::MAX, URLS_BYTES_MAX),
+            unlimited: read(&open)?.reading(usize::MAX, usize::MAX),
             limits,
             decoded_bytes_max: config.decoded_bytes_max,
             normalise: config.normalise.clone(),
@@ -146,24 +161,34 @@ impl Mentions {
             page.links.iter().find(|link| self.is_to(link.url.as_str(), url))?;
         }
         // It is named, but not where the crawl reads it.
-        let is_beyond = find(&self.unlimited).is_some();
-        let is_page = entry.purpose == Purpose::Page;
-        if is_beyond { Some(Mention::Beyond) } else { is_page.then_some(Mention::Nofollow) }
+        if find(&self.uncounted).is_some() {
+            return Some(Mention::Beyond);
+        }
+        if find(&self.unlimited).is_some() {
+            return Some(Mention::BeyondBytes);
+        }
+        (entry.purpose == Purpose::Page).then_some(Mention::Nofollow)
     }
 
-    /// Whether the page in `record` leads to URLs that a crawl does not read, because it leads to too many.
-    pub fn are_cut(&self, record: &Record) -> bool {
+    /// What the page in `record` has too much of, so that a crawl does not read all URLs that it leads to.
+    pub fn excess(&self, record: &Record) -> Vec<Excess> {
         let (Some(entry), Some(target)) = (Entry::read(record), record.target.as_deref()) else {
-            return false;
+            return Vec::new();
         };
-        parse_http(&record.block).is_ok_and(|http| {
-            let urls = |answers| {
-                let Harvest { links, sitemaps, .. } =
-                    read(answers, &entry, target, &http, record.date_s);
-                links.len() + sitemaps.len()
-            };
-            urls(&self.answers) < urls(&self.unlimited)
-        })
+        let Ok(http) = parse_http(&record.block) else { return Vec::new() };
+        let urls = |answers| {
+            let Harvest { links, sitemaps, .. } =
+                read(answers, &entry, target, &http, record.date_s);
+            links.len() + sitemaps.len()
+        };
+        let (read, uncounted) = (urls(&self.answers), urls(&self.uncounted));
+        let is_more =
+            [(Excess::Links, read, uncounted), (Excess::Bytes, uncounted, urls(&self.unlimited))];
+        is_more
+            .into_iter()
+            .filter(|(_, less, more)| less < more)
+            .map(|(excess, ..)| excess)
+            .collect()
     }
 
     /// How what an answer leads to names `url`.
@@ -189,4 +214,48 @@ fn read(
     date_s: i64,
 ) -> Harvest {
     answers.read(entry.purpose, target, http, date_s, entry.depth, Links::All).harvest
+}
+
+#[cfg(test)]
+mod tests {
+    use archive::Location;
+
+    use super::*;
+
+    /// An answer with that body.
+    fn record(purpose: &str, content_type: &str, body: &str) -> Record {
+        let block = format!("HTTP/1.1 200 OK\r\nContent-Type: {content_type}\r\n\r\n{body}");
+        Record {
+            kind: Kind::Response,
+            id: String::new(),
+            date_s: 0,
+            target: Some("http://a.test/".to_owned()),
+            content_type: None,
+            headers: vec![("Crivello-Purpose".to_owned(), purpose.to_owned())],
+            block: block.into_bytes(),
+            location: Location { file: String::new(), offset: 0, length: 0 },
+        }
+    }
+
+    #[test]
+    fn too_many_links_and_too_many_bytes_are_told_apart() {
+        let config = Config { links_per_page_max: 3, ..Config::default() };
+        let mut mentions = Mentions::new(&config).expect("it is sound");
+        // Four URLs of sixteen bytes.
+        mentions.answers = mentions.answers.reading(3, 64);
+        mentions.uncounted = mentions.uncounted.reading(usize::MAX, 64);
+        let links: String = (1..=9).map(|n| format!("<a href=/{n}>x</a>")).collect();
+        let page = record("page", "text/html", &links);
+        for (n, how) in [(3, Mention::Link), (4, Mention::Beyond), (5, Mention::BeyondBytes)] {
+            assert_eq!(mentions.find(&page, &format!("http://a.test/{n}")), Some(how), "{n}");
+        }
+        assert_eq!(mentions.excess(&page), [Excess::Links, Excess::Bytes]);
+        let few = record("page", "text/html", "<a href=/1>x</a>");
+        assert_eq!(mentions.excess(&few), []);
+        let urls: String = (1..=9).map(|n| format!("<url><loc>/{n}</loc></url>")).collect();
+        let sitemap = record("sitemap", "text/xml", &format!("<urlset>{urls}</urlset>"));
+        for (n, how) in [(4, Mention::Sitemap), (5, Mention::BeyondBytes)] {
+            assert_eq!(mentions.find(&sitemap, &format!("http://a.test/{n}")), Some(how), "{n}");
+        }
+    }
 }

@@ -2,8 +2,8 @@
 //!
 //! What lives here: the passes over the visits. One puts the URLs into the sieve that need no further
 //! visit; the last offers all that the visits led to, as if they had just taken place. A recrawl has a pass
-//! before them, which finds out what is due again. What does not: the logs (`checkpoint/`), and when a
-//! page is due (`recrawl/`).
+//! before them, which finds out what is due again; and [`Again`], what a visit counts for in a recrawl. What
+//! does not: the logs (`checkpoint/`), and when a page is due (`recrawl/`).
 //!
 //! **Invariant.** Afterwards the frontier is where it was when the last record was written, except
 //! that hosts set aside are tried again. A host keeps the silence that its last request asks for.
@@ -45,20 +45,34 @@ pub(crate) struct Replay<'a> {
 }
 
 /// A recrawl, and what is due in it.
-struct Again {
+pub(crate) struct Again {
     schedule: Schedule,
     /// For every file of the archive, whether it is from before.
     is_old: Vec<bool>,
 }
 
 impl Again {
+    /// A recrawl of an archive of these files; it has to be told of every visit before it is asked.
+    pub(crate) fn new(epoch: &Epoch, files: &[String]) -> Again {
+        let is_old = files.iter().map(|file| epoch.is_old(file)).collect();
+        Again { schedule: Schedule::new(epoch.extent), is_old }
+    }
+
+    /// Takes note of a visit, by the place of its file.
+    pub(crate) fn note(&mut self, file: usize, settled: &Settled) {
+        if self.is_old.get(file) == Some(&true) {
+            self.schedule.note(file, settled);
+        }
+    }
+
     fn is_superseded(&self, file: usize, settled: &Settled) -> bool {
         self.is_old.get(file) == Some(&true)
             && settled.entry.purpose != Purpose::Robots
             && self.schedule.is_due(settled)
     }
 
-    fn tally(&self, file: usize, settled: &Settled) -> Tally {
+    /// What a visit counts for.
+    pub(crate) fn tally(&self, file: usize, settled: &Settled) -> Tally {
         match (self.is_superseded(file, settled), self.schedule.is_due(settled)) {
             (true, _) => Tally::Superseded,
             (false, true) => Tally::Anew,
@@ -130,14 +144,11 @@ impl Replay<'_> {
         let wanted = Extent::of(self.config, now_s);
         let begun = Epoch::begin(&self.dirs.frontier, wanted, files, now_s)?;
         let Some(epoch) = begun else { return Ok(None) };
-        let mut schedule = Schedule::new(epoch.extent);
-        let is_old: Vec<bool> = files.iter().map(|file| epoch.is_old(file)).collect();
+        let mut again = Again::new(&epoch, files);
         self.logs.each(archive, self.stop, &mut |file, settled| {
-            if is_old[file] {
-                schedule.note(file, &settled);
-            }
+            again.note(file, &settled);
             Ok(())
         })?;
-        Ok(Some(Again { schedule, is_old }))
+        Ok(Some(again))
     }
 }

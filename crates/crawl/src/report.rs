@@ -4,8 +4,9 @@
 //! last run that came to its end (docs/formats/crawl-report.md). What does not: counting, which the
 //! frontier does, and how the counts look to a monitoring system (`metrics.rs`).
 //!
-//! **Invariant.** Counts only grow while a crawl runs, except those of what waits. Of what a recrawl asked
-//! for, each URL is counted once: as unchanged, changed, moved, gone or failed.
+//! **Invariant.** Counts of what was done only grow while a crawl runs; those of how things stand go both
+//! ways: pages (a recrawl finds some gone), what waits or is under way, hosts in a state. Of what a recrawl
+//! asked for, each URL is counted once: as unchanged, changed, moved, gone or failed.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};

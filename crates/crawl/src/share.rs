@@ -4,19 +4,20 @@
 //! host has had its share. What does not: what a limit does (`frontier/`).
 //!
 //! **Invariant.** There is one way to count an archived visit: a crawl that goes on and whoever asks why a
-//! URL was dropped use the same.
+//! URL was dropped use the same, also while a recrawl is under way ([`Again`]).
 
 use std::path::Path;
 
-use archive::{Archive, ArchiveError};
+use archive::{Archive, ArchiveError, CdxLine};
 
 use crate::answer::{Purpose, is_passing_status};
+use crate::checkpoint::Settled;
 use crate::config::Config;
 use crate::error::CrawlError;
-use crate::frontier::is_same_site;
+use crate::frontier::{Tally, is_same_site};
 use crate::outcome::Answered;
 use crate::recrawl::Epoch;
-use crate::told::Told;
+use crate::replay::Again;
 
 /// What one visit counts for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,7 +54,8 @@ impl Toll {
 }
 
 /// The limit that keeps a crawl from asking the host of `url` for more, by its key; `None` if there is none.
-/// While a recrawl is under way only what it has asked for counts.
+/// While a recrawl is under way, what is still to be asked for again counts nothing, and what was asked for
+/// again counts like new.
 pub fn host_limit(
     archive: &Archive,
     frontier: &Path,
@@ -66,30 +68,53 @@ pub fn host_limit(
     ];
     let mut captures = archive.captures_of_host(url)?;
     captures.retain(|capture| is_same_site(&capture.url, url));
-    if let Some(epoch) = Epoch::read(frontier)? {
-        captures.retain(|capture| !epoch.is_old(&capture.location.file));
-    }
     // Nothing counts for more than one.
     let least = limits.iter().map(|&(_, limit)| limit).filter(|&limit| limit > 0).min();
     if least.is_none_or(|least| (captures.len() as u64) < least) {
         return Ok(None);
     }
+    let mut again = Epoch::read(frontier)?.map(|epoch| Again::new(&epoch, archive.files()));
+    if let Some(again) = &mut again {
+        each_visit(archive, &captures, &mut |file, settled| again.note(file, settled))?;
+    }
     let (mut pages, mut requests) = (0, 0);
-    for capture in captures {
-        let record = match archive.read(&capture.location) {
-            Err(error @ ArchiveError::Io { .. }) => return Err(error.into()),
-            // A crawl that goes on cannot read it, either.
-            other => other.ok(),
-        };
-        if let Some(told) = record.as_ref().and_then(Told::read) {
-            let toll = Toll::of(told.purpose, &told.answered(), true);
+    each_visit(archive, &captures, &mut |file, settled| {
+        let tally = again.as_ref().map_or(Tally::Again, |again| again.tally(file, settled));
+        if tally != Tally::Superseded {
+            let none = Answered::default();
+            let answered = settled.answered.as_ref().unwrap_or(&none);
+            let toll = Toll::of(settled.entry.purpose, answered, tally == Tally::Again);
             requests += toll.requests();
             pages = toll.pages(pages);
         }
-    }
+    })?;
     let reached = [pages, requests].into_iter().zip(limits);
     let mut reached = reached.filter(|&(count, (_, limit))| limit > 0 && count >= limit);
     Ok(reached.next().map(|(_, (key, _))| key))
+}
+
+/// Hands every visit among the captures to `take`, with the place of its file.
+fn each_visit(
+    archive: &Archive,
+    captures: &[CdxLine],
+    take: &mut dyn FnMut(usize, &Settled),
+) -> Result<(), CrawlError> {
+    for CdxLine { location, .. } in captures {
+        let Some(file) = archive.files().iter().position(|file| *file == location.file) else {
+            continue;
+        };
+        match archive.read(location) {
+            Err(error @ ArchiveError::Io { .. }) => return Err(error.into()),
+            // A crawl that goes on cannot read it, either.
+            Err(_) => {}
+            Ok(record) => {
+                if let Some(settled) = Settled::outline(&record) {
+                    take(file, &settled);
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

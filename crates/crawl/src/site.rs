@@ -8,6 +8,8 @@
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use page::Url;
+
 /// A number for a site, given in order of first appearance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct HostId(pub u32);
@@ -64,8 +66,7 @@ impl Site {
 
     /// The host alone; an IPv6 address without its brackets.
     pub(crate) fn host(&self) -> &str {
-        let host = &self.key[self.authority..self.host_end];
-        host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host)
+        bare(&self.key[self.authority..self.host_end])
     }
 
     pub(crate) fn port(&self) -> u16 {
@@ -81,6 +82,15 @@ impl fmt::Display for Site {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&self.key)
     }
+}
+
+/// The host of a URL; an IPv6 address without its brackets.
+pub fn host_of(url: &Url) -> &str {
+    bare(url.host_str().unwrap_or_default())
+}
+
+fn bare(host: &str) -> &str {
+    host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host)
 }
 
 /// Whether an address is of the public internet: not private, loopback, link-local, multicast,

@@ -9,7 +9,7 @@ use archive::{Kind, Record, parse_http};
 
 use crate::answer::{Purpose, is_redirect, wait_ms};
 use crate::journal::{BEFORE, Entry, read_failure, read_unstored};
-use crate::outcome::{Answered, Failure};
+use crate::outcome::Failure;
 
 /// A visit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,16 +71,5 @@ impl Told {
     /// Whether it settled its URL for good, in a crawl that tries so often again.
     pub fn is_final(&self, retries: u8) -> bool {
         self.entry.is_final(self.status.unwrap_or(0), retries)
-    }
-
-    /// What the frontier would know of the answer.
-    pub(crate) fn answered(&self) -> Answered {
-        Answered {
-            status: self.status.unwrap_or(0),
-            before: self.before.unwrap_or(0),
-            unchanged: self.unchanged,
-            is_unstored: self.is_unstored,
-            ..Answered::default()
-        }
     }
 }

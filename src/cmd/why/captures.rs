@@ -141,7 +141,9 @@ fn answer(last: &Capture, before: &[Capture], retries: u8) -> String {
                 }
             }
         }
-        status if status == "429" || status.starts_with('5') => failing(status, told, retries),
+        status if status.parse().is_ok_and(crawl::is_passing_status) => {
+            failing(status, told, retries)
+        }
         status @ ("404" | "410") => {
             let had = before.iter().rfind(|capture| capture.status == "200");
             match had.map(|had| archive::date_text(had.date_s)) {

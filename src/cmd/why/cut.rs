@@ -9,7 +9,7 @@
 
 use anyhow::Result;
 use archive::{Record, parse_http};
-use crawl::{Config, Mentions};
+use crawl::{Config, Excess, Mentions, URLS_BYTES_MAX};
 use page::{Limits, Url};
 
 use crate::pipeline::extract_options;
@@ -31,11 +31,17 @@ pub(super) fn cuts(record: &Record, url: &Url, config: &Config) -> Result<Vec<St
             "only the first {bytes_max} bytes of its body are read (`decoded_bytes_max`)"
         ));
     }
-    if Mentions::new(config)?.are_cut(record) {
-        cuts.push(format!(
-            "only the first {} of its links are read (`links_per_page_max`)",
-            config.links_per_page_max
-        ));
+    for excess in Mentions::new(config)?.excess(record) {
+        cuts.push(match excess {
+            Excess::Links => format!(
+                "only the first {} of its links are read (`links_per_page_max`)",
+                config.links_per_page_max
+            ),
+            Excess::Bytes => format!(
+                "only as many of its links are read as make {URLS_BYTES_MAX} bytes of URLs, the most that one \
+                 answer may lead to"
+            ),
+        });
     }
     let limits = extract_options(config).page;
     let (links_max, body) = (limits.links_max, &body[..body.len().min(bytes_max)]);

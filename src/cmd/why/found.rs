@@ -8,7 +8,7 @@
 
 use anyhow::Result;
 use archive::{Archive, ArchiveError};
-use crawl::{Mention, Mentions};
+use crawl::{Mention, Mentions, URLS_BYTES_MAX};
 use jobs::{Collection, PageTable};
 use page::Url;
 use serde::Serialize;
@@ -106,6 +106,11 @@ pub(super) fn unfollowed(found_on: &[Found], config: &crawl::Config) -> String {
         return format!(
             "dropped: it is linked only after the first {} links of a page (`links_per_page_max`)",
             config.links_per_page_max
+        );
+    }
+    if is(Mention::BeyondBytes) {
+        return format!(
+            "dropped: the URLs before it make {URLS_BYTES_MAX} bytes, the most that one answer may lead to"
         );
     }
     if is(Mention::Filtered) {

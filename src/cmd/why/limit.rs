@@ -5,7 +5,8 @@
 //! is archived, a host that has had its share has it in the archive, and the rest is counted by limit. What
 //! does not: rules that depend on the URL alone (`crawl::Rules`); what a host has had (`crawl::host_limit`).
 //!
-//! **Invariant.** "dropped" is said only of what no run with these limits and this archive would visit.
+//! **Invariant.** "dropped:" and a limit is said only of what no run with these limits and this archive would
+//! visit. Where only the counts of the last run are left, the verdict names the limits that may have been it.
 
 use std::path::Path;
 

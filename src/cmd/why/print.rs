@@ -18,13 +18,13 @@ pub(super) fn print(why: &Why) -> Result<()> {
     writeln!(out, "{}", why.url)?;
     writeln!(out, "  {}", talk::plain(&why.verdict))?;
     if let Some(refused) = &why.refused {
-        writeln!(out, "  a crawl refuses it: {refused}")?;
+        writeln!(out, "  a crawl refuses it: {}", talk::plain(refused))?;
     }
     if let Some(visited) = &why.visited_as {
         writeln!(out, "  a crawl visits it as {visited} (`normalise`)")?;
     }
     if let Some(robots) = &why.robots {
-        writeln!(out, "  robots.txt: {robots}")?;
+        writeln!(out, "  robots.txt: {}", talk::plain(robots))?;
     }
     if let Some(agent) = why.agent {
         writeln!(out, "  its host is crawled by agent {agent}")?;
@@ -48,10 +48,10 @@ pub(super) fn print(why: &Why) -> Result<()> {
         writeln!(out, "  {what}, in {file} at {}", capture.offset)?;
     }
     for cut in &why.cuts {
-        writeln!(out, "  {cut}")?;
+        writeln!(out, "  {}", talk::plain(cut))?;
     }
     if let Some(standing) = &why.standing {
-        writeln!(out, "  it is {standing}")?;
+        writeln!(out, "  it is {}", talk::plain(standing))?;
     }
     if let Some(head) = &why.folded_behind {
         writeln!(out, "  folded behind {head}")?;
@@ -70,6 +70,7 @@ pub(super) fn print(why: &Why) -> Result<()> {
             Mention::Link => "linked from",
             Mention::Nofollow => "linked with nofollow from",
             Mention::Beyond => "linked, after more links than are kept, from",
+            Mention::BeyondBytes => "named, after more bytes of URLs than are kept, by",
             Mention::Filtered => "linked, where a filter keeps it from being followed, from",
             Mention::Redirect => "redirected to from",
             Mention::Sitemap => "in the sitemap",

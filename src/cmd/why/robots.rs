@@ -5,13 +5,10 @@
 
 use anyhow::Result;
 use archive::{Archive, Record};
-use crawl::RobotsSaying;
+use crawl::{ROBOTS_HOPS_MAX, RobotsSaying};
 use page::Url;
 
 use super::captures;
-
-/// Redirects of a robots.txt that are followed, as a crawl does.
-const HOPS_MAX: usize = 5;
 
 /// What the newest robots.txt of a URL's host says of it; `None` if there is none.
 pub(super) fn saying(
@@ -20,7 +17,7 @@ pub(super) fn saying(
     user_agent: &str,
 ) -> Result<Option<RobotsSaying>> {
     let Ok(mut at) = url.join("/robots.txt") else { return Ok(None) };
-    for _ in 0..=HOPS_MAX {
+    for _ in 0..=ROBOTS_HOPS_MAX {
         let mut captures = captures::lines(archive, &at)?;
         let answered = captures.iter().rposition(|capture| capture.status.is_some());
         let Some(answered) = answered else {

@@ -204,6 +204,30 @@ fn a_torn_record_with_zeros_behind_it_is_cut() {
     }
 }
 
+/// A torn record that looks like many costs few tries: beyond them it stays.
+#[test]
+fn places_that_look_like_members_are_tried_up_to_a_number() {
+    for compression in BOTH {
+        let file_name = first_file(compression);
+        let (bytes, records) = small(compression);
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join(file_name);
+        let start: &[u8] = if file_name.ends_with(".gz") {
+            &[0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3, 0xFF]
+        } else {
+            &[0x28, 0xB5, 0x2F, 0xFD, 0xFF, 0xFF, 0xFF]
+        };
+        let last = usize::try_from(records.last().expect("some").location.offset).expect("small");
+        for (times, is_cut) in [(64, true), (65, false), (5_000, false)] {
+            let torn = [&bytes[..last + 40], &start.repeat(times), &[0; 4096]].concat();
+            fs::write(&path, &torn).expect("written");
+            let repairs = repair(dir.path()).expect("repaired");
+            let kept = fs::read(&path).expect("read").len();
+            assert_eq!((repairs.len(), kept), if is_cut { (1, last) } else { (0, torn.len()) });
+        }
+    }
+}
+
 #[test]
 fn files_of_others_are_not_touched() {
     let (bytes, _) = small(BOTH[0]);

@@ -210,6 +210,10 @@ fn identity(config: &Config, seeds: &[Url]) -> u64 {
     let same = Config::default();
     let config = Config {
         contact: same.contact,
+        headers: same.headers,
+        auth: same.auth,
+        cookies_file: same.cookies_file,
+        tls_roots: same.tls_roots,
         politeness: same.politeness,
         delay_ms: same.delay_ms,
         burst_requests: same.burst_requests,

@@ -56,13 +56,30 @@ pub(crate) struct Circumstances<'a> {
 impl Settled {
     /// Reads a record; `None` if it is not about a visit.
     pub(crate) fn of_record(record: &Record, answers: &Answers) -> Option<Settled> {
+        Settled::read(record, &|url, entry, http| {
+            answers.read(entry.purpose, url, http, record.date_s, entry.depth, Links::All)
+        })
+    }
+
+    /// Reads a record, but not what its answer leads to.
+    pub(crate) fn outline(record: &Record) -> Option<Settled> {
+        Settled::read(record, &|_, _, http| Answered {
+            status: http.status,
+            bytes: http.body.len() as u64,
+            ..Answered::default()
+        })
+    }
+
+    fn read(
+        record: &Record,
+        answer: &dyn Fn(&str, &Entry, &HttpResponse<'_>) -> Answered,
+    ) -> Option<Settled> {
         let entry = Entry::read(record)?;
         let url = record.target.clone()?;
         let is_answer = record.kind != Kind::Metadata;
         let http = parse_http(&record.block).ok().filter(|_| is_answer);
-        let (purpose, depth) = (entry.purpose, entry.depth);
-        let read = |http| answers.read(purpose, &url, http, record.date_s, depth, Links::All);
-        let answered = journal::read_unstored(record).or_else(|| http.as_ref().map(read));
+        let read = || http.as_ref().map(|http| answer(&url, &entry, http));
+        let answered = journal::read_unstored(record).or_else(read);
         let before = record.header(BEFORE).and_then(|value| value.parse().ok()).unwrap_or(0);
         let circumstances = Circumstances {
             url,

@@ -11,7 +11,7 @@ use super::row::{Rows, decode};
 use super::*;
 use crate::answer::Purpose;
 use crate::clock::SystemClock;
-use crate::config::{Order, Weights};
+use crate::config::{HostAuth, Order, Weights};
 use crate::engine::{Dirs, run};
 use crate::journal::Entry;
 use crate::outcome::{Answered, FailureKind, Harvest};
@@ -146,6 +146,21 @@ fn without_a_file_the_logs_of_the_others_are_made_anew() {
     let anew = VisitLogs::new(&dirs.frontier.join("anew"), &dirs.archive, &config, &[]);
     anew.complete(&archive, &answers, &never, &mut || {}).expect("a good archive");
     assert_eq!(rows(&logs, &archive), rows(&anew, &archive));
+}
+
+#[test]
+fn credentials_and_the_spelling_of_a_path_make_no_other_logs() {
+    let config = Config::default();
+    let told = Config {
+        headers: BTreeMap::from([("X-Key".to_owned(), "1".to_owned())]),
+        auth: vec![HostAuth { host: "a.test".to_owned(), ..HostAuth::default() }],
+        cookies_file: "my-web/cookies.txt".into(),
+        tls_roots: "/my-web/roots.pem".into(),
+        ..config.clone()
+    };
+    assert_eq!(identity(&config, &[]), identity(&told, &[]));
+    let other = Config { user_agent: "other".to_owned(), ..config.clone() };
+    assert_ne!(identity(&config, &[]), identity(&other, &[]));
 }
 
 fn url() -> impl Strategy<Value = String> {

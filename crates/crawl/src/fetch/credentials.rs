@@ -1,14 +1,17 @@
 //! What hosts are told besides the request: headers, basic authentication, cookies.
 //!
-//! What lives here: [`Credentials`], read once from the configuration and the cookies file, and
-//! which of them belong to a request. What does not: what a cookie is (`cookies.rs`).
+//! What lives here: [`Credentials`], read once from the configuration and the cookies file, which of them
+//! belong to a request, and what is said of those that go to nobody. What does not: what a cookie is
+//! (`cookies.rs`).
 //!
-//! **Invariant.** What is meant for a host goes to no other, whatever redirects there, and to no other scheme or
-//! port of it; in the clear only where the rule says `http://`. The values are not written to the archive.
+//! **Invariant.** What is meant for a host goes to no other, whatever redirects there, and to no other
+//! scheme or port of it; in the clear only where the rule says `http://`. The values are not written to the
+//! archive, and no message repeats them.
 //!
 //! Reference: J. Reschke, RFC 7617, 2015.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use data_encoding::BASE64;
 use hyper::header::{AUTHORIZATION, COOKIE, HeaderMap, HeaderName, HeaderValue};
@@ -18,7 +21,7 @@ use super::cookies::{Cookie, read_cookies};
 use crate::address::{read_address, spelt_host};
 use crate::config::Config;
 use crate::error::CrawlError;
-use crate::seeds::SITEMAP_PREFIX;
+use crate::seeds::{SITEMAP_PREFIX, read_seeds};
 use crate::site::Site;
 
 /// Headers that the crawler itself answers for.
@@ -189,9 +192,11 @@ fn rules(config: &Config) -> Result<Vec<Rule>, CrawlError> {
     }
     for auth in &config.auth {
         let bad_host = || {
+            // What stands before an `@` may be a password.
+            let host = auth.host.rsplit('@').next().unwrap_or_default();
+            let and = if host == auth.host { "" } else { " with a user before it" };
             let why = format!(
-                "{:?} is no host, nor `*.` and a host; https is meant unless it begins with `http://`",
-                auth.host
+                "{host:?}{and} is no host, nor `*.` and a host; https is meant unless it begins with `http://`"
             );
             wrong("auth", why)
         };
@@ -199,7 +204,7 @@ fn rules(config: &Config) -> Result<Vec<Rule>, CrawlError> {
         let mut headers = headers(&auth.headers).map_err(|why| wrong("auth", why))?;
         if !auth.user.is_empty() {
             if auth.user.contains(':') {
-                let why = format!("the user {:?} must not hold a colon", auth.user);
+                let why = format!("the user for {:?} must not hold a colon", auth.host);
                 return Err(wrong("auth", why));
             }
             let pair = format!("{}:{}", auth.user, auth.password);
@@ -232,27 +237,39 @@ pub(super) fn secret(text: &str) -> Option<HeaderValue> {
     Some(value)
 }
 
-/// What of the configuration and the seeds may be meant otherwise than it is taken, each in a sentence for
-/// people: passwords that will not be sent.
-pub fn remarks(config: &Config, seeds: &[String]) -> Result<Vec<String>, CrawlError> {
+/// Passwords and cookies that are not sent though somebody may mean them to be, each in a sentence for people:
+/// by the configuration, the seeds given now, and those of earlier runs in `frontier`.
+pub fn unsent_credentials(
+    config: &Config,
+    frontier: &Path,
+    seeds: &[String],
+) -> Result<Vec<String>, CrawlError> {
     let credentials = Credentials::new(config)?;
-    let mut remarks: Vec<String> = credentials.cookies.iter().filter_map(Cookie::remark).collect();
+    let mut unsent: Vec<String> = credentials.cookies.iter().filter_map(Cookie::remark).collect();
+    let mut urls = Vec::new();
     for seed in seeds {
         let seed = seed.strip_prefix(SITEMAP_PREFIX).unwrap_or(seed);
         // What is no address is told when the crawl begins.
         let Ok(url) = read_address(seed, &Limits::default()) else { continue };
         let after = seed.split_once("://").map_or("", |(_, after)| after);
         if after.split(['/', '?', '#']).next().is_some_and(|authority| authority.contains('@')) {
-            remarks.push(format!(
+            unsent.push(format!(
                 "the user and password in the seed for {} are not sent: put them under [[crawl.auth]] in \
                  crivello.toml",
                 url.host_str().unwrap_or_default()
             ));
         }
-        let site = Site::split(url.as_str()).and_then(|(site, _)| Site::parse(site));
-        remarks.extend(site.and_then(|site| missed(config, &site)));
+        urls.push(url);
     }
-    Ok(remarks)
+    urls.extend(read_seeds(frontier)?);
+    let mut told = BTreeSet::new();
+    for url in urls {
+        let Some((site, _)) = Site::split(url.as_str()) else { continue };
+        if told.insert(site.to_owned()) {
+            unsent.extend(Site::parse(site).and_then(|site| missed(config, &site)));
+        }
+    }
+    Ok(unsent)
 }
 
 /// That a rule has the name of a site, but not its scheme or port, and no other rule has all of them.
@@ -337,7 +354,10 @@ mod tests {
         ] {
             assert_eq!(sent(&all, url), wanted, "{url}");
         }
-        let remarks = |seed: &str| remarks(&config, &[seed.to_owned()]).expect("it is whole");
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let remarks = |seed: &str| {
+            unsent_credentials(&config, dir.path(), &[seed.to_owned()]).expect("it is whole")
+        };
         assert_eq!(remarks("https://a.test/"), [""; 0]);
         assert_eq!(remarks("http://other.test/"), [""; 0]);
         let said = remarks("sitemap:a.test:81/");
@@ -347,6 +367,13 @@ mod tests {
         let said = remarks("https://me:word@other.test/");
         assert!(said.len() == 1 && said[0].contains("[[crawl.auth]]"), "{said:?}");
         assert!(!said[0].contains("word@") && !said[0].contains(":word"), "{said:?}");
+        // Seeds of earlier runs count, too, and every site once.
+        let kept = "http://a.test/x\nhttps://a.test/\nsitemap:http://a.test/y\n";
+        fs::write(dir.path().join("seeds"), kept).expect("room for a file");
+        for seeds in [&[][..], &["http://a.test/".to_owned()]] {
+            let said = unsent_credentials(&config, dir.path(), seeds).expect("it is whole");
+            assert!(said.len() == 1 && said[0].contains("host = \"http://a.test\""), "{said:?}");
+        }
     }
 
     #[test]
@@ -381,6 +408,12 @@ mod tests {
             assert_eq!(check(&[], host, "me"), Some("auth"), "{host:?}");
         }
         assert_eq!(check(&[], "a.test", "m:e"), Some("auth"));
+        for (host, user) in [("a.test", "me:word"), ("http://me:word@a.test", "me")] {
+            let auth = HostAuth { host: host.into(), user: user.into(), ..HostAuth::default() };
+            let config = Config { auth: vec![auth], ..Config::default() };
+            let error = Credentials::check(&config).expect_err("it cannot be sent").to_string();
+            assert!(error.contains("a.test") && !error.contains("word"), "{error}");
+        }
     }
 
     #[test]
@@ -394,7 +427,7 @@ mod tests {
         let all = Credentials::new(&config).expect("it is whole");
         assert_eq!(sent(&all, "http://a.test/"), ["cookie: own=9; one=1"]);
         assert_eq!(sent(&all, "http://b.test/"), ["cookie: own=9"]);
-        let said = remarks(&config, &[]).expect("it is whole");
+        let said = unsent_credentials(&config, dir.path(), &[]).expect("it is whole");
         assert!(said.len() == 1 && said[0].contains("all of co.uk"), "{said:?}");
         fs::remove_file(&config.cookies_file).expect("it is there");
         let error = Credentials::new(&config).expect_err("there is no file");

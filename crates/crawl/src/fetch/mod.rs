@@ -2,12 +2,14 @@
 //!
 //! What lives here: [`Fetcher`], the HTTP client with its timeouts and limits. `names.rs` finds
 //! addresses, `connect.rs` opens connections, `pool.rs` keeps them between the visits of a site,
-//! `credentials.rs` and `cookies.rs` know what hosts are told besides the request. What does not: when, where and
-//! why to fetch, and what becomes of an answer.
+//! `credentials.rs` and `cookies.rs` know what hosts are told besides the request. What does not: when, where
+//! and why to fetch, and what becomes of an answer.
 //!
-//! **Invariant.** A visit ends within the sum of its timeouts, but for the want of descriptors, with at most `body_bytes_max` bytes
-//! of body and `head_bytes_max` of head in memory. A request that a server may have heeded is never
-//! sent twice. A body that breaks off is none. A connection goes to the address that the visit names, and nowhere else.
+//! **Invariant.** A visit ends within the sum of its timeouts, or twice that where a server refuses the
+//! request unseen and it is made again, but for the want of descriptors; with at most `body_bytes_max` bytes
+//! of body and `head_bytes_max` of head in memory. A request that a server may have heeded is never sent
+//! twice. A body that breaks off is none. A connection goes to the address that the visit names, and nowhere
+//! else.
 
 mod connect;
 mod cookies;
@@ -43,7 +45,7 @@ use crate::site::Site;
 
 use connect::{Connector, Sender};
 pub(crate) use credentials::Credentials;
-pub use credentials::remarks;
+pub use credentials::unsent_credentials;
 use names::Names;
 use pool::Pool;
 

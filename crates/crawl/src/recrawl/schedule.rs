@@ -21,7 +21,7 @@ use archive::{Archive, ArchiveError, Location, is_exhausted};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::{Earlier, Extent};
-use crate::answer::Purpose;
+use crate::answer::{Purpose, is_passing_status};
 use crate::checkpoint::Settled;
 use crate::outcome::{Answered, Harvest};
 
@@ -82,9 +82,8 @@ impl Schedule {
     /// Takes note of a visit from before the recrawl, by the number of its file.
     pub(crate) fn note(&mut self, file: usize, settled: &Settled) {
         let Some(answered) = &settled.answered else { return };
-        let passing = answered.status == 429 || (500..=599).contains(&answered.status);
-        let (Ok(file), false) = (u32::try_from(file), passing) else { return };
-        if settled.entry.purpose == Purpose::Robots {
+        let Ok(file) = u32::try_from(file) else { return };
+        if settled.entry.purpose == Purpose::Robots || is_passing_status(answered.status) {
             return;
         }
         let &Settled { date_s, offset, length, .. } = settled;

@@ -31,6 +31,9 @@ pub(crate) const BYTES_MAX: usize = 500 << 10;
 /// Bytes of one line; the rest of a longer one is ignored.
 const LINE_BYTES_MAX: usize = 16 << 10;
 
+/// Redirects of a robots.txt that are followed: the five of the RFC.
+pub const ROBOTS_HOPS_MAX: u8 = 5;
+
 /// Sitemaps kept of one file.
 const SITEMAPS_MAX: usize = 100;
 

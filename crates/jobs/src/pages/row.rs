@@ -3,7 +3,7 @@
 //! A row has a head, which says what the directory must know, and a page's row a body as well, its text
 //! and its links: whoever wants the heads of all rows need not read the bodies.
 //!
-//! **Invariant.** `decode` of what `encode` wrote is the same row; of any other bytes it is a row or
+//! **Invariant.** `decode` of what [`RowBytes::push`] wrote is the same row; of any other bytes it is a row or
 //! `None`, never a panic.
 
 use codes::vbyte;

@@ -15,11 +15,8 @@ use super::{Hosts, index};
 use crate::answer::{is_passing_status, is_redirect};
 use crate::order::Waiting;
 use crate::outcome::{Answered, Done, FailureKind, Outcome, Task, Visit};
-use crate::robots::Robots;
+use crate::robots::{ROBOTS_HOPS_MAX, Robots};
 use crate::site::{HostId, Site};
-
-/// Redirects of a robots.txt that are followed: the five of RFC 9309.
-const ROBOTS_HOPS_MAX: u8 = 5;
 
 impl Hosts {
     pub(in crate::frontier) fn settle(&mut self, done: Done) {
