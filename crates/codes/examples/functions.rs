@@ -76,10 +76,7 @@ fn terms(path: &Path) -> Result<Terms, Box<dyn Error>> {
 
 fn show(name: &str, terms: &Terms) -> Result<(), Box<dyn Error>> {
     println!("{name}: {} terms", terms.len());
-    println!(
-        "{:<24} {:>9} {:>9} {:>9} {:>9}",
-        "structure", "bits", "build ns", "get ns", "others"
-    );
+    println!("{:<24} {:>9} {:>9} {:>9} {:>9}", "structure", "bits", "build ns", "get ns", "others");
     for signature in [0, 16] {
         for scheme in Scheme::ALL {
             let build = || Ok(Ranks::build(scheme, signature, terms.iter())?);

@@ -1,9 +1,10 @@
 //! Gaussian elimination of the equations that peeling leaves over.
 //!
-//! The rows are bits over the cells that occur in them. A row takes its first cell out of all rows
-//! after it; from the last row to the first that cell then makes its equation true, and cells that
-//! are nobody's first stay as they are. For *m* equations that is *m*³/6 bits, 64 at a time: buckets
-//! are small so that this is little.
+//! The rows are bits over the cells that occur in them, those first that occur least, since what is
+//! in few rows fills few. To a row are added earlier ones that begin with the same cell, until it
+//! begins with one that no other does. From the last cell to the first, each then makes the equation
+//! true that begins with it; cells with which none begins stay zero. For *m* equations that is some
+//! *m*³/6 bits, 64 at a time: buckets are small so that this is little.
 //!
 //! **Invariant.** If it answers `Some`, every equation given holds.
 
@@ -14,26 +15,34 @@ pub(super) struct Equation<const K: usize> {
     pub(super) value: u64,
 }
 
-/// Sets cells so that the equations hold. `None` if they contradict each other.
+/// Sets cells, which are zero, so that the equations hold. `None` if they contradict each other; the
+/// cells are still zero then.
 pub(super) fn solve<const K: usize>(equations: &[Equation<K>], cells: &mut [u64]) -> Option<()> {
-    let mut occurring: Vec<u32> = equations.iter().flat_map(|equation| equation.cells).collect();
-    occurring.sort_unstable();
-    occurring.dedup();
-    let mut rows = Rows::new(equations, &occurring);
-    let firsts = rows.eliminate()?;
-    for (row, first) in firsts.into_iter().enumerate().rev() {
-        let Some(first) = first else { continue };
-        let mut sum = rows.values[row];
-        for column in rows.ones(row).filter(|&column| column != first) {
-            sum ^= cells[occurring[column] as usize];
-        }
-        cells[occurring[first] as usize] = sum;
+    let mut degrees = vec![0; cells.len()];
+    for cell in equations.iter().flat_map(|equation| equation.cells) {
+        degrees[cell as usize] += 1;
+    }
+    let occurring = (0..).zip(&degrees).filter(|&(_, &degree)| degree > 0);
+    let mut occurring: Vec<u32> = occurring.map(|(cell, _)| cell).collect();
+    occurring.sort_unstable_by_key(|&cell| (degrees[cell as usize], cell));
+    let mut column_of = degrees;
+    for (column, &cell) in occurring.iter().enumerate() {
+        column_of[cell as usize] = column;
+    }
+    let mut rows = Rows::new(equations, &column_of, occurring.len());
+    let owners = rows.eliminate()?;
+    for (&cell, row) in occurring.iter().zip(owners).rev() {
+        let Some(row) = row else { continue };
+        // Its own cell is among them, and zero so far.
+        let others = rows.ones(row).map(|column| cells[occurring[column] as usize]);
+        cells[cell as usize] = others.fold(rows.values[row], |sum, other| sum ^ other);
     }
     Some(())
 }
 
 /// Equations as rows of bits.
 struct Rows {
+    columns: usize,
     /// Words a row.
     words: usize,
     bits: Vec<u64>,
@@ -41,53 +50,55 @@ struct Rows {
 }
 
 impl Rows {
-    fn new<const K: usize>(equations: &[Equation<K>], occurring: &[u32]) -> Self {
-        let words = occurring.len().div_ceil(64).max(1);
+    /// `column_of` a cell is below `columns`.
+    fn new<const K: usize>(equations: &[Equation<K>], column_of: &[usize], columns: usize) -> Self {
+        let words = columns.div_ceil(64).max(1);
         let mut bits = vec![0; words * equations.len()];
         for (row, equation) in bits.chunks_exact_mut(words).zip(equations) {
             for cell in equation.cells {
-                let column = occurring.partition_point(|&other| other < cell);
+                let column = column_of[cell as usize];
                 row[column / 64] ^= 1 << (column % 64);
             }
         }
-        Self { words, bits, values: equations.iter().map(|equation| equation.value).collect() }
+        let values = equations.iter().map(|equation| equation.value).collect();
+        Self { columns, words, bits, values }
     }
 
-    /// Takes the first column of each row out of the rows after it, and tells these columns; a row
-    /// that follows from others has none.
+    /// Adds rows to later ones until no two begin with the same column, and tells the row that begins
+    /// with each. A row that follows from others is empty then.
     fn eliminate(&mut self) -> Option<Vec<Option<usize>>> {
-        let rows = self.values.len();
-        let mut firsts = Vec::with_capacity(rows);
-        for row in 0..rows {
-            let first = self.ones(row).next();
-            firsts.push(first);
-            let Some(first) = first else {
-                if self.values[row] == 0 {
-                    continue;
-                }
-                return None;
-            };
-            let (word, bit) = (first / 64, first % 64);
-            let (before, after) = self.bits.split_at_mut((row + 1) * self.words);
-            let own = &before[row * self.words + word..];
-            let (values, later_values) = self.values.split_at_mut(row + 1);
-            for (later, value) in after.chunks_exact_mut(self.words).zip(later_values) {
-                let later = &mut later[word..];
-                if later[0] >> bit & 1 == 1 {
-                    later.iter_mut().zip(own).for_each(|(later, own)| *later ^= own);
-                    *value ^= values[row];
-                }
+        let mut owners = vec![None; self.columns];
+        for row in 0..self.values.len() {
+            let (earlier, own) = self.bits.split_at_mut(row * self.words);
+            let own = &mut own[..self.words];
+            let mut value = self.values[row];
+            loop {
+                let Some(word) = own.iter().position(|&bits| bits != 0) else {
+                    if value == 0 {
+                        break;
+                    }
+                    return None;
+                };
+                let first = word * 64 + own[word].trailing_zeros() as usize;
+                let Some(owner) = owners[first] else {
+                    owners[first] = Some(row);
+                    break;
+                };
+                let added = &earlier[owner * self.words..(owner + 1) * self.words];
+                own[word..].iter_mut().zip(&added[word..]).for_each(|(own, added)| *own ^= added);
+                value ^= self.values[owner];
             }
+            self.values[row] = value;
         }
-        Some(firsts)
+        Some(owners)
     }
 
     /// The columns of a row, ascending.
     fn ones(&self, row: usize) -> impl Iterator<Item = usize> {
         let words = &self.bits[row * self.words..(row + 1) * self.words];
         words.iter().enumerate().flat_map(|(word, &bits)| {
-            let rest = std::iter::successors(Some(bits), |bits| Some(bits & (bits - 1)));
-            let rest = rest.take_while(|&bits| bits != 0);
+            let some = |bits: u64| (bits != 0).then_some(bits);
+            let rest = std::iter::successors(some(bits), move |bits| some(bits & (bits - 1)));
             rest.map(move |bits| word * 64 + bits.trailing_zeros() as usize)
         })
     }

@@ -71,11 +71,12 @@ pub const SIGNATURE_MAX: u32 = 32;
 /// How the equations are made and solved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scheme {
-    /// Two cells a key, 2.09 times the space of the values: the fastest to ask.
+    /// Two cells a key, 2.09 times the space of the values: the simplest.
     Peeled2,
-    /// Three cells a key, 1.23 times the space.
+    /// Three cells a key, 1.23 times the space: the quickest to build.
     Peeled3,
-    /// Four cells a key, 1.04 times the space: the smallest.
+    /// Four cells a key, 1.04 times the space: the smallest, and quick to ask, since the cells of a
+    /// key lie close together.
     Gauss4,
 }
 
