@@ -42,7 +42,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         paths.extend(names.map(|name| shared.join(name)).into_iter().filter(|path| path.is_file()));
     }
     for path in paths {
-        show(&path.display().to_string(), &terms(&path)?)?;
+        let mut last_two: Vec<_> = path.iter().rev().take(2).collect();
+        last_two.reverse();
+        let name = PathBuf::from_iter(last_two);
+        show(&name.display().to_string(), &terms(&path)?)?;
     }
     Ok(())
 }
