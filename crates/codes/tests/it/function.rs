@@ -277,6 +277,7 @@ fn asking_as_the_page_says_gives_the_same() {
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "modulo 2^64, as the page says")]
+#[expect(clippy::many_single_char_names, reason = "the names of the page")]
 fn by_the_page(bytes: &[u8], key: &[u8]) -> Option<u64> {
     let number = |at: usize| u64::from_le_bytes(*bytes[at..].first_chunk().expect("a header"));
     let [k, b, s] = [bytes[5], bytes[6], bytes[7]].map(u64::from);
