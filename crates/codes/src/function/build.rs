@@ -1,5 +1,9 @@
 //! Building a static function: hashes in order, bucket by bucket, seed by seed.
 //!
+//! Keys may be picked by somebody who knows the hash function, so that two have the same hash, or many
+//! fall into one bucket, where elimination would take long. Then all are hashed anew, with a seed that
+//! depends on all of them: who does not know the other keys does not know the seed.
+//!
 //! **Invariant.** What is written gives every key its value: the equations were solved, not hoped
 //! for. The same pairs in any order give the same bytes.
 
@@ -7,11 +11,13 @@ use super::gauss::{self, Equation};
 use super::hash::Hash;
 use super::header::{SEED_BITS, Solved};
 use super::peel::peel;
-use super::{FunctionError, KEYS_MAX, SIGNATURE_MAX, Scheme};
+use super::{BUCKET_KEYS, FunctionError, KEYS_MAX, SIGNATURE_MAX, Scheme};
 use crate::fixed;
 
-/// How often all keys are hashed anew, should two of them have the same hash or a bucket no seed.
-const HASH_SEEDS: u64 = 16;
+/// How often all keys are hashed at most, should two of them have the same hash, or a bucket no seed.
+const HASHINGS: u32 = 16;
+/// More keys than these in a bucket are no accident.
+const BUCKET_KEYS_MAX: u64 = 2 * BUCKET_KEYS;
 /// After so many seeds a bucket gets more cells.
 const SEEDS_BEFORE_GROWTH: u64 = 8;
 
@@ -24,26 +30,29 @@ pub fn build<K: AsRef<[u8]>>(
     signature: u32,
     pairs: impl Iterator<Item = (K, u64)> + Clone,
 ) -> Result<Vec<u8>, FunctionError> {
-    for seed in 0..HASH_SEEDS {
+    let mut seed = 0;
+    for _ in 0..HASHINGS {
         let (mut entries, width) = hash(pairs.clone(), seed, signature)?;
-        if let Some(twice) = entries.array_windows().find(|[a, b]| a.hash == b.hash) {
-            check_different(pairs.clone(), seed, twice[0].hash)?;
-            continue;
+        let twice = entries.array_windows().find(|[a, b]| a.hash == b.hash);
+        if let Some([twice, _]) = twice {
+            check_different(pairs.clone(), seed, twice.hash)?;
+        } else {
+            for entry in &mut entries {
+                let beside = entry.hash.signature(signature).checked_shl(width).unwrap_or(0);
+                entry.value |= beside;
+            }
+            let keys = entries.len() as u64;
+            let solution = match scheme {
+                Scheme::Peeled2 => solve::<2>(scheme, &entries),
+                Scheme::Peeled3 => solve::<3>(scheme, &entries),
+                Scheme::Gauss4 => solve::<4>(scheme, &entries),
+            };
+            if let Some(Solution { directory, cells }) = solution {
+                let solved = Solved { scheme, width, signature, keys, seed, directory, cells };
+                return Ok(solved.write());
+            }
         }
-        for entry in &mut entries {
-            let beside = entry.hash.signature(signature).checked_shl(width).unwrap_or(0);
-            entry.value |= beside;
-        }
-        let keys = entries.len() as u64;
-        let solution = match scheme {
-            Scheme::Peeled2 => solve::<2>(scheme, &entries),
-            Scheme::Peeled3 => solve::<3>(scheme, &entries),
-            Scheme::Gauss4 => solve::<4>(scheme, &entries),
-        };
-        if let Some(Solution { directory, cells }) = solution {
-            let solved = Solved { scheme, width, signature, keys, seed, directory, cells };
-            return Ok(solved.write());
-        }
+        seed = Hash::digest(entries.iter().map(|entry| entry.hash));
     }
     Err(FunctionError::NoSeed)
 }
@@ -101,7 +110,7 @@ struct Solution {
     cells: Vec<u64>,
 }
 
-/// `None` if there is a bucket without a seed.
+/// `None` if there is a bucket without a seed, or one that would take long to eliminate.
 fn solve<const K: usize>(scheme: Scheme, entries: &[Entry]) -> Option<Solution> {
     let buckets = scheme.buckets(entries.len() as u64);
     let (mut directory, mut cells) = (Vec::with_capacity(buckets as usize), Vec::new());
@@ -110,6 +119,9 @@ fn solve<const K: usize>(scheme: Scheme, entries: &[Entry]) -> Option<Solution> 
         let end = rest.partition_point(|entry| entry.hash.bucket(buckets) <= bucket);
         let (own, others) = rest.split_at(end);
         rest = others;
+        if scheme == Scheme::Gauss4 && own.len() as u64 > BUCKET_KEYS_MAX {
+            return None;
+        }
         let first = cells.len();
         let seed = (0..1 << SEED_BITS).find(|&seed| {
             let part = part(scheme, own.len()) + seed / SEEDS_BEFORE_GROWTH;

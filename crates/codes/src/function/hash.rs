@@ -51,6 +51,11 @@ impl Hash {
         vertices
     }
 
+    /// Something that all of the keys have a part in.
+    pub(super) fn digest(hashes: impl Iterator<Item = Self>) -> u64 {
+        hashes.fold(0, |sum, hash| sum.wrapping_add(hash.halves().1))
+    }
+
     /// Four random numbers.
     #[inline]
     fn random(self, seed: u64) -> [u32; 4] {

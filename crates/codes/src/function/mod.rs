@@ -68,6 +68,10 @@ pub const KEYS_MAX: u64 = 1 << 30;
 /// The most bits of a signature.
 pub const SIGNATURE_MAX: u32 = 32;
 
+/// How many keys a bucket has on the average, if there is more than one: where elimination and the
+/// directory cost about as little as they can together.
+const BUCKET_KEYS: u64 = 512;
+
 /// How the equations are made and solved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scheme {
@@ -95,8 +99,6 @@ impl Scheme {
 
     /// How many buckets `keys` keys, of which there are at most [`KEYS_MAX`], are spread over.
     fn buckets(self, keys: u64) -> u32 {
-        /// Where elimination and the directory cost about as little as they can together.
-        const BUCKET_KEYS: u64 = 512;
         match self {
             Self::Peeled2 | Self::Peeled3 => 1,
             Self::Gauss4 => {
@@ -137,7 +139,7 @@ pub enum FunctionError {
         /// Bits of a signature.
         signature: u32,
     },
-    /// No seed gives equations with a solution; for keys that nobody picked that does not happen.
+    /// No seed gives equations with a solution. That does not happen by chance.
     #[error("no seed fits these keys")]
     NoSeed,
     /// These bytes were not written by [`build`], or not by this version.

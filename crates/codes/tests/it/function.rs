@@ -178,6 +178,48 @@ fn keys_that_begin_alike_are_told_apart() {
     check_model(&model, 16);
 }
 
+/// Keys picked so that they fall into one bucket of eight are hashed anew.
+#[test]
+fn keys_picked_for_one_bucket_are_spread() {
+    let hash = |key: &String| xxhash_rust::xxh3::xxh3_128_with_seed(key.as_bytes(), 0);
+    let picked = (0..).map(|n| format!("picked{n}")).filter(|key| hash(key) >> 125 == 0);
+    let keys = picked.take(4000).zip(0..);
+    let bytes = function::build(Scheme::Gauss4, 8, keys.clone()).expect("different");
+    assert_ne!(bytes[16..24], [0; 8], "another seed of the hash");
+    let function = Function::open(&bytes[..]).expect("just built");
+    assert!(keys.into_iter().all(|(key, value)| function.get(key.as_bytes()) == Some(value)));
+}
+
+#[test]
+fn a_header_that_cannot_be_is_refused_with_its_place() {
+    let bytes = function::build(Scheme::Gauss4, 8, numbered(600)).expect("different");
+    let check = |bytes: &[u8], place: u64| match Function::open(bytes) {
+        Err(FunctionError::Damaged { offset, .. }) => assert_eq!(offset, place),
+        other => panic!("byte {place}: {other:?}"),
+    };
+    for (at, byte, place) in [
+        (0, b'c', 0),
+        (4, 2, 4),
+        (5, 1, 5),
+        (5, 5, 5),
+        (6, 57, 6),
+        (7, 33, 6),
+        (14, 1, 8),
+        (30, 2, 24),
+    ] {
+        let mut changed = bytes.clone();
+        changed[at] = byte;
+        check(&changed, place);
+    }
+    check(&bytes[..31], 0);
+    check(&bytes[..bytes.len() - 1], bytes.len() as u64 - 1);
+    check(&[&bytes[..], &[0]].concat(), bytes.len() as u64 + 1);
+    // Cells of no bits take no space, and so any number of them would.
+    let mut many = function::build(Scheme::Peeled2, 0, [("a", 0)].into_iter()).expect("one");
+    many[24..32].copy_from_slice(&u64::MAX.to_le_bytes());
+    check(&many, 24);
+}
+
 /// 2.09, 1.23 and less than 1.11 cells a key, with everything that is stored.
 #[test]
 fn a_hundred_thousand_keys_take_the_space_of_the_literature() {
