@@ -5,7 +5,8 @@
 //! **Layout.** The lowest bit first, from the lowest bit of the first byte on; the bits that are
 //! left of the last byte are zero.
 //!
-//! **Invariant.** [`read`] accepts exactly what [`write()`] wrote for as many numbers of that width.
+//! **Invariant.** [`read`] accepts exactly what [`write()`] wrote for as many numbers of that width;
+//! [`get`] reads one of them, wherever the others are.
 
 /// The length in bytes of `count` numbers of `width` bits.
 pub fn bytes(count: usize, width: u32) -> usize {
@@ -42,7 +43,7 @@ pub fn read(input: &[u8], count: usize, width: u32, mut take: impl FnMut(u64)) -
     if width > u64::BITS || input.len() != bytes(count, width) {
         return None;
     }
-    let mask = u64::MAX.checked_shr(u64::BITS - width).unwrap_or(0);
+    let mask = mask(width);
     let mut bit = 0;
     if width <= EIGHT_MAX {
         for _ in 0..count {
@@ -58,6 +59,24 @@ pub fn read(input: &[u8], count: usize, width: u32, mut take: impl FnMut(u64)) -
     }
     let rest = input.last().is_some_and(|last| bit % 8 != 0 && last >> (bit % 8) != 0);
     (!rest).then_some(())
+}
+
+/// Number `at` of those of `width` bits, counted from zero; bits after the end of `input` are zeros.
+#[inline]
+pub fn get(input: &[u8], at: usize, width: u32) -> u64 {
+    let bit = at * width as usize;
+    let window = if width <= EIGHT_MAX {
+        eight(input, bit / 8) >> (bit % 8)
+    } else {
+        low(sixteen(input, bit / 8) >> (bit % 8))
+    };
+    window & mask(width)
+}
+
+/// The lowest `width` bits.
+#[inline]
+pub(crate) fn mask(width: u32) -> u64 {
+    u64::MAX.checked_shr(u64::BITS - width).unwrap_or(0)
 }
 
 /// Numbers of this width lie in eight bytes, wherever in the first of them they begin.

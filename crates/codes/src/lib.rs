@@ -1,4 +1,4 @@
-//! Bit streams, instantaneous codes and block codes.
+//! Bit streams, instantaneous codes, block codes and static functions.
 //!
 //! What lives here:
 //!
@@ -11,6 +11,7 @@
 //!   of 256 with exceptions; [`rans`], asymmetric numeral systems; [`fixed`], numbers of one width up
 //!   to 64 bits;
 //! - [`prefix_code()`], a code made to measure from its lengths;
+//! - [`function`], static functions: numbers by byte strings that are not stored;
 //! - [`Histogram`] and [`Survey`]: how many bits given numbers take under each of them.
 //!
 //! What does not: files, documents, checksums. Other crates define no bit reader, no bit writer and
@@ -51,6 +52,7 @@
 mod bits;
 mod delta;
 pub mod fixed;
+pub mod function;
 mod gamma;
 mod golomb;
 mod histogram;

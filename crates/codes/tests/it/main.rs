@@ -1,5 +1,6 @@
 //! Tests of the public interface.
 
+mod function;
 mod golden;
 mod hostile;
 mod kraft;

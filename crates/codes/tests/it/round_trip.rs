@@ -54,6 +54,9 @@ proptest! {
         let mut read = Vec::new();
         let ok = fixed::read(&out[1..], numbers.len(), width, |n| read.push(n));
         prop_assert_eq!(ok, Some(()));
+        let one_by_one = (0..numbers.len()).map(|at| fixed::get(&out[1..], at, width));
+        prop_assert!(one_by_one.eq(numbers.iter().copied()));
+        prop_assert_eq!(fixed::get(&out[1..], numbers.len() + 100, width), 0);
         prop_assert_eq!(read, numbers);
     }
 

@@ -1,0 +1,112 @@
+//! The header of a function and the directory of its buckets.
+//!
+//! What does not live here: the cells, which are numbers of one width ([`crate::fixed`]) after the
+//! directory.
+//!
+//! **Invariant.** Whatever the header says fits the length of the bytes. An entry of the directory
+//! that [`super::build`] did not write is some place and some seed.
+
+use super::{FunctionError, SIGNATURE_MAX, Scheme};
+use crate::fixed;
+
+/// Bytes of the header.
+pub(super) const LENGTH: usize = 32;
+const MAGIC: [u8; 4] = *b"CRVF";
+const VERSION: u8 = 1;
+/// Bits of the seed of a bucket.
+pub(super) const SEED_BITS: u32 = 8;
+/// An entry is read from eight bytes, wherever it begins in the first of them.
+const ENTRY_MAX: u32 = 57;
+
+/// What the first bytes say, and what follows from it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Header {
+    pub(super) scheme: Scheme,
+    pub(super) width: u32,
+    pub(super) signature: u32,
+    pub(super) keys: u64,
+    pub(super) seed: u64,
+    pub(super) buckets: u32,
+    pub(super) cells_start: usize,
+    entry_width: u32,
+}
+
+impl Header {
+    pub(super) fn read(bytes: &[u8]) -> Result<Self, FunctionError> {
+        let damaged = |what, offset| FunctionError::Damaged { what, offset };
+        let (start, _) = bytes.split_first_chunk::<LENGTH>().ok_or(damaged("too short", 0))?;
+        if start[..4] != MAGIC {
+            return Err(damaged("other magic", 0));
+        }
+        if start[4] != VERSION {
+            return Err(damaged("other version", 4));
+        }
+        let scheme = Scheme::ALL.into_iter().find(|scheme| scheme.cells_a_key() == start[5]);
+        let scheme = scheme.ok_or(damaged("unknown scheme", 5))?;
+        let (width, signature) = (u32::from(start[6]), u32::from(start[7]));
+        if signature > SIGNATURE_MAX || width + signature > u64::BITS {
+            return Err(damaged("too many bits", 6));
+        }
+        let number = |at| fixed::eight(start, at);
+        let (keys, seed, cells) = (number(8), number(16), number(24));
+        let entry_width = fixed::width(cells) + SEED_BITS;
+        if keys > super::KEYS_MAX {
+            return Err(damaged("too many keys", 8));
+        }
+        if entry_width > ENTRY_MAX {
+            return Err(damaged("too many cells", 24));
+        }
+        let buckets = scheme.buckets(keys);
+        let directory = bytes_of(u64::from(buckets) + 1, entry_width);
+        let whole = LENGTH as u64 + directory + bytes_of(cells, width + signature);
+        if whole != bytes.len() as u64 {
+            return Err(damaged("not as long as it says", bytes.len() as u64));
+        }
+        let cells_start = usize::try_from(LENGTH as u64 + directory);
+        let cells_start = cells_start.expect("not more than there are bytes");
+        Ok(Self { scheme, width, signature, keys, seed, buckets, cells_start, entry_width })
+    }
+
+    /// Where the cells of a bucket begin, and its seed.
+    #[inline]
+    pub(super) fn entry(&self, directory: &[u8], bucket: usize) -> (usize, u64) {
+        let entry = fixed::get(directory, bucket, self.entry_width);
+        let first = usize::try_from(entry >> SEED_BITS).unwrap_or(usize::MAX);
+        (first, entry & fixed::mask(SEED_BITS))
+    }
+}
+
+/// A solved function, in the words of the format.
+pub(super) struct Solved {
+    pub(super) scheme: Scheme,
+    pub(super) width: u32,
+    pub(super) signature: u32,
+    pub(super) keys: u64,
+    pub(super) seed: u64,
+    /// First cell and seed of each bucket.
+    pub(super) directory: Vec<(u64, u64)>,
+    pub(super) cells: Vec<u64>,
+}
+
+impl Solved {
+    pub(super) fn write(self) -> Vec<u8> {
+        let cells = self.cells.len() as u64;
+        let [width, signature] = [self.width, self.signature]
+            .map(|bits| u8::try_from(bits).expect("at most 64, by `build`"));
+        let mut out = MAGIC.to_vec();
+        out.extend([VERSION, self.scheme.cells_a_key(), width, signature]);
+        for number in [self.keys, self.seed, cells] {
+            out.extend(number.to_le_bytes());
+        }
+        let entries = self.directory.into_iter().chain([(cells, 0)]);
+        let entries = entries.map(|(first, seed)| first << SEED_BITS | seed);
+        fixed::write(&mut out, entries, fixed::width(cells) + SEED_BITS);
+        fixed::write(&mut out, self.cells, self.width + self.signature);
+        out
+    }
+}
+
+/// [`fixed::bytes`] of numbers that a header names: here nothing overflows.
+fn bytes_of(count: u64, width: u32) -> u64 {
+    (count * u64::from(width)).div_ceil(8)
+}
