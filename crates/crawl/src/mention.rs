@@ -60,8 +60,7 @@ impl Mention {
     /// Whether a crawl with this configuration follows it.
     pub fn is_followed(self, config: &Config) -> bool {
         match self {
-            Mention::Nofollow | Mention::Filtered => false,
-            Mention::Beyond | Mention::BeyondBytes => false,
+            Mention::Nofollow | Mention::Beyond | Mention::BeyondBytes | Mention::Filtered => false,
             Mention::Link => config.follow,
             Mention::Robots => config.follow && config.sitemaps,
             Mention::Redirect | Mention::Sitemap | Mention::Index => true,
