@@ -11,7 +11,7 @@ use std::thread;
 
 use serde_json::Value;
 
-use crate::sandbox::{Sandbox, small_web, truth};
+use crate::sandbox::{PAGES_PER_HOST_MAX, Sandbox, small_web, truth};
 
 /// A server whose answers can be changed while it runs; what it does not know is 404.
 struct Pages {
@@ -408,7 +408,6 @@ fn every_url_of_a_crawl_is_told_as_the_server_saw_it() {
     assert!(last.len() > 100, "{}", last.len());
     // One of each kind stands for all: a host, and what it answers.
     let mut times: BTreeMap<(String, u16), usize> = BTreeMap::new();
-    let all = last.clone();
     last.retain(|url, status| {
         let host = url.split('/').nth(2).unwrap_or_default().to_owned();
         let times = times.entry((host, *status)).or_default();
@@ -433,23 +432,51 @@ fn every_url_of_a_crawl_is_told_as_the_server_saw_it() {
         assert!(is_known || url.ends_with("/robots.txt"), "{url}: {why:#}");
     }
     assert!(kinds.len() > 2, "{kinds:?}");
+    let mut by_robots = 0;
     for url in truth(&server).forbidden {
         let why = why(&sandbox, &url);
         let said = why["verdict"].as_str().expect("text");
-        let reasons = ["forbidden by robots.txt: ", "refused: ", "waiting, because"];
-        assert!(reasons.iter().any(|start| said.starts_with(start)), "{url}: {why:#}");
+        let wanted: &[&str] = if why["found_on"] == Value::Array(Vec::new()) {
+            // Only a page that is forbidden itself names it.
+            assert_eq!(why["forbidden"], true, "{url}: {why:#}");
+            &["never seen", "waiting, because"]
+        } else if url.contains("/beyond/") {
+            &["not followed: only links that say nofollow"]
+        } else {
+            &["forbidden by robots.txt: ", "refused: ", "waiting, because"]
+        };
+        assert!(wanted.iter().any(|start| said.starts_with(start)), "{url}: {why:#}");
+        by_robots += usize::from(said.starts_with("forbidden by robots.txt: "));
     }
-    // What the rules refuse or a limit drops: all links of all pages that were not asked for.
-    let mut pages = truth(&server).pages;
-    pages.retain(|page| !all.contains_key(&page.url));
-    assert!(!pages.is_empty(), "all pages were asked for");
-    for page in pages {
+    assert!(by_robots > 0, "none was forbidden");
+}
+
+/// Every page that a limit on its host kept from being asked for is told with that limit.
+#[test]
+fn every_page_that_a_crawl_left_out_is_told_with_its_limit() {
+    let (sandbox, server) = (Sandbox::new(), small_web());
+    sandbox.init(&server);
+    let file = sandbox.path("web/crivello.toml");
+    let text = std::fs::read_to_string(&file).expect("text");
+    let many = format!("pages_per_host_max = {PAGES_PER_HOST_MAX}\n");
+    assert!(text.contains(&many), "{text}");
+    std::fs::write(&file, text.replace(&many, "pages_per_host_max = 3\n")).expect("written");
+    sandbox.done(&["crawl", "--dir", "web", "-q", &server.web().seeds()[0]]);
+    let asked = server.log().into_iter().map(|line| {
+        let host = server.web().host(&line.host).expect("a host");
+        server.web().url(host, &line.path)
+    });
+    let asked: BTreeSet<String> = asked.collect();
+    let mut left_out = truth(&server).pages;
+    left_out.retain(|page| !asked.contains(&page.url));
+    let mut dropped = 0;
+    for page in left_out.iter().take(30) {
         let why = why(&sandbox, &page.url);
         let said = why["verdict"].as_str().expect("text");
-        assert!(
-            !said.starts_with("fetched") && !said.starts_with("waiting: "),
-            "{}: {why:#}",
-            page.url
-        );
+        let is_named = why["found_on"] != Value::Array(Vec::new());
+        let wanted = if is_named { "dropped: its host has had its 3 pages" } else { "never seen" };
+        assert!(said.starts_with(wanted), "{}: {why:#}", page.url);
+        dropped += usize::from(is_named);
     }
+    assert!(dropped > 0, "{} of {} pages were asked for", asked.len(), left_out.len());
 }

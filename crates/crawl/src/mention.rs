@@ -60,8 +60,7 @@ impl Mention {
     /// Whether a crawl with this configuration follows it.
     pub fn is_followed(self, config: &Config) -> bool {
         match self {
-            Mention::Nofollow | Mention::Filtered => false,
-            Mention::Beyond | Mention::BeyondBytes => false,
+            Mention::Nofollow | Mention::Beyond | Mention::BeyondBytes | Mention::Filtered => false,
             Mention::Link => config.follow,
             Mention::Robots => config.follow && config.sitemaps,
             Mention::Redirect | Mention::Sitemap | Mention::Index => true,
@@ -244,16 +243,16 @@ mod tests {
         // Four URLs of sixteen bytes.
         mentions.answers = mentions.answers.reading(3, 64);
         mentions.uncounted = mentions.uncounted.reading(usize::MAX, 64);
-        let links: String = (1..=9).map(|n| format!("<a href=/{n}>x</a>")).collect();
-        let page = record("page", "text/html", &links);
+        let links: Vec<String> = (1..=9).map(|n| format!("<a href=/{n}>x</a>")).collect();
+        let page = record("page", "text/html", &links.concat());
         for (n, how) in [(3, Mention::Link), (4, Mention::Beyond), (5, Mention::BeyondBytes)] {
             assert_eq!(mentions.find(&page, &format!("http://a.test/{n}")), Some(how), "{n}");
         }
         assert_eq!(mentions.excess(&page), [Excess::Links, Excess::Bytes]);
         let few = record("page", "text/html", "<a href=/1>x</a>");
         assert_eq!(mentions.excess(&few), []);
-        let urls: String = (1..=9).map(|n| format!("<url><loc>/{n}</loc></url>")).collect();
-        let sitemap = record("sitemap", "text/xml", &format!("<urlset>{urls}</urlset>"));
+        let urls: Vec<String> = (1..=9).map(|n| format!("<url><loc>/{n}</loc></url>")).collect();
+        let sitemap = record("sitemap", "text/xml", &format!("<urlset>{}</urlset>", urls.concat()));
         for (n, how) in [(4, Mention::Sitemap), (5, Mention::BeyondBytes)] {
             assert_eq!(mentions.find(&sitemap, &format!("http://a.test/{n}")), Some(how), "{n}");
         }

@@ -212,7 +212,7 @@ fn places_that_look_like_members_are_tried_up_to_a_number() {
         let (bytes, records) = small(compression);
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join(file_name);
-        let start: &[u8] = if file_name.ends_with(".gz") {
+        let start: &[u8] = if bytes.starts_with(&[0x1F, 0x8B]) {
             &[0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3, 0xFF]
         } else {
             &[0x28, 0xB5, 0x2F, 0xFD, 0xFF, 0xFF, 0xFF]
