@@ -109,8 +109,15 @@ pub fn run(
     let pause = Pause::new(dirs.frontier.join(PAUSE));
     let mut teller = Teller::new(Arc::clone(&clock), watch, started_ms, pause);
     let tick = &mut |frontier: &Frontier| teller.tell(frontier);
-    let replay =
-        Replay { dirs, config: &config, logs: &logs, answers: &answers, clock: &*clock, stop };
+    let replay = Replay {
+        dirs,
+        config: &config,
+        rules: &rules,
+        logs: &logs,
+        answers: &answers,
+        clock: &*clock,
+        stop,
+    };
     let replayed = replay.run(&mut frontier, &first, tick)?;
 
     let known = replayed.known.clone();

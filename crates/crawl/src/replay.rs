@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use archive::Archive;
+use page::Url;
 
 use crate::answer::{Answers, Purpose};
 use crate::checkpoint::{Settled, VisitLogs};
@@ -22,6 +23,7 @@ use crate::engine::Dirs;
 use crate::error::CrawlError;
 use crate::frontier::{Frontier, Tally};
 use crate::recrawl::{Epoch, Extent, LastCaptures, Schedule};
+use crate::rules::Rules;
 
 /// What was found in the archive.
 #[derive(Debug, Default)]
@@ -38,6 +40,7 @@ pub(crate) struct Replayed {
 pub(crate) struct Replay<'a> {
     pub(crate) dirs: &'a Dirs,
     pub(crate) config: &'a Config,
+    pub(crate) rules: &'a Rules,
     pub(crate) logs: &'a VisitLogs,
     pub(crate) answers: &'a Answers,
     pub(crate) clock: &'a dyn Clock,
@@ -112,7 +115,7 @@ impl Replay<'_> {
         // What is known comes before what is new, which a limit on a host's pages may keep out.
         if let Some(again) = &again {
             self.logs.each(&archive, self.stop, &mut |file, settled| {
-                if again.is_superseded(file, &settled) {
+                if again.is_superseded(file, &settled) && self.is_wanted(&settled) {
                     frontier.offer_again(&settled.url, &settled.entry)?;
                 }
                 Ok(())
@@ -133,6 +136,19 @@ impl Replay<'_> {
         frontier.end_replay(self.clock.now_ms(), self.clock.unix_s())?;
         replayed.known = again.map(|again| Arc::new(again.schedule.into_captures(archive)));
         Ok(replayed)
+    }
+
+    /// Whether the rules let a known URL be asked for again: they may be others than when it was found.
+    fn is_wanted(&self, settled: &Settled) -> bool {
+        let Ok(url) = Url::parse(&settled.url) else { return false };
+        let depth_max = self.config.depth_max;
+        match settled.entry.purpose {
+            Purpose::Page => {
+                self.rules.check(&url).is_ok()
+                    && (depth_max == 0 || settled.entry.depth <= depth_max)
+            }
+            _ => self.rules.check_sitemap(&url).is_ok(),
+        }
     }
 
     /// The recrawl that this run is, if it is one.

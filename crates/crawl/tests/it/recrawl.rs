@@ -135,6 +135,28 @@ fn a_collection_that_is_full_can_be_recrawled_again_and_again() {
     assert_eq!((report.pages, report.pages_new), (40, 10), "{report:?}");
 }
 
+/// They stay in the collection as they are.
+#[test]
+fn a_recrawl_does_not_ask_for_what_the_rules_now_refuse() {
+    let edition = Arc::new(AtomicU64::new(0));
+    let port = serve_editions(&edition);
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let config = Config { delay_ms: 0, retry_ms: 1, timeout_ms: 300, ..Config::default() };
+    let seeds = [format!("http://127.0.0.1:{port}/")];
+    let first = crawl(dir.path(), &config, &seeds).expect("a crawl");
+    assert_eq!(first.pages, 9, "{first:?}");
+    let strict =
+        Config { fetch_filter: r#"path !~ "^/(text|same)$""#.to_owned(), ..config.clone() };
+    let again = crawl(dir.path(), &all(&strict), &[]).expect("a recrawl");
+    assert_eq!((again.pages, again.asked), (9, 9), "{again:?}");
+    let over = crawl(dir.path(), &config, &[]).expect("nothing is left");
+    assert_eq!((over.pages, over.requests), (9, 0), "{over:?}");
+    let scope_patterns = vec!["/text$".to_owned()];
+    let narrow = Config { scope: Scope::Pattern, scope_patterns, ..config };
+    let again = crawl(dir.path(), &all(&narrow), &[]).expect("a recrawl");
+    assert_eq!((again.pages, again.asked), (9, 2), "the seed and one page: {again:?}");
+}
+
 #[test]
 fn a_recrawl_of_what_is_due_is_widened_to_one_of_everything() {
     let server = start(plain());
