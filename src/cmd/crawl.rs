@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::{Display, Write as _};
 use std::fs;
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -131,6 +132,14 @@ fn seeds(args: &Args) -> Result<Vec<String>> {
 pub(crate) fn check_arguments(addresses: &[String]) -> Result<()> {
     for (at, address) in addresses.iter().enumerate() {
         ::crawl::check_seed(address).with_context(|| format!("address {}", at + 1))?;
+        if Path::new(address).is_file() {
+            let at = at + 1;
+            return Err(Usage(format!(
+                "address {at}: {address:?} is a file here; `--seeds {address}` reads addresses from it, and \
+                 http://{address} is the host"
+            ))
+            .into());
+        }
     }
     Ok(())
 }

@@ -120,6 +120,7 @@ fn what_is_no_address_is_refused_at_once_and_named_with_its_place() {
         ("ftp://localhost/", "http"),
         ("C:\\web", "--seeds"),
         ("http:///etc", "no host"),
+        ("urls.txt", "`--seeds urls.txt`"),
     ] {
         refused(
             &[&crawl[..], &["localhost", seed]].concat(),

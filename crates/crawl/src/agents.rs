@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use crate::assignment::{AgentId, Assignment, Modulo, Rendezvous};
 use crate::config::{AssignmentKind, Config};
 use crate::error::CrawlError;
+use crate::seeds::cut;
 
 /// Bytes of a line of an inbox; longer ones are no URLs, and neither is what follows their first part.
 const LINE_BYTES_MAX: u64 = 1 << 16;
@@ -84,7 +85,7 @@ pub fn is_in_inbox(dir: &Path, url: &str) -> Result<bool, CrawlError> {
     let mut is_there = false;
     if dir.is_dir() {
         read_inboxes(dir, &mut |line| {
-            is_there |= line == url;
+            is_there |= cut(line).0 == url;
             Ok(())
         })?;
     }
@@ -104,7 +105,9 @@ pub(crate) fn read_inboxes(
     for entry in fs::read_dir(dir).map_err(failed(dir))? {
         let path = entry.map_err(failed(dir))?.path();
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        if name.strip_prefix("inbox-").is_some_and(|rest| rest.strip_suffix(".urls").is_some()) {
+        let is_named =
+            name.strip_prefix("inbox-").is_some_and(|rest| rest.strip_suffix(".urls").is_some());
+        if is_named && path.is_file() {
             paths.push(path);
         }
     }

@@ -47,7 +47,7 @@ use crate::recrawl::{Epoch, LastCaptures};
 use crate::replay::{Replay, Replayed};
 use crate::report::{Census, Report, Snapshot, write_report};
 use crate::rules::Rules;
-use crate::seeds::{Seed, all_seeds, write_seeds};
+use crate::seeds::{Seed, all_seeds, cut, seed_line, write_seeds};
 use crate::standing::PAUSE;
 
 /// How often the watcher is told, and the stop flag looked at.
@@ -163,8 +163,12 @@ fn first_urls(
     let mut urls: Vec<String> = seeds.iter().map(Seed::line).collect();
     let limits = Limits { url_bytes_max: config.url_bytes_max, ..Limits::default() };
     read_inboxes(frontier, &mut |line| {
-        let url = normalise(line, None, &limits).ok().map(|url| rules.normalise(url));
-        urls.extend(url.filter(|url| rules.check(url).is_ok()).map(String::from));
+        let (url, is_sitemap) = cut(line);
+        let url = normalise(url, None, &limits).ok().map(|url| rules.normalise(url));
+        let check =
+            |url: &Url| if is_sitemap { rules.check_sitemap(url) } else { rules.check(url) };
+        let url = url.filter(|url| check(url).is_ok());
+        urls.extend(url.map(|url| seed_line(url.as_str(), is_sitemap)));
         Ok(())
     })?;
     Ok(urls)

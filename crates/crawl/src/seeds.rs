@@ -33,8 +33,7 @@ pub(crate) struct Seed {
 impl Seed {
     /// As it stands in the file.
     pub(crate) fn line(&self) -> String {
-        let prefix = if self.is_sitemap { SITEMAP_PREFIX } else { "" };
-        format!("{prefix}{}", self.url)
+        seed_line(self.url.as_str(), self.is_sitemap)
     }
 }
 
@@ -112,8 +111,14 @@ fn parse(seed: &str, limits: &Limits) -> Result<Seed, CrawlError> {
     Ok(Seed { url: read_address(address, limits)?, is_sitemap })
 }
 
-/// The address of a seed, and whether it is a sitemap.
-fn cut(seed: &str) -> (&str, bool) {
+/// A seed as it stands in a file, also in those of other agents.
+pub(crate) fn seed_line(url: &str, is_sitemap: bool) -> String {
+    let prefix = if is_sitemap { SITEMAP_PREFIX } else { "" };
+    format!("{prefix}{url}")
+}
+
+/// The address of such a line, and whether it is a sitemap.
+pub(crate) fn cut(seed: &str) -> (&str, bool) {
     match seed.trim().strip_prefix(SITEMAP_PREFIX) {
         Some(sitemap) => (sitemap, true),
         None => (seed, false),

@@ -33,6 +33,7 @@ use crate::guard::Guard;
 use crate::order::Waiting;
 use crate::politeness::Politeness;
 use crate::report::Report;
+use crate::seeds::seed_line;
 use crate::site::{HostId, Site};
 use crate::workbench::Workbench;
 
@@ -137,7 +138,7 @@ impl Hosts {
     pub(super) fn enqueue(&mut self, key: &[u8]) {
         let Some((url, mark)) = Mark::split(key) else { return };
         let Some((site, path)) = Site::split(url) else { return };
-        let Some(id) = self.own_id(site, url) else { return };
+        let Some(id) = self.own_id(site, url, mark.sitemap) else { return };
         let host = &mut self.table[index(id)];
         let limit = if is_reached(host.pages, self.config.pages_per_host_max)
             || is_reached(host.requests, self.config.requests_per_host_max)
@@ -231,7 +232,7 @@ impl Hosts {
     }
 
     /// The number of the site of a URL; `None`, and the URL is dealt with, if it is not ours.
-    fn own_id(&mut self, site: &str, url: &str) -> Option<HostId> {
+    fn own_id(&mut self, site: &str, url: &str, is_sitemap: bool) -> Option<HostId> {
         let known = self.known_id(site).ok();
         let other = match known {
             Some(id) => self.table[index(id)].other,
@@ -239,7 +240,7 @@ impl Hosts {
         };
         if let Some(agent) = other {
             self.report.sent += 1;
-            let sent = self.agents.send(agent, url);
+            let sent = self.agents.send(agent, &seed_line(url, is_sitemap));
             self.note(sent);
             return None;
         }

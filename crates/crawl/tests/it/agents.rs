@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::fs;
 
+use crate::hostile;
 use crate::support::{PAGES_PER_HOST, archived, config, crawl, server};
-use crawl::Config;
+use crawl::{Config, Scope};
 
 #[test]
 fn two_agents_cover_the_web_between_them() {
@@ -34,4 +35,58 @@ fn two_agents_cover_the_web_between_them() {
     let is_missing = |url: &&String| pages.iter().all(|pages| !pages.contains_key(*url));
     let missing: Vec<_> = truth.pages.iter().map(|page| &page.url).filter(is_missing).collect();
     assert!(missing.is_empty(), "{missing:?}");
+}
+
+/// A sitemap of a host that is the other's is one there as well, whatever it is called.
+#[test]
+fn a_sitemap_stays_one_on_its_way_to_another_agent() {
+    let port = hostile::serve(|request, out| {
+        let (kind, body) = match request.path.as_str() {
+            "/robots.txt" => ("text/plain", "Sitemap: http://b.test:PORT/list.txt\n"),
+            "/list.txt" => ("text/plain", "http://b.test:PORT/found\n"),
+            _ => ("text/html", "<p>A page"),
+        };
+        let port =
+            request.head.split("test:").nth(1).and_then(|rest| rest.split_whitespace().next());
+        let body = body.replace("PORT", port.unwrap_or_default());
+        let head = format!("Content-Type: {kind}\r\nContent-Length: {}", body.len());
+        out.say(&format!("HTTP/1.1 200 OK\r\n{head}\r\nConnection: close\r\n\r\n{body}"));
+    });
+    let resolve = ["a.test", "b.test", "c.test", "d.test"]
+        .map(|host| (host.to_owned(), "127.0.0.1".parse().expect("an address")));
+    let config = |agent| Config {
+        agent,
+        agents: 2,
+        delay_ms: 1,
+        ip_delay_ms: 0,
+        scope: Scope::Any,
+        resolve: resolve.clone().into_iter().collect(),
+        ..Config::default()
+    };
+    let dirs = [0, 1].map(|_| tempfile::tempdir().expect("a temporary folder"));
+    // Of these hosts one at least is the other's than `b.test` is.
+    let seeds = ["a", "c", "d"].map(|name| format!("http://{name}.test:{port}/"));
+    for _ in 0..2 {
+        for agent in [0, 1] {
+            let dir = dirs[usize::from(agent)].path();
+            crawl(dir, &config(agent), &seeds).expect("it runs");
+            let other = dirs[usize::from(1 - agent)].path().join("frontier");
+            fs::create_dir_all(other.join("inbox-folder.urls")).expect("a folder in the way");
+            let outbox = dir.join(format!("frontier/outbox-{}.urls", 1 - agent));
+            if outbox.is_file() {
+                fs::copy(outbox, other.join(format!("inbox-{agent}.urls"))).expect("copied");
+            }
+        }
+    }
+    let pages = dirs.each_ref().map(|dir| archived(dir.path()));
+    let found = format!("http://b.test:{port}/found");
+    assert!(pages.iter().any(|pages| pages.contains_key(&found)), "{pages:?}");
+    let boxes = dirs.each_ref().map(|dir| dir.path().join("frontier"));
+    let line = format!("sitemap:http://b.test:{port}/list.txt");
+    let sent = |dir: &std::path::PathBuf| {
+        let texts =
+            [0, 1].map(|agent| fs::read_to_string(dir.join(format!("outbox-{agent}.urls"))));
+        texts.into_iter().flatten().any(|text| text.lines().any(|sent| sent == line))
+    };
+    assert!(boxes.iter().any(sent), "{line} is in no outbox");
 }
