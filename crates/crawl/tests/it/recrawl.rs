@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use archive::{Archive, Kind, Record};
 use crawl::{Clock, Config, CrawlError, Recrawl, Report, Scope, Standing, SystemClock, run};
 use simweb::{Changes, Options, Server};
+use tempfile::TempDir;
 
 use crate::support::{PAGES_PER_HOST, archived, config, crawl, dirs, recrawl_until};
 
@@ -138,13 +139,7 @@ fn a_collection_that_is_full_can_be_recrawled_again_and_again() {
 /// They stay in the collection as they are.
 #[test]
 fn a_recrawl_does_not_ask_for_what_the_rules_now_refuse() {
-    let edition = Arc::new(AtomicU64::new(0));
-    let port = serve_editions(&edition);
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let config = Config { delay_ms: 0, retry_ms: 1, timeout_ms: 300, ..Config::default() };
-    let seeds = [format!("http://127.0.0.1:{port}/")];
-    let first = crawl(dir.path(), &config, &seeds).expect("a crawl");
-    assert_eq!(first.pages, 9, "{first:?}");
+    let (dir, config, _) = crawl_editions();
     let strict =
         Config { fetch_filter: r#"path !~ "^/(text|same)$""#.to_owned(), ..config.clone() };
     let again = crawl(dir.path(), &all(&strict), &[]).expect("a recrawl");
@@ -207,13 +202,7 @@ fn found(report: &Report) -> u64 {
 
 #[test]
 fn what_a_recrawl_found_adds_to_what_it_asked_for() {
-    let edition = Arc::new(AtomicU64::new(0));
-    let port = serve_editions(&edition);
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let config = Config { delay_ms: 0, retry_ms: 1, timeout_ms: 300, ..Config::default() };
-    let seeds = [format!("http://127.0.0.1:{port}/")];
-    let first = crawl(dir.path(), &config, &seeds).expect("a crawl");
-    assert_eq!((first.pages, first.asked), (9, 0), "{first:?}");
+    let (dir, config, edition) = crawl_editions();
     edition.store(1, Ordering::Relaxed);
     let second = crawl(dir.path(), &all(&config), &[]).expect("a recrawl");
     // All but the page that is forbidden, gone, moved or failing; failing ones stay as they were.
@@ -229,6 +218,18 @@ fn what_a_recrawl_found_adds_to_what_it_asked_for() {
     assert_eq!(found(&third), third.asked, "{third:?}");
     let over = crawl(dir.path(), &config, &[]).expect("nothing is left");
     assert_eq!((over.pages, over.recrawled), (third.pages, false));
+}
+
+/// The first edition, crawled: nine pages.
+fn crawl_editions() -> (TempDir, Config, Arc<AtomicU64>) {
+    let edition = Arc::new(AtomicU64::new(0));
+    let port = serve_editions(&edition);
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let config = Config { delay_ms: 0, retry_ms: 1, timeout_ms: 300, ..Config::default() };
+    let seeds = [format!("http://127.0.0.1:{port}/")];
+    let first = crawl(dir.path(), &config, &seeds).expect("a crawl");
+    assert_eq!((first.pages, first.asked), (9, 0), "{first:?}");
+    (dir, config, edition)
 }
 
 /// A server whose pages change with the edition: one of each kind.

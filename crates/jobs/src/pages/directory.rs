@@ -13,7 +13,7 @@ use std::path::Path;
 use codes::vbyte;
 use neardup::Fingerprint;
 
-use super::row::{Fate, PageHead, PagePointer, put_text, take_byte, take_text, take_word};
+use super::row::{Fate, PageHead, PagePointer, put_head, put_text, take_text, take_word};
 use crate::{JobsError, disk};
 
 const MAGIC: [u8; 8] = *b"CRVDIRE\x01";
@@ -112,11 +112,7 @@ impl Directory {
             put_text(&mut out, &entry.url);
             vbyte::write(&mut out, u64::try_from(entry.date_s).unwrap_or(0));
             out.extend_from_slice(&entry.pointer.pack().to_le_bytes());
-            out.extend_from_slice(&entry.fingerprint.simhash.to_le_bytes());
-            out.extend_from_slice(&entry.fingerprint.digest.to_le_bytes());
-            vbyte::write(&mut out, u64::from(entry.fingerprint.words));
-            out.push(u8::from(entry.noindex));
-            put_text(&mut out, &entry.canonical);
+            put_head(&mut out, entry.fingerprint, entry.noindex, &entry.canonical);
         }
         for list in [&self.redirects, &self.others] {
             vbyte::write(&mut out, list.len() as u64);
@@ -144,18 +140,11 @@ impl Directory {
         let count = u32::try_from(vbyte::read(input)?).ok()?;
         let mut entries = Vec::new();
         for _ in 0..count {
-            entries.push(Entry {
-                url: take_text(input)?,
-                date_s: i64::try_from(vbyte::read(input)?).ok()?,
-                pointer: PagePointer::unpack(take_word(input)?),
-                fingerprint: Fingerprint {
-                    simhash: take_word(input)?,
-                    digest: take_word(input)?,
-                    words: u32::try_from(vbyte::read(input)?).ok()?,
-                },
-                noindex: take_byte(input)? != 0,
-                canonical: take_text(input)?,
-            });
+            let url = take_text(input)?;
+            let date_s = i64::try_from(vbyte::read(input)?).ok()?;
+            let pointer = PagePointer::unpack(take_word(input)?);
+            let PageHead { fingerprint, noindex, canonical } = PageHead::decode(input)?;
+            entries.push(Entry { url, date_s, pointer, fingerprint, noindex, canonical });
         }
         let redirects = take_pairs(input)?;
         let others = take_pairs(input)?;

@@ -143,7 +143,7 @@ impl RowBytes {
         let (tag, text) = match fate {
             Fate::Page(page) => {
                 heads.push(0);
-                page.encode_head(heads);
+                put_head(heads, page.fingerprint, page.noindex, &page.canonical);
                 return page.encode_body(&mut self.bodies);
             }
             Fate::Redirect { target } => (1, target.as_str()),
@@ -185,7 +185,8 @@ pub(crate) fn decode(heads: &mut &[u8], bodies: &mut &[u8]) -> Option<Row> {
 }
 
 impl PageHead {
-    fn decode(input: &mut &[u8]) -> Option<Self> {
+    /// Reads what [`put_head`] wrote.
+    pub(crate) fn decode(input: &mut &[u8]) -> Option<Self> {
         Some(Self {
             fingerprint: Fingerprint {
                 simhash: take_word(input)?,
@@ -199,14 +200,6 @@ impl PageHead {
 }
 
 impl PageRow {
-    fn encode_head(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.fingerprint.simhash.to_le_bytes());
-        out.extend_from_slice(&self.fingerprint.digest.to_le_bytes());
-        vbyte::write(out, u64::from(self.fingerprint.words));
-        out.push(u8::from(self.noindex));
-        put_text(out, &self.canonical);
-    }
-
     fn encode_body(&self, out: &mut Vec<u8>) {
         vbyte::write(out, self.record_offset);
         vbyte::write(out, self.record_length);
@@ -263,6 +256,20 @@ impl PageRow {
             links,
         })
     }
+}
+
+/// Appends what the directory keeps of a page.
+pub(crate) fn put_head(
+    out: &mut Vec<u8>,
+    fingerprint: Fingerprint,
+    noindex: bool,
+    canonical: &str,
+) {
+    out.extend_from_slice(&fingerprint.simhash.to_le_bytes());
+    out.extend_from_slice(&fingerprint.digest.to_le_bytes());
+    vbyte::write(out, u64::from(fingerprint.words));
+    out.push(u8::from(noindex));
+    put_text(out, canonical);
 }
 
 /// Appends a string behind its length.
