@@ -32,6 +32,7 @@ use crate::sitemap::{self, Sitemap};
 use head::answered;
 pub use head::{Purpose, is_passing_status};
 pub(crate) use head::{is_redirect, wait_ms};
+pub(crate) use urls::SITEMAP_CUT;
 pub use urls::URLS_BYTES_MAX;
 
 /// Which links of a page count.
@@ -51,6 +52,7 @@ pub(crate) struct Answers {
     follow: bool,
     sitemaps: bool,
     decoded_bytes_max: usize,
+    sitemap_bytes_max: usize,
     urls_bytes_max: usize,
     /// Whether anybody asks for more of a page than its links.
     wants_text: bool,
@@ -106,6 +108,7 @@ impl Answers {
             follow: config.follow,
             sitemaps: config.sitemaps && config.follow,
             decoded_bytes_max: config.decoded_bytes_max,
+            sitemap_bytes_max: config.sitemap_bytes_max,
             urls_bytes_max: URLS_BYTES_MAX,
         }
     }
@@ -191,8 +194,10 @@ impl Answers {
                 out.robots = Some(robots);
             }
             Purpose::Sitemap => {
-                let body = http.decoded_body(sitemap::BYTES_MAX).ok()?;
-                self.sitemap(url, &body, out);
+                let body = http.decoded_body(self.sitemap_bytes_max + 1).ok()?;
+                // As many bytes as are taken of one are a part of it.
+                let is_cut = http.body.len() >= self.sitemap_bytes_max;
+                self.sitemap(url, &body, is_cut, out);
             }
             Purpose::Page if !self.follow && !self.store_needs_page() => {}
             Purpose::Page => {
@@ -234,7 +239,7 @@ impl Answers {
         }
         let Ok(page) = page else {
             if !is_refused && self.sitemaps && content_type.is_some_and(is_xml) {
-                self.sitemap(context.url, body, out);
+                self.sitemap(context.url, body, body.len() >= self.decoded_bytes_max, out);
             }
             return None;
         };

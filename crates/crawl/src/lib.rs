@@ -83,6 +83,7 @@ pub use seeds::{check_seed, read_seeds};
 pub use share::host_limit;
 pub use sieve::SieveKind;
 pub use site::{HostId, host_of, is_public};
+pub use sitemap::URLS_MAX as SITEMAP_URLS_MAX;
 pub use standing::Standing;
 pub use told::Told;
 pub use workbench::Workbench;

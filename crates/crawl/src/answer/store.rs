@@ -32,7 +32,9 @@ impl Answers {
             let page = self.read_into(Purpose::Page, &context, &mut answered.harvest);
             if self.refuses_to_store(&context, page.as_ref()) {
                 *answered.harvest.refused.entry("store-filter".into()).or_default() += 1;
-                (answered.is_unstored, answered.retry_after_ms) = (true, None);
+                answered.is_unstored = true;
+                // The journal keeps a wait only where the answer asks for another try.
+                answered.retry_after_ms.take_if(|_| !is_passing_status(http.status));
             }
         }
         answered
@@ -43,16 +45,11 @@ impl Answers {
         purpose == Purpose::Page && self.rules.filters().store.is_some()
     }
 
-    /// Whether the filter refuses to archive an answer. One that is to be asked for again is archived
-    /// in any case: the archive is where the crawl remembers that.
+    /// Whether the filter refuses to archive an answer.
     fn refuses_to_store(&self, context: &Context<'_>, page: Option<&ReadPage>) -> bool {
-        let status = context.http.status;
-        let filter = self.rules.filters().store.as_ref();
-        let Some(filter) = filter.filter(|_| !is_passing_status(status)) else {
-            return false;
-        };
+        let Some(filter) = self.rules.filters().store.as_ref() else { return false };
         let facts = ReadPage::facts(page, context.facts());
-        let Some(bodies) = self.bodies.as_ref().filter(|_| status == 200) else {
+        let Some(bodies) = self.bodies.as_ref().filter(|_| context.http.status == 200) else {
             return !filter.accepts(&facts);
         };
         let body = xxh3_64(context.http.body);

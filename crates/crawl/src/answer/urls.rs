@@ -16,11 +16,14 @@ use crate::filter::Facts;
 use crate::frontier::is_same_site;
 use crate::outcome::Harvest;
 use crate::rules::Refusal;
-use crate::sitemap::{self, Sitemap};
+use crate::sitemap::Sitemap;
 
 /// Bytes of all URLs that one answer leads to; those after them are refused and counted. Short links may be
 /// long URLs, and what they come to has to fit into one record of the archive with much to spare.
 pub const URLS_BYTES_MAX: usize = 64 << 20;
+
+/// Under this name sitemaps are counted that are longer than what is read of one.
+pub(crate) const SITEMAP_CUT: &str = "sitemap-cut";
 
 impl Answers {
     pub(super) fn links(&self, context: &Context<'_>, page: page::Page, out: &mut Harvest) {
@@ -49,8 +52,12 @@ impl Answers {
         self.rules.check_link(&Facts { url: Some(url), from, anchor, depth, ..Facts::default() })
     }
 
-    pub(super) fn sitemap(&self, base: &Url, body: &[u8], out: &mut Harvest) {
-        let sitemap = Sitemap::parse(body, sitemap::BYTES_MAX);
+    /// Takes the URLs of a sitemap; one of which not all is read is counted.
+    pub(super) fn sitemap(&self, base: &Url, body: &[u8], is_cut: bool, out: &mut Harvest) {
+        let sitemap = Sitemap::parse(body, self.sitemap_bytes_max, is_cut);
+        if sitemap.is_cut {
+            *out.refused.entry(SITEMAP_CUT.into()).or_default() += 1;
+        }
         if sitemap.is_index {
             return self.keep_sitemaps(base, &sitemap.urls, out);
         }
