@@ -49,7 +49,8 @@ impl Limits<'_> {
         let is_full = self.report.hosts >= hosts_max as u64 && self.dropped("hosts") > 0;
         if is_new && is_over && is_full {
             return Ok(format!(
-                "dropped: {hosts_max} hosts were known before its own, which is `hosts_max`"
+                "dropped: the crawl knew {} before its own, which is `hosts_max`",
+                count(hosts_max as u64, "host")
             ));
         }
         Ok(self.counted(is_new))
@@ -122,23 +123,22 @@ impl Limits<'_> {
         if *pruned > 0 {
             ways.push(format!("{pruned} by `turn_s_max`"));
         }
-        let ways = ways.join(", ");
+        let (ways, urls) = (ways.join(", "), count(*waiting, "URL"));
         // A crawl that came to its end by itself left nothing in the queue of a host that is not set aside.
         let may_wait = *interrupted || limit.is_some();
         match (ways.is_empty(), limit) {
             (false, _) if !may_wait => format!("dropped, as these were: {ways}"),
             (false, _) => {
-                format!("waiting, as {waiting} URLs do, or dropped, as these were: {ways}")
+                format!("waiting, one of {urls}, or dropped, as these were: {ways}")
             }
-            (true, Some(limit)) => format!(
-                "waiting: the last crawl ended at its `{limit}` with {waiting} URLs in the queue"
-            ),
+            (true, Some(limit)) => {
+                format!("waiting: the last crawl ended at its `{limit}` with {urls} in the queue")
+            }
             (true, None) if *waiting == 0 => {
                 "waiting: the last crawl did not come to it, and `crivello crawl` would".to_owned()
             }
             (true, None) => format!(
-                "waiting: {waiting} URLs were in the queue when the last crawl ended, and `crivello \
-                 crawl` goes on with them"
+                "waiting: the last crawl ended with {urls} in the queue, and `crivello crawl` goes on there"
             ),
         }
     }
