@@ -528,9 +528,10 @@ fn a_crawl_that_is_running_is_told() {
     std::fs::write(sandbox.path("web/frontier/pause"), "").expect("a file");
     let running = sandbox.start(&["crawl", "--dir", "web", "-q", "--recrawl"]);
     let id = running.child.id();
-    let begun = std::time::Instant::now();
+    let mut looks = 0;
     while look(&["status"])["running"].is_null() {
-        assert!(begun.elapsed().as_secs() < 30, "it does not begin");
+        looks += 1;
+        assert!(looks < 1_000, "it does not begin");
         thread::sleep(std::time::Duration::from_millis(10));
     }
     for command in [&["status"][..], &["why", &url]] {
