@@ -11,7 +11,7 @@
 use std::path::Path;
 
 use anyhow::Result;
-use archive::Archive;
+use archive::{Archive, ArchiveError};
 use crawl::{Config, Mention, Purpose, Report, SITEMAP_DEPTH_MAX, Told};
 use page::Url;
 
@@ -75,7 +75,11 @@ impl Limits<'_> {
             let Ok(from) = Url::parse(&found.url) else { return Ok(None) };
             let captures = captures::lines(self.archive, &from)?;
             let answer = captures.iter().rfind(|capture| capture.date_s == found.date_s);
-            let record = answer.map(|capture| self.archive.read(&capture.location)).transpose()?;
+            let record = match answer.map(|capture| self.archive.read(&capture.location)) {
+                Some(Err(error @ ArchiveError::Io { .. })) => return Err(error.into()),
+                // What cannot be read may be near.
+                read => read.and_then(Result::ok),
+            };
             let Some(told) = record.as_ref().and_then(Told::read) else { return Ok(None) };
             let (hops, depth) = (told.hops, u32::from(told.depth) + 1);
             let (hops_max, depth_max) = (self.config.redirects_max, self.config.depth_max);
