@@ -37,6 +37,16 @@ impl<'a> Pipeline<'a> {
                 stages.report(stage, done, total);
             })
         })?;
+        for damage in &report.damages {
+            self.say(&format!("damaged  {damage}"));
+        }
+        if report.damaged > 0 {
+            self.say(&format!(
+                "         {} left out, and all else is used; `crivello crawl --recrawl` fetches what is \
+                 missing, or put a whole copy of the file into archive/, delete pages/ and run this again",
+                talk::count(report.damaged, "place"),
+            ));
+        }
         if report.files_read > 0 {
             self.say(&format!(
                 "read     {}: {}, {}, {} without a page",
@@ -57,8 +67,12 @@ impl<'a> Pipeline<'a> {
             Ok((link, rank))
         })?;
         self.say(&format!(
-            "ranked   {} pages by {} links ({:.2} bits a link): PageRank in {} rounds, error ≤ {:.0e}",
-            rank.nodes, rank.arcs, link.bits_per_arc, rank.iterations, rank.error_bound
+            "ranked   {} by {} ({:.2} bits a link): PageRank in {}, error ≤ {:.0e}",
+            talk::count(rank.nodes.into(), "page"),
+            talk::count(rank.arcs, "link"),
+            link.bits_per_arc,
+            talk::count(rank.iterations.into(), "round"),
+            rank.error_bound
         ));
         Ok((link, rank))
     }
@@ -70,8 +84,10 @@ impl<'a> Pipeline<'a> {
             })
         })?;
         self.say(&format!(
-            "folded   {} of {} pages behind {} others",
-            report.folded, report.pages, report.clusters
+            "folded   {} of {} behind {}",
+            report.folded,
+            talk::count(report.pages, "page"),
+            talk::count(report.clusters, "other")
         ));
         Ok(report)
     }
@@ -83,7 +99,7 @@ impl<'a> Pipeline<'a> {
             jobs::build_index(self.collection, &config.index, &config.analysis, &progress)
         })?;
         let note = if report.up_to_date { " (nothing was new)" } else { "" };
-        self.say(&format!("indexed  {} documents{note}", report.documents));
+        self.say(&format!("indexed  {}{note}", talk::count(report.documents, "document")));
         Ok(report)
     }
 

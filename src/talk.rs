@@ -100,9 +100,14 @@ fn stage_bar(stage: Stage, total: u64) -> ProgressBar {
     bar
 }
 
-/// `1 page`, `12 pages`.
+/// `1 page`, `12 pages`, `2 addresses`.
 pub(crate) fn count(number: u64, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+    let ending = match number {
+        1 => "",
+        _ if noun.ends_with('s') => "es",
+        _ => "s",
+    };
+    format!("{number} {noun}{ending}")
 }
 
 /// `12.3 MB`, `450 B`.

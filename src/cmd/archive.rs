@@ -7,6 +7,7 @@ use anyhow::{Context as _, Result};
 use archive::{Archive, Kind, Record};
 use serde_json::json;
 
+use super::question::read_url;
 use crate::context::{Context, Exit};
 use crate::talk;
 
@@ -95,8 +96,7 @@ fn status(record: &Record) -> Option<u16> {
 
 fn get(collection: &jobs::Collection, url: &str, headers: bool, context: &Context) -> Result<Exit> {
     let folder = Archive::open(&collection.archive_dir())?;
-    let url = page::normalise(url, None, &page::Limits::default())
-        .map_or_else(|_| url.to_owned(), String::from);
+    let url = String::from(read_url(url)?);
     let mut captures = folder.captures(&url)?;
     // A try that failed is no capture to show while there is a better one, and a revisit has no body.
     captures.sort_by_key(|capture| {
@@ -108,8 +108,7 @@ fn get(collection: &jobs::Collection, url: &str, headers: bool, context: &Contex
     };
     let record = folder.read(&capture.location)?;
     if record.kind == Kind::Metadata {
-        let told = String::from_utf8_lossy(&record.block).replace("\r\n", "; ");
-        talk::say(context.quiet, &format!("it was never answered: {told}"));
+        talk::say(context.quiet, &talk::plain(&without_body(&record)));
         return Ok(Exit::NothingFound);
     }
     let answer = archive::parse_http(&record.block).ok();
@@ -134,6 +133,20 @@ fn get(collection: &jobs::Collection, url: &str, headers: bool, context: &Contex
     Ok(Exit::Done)
 }
 
+/// What became of a visit of which the archive has no answer to print.
+fn without_body(record: &Record) -> String {
+    let date = archive::date_text(record.date_s);
+    if let Some(failure) = crawl::read_failure(record) {
+        return format!("it was never answered; the last try, at {date}, ended with {failure}");
+    }
+    match crawl::Told::read(record).and_then(|told| told.status) {
+        Some(status) => format!(
+            "the server answered {status} at {date}, and `store_filter` kept the answer out of the archive"
+        ),
+        None => format!("the archive has only metadata of it, from {date}"),
+    }
+}
+
 fn with_causes(error: archive::ArchiveError) -> String {
     format!("{:#}", anyhow::Error::new(error))
 }
@@ -151,7 +164,7 @@ fn verify(collection: &jobs::Collection, context: &Context) -> Result<Exit> {
         let files = folder.files().len();
         context.print_json(&json!({ "files": files, "records": records, "damaged": damaged }))?;
     } else {
-        talk::say(context.quiet, &format!("{records} records read"));
+        talk::say(context.quiet, &format!("{} read", talk::count(records, "record")));
     }
     anyhow::ensure!(damaged.is_empty(), "{}", damaged.join("\n"));
     Ok(Exit::Done)

@@ -91,7 +91,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     if let Some(address) = args.metrics {
         config.metrics = address.to_string();
     }
-    let _lock = collection.lock()?;
+    let _lock = collection.lock("crawl")?;
     let runtime = runtime()?;
     let stop = stop_flag(&runtime)?;
     let report = fetch(&collection, &config, &seeds, &runtime, &stop, context)?;
@@ -187,7 +187,10 @@ pub(crate) fn fetch(
     if (1..config.fetchers as u64).contains(&report.fetchers) {
         let (got, wanted) = (report.fetchers, config.fetchers);
         let why = "the system allows no more open files (ulimit -n)";
-        talk::say(context.quiet, &format!("         {got} fetchers instead of {wanted}: {why}"));
+        talk::say(
+            context.quiet,
+            &format!("         {} instead of {wanted}: {why}", talk::count(got, "fetcher")),
+        );
     }
     for aside in &report.aside {
         let why = talk::plain(&aside.why);
@@ -253,25 +256,25 @@ fn view(now: &Snapshot) -> String {
     let (census, sieve) = (&now.census, &now.sieve);
     let verb = if now.paused { "paused by frontier/pause" } else { "crawling" };
     let mut text = format!(
-        "{verb}  {} pages, {:.1}/s now, {:.1}/s on average, {}, {} s\n  \
-         requests  {} made, {} under way; {} URLs wait\n  \
+        "{verb}  {}, {:.1}/s now, {:.1}/s on average, {}, {} s\n  \
+         requests  {} made, {} under way; {} waiting\n  \
          hosts     {} known: {} ready, {} resting, {} in back-off, {} visited, {} aside\n  \
-         sieve     {} URLs offered, {} new, {}",
-        now.pages,
+         sieve     {} offered, {} new, {}",
+        talk::count(now.pages, "page"),
         now.pages_per_s,
         now.mean_pages_per_s(),
         talk::bytes(now.bytes),
         now.elapsed_ms / 1000,
         now.requests,
         now.under_way,
-        now.waiting,
+        talk::count(now.waiting, "URL"),
         now.hosts,
         census.ready,
         census.resting + census.asking,
         census.back_off,
         census.visiting,
         census.aside,
-        sieve.offered,
+        talk::count(sieve.offered, "URL"),
         sieve.emitted,
         talk::bytes(sieve.memory_bytes + sieve.disk_bytes),
     );

@@ -12,7 +12,7 @@ pub(crate) struct Args {}
 pub(crate) fn run(_: &Args, context: &Context) -> Result<Exit> {
     let collection = context.collection()?;
     let config = context.config(&collection)?;
-    let _lock = collection.lock()?;
+    let _lock = collection.lock("dedup")?;
     let pipeline = Pipeline::of(&collection, &config, context);
     pipeline.extract()?;
     let report = pipeline.fold()?;

@@ -60,7 +60,7 @@ fn name_or_number<'de, D: Deserializer<'de>>(input: D) -> Result<Option<String>,
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     let collection = context.collection()?;
-    let _lock = collection.lock()?;
+    let _lock = collection.lock("import")?;
     for file in &args.files {
         let about =
             fs::metadata(file).with_context(|| format!("cannot read {}", file.display()))?;
@@ -97,14 +97,22 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
         }
     }
     writer.finish()?;
-    anyhow::ensure!(records > 0, "all {left_out} records were left out: {LEFT_OUT}");
+    anyhow::ensure!(
+        records > 0,
+        "nothing is left of {}: {LEFT_OUT}",
+        talk::count(left_out, "record")
+    );
     if context.json {
         context.print_json(&json!({ "records": records, "left_out": left_out }))?;
     } else {
         if left_out > 0 {
-            talk::say(context.quiet, &format!("left out {left_out} records: {LEFT_OUT}"));
+            talk::say(
+                context.quiet,
+                &format!("left out {}: {LEFT_OUT}", talk::count(left_out, "record")),
+            );
         }
-        let text = format!("imported {records} records; `crivello index` makes them findable");
+        let records = talk::count(records, "record");
+        let text = format!("imported {records}; `crivello index` makes it findable");
         talk::say(context.quiet, &text);
     }
     Ok(Exit::Done)

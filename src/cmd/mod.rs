@@ -10,6 +10,7 @@ mod import;
 mod index;
 mod init;
 mod man;
+mod question;
 mod rank;
 mod search;
 mod serve;

@@ -124,11 +124,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
             writeln!(out, "{seed}")?;
         }
         drop(out);
-        let (hosts, addresses) = (server.web().hosts().len(), args.addresses);
-        talk::say(
-            context.quiet,
-            &format!("serving {hosts} hosts on {addresses} addresses; Ctrl-C ends it"),
-        );
+        let hosts = talk::count(server.web().hosts().len() as u64, "host");
+        let addresses = talk::count(args.addresses.into(), "address");
+        talk::say(context.quiet, &format!("serving {hosts} on {addresses}; Ctrl-C ends it"));
     }
     runtime.block_on(signals.next());
     if let (Some(out), Some(file)) = (log, &args.log) {

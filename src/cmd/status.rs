@@ -9,14 +9,14 @@ use anyhow::Result;
 use archive::Archive;
 use crawl::{Recrawl, Report, SieveReport};
 use index::Index;
-use jobs::{Collection, Directory, Folding, Linking, PageTable};
+use jobs::{Collection, Directory, Folding, Linking, PageTable, Writer};
 use serde::Serialize;
 
 use super::crawl::{again, list};
 use crate::config::Config;
 use crate::context::{Context, Exit};
 use crate::pipeline::extract_options;
-use crate::talk;
+use crate::talk::{self, count};
 
 #[derive(clap::Args)]
 #[command(after_help = "Example:\n  crivello status --dir my-web --json")]
@@ -26,6 +26,8 @@ pub(crate) struct Args {}
 #[derive(Default, Serialize)]
 struct Status {
     archive: ArchiveStatus,
+    /// Who writes to the collection right now.
+    running: Option<Writer>,
     /// Whether the crawl is paused, or a recrawl is not over.
     standing: crawl::Standing,
     /// What the last crawl that came to its end said of itself.
@@ -97,7 +99,7 @@ pub(crate) fn run(_: &Args, context: &Context) -> Result<Exit> {
 
 fn look(collection: &Collection, config: &Config) -> Result<Status> {
     let standing = crawl::Standing::read(&collection.frontier_dir())?;
-    let mut status = Status { standing, ..Status::default() };
+    let mut status = Status { standing, running: collection.writer(), ..Status::default() };
     let mut pages_behind = false;
     let archive_dir = collection.archive_dir();
     if archive_dir.is_dir() {
@@ -170,17 +172,17 @@ fn print_crawl(out: &mut impl Write, report: &Report) -> Result<()> {
     let ended = if report.interrupted { "stopped" } else { "ended" };
     writeln!(
         out,
-        "last crawl  {ended} {}: {} new pages, {} requests, {} in {} s; {} hosts, {} URLs wait",
+        "last crawl  {ended} {}: {}, {}, {} in {} s; {}, {} waiting",
         archive::date_text(report.finished_s),
-        report.pages_new,
-        report.requests,
+        count(report.pages_new, "new page"),
+        count(report.requests, "request"),
         talk::bytes(report.bytes),
         report.elapsed_ms / 1000,
-        report.hosts,
-        report.waiting,
+        count(report.hosts, "host"),
+        count(report.waiting, "URL"),
     )?;
     if report.recrawled {
-        let asked = talk::count(report.asked, "known URL");
+        let asked = count(report.asked, "known URL");
         writeln!(out, "            asked for {asked} again: {}", again(report))?;
     }
     let robots = BTreeMap::from([("robots.txt".to_owned(), report.forbidden_by_robots)]);
@@ -204,9 +206,9 @@ fn print_crawl(out: &mut impl Write, report: &Report) -> Result<()> {
 fn print_sieve(out: &mut impl Write, sieve: &SieveReport) -> Result<()> {
     writeln!(
         out,
-        "sieve       {}, {} URLs offered, {} new; the cache caught {:.0} % of the links; {} memory, {} disk",
+        "sieve       {}, {} offered, {} new; the cache caught {:.0} % of the links; {} memory, {} disk",
         sieve.kind,
-        sieve.offered,
+        count(sieve.offered, "URL"),
         sieve.emitted,
         100.0 * sieve.cache_hit_rate,
         talk::bytes(sieve.memory_bytes),
@@ -223,7 +225,11 @@ fn print_sieve(out: &mut impl Write, sieve: &SieveReport) -> Result<()> {
 fn print(status: &Status) -> Result<()> {
     let mut out = std::io::stdout().lock();
     let archive = &status.archive;
-    writeln!(out, "archive     {} files, {}", archive.files, talk::bytes(archive.bytes))?;
+    let files = count(archive.files as u64, "file");
+    writeln!(out, "archive     {files}, {}", talk::bytes(archive.bytes))?;
+    if let Some(writer) = &status.running {
+        writeln!(out, "running     {writer}")?;
+    }
     if status.standing.paused {
         writeln!(out, "crawl       paused; remove frontier/pause to go on")?;
     }
@@ -242,25 +248,31 @@ fn print(status: &Status) -> Result<()> {
     if let Some(pages) = &status.pages {
         writeln!(
             out,
-            "pages       {} pages, {} redirects, {} URLs without a page; {:.1e} expected signature collisions",
-            pages.pages, pages.redirects, pages.others, pages.expected_collisions
+            "pages       {}, {}, {} without a page; {:.1e} expected signature collisions",
+            count(pages.pages as u64, "page"),
+            count(pages.redirects as u64, "redirect"),
+            count(pages.others as u64, "URL"),
+            pages.expected_collisions
         )?;
     }
     if let Some(graph) = &status.graph {
         let ranked = if graph.ranked { "ranked" } else { "not ranked" };
-        let (nodes, arcs, bits) = (graph.nodes, graph.arcs, graph.bits_per_arc);
-        writeln!(out, "graph       {nodes} nodes, {arcs} arcs, {bits:.2} bits an arc, {ranked}")?;
+        let (nodes, arcs) = (count(graph.nodes.into(), "node"), count(graph.arcs, "arc"));
+        let bits = graph.bits_per_arc;
+        writeln!(out, "graph       {nodes}, {arcs}, {bits:.2} bits an arc, {ranked}")?;
     }
     if let Some(duplicates) = &status.duplicates {
-        let (clusters, folded) = (duplicates.clusters, duplicates.folded);
-        writeln!(out, "duplicates  {folded} pages folded behind {clusters} others")?;
+        let folded = count(duplicates.folded, "page");
+        let clusters = count(duplicates.clusters, "other");
+        writeln!(out, "duplicates  {folded} folded behind {clusters}")?;
     }
     if let Some(index) = &status.index {
         let bytes = talk::bytes(index.bytes);
         writeln!(
             out,
-            "index       {} documents, {bytes}, generation {}",
-            index.documents, index.generation
+            "index       {}, {bytes}, generation {}",
+            count(index.documents, "document"),
+            index.generation
         )?;
     }
     for command in &status.behind {

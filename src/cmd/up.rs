@@ -53,7 +53,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     check_arguments(&args.urls)?;
     let collection = prepare(args, context)?;
     let mut config = context.config(&collection)?;
-    let lock = collection.lock()?;
+    let lock = collection.lock("up")?;
     let runtime = runtime()?;
     let listener = listen(&runtime, args.listen.unwrap_or(config.serve.listen))?;
     if let Some(pages_max) = args.max_pages {

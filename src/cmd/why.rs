@@ -6,9 +6,9 @@
 //! not: the rules of a crawl and how records are read (`crawl`).
 //!
 //! **Invariant.** The verdict is the first thing that holds, in the order in which a crawl decides:
-//! fetched, imported, never seen, visited under another name, refused, given up, its host set aside or
-//! another agent's, forbidden, failed, not to be followed, dropped by a limit, waiting. A URL is its scheme,
-//! too: http and https are two.
+//! fetched, imported, never seen, refused, given up, its host set aside or another agent's, forbidden, failed,
+//! not to be followed, dropped by a limit, waiting. A URL is its scheme, too: http and https are two. A URL
+//! that a crawl spells otherwise is answered for as the crawl spells it.
 
 mod captures;
 mod cut;
@@ -19,11 +19,12 @@ mod robots;
 
 use anyhow::Result;
 use archive::Archive;
-use crawl::{AgentId, AsideHost, Purpose, Report, Rules};
-use jobs::{Collection, Folding, PageTable};
+use crawl::{AgentId, AsideHost, Mention, Normalisation, Purpose, Report, Rules};
+use jobs::{Collection, Folding, PageTable, Writer};
 use page::Url;
 use serde::Serialize;
 
+use super::question::{URL_BYTES_MAX, read_url};
 use crate::config::Config;
 use crate::context::{Context, Exit};
 use crate::talk;
@@ -31,9 +32,6 @@ use crate::talk;
 use captures::Capture;
 use found::Found;
 use limit::Limits;
-
-/// Bytes of a URL that can be asked for: more than `url_bytes_max` can be, so that it can be told.
-const URL_BYTES_MAX: usize = 1 << 16;
 
 #[derive(clap::Args)]
 #[command(after_help = "Example:\n  crivello why https://example.org/private/ --dir my-web")]
@@ -45,6 +43,7 @@ pub(crate) struct Args {
 /// The answer.
 #[derive(Default, Serialize)]
 struct Why {
+    /// As it was asked for.
     url: String,
     /// In one sentence.
     verdict: String,
@@ -54,8 +53,12 @@ struct Why {
     inbox: bool,
     /// Why a crawl would not take it.
     refused: Option<String>,
-    /// The URL it is visited under, if another.
+    /// The URL it is visited under, if another: then that is what everything else is about.
     visited_as: Option<String>,
+    /// The rules of `normalise` that make it that.
+    normalised_by: Vec<&'static str>,
+    /// Who writes to the collection while the question is answered.
+    running: Option<Writer>,
     /// What robots.txt of its host says.
     robots: Option<String>,
     /// Whether that is a no.
@@ -88,12 +91,18 @@ impl Why {
 pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     let collection = context.collection()?;
     let config = context.config(&collection)?;
-    let url = read(&args.url)?;
-    let mut why = Why { url: url.to_string(), ..Why::default() };
+    let asked = read_url(&args.url)?;
     let archive = Archive::open(&collection.archive_dir())?;
     let report = crawl::read_report(&collection.frontier_dir())?.unwrap_or_default();
+    let url = visited(&asked, &archive, &collection, &config)?;
+    let mut why = Why { url: asked.to_string(), running: collection.writer(), ..Why::default() };
+    if url != asked {
+        let rules = Normalisation::changing(&config.crawl.normalise, &asked);
+        why.normalised_by = rules.into_iter().map(Normalisation::name).collect();
+        why.visited_as = Some(url.to_string());
+    }
     ask_archive(&mut why, &url, &archive, &config)?;
-    ask_pages(&mut why, &collection)?;
+    ask_pages(&mut why, &url, &collection)?;
     why.found_on = found::found_on(&url, &collection, &config)?;
     ask_rules(&mut why, &url, &collection, &config)?;
     ask_report(&mut why, &url, &report);
@@ -105,6 +114,10 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
         let limits = Limits { archive: &archive, frontier, report: &report, config: &config.crawl };
         limits.verdict(&url, why.seed || why.inbox, &why.found_on)?
     };
+    if let Some(visited) = &why.visited_as {
+        let rules = why.normalised_by.join(", ");
+        why.verdict = format!("visited as {visited} (`normalise`: {rules}): {}", why.verdict);
+    }
     if context.json {
         context.print_json(&why)?;
     } else {
@@ -113,13 +126,22 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     Ok(if unknown { Exit::NothingFound } else { Exit::Done })
 }
 
-/// A web address, or the name of an imported document that has none.
-fn read(text: &str) -> Result<Url> {
-    if text.starts_with("urn:crivello:") {
-        return Ok(Url::parse(text)?);
+/// The URL under which a crawl visits `asked`: what `normalise` makes of it, unless it is visited as it is spelt,
+/// as sitemaps are, and what a redirect insists on.
+fn visited(
+    asked: &Url,
+    archive: &Archive,
+    collection: &Collection,
+    config: &Config,
+) -> Result<Url> {
+    let visited = Normalisation::apply(&config.crawl.normalise, asked.clone());
+    if visited == *asked || !asked.has_host() || !captures::lines(archive, asked)?.is_empty() {
+        return Ok(asked.clone());
     }
-    let limits = page::Limits { url_bytes_max: URL_BYTES_MAX, ..page::Limits::default() };
-    Ok(crawl::read_address(text, &limits)?)
+    let insists = |how: Mention| how.is_of_sitemap() || how == Mention::Redirect;
+    let found = found::found_on(asked, collection, config)?;
+    let is_kept = found.iter().any(|found| insists(found.how));
+    Ok(if is_kept { asked.clone() } else { visited })
 }
 
 /// The visits, and robots.txt.
@@ -149,9 +171,6 @@ fn ask_rules(why: &mut Why, url: &Url, collection: &Collection, config: &Config)
         rules.check(url).and_then(|()| rules.check_links_to(url))
     };
     why.refused = verdict.err().map(|refusal| refusal.to_string());
-    // A sitemap is visited as it is spelt.
-    let visited = rules.normalise(url.clone());
-    why.visited_as = (visited != *url && !is_sitemap).then(|| visited.into());
     let agents = crawl::assignment(&config.crawl);
     let owner = agents.and_then(|agents| agents.owner(crawl::host_of(url)));
     why.agent = owner.map(|AgentId(agent)| agent).filter(|&agent| agent != config.crawl.agent);
@@ -165,14 +184,14 @@ fn ask_report(why: &mut Why, url: &Url, report: &Report) {
 }
 
 /// The page table and the duplicates.
-fn ask_pages(why: &mut Why, collection: &Collection) -> Result<()> {
+fn ask_pages(why: &mut Why, url: &Url, collection: &Collection) -> Result<()> {
     if !found::has_table(collection) {
         return Ok(());
     }
     let table = PageTable::open(&collection.pages_dir())?;
     let directory = table.directory();
     let entries = directory.entries();
-    if let Some(place) = directory.find(&why.url) {
+    if let Some(place) = directory.find(url.as_str()) {
         let noindex = if entries[place].noindex { ", which asks not to be found" } else { "" };
         why.standing = Some(format!("a page{noindex}"));
         if let Some(folding) = Folding::open(collection, directory)? {
@@ -180,9 +199,9 @@ fn ask_pages(why: &mut Why, collection: &Collection) -> Result<()> {
             why.folded_behind = head.map(|head| entries[head].url.clone());
             why.copies = folding.behind(place).map(|copy| entries[copy].url.clone()).collect();
         }
-    } else if let Some(target) = directory.redirect(&why.url) {
+    } else if let Some(target) = directory.redirect(url.as_str()) {
         why.standing = Some(format!("a redirect to {target}"));
-    } else if let Some(what) = directory.other(&why.url) {
+    } else if let Some(what) = directory.other(url.as_str()) {
         why.standing = Some(format!("no page: {what}"));
     }
     Ok(())
@@ -196,9 +215,6 @@ fn verdict(why: &Why, config: &Config) -> Option<String> {
     }
     if !why.is_named() && why.captures.is_empty() {
         return Some("never seen: not fetched, and nothing that was fetched names it".to_owned());
-    }
-    if let Some(visited) = &why.visited_as {
-        return Some(format!("visited under another name: {visited}, which is the one to ask for"));
     }
     // Whoever named a seed wants it.
     if let Some(refused) = why.refused.as_ref().filter(|_| !why.seed) {

@@ -87,7 +87,10 @@ fn why_names_the_filter_and_the_address_a_url_is_visited_under() {
     let said = why("crawl.calendar_years=[2000, 2010]", &format!("{url}2030/01"));
     assert!(said.contains("`calendar_years`"), "{said}");
     let said = why("crawl.follow=true", &format!("{url}x?utm_source=y&q=1"));
-    assert!(said.contains(&format!("visits it as {url}x?q=1")), "{said}");
+    assert!(
+        said.contains(&format!("visited as {url}x?q=1 (`normalise`: tracking): never seen")),
+        "{said}"
+    );
 
     // A page that was not archived: its fate is known all the same.
     sandbox.done(&["crawl", "--dir", "web", "--list", &web.url(&web.hosts()[2], "/")]);

@@ -112,7 +112,8 @@ fn an_answer_of_304_that_nobody_asked_for_is_no_page() {
     let pages = pages.each_ref().map(|(path, answer)| (*path, answer.as_str()));
     let (sandbox, server) = (Sandbox::new(), Pages::serve(&pages));
     crawl(&sandbox, "", &[&server.url("/")]);
-    check(&sandbox, &server.url("/odd"), "failed: the server answered 304");
+    let said = "given up after 2 failures, at last protocol: the server answered 304";
+    check(&sandbox, &server.url("/odd"), said);
     // One that was asked for says that the page is what it was.
     server.set("/", "200 OK\nContent-Type: text/html\nETag: \"1\"\n\n<title>t</title>");
     crawl(&sandbox, "", &["--recrawl"]);
@@ -121,6 +122,45 @@ fn an_answer_of_304_that_nobody_asked_for_is_no_page() {
     let why = check(&sandbox, &server.url("/"), "fetched");
     let last = why["captures"].as_array().and_then(|all| all.last()).expect("visits");
     assert_eq!((&last["status"], &last["unchanged"]), (&"304".into(), &true.into()), "{why:#}");
+}
+
+/// An answer that brings nothing hides no page: crawl, index and `why` say so alike, however often one asks.
+#[test]
+fn a_page_stands_where_a_recrawl_asked_for_it_in_vain() {
+    let zebra = |name: &str| format!("{HTML}<title>t</title><p>zebra{name}");
+    let server = Pages::serve(&[
+        ("/", &page(&["/odd", "/broken", "/good"])),
+        ("/odd", &zebra("odd")),
+        ("/broken", &zebra("broken")),
+        ("/good", &zebra("good")),
+    ]);
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/")]);
+    server.set("/odd", "304 Not Modified\n\n");
+    server.set("/broken", "500 Oh\n\n");
+    for _ in 0..2 {
+        let report = sandbox.json(&["crawl", "--dir", "web", "-q", "--recrawl"]);
+        let counts = ["pages", "asked", "unchanged", "changed", "deleted", "failed"];
+        let counts = counts.map(|name| report[name].as_u64().expect("a number"));
+        assert_eq!(counts, [4, 4, 2, 0, 0, 2], "{report:#}");
+        let status = sandbox.json(&["status", "--dir", "web"]);
+        assert_eq!(status["crawl"]["pages"], 4, "{status:#}");
+        sandbox.done(&["index", "--dir", "web", "-q"]);
+        for (name, vain) in [
+            ("odd", "fetched; asked again, protocol: the server answered 304, that nothing has"),
+            ("broken", "fetched; asked again, the server answered 500 to the last of 2 requests"),
+        ] {
+            let found = sandbox.json(&["search", "--dir", "web", &format!("zebra{name}")]);
+            assert_eq!(found["hits"][0]["url"], server.url(&format!("/{name}")), "{found:#}");
+            let why = check(&sandbox, &server.url(&format!("/{name}")), vain);
+            let said = why["verdict"].as_str().expect("text");
+            assert!(said.contains("; the page of 20") && said.contains(" stands"), "{why:#}");
+            assert_eq!(why["standing"], "a page", "{why:#}");
+        }
+    }
+    // The next run has nothing left to do.
+    let report = sandbox.json(&["crawl", "--dir", "web", "-q"]);
+    assert_eq!((&report["pages"], &report["requests"]), (&4.into(), &0.into()), "{report:#}");
 }
 
 /// Sitemaps are no pages, robots.txt is no request, and what another host has had is its own.
@@ -163,7 +203,8 @@ fn what_was_asked_for_again_counts_once_and_what_changed_is_told() {
     server.set("/b", "410 Gone\n\n");
     // Three requests for pages, and three for the same pages again.
     crawl(&sandbox, limit, &["--recrawl", "--list", "--set", "crawl.redirects_max=0"]);
-    check(&sandbox, &server.url("/a"), "fetched: it redirects to /c");
+    let moved = format!("fetched: it redirects to {}", server.url("/c"));
+    check(&sandbox, &server.url("/a"), &moved);
     let why =
         check(&sandbox, &server.url("/b"), "gone: the server answered 410; it was there at 20");
     assert_eq!(why["captures"].as_array().map(Vec::len), Some(2), "{why:#}");
@@ -295,7 +336,11 @@ fn what_no_way_leads_to_is_told_with_the_key_that_closes_it() {
         ),
         ("link_filter = \"anchor = archive\"\n", "/a", "fetched"),
         ("parse_filter = \"path != /b\"\n", "/c", "not followed: `parse_filter` or `link_filter`"),
-        ("links_per_page_max = 1\n", "/b", "dropped: it is linked only after the first 1 links"),
+        (
+            "links_per_page_max = 1\n",
+            "/b",
+            "dropped: it is linked only after the first 1 link of a page",
+        ),
         ("url_bytes_max = 32\n", "/", "fetched"),
     ] {
         let sandbox = Sandbox::new();
@@ -392,6 +437,155 @@ fn crawl_any(sandbox: &Sandbox, settings: &str, flags: &[&str]) {
     sandbox.run(flags);
 }
 
+/// A URL is answered for as the crawl spells it, before and after `index`, and the rule is named that makes it
+/// another.
+#[test]
+fn a_url_that_the_crawl_spells_otherwise_is_told_with_the_rule() {
+    let home = page(&["/a;jsessionid=1", "/b?sid=2&utm_source=x", "/c?sid=3"]);
+    let robots = "200 OK\n\nUser-agent: *\nDisallow: /c\n";
+    let server = Pages::serve(&[("/robots.txt", robots), ("/", &home), ("/a", HTML), ("/b", HTML)]);
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/")]);
+    for _ in ["before the index", "after it"] {
+        for (asked, visited, rules, verdict) in [
+            ("/a;jsessionid=1", "/a", "session-ids", "fetched"),
+            ("/b?sid=7&utm_source=y", "/b", "session-ids, tracking", "fetched"),
+            ("/c?sid=3", "/c", "session-ids", "forbidden by robots.txt: forbidden by line 2"),
+            ("/d?sid=4", "/d", "session-ids", "never seen"),
+        ] {
+            let visited = server.url(visited);
+            let said = format!("visited as {visited} (`normalise`: {rules}): {verdict}");
+            let why = check(&sandbox, &server.url(asked), &said);
+            assert_eq!(
+                (&why["visited_as"], &why["refused"]),
+                (&visited.clone().into(), &Value::Null)
+            );
+            // What is asked for by its own name is told the same.
+            let own = check(&sandbox, &visited, verdict);
+            assert_eq!((&own["captures"], &own["found_on"]), (&why["captures"], &why["found_on"]));
+            if verdict != "never seen" {
+                assert_eq!(own["found_on"][0]["how"], "link", "{own:#}");
+            }
+        }
+        sandbox.done(&["index", "--dir", "web", "-q"]);
+    }
+    // Without the rule it is another URL, which a crawl does not want.
+    let flags = ["why", "--dir", "web", "--json", "--set", "crawl.normalise=[]"];
+    let raw = sandbox.run(&[&flags[..], &[&server.url("/a;jsessionid=1")]].concat());
+    let raw: Value = serde_json::from_str(&raw.stdout).expect("JSON");
+    let said = raw["verdict"].as_str().expect("text");
+    assert!(said.starts_with("refused: ") && said.contains("session"), "{raw:#}");
+    assert_eq!(raw["found_on"][0]["how"], "link", "{raw:#}");
+}
+
+/// Of a record that cannot be read its line in the CDXJ file tells at least that there is one.
+#[test]
+fn a_page_whose_record_is_damaged_is_told() {
+    let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", &format!("{HTML}<p>text"))]);
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/")]);
+    let why = why(&sandbox, &server.url("/a"));
+    let place = &why["captures"][0];
+    let (file, offset) = (place["file"].as_str(), place["offset"].as_u64());
+    let file = sandbox.path(&format!("web/archive/{}", file.expect("a name")));
+    let offset = usize::try_from(offset.expect("a number")).expect("small");
+    let modified = std::fs::metadata(&file).and_then(|about| about.modified()).expect("a date");
+    let mut bytes = std::fs::read(&file).expect("bytes");
+    bytes[offset + 60] ^= 0x40;
+    std::fs::write(&file, bytes).expect("written");
+    // A medium that forgets does not touch the date.
+    let opened = std::fs::File::options().write(true).open(&file).expect("a file");
+    opened.set_modified(modified).expect("set");
+    let told = check(&sandbox, &server.url("/a"), "fetched");
+    let cut = told["cuts"][0].as_str().expect("a sentence");
+    assert!(cut.starts_with("nothing of it is read: ") && cut.contains("at byte"), "{told:#}");
+}
+
+#[test]
+fn nothing_is_said_twice() {
+    let robots = "200 OK\n\nUser-agent: *\nDisallow: /c\n";
+    let home = page(&["/c", "/moved", "/x/x/x/x/x"]);
+    let moved = "301 Moved\nLocation: /\n\n";
+    let server = Pages::serve(&[("/robots.txt", robots), ("/", &home), ("/moved", moved)]);
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/")]);
+    sandbox.done(&["index", "--dir", "web", "-q"]);
+    for (path, once) in [("/c", "line 2"), ("/moved", "redirect"), ("/x/x/x/x/x", "\"x\"")] {
+        let said = sandbox.done(&["why", "--dir", "web", &server.url(path)]);
+        assert_eq!(said.matches(once).count(), 1, "{said}");
+    }
+}
+
+/// Who writes to the collection is told by all who look at it, and by whoever wants to write.
+#[test]
+fn a_crawl_that_is_running_is_told() {
+    let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/")]);
+    let look = |command: &[&str]| sandbox.json(&[command, &["--dir", "web"]].concat());
+    let url = server.url("/a");
+    assert_eq!(look(&["status"])["running"], Value::Null);
+    std::fs::write(sandbox.path("web/frontier/pause"), "").expect("a file");
+    let running = sandbox.start(&["crawl", "--dir", "web", "-q", "--recrawl"]);
+    let id = running.child.id();
+    let mut looks = 0;
+    while look(&["status"])["running"].is_null() {
+        looks += 1;
+        assert!(looks < 1_000, "it does not begin");
+        thread::sleep(std::time::Duration::from_millis(10));
+    }
+    for command in [&["status"][..], &["why", &url]] {
+        let told = look(command);
+        assert_eq!(told["running"]["command"], "crawl", "{told:#}");
+        assert_eq!(told["running"]["process"], id, "{told:#}");
+        let said = sandbox.done(&[command, &["--dir", "web"]].concat());
+        assert!(said.contains(&format!("`crivello crawl`, process {id}")), "{said}");
+    }
+    let ran = sandbox.run(&["index", "--dir", "web"]);
+    assert!(ran.code == 1 && ran.stderr.contains(&format!("process {id}")), "{ran:#?}");
+    assert_eq!(running.signal("INT"), Some(130));
+    assert_eq!(look(&["status"])["running"], Value::Null);
+}
+
+/// What the archive does not have is told in words, and a scheme may be left out as elsewhere.
+#[test]
+fn what_the_archive_cannot_print_is_told() {
+    let server = Pages::serve(&[
+        ("/", &page(&["/kept-out", "/broken", "/endless"])),
+        ("/kept-out", HTML),
+        ("/broken", "500 Oh\n\nsecret"),
+        ("/endless", &format!("{HTML}{}", "x".repeat(5_000))),
+    ]);
+    let sandbox = Sandbox::new();
+    let settings = "store_filter = \"path = /\"\nbody_bytes_max = 1024\n";
+    crawl(&sandbox, settings, &[&server.url("/")]);
+    let get = |url: &str| sandbox.run(&["archive", "get", "--dir", "web", url]);
+    let bare = server.url("/");
+    assert!(get(bare.trim_start_matches("http://")).stdout.contains("<title>t</title>"));
+    let out = "kept the answer out of the archive\n";
+    for (path, said) in [
+        ("/kept-out", &["the server answered 200 at 20", out][..]),
+        ("/broken", &["the server answered 500 at 20", out]),
+        ("/endless", &["it was never answered; the last try, at 20", "too-large: "]),
+        ("/other", &["the archive has no capture of "]),
+    ] {
+        let ran = get(&server.url(path));
+        assert!(ran.code == 3 && ran.stdout.is_empty(), "{path}: {ran:#?}");
+        assert!(said.iter().all(|said| ran.stderr.contains(said)), "{path}: {ran:#?}");
+        assert!(!ran.stderr.contains("outcome"), "{path}: {ran:#?}");
+    }
+    let ran = get("mailto:x@y");
+    assert!(ran.code != 0 && ran.stderr.contains("write an address with http"), "{ran:#?}");
+    // An answer that the filter refuses is in no file, and the crawl remembers it all the same.
+    let list = sandbox.done(&["archive", "list", "--dir", "web"]);
+    assert!(!list.contains("\t500\t"), "{list}");
+    let said =
+        "failed: the server answered 500 to the last of 2 requests; given up; `store_filter`";
+    check(&sandbox, &server.url("/broken"), said);
+    let report = sandbox.json(&["crawl", "--dir", "web", "-q"]);
+    assert_eq!(report["requests"], 0, "{report:#}");
+}
+
 /// Every URL that the server was asked for has the fate that its log tells, and every URL that the crawl
 /// was to leave alone is told with a reason.
 #[test]
@@ -423,7 +617,6 @@ fn every_url_of_a_crawl_is_told_as_the_server_saw_it() {
             200 => &["fetched", "given up after "],
             301 | 302 | 303 | 307 | 308 => &["fetched: it redirects to ", "fetched: the server"],
             429 | 500..=599 => &["failed: the server answered "],
-            304 => &["failed: the server answered 304"],
             _ => &["fetched: the server answered "],
         };
         assert!(wanted.iter().any(|start| said.starts_with(start)), "{status} {url}: {why:#}");

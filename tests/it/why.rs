@@ -162,7 +162,10 @@ fn what_a_limit_dropped_is_told_with_the_limit() {
             "crawl.requests_per_host_max=1",
             "dropped: its host has had its 1 request (`requests_per_host_max`)",
         ),
-        ("crawl.hosts_max=1", "dropped: 1 hosts were known before its own, which is `hosts_max`"),
+        (
+            "crawl.hosts_max=1",
+            "dropped: the crawl knew 1 host before its own, which is `hosts_max`",
+        ),
         ("crawl.pages_max=1", "waiting: the last crawl ended at its `pages_max` with "),
     ] {
         let (sandbox, server) = (Sandbox::new(), small_web());

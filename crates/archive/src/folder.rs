@@ -9,7 +9,7 @@
 use std::fs::{self, File};
 use std::path::{Component, Path, PathBuf};
 
-use crate::cdx::{self, CdxFile};
+use crate::cdx;
 use crate::compression::READ;
 use crate::disk::System;
 use crate::{ArchiveError, CdxLine, Limits, Location, Record, WarcReader, surt};
@@ -41,7 +41,15 @@ impl Archive {
             end_file: self.files.len(),
             reader: None,
             error_offset: None,
+            limits: Limits::default(),
         }
+    }
+
+    /// The records of one file, read with these limits; otherwise as [`Archive::records`].
+    pub fn records_of(&self, file: &str, limits: Limits) -> Result<Records<'_>, ArchiveError> {
+        let records = self.records_from(file, 0)?;
+        let reader = Some(WarcReader::open(&self.path(file)?, limits.clone())?);
+        Ok(Records { reader, limits, ..records })
     }
 
     /// The records of one file from byte `offset` on, where a record or its member begins; otherwise
@@ -52,7 +60,8 @@ impl Archive {
         let at = self.files.binary_search_by(|name| name.as_str().cmp(file));
         let end_file = at.map_or(self.files.len(), |at| at + 1);
         let (next_file, reader) = (end_file, Some(reader));
-        Ok(Records { archive: self, next_file, end_file, reader, error_offset: None })
+        let limits = Limits::default();
+        Ok(Records { archive: self, next_file, end_file, reader, error_offset: None, limits })
     }
 
     /// Reads one record.
@@ -126,6 +135,7 @@ pub struct Records<'a> {
     reader: Option<WarcReader<File>>,
     /// Where the last error of the current file was.
     error_offset: Option<u64>,
+    limits: Limits,
 }
 
 impl Iterator for Records<'_> {
@@ -167,24 +177,15 @@ impl Records<'_> {
         let name =
             self.archive.files.get(self.next_file).filter(|_| self.next_file < self.end_file)?;
         self.next_file += 1;
-        Some(WarcReader::open(&self.archive.dir.join(name), Limits::default()).map(Some))
+        Some(WarcReader::open(&self.archive.dir.join(name), self.limits.clone()).map(Some))
     }
 
     /// A reader at the first record after a damaged one, which the CDXJ file knows.
     fn behind(&self, offset: u64) -> Option<Opened> {
         let name = self.archive.files.get(self.next_file.checked_sub(1)?)?;
         let path = self.archive.dir.join(name);
-        let after = || {
-            let mut after: Option<u64> = None;
-            let mut take = |line: CdxLine| {
-                let found = Some(line.location.offset).filter(|&found| found > offset);
-                after = after.into_iter().chain(found).min();
-            };
-            CdxFile::open(&path).ok()??.each(&mut take).ok()?;
-            after
-        };
-        Some(match after() {
-            Some(offset) => WarcReader::open_at(&path, offset, Limits::default()).map(Some),
+        Some(match cdx::offset_after(&path, offset) {
+            Some(offset) => WarcReader::open_at(&path, offset, self.limits.clone()).map(Some),
             None => Ok(None),
         })
     }

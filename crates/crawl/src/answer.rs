@@ -1,50 +1,39 @@
 //! What an answer means to the crawl: links, redirects, robots rules, waits.
 //!
 //! What lives here: [`Answers`], which turns an HTTP answer into what the frontier needs to know of it.
-//! What does not: fetching it, archiving it, and what follows.
+//! `answer/head.rs` is what its head says, `answer/urls.rs` the URLs that it leads to, `answer/store.rs` whether
+//! it is archived. What does not: fetching it, writing it, and what follows.
 //!
 //! **Invariant.** The result depends on the configuration, the seeds and the answer only: a parser
 //! thread that has just got it and the replay of the archive a year later agree, but for links that the
 //! sieve is known to have been offered, which may be left out.
 
-use std::borrow::Cow;
+mod head;
+mod store;
+mod urls;
+
 use std::cell::Cell;
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
 
 use archive::HttpResponse;
-use page::{Directives, Limits, Url, Wanted, normalise, parse_normal};
-use serde::Serialize;
+use page::{Directives, Limits, Url, Wanted, parse_normal};
 use sieve::{Recent, signature};
-use xxhash_rust::xxh3::xxh3_64;
 
-use crate::checkpoint::Settled;
-use crate::config::{Config, agent_name};
+use crate::config::Config;
 use crate::error::CrawlError;
 use crate::filter::{Facts, Filter, Filters};
-use crate::frontier::is_same_site;
 use crate::order::{VisitOrder, visit_order};
 use crate::outcome::{Answered, Harvest};
 use crate::robots::{self, Robots};
-use crate::rules::{Refusal, Rules};
-use crate::site::Site;
+use crate::rules::Rules;
 use crate::sitemap::{self, Sitemap};
 
-/// Bytes of all URLs that one answer leads to; those after them are refused and counted. Short links may be
-/// long URLs, and what they come to has to fit into one record of the archive with much to spare.
-pub const URLS_BYTES_MAX: usize = 64 << 20;
-
-/// What an answer was asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Purpose {
-    /// To be a page.
-    Page,
-    /// To be the robots.txt of a site.
-    Robots,
-    /// To be a sitemap.
-    Sitemap,
-}
+use head::answered;
+pub use head::{Purpose, is_passing_status};
+pub(crate) use head::{is_redirect, wait_ms};
+pub(crate) use urls::SITEMAP_CUT;
+pub use urls::URLS_BYTES_MAX;
 
 /// Which links of a page count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,6 +52,7 @@ pub(crate) struct Answers {
     follow: bool,
     sitemaps: bool,
     decoded_bytes_max: usize,
+    sitemap_bytes_max: usize,
     urls_bytes_max: usize,
     /// Whether anybody asks for more of a page than its links.
     wants_text: bool,
@@ -118,6 +108,7 @@ impl Answers {
             follow: config.follow,
             sitemaps: config.sitemaps && config.follow,
             decoded_bytes_max: config.decoded_bytes_max,
+            sitemap_bytes_max: config.sitemap_bytes_max,
             urls_bytes_max: URLS_BYTES_MAX,
         }
     }
@@ -148,27 +139,6 @@ impl Answers {
         if let Some(url) = parse_normal(url) {
             let context = Context { url: &url, http, depth, links };
             self.read_into(purpose, &context, &mut answered.harvest);
-        }
-        answered
-    }
-
-    /// What follows from a page, and whether the filter refuses to archive it. To be asked once of every
-    /// answer: the second of the same bytes is a duplicate.
-    pub(crate) fn judge(
-        &self,
-        url: &str,
-        http: &HttpResponse<'_>,
-        date_s: i64,
-        depth: u16,
-    ) -> Answered {
-        let mut answered = answered(http, date_s);
-        if let Some(url) = parse_normal(url) {
-            let context = Context { url: &url, http, depth, links: Links::All };
-            let page = self.read_into(Purpose::Page, &context, &mut answered.harvest);
-            if self.refuses_to_store(&context, page.as_ref()) {
-                *answered.harvest.refused.entry("store-filter".into()).or_default() += 1;
-                (answered.is_unstored, answered.retry_after_ms) = (true, None);
-            }
         }
         answered
     }
@@ -207,41 +177,6 @@ impl Answers {
         body.map_or_else(Robots::forbid_all, |body| Robots::parse(body, &self.agent))
     }
 
-    /// Whether an answer may be one that is not to be archived.
-    pub(crate) fn may_refuse_to_store(&self, purpose: Purpose) -> bool {
-        purpose == Purpose::Page && self.rules.filters().store.is_some()
-    }
-
-    /// Whether the filter refuses to archive an answer. One that is to be asked for again is archived
-    /// in any case: the archive is where the crawl remembers that.
-    fn refuses_to_store(&self, context: &Context<'_>, page: Option<&ReadPage>) -> bool {
-        let status = context.http.status;
-        let filter = self.rules.filters().store.as_ref();
-        let Some(filter) = filter.filter(|_| !is_passing_status(status)) else {
-            return false;
-        };
-        let facts = ReadPage::facts(page, context.facts());
-        let Some(bodies) = self.bodies.as_ref().filter(|_| status == 200) else {
-            return !filter.accepts(&facts);
-        };
-        let body = xxh3_64(context.http.body);
-        let mut bodies = bodies.lock().unwrap_or_else(PoisonError::into_inner);
-        let accepts = filter.accepts(&Facts { duplicate: bodies.contains(&body), ..facts });
-        if accepts {
-            bodies.insert(body);
-        }
-        !accepts
-    }
-
-    /// Takes note of a page that is in the archive: the same bytes again are a duplicate.
-    pub(crate) fn know_body(&self, settled: &Settled) {
-        let is_page = settled.entry.purpose == Purpose::Page
-            && settled.answered.as_ref().is_some_and(Answered::is_page);
-        if let Some(bodies) = self.bodies.as_ref().filter(|_| is_page && settled.payload != 0) {
-            bodies.lock().unwrap_or_else(PoisonError::into_inner).insert(settled.payload);
-        }
-    }
-
     /// Takes what an answer leads to; gives back the page if it was read.
     fn harvest(
         &self,
@@ -259,8 +194,10 @@ impl Answers {
                 out.robots = Some(robots);
             }
             Purpose::Sitemap => {
-                let body = http.decoded_body(sitemap::BYTES_MAX).ok()?;
-                self.sitemap(url, &body, out);
+                let body = http.decoded_body(self.sitemap_bytes_max + 1).ok()?;
+                // As many bytes as are taken of one are a part of it.
+                let is_cut = http.body.len() >= self.sitemap_bytes_max;
+                self.sitemap(url, &body, is_cut, out);
             }
             Purpose::Page if !self.follow && !self.store_needs_page() => {}
             Purpose::Page => {
@@ -270,11 +207,6 @@ impl Answers {
             }
         }
         None
-    }
-
-    /// Whether the filter of what is archived speaks of what only reading tells.
-    fn store_needs_page(&self) -> bool {
-        self.rules.filters().store.as_ref().is_some_and(Filter::needs_page)
     }
 
     /// Whether a URL is known to have been offered to the sieve: then it is of no use any more, for all
@@ -307,7 +239,7 @@ impl Answers {
         }
         let Ok(page) = page else {
             if !is_refused && self.sitemaps && content_type.is_some_and(is_xml) {
-                self.sitemap(context.url, body, out);
+                self.sitemap(context.url, body, body.len() >= self.decoded_bytes_max, out);
             }
             return None;
         };
@@ -328,71 +260,6 @@ impl Answers {
         }
         Some(read)
     }
-
-    fn links(&self, context: &Context<'_>, page: page::Page, out: &mut Harvest) {
-        if self.order.reads_text() {
-            out.similarity = self.order.similarity(&format!("{}\n{}", page.title, page.text));
-        }
-        let links = page.links.into_iter().filter(|link| !link.nofollow);
-        let links = links.map(|link| (link.url, link.text));
-        let mut seen = BTreeSet::new();
-        let mut room = Room(self.urls_bytes_max);
-        for (url, anchor) in links.chain(page.refresh.map(|url| (url, String::new()))) {
-            let url = self.rules.normalise(url);
-            if !seen.contains(url.as_str()) {
-                let verdict = self.rules.check(&url);
-                let verdict = verdict.and_then(|()| self.check_link(context, &url, &anchor));
-                seen.insert(String::from(url.as_str()));
-                room.keep(verdict, url, &mut out.links, &mut out.refused);
-            }
-        }
-    }
-
-    fn check_link(&self, context: &Context<'_>, url: &Url, anchor: &str) -> Result<(), Refusal> {
-        let is_same_site = is_same_site(context.url.as_str(), url.as_str());
-        let depth = if is_same_site { u32::from(context.depth) + 1 } else { 0 };
-        let from = Some(context.url);
-        self.rules.check_link(&Facts { url: Some(url), from, anchor, depth, ..Facts::default() })
-    }
-
-    fn sitemap(&self, base: &Url, body: &[u8], out: &mut Harvest) {
-        let sitemap = Sitemap::parse(body, sitemap::BYTES_MAX);
-        if sitemap.is_index {
-            return self.keep_sitemaps(base, &sitemap.urls, out);
-        }
-        let mut room = Room(self.urls_bytes_max);
-        for raw in &sitemap.urls {
-            if let Ok(url) = normalise(raw, Some(base), &self.limits) {
-                let url = self.rules.normalise(url);
-                room.keep(self.rules.check(&url), url, &mut out.links, &mut out.refused);
-            }
-        }
-    }
-
-    fn keep_sitemaps(&self, base: &Url, urls: &[String], out: &mut Harvest) {
-        let mut room = Room(self.urls_bytes_max);
-        for raw in urls {
-            if let Ok(url) = normalise(raw, Some(base), &self.limits) {
-                room.keep(self.rules.check_sitemap(&url), url, &mut out.sitemaps, &mut out.refused);
-            }
-        }
-    }
-
-    fn redirect(&self, purpose: Purpose, url: &Url, http: &HttpResponse<'_>, out: &mut Harvest) {
-        let Some(target) = http.header("Location") else { return };
-        let Ok(target) = normalise(target, Some(url), &self.limits) else { return };
-        let target = self.rules.normalise_redirect(url, target);
-        let verdict = match purpose {
-            Purpose::Page => self.rules.check(&target),
-            Purpose::Sitemap => self.rules.check_sitemap(&target),
-            // Whose robots.txt it is was decided when it was asked for.
-            Purpose::Robots => Ok(()),
-        };
-        match verdict {
-            Ok(()) => out.redirect = Some(target.into()),
-            Err(refusal) => *out.refused.entry(refusal.name().into()).or_default() += 1,
-        }
-    }
 }
 
 /// Whether an order or a filter asks for more of a page than its links.
@@ -401,14 +268,9 @@ fn wants_text(filters: &Filters, order: &dyn VisitOrder) -> bool {
     order.reads_text() || filters.link.is_some() || of_page.any(Filter::needs_page)
 }
 
-/// What an answer says before it is read.
-fn answered(http: &HttpResponse<'_>, date_s: i64) -> Answered {
-    Answered {
-        status: http.status,
-        bytes: u64::try_from(http.body.len()).unwrap_or(u64::MAX),
-        retry_after_ms: http.header("Retry-After").and_then(|value| wait_ms(value, date_s)),
-        ..Answered::default()
-    }
+fn is_xml(content_type: &str) -> bool {
+    let essence = content_type.split(';').next().unwrap_or_default().trim();
+    essence.ends_with("/xml") || essence.ends_with("+xml")
 }
 
 /// What reading told of a page.
@@ -427,101 +289,6 @@ impl ReadPage {
             ..facts
         })
     }
-}
-
-/// How many bytes of URLs may still be kept.
-struct Room(usize);
-
-impl Room {
-    /// Keeps a URL, or counts why not.
-    fn keep(
-        &mut self,
-        verdict: Result<(), Refusal>,
-        url: Url,
-        kept: &mut Vec<String>,
-        refused: &mut BTreeMap<Cow<'static, str>, u64>,
-    ) {
-        let refusal = match verdict {
-            Ok(()) if url.as_str().len() <= self.0 => {
-                self.0 -= url.as_str().len();
-                return kept.push(url.into());
-            }
-            Ok(()) => {
-                self.0 = 0;
-                "urls-bytes"
-            }
-            Err(refusal) => refusal.name(),
-        };
-        *refused.entry(refusal.into()).or_default() += 1;
-    }
-}
-
-/// Whether a status says that the answer is elsewhere.
-pub(crate) fn is_redirect(status: u16) -> bool {
-    matches!(status, 301 | 302 | 303 | 307 | 308)
-}
-
-/// Whether a status says that the server may answer better another time.
-pub fn is_passing_status(status: u16) -> bool {
-    matches!(status, 429 | 500..=599)
-}
-
-fn is_xml(content_type: &str) -> bool {
-    let essence = content_type.split(';').next().unwrap_or_default().trim();
-    essence.ends_with("/xml") || essence.ends_with("+xml")
-}
-
-/// What Retry-After asks for: seconds, or a date.
-pub(crate) fn wait_ms(value: &str, now_s: i64) -> Option<u64> {
-    if let Ok(seconds) = value.trim().parse::<u64>() {
-        return Some(seconds.saturating_mul(1000));
-    }
-    let date = httpdate::parse_http_date(value.trim()).ok()?;
-    let date_s = date.duration_since(std::time::UNIX_EPOCH).ok()?.as_secs();
-    Some(date_s.saturating_sub(u64::try_from(now_s).ok()?).saturating_mul(1000))
-}
-
-/// What a robots.txt says about a URL.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RobotsSaying {
-    /// Whether it may be fetched.
-    pub allowed: bool,
-    /// Why, in words.
-    pub why: String,
-}
-
-/// What the robots.txt in `record` says to `user_agent` about `url`; `None` if the record is no
-/// answer.
-pub fn explain_robots(
-    record: &archive::Record,
-    url: &Url,
-    user_agent: &str,
-) -> Option<RobotsSaying> {
-    let say = |allowed, why: String| Some(RobotsSaying { allowed, why });
-    let http = archive::parse_http(&record.block).ok()?;
-    match http.status {
-        200..=299 => {}
-        status if is_passing_status(status) => {
-            let why = format!("robots.txt answered {status}, so nothing is allowed");
-            return say(false, why);
-        }
-        status => {
-            return say(true, format!("robots.txt answered {status}, so everything is allowed"));
-        }
-    }
-    let Some(body) = robots::text(&http) else {
-        return say(false, "robots.txt cannot be decoded, so nothing is allowed".to_owned());
-    };
-    let (_, path) = Site::split(url.as_str())?;
-    let verdict = Robots::parse(&body, agent_name(user_agent)).allows(path);
-    let why = match (verdict.allowed, verdict.line) {
-        (true, Some(line)) => format!("allowed by line {line}{}", robots::line_text(&body, line)),
-        (false, Some(line)) => {
-            format!("forbidden by line {line}{}", robots::line_text(&body, line))
-        }
-        (_, None) => "no line speaks of it, so it is allowed".to_owned(),
-    };
-    say(verdict.allowed, why)
 }
 
 #[cfg(test)]

@@ -140,6 +140,9 @@ pub struct Config {
     pub body_bytes_max: usize,
     /// Bytes of a body after decompression; the rest is not parsed.
     pub decoded_bytes_max: usize,
+    /// Bytes of a sitemap, as sent and after decompression; of a longer one the first URLs count. The
+    /// protocol allows 50 MiB.
+    pub sitemap_bytes_max: usize,
     /// Bytes of the head of an answer.
     pub head_bytes_max: usize,
     /// Redirects that may follow each other.
@@ -408,6 +411,7 @@ impl Default for Config {
             body_timeout_ms: 60_000,
             body_bytes_max: 8 << 20,
             decoded_bytes_max: 32 << 20,
+            sitemap_bytes_max: 50 << 20,
             head_bytes_max: 64 << 10,
             redirects_max: 5,
             retries: 2,

@@ -37,6 +37,8 @@ const IDENTICAL: &str = "http://netpreserve.org/warc/1.1/revisit/identical-paylo
 
 /// The outcome of a visit whose answer was not archived.
 const UNSTORED: &str = "not-stored";
+/// The seconds that such an answer asks to wait.
+const RETRY_AFTER: &str = "retry-after";
 
 /// A visit as the archive tells it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -120,7 +122,11 @@ impl Entry {
             hops: number(HOPS),
             depth: find(DEPTH).and_then(|value| value.parse().ok()).unwrap_or(0),
             robots_for: find(ROBOTS_FOR).map(str::to_owned),
-            failure: failure.filter(|_| !is_answer),
+            failure: if is_answer {
+                is_uncalled_304(record, purpose).then_some(FailureKind::Protocol)
+            } else {
+                failure
+            },
         })
     }
 }
@@ -277,7 +283,9 @@ pub(crate) fn write_unstored(
     let Harvest { robots: _, redirect, links, sitemaps, refused, similarity } = &answered.harvest;
     let nearness = similarity.to_string();
     let refused: Vec<String> = refused.iter().map(|(name, n)| format!("{name} {n}")).collect();
+    let wait_s = answered.retry_after_ms.map(|wait_ms| (wait_ms / 1000).to_string());
     let mut fields = vec![("outcome", UNSTORED), ("status", &status), ("length", &bytes)];
+    fields.extend(wait_s.as_deref().map(|wait_s| (RETRY_AFTER, wait_s)));
     fields.extend(notes.iter().map(|(name, value)| (*name, value.as_str())));
     fields.extend(Some(("similarity", nearness.as_str())).filter(|_| *similarity > 0.0));
     fields.extend(redirect.iter().map(|url| ("redirect", url.as_str())));
@@ -300,6 +308,9 @@ pub(crate) fn read_unstored(record: &Record) -> Option<Answered> {
             "outcome" => is_unstored = value == UNSTORED,
             "status" => answered.status = value.parse().ok()?,
             "length" => answered.bytes = value.parse().ok()?,
+            RETRY_AFTER => {
+                answered.retry_after_ms = Some(value.parse::<u64>().ok()?.saturating_mul(1000));
+            }
             "similarity" => harvest.similarity = value.parse().ok()?,
             "redirect" => harvest.redirect = Some(value),
             "outlink" => harvest.links.push(value),
@@ -314,8 +325,21 @@ pub(crate) fn read_unstored(record: &Record) -> Option<Answered> {
     is_unstored.then_some(answered)
 }
 
-/// Why a visit had no answer, as its `metadata` record tells; `None` if the record is another one.
+/// Whether a record holds an answer of 304 as if it were a page. Only earlier versions and other crawlers write
+/// such; it counts as the failure that a crawl makes of it.
+fn is_uncalled_304(record: &Record, purpose: Purpose) -> bool {
+    record.kind == Kind::Response
+        && purpose != Purpose::Robots
+        && record.block.starts_with(b"HTTP/")
+        && record.block.split(|&byte| byte == b' ').nth(1).is_some_and(|status| status == b"304")
+}
+
+/// Why a visit had no answer, as its record tells; `None` if the record is another one.
 pub fn read_failure(record: &Record) -> Option<Failure> {
+    if record.kind == Kind::Response {
+        let is_uncalled = |entry: &Entry| entry.failure.is_some();
+        return Entry::read(record).filter(is_uncalled).map(|_| Failure::uncalled_304());
+    }
     if record.kind != Kind::Metadata {
         return None;
     }
@@ -365,6 +389,24 @@ mod tests {
             headers: headers.collect(),
             block: Vec::new(),
             location: Location { file: String::new(), offset: 0, length: 0 },
+        }
+    }
+
+    /// Earlier versions archived it like any other answer.
+    #[test]
+    fn an_answer_of_304_that_is_no_revisit_is_a_failure() {
+        for (purpose, kind, status, is_failure) in [
+            ("page", Kind::Response, 304, true),
+            ("sitemap", Kind::Response, 304, true),
+            ("robots", Kind::Response, 304, false),
+            ("page", Kind::Revisit, 304, false),
+            ("page", Kind::Response, 200, false),
+        ] {
+            let block = format!("HTTP/1.1 {status} X\r\n\r\n").into_bytes();
+            let record = Record { kind, block, ..response("http://a/", &[(PURPOSE, purpose)]) };
+            let entry = Entry::read(&record).expect("it is an answer");
+            assert_eq!(entry.failure.is_some(), is_failure, "{purpose} {status}");
+            assert_eq!(read_failure(&record).is_some(), is_failure, "{purpose} {status}");
         }
     }
 

@@ -57,7 +57,7 @@ mod workbench;
 
 pub use address::read_address;
 pub use agents::{assignment, is_in_inbox};
-pub use answer::{Purpose, RobotsSaying, URLS_BYTES_MAX, explain_robots, is_passing_status};
+pub use answer::{Purpose, URLS_BYTES_MAX, is_passing_status};
 pub use assignment::{AgentId, Assignment, Modulo, Rendezvous};
 pub use clock::{Clock, SystemClock};
 pub use config::{
@@ -77,12 +77,13 @@ pub use order::{BreadthFirst, CLASSES, Priority, ShallowFirst, VisitOrder, Waiti
 pub use outcome::{Failure, FailureKind};
 pub use politeness::{Pace, Politeness};
 pub use report::{AsideHost, Census, Report, SieveReport, Snapshot, read_report};
-pub use robots::{ROBOTS_HOPS_MAX, Robots, Verdict};
+pub use robots::{ROBOTS_HOPS_MAX, Robots, RobotsSaying, Verdict, explain_robots};
 pub use rules::{Refusal, Rules};
 pub use seeds::{check_seed, read_seeds};
 pub use share::host_limit;
 pub use sieve::SieveKind;
 pub use site::{HostId, host_of, is_public};
+pub use sitemap::URLS_MAX as SITEMAP_URLS_MAX;
 pub use standing::Standing;
 pub use told::Told;
 pub use workbench::Workbench;

@@ -10,8 +10,8 @@ use archive::{HttpResponse, Kind, Record, parse_http};
 use page::{Limits, Url};
 use serde::Serialize;
 
-use crate::answer::{Answers, Links, Purpose, URLS_BYTES_MAX};
-use crate::config::{Config, Scope};
+use crate::answer::{Answers, Links, Purpose, SITEMAP_CUT, URLS_BYTES_MAX};
+use crate::config::Config;
 use crate::error::CrawlError;
 use crate::journal::{Entry, read_unstored};
 use crate::normalisation::Normalisation;
@@ -49,6 +49,8 @@ pub enum Excess {
     Links,
     /// Bytes of the URLs that it leads to: [`crate::URLS_BYTES_MAX`].
     Bytes,
+    /// Bytes or URLs of a sitemap: `sitemap_bytes_max` and [`crate::SITEMAP_URLS_MAX`].
+    Sitemap,
 }
 
 impl Mention {
@@ -86,15 +88,9 @@ impl Mentions {
     /// A reader with the limits of a crawl and its filters of links, and none of its rules.
     pub fn new(config: &Config) -> Result<Mentions, CrawlError> {
         let open = Config {
-            scope: Scope::Any,
             follow: true,
             sitemaps: true,
             url_bytes_max: usize::MAX,
-            path_repeats_max: usize::MAX,
-            query_parameters_max: usize::MAX,
-            skip_extensions: Vec::new(),
-            calendar_years: [0, u16::MAX],
-            normalise: Vec::new(),
             fetch_filter: String::new(),
             parse_filter: String::new(),
             store_filter: String::new(),
@@ -110,7 +106,7 @@ impl Mentions {
         let has_filters = !parse_filter.is_empty() || !link_filter.is_empty();
         let strict = Config { parse_filter, link_filter, ..open.clone() };
         let read =
-            |rules: &Config| Answers::new(rules, Rules::new(rules, &[])?, None).reading_as(config);
+            |rules: &Config| Answers::new(rules, Rules::open(rules)?, None).reading_as(config);
         Ok(Mentions {
             answers: read(&open)?,
             filtered: has_filters.then(|| read(&strict)).transpose()?,
@@ -175,9 +171,12 @@ impl Mentions {
             return Vec::new();
         };
         let Ok(http) = parse_http(&record.block) else { return Vec::new() };
+        let harvest = |answers| read(answers, &entry, target, &http, record.date_s);
+        if harvest(&self.answers).refused.contains_key(SITEMAP_CUT) {
+            return vec![Excess::Sitemap];
+        }
         let urls = |answers| {
-            let Harvest { links, sitemaps, .. } =
-                read(answers, &entry, target, &http, record.date_s);
+            let Harvest { links, sitemaps, .. } = harvest(answers);
             links.len() + sitemaps.len()
         };
         let (read, uncounted) = (urls(&self.answers), urls(&self.uncounted));
@@ -233,6 +232,33 @@ mod tests {
             headers: vec![("Crivello-Purpose".to_owned(), purpose.to_owned())],
             block: block.into_bytes(),
             location: Location { file: String::new(), offset: 0, length: 0 },
+        }
+    }
+
+    /// Whatever a crawl would say to it, a link is one.
+    #[test]
+    fn what_a_crawl_refuses_is_linked_all_the_same() {
+        let page = record(
+            "page",
+            "text/html",
+            "<a href='/a;jsessionid=1'>a</a><a href='/b?sid=2'>b</a><a href=/robots.txt>r</a>\
+             <a href=/x/x/x/x/x>x</a><a href=/cal/1492/10>c</a><a href=http://b.test/i.png>p</a>\
+             <a rel=nofollow href='/n;jsessionid=1'>n</a>",
+        );
+        let normalise = vec![Normalisation::SessionIds];
+        for (normalise, a, b, n) in [
+            (normalise, "/a", "/b", "/n"),
+            (Vec::new(), "/a;jsessionid=1", "/b?sid=2", "/n;jsessionid=1"),
+        ] {
+            let mentions =
+                Mentions::new(&Config { normalise, ..Config::default() }).expect("sound");
+            for path in [a, b, "/robots.txt", "/x/x/x/x/x", "/cal/1492/10"] {
+                let found = mentions.find(&page, &format!("http://a.test{path}"));
+                assert_eq!(found, Some(Mention::Link), "{path}");
+            }
+            assert_eq!(mentions.find(&page, "http://b.test/i.png"), Some(Mention::Link));
+            let found = mentions.find(&page, &format!("http://a.test{n}"));
+            assert_eq!(found, Some(Mention::Nofollow), "{n}");
         }
     }
 

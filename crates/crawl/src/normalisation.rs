@@ -68,6 +68,27 @@ impl Normalisation {
         if rules.is_empty() { url } else { apply(rules, url) }
     }
 
+    /// Which of `rules` change a URL: those without which it would be another.
+    pub fn changing(rules: &[Normalisation], url: &Url) -> Vec<Normalisation> {
+        let whole = Normalisation::apply(rules, url.clone());
+        let counts = |rule: &Normalisation| {
+            let others: Vec<_> = rules.iter().copied().filter(|other| other != rule).collect();
+            Normalisation::apply(&others, url.clone()) != whole
+        };
+        rules.iter().copied().filter(counts).collect()
+    }
+
+    /// As it is called in the configuration.
+    pub fn name(self) -> &'static str {
+        match self {
+            Normalisation::SessionIds => "session-ids",
+            Normalisation::Tracking => "tracking",
+            Normalisation::Index => "index",
+            Normalisation::Www => "www",
+            Normalisation::Escapes => "escapes",
+        }
+    }
+
     /// Whether `rules` may change a URL; `false` is certain.
     pub(crate) fn may_change(rules: &[Normalisation], url: &str) -> bool {
         let is_plain = |rule: &Normalisation| {

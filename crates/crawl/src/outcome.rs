@@ -136,6 +136,13 @@ impl Failure {
     pub fn new(kind: FailureKind, detail: impl fmt::Display) -> Failure {
         Failure { kind, detail: detail.to_string() }
     }
+
+    /// An answer that is none: that nothing has changed, to somebody who did not ask for changes.
+    pub(crate) fn uncalled_304() -> Failure {
+        let detail = "the server answered 304, that nothing has changed, to a request that did not ask for \
+                      changes";
+        Failure::new(FailureKind::Protocol, detail)
+    }
 }
 
 impl fmt::Display for Failure {

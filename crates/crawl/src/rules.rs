@@ -25,6 +25,8 @@ const PATTERN_BYTES_MAX: usize = 1 << 22;
 /// Decides about URLs by themselves.
 #[derive(Debug, Clone)]
 pub struct Rules {
+    /// Whether nothing is refused but what a filter refuses.
+    is_open: bool,
     scope: Scope,
     /// What the scope compares: places or domains of the seeds.
     within: BTreeSet<String>,
@@ -115,6 +117,7 @@ impl Rules {
         }
         let extensions = config.skip_extensions.iter();
         Ok(Rules {
+            is_open: false,
             scope: config.scope,
             within,
             prefixes,
@@ -129,6 +132,13 @@ impl Rules {
                 .map(|extension| extension.trim_start_matches('.').to_ascii_lowercase())
                 .collect(),
         })
+    }
+
+    /// Rules for whoever reads answers without crawling: the filters of `config` and its spelling of URLs, and
+    /// nothing else.
+    pub(crate) fn open(config: &Config) -> Result<Rules, CrawlError> {
+        let skip_extensions = BTreeSet::new();
+        Ok(Rules { is_open: true, skip_extensions, ..Rules::new(config, &[])? })
     }
 
     /// The URL under which `url` is visited: the configured rules applied to it.
@@ -180,6 +190,9 @@ impl Rules {
 
     /// Whether `url` may be a sitemap of this crawl: as [`Rules::check`], whatever it ends with.
     pub fn check_sitemap(&self, url: &Url) -> Result<(), Refusal> {
+        if self.is_open {
+            return Ok(());
+        }
         let (bytes, bytes_max) = (url.as_str().len(), self.url_bytes_max);
         if bytes > bytes_max {
             return Err(Refusal::Length { bytes, bytes_max });

@@ -43,12 +43,14 @@ impl Told {
     /// Reads a record; `None` if it is not about a visit of a page, a robots.txt or a sitemap.
     pub fn read(record: &Record) -> Option<Told> {
         let entry = Entry::read(record)?;
-        let http = parse_http(&record.block).ok().filter(|_| record.kind != Kind::Metadata);
+        let is_answer = record.kind != Kind::Metadata && entry.failure.is_none();
+        let http = parse_http(&record.block).ok().filter(|_| is_answer);
         let unstored = read_unstored(record);
         let status = http.as_ref().map(|http| http.status);
         let status = status.or(unstored.as_ref().map(|unstored| unstored.status));
         let header = |name| http.as_ref().and_then(|http| http.header(name));
         let wait_ms = header("Retry-After").and_then(|value| wait_ms(value, record.date_s));
+        let wait_ms = wait_ms.or(unstored.as_ref().and_then(|unstored| unstored.retry_after_ms));
         let wait_s = wait_ms.and_then(|ms| i64::try_from(ms / 1000).ok());
         Some(Told {
             purpose: entry.purpose,

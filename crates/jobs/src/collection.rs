@@ -6,11 +6,15 @@
 //! **Invariant.** At most one process writes to a collection; readers need no lock, since every
 //! stage renames whole outputs into place.
 
-use std::fs::{self, File, TryLockError};
-use std::io::ErrorKind;
+use std::fmt;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use index::Index;
+use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::JobsError;
@@ -24,8 +28,45 @@ pub struct Collection {
 /// Held while a process writes to a collection; dropping it, or dying, lets go.
 #[derive(Debug)]
 pub struct Lock {
-    _file: File,
+    file: File,
 }
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Whoever cannot read who holds it still finds that nobody does.
+        let _ = self.file.set_len(0);
+    }
+}
+
+/// Who writes to a collection right now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Writer {
+    /// The command.
+    pub command: String,
+    /// The number of its process.
+    pub process: u32,
+}
+
+impl fmt::Display for Writer {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "`crivello {}`, process {}", self.command, self.process)
+    }
+}
+
+impl Writer {
+    /// As the lock has it.
+    fn parse(text: &str) -> Option<Writer> {
+        let (command, process) = text.strip_suffix('\n')?.split_once(' ')?;
+        Some(Writer { command: command.to_owned(), process: process.parse().ok()? })
+    }
+}
+
+/// How often a lock is tried, and how long one waits in between: whoever asks [`Collection::writer`] holds it for
+/// a moment.
+const TRIES: u32 = 10;
+const TRY_MS: u64 = 20;
+/// Bytes that a name in a lock may have.
+const WRITER_BYTES_MAX: u64 = 256;
 
 impl Collection {
     /// An existing collection; an error that says what to do where `root` is not one.
@@ -52,15 +93,46 @@ impl Collection {
         Ok(collection)
     }
 
-    /// Takes the right to write, or says that somebody else has it.
-    pub fn lock(&self) -> Result<Lock, JobsError> {
-        let path = self.root.join(".lock");
-        let file = File::create(&path).map_err(JobsError::io(&path))?;
-        match file.try_lock() {
-            Ok(()) => Ok(Lock { _file: file }),
-            Err(TryLockError::WouldBlock) => Err(JobsError::Busy { path: self.root.clone() }),
-            Err(TryLockError::Error(source)) => Err(JobsError::Io { path, source }),
+    /// Takes the right to write for a command, or says who else has it.
+    pub fn lock(&self, command: &str) -> Result<Lock, JobsError> {
+        let path = self.lock_file();
+        let open =
+            || OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
+        let mut file = open().map_err(JobsError::io(&path))?;
+        for tries in 1.. {
+            match file.try_lock() {
+                Ok(()) => break,
+                Err(TryLockError::WouldBlock) if tries < TRIES => {
+                    thread::sleep(Duration::from_millis(TRY_MS));
+                }
+                Err(TryLockError::WouldBlock) => {
+                    let who = read_writer(&mut file).map(|writer| format!(": {writer}"));
+                    let path = self.root.clone();
+                    return Err(JobsError::Busy { path, who: who.unwrap_or_default() });
+                }
+                Err(TryLockError::Error(source)) => return Err(JobsError::Io { path, source }),
+            }
         }
+        let text = format!("{command} {}\n", std::process::id());
+        file.set_len(0)
+            .and_then(|()| file.write_all(text.as_bytes()))
+            .map_err(JobsError::io(&path))?;
+        Ok(Lock { file })
+    }
+
+    /// Who writes to the collection right now; `None` if nobody does, or nobody can tell.
+    pub fn writer(&self) -> Option<Writer> {
+        let mut file = File::open(self.lock_file()).ok()?;
+        // One that was killed leaves its name: only the lock itself tells.
+        let writer = read_writer(&mut file)?;
+        match file.try_lock_shared() {
+            Err(TryLockError::WouldBlock) => Some(writer),
+            Ok(()) | Err(TryLockError::Error(_)) => None,
+        }
+    }
+
+    fn lock_file(&self) -> PathBuf {
+        self.root.join(".lock")
     }
 
     /// The folder itself.
@@ -124,4 +196,11 @@ impl Collection {
     pub fn dups_dir(&self) -> PathBuf {
         self.root.join("dups")
     }
+}
+
+/// The name that a lock has.
+fn read_writer(file: &mut File) -> Option<Writer> {
+    let mut text = String::new();
+    file.take(WRITER_BYTES_MAX).read_to_string(&mut text).ok()?;
+    Writer::parse(&text)
 }

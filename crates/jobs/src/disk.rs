@@ -29,10 +29,10 @@ pub(crate) fn read_sealed(path: &Path, magic: [u8; 8]) -> Result<Option<Vec<u8>>
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(JobsError::io(path)(error)),
     };
-    let damaged = |offset: usize, what| JobsError::Damaged {
+    let damaged = |offset: usize, what: &'static str| JobsError::Damaged {
         path: path.to_owned(),
         offset: offset as u64,
-        what,
+        what: what.into(),
     };
     let Some(end) = bytes.len().checked_sub(4).filter(|&end| end >= magic.len()) else {
         return Err(damaged(bytes.len(), "cut short"));

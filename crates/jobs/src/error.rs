@@ -1,7 +1,10 @@
 //! What can go wrong in a batch job.
 
+use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
+
+use graph::GraphError;
 
 /// An error of a batch job; each names the file it is about.
 #[derive(Debug, thiserror::Error)]
@@ -24,23 +27,22 @@ pub enum JobsError {
         path: PathBuf,
     },
     /// Another process is writing to the collection.
-    #[error("{path} is in use by another crivello process; wait for it to end or stop it")]
+    #[error("{path} is in use by another crivello process{who}; wait for it to end or stop it")]
     Busy {
         /// The collection's folder.
         path: PathBuf,
+        /// Which one, after a colon, if it is known.
+        who: String,
     },
     /// A file of ours does not hold what it should.
-    #[error(
-        "{path} is damaged at byte {offset}: {what}; delete the folder it is in and run the stage \
-         again, the archive holds everything"
-    )]
+    #[error("{path} is damaged at byte {offset}: {what}; {}", way_out(path))]
     Damaged {
         /// The file.
         path: PathBuf,
         /// Where in the file.
         offset: u64,
         /// What was wrong there.
-        what: &'static str,
+        what: Cow<'static, str>,
     },
     /// A stage was asked for before the one that it needs.
     #[error("{needs} is missing: run `crivello {command}` first")]
@@ -66,7 +68,7 @@ pub enum JobsError {
     Page(#[from] page::PageError),
     /// The link graph could not be built or read.
     #[error(transparent)]
-    Graph(#[from] graph::GraphError),
+    Graph(GraphError),
     /// The index could not be built or read.
     #[error(transparent)]
     Index(#[from] index::IndexError),
@@ -77,5 +79,57 @@ impl JobsError {
     pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let path = path.to_owned();
         move |source| Self::Io { path, source }
+    }
+}
+
+impl From<GraphError> for JobsError {
+    fn from(error: GraphError) -> Self {
+        match error {
+            GraphError::Damaged { file, offset, reason } => {
+                Self::Damaged { path: file, offset, what: reason.into() }
+            }
+            other => Self::Graph(other),
+        }
+    }
+}
+
+/// What to do about a damaged file: which folder goes, and which commands make it again.
+fn way_out(path: &Path) -> String {
+    let folders = [
+        ("pages", "`crivello index`"),
+        ("graph", "`crivello rank` and `crivello index`"),
+        ("dups", "`crivello index`"),
+    ];
+    let name = |folder: &Path| folder.file_name().unwrap_or_default().to_owned();
+    let found = path.ancestors().skip(1).find_map(|folder| {
+        let (_, commands) = folders.iter().find(|(known, _)| name(folder) == *known)?;
+        Some((folder.display().to_string(), *commands))
+    });
+    let (folder, commands) =
+        found.unwrap_or_else(|| ("it is in".to_owned(), "the stage that makes it"));
+    format!("delete the folder {folder} and run {commands}: the archive holds everything")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_damaged_file_is_told_with_its_folder_and_what_makes_it_again() {
+        for (file, wanted) in [
+            ("w/pages/directory", "delete the folder w/pages and run `crivello index`: "),
+            (
+                "w/graph/links/a.graph",
+                "delete the folder w/graph and run `crivello rank` and `crivello index`: ",
+            ),
+        ] {
+            let graph =
+                GraphError::Damaged { file: file.into(), offset: 7, reason: "torn".to_owned() };
+            let said = JobsError::from(graph).to_string();
+            assert!(
+                said.starts_with(&format!("{file} is damaged at byte 7: torn; {wanted}")),
+                "{said}"
+            );
+        }
     }
 }

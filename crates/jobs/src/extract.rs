@@ -4,14 +4,15 @@
 //! WARC is read (`archive`).
 //!
 //! **Invariant.** A part depends on its archive file and the options alone, so files are read in
-//! parallel, and a file that has not changed is not read again with the same options.
+//! parallel, and a file that has not changed is not read again with the same options. A place that is damaged
+//! is left out and told; which record follows it, the CDXJ file beside the archive file knows.
 
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use archive::{Kind, Record, WarcReader};
+use archive::{Archive, ArchiveError, Kind, Record};
 use page::{Directives, Url};
 use serde::Deserialize;
 use xxhash_rust::xxh3::xxh3_64;
@@ -20,6 +21,9 @@ use crate::pages::{
     Fate, OutLink, PART_COUNT_MAX, PageRow, PartName, PartWriter, Parts, write_directory,
 };
 use crate::{AsFound, Collection, JobsError, PageTable, Progress, Spelling, Stage};
+
+/// Places of damage that are told one by one.
+const DAMAGES_MAX: usize = 20;
 
 /// How records are read.
 #[derive(Debug, Clone)]
@@ -49,7 +53,7 @@ impl Default for ExtractOptions {
 }
 
 /// What the stage found.
-#[derive(Debug, Clone, Copy, Default, serde::Serialize)]
+#[derive(Debug, Clone, Default, serde::Serialize)]
 pub struct ExtractReport {
     /// Archive files that were read this time.
     pub files_read: u64,
@@ -59,6 +63,10 @@ pub struct ExtractReport {
     pub redirects: u64,
     /// URLs that were tried and are no page.
     pub others: u64,
+    /// Places in the files that were read where a record cannot be; what is known to follow was read.
+    pub damaged: u64,
+    /// What is wrong at the first of them, with file and byte.
+    pub damages: Vec<String>,
 }
 
 /// A document that was imported rather than fetched.
@@ -82,8 +90,9 @@ pub fn extract(
     archive::repair(&collection.archive_dir())?;
     let Plan { kept: mut parts, missing, unchanged } = Plan::of(collection, options)?;
     let files_read = missing.len() as u64;
+    let mut damages = Damages::default();
     if !unchanged {
-        read_files(collection, &dir, &missing, options, progress)?;
+        damages = read_files(collection, &dir, &missing, options, progress)?;
         parts.names.extend(missing);
         // By file name, so that of two captures in one second the later file's counts.
         parts.names.sort_by(|a, b| a.archive_file.cmp(&b.archive_file));
@@ -99,7 +108,31 @@ pub fn extract(
         pages: directory.entries().len() as u64,
         redirects: directory.redirects().len() as u64,
         others: directory.others().len() as u64,
+        damaged: damages.count,
+        damages: damages.first,
     })
+}
+
+/// Places of the archive that cannot be read.
+#[derive(Debug, Default)]
+struct Damages {
+    count: u64,
+    /// What is wrong at the first [`DAMAGES_MAX`].
+    first: Vec<String>,
+}
+
+impl Damages {
+    /// Takes note of a place that is left out; what is no damage of a place is the error that it is.
+    fn note(&mut self, error: ArchiveError) -> Result<(), JobsError> {
+        if error.offset().is_none() {
+            return Err(error.into());
+        }
+        self.count += 1;
+        if self.first.len() < DAMAGES_MAX {
+            self.first.push(error.to_string());
+        }
+        Ok(())
+    }
 }
 
 /// Whether the page table holds what the archive holds now: then [`extract`] has nothing to do.
@@ -138,7 +171,7 @@ impl Plan {
         let mut missing = Vec::new();
         let mut next = had.names.iter().map(|name| u64::from(name.number) + 1).max().unwrap_or(0);
         let usable = if had.options == kept.options { had.names.as_slice() } else { &[] };
-        for archive_file in archive::Archive::open(&collection.archive_dir())?.files() {
+        for archive_file in Archive::open(&collection.archive_dir())?.files() {
             let path = collection.archive_dir().join(archive_file);
             let archive_bytes = fs::metadata(&path).map_err(JobsError::io(&path))?.len();
             let same = |name: &&PartName| {
@@ -164,20 +197,27 @@ fn read_files(
     missing: &[PartName],
     options: &ExtractOptions,
     progress: Progress<'_>,
-) -> Result<(), JobsError> {
+) -> Result<Damages, JobsError> {
+    let archive = Archive::open(&collection.archive_dir())?;
+    let damages = Mutex::new(Damages::default());
     let total: u64 = missing.iter().map(|name| name.archive_bytes).sum();
     let done = AtomicU64::new(0);
     let queue = Mutex::new(missing.iter());
     let take = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
     let work = || -> Result<(), JobsError> {
         while let Some(name) = take() {
-            let path = collection.archive_dir().join(&name.archive_file);
             let mut writer = PartWriter::create(&Parts::path(dir, name.number))?;
             // Our own records are compressed, and have the checksum of that.
             let verify_digests = !name.archive_file.starts_with("crivello-");
             let limits = archive::Limits { verify_digests, ..archive::Limits::default() };
-            let mut reader = WarcReader::open(&path, limits)?;
-            while let Some(record) = reader.next_record()? {
+            for record in archive.records_of(&name.archive_file, limits)? {
+                let record = match record {
+                    Ok(record) => record,
+                    Err(error) => {
+                        damages.lock().unwrap_or_else(PoisonError::into_inner).note(error)?;
+                        continue;
+                    }
+                };
                 let length = record.location.length;
                 if let Some((url, fate)) = fate_of(&record, options) {
                     writer.push(&url, record.date_s, &fate)?;
@@ -193,8 +233,9 @@ fn read_files(
         let threads = options.threads.clamp(1, missing.len().max(1));
         let handles: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
         let results = handles.into_iter().map(|handle| handle.join().expect("a reader panicked"));
-        results.collect()
-    })
+        results.collect::<Result<(), JobsError>>()
+    })?;
+    Ok(damages.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// Parts that no list names any more, and half-written files.

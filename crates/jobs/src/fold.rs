@@ -48,7 +48,7 @@ impl Folding {
         let damaged = JobsError::Damaged {
             path,
             offset: MAGIC.len() as u64,
-            what: "clusters that cannot be read",
+            what: "clusters that cannot be read".into(),
         };
         let folding = Self::decode(&bytes).ok_or(damaged)?;
         let pages = directory.entries().len();

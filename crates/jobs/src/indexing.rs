@@ -65,7 +65,7 @@ pub fn build_index(
         let (url, page) = table.page(entry.pointer)?.ok_or_else(|| JobsError::Damaged {
             path: collection.pages_dir().join("directory"),
             offset: 0,
-            what: "it names a page that no part holds",
+            what: "it names a page that no part holds".into(),
         })?;
         let record = DocRecord {
             url,

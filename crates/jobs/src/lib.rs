@@ -29,7 +29,7 @@ mod progress;
 mod rank;
 mod spelling;
 
-pub use collection::{Collection, Lock};
+pub use collection::{Collection, Lock, Writer};
 pub use error::JobsError;
 pub use extract::{ExtractOptions, ExtractReport, extract, is_extracted};
 pub use fold::{FoldReport, Folding, fold, is_folded};

@@ -54,7 +54,7 @@ pub(crate) fn read_source(collection: &Collection) -> Result<Option<(u64, String
     let pair = std::str::from_utf8(&bytes).ok().and_then(|text| text.split_once(' '));
     let read = pair.and_then(|(outside, source)| Some((outside.parse().ok()?, source.to_owned())));
     let (offset, what) = (MAGIC.len() as u64, "a source that cannot be read");
-    read.map(Some).ok_or(JobsError::Damaged { path, offset, what })
+    read.map(Some).ok_or(JobsError::Damaged { path, offset, what: what.into() })
 }
 
 /// Builds the link graph from the page table.

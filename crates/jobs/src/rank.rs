@@ -158,7 +158,7 @@ pub fn document_ranks(collection: &Collection, index: &Index) -> Result<Vec<Vec<
     for segment in index.segments() {
         let Some((mine, others)) = rest.split_at_checked(segment.doc_count() as usize) else {
             let what = "fewer ranks than documents";
-            return Err(JobsError::Damaged { path, offset: 0, what });
+            return Err(JobsError::Damaged { path, offset: 0, what: what.into() });
         };
         #[expect(clippy::cast_possible_truncation, reason = "a rank needs no 53 bits")]
         by_segment.push(mine.iter().map(|&rank| rank as f32).collect());

@@ -169,7 +169,8 @@ pub(super) fn name(code: &str, parameter: Option<u64>) -> String {
 
 fn print(out: &mut impl Write, stream: &StreamAnswer) -> Result<()> {
     let StreamAnswer { stream: name, numbers, mean, max, entropy, stored, .. } = stream;
-    writeln!(out, "{name}: {numbers} numbers, mean {mean:.2}, greatest {max}")?;
+    let numbers = talk::count(*numbers, "number");
+    writeln!(out, "{name}: {numbers}, mean {mean:.2}, greatest {max}")?;
     writeln!(out, "  entropy {entropy:.3} bits a number; in the index now {stored:.3}")?;
     writeln!(out, "  {:<28} {:>8} {:>14}", "code", "bits", "over entropy")?;
     for code in &stream.codes {

@@ -40,6 +40,19 @@ pub(super) struct Capture {
     pub(super) offset: u64,
 }
 
+impl Capture {
+    /// Whether it was in vain: no answer, or one that may be better another time. It hides no earlier one.
+    fn is_vain(&self) -> bool {
+        self.failure.is_some() || self.status.parse().is_ok_and(crawl::is_passing_status)
+    }
+
+    /// Whether the archive has a page by it.
+    fn is_page(&self) -> bool {
+        let is_page = matches!(self.purpose, Some(Purpose::Page) | None);
+        is_page && !self.unstored && (self.status == "200" || self.unchanged)
+    }
+}
+
 /// What failed visits mean where there was never an answer.
 pub(super) struct Failed {
     pub(super) tries: u64,
@@ -71,7 +84,12 @@ pub(super) fn read(archive: &Archive, url: &Url) -> Result<Vec<Capture>> {
             // What cannot be read says no more than its line.
             Err(_) => None,
         };
-        let told = record.as_ref().and_then(Told::read);
+        let mut told = record.as_ref().and_then(Told::read);
+        if let Some(location) = told.as_mut().and_then(|told| told.location.as_mut())
+            && let Ok(target) = url.join(location)
+        {
+            *location = target.into();
+        }
         let status = line.status.or(told.as_ref().and_then(|told| told.status));
         let failure = record.as_ref().and_then(crawl::read_failure);
         captures.push(Capture {
@@ -95,24 +113,40 @@ pub(super) fn cuts(archive: &Archive, url: &Url, config: &Config) -> Result<Vec<
     let captures = lines(archive, url)?;
     let is_page = |capture: &&CdxLine| capture.status == Some(200) && capture.mime != REVISIT;
     let Some(last) = captures.iter().rfind(is_page) else { return Ok(Vec::new()) };
-    let record = archive.read(&last.location)?;
-    let is_page = Told::read(&record).is_some_and(|told| told.purpose == Purpose::Page);
-    if is_page { cut::cuts(&record, url, config) } else { Ok(Vec::new()) }
+    let record = match archive.read(&last.location) {
+        Ok(record) => record,
+        Err(error @ ArchiveError::Io { .. }) => return Err(error.into()),
+        Err(error) => return Ok(vec![format!("nothing of it is read: {error}")]),
+    };
+    match Told::read(&record).map(|told| told.purpose) {
+        Some(Purpose::Page) => cut::cuts(&record, url, config),
+        Some(Purpose::Sitemap) => cut::sitemap_cuts(&record, config),
+        Some(Purpose::Robots) | None => Ok(Vec::new()),
+    }
 }
 
 /// What the answers mean, in a sentence; `None` if there was none.
 pub(super) fn answered(captures: &[Capture], retries: u8) -> Option<String> {
-    let at = captures.iter().rposition(|capture| capture.failure.is_none())?;
-    let (last, before) = (&captures[at], &captures[..at]);
+    let is_answer = |capture: &Capture| capture.failure.is_none();
+    let standing = captures.iter().rposition(|capture| !capture.is_vain());
+    let at = standing.or_else(|| captures.iter().rposition(is_answer))?;
+    let (last, after) = (&captures[at], &captures[at + 1..]);
     if last.imported {
         return Some("imported".to_owned());
     }
-    let mut verdict = answer(last, before, retries);
+    let mut verdict = answer(last, &captures[..at], retries);
     if last.unstored {
         verdict.push_str("; `store_filter` keeps it out of the archive");
     }
-    if let Some(failure) = captures[at + 1..].last().and_then(|capture| capture.failure.as_ref()) {
+    if let Some(vain) = after.last() {
+        let told = vain.told.as_ref();
+        let failure = vain.failure.clone().unwrap_or_else(|| failing(&vain.status, told, retries));
         verdict = format!("{verdict}; asked again, {failure}");
+    }
+    if standing.is_some() && !after.is_empty() {
+        let what = if last.is_page() { "the page" } else { "the answer" };
+        let date = archive::date_text(last.date_s);
+        verdict = format!("{verdict}; {what} of {date} stands, also in the index");
     }
     Some(verdict)
 }
@@ -128,11 +162,6 @@ fn answer(last: &Capture, before: &[Capture], retries: u8) -> String {
         },
         // An earlier capture still holds.
         "304" if last.unchanged => "fetched".to_owned(),
-        "304" => {
-            "failed: the server answered 304, that nothing has changed, to a request that did not \
-                  ask for changes; there is no page"
-                .to_owned()
-        }
         "301" | "302" | "303" | "307" | "308" => {
             match told.and_then(|told| told.location.as_deref()) {
                 Some(target) => format!("fetched: it redirects to {target}"),
@@ -142,7 +171,7 @@ fn answer(last: &Capture, before: &[Capture], retries: u8) -> String {
             }
         }
         status if status.parse().is_ok_and(crawl::is_passing_status) => {
-            failing(status, told, retries)
+            format!("failed: {}", failing(status, told, retries))
         }
         status @ ("404" | "410") => {
             let had = before.iter().rfind(|capture| capture.status == "200");
@@ -168,7 +197,7 @@ fn failing(status: &str, told: Option<&Told>, retries: u8) -> String {
         }
         None => String::new(),
     };
-    format!("failed: the server answered {status} to the last of {requests}{next}")
+    format!("the server answered {status} to the last of {requests}{next}")
 }
 
 /// What the failures mean, if there is nothing else; one of the name server's is not one of the page.

@@ -9,10 +9,36 @@
 
 use anyhow::Result;
 use archive::{Record, parse_http};
-use crawl::{Config, Excess, Mentions, URLS_BYTES_MAX};
+use crawl::{Config, Excess, Mentions, SITEMAP_URLS_MAX, URLS_BYTES_MAX};
 use page::{Limits, Url};
 
 use crate::pipeline::extract_options;
+
+/// The limits that cut the sitemap in `record`, each in a sentence.
+pub(super) fn sitemap_cuts(record: &Record, config: &Config) -> Result<Vec<String>> {
+    excesses(record, config)
+}
+
+/// What the answer in `record` has too much of, each in a sentence.
+fn excesses(record: &Record, config: &Config) -> Result<Vec<String>> {
+    let excesses = Mentions::new(config)?.excess(record).into_iter();
+    let sentences = excesses.map(|excess| match excess {
+        Excess::Links => format!(
+            "only the first {} of its links are read (`links_per_page_max`)",
+            config.links_per_page_max
+        ),
+        Excess::Bytes => format!(
+            "only as many of its links are read as make {URLS_BYTES_MAX} bytes of URLs, the most that one \
+             answer may lead to"
+        ),
+        Excess::Sitemap => format!(
+            "not all of it is read, but the first {SITEMAP_URLS_MAX} URLs in the first {} bytes at most \
+             (`sitemap_bytes_max`)",
+            config.sitemap_bytes_max
+        ),
+    });
+    Ok(sentences.collect())
+}
 
 /// The limits that cut the page in `record`, each in a sentence.
 pub(super) fn cuts(record: &Record, url: &Url, config: &Config) -> Result<Vec<String>> {
@@ -31,18 +57,7 @@ pub(super) fn cuts(record: &Record, url: &Url, config: &Config) -> Result<Vec<St
             "only the first {bytes_max} bytes of its body are read (`decoded_bytes_max`)"
         ));
     }
-    for excess in Mentions::new(config)?.excess(record) {
-        cuts.push(match excess {
-            Excess::Links => format!(
-                "only the first {} of its links are read (`links_per_page_max`)",
-                config.links_per_page_max
-            ),
-            Excess::Bytes => format!(
-                "only as many of its links are read as make {URLS_BYTES_MAX} bytes of URLs, the most that one \
-                 answer may lead to"
-            ),
-        });
-    }
+    cuts.extend(excesses(record, config)?);
     let limits = extract_options(config).page;
     let (links_max, body) = (limits.links_max, &body[..body.len().min(bytes_max)]);
     let one_more = Limits { links_max: links_max + 1, ..limits };

@@ -15,6 +15,7 @@ use serde::Serialize;
 
 use crate::config::Config;
 use crate::pipeline::extract_options;
+use crate::talk;
 
 /// Places where it was found that are listed.
 pub(super) const FOUND_MAX: usize = 20;
@@ -104,8 +105,8 @@ pub(super) fn unfollowed(found_on: &[Found], config: &crawl::Config) -> String {
     }
     if is(Mention::Beyond) {
         return format!(
-            "dropped: it is linked only after the first {} links of a page (`links_per_page_max`)",
-            config.links_per_page_max
+            "dropped: it is linked only after the first {} of a page (`links_per_page_max`)",
+            talk::count(config.links_per_page_max as u64, "link")
         );
     }
     if is(Mention::BeyondBytes) {

@@ -11,7 +11,7 @@
 use std::path::Path;
 
 use anyhow::Result;
-use archive::Archive;
+use archive::{Archive, ArchiveError};
 use crawl::{Config, Mention, Purpose, Report, SITEMAP_DEPTH_MAX, Told};
 use page::Url;
 
@@ -49,7 +49,8 @@ impl Limits<'_> {
         let is_full = self.report.hosts >= hosts_max as u64 && self.dropped("hosts") > 0;
         if is_new && is_over && is_full {
             return Ok(format!(
-                "dropped: {hosts_max} hosts were known before its own, which is `hosts_max`"
+                "dropped: the crawl knew {} before its own, which is `hosts_max`",
+                count(hosts_max as u64, "host")
             ));
         }
         Ok(self.counted(is_new))
@@ -74,7 +75,11 @@ impl Limits<'_> {
             let Ok(from) = Url::parse(&found.url) else { return Ok(None) };
             let captures = captures::lines(self.archive, &from)?;
             let answer = captures.iter().rfind(|capture| capture.date_s == found.date_s);
-            let record = answer.map(|capture| self.archive.read(&capture.location)).transpose()?;
+            let record = match answer.map(|capture| self.archive.read(&capture.location)) {
+                Some(Err(error @ ArchiveError::Io { .. })) => return Err(error.into()),
+                // What cannot be read may be near.
+                read => read.and_then(Result::ok),
+            };
             let Some(told) = record.as_ref().and_then(Told::read) else { return Ok(None) };
             let (hops, depth) = (told.hops, u32::from(told.depth) + 1);
             let (hops_max, depth_max) = (self.config.redirects_max, self.config.depth_max);
@@ -122,23 +127,22 @@ impl Limits<'_> {
         if *pruned > 0 {
             ways.push(format!("{pruned} by `turn_s_max`"));
         }
-        let ways = ways.join(", ");
+        let (ways, urls) = (ways.join(", "), count(*waiting, "URL"));
         // A crawl that came to its end by itself left nothing in the queue of a host that is not set aside.
         let may_wait = *interrupted || limit.is_some();
         match (ways.is_empty(), limit) {
             (false, _) if !may_wait => format!("dropped, as these were: {ways}"),
             (false, _) => {
-                format!("waiting, as {waiting} URLs do, or dropped, as these were: {ways}")
+                format!("waiting, one of {urls}, or dropped, as these were: {ways}")
             }
-            (true, Some(limit)) => format!(
-                "waiting: the last crawl ended at its `{limit}` with {waiting} URLs in the queue"
-            ),
+            (true, Some(limit)) => {
+                format!("waiting: the last crawl ended at its `{limit}` with {urls} in the queue")
+            }
             (true, None) if *waiting == 0 => {
                 "waiting: the last crawl did not come to it, and `crivello crawl` would".to_owned()
             }
             (true, None) => format!(
-                "waiting: {waiting} URLs were in the queue when the last crawl ended, and `crivello \
-                 crawl` goes on with them"
+                "waiting: the last crawl ended with {urls} in the queue, and `crivello crawl` goes on there"
             ),
         }
     }

@@ -2,9 +2,9 @@
 //!
 //! What lives here: lines of text. What does not: what they say (`why.rs`).
 //!
-//! **Invariant.** What comes from a server is shown without anything that moves the cursor.
+//! **Invariant.** What comes from a server is shown without anything that moves the cursor. Nothing is said twice.
 
-use std::io::Write as _;
+use std::io::Write;
 
 use anyhow::Result;
 use crawl::Mention;
@@ -17,24 +17,10 @@ pub(super) fn print(why: &Why) -> Result<()> {
     let mut out = std::io::stdout().lock();
     writeln!(out, "{}", why.url)?;
     writeln!(out, "  {}", talk::plain(&why.verdict))?;
-    if let Some(refused) = &why.refused {
-        writeln!(out, "  a crawl refuses it: {}", talk::plain(refused))?;
+    if let Some(writer) = &why.running {
+        writeln!(out, "  {writer} is running right now: what it has not written yet is not told")?;
     }
-    if let Some(visited) = &why.visited_as {
-        writeln!(out, "  a crawl visits it as {visited} (`normalise`)")?;
-    }
-    if let Some(robots) = &why.robots {
-        writeln!(out, "  robots.txt: {}", talk::plain(robots))?;
-    }
-    if let Some(agent) = why.agent {
-        writeln!(out, "  its host is crawled by agent {agent}")?;
-    }
-    if let Some(aside) = &why.aside {
-        let until = aside.until_s.map(archive::date_text);
-        let until =
-            until.map_or_else(|| "until a later crawl".to_owned(), |s| format!("until {s}"));
-        writeln!(out, "  its host was set aside {until}: {}", talk::plain(&aside.why))?;
-    }
+    print_crawl(&mut out, why)?;
     for capture in &why.captures {
         let (file, date) = (&capture.file, archive::date_text(capture.date_s));
         let what = match &capture.failure {
@@ -50,7 +36,10 @@ pub(super) fn print(why: &Why) -> Result<()> {
     for cut in &why.cuts {
         writeln!(out, "  {}", talk::plain(cut))?;
     }
-    if let Some(standing) = &why.standing {
+    let is_redirect_told = |standing: &String| {
+        standing.strip_prefix("a redirect to ").is_some_and(|target| why.verdict.contains(target))
+    };
+    if let Some(standing) = why.standing.as_ref().filter(|standing| !is_redirect_told(standing)) {
         writeln!(out, "  it is {}", talk::plain(standing))?;
     }
     if let Some(head) = &why.folded_behind {
@@ -78,6 +67,27 @@ pub(super) fn print(why: &Why) -> Result<()> {
             Mention::Robots => "a sitemap named in",
         };
         writeln!(out, "  {how} {url}, {}", archive::date_text(*date_s))?;
+    }
+    Ok(())
+}
+
+/// What a crawl has to say to it, as far as the verdict does not say it.
+fn print_crawl(out: &mut impl Write, why: &Why) -> Result<()> {
+    let is_new = |text: &&String| !why.verdict.contains(text.as_str());
+    if let Some(refused) = why.refused.as_ref().filter(is_new) {
+        writeln!(out, "  a crawl refuses it: {}", talk::plain(refused))?;
+    }
+    if let Some(robots) = why.robots.as_ref().filter(is_new) {
+        writeln!(out, "  robots.txt: {}", talk::plain(robots))?;
+    }
+    if let Some(agent) = why.agent.filter(|_| !why.verdict.starts_with("left to agent")) {
+        writeln!(out, "  its host is crawled by agent {agent}")?;
+    }
+    if let Some(aside) = why.aside.as_ref().filter(|aside| is_new(&&aside.why)) {
+        let until = aside.until_s.map(archive::date_text);
+        let until =
+            until.map_or_else(|| "until a later crawl".to_owned(), |s| format!("until {s}"));
+        writeln!(out, "  its host was set aside {until}: {}", talk::plain(&aside.why))?;
     }
     Ok(())
 }

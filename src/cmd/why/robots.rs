@@ -4,7 +4,7 @@
 //! lines of the file mean (`crawl`).
 
 use anyhow::Result;
-use archive::{Archive, Record};
+use archive::{Archive, ArchiveError, Record};
 use crawl::{ROBOTS_HOPS_MAX, RobotsSaying};
 use page::Url;
 
@@ -29,7 +29,12 @@ pub(super) fn saying(
             }));
         };
         let capture = captures.swap_remove(answered);
-        let record = archive.read(&capture.location)?;
+        let record = match archive.read(&capture.location) {
+            Ok(record) => record,
+            Err(error @ ArchiveError::Io { .. }) => return Err(error.into()),
+            // A crawl that cannot read it asks for it again.
+            Err(_) => return Ok(None),
+        };
         let redirect = matches!(capture.status, Some(300..=399));
         match location(&record, &at).filter(|_| redirect) {
             Some(next) => at = next,

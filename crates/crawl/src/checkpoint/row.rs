@@ -76,7 +76,7 @@ impl Settled {
     ) -> Option<Settled> {
         let entry = Entry::read(record)?;
         let url = record.target.clone()?;
-        let is_answer = record.kind != Kind::Metadata;
+        let is_answer = record.kind != Kind::Metadata && entry.failure.is_none();
         let http = parse_http(&record.block).ok().filter(|_| is_answer);
         let read = || http.as_ref().map(|http| answer(&url, &entry, http));
         let answered = journal::read_unstored(record).or_else(read);

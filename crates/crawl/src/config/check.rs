@@ -112,6 +112,7 @@ impl Config {
             ("body_timeout_ms", number(self.body_timeout_ms), TIMEOUT_MS_MIN, DAY_MS),
             ("body_bytes_max", number(self.body_bytes_max), 1_024, 1 << 27),
             ("decoded_bytes_max", number(self.decoded_bytes_max), 1_024, 1 << 30),
+            ("sitemap_bytes_max", number(self.sitemap_bytes_max), 1_024, 1 << 27),
             ("head_bytes_max", number(self.head_bytes_max), 8_192, 1 << 17),
             ("redirects_max", number(self.redirects_max), 0, 20),
             ("retries", number(self.retries), 0, number(u8::MAX)),

@@ -34,6 +34,7 @@ use hyper::header::{
 use hyper::{Request, Response, StatusCode, Uri, Version};
 use tokio::time::timeout;
 
+use crate::answer::Purpose;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::descriptors::Patience;
@@ -42,6 +43,7 @@ use crate::outcome::{Failure, FailureKind, Task, Visit};
 use crate::recrawl::Earlier;
 use crate::robots;
 use crate::site::Site;
+use crate::sitemap::{self, Sitemap};
 
 use connect::{Connector, Sender};
 pub(crate) use credentials::Credentials;
@@ -84,6 +86,27 @@ impl Answer {
     pub(crate) fn status(&self) -> u16 {
         let status = self.status_line.split(' ').nth(1);
         status.and_then(|status| status.parse().ok()).unwrap_or(0)
+    }
+
+    /// Whether it is a sitemap, which has a limit of its own.
+    fn is_sitemap(&self) -> bool {
+        let head = self.http().and_then(|http| http.decoded_body(sitemap::HEAD_BYTES));
+        self.status() == 200 && head.is_ok_and(|head| Sitemap::is_in(&head))
+    }
+
+    /// Keeps so many bytes of its body.
+    fn truncate(&mut self, bytes_max: usize) {
+        self.is_truncated |= self.body.len() > bytes_max;
+        self.body.truncate(bytes_max);
+    }
+
+    /// An error if its body has more bytes.
+    fn check_length(&self, bytes_max: usize) -> Result<(), Failure> {
+        if !self.is_truncated && self.body.len() <= bytes_max {
+            return Ok(());
+        }
+        let detail = format!("the body is longer than {bytes_max} bytes");
+        Err(Failure::new(FailureKind::TooLarge, detail))
     }
 }
 
@@ -160,6 +183,7 @@ pub(crate) struct Fetcher {
     head_timeout: Duration,
     body_timeout: Duration,
     body_bytes_max: usize,
+    sitemap_bytes_max: usize,
 }
 
 impl Fetcher {
@@ -182,6 +206,7 @@ impl Fetcher {
             head_timeout: Duration::from_millis(config.timeout_ms),
             body_timeout: Duration::from_millis(config.body_timeout_ms),
             body_bytes_max: config.body_bytes_max,
+            sitemap_bytes_max: config.sitemap_bytes_max,
         })
     }
 
@@ -237,7 +262,8 @@ impl Fetcher {
             let (request, secrets) = self.request(visit, sender.is_http2(), earlier)?;
             match self.send(&mut sender, request).await {
                 Ok(response) => {
-                    return Ok(self.receive(visit, sender, response, secrets).await?);
+                    let answer = self.receive(visit, sender, response, secrets).await?;
+                    return Ok(called_for(answer, visit, earlier)?);
                 }
                 // It was closed before it took the request.
                 Err((Seen::Not, _)) if !is_fresh => {}
@@ -324,24 +350,42 @@ impl Fetcher {
         // Answers without a body may tell how long it would have been.
         let is_bodiless = matches!(head.status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
         let promised = body.size_hint().exact().filter(|_| !is_bodiless);
-        let is_robots = matches!(visit.task, Task::Robots { .. });
-        let bytes_max = if is_robots { robots::BYTES_MAX } else { self.body_bytes_max };
+        let bytes_max = match visit.purpose() {
+            Purpose::Robots => robots::BYTES_MAX,
+            // It may be a page, for all that is known so far.
+            Purpose::Sitemap => self.sitemap_bytes_max.max(self.body_bytes_max),
+            Purpose::Page => self.body_bytes_max,
+        };
         let (body, is_truncated) =
             timeout(self.body_timeout, read_body(body, bytes_max, promised, is_http2))
                 .await
                 .map_err(|_| {
                     Failure::new(FailureKind::Timeout, "the body does not end in time")
                 })??;
-        if is_truncated && !is_robots {
-            let detail = format!("the body is longer than {bytes_max} bytes");
-            return Err(Failure::new(FailureKind::TooLarge, detail));
+        let headers = head.headers;
+        let mut answer = Answer { status_line, headers, body, is_truncated, is_http2, secrets };
+        match visit.purpose() {
+            Purpose::Robots => {}
+            Purpose::Sitemap if answer.is_sitemap() => answer.truncate(self.sitemap_bytes_max),
+            _ => answer.check_length(self.body_bytes_max)?,
         }
         if let Some(address) = visit.address.filter(|_| visit.keep_alive && !is_truncated) {
             self.pool.give(visit.site.key(), address, sender, self.clock.now_ms());
         }
-        let headers = head.headers;
-        Ok(Answer { status_line, headers, body, is_truncated, is_http2, secrets })
+        Ok(answer)
     }
+}
+
+/// The answer, unless it says that nothing has changed to a request that did not ask for changes: it brings no
+/// page, and says nothing of one that was there before (RFC 9110, section 15.4.5). To whoever asks for a
+/// robots.txt it says, like all that is no file and no error, that there are no rules.
+fn called_for(answer: Answer, visit: &Visit, earlier: Option<&Earlier>) -> Result<Answer, Failure> {
+    let is_asked = earlier.and_then(Earlier::condition).is_some();
+    let is_robots = matches!(visit.task, Task::Robots { .. });
+    if answer.status() == 304 && !is_asked && !is_robots {
+        return Err(Failure::uncalled_304());
+    }
+    Ok(answer)
 }
 
 /// The body up to a limit, and whether there is more. A body that comes in one piece is not copied.

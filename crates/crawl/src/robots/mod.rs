@@ -16,6 +16,7 @@
 //! Reference: M. Koster, G. Illyes, H. Zeller, L. Sassman, RFC 9309, 2022.
 
 mod pattern;
+mod saying;
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -24,6 +25,7 @@ use archive::HttpResponse;
 use codes::vbyte;
 use pattern::Pattern;
 use pattern::decode;
+pub use saying::{RobotsSaying, explain_robots};
 
 /// How much of a file is read: the 500 KiB that the RFC asks for.
 pub(crate) const BYTES_MAX: usize = 500 << 10;

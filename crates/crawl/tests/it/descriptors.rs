@@ -5,10 +5,8 @@
 use std::fs::{self, File};
 use std::path::Path;
 use std::process::Command;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
-use std::time::Duration;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 
 use crawl::{Config, Recrawl, Report, Snapshot, SystemClock, run};
 use simweb::{Options, Server};
@@ -18,17 +16,48 @@ use crate::support::{config, dirs};
 
 /// Where the child finds what to do, and leaves what it did.
 const DIR: &str = "CRAWL_TEST_DESCRIPTORS";
-/// When the archive file of a run is there, and its name is on the medium.
-const SETTLED_MS: u64 = 2_000;
+/// How often a run tells how it stands while it has no descriptor to spare.
+const LOOKS: u32 = 5;
 
-/// Takes all descriptors there are, for a second.
-fn take_all() {
-    let all: Vec<File> = std::iter::from_fn(|| File::open("/dev/null").ok()).collect();
-    assert!(!all.is_empty());
-    thread::spawn(move || {
-        thread::sleep(Duration::from_secs(1));
-        drop(all);
-    });
+/// Takes all descriptors from a run for a while.
+enum Thief {
+    /// It waits for the archive to have more files than this: then the run is under way.
+    Waits { files: usize },
+    /// It has had them for so many looks.
+    Has { all: Vec<File>, looks: u32 },
+    /// It has given them back.
+    Gone,
+}
+
+impl Thief {
+    fn look(&mut self, archive: &Path, now: &Snapshot) {
+        match self {
+            Thief::Waits { files } if now.requests > 0 && file_count(archive) > *files => {
+                let all = free_files();
+                assert!(!all.is_empty());
+                *self = Thief::Has { all, looks: 0 };
+            }
+            Thief::Has { looks: LOOKS, .. } => *self = Thief::Gone,
+            // What visits gave back in the meantime, too.
+            Thief::Has { all, looks } => {
+                all.extend(free_files());
+                *looks += 1;
+            }
+            Thief::Waits { .. } | Thief::Gone => {}
+        }
+    }
+}
+
+/// As many files as can be opened.
+fn free_files() -> Vec<File> {
+    std::iter::from_fn(|| File::open("/dev/null").ok()).collect()
+}
+
+fn file_count(archive: &Path) -> usize {
+    fs::read_dir(archive).map_or(0, |files| {
+        let names = files.flatten().map(|file| file.file_name().to_string_lossy().into_owned());
+        names.filter(|name| name.ends_with(".warc.gz")).count()
+    })
 }
 
 /// What the process with the limit does: one run after the other, and from all but the first everything is
@@ -41,17 +70,15 @@ fn child() {
     let (runs, seeds): (Vec<Config>, Vec<String>) = serde_json::from_str(&text).expect("JSON");
     let mut reports: Vec<Report> = Vec::new();
     for config in runs {
-        let is_taken = AtomicBool::new(false);
         let is_first = reports.is_empty();
-        let watch = |now: &Snapshot| {
-            let is_time = !is_first && now.requests > 0 && now.elapsed_ms > SETTLED_MS;
-            if is_time && !is_taken.swap(true, Ordering::Relaxed) {
-                take_all();
-            }
-        };
+        let archive = dirs(dir).archive;
+        let files = file_count(&archive);
+        let thief = Mutex::new(if is_first { Thief::Gone } else { Thief::Waits { files } });
+        let watch = |now: &Snapshot| thief.lock().expect("no panic").look(&archive, now);
         let (clock, stop) = (Arc::new(SystemClock::new()), AtomicBool::new(false));
         let report = run(&dirs(dir), &config, &seeds, clock, &stop, &watch).expect("it runs");
-        assert!(is_first || is_taken.load(Ordering::Relaxed), "it was over too soon");
+        let thief = thief.into_inner().expect("no panic");
+        assert!(matches!(thief, Thief::Gone), "it was over too soon");
         reports.push(report);
     }
     let text = serde_json::to_string(&reports).expect("JSON");

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use archive::Archive;
 use crawl::{Config, CrawlError, Facts, Filter, Point};
 use page::Url;
 use proptest::prelude::*;
 use simweb::{Kind, Server};
 
+use crate::faults::{serve, write};
 use crate::support::{archived, config, crawl, server};
 
 fn url(text: &str) -> Url {
@@ -327,4 +329,35 @@ fn a_crawl_without_an_archive_goes_on_from_the_links_it_noted() {
     let asked = pages_asked(&server);
     let once: BTreeSet<_> = asked.iter().collect();
     assert_eq!(once.len(), asked.len(), "fetched again");
+}
+
+/// A busy server's answer is kept out like any other, and what it asks for is remembered.
+#[test]
+fn a_store_filter_is_asked_about_errors_too() {
+    let port = serve(|path, out| {
+        let answer = match path {
+            "/robots.txt" => "404 Not Found\r\nContent-Length: 0\r\n\r\n",
+            "/busy" => "503 Busy\r\nRetry-After: 4000\r\nContent-Length: 6\r\n\r\nsecret",
+            _ => {
+                "200 OK\r\nContent-Type: text/html\r\nContent-Length: 18\r\n\r\n<a href=/busy>b</a"
+            }
+        };
+        write(out, &format!("HTTP/1.1 {answer}"));
+    });
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let config =
+        Config { store_filter: "status = 200".to_owned(), delay_ms: 1, ..Config::default() };
+    let seeds = [format!("http://127.0.0.1:{port}/")];
+    let report = crawl(dir.path(), &config, &seeds).expect("the crawl runs");
+    assert_eq!((report.pages, report.waiting), (1, 1), "{report:?}");
+    let archive = Archive::open(&dir.path().join("archive")).expect("there is one");
+    let records: Vec<_> = archive.records().map(|record| record.expect("readable")).collect();
+    assert!(records.iter().all(|record| !record.block.ends_with(b"secret")));
+    let busy = |record: &&archive::Record| {
+        record.target.as_ref().is_some_and(|url| url.ends_with("/busy"))
+    };
+    let told = records.iter().filter(busy).find_map(crawl::Told::read).expect("a visit");
+    let date_s = records.iter().find(busy).expect("a record").date_s;
+    assert_eq!((told.status, told.is_unstored), (Some(503), true));
+    assert_eq!(told.not_before_s, Some(date_s + 4000));
 }

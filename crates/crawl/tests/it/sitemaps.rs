@@ -129,3 +129,44 @@ fn an_index_of_sitemaps_may_have_moved() {
     assert!(asked.contains_key("/deep.xml") && !asked.contains_key("/too-deep.xml"), "{asked:?}");
     assert_eq!(report.dropped.get("sitemap-depth"), Some(&1), "{:?}", report.dropped);
 }
+
+/// A feed, a file in UTF-16, one longer than a page may be, and one longer than a sitemap may be.
+#[test]
+fn sitemaps_of_every_make_are_read() {
+    let list = |number: usize, blanks: usize| {
+        let loc = format!("<url><loc>/{number}</loc></url>");
+        format!("<urlset>{loc}{}<url><loc>/late{number}</loc></url></urlset>", " ".repeat(blanks))
+    };
+    let wide: Vec<u8> =
+        [0xFEFF].into_iter().chain(list(1, 0).encode_utf16()).flat_map(u16::to_le_bytes).collect();
+    let feed = "<feed><entry><link href='/2'/></entry></feed>";
+    let robots =
+        "Sitemap: /wide\nSitemap: /feed\nSitemap: /long\nSitemap: /endless\nSitemap: /large\n";
+    let (long, endless) = (list(3, 2_000), list(4, 4_000));
+    let page = |text: &str| text.as_bytes().to_vec();
+    let large = format!("<p>{}", "x".repeat(3_000));
+    let port = serve(move |path, out| {
+        let body = match path {
+            "/robots.txt" => page(robots),
+            "/wide" => wide.clone(),
+            "/feed" => page(feed),
+            "/long" => page(&long),
+            "/endless" => page(&endless),
+            "/large" => page(&large),
+            _ => page("<p>a page"),
+        };
+        let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len());
+        let _ = out.write_all(&[head.as_bytes(), &body].concat());
+    });
+    let dir = tempfile::tempdir().expect("a folder");
+    let config = Config { body_bytes_max: 1_024, sitemap_bytes_max: 4_000, ..config() };
+    let report =
+        crawl(dir.path(), &config, &[format!("http://127.0.0.1:{port}/")]).expect("it runs");
+    assert_eq!(pages(dir.path()), ["/", "/1", "/2", "/3", "/4", "/late1", "/late3"]);
+    assert_eq!(report.refused.get("sitemap-cut"), Some(&1), "{:?}", report.refused);
+    // What is no sitemap has the limit of a page.
+    assert_eq!(report.failures.get("too-large"), Some(&1), "{:?}", report.failures);
+    let again = Config { recrawl: Recrawl::All, ..config };
+    let report = crawl(dir.path(), &again, &[]).expect("it runs");
+    assert_eq!((report.pages, report.unchanged), (7, 7), "{report:?}");
+}

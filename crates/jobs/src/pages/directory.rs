@@ -131,7 +131,7 @@ impl Directory {
         Self::decode(&bytes, id).map(Some).ok_or_else(|| JobsError::Damaged {
             path: path.to_owned(),
             offset: MAGIC.len() as u64,
-            what: "entries that cannot be read",
+            what: "entries that cannot be read".into(),
         })
     }
 

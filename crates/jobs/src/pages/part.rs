@@ -238,6 +238,6 @@ impl Part {
     }
 
     fn damaged(&self, offset: u64, what: &'static str) -> JobsError {
-        JobsError::Damaged { path: self.path.clone(), offset, what }
+        JobsError::Damaged { path: self.path.clone(), offset, what: what.into() }
     }
 }

@@ -46,7 +46,7 @@ impl Parts {
         Self::decode(&bytes).ok_or_else(|| JobsError::Damaged {
             path,
             offset: MAGIC.len() as u64,
-            what: "a list that cannot be read",
+            what: "a list that cannot be read".into(),
         })
     }
 

@@ -325,11 +325,21 @@ fn ranks_of_an_index_that_is_gone_are_not_those_of_the_next() {
 #[test]
 fn a_collection_has_one_writer() {
     let small = Small::new();
-    let lock = small.collection.lock().expect("free");
-    let error = small.collection.lock().expect_err("taken").to_string();
-    assert!(error.contains("in use by another"), "{error}");
+    let lock = small.collection.lock("index").expect("free");
+    let error = small.collection.lock("index").expect_err("taken").to_string();
+    let me = format!(
+        "in use by another crivello process: `crivello index`, process {}",
+        std::process::id()
+    );
+    assert!(error.contains(&me), "{error}");
+    let writer = small.collection.writer().expect("it is locked");
+    assert_eq!((writer.command.as_str(), writer.process), ("index", std::process::id()));
     drop(lock);
-    small.collection.lock().expect("free again");
+    assert_eq!(small.collection.writer(), None);
+    // One that was killed leaves its name behind.
+    std::fs::write(small.collection.root().join(".lock"), "crawl 1\n").expect("written");
+    assert_eq!(small.collection.writer(), None);
+    small.collection.lock("index").expect("free again");
 }
 
 #[test]

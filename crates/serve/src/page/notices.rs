@@ -8,7 +8,7 @@ use crate::{Cached, ServeError};
 /// The first page.
 pub(crate) fn home(title: &str, documents: u64) -> Markup {
     let body = html! {
-        p.lead { "Search " (documents) " pages." }
+        p.lead { "Search " (documents) @if documents == 1 { " page." } @else { " pages." } }
         dl.hints {
             dt { code { "solar panels" } } dd { "pages with both words" }
             dt { code { "\"city hall\"" } } dd { "the words side by side" }

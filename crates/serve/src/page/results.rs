@@ -24,7 +24,11 @@ pub(crate) fn results(view: &View<'_>, results: &Results) -> Markup {
     let last = results.offset + results.hits.len();
     let body = html! {
         @if results.hits.is_empty() && results.total > 0 {
-            p role="status" { "There are only " (results.total) " results for " strong { (view.query) } "." }
+            p role="status" {
+                @if results.total == 1 { "There is only 1 result for " }
+                @else { "There are only " (results.total) " results for " }
+                strong { (view.query) } "."
+            }
             p { a href=(view.href(1, view.explain)) { "To the first of them" } }
         } @else if results.hits.is_empty() {
             p role="status" { "Nothing found for " strong { (view.query) } "." }

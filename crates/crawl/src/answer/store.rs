@@ -1,0 +1,77 @@
+//! What of the answers is archived: `store_filter` (W3).
+//!
+//! What lives here: judging an answer, and the bodies that make another one a duplicate. What does not: the
+//! language of filters (`filter/`), and writing (`journal.rs`).
+//!
+//! **Invariant.** An answer is judged once; a body counts as known from the moment it is let in.
+
+use std::sync::PoisonError;
+
+use archive::HttpResponse;
+use page::parse_normal;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::{Answers, Context, Links, Purpose, ReadPage, answered, is_passing_status};
+use crate::checkpoint::Settled;
+use crate::filter::{Facts, Filter};
+use crate::outcome::Answered;
+
+impl Answers {
+    /// What follows from a page, and whether the filter refuses to archive it. To be asked once of every
+    /// answer: the second of the same bytes is a duplicate.
+    pub(crate) fn judge(
+        &self,
+        url: &str,
+        http: &HttpResponse<'_>,
+        date_s: i64,
+        depth: u16,
+    ) -> Answered {
+        let mut answered = answered(http, date_s);
+        if let Some(url) = parse_normal(url) {
+            let context = Context { url: &url, http, depth, links: Links::All };
+            let page = self.read_into(Purpose::Page, &context, &mut answered.harvest);
+            if self.refuses_to_store(&context, page.as_ref()) {
+                *answered.harvest.refused.entry("store-filter".into()).or_default() += 1;
+                answered.is_unstored = true;
+                // The journal keeps a wait only where the answer asks for another try.
+                answered.retry_after_ms.take_if(|_| !is_passing_status(http.status));
+            }
+        }
+        answered
+    }
+
+    /// Whether an answer may be one that is not to be archived.
+    pub(crate) fn may_refuse_to_store(&self, purpose: Purpose) -> bool {
+        purpose == Purpose::Page && self.rules.filters().store.is_some()
+    }
+
+    /// Whether the filter refuses to archive an answer.
+    fn refuses_to_store(&self, context: &Context<'_>, page: Option<&ReadPage>) -> bool {
+        let Some(filter) = self.rules.filters().store.as_ref() else { return false };
+        let facts = ReadPage::facts(page, context.facts());
+        let Some(bodies) = self.bodies.as_ref().filter(|_| context.http.status == 200) else {
+            return !filter.accepts(&facts);
+        };
+        let body = xxh3_64(context.http.body);
+        let mut bodies = bodies.lock().unwrap_or_else(PoisonError::into_inner);
+        let accepts = filter.accepts(&Facts { duplicate: bodies.contains(&body), ..facts });
+        if accepts {
+            bodies.insert(body);
+        }
+        !accepts
+    }
+
+    /// Takes note of a page that is in the archive: the same bytes again are a duplicate.
+    pub(crate) fn know_body(&self, settled: &Settled) {
+        let is_page = settled.entry.purpose == Purpose::Page
+            && settled.answered.as_ref().is_some_and(Answered::is_page);
+        if let Some(bodies) = self.bodies.as_ref().filter(|_| is_page && settled.payload != 0) {
+            bodies.lock().unwrap_or_else(PoisonError::into_inner).insert(settled.payload);
+        }
+    }
+
+    /// Whether the filter of what is archived speaks of what only reading tells.
+    pub(super) fn store_needs_page(&self) -> bool {
+        self.rules.filters().store.as_ref().is_some_and(Filter::needs_page)
+    }
+}

@@ -1,0 +1,130 @@
+//! The URLs that an answer leads to: links, sitemaps, redirects.
+//!
+//! What lives here: which of them are for this crawl, and how many bytes of them there may be. What does not:
+//! how a page or a sitemap is read (`page`, `sitemap.rs`).
+//!
+//! **Invariant.** What is not kept is counted by the name of the refusal.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use archive::HttpResponse;
+use page::{Url, normalise};
+
+use super::{Answers, Context, Purpose};
+use crate::filter::Facts;
+use crate::frontier::is_same_site;
+use crate::outcome::Harvest;
+use crate::rules::Refusal;
+use crate::sitemap::Sitemap;
+
+/// Bytes of all URLs that one answer leads to; those after them are refused and counted. Short links may be
+/// long URLs, and what they come to has to fit into one record of the archive with much to spare.
+pub const URLS_BYTES_MAX: usize = 64 << 20;
+
+/// Under this name sitemaps are counted that are longer than what is read of one.
+pub(crate) const SITEMAP_CUT: &str = "sitemap-cut";
+
+impl Answers {
+    pub(super) fn links(&self, context: &Context<'_>, page: page::Page, out: &mut Harvest) {
+        if self.order.reads_text() {
+            out.similarity = self.order.similarity(&format!("{}\n{}", page.title, page.text));
+        }
+        let links = page.links.into_iter().filter(|link| !link.nofollow);
+        let links = links.map(|link| (link.url, link.text));
+        let mut seen = BTreeSet::new();
+        let mut room = Room(self.urls_bytes_max);
+        for (url, anchor) in links.chain(page.refresh.map(|url| (url, String::new()))) {
+            let url = self.rules.normalise(url);
+            if !seen.contains(url.as_str()) {
+                let verdict = self.rules.check(&url);
+                let verdict = verdict.and_then(|()| self.check_link(context, &url, &anchor));
+                seen.insert(String::from(url.as_str()));
+                room.keep(verdict, url, &mut out.links, &mut out.refused);
+            }
+        }
+    }
+
+    fn check_link(&self, context: &Context<'_>, url: &Url, anchor: &str) -> Result<(), Refusal> {
+        let is_same_site = is_same_site(context.url.as_str(), url.as_str());
+        let depth = if is_same_site { u32::from(context.depth) + 1 } else { 0 };
+        let from = Some(context.url);
+        self.rules.check_link(&Facts { url: Some(url), from, anchor, depth, ..Facts::default() })
+    }
+
+    /// Takes the URLs of a sitemap; one of which not all is read is counted.
+    pub(super) fn sitemap(&self, base: &Url, body: &[u8], is_cut: bool, out: &mut Harvest) {
+        let sitemap = Sitemap::parse(body, self.sitemap_bytes_max, is_cut);
+        if sitemap.is_cut {
+            *out.refused.entry(SITEMAP_CUT.into()).or_default() += 1;
+        }
+        if sitemap.is_index {
+            return self.keep_sitemaps(base, &sitemap.urls, out);
+        }
+        let mut room = Room(self.urls_bytes_max);
+        for raw in &sitemap.urls {
+            if let Ok(url) = normalise(raw, Some(base), &self.limits) {
+                let url = self.rules.normalise(url);
+                room.keep(self.rules.check(&url), url, &mut out.links, &mut out.refused);
+            }
+        }
+    }
+
+    pub(super) fn keep_sitemaps(&self, base: &Url, urls: &[String], out: &mut Harvest) {
+        let mut room = Room(self.urls_bytes_max);
+        for raw in urls {
+            if let Ok(url) = normalise(raw, Some(base), &self.limits) {
+                room.keep(self.rules.check_sitemap(&url), url, &mut out.sitemaps, &mut out.refused);
+            }
+        }
+    }
+
+    pub(super) fn redirect(
+        &self,
+        purpose: Purpose,
+        url: &Url,
+        http: &HttpResponse<'_>,
+        out: &mut Harvest,
+    ) {
+        let Some(target) = http.header("Location") else { return };
+        let Ok(target) = normalise(target, Some(url), &self.limits) else { return };
+        let target = self.rules.normalise_redirect(url, target);
+        let verdict = match purpose {
+            Purpose::Page => self.rules.check(&target),
+            Purpose::Sitemap => self.rules.check_sitemap(&target),
+            // Whose robots.txt it is was decided when it was asked for.
+            Purpose::Robots => Ok(()),
+        };
+        match verdict {
+            Ok(()) => out.redirect = Some(target.into()),
+            Err(refusal) => *out.refused.entry(refusal.name().into()).or_default() += 1,
+        }
+    }
+}
+
+/// How many bytes of URLs may still be kept.
+struct Room(usize);
+
+impl Room {
+    /// Keeps a URL, or counts why not.
+    fn keep(
+        &mut self,
+        verdict: Result<(), Refusal>,
+        url: Url,
+        kept: &mut Vec<String>,
+        refused: &mut BTreeMap<Cow<'static, str>, u64>,
+    ) {
+        let refusal = match verdict {
+            Ok(()) if url.as_str().len() <= self.0 => {
+                self.0 -= url.as_str().len();
+                return kept.push(url.into());
+            }
+            Ok(()) => {
+                self.0 = 0;
+                "urls-bytes"
+            }
+            Err(refusal) => refusal.name(),
+        };
+        *refused.entry(refusal.into()).or_default() += 1;
+    }
+}

@@ -1,0 +1,55 @@
+//! What a robots.txt says about one URL, in words, for those who ask.
+//!
+//! What lives here: [`explain_robots`]. What does not: finding the record of the robots.txt (`crivello why`).
+//!
+//! **Invariant.** What is said here is what a crawl does.
+
+use page::Url;
+
+use super::{Robots, line_text, text};
+use crate::answer::is_passing_status;
+use crate::config::agent_name;
+use crate::site::Site;
+
+/// What a robots.txt says about a URL.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RobotsSaying {
+    /// Whether it may be fetched.
+    pub allowed: bool,
+    /// Why, in words.
+    pub why: String,
+}
+
+/// What the robots.txt in `record` says to `user_agent` about `url`; `None` if the record is no
+/// answer.
+pub fn explain_robots(
+    record: &archive::Record,
+    url: &Url,
+    user_agent: &str,
+) -> Option<RobotsSaying> {
+    let say = |allowed, why: String| Some(RobotsSaying { allowed, why });
+    let http = archive::parse_http(&record.block).ok()?;
+    match http.status {
+        200..=299 => {}
+        status if is_passing_status(status) => {
+            let why = format!("robots.txt answered {status}, so nothing is allowed");
+            return say(false, why);
+        }
+        status => {
+            return say(true, format!("robots.txt answered {status}, so everything is allowed"));
+        }
+    }
+    let Some(body) = text(&http) else {
+        return say(false, "robots.txt cannot be decoded, so nothing is allowed".to_owned());
+    };
+    let (_, path) = Site::split(url.as_str())?;
+    let verdict = Robots::parse(&body, agent_name(user_agent)).allows(path);
+    let why = match (verdict.allowed, verdict.line) {
+        (true, Some(line)) => format!("allowed by line {line}{}", line_text(&body, line)),
+        (false, Some(line)) => {
+            format!("forbidden by line {line}{}", line_text(&body, line))
+        }
+        (_, None) => "no line speaks of it, so it is allowed".to_owned(),
+    };
+    say(verdict.allowed, why)
+}
