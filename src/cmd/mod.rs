@@ -11,6 +11,7 @@ mod index;
 mod init;
 mod man;
 mod rank;
+mod sample;
 mod search;
 mod serve;
 mod signals;
