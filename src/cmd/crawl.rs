@@ -292,15 +292,8 @@ fn view(now: &Snapshot) -> String {
         talk::bytes(sieve.memory_bytes + sieve.disk_bytes),
     );
     let robots = BTreeMap::from([("robots.txt", now.forbidden_by_robots)]);
-    let again = BTreeMap::from([
-        ("unchanged", now.unchanged),
-        ("changed", now.changed),
-        ("moved", now.moved),
-        ("gone", now.deleted),
-        ("failed", now.failed),
-    ]);
     for (name, counts) in [
-        ("recrawl", list(&again)),
+        ("recrawl", list(&now.again())),
         ("answers", list(&now.statuses)),
         ("failed", list(&now.failures)),
         ("refused", list(&now.refused)),
