@@ -149,7 +149,7 @@ fn is_no_page(status: u16) -> bool {
     (400..500).contains(&status) && status != 429
 }
 
-/// `2 URLs given up (http-500, too-large: `body_bytes_max`)`; `None` if there are none.
+/// `2 URLs given up (http-500, too-large by `body_bytes_max`)`; `None` if there are none.
 fn part(what: &str, noun: &str, counts: &BTreeMap<String, u64>) -> Option<String> {
     let all: u64 = counts.values().sum();
     let reasons: Vec<String> = counts
@@ -157,7 +157,7 @@ fn part(what: &str, noun: &str, counts: &BTreeMap<String, u64>) -> Option<String
         .filter(|(_, times)| **times > 0)
         .map(|(name, times)| {
             let name = match key_of(name) {
-                Some(key) if is_failure(name) => format!("{name}, see `{key}`"),
+                Some(key) if name == TOO_LARGE => format!("{name} by `{key}`"),
                 Some(key) => format!("`{key}`"),
                 None => name.clone(),
             };
@@ -167,21 +167,15 @@ fn part(what: &str, noun: &str, counts: &BTreeMap<String, u64>) -> Option<String
     (all > 0).then(|| format!("{} {what} ({})", talk::count(all, noun), reasons.join(", ")))
 }
 
-fn is_failure(name: &str) -> bool {
-    ::crawl::FailureKind::from_name(name).is_some()
-}
-
+/// The one class of failures that is a limit of ours.
+const TOO_LARGE: &str = "too-large";
 /// What `turn_s_max` keeps out is counted by itself.
 const PRUNED: &str = "pruned";
 
 /// The key of the configuration that decides about a class of failures, a rule or a limit, if there is one.
 fn key_of(name: &str) -> Option<&'static str> {
     Some(match name {
-        "too-large" => "body_bytes_max",
-        "timeout" => "timeout_ms",
-        "contact" => "contact",
-        "tls" => "tls_roots",
-        "address" => "resolve",
+        TOO_LARGE => "body_bytes_max",
         "scope" => "scope",
         "length" => "url_bytes_max",
         "repetition" => "path_repeats_max",
@@ -248,7 +242,7 @@ mod tests {
         assert_eq!(said[0], "7 new pages with 12 requests, 0 B in 0.0 s");
         assert_eq!(
             said[1],
-            "3 URLs given up (http-500 1, too-large, see `body_bytes_max` 2); \
+            "3 URLs given up (http-500 1, too-large by `body_bytes_max` 2); \
              1 URL without a page (status 404); 8 URLs dropped (`pages_per_host_max` or \
              `requests_per_host_max` 6, `turn_s_max` 2); 3 links refused (`skip_extensions` 1, `scope` 2); \
              1 URL forbidden by robots.txt"
