@@ -9,6 +9,7 @@ use crate::pipeline;
 #[command(after_help = "Example:\n  crivello dedup --dir my-web --set dedup.distance_max=4")]
 pub(crate) struct Args {}
 
+#[expect(clippy::redundant_closure_for_method_calls, reason = "the method is of one lifetime")]
 pub(crate) fn run(_: &Args, context: &Context) -> Result<Exit> {
     pipeline::run(context, |pipeline| pipeline.fold())
 }

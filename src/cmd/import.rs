@@ -18,9 +18,8 @@ use archive::{
     ArchiveError, Draft, Kind, Limits, Location, Record, Unpacked, WarcReader, WarcWriter,
     WriterOptions,
 };
-use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::crawl::list;
 use crate::context::{Context, Exit, Usage};
@@ -55,7 +54,7 @@ struct Document {
     text: Option<String>,
     /// What else the line has.
     #[serde(flatten, skip_serializing)]
-    others: BTreeMap<String, IgnoredAny>,
+    others: BTreeMap<String, Value>,
 }
 
 impl Document {
@@ -89,10 +88,10 @@ impl Document {
 
 /// Some number their documents.
 fn name_or_number<'de, D: Deserializer<'de>>(input: D) -> Result<Option<String>, D::Error> {
-    match serde_json::Value::deserialize(input)? {
-        serde_json::Value::Null => Ok(None),
-        serde_json::Value::String(name) => Ok(Some(name)),
-        serde_json::Value::Number(number) => Ok(Some(number.to_string())),
+    match Value::deserialize(input)? {
+        Value::Null => Ok(None),
+        Value::String(name) => Ok(Some(name)),
+        Value::Number(number) => Ok(Some(number.to_string())),
         _ => Err(serde::de::Error::custom("an id is a string or a number")),
     }
 }

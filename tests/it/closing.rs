@@ -28,7 +28,8 @@ fn serve() -> u16 {
 
 fn answer(path: &str) -> (u16, String) {
     let links = |paths: &[&str]| -> String {
-        paths.iter().map(|path| format!("<a href=\"{path}\">x</a> ")).collect()
+        let links = paths.iter().map(|path| format!("<a href=\"{path}\">x</a> "));
+        links.collect::<Vec<_>>().concat()
     };
     match path {
         "/robots.txt" => (200, "User-agent: *\nDisallow: /private\n".to_owned()),

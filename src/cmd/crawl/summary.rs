@@ -149,7 +149,7 @@ fn is_no_page(status: u16) -> bool {
     (400..500).contains(&status) && status != 429
 }
 
-/// `2 URLs given up (http-500, too-large by `body_bytes_max`)`; `None` if there are none.
+/// How many there are and by what, the reasons in parentheses; `None` if there are none.
 fn part(what: &str, noun: &str, counts: &BTreeMap<String, u64>) -> Option<String> {
     let all: u64 = counts.values().sum();
     let reasons: Vec<String> = counts

@@ -395,6 +395,20 @@ mod tests {
         let said = remarks("https://me:word@other.test/");
         assert!(said.len() == 1 && said[0].contains("[[crawl.auth]]"), "{said:?}");
         assert!(!said[0].contains("word@") && !said[0].contains(":word"), "{said:?}");
+        // Seeds of earlier runs count, too, and every site once.
+        let kept = "http://a.test/x\nhttps://a.test/\nsitemap:http://a.test/y\n";
+        fs::write(dir.path().join("seeds"), kept).expect("room for a file");
+        for seeds in [&[][..], &["http://a.test/".to_owned()]] {
+            let said = unsent_credentials(&config, dir.path(), seeds).expect("it is whole");
+            assert!(said.len() == 1 && said[0].contains("host = \"http://a.test\""), "{said:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_sent_to_several_is_said_once() {
+        let auth = HostAuth { host: "*.b.test".to_owned(), ..HostAuth::default() };
+        let config = Config { auth: vec![auth], ..Config::default() };
+        let dir = tempfile::tempdir().expect("a temporary folder");
         let seeds =
             ["https://me:word@other.test/", "https://me:word@other.test/2"].map(str::to_owned);
         let said = unsent_credentials(&config, dir.path(), &seeds).expect("it is whole");
@@ -405,13 +419,6 @@ mod tests {
         let words =
             ["\"*.b.test\" goes to https on port 443", "http://x.b.test (nor to 1 more", "read it"];
         assert!(said.len() == 1 && words.iter().all(|word| said[0].contains(word)), "{said:?}");
-        // Seeds of earlier runs count, too, and every site once.
-        let kept = "http://a.test/x\nhttps://a.test/\nsitemap:http://a.test/y\n";
-        fs::write(dir.path().join("seeds"), kept).expect("room for a file");
-        for seeds in [&[][..], &["http://a.test/".to_owned()]] {
-            let said = unsent_credentials(&config, dir.path(), seeds).expect("it is whole");
-            assert!(said.len() == 1 && said[0].contains("host = \"http://a.test\""), "{said:?}");
-        }
     }
 
     #[test]

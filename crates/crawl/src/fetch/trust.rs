@@ -72,11 +72,11 @@ pub(super) fn in_words(error: &rustls::Error) -> String {
         ),
         CertificateError::Expired => "the certificate has expired".to_owned(),
         CertificateError::ExpiredContext { not_after, .. } => {
-            format!("the certificate has expired, on {}", date(not_after))
+            format!("the certificate has expired, on {}", date(*not_after))
         }
         CertificateError::NotValidYet => "the certificate is not valid yet".to_owned(),
         CertificateError::NotValidYetContext { not_before, .. } => {
-            format!("the certificate is not valid before {}; is the clock right?", date(not_before))
+            format!("the certificate is not valid before {}; is the clock right?", date(*not_before))
         }
         CertificateError::NotValidForName => "the certificate is for another name".to_owned(),
         CertificateError::NotValidForNameContext { expected, presented } => format!(
@@ -100,7 +100,7 @@ pub(super) fn in_words(error: &rustls::Error) -> String {
     }
 }
 
-fn date(moment: &UnixTime) -> String {
+fn date(moment: UnixTime) -> String {
     archive::date_text(i64::try_from(moment.as_secs()).unwrap_or(i64::MAX))
 }
 
