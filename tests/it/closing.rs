@@ -69,7 +69,7 @@ fn what_was_left_out_is_told_with_its_rule_and_where_to_look() {
     let ran = sandbox.run(&["crawl", "--dir", "web", &seed]);
     let left_out = [
         "7 new pages",
-        "2 URLs given up (http-500 1, too-large by `body_bytes_max` 1)",
+        "2 visits given up (http-500 1, too-large by `body_bytes_max` 1)",
         "1 URL without a page (status 404)",
         "2 links refused (`skip_extensions` 1, `scope` 1)",
         "1 URL forbidden by robots.txt",

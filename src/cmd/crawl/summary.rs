@@ -129,7 +129,7 @@ fn left_out(report: &Report) -> String {
         dropped.insert(PRUNED.to_owned(), report.pruned);
     }
     let mut parts: Vec<String> = [
-        ("given up", "URL", &report.failures),
+        ("given up", "visit", &report.failures),
         ("without a page", "URL", &no_page),
         ("dropped", "URL", &dropped),
         ("refused", "link", &report.refused),
@@ -242,7 +242,7 @@ mod tests {
         assert_eq!(said[0], "7 new pages with 12 requests, 0 B in 0.0 s");
         assert_eq!(
             said[1],
-            "3 URLs given up (http-500 1, too-large by `body_bytes_max` 2); \
+            "3 visits given up (http-500 1, too-large by `body_bytes_max` 2); \
              1 URL without a page (status 404); 8 URLs dropped (`pages_per_host_max` or \
              `requests_per_host_max` 6, `turn_s_max` 2); 3 links refused (`skip_extensions` 1, `scope` 2); \
              1 URL forbidden by robots.txt"

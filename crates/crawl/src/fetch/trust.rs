@@ -79,11 +79,9 @@ pub(super) fn in_words(error: &rustls::Error) -> String {
             format!("the certificate is not valid before {}; is the clock right?", date(*not_before))
         }
         CertificateError::NotValidForName => "the certificate is for another name".to_owned(),
-        CertificateError::NotValidForNameContext { expected, presented } => format!(
-            "the certificate is not for {}, but for {}",
-            expected.to_str(),
-            if presented.is_empty() { "no name at all".to_owned() } else { presented.join(", ") }
-        ),
+        CertificateError::NotValidForNameContext { expected, presented } => {
+            format!("the certificate is not for {}, but for {}", expected.to_str(), names(presented))
+        }
         CertificateError::Revoked => "the certificate was revoked".to_owned(),
         CertificateError::BadSignature => "the signature of the certificate is wrong".to_owned(),
         CertificateError::BadEncoding => "the certificate cannot be read".to_owned(),
@@ -98,6 +96,16 @@ pub(super) fn in_words(error: &rustls::Error) -> String {
         }
         other => format!("the certificate cannot be accepted: {other}"),
     }
+}
+
+/// The names of a certificate, which the library gives as `DnsName("localhost")`.
+fn names(presented: &[String]) -> String {
+    let bare = |name: &String| {
+        let inner = name.split_once('(').and_then(|(_, inner)| inner.strip_suffix(')'));
+        inner.unwrap_or(name).trim_matches('"').to_owned()
+    };
+    let names: Vec<String> = presented.iter().map(bare).collect();
+    if names.is_empty() { "no name at all".to_owned() } else { names.join(", ") }
 }
 
 fn date(moment: UnixTime) -> String {
