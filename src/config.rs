@@ -53,14 +53,21 @@ impl Config {
         let name = file.display().to_string();
         let mut written = Self::parse(&text, &name)?;
         written.find_files(file.parent().unwrap_or(Path::new("")));
-        let mut changes = from_environment(&environment())?;
-        for assignment in overrides {
-            changes.push(from_flag(assignment)?);
-        }
+        let changes = changes(overrides)?;
         let config = written.clone().with(&changes)?;
         let Err(fault) = config.check() else { return Ok(config) };
         let is_written = written.check().is_err();
         Err(Usage(blame(&fault, &changes, is_written, &text, &name)).into())
+    }
+
+    /// Whether the files that it names can be read; `file` and `overrides` are those that it was loaded from.
+    pub(crate) fn check_files(&self, file: &Path, overrides: &[String]) -> Result<()> {
+        let Err(error) = self.crawl.check_files() else { return Ok(()) };
+        let crawl::CrawlError::Config { key, why } = error else { return Err(error.into()) };
+        let changes = changes(overrides)?;
+        let text = fs::read_to_string(file).unwrap_or_default();
+        let fault = Fault { section: "crawl", key, why };
+        Err(Usage(blame(&fault, &changes, true, &text, &file.display().to_string())).into())
     }
 
     /// Files that a configuration in `folder` names lie there unless it says otherwise.
@@ -78,27 +85,35 @@ impl Config {
             crawl::CrawlError::Config { key, why } => Fault { section: "crawl", key, why },
             other => Fault { section: "crawl", key: "", why: format!("{other:#}") },
         })?;
-        page::Analyzer::build(&self.analysis).map_err(|error| {
-            let is_limit = matches!(error, page::PageError::TermLimit { .. });
-            let key = if is_limit { "term_bytes_max" } else { "stemmer" };
-            Fault { section: "analysis", key, why: error.to_string() }
-        })?;
-        for Bound { section, key, value, least, most } in self.bounds() {
+        for bound in self.bounds() {
+            let Bound { section, key, value, least, most } = bound;
             if !(least..=most).contains(&value) {
-                let why = format!("it is {value}, and must be from {least} to {most}");
+                let why = format!("it is {value}, and must be {bound}");
                 return Err(Fault { section, key, why });
             }
         }
+        page::Analyzer::build(&self.analysis).map_err(|error| Fault {
+            section: "analysis",
+            key: "stemmer",
+            why: error.to_string(),
+        })?;
         Ok(())
     }
 
-    /// The numbers of the sections that do not check themselves, and what they may be.
+    /// The numbers of all sections but `[crawl]`, and what they may be; one in a table has both keys with a dot
+    /// between them.
     #[expect(clippy::cast_precision_loss, reason = "what is beyond 2^53 is out of bounds")]
-    pub(crate) fn bounds(&self) -> [Bound; 7] {
-        let Config { dedup, rank, index, serve, .. } = self;
+    pub(crate) fn bounds(&self) -> Vec<Bound> {
+        let Config { analysis, dedup, rank, index, serve, .. } = self;
+        let (term_least, term_most) =
+            (page::TERM_BYTES_LEAST as f64, page::TERM_BYTES_LIMIT as f64);
         let memory_bytes = index.memory_bytes as f64;
         let (results, results_max) = (serve.results_per_page as f64, serve::RESULTS_MAX as f64);
+        let of_search = self.search.ranges();
+        let of_search =
+            of_search.map(|(key, value, least, most)| ("search", key, value, least, most));
         [
+            ("analysis", "term_bytes_max", analysis.term_bytes_max as f64, term_least, term_most),
             ("dedup", "distance_max", f64::from(dedup.distance_max), 0.0, 16.0),
             ("dedup", "words_min", f64::from(dedup.words_min), 0.0, f64::from(u32::MAX)),
             ("rank", "damping", rank.damping, 0.0, 0.999),
@@ -107,13 +122,10 @@ impl Config {
             ("index", "memory_bytes", memory_bytes, 65_536.0, (1_u64 << 40) as f64),
             ("serve", "results_per_page", results, 1.0, results_max),
         ]
-        .map(|(section, key, value, least, most)| Bound {
-            section,
-            key,
-            value,
-            least,
-            most,
-        })
+        .into_iter()
+        .chain(of_search)
+        .map(|(section, key, value, least, most)| Bound { section, key, value, least, most })
+        .collect()
     }
 
     /// Reads the text of a file; `name` is for messages.
@@ -141,7 +153,8 @@ impl Config {
         // Nobody has seen this text, so no line of it is shown.
         let text = toml::to_string(&table).context("the settings cannot be written as TOML")?;
         let config: Self = toml::from_str(&text).map_err(|error: toml::de::Error| {
-            wrong(&in_words(error.message(), range_of(&change.section, &change.key), is_secret))
+            let range = range_of(&change.section, &change.key);
+            wrong(&in_words(error.message(), range.as_deref(), is_secret))
         })?;
         config.check_tables(&table).map_err(|why| wrong(&why))?;
         Ok(config)
@@ -182,6 +195,12 @@ pub(crate) struct Bound {
     pub(crate) most: f64,
 }
 
+impl fmt::Display for Bound {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "from {} to {}", self.least, self.most)
+    }
+}
+
 /// A value that cannot be obeyed.
 struct Fault {
     section: &'static str,
@@ -189,10 +208,15 @@ struct Fault {
     why: String,
 }
 
-/// What a key may be, if it is a number of the crawl.
-fn range_of(section: &str, key: &str) -> Option<crawl::Range> {
-    let ranges = crawl::Config::default().ranges();
-    ranges.into_iter().find(|range| section == "crawl" && range.key == key)
+/// What a key may be, if it is a number.
+fn range_of(section: &str, key: &str) -> Option<String> {
+    let config = Config::default();
+    if section == "crawl" {
+        let ranges = config.crawl.ranges();
+        return ranges.iter().find(|range| range.key == key).map(ToString::to_string);
+    }
+    let is_it = |bound: &&Bound| bound.section == section && bound.key == key;
+    config.bounds().iter().find(is_it).map(Bound::to_string)
 }
 
 /// Where a fault comes from, and what it is: `is_written` says whether the file alone has one.
@@ -238,6 +262,15 @@ impl fmt::Display for Change {
         out.write_str(&self.name())?;
         if is_secret(&self.path()) { Ok(()) } else { write!(out, "={}", shortened(&self.text)) }
     }
+}
+
+/// What the environment and the flags say, in the order in which they count.
+fn changes(overrides: &[String]) -> Result<Vec<Change>> {
+    let mut changes = from_environment(&environment())?;
+    for assignment in overrides {
+        changes.push(from_flag(assignment)?);
+    }
+    Ok(changes)
 }
 
 /// `crawl.delay_ms=500`.

@@ -68,6 +68,11 @@ impl Context {
         Config::load(&collection.config_file(), &self.set)
     }
 
+    /// Whether the files that the settings of a collection name can be read.
+    pub(crate) fn check_files(&self, collection: &Collection, config: &Config) -> Result<()> {
+        config.check_files(&collection.config_file(), &self.set)
+    }
+
     /// Whether a key is to have another value for this command.
     pub(crate) fn has_overrides(&self) -> bool {
         !self.set.is_empty()

@@ -9,6 +9,7 @@
 mod cmd;
 mod config;
 mod context;
+mod nearest;
 mod pipeline;
 mod talk;
 

@@ -13,10 +13,29 @@ use jobs::{
     Spelling,
 };
 use page::Url;
+use serde::Serialize;
 
 use crate::config::Config;
-use crate::context::Context;
+use crate::context::{Context, Exit};
 use crate::talk::{self, Stages};
+
+/// Runs stages of the collection that a command is about, the page table first; `--json` answers with what they report.
+pub(crate) fn run<T: Serialize>(
+    command: &str,
+    context: &Context,
+    stages: impl FnOnce(&Pipeline<'_>) -> Result<T>,
+) -> Result<Exit> {
+    let collection = context.collection()?;
+    let config = context.config(&collection)?;
+    let _lock = collection.lock(command)?;
+    let pipeline = Pipeline::of(&collection, &config, context);
+    pipeline.extract()?;
+    let report = stages(&pipeline)?;
+    if context.json {
+        context.print_json(&report)?;
+    }
+    Ok(Exit::Done)
+}
 
 /// Runs stages of one collection.
 pub(crate) struct Pipeline<'a> {

@@ -36,9 +36,10 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
         context.print_json(&schema())?;
         return Ok(Exit::Done);
     }
-    let config = context.config(&context.collection()?)?;
+    let collection = context.collection()?;
+    let config = context.config(&collection)?;
     if matches!(args, Args::Check) {
-        config.crawl.check_files()?;
+        context.check_files(&collection, &config)?;
     }
     match args {
         Args::Check if context.json => context.print_json(&json!({ "ok": true }))?,
@@ -54,14 +55,24 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
 }
 
 /// What the keys that are numbers may be, by section and key.
-fn bounds(config: &Config) -> BTreeMap<(&'static str, &'static str), (Value, Value)> {
-    let of_crawl = config.crawl.ranges().into_iter();
-    let of_crawl =
-        of_crawl.map(|range| (("crawl", range.key), (json!(range.least), json!(range.most))));
-    let others = config.bounds().into_iter();
-    let others =
-        others.map(|bound| ((bound.section, bound.key), (json!(bound.least), json!(bound.most))));
+type Bounds = BTreeMap<String, (Value, Value)>;
+
+fn bounds(config: &Config) -> Bounds {
+    let of_crawl = config
+        .crawl
+        .ranges()
+        .into_iter()
+        .map(|range| (format!("crawl.{}", range.key), (json!(range.least), json!(range.most))));
+    let others = config.bounds().into_iter().map(|bound| {
+        let path = format!("{}.{}", bound.section, bound.key);
+        (path, (number(bound.least), number(bound.most)))
+    });
     of_crawl.chain(others).collect()
+}
+
+/// A whole number without a point.
+fn number(value: f64) -> Value {
+    serde_json::from_str(&value.to_string()).unwrap_or_default()
 }
 
 /// Types and bounds from the defaults, descriptions from the comments of the commented file.
@@ -72,20 +83,8 @@ fn schema() -> Value {
     for (section, keys) in defaults.as_object().into_iter().flatten() {
         let mut properties = Map::new();
         for (key, value) in keys.as_object().into_iter().flatten() {
-            let kind = match value {
-                Value::Bool(_) => "boolean",
-                Value::Number(number) if number.is_f64() => "number",
-                Value::Number(_) => "integer",
-                Value::Array(_) => "array",
-                Value::Object(_) => "object",
-                Value::Null | Value::String(_) => "string",
-            };
-            let about = comment(section, key);
-            let mut property = json!({ "type": kind, "default": value, "description": about });
-            if let Some((least, most)) = bounds.get(&(section.as_str(), key.as_str())) {
-                property["minimum"] = least.clone();
-                property["maximum"] = most.clone();
-            }
+            let mut property = property(&format!("{section}.{key}"), value, &bounds);
+            property["description"] = comment(section, key).into();
             properties.insert(key.clone(), property);
         }
         let about = json!({
@@ -100,6 +99,43 @@ fn schema() -> Value {
         "properties": sections,
         "additionalProperties": false,
     })
+}
+
+/// What may stand at a path, by its default. A table that has keys by default has these and no other; a list that has
+/// numbers by default has as many.
+fn property(path: &str, value: &Value, bounds: &Bounds) -> Value {
+    let kind = match value {
+        Value::Bool(_) => "boolean",
+        Value::Number(number) if number.is_f64() => "number",
+        Value::Number(_) => "integer",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+        Value::Null | Value::String(_) => "string",
+    };
+    let mut property = json!({ "type": kind, "default": value });
+    match value {
+        Value::Number(_) => {
+            if let Some((least, most)) = bounds.get(path) {
+                property["minimum"] = least.clone();
+                property["maximum"] = most.clone();
+            }
+        }
+        Value::Array(items) if items.first().is_some_and(Value::is_number) => {
+            property["items"] = self::property(path, &items[0], bounds);
+            property["items"].as_object_mut().map(|item| item.remove("default"));
+            property["minItems"] = items.len().into();
+            property["maxItems"] = items.len().into();
+        }
+        Value::Object(keys) if !keys.is_empty() => {
+            let inner = |(key, value): (&String, &Value)| {
+                (key.clone(), self::property(&format!("{path}.{key}"), value, bounds))
+            };
+            property["properties"] = keys.iter().map(inner).collect::<Map<_, _>>().into();
+            property["additionalProperties"] = false.into();
+        }
+        _ => {}
+    }
+    property
 }
 
 /// The comment that stands above a key in the commented file.

@@ -1,4 +1,9 @@
 //! `crivello crawl`: fetches politely into the archive, and goes on where it was.
+//!
+//! What lives here: flags and seeds, and the view of a crawl that runs. What does not: what is said when it is over
+//! (`crawl/summary.rs`).
+
+pub(crate) mod summary;
 
 use std::collections::BTreeMap;
 use std::fmt::{Display, Write as _};
@@ -10,13 +15,17 @@ use std::sync::atomic::AtomicBool;
 
 use ::crawl::{Board, Config, Dirs, Recrawl, Report, Snapshot, Standing, SystemClock};
 use anyhow::{Context as _, Result, bail};
+use clap::ValueEnum as _;
 use jobs::Collection;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 
+use super::sample::Sample;
 use super::signals::{runtime, stop_flag};
 use crate::context::{Context, Exit, Usage};
 use crate::talk::{self, Line};
+
+use summary::Summary;
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
@@ -37,16 +46,16 @@ pub(crate) struct Args {
     /// A sitemap whose pages are to be visited
     #[arg(long, value_name = "URL")]
     sitemap: Vec<String>,
-    /// Stop when the collection has that many pages [default: `crawl.pages_max`]
+    /// Stop when the collection has that many pages; 0: never [default: `crawl.pages_max`]
     #[arg(long, value_name = "N")]
     max_pages: Option<u64>,
-    /// Stop when the collection has received that many bytes [default: `crawl.bytes_max`]
+    /// Stop when the collection has received that many bytes; 0: never [default: `crawl.bytes_max`]
     #[arg(long, value_name = "N")]
     max_bytes: Option<u64>,
-    /// Stop after that time [default: `crawl.time_s_max`]
+    /// Stop after that time; 0: never [default: `crawl.time_s_max`]
     #[arg(long, value_name = "SECONDS")]
     max_time: Option<u64>,
-    /// Take only pages that many links from the first of their site [default: `crawl.depth_max`]
+    /// Take only pages at most that many links from the first of their site; 0: all [default: `crawl.depth_max`]
     #[arg(long, value_name = "N")]
     max_depth: Option<u16>,
     /// Fetch the seeds and follow no link
@@ -73,7 +82,17 @@ enum Which {
 pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     let seeds = seeds(args)?;
     let collection = context.collection()?;
-    let mut config = context.config(&collection)?.crawl;
+    if args.resume && ::crawl::read_seeds(&collection.frontier_dir())?.is_empty() {
+        let dir = context.dir_or(".");
+        return Err(Usage(format!(
+            "there is no crawl in {} to go on with: begin one with `crivello crawl URL`",
+            dir.display()
+        ))
+        .into());
+    }
+    let config = context.config(&collection)?;
+    context.check_files(&collection, &config)?;
+    let mut config = config.crawl;
     if let Some(pages_max) = args.max_pages {
         config.pages_max = pages_max;
     }
@@ -94,16 +113,24 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     let _lock = collection.lock("crawl")?;
     let runtime = runtime()?;
     let stop = stop_flag(&runtime)?;
-    let report = fetch(&collection, &config, &seeds, &runtime, &stop, context)?;
+    let sample = Sample::of(&collection, &seeds, &mut config, context)?;
+    let told = fetch(&collection, &config, &seeds, &runtime, &stop, context)?;
+    drop(sample);
     if context.json {
-        context.print_json(&report)?;
+        context.print_json(&told)?;
     }
-    Ok(if report.interrupted { Exit::Interrupted } else { Exit::Done })
+    Ok(if told.report.interrupted { Exit::Interrupted } else { Exit::Done })
 }
 
 /// The addresses of the command line, of the files it names and of the sitemaps.
 fn seeds(args: &Args) -> Result<Vec<String>> {
     let mut seeds = args.seeds.clone();
+    if let Some(which) = seeds.iter().find(|seed| Which::from_str(seed, true).is_ok())
+        && args.recrawl.is_some()
+    {
+        let why = format!("{which:?} was taken for an address; write --recrawl={which}, with `=`");
+        return Err(Usage(why).into());
+    }
     check_arguments(&seeds)?;
     for file in &args.seed_files {
         let text = if file == "-" {
@@ -162,7 +189,7 @@ pub(crate) fn fetch(
     runtime: &Runtime,
     stop: &Arc<AtomicBool>,
     context: &Context,
-) -> Result<Report> {
+) -> Result<Summary> {
     let dirs = Dirs { archive: collection.archive_dir(), frontier: collection.frontier_dir() };
     if let Some(remark) = unfinished(&Standing::read(&dirs.frontier)?, config.recrawl) {
         talk::say(context.quiet, &remark);
@@ -182,36 +209,22 @@ pub(crate) fn fetch(
     if let Some(metrics) = metrics {
         metrics.abort();
     }
-    let report = report?;
-    talk::say(context.quiet, &sentence(&report));
-    if (1..config.fetchers as u64).contains(&report.fetchers) {
-        let (got, wanted) = (report.fetchers, config.fetchers);
-        let why = "the system allows no more open files (ulimit -n)";
-        talk::say(
-            context.quiet,
-            &format!("         {} instead of {wanted}: {why}", talk::count(got, "fetcher")),
-        );
-    }
-    for aside in &report.aside {
-        let why = talk::plain(&aside.why);
-        talk::say(context.quiet, &format!("         set aside {}: {why}", aside.host));
-    }
-    if report.pages == 0 && is_of_others(&report) {
+    let told = Summary::of(report?, config.fetchers);
+    told.say(context.quiet);
+    let report = &told.report;
+    if report.pages == 0 && is_of_others(report) {
         let why = "none of the URLs known so far is for this agent";
         talk::say(context.quiet, &format!("         {why}; its inboxes may bring some"));
-        return Ok(report);
+        return Ok(told);
     }
     if report.pages == 0 && !report.interrupted {
-        bail!("no page could be fetched{}", reasons(&report));
+        bail!("no page could be fetched{}", summary::reasons(report));
     }
     if report.requests > 0 && report.statuses.is_empty() {
-        let why = reasons(&report);
-        talk::say(
-            context.quiet,
-            &format!("         nothing answered{why}; the pages of earlier runs stay as they are"),
-        );
+        let stays = "the pages of earlier runs stay as they are";
+        talk::say(context.quiet, &format!("         nothing answered; {stays}"));
     }
-    Ok(report)
+    Ok(told)
 }
 
 /// Whether there was nothing to do because all of it is for other agents.
@@ -279,15 +292,8 @@ fn view(now: &Snapshot) -> String {
         talk::bytes(sieve.memory_bytes + sieve.disk_bytes),
     );
     let robots = BTreeMap::from([("robots.txt", now.forbidden_by_robots)]);
-    let again = BTreeMap::from([
-        ("unchanged", now.unchanged),
-        ("changed", now.changed),
-        ("moved", now.moved),
-        ("gone", now.deleted),
-        ("failed", now.failed),
-    ]);
     for (name, counts) in [
-        ("recrawl", list(&again)),
+        ("recrawl", list(&now.again())),
         ("answers", list(&now.statuses)),
         ("failed", list(&now.failures)),
         ("refused", list(&now.refused)),
@@ -306,75 +312,6 @@ pub(crate) fn list<K: Display>(counts: &BTreeMap<K, u64>) -> String {
     let happened = counts.iter().filter(|(_, times)| **times > 0);
     let all: Vec<String> = happened.map(|(what, times)| format!("{what} {times}")).collect();
     all.join(", ")
-}
-
-fn sentence(report: &Report) -> String {
-    let mut text = format!(
-        "crawled  {} with {}, {} in {:.1} s",
-        talk::count(report.pages_new, "new page"),
-        talk::count(report.requests, "request"),
-        talk::bytes(report.bytes),
-        std::time::Duration::from_millis(report.elapsed_ms).as_secs_f64(),
-    );
-    if report.pages != report.pages_new {
-        let _ = write!(text, "; {} in all", report.pages);
-    }
-    if report.requests == 0 && !report.refused.is_empty() {
-        let refused = report.refused.iter().map(|(rule, times)| format!("{rule} {times}×"));
-        let refused: Vec<String> = refused.collect();
-        let _ = write!(text, "; all other links are refused ({})", refused.join(", "));
-    }
-    if let Some(limit) = &report.limit {
-        let _ = write!(text, "; stopped by `{limit}`");
-    }
-    if report.pruned > 0 {
-        let _ = write!(text, "; {} pruned, their turn too far away", report.pruned);
-    }
-    if report.recrawled {
-        let asked = talk::count(report.asked, "known URL");
-        let _ = write!(text, "; asked for {asked} again: {}", again(report));
-    }
-    if report.paused_ms >= 1000 {
-        let _ = write!(text, "; paused for {} s", report.paused_ms / 1000);
-    }
-    if report.sieve.false_positive_rate > 0.0 {
-        let rate = report.sieve.false_positive_rate;
-        let _ = write!(text, "; the sieve takes a new URL for known at a rate of {rate:.1e}");
-    }
-    let waiting = talk::count(report.waiting, "URL");
-    if report.waiting > 0 && (report.interrupted || report.limit.is_some()) {
-        let _ = write!(text, "; {waiting} left, `crivello crawl` goes on with them");
-    } else if report.waiting > 0 {
-        let _ = write!(text, "; {waiting} left of hosts that were set aside");
-    }
-    text
-}
-
-/// What a recrawl found; the numbers add to what it asked for.
-pub(crate) fn again(report: &Report) -> String {
-    let Report { unchanged, changed, moved, deleted, failed, .. } = report;
-    format!(
-        "{unchanged} unchanged, {changed} changed, {moved} moved, {deleted} gone, {failed} failed"
-    )
-}
-
-/// Why there is no page: what ended the run or kept URLs out, then what became of the visits. What a
-/// robots.txt answered is no reason; what it forbids is.
-fn reasons(report: &Report) -> String {
-    let limit = report.limit.iter().map(|limit| format!("stopped by `{limit}`"));
-    let failures = report.failures.iter().map(|(kind, times)| format!("{kind} ({times}×)"));
-    let refused =
-        report.refused.iter().map(|(rule, times)| format!("refused by {rule} ({times}×)"));
-    let robots = (report.forbidden_by_robots > 0)
-        .then(|| format!("forbidden by robots.txt ({}×)", report.forbidden_by_robots));
-    let statuses = report.page_statuses.iter().filter(|(status, _)| **status != 200);
-    let statuses = statuses.map(|(status, times)| format!("status {status} ({times}×)"));
-    let dropped =
-        report.dropped.iter().map(|(limit, times)| format!("dropped by {limit} ({times}×)"));
-    let sent = (report.sent > 0).then(|| format!("left to other agents ({}×)", report.sent));
-    let kept_out = limit.chain(refused).chain(dropped).chain(robots).chain(sent);
-    let all: Vec<String> = kept_out.chain(failures).chain(statuses).collect();
-    if all.is_empty() { String::new() } else { format!(": {}", all.join(", ")) }
 }
 
 #[cfg(test)]

@@ -3,21 +3,13 @@
 use anyhow::Result;
 
 use crate::context::{Context, Exit};
-use crate::pipeline::Pipeline;
+use crate::pipeline;
 
 #[derive(clap::Args)]
 #[command(after_help = "Example:\n  crivello dedup --dir my-web --set dedup.distance_max=4")]
 pub(crate) struct Args {}
 
+#[expect(clippy::redundant_closure_for_method_calls, reason = "the method is of one lifetime")]
 pub(crate) fn run(_: &Args, context: &Context) -> Result<Exit> {
-    let collection = context.collection()?;
-    let config = context.config(&collection)?;
-    let _lock = collection.lock("dedup")?;
-    let pipeline = Pipeline::of(&collection, &config, context);
-    pipeline.extract()?;
-    let report = pipeline.fold()?;
-    if context.json {
-        context.print_json(&report)?;
-    }
-    Ok(Exit::Done)
+    pipeline::run("dedup", context, |pipeline| pipeline.fold())
 }

@@ -1,23 +1,29 @@
 //! `crivello import`: WARC files of any producer and JSONL documents become records of the archive.
 //!
+//! What lives here: reading both, and the check of documents. What does not: what becomes of records (`jobs`).
+//!
 //! **Invariant.** Every file is read to its end before the first record is written, so a file that
 //! cannot be read changes nothing. A record that our archive cannot hold (a header with a control
 //! character) is left out and counted. Importing again what a full disk broke off does no harm: of two
-//! equal captures one counts.
+//! equal captures one counts. A fault of a document is told with file and line; a field that is none of ours is told,
+//! and refused where it is ours but for a letter.
 
-use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Read};
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use archive::{
-    ArchiveError, Draft, Kind, Limits, Location, Record, WarcReader, WarcWriter, WriterOptions,
+    ArchiveError, Draft, Kind, Limits, Location, Record, Unpacked, WarcReader, WarcWriter,
+    WriterOptions,
 };
-use flate2::read::MultiGzDecoder;
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 
+use super::crawl::list;
 use crate::context::{Context, Exit, Usage};
+use crate::nearest::nearest;
 use crate::talk;
 
 /// Why a record is left out.
@@ -31,7 +37,7 @@ const LINE_BYTES_MAX: u64 = 64 << 20;
   crivello import documents.jsonl --dir my-web     lines of {\"id\", \"url\", \"title\", \"text\"}
   crivello index --dir my-web                      makes them findable")]
 pub(crate) struct Args {
-    /// WARC (.warc, .warc.gz, .warc.zst) or JSONL (.jsonl, .jsonl.gz)
+    /// WARC (.warc, .warc.gz, .warc.zst) or JSONL (.jsonl, .jsonl.gz, .jsonl.zst)
     #[arg(required = true)]
     files: Vec<PathBuf>,
 }
@@ -45,15 +51,47 @@ struct Document {
     url: Option<String>,
     #[serde(default)]
     title: String,
-    text: String,
+    text: Option<String>,
+    /// What else the line has.
+    #[serde(flatten, skip_serializing)]
+    others: BTreeMap<String, Value>,
+}
+
+impl Document {
+    /// Whether it can be kept, and found again; or what is wrong with it.
+    fn check(&self) -> Result<()> {
+        let is_named = self.id.as_ref().is_some_and(|id| !id.is_empty());
+        let absent = [
+            ("id", self.id.is_none()),
+            ("url", self.url.is_none()),
+            ("title", self.title.is_empty()),
+            ("text", self.text.is_none()),
+        ];
+        let absent = || absent.iter().filter(|(_, is_absent)| *is_absent).map(|(name, _)| *name);
+        for other in self.others.keys() {
+            if let Some(name) = nearest(other, absent()) {
+                bail!("there is no field {other:?}; did you mean {name:?}?");
+            }
+        }
+        anyhow::ensure!(self.text.is_some(), "a document needs a \"text\"");
+        match &self.url {
+            Some(url) => {
+                page::normalise(url, None, &page::Limits::default())
+                    .with_context(|| format!("{url:?} is no web address"))?;
+            }
+            None if is_named => {}
+            None => bail!("a document needs an \"id\" or a \"url\""),
+        }
+        Ok(())
+    }
 }
 
 /// Some number their documents.
 fn name_or_number<'de, D: Deserializer<'de>>(input: D) -> Result<Option<String>, D::Error> {
-    match serde_json::Value::deserialize(input)? {
-        serde_json::Value::Null => Ok(None),
-        serde_json::Value::String(name) => Ok(Some(name)),
-        serde_json::Value::Number(number) => Ok(Some(number.to_string())),
+    match Value::deserialize(input)? {
+        Value::Null => Ok(None),
+        Value::String(name) => Ok(Some(name)),
+        Value::Number(number) => Ok(Some(number.to_string())),
         _ => Err(serde::de::Error::custom("an id is a string or a number")),
     }
 }
@@ -61,6 +99,7 @@ fn name_or_number<'de, D: Deserializer<'de>>(input: D) -> Result<Option<String>,
 pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     let collection = context.collection()?;
     let _lock = collection.lock("import")?;
+    let mut others: BTreeMap<String, u64> = BTreeMap::new();
     for file in &args.files {
         let about =
             fs::metadata(file).with_context(|| format!("cannot read {}", file.display()))?;
@@ -69,12 +108,16 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
             return Err(Usage(format!("{} is not an ordinary file", file.display())).into());
         }
         let count = if is_jsonl(file) {
-            each_document(file, &mut |_| Ok(()))
+            each_document(file, &mut |document| {
+                for name in document.others.into_keys() {
+                    *others.entry(name).or_default() += 1;
+                }
+                Ok(())
+            })
         } else {
             each_record(file, &mut |_| Ok(()))
         };
-        let count =
-            count.with_context(|| format!("nothing was imported from {}", file.display()))?;
+        let count = count.context("nothing was imported")?;
         anyhow::ensure!(count > 0, "{} holds nothing to import", file.display());
     }
     archive::repair(&collection.archive_dir())?;
@@ -103,7 +146,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
         talk::count(left_out, "record")
     );
     if context.json {
-        context.print_json(&json!({ "records": records, "left_out": left_out }))?;
+        let about = json!({ "records": records, "left_out": left_out, "other_fields": others });
+        context.print_json(&about)?;
     } else {
         if left_out > 0 {
             talk::say(
@@ -111,16 +155,25 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
                 &format!("left out {}: {LEFT_OUT}", talk::count(left_out, "record")),
             );
         }
+        if !others.is_empty() {
+            let others = talk::plain(&list(&others));
+            let text =
+                format!("note     fields that are not kept, and in how many documents: {others}");
+            talk::say(context.quiet, &text);
+        }
         let records = talk::count(records, "record");
-        let text = format!("imported {records}; `crivello index` makes it findable");
-        talk::say(context.quiet, &text);
+        talk::say(
+            context.quiet,
+            &format!("imported {records}; `crivello index` makes them findable"),
+        );
     }
     Ok(Exit::Done)
 }
 
 fn is_jsonl(file: &Path) -> bool {
     let name = file.to_string_lossy().to_lowercase();
-    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    let packed = [".gz", ".zst"].iter().find_map(|ending| name.strip_suffix(ending));
+    let name = packed.unwrap_or(&name);
     [".jsonl", ".ndjson", ".json"].iter().any(|ending| name.ends_with(ending))
 }
 
@@ -190,39 +243,33 @@ const CARRIED: [&str; 9] = [
 /// Hands over every document of a JSONL file; how many there were.
 fn each_document(file: &Path, visit: &mut dyn FnMut(Document) -> Result<()>) -> Result<u64> {
     let name = file.display();
-    let open = File::open(file).with_context(|| format!("cannot read {name}"))?;
-    let gzip = file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz"));
-    let source: Box<dyn Read> =
-        if gzip { Box::new(MultiGzDecoder::new(open)) } else { Box::new(open) };
-    let mut lines = BufReader::new(source);
+    let mut lines = BufReader::new(Unpacked::open(file)?);
     let mut line = Vec::new();
     for number in 1_u64.. {
         line.clear();
-        let length = (&mut lines).take(LINE_BYTES_MAX).read_until(b'\n', &mut line);
-        if length.with_context(|| format!("cannot read {name}, line {number}"))? == 0 {
+        if (&mut lines).take(LINE_BYTES_MAX).read_until(b'\n', &mut line)? == 0 {
             return Ok(number - 1);
         }
         if line.len() as u64 == LINE_BYTES_MAX {
-            bail!("{name}, line {number}: longer than {LINE_BYTES_MAX} bytes");
+            bail!("{name}:{number}: the line is longer than {LINE_BYTES_MAX} bytes");
         }
         // A byte-order mark is no part of the first document.
         let json = if number == 1 { line.strip_prefix(b"\xEF\xBB\xBF") } else { None };
-        let document: Document =
-            serde_json::from_slice(json.unwrap_or(&line)).with_context(|| {
-                format!("{name}, line {number}: not {{\"id\", \"url\", \"title\", \"text\"}}")
-            })?;
-        let named = document.id.as_ref().is_some_and(|id| !id.is_empty());
-        match &document.url {
-            Some(url) => {
-                page::normalise(url, None, &page::Limits::default())
-                    .with_context(|| format!("{name}, line {number}: {url:?} is no web address"))?;
-            }
-            None if named => {}
-            None => bail!("{name}, line {number}: a document needs an \"id\" or a \"url\""),
-        }
-        visit(document)?;
+        let document = serde_json::from_slice::<Document>(json.unwrap_or(&line));
+        let document = document.map_err(|error| anyhow::anyhow!(in_words(&error)));
+        let checked = document.and_then(|document| document.check().map(|()| document));
+        visit(checked.with_context(|| format!("{name}:{number}"))?)?;
     }
     Ok(0)
+}
+
+/// What is wrong with a line, and where in it: that it is one line is known.
+fn in_words(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let what = text.split(" at line ").next().unwrap_or(&text);
+    let shape = "a line must be a JSON object such as {\"id\": \"1\", \"url\": \"http://…\", \"title\": \"…\", \
+                 \"text\": \"…\"}";
+    format!("{shape}: {what}, at byte {}", error.column())
 }
 
 fn write_document(writer: &mut WarcWriter, document: &Document, date_s: i64) -> Result<bool> {

@@ -3,23 +3,16 @@
 use anyhow::Result;
 
 use crate::context::{Context, Exit};
-use crate::pipeline::Pipeline;
+use crate::pipeline;
 
 #[derive(clap::Args)]
 #[command(after_help = "Example:\n  crivello index --dir my-web")]
 pub(crate) struct Args {}
 
 pub(crate) fn run(_: &Args, context: &Context) -> Result<Exit> {
-    let collection = context.collection()?;
-    let config = context.config(&collection)?;
-    let _lock = collection.lock("index")?;
-    let pipeline = Pipeline::of(&collection, &config, context);
-    pipeline.extract()?;
-    pipeline.rank()?;
-    pipeline.fold()?;
-    let report = pipeline.index()?;
-    if context.json {
-        context.print_json(&report)?;
-    }
-    Ok(Exit::Done)
+    pipeline::run("index", context, |pipeline| {
+        pipeline.rank()?;
+        pipeline.fold()?;
+        pipeline.index()
+    })
 }

@@ -37,7 +37,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit> {
 
 /// The page of a command and of all below it.
 fn write_all(folder: &Path, command: &clap::Command, name: &str) -> Result<()> {
-    for sub in command.get_subcommands() {
+    // What `help` says of a command stands on the page of that command.
+    for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
         write_all(folder, sub, &format!("{name}-{}", sub.get_name()))?;
     }
     write(folder, command.clone(), name)

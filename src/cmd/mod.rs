@@ -12,6 +12,7 @@ mod init;
 mod man;
 mod question;
 mod rank;
+mod sample;
 mod search;
 mod serve;
 mod signals;

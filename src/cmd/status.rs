@@ -12,7 +12,8 @@ use index::Index;
 use jobs::{Collection, Directory, Folding, Linking, PageTable, Writer};
 use serde::Serialize;
 
-use super::crawl::{again, list};
+use super::crawl::list;
+use super::crawl::summary::again;
 use crate::config::Config;
 use crate::context::{Context, Exit};
 use crate::pipeline::extract_options;

@@ -8,9 +8,10 @@ use anyhow::{Context as _, Result};
 use archive::Archive;
 use jobs::Collection;
 use serde_json::json;
-use simweb::{Options, Server};
+use simweb::Server;
 
 use super::crawl::{check_arguments, fetch};
+use super::sample::{options, port_of};
 use super::serve::{listen, serve};
 use super::signals::{runtime, stop_flag};
 use crate::config::{Config, TEMPLATE};
@@ -20,6 +21,8 @@ use crate::talk;
 
 /// Where the collection goes unless `--dir` says otherwise.
 const DIR: &str = "crivello-data";
+/// Where the sample web is served at first.
+const SAMPLE_PORT: u16 = 7780;
 /// What the configuration of the sample says otherwise: its hosts are ours and bear a livelier visitor
 /// than other people's do, and it has a calendar without end.
 const SAMPLE: [(&str, &str); 5] = [
@@ -44,9 +47,9 @@ pub(crate) struct Args {
     /// Stop crawling when the collection has that many pages
     #[arg(long, value_name = "N")]
     max_pages: Option<u64>,
-    /// Port of the sample web
-    #[arg(long, default_value_t = 7780, value_name = "PORT")]
-    sample_port: u16,
+    /// Port of the sample web [default: the one it was begun with, else 7780]
+    #[arg(long, value_name = "PORT")]
+    sample_port: Option<u16>,
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
@@ -72,7 +75,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     } else {
         Some(fetch(&collection, &config.crawl, &seeds, &runtime, &stop, context)?)
     };
-    if crawled.as_ref().is_some_and(|report| report.interrupted) {
+    if crawled.as_ref().is_some_and(|told| told.report.interrupted) {
         return Ok(Exit::Interrupted);
     }
     let pipeline = Pipeline::of(&collection, &config, context);
@@ -123,9 +126,8 @@ fn choose(
     begun: &[page::Url],
     config: &mut Config,
 ) -> Result<(Option<Server>, Vec<String>)> {
-    let is_sample = |url: &page::Url| url.host_str() == Some("portal.localhost");
     let imported = begun.is_empty() && holds_records(collection)?;
-    if !args.urls.is_empty() || imported || !begun.iter().all(is_sample) {
+    if !args.urls.is_empty() || imported || !begun.is_empty() && port_of(begun).is_none() {
         return Ok((None, args.urls.clone()));
     }
     if config.crawl.scope != crawl::Scope::Any {
@@ -133,8 +135,8 @@ fn choose(
             crawl, or another --dir";
         return Err(Usage(message.to_owned()).into());
     }
-    let options = Options { port: args.sample_port, log_lines_max: 0, ..Options::default() };
-    let server = Server::start(options).context(
+    let port = args.sample_port.or(port_of(begun)).unwrap_or(SAMPLE_PORT);
+    let server = Server::start(options(port)).context(
         "the sample web cannot start; choose another port with --sample-port, or name URLs to crawl",
     )?;
     config.crawl.resolve = server.web().resolve();

@@ -8,12 +8,8 @@
 
 use std::fmt::Write as _;
 
-use crawl::Range;
-
 use super::range_of;
-
-/// How far a misspelt key may be from the one suggested.
-const LIKENESS_MIN: f64 = 0.7;
+use crate::nearest::nearest;
 
 /// A line longer than this is not repeated in a message.
 const SHOWN_BYTES_MAX: usize = 400;
@@ -36,7 +32,7 @@ pub(super) fn explain(error: &toml::de::Error, text: &str, name: &str) -> String
     let range =
         at.and_then(|at| key_of(text, at + 1)).and_then(|(section, key)| range_of(section, key));
     let is_secret = at.is_some_and(|at| has_secret(text, at + 1));
-    let mut message = format!("{name}: {}", in_words(error.message(), range, is_secret));
+    let mut message = format!("{name}: {}", in_words(error.message(), range.as_deref(), is_secret));
     if let Some(span) = error.span() {
         let before = text.get(..span.start).unwrap_or(text);
         let line = before.matches('\n').count() + 1;
@@ -135,7 +131,7 @@ pub(super) fn shortened(value: &str) -> String {
 
 /// What is wrong, in words for people: not the list of all keys, but the one that was perhaps meant; not a
 /// type, but what to write, in its bounds if they are known; and not what stands there if that is a secret.
-pub(super) fn in_words(message: &str, range: Option<Range>, is_secret: bool) -> String {
+pub(super) fn in_words(message: &str, range: Option<&str>, is_secret: bool) -> String {
     if message.starts_with("unknown field") {
         let what = message.split(", expected").next().unwrap_or(message);
         return match suggestion(message) {
@@ -150,9 +146,10 @@ pub(super) fn in_words(message: &str, range: Option<Range>, is_secret: bool) -> 
     };
     match message.rsplit_once(", expected ").filter(is_about_value) {
         Some((what, expected)) => {
-            let wanted = match range.filter(|_| is_integer(expected)) {
-                Some(range) => format!("a whole number, {range}"),
-                None => wanted(expected),
+            let wanted = match range {
+                Some(range) if is_integer(expected) => format!("a whole number, {range}"),
+                Some(range) if matches!(expected, "f64" | "f32") => format!("a number, {range}"),
+                _ => wanted(expected),
             };
             if is_secret {
                 return format!("it must be {wanted}");
@@ -218,9 +215,7 @@ fn wanted(expected: &str) -> String {
 fn suggestion(message: &str) -> Option<&str> {
     let mut names = message.strip_prefix("unknown field ")?.split('`').skip(1).step_by(2);
     let unknown = names.next()?;
-    let likeness = |name: &str| strsim::jaro_winkler(unknown, name);
-    let best = names.max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
-    (likeness(best) >= LIKENESS_MIN).then_some(best)
+    nearest(unknown, names)
 }
 
 #[cfg(test)]
@@ -278,7 +273,10 @@ mod tests {
         assert!(in_words(&long, None, false).len() < 150, "{}", in_words(&long, None, false));
         let message = "invalid type: string \"x\", expected usize";
         let words = "it is the text \"x\", and must be a whole number, from 1 to 65536";
-        assert_eq!(in_words(message, range_of("crawl", "fetchers"), false), words);
+        assert_eq!(in_words(message, range_of("crawl", "fetchers").as_deref(), false), words);
+        let words = "it is the text \"x\", and must be a number, from 0 to 1";
+        let message = "invalid type: string \"x\", expected f64";
+        assert_eq!(in_words(message, range_of("search", "b").as_deref(), false), words);
     }
 
     #[test]

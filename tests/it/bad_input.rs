@@ -153,12 +153,12 @@ fn no_page_has_its_true_reason() {
     let slow = ["--set", "crawl.delay_ms=60000", "--max-time", "1"];
     check("200 OK", &slow, "stopped by `time_s_max`");
     let none = ["--set", "crawl.store_filter=path = /elsewhere"];
-    check("200 OK", &none, "refused by store-filter (1×)");
+    check("200 OK", &none, "1 link refused (`store_filter`)");
     let away = "301 Moved\r\nLocation: http://127.0.0.2/";
-    check(away, &[], "refused by scope (1×), status 301 (1×)");
+    check(away, &[], "1 link refused (`scope`); status 301 (1×)");
     let hops = ["--set", "crawl.redirects_max=0"];
-    check("302 Found\r\nLocation: /a", &hops, "dropped by redirects (1×), status 302 (1×)");
-    check("404 Not Found", &[], "status 404 (1×)");
+    check("302 Found\r\nLocation: /a", &hops, "1 URL dropped (`redirects_max`); status 302 (1×)");
+    check("404 Not Found", &[], "1 URL without a page (status 404)");
 }
 
 #[test]
@@ -169,7 +169,12 @@ fn a_recrawl_that_nobody_answers_leaves_the_collection_as_it_was() {
     let first = sandbox.json(&["crawl", "--dir", "web", "--list", &seed]);
     server.stop();
     let ran = sandbox.run(&["crawl", "--dir", "web", "--recrawl"]);
-    let said = ["nothing answered: connect (", "stay as they are", "asked for 1 known URL again"];
+    let said = [
+        "given up (connect)",
+        "nothing answered",
+        "stay as they are",
+        "asked for 1 known URL again",
+    ];
     assert!(ran.code == 0 && said.iter().all(|words| ran.stderr.contains(words)), "{ran:#?}");
     assert!(ran.stderr.contains("0 unchanged, 0 changed, 0 moved, 0 gone, 1 failed"), "{ran:#?}");
     let status = sandbox.json(&["status", "--dir", "web"]);
@@ -420,14 +425,14 @@ fn a_bad_import_changes_nothing() {
     sandbox.done(&["init", "web"]);
     let write = |name: &str, bytes: &[u8]| fs::write(sandbox.path(name), bytes).expect("a file");
     write("no.jsonl", b"{\"id\": \"1\", \"text\": \"fine\"}\n{\"id\": 2}\n");
-    fails(&sandbox.run(&["import", "no.jsonl", "--dir", "web"]), 1, &["no.jsonl, line 2"]);
+    fails(&sandbox.run(&["import", "no.jsonl", "--dir", "web"]), 1, &["no.jsonl:2: "]);
     write("no.warc", b"this is not a WARC file at all\n");
     fails(&sandbox.run(&["import", "no.warc", "--dir", "web"]), 1, &["no.warc"]);
     write("empty.warc", b"");
     fails(&sandbox.run(&["import", "empty.warc", "--dir", "web"]), 1, &["empty.warc"]);
     fails(&sandbox.run(&["import", "absent.warc", "--dir", "web"]), 1, &["absent.warc"]);
     write("evil.jsonl", b"{\"url\": \"javascript:alert(1)\", \"text\": \"x\"}\n");
-    fails(&sandbox.run(&["import", "evil.jsonl", "--dir", "web"]), 1, &["evil.jsonl, line 1"]);
+    fails(&sandbox.run(&["import", "evil.jsonl", "--dir", "web"]), 1, &["evil.jsonl:1: "]);
     fails(&sandbox.run(&["import", ".", "--dir", "web"]), 2, &["not an ordinary file"]);
     assert!(files_below(&sandbox.path("web/archive")).is_empty());
 }

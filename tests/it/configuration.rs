@@ -48,6 +48,61 @@ fn a_number_out_of_its_bounds_is_refused_with_them() {
     }
 }
 
+/// Whatever is a number has bounds, in the schema and in the check, and they are the same.
+#[test]
+fn every_number_of_every_section_has_bounds_that_the_check_keeps() {
+    let sandbox = Sandbox::new();
+    sandbox.done(&["init", "web"]);
+    let schema: Value = serde_json::from_str(&sandbox.done(&["config", "schema"])).expect("JSON");
+    let mut numbers = Vec::new();
+    for (section, about) in schema["properties"].as_object().expect("sections") {
+        collect_numbers(section, about, &mut numbers);
+    }
+    let has = |path: &str| numbers.iter().any(|(other, _)| other == path);
+    for path in ["analysis.term_bytes_max", "search.k1", "search.weights.anchor", "search.b"] {
+        assert!(has(path), "{path}: {numbers:?}");
+    }
+    assert!(has("crawl.calendar_years") && has("crawl.weights.off_site"), "{numbers:?}");
+    for (path, about) in numbers {
+        let bounds = ["minimum", "maximum"].map(|bound| about[bound].as_f64());
+        let [Some(least), Some(most)] = bounds else { panic!("{path}: {about}") };
+        // Those of the crawl are tried one by one above.
+        if path.starts_with("crawl.") {
+            continue;
+        }
+        let shown = |value: f64| {
+            if about["type"] == "integer" { format!("{value:.0}") } else { format!("{value:?}") }
+        };
+        for (value, is_right) in
+            [(least, true), (most, true), (least - 1.0, false), (most + 1.0, false)]
+        {
+            let assignment = match path.split('.').collect::<Vec<_>>()[..] {
+                [section, table, key] => {
+                    format!("{section}.{table}={{ {key} = {} }}", shown(value))
+                }
+                _ => format!("{path}={}", shown(value)),
+            };
+            let ran = check(&sandbox, &assignment);
+            assert_eq!(ran.code, if is_right { 0 } else { 2 }, "{assignment}: {ran:#?}");
+            let says = |bound: f64| ran.stderr.contains(&bound.to_string());
+            assert!(is_right || says(least) && says(most), "{assignment}: {ran:#?}");
+        }
+    }
+}
+
+/// The numbers of a part of the schema, with their paths.
+fn collect_numbers(path: &str, about: &Value, out: &mut Vec<(String, Value)>) {
+    if about["type"] == "integer" || about["type"] == "number" {
+        out.push((path.to_owned(), about.clone()));
+    }
+    if about["items"].is_object() {
+        collect_numbers(path, &about["items"], out);
+    }
+    for (key, inner) in about["properties"].as_object().into_iter().flatten() {
+        collect_numbers(&format!("{path}.{key}"), inner, out);
+    }
+}
+
 /// What the check lets pass makes a crawl that has its page.
 #[test]
 fn the_least_and_the_greatest_of_every_number_work() {
@@ -120,7 +175,7 @@ fn what_cannot_be_obeyed_is_refused_with_what_can() {
         ("crawl.contact=me", "write an e-mail address, or a web page"),
         ("crawl.user_agent=-1", "a name of letters"),
         ("search.k1=x", "it is the text \"x\", and must be a number"),
-        ("dedup.words_min=-1", "it is -1, and must be a whole number from 0 to 4294967295"),
+        ("dedup.words_min=-1", "it is -1, and must be a whole number, from 0 to 4294967295"),
         ("crawl.resolve={ 'http://a/' = '127.0.0.1' }", "is no host"),
         ("crawl.resolve={ 'a.test' = '127.0.0.1', 'A.test' = '127.0.0.2' }", "twice"),
         ("crawl.dns_servers=['127.0.0.1:0']", "the usual one is 53"),
@@ -132,10 +187,10 @@ fn what_cannot_be_obeyed_is_refused_with_what_can() {
         ("rank.damping=-0.5", "it is -0.5, and must be from 0 to 0.999"),
         ("rank.iterations_max=0", "it is 0, and must be from 1 to 1000000"),
         ("index.memory_bytes=0", "it is 0, and must be from 65536 to"),
-        ("search.k1=-1.0", "it is -1.0, and must be a number that is not negative"),
+        ("search.k1=-1.0", "it is -1.0, and must be a number from 0 to 1000000"),
         ("search.b=nan", "must be a number from 0 to 1"),
         ("serve.results_per_page=0", "it is 0, and must be from 1 to"),
-        ("analysis.term_bytes_max=0", "term_bytes_max is 0"),
+        ("analysis.term_bytes_max=0", "it is 0, and must be from 4 to"),
         ("dedup.distance_max=17", "it is 17, and must be from 0 to 16"),
     ] {
         let ran = check(&sandbox, assignment);

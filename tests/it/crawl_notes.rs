@@ -55,7 +55,7 @@ fn passwords_that_are_not_sent_are_told_and_never_shown() {
     let ran = sandbox.run(&["crawl", "--dir", "web", &seed]);
     assert_eq!(ran.code, 0, "{ran:#?}");
     assert!(ran.stderr.contains("[[crawl.auth]]") && !ran.stderr.contains("hidden"), "{ran:#?}");
-    let hint = format!("say host = \"http://localhost:{port}\" if that is meant");
+    let hint = format!("write host = \"http://localhost:{port}\" to send it there");
     assert!(ran.stderr.contains(&hint), "{ran:#?}");
     let heard = std::mem::take(&mut *requests.lock().expect("no panic")).concat();
     assert!(!heard.to_lowercase().contains("authorization"), "{heard}");
@@ -90,6 +90,33 @@ fn files_of_the_configuration_lie_in_its_folder() {
     );
     let ran = sandbox.run(&["crawl", "--dir", "web", "--set", "crawl.tls_roots=none.pem"]);
     assert!(ran.code == 2 && ran.stderr.contains("`tls_roots`"), "{ran:#?}");
+}
+
+/// A file that cannot be used is told with its line, and with the line that names it.
+#[test]
+fn faults_of_named_files_have_both_places() {
+    let sandbox = collection("cookies_file = \"cookies.txt\"\n");
+    fs::write(sandbox.path("web/cookies.txt"), "# mine\na.test FALSE /\n").expect("a file");
+    fs::write(
+        sandbox.path("roots.pem"),
+        "-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----\n",
+    )
+    .expect("a file");
+    for command in [&["config", "check"][..], &["crawl", "http://127.0.0.1:9/"]] {
+        let ran = sandbox.run(&[command, &["--dir", "web"]].concat());
+        let words = [
+            "web/crivello.toml: the key `cookies_file` of [crawl]",
+            "cookies.txt:2: ",
+            "5 | cookies_file = ",
+        ];
+        assert!(ran.code == 2 && words.iter().all(|word| ran.stderr.contains(word)), "{ran:#?}");
+        let set =
+            ["--dir", "web", "--set", "crawl.cookies_file=", "--set", "crawl.tls_roots=roots.pem"];
+        let ran = sandbox.run(&[command, &set].concat());
+        let words =
+            ["--set crawl.tls_roots=roots.pem: the key `tls_roots` of [crawl]", "roots.pem:1: "];
+        assert!(ran.code == 2 && words.iter().all(|word| ran.stderr.contains(word)), "{ran:#?}");
+    }
 }
 
 #[test]

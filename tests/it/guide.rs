@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, files_below};
 
 /// The lines of a page of the guide that call the binary, without its name and without comments.
 fn commands(page: &str) -> Vec<String> {
@@ -121,6 +121,9 @@ fn manual_pages_and_completions_come_out() {
     let sandbox = Sandbox::new();
     assert!(sandbox.done(&["man"]).contains(".TH crivello"));
     sandbox.done(&["man", "--out", "man"]);
+    let pages = files_below(&sandbox.path("man"));
+    let of_help = pages.iter().filter(|page| page.to_string_lossy().contains("-help"));
+    assert_eq!(of_help.count(), 0, "{pages:?}");
     assert!(
         fs::read_to_string(sandbox.path("man/crivello-crawl.1")).expect("a page").contains("seeds")
     );

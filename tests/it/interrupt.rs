@@ -10,7 +10,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use serde_json::Value;
-use simweb::{Options, Server};
+use simweb::{LogLine, Options, Server};
 
 use crate::sandbox::{PAGES_PER_HOST_MAX, Running, Sandbox, small_web};
 
@@ -117,18 +117,19 @@ fn a_crawl_killed_fifty_times_ends_like_an_undisturbed_one() {
     assert!(twice.is_empty(), "archived twice: {twice:#?}");
 
     // Asked for twice is only what was under way at a kill: each of the hosts has one request at most.
-    let mut asked: BTreeMap<(String, String), u64> = BTreeMap::new();
-    for line in server.log().split_off(requests) {
-        *asked.entry((line.host, line.path)).or_default() += 1;
-    }
-    let again: u64 = asked
-        .iter()
-        .filter(|((_, path), _)| path != "/robots.txt")
-        .map(|(_, times)| times - 1)
-        .sum();
+    let again = asked_again(server.log().split_off(requests));
     let hosts = server.web().hosts().len() as u64;
     assert!(again <= kills * hosts, "{again} requests came twice after {kills} kills");
     disturbed.done(&["archive", "verify", "--dir", "web"]);
+}
+
+/// Requests for what was asked for before, robots.txt files left out.
+fn asked_again(log: Vec<LogLine>) -> u64 {
+    let mut asked: BTreeMap<(String, String), u64> = BTreeMap::new();
+    for line in log.into_iter().filter(|line| line.path != "/robots.txt") {
+        *asked.entry((line.host, line.path)).or_default() += 1;
+    }
+    asked.values().map(|times| times - 1).sum()
 }
 
 #[test]
@@ -155,15 +156,7 @@ fn a_recrawl_killed_again_and_again_asks_nothing_twice_that_was_answered() {
     }
     sandbox.done(&["crawl", "--dir", "web"]);
 
-    let mut asked: BTreeMap<(String, String), u64> = BTreeMap::new();
-    for line in server.log() {
-        *asked.entry((line.host, line.path)).or_default() += 1;
-    }
-    let again: u64 = asked
-        .iter()
-        .filter(|((_, path), _)| path != "/robots.txt")
-        .map(|(_, times)| times - 1)
-        .sum();
+    let again = asked_again(server.log());
     let hosts = server.web().hosts().len() as u64;
     assert!(again <= (kills + 1) * hosts, "{again} requests came twice after {kills} kills");
     // What has changed has a new response, and nothing else.

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod browser;
+mod closing;
 mod codes;
 mod configuration;
 mod crawl_flags;
@@ -9,6 +10,7 @@ mod crawl_notes;
 mod errors;
 mod fates;
 mod guide;
+mod import;
 mod interrupt;
 mod sandbox;
 mod spelling;

@@ -36,6 +36,7 @@ mod repair;
 mod source;
 mod stream;
 mod surt;
+mod unpacked;
 mod writer;
 mod zstd;
 
@@ -52,4 +53,5 @@ pub use reader::WarcReader;
 pub use record::{Kind, Limits, Location, Record};
 pub use repair::{Repair, repair, repair_from};
 pub use surt::surt;
+pub use unpacked::Unpacked;
 pub use writer::{Draft, WarcWriter, WriterOptions};

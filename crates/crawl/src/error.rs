@@ -43,7 +43,9 @@ pub enum CrawlError {
         why: String,
     },
     /// Nothing to begin with.
-    #[error("no seeds: name at least one address to begin with")]
+    #[error(
+        "no seeds: name at least one address to begin with, as in `crivello crawl https://example.org`"
+    )]
     NoSeeds,
     /// Two crawls over one folder would tear the archive apart.
     #[error("another crawl is at work in {path}; wait for it or stop it")]

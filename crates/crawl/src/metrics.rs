@@ -187,17 +187,10 @@ fn families(now: &Snapshot) -> Vec<Family> {
 }
 
 fn pages(now: &Snapshot) -> Vec<Family> {
-    let again = BTreeMap::from([
-        ("unchanged", now.unchanged),
-        ("changed", now.changed),
-        ("moved", now.moved),
-        ("gone", now.deleted),
-        ("failed", now.failed),
-    ]);
     vec![
         one("pages", Kind::Gauge, "Pages archived, those of earlier runs included", now.pages),
         one("pages_fetched_total", Kind::Counter, "New pages archived by this run", now.pages_new),
-        many("known_pages_total", "Known URLs asked for again", "found", &again),
+        many("known_pages_total", "Known URLs asked for again", "found", &now.again()),
         one("pages_per_second", Kind::Gauge, "Pages a second lately", round(now.pages_per_s)),
         one(
             "pages_per_second_mean",

@@ -80,6 +80,17 @@ impl Snapshot {
         self.pages_new + self.unchanged + self.changed
     }
 
+    /// Known URLs that this run asked for again, by what it found.
+    pub fn again(&self) -> BTreeMap<&'static str, u64> {
+        BTreeMap::from([
+            ("unchanged", self.unchanged),
+            ("changed", self.changed),
+            ("moved", self.moved),
+            ("gone", self.deleted),
+            ("failed", self.failed),
+        ])
+    }
+
     /// Pages a second since the run began.
     pub fn mean_pages_per_s(&self) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "counts of a crawl are far below 2^53")]

@@ -178,11 +178,7 @@ fn read_intervals(
     let count = number(&Gamma, input)?;
     let (mut held, mut end) = (0, None);
     for _ in 0..count {
-        let left = number(&Gamma, input)?;
-        let left = match end {
-            None => unsigned(left, node),
-            Some(end) => left.checked_add(end),
-        };
+        let left = behind(number(&Gamma, input)?, end, node);
         let len = number(&Gamma, input)?.checked_add(u64::from(shape.interval_min));
         let (left, len) = left.zip(len).ok_or(outside)?;
         let right =
@@ -208,11 +204,7 @@ fn read_residuals(
     let outside = Fault("a successor that is no node");
     let mut end = None;
     for _ in 0..count {
-        let gap = number(&RESIDUALS, input)?;
-        let residual = match end {
-            None => unsigned(gap, node),
-            Some(end) => gap.checked_add(end),
-        };
+        let residual = behind(number(&RESIDUALS, input)?, end, node);
         let residual = residual.filter(|&n| n < u64::from(shape.nodes)).ok_or(outside)?;
         list.push(u32::try_from(residual).map_err(|_| outside)?);
         end = Some(residual + 1);
@@ -223,6 +215,15 @@ fn read_residuals(
 #[inline]
 fn number(code: &impl Code, input: &mut Reader<'_>) -> Result<u64, Fault> {
     code.read(input).ok_or(Fault("no whole codeword"))
+}
+
+/// What lies a gap behind `end`; the first, which has none before it, is told by its difference from `node`.
+#[inline]
+fn behind(gap: u64, end: Option<u64>, node: u32) -> Option<u64> {
+    match end {
+        None => unsigned(gap, node),
+        Some(end) => gap.checked_add(end),
+    }
 }
 
 /// `node` and a difference that was made a natural number.

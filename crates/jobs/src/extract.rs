@@ -141,7 +141,7 @@ pub fn is_extracted(collection: &Collection, options: &ExtractOptions) -> Result
 }
 
 /// Goes up when the rows of the same record become others; then all are made again.
-const ROWS_VERSION: u32 = 2;
+const ROWS_VERSION: u32 = 3;
 
 impl ExtractOptions {
     /// Tells options, or a version of this program, that make other rows from those that make the same.

@@ -3,8 +3,8 @@
 //! What lives here: which pages are joined, and the union–find structure that makes components of
 //! pairs. What does not: which page of a cluster is shown; that takes ranks and URLs.
 //!
-//! Two pages are joined if their digests are equal, or if both have words enough and their
-//! `SimHash`es are close. A page without words is joined to none: empty pages have nothing in
+//! Two pages with the same identifiers are joined if their digests are equal, or if both have words enough
+//! and their `SimHash`es are close. A page without words is joined to none: empty pages have nothing in
 //! common.
 //!
 //! Components are the transitive closure: a chain of small changes ends far from where it began.
@@ -29,10 +29,10 @@ pub fn fold(fingerprints: &[Fingerprint], config: &Config) -> Vec<u32> {
 }
 
 fn join_equal_digests(fingerprints: &[Fingerprint], components: &mut Components) {
-    let mut digests: Vec<(u64, u32)> = (0_u32..)
+    let mut digests: Vec<((u64, u64), u32)> = (0_u32..)
         .zip(fingerprints)
         .filter(|(_, print)| print.words > 0)
-        .map(|(page, print)| (print.digest, page))
+        .map(|(page, print)| ((print.digest, print.identifiers), page))
         .collect();
     digests.sort_unstable();
     for pair in digests.windows(2) {
@@ -48,19 +48,23 @@ fn join_close_simhashes(
     components: &mut Components,
 ) {
     let words_min = config.words_min.max(1);
-    let (pages, simhashes): (Vec<u32>, Vec<u64>) = (0_u32..)
+    let mut pages: Vec<(u64, u32, u64)> = (0_u32..)
         .zip(fingerprints)
         .filter(|(_, print)| print.words >= words_min)
-        .map(|(page, print)| (page, print.simhash))
-        .unzip();
-    let page = |position: u32| pages[position as usize];
-    let tables = PermutedTables::build(&simhashes, config.distance_max);
-    for class in tables.classes() {
-        for pair in class.windows(2) {
-            components.join(page(pair[0]), page(pair[1]));
+        .map(|(page, print)| (print.identifiers, page, print.simhash))
+        .collect();
+    pages.sort_unstable();
+    for alike in pages.chunk_by(|a, b| a.0 == b.0).filter(|alike| alike.len() > 1) {
+        let simhashes: Vec<u64> = alike.iter().map(|&(_, _, simhash)| simhash).collect();
+        let page = |position: u32| alike[position as usize].1;
+        let tables = PermutedTables::build(&simhashes, config.distance_max);
+        for class in tables.classes() {
+            for pair in class.windows(2) {
+                components.join(page(pair[0]), page(pair[1]));
+            }
         }
+        tables.pairs(&mut |a, b| components.join(page(a[0]), page(b[0])));
     }
-    tables.pairs(&mut |a, b| components.join(page(a[0]), page(b[0])));
 }
 
 /// Union–find. The root of a component is its smallest member.

@@ -2,7 +2,8 @@
 //!
 //! What lives here: [`fingerprint`], a digest that is equal for texts equal after
 //! normalisation and a [`simhash`] that is close for close texts; [`PermutedTables`], which finds
-//! the close ones without comparing all with all; [`fold`], which makes clusters of them. What
+//! the close ones without comparing all with all; [`fold`], which makes clusters of them. Two pages that
+//! name different things by words with digits, as those of two spare parts do, are not close. What
 //! does not: HTML, URLs, files. A fingerprint sees text, a table sees numbers.
 //!
 //! **Invariant.** A fingerprint depends on the text alone and never changes between versions: it
@@ -40,7 +41,7 @@ pub use tables::PermutedTables;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Pages whose `SimHash`es differ in at most so many of 64 bits are folded. Any number is
+    /// Pages with the same identifiers whose `SimHash`es differ in at most so many of 64 bits are folded. Any number is
     /// correct; beyond about 8 unrelated pages begin to fold, and the search gets slow.
     pub distance_max: u32,
     /// Pages of fewer words are folded only if they are equal but for case, digits, dates,
@@ -61,6 +62,9 @@ pub struct Fingerprint {
     pub simhash: u64,
     /// Equal for texts that differ in case, digits, dates, punctuation and white space only.
     pub digest: u64,
+    /// Which words with digits there are that name a thing (`BM1690`, `v2.3`), however often; 0 for none.
+    /// Pages in which these differ are never folded.
+    pub identifiers: u64,
     /// How many words there are that hold no digit and belong to no date; at most 2³² – 1.
     pub words: u32,
 }
@@ -79,17 +83,26 @@ pub struct Fingerprint {
 /// let print = neardup::fingerprint("The time is 12:45, 3 May 2024");
 /// assert_eq!(print, neardup::fingerprint("the TIME   is 9.15 (4 June 2025)"));
 /// assert_eq!(print.words, 3);
+/// assert_ne!(neardup::fingerprint("pump BM1690"), neardup::fingerprint("pump BM1691"));
 /// ```
 pub fn fingerprint(text: &str) -> Fingerprint {
     let mut words = Vec::new();
-    let letters = words::each(text, |word| words.push(xxh3_64(word)));
+    let whole = words::each(text, |word| words.push(xxh3_64(word)));
     let before = [0].into_iter().chain(words.iter().copied());
     let pairs = before.zip(&words).map(|(first, &second)| pair(first, second));
     Fingerprint {
         simhash: simhash(pairs, u64::BITS),
-        digest: digest::digest(&letters),
+        digest: digest::digest(&whole.letters),
+        identifiers: identity(whole.identifiers),
         words: u32::try_from(words.len()).unwrap_or(u32::MAX),
     }
+}
+
+/// One number for a set of hashes.
+fn identity(mut hashes: Vec<u64>) -> u64 {
+    hashes.sort_unstable();
+    hashes.dedup();
+    hashes.into_iter().fold(0, pair)
 }
 
 /// The hash of two neighbouring words, from their hashes.

@@ -8,30 +8,56 @@
 //! months and days](crate::dates) are left out, so that a page with today's date and a counter is
 //! the page of yesterday.
 //!
+//! Of the words with a digit, some name a thing and are handed out apart, as *identifiers*: those that begin with
+//! a letter (`BM1690`, `v2`), and those that hang on a word by a hyphen, a point, a slash or an underscore
+//! (`AB-1690`, `v2.3`). Counters, dates, times, prices and measures do neither (`1690`, `2025-03-01`, `12:45`,
+//! `9.90`, `5kg`, `3rd`).
+//!
 //! **Invariant.** What is left does not depend on case, digits, dates, punctuation, white space,
 //! or characters that are not seen (soft hyphens, joiners).
+
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::dates;
 use crate::letter::Letters;
 
-/// Hands each word that counts to `emit`, in order and in UTF-8; returns all of them in a row.
-pub(crate) fn each(text: &str, mut emit: impl FnMut(&[u8])) -> Vec<u8> {
+/// What a text has besides single words.
+pub(crate) struct Whole {
+    /// All words that count, in a row.
+    pub(crate) letters: Vec<u8>,
+    /// Hashes of the identifiers, in order.
+    pub(crate) identifiers: Vec<u64>,
+}
+
+/// Hands each word that counts to `emit`, in order and in UTF-8.
+pub(crate) fn each(text: &str, mut emit: impl FnMut(&[u8])) -> Whole {
     let letters = Letters::get();
-    let mut word = Word { letters: Vec::with_capacity(text.len()), start: 0, has_digit: false };
+    let mut word = Word {
+        letters: Vec::with_capacity(text.len()),
+        start: 0,
+        has_digit: false,
+        joint: ' ',
+        identifiers: Vec::new(),
+    };
     let mut rest = text;
     loop {
         // Most of most texts.
         let plain = word.push_plain(rest.as_bytes());
         let mut chars = rest[plain..].chars();
         match chars.next() {
-            Some(c) if c.is_ascii() => word.finish(&mut emit),
+            Some(c) if c.is_ascii() => word.finish(c, &mut emit),
             Some(c) => word.push(c, letters, &mut emit),
             None => break,
         }
         rest = chars.as_str();
     }
-    word.finish(&mut emit);
-    word.letters
+    word.finish(' ', &mut emit);
+    Whole { letters: word.letters, identifiers: word.identifiers }
+}
+
+/// Whether what follows hangs on the word before.
+fn is_joint(c: char) -> bool {
+    matches!(c, '-' | '.' | '/' | '_' | '\u{2010}' | '\u{2011}')
 }
 
 /// A word as far as it was read, behind those before it.
@@ -40,6 +66,9 @@ struct Word {
     /// Where it begins.
     start: usize,
     has_digit: bool,
+    /// What stands between it and a word or an identifier right before it; a blank if there is neither.
+    joint: char,
+    identifiers: Vec<u64>,
 }
 
 impl Word {
@@ -71,27 +100,46 @@ impl Word {
             return;
         }
         if !letter.is_inside() || letter.is_alone() {
-            self.finish(emit);
+            self.finish(c, emit);
         }
         if letter.is_inside() {
             self.has_digit |= letter.is_digit();
             letter.push_folded(c, &mut self.letters);
         }
         if letter.is_alone() {
-            self.finish(emit);
+            self.finish(' ', emit);
         }
     }
 
-    fn finish(&mut self, emit: &mut impl FnMut(&[u8])) {
+    /// Ends the word, if one has begun, at the character that follows it.
+    fn finish(&mut self, next: char, emit: &mut impl FnMut(&[u8])) {
         let word = &self.letters[self.start..];
-        if self.has_digit || dates::is_name(word) {
+        let mut joint = next;
+        if self.has_digit {
+            if is_joint(self.joint) || !begins_with_digit(word) {
+                self.identifiers.push(xxh3_64(word));
+            } else {
+                joint = ' ';
+            }
             self.letters.truncate(self.start);
             self.has_digit = false;
+        } else if dates::is_name(word) {
+            self.letters.truncate(self.start);
+            joint = ' ';
         } else if !word.is_empty() {
             emit(word);
             self.start = self.letters.len();
+        } else {
+            joint = ' ';
         }
+        self.joint = joint;
     }
+}
+
+/// Of a word in UTF-8 that has a digit.
+fn begins_with_digit(word: &[u8]) -> bool {
+    let first = word.utf8_chunks().next().and_then(|chunk| chunk.valid().chars().next());
+    first.is_some_and(char::is_numeric)
 }
 
 const EACH: u64 = u64::from_le_bytes([1; 8]);
@@ -122,7 +170,7 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::each;
+    use super::{each, xxh3_64};
     use crate::{dates, letter};
 
     #[track_caller]
@@ -130,6 +178,23 @@ mod tests {
         let mut words = Vec::new();
         each(text, |word| words.push(String::from_utf8(word.to_vec()).expect("UTF-8")));
         assert_eq!(words, expected, "words of {text:?}");
+    }
+
+    #[test]
+    fn identifiers_are_told_from_counters_dates_and_prices() {
+        for (text, expected) in [
+            ("BM1690 and fn7845", &["bm1690", "fn7845"][..]),
+            ("AB-1690, AB 1691", &["1690"]),
+            ("v2.3.1", &["v2", "3", "1"]),
+            ("part_07/4", &["07", "4"]),
+            ("Ärmel7 東4 x²", &["ärmel7", "x²"]),
+            ("1690 visitors on 2025-03-01 at 12:45, 9.90 or 5kg, the 3rd", &[]),
+            ("Wed, 12-Mar-2025", &[]),
+            ("end. 12 apples - 13 pears", &[]),
+        ] {
+            let hashes: Vec<u64> = expected.iter().map(|word| xxh3_64(word.as_bytes())).collect();
+            assert_eq!(each(text, |_| ()).identifiers, hashes, "{text:?}");
+        }
     }
 
     #[test]

@@ -26,6 +26,24 @@ pub struct Config {
     pub rank_weight: f64,
 }
 
+impl Config {
+    /// Every key that is a number, with its value, and the least and the most that it may be.
+    pub fn ranges(&self) -> [(&'static str, f64, f64, f64); 8] {
+        let FieldWeights { title, headings, body, url, anchor } = self.weights;
+        [
+            ("k1", self.k1, VALUE_MAX),
+            ("b", self.b, 1.0),
+            ("rank_weight", self.rank_weight, VALUE_MAX),
+            ("weights.title", title, VALUE_MAX),
+            ("weights.headings", headings, VALUE_MAX),
+            ("weights.body", body, VALUE_MAX),
+            ("weights.url", url, VALUE_MAX),
+            ("weights.anchor", anchor, VALUE_MAX),
+        ]
+        .map(|(key, value, most)| (key, value, 0.0, most))
+    }
+}
+
 impl Default for Config {
     fn default() -> Config {
         Config { k1: 1.2, b: 0.75, weights: FieldWeights::default(), rank_weight: 0.5 }
@@ -73,7 +91,7 @@ impl FieldWeights {
 }
 
 fn not_negative<'de, D: Deserializer<'de>>(input: D) -> Result<f64, D::Error> {
-    within(input, VALUE_MAX, "a number that is not negative and at most a million")
+    within(input, VALUE_MAX, "a number from 0 to 1000000")
 }
 
 fn fraction<'de, D: Deserializer<'de>>(input: D) -> Result<f64, D::Error> {

@@ -211,6 +211,10 @@ async fn copies(Shared(state): AppState, Asking(asked): Asking<AskedUrl>) -> Res
 }
 
 async fn api_search(Shared(state): AppState, Asking(asked): Asking<Asked>) -> Response {
+    if asked.k == Some(0) {
+        let body = json!({ "error": format!("k is 0, and must be from 1 to {RESULTS_MAX}") });
+        return (StatusCode::BAD_REQUEST, Json(body)).into_response();
+    }
     let k = asked.k.unwrap_or(state.config.results_per_page).clamp(1, RESULTS_MAX);
     let offset = asked.offset.min(DEPTH_MAX - k);
     let explain = asked.explain != 0;

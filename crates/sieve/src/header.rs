@@ -7,7 +7,8 @@
 //! **Invariant.** A file of another kind, of another version or of another program is refused by
 //! its header.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Write as _};
 use std::path::Path;
 
 use crate::SieveError;
@@ -48,6 +49,15 @@ pub(crate) fn encode(kind: Kind) -> [u8; BYTES] {
     let checksum = crc32fast::hash(&header[..12]);
     header[12..].copy_from_slice(&checksum.to_le_bytes());
     header
+}
+
+/// A file of this kind without contents; what was at `path` is gone.
+pub(crate) fn create(kind: Kind, path: &Path) -> Result<File, SieveError> {
+    let mut options = File::options();
+    let options = options.read(true).write(true).create(true).truncate(true);
+    let mut file = options.open(path).map_err(io_failed("create", path))?;
+    file.write_all(&encode(kind)).map_err(io_failed("write", path))?;
+    Ok(file)
 }
 
 /// Reads the header of the file at `path` from `input` and checks that it is of this kind.

@@ -33,14 +33,7 @@ pub(crate) struct KeyFile {
 impl KeyFile {
     /// A file without keys; what was at `path` is gone.
     pub(crate) fn create(path: PathBuf, kind: Kind) -> Result<Self, SieveError> {
-        let mut file = File::options()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .open(&path)
-            .map_err(io_failed("create", &path))?;
-        file.write_all(&header::encode(kind)).map_err(io_failed("write", &path))?;
+        let file = header::create(kind, &path)?;
         Ok(Self { path, kind, file, written: header::LEN, pending: Vec::new() })
     }
 

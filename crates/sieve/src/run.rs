@@ -201,15 +201,8 @@ pub(crate) struct RunWriter {
 impl RunWriter {
     /// An empty run; what was at `path` is gone.
     pub(crate) fn create(path: PathBuf) -> Result<Self, SieveError> {
-        let file = File::options()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .open(&path)
-            .map_err(io_failed("create", &path))?;
-        let mut out = BufWriter::with_capacity(2 * block::BYTES_MAX, file);
-        out.write_all(&header::encode(Kind::Seen)).map_err(io_failed("write", &path))?;
+        let file = header::create(Kind::Seen, &path)?;
+        let out = BufWriter::with_capacity(2 * block::BYTES_MAX, file);
         let (block, bytes, fences) = (Vec::new(), Vec::new(), Vec::new());
         Ok(Self { path, out, block, bytes, fences, end: header::LEN, total: 0 })
     }

@@ -36,7 +36,7 @@ const SIEVE_BITS_MAX: u64 = 1 << 35;
 /// A key that is a number, and what it may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Range {
-    /// The key, as in the file.
+    /// The key, as in the file; in a table, its path.
     pub key: &'static str,
     /// What it is.
     pub value: i64,
@@ -76,7 +76,8 @@ fn number(value: impl TryInto<i64>) -> i64 {
 }
 
 impl Config {
-    /// Every key that is a number, with what it may be.
+    /// Every key that is a number, with what it may be. One that is a list of numbers is there for each of them, one
+    /// in a table with both keys and a dot between them.
     pub fn ranges(&self) -> Vec<Range> {
         let rows = [
             ("delay_ms", number(self.delay_ms), 0, DAY_MS),
@@ -106,6 +107,8 @@ impl Config {
             ("links_per_page_max", number(self.links_per_page_max), 1, 100_000),
             ("url_bytes_max", number(self.url_bytes_max), 32, 16_384),
             ("path_repeats_max", number(self.path_repeats_max), 1, ANY),
+            ("calendar_years", number(self.calendar_years[0]), 0, number(u16::MAX)),
+            ("calendar_years", number(self.calendar_years[1]), 0, number(u16::MAX)),
             ("query_parameters_max", number(self.query_parameters_max), 0, ANY),
             ("connect_timeout_ms", number(self.connect_timeout_ms), TIMEOUT_MS_MIN, DAY_MS),
             ("timeout_ms", number(self.timeout_ms), TIMEOUT_MS_MIN, DAY_MS),
@@ -136,6 +139,10 @@ impl Config {
             ("archive_file_bytes_max", number(self.archive_file_bytes_max), 1_024, 1 << 40),
             ("gzip_level", number(self.gzip_level), 1, 9),
             ("zstd_level", number(self.zstd_level), 1, 19),
+            ("weights.short_url", number(self.weights.short_url), 0, number(u16::MAX)),
+            ("weights.off_site", number(self.weights.off_site), 0, number(u16::MAX)),
+            ("weights.url_keywords", number(self.weights.url_keywords), 0, number(u16::MAX)),
+            ("weights.page_keywords", number(self.weights.page_keywords), 0, number(u16::MAX)),
         ];
         rows.map(|(key, value, least, most)| Range { key, value, least, most }).to_vec()
     }

@@ -2,7 +2,8 @@
 //!
 //! What lives here: [`Connector`], which opens a connection to an address, and [`Sender`], the end
 //! of it that takes requests. HTTP/2 is spoken where the server chooses it in the TLS handshake
-//! (ALPN), never without TLS. What does not: timeouts, what is sent, and what becomes of the answer.
+//! (ALPN), never without TLS. What does not: timeouts, what is sent, and what becomes of the answer; whom TLS
+//! trusts (`trust.rs`).
 //!
 //! **Invariant.** A connection goes to the address it is opened with; over TLS only if the server has
 //! a certificate for the name, signed by an authority of the browsers or of `tls_roots`. With its [`Sender`] a
@@ -11,9 +12,7 @@
 //! Reference: M. Thomson, C. Benfield, RFC 9113, 2022; S. Friedl et al., RFC 7301, 2014.
 
 use std::collections::BTreeSet;
-use std::error::Error;
 use std::net::{IpAddr, SocketAddr};
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use archive::is_exhausted;
@@ -24,15 +23,14 @@ use hyper::client::conn::{TrySendError, http1, http2};
 use hyper::rt::Executor;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
-use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, ServerName};
-use rustls::{ClientConfig, RootCertStore};
+use rustls::ClientConfig;
+use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::task::AbortHandle;
 use tokio_rustls::TlsConnector;
 
-use super::{Hitch, protocol};
+use super::{Hitch, protocol, trust};
 use crate::config::Config;
 use crate::error::CrawlError;
 use crate::outcome::{Failure, FailureKind};
@@ -162,9 +160,8 @@ impl Connector {
             .map_err(|error| insecure(error.to_string()))?;
         let stream = self.tls_for(site).connect(name, stream).await.map_err(|error| {
             // A certificate will not change, a broken connection may.
-            let is_tls =
-                error.get_ref().is_some_and(<dyn Error + Send + Sync>::is::<rustls::Error>);
-            if is_tls { insecure(error.to_string()) } else { no_connection(error) }
+            let of_tls = error.get_ref().and_then(|cause| cause.downcast_ref::<rustls::Error>());
+            of_tls.map(trust::in_words).map_or_else(|| no_connection(error), insecure)
         })?;
         if stream.get_ref().1.alpn_protocol() == Some(HTTP2) {
             return Ok(self.http2(stream).await?);
@@ -216,37 +213,15 @@ impl Connector {
 }
 
 fn tls_config(config: &Config) -> Result<ClientConfig, CrawlError> {
-    let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
-    if !config.tls_roots.as_os_str().is_empty() {
-        add_roots(&mut roots, &config.tls_roots)?;
-    }
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let mut tls = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .expect("the provider has the suites of TLS 1.2 and 1.3")
-        .with_root_certificates(roots)
+        .with_root_certificates(trust::roots(config)?)
         .with_no_client_auth();
     tls.alpn_protocols = vec![HTTP1.to_vec()];
     if config.http2 {
         tls.alpn_protocols.insert(0, HTTP2.to_vec());
     }
     Ok(tls)
-}
-
-/// Adds the authorities of a PEM file.
-fn add_roots(roots: &mut RootCertStore, path: &Path) -> Result<(), CrawlError> {
-    let wrong = |why: String| CrawlError::Config {
-        key: "tls_roots",
-        why: format!("{}: {why}", path.display()),
-    };
-    let certificates = CertificateDer::pem_file_iter(path).map_err(|e| wrong(e.to_string()))?;
-    let before = roots.len();
-    for certificate in certificates {
-        let certificate = certificate.map_err(|error| wrong(error.to_string()))?;
-        roots.add(certificate).map_err(|error| wrong(error.to_string()))?;
-    }
-    if roots.len() == before {
-        return Err(wrong("there is no certificate in it".to_owned()));
-    }
-    Ok(())
 }

@@ -70,31 +70,44 @@ impl Cookie {
     }
 
     /// Reads a line of Netscape's format: domain, whether its subdomains too, path, whether secure,
-    /// when it expires, name and value, with tabs between them.
-    fn parse(line: &str) -> Option<Cookie> {
+    /// when it expires, name and value, with tabs between them; or what is wrong with it, without the value.
+    fn parse(line: &str) -> Result<Cookie, String> {
         let fields: Vec<&str> = line.split('\t').collect();
         let &[domain, subdomains, path, secure, expires, name, value] = fields.as_slice() else {
-            return None;
+            let count = fields.len();
+            return Err(format!(
+                "it has {count} of the seven fields, which must have tabs between them"
+            ));
         };
-        let domain = spelt_host(domain.strip_prefix('.').unwrap_or(domain))?;
-        let flag = |text: &str| match text.to_ascii_uppercase().as_str() {
-            "TRUE" => Some(true),
-            "FALSE" => Some(false),
-            _ => None,
+        let flag = |which: &str, text: &str| match text.to_ascii_uppercase().as_str() {
+            "TRUE" => Ok(true),
+            "FALSE" => Ok(false),
+            _ => Err(format!("its {which} field must be TRUE or FALSE")),
         };
-        let subdomains = flag(subdomains)?;
-        let pair = format!("{name}={value}");
+        let spelt = spelt_host(domain.strip_prefix('.').unwrap_or(domain));
+        let domain = spelt.ok_or_else(|| format!("its first field, {domain:?}, is no host"))?;
+        let subdomains = flag("second", subdomains)?;
+        if !path.starts_with('/') {
+            return Err("its third field must be a path, which begins with a slash".to_owned());
+        }
+        let secure = flag("fourth", secure)?;
         // Some tools write parts of seconds.
-        let (expires, part) = expires.split_once('.').unwrap_or((expires, ""));
-        let is_number = part.bytes().all(|byte| byte.is_ascii_digit());
-        let is_whole = is_number && path.starts_with('/') && secret(&pair).is_some();
-        is_whole.then_some(Cookie {
+        let (whole, part) = expires.split_once('.').unwrap_or((expires, ""));
+        let expires_s =
+            whole.parse().ok().filter(|_| part.bytes().all(|byte| byte.is_ascii_digit()));
+        let expires_s = expires_s
+            .ok_or("its fifth field must be a number, of seconds since 1970, or 0 for never")?;
+        let pair = format!("{name}={value}");
+        if secret(&pair).is_none() {
+            return Err("its name or value holds what no header may".to_owned());
+        }
+        Ok(Cookie {
             is_of_strangers: subdomains && is_shared(&domain),
             domain,
             subdomains,
             path: path.to_owned(),
-            secure: flag(secure)?,
-            expires_s: expires.parse().ok()?,
+            secure,
+            expires_s,
             pair,
         })
     }
@@ -118,9 +131,8 @@ pub(super) fn read_cookies(path: &Path) -> Result<Vec<Cookie>, CrawlError> {
         if line.trim().is_empty() || line.starts_with('#') {
             continue;
         }
-        let cookie = Cookie::parse(line).ok_or_else(|| {
-            wrong(format!("line {} of {} is no cookie", number + 1, path.display()))
-        })?;
+        let cookie = Cookie::parse(line)
+            .map_err(|why| wrong(format!("{}:{}: no cookie: {why}", path.display(), number + 1)))?;
         cookies.push(cookie);
     }
     cookies.sort_by_key(|cookie| Reverse(cookie.path.len()));
@@ -167,8 +179,21 @@ mod tests {
             assert_eq!(sent.join("; "), wanted, "{url}");
         }
         assert_eq!(all.iter().filter_map(Cookie::remark).count(), 2);
-        fs::write(&path, "a.test\tFALSE\t/\n").expect("room for a file");
-        let error = read_cookies(&path).expect_err("half a line");
-        assert!(error.to_string().contains("line 1"), "{error}");
+        for (line, why) in [
+            ("a.test\tFALSE\t/", "3 of the seven fields"),
+            ("a.test FALSE / FALSE 0 a secret", "tabs between them"),
+            ("a b\tFALSE\t/\tFALSE\t0\ta\tsecret", "\"a b\", is no host"),
+            ("a.test\tno\t/\tFALSE\t0\ta\tsecret", "second field"),
+            ("a.test\tFALSE\tx\tFALSE\t0\ta\tsecret", "third field"),
+            ("a.test\tFALSE\t/\t0\t0\ta\tsecret", "fourth field"),
+            ("a.test\tFALSE\t/\tFALSE\tnever\ta\tsecret", "fifth field"),
+            ("a.test\tFALSE\t/\tFALSE\t0.x\ta\tsecret", "fifth field"),
+            ("a.test\tFALSE\t/\tFALSE\t0\ta\tsecret\u{1}", "no header"),
+        ] {
+            fs::write(&path, format!("# ours\n{line}\n")).expect("room for a file");
+            let error = read_cookies(&path).expect_err(line).to_string();
+            let is_told = error.contains("cookies.txt:2: ") && error.contains(why);
+            assert!(is_told && !error.contains("secret"), "{line}: {error}");
+        }
     }
 }

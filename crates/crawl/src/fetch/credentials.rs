@@ -11,6 +11,7 @@
 //! Reference: J. Reschke, RFC 7617, 2015.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::path::Path;
 
 use data_encoding::BASE64;
@@ -19,7 +20,7 @@ use page::Limits;
 
 use super::cookies::{Cookie, read_cookies};
 use crate::address::{read_address, spelt_host};
-use crate::config::Config;
+use crate::config::{Config, HostAuth};
 use crate::error::CrawlError;
 use crate::seeds::{SITEMAP_PREFIX, read_seeds};
 use crate::site::Site;
@@ -168,6 +169,18 @@ impl Hosts {
     }
 }
 
+/// The scheme and the port.
+impl fmt::Display for Hosts {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Hosts::Every => out.write_str("every host"),
+            Hosts::Some { is_tls, port, .. } => {
+                write!(out, "{} on port {port}", if *is_tls { "https" } else { "http" })
+            }
+        }
+    }
+}
+
 /// Whether what stands before a colon is the beginning of an IPv6 address.
 fn is_half(host: &str) -> bool {
     host.starts_with('[') && !host.ends_with(']')
@@ -238,7 +251,8 @@ pub(super) fn secret(text: &str) -> Option<HeaderValue> {
 }
 
 /// Passwords and cookies that are not sent though somebody may mean them to be, each in a sentence for people:
-/// by the configuration, the seeds given now, and those of earlier runs in `frontier`.
+/// by the configuration, the seeds given now, and those of earlier runs in `frontier`. What holds for several hosts
+/// or seeds is said once.
 pub fn unsent_credentials(
     config: &Config,
     frontier: &Path,
@@ -247,44 +261,59 @@ pub fn unsent_credentials(
     let credentials = Credentials::new(config)?;
     let mut unsent: Vec<String> = credentials.cookies.iter().filter_map(Cookie::remark).collect();
     let mut urls = Vec::new();
+    let mut with_password = BTreeSet::new();
     for seed in seeds {
         let seed = seed.strip_prefix(SITEMAP_PREFIX).unwrap_or(seed);
         // What is no address is told when the crawl begins.
         let Ok(url) = read_address(seed, &Limits::default()) else { continue };
         let after = seed.split_once("://").map_or("", |(_, after)| after);
         if after.split(['/', '?', '#']).next().is_some_and(|authority| authority.contains('@')) {
-            unsent.push(format!(
-                "the user and password in the seed for {} are not sent: put them under [[crawl.auth]] in \
-                 crivello.toml",
-                url.host_str().unwrap_or_default()
-            ));
+            with_password.insert(url.host_str().unwrap_or_default().to_owned());
         }
         urls.push(url);
     }
+    unsent.extend(with_password.iter().map(|host| {
+        format!(
+            "user and password in the address of a seed, {host}, are not sent: they belong under [[crawl.auth]] in \
+             crivello.toml"
+        )
+    }));
     urls.extend(read_seeds(frontier)?);
+    let sites: BTreeSet<&str> =
+        urls.iter().filter_map(|url| Some(Site::split(url.as_str())?.0)).collect();
+    let sites: Vec<Site> = sites.into_iter().filter_map(Site::parse).collect();
+    unsent.extend(missed(config, &sites));
     let mut told = BTreeSet::new();
-    for url in urls {
-        let Some((site, _)) = Site::split(url.as_str()) else { continue };
-        if told.insert(site.to_owned()) {
-            unsent.extend(Site::parse(site).and_then(|site| missed(config, &site)));
-        }
-    }
+    unsent.retain(|remark| told.insert(remark.clone()));
     Ok(unsent)
 }
 
-/// That a rule has the name of a site, but not its scheme or port, and no other rule has all of them.
-fn missed(config: &Config, site: &Site) -> Option<String> {
-    let rules = || config.auth.iter().filter_map(|auth| Some((auth, Hosts::parse(&auth.host)?)));
-    if rules().any(|(_, hosts)| hosts.matches(site)) {
-        return None;
+/// The rules that have the name of a site, but not its scheme or port, where no other rule has all of them; one
+/// sentence for each rule.
+fn missed(config: &Config, sites: &[Site]) -> Vec<String> {
+    let rules = config.auth.iter().filter_map(|auth| Some((auth, Hosts::parse(&auth.host)?)));
+    let rules: Vec<_> = rules.collect();
+    let mut missed: Vec<Vec<&Site>> = vec![Vec::new(); rules.len()];
+    for site in sites.iter().filter(|site| !rules.iter().any(|(_, hosts)| hosts.matches(site))) {
+        if let Some(at) = rules.iter().position(|(_, hosts)| hosts.misses(site)) {
+            missed[at].push(site);
+        }
     }
-    let (auth, _) = rules().find(|(_, hosts)| hosts.misses(site))?;
-    Some(format!(
-        "what `auth` has for {:?} does not go to {site}: without a scheme it means https, and a port other than \
-         the usual one has to be named; say host = {:?} if that is meant",
-        auth.host,
-        site.key()
-    ))
+    let remark = |(sites, (auth, hosts)): (Vec<&Site>, &(&HostAuth, Hosts))| {
+        let first = sites.first()?;
+        let others = match sites.len() - 1 {
+            0 => String::new(),
+            others => format!(" (nor to {others} more of the seeds' hosts)"),
+        };
+        let clear = if first.is_tls() { "" } else { ", where everybody on the way can read it" };
+        Some(format!(
+            "what [[crawl.auth]] has for {:?} goes to {hosts} only, and so not to {first}{others}; write \
+             host = {:?} to send it there{clear}",
+            auth.host,
+            first.key()
+        ))
+    };
+    missed.into_iter().zip(&rules).filter_map(remark).collect()
 }
 
 #[cfg(test)]
@@ -292,7 +321,6 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::config::HostAuth;
 
     /// What is sent with a request: names and values.
     fn sent(credentials: &Credentials, url: &str) -> Vec<String> {
@@ -377,6 +405,23 @@ mod tests {
     }
 
     #[test]
+    fn what_is_not_sent_to_several_is_said_once() {
+        let auth = HostAuth { host: "*.b.test".to_owned(), ..HostAuth::default() };
+        let config = Config { auth: vec![auth], ..Config::default() };
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let seeds =
+            ["https://me:word@other.test/", "https://me:word@other.test/2"].map(str::to_owned);
+        let said = unsent_credentials(&config, dir.path(), &seeds).expect("it is whole");
+        assert_eq!(said.len(), 1, "{said:?}");
+        let seeds =
+            ["http://x.b.test/", "http://y.b.test/", "https://z.b.test/"].map(str::to_owned);
+        let said = unsent_credentials(&config, dir.path(), &seeds).expect("it is whole");
+        let words =
+            ["\"*.b.test\" goes to https on port 443", "http://x.b.test (nor to 1 more", "read it"];
+        assert!(said.len() == 1 && words.iter().all(|word| said[0].contains(word)), "{said:?}");
+    }
+
+    #[test]
     fn what_cannot_be_sent_is_refused() {
         let check = |headers: &[(&str, &str)], host: &str, user: &str| {
             let auth = HostAuth { host: host.into(), user: user.into(), ..HostAuth::default() };
@@ -420,7 +465,8 @@ mod tests {
     fn cookies_of_a_rule_and_of_the_file_share_a_header() {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let cookies_file = dir.path().join("cookies.txt");
-        let lines = "a.test\tFALSE\t/\tFALSE\t0\tone\t1\n.co.uk\tTRUE\t/\tFALSE\t0\twide\t7\n";
+        let lines = "a.test\tFALSE\t/\tFALSE\t0\tone\t1\n.co.uk\tTRUE\t/\tFALSE\t0\twide\t7\n\
+            .co.uk\tTRUE\t/\tFALSE\t0\twider\t8\n";
         fs::write(&cookies_file, lines).expect("room for a file");
         let headers = table(&[("Cookie", "own=9")]);
         let config = Config { headers, cookies_file, ..Config::default() };

@@ -1,7 +1,7 @@
 //! Fetching: one request, one answer or one failure.
 //!
 //! What lives here: [`Fetcher`], the HTTP client with its timeouts and limits. `names.rs` finds
-//! addresses, `connect.rs` opens connections, `pool.rs` keeps them between the visits of a site,
+//! addresses, `connect.rs` opens connections, `trust.rs` knows which certificates to accept, `pool.rs` keeps them between the visits of a site,
 //! `credentials.rs` and `cookies.rs` know what hosts are told besides the request. What does not: when, where
 //! and why to fetch, and what becomes of an answer.
 //!
@@ -16,6 +16,7 @@ mod cookies;
 mod credentials;
 mod names;
 mod pool;
+mod trust;
 
 use std::error::Error;
 use std::io;

@@ -21,6 +21,11 @@ pub(super) struct Effort {
 }
 
 impl Effort {
+    /// As much as so many calls may make.
+    pub(super) fn of_calls(calls: u64) -> Effort {
+        Effort { left: calls * BYTES_MAX }
+    }
+
     /// Begins a call.
     pub(super) fn begin(&mut self) {
         self.left = BYTES_MAX;

@@ -226,6 +226,33 @@ impl Host {
         Ok(None)
     }
 
+    /// Forgets what waits and its robots.txt forbids, as far as the effort goes; how many pages that are. The others
+    /// lose their order.
+    pub(super) fn forget_forbidden(
+        &mut self,
+        spill: &mut Spill,
+        effort: &mut Effort,
+    ) -> Result<usize, CrawlError> {
+        let mut forbidden = 0;
+        if !self.robots.forbids_some() {
+            return Ok(0);
+        }
+        for _ in 0..self.queue.len() {
+            if effort.is_spent() {
+                break;
+            }
+            let Some(page) = self.queue.pop(spill)? else { break };
+            let is_allowed = self.robots.allows(&page.path, spill)?;
+            effort.spend(self.robots.line_count(), &page.path);
+            if is_allowed {
+                self.queue.push(u8::MAX, &page);
+            } else {
+                forbidden += 1;
+            }
+        }
+        Ok(forbidden)
+    }
+
     /// The next page that may be visited at `now_ms`. One that failed has its turn after a page
     /// that did not: what hangs must not hold up the others.
     fn pop(&mut self, now_ms: u64, spill: &mut Spill) -> Result<Option<Waiting>, CrawlError> {

@@ -197,10 +197,13 @@ impl Frontier {
         self.hosts.is_time_over(now_ms)
     }
 
-    /// Ends the run: what was found last joins the queues, so that it is counted with what waits, unless
-    /// that takes long.
+    /// Ends the run: what was found last joins the queues, so that it is counted with what waits, and what is
+    /// forbidden leaves them, unless that takes long.
     pub(crate) fn end_run(&mut self, now_ms: u64) -> Result<(), CrawlError> {
-        if self.sieve.is_prompt() { self.flush(now_ms) } else { Ok(()) }
+        if self.sieve.is_prompt() {
+            self.flush(now_ms)?;
+        }
+        self.hosts.forget_forbidden()
     }
 
     /// From now on this is a recrawl.

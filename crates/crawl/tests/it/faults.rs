@@ -363,7 +363,7 @@ fn needs_openssl_a_certificate_that_nobody_vouches_for_gives_no_page() {
     let report = crawl(dir.path(), &config(), &[seed]).expect("the run ends well");
     assert_eq!((report.pages, report.requests, report.waiting), (0, 1, 1));
     assert_eq!(report.failures.get("tls"), Some(&1), "{:?}", report.failures);
-    assert!(report.aside[0].why.contains("UnknownIssuer"), "{:?}", report.aside);
+    assert!(report.aside[0].why.contains("unknown issuer"), "{:?}", report.aside);
     assert!(archived(dir.path()).is_empty());
     let alert = handshakes.join().expect("no panic").expect_err("the crawler hangs up");
     assert!(alert.contains("UnknownCA"), "{alert}");

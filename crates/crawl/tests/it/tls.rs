@@ -59,6 +59,27 @@ pub(crate) fn server_config(dir: &Path, name: &str, until: u32) -> ServerConfig 
         .expect("they belong together")
 }
 
+/// The certificate of the authority itself in place of one that it has signed, or one that is yet to be valid.
+fn wrong_certificate(dir: &Path, is_authority: bool) -> ServerConfig {
+    let mut config = server_config(dir, "localhost", 2049);
+    let (certificate, key) = if is_authority {
+        ("ca.pem", "ca.key")
+    } else {
+        let dates = ["-startdate", "20480101000000Z", "-enddate", "20490101000000Z"];
+        let files = ["-cert", "ca.pem", "-keyfile", "ca.key", "-in", "csr.pem", "-out", "late.pem"];
+        fs::write(dir.join("index.txt"), "").expect("room for a file");
+        let sign = ["ca", "-batch", "-notext", "-config", "ca.cnf"];
+        openssl(dir, sign.iter().chain(&dates).chain(&files));
+        ("late.pem", "key.pem")
+    };
+    let certificate = CertificateDer::from_pem_file(dir.join(certificate)).expect("it is there");
+    let key = PrivateKeyDer::from_pem_file(dir.join(key)).expect("it is there");
+    let key = config.crypto_provider().key_provider.load_private_key(key).expect("a key");
+    let certified = rustls::sign::CertifiedKey::new(vec![certificate], key);
+    config.cert_resolver = Arc::new(rustls::sign::SingleCertAndKey::from(certified));
+    config
+}
+
 /// What a server has seen.
 #[derive(Default)]
 struct Seen {
@@ -160,9 +181,9 @@ fn needs_openssl_http1_where_http2_is_not_offered_or_not_wanted() {
 #[test]
 fn needs_openssl_certificates_that_are_refused() {
     for (name, until, is_trusted, why) in [
-        ("localhost", 2049, false, "UnknownIssuer"),
-        ("localhost", 2021, true, "expired"),
-        ("other.test", 2049, true, "not valid for name"),
+        ("localhost", 2049, false, &["unknown issuer", "`tls_roots`"][..]),
+        ("localhost", 2021, true, &["has expired, on 2021-01-01"]),
+        ("other.test", 2049, true, &["is not for localhost, but for other.test"]),
     ] {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let (port, seen) = serve(server_config(dir.path(), name, until), &["h2"]);
@@ -170,7 +191,21 @@ fn needs_openssl_certificates_that_are_refused() {
         let tls_roots = if is_trusted { ca } else { Config::default().tls_roots };
         let report = check(dir.path(), Config { tls_roots, ..Config::default() }, port);
         assert_eq!(report.failures.get("tls"), Some(&1), "{name} {until}: {:?}", report.failures);
-        assert!(report.aside[0].why.contains(why), "{:?}", report.aside);
+        let said = &report.aside[0].why;
+        assert!(why.iter().all(|word| said.contains(word)), "{said}");
         assert!(seen.requests.lock().expect("no panic").is_empty());
+    }
+}
+
+#[test]
+fn needs_openssl_an_authority_in_place_of_a_server_and_a_date_to_come_are_told_in_words() {
+    for (is_authority, why) in
+        [(true, "an authority (CA:TRUE)"), (false, "not valid before 2048-01-01")]
+    {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let (port, _) = serve(wrong_certificate(dir.path(), is_authority), &["h2"]);
+        let tls_roots = dir.path().join("ca.pem");
+        let report = check(dir.path(), Config { tls_roots, ..Config::default() }, port);
+        assert!(report.aside[0].why.contains(why), "{:?}", report.aside);
     }
 }

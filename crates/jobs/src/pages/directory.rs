@@ -16,7 +16,7 @@ use neardup::Fingerprint;
 use super::row::{Fate, PageHead, PagePointer, put_head, put_text, take_text, take_word};
 use crate::{JobsError, disk};
 
-const MAGIC: [u8; 8] = *b"CRVDIRE\x01";
+const MAGIC: [u8; 8] = *b"CRVDIRE\x02";
 /// Redirects that are followed from one URL before giving up.
 const HOPS_MAX: usize = 10;
 

@@ -191,6 +191,7 @@ impl PageHead {
             fingerprint: Fingerprint {
                 simhash: take_word(input)?,
                 digest: take_word(input)?,
+                identifiers: take_word(input)?,
                 words: u32::try_from(vbyte::read(input)?).ok()?,
             },
             noindex: take_byte(input)? != 0,
@@ -267,6 +268,7 @@ pub(crate) fn put_head(
 ) {
     out.extend_from_slice(&fingerprint.simhash.to_le_bytes());
     out.extend_from_slice(&fingerprint.digest.to_le_bytes());
+    out.extend_from_slice(&fingerprint.identifiers.to_le_bytes());
     vbyte::write(out, u64::from(fingerprint.words));
     out.push(u8::from(noindex));
     put_text(out, canonical);
@@ -311,9 +313,9 @@ mod tests {
 
     fn page() -> impl Strategy<Value = PageRow> {
         let links = vec(("\\PC{0,9}", "\\PC{0,9}", any::<bool>()), 0..4);
-        let fingerprint = (any::<u64>(), any::<u64>(), any::<u32>());
+        let fingerprint = (any::<u64>(), any::<u64>(), any::<u64>(), any::<u32>());
         (vec("\\PC{0,20}", 7), any::<[u32; 2]>(), any::<bool>(), fingerprint, links).prop_map(
-            |(texts, numbers, noindex, (simhash, digest, words), links)| PageRow {
+            |(texts, numbers, noindex, (simhash, digest, identifiers, words), links)| PageRow {
                 record_offset: u64::from(numbers[0]),
                 record_length: u64::from(numbers[1]),
                 title: texts[0].clone(),
@@ -324,7 +326,7 @@ mod tests {
                 charset: texts[5].clone(),
                 noindex,
                 canonical: texts[6].clone(),
-                fingerprint: Fingerprint { simhash, digest, words },
+                fingerprint: Fingerprint { simhash, digest, identifiers, words },
                 links: links
                     .into_iter()
                     .map(|(url, text, nofollow)| OutLink { url, text, nofollow })

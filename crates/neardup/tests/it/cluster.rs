@@ -9,7 +9,8 @@ fn closure(pages: &[Fingerprint], config: &Config) -> Vec<u32> {
     let joined = |a: &Fingerprint, b: &Fingerprint| {
         let words = a.words.min(b.words);
         let close = (a.simhash ^ b.simhash).count_ones() <= config.distance_max;
-        words > 0 && (a.digest == b.digest || words >= config.words_min && close)
+        let alike = a.identifiers == b.identifiers;
+        alike && words > 0 && (a.digest == b.digest || words >= config.words_min && close)
     };
     let mut labels: Vec<u32> = (0..).take(pages.len()).collect();
     loop {
@@ -29,9 +30,10 @@ fn closure(pages: &[Fingerprint], config: &Config) -> Vec<u32> {
 
 /// Few bits, digests and lengths, so that all kinds of neighbours occur.
 fn pages() -> impl Strategy<Value = Vec<Fingerprint>> {
-    let page = (vec(0..64_u32, 0..5), 0..40_u64, 0..40_u32).prop_map(|(bits, digest, words)| {
+    let page = (vec(0..64_u32, 0..5), 0..40_u64, 0..40_u32, 0..2_u64);
+    let page = page.prop_map(|(bits, digest, words, identifiers)| {
         let simhash = bits.into_iter().fold(0, |all, bit| all ^ 1 << bit);
-        Fingerprint { simhash, digest, words }
+        Fingerprint { simhash, digest, identifiers, words }
     });
     vec(page, 0..60)
 }
@@ -66,7 +68,7 @@ proptest! {
 }
 
 fn page(simhash: u64, digest: u64, words: u32) -> Fingerprint {
-    Fingerprint { simhash, digest, words }
+    Fingerprint { simhash, digest, identifiers: 0, words }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `SimHash` against the published example and against counting bit by bit; fingerprints against
 //! the values that are in stored files.
 
-use neardup::{Fingerprint, fingerprint, simhash};
+use neardup::{Config, Fingerprint, fingerprint, fold, simhash};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -49,9 +49,10 @@ fn fingerprints_are_stable() {
         ("東京都", 0x0782_2979_aa61_6f30, 0xad19_e577_aea6_6601, 3),
     ];
     for (text, simhash, digest, words) in table {
-        let expected = Fingerprint { simhash, digest, words };
+        let expected = Fingerprint { simhash, digest, identifiers: 0, words };
         assert_eq!(fingerprint(text), expected, "fingerprint of {text:?}");
     }
+    assert_eq!(fingerprint("pump BM1690, v2.3").identifiers, 0x59ff_a8c3_2cc8_79fe);
 }
 
 #[test]
@@ -59,4 +60,23 @@ fn white_space_inside_words_changes_no_digest() {
     assert_eq!(fingerprint("foo bar").digest, fingerprint("foobar").digest);
     assert_ne!(fingerprint("foo bar").digest, fingerprint("foo baz").digest);
     assert_ne!(fingerprint("foo bar").simhash, fingerprint("bar foo").simhash);
+}
+
+/// What a search for a part number must find: the page of each part, however alike they are.
+#[test]
+fn pages_of_different_parts_are_not_folded() {
+    let parts = |number: &str| {
+        let kept = "A part for the old pump in the cellar, to be ordered from the office before noon on weekdays, \
+                    with a seal of rubber and two screws, for all pumps that were built in the same works";
+        fingerprint(&format!(
+            "{kept}. Number {number}; seen 1234 times, last on 3 May 2024 for 9.90"
+        ))
+    };
+    let close = |a: &str, b: &str| fold(&[parts(a), parts(b)], &Config::default()) == [0, 0];
+    assert!(close("BM1690", "bm1690"));
+    assert!(!close("BM1690", "BM1691"));
+    assert!(!close("BM-1690", "BM-1691"));
+    assert!(!close("v2.3", "v2.4"));
+    // A bare number may be a counter.
+    assert!(close("1690", "1691"));
 }

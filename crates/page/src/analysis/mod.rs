@@ -22,9 +22,9 @@ use crate::PageError;
 use stem::Stemming;
 
 /// Bytes of a term at most, whatever is configured: longer ones are noise.
-const TERM_BYTES_LIMIT: usize = 1024;
+pub const TERM_BYTES_LIMIT: usize = 1024;
 /// Bytes of a term at least, whatever is configured: the longest character has four.
-const TERM_BYTES_LEAST: usize = 4;
+pub const TERM_BYTES_LEAST: usize = 4;
 /// A word longer than this many times a term is cut before folding, which may shorten it.
 const WORD_TO_TERM: usize = 8;
 

@@ -64,6 +64,11 @@ impl RobotsState {
         }
     }
 
+    /// Whether there are rules, and they are known.
+    pub(in crate::frontier) fn forbids_some(&self) -> bool {
+        matches!(self, RobotsState::Known { rules, .. } if !matches!(rules, RobotsRules::Open))
+    }
+
     /// Puts another state in its place.
     pub(in crate::frontier) fn replace(
         &mut self,

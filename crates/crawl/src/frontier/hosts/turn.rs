@@ -8,8 +8,10 @@
 
 use std::sync::Arc;
 
+use super::super::effort::Effort;
 use super::super::host::{Host, State};
 use super::{Hosts, index, is_reached};
+use crate::error::CrawlError;
 use crate::health::Health;
 use crate::order::Waiting;
 use crate::outcome::{Task, Visit};
@@ -20,6 +22,9 @@ const KEEP_ALIVE_MS_MAX: u64 = 5_000;
 
 /// The key of the limit on pages.
 pub(super) const PAGES_MAX: &str = "pages_max";
+
+/// When a run is over, so many times the work of a call is spent on counting what is forbidden; part of a second.
+const LAST_CALLS: u64 = 50;
 
 /// Whether a visit may add a page. What is asked for as a sitemap may turn out to be one.
 pub(super) fn is_new_page(visit: &Visit) -> bool {
@@ -150,6 +155,23 @@ impl Hosts {
         }
         self.keep_to_memory();
         page
+    }
+
+    /// The run is over: what waits and a robots.txt forbids is no longer counted with what is left, unless that takes
+    /// long.
+    pub(in crate::frontier) fn forget_forbidden(&mut self) -> Result<(), CrawlError> {
+        let mut effort = Effort::of_calls(LAST_CALLS);
+        for id in (0_u32..).take(self.table.len()).map(HostId) {
+            if effort.is_spent() {
+                break;
+            }
+            let forbidden =
+                self.change(id, |host, spill| host.forget_forbidden(spill, &mut effort))?;
+            self.waiting -= forbidden;
+            self.report.forbidden_by_robots += forbidden as u64;
+            self.keep_to_memory();
+        }
+        self.take_failure()
     }
 
     /// Whether as much as is wanted is there, or on its way.

@@ -261,3 +261,23 @@ fn many_long_robots_files_are_obeyed_in_little_memory() {
     }
     assert_eq!(others.iter().find(|url| !asked.contains(url)), None);
 }
+
+/// What waits when a limit ends the run is left for the next one, but for what robots.txt forbids.
+#[test]
+fn what_is_forbidden_is_not_left() {
+    let links = ["http://a/1", "http://a/no/1", "http://a/2", "http://a/no/2"];
+    for waiting_memory_bytes in [1 << 20, 0] {
+        let mut walk = Walk::new(
+            Config { pages_max: 1, waiting_memory_bytes, ..Config::default() },
+            &[
+                ("http://a/robots.txt", &[Reply::Robots("user-agent: *\ndisallow: /no")]),
+                ("http://a/", &page(&links)),
+            ],
+            &["http://a/"],
+        );
+        walk.run(u64::MAX);
+        walk.frontier.end_run(walk.now_ms).expect("no files");
+        let report = walk.frontier.report();
+        assert_eq!((report.pages, report.waiting, report.forbidden_by_robots), (1, 2, 2));
+    }
+}

@@ -1,0 +1,139 @@
+//! Whom TLS trusts, and what is said where that fails.
+//!
+//! What lives here: the authorities of the browsers and of `tls_roots`, and the faults of certificates in words. What
+//! does not: connections (`connect.rs`).
+//!
+//! **Invariant.** A fault of the file is told with its line. No message has the names of a programming language for
+//! the faults that people meet: unknown issuer, wrong name, wrong date, an authority in place of a server.
+//!
+//! Reference: D. Cooper et al., RFC 5280 §6, 2008; J. Hodges, P. Saint-Andre, RFC 9525, 2023.
+
+use std::fs;
+use std::path::Path;
+
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, UnixTime};
+use rustls::{CertificateError, RootCertStore};
+
+use crate::config::Config;
+use crate::error::CrawlError;
+
+/// What a certificate of a PEM file begins with.
+const BEGIN: &str = "-----BEGIN CERTIFICATE-----";
+/// What to do where nobody known has signed.
+const TRUST: &str =
+    "if it is yours, name a PEM file with the certificate of its authority in `tls_roots`";
+
+/// The authorities that may sign.
+pub(super) fn roots(config: &Config) -> Result<RootCertStore, CrawlError> {
+    let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
+    if !config.tls_roots.as_os_str().is_empty() {
+        add_roots(&mut roots, &config.tls_roots)?;
+    }
+    Ok(roots)
+}
+
+/// Adds the authorities of a PEM file.
+fn add_roots(roots: &mut RootCertStore, path: &Path) -> Result<(), CrawlError> {
+    let wrong = |why: String| CrawlError::Config { key: "tls_roots", why };
+    let name = path.display();
+    let bytes = fs::read(path).map_err(|error| wrong(format!("{name} cannot be read: {error}")))?;
+    let before = roots.len();
+    for (number, certificate) in CertificateDer::pem_slice_iter(&bytes).enumerate() {
+        let fault = |what: &str| {
+            let line = line_of(&bytes, number).map_or_else(String::new, |line| format!("{line}:"));
+            wrong(format!("{name}:{line} the certificate that begins here {what}"))
+        };
+        let certificate = certificate.map_err(|_| {
+            fault("is not whole: it must be base 64, and end with -----END CERTIFICATE-----")
+        })?;
+        roots.add(certificate).map_err(|_| fault("cannot be read: it is none of X.509"))?;
+    }
+    if roots.len() == before {
+        let why = "there is no certificate in it; one begins with the line";
+        return Err(wrong(format!("{name}: {why} {BEGIN}")));
+    }
+    Ok(())
+}
+
+/// The line on which the certificate with a number begins, if there is one.
+fn line_of(bytes: &[u8], number: usize) -> Option<usize> {
+    let text = String::from_utf8_lossy(bytes);
+    let begins = text.lines().enumerate().filter(|(_, line)| line.contains(BEGIN));
+    begins.map(|(line, _)| line + 1).nth(number)
+}
+
+/// What is wrong with a secure connection, and what to do.
+pub(super) fn in_words(error: &rustls::Error) -> String {
+    let rustls::Error::InvalidCertificate(fault) = error else { return error.to_string() };
+    match fault {
+        CertificateError::UnknownIssuer => format!(
+            "the certificate is signed by an authority that is not known (unknown issuer), or by itself; {TRUST}"
+        ),
+        CertificateError::Expired => "the certificate has expired".to_owned(),
+        CertificateError::ExpiredContext { not_after, .. } => {
+            format!("the certificate has expired, on {}", date(*not_after))
+        }
+        CertificateError::NotValidYet => "the certificate is not valid yet".to_owned(),
+        CertificateError::NotValidYetContext { not_before, .. } => {
+            format!("the certificate is not valid before {}; is the clock right?", date(*not_before))
+        }
+        CertificateError::NotValidForName => "the certificate is for another name".to_owned(),
+        CertificateError::NotValidForNameContext { expected, presented } => {
+            format!("the certificate is not for {}, but for {}", expected.to_str(), names(presented))
+        }
+        CertificateError::Revoked => "the certificate was revoked".to_owned(),
+        CertificateError::BadSignature => "the signature of the certificate is wrong".to_owned(),
+        CertificateError::BadEncoding => "the certificate cannot be read".to_owned(),
+        CertificateError::InvalidPurpose | CertificateError::InvalidPurposeContext { .. } => {
+            "the certificate is not for servers".to_owned()
+        }
+        // The library of certificates gives its own name for it and no other.
+        CertificateError::Other(other) if other.to_string().contains("CaUsedAsEndEntity") => {
+            "the certificate is that of an authority (CA:TRUE) and not of a server; the server needs one that the \
+             authority has signed, and then the authority may be named in `tls_roots`"
+                .to_owned()
+        }
+        other => format!("the certificate cannot be accepted: {other}"),
+    }
+}
+
+/// The names of a certificate, which the library gives as `DnsName("localhost")`.
+fn names(presented: &[String]) -> String {
+    let bare = |name: &String| {
+        let inner = name.split_once('(').and_then(|(_, inner)| inner.strip_suffix(')'));
+        inner.unwrap_or(name).trim_matches('"').to_owned()
+    };
+    let names: Vec<String> = presented.iter().map(bare).collect();
+    if names.is_empty() { "no name at all".to_owned() } else { names.join(", ") }
+}
+
+fn date(moment: UnixTime) -> String {
+    archive::date_text(i64::try_from(moment.as_secs()).unwrap_or(i64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_of_the_file_has_its_line() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let path = dir.path().join("roots.pem");
+        let end = "-----END CERTIFICATE-----";
+        for (text, words) in [
+            ("nothing\n".to_owned(), &["roots.pem: there is no certificate"][..]),
+            (format!("# ours\n\n{BEGIN}\n!!!\n{end}\n"), &["roots.pem:3: ", "base 64"]),
+            (format!("\n{BEGIN}\naGVsbG8=\n{end}\n"), &["roots.pem:2: ", "X.509"]),
+            (format!("{BEGIN}\naGVsbG8=\n"), &["roots.pem:1: ", "END CERTIFICATE"]),
+        ] {
+            fs::write(&path, &text).expect("room for a file");
+            let config = Config { tls_roots: path.clone(), ..Config::default() };
+            let error = roots(&config).expect_err("no authority").to_string();
+            assert!(words.iter().all(|word| error.contains(word)), "{text:?}: {error}");
+        }
+        let config = Config { tls_roots: dir.path().join("none.pem"), ..Config::default() };
+        let error = roots(&config).expect_err("no file").to_string();
+        assert!(error.contains("none.pem cannot be read"), "{error}");
+    }
+}

@@ -1,0 +1,279 @@
+//! What a crawl says when it is over.
+//!
+//! What lives here: the [`Summary`] of a [`Report`], for people and in `--json`: what came, what ended the run, what
+//! was left out and by which key, and where to look further. What does not: the counts themselves (`crawl::Report`),
+//! the view of a running crawl (`crawl.rs`).
+//!
+//! **Invariant.** Whatever is not in the collection though it was found is in a line: given up, without a page,
+//! dropped, forbidden, refused, or left. A rule or limit is named by its key, so that it can be changed.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use ::crawl::Report;
+use serde::Serialize;
+
+use crate::talk;
+
+/// Hosts set aside that are named one by one.
+const ASIDES_SHOWN_MAX: usize = 6;
+
+/// A report and the lines that are said of it.
+#[derive(Serialize)]
+pub(crate) struct Summary {
+    #[serde(flatten)]
+    pub(crate) report: Report,
+    /// The lines, the first the most important.
+    pub(crate) summary: Vec<String>,
+}
+
+impl Summary {
+    /// Of a run that was to have so many `fetchers`.
+    pub(super) fn of(report: Report, fetchers: usize) -> Summary {
+        let mut summary = vec![sentence(&report)];
+        let left_out = left_out(&report);
+        if !left_out.is_empty() {
+            summary.push(left_out);
+            summary.push(
+                "`crivello status` has these counts, `crivello why URL` what became of one URL"
+                    .to_owned(),
+            );
+        }
+        if (1..fetchers as u64).contains(&report.fetchers) {
+            let got = talk::count(report.fetchers, "fetcher");
+            let why = "the system allows no more open files (ulimit -n)";
+            summary.push(format!("{got} instead of {fetchers}: {why}"));
+        }
+        for aside in report.aside.iter().take(ASIDES_SHOWN_MAX) {
+            summary.push(format!("set aside {}: {}", aside.host, talk::plain(&aside.why)));
+        }
+        if let Some(more @ 1..) = report.aside.len().checked_sub(ASIDES_SHOWN_MAX) {
+            let hosts = talk::count(more as u64, "more host");
+            summary.push(format!("set aside {hosts}: see `crivello status`"));
+        }
+        Summary { report, summary }
+    }
+
+    /// Says all of it.
+    pub(super) fn say(&self, quiet: bool) {
+        for (line, text) in self.summary.iter().enumerate() {
+            talk::say(quiet, &format!("{}  {text}", if line == 0 { "crawled" } else { "       " }));
+        }
+    }
+}
+
+fn sentence(report: &Report) -> String {
+    let mut text = format!(
+        "{} with {}, {} in {:.1} s",
+        talk::count(report.pages_new, "new page"),
+        talk::count(report.requests, "request"),
+        talk::bytes(report.bytes),
+        Duration::from_millis(report.elapsed_ms).as_secs_f64(),
+    );
+    if report.pages != report.pages_new {
+        let _ = write!(text, "; {} in all", report.pages);
+    }
+    if report.recrawled {
+        let asked = talk::count(report.asked, "known URL");
+        let _ = write!(text, "; asked for {asked} again: {}", again(report));
+    }
+    if report.paused_ms >= 1000 {
+        let _ = write!(text, "; paused for {} s", report.paused_ms / 1000);
+    }
+    if report.sieve.false_positive_rate > 0.0 {
+        let rate = report.sieve.false_positive_rate;
+        let _ = write!(text, "; the sieve takes a new URL for known at a rate of {rate:.1e}");
+    }
+    let waiting = talk::count(report.waiting, "URL");
+    match &report.limit {
+        Some(limit) if report.waiting == 0 => {
+            let _ = write!(text, "; `{limit}` is reached, and no URL is left");
+        }
+        // It counts what earlier runs have, so the next one ends at once.
+        Some(limit) if limit != "time_s_max" => {
+            let _ = write!(text, "; stopped by `{limit}`, {waiting} left for a crawl with more");
+        }
+        Some(limit) => {
+            let _ = write!(
+                text,
+                "; stopped by `{limit}`, {waiting} left: `crivello crawl` goes on with them"
+            );
+        }
+        None if report.waiting == 0 => {}
+        None if report.interrupted => {
+            let _ = write!(text, "; {waiting} left: `crivello crawl` goes on with them");
+        }
+        None => {
+            let _ = write!(text, "; {waiting} left of hosts that were set aside");
+        }
+    }
+    text
+}
+
+/// What a recrawl found; the numbers add to what it asked for.
+pub(crate) fn again(report: &Report) -> String {
+    let Report { unchanged, changed, moved, deleted, failed, .. } = report;
+    format!(
+        "{unchanged} unchanged, {changed} changed, {moved} moved, {deleted} gone, {failed} failed"
+    )
+}
+
+/// What was found and is no page of the collection, by its reason; empty if nothing is.
+fn left_out(report: &Report) -> String {
+    let no_page = report.page_statuses.iter().filter(|(status, _)| is_no_page(**status));
+    let no_page: BTreeMap<String, u64> =
+        no_page.map(|(status, times)| (format!("status {status}"), *times)).collect();
+    let mut dropped = report.dropped.clone();
+    if report.pruned > 0 {
+        dropped.insert(PRUNED.to_owned(), report.pruned);
+    }
+    let mut parts: Vec<String> = [
+        ("given up", "visit", &report.failures),
+        ("without a page", "URL", &no_page),
+        ("dropped", "URL", &dropped),
+        ("refused", "link", &report.refused),
+    ]
+    .into_iter()
+    .filter_map(|(what, noun, counts)| part(what, noun, counts))
+    .collect();
+    if report.forbidden_by_robots > 0 {
+        let urls = talk::count(report.forbidden_by_robots, "URL");
+        parts.push(format!("{urls} forbidden by robots.txt"));
+    }
+    parts.join("; ")
+}
+
+/// Whether an answer is neither a page nor leads to one, and is not tried again.
+fn is_no_page(status: u16) -> bool {
+    (400..500).contains(&status) && status != 429
+}
+
+/// How many there are and by what, the reasons in parentheses; `None` if there are none.
+fn part(what: &str, noun: &str, counts: &BTreeMap<String, u64>) -> Option<String> {
+    let all: u64 = counts.values().sum();
+    let reasons: Vec<String> = counts
+        .iter()
+        .filter(|(_, times)| **times > 0)
+        .map(|(name, times)| {
+            let name = match key_of(name) {
+                Some(key) if name == TOO_LARGE => format!("{name} by `{key}`"),
+                Some(key) => format!("`{key}`"),
+                None => name.clone(),
+            };
+            if *times == all { name } else { format!("{name} {times}") }
+        })
+        .collect();
+    (all > 0).then(|| format!("{} {what} ({})", talk::count(all, noun), reasons.join(", ")))
+}
+
+/// The one class of failures that is a limit of ours.
+const TOO_LARGE: &str = "too-large";
+/// What `turn_s_max` keeps out is counted by itself.
+const PRUNED: &str = "pruned";
+
+/// The key of the configuration that decides about a class of failures, a rule or a limit, if there is one.
+fn key_of(name: &str) -> Option<&'static str> {
+    Some(match name {
+        TOO_LARGE => "body_bytes_max",
+        "scope" => "scope",
+        "length" => "url_bytes_max",
+        "repetition" => "path_repeats_max",
+        "parameters" => "query_parameters_max",
+        "extension" => "skip_extensions",
+        "calendar" => "calendar_years",
+        "session" => "normalise",
+        "fetch-filter" => "fetch_filter",
+        "parse-filter" => "parse_filter",
+        "store-filter" => "store_filter",
+        "link-filter" => "link_filter",
+        "depth" => "depth_max",
+        "redirects" => "redirects_max",
+        "pages-limit" => "pages_max",
+        "host-limit" => "pages_per_host_max` or `requests_per_host_max",
+        "waiting-per-host" => "waiting_per_host_max",
+        "waiting" => "waiting_max",
+        "hosts" => "hosts_max",
+        PRUNED => "turn_s_max",
+        _ => return None,
+    })
+}
+
+/// Why there is no page, behind a colon: what ended the run or kept URLs out, then what became of the visits. What a
+/// robots.txt answered is no reason; what it forbids is.
+pub(super) fn reasons(report: &Report) -> String {
+    let limit = report.limit.iter().map(|limit| format!("stopped by `{limit}`"));
+    let sent = (report.sent > 0).then(|| {
+        let urls = talk::count(report.sent, "URL");
+        format!("{urls} left to other agents")
+    });
+    let left_out = Some(left_out(report)).filter(|text| !text.is_empty());
+    // Answers that are tried again are among these, until they are given up.
+    let tried = report.page_statuses.iter().filter(|(status, _)| **status != 200);
+    let tried = tried.filter(|(status, _)| !is_no_page(**status));
+    let tried = tried.map(|(status, times)| format!("status {status} ({times}×)"));
+    let all: Vec<String> = limit.chain(sent).chain(left_out).chain(tried).collect();
+    if all.is_empty() { String::new() } else { format!(": {}", all.join("; ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts<const N: usize>(counts: [(&str, u64); N]) -> BTreeMap<String, u64> {
+        counts.map(|(name, times)| (name.to_owned(), times)).into()
+    }
+
+    #[test]
+    fn what_is_left_out_is_told_with_the_key_that_says_so() {
+        let report = Report {
+            pages: 7,
+            pages_new: 7,
+            requests: 12,
+            page_statuses: [(200, 7), (404, 1), (500, 2)].into(),
+            failures: counts([("http-500", 1), ("too-large", 2)]),
+            dropped: counts([("host-limit", 6)]),
+            refused: counts([("extension", 1), ("scope", 2)]),
+            forbidden_by_robots: 1,
+            pruned: 2,
+            ..Report::default()
+        };
+        let said = Summary::of(report, 0).summary;
+        assert_eq!(said[0], "7 new pages with 12 requests, 0 B in 0.0 s");
+        assert_eq!(
+            said[1],
+            "3 visits given up (http-500 1, too-large by `body_bytes_max` 2); \
+             1 URL without a page (status 404); 8 URLs dropped (`pages_per_host_max` or \
+             `requests_per_host_max` 6, `turn_s_max` 2); 3 links refused (`skip_extensions` 1, `scope` 2); \
+             1 URL forbidden by robots.txt"
+        );
+        assert!(said[2].contains("`crivello status`") && said[2].contains("`crivello why"));
+        let calm = Report { pages: 1, pages_new: 1, ..Report::default() };
+        assert_eq!(Summary::of(calm, 0).summary.len(), 1);
+    }
+
+    #[test]
+    fn a_limit_says_whether_the_next_run_goes_on() {
+        let said = |limit: &str, waiting: u64| {
+            let limit = Some(limit.to_owned());
+            Summary::of(Report { limit, waiting, ..Report::default() }, 0).summary.remove(0)
+        };
+        assert!(
+            said("pages_max", 1)
+                .ends_with("stopped by `pages_max`, 1 URL left for a crawl with more")
+        );
+        assert!(said("time_s_max", 2).ends_with("2 URLs left: `crivello crawl` goes on with them"));
+        assert!(said("pages_max", 0).ends_with("`pages_max` is reached, and no URL is left"));
+    }
+
+    #[test]
+    fn of_many_hosts_set_aside_the_first_are_named() {
+        let aside = serde_json::json!({ "host": "http://a" });
+        let aside: ::crawl::AsideHost =
+            serde_json::from_value(aside).expect("the rest has defaults");
+        let report = Report { aside: vec![aside; ASIDES_SHOWN_MAX + 20], ..Report::default() };
+        let said = Summary::of(report, 0).summary;
+        assert_eq!(said.len(), 1 + ASIDES_SHOWN_MAX + 1);
+        assert_eq!(said.last().expect("a line"), "set aside 20 more hosts: see `crivello status`");
+    }
+}

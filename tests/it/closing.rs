@@ -1,0 +1,153 @@
+//! What `crivello crawl` says when it is over: what was left out and why, what is left, and where to look further.
+
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+use std::thread;
+
+use crate::sandbox::{Ran, Sandbox};
+
+/// A site with pages `/p/0` to `/p/5` and everything that a crawl leaves out; its port.
+fn serve() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a port");
+    let port = listener.local_addr().expect("it is bound").port();
+    thread::spawn(move || {
+        for mut stream in listener.incoming().map_while(Result::ok) {
+            let mut bytes = [0; 4096];
+            let read = stream.read(&mut bytes).unwrap_or(0);
+            let request = String::from_utf8_lossy(&bytes[..read]).into_owned();
+            let (status, body) = answer(request.split(' ').nth(1).unwrap_or("/"));
+            let head = format!(
+                "HTTP/1.1 {status} x\r\nContent-Type: text/html\r\nConnection: close\r\n\r\n"
+            );
+            let _ = stream.write_all((head + &body).as_bytes());
+        }
+    });
+    port
+}
+
+fn answer(path: &str) -> (u16, String) {
+    let links = |paths: &[&str]| -> String {
+        let links = paths.iter().map(|path| format!("<a href=\"{path}\">x</a> "));
+        links.collect::<Vec<_>>().concat()
+    };
+    match path {
+        "/robots.txt" => (200, "User-agent: *\nDisallow: /private\n".to_owned()),
+        "/" => {
+            let pages = links(&["/p/0", "/p/1", "/p/2", "/p/3", "/p/4", "/p/5"]);
+            let odd = links(&["/big", "/err", "/gone", "/private/x", "http://o.test/", "/x.zip"]);
+            (200, pages + &odd)
+        }
+        "/short" => (200, links(&["/p/0", "/private/x"])),
+        "/big" => (200, "x".repeat(20_000)),
+        "/err" => (500, "error".to_owned()),
+        _ if path.starts_with("/p/") => (200, format!("hello {path}")),
+        _ => (404, String::new()),
+    }
+}
+
+/// A collection `web` for crawls of that site.
+fn collection() -> Sandbox {
+    let sandbox = Sandbox::new();
+    fs::create_dir(sandbox.path("web")).expect("a folder");
+    let text = "[crawl]\ndelay_ms = 5\nip_delay_ms = 0\nretry_ms = 5\nretries = 1\nbody_bytes_max = 10000\n";
+    fs::write(sandbox.path("web/crivello.toml"), text).expect("a file");
+    sandbox
+}
+
+fn says(ran: &Ran, words: &[&str]) {
+    assert_eq!(ran.code, 0, "{ran:#?}");
+    for word in words {
+        assert!(ran.stderr.contains(word), "no {word:?} in {ran:#?}");
+    }
+}
+
+#[test]
+fn what_was_left_out_is_told_with_its_rule_and_where_to_look() {
+    let (port, sandbox) = (serve(), collection());
+    let seed = format!("http://127.0.0.1:{port}/");
+    let ran = sandbox.run(&["crawl", "--dir", "web", &seed]);
+    let left_out = [
+        "7 new pages",
+        "2 visits given up (http-500 1, too-large by `body_bytes_max` 1)",
+        "1 URL without a page (status 404)",
+        "2 links refused (`skip_extensions` 1, `scope` 1)",
+        "1 URL forbidden by robots.txt",
+        "`crivello status`",
+        "`crivello why URL`",
+    ];
+    says(&ran, &left_out);
+    let sandbox = collection();
+    let report =
+        sandbox.json(&["crawl", "--dir", "web", &seed, "--set", "crawl.pages_per_host_max=3"]);
+    let said = report["summary"].as_array().expect("lines").iter();
+    let said: Vec<&str> = said.filter_map(|line| line.as_str()).collect();
+    assert!(said[0].starts_with("3 new pages with "), "{said:?}");
+    assert!(
+        said[1].contains("dropped (`pages_per_host_max` or `requests_per_host_max`"),
+        "{said:?}"
+    );
+    // A crawl that left out nothing is one line.
+    let sandbox = collection();
+    let ran = sandbox.run(&["crawl", "--dir", "web", "--list", &format!("{seed}p/1")]);
+    assert_eq!((ran.code, ran.stderr.lines().count()), (0, 1), "{ran:#?}");
+}
+
+#[test]
+fn a_limit_comes_with_what_is_left_and_nothing_forbidden_is_left() {
+    let (port, sandbox) = (serve(), collection());
+    let seed = format!("http://127.0.0.1:{port}/");
+    let ran = sandbox.run(&["crawl", "--dir", "web", "--max-pages", "3", &seed]);
+    // Four pages, and /big, /err and /gone.
+    says(
+        &ran,
+        &["stopped by `pages_max`, 7 URLs left for a crawl with more", "forbidden by robots.txt"],
+    );
+    let again = sandbox.run(&["crawl", "--dir", "web", "--max-pages", "3"]);
+    says(&again, &["0 new pages with 0 requests", "3 in all; stopped by `pages_max`, 7 URLs left"]);
+    assert!(!again.stderr.contains("all other"), "{again:#?}");
+    // Only what is forbidden waits: nothing is left.
+    let sandbox = collection();
+    for _ in 0..2 {
+        let flags = ["crawl", "--dir", "web", "--max-pages", "2", &format!("{seed}short")];
+        let ran = sandbox.run(&flags);
+        says(
+            &ran,
+            &["`pages_max` is reached, and no URL is left", "1 URL forbidden by robots.txt"],
+        );
+    }
+}
+
+#[test]
+fn flags_that_cannot_be_meant_are_told_with_what_can() {
+    let sandbox = collection();
+    let fails = |arguments: &[&str], words: &[&str]| {
+        let ran = sandbox.run(&[&["crawl", "--dir", "web"], arguments].concat());
+        assert!(ran.code == 2 && words.iter().all(|word| ran.stderr.contains(word)), "{ran:#?}");
+    };
+    fails(&["--resume"], &["no crawl in web to go on with", "crivello crawl URL"]);
+    fails(&["--recrawl", "due"], &["--recrawl=due"]);
+    fails(&[], &["no seeds", "crivello crawl https://"]);
+    let help = sandbox.done(&["crawl", "--help"]);
+    assert_eq!(help.matches("; 0:").count(), 4, "{help}");
+}
+
+/// The web that `crivello up` serves ends with it; who crawls its collection later has it again.
+#[test]
+fn a_collection_of_the_sample_can_be_crawled_again() {
+    let sandbox = Sandbox::new();
+    let flags = ["--listen", "127.0.0.1:0", "--sample-port", "0", "--max-pages", "60"];
+    let mut running = sandbox.start(&[&["up", "--dir", "web"], &flags[..]].concat());
+    assert!(running.first_line().starts_with("http://"), "{}", running.stderr());
+    // While it is served, the crawl takes what is there.
+    let crawl = ["crawl", "--recrawl", "--dir", "web", "--max-pages", "60"];
+    let ran = sandbox.run(&crawl);
+    says(&ran, &["which is in use", "asked for", " unchanged"]);
+    assert_eq!(running.signal("INT"), Some(0));
+    let ran = sandbox.run(&crawl);
+    says(&ran, &["is served for the time of this crawl", "asked for", " unchanged"]);
+    assert!(
+        !ran.stderr.contains("nothing answered") && !ran.stderr.contains(" 0 unchanged"),
+        "{ran:#?}"
+    );
+}
