@@ -22,7 +22,7 @@ use crate::clock::Clock;
 use crate::error::CrawlError;
 use crate::fetch::{Answer, Catch, Fetched};
 use crate::journal::{self, Entry, Written};
-use crate::outcome::{Answered, Done, Failure, FailureKind, Outcome, Visit};
+use crate::outcome::{Answered, Done, Failure, Outcome, Visit};
 use crate::recrawl::Earlier;
 
 /// How long an archived record may wait to be on the medium.
@@ -171,8 +171,7 @@ impl Parser {
                 Outcome::Answered(self.settle_answer(&visit, date_s, &answer, earlier.as_ref())?)
             }
             Err(failure) => {
-                // Where there is another address to go to the visit is not over yet.
-                let is_over = failure.kind != FailureKind::Connect || !visit.has_other_address;
+                let is_over = !visit.goes_on_after(&failure);
                 if let Some(store) = self.store.as_mut().filter(|_| is_over) {
                     store.keep_failure(&visit, date_s, &failure)?;
                 }

@@ -223,6 +223,7 @@ fn decode(record: &[u8]) -> (Waiting, usize) {
         sitemap: record[3] & SITEMAP != 0,
         known: record[3] & KNOWN != 0,
         depth: u16::from_le_bytes([record[4], record[5]]),
+        refused: false,
     };
     (page, bytes)
 }

@@ -71,8 +71,9 @@ impl Hosts {
         self.list(id);
     }
 
-    /// Nothing answers at the address of a host, which has another one: the visit is made again there.
-    pub(super) fn go_elsewhere(&mut self, visit: Visit, now_ms: u64) {
+    /// A visit was as good as none: nothing answers at the address of a host that has another one, or the
+    /// server has refused it unseen. It is made again in the next turn of its host.
+    pub(super) fn make_again(&mut self, visit: Visit, now_ms: u64) {
         let id = visit.host;
         self.table[index(id)].requests += u64::from(visit.task == Task::Page);
         self.put_back(visit, now_ms);

@@ -40,7 +40,13 @@ impl Hosts {
                 if failure.kind == FailureKind::Connect
                     && self.table[index(id)].leave_address() =>
             {
-                self.go_elsewhere(visit, finished_ms);
+                self.make_again(visit, finished_ms);
+            }
+            Outcome::Failed(failure)
+                if failure.kind == FailureKind::Refused && visit.goes_on_after(&failure) =>
+            {
+                let page = Waiting { refused: true, ..visit.page };
+                self.make_again(Visit { page, ..visit }, finished_ms);
             }
             Outcome::Failed(failure) => {
                 let stumble = Stumble { before, ..failure.into() };
