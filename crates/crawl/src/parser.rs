@@ -155,7 +155,7 @@ impl Parser {
     }
 
     fn settle(&mut self, fetched: Fetched) -> Result<Done, ArchiveError> {
-        let Fetched { mut visit, finished_ms, date_s, earlier, result } = fetched;
+        let Fetched { mut visit, finished_ms, date_s, mut earlier, result } = fetched;
         let before = earlier.as_ref().map_or(0, |earlier| earlier.status);
         let outcome = match result {
             Ok(Catch::Addresses { addresses, until_ms }) => {
@@ -165,8 +165,10 @@ impl Parser {
                 if visit.page.sitemap
                     && self.answers.is_page_after_all(&visit.url(), &answer.http()?)
                 {
-                    // From here on it is what it would be if a link had led to it.
+                    // From here on it is what it would be if a link had led to it: a page that is new, if
+                    // it was a sitemap so far.
                     (visit.page.sitemap, visit.page.depth) = (false, 0);
+                    earlier = earlier.filter(|earlier| earlier.is_page);
                 }
                 Outcome::Answered(self.settle_answer(&visit, date_s, &answer, earlier.as_ref())?)
             }

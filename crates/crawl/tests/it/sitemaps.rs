@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use archive::Archive;
 use crawl::{Config, Recrawl, Report};
@@ -128,4 +130,33 @@ fn an_index_of_sitemaps_may_have_moved() {
     let asked = asked(dir.path());
     assert!(asked.contains_key("/deep.xml") && !asked.contains_key("/too-deep.xml"), "{asked:?}");
     assert_eq!(report.dropped.get("sitemap-depth"), Some(&1), "{:?}", report.dropped);
+}
+
+/// It is one page more in a recrawl, and in every count afterwards.
+#[test]
+fn a_sitemap_that_is_now_a_page_is_counted_as_one() {
+    let is_other = Arc::new(AtomicBool::new(false));
+    let other = Arc::clone(&is_other);
+    let port = serve(move |path, out| {
+        let (kind, body) = match path {
+            "/robots.txt" => ("text/plain", "Sitemap: /list\n"),
+            "/" => ("text/html", "<p>home"),
+            "/list" if other.load(Ordering::Relaxed) => ("text/html", "<p>no list any more"),
+            "/list" => ("text/xml", "<urlset><url><loc>/listed</loc></url></urlset>"),
+            _ => ("text/html", "<p>listed"),
+        };
+        let head = format!("Content-Type: {kind}\r\nContent-Length: {}", body.len());
+        write(out, &format!("HTTP/1.1 200 OK\r\n{head}\r\n\r\n{body}"));
+    });
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let first = crawl(dir.path(), &config(), &[format!("http://127.0.0.1:{port}/")]);
+    assert_eq!(first.expect("it runs").pages, 2);
+    is_other.store(true, Ordering::Relaxed);
+    let again = Config { recrawl: Recrawl::All, ..config() };
+    let report = crawl(dir.path(), &again, &[]).expect("a recrawl");
+    assert_eq!((report.pages, report.pages_new, report.asked), (3, 1, 2), "{report:?}");
+    let report = crawl(dir.path(), &config(), &[]).expect("nothing is left");
+    assert_eq!((report.pages, report.requests), (3, 0), "{report:?}");
+    let report = crawl(dir.path(), &again, &[]).expect("a recrawl");
+    assert_eq!((report.pages, report.unchanged), (3, 3), "{report:?}");
 }
