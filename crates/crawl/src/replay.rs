@@ -1,7 +1,7 @@
 //! Going on where an earlier run ended (W4): the visits of the archive once more, by their logs.
 //!
 //! What lives here: the passes over the visits. One puts the URLs into the sieve that need no further
-//! visit; the last offers all that the visits led to, as if they had just taken place. A recrawl has a pass
+//! visit, and remembers how often others were tried in vain; the last offers all that the visits led to, as if they had just taken place. A recrawl has a pass
 //! before them, which finds out what is due again; and [`Again`], what a visit counts for in a recrawl. What
 //! does not: the logs (`checkpoint/`), and when a page is due (`recrawl/`).
 //!
@@ -103,12 +103,15 @@ impl Replay<'_> {
             tick(frontier);
             // A URL that was read as a robots.txt may yet be a page: some redirect it to the home page.
             let status = settled.answered.as_ref().map_or(0, |answered| answered.status);
-            if settled.entry.purpose != Purpose::Robots
-                && frontier.is_final(&settled.entry, status)
-                && !again.as_ref().is_some_and(|again| again.is_superseded(file, &settled))
+            if settled.entry.purpose == Purpose::Robots
+                || again.as_ref().is_some_and(|again| again.is_superseded(file, &settled))
             {
-                frontier.offer(&settled.url)?;
+                return Ok(());
             }
+            if frontier.is_final(&settled.entry, status) {
+                return frontier.offer(&settled.url);
+            }
+            frontier.note_tries(&settled.url, settled.entry.tries(status));
             Ok(())
         })?;
         frontier.forget()?;

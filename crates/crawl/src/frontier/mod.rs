@@ -155,6 +155,13 @@ impl Frontier {
         Ok(self.sieve.flush(&mut |_| {})?)
     }
 
+    /// Takes note that earlier runs tried a URL so often in vain.
+    pub(crate) fn note_tries(&mut self, url: &str, tries: u8) {
+        if tries > 0 {
+            self.hosts.note_tries(signature(url.as_bytes()), tries);
+        }
+    }
+
     /// Lets what is new join the queues.
     fn flush(&mut self, now_ms: u64) -> Result<(), CrawlError> {
         if self.offered == 0 {
