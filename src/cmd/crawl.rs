@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use ::crawl::{Board, Config, Dirs, Recrawl, Report, Snapshot, Standing, SystemClock};
+use ::crawl::{AsideHost, Board, Config, Dirs, Recrawl, Report, Snapshot, Standing, SystemClock};
 use anyhow::{Context as _, Result, bail};
 use jobs::Collection;
 use tokio::net::TcpListener;
@@ -190,8 +190,8 @@ pub(crate) fn fetch(
         talk::say(context.quiet, &format!("         {got} fetchers instead of {wanted}: {why}"));
     }
     for aside in &report.aside {
-        let why = talk::plain(&aside.why);
-        talk::say(context.quiet, &format!("         set aside {}: {why}", aside.host));
+        let (why, fate) = (talk::plain(&aside.why), aside_fate(aside));
+        talk::say(context.quiet, &format!("         set aside {}: {why}; {fate}", aside.host));
     }
     if report.pages == 0 && is_of_others(&report) {
         let why = "none of the URLs known so far is for this agent";
@@ -209,6 +209,15 @@ pub(crate) fn fetch(
         );
     }
     Ok(report)
+}
+
+/// What becomes of a host that is set aside.
+pub(crate) fn aside_fate(aside: &AsideHost) -> String {
+    match aside.until_s {
+        _ if aside.refused => "no crawl visits it as long as that is so".to_owned(),
+        Some(until_s) => format!("no crawl asks it before {}", archive::date_text(until_s)),
+        None => "the next crawl tries it again".to_owned(),
+    }
 }
 
 /// Whether there was nothing to do because all of it is for other agents.

@@ -12,7 +12,7 @@ use index::Index;
 use jobs::{Collection, Directory, Folding, Linking, PageTable};
 use serde::Serialize;
 
-use super::crawl::{again, list};
+use super::crawl::{again, aside_fate, list};
 use crate::config::Config;
 use crate::context::{Context, Exit};
 use crate::pipeline::extract_options;
@@ -196,7 +196,8 @@ fn print_crawl(out: &mut impl Write, report: &Report) -> Result<()> {
         }
     }
     for aside in &report.aside {
-        writeln!(out, "            set aside {}: {}", aside.host, talk::plain(&aside.why))?;
+        let (why, fate) = (talk::plain(&aside.why), aside_fate(aside));
+        writeln!(out, "            set aside {}: {why}; {fate}", aside.host)?;
     }
     print_sieve(out, &report.sieve)
 }

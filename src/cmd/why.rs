@@ -25,6 +25,7 @@ use page::Url;
 use serde::Serialize;
 
 use crate::config::Config;
+use super::crawl::aside_fate;
 use crate::context::{Context, Exit};
 use crate::talk;
 
@@ -215,9 +216,9 @@ fn verdict(why: &Why, config: &Config) -> Option<String> {
         ));
     }
     if let Some(aside) = &why.aside {
-        let until = aside.until_s.map(|s| format!("; until {}", archive::date_text(s)));
-        let until = until.unwrap_or_default();
-        return Some(format!("waiting, because its host is set aside: {}{until}", aside.why));
+        let (why, fate) = (&aside.why, aside_fate(aside));
+        let what = if aside.refused { "refused" } else { "waiting, because its host is set aside" };
+        return Some(format!("{what}: {why}; {fate}"));
     }
     if let Some(robots) = why.robots.as_ref().filter(|_| why.forbidden) {
         return Some(format!("forbidden by robots.txt: {robots}"));

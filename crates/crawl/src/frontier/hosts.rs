@@ -37,6 +37,7 @@ use crate::seeds::seed_line;
 use crate::site::{HostId, Site};
 use crate::workbench::Workbench;
 
+use fail::Aside;
 pub(crate) use replay::Tally;
 
 /// In the queues, the class of what continues a visit; those of other pages follow.
@@ -54,7 +55,7 @@ pub(super) struct Hosts {
     /// By the signature of the site, or the next number that is free.
     ids: BTreeMap<u64, HostId>,
     /// Hosts set aside, by the moment they come back, and why.
-    asides: BTreeMap<(u64, HostId), String>,
+    asides: BTreeMap<(u64, HostId), Aside>,
     /// The last request of earlier runs to each host, while the archive is replayed.
     replayed: BTreeMap<HostId, Replayed>,
     /// How often URLs that wait in a queue were tried in vain, by the signature; most were not.
