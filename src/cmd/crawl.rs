@@ -184,6 +184,11 @@ pub(crate) fn fetch(
     }
     let report = report?;
     talk::say(context.quiet, &sentence(&report));
+    if let Some(limit) = report.limit.as_ref().filter(|_| report.resumed && !report.recrawled)
+        && config.recrawl != Recrawl::Never
+    {
+        talk::say(context.quiet, &format!("recrawl  not begun: `{limit}` leaves no room for it"));
+    }
     if (1..config.fetchers as u64).contains(&report.fetchers) {
         let (got, wanted) = (report.fetchers, config.fetchers);
         let why = "the system allows no more open files (ulimit -n)";
@@ -229,6 +234,10 @@ fn is_of_others(report: &Report) -> bool {
 fn unfinished(standing: &Standing, wanted: Recrawl) -> Option<String> {
     let since = archive::date_text(standing.recrawl_since_s?);
     let fate = match (standing.recrawl?, wanted) {
+        (_, Recrawl::Never) if standing.recrawl_rest => {
+            "has left hosts that were set aside: they are asked now"
+        }
+        _ if standing.recrawl_rest => "has left hosts that were set aside: another one begins",
         (Recrawl::Due, Recrawl::All) => "of what was due is not over: it now asks for everything",
         (Recrawl::Due, Recrawl::Due) => "is not over: it goes on, with what is due by now",
         (Recrawl::All, Recrawl::Due) => {
@@ -331,7 +340,10 @@ fn sentence(report: &Report) -> String {
         let _ = write!(text, "; all other links are refused ({})", refused.join(", "));
     }
     if let Some(limit) = &report.limit {
-        let _ = write!(text, "; stopped by `{limit}`");
+        let is_old = report.requests == 0 && limit != "time_s_max";
+        let stopped = format!("stopped by `{limit}`");
+        let what = if is_old { format!("{stopped}, which was reached before") } else { stopped };
+        let _ = write!(text, "; {what}");
     }
     if report.pruned > 0 {
         let _ = write!(text, "; {} pruned, their turn too far away", report.pruned);

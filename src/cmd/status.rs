@@ -232,10 +232,12 @@ fn print(status: &Status) -> Result<()> {
         let since = archive::date_text(since_s);
         let due = status.standing.recrawl == Some(Recrawl::Due);
         let what = if due { "what was due" } else { "everything" };
-        writeln!(
-            out,
-            "crawl       a recrawl of {what} since {since} is not over: `crivello crawl` goes on"
-        )?;
+        let left = if status.standing.recrawl_rest {
+            "has left hosts that were set aside: `crivello crawl` asks them"
+        } else {
+            "is not over: `crivello crawl` goes on"
+        };
+        writeln!(out, "crawl       a recrawl of {what} since {since} {left}")?;
     }
     if let Some(report) = &status.crawl {
         print_crawl(&mut out, report)?;

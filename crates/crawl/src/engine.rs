@@ -132,7 +132,11 @@ pub fn run(
     // What a limit kept from being asked for is left to the next run.
     let is_over = !stop.load(Ordering::Relaxed) && !coordinator.frontier.is_cut();
     if is_over && replayed.known.is_some() {
-        Epoch::end(&dirs.frontier)?;
+        if coordinator.frontier.has_known_aside() {
+            Epoch::leave_rest(&dirs.frontier)?;
+        } else {
+            Epoch::end(&dirs.frontier)?;
+        }
     }
     coordinator.teller.told_ms = None;
     coordinator.teller.tell(&coordinator.frontier);

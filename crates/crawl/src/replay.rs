@@ -154,6 +154,19 @@ impl Replay<'_> {
         }
     }
 
+    /// Whether earlier runs have received as many bytes as there may be, so that nothing can be asked for.
+    fn is_full(&self, archive: &Archive) -> Result<bool, CrawlError> {
+        let bytes_max = self.config.bytes_max;
+        let mut bytes = 0;
+        if bytes_max > 0 {
+            self.logs.each(archive, self.stop, &mut |_, settled| {
+                bytes += settled.answered.map_or(0, |answered| answered.bytes);
+                Ok(())
+            })?;
+        }
+        Ok(bytes_max > 0 && bytes >= bytes_max)
+    }
+
     /// The recrawl that this run is, if it is one.
     fn again(&self, archive: &Archive) -> Result<Option<Again>, CrawlError> {
         if !self.config.store {
@@ -161,6 +174,7 @@ impl Replay<'_> {
         }
         let (now_s, files) = (self.clock.unix_s(), archive.files());
         let wanted = Extent::of(self.config, now_s);
+        let wanted = if self.is_full(archive)? { None } else { wanted };
         let begun = Epoch::begin(&self.dirs.frontier, wanted, files, now_s)?;
         let Some(epoch) = begun else { return Ok(None) };
         let mut again = Again::new(&epoch, files);

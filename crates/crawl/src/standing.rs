@@ -22,6 +22,8 @@ pub struct Standing {
     pub recrawl_since_s: Option<i64>,
     /// What that recrawl asks for.
     pub recrawl: Option<Recrawl>,
+    /// Whether only hosts are left of it that were set aside.
+    pub recrawl_rest: bool,
 }
 
 impl Standing {
@@ -30,6 +32,7 @@ impl Standing {
         let epoch = Epoch::read(frontier)?;
         Ok(Standing {
             paused: frontier.join(PAUSE).exists(),
+            recrawl_rest: epoch.as_ref().is_some_and(|epoch| epoch.is_rest),
             recrawl_since_s: epoch.as_ref().map(|epoch| epoch.begun_s),
             recrawl: epoch.map(|epoch| epoch.extent.mode()),
         })

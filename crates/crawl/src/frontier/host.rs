@@ -171,6 +171,12 @@ impl Host {
         self.queue.len() + self.rare.as_ref().map_or(0, |rare| rare.again.len())
     }
 
+    /// Whether pages wait that a recrawl asks for.
+    pub(super) fn has_known(&self) -> bool {
+        let mut again = self.rare.iter().flat_map(|rare| rare.again.values());
+        self.queue.has_known() || again.any(|page| page.known)
+    }
+
     /// Where the host belongs when it is not being visited.
     pub(super) fn place(&self) -> State {
         if self.has_errands() {

@@ -215,6 +215,11 @@ impl Frontier {
         self.hosts.begin_recrawl();
     }
 
+    /// Whether known pages wait that a recrawl asks for, at hosts that are set aside.
+    pub(crate) fn has_known_aside(&self) -> bool {
+        self.hosts.has_known_aside()
+    }
+
     /// Whether a limit has ended the run before everything was asked for.
     pub(crate) fn is_cut(&self) -> bool {
         self.hosts.is_cut()

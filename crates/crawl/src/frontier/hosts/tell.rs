@@ -38,6 +38,11 @@ impl Hosts {
         }
     }
 
+    /// Whether pages that a recrawl asks for wait at hosts that are set aside.
+    pub(in crate::frontier) fn has_known_aside(&self) -> bool {
+        self.asides.keys().any(|&(_, id)| self.table[index(id)].has_known())
+    }
+
     /// Counts the hosts by what they are doing; as long as the table of them.
     pub(in crate::frontier) fn census(&self, now_ms: u64) -> Census {
         let mut census = Census::default();
