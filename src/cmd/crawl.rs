@@ -8,7 +8,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use ::crawl::{AsideHost, Board, Config, Dirs, Recrawl, Report, Snapshot, Standing, SystemClock};
+use ::crawl::{
+    AsideHost, Board, Config, Dirs, Recrawl, Report, Snapshot, Standing, SystemClock, read_seeds,
+};
 use anyhow::{Context as _, Result, bail};
 use jobs::Collection;
 use tokio::net::TcpListener;
@@ -49,9 +51,12 @@ pub(crate) struct Args {
     /// Take only pages that many links from the first of their site [default: `crawl.depth_max`]
     #[arg(long, value_name = "N")]
     max_depth: Option<u16>,
-    /// Fetch the seeds and follow no link
+    /// Fetch the seeds and follow no link; a crawl that is begun so stays so
     #[arg(long)]
     list: bool,
+    /// Follow links from now on in a crawl that was begun with --list
+    #[arg(long, conflicts_with = "list")]
+    follow: bool,
     /// Where to tell how the crawl stands, as a page and for Prometheus [default: `crawl.metrics`]
     #[arg(long, value_name = "ADDRESS:PORT")]
     metrics: Option<SocketAddr>,
@@ -80,9 +85,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     config.bytes_max = args.max_bytes.unwrap_or(config.bytes_max);
     config.time_s_max = args.max_time.unwrap_or(config.time_s_max);
     config.depth_max = args.max_depth.unwrap_or(config.depth_max);
-    if args.list {
-        config.follow = false;
-    }
+    config.follow = !args.list && (args.follow || config.follow);
     match args.recrawl {
         Some(Which::All) => config.recrawl = Recrawl::All,
         Some(Which::Due) => config.recrawl = Recrawl::Due,
@@ -94,7 +97,15 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     let _lock = collection.lock()?;
     let runtime = runtime()?;
     let stop = stop_flag(&runtime)?;
-    let report = fetch(&collection, &config, &seeds, &runtime, &stop, context)?;
+    let frontier = collection.frontier_dir();
+    if args.follow || args.list && read_seeds(&frontier)?.is_empty() {
+        Standing::keep_list(&frontier, args.list)?;
+    }
+    let report = fetch(&collection, &config, &seeds, &runtime, &stop, context);
+    if report.is_err() && read_seeds(&frontier)?.is_empty() {
+        Standing::keep_list(&frontier, false)?;
+    }
+    let report = report?;
     if context.json {
         context.print_json(&report)?;
     }
@@ -164,9 +175,15 @@ pub(crate) fn fetch(
     context: &Context,
 ) -> Result<Report> {
     let dirs = Dirs { archive: collection.archive_dir(), frontier: collection.frontier_dir() };
-    if let Some(remark) = unfinished(&Standing::read(&dirs.frontier)?, config.recrawl) {
+    let standing = Standing::read(&dirs.frontier)?;
+    if let Some(remark) = unfinished(&standing, config.recrawl) {
         talk::say(context.quiet, &remark);
     }
+    if standing.list && config.follow {
+        let remark = "list     begun with --list: no link is followed; --follow changes that";
+        talk::say(context.quiet, remark);
+    }
+    let config = &Config { follow: config.follow && !standing.list, ..config.clone() };
     for remark in ::crawl::unsent_credentials(config, &dirs.frontier, seeds)? {
         talk::say(context.quiet, &format!("note     {remark}"));
     }

@@ -26,7 +26,7 @@ pub(crate) struct Args {}
 #[derive(Default, Serialize)]
 struct Status {
     archive: ArchiveStatus,
-    /// Whether the crawl is paused, or a recrawl is not over.
+    /// Whether the crawl is paused, one of a list, or a recrawl is not over.
     standing: crawl::Standing,
     /// What the last crawl that came to its end said of itself.
     crawl: Option<Report>,
@@ -227,6 +227,9 @@ fn print(status: &Status) -> Result<()> {
     writeln!(out, "archive     {} files, {}", archive.files, talk::bytes(archive.bytes))?;
     if status.standing.paused {
         writeln!(out, "crawl       paused; remove frontier/pause to go on")?;
+    }
+    if status.standing.list {
+        writeln!(out, "crawl       a list: no link is followed, unless `crivello crawl --follow` says so")?;
     }
     if let Some(since_s) = status.standing.recrawl_since_s {
         let since = archive::date_text(since_s);

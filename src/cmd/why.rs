@@ -19,7 +19,7 @@ mod robots;
 
 use anyhow::Result;
 use archive::Archive;
-use crawl::{AgentId, AsideHost, Purpose, Report, Rules};
+use crawl::{AgentId, AsideHost, Purpose, Report, Rules, Standing};
 use jobs::{Collection, Folding, PageTable};
 use page::Url;
 use serde::Serialize;
@@ -88,7 +88,8 @@ impl Why {
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     let collection = context.collection()?;
-    let config = context.config(&collection)?;
+    let mut config = context.config(&collection)?;
+    config.crawl.follow &= !Standing::read(&collection.frontier_dir())?.list;
     let url = read(&args.url)?;
     let mut why = Why { url: url.to_string(), ..Why::default() };
     let archive = Archive::open(&collection.archive_dir())?;
