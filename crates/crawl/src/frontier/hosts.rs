@@ -185,11 +185,8 @@ impl Hosts {
             false => class + 1,
         };
         let page = Waiting { hops, sitemap, known, depth, ..Waiting::new(path) };
-        self.change(id, |host, _| host.queue.push(class, &page));
+        self.busy(id, |hosts| hosts.change(id, |host, _| host.queue.push(class, &page)));
         self.waiting += 1;
-        if self.table[index(id)].state == State::Idle {
-            self.list(id);
-        }
         self.keep_to_memory();
     }
 
@@ -315,6 +312,21 @@ impl Hosts {
     pub(super) fn refuse(&mut self, refused: &BTreeMap<Cow<'static, str>, u64>) {
         for (name, times) in refused {
             *self.report.refused.entry(name.clone().into_owned()).or_default() += times;
+        }
+    }
+
+    /// Gives a host something to do; one that has only a page to be tried again later need not wait for that.
+    fn busy(&mut self, id: HostId, give: impl FnOnce(&mut Hosts)) {
+        let before_ms = self.table[index(id)].moment();
+        give(self);
+        let host = &self.table[index(id)];
+        let (address, moment_ms) = (host.address, host.moment());
+        match host.state {
+            State::Idle => self.list(id),
+            State::Listed if moment_ms < before_ms => {
+                self.workbench.advance(id, address, before_ms, moment_ms);
+            }
+            _ => {}
         }
     }
 

@@ -157,7 +157,12 @@ impl Hosts {
     fn leave_alone(&mut self, id: HostId, stumble: &Stumble, now_ms: u64) {
         let asked_ms = Politeness::asked_ms(stumble.retry_after_ms.unwrap_or(0));
         let why = format!("{}, and asks to wait", stumble.why);
-        self.keep_away(id, now_ms.saturating_add(asked_ms), Aside { why, term: Term::Asked }, now_ms);
+        self.keep_away(
+            id,
+            now_ms.saturating_add(asked_ms),
+            Aside { why, term: Term::Asked },
+            now_ms,
+        );
     }
 
     /// Leaves a host alone whose addresses this crawl may not visit.

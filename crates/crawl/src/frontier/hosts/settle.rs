@@ -156,8 +156,9 @@ impl Hosts {
             let why = format!("its robots.txt is at {site}, set aside");
             return self.lose_robots(asker, visit.host, why, now_ms);
         }
-        host.push_errand(Errand { asker, page });
-        if matches!(host.state, State::Idle | State::Asking) {
+        let is_asking = host.state == State::Asking;
+        self.busy(id, |hosts| hosts.table[index(id)].push_errand(Errand { asker, page }));
+        if is_asking {
             self.list(id);
         }
     }

@@ -100,6 +100,29 @@ fn a_wait_that_the_server_asks_for_is_kept() {
     assert!(report.aside.is_empty());
 }
 
+/// Also those that are found while nothing else waits there, and a robots.txt that another host keeps there.
+#[test]
+fn what_is_found_meanwhile_does_not_wait_for_a_page_that_failed() {
+    let config = Config { delay_ms: 10, retry_ms: 600_000, ..Config::default() };
+    let mut walk = Walk::new(
+        config,
+        &[
+            ("http://a/", &page(&["http://a/bad", "http://a/1"])),
+            ("http://a/bad", &[Reply::Status(500)]),
+            ("http://a/1", &page(&["http://a/2"])),
+            ("http://a/2", &page(&["http://c/"])),
+            ("http://c/robots.txt", &[Reply::Moved("http://a/rules")]),
+        ],
+        &["http://a/"],
+    );
+    walk.run(60_000);
+    for url in ["http://a/2", "http://a/rules", "http://c/"] {
+        assert_eq!(walk.times(url).len(), 1, "{url}: {:?}", walk.requests);
+    }
+    walk.run(u64::MAX);
+    assert_eq!(walk.times("http://a/bad").len(), 3);
+}
+
 /// It is left alone for that long; then its other pages come first, so that one that says so again and again
 /// holds up none of them.
 #[test]
@@ -174,6 +197,10 @@ fn check_rest(date_s: i64, status: u16, retry_after_ms: Option<u64>, wanted_ms: 
     walk.frontier.replay("http://a/x", &entry, date_s, answered, Tally::Again).expect("no files");
     walk.frontier.end_replay(0, 0).expect("no files");
     walk.run(u64::MAX);
+    if let [aside] = walk.frontier.report().aside.as_slice() {
+        // It asks for more time than a run has.
+        return assert_eq!((aside.until_ms, walk.requests), (Some(wanted_ms), Vec::new()));
+    }
     // Its address is asked for as soon as it may be visited.
     assert_eq!(walk.requests[0], (wanted_ms + ANSWER_MS, "http://a/robots.txt".to_owned()));
 }
