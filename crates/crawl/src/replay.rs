@@ -10,7 +10,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use archive::Archive;
 use page::Url;
@@ -136,9 +136,34 @@ impl Replay<'_> {
             let Settled { url, entry, date_s, answered, .. } = settled;
             frontier.replay(&url, &entry, date_s, answered, tally)
         })?;
+        self.read_nearer(frontier, &archive)?;
         frontier.end_replay(self.clock.now_ms(), self.clock.unix_s())?;
         replayed.known = again.map(|again| Arc::new(again.schedule.into_captures(archive)));
         Ok(replayed)
+    }
+
+    /// Looks once more at what pages lead to that are nearer than they were taken for when they were visited,
+    /// now that the run has come to its end; whether there is more to visit.
+    pub(crate) fn go_on(&self, frontier: &mut Frontier) -> Result<bool, CrawlError> {
+        if !frontier.has_nearer() {
+            return Ok(false);
+        }
+        let archive = Archive::open(&self.dirs.archive)?;
+        self.logs.complete(&archive, self.answers, self.stop, &mut || {})?;
+        self.read_nearer(frontier, &archive)?;
+        frontier.let_in(self.clock.now_ms())?;
+        Ok(!frontier.is_done())
+    }
+
+    /// The same until none is nearer: what they lead to may be nearer, too.
+    fn read_nearer(&self, frontier: &mut Frontier, archive: &Archive) -> Result<(), CrawlError> {
+        while frontier.has_nearer() && !self.stop.load(Ordering::Relaxed) {
+            let nearer = frontier.take_nearer();
+            self.logs.each(archive, self.stop, &mut |_, settled| {
+                frontier.read_again(&nearer, &settled.url, &settled.entry, settled.answered)
+            })?;
+        }
+        Ok(())
     }
 
     /// Whether the rules let a known URL be asked for again: they may be others than when it was found.
