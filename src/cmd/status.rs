@@ -229,7 +229,10 @@ fn print(status: &Status) -> Result<()> {
         writeln!(out, "crawl       paused; remove frontier/pause to go on")?;
     }
     if status.standing.list {
-        writeln!(out, "crawl       a list: no link is followed, unless `crivello crawl --follow` says so")?;
+        writeln!(
+            out,
+            "crawl       a list: no link is followed, unless `crivello crawl --follow` says so"
+        )?;
     }
     if let Some(since_s) = status.standing.recrawl_since_s {
         let since = archive::date_text(since_s);

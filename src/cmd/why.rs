@@ -24,8 +24,8 @@ use jobs::{Collection, Folding, PageTable};
 use page::Url;
 use serde::Serialize;
 
-use crate::config::Config;
 use super::crawl::aside_fate;
+use crate::config::Config;
 use crate::context::{Context, Exit};
 use crate::talk;
 

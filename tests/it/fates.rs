@@ -237,7 +237,10 @@ fn what_waits_for_its_host_is_told_with_the_moment() {
     let said = "failed: the server answered 503 to the last of 1 request; a crawl tries it again, not before 20";
     check(&sandbox, &server.url("/busy"), said);
     let why = check(&sandbox, &server.url("/next"), "waiting, because its host is set aside: ");
-    assert!(why["verdict"].as_str().is_some_and(|said| said.contains("; no crawl asks it before 20")), "{why:#}");
+    assert!(
+        why["verdict"].as_str().is_some_and(|said| said.contains("; no crawl asks it before 20")),
+        "{why:#}"
+    );
 }
 
 #[test]

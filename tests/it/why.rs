@@ -84,7 +84,11 @@ fn check_fates(sandbox: &Sandbox, server: &Server) {
         "waiting, because its host is set aside: its robots.txt cannot be had (connect: ",
     );
     assert!(dead["aside"]["until_s"].is_null(), "{dead:#}");
-    assert!(dead["verdict"].as_str().is_some_and(|said| said.ends_with("; the next crawl tries it again")));
+    assert!(
+        dead["verdict"]
+            .as_str()
+            .is_some_and(|said| said.ends_with("; the next crawl tries it again"))
+    );
     check_verdict(
         sandbox,
         &special(server, Kind::Robots503, "/"),

@@ -7,9 +7,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
-use crawl::{
-    AsideHost, Board, CrawlError, Snapshot, SystemClock, read_report, run, serve_metrics,
-};
+use crawl::{AsideHost, Board, CrawlError, Snapshot, SystemClock, read_report, run, serve_metrics};
 use tokio::net::TcpListener;
 
 use crate::support::{config, crawl, dirs, server};

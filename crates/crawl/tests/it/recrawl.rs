@@ -44,6 +44,11 @@ fn change(server: Server) -> Server {
     start(options)
 }
 
+/// A run that is over before the first request is due.
+fn short(config: &Config) -> Config {
+    Config { delay_ms: 60_000, time_s_max: 1, ..config.clone() }
+}
+
 fn all(config: &Config) -> Config {
     Config { recrawl: Recrawl::All, ..config.clone() }
 }
@@ -105,8 +110,7 @@ fn a_recrawl_that_a_limit_ended_goes_on_with_the_next_run() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let config = config(&server);
     let first = crawl(dir.path(), &config, &server.web().seeds()).expect("a crawl");
-    let again = Config { recrawl: Recrawl::All, bytes_max: 20_000, ..config.clone() };
-    let cut = crawl(dir.path(), &again, &[]).expect("a recrawl");
+    let cut = crawl(dir.path(), &short(&all(&config)), &[]).expect("a recrawl");
     assert!(cut.limit.is_some() && cut.waiting > 0, "{cut:?}");
     let rest = crawl(dir.path(), &config, &[]).expect("it goes on");
     assert!(rest.recrawled && rest.limit.is_none(), "{rest:?}");
@@ -160,19 +164,19 @@ fn a_recrawl_of_what_is_due_is_widened_to_one_of_everything() {
     let config = config(&server);
     let first = crawl(dir.path(), &config, &server.web().seeds()).expect("a crawl");
     // Everything is due by these bounds, nothing by those of the next run.
-    let due = Config { recrawl: Recrawl::Due, recrawl_min_s: 0, bytes_max: 1, ..config.clone() };
-    let cut = crawl(dir.path(), &due, &[]).expect("a recrawl");
+    let due = Config { recrawl: Recrawl::Due, recrawl_min_s: 0, ..config.clone() };
+    let cut = crawl(dir.path(), &short(&due), &[]).expect("a recrawl");
     assert!(cut.recrawled && cut.limit.is_some() && cut.waiting >= first.pages, "{cut:?}");
     assert_eq!(cut.pages, first.pages, "the pages are there, whatever a recrawl has asked for");
     // The bounds are those it was begun with.
-    let cut = crawl(dir.path(), &Config { bytes_max: 1, ..config.clone() }, &[]).expect("goes on");
+    let cut = crawl(dir.path(), &short(&config), &[]).expect("it goes on");
     assert!(cut.recrawled && cut.waiting >= first.pages, "{cut:?}");
     fs::remove_file(dir.path().join("frontier/recrawl")).expect("it is not over");
 
     // Nothing is due by the bounds of the configuration; everything is asked for.
-    let due = Config { recrawl: Recrawl::Due, bytes_max: 1, ..config.clone() };
-    let none = crawl(dir.path(), &due, &[]).expect("a recrawl");
-    assert!(none.recrawled && none.limit.is_some(), "{none:?}");
+    let due = Config { recrawl: Recrawl::Due, ..config.clone() };
+    let none = recrawl_until(dir.path(), &due, 0).expect("a recrawl");
+    assert!(none.recrawled && none.asked == 0, "{none:?}");
     let standing = Standing::read(&dirs(dir.path()).frontier).expect("a folder");
     assert_eq!(standing.recrawl, Some(Recrawl::Due));
     let again = crawl(dir.path(), &all(&config), &[]).expect("a recrawl");
@@ -403,8 +407,7 @@ fn a_host_that_was_set_aside_is_asked_before_a_recrawl_is_over() {
     let down = Arc::clone(&is_down);
     let port = hostile::serve(move |request, out| {
         let is_b = request.head.to_ascii_lowercase().contains("host: b.test");
-        let status =
-            if is_b && down.load(Ordering::Relaxed) { "503 Busy" } else { "200 OK" };
+        let status = if is_b && down.load(Ordering::Relaxed) { "503 Busy" } else { "200 OK" };
         let body = format!("<a href=/1>1</a><a href=/2>2</a>{}", request.path);
         let head = format!("Content-Type: text/html\r\nContent-Length: {}", body.len());
         out.say(&format!("HTTP/1.1 {status}\r\n{head}\r\nConnection: close\r\n\r\n{body}"));
@@ -413,8 +416,7 @@ fn a_host_that_was_set_aside_is_asked_before_a_recrawl_is_over() {
         .map(|host| (host.to_owned(), "127.0.0.1".parse().expect("an address")));
     let resolve = resolve.into_iter().collect();
     let dir = tempfile::tempdir().expect("a temporary folder");
-    let config =
-        Config { delay_ms: 1, ip_delay_ms: 0, retries: 0, resolve, ..Config::default() };
+    let config = Config { delay_ms: 1, ip_delay_ms: 0, retries: 0, resolve, ..Config::default() };
     let seeds = ["a", "b"].map(|name| format!("http://{name}.test:{port}/"));
     assert_eq!(crawl(dir.path(), &config, &seeds).expect("a crawl").pages, 6);
     let standing = || Standing::read(&dir.path().join("frontier")).expect("a folder");
@@ -438,10 +440,11 @@ fn a_host_that_was_set_aside_is_asked_before_a_recrawl_is_over() {
 /// a later one; one that has begun goes on when there is room.
 #[test]
 fn a_limit_that_is_reached_already_begins_no_recrawl() {
-    let server = start(Options { hosts: 2, ..plain() });
+    let port = serve_bare(&Arc::new(AtomicBool::new(false)));
     let dir = tempfile::tempdir().expect("a temporary folder");
-    let config = config(&server);
-    let first = crawl(dir.path(), &config, &server.web().seeds()).expect("a crawl");
+    let config = Config { delay_ms: 5, ip_delay_ms: 0, ..Config::default() };
+    let seeds = [format!("http://127.0.0.1:{port}/")];
+    let first = crawl(dir.path(), &config, &seeds).expect("a crawl");
     let standing = || Standing::read(&dir.path().join("frontier")).expect("a folder");
     let full = Config { bytes_max: first.bytes, ..config.clone() };
     let report = crawl(dir.path(), &all(&full), &[]).expect("it ends at once");
@@ -450,7 +453,7 @@ fn a_limit_that_is_reached_already_begins_no_recrawl() {
     let room = Config { bytes_max: first.bytes + 1, ..config.clone() };
     let report = crawl(dir.path(), &all(&room), &[]).expect("it asks for a little");
     assert!(report.recrawled && report.requests > 0, "{report:?}");
-    let report = crawl(dir.path(), &all(&room), &[]).expect("it ends at once");
+    let report = crawl(dir.path(), &all(&full), &[]).expect("it ends at once");
     assert_eq!((report.requests, report.recrawled), (0, true), "{report:?}");
     let report = crawl(dir.path(), &config, &[]).expect("it goes on");
     assert!(report.recrawled && standing() == Standing::default(), "{report:?}");
