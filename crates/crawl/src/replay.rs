@@ -6,7 +6,8 @@
 //! does not: the logs (`checkpoint/`), and when a page is due (`recrawl/`).
 //!
 //! **Invariant.** Afterwards the frontier is where it was when the last record was written, except
-//! that hosts set aside are tried again. A host keeps the silence that its last request asks for.
+//! that hosts set aside are tried again that did not ask for it. A host keeps the silence that its last request
+//! asks for.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -151,7 +152,7 @@ impl Replay<'_> {
         let archive = Archive::open(&self.dirs.archive)?;
         self.logs.complete(&archive, self.answers, self.stop, &mut || {})?;
         self.read_nearer(frontier, &archive)?;
-        frontier.let_in(self.clock.now_ms())?;
+        frontier.flush(self.clock.now_ms())?;
         Ok(!frontier.is_done())
     }
 

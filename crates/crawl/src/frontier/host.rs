@@ -6,7 +6,8 @@
 //! comes. When its robots.txt redirects to another host, it waits (`Asking`) until that host has
 //! run the errand in a turn of its own; meanwhile it may itself run errands for others. A host that
 //! cannot be reached, or whose robots.txt cannot be had, is set `Aside` for a while, its pages
-//! with it; after the third time in a row, for the rest of the run.
+//! with it; after the third time in a row, for the rest of the run. One that asks for more time than a run has
+//! is set aside for that long, in later runs as well.
 //!
 //! **Invariant.** Only a host that is `Listed` is in the workbench, only one that is `Visiting` has
 //! a visit under way, and no more than one.

@@ -184,7 +184,7 @@ impl Frontier {
     }
 
     /// Lets what is new join the queues.
-    fn flush(&mut self, now_ms: u64) -> Result<(), CrawlError> {
+    pub(crate) fn flush(&mut self, now_ms: u64) -> Result<(), CrawlError> {
         if self.offered == 0 {
             return Ok(());
         }
@@ -192,11 +192,6 @@ impl Frontier {
         let hosts = &mut self.hosts;
         self.sieve.flush(&mut |key| hosts.enqueue(key))?;
         hosts.end_flush()
-    }
-
-    /// Lets what was put in last join the queues.
-    pub(crate) fn let_in(&mut self, now_ms: u64) -> Result<(), CrawlError> {
-        self.flush(now_ms)
     }
 
     /// The next thing to do at `now_ms`, if there is one.
@@ -309,7 +304,10 @@ impl Frontier {
         if let Outcome::Answered(answered) = &mut done.outcome {
             let page = &done.visit.page;
             let (purpose, hops) = (done.visit.purpose(), page.hops);
-            let depth = self.depth_read(purpose, &done.visit.url(), page.depth);
+            let depth = match self.depths {
+                Some(_) => self.depth_read(purpose, &done.visit.url(), page.depth),
+                None => page.depth,
+            };
             let site = done.visit.site.key();
             self.harvest(Source { site, purpose, hops, depth }, &mut answered.harvest)?;
         }
