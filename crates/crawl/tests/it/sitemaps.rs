@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use archive::Archive;
-use crawl::{Config, Recrawl, Report};
+use crawl::{Config, Recrawl, Report, Scope};
 
 use crate::faults::{serve, write};
 use crate::support::{archived, crawl, crawl_until};
@@ -159,4 +159,22 @@ fn a_sitemap_that_is_now_a_page_is_counted_as_one() {
     assert_eq!((report.pages, report.requests), (3, 0), "{report:?}");
     let report = crawl(dir.path(), &again, &[]).expect("a recrawl");
     assert_eq!((report.pages, report.unchanged), (3, 3), "{report:?}");
+}
+
+/// Like pages: they were found by other rules.
+#[test]
+fn a_recrawl_asks_for_no_sitemap_that_the_rules_now_refuse() {
+    let (web, dir) = (serve_web(INDEX_BEHIND_REDIRECTS), tempfile::tempdir().expect("a folder"));
+    let first = crawl(dir.path(), &config(), &[format!("{web}/")]).expect("it runs");
+    let before = asked(dir.path());
+    let scope_patterns = vec!["/(page)?$".to_owned(), "/index.xml$".to_owned()];
+    let narrow =
+        Config { scope: Scope::Pattern, scope_patterns, recrawl: Recrawl::All, ..config() };
+    let report = crawl(dir.path(), &narrow, &[]).expect("a recrawl");
+    let mut wanted = before.clone();
+    for path in ["/", "/page", "/index.xml"] {
+        *wanted.get_mut(path).expect("it was asked for") += 1;
+    }
+    assert_eq!(asked(dir.path()), wanted);
+    assert_eq!((report.pages, report.unchanged), (first.pages, 2), "{report:?}");
 }
