@@ -64,8 +64,13 @@ fn a_sitemap_stays_one_on_its_way_to_another_agent() {
         ..Config::default()
     };
     let dirs = [0, 1].map(|_| tempfile::tempdir().expect("a temporary folder"));
-    // Of these hosts one at least is the other's than `b.test` is.
-    let seeds = ["a", "c", "d"].map(|name| format!("http://{name}.test:{port}/"));
+    // Only hosts that are not of the agent that `b.test` is of: what that one knows, it is told.
+    let agents = crawl::assignment(&config(0)).expect("there are two");
+    let is_other = |name: &&str| agents.owner(&format!("{name}.test")) != agents.owner("b.test");
+    let others: Vec<&str> = ["a", "c", "d"].into_iter().filter(is_other).collect();
+    let seeds: Vec<String> =
+        others.iter().map(|name| format!("http://{name}.test:{port}/")).collect();
+    assert!(!seeds.is_empty());
     for _ in 0..2 {
         for agent in [0, 1] {
             let dir = dirs[usize::from(agent)].path();

@@ -8,7 +8,7 @@ use crawl::{Config, Order, Recrawl, Report};
 use tempfile::TempDir;
 
 use crate::faults::{serve, write};
-use crate::support::{archived, crawl};
+use crate::support::{archived, crawl, crawl_until};
 
 /// Two ways lead to `/p`, by `/near` and by `/1` and `/2`; from there on it is a chain.
 const LINKS: [(&str, &[&str]); 9] = [
@@ -51,7 +51,10 @@ impl Web {
             let links: Vec<String> =
                 links.iter().map(|link| format!("<a href={link}>x</a>")).collect();
             let body = links.concat();
-            let head = format!("Content-Type: text/html\r\nContent-Length: {}", body.len());
+            let head = format!(
+                "Content-Type: text/html\r\nConnection: close\r\nContent-Length: {}",
+                body.len()
+            );
             write(out, &format!("HTTP/1.1 {status}\r\n{head}\r\n\r\n{body}"));
         });
         let dir = tempfile::tempdir().expect("a temporary folder");
@@ -101,8 +104,8 @@ fn a_shorter_way_that_is_found_later_counts() {
 #[test]
 fn a_shorter_way_that_another_run_finds_counts() {
     let web = Web::start(1);
-    let later = Config { retry_ms: 600_000, time_s_max: 1, ..config() };
-    let report = web.crawl(&later, &web.seed);
+    let later = Config { retry_ms: 600_000, ..config() };
+    let report = crawl_until(web.dir.path(), &later, &web.seed, 5).expect("it runs");
     assert_eq!(report.waiting, 1, "{report:?}");
     web.check(&["", "1", "2", "p", "q"]);
     web.crawl(&config(), &[]);

@@ -246,7 +246,7 @@ fn a_page_is_tried_no_more_often_by_many_runs_than_by_one() {
         let is_bad = path == "/bad" && bad.load(Ordering::Relaxed);
         let status = if is_bad { "500 Broken" } else { "200 OK" };
         let body = "<a href=/bad>b</a>";
-        let kind = "Content-Type: text/html\r\nContent-Length: 18";
+        let kind = "Content-Type: text/html\r\nConnection: close\r\nContent-Length: 18";
         write(out, &format!("HTTP/1.1 {status}\r\n{kind}\r\n\r\n{body}"));
     });
     // The next try would be a minute later.

@@ -145,7 +145,8 @@ fn a_sitemap_that_is_now_a_page_is_counted_as_one() {
             "/list" => ("text/xml", "<urlset><url><loc>/listed</loc></url></urlset>"),
             _ => ("text/html", "<p>listed"),
         };
-        let head = format!("Content-Type: {kind}\r\nContent-Length: {}", body.len());
+        let head =
+            format!("Content-Type: {kind}\r\nConnection: close\r\nContent-Length: {}", body.len());
         write(out, &format!("HTTP/1.1 200 OK\r\n{head}\r\n\r\n{body}"));
     });
     let dir = tempfile::tempdir().expect("a temporary folder");
