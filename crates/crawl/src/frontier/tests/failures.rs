@@ -123,6 +123,20 @@ fn what_is_found_meanwhile_does_not_wait_for_a_page_that_failed() {
     assert_eq!(walk.times("http://a/bad").len(), 3);
 }
 
+/// What earlier runs tried in vain comes after the others, and their tries count.
+#[test]
+fn a_page_that_failed_in_an_earlier_run_comes_last() {
+    let config = Config { delay_ms: 10, retries: 1, ..Config::default() };
+    let web = [("http://a/bad", &[Reply::Status(500)][..])];
+    let seeds = ["http://a/bad", "http://a/1", "http://a/2"];
+    let mut walk = Walk::new(config, &web, &seeds);
+    walk.frontier.note_tries("http://a/bad", 1);
+    walk.run(u64::MAX);
+    let wanted = ["http://a/robots.txt", "http://a/1", "http://a/2", "http://a/bad"];
+    assert_eq!(walk.urls(), wanted);
+    assert_eq!(walk.frontier.report().failures.get("http-500"), Some(&1));
+}
+
 /// It is left alone for that long; then its other pages come first, so that one that says so again and again
 /// holds up none of them.
 #[test]
