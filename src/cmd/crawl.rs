@@ -13,7 +13,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use ::crawl::{Board, Config, Dirs, Recrawl, Report, Snapshot, Standing, SystemClock};
+use ::crawl::{
+    AsideHost, Board, Config, Dirs, Recrawl, Report, Snapshot, Standing, SystemClock, read_seeds,
+};
 use anyhow::{Context as _, Result, bail};
 use clap::ValueEnum as _;
 use jobs::Collection;
@@ -58,9 +60,12 @@ pub(crate) struct Args {
     /// Take only pages at most that many links from the first of their site; 0: all [default: `crawl.depth_max`]
     #[arg(long, value_name = "N")]
     max_depth: Option<u16>,
-    /// Fetch the seeds and follow no link
+    /// Fetch the seeds and follow no link; a crawl that is begun so stays so
     #[arg(long)]
     list: bool,
+    /// Follow links from now on in a crawl that was begun with --list
+    #[arg(long, conflicts_with = "list")]
+    follow: bool,
     /// Where to tell how the crawl stands, as a page and for Prometheus [default: `crawl.metrics`]
     #[arg(long, value_name = "ADDRESS:PORT")]
     metrics: Option<SocketAddr>,
@@ -99,9 +104,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     config.bytes_max = args.max_bytes.unwrap_or(config.bytes_max);
     config.time_s_max = args.max_time.unwrap_or(config.time_s_max);
     config.depth_max = args.max_depth.unwrap_or(config.depth_max);
-    if args.list {
-        config.follow = false;
-    }
+    config.follow = !args.list && (args.follow || config.follow);
     match args.recrawl {
         Some(Which::All) => config.recrawl = Recrawl::All,
         Some(Which::Due) => config.recrawl = Recrawl::Due,
@@ -114,7 +117,15 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     let runtime = runtime()?;
     let stop = stop_flag(&runtime)?;
     let sample = Sample::of(&collection, &seeds, &mut config, context)?;
-    let told = fetch(&collection, &config, &seeds, &runtime, &stop, context)?;
+    let frontier = collection.frontier_dir();
+    if args.follow || args.list && read_seeds(&frontier)?.is_empty() {
+        Standing::keep_list(&frontier, args.list)?;
+    }
+    let told = fetch(&collection, &config, &seeds, &runtime, &stop, context);
+    if told.is_err() && read_seeds(&frontier)?.is_empty() {
+        Standing::keep_list(&frontier, false)?;
+    }
+    let told = told?;
     drop(sample);
     if context.json {
         context.print_json(&told)?;
@@ -191,9 +202,15 @@ pub(crate) fn fetch(
     context: &Context,
 ) -> Result<Summary> {
     let dirs = Dirs { archive: collection.archive_dir(), frontier: collection.frontier_dir() };
-    if let Some(remark) = unfinished(&Standing::read(&dirs.frontier)?, config.recrawl) {
+    let standing = Standing::read(&dirs.frontier)?;
+    if let Some(remark) = unfinished(&standing, config.recrawl) {
         talk::say(context.quiet, &remark);
     }
+    if standing.list && config.follow {
+        let remark = "list     begun with --list: no link is followed; --follow changes that";
+        talk::say(context.quiet, remark);
+    }
+    let config = &Config { follow: config.follow && !standing.list, ..config.clone() };
     for remark in ::crawl::unsent_credentials(config, &dirs.frontier, seeds)? {
         talk::say(context.quiet, &format!("note     {remark}"));
     }
@@ -212,6 +229,11 @@ pub(crate) fn fetch(
     let told = Summary::of(report?, config.fetchers);
     told.say(context.quiet);
     let report = &told.report;
+    if let Some(limit) = report.limit.as_ref().filter(|_| report.resumed && !report.recrawled)
+        && config.recrawl != Recrawl::Never
+    {
+        talk::say(context.quiet, &format!("recrawl  not begun: `{limit}` leaves no room for it"));
+    }
     if report.pages == 0 && is_of_others(report) {
         let why = "none of the URLs known so far is for this agent";
         talk::say(context.quiet, &format!("         {why}; its inboxes may bring some"));
@@ -227,6 +249,15 @@ pub(crate) fn fetch(
     Ok(told)
 }
 
+/// What becomes of a host that is set aside.
+pub(crate) fn aside_fate(aside: &AsideHost) -> String {
+    match aside.until_s {
+        _ if aside.refused => "no crawl visits it as long as that is so".to_owned(),
+        Some(until_s) => format!("no crawl asks it before {}", archive::date_text(until_s)),
+        None => "the next crawl tries it again".to_owned(),
+    }
+}
+
 /// Whether there was nothing to do because all of it is for other agents.
 fn is_of_others(report: &Report) -> bool {
     report.sent > 0 && report.requests == 0 && report.failures.is_empty() && report.limit.is_none()
@@ -236,6 +267,10 @@ fn is_of_others(report: &Report) -> bool {
 fn unfinished(standing: &Standing, wanted: Recrawl) -> Option<String> {
     let since = archive::date_text(standing.recrawl_since_s?);
     let fate = match (standing.recrawl?, wanted) {
+        (_, Recrawl::Never) if standing.recrawl_rest => {
+            "has left hosts that were set aside: they are asked now"
+        }
+        _ if standing.recrawl_rest => "has left hosts that were set aside: another one begins",
         (Recrawl::Due, Recrawl::All) => "of what was due is not over: it now asks for everything",
         (Recrawl::Due, Recrawl::Due) => "is not over: it goes on, with what is due by now",
         (Recrawl::All, Recrawl::Due) => {

@@ -12,8 +12,8 @@ use index::Index;
 use jobs::{Collection, Directory, Folding, Linking, PageTable, Writer};
 use serde::Serialize;
 
-use super::crawl::list;
 use super::crawl::summary::again;
+use super::crawl::{aside_fate, list};
 use crate::config::Config;
 use crate::context::{Context, Exit};
 use crate::pipeline::extract_options;
@@ -29,7 +29,7 @@ struct Status {
     archive: ArchiveStatus,
     /// Who writes to the collection right now.
     running: Option<Writer>,
-    /// Whether the crawl is paused, or a recrawl is not over.
+    /// Whether the crawl is paused, one of a list, or a recrawl is not over.
     standing: crawl::Standing,
     /// What the last crawl that came to its end said of itself.
     crawl: Option<Report>,
@@ -199,7 +199,8 @@ fn print_crawl(out: &mut impl Write, report: &Report) -> Result<()> {
         }
     }
     for aside in &report.aside {
-        writeln!(out, "            set aside {}: {}", aside.host, talk::plain(&aside.why))?;
+        let (why, fate) = (talk::plain(&aside.why), aside_fate(aside));
+        writeln!(out, "            set aside {}: {why}; {fate}", aside.host)?;
     }
     print_sieve(out, &report.sieve)
 }
@@ -234,14 +235,22 @@ fn print(status: &Status) -> Result<()> {
     if status.standing.paused {
         writeln!(out, "crawl       paused; remove frontier/pause to go on")?;
     }
+    if status.standing.list {
+        writeln!(
+            out,
+            "crawl       a list: no link is followed, unless `crivello crawl --follow` says so"
+        )?;
+    }
     if let Some(since_s) = status.standing.recrawl_since_s {
         let since = archive::date_text(since_s);
         let due = status.standing.recrawl == Some(Recrawl::Due);
         let what = if due { "what was due" } else { "everything" };
-        writeln!(
-            out,
-            "crawl       a recrawl of {what} since {since} is not over: `crivello crawl` goes on"
-        )?;
+        let left = if status.standing.recrawl_rest {
+            "has left hosts that were set aside: `crivello crawl` asks them"
+        } else {
+            "is not over: `crivello crawl` goes on"
+        };
+        writeln!(out, "crawl       a recrawl of {what} since {since} {left}")?;
     }
     if let Some(report) = &status.crawl {
         print_crawl(&mut out, report)?;

@@ -19,11 +19,12 @@ mod robots;
 
 use anyhow::Result;
 use archive::Archive;
-use crawl::{AgentId, AsideHost, Mention, Normalisation, Purpose, Report, Rules};
+use crawl::{AgentId, AsideHost, Mention, Normalisation, Purpose, Report, Rules, Standing};
 use jobs::{Collection, Folding, PageTable, Writer};
 use page::Url;
 use serde::Serialize;
 
+use super::crawl::aside_fate;
 use super::question::{URL_BYTES_MAX, read_url};
 use crate::config::Config;
 use crate::context::{Context, Exit};
@@ -90,7 +91,8 @@ impl Why {
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     let collection = context.collection()?;
-    let config = context.config(&collection)?;
+    let mut config = context.config(&collection)?;
+    config.crawl.follow &= !Standing::read(&collection.frontier_dir())?.list;
     let asked = read_url(&args.url)?;
     let archive = Archive::open(&collection.archive_dir())?;
     let report = crawl::read_report(&collection.frontier_dir())?.unwrap_or_default();
@@ -231,9 +233,9 @@ fn verdict(why: &Why, config: &Config) -> Option<String> {
         ));
     }
     if let Some(aside) = &why.aside {
-        let until = aside.until_s.map(|s| format!("; until {}", archive::date_text(s)));
-        let until = until.unwrap_or_default();
-        return Some(format!("waiting, because its host is set aside: {}{until}", aside.why));
+        let (why, fate) = (&aside.why, aside_fate(aside));
+        let what = if aside.refused { "refused" } else { "waiting, because its host is set aside" };
+        return Some(format!("{what}: {why}; {fate}"));
     }
     if let Some(robots) = why.robots.as_ref().filter(|_| why.forbidden) {
         return Some(format!("forbidden by robots.txt: {robots}"));

@@ -192,13 +192,19 @@ fn a_recrawl_is_widened_and_says_so() {
         assert_eq!(ran.code, 0, "{ran:#?}");
         ran.stderr
     };
+    // As many bytes as there may be, so none is begun; then one that ends before its first request.
     let said = crawl(&["--recrawl=due", "--max-bytes", "1"]);
+    assert!(said.contains("stopped by `bytes_max`, which was reached before"), "{said}");
+    assert!(said.contains("recrawl  not begun: `bytes_max` leaves no room for it"), "{said}");
+    let short = ["--max-time", "1", "--set", "crawl.delay_ms=60000"];
+    let due = ["--recrawl=due", "--set", "crawl.recrawl_min_s=0"];
+    let said = crawl(&[&due[..], &short[..]].concat());
     assert!(!said.contains("is not over"), "{said}");
     let said = sandbox.done(&["status", "--dir", "web"]);
     assert!(said.contains("a recrawl of what was due since"), "{said}");
-    let said = crawl(&["--max-bytes", "1"]);
+    let said = crawl(&short);
     assert!(said.contains("is not over: it goes on\n"), "{said}");
-    let said = crawl(&["--recrawl", "--max-bytes", "1"]);
+    let said = crawl(&[&["--recrawl"], &short[..]].concat());
     assert!(said.contains("of what was due is not over: it now asks for everything\n"), "{said}");
     let said = crawl(&["--recrawl=due"]);
     assert!(said.contains("of everything is not over: it goes on with all that is left"), "{said}");

@@ -137,3 +137,30 @@ fn what_is_no_address_is_refused_at_once_and_named_with_its_place() {
     refused(&["up", "--dir", "new", "mailto:me@localhost"], &["address 1", "http"]);
     assert!(!sandbox.path("new").exists(), "nothing is made for it");
 }
+
+#[test]
+fn what_was_begun_as_a_list_stays_one() {
+    let (sandbox, server) = (Sandbox::new(), small_web());
+    sandbox.init(&server);
+    let web = server.web();
+    let seed = |host: usize| web.url(&web.hosts()[host], "/");
+    let pages = |arguments: &[&str]| {
+        let report = sandbox.json(&[&["crawl", "--dir", "web"], arguments].concat());
+        report["pages"].as_u64().expect("a count")
+    };
+    assert_eq!(pages(&["--list", &seed(1)]), 1);
+    let ran = sandbox.run(&["crawl", "--dir", "web"]);
+    assert!(ran.code == 0 && ran.stderr.contains("begun with --list"), "{ran:#?}");
+    assert!(sandbox.done(&["status", "--dir", "web"]).contains("a list: no link is followed"));
+    assert_eq!(pages(&["--recrawl"]), 1);
+    assert_eq!(pages(&[&seed(2)]), 2);
+    assert!(pages(&["--follow"]) > 2);
+    let ran = sandbox.run(&["crawl", "--dir", "web"]);
+    assert!(!ran.stderr.contains("--list"), "{ran:#?}");
+    // It was not begun as one, and neither was one whose beginning failed.
+    sandbox.done(&["crawl", "--dir", "web", "--list", &seed(3)]);
+    assert!(!sandbox.path("web/frontier/list").exists());
+    sandbox.done(&["init", "other"]);
+    assert!(sandbox.run(&["crawl", "--dir", "other", "--list"]).code != 0);
+    assert!(!sandbox.path("other/frontier/list").exists());
+}

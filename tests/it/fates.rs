@@ -278,7 +278,32 @@ fn what_waits_for_its_host_is_told_with_the_moment() {
     let said = "failed: the server answered 503 to the last of 1 request; a crawl tries it again, not before 20";
     check(&sandbox, &server.url("/busy"), said);
     let why = check(&sandbox, &server.url("/next"), "waiting, because its host is set aside: ");
-    assert!(why["verdict"].as_str().is_some_and(|said| said.contains("; until 20")), "{why:#}");
+    assert!(
+        why["verdict"].as_str().is_some_and(|said| said.contains("; no crawl asks it before 20")),
+        "{why:#}"
+    );
+}
+
+/// What is said of a host that is set aside is what the next crawl does.
+#[test]
+fn a_host_that_asks_to_wait_is_not_asked_before_and_one_that_is_refused_never() {
+    let busy = "503 Busy\nRetry-After: 4000\n\n";
+    let links = page(&["http://127.0.0.2:9/x", "/busy", "/next"]);
+    let server = Pages::serve(&[("/", &links), ("/busy", busy), ("/next", HTML)]);
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "scope = \"any\"\n", &[&server.url("/"), "--max-time", "5"]);
+    let refused = "refused: address: 127.0.0.2 is not a public address";
+    for _ in 0..2 {
+        let why = check(&sandbox, "http://127.0.0.2:9/x", refused);
+        let said = why["verdict"].as_str().expect("a verdict");
+        assert!(said.ends_with("; no crawl visits it as long as that is so"), "{said}");
+        check(&sandbox, &server.url("/next"), "waiting, because its host is set aside: ");
+        let status = sandbox.done(&["status", "--dir", "web"]);
+        assert!(status.contains("; no crawl asks it before 20"), "{status}");
+        assert!(status.contains("as long as that is so"), "{status}");
+        let report = sandbox.json(&["crawl", "--dir", "web"]);
+        assert_eq!((&report["requests"], &report["waiting"]), (&0.into(), &3.into()), "{report:#}");
+    }
 }
 
 #[test]

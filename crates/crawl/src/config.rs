@@ -152,8 +152,8 @@ pub struct Config {
     pub retries: u8,
     /// The wait before the first such retry, in milliseconds; it doubles each time.
     pub retry_ms: u64,
-    /// The longest Retry-After that the crawl waits for, in seconds; a host that asks for more is
-    /// set aside.
+    /// The longest Retry-After that a run waits for, in seconds; a host that asks for more is set aside
+    /// until that time, also by later runs.
     pub retry_after_s_max: u64,
     /// Failures in a row after which a host is set aside: each that concerns the host (name,
     /// connection), and different pages that fail with no good answer in between.

@@ -104,18 +104,21 @@ pub fn run(
     let rules = Rules::new(&config, &urls)?;
     let logs = VisitLogs::new(&dirs.frontier, &dirs.archive, &config, &urls);
     let mut frontier = Frontier::create(&config, &urls, &dirs.frontier)?;
-    let answers = Arc::new(Answers::new(&config, rules.clone(), frontier.recent()));
+    // A link that is known may yet be a shorter way.
+    let recent = frontier.recent().filter(|_| config.depth_max == 0);
+    let answers = Arc::new(Answers::new(&config, rules.clone(), recent));
     let first = first_urls(&dirs.frontier, &seeds, &rules, &config)?;
     let pause = Pause::new(dirs.frontier.join(PAUSE));
     let mut teller = Teller::new(Arc::clone(&clock), watch, started_ms, pause);
     let tick = &mut |frontier: &Frontier| teller.tell(frontier);
+    let replay_clock = Arc::clone(&clock);
     let replay = Replay {
         dirs,
         config: &config,
         rules: &rules,
         logs: &logs,
         answers: &answers,
-        clock: &*clock,
+        clock: &*replay_clock,
         stop,
     };
     let replayed = replay.run(&mut frontier, &first, tick)?;
@@ -126,13 +129,20 @@ pub fn run(
     }
     let mut coordinator = Coordinator { frontier, clock, stop, teller, fetchers: 0 };
     coordinator.teller.tell(&coordinator.frontier);
-    if !stop.load(Ordering::Relaxed) {
-        coordinator.crawl(dirs, &config, &answers, &logs, known)?;
+    while !stop.load(Ordering::Relaxed) {
+        coordinator.crawl(dirs, &config, &answers, &logs, known.clone())?;
+        if coordinator.frontier.is_cut() || !replay.go_on(&mut coordinator.frontier)? {
+            break;
+        }
     }
     // What a limit kept from being asked for is left to the next run.
     let is_over = !stop.load(Ordering::Relaxed) && !coordinator.frontier.is_cut();
     if is_over && replayed.known.is_some() {
-        Epoch::end(&dirs.frontier)?;
+        if coordinator.frontier.has_known_aside() {
+            Epoch::leave_rest(&dirs.frontier)?;
+        } else {
+            Epoch::end(&dirs.frontier)?;
+        }
     }
     coordinator.teller.told_ms = None;
     coordinator.teller.tell(&coordinator.frontier);

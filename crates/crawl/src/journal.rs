@@ -84,6 +84,12 @@ impl Entry {
         !is_passing || self.attempts >= retries
     }
 
+    /// How often its URL was tried, this time included, if it failed for a reason that may pass; 0 if not.
+    pub(crate) fn tries(&self, status: u16) -> u8 {
+        let is_passing = self.failure.map_or(is_passing_status(status), FailureKind::is_passing);
+        if is_passing { self.attempts.saturating_add(1) } else { 0 }
+    }
+
     /// What a record tells; `None` if it is not about a visit. A response of another crawler is a
     /// page, or a robots.txt by its name.
     pub(crate) fn read(record: &Record) -> Option<Entry> {

@@ -33,12 +33,22 @@ pub struct Waiting {
     pub known: bool,
     /// How many links lead here from the first page of the site; for a sitemap, how many indexes.
     pub depth: u16,
+    /// Whether the server has refused it unseen before.
+    pub refused: bool,
 }
 
 impl Waiting {
     /// A page never tried, found by a link.
     pub fn new(path: &str) -> Waiting {
-        Waiting { path: path.into(), hops: 0, attempts: 0, sitemap: false, known: false, depth: 0 }
+        Waiting {
+            path: path.into(),
+            hops: 0,
+            attempts: 0,
+            sitemap: false,
+            known: false,
+            depth: 0,
+            refused: false,
+        }
     }
 }
 

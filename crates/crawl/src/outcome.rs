@@ -49,6 +49,16 @@ impl Visit {
         self.site.url(&self.page.path)
     }
 
+    /// Whether it is yet to be made again, as if it had not been, after it failed like this: where the host
+    /// has another address, and once where the server has refused it unseen.
+    pub(crate) fn goes_on_after(&self, failure: &Failure) -> bool {
+        match failure.kind {
+            FailureKind::Connect => self.has_other_address,
+            FailureKind::Refused => !self.page.refused,
+            _ => false,
+        }
+    }
+
     pub(crate) fn purpose(&self) -> Purpose {
         match self.task {
             Task::Robots { .. } => Purpose::Robots,
@@ -169,13 +179,15 @@ pub enum FailureKind {
     Timeout,
     /// Not an HTTP answer, or one that broke off.
     Protocol,
+    /// By its own word, the server has done nothing with the request.
+    Refused,
     /// A body longer than is kept.
     TooLarge,
 }
 
 impl FailureKind {
     /// All of them.
-    pub const ALL: [FailureKind; 8] = [
+    pub const ALL: [FailureKind; 9] = [
         FailureKind::Dns,
         FailureKind::Address,
         FailureKind::Contact,
@@ -183,6 +195,7 @@ impl FailureKind {
         FailureKind::Tls,
         FailureKind::Timeout,
         FailureKind::Protocol,
+        FailureKind::Refused,
         FailureKind::TooLarge,
     ];
 
@@ -196,6 +209,7 @@ impl FailureKind {
             FailureKind::Tls => "tls",
             FailureKind::Timeout => "timeout",
             FailureKind::Protocol => "protocol",
+            FailureKind::Refused => "refused",
             FailureKind::TooLarge => "too-large",
         }
     }
@@ -207,8 +221,8 @@ impl FailureKind {
 
     /// Whether another try may end better.
     pub fn is_passing(self) -> bool {
-        use FailureKind::{Connect, Dns, Protocol, Timeout};
-        matches!(self, Dns | Connect | Timeout | Protocol)
+        use FailureKind::{Connect, Dns, Protocol, Refused, Timeout};
+        matches!(self, Dns | Connect | Timeout | Protocol | Refused)
     }
 
     /// Whether it says that the host cannot be reached, whatever the page.

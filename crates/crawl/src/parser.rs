@@ -22,7 +22,7 @@ use crate::clock::Clock;
 use crate::error::CrawlError;
 use crate::fetch::{Answer, Catch, Fetched};
 use crate::journal::{self, Entry, Written};
-use crate::outcome::{Answered, Done, Failure, FailureKind, Outcome, Visit};
+use crate::outcome::{Answered, Done, Failure, Outcome, Visit};
 use crate::recrawl::Earlier;
 
 /// How long an archived record may wait to be on the medium.
@@ -155,7 +155,7 @@ impl Parser {
     }
 
     fn settle(&mut self, fetched: Fetched) -> Result<Done, ArchiveError> {
-        let Fetched { mut visit, finished_ms, date_s, earlier, result } = fetched;
+        let Fetched { mut visit, finished_ms, date_s, mut earlier, result } = fetched;
         let before = earlier.as_ref().map_or(0, |earlier| earlier.status);
         let outcome = match result {
             Ok(Catch::Addresses { addresses, until_ms }) => {
@@ -165,14 +165,15 @@ impl Parser {
                 if visit.page.sitemap
                     && self.answers.is_page_after_all(&visit.url(), &answer.http()?)
                 {
-                    // From here on it is what it would be if a link had led to it.
+                    // From here on it is what it would be if a link had led to it: a page that is new, if
+                    // it was a sitemap so far.
                     (visit.page.sitemap, visit.page.depth) = (false, 0);
+                    earlier = earlier.filter(|earlier| earlier.is_page);
                 }
                 Outcome::Answered(self.settle_answer(&visit, date_s, &answer, earlier.as_ref())?)
             }
             Err(failure) => {
-                // Where there is another address to go to the visit is not over yet.
-                let is_over = failure.kind != FailureKind::Connect || !visit.has_other_address;
+                let is_over = !visit.goes_on_after(&failure);
                 if let Some(store) = self.store.as_mut().filter(|_| is_over) {
                     store.keep_failure(&visit, date_s, &failure)?;
                 }

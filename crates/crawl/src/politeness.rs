@@ -43,6 +43,9 @@ pub struct Pace {
     busy_ms: u32,
 }
 
+/// The longest that a host is left alone because it asks for it, whatever the number: thirty days.
+const ASKED_MS_MAX: u64 = 30 * 24 * 3_600_000;
+
 /// The longest back-off, whatever the number of failures.
 const BACK_OFF_MS_MAX: u64 = 3_600_000;
 
@@ -142,5 +145,11 @@ impl Politeness {
         let doublings = failures.saturating_sub(1).min(32);
         let back_off_ms = self.retry_ms.saturating_mul(1 << doublings).min(BACK_OFF_MS_MAX);
         Some(back_off_ms.max(retry_after_ms).max(self.pause_ms(crawl_delay_ms)))
+    }
+
+    /// How long a host is left alone, by this run and by those after it, that asks for more time than the
+    /// crawl has.
+    pub fn asked_ms(retry_after_ms: u64) -> u64 {
+        retry_after_ms.min(ASKED_MS_MAX)
     }
 }

@@ -1,16 +1,17 @@
 //! Going on where an earlier run ended (W4): the visits of the archive once more, by their logs.
 //!
 //! What lives here: the passes over the visits. One puts the URLs into the sieve that need no further
-//! visit; the last offers all that the visits led to, as if they had just taken place. A recrawl has a pass
+//! visit, and remembers how often others were tried in vain; the last offers all that the visits led to, as if they had just taken place. A recrawl has a pass
 //! before them, which finds out what is due again; and [`Again`], what a visit counts for in a recrawl. What
 //! does not: the logs (`checkpoint/`), and when a page is due (`recrawl/`).
 //!
 //! **Invariant.** Afterwards the frontier is where it was when the last record was written, except
-//! that hosts set aside are tried again. A host keeps the silence that its last request asks for.
+//! that hosts set aside are tried again that did not ask for it. A host keeps the silence that its last request
+//! asks for.
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use archive::Archive;
 use page::Url;
@@ -103,12 +104,15 @@ impl Replay<'_> {
             tick(frontier);
             // A URL that was read as a robots.txt may yet be a page: some redirect it to the home page.
             let status = settled.answered.as_ref().map_or(0, |answered| answered.status);
-            if settled.entry.purpose != Purpose::Robots
-                && frontier.is_final(&settled.entry, status)
-                && !again.as_ref().is_some_and(|again| again.is_superseded(file, &settled))
+            if settled.entry.purpose == Purpose::Robots
+                || again.as_ref().is_some_and(|again| again.is_superseded(file, &settled))
             {
-                frontier.offer(&settled.url)?;
+                return Ok(());
             }
+            if frontier.is_final(&settled.entry, status) {
+                return frontier.offer(&settled.url);
+            }
+            frontier.note_tries(&settled.url, settled.entry.tries(status));
             Ok(())
         })?;
         frontier.forget()?;
@@ -133,9 +137,34 @@ impl Replay<'_> {
             let Settled { url, entry, date_s, answered, .. } = settled;
             frontier.replay(&url, &entry, date_s, answered, tally)
         })?;
+        self.read_nearer(frontier, &archive)?;
         frontier.end_replay(self.clock.now_ms(), self.clock.unix_s())?;
         replayed.known = again.map(|again| Arc::new(again.schedule.into_captures(archive)));
         Ok(replayed)
+    }
+
+    /// Looks once more at what pages lead to that are nearer than they were taken for when they were visited,
+    /// now that the run has come to its end; whether there is more to visit.
+    pub(crate) fn go_on(&self, frontier: &mut Frontier) -> Result<bool, CrawlError> {
+        if !frontier.has_nearer() {
+            return Ok(false);
+        }
+        let archive = Archive::open(&self.dirs.archive)?;
+        self.logs.complete(&archive, self.answers, self.stop, &mut || {})?;
+        self.read_nearer(frontier, &archive)?;
+        frontier.flush(self.clock.now_ms())?;
+        Ok(!frontier.is_done())
+    }
+
+    /// The same until none is nearer: what they lead to may be nearer, too.
+    fn read_nearer(&self, frontier: &mut Frontier, archive: &Archive) -> Result<(), CrawlError> {
+        while frontier.has_nearer() && !self.stop.load(Ordering::Relaxed) {
+            let nearer = frontier.take_nearer();
+            self.logs.each(archive, self.stop, &mut |_, settled| {
+                frontier.read_again(&nearer, &settled.url, &settled.entry, settled.answered)
+            })?;
+        }
+        Ok(())
     }
 
     /// Whether the rules let a known URL be asked for again: they may be others than when it was found.
@@ -151,6 +180,19 @@ impl Replay<'_> {
         }
     }
 
+    /// Whether earlier runs have received as many bytes as there may be, so that nothing can be asked for.
+    fn is_full(&self, archive: &Archive) -> Result<bool, CrawlError> {
+        let bytes_max = self.config.bytes_max;
+        let mut bytes = 0;
+        if bytes_max > 0 {
+            self.logs.each(archive, self.stop, &mut |_, settled| {
+                bytes += settled.answered.map_or(0, |answered| answered.bytes);
+                Ok(())
+            })?;
+        }
+        Ok(bytes_max > 0 && bytes >= bytes_max)
+    }
+
     /// The recrawl that this run is, if it is one.
     fn again(&self, archive: &Archive) -> Result<Option<Again>, CrawlError> {
         if !self.config.store {
@@ -158,6 +200,7 @@ impl Replay<'_> {
         }
         let (now_s, files) = (self.clock.unix_s(), archive.files());
         let wanted = Extent::of(self.config, now_s);
+        let wanted = if self.is_full(archive)? { None } else { wanted };
         let begun = Epoch::begin(&self.dirs.frontier, wanted, files, now_s)?;
         let Some(epoch) = begun else { return Ok(None) };
         let mut again = Again::new(&epoch, files);

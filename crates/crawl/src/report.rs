@@ -217,9 +217,11 @@ pub struct AsideHost {
     pub host: String,
     /// Why.
     pub why: String,
-    /// Until when, in seconds since 1970, as far as the run would have come back to it; a later
-    /// crawl tries it at once.
+    /// Until when no crawl asks it, in seconds since 1970, because it says so itself; `None` if the next
+    /// crawl tries it again.
     pub until_s: Option<i64>,
+    /// Whether the crawl may not visit its address: then none does, as long as that is so.
+    pub refused: bool,
     /// The same on the clock of the run.
     #[serde(skip)]
     pub(crate) until_ms: Option<u64>,

@@ -2,6 +2,8 @@
 //!
 //! What lives here: [`Standing`], for `crivello status`. What does not: the counts of a run (`report.rs`).
 
+use std::fs::{self, File};
+use std::io;
 use std::path::Path;
 
 use serde::Serialize;
@@ -13,15 +15,22 @@ use crate::recrawl::Epoch;
 /// The file whose presence holds a crawl.
 pub(crate) const PAUSE: &str = "pause";
 
+/// The file whose presence makes a crawl one of its seeds alone.
+const LIST: &str = "list";
+
 /// What is still to be done with a crawl.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Standing {
     /// Whether `frontier/pause` holds it.
     pub paused: bool,
+    /// Whether `frontier/list` says that no link is followed.
+    pub list: bool,
     /// When the recrawl began that is not over, in seconds since 1970.
     pub recrawl_since_s: Option<i64>,
     /// What that recrawl asks for.
     pub recrawl: Option<Recrawl>,
+    /// Whether only hosts are left of it that were set aside.
+    pub recrawl_rest: bool,
 }
 
 impl Standing {
@@ -30,8 +39,24 @@ impl Standing {
         let epoch = Epoch::read(frontier)?;
         Ok(Standing {
             paused: frontier.join(PAUSE).exists(),
+            list: frontier.join(LIST).exists(),
+            recrawl_rest: epoch.as_ref().is_some_and(|epoch| epoch.is_rest),
             recrawl_since_s: epoch.as_ref().map(|epoch| epoch.begun_s),
             recrawl: epoch.map(|epoch| epoch.extent.mode()),
         })
+    }
+
+    /// Keeps for later runs whether links are followed, in the folder `frontier`.
+    pub fn keep_list(frontier: &Path, is_list: bool) -> Result<(), CrawlError> {
+        let path = frontier.join(LIST);
+        let kept = if is_list {
+            fs::create_dir_all(frontier).and_then(|()| File::create(&path)?.sync_all())
+        } else {
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+                removed => removed,
+            }
+        };
+        kept.map_err(CrawlError::io(&path))
     }
 }

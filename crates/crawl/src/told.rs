@@ -10,6 +10,7 @@ use archive::{Kind, Record, parse_http};
 use crate::answer::{Purpose, is_redirect, wait_ms};
 use crate::journal::{BEFORE, Entry, read_failure, read_unstored};
 use crate::outcome::Failure;
+use crate::politeness::Politeness;
 
 /// A visit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,7 +52,7 @@ impl Told {
         let header = |name| http.as_ref().and_then(|http| http.header(name));
         let wait_ms = header("Retry-After").and_then(|value| wait_ms(value, record.date_s));
         let wait_ms = wait_ms.or(unstored.as_ref().and_then(|unstored| unstored.retry_after_ms));
-        let wait_s = wait_ms.and_then(|ms| i64::try_from(ms / 1000).ok());
+        let wait_s = wait_ms.and_then(|ms| i64::try_from(Politeness::asked_ms(ms) / 1000).ok());
         Some(Told {
             purpose: entry.purpose,
             attempts: entry.attempts,

@@ -60,6 +60,15 @@ impl Workbench {
         self.len += usize::from(inserted);
     }
 
+    /// Lets a host that was put in for `from_ms` be visited from `to_ms` on.
+    pub fn advance(&mut self, host: HostId, address: Option<IpAddr>, from_ms: u64, to_ms: u64) {
+        self.change(address, |entry| {
+            if entry.hosts.remove(&(from_ms, host)) {
+                entry.hosts.insert((to_ms, host));
+            }
+        });
+    }
+
     /// Takes out the first host that is ready at `now_ms`; its address is held until it is
     /// released.
     pub fn take(&mut self, now_ms: u64) -> Option<HostId> {

@@ -14,6 +14,7 @@ use std::time::Duration;
 use ::crawl::Report;
 use serde::Serialize;
 
+use super::aside_fate;
 use crate::talk;
 
 /// Hosts set aside that are named one by one.
@@ -46,7 +47,8 @@ impl Summary {
             summary.push(format!("{got} instead of {fetchers}: {why}"));
         }
         for aside in report.aside.iter().take(ASIDES_SHOWN_MAX) {
-            summary.push(format!("set aside {}: {}", aside.host, talk::plain(&aside.why)));
+            let (why, fate) = (talk::plain(&aside.why), aside_fate(aside));
+            summary.push(format!("set aside {}: {why}; {fate}", aside.host));
         }
         if let Some(more @ 1..) = report.aside.len().checked_sub(ASIDES_SHOWN_MAX) {
             let hosts = talk::count(more as u64, "more host");
@@ -86,9 +88,16 @@ fn sentence(report: &Report) -> String {
         let _ = write!(text, "; the sieve takes a new URL for known at a rate of {rate:.1e}");
     }
     let waiting = talk::count(report.waiting, "URL");
+    let is_old = report.requests == 0;
     match &report.limit {
         Some(limit) if report.waiting == 0 => {
             let _ = write!(text, "; `{limit}` is reached, and no URL is left");
+        }
+        Some(limit) if limit != "time_s_max" && is_old => {
+            let _ = write!(
+                text,
+                "; stopped by `{limit}`, which was reached before; {waiting} left for a crawl with more"
+            );
         }
         // It counts what earlier runs have, so the next one ends at once.
         Some(limit) if limit != "time_s_max" => {

@@ -97,7 +97,7 @@ fn in_archive(url: &Url, collection: &Collection, config: &Config) -> Result<Vec
 pub(super) fn unfollowed(found_on: &[Found], config: &crawl::Config) -> String {
     let is = |how: Mention| found_on.iter().any(|found| found.how == how);
     if is(Mention::Link) || is(Mention::Robots) && !config.follow {
-        return "not followed: `follow` is false, so only the seeds are fetched".to_owned();
+        return "not followed: `follow` is false, or the crawl one of a list, so only the seeds are fetched".to_owned();
     }
     if is(Mention::Robots) {
         return "not followed: `sitemaps` is false, so those of robots.txt files are not read"

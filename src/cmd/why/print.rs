@@ -11,6 +11,7 @@ use crawl::Mention;
 
 use super::Why;
 use super::found::Found;
+use crate::cmd::crawl::aside_fate;
 use crate::talk;
 
 pub(super) fn print(why: &Why) -> Result<()> {
@@ -84,10 +85,8 @@ fn print_crawl(out: &mut impl Write, why: &Why) -> Result<()> {
         writeln!(out, "  its host is crawled by agent {agent}")?;
     }
     if let Some(aside) = why.aside.as_ref().filter(|aside| is_new(&&aside.why)) {
-        let until = aside.until_s.map(archive::date_text);
-        let until =
-            until.map_or_else(|| "until a later crawl".to_owned(), |s| format!("until {s}"));
-        writeln!(out, "  its host was set aside {until}: {}", talk::plain(&aside.why))?;
+        let (why, fate) = (talk::plain(&aside.why), aside_fate(aside));
+        writeln!(out, "  its host was set aside: {why}; {fate}")?;
     }
     Ok(())
 }

@@ -152,6 +152,7 @@ mod tests {
             .a.test\tTRUE\t/shop\tFALSE\t0\ttwo\t2\n\
             #HttpOnly_a.test\tFALSE\t/\tTRUE\t0\tsafe\t3\n\
             a.test\tFALSE\t/\tFALSE\t999\told\t4\n\
+            a.test\tFALSE\t/\tFALSE\t1000\tover\t4\n\
             A.test\tFALSE\t/\tFALSE\t1001.75\tnew\t5\n\
             .test\tTRUE\t/\tFALSE\t0\twide\t6\n\
             .co.uk\tTRUE\t/\tFALSE\t0\twide\t7\n\

@@ -5,11 +5,10 @@
 //! `credentials.rs` and `cookies.rs` know what hosts are told besides the request. What does not: when, where
 //! and why to fetch, and what becomes of an answer.
 //!
-//! **Invariant.** A visit ends within the sum of its timeouts, or twice that where a server refuses the
-//! request unseen and it is made again, but for the want of descriptors; with at most `body_bytes_max` bytes
-//! of body and `head_bytes_max` of head in memory. A request that a server may have heeded is never sent
-//! twice. A body that breaks off is none. A connection goes to the address that the visit names, and nowhere
-//! else.
+//! **Invariant.** A visit ends within the sum of its timeouts, but for the want of descriptors; with at most
+//! `body_bytes_max` bytes of body and `head_bytes_max` of head in memory. A visit is one request: a second one
+//! is made only where the first never left this machine. A body that breaks off is none. A connection goes to
+//! the address that the visit names, and nowhere else.
 
 mod connect;
 mod cookies;
@@ -254,7 +253,7 @@ impl Fetcher {
         earlier: Option<&Earlier>,
     ) -> Result<Answer, Hitch> {
         let pooled = self.pool.take(visit.site.key(), address, self.clock.now_ms());
-        let (mut is_fresh, mut may_repeat) = (pooled.is_none(), true);
+        let mut is_fresh = pooled.is_none();
         let mut sender = match pooled {
             Some(sender) => sender,
             None => self.open(&visit.site, address).await?,
@@ -268,11 +267,12 @@ impl Fetcher {
                 }
                 // It was closed before it took the request.
                 Err((Seen::Not, _)) if !is_fresh => {}
-                Err((Seen::Refused(reason), _)) if may_repeat => {
-                    may_repeat = false;
+                // When it is asked again is for the frontier to say.
+                Err((Seen::Refused(reason), failure)) => {
                     if reason == Reason::HTTP_1_1_REQUIRED {
                         self.connector.without_http2(&visit.site);
                     }
+                    return Err(Failure { kind: FailureKind::Refused, ..failure }.into());
                 }
                 Err((_, failure)) => return Err(failure.into()),
             }

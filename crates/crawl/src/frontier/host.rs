@@ -6,7 +6,8 @@
 //! comes. When its robots.txt redirects to another host, it waits (`Asking`) until that host has
 //! run the errand in a turn of its own; meanwhile it may itself run errands for others. A host that
 //! cannot be reached, or whose robots.txt cannot be had, is set `Aside` for a while, its pages
-//! with it; after the third time in a row, for the rest of the run.
+//! with it; after the third time in a row, for the rest of the run. One that asks for more time than a run has
+//! is set aside for that long, in later runs as well.
 //!
 //! **Invariant.** Only a host that is `Listed` is in the workbench, only one that is `Visiting` has
 //! a visit under way, and no more than one.
@@ -169,6 +170,12 @@ impl Host {
     /// How many pages wait.
     pub(super) fn waiting(&self) -> usize {
         self.queue.len() + self.rare.as_ref().map_or(0, |rare| rare.again.len())
+    }
+
+    /// Whether pages wait that a recrawl asks for.
+    pub(super) fn has_known(&self) -> bool {
+        let mut again = self.rare.iter().flat_map(|rare| rare.again.values());
+        self.queue.has_known() || again.any(|page| page.known)
     }
 
     /// Where the host belongs when it is not being visited.

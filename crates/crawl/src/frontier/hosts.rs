@@ -16,11 +16,11 @@ mod tell;
 mod turn;
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
-use sieve::signature;
+use sieve::{Signature, signature};
 
 use super::effort::Effort;
 use super::host::{Host, Replayed, State};
@@ -37,10 +37,13 @@ use crate::seeds::seed_line;
 use crate::site::{HostId, Site};
 use crate::workbench::Workbench;
 
+use fail::Aside;
 pub(crate) use replay::Tally;
 
 /// In the queues, the class of what continues a visit; those of other pages follow.
 const NEXT_CLASS: u8 = 0;
+/// The class of what was tried in vain before: it comes after all others, which it must not hold up.
+const LAST_CLASS: u8 = u8::MAX;
 
 pub(super) struct Hosts {
     config: Arc<Config>,
@@ -52,9 +55,11 @@ pub(super) struct Hosts {
     /// By the signature of the site, or the next number that is free.
     ids: BTreeMap<u64, HostId>,
     /// Hosts set aside, by the moment they come back, and why.
-    asides: BTreeMap<(u64, HostId), String>,
+    asides: BTreeMap<(u64, HostId), Aside>,
     /// The last request of earlier runs to each host, while the archive is replayed.
     replayed: BTreeMap<HostId, Replayed>,
+    /// How often URLs that wait in a queue were tried in vain, by the signature; most were not.
+    tries: HashMap<u64, u8>,
     /// Before this moment no host is asked that the replay did not know.
     silent_until_ms: u64,
     /// The part of the queues and of the rules of robots.txt files that is on disk.
@@ -105,6 +110,7 @@ impl Hosts {
             ids: BTreeMap::new(),
             asides: BTreeMap::new(),
             replayed: BTreeMap::new(),
+            tries: HashMap::new(),
             silent_until_ms: 0,
             spill: Spill::create(dir)?,
             memory_bytes: 0,
@@ -132,6 +138,17 @@ impl Hosts {
 
     pub(super) fn redirects_max(&self) -> u8 {
         self.config.redirects_max
+    }
+
+    /// Takes note that a URL was tried so often in vain.
+    pub(super) fn note_tries(&mut self, url: Signature, tries: u8) {
+        let noted = self.tries.entry(url.0).or_default();
+        *noted = tries.max(*noted);
+    }
+
+    /// Whether a URL was tried in vain before.
+    fn was_tried(&self, url: &str) -> bool {
+        !self.tries.is_empty() && self.tries.contains_key(&signature(url.as_bytes()).0)
     }
 
     /// Puts a URL that came out of the sieve where it belongs.
@@ -162,13 +179,14 @@ impl Hosts {
             return;
         }
         let Mark { hops, sitemap, depth, class, is_next, is_known: known } = mark;
-        let class = if is_next { NEXT_CLASS } else { class + 1 };
+        let class = match is_next {
+            _ if self.was_tried(url) => LAST_CLASS,
+            true => NEXT_CLASS,
+            false => class + 1,
+        };
         let page = Waiting { hops, sitemap, known, depth, ..Waiting::new(path) };
-        self.change(id, |host, _| host.queue.push(class, &page));
+        self.busy(id, |hosts| hosts.change(id, |host, _| host.queue.push(class, &page)));
         self.waiting += 1;
-        if self.table[index(id)].state == State::Idle {
-            self.list(id);
-        }
         self.keep_to_memory();
     }
 
@@ -294,6 +312,21 @@ impl Hosts {
     pub(super) fn refuse(&mut self, refused: &BTreeMap<Cow<'static, str>, u64>) {
         for (name, times) in refused {
             *self.report.refused.entry(name.clone().into_owned()).or_default() += times;
+        }
+    }
+
+    /// Gives a host something to do; one that has only a page to be tried again later need not wait for that.
+    fn busy(&mut self, id: HostId, give: impl FnOnce(&mut Hosts)) {
+        let before_ms = self.table[index(id)].moment();
+        give(self);
+        let host = &self.table[index(id)];
+        let (address, moment_ms) = (host.address, host.moment());
+        match host.state {
+            State::Idle => self.list(id),
+            State::Listed if moment_ms < before_ms => {
+                self.workbench.advance(id, address, before_ms, moment_ms);
+            }
+            _ => {}
         }
     }
 

@@ -1,13 +1,14 @@
 //! The frontier: what is still to be visited, and what follows from each visit.
 //!
 //! What lives here: [`Frontier`], which takes URLs in through the sieve and hands out [`Visit`]s,
-//! one host at a time. `mark.rs` is what else is known of a URL, `hosts.rs` holds the hosts and decides what
+//! one host at a time. `mark.rs` is what else is known of a URL, `depths.rs` how far it is, `hosts.rs` holds the hosts and decides what
 //! a visit changes, `host.rs` is one of them, `queue.rs` what waits at it and `spill.rs` the part of that on
 //! disk. What does not: fetching, threads, clocks; the moment is always an argument.
 //!
 //! **Invariant.** A URL becomes a visit at most once, but for retries after a passing failure.
 //! A host has at most one visit under way, and none before its moment.
 
+mod depths;
 mod effort;
 mod host;
 mod hosts;
@@ -19,6 +20,7 @@ mod spill;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -32,11 +34,12 @@ use crate::error::CrawlError;
 use crate::guard::Guard;
 use crate::journal::Entry;
 use crate::order::{VisitOrder, visit_order};
-use crate::outcome::{Answered, Done, Harvest, Outcome, Visit};
+use crate::outcome::{Answered, Done, Harvest, Outcome, Task, Visit};
 use crate::report::{Census, Report, SieveReport, Snapshot};
 use crate::seeds::SITEMAP_PREFIX;
 use crate::site::Site;
 
+use depths::Depths;
 use hosts::Hosts;
 pub(crate) use hosts::Tally;
 use mark::Mark;
@@ -57,10 +60,15 @@ pub(crate) struct Frontier {
     order: Box<dyn VisitOrder>,
     /// Links from the first page of a site; 0 for no limit.
     depth_max: u16,
+    /// The shortest ways, if that is a limit.
+    depths: Option<Depths>,
     hosts: Hosts,
     /// The key that is being offered.
     key: Vec<u8>,
 }
+
+/// Pages whose links are to be looked at once more.
+pub(crate) struct Nearer(BTreeSet<u64>);
 
 /// Where URLs were found.
 #[derive(Clone, Copy)]
@@ -99,6 +107,7 @@ impl Frontier {
             flushed_ms: 0,
             order: visit_order(config),
             depth_max: config.depth_max,
+            depths: (config.depth_max > 0).then(Depths::default),
             hosts,
             key: Vec::new(),
         })
@@ -117,6 +126,9 @@ impl Frontier {
             None => (seed, Mark { class: self.class(seed), ..Mark::default() }),
         };
         let signature = self.sign(url, mark)?;
+        if let Some(depths) = self.depths.as_mut().filter(|_| !mark.sitemap) {
+            depths.find(signature, mark.depth);
+        }
         Ok(self.sieve.offer_uncached(signature, &self.key)?)
     }
 
@@ -133,6 +145,15 @@ impl Frontier {
 
     fn offer_marked(&mut self, url: &str, mark: Mark) -> Result<(), CrawlError> {
         let signature = self.sign(url, mark)?;
+        Ok(self.sieve.offer_signed(signature, &self.key)?)
+    }
+
+    /// Puts in a page that was found at this depth.
+    fn offer_page(&mut self, url: &str, mark: Mark) -> Result<(), CrawlError> {
+        let signature = self.sign(url, mark)?;
+        if let Some(depths) = &mut self.depths {
+            depths.find(signature, mark.depth);
+        }
         Ok(self.sieve.offer_signed(signature, &self.key)?)
     }
 
@@ -155,8 +176,15 @@ impl Frontier {
         Ok(self.sieve.flush(&mut |_| {})?)
     }
 
+    /// Takes note that earlier runs tried a URL so often in vain.
+    pub(crate) fn note_tries(&mut self, url: &str, tries: u8) {
+        if tries > 0 {
+            self.hosts.note_tries(signature(url.as_bytes()), tries);
+        }
+    }
+
     /// Lets what is new join the queues.
-    fn flush(&mut self, now_ms: u64) -> Result<(), CrawlError> {
+    pub(crate) fn flush(&mut self, now_ms: u64) -> Result<(), CrawlError> {
         if self.offered == 0 {
             return Ok(());
         }
@@ -171,16 +199,64 @@ impl Frontier {
         if self.offered >= self.offered_max || self.sieve.is_prompt() {
             self.flush(now_ms)?;
         }
-        if let Some(visit) = self.hosts.next(now_ms, now_s) {
+        if let Some(visit) = self.next_visit(now_ms, now_s) {
             return Ok(Some(visit));
         }
         self.hosts.take_failure()?;
         let idle = self.hosts.is_idle();
         if self.offered > 0 && (idle || now_ms >= self.flushed_ms + FLUSH_MS) {
             self.flush(now_ms)?;
-            return Ok(self.hosts.next(now_ms, now_s));
+            return Ok(self.next_visit(now_ms, now_s));
         }
         Ok(None)
+    }
+
+    /// The next visit of the hosts, at the depth that its page has by now.
+    fn next_visit(&mut self, now_ms: u64, now_s: i64) -> Option<Visit> {
+        let mut visit = self.hosts.next(now_ms, now_s)?;
+        if let Some(depths) = self.depths.as_ref().filter(|_| visit.task == Task::Page)
+            && !visit.page.sitemap
+        {
+            let url = signature(visit.url().as_bytes());
+            visit.page.depth = depths.of(url, visit.page.depth);
+        }
+        Some(visit)
+    }
+
+    /// The depth by which the links of a page are looked at that was found at `depth`.
+    fn depth_read(&mut self, purpose: Purpose, url: &str, depth: u16) -> u16 {
+        match self.depths.as_mut().filter(|_| purpose == Purpose::Page) {
+            Some(depths) => depths.read(signature(url.as_bytes()), depth),
+            None => depth,
+        }
+    }
+
+    /// Whether pages were found to be nearer than they were when their links were looked at.
+    pub(crate) fn has_nearer(&self) -> bool {
+        self.depths.as_ref().is_some_and(Depths::has_nearer)
+    }
+
+    /// These pages; each visit of one of them is to be [read again](Self::read_again).
+    pub(crate) fn take_nearer(&mut self) -> Nearer {
+        Nearer(self.depths.as_mut().map(Depths::take_nearer).unwrap_or_default())
+    }
+
+    /// Looks once more at what an archived visit led to, if its page is one of the nearer ones.
+    pub(crate) fn read_again(
+        &mut self,
+        nearer: &Nearer,
+        url: &str,
+        entry: &Entry,
+        answered: Option<Answered>,
+    ) -> Result<(), CrawlError> {
+        let sign = signature(url.as_bytes());
+        let Some(mut answered) = answered.filter(|_| nearer.0.contains(&sign.0)) else {
+            return Ok(());
+        };
+        let &Entry { purpose, hops, depth, .. } = entry;
+        let depth = self.depths.as_ref().map_or(depth, |depths| depths.of(sign, depth));
+        let site = Site::split(url).map_or("", |(site, _)| site);
+        self.lead(Source { site, purpose, hops, depth }, &mut answered.harvest)
     }
 
     /// When to ask again if nothing comes back before; `None` if only what is under way matters.
@@ -211,6 +287,11 @@ impl Frontier {
         self.hosts.begin_recrawl();
     }
 
+    /// Whether known pages wait that a recrawl asks for, at hosts that are set aside.
+    pub(crate) fn has_known_aside(&self) -> bool {
+        self.hosts.has_known_aside()
+    }
+
     /// Whether a limit has ended the run before everything was asked for.
     pub(crate) fn is_cut(&self) -> bool {
         self.hosts.is_cut()
@@ -225,7 +306,11 @@ impl Frontier {
     pub(crate) fn settle(&mut self, mut done: Done) -> Result<(), CrawlError> {
         if let Outcome::Answered(answered) = &mut done.outcome {
             let page = &done.visit.page;
-            let (purpose, hops, depth) = (done.visit.purpose(), page.hops, page.depth);
+            let (purpose, hops) = (done.visit.purpose(), page.hops);
+            let depth = match self.depths {
+                Some(_) => self.depth_read(purpose, &done.visit.url(), page.depth),
+                None => page.depth,
+            };
             let site = done.visit.site.key();
             self.harvest(Source { site, purpose, hops, depth }, &mut answered.harvest)?;
         }
@@ -246,6 +331,7 @@ impl Frontier {
         let mut answered = answered;
         if let Some(answered) = &mut answered {
             let Entry { purpose, hops, depth, .. } = *entry;
+            let depth = self.depth_read(purpose, url, depth);
             let site = Site::split(url).map_or("", |(site, _)| site);
             self.harvest(Source { site, purpose, hops, depth }, &mut answered.harvest)?;
         }
@@ -258,10 +344,8 @@ impl Frontier {
         let &Entry { hops, depth, .. } = entry;
         let sitemap = entry.purpose == Purpose::Sitemap;
         let class = if sitemap { 0 } else { self.class(url) };
-        self.offer_marked(
-            url,
-            Mark { hops, sitemap, depth, class, is_known: true, ..Mark::default() },
-        )
+        let mark = Mark { hops, sitemap, depth, class, is_known: true, ..Mark::default() };
+        if sitemap { self.offer_marked(url, mark) } else { self.offer_page(url, mark) }
     }
 
     /// Ends the replay: what is still to be visited joins the queues.
@@ -271,6 +355,13 @@ impl Frontier {
     }
 
     fn harvest(&mut self, source: Source<'_>, harvest: &mut Harvest) -> Result<(), CrawlError> {
+        self.lead(source, harvest)?;
+        self.hosts.refuse(&harvest.refused);
+        Ok(())
+    }
+
+    /// Puts in what an answer leads to.
+    fn lead(&mut self, source: Source<'_>, harvest: &mut Harvest) -> Result<(), CrawlError> {
         let Source { purpose, hops, .. } = source;
         for url in std::mem::take(&mut harvest.links) {
             self.offer_link(source, &url, harvest)?;
@@ -289,12 +380,15 @@ impl Frontier {
                 let is_next = Site::split(&url).is_some_and(|(site, _)| site == source.site);
                 let depth = if is_next || sitemap { source.depth } else { 0 };
                 let mark = Mark { hops: hops + 1, sitemap, depth, is_next, ..Mark::default() };
-                self.offer_marked(&url, mark)?;
+                if sitemap {
+                    self.offer_marked(&url, mark)?;
+                } else {
+                    self.offer_page(&url, mark)?;
+                }
             } else {
                 self.hosts.drop_urls("redirects", 1);
             }
         }
-        self.hosts.refuse(&harvest.refused);
         Ok(())
     }
 
@@ -309,11 +403,14 @@ impl Frontier {
         let is_same_site = site == source.site;
         let depth = if is_same_site { source.depth_of_links() } else { 0 };
         if self.depth_max > 0 && depth > self.depth_max {
-            *harvest.refused.entry("depth".into()).or_default() += 1;
+            let is_near = |depths: &Depths| depths.has(signature(url.as_bytes()));
+            if !self.depths.as_ref().is_some_and(is_near) {
+                *harvest.refused.entry("depth".into()).or_default() += 1;
+            }
             return Ok(());
         }
         let class = self.order.class(url, path, !is_same_site, harvest.similarity);
-        self.offer_marked(url, Mark { depth, class, ..Mark::default() })
+        self.offer_page(url, Mark { depth, class, ..Mark::default() })
     }
 
     /// Whether a visit of an earlier run settled its URL for good.

@@ -25,6 +25,8 @@ pub(super) struct Queue {
     /// By class; one that is empty leaves.
     classes: Vec<(u8, Fifo)>,
     len: u32,
+    /// How many of them a recrawl asks for.
+    known: u32,
 }
 
 #[derive(Debug)]
@@ -47,6 +49,11 @@ impl Queue {
         self.len == 0
     }
 
+    /// Whether there are pages that a recrawl asks for.
+    pub(super) fn has_known(&self) -> bool {
+        self.known > 0
+    }
+
     /// Bytes of memory that pages take.
     pub(super) fn memory_bytes(&self) -> usize {
         self.classes.iter().map(|(_, fifo)| fifo.head.capacity() + fifo.tail.capacity()).sum()
@@ -66,6 +73,7 @@ impl Queue {
         let end = if fifo.first == Place::NONE { &mut fifo.head } else { &mut fifo.tail };
         encode(end, page);
         self.len += 1;
+        self.known += u32::from(page.known);
     }
 
     pub(super) fn pop(&mut self, spill: &mut Spill) -> Result<Option<Waiting>, CrawlError> {
@@ -75,6 +83,7 @@ impl Queue {
             self.classes.remove(0);
         }
         self.len -= 1;
+        self.known -= u32::from(page.known);
         Ok(Some(page))
     }
 
@@ -96,6 +105,7 @@ impl Queue {
             }
         }
         self.classes = Vec::new();
+        self.known = 0;
         Ok(std::mem::take(&mut self.len) as usize)
     }
 }
@@ -223,6 +233,7 @@ fn decode(record: &[u8]) -> (Waiting, usize) {
         sitemap: record[3] & SITEMAP != 0,
         known: record[3] & KNOWN != 0,
         depth: u16::from_le_bytes([record[4], record[5]]),
+        refused: false,
     };
     (page, bytes)
 }
@@ -287,6 +298,7 @@ mod tests {
             }
             let len = model.iter().map(VecDeque::len).sum::<usize>();
             assert_eq!(queue.len(), len);
+            assert_eq!(queue.has_known(), model.iter().flatten().any(|page| page.known));
         }
         for queue in queues {
             queue.clear(&mut spill).expect("files");

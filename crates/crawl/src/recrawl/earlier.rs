@@ -9,13 +9,16 @@
 use archive::{Record, parse_http, payload_digest};
 use hyper::header::{HeaderValue, LOCATION};
 
-use crate::answer::is_redirect;
+use crate::answer::{Purpose, is_redirect};
 use crate::fetch::Answer;
+use crate::journal::Entry;
 
 /// What is known of a URL from its last answer that had a body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Earlier {
     pub(crate) status: u16,
+    /// Whether it was asked for as a page, and not as a sitemap.
+    pub(crate) is_page: bool,
     pub(crate) date_s: i64,
     pub(crate) record_id: String,
     /// Of its payload, as in the archive.
@@ -34,6 +37,7 @@ impl Earlier {
         let digest = record.header("WARC-Payload-Digest").map(str::to_owned);
         Some(Earlier {
             status: http.status,
+            is_page: Entry::read(record).is_some_and(|entry| entry.purpose == Purpose::Page),
             date_s: record.date_s,
             record_id: record.id.clone(),
             digest: digest.or_else(|| Some(payload_digest(http.body))),

@@ -7,7 +7,7 @@
 //! **Invariant.** A recrawl begins with a list of the archive files there are, kept in `frontier/recrawl`
 //! until it is over: what stands in other files was answered to it, and is not asked for again however
 //! often the run is killed. The file also says what the recrawl asks for; a run that asks for more widens
-//! it, none narrows it.
+//! it, none narrows it. When only hosts are left that were set aside, the next one may begin: it asks them, too.
 
 mod earlier;
 mod schedule;
@@ -25,11 +25,15 @@ pub(crate) use schedule::{Bounds, LastCaptures, Schedule};
 
 const NAME: &str = "recrawl";
 const FIRST_LINE: &str = "crivello recrawl 2";
+/// What follows if only hosts are left that were set aside.
+const REST: &str = " rest";
 
 /// A recrawl that is not over.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Epoch {
     pub(crate) extent: Extent,
+    /// Whether all was asked for but what hosts have that were set aside.
+    pub(crate) is_rest: bool,
     /// When it began, in seconds since 1970.
     pub(crate) begun_s: i64,
     /// The archive files there were.
@@ -79,14 +83,14 @@ impl Extent {
 
 impl Epoch {
     /// The recrawl that was begun and is not over, widened to what is `wanted` now; or a new one if
-    /// something is, and there is anything to ask for again.
+    /// something is, there is anything to ask for again, and of the last one at most a rest is left.
     pub(crate) fn begin(
         frontier: &Path,
         wanted: Option<Extent>,
         files: &[String],
         now_s: i64,
     ) -> Result<Option<Epoch>, CrawlError> {
-        let open = Epoch::read(frontier)?;
+        let open = Epoch::read(frontier)?.filter(|open| !open.is_rest || wanted.is_none());
         let epoch = match (open, wanted) {
             (Some(open), wanted) => {
                 let extent = wanted.map_or(open.extent, |wanted| open.extent.or(wanted));
@@ -96,7 +100,8 @@ impl Epoch {
                 Epoch { extent, ..open }
             }
             (None, Some(extent)) if !files.is_empty() => {
-                Epoch { extent, begun_s: now_s, files: files.iter().cloned().collect() }
+                let files = files.iter().cloned().collect();
+                Epoch { extent, is_rest: false, begun_s: now_s, files }
             }
             (None, _) => return Ok(None),
         };
@@ -126,6 +131,13 @@ impl Epoch {
         }
     }
 
+    /// Leaves a recrawl with what hosts have that were set aside.
+    pub(crate) fn leave_rest(frontier: &Path) -> Result<(), CrawlError> {
+        let Some(open) = Epoch::read(frontier)? else { return Ok(()) };
+        let rest = Epoch { is_rest: true, ..open };
+        rest.write(frontier).map_err(CrawlError::io(&frontier.join(NAME)))
+    }
+
     /// Ends a recrawl: all was asked for.
     pub(crate) fn end(frontier: &Path) -> Result<(), CrawlError> {
         let path = frontier.join(NAME);
@@ -145,6 +157,7 @@ impl Epoch {
                 format!("due {begun_s} {at_s} {min_s} {max_s}")
             }
         };
+        let extent = extent + if self.is_rest { REST } else { "" };
         let count = format!("files {}", self.files.len());
         let mut lines = vec![FIRST_LINE.to_owned(), extent, count];
         lines.extend(self.files.iter().cloned());
@@ -156,7 +169,10 @@ impl Epoch {
         if lines.next()? != FIRST_LINE {
             return None;
         }
-        let words: Vec<&str> = lines.next()?.split(' ').collect();
+        let line = lines.next()?;
+        let (line, is_rest) =
+            line.strip_suffix(REST).map_or((line, false), |without| (without, true));
+        let words: Vec<&str> = line.split(' ').collect();
         let (extent, begun_s) = match words[..] {
             ["all", begun_s] => (Extent::All, begun_s),
             ["due", begun_s, at_s, min_s, max_s] => {
@@ -168,7 +184,7 @@ impl Epoch {
         let count: usize = lines.next()?.strip_prefix("files ")?.parse().ok()?;
         let files: BTreeSet<String> = lines.map(str::to_owned).collect();
         let begun_s = begun_s.parse().ok()?;
-        (files.len() == count).then_some(Epoch { extent, begun_s, files })
+        (files.len() == count).then_some(Epoch { extent, is_rest, begun_s, files })
     }
 }
 
@@ -214,6 +230,20 @@ mod tests {
             assert!(epoch.is_old("a") && epoch.is_old("b"));
             let kept = Epoch::read(dir.path()).expect("a file");
             assert_eq!(kept, Some(epoch));
+        }
+    }
+
+    #[test]
+    fn a_rest_goes_on_until_another_recrawl_is_wanted() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        for extent in [DUE, Extent::All] {
+            let epoch = begin(dir.path(), Some(extent), &["a"], 7).expect("it begins");
+            Epoch::leave_rest(dir.path()).expect("it is there");
+            let rest = begin(dir.path(), None, &["a", "b"], 8).expect("it goes on");
+            assert_eq!(rest, Epoch { is_rest: true, ..epoch });
+            let next = begin(dir.path(), Some(DUE), &["a", "b"], 9).expect("another begins");
+            assert!(next.is_old("b") && next.begun_s == 9 && !next.is_rest, "{next:?}");
+            Epoch::end(dir.path()).expect("it is there");
         }
     }
 

@@ -37,13 +37,13 @@ fn two_agents_cover_the_web_between_them() {
     assert!(missing.is_empty(), "{missing:?}");
 }
 
-/// A sitemap of a host that is the other's is one there as well, whatever it is called.
+/// A sitemap of a host that is the other's is one there as well, whatever it is called: also as no page may be.
 #[test]
 fn a_sitemap_stays_one_on_its_way_to_another_agent() {
     let port = hostile::serve(|request, out| {
         let (kind, body) = match request.path.as_str() {
-            "/robots.txt" => ("text/plain", "Sitemap: http://b.test:PORT/list.txt\n"),
-            "/list.txt" => ("text/plain", "http://b.test:PORT/found\n"),
+            "/robots.txt" => ("text/plain", "Sitemap: http://b.test:PORT/list.gz\n"),
+            "/list.gz" => ("text/plain", "http://b.test:PORT/found\n"),
             _ => ("text/html", "<p>A page"),
         };
         let port =
@@ -64,8 +64,13 @@ fn a_sitemap_stays_one_on_its_way_to_another_agent() {
         ..Config::default()
     };
     let dirs = [0, 1].map(|_| tempfile::tempdir().expect("a temporary folder"));
-    // Of these hosts one at least is the other's than `b.test` is.
-    let seeds = ["a", "c", "d"].map(|name| format!("http://{name}.test:{port}/"));
+    // Only hosts that are not of the agent that `b.test` is of: what that one knows, it is told.
+    let agents = crawl::assignment(&config(0)).expect("there are two");
+    let is_other = |name: &&str| agents.owner(&format!("{name}.test")) != agents.owner("b.test");
+    let others: Vec<&str> = ["a", "c", "d"].into_iter().filter(is_other).collect();
+    let seeds: Vec<String> =
+        others.iter().map(|name| format!("http://{name}.test:{port}/")).collect();
+    assert!(!seeds.is_empty());
     for _ in 0..2 {
         for agent in [0, 1] {
             let dir = dirs[usize::from(agent)].path();
@@ -82,7 +87,7 @@ fn a_sitemap_stays_one_on_its_way_to_another_agent() {
     let found = format!("http://b.test:{port}/found");
     assert!(pages.iter().any(|pages| pages.contains_key(&found)), "{pages:?}");
     let boxes = dirs.each_ref().map(|dir| dir.path().join("frontier"));
-    let line = format!("sitemap:http://b.test:{port}/list.txt");
+    let line = format!("sitemap:http://b.test:{port}/list.gz");
     let sent = |dir: &std::path::PathBuf| {
         let texts =
             [0, 1].map(|agent| fs::read_to_string(dir.join(format!("outbox-{agent}.urls"))));

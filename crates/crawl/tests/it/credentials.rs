@@ -31,8 +31,9 @@ fn secrets_reach_their_host_and_neither_another_nor_the_archive() {
     });
     let dir = tempfile::tempdir().expect("a temporary folder");
     let cookies_file = dir.path().join("cookies.txt");
-    fs::write(&cookies_file, "127.0.0.1\tFALSE\t/\tFALSE\t0\tsession\tcookie-secret\n")
-        .expect("room for a file");
+    let cookies = "127.0.0.1\tFALSE\t/\tFALSE\t0\tsession\tcookie-secret\n\
+        127.0.0.1\tFALSE\t/\tFALSE\t1000000000\told\tof-2001-secret\n";
+    fs::write(&cookies_file, cookies).expect("room for a file");
     let config = Config {
         delay_ms: 5,
         ip_delay_ms: 0,
@@ -55,6 +56,7 @@ fn secrets_reach_their_host_and_neither_another_nor_the_archive() {
         ["authorization: Basic bWU6d29yZA==", "x-key: key-secret", "cookie: session=cookie-secret"];
     for head in heads.lock().expect("no panic").iter() {
         assert!(head.contains("x-everybody: header-secret"), "{head}");
+        assert!(!head.contains("of-2001"), "{head}");
         let is_own = head.starts_with("own ");
         assert!(secrets.iter().all(|secret| head.contains(secret) == is_own), "{head}");
     }

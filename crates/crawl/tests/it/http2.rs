@@ -5,11 +5,11 @@
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
-use crawl::{Config, Report};
+use crawl::{Clock as _, Config, Report, SystemClock};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use crate::support::crawl;
@@ -64,9 +64,26 @@ fn reset(stream: u32, code: u32) -> Vec<u8> {
 #[derive(Default)]
 struct Seen {
     requests: AtomicUsize,
+    /// When each of them came.
+    moments: Mutex<Vec<u64>>,
+    clock: SystemClock,
     connections: AtomicUsize,
     open: AtomicUsize,
     open_max: AtomicUsize,
+}
+
+impl Seen {
+    /// Takes note of a request; how many there were before.
+    fn count(&self) -> usize {
+        self.moments.lock().expect("nobody panics with it").push(self.clock.now_ms());
+        self.requests.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The shortest time between two requests.
+    fn pause_ms(&self) -> u64 {
+        let moments = self.moments.lock().expect("nobody panics with it");
+        moments.windows(2).map(|pair| pair[1] - pair[0]).min().expect("there were two")
+    }
 }
 
 /// What is written to the request with this number, on this stream; a robots.txt is number 0. Nothing means
@@ -107,7 +124,7 @@ fn talk(stream: &mut Stream, seen: &Seen, answer: &Answer) -> std::io::Result<()
         while !request.windows(4).any(|window| window == b"\r\n\r\n") {
             let _ = stream.read(&mut request)?;
         }
-        seen.requests.fetch_add(1, Ordering::Relaxed);
+        seen.count();
         let text = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 4\r\n\r\n<p>1";
         stream.write_all(text.as_bytes())?;
         return stream.read_exact(&mut [0]);
@@ -123,7 +140,7 @@ fn talk(stream: &mut Stream, seen: &Seen, answer: &Answer) -> std::io::Result<()
         match head[3] {
             SETTINGS if head[4] == 0 => stream.write_all(&frame(SETTINGS, 1, 0, &[]))?,
             HEADERS => {
-                let number = seen.requests.fetch_add(1, Ordering::Relaxed);
+                let number = seen.count();
                 let answer = answer(number, id);
                 stream.write_all(&answer)?;
                 while answer.is_empty() {
@@ -136,16 +153,21 @@ fn talk(stream: &mut Stream, seen: &Seen, answer: &Answer) -> std::io::Result<()
     }
 }
 
+/// The silence between two requests.
+const DELAY_MS: u64 = 60;
+
 fn check(
     dir: &Path,
+    retries: u8,
     answer: impl Fn(usize, u32) -> Vec<u8> + Send + Sync + 'static,
 ) -> (Report, Arc<Seen>) {
     let (port, seen) = serve(server_config(dir, "localhost", 2049), Arc::new(answer));
     let config = Config {
         tls_roots: dir.join("ca.pem"),
-        delay_ms: 5,
+        delay_ms: DELAY_MS,
+        retry_ms: 1,
         ip_delay_ms: 0,
-        retries: 0,
+        retries,
         body_timeout_ms: 200,
         timeout_ms: 400,
         ..Config::default()
@@ -159,7 +181,7 @@ fn check_page(
     answer: impl Fn(usize, u32) -> Vec<u8> + Send + Sync + 'static,
 ) -> (Report, Arc<Seen>) {
     let dir = tempfile::tempdir().expect("a temporary folder");
-    check(dir.path(), move |number, stream| match number {
+    check(dir.path(), 0, move |number, stream| match number {
         0 => head(stream, NOT_FOUND, None, END_STREAM),
         _ => answer(number, stream),
     })
@@ -203,8 +225,22 @@ fn needs_openssl_what_is_refused_unseen_is_asked_once_more() {
     // Not for ever, and not where the server may have done something.
     let (report, seen) = check_page(|_, stream| reset(stream, REFUSED));
     assert_eq!((report.pages, seen.requests.load(Ordering::Relaxed)), (0, 3));
+    assert_eq!(report.failures.get("refused"), Some(&1), "{:?}", report.failures);
     let (report, seen) = check_page(|_, stream| reset(stream, 2));
     assert_eq!((report.pages, seen.requests.load(Ordering::Relaxed)), (0, 2));
+}
+
+/// What a server refuses is a request to it all the same: the next one keeps the pause, and they have an end.
+#[test]
+fn needs_openssl_what_is_refused_unseen_is_asked_again_after_the_pause_of_its_host() {
+    for code in [REFUSED, HTTP_1_1_REQUIRED] {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let (report, seen) = check(dir.path(), 2, move |_, stream| reset(stream, code));
+        // The robots.txt: once, once more unseen, and with two retries; or by HTTP/1.1, and the page as well.
+        let wanted = if code == REFUSED { 4 } else { 3 };
+        assert_eq!(seen.requests.load(Ordering::Relaxed), wanted, "{:?}", report.failures);
+        assert!(seen.pause_ms() >= DELAY_MS, "{code}: {} ms", seen.pause_ms());
+    }
 }
 
 #[test]

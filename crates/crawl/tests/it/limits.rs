@@ -6,6 +6,7 @@ use std::fs;
 use crawl::{Config, Order, Scope, Weights, read_seeds};
 use simweb::Kind;
 
+use crate::hostile;
 use crate::support::{archived, config, crawl, server};
 
 #[test]
@@ -71,6 +72,26 @@ fn time_in_all_is_limited() {
     assert_eq!(report.limit.as_deref(), Some("time_s_max"));
     assert!(!report.interrupted && report.elapsed_ms < 5_500, "{}", report.elapsed_ms);
     assert!(report.waiting > 0);
+}
+
+/// Requests under way have three seconds to end; then they are cut off, and wait for the next run.
+#[test]
+fn a_server_that_hangs_does_not_lengthen_the_time() {
+    let port = hostile::serve(|request, out| {
+        let head = "Content-Type: text/html\r\nContent-Length: 3\r\nConnection: close\r\n\r\n";
+        out.say(&format!("HTTP/1.1 200 OK\r\n{head}"));
+        if request.path == "/robots.txt" {
+            out.say("...");
+        } else {
+            std::thread::sleep(std::time::Duration::from_secs(50));
+        }
+    });
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let config = Config { time_s_max: 1, delay_ms: 1, ip_delay_ms: 0, ..Config::default() };
+    let seeds = [format!("http://127.0.0.1:{port}/")];
+    let report = crawl(dir.path(), &config, &seeds).expect("it ends");
+    assert!((1_000..9_000).contains(&report.elapsed_ms), "{} ms", report.elapsed_ms);
+    assert_eq!((report.limit.as_deref(), report.waiting), (Some("time_s_max"), 1), "{report:?}");
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod agents;
 mod assignment;
 mod crawl;
 mod credentials;
+mod depth;
 mod descriptors;
 mod directives;
 mod faults;

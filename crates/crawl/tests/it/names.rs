@@ -13,13 +13,15 @@ use crate::hostile;
 use crate::support::crawl;
 
 const A: u16 = 1;
+const DAY_S: [u8; 4] = 86_400_u32.to_be_bytes();
 const AAAA: u16 = 28;
 
 const ALIVE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 /// Nothing listens there.
 const DEAD: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 9));
 
-/// A name server that knows all names below `test` but `none.test`, with a TTL of a second.
+/// A name server that knows all names below `test` but `none.test`, with a TTL of a second, or of a day for
+/// `long.test` and for what it does not know.
 #[derive(Default)]
 pub(crate) struct NameServer {
     /// How often each name was asked for.
@@ -58,6 +60,7 @@ impl NameServer {
         let name = name.to_ascii_lowercase();
         let kind = u16::from_be_bytes([*question.get(at)?, *question.get(at + 1)?]);
         let exists = name.ends_with(".test.") && name != "none.test.";
+        let is_long = name == "long.test.";
         let addresses: &[IpAddr] = match (name.as_str(), kind) {
             _ if !exists => &[],
             ("two.test.", A) => &[DEAD, ALIVE],
@@ -78,16 +81,25 @@ impl NameServer {
             0,
             u8::try_from(addresses.len()).ok()?,
         ]);
-        answer.extend([0, 0, 0, 0]);
+        answer.extend([0, u8::from(!exists), 0, 0]);
         answer.extend(question.get(12..at + 4)?);
         for address in addresses {
             let octets = match address {
                 IpAddr::V4(address) => address.octets().to_vec(),
                 IpAddr::V6(address) => address.octets().to_vec(),
             };
-            answer.extend([0xC0, 12, 0, question[at + 1], 0, 1, 0, 0, 0, 1, 0]);
+            answer.extend([0xC0, 12, 0, question[at + 1], 0, 1]);
+            answer.extend(if is_long { DAY_S } else { 1_u32.to_be_bytes() });
+            answer.push(0);
             answer.push(u8::try_from(octets.len()).ok()?);
             answer.extend(octets);
+        }
+        if !exists {
+            // The start of authority of the root, which says for how long.
+            answer.extend([0, 0, 6, 0, 1]);
+            answer.extend(DAY_S);
+            answer.extend([0, 22, 0, 0]);
+            answer.extend([[0; 4], DAY_S, DAY_S, DAY_S, DAY_S].concat());
         }
         Some(answer)
     }
@@ -163,6 +175,58 @@ fn an_address_is_used_for_its_ttl_and_no_longer() {
     assert_eq!((report.pages, report.requests), (9, 10));
     let times = names.times("a.test.");
     assert!((2..=4).contains(&times), "{times} questions in two and a half seconds");
+}
+
+/// Whatever the name server says, an address is used no shorter and no longer than the configuration wants.
+#[test]
+fn a_ttl_is_kept_within_its_bounds() {
+    let (names, server) = NameServer::start();
+    let port = serve(&["/1", "/2", "/3", "/4", "/5"]);
+    let bounds = |dns_ttl_s_min, dns_ttl_s_max| Config {
+        dns_ttl_s_min,
+        dns_ttl_s_max,
+        ..config(server, 300)
+    };
+    for (name, config, wanted) in [
+        ("long", bounds(1, 86_400), 1..=1),
+        ("long", bounds(1, 1), 2..=4),
+        ("short", bounds(60, 86_400), 1..=1),
+    ] {
+        let key = format!("{name}.test.");
+        let before = names.times(&key);
+        let report = run(&config, &format!("http://{name}.test:{port}/"));
+        assert_eq!(report.pages, 6, "{report:?}");
+        let times = names.times(&key) - before;
+        assert!(wanted.contains(&times), "{name}: {times} questions, not {wanted:?}");
+    }
+}
+
+/// Two sites of one host are one name, and a name that does not exist is believed not to for a while.
+#[test]
+fn what_a_name_server_said_is_kept() {
+    let (names, server) = NameServer::start();
+    let seeds = [serve(&[]), serve(&[])].map(|port| format!("http://long.test:{port}/"));
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let report = crawl(dir.path(), &config(server, 5), &seeds).expect("it runs");
+    assert_eq!((report.pages, names.times("long.test.")), (2, 1), "{report:?}");
+    for (dns_negative_ttl_s_max, wanted) in [(60, 1), (1, 2)] {
+        let before = names.times("none.test.");
+        let config =
+            Config { dns_negative_ttl_s_max, retry_ms: 1_200, retries: 1, ..config(server, 5) };
+        let report = run(&config, "http://none.test/");
+        assert_eq!(report.failures.get("dns"), Some(&1), "{report:?}");
+        assert_eq!(names.times("none.test.") - before, wanted, "{dns_negative_ttl_s_max} s");
+    }
+}
+
+#[test]
+fn a_name_server_that_is_silent_is_waited_for_no_longer_than_for_a_connection() {
+    let silent = UdpSocket::bind("127.0.0.1:0").expect("loopback has a port");
+    let server = silent.local_addr().expect("it is bound");
+    let config = Config { connect_timeout_ms: 300, retries: 0, ..config(server, 5) };
+    let report = run(&config, "http://a.test/");
+    assert_eq!(report.failures.get("dns"), Some(&1), "{report:?}");
+    assert!(report.elapsed_ms < 4_000, "{} ms", report.elapsed_ms);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crawl::{Config, Snapshot, SystemClock, run};
 
-use crate::support::{config, dirs, server};
+use crate::support::{config, crawl, dirs, server};
 
 #[test]
 fn a_crawl_holds_while_the_file_is_there() {
@@ -32,4 +32,17 @@ fn a_crawl_holds_while_the_file_is_there() {
     let report = run(&dirs(dir.path()), &config, &seeds, clock, &stop, &watch).expect("it runs");
     assert!(paused.into_inner() >= 3 && after.into_inner() == 20, "{report:?}");
     assert!(report.pages == 20 && report.paused_ms >= 400, "{report:?}");
+}
+
+/// The time of a run goes on while it is held.
+#[test]
+fn a_limit_of_time_ends_a_crawl_that_is_held() {
+    let server = server();
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    fs::create_dir_all(dir.path().join("frontier")).expect("a folder");
+    fs::write(dir.path().join("frontier/pause"), "").expect("a file");
+    let config = Config { time_s_max: 1, ..config(&server) };
+    let report = crawl(dir.path(), &config, &server.web().seeds()).expect("it ends");
+    assert_eq!((report.limit.as_deref(), report.requests), (Some("time_s_max"), 0), "{report:?}");
+    assert!(report.paused_ms >= 500 && report.elapsed_ms < 6_000, "{report:?}");
 }

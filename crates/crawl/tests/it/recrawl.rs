@@ -15,6 +15,7 @@ use crawl::{Clock, Config, CrawlError, Recrawl, Report, Scope, Standing, SystemC
 use simweb::{Changes, Options, Server};
 use tempfile::TempDir;
 
+use crate::hostile;
 use crate::support::{PAGES_PER_HOST, archived, config, crawl, dirs, recrawl_until};
 
 const DAY_S: i64 = 24 * 3600;
@@ -41,6 +42,11 @@ fn change(server: Server) -> Server {
     options.edition += 1;
     server.stop();
     start(options)
+}
+
+/// A run that is over before the first request is due.
+fn short(config: &Config) -> Config {
+    Config { delay_ms: 60_000, time_s_max: 1, ..config.clone() }
 }
 
 fn all(config: &Config) -> Config {
@@ -104,8 +110,7 @@ fn a_recrawl_that_a_limit_ended_goes_on_with_the_next_run() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let config = config(&server);
     let first = crawl(dir.path(), &config, &server.web().seeds()).expect("a crawl");
-    let again = Config { recrawl: Recrawl::All, bytes_max: 20_000, ..config.clone() };
-    let cut = crawl(dir.path(), &again, &[]).expect("a recrawl");
+    let cut = crawl(dir.path(), &short(&all(&config)), &[]).expect("a recrawl");
     assert!(cut.limit.is_some() && cut.waiting > 0, "{cut:?}");
     let rest = crawl(dir.path(), &config, &[]).expect("it goes on");
     assert!(rest.recrawled && rest.limit.is_none(), "{rest:?}");
@@ -159,19 +164,19 @@ fn a_recrawl_of_what_is_due_is_widened_to_one_of_everything() {
     let config = config(&server);
     let first = crawl(dir.path(), &config, &server.web().seeds()).expect("a crawl");
     // Everything is due by these bounds, nothing by those of the next run.
-    let due = Config { recrawl: Recrawl::Due, recrawl_min_s: 0, bytes_max: 1, ..config.clone() };
-    let cut = crawl(dir.path(), &due, &[]).expect("a recrawl");
+    let due = Config { recrawl: Recrawl::Due, recrawl_min_s: 0, ..config.clone() };
+    let cut = crawl(dir.path(), &short(&due), &[]).expect("a recrawl");
     assert!(cut.recrawled && cut.limit.is_some() && cut.waiting >= first.pages, "{cut:?}");
     assert_eq!(cut.pages, first.pages, "the pages are there, whatever a recrawl has asked for");
     // The bounds are those it was begun with.
-    let cut = crawl(dir.path(), &Config { bytes_max: 1, ..config.clone() }, &[]).expect("goes on");
+    let cut = crawl(dir.path(), &short(&config), &[]).expect("it goes on");
     assert!(cut.recrawled && cut.waiting >= first.pages, "{cut:?}");
     fs::remove_file(dir.path().join("frontier/recrawl")).expect("it is not over");
 
     // Nothing is due by the bounds of the configuration; everything is asked for.
-    let due = Config { recrawl: Recrawl::Due, bytes_max: 1, ..config.clone() };
-    let none = crawl(dir.path(), &due, &[]).expect("a recrawl");
-    assert!(none.recrawled && none.limit.is_some(), "{none:?}");
+    let due = Config { recrawl: Recrawl::Due, ..config.clone() };
+    let none = recrawl_until(dir.path(), &due, 0).expect("a recrawl");
+    assert!(none.recrawled && none.asked == 0, "{none:?}");
     let standing = Standing::read(&dirs(dir.path()).frontier).expect("a folder");
     assert_eq!(standing.recrawl, Some(Recrawl::Due));
     let again = crawl(dir.path(), &all(&config), &[]).expect("a recrawl");
@@ -393,6 +398,70 @@ fn a_recrawl_that_was_stopped_goes_on_and_asks_nothing_twice() {
     }
     times.retain(|_, times| *times > 1);
     assert!(times.is_empty(), "asked for twice: {times:?}");
+}
+
+/// The next run asks it, and the recrawl is over when it has answered; a new recrawl does not wait for it.
+#[test]
+fn a_host_that_was_set_aside_is_asked_before_a_recrawl_is_over() {
+    let is_down = Arc::new(AtomicBool::new(false));
+    let down = Arc::clone(&is_down);
+    let port = hostile::serve(move |request, out| {
+        let is_b = request.head.to_ascii_lowercase().contains("host: b.test");
+        let status = if is_b && down.load(Ordering::Relaxed) { "503 Busy" } else { "200 OK" };
+        let body = format!("<a href=/1>1</a><a href=/2>2</a>{}", request.path);
+        let head = format!("Content-Type: text/html\r\nContent-Length: {}", body.len());
+        out.say(&format!("HTTP/1.1 {status}\r\n{head}\r\nConnection: close\r\n\r\n{body}"));
+    });
+    let resolve = ["a.test", "b.test"]
+        .map(|host| (host.to_owned(), "127.0.0.1".parse().expect("an address")));
+    let resolve = resolve.into_iter().collect();
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let config = Config { delay_ms: 1, ip_delay_ms: 0, retries: 0, resolve, ..Config::default() };
+    let seeds = ["a", "b"].map(|name| format!("http://{name}.test:{port}/"));
+    assert_eq!(crawl(dir.path(), &config, &seeds).expect("a crawl").pages, 6);
+    let standing = || Standing::read(&dir.path().join("frontier")).expect("a folder");
+    for _ in 0..2 {
+        // It is down, and its robots.txt is too old to be believed.
+        is_down.store(true, Ordering::Relaxed);
+        let report = run_later(dir.path(), &all(&config), 2 * DAY_S);
+        assert_eq!((report.asked, report.waiting, report.pages), (3, 3, 6), "{report:?}");
+        assert!(standing().recrawl_rest && standing().recrawl == Some(Recrawl::All));
+    }
+    let report = run_later(dir.path(), &config, 4 * DAY_S);
+    assert_eq!((report.asked, report.recrawled), (0, true), "{report:?}");
+    assert!(standing().recrawl_rest, "it is still down");
+    is_down.store(false, Ordering::Relaxed);
+    let report = run_later(dir.path(), &config, 4 * DAY_S);
+    assert_eq!((report.unchanged, report.asked, report.pages), (3, 3, 6), "{report:?}");
+    assert_eq!(standing(), Standing::default());
+}
+
+/// As many bytes as there may be: nothing can be asked for, so no recrawl begins that would be in the way of
+/// a later one; one that has begun goes on when there is room.
+#[test]
+fn a_limit_that_is_reached_already_begins_no_recrawl() {
+    let port = serve_bare(&Arc::new(AtomicBool::new(false)));
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let config = Config { delay_ms: 5, ip_delay_ms: 0, ..Config::default() };
+    let seeds = [format!("http://127.0.0.1:{port}/")];
+    let first = crawl(dir.path(), &config, &seeds).expect("a crawl");
+    let standing = || Standing::read(&dir.path().join("frontier")).expect("a folder");
+    let full = Config { bytes_max: first.bytes, ..config.clone() };
+    let report = crawl(dir.path(), &all(&full), &[]).expect("it ends at once");
+    assert_eq!((report.requests, report.limit.as_deref()), (0, Some("bytes_max")), "{report:?}");
+    assert!(!report.recrawled && standing() == Standing::default(), "{report:?}");
+    let room = Config { bytes_max: first.bytes + 1, ..config.clone() };
+    let report = crawl(dir.path(), &all(&room), &[]).expect("it asks for a little");
+    assert!(report.recrawled && report.requests > 0, "{report:?}");
+    let report = crawl(dir.path(), &all(&full), &[]).expect("it ends at once");
+    assert_eq!((report.requests, report.recrawled), (0, true), "{report:?}");
+    let report = crawl(dir.path(), &config, &[]).expect("it goes on");
+    assert!(report.recrawled && standing() == Standing::default(), "{report:?}");
+}
+
+fn run_later(dir: &Path, config: &Config, seconds: i64) -> Report {
+    let clock = Arc::new(Later(SystemClock::new(), seconds));
+    run(&dirs(dir), config, &[], clock, &AtomicBool::new(false), &|_| {}).expect("it runs")
 }
 
 /// The clock of this machine, some days later.

@@ -2,12 +2,16 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use crawl::{CompressionKind, Config, Recrawl, Report, Scope, SieveReport};
+use crawl::{CompressionKind, Config, Recrawl, Report, Scope, SieveReport, SystemClock, run};
 use simweb::Server;
 
 use crate::faults::{serve, write};
-use crate::support::{PAGES_PER_HOST, archived, config, crawl, crawl_until, recrawl_until, server};
+use crate::support::{
+    PAGES_PER_HOST, archived, config, crawl, crawl_until, dirs, recrawl_until, server,
+};
 
 /// The state of a crawl, without a request: it has had as many bytes as it may have.
 fn state(dir: &Path, config: &Config) -> Report {
@@ -221,4 +225,44 @@ fn what_is_not_ours_in_the_folder_of_logs_is_left_alone() {
     fs::create_dir(&log).expect("made");
     let error = crawl(dir.path(), &config, &[]).expect_err("it cannot be written").to_string();
     assert!(error.contains("move it elsewhere") && error.contains("00001"), "{error}");
+}
+
+/// A run that is stopped as soon as `/bad` was asked for once more.
+fn crawl_until_bad(dir: &Path, config: &Config, seeds: &[String], asked: &AtomicUsize) {
+    let (stop, before) = (AtomicBool::new(false), asked.load(Ordering::Relaxed));
+    let watch = |_: &crawl::Snapshot| {
+        stop.fetch_or(asked.load(Ordering::Relaxed) > before, Ordering::Relaxed);
+    };
+    run(&dirs(dir), config, seeds, Arc::new(SystemClock::new()), &stop, &watch).expect("it runs");
+}
+
+/// However often the crawl is ended between them, in a first crawl as in a recrawl.
+#[test]
+fn a_page_is_tried_no_more_often_by_many_runs_than_by_one() {
+    let (asked, is_bad) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(true)));
+    let (count, bad) = (Arc::clone(&asked), Arc::clone(&is_bad));
+    let port = serve(move |path, out| {
+        count.fetch_add(usize::from(path == "/bad"), Ordering::Relaxed);
+        let is_bad = path == "/bad" && bad.load(Ordering::Relaxed);
+        let status = if is_bad { "500 Broken" } else { "200 OK" };
+        let body = "<a href=/bad>b</a>";
+        let kind = "Content-Type: text/html\r\nConnection: close\r\nContent-Length: 18";
+        write(out, &format!("HTTP/1.1 {status}\r\n{kind}\r\n\r\n{body}"));
+    });
+    // The next try would be a minute later.
+    let config = Config { retries: 2, retry_ms: 60_000, ..quick() };
+    let seeds = [format!("http://127.0.0.1:{port}/")];
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    for _ in 0..3 {
+        crawl_until_bad(dir.path(), &config, &seeds, &asked);
+    }
+    let report = crawl(dir.path(), &config, &[]).expect("it goes on");
+    assert_eq!((asked.load(Ordering::Relaxed), report.requests, report.waiting), (3, 0, 0));
+    // What was tried before the recrawl began counts nothing in it.
+    let again = Config { recrawl: Recrawl::All, ..config.clone() };
+    crawl_until_bad(dir.path(), &again, &[], &asked);
+    crawl_until_bad(dir.path(), &config, &[], &asked);
+    is_bad.store(false, Ordering::Relaxed);
+    let report = crawl(dir.path(), &config, &[]).expect("it goes on");
+    assert_eq!((asked.load(Ordering::Relaxed), report.pages), (6, 2), "{report:?}");
 }

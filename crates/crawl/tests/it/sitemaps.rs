@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use archive::Archive;
-use crawl::{Config, Recrawl, Report};
+use crawl::{Config, Recrawl, Report, Scope};
 
 use crate::faults::{serve, write};
 use crate::support::{archived, crawl, crawl_until};
@@ -169,4 +171,52 @@ fn sitemaps_of_every_make_are_read() {
     let again = Config { recrawl: Recrawl::All, ..config };
     let report = crawl(dir.path(), &again, &[]).expect("it runs");
     assert_eq!((report.pages, report.unchanged), (7, 7), "{report:?}");
+}
+
+/// It is one page more in a recrawl, and in every count afterwards.
+#[test]
+fn a_sitemap_that_is_now_a_page_is_counted_as_one() {
+    let is_other = Arc::new(AtomicBool::new(false));
+    let other = Arc::clone(&is_other);
+    let port = serve(move |path, out| {
+        let (kind, body) = match path {
+            "/robots.txt" => ("text/plain", "Sitemap: /list\n"),
+            "/" => ("text/html", "<p>home"),
+            "/list" if other.load(Ordering::Relaxed) => ("text/html", "<p>no list any more"),
+            "/list" => ("text/xml", "<urlset><url><loc>/listed</loc></url></urlset>"),
+            _ => ("text/html", "<p>listed"),
+        };
+        let head =
+            format!("Content-Type: {kind}\r\nConnection: close\r\nContent-Length: {}", body.len());
+        write(out, &format!("HTTP/1.1 200 OK\r\n{head}\r\n\r\n{body}"));
+    });
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let first = crawl(dir.path(), &config(), &[format!("http://127.0.0.1:{port}/")]);
+    assert_eq!(first.expect("it runs").pages, 2);
+    is_other.store(true, Ordering::Relaxed);
+    let again = Config { recrawl: Recrawl::All, ..config() };
+    let report = crawl(dir.path(), &again, &[]).expect("a recrawl");
+    assert_eq!((report.pages, report.pages_new, report.asked), (3, 1, 2), "{report:?}");
+    let report = crawl(dir.path(), &config(), &[]).expect("nothing is left");
+    assert_eq!((report.pages, report.requests), (3, 0), "{report:?}");
+    let report = crawl(dir.path(), &again, &[]).expect("a recrawl");
+    assert_eq!((report.pages, report.unchanged), (3, 3), "{report:?}");
+}
+
+/// Like pages: they were found by other rules.
+#[test]
+fn a_recrawl_asks_for_no_sitemap_that_the_rules_now_refuse() {
+    let (web, dir) = (serve_web(INDEX_BEHIND_REDIRECTS), tempfile::tempdir().expect("a folder"));
+    let first = crawl(dir.path(), &config(), &[format!("{web}/")]).expect("it runs");
+    let before = asked(dir.path());
+    let scope_patterns = vec!["/(page)?$".to_owned(), "/index.xml$".to_owned()];
+    let narrow =
+        Config { scope: Scope::Pattern, scope_patterns, recrawl: Recrawl::All, ..config() };
+    let report = crawl(dir.path(), &narrow, &[]).expect("a recrawl");
+    let mut wanted = before.clone();
+    for path in ["/", "/page", "/index.xml"] {
+        *wanted.get_mut(path).expect("it was asked for") += 1;
+    }
+    assert_eq!(asked(dir.path()), wanted);
+    assert_eq!((report.pages, report.unchanged), (first.pages, 2), "{report:?}");
 }

@@ -8,9 +8,12 @@
 
 use std::sync::Arc;
 
+use sieve::signature;
+
 use super::super::host::{Errand, RobotsState, State};
-use super::{Hosts, index};
+use super::{Hosts, LAST_CLASS, index};
 use crate::outcome::{Failure, Task, Visit};
+use crate::politeness::Politeness;
 use crate::site::HostId;
 
 /// How often in a row a host may be set aside and come back: without an end to it the dead hosts of
@@ -55,9 +58,8 @@ impl Hosts {
         let delay = host.crawl_delay_ms;
         let wait_ms = self.politeness.back_off_ms(tries, delay, stumble.retry_after_ms);
         let Some(wait_ms) = wait_ms else {
-            self.put_back(visit, now_ms);
-            let why = format!("{}, and asks to wait for too long", stumble.why);
-            return self.set_aside(id, why, now_ms);
+            self.put_last(visit);
+            return self.leave_alone(id, &stumble, now_ms);
         };
         let due_ms = now_ms.saturating_add(wait_ms);
         if stumble.is_of_host || stumble.is_pressing || visit.task != Task::Page {
@@ -71,8 +73,9 @@ impl Hosts {
         self.list(id);
     }
 
-    /// Nothing answers at the address of a host, which has another one: the visit is made again there.
-    pub(super) fn go_elsewhere(&mut self, visit: Visit, now_ms: u64) {
+    /// A visit was as good as none: nothing answers at the address of a host that has another one, or the
+    /// server has refused it unseen. It is made again in the next turn of its host.
+    pub(super) fn make_again(&mut self, visit: Visit, now_ms: u64) {
         let id = visit.host;
         self.table[index(id)].requests += u64::from(visit.task == Task::Page);
         self.put_back(visit, now_ms);
@@ -110,6 +113,14 @@ impl Hosts {
             }
             Task::Page => {}
         }
+        if stumble.is_pressing {
+            let host = &mut self.table[index(id)];
+            let (delay, retry_after_ms) = (host.crawl_delay_ms, stumble.retry_after_ms);
+            let Some(wait_ms) = self.politeness.back_off_ms(1, delay, retry_after_ms) else {
+                return self.leave_alone(id, &stumble, now_ms);
+            };
+            host.ready_ms = host.ready_ms.max(now_ms.saturating_add(wait_ms));
+        }
         if is_worn {
             return self.set_aside(id, stumble.why, now_ms);
         }
@@ -132,21 +143,54 @@ impl Hosts {
         }
     }
 
-    /// Leaves a host alone that is neither in the workbench nor, any more, being visited.
+    /// Gives a visit back to its host, to be made again after all others that wait.
+    fn put_last(&mut self, visit: Visit) {
+        if visit.task != Task::Page {
+            return self.put_back(visit, 0);
+        }
+        self.note_tries(signature(visit.url().as_bytes()), visit.page.attempts);
+        self.change(visit.host, |host, _| host.queue.push(LAST_CLASS, &visit.page));
+        self.waiting += 1;
+    }
+
+    /// Leaves a host alone, in this run and in those after it, for as long as it asks for.
+    fn leave_alone(&mut self, id: HostId, stumble: &Stumble, now_ms: u64) {
+        let asked_ms = Politeness::asked_ms(stumble.retry_after_ms.unwrap_or(0));
+        let why = format!("{}, and asks to wait", stumble.why);
+        self.keep_away(
+            id,
+            now_ms.saturating_add(asked_ms),
+            Aside { why, term: Term::Asked },
+            now_ms,
+        );
+    }
+
+    /// Leaves a host alone whose addresses this crawl may not visit.
+    pub(super) fn refuse_host(&mut self, id: HostId, why: String, now_ms: u64) {
+        self.keep_away(id, u64::MAX, Aside { why, term: Term::Refused }, now_ms);
+    }
+
+    /// Leaves a host alone for a while.
     pub(super) fn set_aside(&mut self, id: HostId, why: String, now_ms: u64) {
         let host = &mut self.table[index(id)];
-        debug_assert!(host.state != State::Aside, "{} is aside", host.site);
-        host.state = State::Aside;
         host.asides += 1;
-        if matches!(host.robots, RobotsState::Asked) {
-            host.robots = RobotsState::Unknown;
-        }
         let until_ms = if host.asides > ASIDES_MAX {
             u64::MAX
         } else {
             now_ms.saturating_add(self.config.set_aside_s.saturating_mul(1000))
         };
-        self.asides.insert((until_ms, id), why);
+        self.keep_away(id, until_ms, Aside { why, term: Term::Run }, now_ms);
+    }
+
+    /// Leaves a host alone that is neither in the workbench nor, any more, being visited.
+    pub(super) fn keep_away(&mut self, id: HostId, until_ms: u64, aside: Aside, now_ms: u64) {
+        let host = &mut self.table[index(id)];
+        debug_assert!(host.state != State::Aside, "{} is aside", host.site);
+        host.state = State::Aside;
+        if matches!(host.robots, RobotsState::Asked) {
+            host.robots = RobotsState::Unknown;
+        }
+        self.asides.insert((until_ms, id), aside);
         let errands = host.take_errands();
         let site = Arc::clone(&host.site);
         for Errand { asker, .. } in errands {
@@ -175,6 +219,25 @@ impl Hosts {
     pub(super) fn count_failure(&mut self, class: &str) {
         *self.report.failures.entry(class.to_owned()).or_default() += 1;
     }
+}
+
+/// A host that is set aside.
+#[derive(Debug)]
+pub(super) struct Aside {
+    /// Why, for people.
+    pub(super) why: String,
+    pub(super) term: Term,
+}
+
+/// For how long a host is set aside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Term {
+    /// For a while, or the rest of the run: the next run tries it again.
+    Run,
+    /// As long as it asks for, whatever runs there are.
+    Asked,
+    /// For ever, unless its address or the configuration changes.
+    Refused,
 }
 
 /// A visit that did not lead to what it was for.

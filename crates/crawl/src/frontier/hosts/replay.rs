@@ -6,10 +6,12 @@
 //! **Invariant.** A replay makes no request due sooner than the run that ended would have made it.
 
 use super::super::host::Replayed;
+use super::fail::{Aside, Term};
 use super::{Hosts, index};
 use crate::answer::{Purpose, is_passing_status};
 use crate::journal::Entry;
 use crate::outcome::Answered;
+use crate::politeness::Politeness;
 use crate::share::Toll;
 use crate::site::Site;
 
@@ -80,12 +82,20 @@ impl Hosts {
             let host = &mut self.table[index(id)];
             let delay_ms = host.crawl_delay_ms;
             let pause_ms = self.politeness.first_pause_ms(delay_ms);
-            let asked_ms = retry_after_ms
-                .and_then(|wait_ms| self.politeness.back_off_ms(1, delay_ms, Some(wait_ms)));
             let over_s = u64::try_from(now_s.saturating_sub(date_s).saturating_sub(1)).unwrap_or(0);
-            let left_ms = asked_ms.unwrap_or(0).saturating_sub(over_s.saturating_mul(1000));
-            host.ready_ms = now_ms.saturating_add(left_ms.max(pause_ms));
+            let left_ms = |wait_ms: u64| wait_ms.saturating_sub(over_s.saturating_mul(1000));
+            let asked_ms = retry_after_ms.unwrap_or(0);
+            let wait_ms = self.politeness.back_off_ms(1, delay_ms, retry_after_ms);
+            let wait_ms = wait_ms.filter(|_| retry_after_ms.is_some());
+            host.ready_ms = now_ms.saturating_add(left_ms(wait_ms.unwrap_or(0)).max(pause_ms));
             self.silent_until_ms = now_ms.saturating_add(self.politeness.first_pause_ms(None));
+            // It asks for more time than a run has.
+            let left_ms = left_ms(Politeness::asked_ms(asked_ms));
+            if wait_ms.is_none() && left_ms > 0 {
+                let why = "it asked an earlier crawl to wait".to_owned();
+                let aside = Aside { why, term: Term::Asked };
+                self.keep_away(id, now_ms.saturating_add(left_ms), aside, now_ms);
+            }
         }
     }
 

@@ -40,7 +40,13 @@ impl Hosts {
                 if failure.kind == FailureKind::Connect
                     && self.table[index(id)].leave_address() =>
             {
-                self.go_elsewhere(visit, finished_ms);
+                self.make_again(visit, finished_ms);
+            }
+            Outcome::Failed(failure)
+                if failure.kind == FailureKind::Refused && visit.goes_on_after(&failure) =>
+            {
+                let page = Waiting { refused: true, ..visit.page };
+                self.make_again(Visit { page, ..visit }, finished_ms);
             }
             Outcome::Failed(failure) => {
                 let stumble = Stumble { before, ..failure.into() };
@@ -150,8 +156,9 @@ impl Hosts {
             let why = format!("its robots.txt is at {site}, set aside");
             return self.lose_robots(asker, visit.host, why, now_ms);
         }
-        host.push_errand(Errand { asker, page });
-        if matches!(host.state, State::Idle | State::Asking) {
+        let is_asking = host.state == State::Asking;
+        self.busy(id, |hosts| hosts.table[index(id)].push_errand(Errand { asker, page }));
+        if is_asking {
             self.list(id);
         }
     }
@@ -175,7 +182,7 @@ impl Hosts {
         });
         if let Some(failure) = refused.filter(|_| addresses.is_empty()) {
             self.count_failure(failure.kind.name());
-            return self.set_aside(id, failure.to_string(), now_ms);
+            return self.refuse_host(id, failure.to_string(), now_ms);
         }
         host.take_address(&addresses, until_ms);
         self.list(id);

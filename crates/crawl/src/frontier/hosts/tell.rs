@@ -6,6 +6,7 @@
 //! **Invariant.** Telling changes nothing.
 
 use super::super::host::State;
+use super::fail::{Aside, Term};
 use super::turn::PAGES_MAX;
 use super::{Hosts, index};
 use crate::report::{AsideHost, Census, Report, Snapshot};
@@ -37,6 +38,11 @@ impl Hosts {
         }
     }
 
+    /// Whether pages that a recrawl asks for wait at hosts that are set aside.
+    pub(in crate::frontier) fn has_known_aside(&self) -> bool {
+        self.asides.keys().any(|&(_, id)| self.table[index(id)].has_known())
+    }
+
     /// Counts the hosts by what they are doing; as long as the table of them.
     pub(in crate::frontier) fn census(&self, now_ms: u64) -> Census {
         let mut census = Census::default();
@@ -58,10 +64,10 @@ impl Hosts {
     }
 
     pub(in crate::frontier) fn report(&self) -> Report {
-        let aside = |(&(until_ms, id), why): (&(u64, HostId), &String)| {
-            let until_ms = (until_ms < u64::MAX).then_some(until_ms);
-            let host = self.table[index(id)].site.key().to_owned();
-            AsideHost { host, why: why.clone(), until_ms, until_s: None }
+        let aside = |(&(until_ms, id), aside): (&(u64, HostId), &Aside)| {
+            let until_ms = (aside.term == Term::Asked).then_some(until_ms);
+            let (host, why) = (self.table[index(id)].site.key().to_owned(), aside.why.clone());
+            AsideHost { host, why, refused: aside.term == Term::Refused, until_ms, until_s: None }
         };
         Report {
             pages: self.report.pages + self.pages_due,

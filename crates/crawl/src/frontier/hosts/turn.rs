@@ -8,6 +8,8 @@
 
 use std::sync::Arc;
 
+use sieve::signature;
+
 use super::super::effort::Effort;
 use super::super::host::{Host, State};
 use super::{Hosts, index, is_reached};
@@ -147,7 +149,10 @@ impl Hosts {
         let popped = self
             .change(id, |host, spill| host.pop_allowed(now_ms, spill, &mut effort, &mut forbidden));
         self.effort = effort;
-        let page = self.note(popped);
+        let mut page = self.note(popped);
+        if let Some(page) = page.as_mut().filter(|page| page.attempts == 0) {
+            page.attempts = self.take_tries(id, &page.path);
+        }
         self.waiting -= forbidden + usize::from(page.is_some());
         self.report.forbidden_by_robots += forbidden as u64;
         if page.is_none() && self.effort.is_spent() {
@@ -172,6 +177,15 @@ impl Hosts {
             self.keep_to_memory();
         }
         self.take_failure()
+    }
+
+    /// How often a page was tried in vain before it came to the queue, which does not keep that.
+    fn take_tries(&mut self, id: HostId, path: &str) -> u8 {
+        if self.tries.is_empty() {
+            return 0;
+        }
+        let url = self.table[index(id)].site.url(path);
+        self.tries.remove(&signature(url.as_bytes()).0).unwrap_or(0)
     }
 
     /// Whether as much as is wanted is there, or on its way.

@@ -100,6 +100,75 @@ fn a_wait_that_the_server_asks_for_is_kept() {
     assert!(report.aside.is_empty());
 }
 
+/// Also those that are found while nothing else waits there, and a robots.txt that another host keeps there.
+#[test]
+fn what_is_found_meanwhile_does_not_wait_for_a_page_that_failed() {
+    let config = Config { delay_ms: 10, retry_ms: 600_000, ..Config::default() };
+    let mut walk = Walk::new(
+        config,
+        &[
+            ("http://a/", &page(&["http://a/bad", "http://a/1"])),
+            ("http://a/bad", &[Reply::Status(500)]),
+            ("http://a/1", &page(&["http://a/2"])),
+            ("http://a/2", &page(&["http://c/"])),
+            ("http://c/robots.txt", &[Reply::Moved("http://a/rules")]),
+        ],
+        &["http://a/"],
+    );
+    walk.run(60_000);
+    for url in ["http://a/2", "http://a/rules", "http://c/"] {
+        assert_eq!(walk.times(url).len(), 1, "{url}: {:?}", walk.requests);
+    }
+    walk.run(u64::MAX);
+    assert_eq!(walk.times("http://a/bad").len(), 3);
+}
+
+/// What earlier runs tried in vain comes after the others, and their tries count.
+#[test]
+fn a_page_that_failed_in_an_earlier_run_comes_last() {
+    let config = Config { delay_ms: 10, retries: 1, ..Config::default() };
+    let web = [("http://a/bad", &[Reply::Status(500)][..])];
+    let seeds = ["http://a/bad", "http://a/1", "http://a/2"];
+    let mut walk = Walk::new(config, &web, &seeds);
+    walk.frontier.note_tries("http://a/bad", 1);
+    walk.run(u64::MAX);
+    let wanted = ["http://a/robots.txt", "http://a/1", "http://a/2", "http://a/bad"];
+    assert_eq!(walk.urls(), wanted);
+    assert_eq!(walk.frontier.report().failures.get("http-500"), Some(&1));
+}
+
+/// It is left alone for that long; then its other pages come first, so that one that says so again and again
+/// holds up none of them.
+#[test]
+fn a_page_that_asks_for_more_time_than_there_is_does_not_starve_its_host() {
+    let config = Config { delay_ms: 10, retry_ms: 10, retries: 1, ..Config::default() };
+    let busy: Vec<&'static str> =
+        (0..5_000).map(|number| leak(format!("http://b/{number}"))).collect();
+    let links = ["http://a/busy", "http://a/1", "http://a/2", "http://a/3"];
+    let mut walk = Walk::new(
+        Config { set_aside_s: 60, delay_ms: 1_000, pages_per_host_max: 0, ..config },
+        &[
+            ("http://a/", &page(&links)),
+            ("http://a/busy", &[Reply::Later(3_600_000)]),
+            ("http://b/", &page(&busy)),
+        ],
+        &["http://a/", "http://b/"],
+    );
+    walk.run(3_000_000);
+    assert_eq!(aside(&walk), ["http://a"]);
+    assert_eq!(walk.times("http://a/busy").len(), 1);
+    walk.run(u64::MAX);
+    let times = walk.times("http://a/busy");
+    let others: Vec<u64> = links[1..].iter().map(|url| walk.times(url)[0]).collect();
+    assert_eq!(times.len(), 2, "and is given up");
+    assert!(others.iter().all(|&ms| ms >= times[0] + 3_600_000), "{others:?} {times:?}");
+    assert!(others.iter().all(|&ms| ms < times[1]), "{others:?} {times:?}");
+    assert_eq!(walk.frontier.report().failures.get("http-503"), Some(&1));
+    let asked = walk.frontier.report().aside.into_iter().map(|aside| (aside.host, aside.until_ms));
+    let until_ms = Some(times[1] + ANSWER_MS + 3_600_000);
+    assert_eq!(asked.collect::<Vec<_>>(), [("http://a".to_owned(), until_ms)]);
+}
+
 #[test]
 fn dead_hosts_do_not_keep_each_other_alive() {
     let config = Config {
@@ -142,6 +211,10 @@ fn check_rest(date_s: i64, status: u16, retry_after_ms: Option<u64>, wanted_ms: 
     walk.frontier.replay("http://a/x", &entry, date_s, answered, Tally::Again).expect("no files");
     walk.frontier.end_replay(0, 0).expect("no files");
     walk.run(u64::MAX);
+    if let [aside] = walk.frontier.report().aside.as_slice() {
+        // It asks for more time than a run has.
+        return assert_eq!((aside.until_ms, walk.requests), (Some(wanted_ms), Vec::new()));
+    }
     // Its address is asked for as soon as it may be visited.
     assert_eq!(walk.requests[0], (wanted_ms + ANSWER_MS, "http://a/robots.txt".to_owned()));
 }
@@ -156,7 +229,8 @@ fn the_silence_of_an_earlier_run_goes_on() {
     check_rest(-21, 503, Some(120_000), 100_000);
     check_rest(-121, 503, Some(120_000), 10_000);
     check_rest(-4, 200, Some(120_000), 10_000);
-    check_rest(-4, 429, Some(400_000), 10_000);
+    check_rest(-101, 429, Some(400_000), 300_000);
+    check_rest(-401, 429, Some(400_000), 10_000);
 }
 
 #[test]

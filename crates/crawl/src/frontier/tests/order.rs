@@ -126,3 +126,23 @@ fn pages_too_far_from_the_first_of_their_site_are_left_out() {
     assert!(asked("http://a/3"), "another site leads there, so it is where one begins");
     assert_eq!(walk.frontier.report().refused.get("depth"), Some(&2));
 }
+
+/// Found at the end of a chain, and then, while it waits, by a link of another site.
+#[test]
+fn a_page_that_waits_is_visited_at_the_depth_of_the_shortest_way() {
+    let config = Config { delay_ms: 10_000, ip_delay_ms: 0, depth_max: 3, ..Config::default() };
+    let web = [
+        ("http://a/", &page(&["http://a/1"])[..]),
+        ("http://a/1", &page(&["http://a/2"])),
+        ("http://a/2", &page(&["http://a/x"])),
+        ("http://b/slow", &page(&["http://a/x"])),
+    ];
+    for (b_takes_ms, wanted) in [(25_000, 0), (90_000, 3)] {
+        let mut walk = Walk::new(config.clone(), &web, &["http://a/", "http://b/slow"]);
+        walk.lengths_ms.insert("http://b/slow", b_takes_ms);
+        walk.run(38_000);
+        walk.now_ms = 60_000;
+        let visit = walk.next(60).expect("a page waits");
+        assert_eq!((visit.url().as_str(), visit.page.depth), ("http://a/x", wanted));
+    }
+}

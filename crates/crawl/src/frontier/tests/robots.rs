@@ -281,3 +281,22 @@ fn what_is_forbidden_is_not_left() {
         assert_eq!((report.pages, report.waiting, report.forbidden_by_robots), (1, 2, 2));
     }
 }
+
+/// The coordinator looks after all of them: while the rules of one host keep it busy, another has its turn.
+#[test]
+fn a_host_with_many_forbidden_pages_does_not_hold_up_the_next() {
+    let forbidden: Vec<&'static str> =
+        (0..20_000).map(|number| leak(format!("http://a/no/{number}"))).collect();
+    let robots = [Reply::Robots("user-agent: *\ndisallow: /no/")];
+    let web = [("http://a/robots.txt", robots.as_slice()), ("http://b/robots.txt", &robots)];
+    let config = Config { delay_ms: 1_000, ip_delay_ms: 0, ..Config::default() };
+    let mut walk = Walk::new(config, &web, &[&forbidden[..], &["http://b/"]].concat());
+    walk.run(100);
+    assert_eq!(walk.urls(), ["http://a/robots.txt", "http://b/robots.txt"]);
+    // Both are ready; a call does a part of the work for the one, and a few calls come to the other.
+    walk.now_ms = 5_000;
+    let calls = (0..5).find(|_| walk.next(5).is_some_and(|visit| visit.url() == "http://b/"));
+    assert!(calls.is_some_and(|calls| calls < 3), "{calls:?}");
+    let left = walk.frontier.report().waiting;
+    assert!((15_000..20_000).contains(&left), "{left} wait");
+}
