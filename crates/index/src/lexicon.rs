@@ -21,9 +21,8 @@
 use crate::blocks::{Blocks, BlocksWriter};
 use crate::envelope::{FileWriter, Stamp};
 use crate::mapped::MappedFile;
-use crate::postings::{Extent, Extents, List, Widths};
+use crate::postings::{BLOCK, Extent, Extents, List, Widths};
 use crate::{Field, IndexError};
-use codes::packed::BLOCK;
 use codes::vbyte;
 use std::ops::Range;
 
@@ -181,6 +180,7 @@ impl Lexicon {
             doc_count: self.doc_count,
             read: 0,
             key: Vec::new(),
+            field: Field::Title,
             list: List::default(),
         })
     }
@@ -209,6 +209,8 @@ pub(crate) struct Entries<'a> {
     read: usize,
     /// The key of the current entry.
     pub(crate) key: Vec<u8>,
+    /// Its field.
+    pub(crate) field: Field,
     /// Its list.
     pub(crate) list: List,
 }
@@ -254,6 +256,7 @@ impl Entries<'_> {
         if self.key.len() > 1 + TERM_BYTES_MAX {
             return None;
         }
+        self.field = Field::of_key(&self.key)?;
         self.list = read_list(rest, begins, self.doc_count)?;
         Some(())
     }
@@ -275,7 +278,7 @@ fn read_list(rest: &mut &[u8], begins: [u64; 4], doc_count: u32) -> Option<List>
         skips: Extent { start: begins[3], bytes: 0 },
     };
     let blocks = doc_frequency as usize / BLOCK;
-    let widths = Widths::new(doc_count, total_frequency, &extents);
+    let widths = Widths::new(doc_count, &extents);
     extents.skips.bytes = blocks as u64 * widths.entry_bytes() as u64;
     extents.skips.start.checked_add(extents.skips.bytes)?;
     Some(List { doc_frequency, total_frequency, extents })
