@@ -11,6 +11,7 @@
 //!   of 256 or 128 with exceptions; [`rans`], asymmetric numeral systems; [`rice`], Golomb with a
 //!   power of two that the context gives; [`fixed`], numbers of one width up to 64 bits;
 //! - [`prefix_code()`], a code made to measure from its lengths;
+//! - [`symbols`], byte strings by a table of frequent ones;
 //! - [`function`], static functions: numbers by byte strings that are not stored;
 //! - [`Histogram`] and [`Survey`]: how many bits given numbers take under each of them.
 //!
@@ -66,6 +67,7 @@ mod reader;
 pub mod reduced_binary;
 pub mod rice;
 mod survey;
+pub mod symbols;
 mod unary;
 pub mod vbyte;
 mod zeta;

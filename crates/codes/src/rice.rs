@@ -163,7 +163,9 @@ mod tests {
     fn what_is_past_the_end_or_behind_it_is_refused() {
         let mut out = Vec::new();
         let mut writer = Writer::new(&mut out);
-        [5, 90, 0].into_iter().for_each(|n| writer.write(n, 3));
+        for n in [5, 90, 0] {
+            writer.write(n, 3);
+        }
         writer.finish();
         let read = |bytes: &[u8], count: u32| {
             let mut reader = Reader::new(bytes);

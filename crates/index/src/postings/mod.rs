@@ -56,13 +56,14 @@ impl Default for StreamCodes {
 }
 
 /// How many bytes the first document of a short list takes.
-fn first_width(doc_count: u32) -> usize {
+pub(crate) fn first_width(doc_count: u32) -> usize {
     fixed::width(u64::from(doc_count.saturating_sub(1)))
 }
 
-/// Whether a short list has anything in freqs.
-fn has_freqs(doc_frequency: u32, total_frequency: u64) -> bool {
-    doc_frequency > 1 && total_frequency > u64::from(doc_frequency)
+/// Whether a list has anything in freqs.
+pub(crate) fn has_freqs(doc_frequency: u32, total_frequency: u64) -> bool {
+    let is_short = (doc_frequency as usize) < BLOCK;
+    !is_short || (doc_frequency > 1 && total_frequency > u64::from(doc_frequency))
 }
 
 /// A part of a stream.
@@ -232,17 +233,15 @@ impl<'a> Postings<'a> {
         }
         self.freqs_block = NONE;
         let freqs = &mut self.freqs[..self.block_docs];
-        if (self.doc_frequency as usize) < BLOCK
-            && !has_freqs(self.doc_frequency, self.total_frequency)
-        {
+        if has_freqs(self.doc_frequency, self.total_frequency) {
+            let before = self.streams.skips.before(self.block)?;
+            let mut bytes = self.streams.freqs.get(usize::try_from(before.freqs).ok()?..)?;
+            Coder::of_freqs(self.codes.freqs).read(&mut bytes, freqs)?;
+        } else {
             freqs.fill(0);
             if self.doc_frequency == 1 {
                 freqs[0] = u32::try_from(self.total_frequency.checked_sub(1)?).ok()?;
             }
-        } else {
-            let before = self.streams.skips.before(self.block)?;
-            let mut bytes = self.streams.freqs.get(usize::try_from(before.freqs).ok()?..)?;
-            Coder::of_freqs(self.codes.freqs).read(&mut bytes, freqs)?;
         }
         self.freqs_block = self.block;
         Some(())

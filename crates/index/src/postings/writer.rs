@@ -168,7 +168,7 @@ impl PostingsWriter {
         Coder::of_docs(self.codes.docs).write(rest, &mut self.scratch);
         self.docs.file.write(&self.scratch)?;
 
-        if !is_short || super::has_freqs(self.doc_frequency, self.total_frequency) {
+        if super::has_freqs(self.doc_frequency, self.total_frequency) {
             let freqs: Vec<u32> = places.iter().map(|place| place.more).collect();
             self.scratch.clear();
             Coder::of_freqs(self.codes.freqs).write(&freqs, &mut self.scratch);

@@ -59,6 +59,9 @@ impl Walk {
             }
             *end = extent.start + extent.bytes;
         }
+        if segment.lexicon.find(key)? != Some(*list) {
+            return Err(damaged("a key is not found where it stands"));
+        }
         verify_list(segment, entries, &mut self.positions)?;
         self.terms += 1;
         self.postings += u64::from(list.doc_frequency);

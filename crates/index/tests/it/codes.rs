@@ -23,12 +23,12 @@ fn every_pair() -> impl Iterator<Item = [StreamCode; 3]> {
 
 #[test]
 fn every_pair_of_codes_holds_what_was_put_in_however_it_was_merged() {
-    let docs = random_docs(42, 300, 24);
+    let docs = random_docs(42, 150, 10);
     let expected = Contents::of(&docs);
     for (number, codes) in every_pair().enumerate() {
         let dir = tempfile::tempdir().expect("a folder");
-        // Merging from single documents takes longest: every seventh time.
-        let memory_bytes = if number % 7 == 0 { MEMORY[0] } else { MEMORY[1 + number % 2] };
+        // Merging from single documents takes longest: every eleventh time.
+        let memory_bytes = if number % 11 == 0 { MEMORY[0] } else { MEMORY[1 + number % 2] };
         build(dir.path(), codes, memory_bytes, &docs);
         let index = Index::open(dir.path()).expect("opens");
         assert_eq!(index.segments()[0].codes(), codes);
@@ -40,7 +40,7 @@ fn every_pair_of_codes_holds_what_was_put_in_however_it_was_merged() {
 /// A thousand walks through lists, by leaps and with positions, compared with the model.
 #[test]
 fn a_thousand_walks_are_the_same_under_every_code() {
-    let docs = random_docs(43, 1500, 12);
+    let docs = random_docs(43, 1000, 8);
     let model = Contents::of(&docs);
     let lists: Vec<_> = model.lists.iter().collect();
     let list_count = u32::try_from(lists.len()).expect("few");
