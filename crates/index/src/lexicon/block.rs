@@ -66,6 +66,7 @@ pub(super) fn write_list(list: &List, out: &mut Vec<u8>) {
 }
 
 /// Reads what is known of a list that begins there in the four streams.
+#[inline]
 fn read_list(rest: &mut &[u8], begins: [u64; 4], doc_count: u32) -> Option<List> {
     let doc_frequency = u32::try_from(vbyte::read(rest)?).ok()?;
     let total_frequency = vbyte::read(rest)?.checked_add(u64::from(doc_frequency))?;

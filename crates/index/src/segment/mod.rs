@@ -148,6 +148,13 @@ impl Segment {
         self.cursor(field, &list).map(Some)
     }
 
+    /// How many documents have a term in a field. Asks the lexicon alone.
+    pub fn doc_frequency(&self, field: Field, term: &str) -> Result<u32, IndexError> {
+        let mut key = Vec::with_capacity(1 + term.len());
+        lexicon::set_key(&mut key, field, term);
+        Ok(self.lexicon.find(&key)?.map_or(0, |list| list.doc_frequency))
+    }
+
     /// How many terms a document has in a field; zero for a document that is not there.
     ///
     /// If the bytes are damaged this is zero too. [`Segment::postings`] and [`Segment::lengths`] of
