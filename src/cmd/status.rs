@@ -140,7 +140,7 @@ fn look(collection: &Collection, config: &Config) -> Result<Status> {
         let same = match directory.zip(folding.as_ref()) {
             Some((directory, folding)) => {
                 jobs::is_folded(folding, collection, directory, &config.dedup)?
-                    && jobs::is_indexed(&index, directory, folding, &config.analysis)
+                    && jobs::is_indexed(&index, directory, folding, &config.index, &config.analysis)
             }
             None => false,
         };

@@ -8,9 +8,10 @@
 //!   [`PrefixVByte`], which [`vbyte`] and [`prefix_vbyte`] read from plain bytes;
 //! - [`reduced_binary`], which is not instantaneous and hence no [`Code`];
 //! - codes of many numbers at once: [`packed`], blocks of 128 numbers of one width; [`pfor`], blocks
-//!   of 256 with exceptions; [`rans`], asymmetric numeral systems; [`fixed`], numbers of one width up
-//!   to 64 bits;
+//!   of 256 or 128 with exceptions; [`rans`], asymmetric numeral systems; [`rice`], Golomb with a
+//!   power of two that the context gives; [`fixed`], numbers of one width up to 64 bits;
 //! - [`prefix_code()`], a code made to measure from its lengths;
+//! - [`symbols`], byte strings by a table of frequent ones;
 //! - [`function`], static functions: numbers by byte strings that are not stored;
 //! - [`Histogram`] and [`Survey`]: how many bits given numbers take under each of them.
 //!
@@ -64,7 +65,9 @@ pub mod prefix_vbyte;
 pub mod rans;
 mod reader;
 pub mod reduced_binary;
+pub mod rice;
 mod survey;
+pub mod symbols;
 mod unary;
 pub mod vbyte;
 mod zeta;

@@ -1,17 +1,17 @@
-//! PFOR: blocks of 256 numbers in a width that most of them fit, and the others patched behind.
+//! PFOR: blocks of 256 or 128 numbers in a width that most of them fit, the others patched behind.
 //!
 //! A block of gaps under this code is what the literature calls PFOR-DELTA.
 //!
 //! | bytes | |
 //! |---|---|
 //! | 1 | the width *b*, from 0 to 32; 128 is added if there are exceptions |
-//! | 32·*b* | the lower *b* bits of every number, in eight interleaved lanes: lane *i* holds the numbers *i*, *i* + 8, *i* + 16, …, in 32-bit little-endian words filled from the lowest bit |
+//! | 32·*b* | the lower *b* bits of every number, in eight interleaved lanes: lane *i* holds the numbers *i*, *i* + 8, *i* + 16, …, in 32-bit little-endian words filled from the lowest bit; of 128 numbers 16·*b* bytes and four lanes |
 //! | 1 | if there are exceptions: their count *e*, less one |
 //! | 1 | the width *h* of their higher bits, from 1 to 32 – *b* |
 //! | *e* | which numbers they are |
 //! | ⌈*eh*/8⌉ | what is left of each when its lower bits are taken away, as in [`fixed`] |
 //!
-//! Fewer than 256 numbers, at the end of a list, are the same with their lower bits as in [`fixed`].
+//! Any other count below 256, at the end of a list, is the same with the lower bits as in [`fixed`].
 //! All numbers are unpacked at once, without a look at what they are (by SIMD instructions where
 //! there are any); then the loop over the tail puts the exceptions right.
 //!
@@ -27,12 +27,15 @@
 //!
 //! **Invariant.** On any bytes: no panic, and no read behind what the header announces.
 
-use bitpacking::{BitPacker, BitPacker8x};
+use bitpacking::{BitPacker, BitPacker4x, BitPacker8x};
 
 use crate::fixed;
 
 /// How many numbers a full block holds.
 pub const BLOCK: usize = BitPacker8x::BLOCK_LEN;
+
+/// How many numbers a half block holds, which is as fast.
+pub const HALF_BLOCK: usize = BitPacker4x::BLOCK_LEN;
 
 /// Set in the first byte if there are exceptions.
 const EXCEPTIONS: u8 = 0x80;
@@ -93,10 +96,13 @@ pub fn write(numbers: &[u32], choice: Choice, out: &mut Vec<u8>) {
     let kept = u32::MAX.checked_shr(u32::BITS - width).unwrap_or(0);
     let [width_byte, ..] = width.to_le_bytes();
     out.push(if exceptions > 0 { width_byte | EXCEPTIONS } else { width_byte });
+    let start = out.len();
     if let Ok(full) = <&[u32; BLOCK]>::try_from(numbers) {
-        let start = out.len();
         out.resize(start + fixed::bytes(BLOCK, width), 0);
         BitPacker8x::new().compress(&full.map(|n| n & kept), &mut out[start..], width_byte);
+    } else if let Ok(half) = <&[u32; HALF_BLOCK]>::try_from(numbers) {
+        out.resize(start + fixed::bytes(HALF_BLOCK, width), 0);
+        BitPacker4x::new().compress(&half.map(|n| n & kept), &mut out[start..], width_byte);
     } else {
         fixed::write(out, numbers.iter().map(|&n| u64::from(n & kept)), width);
     }
@@ -123,12 +129,12 @@ pub fn read(input: &mut &[u8], out: &mut [u32]) -> Option<()> {
         return None;
     }
     let (packed, mut rest) = rest.split_at_checked(fixed::bytes(out.len(), width))?;
-    if let Ok(full) = <&mut [u32; BLOCK]>::try_from(&mut *out) {
-        if width == 0 {
-            full.fill(0);
-        } else {
-            BitPacker8x::new().decompress(packed, full, first & !EXCEPTIONS);
-        }
+    if width == 0 {
+        out.fill(0);
+    } else if let Ok(full) = <&mut [u32; BLOCK]>::try_from(&mut *out) {
+        BitPacker8x::new().decompress(packed, full, first & !EXCEPTIONS);
+    } else if let Ok(half) = <&mut [u32; HALF_BLOCK]>::try_from(&mut *out) {
+        BitPacker4x::new().decompress(packed, half, first & !EXCEPTIONS);
     } else {
         let (count, mut at) = (out.len(), 0);
         fixed::read(packed, count, width, |n| {

@@ -40,7 +40,19 @@ pub fn write(out: &mut Vec<u8>, n: u64) {
 /// Reads one codeword and advances `input` behind it. `None`, and `input` as it was, if the bytes
 /// end before the codeword does, if the number exceeds 64 bits, or if the codeword is not the
 /// shortest.
+#[inline]
 pub fn read(input: &mut &[u8]) -> Option<u64> {
+    if let Some((&byte, rest)) = input.split_first()
+        && byte < 0x80
+    {
+        *input = rest;
+        return Some(u64::from(byte));
+    }
+    read_longer(input)
+}
+
+/// The same where the codeword has more than one byte.
+fn read_longer(input: &mut &[u8]) -> Option<u64> {
     let mut n = 0;
     for (at, &byte) in input.iter().take(BYTES_MAX).enumerate() {
         n |= u64::from(byte & 0x7f) << (7 * at);

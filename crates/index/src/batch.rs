@@ -16,6 +16,7 @@
 use crate::arena::{Arena, Chain};
 use crate::lengths::PerField;
 use crate::lexicon::{self, TERM_BYTES_MAX};
+use crate::postings::StreamCodes;
 use crate::segment::{SegmentMeta, SegmentWriter};
 use crate::{Field, IndexError, fixed};
 use codes::vbyte;
@@ -105,11 +106,20 @@ impl Batch {
     }
 
     /// Writes the batch out as a segment, whose records are already in `segment`.
-    pub(crate) fn write(self, segment: SegmentWriter) -> Result<SegmentMeta, IndexError> {
-        let mut out = segment.lists()?;
+    pub(crate) fn write(
+        self,
+        codes: StreamCodes,
+        segment: SegmentWriter,
+    ) -> Result<SegmentMeta, IndexError> {
+        let totals = std::array::from_fn(|field| {
+            self.lengths.iter().map(|lengths| u64::from(lengths[field])).sum()
+        });
+        let mut out = segment.lists(codes, totals)?;
         let (mut bytes, mut positions) = (Vec::new(), Vec::new());
         for index in self.sorted() {
             let list = &self.lists[index];
+            let field = Field::of_key(self.key(list)).expect("was made of one");
+            out.begin_list(field);
             self.arena.read(&list.chain, &mut bytes);
             let (mut rest, mut doc_next) = (&bytes[..], 0);
             let mut code = vbyte::read(&mut rest);
@@ -123,7 +133,7 @@ impl Batch {
                     positions.push(positions[positions.len() - 1] + narrow(delta >> 1));
                     code = vbyte::read(&mut rest);
                 }
-                out.push(doc, &positions)?;
+                out.push(doc, self.lengths[doc as usize][field as usize], &positions)?;
                 doc_next = doc + 1;
             }
             out.finish_list(self.key(list))?;

@@ -6,7 +6,7 @@
 //! trailer  length of all blocks (u64), number of blocks (u64)
 //! ```
 //!
-//! The lexicon and the document table are such files; what is in a block is theirs to know.
+//! The document table is such a file; what is in a block is its to know.
 //!
 //! **Invariant.** Any block is found by one look into the table; on any bytes, a block lies before the
 //! table or is an error.

@@ -62,6 +62,12 @@ pub enum IndexError {
         /// How much there may be.
         max: u64,
     },
+    /// The static function of the terms could not be made.
+    #[error("no function for the terms of the lexicon")]
+    Function {
+        /// Why.
+        source: codes::function::FunctionError,
+    },
     /// A document was asked for that the segment does not have.
     #[error("there is no document {doc} in a segment of {doc_count}")]
     NoDocument {

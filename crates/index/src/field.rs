@@ -39,6 +39,11 @@ impl Field {
         Field::ALL.into_iter().find(|field| field.name() == name)
     }
 
+    /// The field of a key of the lexicon, if its first byte is one.
+    pub(crate) fn of_key(key: &[u8]) -> Option<Field> {
+        Field::ALL.get(usize::from(*key.first()?)).copied()
+    }
+
     /// Its number in the files: the first byte of every key of the lexicon.
     pub(crate) fn number(self) -> u8 {
         self as u8

@@ -17,14 +17,13 @@ use std::path::Path;
 /// One number for each field.
 pub(crate) type PerField<T> = [T; Field::ALL.len()];
 
-/// Writes the file: all lengths of the first field, then all of the second, and so on. Returns also
-/// the sum of each field.
+/// Writes the file: all lengths of the first field, then all of the second, and so on.
 pub(crate) fn write(
     disk: &Disk,
     folder: &Path,
     widths: PerField<usize>,
     lengths: impl Iterator<Item = (Field, u32)>,
-) -> Result<(Stamp, PerField<u64>), IndexError> {
+) -> Result<Stamp, IndexError> {
     let path = folder.join(Kind::Lengths.file_name());
     let mut file = FileWriter::create(disk, &path, Kind::Lengths)?;
     let mut bytes: Vec<u8> = Vec::with_capacity(8);
@@ -32,14 +31,12 @@ pub(crate) fn write(
         fixed::put(&mut bytes, width as u64, 1);
     }
     file.write(&bytes)?;
-    let mut totals = [0; Field::ALL.len()];
     for (field, length) in lengths {
         bytes.clear();
         fixed::put(&mut bytes, u64::from(length), widths[field as usize]);
         file.write(&bytes)?;
-        totals[field as usize] += u64::from(length);
     }
-    Ok((file.finish()?, totals))
+    file.finish()
 }
 
 /// The file, open for reading.

@@ -63,7 +63,7 @@ pub use error::IndexError;
 pub use field::Field;
 pub use lengths::Lengths;
 pub use lexicon::{TERM_BYTES_MAX, Terms};
-pub use postings::Postings;
+pub use postings::{Maximum, Postings, StreamCode};
 pub use reader::Index;
 pub use record::{DocRecord, RECORD_BYTES_MAX};
 pub use segment::{ListNumbers, Segment, Sizes};

@@ -5,7 +5,7 @@
 //! ```text
 //! generation, length of the source, source, number of segments
 //! for each segment   generation and serial (its folder is `segment-<generation>-<serial>`),
-//!                    documents, terms, postings, sum of the lengths of each of the five fields,
+//!                    documents, terms, postings, codes of docs, freqs and positions, sum of the lengths of each of the five fields,
 //!                    for each of the seven files its length and the CRC-32 of its footer
 //! ```
 //!
@@ -14,11 +14,12 @@
 //! **Invariant.** The manifest that is there under its name is whole, and everything it names is on
 //! disk: it is written last, under another name, synced, and renamed.
 
-use crate::IndexError;
 use crate::disk::Disk;
 use crate::envelope::{FileWriter, Kind};
 use crate::mapped::MappedFile;
+use crate::postings::StreamCodes;
 use crate::segment::{SegmentId, SegmentMeta};
+use crate::{IndexError, StreamCode};
 use codes::vbyte;
 use std::io;
 use std::path::Path;
@@ -81,6 +82,8 @@ impl Manifest {
             vbyte::write(out, u64::from(segment.doc_count));
             vbyte::write(out, segment.term_count);
             vbyte::write(out, segment.posting_count);
+            let StreamCodes { docs, freqs, positions } = segment.codes;
+            out.extend([docs, freqs, positions].map(StreamCode::number));
             for total in segment.length_totals {
                 vbyte::write(out, total);
             }
@@ -120,6 +123,11 @@ fn parse_segment(rest: &mut &[u8]) -> Option<SegmentMeta> {
         doc_count: u32::try_from(vbyte::read(rest)?).ok()?,
         term_count: vbyte::read(rest)?,
         posting_count: vbyte::read(rest)?,
+        codes: StreamCodes {
+            docs: StreamCode::from_number(vbyte::read(rest)?)?,
+            freqs: StreamCode::from_number(vbyte::read(rest)?)?,
+            positions: StreamCode::from_number(vbyte::read(rest)?)?,
+        },
         ..SegmentMeta::default()
     };
     for total in &mut segment.length_totals {

@@ -85,6 +85,12 @@ impl MappedFile {
         Ok(&self.map[body])
     }
 
+    /// A part of the payload that [`MappedFile::bytes`] has handed out before; empty if there is none.
+    pub(crate) fn verified_before(&self, range: Range<usize>) -> &[u8] {
+        let body = range.start + HEADER_BYTES..range.end + HEADER_BYTES;
+        self.map[..self.body_bytes].get(body).unwrap_or_default()
+    }
+
     /// Verifies the whole file.
     pub(crate) fn verify(&self) -> Result<(), IndexError> {
         self.bytes(0..self.payload_bytes()).map(|_| ())

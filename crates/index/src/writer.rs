@@ -19,8 +19,9 @@
 use crate::batch::Batch;
 use crate::disk::Disk;
 use crate::manifest::{Manifest, SOURCE_BYTES_MAX, TEMPORARY};
+use crate::postings::StreamCodes;
 use crate::segment::{self, Segment, SegmentId, SegmentMeta, SegmentWriter};
-use crate::{DocId, DocRecord, Field, IndexError};
+use crate::{DocId, DocRecord, Field, IndexError, StreamCode};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
@@ -40,11 +41,29 @@ pub struct Config {
     /// How much memory postings may take before they go to disk; they do so between two documents,
     /// so that one document can exceed it by its own size.
     pub memory_bytes: usize,
+    /// How the distances of documents are coded.
+    pub docs_code: StreamCode,
+    /// How frequencies are coded.
+    pub freqs_code: StreamCode,
+    /// How the distances of positions are coded.
+    pub positions_code: StreamCode,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Config { memory_bytes: 256 << 20 }
+        let StreamCodes { docs, freqs, positions } = StreamCodes::default();
+        Config {
+            memory_bytes: 256 << 20,
+            docs_code: docs,
+            freqs_code: freqs,
+            positions_code: positions,
+        }
+    }
+}
+
+impl Config {
+    fn codes(&self) -> StreamCodes {
+        StreamCodes { docs: self.docs_code, freqs: self.freqs_code, positions: self.positions_code }
     }
 }
 
@@ -57,6 +76,7 @@ pub struct IndexWriter {
     /// Held, not used: the lock ends with it.
     _lock: File,
     memory_bytes: usize,
+    codes: StreamCodes,
     generation: u64,
     /// The serial of the next segment.
     serial: u64,
@@ -100,6 +120,7 @@ impl IndexWriter {
             dir: dir.to_path_buf(),
             _lock: lock,
             memory_bytes: config.memory_bytes.min(BATCH_BYTES_MAX),
+            codes: config.codes(),
             generation,
             serial: 0,
             doc_count: 0,
@@ -216,7 +237,7 @@ impl IndexWriter {
     /// Makes a segment of the batch, and merges as long as there are enough of a level.
     fn flush(&mut self) -> Result<(), IndexError> {
         let Some(segment) = self.segment.take() else { return Ok(()) };
-        let meta = std::mem::take(&mut self.batch).write(segment)?;
+        let meta = std::mem::take(&mut self.batch).write(self.codes, segment)?;
         self.written.push((0, meta));
         while let Some(&(level, _)) = self.written.last() {
             let begin = self.written.partition_point(|(of, _)| *of > level);
@@ -237,7 +258,7 @@ impl IndexWriter {
             .iter()
             .map(|(_, meta)| Segment::open(&self.dir, meta))
             .collect::<Result<Vec<_>, _>>()?;
-        let merged = segment::merge(&segments, out)?;
+        let merged = segment::merge(&segments, self.codes, out)?;
         drop(segments);
         for (_, meta) in &parts {
             self.disk.remove(&self.dir.join(meta.id.folder_name()))?;
@@ -285,7 +306,8 @@ mod tests {
 
     /// Builds an index of `count` documents, a segment each, on a disk that may fail.
     fn build(disk: Disk, dir: &Path, count: u32) -> Result<u64, IndexError> {
-        let mut writer = IndexWriter::create_on(disk, dir, &Config { memory_bytes: 0 })?;
+        let mut writer =
+            IndexWriter::create_on(disk, dir, &Config { memory_bytes: 0, ..Config::default() })?;
         for number in 0..count {
             writer.add(&DocRecord { page: u64::from(number), ..DocRecord::default() })?;
             writer.term(Field::Body, "all", number);
@@ -374,7 +396,7 @@ mod tests {
     #[test]
     fn levels_keep_few_segments() {
         let dir = tempfile::tempdir().expect("a folder");
-        let config = Config { memory_bytes: 0 };
+        let config = Config { memory_bytes: 0, ..Config::default() };
         let mut writer = IndexWriter::create(dir.path(), &config).expect("created");
         for added in 1..=MERGE_WIDTH * MERGE_WIDTH + MERGE_WIDTH + 2 {
             writer.add(&DocRecord::default()).expect("added");

@@ -5,7 +5,7 @@
 //! host and each domain above it, `lang::XX` for the language; no analysed word has two colons.
 //!
 //! **Invariant.** The index holds exactly the pages that represent a cluster and do not ask to be left
-//! out; `Index::source` names the directory, the clusters and the analysis that it was made from.
+//! out; `Index::source` names the directory, the clusters, the codes and the analysis that it was made from.
 
 use std::collections::BTreeSet;
 
@@ -46,7 +46,7 @@ pub fn build_index(
     let missing = JobsError::Missing { needs: "the list of duplicates", command: "dedup" };
     let folding = Folding::open(collection, table.directory())?.ok_or(missing)?;
     let plan = Plan::of(&table, &folding);
-    let source = full_source(table.directory(), &folding, analysis);
+    let source = full_source(table.directory(), &folding, config, analysis);
     if let Ok(index) = Index::open(&collection.index_dir())
         && index.source() == source
     {
@@ -83,14 +83,15 @@ pub fn build_index(
     Ok(plan.report(generation, false))
 }
 
-/// Whether `index` was made from these pages and these clusters by this analysis.
+/// Whether `index` was made from these pages and these clusters, as the configurations say.
 pub fn is_indexed(
     index: &Index,
     directory: &Directory,
     folding: &Folding,
+    config: &index::Config,
     analysis: &AnalysisConfig,
 ) -> bool {
-    index.source() == full_source(directory, folding, analysis)
+    index.source() == full_source(directory, folding, config, analysis)
 }
 
 /// The analysis that `index` was made with: queries must go through the same.
@@ -99,10 +100,17 @@ pub fn analysis_of(index: &Index) -> Option<AnalysisConfig> {
     serde_json::from_str(&format!("{{{name}")).ok()
 }
 
-/// The name of an index's source: pages, clusters, and the analysis as JSON.
-fn full_source(directory: &Directory, folding: &Folding, analysis: &AnalysisConfig) -> String {
+/// The name of an index's source: pages, clusters, codes, and the analysis as JSON.
+fn full_source(
+    directory: &Directory,
+    folding: &Folding,
+    config: &index::Config,
+    analysis: &AnalysisConfig,
+) -> String {
+    let codes = [config.docs_code, config.freqs_code, config.positions_code];
+    let codes = codes.map(index::StreamCode::name).join(" ");
     let analysis = serde_json::to_string(analysis).expect("strings and numbers are JSON");
-    format!("{} / {} / {analysis}", directory.id(), folding.source())
+    format!("{} / {} / {codes} / {analysis}", directory.id(), folding.source())
 }
 
 /// Which pages become documents.

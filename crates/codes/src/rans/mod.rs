@@ -22,7 +22,7 @@
 
 mod model;
 
-pub use model::{INTERLEAVED_MIN, Model};
+pub use model::{INTERLEAVED_MIN, LOMAX_CLASS_MAX, Model};
 
 /// The most slots, as a power of two.
 pub const BITS_MAX: u32 = 16;

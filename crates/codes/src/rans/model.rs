@@ -31,6 +31,9 @@ use crate::{Bits, Code as _, Delta, Histogram, Reader, prefix_vbyte};
 /// From so many numbers on a block has four states.
 pub const INTERLEAVED_MIN: usize = 512;
 
+/// The greatest class of [`Model::lomax`].
+pub const LOMAX_CLASS_MAX: u8 = 63;
+
 /// 2¹² slots.
 const BITS: u32 = 12;
 const SLOTS: usize = 1 << BITS;
@@ -61,6 +64,26 @@ impl Model {
         let weights = weights.map(|weight: u64| weight.saturating_mul(1 << 16).max(1));
         let frequencies = Frequencies::quantise(&weights, BITS).expect("more slots than buckets");
         Self::of(frequencies)
+    }
+
+    /// The model of numbers of a Lomax distribution, P(*N* ≥ *n*) = (σ / (*n* + σ))², where σ, which is
+    /// also the mean, is 2 to the power of `class` / 2 – 4. It is computed in whole numbers, and so the
+    /// same everywhere.
+    #[expect(clippy::missing_panics_doc, reason = "there are more slots than buckets")]
+    pub fn lomax(class: u8) -> Self {
+        // σ in sixteenths; 181 / 128 is the root of two.
+        let half = class.min(LOMAX_CLASS_MAX) / 2;
+        let sigma = if class.is_multiple_of(2) { 1 << half } else { (181_u128 << half) / 128 };
+        let at_least = |n: u64| ((sigma * sigma) << 48) / (16 * u128::from(n) + sigma).pow(2);
+        let weights: Vec<u64> = FIRST
+            .iter()
+            .map(|&(least, lower)| {
+                let from = u64::from(least);
+                let weight = at_least(from) - at_least(from + (1 << lower));
+                u64::try_from(weight).expect("at most 2^48").max(1)
+            })
+            .collect();
+        Self::of(Frequencies::quantise(&weights, BITS).expect("more slots than buckets"))
     }
 
     fn of(frequencies: Frequencies) -> Self {

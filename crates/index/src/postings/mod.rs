@@ -9,25 +9,62 @@
 //! skips      for each full block of 128 documents where the next begins; see `skips.rs`
 //! ```
 //!
-//! The numbers of docs, freqs and positions are packed in blocks of 128 ([`codes::packed`]), and
-//! what is left over at the end of the list is in [`codes::vbyte`]. Blocks of positions are counted
-//! in occurrences, not in documents. The writer is in `writer.rs`; where a list begins in each
-//! stream stands in the lexicon.
+//! Documents make up blocks of 128, the last one what is left. The numbers of a block are one run in
+//! docs and one in freqs, under codes that the configuration chooses (`code.rs`), and in positions some
+//! chunks (`chunks.rs`). A list of one block that is not full begins in docs with its first document in
+//! whole bytes, and only the others are a run; it has nothing in freqs if the lexicon tells them all,
+//! because every frequency is one or there is one document. The writer is in `writer.rs`; where a list
+//! begins in each stream stands in the lexicon.
 //!
 //! **Invariant.** Whatever the bytes, a cursor moves only forward, through documents that the
 //! segment has, and ends. Bytes have been verified before a cursor sees them, so that they are
 //! otherwise as written.
 
-mod numbers;
+mod chunks;
+mod code;
+mod maxima;
 mod skips;
 mod writer;
 
+pub(crate) use code::BLOCK;
+pub use code::StreamCode;
+pub use maxima::Maximum;
+pub(crate) use maxima::Norm;
 pub(crate) use skips::{Skips, Widths};
 pub(crate) use writer::PostingsWriter;
 
-use crate::{DocId, DocIterator, END, Frequencies, Positions};
-use codes::packed::BLOCK;
-use numbers::Numbers;
+use crate::{DocId, DocIterator, END, Frequencies, Lengths, Positions, fixed};
+use chunks::{Chunks, Place};
+use code::Coder;
+
+/// The codes of the three streams of numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct StreamCodes {
+    pub(crate) docs: StreamCode,
+    pub(crate) freqs: StreamCode,
+    pub(crate) positions: StreamCode,
+}
+
+impl Default for StreamCodes {
+    fn default() -> StreamCodes {
+        StreamCodes {
+            docs: StreamCode::PforOptimum,
+            freqs: StreamCode::PforOptimum,
+            positions: StreamCode::Golomb,
+        }
+    }
+}
+
+/// How many bytes the first document of a short list takes.
+pub(crate) fn first_width(doc_count: u32) -> usize {
+    fixed::width(u64::from(doc_count.saturating_sub(1)))
+}
+
+/// Whether a list has anything in freqs.
+pub(crate) fn has_freqs(doc_frequency: u32, total_frequency: u64) -> bool {
+    let is_short = (doc_frequency as usize) < BLOCK;
+    !is_short || (doc_frequency > 1 && total_frequency > u64::from(doc_frequency))
+}
 
 /// A part of a stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -66,6 +103,8 @@ pub(crate) struct Streams<'a> {
 #[derive(Clone, Debug)]
 pub struct Postings<'a> {
     streams: Streams<'a>,
+    codes: StreamCodes,
+    lengths: Lengths<'a>,
     doc_frequency: u32,
     total_frequency: u64,
     doc_count: u32,
@@ -79,20 +118,29 @@ pub struct Postings<'a> {
     /// The frequencies, less one, of block `freqs_block`.
     freqs: [u32; BLOCK],
     freqs_block: usize,
-    deltas: Numbers<'a>,
-    /// The document, as block and place, whose first position comes next in `deltas`.
-    deltas_block: usize,
-    deltas_at: usize,
+    /// What the chunks of positions ask of block `places_block`.
+    places: Vec<Place>,
+    places_block: usize,
+    chunks: Chunks<'a>,
 }
 
 /// Stands for no block.
 const NONE: usize = usize::MAX;
 
 impl<'a> Postings<'a> {
-    /// A cursor on the first document of a list of a segment with `doc_count` documents.
-    pub(crate) fn new(streams: Streams<'a>, list: &List, doc_count: u32) -> Postings<'a> {
+    /// A cursor on the first document of a list of a segment with `doc_count` documents; `lengths` are
+    /// those of its field.
+    pub(crate) fn new(
+        streams: Streams<'a>,
+        codes: StreamCodes,
+        lengths: Lengths<'a>,
+        list: &List,
+        doc_count: u32,
+    ) -> Postings<'a> {
         let mut postings = Postings {
             streams,
+            codes,
+            lengths,
             doc_frequency: list.doc_frequency,
             total_frequency: list.total_frequency,
             doc_count,
@@ -103,9 +151,9 @@ impl<'a> Postings<'a> {
             docs: [0; BLOCK],
             freqs: [0; BLOCK],
             freqs_block: NONE,
-            deltas: Numbers::new(streams.positions, list.total_frequency),
-            deltas_block: NONE,
-            deltas_at: 0,
+            places: Vec::new(),
+            places_block: NONE,
+            chunks: Chunks::default(),
         };
         postings.load(0, 0);
         postings
@@ -119,6 +167,11 @@ impl<'a> Postings<'a> {
     /// How often the term occurs in all of them.
     pub fn total_frequency(&self) -> u64 {
         self.total_frequency
+    }
+
+    /// The greatest measure of the current block; `None` for the last one if it is not full.
+    pub fn block_maximum(&self) -> Option<Maximum> {
+        self.streams.skips.maximum(self.block)
     }
 
     /// Moves to the first document of a block; to the end if there is no such block, or if it does
@@ -136,13 +189,30 @@ impl<'a> Postings<'a> {
         self.doc
     }
 
+    /// How many documents a block has.
+    fn count(&self, block: usize) -> Option<usize> {
+        Some((self.doc_frequency as usize).checked_sub(block.checked_mul(BLOCK)?)?.min(BLOCK))
+    }
+
+    /// Whether the list is one block that is not full.
+    fn is_short(&self) -> bool {
+        (self.doc_frequency as usize) < BLOCK
+    }
+
     /// Decodes the documents of a block and returns how many they are.
     fn read_docs(&mut self, block: usize) -> Option<usize> {
+        let count = self.count(block).filter(|&count| count > 0)?;
         let before = self.streams.skips.before(block)?;
-        let bytes = self.streams.docs.get(usize::try_from(before.docs).ok()?..)?;
-        let count = u64::from(self.doc_frequency);
-        let (docs, _) = numbers::read_block(bytes, count, block, &mut self.docs)?;
-        let gaps = &mut self.docs[..docs];
+        let mut bytes = self.streams.docs.get(usize::try_from(before.docs).ok()?..)?;
+        let mut read = 0;
+        if self.is_short() {
+            let width = first_width(self.doc_count);
+            self.docs[0] = u32::try_from(fixed::get(bytes, 0, width)?).ok()?;
+            bytes = &bytes[width..];
+            read = 1;
+        }
+        let gaps = &mut self.docs[..count];
+        Coder::of_docs(self.codes.docs).read(&mut bytes, &mut gaps[read..])?;
         let first = if block == 0 { 0 } else { before.last_doc.checked_add(1)? };
         let last = u64::from(first) + gaps.iter().map(|&gap| u64::from(gap) + 1).sum::<u64>();
         if last > u64::from(self.doc_count) {
@@ -153,37 +223,56 @@ impl<'a> Postings<'a> {
             *gap += next;
             next = *gap + 1;
         }
-        Some(docs)
+        Some(count)
     }
 
     /// Decodes the frequencies of the current block, if they are not there yet.
     fn load_freqs(&mut self) -> Option<()> {
-        if self.freqs_block != self.block {
-            let before = self.streams.skips.before(self.block)?;
-            let bytes = self.streams.freqs.get(usize::try_from(before.freqs).ok()?..)?;
-            self.freqs_block = NONE;
-            let count = u64::from(self.doc_frequency);
-            numbers::read_block(bytes, count, self.block, &mut self.freqs)?;
-            self.freqs_block = self.block;
+        if self.freqs_block == self.block {
+            return Some(());
         }
+        self.freqs_block = NONE;
+        let freqs = &mut self.freqs[..self.block_docs];
+        if has_freqs(self.doc_frequency, self.total_frequency) {
+            let before = self.streams.skips.before(self.block)?;
+            let mut bytes = self.streams.freqs.get(usize::try_from(before.freqs).ok()?..)?;
+            Coder::of_freqs(self.codes.freqs).read(&mut bytes, freqs)?;
+        } else {
+            freqs.fill(0);
+            if self.doc_frequency == 1 {
+                freqs[0] = u32::try_from(self.total_frequency.checked_sub(1)?).ok()?;
+            }
+        }
+        self.freqs_block = self.block;
+        Some(())
+    }
+
+    /// Puts what the chunks of the current block ask in `places`, if it is not there yet.
+    fn load_places(&mut self) -> Option<()> {
+        if self.places_block == self.block {
+            return Some(());
+        }
+        self.load_freqs()?;
+        let before = self.streams.skips.before(self.block)?;
+        let bytes = self.streams.positions.get(usize::try_from(before.positions).ok()?..)?;
+        self.places.clear();
+        let (docs, lengths) = (&self.docs[..self.block_docs], self.lengths);
+        self.places.extend(
+            docs.iter()
+                .zip(&self.freqs)
+                .map(|(&doc, &more)| Place { more, length: lengths.get(DocId(doc)) }),
+        );
+        self.chunks.restart(bytes);
+        self.places_block = self.block;
         Some(())
     }
 
     fn read_positions(&mut self, out: &mut Vec<u32>) -> Option<()> {
-        self.load_freqs()?;
-        if self.deltas_block != self.block || self.deltas_at > self.at {
-            let before = self.streams.skips.before(self.block)?;
-            self.deltas.seek(before.occurrences, before.positions);
-            (self.deltas_block, self.deltas_at) = (self.block, 0);
+        if !self.chunks.is_ahead(self.at) {
+            self.places_block = NONE;
         }
-        let passed = &self.freqs[self.deltas_at..self.at];
-        self.deltas.skip(passed.iter().map(|&freq| u64::from(freq) + 1).sum());
-        self.deltas_at = self.at + 1;
-        let mut position = 0_u32;
-        self.deltas.read(u64::from(self.freqs[self.at]) + 1, |delta| {
-            position = position.saturating_add(delta);
-            out.push(position);
-        })
+        self.load_places()?;
+        self.chunks.read(self.codes.positions, &self.places, self.at, out)
     }
 }
 
@@ -243,7 +332,7 @@ impl Positions for Postings<'_> {
         out.clear();
         if self.doc != END && self.read_positions(out).is_none() {
             // Bytes that were never written by us: what could be read of them stays.
-            self.deltas_block = NONE;
+            self.places_block = NONE;
         }
     }
 }

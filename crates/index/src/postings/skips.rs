@@ -2,19 +2,19 @@
 //!
 //! ```text
 //! last     the last document of each block, one after the other
-//! next     for each block, where the one after it begins: offset in docs, offset in freqs,
-//!          number of occurrences before it, offset in positions of the block that holds the next one
+//! maxima   the greatest measure of each block, a byte each; see `maxima.rs`
+//! next     for each block, where the one after it begins: offset in docs, in freqs, in positions
 //! ```
 //!
-//! Every column has a fixed width, the least number of bytes that hold its bound: the number of
-//! documents, the length of the list in docs, in freqs, its occurrences, its length in positions.
-//! The reader knows these from the lexicon.
+//! Every other column has a fixed width, the least number of bytes that hold its bound: the number of
+//! documents, the length of the list in docs, in freqs, in positions. The reader knows these from the
+//! lexicon.
 //!
 //! **Invariant.** Finding the block for a document *d* blocks ahead reads O(log *d*) entries.
 //! Reference: J. L. Bentley, A. C.-C. Yao, "An almost optimal algorithm for unbounded searching",
 //! Information Processing Letters 5(3), 1976.
 
-use super::Extents;
+use super::{Extents, Maximum};
 use crate::fixed;
 
 /// What is known at the end of a block.
@@ -26,10 +26,10 @@ pub(crate) struct Skip {
     pub(crate) docs: u64,
     /// Where the next block begins, from the start of the list in freqs.
     pub(crate) freqs: u64,
-    /// How many occurrences the blocks up to here have.
-    pub(crate) occurrences: u64,
-    /// Where the block of positions with the next occurrence begins, from the start of the list.
+    /// Where the next block begins, from the start of the list in positions.
     pub(crate) positions: u64,
+    /// The greatest measure of the block.
+    pub(crate) maximum: Maximum,
 }
 
 /// How many bytes each column takes.
@@ -38,28 +38,26 @@ pub(crate) struct Widths {
     last_doc: usize,
     docs: usize,
     freqs: usize,
-    occurrences: usize,
     positions: usize,
 }
 
 impl Widths {
-    pub(crate) fn new(doc_count: u32, total_frequency: u64, extents: &Extents) -> Widths {
+    pub(crate) fn new(doc_count: u32, extents: &Extents) -> Widths {
         Widths {
             last_doc: fixed::width(u64::from(doc_count)),
             docs: fixed::width(extents.docs.bytes),
             freqs: fixed::width(extents.freqs.bytes),
-            occurrences: fixed::width(total_frequency),
             positions: fixed::width(extents.positions.bytes),
         }
     }
 
     /// The bytes of one block in both parts.
     pub(crate) fn entry_bytes(&self) -> usize {
-        self.last_doc + self.next_bytes()
+        self.last_doc + 1 + self.next_bytes()
     }
 
     fn next_bytes(&self) -> usize {
-        self.docs + self.freqs + self.occurrences + self.positions
+        self.docs + self.freqs + self.positions
     }
 }
 
@@ -68,10 +66,10 @@ pub(crate) fn write(skips: &[Skip], widths: &Widths, out: &mut Vec<u8>) {
     for skip in skips {
         fixed::put(out, u64::from(skip.last_doc), widths.last_doc);
     }
+    out.extend(skips.iter().map(|skip| skip.maximum.0));
     for skip in skips {
         fixed::put(out, skip.docs, widths.docs);
         fixed::put(out, skip.freqs, widths.freqs);
-        fixed::put(out, skip.occurrences, widths.occurrences);
         fixed::put(out, skip.positions, widths.positions);
     }
 }
@@ -98,15 +96,21 @@ impl<'a> Skips<'a> {
     /// What is known before block `block`; nothing is zero before the first.
     pub(crate) fn before(&self, block: usize) -> Option<Skip> {
         let Some(index) = block.checked_sub(1) else { return Some(Skip::default()) };
-        let Widths { docs, freqs, occurrences, positions, .. } = self.widths;
-        let at = self.count * self.widths.last_doc + index * self.widths.next_bytes();
+        let Widths { docs, freqs, positions, .. } = self.widths;
+        let at = self.count * (self.widths.last_doc + 1) + index * self.widths.next_bytes();
         Some(Skip {
             last_doc: self.last_doc(index)?,
             docs: fixed::get(self.bytes, at, docs)?,
             freqs: fixed::get(self.bytes, at + docs, freqs)?,
-            occurrences: fixed::get(self.bytes, at + docs + freqs, occurrences)?,
-            positions: fixed::get(self.bytes, at + docs + freqs + occurrences, positions)?,
+            positions: fixed::get(self.bytes, at + docs + freqs, positions)?,
+            maximum: self.maximum(index)?,
         })
+    }
+
+    /// The greatest measure of a full block.
+    pub(crate) fn maximum(&self, block: usize) -> Option<Maximum> {
+        let at = self.count * self.widths.last_doc + block;
+        self.bytes.get(at).filter(|_| block < self.count).map(|&code| Maximum(code))
     }
 
     /// The first block from `from` on whose last document is not before `target`: gallops ahead,
@@ -146,15 +150,15 @@ mod tests {
             positions: Extent { start: 0, bytes: 1 },
             ..Extents::default()
         };
-        let widths = Widths::new(400, 999, &extents);
+        let widths = Widths::new(400, &extents);
         for count in 0..20_u32 {
             let skips: Vec<Skip> = (0..count)
                 .map(|i| Skip {
                     last_doc: 3 * i * i,
                     docs: u64::from(i),
                     freqs: 1000 * u64::from(i),
-                    occurrences: 40 * u64::from(i),
                     positions: 1,
+                    maximum: Maximum(u8::try_from(7 * i).expect("small")),
                 })
                 .collect();
             let mut bytes = Vec::new();

@@ -1,32 +1,45 @@
 //! Writes posting lists, one after the other, into the four streams.
 //!
 //! **Invariant.** A list is written by its documents in ascending order; what has been written of it
-//! depends on nothing but these documents and their positions, so that a list merged from parts has
-//! the same bytes as one written in one go.
+//! depends on nothing but these documents, their positions and lengths, so that a list merged from
+//! parts has the same bytes as one written in one go.
 
+use super::chunks::{self, Place};
+use super::code::{BLOCK, Coder};
+use super::maxima::{Maximum, Norm};
 use super::skips::{self, Skip, Widths};
-use super::{Extent, Extents, List};
-use crate::IndexError;
+use super::{Extent, Extents, List, StreamCodes};
 use crate::disk::Disk;
 use crate::envelope::{FileWriter, Kind, Stamp};
-use codes::packed::{self, BLOCK};
-use codes::vbyte;
+use crate::{IndexError, fixed};
 use std::path::Path;
 
 /// The four streams of a segment, open for writing.
 pub(crate) struct PostingsWriter {
     doc_count: u32,
-    docs: Column,
-    freqs: Column,
-    positions: Column,
+    codes: StreamCodes,
+    docs: Stream,
+    freqs: Stream,
+    positions: Stream,
     skips_file: FileWriter,
     // The list in progress:
+    norm: Norm,
     doc_frequency: u32,
     total_frequency: u64,
     /// The least document that may come next.
     doc_min: u32,
     skips: Vec<Skip>,
+    block: Block,
     scratch: Vec<u8>,
+}
+
+/// The documents that are not written yet, fewer than a block between two calls.
+#[derive(Default)]
+struct Block {
+    gaps: Vec<u32>,
+    places: Vec<Place>,
+    /// The distances of the positions of all of them.
+    deltas: Vec<u32>,
 }
 
 impl PostingsWriter {
@@ -35,25 +48,43 @@ impl PostingsWriter {
         disk: &Disk,
         folder: &Path,
         doc_count: u32,
+        codes: StreamCodes,
     ) -> Result<PostingsWriter, IndexError> {
         let file = |kind: Kind| FileWriter::create(disk, &folder.join(kind.file_name()), kind);
         Ok(PostingsWriter {
             doc_count,
-            docs: Column::new(file(Kind::Docs)?),
-            freqs: Column::new(file(Kind::Freqs)?),
-            positions: Column::new(file(Kind::Positions)?),
+            codes,
+            docs: Stream::new(file(Kind::Docs)?),
+            freqs: Stream::new(file(Kind::Freqs)?),
+            positions: Stream::new(file(Kind::Positions)?),
             skips_file: file(Kind::Skips)?,
+            norm: Norm::default(),
             doc_frequency: 0,
             total_frequency: 0,
             doc_min: 0,
             skips: Vec::new(),
+            block: Block::default(),
             scratch: Vec::new(),
         })
     }
 
-    /// Adds to the current list a document, greater than the one before, with the positions in it,
-    /// ascending and at least one.
-    pub(crate) fn push(&mut self, doc: u32, positions: &[u32]) -> Result<(), IndexError> {
+    /// Begins a list, whose maxima are under `norm`.
+    pub(crate) fn begin_list(&mut self, norm: Norm) {
+        self.norm = norm;
+        self.doc_frequency = 0;
+        self.total_frequency = 0;
+        self.doc_min = 0;
+        self.skips.clear();
+    }
+
+    /// Adds to the current list a document, greater than the one before, whose field has `length`
+    /// terms, with the positions in it, ascending and at least one.
+    pub(crate) fn push(
+        &mut self,
+        doc: u32,
+        length: u32,
+        positions: &[u32],
+    ) -> Result<(), IndexError> {
         assert!(
             self.doc_min <= doc && doc < self.doc_count && !positions.is_empty(),
             "document {doc} after {} of {}, {} positions",
@@ -66,51 +97,53 @@ impl PostingsWriter {
             found: positions.len() as u64,
             max: u64::from(u32::MAX),
         })?;
-        self.docs.push(doc - self.doc_min)?;
-        self.freqs.push(frequency - 1)?;
+        self.block.gaps.push(doc - self.doc_min);
+        self.block.places.push(Place { more: frequency - 1, length });
         let mut previous = 0;
-        for &position in positions {
-            self.positions.push(position - previous)?;
+        self.block.deltas.extend(positions.iter().map(|&position| {
+            let delta = position - previous;
             previous = position;
-        }
+            delta
+        }));
         self.doc_min = doc + 1;
         self.doc_frequency += 1;
         self.total_frequency += u64::from(frequency);
-        if (self.doc_frequency as usize).is_multiple_of(BLOCK) {
+        if self.block.gaps.len() == BLOCK {
+            self.write_block()?;
             self.skips.push(Skip {
                 last_doc: doc,
                 docs: self.docs.list_bytes(),
                 freqs: self.freqs.list_bytes(),
-                occurrences: self.total_frequency,
                 positions: self.positions.list_bytes(),
+                maximum: self.maximum(),
             });
+            self.clear_block();
         }
         Ok(())
     }
 
-    /// Ends the current list; the next document begins another one.
+    /// Ends the current list.
     pub(crate) fn finish_list(&mut self) -> Result<List, IndexError> {
+        if !self.block.gaps.is_empty() {
+            self.write_block()?;
+            self.clear_block();
+        }
         let mut extents = Extents {
-            docs: self.docs.finish_list()?,
-            freqs: self.freqs.finish_list()?,
-            positions: self.positions.finish_list()?,
+            docs: self.docs.finish_list(),
+            freqs: self.freqs.finish_list(),
+            positions: self.positions.finish_list(),
             skips: Extent { start: self.skips_file.payload_bytes(), bytes: 0 },
         };
-        let widths = Widths::new(self.doc_count, self.total_frequency, &extents);
+        let widths = Widths::new(self.doc_count, &extents);
         self.scratch.clear();
         skips::write(&self.skips, &widths, &mut self.scratch);
         self.skips_file.write(&self.scratch)?;
         extents.skips.bytes = self.scratch.len() as u64;
-        let list = List {
+        Ok(List {
             doc_frequency: self.doc_frequency,
             total_frequency: self.total_frequency,
             extents,
-        };
-        self.doc_frequency = 0;
-        self.total_frequency = 0;
-        self.doc_min = 0;
-        self.skips.clear();
-        Ok(list)
+        })
     }
 
     /// Ends the streams: docs, freqs, positions, skips.
@@ -122,49 +155,63 @@ impl PostingsWriter {
             self.skips_file.finish()?,
         ])
     }
+
+    fn write_block(&mut self) -> Result<(), IndexError> {
+        let Block { gaps, places, deltas } = &self.block;
+        let is_short = (self.doc_frequency as usize) < BLOCK;
+        self.scratch.clear();
+        let mut rest = &gaps[..];
+        if is_short && let Some((&first, others)) = gaps.split_first() {
+            fixed::put(&mut self.scratch, u64::from(first), super::first_width(self.doc_count));
+            rest = others;
+        }
+        Coder::of_docs(self.codes.docs).write(rest, &mut self.scratch);
+        self.docs.file.write(&self.scratch)?;
+
+        if super::has_freqs(self.doc_frequency, self.total_frequency) {
+            let freqs: Vec<u32> = places.iter().map(|place| place.more).collect();
+            self.scratch.clear();
+            Coder::of_freqs(self.codes.freqs).write(&freqs, &mut self.scratch);
+            self.freqs.file.write(&self.scratch)?;
+        }
+
+        self.scratch.clear();
+        chunks::write(self.codes.positions, places, deltas, &mut self.scratch);
+        self.positions.file.write(&self.scratch)
+    }
+
+    /// The greatest measure of the block.
+    fn maximum(&self) -> Maximum {
+        let measure = |place: &Place| self.norm.measure(place.more.saturating_add(1), place.length);
+        Maximum::of(self.block.places.iter().map(measure).fold(0.0, f32::max))
+    }
+
+    fn clear_block(&mut self) {
+        self.block.gaps.clear();
+        self.block.places.clear();
+        self.block.deltas.clear();
+    }
 }
 
-/// One stream of numbers: full blocks packed as they fill, the rest of each list in bytes.
-struct Column {
+/// A file, and where the current list begins in it.
+struct Stream {
     file: FileWriter,
     list_start: u64,
-    waiting: [u32; BLOCK],
-    filled: usize,
-    scratch: Vec<u8>,
 }
 
-impl Column {
-    fn new(file: FileWriter) -> Column {
-        let list_start = file.payload_bytes();
-        Column { file, list_start, waiting: [0; BLOCK], filled: 0, scratch: Vec::new() }
+impl Stream {
+    fn new(file: FileWriter) -> Stream {
+        Stream { list_start: file.payload_bytes(), file }
     }
 
-    fn push(&mut self, n: u32) -> Result<(), IndexError> {
-        self.waiting[self.filled] = n;
-        self.filled += 1;
-        if self.filled == BLOCK {
-            self.filled = 0;
-            self.scratch.clear();
-            packed::write(&self.waiting, &mut self.scratch);
-            self.file.write(&self.scratch)?;
-        }
-        Ok(())
-    }
-
-    /// The bytes of this list in full blocks.
+    /// The bytes of this list so far.
     fn list_bytes(&self) -> u64 {
         self.file.payload_bytes() - self.list_start
     }
 
-    fn finish_list(&mut self) -> Result<Extent, IndexError> {
-        self.scratch.clear();
-        for &n in &self.waiting[..self.filled] {
-            vbyte::write(&mut self.scratch, u64::from(n));
-        }
-        self.filled = 0;
-        self.file.write(&self.scratch)?;
+    fn finish_list(&mut self) -> Extent {
         let extent = Extent { start: self.list_start, bytes: self.list_bytes() };
         self.list_start += extent.bytes;
-        Ok(extent)
+        extent
     }
 }

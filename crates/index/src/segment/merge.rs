@@ -11,6 +11,7 @@
 use super::{ListsWriter, Segment, SegmentMeta, SegmentWriter};
 use crate::lengths::PerField;
 use crate::lexicon::Entries;
+use crate::postings::StreamCodes;
 use crate::{DocIterator, END, Field, Frequencies, IndexError, Positions};
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -18,12 +19,16 @@ use std::collections::BinaryHeap;
 /// Writes the documents of all `segments`, in order, as one segment to `out`.
 pub(crate) fn merge(
     segments: &[Segment],
+    codes: StreamCodes,
     mut out: SegmentWriter,
 ) -> Result<SegmentMeta, IndexError> {
     for segment in segments {
         segment.records.each(|record| out.record(record))?;
     }
-    let mut out = out.lists()?;
+    let totals = std::array::from_fn(|field| {
+        segments.iter().map(|segment| segment.meta.length_totals[field]).sum()
+    });
+    let mut out = out.lists(codes, totals)?;
     merge_lists(segments, &mut out)?;
     let mut widths = PerField::default();
     for segment in segments {
@@ -48,13 +53,17 @@ fn merge_lists(segments: &[Segment], out: &mut ListsWriter) -> Result<(), IndexE
         doc_base += segment.doc_count();
         source.advance(&mut heap)?;
     }
-    let mut positions = Vec::new();
+    let (mut positions, mut first) = (Vec::new(), true);
     while let Some(Reverse(source)) = heap.pop() {
+        if first {
+            out.begin_list(source.entries.field);
+        }
         source.copy_list(out, &mut positions)?;
         let last = heap.peek().is_none_or(|next| next.0.entries.key != source.entries.key);
         if last {
             out.finish_list(&source.entries.key)?;
         }
+        first = last;
         source.advance(&mut heap)?;
     }
     Ok(())
@@ -81,14 +90,17 @@ impl<'a> Source<'a> {
     }
 
     fn copy_list(&self, out: &mut ListsWriter, positions: &mut Vec<u32>) -> Result<(), IndexError> {
-        let mut postings = self.segment.cursor(&self.entries.list)?;
+        let field = self.entries.field;
+        let (mut postings, lengths) =
+            (self.segment.cursor(field, &self.entries.list)?, self.segment.lengths(field)?);
         let mut copied = 0;
         while postings.doc() != END {
             postings.positions(positions);
             if positions.is_empty() || positions.len() != postings.frequency() as usize {
                 break;
             }
-            out.push(self.doc_base + postings.doc().0, positions)?;
+            let doc = postings.doc();
+            out.push(self.doc_base + doc.0, lengths.get(doc), positions)?;
             copied += 1;
             postings.next_doc();
         }

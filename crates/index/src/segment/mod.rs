@@ -19,10 +19,9 @@ use crate::envelope::{Kind, Stamp};
 use crate::lengths::{LengthsFile, PerField};
 use crate::lexicon::{self, Lexicon};
 use crate::mapped::MappedFile;
-use crate::postings::{Extent, List, Skips, Streams, Widths};
+use crate::postings::{BLOCK, Extent, List, Norm, Skips, StreamCodes, Streams, Widths};
 use crate::record::Records;
-use crate::{DocId, DocRecord, Field, IndexError, Lengths, Postings, Terms};
-use codes::packed::BLOCK;
+use crate::{DocId, DocRecord, Field, IndexError, Lengths, Postings, StreamCode, Terms};
 use std::path::Path;
 
 /// Which segment: unique in the life of an index folder.
@@ -54,6 +53,7 @@ pub(crate) struct SegmentMeta {
     pub(crate) doc_count: u32,
     pub(crate) term_count: u64,
     pub(crate) posting_count: u64,
+    pub(crate) codes: StreamCodes,
     pub(crate) length_totals: PerField<u64>,
     /// In the order of [`Kind::SEGMENT`].
     pub(crate) stamps: [Stamp; Kind::SEGMENT.len()],
@@ -145,8 +145,14 @@ impl Segment {
         let mut key = Vec::with_capacity(1 + term.len());
         lexicon::set_key(&mut key, field, term);
         let Some(list) = self.lexicon.find(&key)? else { return Ok(None) };
-        self.lengths.field(field)?;
-        self.cursor(&list).map(Some)
+        self.cursor(field, &list).map(Some)
+    }
+
+    /// How many documents have a term in a field. Asks the lexicon alone.
+    pub fn doc_frequency(&self, field: Field, term: &str) -> Result<u32, IndexError> {
+        let mut key = Vec::with_capacity(1 + term.len());
+        lexicon::set_key(&mut key, field, term);
+        Ok(self.lexicon.find(&key)?.map_or(0, |list| list.doc_frequency))
     }
 
     /// How many terms a document has in a field; zero for a document that is not there.
@@ -182,6 +188,12 @@ impl Segment {
         self.lexicon.terms(field, prefix)
     }
 
+    /// The codes of docs, freqs and positions.
+    pub fn codes(&self) -> [StreamCode; 3] {
+        let StreamCodes { docs, freqs, positions } = self.meta.codes;
+        [docs, freqs, positions]
+    }
+
     /// How many bytes each file has.
     pub fn sizes(&self) -> Sizes {
         let [lexicon, docs, freqs, positions, skips, lengths, records] =
@@ -194,10 +206,15 @@ impl Segment {
         verify::verify(self)
     }
 
-    /// A cursor over a list of the lexicon.
-    fn cursor(&self, list: &List) -> Result<Postings<'_>, IndexError> {
+    /// The norm of the maxima of a field.
+    fn norm(&self, field: Field) -> Norm {
+        Norm::new(self.length_total(field), self.doc_count())
+    }
+
+    /// A cursor over a list of a field, as the lexicon says where it lies.
+    fn cursor(&self, field: Field, list: &List) -> Result<Postings<'_>, IndexError> {
         let extents = &list.extents;
-        let widths = Widths::new(self.doc_count(), list.total_frequency, extents);
+        let widths = Widths::new(self.doc_count(), extents);
         let skips = bytes(&self.skips, extents.skips)?;
         let streams = Streams {
             docs: bytes(&self.docs, extents.docs)?,
@@ -205,7 +222,8 @@ impl Segment {
             positions: bytes(&self.positions, extents.positions)?,
             skips: Skips::new(skips, list.doc_frequency as usize / BLOCK, widths),
         };
-        Ok(Postings::new(streams, list, self.doc_count()))
+        let lengths = self.lengths.field(field)?;
+        Ok(Postings::new(streams, self.meta.codes, lengths, list, self.doc_count()))
     }
 }
 

@@ -8,7 +8,7 @@
 
 use super::Segment;
 use crate::postings::List;
-use crate::{DocIterator, END, Frequencies, IndexError, Positions};
+use crate::{DocIterator, END, Field, Frequencies, IndexError, Positions};
 
 /// The numbers of one posting list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,7 +29,7 @@ impl Segment {
         for block in 0..self.lexicon.block_count() {
             let mut entries = self.lexicon.block(block)?;
             while entries.advance() {
-                self.numbers(&entries.list, &mut positions, &mut numbers)?;
+                self.numbers(entries.field, &entries.list, &mut positions, &mut numbers)?;
                 visit(&numbers);
             }
         }
@@ -38,6 +38,7 @@ impl Segment {
 
     fn numbers(
         &self,
+        field: Field,
         list: &List,
         positions: &mut Vec<u32>,
         out: &mut ListNumbers,
@@ -45,7 +46,7 @@ impl Segment {
         out.gaps.clear();
         out.frequencies.clear();
         out.positions.clear();
-        let mut cursor = self.cursor(list)?;
+        let mut cursor = self.cursor(field, list)?;
         let mut next = 0;
         while cursor.doc() != END {
             out.gaps.push(cursor.doc().0 - next);

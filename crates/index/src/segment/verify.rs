@@ -9,8 +9,8 @@
 use super::Segment;
 use crate::lengths::PerField;
 use crate::lexicon::Entries;
-use crate::postings::{Extents, List};
-use crate::{DocId, DocIterator, END, Field, Frequencies, IndexError, Positions};
+use crate::postings::{BLOCK, Extents};
+use crate::{DocId, DocIterator, END, Field, Frequencies, IndexError, Maximum, Positions};
 
 pub(super) fn verify(segment: &Segment) -> Result<(), IndexError> {
     let lists = [&segment.docs, &segment.freqs, &segment.positions, &segment.skips];
@@ -59,7 +59,10 @@ impl Walk {
             }
             *end = extent.start + extent.bytes;
         }
-        verify_list(segment, list, &mut self.positions)?;
+        if segment.lexicon.find(key)? != Some(*list) {
+            return Err(damaged("a key is not found where it stands"));
+        }
+        verify_list(segment, entries, &mut self.positions)?;
         self.terms += 1;
         self.postings += u64::from(list.doc_frequency);
         self.occurrences[field] += list.total_frequency;
@@ -93,9 +96,15 @@ impl Walk {
 }
 
 /// A list has as many documents and occurrences as the lexicon says, in order.
-fn verify_list(segment: &Segment, list: &List, positions: &mut Vec<u32>) -> Result<(), IndexError> {
-    let mut cursor = segment.cursor(list)?;
-    let (mut docs, mut occurrences) = (0, 0);
+fn verify_list(
+    segment: &Segment,
+    entries: &Entries<'_>,
+    positions: &mut Vec<u32>,
+) -> Result<(), IndexError> {
+    let (field, list) = (entries.field, &entries.list);
+    let (mut cursor, lengths) = (segment.cursor(field, list)?, segment.lengths(field)?);
+    let (norm, mut measure) = (segment.norm(field), 0.0_f32);
+    let (mut docs, mut occurrences) = (0_u32, 0);
     while cursor.doc() != END {
         cursor.positions(positions);
         if positions.is_empty() || positions.len() != cursor.frequency() as usize {
@@ -103,6 +112,14 @@ fn verify_list(segment: &Segment, list: &List, positions: &mut Vec<u32>) -> Resu
         }
         docs += 1;
         occurrences += positions.len() as u64;
+        measure = measure.max(norm.measure(cursor.frequency(), lengths.get(cursor.doc())));
+        if (docs as usize).is_multiple_of(BLOCK) {
+            if cursor.block_maximum() != Some(Maximum::of(measure)) {
+                let start = usize::try_from(list.extents.skips.start).unwrap_or(usize::MAX);
+                return Err(segment.skips.damaged(start, "not the maximum of its block"));
+            }
+            measure = 0.0;
+        }
         cursor.next_doc();
     }
     if docs == 0 || (docs, occurrences) != (list.doc_frequency, list.total_frequency) {

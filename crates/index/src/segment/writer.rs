@@ -8,7 +8,7 @@ use crate::disk::Disk;
 use crate::envelope::{FileWriter, Kind, Stamp};
 use crate::lengths::{self, PerField};
 use crate::lexicon::LexiconWriter;
-use crate::postings::PostingsWriter;
+use crate::postings::{Norm, PostingsWriter, StreamCodes};
 use crate::record::RecordsWriter;
 use crate::{DocRecord, Field, IndexError};
 use std::path::{Path, PathBuf};
@@ -40,16 +40,20 @@ impl SegmentWriter {
         self.records.push(record)
     }
 
-    /// Ends the first stage.
-    pub(crate) fn lists(self) -> Result<ListsWriter, IndexError> {
+    /// Ends the first stage. The sums of the lengths of all documents are known by now.
+    pub(crate) fn lists(
+        self,
+        codes: StreamCodes,
+        length_totals: PerField<u64>,
+    ) -> Result<ListsWriter, IndexError> {
         let SegmentWriter { disk, folder, id, records } = self;
         let doc_count = records.count();
         let path = folder.join(Kind::Lexicon.file_name());
         Ok(ListsWriter {
-            meta: SegmentMeta { id, doc_count, ..SegmentMeta::default() },
+            meta: SegmentMeta { id, doc_count, codes, length_totals, ..SegmentMeta::default() },
             records: records.finish()?,
             lexicon: LexiconWriter::new(FileWriter::create(&disk, &path, Kind::Lexicon)?),
-            postings: PostingsWriter::create(&disk, &folder, doc_count)?,
+            postings: PostingsWriter::create(&disk, &folder, doc_count, codes)?,
             disk,
             folder,
         })
@@ -67,9 +71,20 @@ pub(crate) struct ListsWriter {
 }
 
 impl ListsWriter {
-    /// Adds a document to the current list.
-    pub(crate) fn push(&mut self, doc: u32, positions: &[u32]) -> Result<(), IndexError> {
-        self.postings.push(doc, positions)
+    /// Begins the list of a term in a field.
+    pub(crate) fn begin_list(&mut self, field: Field) {
+        let total = self.meta.length_totals[field as usize];
+        self.postings.begin_list(Norm::new(total, self.meta.doc_count));
+    }
+
+    /// Adds a document, whose field has `length` terms, to the current list.
+    pub(crate) fn push(
+        &mut self,
+        doc: u32,
+        length: u32,
+        positions: &[u32],
+    ) -> Result<(), IndexError> {
+        self.postings.push(doc, length, positions)
     }
 
     /// Ends the current list, which is that of `key`.
@@ -88,8 +103,7 @@ impl ListsWriter {
         self.meta.term_count = self.lexicon.count();
         let lexicon = self.lexicon.finish()?;
         let [docs, freqs, positions, skips] = self.postings.finish()?;
-        let (lengths, totals) = lengths::write(&self.disk, &self.folder, widths, lengths)?;
-        self.meta.length_totals = totals;
+        let lengths = lengths::write(&self.disk, &self.folder, widths, lengths)?;
         self.meta.stamps = [lexicon, docs, freqs, positions, skips, lengths, self.records];
         Ok(self.meta)
     }

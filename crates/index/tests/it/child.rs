@@ -28,7 +28,8 @@ fn child(preparations: &str, test: &str, dir: &Path) -> Command {
 #[test]
 fn child_that_never_ends() {
     let Some(dir) = folder() else { return };
-    let mut writer = IndexWriter::create(&dir, &Config { memory_bytes: 0 }).expect("created");
+    let mut writer = IndexWriter::create(&dir, &Config { memory_bytes: 0, ..Config::default() })
+        .expect("created");
     for doc in (0..).flat_map(|seed| random_docs(seed, 1, 8)) {
         writer.add(&doc.record).expect("added");
         for (field, term, position) in &doc.terms {

@@ -43,7 +43,9 @@ fn what_was_never_committed_is_not_seen_and_is_removed() {
     let docs = random_docs(1, 30, 8);
     build(dir.path(), 1 << 20, &docs, "committed");
     let before = names(dir.path());
-    let mut writer = IndexWriter::create(dir.path(), &Config { memory_bytes: 0 }).expect("created");
+    let mut writer =
+        IndexWriter::create(dir.path(), &Config { memory_bytes: 0, ..Config::default() })
+            .expect("created");
     for doc in random_docs(2, 20, 8) {
         writer.add(&doc.record).expect("added");
     }
@@ -69,7 +71,8 @@ fn what_was_never_committed_is_not_seen_and_is_removed() {
 fn the_first_build_leaves_nothing_of_one_that_was_stopped() {
     let dir = tempfile::tempdir().expect("a folder");
     let inner = dir.path().join("deep/er");
-    let mut writer = IndexWriter::create(&inner, &Config { memory_bytes: 0 }).expect("created");
+    let mut writer = IndexWriter::create(&inner, &Config { memory_bytes: 0, ..Config::default() })
+        .expect("created");
     for doc in random_docs(2, 5, 8) {
         writer.add(&doc.record).expect("added");
     }
@@ -87,7 +90,8 @@ fn the_limit_of_memory_decides_when_postings_go_to_disk() {
     let segments = [16 << 20, 400 << 10, 200 << 10].map(|memory_bytes| {
         let dir = tempfile::tempdir().expect("a folder");
         let mut writer =
-            IndexWriter::create(dir.path(), &Config { memory_bytes }).expect("created");
+            IndexWriter::create(dir.path(), &Config { memory_bytes, ..Config::default() })
+                .expect("created");
         for doc in &docs {
             writer.add(&doc.record).expect("added");
             for (field, term, position) in &doc.terms {

@@ -144,7 +144,17 @@ pub(crate) fn try_build(
     docs: &[Doc],
     source: &str,
 ) -> Result<u64, IndexError> {
-    let mut writer = IndexWriter::create(dir, &Config { memory_bytes })?;
+    write_docs(dir, &Config { memory_bytes, ..Config::default() }, docs, source)
+}
+
+/// The same, with a whole configuration.
+pub(crate) fn write_docs(
+    dir: &Path,
+    config: &Config,
+    docs: &[Doc],
+    source: &str,
+) -> Result<u64, IndexError> {
+    let mut writer = IndexWriter::create(dir, config)?;
     for (number, doc) in (0..).zip(docs) {
         assert_eq!(writer.add(&doc.record)?, DocId(number));
         for (field, term, position) in &doc.terms {

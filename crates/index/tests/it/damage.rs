@@ -137,7 +137,7 @@ fn ask(
 /// Thousands of documents and terms, so that all files but two have several chunks.
 fn many_terms() -> Vec<Doc> {
     let mut random = Random(77);
-    (0..6000)
+    (0..9000)
         .map(|_| {
             let url =
                 format!("{:x}", u64::from(random.below(u32::MAX)).wrapping_mul(0x1_2345_6789));
@@ -146,11 +146,15 @@ fn many_terms() -> Vec<Doc> {
             let mut terms: Vec<_> = (0..40).map(|_| random.below(20_000)).collect();
             terms.sort_unstable();
             terms.dedup();
-            let terms = terms
-                .into_iter()
-                .map(|term| (Field::Body, format!("{}w{term}", term % 9), random.below(1 << 20)))
-                .collect();
-            Doc { record, terms }
+            let mut doc = Doc { record, terms: Vec::new() };
+            for term in terms {
+                let name = format!("{}w{term}", term % 9);
+                for place in 0..=random.below(4) {
+                    let position = (place << 20) + random.below(1 << 20);
+                    doc.terms.push((Field::Body, name.clone(), position));
+                }
+            }
+            doc
         })
         .collect()
 }
@@ -204,11 +208,11 @@ fn another_version_of_the_format_says_so() {
     build(dir.path(), 1 << 20, &random_docs(1, 20, 8), "");
     let path = dir.path().join("manifest");
     let file = fs::read(&path).expect("is there");
-    let newer = [&header("mani", 2), &body(&file)[16..]].concat();
+    let newer = [&header("mani", 3), &body(&file)[16..]].concat();
     fs::write(&path, seal(&newer)).expect("is written");
     let found = Index::open(dir.path());
     assert!(
-        matches!(&found, Err(IndexError::Version { file, found: 2, expected: 1 }) if *file == path),
+        matches!(&found, Err(IndexError::Version { file, found: 3, expected: 2 }) if *file == path),
         "{found:?}"
     );
 }

@@ -47,8 +47,8 @@ pub(crate) fn replace_body(dir: &Path, name: &str, body: &[u8]) {
     if let Some(number) = FILES.iter().position(|of| *of == name) {
         let mut manifest = Manifest::read(dir);
         let crc = u32::from_le_bytes(file[file.len() - 4..].try_into().expect("four bytes"));
-        manifest.segments[0][10 + 2 * number] = file.len() as u64;
-        manifest.segments[0][11 + 2 * number] = u64::from(crc);
+        manifest.segments[0][13 + 2 * number] = file.len() as u64;
+        manifest.segments[0][14 + 2 * number] = u64::from(crc);
         manifest.write(dir);
     }
 }
@@ -59,7 +59,7 @@ pub(crate) struct Manifest {
     pub(crate) generation: u64,
     pub(crate) source: Vec<u8>,
     /// Generation, serial, documents, terms, postings, five sums, seven times length and sum.
-    pub(crate) segments: Vec<[u64; 24]>,
+    pub(crate) segments: Vec<[u64; 27]>,
 }
 
 impl Manifest {
@@ -72,7 +72,7 @@ impl Manifest {
         let source = rest[..source_bytes].to_vec();
         rest = &rest[source_bytes..];
         let mut number = || vbyte::read(&mut rest).expect("a number");
-        let segments = (0..number()).map(|_| [(); 24].map(|()| number())).collect();
+        let segments = (0..number()).map(|_| [(); 27].map(|()| number())).collect();
         assert!(rest.is_empty());
         Manifest { generation, source, segments }
     }
@@ -82,7 +82,7 @@ impl Manifest {
     }
 
     pub(crate) fn body(&self) -> Vec<u8> {
-        let mut out = header("mani", 1);
+        let mut out = header("mani", 2);
         vbyte::write(&mut out, self.generation);
         vbyte::write(&mut out, self.source.len() as u64);
         out.extend(&self.source);

@@ -1,0 +1,182 @@
+//! Rice: Golomb with a modulus of 2ᵏ, where each number has a *k* that both sides know beforehand.
+//!
+//! What lives here: a [`Writer`] and a [`Reader`] of one run of numbers on bytes. What does not: how
+//! *k* is chosen, but for [`parameter`], which does it for a mean.
+//!
+//! A codeword is ⌊*n* / 2ᵏ⌋ zeros, a one, and the *k* lower bits of *n*; where there would be
+//! [`QUOTIENT_MAX`] zeros or more it is as many zeros and all 32 bits of *n*, so that no number takes
+//! more than 56 bits, however badly *k* suits it. Bits are filled from the lowest of each byte, and
+//! what is left of the last byte is zero.
+//!
+//! **Implied distribution.** Geometric, with *k* chosen a number.
+//! **Range.** [0 . . 2³²), with *k* from 0 to 31.
+//! **Length.** ⌊*n* / 2ᵏ⌋ + 1 + *k*, or 56.
+//! **Reference.** R. F. Rice, J. R. Plaunt, "Adaptive variable-length coding for efficient
+//! compression of spacecraft television data", IEEE Transactions on Communication Technology 19(6),
+//! 1971; S. W. Golomb, "Run-length encodings", IEEE Transactions on Information Theory 12(3), 1966.
+//!
+//! **Invariant.** One load of eight bytes holds a whole codeword. On any bytes: no panic, and a
+//! reader that went past the end says so when it finishes.
+
+use crate::fixed::{eight, mask};
+
+/// So many zeros mean that the number follows as it is.
+pub const QUOTIENT_MAX: u32 = 24;
+
+/// The greatest parameter.
+pub const PARAMETER_MAX: u32 = 31;
+
+/// The parameter for numbers of a geometric distribution whose mean is `sum` / `count`: the greatest
+/// *k* with 2ᵏ ≤ 0.69 times the mean, or 0.
+#[inline]
+pub fn parameter(sum: u32, count: u32) -> u32 {
+    // 45 / 64 is ln 2 as nearly as a power of two can tell.
+    let modulus = u64::from(sum) * 45 / (u64::from(count.max(1)) * 64);
+    modulus.checked_ilog2().unwrap_or(0).min(PARAMETER_MAX)
+}
+
+/// Appends codewords to bytes.
+#[derive(Debug)]
+pub struct Writer<'a> {
+    out: &'a mut Vec<u8>,
+    held: u64,
+    bits: u32,
+}
+
+impl<'a> Writer<'a> {
+    /// Begins a run behind what is in `out`.
+    pub fn new(out: &'a mut Vec<u8>) -> Self {
+        Self { out, held: 0, bits: 0 }
+    }
+
+    /// Appends the codeword of `n` under parameter `k`.
+    ///
+    /// # Panics
+    /// If `k` is greater than [`PARAMETER_MAX`].
+    #[inline]
+    pub fn write(&mut self, n: u32, k: u32) {
+        assert!(k <= PARAMETER_MAX, "a parameter of {k}");
+        let (n, quotient) = (u64::from(n), n >> k);
+        if quotient < QUOTIENT_MAX {
+            self.put(1 << quotient | (n & mask(k)) << (quotient + 1), quotient + 1 + k);
+        } else {
+            self.put(n << QUOTIENT_MAX, QUOTIENT_MAX + u32::BITS);
+        }
+    }
+
+    /// Appends `width` bits, 56 at most; fewer than eight are held.
+    #[inline]
+    fn put(&mut self, word: u64, width: u32) {
+        self.held |= word << self.bits;
+        self.bits += width;
+        let whole = self.bits / 8;
+        self.out.extend_from_slice(&self.held.to_le_bytes()[..whole as usize]);
+        self.held = self.held.checked_shr(whole * 8).unwrap_or(0);
+        self.bits %= 8;
+    }
+
+    /// Ends the run at a whole byte.
+    pub fn finish(self) {
+        if self.bits > 0 {
+            self.out.push(self.held.to_le_bytes()[0]);
+        }
+    }
+}
+
+/// Reads codewords from bytes.
+#[derive(Debug, Clone)]
+pub struct Reader<'a> {
+    bytes: &'a [u8],
+    bit: usize,
+}
+
+impl<'a> Reader<'a> {
+    /// A reader of the run that `bytes` begin with.
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, bit: 0 }
+    }
+
+    /// The next number, which was written under parameter `k`; any number past the end.
+    #[inline]
+    pub fn read(&mut self, k: u32) -> u32 {
+        let window = eight(self.bytes, self.bit / 8) >> (self.bit % 8);
+        let quotient = (window | 1 << QUOTIENT_MAX).trailing_zeros();
+        let (n, width) = if quotient < QUOTIENT_MAX {
+            let lower = window >> (quotient + 1) & mask(k & PARAMETER_MAX);
+            (u64::from(quotient) << (k & PARAMETER_MAX) | lower, quotient + 1 + k)
+        } else {
+            (window >> QUOTIENT_MAX, QUOTIENT_MAX + u32::BITS)
+        };
+        self.bit += width as usize;
+        low(n)
+    }
+
+    /// What follows the run; `None` if it went past the end, or if the rest of its last byte is not
+    /// zero.
+    pub fn finish(self) -> Option<&'a [u8]> {
+        let rest = self.bytes.get(self.bit.div_ceil(8)..)?;
+        let padding = self.bytes.get(self.bit / 8).filter(|_| !self.bit.is_multiple_of(8));
+        padding.is_none_or(|&last| last >> (self.bit % 8) == 0).then_some(rest)
+    }
+}
+
+/// The lower half: what is above is of bytes that no writer wrote.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "the lower half is what is wanted")]
+fn low(n: u64) -> u32 {
+    n as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codewords_are_those_of_the_header() {
+        let word = |n, k| {
+            let mut out = Vec::new();
+            let mut writer = Writer::new(&mut out);
+            writer.write(n, k);
+            writer.finish();
+            out
+        };
+        // Read from the lowest bit: 0 0 1, then 11.
+        assert_eq!(word(11, 2), [0b11100]);
+        assert_eq!(word(0, 0), [1]);
+        assert_eq!(word(23, 0), [0, 0, 0x80]);
+        assert_eq!(word(24, 0), [0, 0, 0, 24, 0, 0, 0]);
+        assert_eq!(word(u32::MAX, 31), [0b1111_1110, 0xff, 0xff, 0xff, 1]);
+    }
+
+    #[test]
+    fn the_parameter_is_the_power_of_two_below_the_golomb_modulus() {
+        for (sum, count, k) in
+            [(0, 1, 0), (1, 1, 0), (2, 1, 0), (3, 1, 1), (100, 1, 6), (100, 50, 0)]
+        {
+            assert_eq!(parameter(sum, count), k, "{sum} / {count}");
+        }
+        assert_eq!(parameter(u32::MAX, 1), 31);
+        assert_eq!(parameter(7, 0), 2);
+    }
+
+    #[test]
+    fn what_is_past_the_end_or_behind_it_is_refused() {
+        let mut out = Vec::new();
+        let mut writer = Writer::new(&mut out);
+        for n in [5, 90, 0] {
+            writer.write(n, 3);
+        }
+        writer.finish();
+        let read = |bytes: &[u8], count: u32| {
+            let mut reader = Reader::new(bytes);
+            let numbers: Vec<u32> = (0..count).map(|_| reader.read(3)).collect();
+            reader.finish().map(|rest| (numbers, rest.len()))
+        };
+        assert_eq!(read(&out, 3), Some((vec![5, 90, 0], 0)));
+        assert_eq!(read(&[&out[..], &[7]].concat(), 3), Some((vec![5, 90, 0], 1)));
+        assert_eq!(read(&out, 4), None);
+        assert_eq!(read(&out[..out.len() - 1], 3), None);
+        *out.last_mut().unwrap() |= 0x80;
+        assert_eq!(read(&out, 3), None);
+    }
+}

@@ -1,0 +1,303 @@
+//! [`SymbolTable`]: short byte strings in fewer bytes, each readable without the others.
+//!
+//! A code byte stands for a symbol, a byte string of one to eight bytes; [`ESCAPE`] for the byte that
+//! follows it. The symbols are found in a sample: starting from none, the sample is coded with the
+//! symbols so far, and of these and of all pairs that stand side by side those become the next symbols
+//! that save most; five rounds of this.
+//!
+//! What lives here: the table, coding and comparing. What does not: where strings begin and end.
+//!
+//! **Implied distribution.** That of the sample, as far as 255 strings tell it.
+//! **Range.** All byte strings. **Length.** At most twice the string.
+//! **Reference.** P. Boncz, T. Neumann, V. Leis, "FSST: fast random access string compression", PVLDB
+//! 13(11), 2020.
+//!
+//! **Invariant.** What was coded with a table comes back with the same table. Tables depend on the
+//! sample alone. On any bytes: no panic.
+
+use std::cmp::Ordering;
+
+/// The code of a byte that is no symbol.
+pub const ESCAPE: u8 = 255;
+
+/// The longest symbol.
+const SYMBOL_BYTES_MAX: usize = 8;
+/// The most symbols.
+const SYMBOLS_MAX: usize = ESCAPE as usize;
+/// Codes of symbols, and every byte as a literal: what a sample is counted in.
+const CODES: usize = SYMBOLS_MAX + 256;
+/// How often the symbols are chosen anew.
+const ROUNDS: usize = 5;
+
+/// A symbol: its bytes from the lowest up, zeros above, and how many they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Symbol {
+    bytes: [u8; SYMBOL_BYTES_MAX],
+    length: u8,
+}
+
+impl Symbol {
+    fn new(text: &[u8]) -> Self {
+        let mut bytes = [0; SYMBOL_BYTES_MAX];
+        bytes[..text.len()].copy_from_slice(text);
+        Self { bytes, length: text.len().to_le_bytes()[0] }
+    }
+
+    fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.length)]
+    }
+}
+
+/// Symbols and their codes, which are their places.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SymbolTable {
+    symbols: Vec<Symbol>,
+}
+
+impl SymbolTable {
+    /// The table for strings like those of `sample`.
+    pub fn train(sample: &[&[u8]]) -> Self {
+        let mut table = Self::default();
+        for _ in 0..ROUNDS {
+            table = table.improve(sample);
+        }
+        table
+    }
+
+    /// Appends the table: how many symbols, then for each its length and its bytes.
+    #[expect(clippy::missing_panics_doc, reason = "there are never more")]
+    pub fn save(&self, out: &mut Vec<u8>) {
+        out.push(u8::try_from(self.symbols.len()).expect("255 symbols at most"));
+        for symbol in &self.symbols {
+            out.push(symbol.length);
+            out.extend_from_slice(symbol.as_bytes());
+        }
+    }
+
+    /// Reads a table that was saved, and advances `input` behind it; `None` if the bytes are none.
+    pub fn load(input: &mut &[u8]) -> Option<Self> {
+        let (&count, mut rest) = input.split_first()?;
+        let mut symbols = Vec::with_capacity(usize::from(count));
+        for _ in 0..count {
+            let (&length, behind) = rest.split_first()?;
+            let length = usize::from(length);
+            let bytes = behind.get(..length)?;
+            if length == 0 || length > SYMBOL_BYTES_MAX {
+                return None;
+            }
+            symbols.push(Symbol::new(bytes));
+            rest = &behind[length..];
+        }
+        *input = rest;
+        Some(Self { symbols })
+    }
+
+    /// Appends the string that `coded` stands for; `None` if it stands for none.
+    pub fn read(&self, coded: &[u8], out: &mut Vec<u8>) -> Option<()> {
+        let mut codes = coded.iter();
+        while let Some(&code) = codes.next() {
+            match self.symbols.get(usize::from(code)) {
+                Some(symbol) => out.extend_from_slice(symbol.as_bytes()),
+                None if code == ESCAPE => out.push(*codes.next()?),
+                None => return None,
+            }
+        }
+        Some(())
+    }
+
+    /// How many bytes the string that `coded` stands for has in common with `text` at their
+    /// beginnings, and how it compares with it; `None` if it stands for none.
+    #[inline]
+    pub fn compare(&self, coded: &[u8], text: &[u8]) -> Option<(usize, Ordering)> {
+        let (mut codes, mut common) = (coded.iter(), 0);
+        while let Some(&code) = codes.next() {
+            let literal;
+            let symbol = match self.symbols.get(usize::from(code)) {
+                Some(symbol) => symbol.as_bytes(),
+                None if code == ESCAPE => {
+                    literal = [*codes.next()?];
+                    &literal
+                }
+                None => return None,
+            };
+            let rest = &text[common..];
+            let same = symbol.iter().zip(rest).take_while(|(a, b)| a == b).count();
+            common += same;
+            if same < symbol.len() {
+                let order = rest.get(same).map_or(Ordering::Greater, |next| symbol[same].cmp(next));
+                return Some((common, order));
+            }
+        }
+        Some((common, if common < text.len() { Ordering::Less } else { Ordering::Equal }))
+    }
+
+    /// One round: the symbols that save most of what this table leaves.
+    fn improve(&self, sample: &[&[u8]]) -> Self {
+        let encoder = Encoder::new(self);
+        let text = |code: usize| match self.symbols.get(code) {
+            Some(symbol) => *symbol,
+            None => Symbol::new(&(code - SYMBOLS_MAX).to_le_bytes()[..1]),
+        };
+        let (mut single, mut pairs) = (vec![0_u32; CODES], Vec::new());
+        for string in sample {
+            let (mut rest, mut before) = (*string, None);
+            while !rest.is_empty() {
+                let (code, length) = encoder.longest(rest).map_or_else(
+                    || (SYMBOLS_MAX + usize::from(rest[0]), 1),
+                    |(code, length)| (usize::from(code), length),
+                );
+                single[code] += 1;
+                if let Some(before) = before {
+                    pairs.push((before, code));
+                }
+                (before, rest) = (Some(code), &rest[length..]);
+            }
+        }
+        let alone = single.iter().enumerate().filter(|(_, count)| **count > 0);
+        let mut gains: Vec<(u64, Symbol)> = alone
+            .map(|(code, &count)| (u64::from(count) * u64::from(text(code).length), text(code)))
+            .collect();
+        pairs.sort_unstable();
+        for same in pairs.chunk_by(PartialEq::eq).filter(|same| same.len() > 1) {
+            let (first, second) = (text(same[0].0), text(same[0].1));
+            let length = first.length + second.length;
+            if usize::from(length) <= SYMBOL_BYTES_MAX {
+                let joined = Symbol::new(&[first.as_bytes(), second.as_bytes()].concat());
+                gains.push((same.len() as u64 * u64::from(length), joined));
+            }
+        }
+        // The same symbol may come in several ways: its gains are added.
+        gains.sort_unstable_by_key(|&(_, symbol)| symbol);
+        gains.dedup_by(|(gain, symbol), (sum, kept)| {
+            let same = symbol == kept;
+            *sum += if same { *gain } else { 0 };
+            same
+        });
+        gains.sort_unstable_by(|a, b| b.cmp(a));
+        gains.truncate(SYMBOLS_MAX);
+        Self { symbols: gains.into_iter().map(|(_, symbol)| symbol).collect() }
+    }
+}
+
+/// Codes strings with a table.
+#[derive(Debug, Clone)]
+pub struct Encoder {
+    /// By their first byte, and there the longest first: bytes, length and code of each symbol.
+    symbols: Vec<(u64, u8, u8)>,
+    /// Where the symbols of each first byte begin, and behind the last one.
+    starts: Box<[usize; 257]>,
+}
+
+impl Encoder {
+    /// An encoder for `table`.
+    pub fn new(table: &SymbolTable) -> Self {
+        let coded = (0..=u8::MAX).zip(&table.symbols);
+        let mut symbols: Vec<(u64, u8, u8)> = coded
+            .map(|(code, symbol)| (u64::from_le_bytes(symbol.bytes), symbol.length, code))
+            .collect();
+        symbols.sort_unstable_by_key(|&(bytes, length, code)| {
+            (bytes.to_le_bytes()[0], std::cmp::Reverse(length), code)
+        });
+        let first_of = |byte: usize| {
+            symbols.partition_point(|&(bytes, ..)| usize::from(bytes.to_le_bytes()[0]) < byte)
+        };
+        let starts = std::array::from_fn(first_of);
+        Self { starts: Box::new(starts), symbols }
+    }
+
+    /// Appends the codes of `text`.
+    pub fn write(&self, text: &[u8], out: &mut Vec<u8>) {
+        let mut rest = text;
+        while let Some(&first) = rest.first() {
+            if let Some((code, length)) = self.longest(rest) {
+                out.push(code);
+                rest = &rest[length..];
+            } else {
+                out.extend_from_slice(&[ESCAPE, first]);
+                rest = &rest[1..];
+            }
+        }
+    }
+
+    /// The longest symbol that `text`, which is not empty, begins with: its code and its length.
+    #[inline]
+    fn longest(&self, text: &[u8]) -> Option<(u8, usize)> {
+        let first = usize::from(text[0]);
+        let window = crate::fixed::eight(text, 0);
+        let range = self.starts[first]..self.starts[first + 1];
+        self.symbols[range].iter().find_map(|&(bytes, length, code)| {
+            let mask = crate::fixed::mask(8 * u32::from(length));
+            let fits = usize::from(length) <= text.len() && (window ^ bytes) & mask == 0;
+            fits.then_some((code, usize::from(length)))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    fn table() -> SymbolTable {
+        let sample = ["tation", "tations", "ting", "tingly", "ing", "ion", "1234", "123", "tation"];
+        SymbolTable::train(&sample.map(str::as_bytes))
+    }
+
+    #[test]
+    fn frequent_strings_become_short() {
+        let (table, mut out) = (table(), Vec::new());
+        Encoder::new(&table).write(b"tation", &mut out);
+        assert!(out.len() <= 2, "{out:?}");
+        out.clear();
+        Encoder::new(&table).write(b"\xff\x00", &mut out);
+        assert_eq!(out, [ESCAPE, 0xff, ESCAPE, 0]);
+    }
+
+    #[test]
+    fn symbols_of_zeros_do_not_match_behind_the_end() {
+        let table = SymbolTable::train(&[&[0, 0, 0, 0], &[0, 0, 0, 0], &[1, 0, 0]]);
+        let encoder = Encoder::new(&table);
+        for length in 0..6 {
+            let (text, mut coded, mut back) = (vec![0; length], Vec::new(), Vec::new());
+            encoder.write(&text, &mut coded);
+            assert_eq!(table.read(&coded, &mut back), Some(()));
+            assert_eq!(back, text);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn strings_come_back_and_compare_as_they_are(
+            sample in vec("[a-c0-2]{0,12}", 0..40), texts in vec(vec(any::<u8>(), 0..20), 1..6),
+            near in "[a-c0-2]{0,12}",
+        ) {
+            let table = SymbolTable::train(&sample.iter().map(String::as_bytes).collect::<Vec<_>>());
+            let encoder = Encoder::new(&table);
+            let mut saved = Vec::new();
+            table.save(&mut saved);
+            prop_assert_eq!(SymbolTable::load(&mut &saved[..]), Some(table.clone()));
+            let strings = sample.iter().map(|text| text.clone().into_bytes()).chain(texts);
+            for text in strings {
+                let (mut coded, mut back) = (Vec::new(), Vec::new());
+                encoder.write(&text, &mut coded);
+                prop_assert!(coded.len() <= 2 * text.len());
+                prop_assert_eq!(table.read(&coded, &mut back), Some(()));
+                prop_assert_eq!(&back, &text);
+                for other in [near.as_bytes(), &text, &text[..text.len() / 2]] {
+                    let common = text.iter().zip(other).take_while(|(a, b)| a == b).count();
+                    let expected = Some((common, text.as_slice().cmp(other)));
+                    prop_assert_eq!(table.compare(&coded, other), expected);
+                }
+            }
+        }
+
+        #[test]
+        fn any_bytes_are_survived(bytes in vec(any::<u8>(), 0..300), text in vec(any::<u8>(), 0..30)) {
+            let mut rest = &bytes[..];
+            let table = SymbolTable::load(&mut rest).unwrap_or_else(table);
+            let _ = table.read(rest, &mut Vec::new());
+            let _ = table.compare(rest, &text);
+        }
+    }
+}
