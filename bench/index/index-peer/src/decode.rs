@@ -147,13 +147,13 @@ impl Table<'_> {
         self.numbers.iter().for_each(|&n| vbyte::write(&mut coded, u64::from(n)));
         self.time("vbyte", coded.len() * 8, |out| {
             let mut input = &coded[..];
-            out.iter_mut().try_for_each(|slot| Some(*slot = low(vbyte::read(&mut input)?)))
+            fill(out, || vbyte::read(&mut input))
         })?;
         let mut coded = Vec::new();
         self.numbers.iter().for_each(|&n| prefix_vbyte::write(&mut coded, u64::from(n)));
         self.time("prefix-vbyte", coded.len() * 8, |out| {
             let mut input = &coded[..];
-            out.iter_mut().try_for_each(|slot| Some(*slot = low(prefix_vbyte::read(&mut input)?)))
+            fill(out, || prefix_vbyte::read(&mut input))
         })
     }
 
@@ -165,7 +165,7 @@ impl Table<'_> {
         self.numbers.iter().for_each(|&n| code.write(&mut bits, u64::from(n)));
         self.time(name, bits.len(), |out| {
             let mut input = Reader::new(bits.as_bytes());
-            out.iter_mut().try_for_each(|slot| Some(*slot = low(code.read(&mut input)?)))
+            fill(out, || code.read(&mut input))
         })
     }
 
@@ -196,7 +196,10 @@ impl Table<'_> {
     }
 }
 
-/// Of a number of 32 bits: no other was written.
-fn low(n: u64) -> u32 {
-    n as u32
+/// Puts in `out` what comes next; numbers of 32 bits, since no other was written.
+fn fill(out: &mut [u32], mut next: impl FnMut() -> Option<u64>) -> Option<()> {
+    for slot in out {
+        *slot = next()? as u32;
+    }
+    Some(())
 }
