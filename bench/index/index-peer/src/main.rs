@@ -1,0 +1,73 @@
+//! Crivello's index beside tantivy's: the same text, the same tokens, one thread.
+//!
+//! ```text
+//! index-peer corpus COLLECTION CORPUS                 the text of every document, as a flat file
+//! index-peer tokenise ours|own CORPUS                 turning it into terms, nothing else
+//! index-peer build crivello CORPUS DIR [MEMORY_BYTES]
+//! index-peer build tantivy ours|own CORPUS DIR        whose terms: Crivello's or tantivy's
+//! index-peer same DIR DIR                             whether two of Crivello's indices are equal
+//! index-peer compare CRIVELLO TANTIVY N               whether both give the same answers
+//! index-peer lexicon CRIVELLO TANTIVY                 beside a map as a finite-state transducer
+//! index-peer decode CRIVELLO                          every code on the numbers of an index
+//! index-peer walk CRIVELLO TANTIVY                    all posting lists from end to end
+//! ```
+//!
+//! Each prints one line of JSON; `bench/index/run` calls them and makes the table. What lives here: the
+//! commands. What does not: which figures are compared, and what counts as reached.
+//!
+//! **Invariant.** The clock is the processor time of the process, and runs only when all input is in
+//! memory. Whatever is timed has been checked first, here or by an earlier command.
+
+mod answers;
+mod collection;
+mod corpus;
+mod crivello;
+mod decode;
+mod lexicon;
+mod measure;
+mod peer;
+mod sample;
+
+use std::error::Error;
+use std::path::Path;
+
+/// What every command ends with: a line of JSON, or why not.
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+/// Crivello's default.
+const MEMORY_BYTES: usize = 256 << 20;
+
+fn main() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let found = match arguments[..] {
+        ["corpus", from, to] => collection::write_corpus(Path::new(from), Path::new(to))?,
+        ["tokenise", terms, text] => {
+            let text = corpus::Corpus::read(Path::new(text))?;
+            match terms {
+                "ours" => crivello::tokenise(&text)?,
+                _ => peer::tokenise(&text),
+            }
+        }
+        ["build", "crivello", text, dir] => build_crivello(text, dir, MEMORY_BYTES)?,
+        ["build", "crivello", text, dir, memory] => build_crivello(text, dir, memory.parse()?)?,
+        ["build", "tantivy", terms @ ("ours" | "own"), text, dir] => {
+            let text = corpus::Corpus::read(Path::new(text))?;
+            peer::build(&text, terms == "ours", Path::new(dir))?
+        }
+        ["same", one, other] => answers::same(Path::new(one), Path::new(other))?,
+        ["compare", ours, theirs, n] => {
+            answers::compare(Path::new(ours), Path::new(theirs), n.parse()?)?
+        }
+        ["lexicon", ours, theirs] => lexicon::measure(Path::new(ours), Path::new(theirs))?,
+        ["decode", dir] => decode::measure(Path::new(dir))?,
+        ["walk", ours, theirs] => answers::walk(Path::new(ours), Path::new(theirs))?,
+        _ => return Err("see the head of bench/index/index-peer/src/main.rs".into()),
+    };
+    println!("{found}");
+    Ok(())
+}
+
+fn build_crivello(text: &str, dir: &str, memory_bytes: usize) -> Result<serde_json::Value> {
+    crivello::build(&corpus::Corpus::read(Path::new(text))?, Path::new(dir), memory_bytes)
+}
