@@ -194,7 +194,7 @@ fn a_recrawl_is_widened_and_says_so() {
     };
     // As many bytes as there may be, so none is begun; then one that ends before its first request.
     let said = crawl(&["--recrawl=due", "--max-bytes", "1"]);
-    assert!(said.contains("stopped by `bytes_max`, which was reached before"), "{said}");
+    assert!(said.contains("`bytes_max` was reached before, and no URL is left"), "{said}");
     assert!(said.contains("recrawl  not begun: `bytes_max` leaves no room for it"), "{said}");
     let short = ["--max-time", "1", "--set", "crawl.delay_ms=60000"];
     let due = ["--recrawl=due", "--set", "crawl.recrawl_min_s=0"];

@@ -91,7 +91,8 @@ fn sentence(report: &Report) -> String {
     let is_old = report.requests == 0;
     match &report.limit {
         Some(limit) if report.waiting == 0 => {
-            let _ = write!(text, "; `{limit}` is reached, and no URL is left");
+            let reached = if is_old { "was reached before" } else { "is reached" };
+            let _ = write!(text, "; `{limit}` {reached}, and no URL is left");
         }
         Some(limit) if limit != "time_s_max" && is_old => {
             let _ = write!(
@@ -265,7 +266,8 @@ mod tests {
     fn a_limit_says_whether_the_next_run_goes_on() {
         let said = |limit: &str, waiting: u64| {
             let limit = Some(limit.to_owned());
-            Summary::of(Report { limit, waiting, ..Report::default() }, 0).summary.remove(0)
+            let report = Report { limit, waiting, requests: 1, ..Report::default() };
+            Summary::of(report, 0).summary.remove(0)
         };
         assert!(
             said("pages_max", 1)
