@@ -1,4 +1,6 @@
 //! The name that was perhaps meant.
+//!
+//! **Invariant.** What is suggested is one of the names that there are.
 
 /// How far a misspelt name may be from the one suggested, by Jaro and Winkler.
 const LIKENESS_MIN: f64 = 0.7;

@@ -23,7 +23,6 @@ use serde_json::{Value, json};
 
 use super::crawl::list;
 use crate::context::{Context, Exit, Usage};
-use crate::nearest::nearest;
 use crate::talk;
 
 /// Why a record is left out.
@@ -69,7 +68,7 @@ impl Document {
         ];
         let absent = || absent.iter().filter(|(_, is_absent)| *is_absent).map(|(name, _)| *name);
         for other in self.others.keys() {
-            if let Some(name) = nearest(other, absent()) {
+            if let Some(name) = absent().find(|name| is_misspelt(other, name)) {
                 bail!("there is no field {other:?}; did you mean {name:?}?");
             }
         }
@@ -84,6 +83,22 @@ impl Document {
         }
         Ok(())
     }
+}
+
+/// Fields that are not kept and still named.
+const OTHERS_MAX: usize = 20;
+
+/// Whether a field is another one but for a letter, or for capitals. Short names are near to too many.
+fn is_misspelt(other: &str, name: &str) -> bool {
+    let other = other.to_lowercase();
+    other == name || name.len() > 3 && strsim::osa_distance(&other, name) == 1
+}
+
+/// Counts a field that is not kept.
+fn count_other(name: String, others: &mut BTreeMap<String, u64>) {
+    let is_named = others.len() < OTHERS_MAX || others.contains_key(&name);
+    let name = if is_named { name } else { "and others".to_owned() };
+    *others.entry(name).or_default() += 1;
 }
 
 /// Some number their documents.
@@ -109,9 +124,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
         }
         let count = if is_jsonl(file) {
             each_document(file, &mut |document| {
-                for name in document.others.into_keys() {
-                    *others.entry(name).or_default() += 1;
-                }
+                document.others.into_keys().for_each(|name| count_other(name, &mut others));
                 Ok(())
             })
         } else {

@@ -53,7 +53,16 @@ fn a_bad_line_is_told_with_its_place_and_what_was_meant() {
         assert!(words.iter().all(|word| ran.stderr.contains(word)), "{line}: {ran:#?}");
         assert!(!ran.stderr.contains("at line 1"), "{line}: {ran:#?}");
     }
-    // A field of somebody else's is no fault, but told.
+    // A field of somebody else's is no fault, but told; also where it is like one of ours that is missing.
+    let line = r#"{"url":"http://a/","text":"ok","index":1,"time":2,"uid":3}"#;
+    fs::write(sandbox.path("d.jsonl"), format!("{line}\n")).expect("a file");
+    let ran = sandbox.run(&["import", "d.jsonl", "--dir", "web"]);
+    assert!(ran.code == 0 && ran.stderr.contains("index 1, time 1, uid 1"), "{ran:#?}");
+    let many: Vec<String> = (0..90).map(|n| format!("\"x{n}\":{n}")).collect();
+    let line = format!(r#"{{"id":"1","text":"ok",{}}}"#, many.join(","));
+    fs::write(sandbox.path("d.jsonl"), format!("{line}\n")).expect("a file");
+    let ran = sandbox.run(&["import", "d.jsonl", "--dir", "web"]);
+    assert!(ran.code == 0 && ran.stderr.contains("and others 70"), "{ran:#?}");
     let line = r#"{"id":"1","title":"x","text":"ok","author":"me","when":"now"}"#;
     fs::write(sandbox.path("d.jsonl"), format!("{line}\n{line}\n")).expect("a file");
     let ran = sandbox.run(&["import", "d.jsonl", "--dir", "web"]);

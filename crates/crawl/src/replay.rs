@@ -200,7 +200,7 @@ impl Replay<'_> {
         }
         let (now_s, files) = (self.clock.unix_s(), archive.files());
         let wanted = Extent::of(self.config, now_s);
-        let wanted = if self.is_full(archive)? { None } else { wanted };
+        let wanted = if wanted.is_some() && self.is_full(archive)? { None } else { wanted };
         let begun = Epoch::begin(&self.dirs.frontier, wanted, files, now_s)?;
         let Some(epoch) = begun else { return Ok(None) };
         let mut again = Again::new(&epoch, files);

@@ -38,8 +38,8 @@ pub(crate) struct Sitemap {
 impl Sitemap {
     /// Reads a file, at most `bytes_max` bytes of it once unpacked; `is_cut` says that its end is missing.
     pub(crate) fn parse(bytes: &[u8], bytes_max: usize, is_cut: bool) -> Sitemap {
-        let bytes = gunzip(bytes, bytes_max.saturating_add(1));
-        let is_cut = is_cut || bytes.len() > bytes_max;
+        let (bytes, is_whole) = gunzip(bytes, bytes_max.saturating_add(1));
+        let is_cut = is_cut || !is_whole || bytes.len() > bytes_max;
         let text = text(&bytes[..bytes.len().min(bytes_max)]);
         if text.starts_with('<') { xml(&text, is_cut) } else { plain(&text, is_cut) }
     }
@@ -47,7 +47,7 @@ impl Sitemap {
     /// Whether a file is one, by its first element or, if it is plain text, its first line. An empty one may
     /// be.
     pub(crate) fn is_in(bytes: &[u8]) -> bool {
-        let bytes = gunzip(bytes, HEAD_BYTES);
+        let (bytes, _) = gunzip(bytes, HEAD_BYTES);
         let text = text(&bytes[..bytes.len().min(HEAD_BYTES)]);
         if !text.starts_with('<') {
             return text.is_empty() || ["http://", "https://"].iter().any(|s| text.starts_with(s));
@@ -72,17 +72,18 @@ fn utf16(bytes: &[u8], unit: impl Fn([u8; 2]) -> u16) -> String {
     letters.map(|letter| letter.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
 }
 
-/// The file itself if it is not gzipped.
-fn gunzip(bytes: &[u8], bytes_max: usize) -> Cow<'_, [u8]> {
+/// The file itself if it is not gzipped, and whether it can be unpacked to its end.
+fn gunzip(bytes: &[u8], bytes_max: usize) -> (Cow<'_, [u8]>, bool) {
     if !bytes.starts_with(&[0x1f, 0x8b]) {
-        return Cow::Borrowed(bytes);
+        return (Cow::Borrowed(bytes), true);
     }
     let headers = vec![("Content-Encoding".to_owned(), "gzip".to_owned())];
     let packed = HttpResponse { status: 200, headers, body: bytes, body_offset: 0 };
-    match packed.decoded_body(bytes_max) {
-        Ok(bytes) => Cow::Owned(bytes.into_owned()),
-        Err(_) => Cow::Borrowed(&[]),
+    if let Ok(whole) = packed.whole_body(bytes_max) {
+        return (Cow::Owned(whole.into_owned()), true);
     }
+    let part = packed.decoded_body(bytes_max).map_or_else(|_| Vec::new(), Cow::into_owned);
+    (Cow::Owned(part), false)
 }
 
 /// One URL a line; the last line of a file that was cut may not be whole.
@@ -251,6 +252,24 @@ mod tests {
         urls.iter().map(|&url| url.to_owned()).collect()
     }
 
+    /// What is missing may be the end of a URL.
+    #[test]
+    fn a_gzipped_file_that_is_torn_or_damaged_is_cut() {
+        let urls: Vec<String> =
+            (0..2000_u64).map(|n| format!("http://a/{}\n", n * n * 7919)).collect();
+        let urls = urls.concat();
+        let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        std::io::Write::write_all(&mut packer, urls.as_bytes()).expect("memory");
+        let packed = packer.finish().expect("memory");
+        let parse = |bytes: &[u8]| Sitemap::parse(bytes, 1 << 20, false);
+        assert_eq!((parse(&packed).urls.len(), parse(&packed).is_cut), (2000, false));
+        let torn = parse(&packed[..packed.len() / 2]);
+        assert!(torn.is_cut && (1..2000).contains(&torn.urls.len()), "{}", torn.urls.len());
+        assert!(torn.urls.iter().all(|url| urls.contains(&format!("{url}\n"))), "only whole ones");
+        let none = parse(b"\x1f\x8bnot gzip at all");
+        assert!(none.is_cut && none.urls.is_empty());
+    }
+
     #[test]
     fn lists_and_indexes() {
         check(
@@ -277,7 +296,6 @@ mod tests {
             &["http://a/?b&c;d&verylongname;&"],
         );
         check(b"", false, &[]);
-        check(b"\x1f\x8bnot gzip at all", false, &[]);
     }
 
     #[test]

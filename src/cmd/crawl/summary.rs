@@ -166,10 +166,12 @@ fn part(what: &str, noun: &str, counts: &BTreeMap<String, u64>) -> Option<String
         .iter()
         .filter(|(_, times)| **times > 0)
         .map(|(name, times)| {
-            let name = match key_of(name) {
-                Some(key) if name == TOO_LARGE => format!("{name} by `{key}`"),
-                Some(key) => format!("`{key}`"),
-                None => name.clone(),
+            let keys: Vec<String> = keys_of(name).iter().map(|key| format!("`{key}`")).collect();
+            let keys = keys.join(" or ");
+            let name = match keys.as_str() {
+                "" => name.clone(),
+                _ if name == TOO_LARGE => format!("{name} by {keys}"),
+                _ => keys,
             };
             if *times == all { name } else { format!("{name} {times}") }
         })
@@ -182,31 +184,32 @@ const TOO_LARGE: &str = "too-large";
 /// What `turn_s_max` keeps out is counted by itself.
 const PRUNED: &str = "pruned";
 
-/// The key of the configuration that decides about a class of failures, a rule or a limit, if there is one.
-fn key_of(name: &str) -> Option<&'static str> {
-    Some(match name {
-        TOO_LARGE => "body_bytes_max",
-        "scope" => "scope",
-        "length" => "url_bytes_max",
-        "repetition" => "path_repeats_max",
-        "parameters" => "query_parameters_max",
-        "extension" => "skip_extensions",
-        "calendar" => "calendar_years",
-        "session" => "normalise",
-        "fetch-filter" => "fetch_filter",
-        "parse-filter" => "parse_filter",
-        "store-filter" => "store_filter",
-        "link-filter" => "link_filter",
-        "depth" => "depth_max",
-        "redirects" => "redirects_max",
-        "pages-limit" => "pages_max",
-        "host-limit" => "pages_per_host_max` or `requests_per_host_max",
-        "waiting-per-host" => "waiting_per_host_max",
-        "waiting" => "waiting_max",
-        "hosts" => "hosts_max",
-        PRUNED => "turn_s_max",
-        _ => return None,
-    })
+/// The keys of the configuration that decide about a class of failures, a rule or a limit.
+fn keys_of(name: &str) -> &'static [&'static str] {
+    match name {
+        TOO_LARGE => &["body_bytes_max"],
+        "scope" => &["scope"],
+        "length" => &["url_bytes_max"],
+        "repetition" => &["path_repeats_max"],
+        "parameters" => &["query_parameters_max"],
+        "extension" => &["skip_extensions"],
+        "calendar" => &["calendar_years"],
+        "session" => &["normalise"],
+        "fetch-filter" => &["fetch_filter"],
+        "parse-filter" => &["parse_filter"],
+        "store-filter" => &["store_filter"],
+        "link-filter" => &["link_filter"],
+        "depth" => &["depth_max"],
+        "redirects" => &["redirects_max"],
+        "pages-limit" => &["pages_max"],
+        "host-limit" => &["pages_per_host_max", "requests_per_host_max"],
+        "sitemap-cut" => &["sitemap_bytes_max"],
+        "waiting-per-host" => &["waiting_per_host_max"],
+        "waiting" => &["waiting_max"],
+        "hosts" => &["hosts_max"],
+        PRUNED => &["turn_s_max"],
+        _ => &[],
+    }
 }
 
 /// Why there is no page, behind a colon: what ended the run or kept URLs out, then what became of the visits. What a

@@ -1,12 +1,12 @@
 //! Fetching: one request, one answer or one failure.
 //!
 //! What lives here: [`Fetcher`], the HTTP client with its timeouts and limits. `names.rs` finds
-//! addresses, `connect.rs` opens connections, `trust.rs` knows which certificates to accept, `pool.rs` keeps them between the visits of a site,
-//! `credentials.rs` and `cookies.rs` know what hosts are told besides the request. What does not: when, where
+//! addresses, `connect.rs` opens connections, `trust.rs` knows which certificates to accept, `pool.rs` keeps
+//! connections between the visits of a site, `credentials.rs` and `cookies.rs` know what hosts are told besides the request. What does not: when, where
 //! and why to fetch, and what becomes of an answer.
 //!
 //! **Invariant.** A visit ends within the sum of its timeouts, but for the want of descriptors; with at most
-//! `body_bytes_max` bytes of body and `head_bytes_max` of head in memory. A visit is one request: a second one
+//! `body_bytes_max` bytes of body, or of a sitemap `sitemap_bytes_max`, and `head_bytes_max` of head in memory. A visit is one request: a second one
 //! is made only where the first never left this machine. A body that breaks off is none. A connection goes to
 //! the address that the visit names, and nowhere else.
 
