@@ -27,11 +27,11 @@ pub const QUOTIENT_MAX: u32 = 24;
 pub const PARAMETER_MAX: u32 = 31;
 
 /// The parameter for numbers of a geometric distribution whose mean is `sum` / `count`: the greatest
-/// *k* with 2ᵏ ≤ 0.69 times the mean, or 0.
+/// *k* with 2ᵏ ≤ 0.693 times the mean, or 0.
 #[inline]
 pub fn parameter(sum: u32, count: u32) -> u32 {
-    // 45 / 64 is ln 2 as nearly as a power of two can tell.
-    let modulus = u64::from(sum) * 45 / (u64::from(count.max(1)) * 64);
+    // 710 / 1024 is nearly ln 2.
+    let modulus = u64::from(sum) * 710 / (u64::from(count.max(1)) * 1024);
     modulus.checked_ilog2().unwrap_or(0).min(PARAMETER_MAX)
 }
 
@@ -99,11 +99,12 @@ impl<'a> Reader<'a> {
     /// The next number, which was written under parameter `k`; any number past the end.
     #[inline]
     pub fn read(&mut self, k: u32) -> u32 {
+        let k = k & PARAMETER_MAX;
         let window = eight(self.bytes, self.bit / 8) >> (self.bit % 8);
         let quotient = (window | 1 << QUOTIENT_MAX).trailing_zeros();
         let (n, width) = if quotient < QUOTIENT_MAX {
-            let lower = window >> (quotient + 1) & mask(k & PARAMETER_MAX);
-            (u64::from(quotient) << (k & PARAMETER_MAX) | lower, quotient + 1 + k)
+            let lower = window >> (quotient + 1) & mask(k);
+            (u64::from(quotient) << k | lower, quotient + 1 + k)
         } else {
             (window >> QUOTIENT_MAX, QUOTIENT_MAX + u32::BITS)
         };
@@ -157,6 +158,43 @@ mod tests {
         }
         assert_eq!(parameter(u32::MAX, 1), 31);
         assert_eq!(parameter(7, 0), 2);
+    }
+
+    #[test]
+    fn every_parameter_reads_what_it_wrote() {
+        let numbers: Vec<u32> =
+            (0..32).flat_map(|bits| [1 << bits, (1 << bits) - 1, 3 << bits]).collect();
+        for k in 0..=PARAMETER_MAX {
+            let mut out = Vec::new();
+            let mut writer = Writer::new(&mut out);
+            for &n in &numbers {
+                writer.write(n, k);
+            }
+            writer.finish();
+            let mut reader = Reader::new(&out);
+            let read: Vec<u32> = numbers.iter().map(|_| reader.read(k)).collect();
+            assert_eq!((read, reader.finish()), (numbers.clone(), Some(&[][..])), "k = {k}");
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_survived() {
+        let mut state = 1_u32;
+        for length in 0..60 {
+            let bytes: Vec<u8> = (0..length)
+                .map(|_| {
+                    state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                    if state >> 30 == 0 { 0 } else { state.to_be_bytes()[0] }
+                })
+                .collect();
+            for k in [0, 1, 7, 31, 200] {
+                let mut reader = Reader::new(&bytes);
+                for _ in 0..600 {
+                    reader.read(k);
+                }
+                assert_eq!(reader.finish(), None, "so many numbers need more bytes");
+            }
+        }
     }
 
     #[test]

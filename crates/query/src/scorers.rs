@@ -35,8 +35,7 @@ impl<'p> Scorers<'p> {
             let mut containing = [0; Field::ALL.len()];
             for segment in index.segments() {
                 for (count, field) in containing.iter_mut().zip(Field::ALL) {
-                    let postings = segment.postings(field, term)?;
-                    *count += postings.map_or(0, |postings| u64::from(postings.doc_frequency()));
+                    *count += u64::from(segment.doc_frequency(field, term)?);
                 }
             }
             let scorer = |field: Field| {

@@ -50,6 +50,8 @@ pub struct Model {
     /// For each slot: the frequency of its bucket less one, its place among the slots of the bucket
     /// (12 bits each, from the lowest), and the bucket.
     slots: Box<[u32; SLOTS]>,
+    /// What each bucket costs, in parts of 2⁻¹⁶ bits.
+    costs: Box<[u32; BUCKETS]>,
 }
 
 impl Model {
@@ -94,13 +96,21 @@ impl Model {
                 *slot = (frequency - 1) | place << BITS | bucket << (2 * BITS);
             }
         }
-        Self { frequencies, slots }
+        let costs = std::array::from_fn(|bucket| (BITS << 16) - log2(frequencies.slots[bucket]));
+        Self { frequencies, slots, costs: Box::new(costs) }
     }
 
     /// How many bits this model means a number to take: –log₂ of its intended probability.
     pub fn bits(&self, n: u32) -> f64 {
         let (bucket, lower) = bucket(n);
         f64::from(BITS + lower) - f64::from(self.frequencies.slots[bucket]).log2()
+    }
+
+    /// The same in parts of 2⁻¹⁶ bits, computed in whole numbers.
+    #[inline]
+    pub fn cost(&self, n: u32) -> u64 {
+        let (bucket, lower) = bucket(n);
+        (u64::from(lower) << 16) + u64::from(self.costs[bucket])
     }
 
     /// Appends the model itself: the frequencies, less one, in [`Delta`], up to a whole byte.
@@ -270,6 +280,21 @@ impl Model {
         *state = frequency * (*state >> BITS) + place;
         (slot >> (2 * BITS)) as usize % BUCKETS
     }
+}
+
+/// log₂ of a number from 1 to 2¹², in parts of 2⁻¹⁶, rounded down: a bit at a time, by squaring.
+fn log2(n: u32) -> u32 {
+    let whole = n.max(1).ilog2();
+    // From 1 to 2, with 30 digits behind the point.
+    let mut rest = (u64::from(n.max(1)) << 30) >> whole;
+    let mut log = whole;
+    for _ in 0..16 {
+        rest = (rest * rest) >> 30;
+        let is_two = rest >> 31;
+        rest >>= is_two;
+        log = log << 1 | u32::from(is_two > 0);
+    }
+    log
 }
 
 /// The bucket of a number, and how many lower bits it has there.

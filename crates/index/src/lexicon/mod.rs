@@ -200,13 +200,13 @@ impl Lexicon {
     }
 
     fn entries(&self, blocks: Range<usize>) -> Result<Entries<'_>, IndexError> {
-        for shard in &self.shards {
-            let own = shard.first_block..shard.first_block + shard.block_count();
-            let (from, to) = (own.start.max(blocks.start), own.end.min(blocks.end));
-            if from < to {
-                let start = self.start(shard, from - own.start)?;
-                self.file.bytes(start..self.start(shard, to - own.start)?)?;
-            }
+        let mut from = blocks.start;
+        while from < blocks.end {
+            let shard = self.shard_of(from);
+            let to = blocks.end.min(shard.first_block + shard.block_count());
+            let start = self.start(shard, from - shard.first_block)?;
+            self.file.bytes(start..self.start(shard, to - shard.first_block)?)?;
+            from = to;
         }
         Ok(Entries {
             lexicon: self,

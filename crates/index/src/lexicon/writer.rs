@@ -1,6 +1,7 @@
 //! Writes the lexicon: entries in the order of their keys, a shard at a time.
 //!
-//! **Invariant.** No more than one shard is in memory: 2¹⁵ keys, or 4 MiB of them and one more.
+//! **Invariant.** No more than one shard is in memory, 2¹⁵ keys or 4 MiB of them and one more, besides
+//! what the directory says of those before: some 2 KiB a shard.
 
 use super::{BLOCK_KEYS, SHARD_KEYS, block};
 use crate::envelope::{FileWriter, Stamp};
@@ -22,6 +23,8 @@ pub(crate) struct LexiconWriter {
     file: FileWriter,
     shard: Shard,
     directory: Vec<u8>,
+    /// The last key of the shard before.
+    last_key: Vec<u8>,
     count: u64,
 }
 
@@ -79,7 +82,9 @@ impl Shard {
 
     /// The symbols for its keys, from keys here and there.
     fn symbols(&self) -> SymbolTable {
-        let step = (self.keys.len() / SAMPLE_BYTES).max(1);
+        let bytes: usize = (0..self.len()).map(|at| self.rest(at).len()).sum();
+        // Odd, so that it does not keep to the first keys of blocks.
+        let step = (bytes / SAMPLE_BYTES) | 1;
         let sample: Vec<&[u8]> = (0..self.len()).step_by(step).map(|at| self.rest(at)).collect();
         SymbolTable::train(&sample)
     }
@@ -108,7 +113,13 @@ impl Shard {
 
 impl LexiconWriter {
     pub(crate) fn new(file: FileWriter) -> LexiconWriter {
-        LexiconWriter { file, shard: Shard::default(), directory: Vec::new(), count: 0 }
+        LexiconWriter {
+            file,
+            shard: Shard::default(),
+            directory: Vec::new(),
+            last_key: Vec::new(),
+            count: 0,
+        }
     }
 
     /// How many entries there are so far.
@@ -121,8 +132,8 @@ impl LexiconWriter {
         if self.shard.len() == SHARD_KEYS || self.shard.keys.len() > SHARD_BYTES {
             self.write_shard()?;
         }
-        let before = self.shard.len().checked_sub(1).map(|last| self.shard.key(last));
-        assert!(before.is_none_or(|before| before < key), "keys ascend");
+        let last = self.shard.len().checked_sub(1).map(|last| self.shard.key(last));
+        assert!(self.count == 0 || last.unwrap_or(&self.last_key) < key, "keys ascend");
         self.shard.push(key, list);
         self.count += 1;
         Ok(())
@@ -139,6 +150,8 @@ impl LexiconWriter {
 
     fn write_shard(&mut self) -> Result<(), IndexError> {
         let shard = std::mem::take(&mut self.shard);
+        self.last_key.clear();
+        self.last_key.extend_from_slice(shard.key(shard.len() - 1));
         let symbols = shard.symbols();
         let (mut bytes, starts) = shard.blocks(&symbols);
         let block_bytes = bytes.len() as u64;

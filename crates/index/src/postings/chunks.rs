@@ -7,8 +7,9 @@
 //! the document: its length over its occurrences is the mean that occurrences at random would have
 //! (the local Bernoulli model), and both are known.
 //!
-//! **Invariant.** To read the positions of a document at most 127 other occurrences are decoded before
-//! it. On any bytes: no panic, and no more memory than 1 KiB a byte.
+//! **Invariant.** To read the positions of a document no more is decoded than its chunk, in which at
+//! most 127 occurrences stand before the last document. On any bytes: no panic, and no more memory than
+//! 1 KiB a byte.
 //! Reference: I. H. Witten, A. Moffat, T. C. Bell, *Managing Gigabytes*, 1999, section 3.3.
 
 use super::code::{BLOCK, Coder, StreamCode};

@@ -8,7 +8,7 @@
 //! | `gamma`, `delta`, `zeta` | codewords, up to a whole byte; of ζ that with *k* = 3 |
 //! | `vbyte`, `prefix-vbyte` | codewords |
 //! | `golomb` | the modulus for their mean, as a prefix vbyte, then codewords up to a whole byte |
-//! | `minimal-binary` | the greatest number, as a prefix vbyte, then codewords up to a whole byte |
+//! | `minimal-binary` | the greatest number, or 1, as a prefix vbyte, then codewords up to a whole byte |
 //! | `rans` | the class of a Lomax distribution, a byte, then a block under its model |
 //! | `packed`, `pfor`, `pfor-optimum` | every 128 numbers a block, the rest under the [`Coder`]'s `rest` |
 //!
@@ -142,7 +142,7 @@ impl Coder {
     pub(crate) fn read(self, input: &mut &[u8], out: &mut [u32]) -> Option<()> {
         let mut rest_code = self.code;
         let mut rest = out;
-        if matches!(self.code, StreamCode::Packed | StreamCode::Pfor | StreamCode::PforOptimum) {
+        if block_writer(self.code).is_some() {
             let (blocks, left) = rest.as_chunks_mut();
             for block in blocks {
                 match self.code {
@@ -181,7 +181,8 @@ fn write_run(code: StreamCode, numbers: &[u32], out: &mut Vec<u8>) {
             write_codewords(&code, numbers, out);
         }
         StreamCode::MinimalBinary => {
-            let max = numbers.iter().copied().max().unwrap_or(0);
+            // A bit at least for each, as under every other code.
+            let max = numbers.iter().copied().max().unwrap_or(0).max(1);
             prefix_vbyte::write(out, u64::from(max));
             write_codewords(&MinimalBinary::new(u64::from(max) + 1), numbers, out);
         }
@@ -217,7 +218,7 @@ fn read_run(code: StreamCode, input: &mut &[u8], out: &mut [u32]) -> Option<()> 
             read_codewords(&Golomb::new(modulus), input, out)
         }
         StreamCode::MinimalBinary => {
-            let max = u32::try_from(prefix_vbyte::read(input)?).ok()?;
+            let max = u32::try_from(prefix_vbyte::read(input)?).ok().filter(|&max| max > 0)?;
             read_codewords(&MinimalBinary::new(u64::from(max) + 1), input, out)
         }
         StreamCode::Vbyte => read_each(out, || vbyte::read(input)),
@@ -268,8 +269,8 @@ fn lomax_class(numbers: &[u32]) -> u8 {
     let sixteenths = 16 * sum / numbers.len().max(1) as u64;
     let about = u8::try_from(2 * sixteenths.checked_ilog2().unwrap_or(0)).unwrap_or(u8::MAX);
     let near = about.saturating_sub(6)..=about.saturating_add(3).min(LOMAX_CLASS_MAX);
-    let bits = |class: u8| -> f64 { numbers.iter().map(|&n| lomax(class).bits(n)).sum() };
-    near.min_by(|&a, &b| bits(a).total_cmp(&bits(b))).unwrap_or(LOMAX_CLASS_MAX)
+    let cost = |class: &u8| -> u64 { numbers.iter().map(|&n| lomax(*class).cost(n)).sum() };
+    near.min_by_key(cost).unwrap_or(LOMAX_CLASS_MAX)
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Writes posting lists, one after the other, into the four streams.
 //!
-//! **Invariant.** A list is written by its documents in ascending order; what has been written of it
-//! depends on nothing but these documents, their positions and lengths, so that a list merged from
-//! parts has the same bytes as one written in one go.
+//! **Invariant.** A list is written by its documents in ascending order; its bytes depend on these
+//! documents, their positions and lengths, the number of documents and the average length of the
+//! segment, and its codes, so that a list merged from parts has those of one written in one go.
 
 use super::chunks::{self, Place};
 use super::code::{BLOCK, Coder};

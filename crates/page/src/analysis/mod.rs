@@ -6,19 +6,26 @@
 //! 4. `fold.rs` again: accents off letters, if configured; after stemming, since stemmers of
 //!    languages with accents look at them.
 //!
+//! A word that came before takes a shorter way (`cache.rs`).
+//!
 //! What does not live here: stop words and weights, which are the index's and the query's.
 //!
 //! **Invariant.** Positions count from 0 without gaps, and `text[token.start..token.end]` is the
 //! word as written.
 
+mod cache;
 mod fold;
 mod stem;
 mod words;
 
 use serde::{Deserialize, Serialize};
 
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
 use crate::PageError;
 
+use cache::{Cache, Key};
 use stem::Stemming;
 
 /// Bytes of a term at most, whatever is configured: longer ones are noise.
@@ -52,6 +59,28 @@ pub struct Analyzer {
     stemming: Stemming,
     fold_accents: bool,
     term_bytes_max: usize,
+    caches: Caches,
+}
+
+/// Caches that no one uses right now: as many as there have been texts at the same time.
+#[derive(Clone, Default)]
+struct Caches(Arc<Mutex<Vec<Cache>>>);
+
+impl Caches {
+    fn take(&self) -> Cache {
+        let mut free = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        free.pop().unwrap_or_default()
+    }
+
+    fn give_back(&self, cache: Cache) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(cache);
+    }
+}
+
+impl fmt::Debug for Caches {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Caches")
+    }
 }
 
 /// A word of the text, as a term.
@@ -79,16 +108,24 @@ impl Analyzer {
             stemming: Stemming::from_name(&config.stemmer)?,
             fold_accents: config.fold_accents,
             term_bytes_max: bytes,
+            caches: Caches::default(),
         })
     }
 
     /// Hands every word of `text` to `emit`, in order.
     pub fn each(&self, text: &str, emit: &mut dyn FnMut(Token<'_>)) {
         let stemmer = self.stemming.stemmer();
+        let mut cache = self.caches.take();
         let mut folded = String::new();
         let mut term = String::new();
         let mut position = 0;
-        words::each(text, &mut |start, end| {
+        words::each(text, &mut |start, end, is_ascii| {
+            let key = if is_ascii { Key::of(text.as_bytes(), start, end) } else { None };
+            if let Some(term) = key.as_ref().and_then(|key| cache.get(key)) {
+                emit(Token { term, position, start, end });
+                position = position.saturating_add(1);
+                return;
+            }
             let word = &text[start..end];
             let word = &word[..word.floor_char_boundary(WORD_TO_TERM * self.term_bytes_max)];
             fold::fold(word, self.term_bytes_max, &mut folded);
@@ -97,9 +134,13 @@ impl Analyzer {
             let stem =
                 if self.fold_accents { fold::without_accents(stem, &mut term) } else { stem };
             let stem = &stem[..stem.floor_char_boundary(self.term_bytes_max)];
+            if let Some(key) = key {
+                cache.put(&key, stem);
+            }
             emit(Token { term: stem, position, start, end });
             position = position.saturating_add(1);
         });
+        self.caches.give_back(cache);
     }
 
     /// The terms of `text` in order.

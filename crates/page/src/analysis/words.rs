@@ -12,11 +12,14 @@
 //!
 //! Reference: <https://www.unicode.org/reports/tr29/#Word_Boundaries>.
 
-use icu_segmenter::WordSegmenter;
-use icu_segmenter::options::WordBreakInvariantOptions;
+use std::sync::LazyLock;
 
-/// Hands the bounds of every word to `emit`, in order.
-pub(super) fn each(text: &str, emit: &mut dyn FnMut(usize, usize)) {
+use icu_segmenter::options::WordBreakInvariantOptions;
+use icu_segmenter::{WordSegmenter, WordSegmenterBorrowed};
+
+/// Hands the bounds of every word to `emit`, in order, and whether it stands among ASCII alone.
+#[inline]
+pub(super) fn each(text: &str, emit: &mut impl FnMut(usize, usize, bool)) {
     let bytes = text.as_bytes();
     let mut start = 0;
     while start < bytes.len() {
@@ -39,12 +42,15 @@ pub(super) fn each(text: &str, emit: &mut dyn FnMut(usize, usize)) {
     }
 }
 
-fn each_unicode(stretch: &str, offset: usize, emit: &mut dyn FnMut(usize, usize)) {
-    let segmenter = WordSegmenter::new_auto(WordBreakInvariantOptions::default());
+/// ICU's rules and dictionaries; to look them up takes longer than a word.
+static SEGMENTER: LazyLock<WordSegmenterBorrowed<'static>> =
+    LazyLock::new(|| WordSegmenter::new_auto(WordBreakInvariantOptions::default()));
+
+fn each_unicode(stretch: &str, offset: usize, emit: &mut impl FnMut(usize, usize, bool)) {
     let mut start = 0;
-    for end in segmenter.segment_str(stretch).skip(1) {
+    for end in SEGMENTER.segment_str(stretch).skip(1) {
         if stretch[start..end].contains(char::is_alphanumeric) {
-            emit(offset + start, offset + end);
+            emit(offset + start, offset + end, false);
         }
         start = end;
     }
@@ -54,8 +60,10 @@ fn each_unicode(stretch: &str, offset: usize, emit: &mut dyn FnMut(usize, usize)
 /// WB10, `WB13a`, `WB13b`); a full stop or an apostrophe between two letters (WB6, WB7) or two digits
 /// does too, and so does a colon between two letters, as in Swedish `EU:s`, and a comma or a
 /// semicolon between two digits (WB11, WB12).
-fn each_ascii(bytes: &[u8], from: usize, to: usize, emit: &mut dyn FnMut(usize, usize)) {
-    let class = |at: usize| if at < to { Class::of(bytes[at]) } else { Class::Other };
+#[inline]
+fn each_ascii(bytes: &[u8], from: usize, to: usize, emit: &mut impl FnMut(usize, usize, bool)) {
+    let bytes = &bytes[..to];
+    let class = |at: usize| bytes.get(at).map_or(Class::Other, |&byte| CLASSES[usize::from(byte)]);
     let mut start = from;
     while start < to {
         if !class(start).is_word() {
@@ -76,11 +84,21 @@ fn each_ascii(bytes: &[u8], from: usize, to: usize, emit: &mut dyn FnMut(usize, 
             }
         }
         if is_word {
-            emit(start, end);
+            emit(start, end, true);
         }
         start = end;
     }
 }
+
+/// The class of every byte.
+static CLASSES: [Class; 256] = {
+    let (mut classes, mut byte) = ([Class::Other; 256], 0_u8);
+    while byte < 128 {
+        classes[byte as usize] = Class::of(byte);
+        byte += 1;
+    }
+    classes
+};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
@@ -98,7 +116,7 @@ enum Class {
 }
 
 impl Class {
-    fn of(byte: u8) -> Self {
+    const fn of(byte: u8) -> Self {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' => Self::Letter,
             b'0'..=b'9' => Self::Digit,
