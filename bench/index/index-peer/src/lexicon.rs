@@ -20,13 +20,13 @@ const ROUNDS: usize = 3;
 
 /// How Crivello finds a term: the number of its documents.
 fn look_up(segment: &Segment, field: Field, term: &str) -> Option<u32> {
-    let found = segment.postings(field, term).expect("a sound index");
-    found.map(|postings| postings.doc_frequency())
+    let documents = segment.doc_frequency(field, term).expect("a sound index");
+    (documents > 0).then_some(documents)
 }
 
 /// What Crivello finds terms with.
 fn lexicon_bytes(segment: &Segment) -> u64 {
-    segment.sizes().lexicon
+    segment.term_bytes().expect("a sound index")
 }
 
 /// A question, and the answer: rank and documents, if it is there.

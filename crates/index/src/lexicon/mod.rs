@@ -177,6 +177,19 @@ impl Lexicon {
         Ok(Terms { entries: self.entries(from..to)?, prefix: key })
     }
 
+    /// How many bytes say nothing but where lists lie and how long they are.
+    pub(crate) fn list_bytes(&self) -> Result<u64, IndexError> {
+        let mut sum = 0;
+        for shard in &self.shards {
+            for block in 0..shard.block_count() {
+                let mut rest = self.block_bytes(shard, block)?;
+                read_bytes(&mut rest).ok_or_else(|| self.broken(shard, block))?;
+                sum += rest.len() as u64;
+            }
+        }
+        Ok(sum)
+    }
+
     /// How many blocks there are.
     pub(crate) fn block_count(&self) -> usize {
         self.shards.last().map_or(0, |last| last.first_block + last.block_count())

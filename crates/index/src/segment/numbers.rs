@@ -22,6 +22,11 @@ pub struct ListNumbers {
 }
 
 impl Segment {
+    /// The bytes of the lexicon that terms are found with, without what it says of their lists.
+    pub fn term_bytes(&self) -> Result<u64, IndexError> {
+        Ok(self.sizes().lexicon - self.lexicon.list_bytes()?)
+    }
+
     /// Hands the numbers of every list to `visit`, in the order of the lexicon. Verifies what it
     /// reads; holds one list at a time.
     pub fn each_list(&self, mut visit: impl FnMut(&ListNumbers)) -> Result<(), IndexError> {
