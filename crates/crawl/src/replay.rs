@@ -26,6 +26,9 @@ use crate::frontier::{Frontier, Tally};
 use crate::recrawl::{Epoch, Extent, LastCaptures, Schedule};
 use crate::rules::Rules;
 
+/// After so many archived visits it is looked whether the time of the run is over.
+const VISITS_A_LOOK: u32 = 256;
+
 /// What was found in the archive.
 #[derive(Debug, Default)]
 pub(crate) struct Replayed {
@@ -156,13 +159,24 @@ impl Replay<'_> {
         Ok(!frontier.is_done())
     }
 
-    /// The same until none is nearer: what they lead to may be nearer, too.
+    /// The same until none is nearer, since what they lead to may be nearer, too; or until the time is over.
     fn read_nearer(&self, frontier: &mut Frontier, archive: &Archive) -> Result<(), CrawlError> {
-        while frontier.has_nearer() && !self.stop.load(Ordering::Relaxed) {
-            let nearer = frontier.take_nearer();
+        let mut is_over = false;
+        while frontier.has_nearer() && !is_over && !self.stop.load(Ordering::Relaxed) {
+            frontier.begin_pass();
+            let mut visits = 0_u32;
             self.logs.each(archive, self.stop, &mut |_, settled| {
-                frontier.read_again(&nearer, &settled.url, &settled.entry, settled.answered)
+                visits = visits.wrapping_add(1);
+                if visits.is_multiple_of(VISITS_A_LOOK) {
+                    is_over = is_over || frontier.is_time_over(self.clock.now_ms());
+                }
+                if is_over {
+                    return Ok(());
+                }
+                frontier.read_again(&settled.url, &settled.entry, settled.answered)
             })?;
+            frontier.end_pass();
+            is_over = is_over || frontier.is_time_over(self.clock.now_ms());
         }
         Ok(())
     }

@@ -21,6 +21,9 @@ pub(super) struct Depths {
     known: HashMap<u64, (u16, bool)>,
     /// Those whose links were looked at by a greater one.
     nearer: BTreeSet<u64>,
+    /// Those whose links the pass looks at once more, and of them those that joined it on its way.
+    passing: BTreeSet<u64>,
+    late: BTreeSet<u64>,
 }
 
 impl Depths {
@@ -60,15 +63,38 @@ impl Depths {
         !self.nearer.is_empty()
     }
 
-    /// The pages whose links are now looked at once more.
-    pub(super) fn take_nearer(&mut self) -> BTreeSet<u64> {
-        let nearer = std::mem::take(&mut self.nearer);
-        for url in &nearer {
+    /// Begins a pass through all visits, in which those of nearer pages are looked at once more.
+    pub(super) fn begin_pass(&mut self) {
+        self.passing = std::mem::take(&mut self.nearer);
+        self.late.clear();
+        for url in &self.passing {
             if let Some((_, is_read)) = self.known.get_mut(url) {
                 *is_read = true;
             }
         }
-        nearer
+    }
+
+    /// Whether a visit of this page is to be looked at once more, now that the pass has come to it. A page that
+    /// has become nearer in the same pass is, too; what the pass has missed of it comes with the next one.
+    pub(super) fn is_passed(&mut self, url: Signature) -> bool {
+        if self.passing.contains(&url.0) && !self.nearer.contains(&url.0) {
+            return true;
+        }
+        let is_nearer = self.nearer.remove(&url.0);
+        if is_nearer {
+            self.passing.insert(url.0);
+            self.late.insert(url.0);
+            if let Some((_, is_read)) = self.known.get_mut(&url.0) {
+                *is_read = true;
+            }
+        }
+        is_nearer
+    }
+
+    /// Ends the pass.
+    pub(super) fn end_pass(&mut self) {
+        self.passing.clear();
+        self.nearer.append(&mut self.late);
     }
 }
 
@@ -90,9 +116,18 @@ mod tests {
         for depth in [2, 1] {
             depths.find(a, depth);
         }
-        assert_eq!(depths.take_nearer(), BTreeSet::from([1]));
-        assert!(!depths.has_nearer());
+        depths.begin_pass();
+        assert!(depths.is_passed(a) && !depths.is_passed(b) && !depths.has_nearer());
+        // Both become nearer on the way; a second pass sees what of them the first has missed.
         depths.find(a, 0);
-        assert_eq!((depths.take_nearer(), depths.read(a, 6)), (BTreeSet::from([1]), 0));
+        depths.find(b, 1);
+        assert!(depths.is_passed(b) && depths.is_passed(a) && depths.is_passed(a));
+        depths.end_pass();
+        assert!(depths.has_nearer());
+        depths.begin_pass();
+        assert!(depths.is_passed(a) && depths.is_passed(b));
+        depths.end_pass();
+        assert!(!depths.has_nearer());
+        assert_eq!((depths.of(a, 9), depths.of(b, 9)), (0, 1));
     }
 }

@@ -20,7 +20,6 @@ mod spill;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -66,9 +65,6 @@ pub(crate) struct Frontier {
     /// The key that is being offered.
     key: Vec<u8>,
 }
-
-/// Pages whose links are to be looked at once more.
-pub(crate) struct Nearer(BTreeSet<u64>);
 
 /// Where URLs were found.
 #[derive(Clone, Copy)]
@@ -236,23 +232,26 @@ impl Frontier {
         self.depths.as_ref().is_some_and(Depths::has_nearer)
     }
 
-    /// These pages; each visit of one of them is to be [read again](Self::read_again).
-    pub(crate) fn take_nearer(&mut self) -> Nearer {
-        Nearer(self.depths.as_mut().map(Depths::take_nearer).unwrap_or_default())
+    /// Begins a pass through all visits, each of which is to be [read again](Self::read_again).
+    pub(crate) fn begin_pass(&mut self) {
+        self.depths.iter_mut().for_each(Depths::begin_pass);
+    }
+
+    /// Ends the pass; there may be nearer pages again.
+    pub(crate) fn end_pass(&mut self) {
+        self.depths.iter_mut().for_each(Depths::end_pass);
     }
 
     /// Looks once more at what an archived visit led to, if its page is one of the nearer ones.
     pub(crate) fn read_again(
         &mut self,
-        nearer: &Nearer,
         url: &str,
         entry: &Entry,
         answered: Option<Answered>,
     ) -> Result<(), CrawlError> {
         let sign = signature(url.as_bytes());
-        let Some(mut answered) = answered.filter(|_| nearer.0.contains(&sign.0)) else {
-            return Ok(());
-        };
+        let is_passed = self.depths.as_mut().is_some_and(|depths| depths.is_passed(sign));
+        let Some(mut answered) = answered.filter(|_| is_passed) else { return Ok(()) };
         let &Entry { purpose, hops, depth, .. } = entry;
         let depth = self.depths.as_ref().map_or(depth, |depths| depths.of(sign, depth));
         let site = Site::split(url).map_or("", |(site, _)| site);
