@@ -104,9 +104,14 @@ impl Replay<'_> {
             tick(frontier);
             // A URL that was read as a robots.txt may yet be a page: some redirect it to the home page.
             let status = settled.answered.as_ref().map_or(0, |answered| answered.status);
-            if settled.entry.purpose == Purpose::Robots
-                || again.as_ref().is_some_and(|again| again.is_superseded(file, &settled))
+            if settled.entry.purpose == Purpose::Robots {
+                return Ok(());
+            }
+            if let Some(again) = again.as_ref().filter(|again| again.is_superseded(file, &settled))
             {
+                if settled.entry.tries(status) > 0 && !again.schedule.has_answered_since(&settled) {
+                    frontier.put_last(&settled.url);
+                }
                 return Ok(());
             }
             if frontier.is_final(&settled.entry, status) {

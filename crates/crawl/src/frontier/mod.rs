@@ -183,6 +183,11 @@ impl Frontier {
         }
     }
 
+    /// Takes note that the last visit of a URL that is due again was in vain: it comes after the others.
+    pub(crate) fn put_last(&mut self, url: &str) {
+        self.hosts.note_tries(signature(url.as_bytes()), 0);
+    }
+
     /// Lets what is new join the queues.
     pub(crate) fn flush(&mut self, now_ms: u64) -> Result<(), CrawlError> {
         if self.offered == 0 {
