@@ -118,6 +118,11 @@ fn sentence(report: &Report) -> String {
             let _ = write!(text, "; {waiting} left of hosts that were set aside");
         }
     }
+    if report.held > 0 {
+        let held = talk::count(report.held, "URL");
+        let _ =
+            write!(text, "; {held} of sitemaps and redirects left for a crawl that follows links");
+    }
     text
 }
 
@@ -261,6 +266,10 @@ mod tests {
              1 URL forbidden by robots.txt"
         );
         assert!(said[2].contains("`crivello status`") && said[2].contains("`crivello why"));
+        let list = Report { pages: 1, pages_new: 1, held: 40, ..Report::default() };
+        let said = &Summary::of(list, 0).summary[0];
+        let left = "; 40 URLs of sitemaps and redirects left for a crawl that follows links";
+        assert!(said.ends_with(left), "{said}");
         let calm = Report { pages: 1, pages_new: 1, ..Report::default() };
         assert_eq!(Summary::of(calm, 0).summary.len(), 1);
     }
