@@ -182,6 +182,10 @@ fn print_crawl(out: &mut impl Write, report: &Report) -> Result<()> {
         count(report.hosts, "host"),
         count(report.waiting, "URL"),
     )?;
+    if report.held > 0 {
+        let held = count(report.held, "URL");
+        writeln!(out, "            {held} left for a crawl that follows links")?;
+    }
     if report.recrawled {
         let asked = count(report.asked, "known URL");
         writeln!(out, "            asked for {asked} again: {}", again(report))?;

@@ -109,7 +109,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     ask_rules(&mut why, &url, &collection, &config)?;
     ask_report(&mut why, &url, &report);
     let unknown = why.captures.is_empty() && why.standing.is_none() && !why.is_named();
-    why.verdict = if let Some(verdict) = verdict(&why, &config) {
+    why.verdict = if let Some(verdict) = verdict(&why, &config, &report) {
         verdict
     } else {
         let frontier = &collection.frontier_dir();
@@ -210,7 +210,7 @@ fn ask_pages(why: &mut Why, url: &Url, collection: &Collection) -> Result<()> {
 }
 
 /// What became of it, in a sentence; `None` if all that is left is the queue and its limits.
-fn verdict(why: &Why, config: &Config) -> Option<String> {
+fn verdict(why: &Why, config: &Config, report: &Report) -> Option<String> {
     let (retries, found_on) = (config.crawl.retries, &why.found_on);
     if let Some(verdict) = captures::answered(&why.captures, retries) {
         return Some(verdict);
@@ -244,7 +244,11 @@ fn verdict(why: &Why, config: &Config) -> Option<String> {
         let times = talk::count(failed.tries, "time");
         return Some(format!("failed {times}, at last {}; a crawl tries it again", failed.last));
     }
-    if why.seed || why.inbox || found_on.iter().any(|found| found.how.is_followed(&config.crawl)) {
+    // A run that follows no link, and leaves nothing waiting, has come to all that given sitemaps name.
+    let has_given = !config.crawl.follow && report.held > 0 && report.waiting == 0;
+    let is_held = |how| has_given && matches!(how, Mention::Sitemap | Mention::Index);
+    let mut hows = found_on.iter().map(|found| found.how);
+    if why.seed || why.inbox || hows.any(|how| how.is_followed(&config.crawl) && !is_held(how)) {
         return None;
     }
     Some(found::unfollowed(found_on, &config.crawl))

@@ -153,7 +153,7 @@ fn no_page_has_its_true_reason() {
     let slow = ["--set", "crawl.delay_ms=60000", "--max-time", "1"];
     check("200 OK", &slow, "stopped by `time_s_max`");
     let none = ["--set", "crawl.store_filter=path = /elsewhere"];
-    check("200 OK", &none, "1 link refused (`store_filter`)");
+    check("200 OK", &none, "1 answer kept out of the archive (`store_filter`)");
     let away = "301 Moved\r\nLocation: http://127.0.0.2/";
     check(away, &[], "1 link refused (`scope`); status 301 (1×)");
     let hops = ["--set", "crawl.redirects_max=0"];

@@ -379,6 +379,29 @@ fn what_no_way_leads_to_is_told_with_the_key_that_closes_it() {
     check(&sandbox, &server.url("/b"), "not followed: `parse_filter` or `link_filter`");
 }
 
+/// What an earlier crawl found in a sitemap of robots.txt is not for a crawl of what was given.
+#[test]
+fn what_a_list_leaves_is_told() {
+    let sitemap = "200 OK\nContent-Type: text/xml\n\n<urlset><url><loc>ROOT/x</loc></url></urlset>";
+    let server = Pages::serve(&[
+        ("/robots.txt", "200 OK\n\nSitemap: ROOT/s.xml\n"),
+        ("/s.xml", sitemap),
+        ("/", &page(&["/a"])),
+        ("/a", HTML),
+        ("/new", HTML),
+        ("/x", HTML),
+    ]);
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "pages_max = 2\n", &[&server.url("/")]);
+    crawl(&sandbox, "follow = false\n", &[&server.url("/new")]);
+    check(&sandbox, &server.url("/new"), "fetched");
+    check(&sandbox, &server.url("/x"), "not followed: `follow` is false");
+    let status = sandbox.done(&["status", "--dir", "web"]);
+    assert!(status.contains("1 URL left for a crawl that follows links"), "{status}");
+    crawl(&sandbox, "", &[]);
+    check(&sandbox, &server.url("/x"), "fetched");
+}
+
 /// A link that says nofollow is in the page table, and the sitemap that has it, too, is not.
 #[test]
 fn a_sitemap_leads_to_what_links_do_not() {

@@ -144,6 +144,7 @@ pub fn run(
             Epoch::end(&dirs.frontier)?;
         }
     }
+    replay.count_held(&mut coordinator.frontier)?;
     coordinator.teller.told_ms = None;
     coordinator.teller.tell(&coordinator.frontier);
     let report = coordinator.report(&replayed, started_ms);

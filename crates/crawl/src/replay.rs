@@ -107,9 +107,14 @@ impl Replay<'_> {
             tick(frontier);
             // A URL that was read as a robots.txt may yet be a page: some redirect it to the home page.
             let status = settled.answered.as_ref().map_or(0, |answered| answered.status);
-            if settled.entry.purpose == Purpose::Robots
-                || again.as_ref().is_some_and(|again| again.is_superseded(file, &settled))
+            if settled.entry.purpose == Purpose::Robots {
+                return Ok(());
+            }
+            if let Some(again) = again.as_ref().filter(|again| again.is_superseded(file, &settled))
             {
+                if settled.entry.tries(status) > 0 && !again.schedule.has_answered_since(&settled) {
+                    frontier.put_last(&settled.url);
+                }
                 return Ok(());
             }
             if frontier.is_final(&settled.entry, status) {
@@ -131,6 +136,7 @@ impl Replay<'_> {
         for seed in seeds {
             frontier.offer_seed(seed)?;
         }
+        self.find_given(frontier, &archive)?;
         self.logs.each(&archive, self.stop, &mut |file, mut settled| {
             tick(frontier);
             let again = again.as_ref();
@@ -179,6 +185,36 @@ impl Replay<'_> {
             is_over = is_over || frontier.is_time_over(self.clock.now_ms());
         }
         Ok(())
+    }
+
+    /// Finds out what the given URLs have led to, where nothing else is visited.
+    fn find_given(&self, frontier: &mut Frontier, archive: &Archive) -> Result<(), CrawlError> {
+        let mut is_more = !self.config.follow;
+        while is_more && !self.stop.load(Ordering::Relaxed) {
+            is_more = false;
+            self.logs.each(archive, self.stop, &mut |_, mut settled| {
+                if let Some(answered) = &mut settled.answered {
+                    is_more |= frontier.find_given(&settled.url, settled.entry.purpose, answered);
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Counts, now that the run is over, what it has left to one that follows links.
+    pub(crate) fn count_held(&self, frontier: &mut Frontier) -> Result<(), CrawlError> {
+        if self.config.follow {
+            return Ok(());
+        }
+        let archive = Archive::open(&self.dirs.archive)?;
+        self.logs.complete(&archive, self.answers, self.stop, &mut || {})?;
+        frontier.flush(self.clock.now_ms())?;
+        self.logs.each(&archive, self.stop, &mut |_, mut settled| match &mut settled.answered {
+            Some(answered) => frontier.offer_held(&settled.url, settled.entry.purpose, answered),
+            None => Ok(()),
+        })?;
+        frontier.count_held()
     }
 
     /// Whether the rules let a known URL be asked for again: they may be others than when it was found.

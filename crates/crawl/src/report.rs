@@ -168,6 +168,9 @@ pub struct Report {
     pub sent: u64,
     /// URLs left waiting, those that were under way included.
     pub waiting: u64,
+    /// In a run that follows no link: URLs that sitemaps and redirects led to, were not given, and are left to
+    /// a run that does.
+    pub held: u64,
     /// Hosts known.
     pub hosts: u64,
     /// Records of the archive that could not be read when the crawl was resumed.

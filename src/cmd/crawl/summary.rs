@@ -118,6 +118,11 @@ fn sentence(report: &Report) -> String {
             let _ = write!(text, "; {waiting} left of hosts that were set aside");
         }
     }
+    if report.held > 0 {
+        let held = talk::count(report.held, "URL");
+        let _ =
+            write!(text, "; {held} of sitemaps and redirects left for a crawl that follows links");
+    }
     text
 }
 
@@ -138,11 +143,20 @@ fn left_out(report: &Report) -> String {
     if report.pruned > 0 {
         dropped.insert(PRUNED.to_owned(), report.pruned);
     }
+    // What these count is no link.
+    let mut refused = report.refused.clone();
+    let mut of_refused =
+        |name: &str| -> BTreeMap<String, u64> { refused.remove_entry(name).into_iter().collect() };
+    let (unread, cut, unstored) =
+        (of_refused("parse-filter"), of_refused("sitemap-cut"), of_refused("store-filter"));
     let mut parts: Vec<String> = [
         ("given up", "visit", &report.failures),
         ("without a page", "URL", &no_page),
         ("dropped", "URL", &dropped),
-        ("refused", "link", &report.refused),
+        ("refused", "link", &refused),
+        ("not read for links", "page", &unread),
+        ("not read to the end", "sitemap", &cut),
+        ("kept out of the archive", "answer", &unstored),
     ]
     .into_iter()
     .filter_map(|(what, noun, counts)| part(what, noun, counts))
@@ -246,7 +260,13 @@ mod tests {
             page_statuses: [(200, 7), (404, 1), (500, 2)].into(),
             failures: counts([("http-500", 1), ("too-large", 2)]),
             dropped: counts([("host-limit", 6)]),
-            refused: counts([("extension", 1), ("scope", 2)]),
+            refused: counts([
+                ("extension", 1),
+                ("parse-filter", 3),
+                ("scope", 2),
+                ("sitemap-cut", 1),
+                ("store-filter", 8),
+            ]),
             forbidden_by_robots: 1,
             pruned: 2,
             ..Report::default()
@@ -258,9 +278,15 @@ mod tests {
             "3 visits given up (http-500 1, too-large by `body_bytes_max` 2); \
              1 URL without a page (status 404); 8 URLs dropped (`pages_per_host_max` or \
              `requests_per_host_max` 6, `turn_s_max` 2); 3 links refused (`skip_extensions` 1, `scope` 2); \
-             1 URL forbidden by robots.txt"
+             3 pages not read for links (`parse_filter`); \
+             1 sitemap not read to the end (`sitemap_bytes_max`); \
+             8 answers kept out of the archive (`store_filter`); 1 URL forbidden by robots.txt"
         );
         assert!(said[2].contains("`crivello status`") && said[2].contains("`crivello why"));
+        let list = Report { pages: 1, pages_new: 1, held: 40, ..Report::default() };
+        let said = &Summary::of(list, 0).summary[0];
+        let left = "; 40 URLs of sitemaps and redirects left for a crawl that follows links";
+        assert!(said.ends_with(left), "{said}");
         let calm = Report { pages: 1, pages_new: 1, ..Report::default() };
         assert_eq!(Summary::of(calm, 0).summary.len(), 1);
     }

@@ -96,7 +96,8 @@ fn in_archive(url: &Url, collection: &Collection, config: &Config) -> Result<Vec
 /// Why none of the ways to a URL is followed.
 pub(super) fn unfollowed(found_on: &[Found], config: &crawl::Config) -> String {
     let is = |how: Mention| found_on.iter().any(|found| found.how == how);
-    if is(Mention::Link) || is(Mention::Robots) && !config.follow {
+    let of_sitemaps = [Mention::Robots, Mention::Index, Mention::Sitemap];
+    if is(Mention::Link) || of_sitemaps.into_iter().any(is) && !config.follow {
         return "not followed: `follow` is false, or the crawl one of a list, so only the seeds are fetched".to_owned();
     }
     if is(Mention::Robots) {

@@ -42,12 +42,71 @@ pub fn is_passing_status(status: u16) -> bool {
     matches!(status, 429 | 500..=599)
 }
 
-/// What Retry-After asks for: seconds, or a date.
+/// The days of the week as dates name them, whole or by their first three letters.
+const DAYS: [&str; 7] =
+    ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+
+/// What Retry-After asks for: seconds, however many, or a date.
 pub(crate) fn wait_ms(value: &str, now_s: i64) -> Option<u64> {
-    if let Ok(seconds) = value.trim().parse::<u64>() {
-        return Some(seconds.saturating_mul(1000));
+    let value = value.trim();
+    if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {
+        // More than a number holds is still more than is waited for.
+        return Some(value.parse::<u64>().unwrap_or(u64::MAX).saturating_mul(1000));
     }
-    let date = httpdate::parse_http_date(value.trim()).ok()?;
-    let date_s = date.duration_since(std::time::UNIX_EPOCH).ok()?.as_secs();
+    let date_s = date_s(value)?;
     Some(date_s.saturating_sub(u64::try_from(now_s).ok()?).saturating_mul(1000))
+}
+
+/// A date of HTTP in seconds since 1970. The day of the week says nothing that the rest does not, so it may be
+/// wrong.
+fn date_s(value: &str) -> Option<u64> {
+    let (day, rest) = value.split_at(value.bytes().take_while(u8::is_ascii_alphabetic).count());
+    DAYS.iter()
+        .find(|name| name.eq_ignore_ascii_case(day) || name[..3].eq_ignore_ascii_case(day))?;
+    let names = DAYS.iter().map(|name| if day.len() == 3 { &name[..3] } else { name });
+    let dates = names.map(|name| format!("{name}{rest}"));
+    let date = dates.into_iter().find_map(|date| httpdate::parse_http_date(&date).ok())?;
+    Some(date.duration_since(std::time::UNIX_EPOCH).ok()?.as_secs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(value: &str, wanted_s: Option<u64>) {
+        // Sun, 06 Nov 1994 08:49:27 GMT, ten seconds before those below.
+        let wait_ms = wait_ms(value, 784_111_767);
+        assert_eq!(wait_ms, wanted_s.map(|wanted_s| wanted_s.saturating_mul(1000)), "{value}");
+    }
+
+    #[test]
+    fn any_number_of_seconds_is_one() {
+        check("120", Some(120));
+        check(" 7 ", Some(7));
+        check("18446744073709551615", Some(u64::MAX));
+        check("99999999999999999999999", Some(u64::MAX));
+        check(&"9".repeat(4_000), Some(u64::MAX));
+        for value in ["", "-1", "+1", "1.5", "1e9", "soon", "１"] {
+            check(value, None);
+        }
+    }
+
+    #[test]
+    fn a_date_is_one_whatever_day_of_the_week_it_names() {
+        for value in [
+            "Sun, 06 Nov 1994 08:49:37 GMT",
+            "Mon, 06 Nov 1994 08:49:37 GMT",
+            "Sunday, 06-Nov-94 08:49:37 GMT",
+            "Saturday, 06-Nov-94 08:49:37 GMT",
+            "Sun Nov  6 08:49:37 1994",
+            "Wed Nov  6 08:49:37 1994",
+        ] {
+            check(value, Some(10));
+        }
+        check("Tue, 06 Nov 1990 08:49:37 GMT", Some(0));
+        for value in ["Abc, 06 Nov 1994 08:49:37 GMT", "Sun, 31 Feb 1994 08:49:37 GMT", ", 06"] {
+            check(value, None);
+        }
+    }
 }

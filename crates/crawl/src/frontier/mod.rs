@@ -1,7 +1,7 @@
 //! The frontier: what is still to be visited, and what follows from each visit.
 //!
 //! What lives here: [`Frontier`], which takes URLs in through the sieve and hands out [`Visit`]s,
-//! one host at a time. `mark.rs` is what else is known of a URL, `depths.rs` how far it is, `hosts.rs` holds the hosts and decides what
+//! one host at a time. `mark.rs` is what else is known of a URL, `depths.rs` how far it is, `given.rs` whether it was given, `hosts.rs` holds the hosts and decides what
 //! a visit changes, `host.rs` is one of them, `queue.rs` what waits at it and `spill.rs` the part of that on
 //! disk. What does not: fetching, threads, clocks; the moment is always an argument.
 //!
@@ -10,6 +10,7 @@
 
 mod depths;
 mod effort;
+mod given;
 mod host;
 mod hosts;
 mod mark;
@@ -39,6 +40,7 @@ use crate::seeds::SITEMAP_PREFIX;
 use crate::site::Site;
 
 use depths::Depths;
+use given::Given;
 use hosts::Hosts;
 pub(crate) use hosts::Tally;
 use mark::Mark;
@@ -61,6 +63,10 @@ pub(crate) struct Frontier {
     depth_max: u16,
     /// The shortest ways, if that is a limit.
     depths: Option<Depths>,
+    /// What was given, if nothing else is visited.
+    given: Option<Given>,
+    /// URLs that are left to a crawl that follows links.
+    held: u64,
     hosts: Hosts,
     /// The key that is being offered.
     key: Vec<u8>,
@@ -104,6 +110,8 @@ impl Frontier {
             order: visit_order(config),
             depth_max: config.depth_max,
             depths: (config.depth_max > 0).then(Depths::default),
+            given: (!config.follow).then(Given::default),
+            held: 0,
             hosts,
             key: Vec::new(),
         })
@@ -121,6 +129,9 @@ impl Frontier {
             Some(url) => (url, Mark { sitemap: true, ..Mark::default() }),
             None => (seed, Mark { class: self.class(seed), ..Mark::default() }),
         };
+        if let Some(given) = &mut self.given {
+            given.add(seed);
+        }
         let signature = self.sign(url, mark)?;
         if let Some(depths) = self.depths.as_mut().filter(|_| !mark.sitemap) {
             depths.find(signature, mark.depth);
@@ -177,6 +188,11 @@ impl Frontier {
         if tries > 0 {
             self.hosts.note_tries(signature(url.as_bytes()), tries);
         }
+    }
+
+    /// Takes note that the last visit of a URL that is due again was in vain: it comes after the others.
+    pub(crate) fn put_last(&mut self, url: &str) {
+        self.hosts.note_tries(signature(url.as_bytes()), 0);
     }
 
     /// Lets what is new join the queues.
@@ -253,6 +269,7 @@ impl Frontier {
         let is_passed = self.depths.as_mut().is_some_and(|depths| depths.is_passed(sign));
         let Some(mut answered) = answered.filter(|_| is_passed) else { return Ok(()) };
         let &Entry { purpose, hops, depth, .. } = entry;
+        self.find_given(url, purpose, &mut answered);
         let depth = self.depths.as_ref().map_or(depth, |depths| depths.of(sign, depth));
         let site = Site::split(url).map_or("", |(site, _)| site);
         self.lead(Source { site, purpose, hops, depth }, &mut answered.harvest)
@@ -306,6 +323,9 @@ impl Frontier {
         if let Outcome::Answered(answered) = &mut done.outcome {
             let page = &done.visit.page;
             let (purpose, hops) = (done.visit.purpose(), page.hops);
+            if let Some(given) = &mut self.given {
+                given.keep(purpose, &done.visit.url(), &mut answered.harvest);
+            }
             let depth = match self.depths {
                 Some(_) => self.depth_read(purpose, &done.visit.url(), page.depth),
                 None => page.depth,
@@ -330,12 +350,46 @@ impl Frontier {
         let mut answered = answered;
         if let Some(answered) = &mut answered {
             let Entry { purpose, hops, depth, .. } = *entry;
+            self.find_given(url, purpose, answered);
             let depth = self.depth_read(purpose, url, depth);
             let site = Site::split(url).map_or("", |(site, _)| site);
             self.harvest(Source { site, purpose, hops, depth }, &mut answered.harvest)?;
         }
         self.hosts.replay(url, entry, date_s, answered, tally);
         Ok(())
+    }
+
+    /// Holds back what an archived visit led to that was not given, if nothing else is to be visited; whether
+    /// there is more that counts as given. Visits are in no order, so they are to be told until there is not.
+    pub(crate) fn find_given(
+        &mut self,
+        url: &str,
+        purpose: Purpose,
+        answered: &mut Answered,
+    ) -> bool {
+        let Some(given) = &mut self.given else { return false };
+        let before = given.len();
+        given.keep(purpose, url, &mut answered.harvest);
+        given.len() > before
+    }
+
+    /// Puts in what is held back of that which an archived visit led to, to be [counted](Self::count_held).
+    pub(crate) fn offer_held(
+        &mut self,
+        url: &str,
+        purpose: Purpose,
+        answered: &mut Answered,
+    ) -> Result<(), CrawlError> {
+        let given = self.given.as_mut();
+        let held = given.map(|given| given.keep(purpose, url, &mut answered.harvest));
+        held.into_iter().flatten().try_for_each(|url| self.offer(&url))
+    }
+
+    /// Counts what was put in since the last flush and is left to a crawl that follows links.
+    pub(crate) fn count_held(&mut self) -> Result<(), CrawlError> {
+        self.offered = 0;
+        let held = &mut self.held;
+        Ok(self.sieve.flush(&mut |_| *held += 1)?)
     }
 
     /// Puts a URL in that an earlier run visited and that is due again.
@@ -427,7 +481,7 @@ impl Frontier {
     }
 
     pub(crate) fn report(&self) -> Report {
-        Report { sieve: self.sieve_report(), ..self.hosts.report() }
+        Report { sieve: self.sieve_report(), held: self.held, ..self.hosts.report() }
     }
 
     fn sieve_report(&self) -> SieveReport {

@@ -133,6 +133,11 @@ impl Schedule {
         history.last_s.saturating_add(interval_s) <= at_s
     }
 
+    /// Whether a URL has had an answer after a visit that was in vain, by the second.
+    pub(crate) fn has_answered_since(&self, vain: &Settled) -> bool {
+        self.histories.get(&key(&vain.url)).is_some_and(|history| history.last_s > vain.date_s)
+    }
+
     /// The captures themselves, for the run that is to come.
     pub(crate) fn into_captures(self, archive: Archive) -> LastCaptures {
         LastCaptures { archive, histories: self.histories }

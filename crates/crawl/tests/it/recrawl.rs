@@ -7,8 +7,8 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use archive::{Archive, Kind, Record};
 use crawl::{Clock, Config, CrawlError, Recrawl, Report, Scope, Standing, SystemClock, run};
@@ -434,6 +434,44 @@ fn a_host_that_was_set_aside_is_asked_before_a_recrawl_is_over() {
     let report = run_later(dir.path(), &config, 4 * DAY_S);
     assert_eq!((report.unchanged, report.asked, report.pages), (3, 3, 6), "{report:?}");
     assert_eq!(standing(), Standing::default());
+}
+
+/// A page that asks for more time than a run has ends every recrawl for its host; so it is the last to be asked.
+#[test]
+fn a_page_that_ends_each_recrawl_of_its_host_does_not_starve_the_others() {
+    let asked: Arc<Mutex<Vec<String>>> = Arc::default();
+    let is_bad = Arc::new(AtomicBool::new(false));
+    let (log, bad) = (Arc::clone(&asked), Arc::clone(&is_bad));
+    let port = hostile::serve(move |request, out| {
+        log.lock().expect("no panic").push(request.path.clone());
+        let head = match request.path.as_str() {
+            "/robots.txt" => "404 Not Found",
+            "/p1" if bad.load(Ordering::Relaxed) => "503 Busy\r\nRetry-After: 50",
+            _ => "200 OK",
+        };
+        let body = format!("<a href=/p0>0</a><a href=/p1>1</a><a href=/p2>2</a>{}", request.path);
+        let length = format!("Content-Type: text/html\r\nContent-Length: {}", body.len());
+        out.say(&format!("HTTP/1.1 {head}\r\n{length}\r\nConnection: close\r\n\r\n{body}"));
+    });
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let config = Config { delay_ms: 1, ip_delay_ms: 0, retry_after_s_max: 5, ..Config::default() };
+    let seeds = [format!("http://127.0.0.1:{port}/")];
+    assert_eq!(crawl(dir.path(), &config, &seeds).expect("a crawl").pages, 4);
+    let again = |seconds: i64| {
+        asked.lock().expect("no panic").clear();
+        run_later(dir.path(), &all(&config), seconds);
+        let mut asked = asked.lock().expect("no panic").clone();
+        asked.retain(|path| path != "/robots.txt");
+        asked
+    };
+    is_bad.store(true, Ordering::Relaxed);
+    assert_eq!(again(0), ["/", "/p0", "/p1"]);
+    for recrawl in 1..3 {
+        assert_eq!(again(recrawl * 100), ["/", "/p0", "/p2", "/p1"]);
+    }
+    is_bad.store(false, Ordering::Relaxed);
+    assert_eq!(again(300), ["/", "/p0", "/p2", "/p1"]);
+    assert_eq!(again(400), ["/", "/p0", "/p1", "/p2"], "it has answered since");
 }
 
 /// As many bytes as there may be: nothing can be asked for, so no recrawl begins that would be in the way of

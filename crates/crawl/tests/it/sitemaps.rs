@@ -220,3 +220,78 @@ fn a_recrawl_asks_for_no_sitemap_that_the_rules_now_refuse() {
     assert_eq!(asked(dir.path()), wanted);
     assert_eq!((report.pages, report.unchanged), (first.pages, 2), "{report:?}");
 }
+
+const NAMED_AND_GIVEN: Web = &[
+    ("/robots.txt", "text/plain", "Sitemap: /named.xml\n"),
+    ("/", "text/html", "<a href=/a>a</a>"),
+    (
+        "/named.xml",
+        "text/xml",
+        "<urlset><url><loc>/s1</loc></url><url><loc>/s2</loc></url></urlset>",
+    ),
+    ("/given.xml", "/index.xml", ""),
+    (
+        "/index.xml",
+        "text/xml",
+        "<sitemapindex><sitemap><loc>/part.xml</loc></sitemap></sitemapindex>",
+    ),
+    (
+        "/part.xml",
+        "text/xml",
+        "<urlset><url><loc>/g1</loc></url><url><loc>/g2</loc></url></urlset>",
+    ),
+    ("/a", "text/html", "<p>a"),
+    ("/moved", "/s2", ""),
+    ("/new", "text/html", "<a href=/b>b</a>"),
+    ("/b", "text/html", "<p>b"),
+    ("/s1", "text/html", "<p>1"),
+    ("/s2", "text/html", "<p>2"),
+    ("/g1", "text/html", "<p>g1"),
+    ("/g2", "text/html", "<p>g2"),
+];
+
+/// What was asked for since `before`, robots.txt left out.
+fn asked_since(dir: &Path, before: &BTreeMap<String, usize>) -> Vec<String> {
+    let mut asked = asked(dir);
+    asked.retain(|path, times| path != "/robots.txt" && before.get(path) != Some(times));
+    asked.into_keys().collect()
+}
+
+/// However the URLs came to wait: they are left to a crawl that follows links, and counted.
+#[test]
+fn a_list_visits_what_was_given_and_leaves_the_rest() {
+    let (web, dir) = (serve_web(NAMED_AND_GIVEN), tempfile::tempdir().expect("a folder"));
+    let seed = |path: &str| [format!("{web}{path}")];
+    let first = Config { pages_max: 2, ..config() };
+    let report = crawl(dir.path(), &first, &seed("/")).expect("it runs");
+    assert_eq!((report.pages, report.held), (2, 0), "{report:?}");
+    let mut before = asked(dir.path());
+    assert!(before.contains_key("/named.xml"), "{before:?}");
+    for sitemaps in [true, false] {
+        let list = Config { follow: false, sitemaps, ..config() };
+        let path = if sitemaps { "/new" } else { "/b" };
+        let report = crawl(dir.path(), &list, &seed(path)).expect("a list");
+        assert_eq!(asked_since(dir.path(), &before), [path]);
+        assert_eq!((report.held, report.waiting), (2, 0), "{report:?}");
+        before = asked(dir.path());
+    }
+    // What is given leads on without a link: by redirects, and to what a given sitemap names; also where a run
+    // ended in between.
+    let list = Config { follow: false, ..config() };
+    let report = crawl(dir.path(), &list, &seed("/moved")).expect("a list");
+    assert_eq!(asked_since(dir.path(), &before), ["/moved", "/s2"]);
+    assert_eq!(report.held, 1, "{report:?}");
+    before = asked(dir.path());
+    let short = Config { pages_max: report.pages + 1, ..list.clone() };
+    let sitemap = [format!("sitemap:{web}/given.xml")];
+    crawl(dir.path(), &short, &sitemap).expect("a list that a limit ends");
+    let report = crawl(dir.path(), &list, &[]).expect("it goes on");
+    let wanted = ["/g1", "/g2", "/given.xml", "/index.xml", "/part.xml"];
+    assert_eq!(asked_since(dir.path(), &before), wanted);
+    assert_eq!(report.held, 1, "{report:?}");
+    before = asked(dir.path());
+    // Nothing was lost.
+    let report = crawl(dir.path(), &config(), &[]).expect("it follows");
+    assert_eq!(asked_since(dir.path(), &before), ["/s1"]);
+    assert_eq!((report.held, report.waiting), (0, 0), "{report:?}");
+}
