@@ -5,7 +5,7 @@
 //!
 //! **Invariant.** A part depends on its archive file and the options alone, so files are read in
 //! parallel, and a file that has not changed is not read again with the same options. A place that is damaged
-//! is left out and told; which record follows it, the CDXJ file beside the archive file knows.
+//! is left out and told, and all that can be read behind it is used.
 
 use std::fs;
 use std::path::Path;
@@ -63,7 +63,7 @@ pub struct ExtractReport {
     pub redirects: u64,
     /// URLs that were tried and are no page.
     pub others: u64,
-    /// Places in the files that were read where a record cannot be; what is known to follow was read.
+    /// Places in the files that were read where no record can be read; what follows was read.
     pub damaged: u64,
     /// What is wrong at the first of them, with file and byte.
     pub damages: Vec<String>,
