@@ -546,3 +546,44 @@ impl Drop for Unmount<'_> {
         let _ = Command::new("umount").arg("-l").arg(self.0).status();
     }
 }
+
+/// A crawl that finds damage says so in the run that finds it, and fetches what is missing.
+#[test]
+fn a_crawl_tells_of_damage_in_the_archive_once() {
+    let (sandbox, server) = (Sandbox::new(), small_web());
+    sandbox.build(&server);
+    let archive = sandbox.path("web/archive/crivello-00001.warc.gz");
+    let mut bytes = fs::read(&archive).expect("bytes");
+    let middle = bytes.len() / 2;
+    bytes.drain(middle..middle + 500);
+    fs::write(&archive, bytes).expect("written");
+    let ran = sandbox.run(&["crawl", "--dir", "web"]);
+    assert_eq!(ran.code, 0, "{ran:#?}");
+    for said in
+        ["the archive is damaged: ", "crivello-00001.warc.gz", " at byte ", "archive verify"]
+    {
+        assert_eq!(ran.stderr.matches(said).count(), 1, "{said}: {ran:#?}");
+    }
+    let ran = sandbox.run(&["crawl", "--dir", "web"]);
+    assert!(ran.code == 0 && !ran.stderr.contains("damaged"), "{ran:#?}");
+}
+
+#[test]
+fn a_page_table_of_an_older_version_is_no_damage() {
+    let (sandbox, server) = (Sandbox::new(), small_web());
+    sandbox.build(&server);
+    let directory = sandbox.path("web/pages/directory");
+    let mut bytes = fs::read(&directory).expect("bytes");
+    bytes[7] -= 1;
+    fs::write(&directory, bytes).expect("written");
+    let seed = &server.web().seeds()[0];
+    for command in [&["status"][..], &["why", seed]] {
+        let ran = sandbox.run(&[command, &["--dir", "web"]].concat());
+        assert_eq!(ran.code, 1, "{ran:#?}");
+        let said = "pages/directory has format version 1, this program reads version 2; \
+                    `crivello index` makes it again";
+        assert!(ran.stderr.contains(said) && !ran.stderr.contains("damaged"), "{ran:#?}");
+    }
+    sandbox.done(&["index", "--dir", "web", "-q"]);
+    sandbox.done(&["status", "--dir", "web"]);
+}

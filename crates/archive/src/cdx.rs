@@ -403,27 +403,30 @@ fn is_there(warc: &Path, last: &CdxLine) -> bool {
     })
 }
 
-/// The first byte behind `offset` of a WARC file where a record begins, as far as its CDXJ file knows.
+/// The first byte behind `offset` of a WARC file where a record begins, as far as its CDXJ file knows. The record must
+/// be there: damage may have moved what follows it.
 pub(crate) fn offset_after(warc: &Path, offset: u64) -> Option<u64> {
-    let mut after: Option<u64> = None;
+    let mut after: Option<CdxLine> = None;
     let mut take = |line: CdxLine| {
-        let found = Some(line.location.offset).filter(|&found| found > offset);
-        after = after.into_iter().chain(found).min();
+        let found = line.location.offset;
+        if found > offset && after.as_ref().is_none_or(|after| found < after.location.offset) {
+            after = Some(line);
+        }
     };
     CdxFile::open(warc).ok()??.each(&mut take).ok()?;
-    after
+    after.filter(|line| is_there(warc, line)).map(|line| line.location.offset)
 }
 
 /// Adds the lines of the records from byte `from` on, as far as the file can be read; `None` if no record
 /// begins there. What is damaged has no lines: whoever reads the archive through is told. Behind damage reading
-/// goes on where the lines that there are so far know a record.
+/// goes on where the lines that there are so far know a record, or else where one is found.
 fn index(
     disk: &mut impl Disk,
     warc: &Path,
     from: u64,
     mut lines: Lines,
 ) -> Result<Option<Indexed>, ArchiveError> {
-    let (mut covers, mut lost) = (from, None);
+    let mut covers = from;
     let mut reader = match WarcReader::open_at(warc, from, Limits::default()) {
         Ok(reader) => reader,
         Err(error @ ArchiveError::Io { .. }) => return Err(error),
@@ -438,22 +441,18 @@ fn index(
                 }
                 covers = reader.offset();
             }
-            Ok(None) => {
-                let behind = lost.take().filter(|_| !reader.is_at_end());
-                let Some(behind) = behind.and_then(|lost| offset_after(warc, lost)) else { break };
-                match WarcReader::open_at(warc, behind, Limits::default()) {
-                    Ok(next) => reader = next,
-                    Err(error @ ArchiveError::Io { .. }) => return Err(error),
-                    Err(_) => lost = Some(behind),
-                }
-            }
+            Ok(None) => break,
             Err(error @ ArchiveError::Io { .. }) => return Err(error),
             Err(ArchiveError::Damaged { .. } | ArchiveError::Garbage { .. })
                 if from > 0 && covers == from =>
             {
                 return Ok(None);
             }
-            Err(error) => lost = error.offset(),
+            Err(error) => {
+                if let Some(lost) = error.offset().filter(|_| reader.is_lost()) {
+                    reader.go_on_behind(lost, offset_after(warc, lost))?;
+                }
+            }
         }
     }
     Ok(Some((if reader.is_at_end() { reader.offset() } else { covers }, lines)))

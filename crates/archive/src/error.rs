@@ -40,6 +40,14 @@ pub enum ArchiveError {
         /// What does not fit.
         what: &'static str,
     },
+    /// Nothing can be read up to a place behind the damage, which the cause names.
+    #[error("{cause}; nothing can be read up to byte {to}, which leaves out {} bytes", left_out(cause, *to))]
+    Skipped {
+        /// What is wrong where it begins.
+        cause: Box<ArchiveError>,
+        /// Where reading goes on: at a record, or at the end of the file.
+        to: u64,
+    },
     /// The file ends inside a record; in our own archives `repair` cuts such a tail off.
     #[error("{path} ends inside the record at byte {offset}")]
     Truncated {
@@ -177,6 +185,7 @@ impl ArchiveError {
     /// The byte of the file that the error is about, if it is about one.
     pub fn offset(&self) -> Option<u64> {
         match *self {
+            Self::Skipped { ref cause, .. } => cause.offset(),
             Self::Write { offset, .. }
             | Self::Damaged { offset, .. }
             | Self::Truncated { offset, .. }
@@ -195,4 +204,9 @@ impl ArchiveError {
     pub(crate) fn io(path: &std::path::Path) -> impl FnOnce(io::Error) -> Self + '_ {
         move |source| Self::Io { path: path.to_path_buf(), source }
     }
+}
+
+/// How many bytes cannot be read.
+fn left_out(cause: &ArchiveError, to: u64) -> u64 {
+    to.saturating_sub(cause.offset().unwrap_or(to))
 }

@@ -32,15 +32,14 @@ impl Archive {
         &self.files
     }
 
-    /// Every record of every file, in order. After an error the iteration goes on: behind the damage where
-    /// the next record is certain, otherwise with the next file.
+    /// Every record of every file, in order. After an error the iteration goes on with the next record that can be
+    /// read; where the CDXJ file does not know it, it is searched for.
     pub fn records(&self) -> Records<'_> {
         Records {
             archive: self,
             next_file: 0,
             end_file: self.files.len(),
             reader: None,
-            error_offset: None,
             limits: Limits::default(),
         }
     }
@@ -61,7 +60,7 @@ impl Archive {
         let end_file = at.map_or(self.files.len(), |at| at + 1);
         let (next_file, reader) = (end_file, Some(reader));
         let limits = Limits::default();
-        Ok(Records { archive: self, next_file, end_file, reader, error_offset: None, limits })
+        Ok(Records { archive: self, next_file, end_file, reader, limits })
     }
 
     /// Reads one record.
@@ -133,8 +132,6 @@ pub struct Records<'a> {
     /// The first file that is none of them.
     end_file: usize,
     reader: Option<WarcReader<File>>,
-    /// Where the last error of the current file was.
-    error_offset: Option<u64>,
     limits: Limits,
 }
 
@@ -146,48 +143,39 @@ impl Iterator for Records<'_> {
             if let Some(reader) = &mut self.reader {
                 match reader.next_record() {
                     Ok(Some(record)) => return Some(Ok(record)),
-                    Ok(None) => {
-                        if reader.is_at_end() {
-                            self.error_offset = None;
-                        }
-                        self.reader = None;
-                    }
-                    Err(error) => {
-                        self.error_offset = error.offset();
-                        return Some(Err(error));
-                    }
+                    Ok(None) => self.reader = None,
+                    Err(error) => return Some(Err(self.go_on(error))),
                 }
             }
-            let opened = match self.error_offset.take() {
-                Some(offset) => self.behind(offset)?,
-                None => self.open_next()?,
-            };
-            match opened {
-                Ok(reader) => self.reader = reader,
+            match self.open_next()? {
+                Ok(reader) => self.reader = Some(reader),
                 Err(error) => return Some(Err(error)),
             }
         }
     }
 }
 
-type Opened = Result<Option<WarcReader<File>>, ArchiveError>;
-
 impl Records<'_> {
-    fn open_next(&mut self) -> Option<Opened> {
+    fn open_next(&mut self) -> Option<Result<WarcReader<File>, ArchiveError>> {
         let name =
             self.archive.files.get(self.next_file).filter(|_| self.next_file < self.end_file)?;
         self.next_file += 1;
-        Some(WarcReader::open(&self.archive.dir.join(name), self.limits.clone()).map(Some))
+        Some(WarcReader::open(&self.archive.dir.join(name), self.limits.clone()))
     }
 
-    /// A reader at the first record after a damaged one, which the CDXJ file knows.
-    fn behind(&self, offset: u64) -> Option<Opened> {
-        let name = self.archive.files.get(self.next_file.checked_sub(1)?)?;
-        let path = self.archive.dir.join(name);
-        Some(match cdx::offset_after(&path, offset) {
-            Some(offset) => WarcReader::open_at(&path, offset, self.limits.clone()).map(Some),
-            None => Ok(None),
-        })
+    /// Takes the reader to the first record behind an error after which it is lost; the error, with that place.
+    fn go_on(&mut self, error: ArchiveError) -> ArchiveError {
+        let Some(reader) = self.reader.as_mut().filter(|reader| reader.is_lost()) else {
+            return error;
+        };
+        let Some(offset) = error.offset() else { return error };
+        let known = cdx::offset_after(reader.path(), offset);
+        match reader.go_on_behind(offset, known) {
+            // Whoever ends a file in the middle of a record leaves nothing behind it.
+            Ok(_) if matches!(error, ArchiveError::Truncated { .. }) && reader.is_lost() => error,
+            Ok(to) => ArchiveError::Skipped { cause: Box::new(error), to },
+            Err(failed) => failed,
+        }
     }
 }
 

@@ -16,6 +16,8 @@ use crate::stream::Step;
 
 /// No time, no name, no system: equal records give equal bytes.
 const HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
+/// What every member begins with: the magic number and deflate.
+pub(crate) const START: [u8; 3] = [HEADER[0], HEADER[1], HEADER[2]];
 const TRAILER_BYTES: usize = 8;
 const CHUNK_BYTES: usize = 32 << 10;
 /// The longest run of optional parts (extra field, file name, comment) in a header.

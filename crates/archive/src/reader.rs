@@ -7,14 +7,17 @@
 //! **Invariant.** Memory is bounded by the limits whatever the file says. A record is given out only
 //! when its member has passed its checksum, unless a further record follows in the same member.
 //! After an error the next call goes on with the following record where its beginning is certain (the
-//! next member, the end of a block of known length) and ends the iteration where it is not. It never
-//! searches for something that looks like a record: a page may contain a WARC file.
+//! next member, the end of a block of known length) and ends the iteration where it is not. It does not by itself
+//! search for something that looks like a record: a page may contain a WARC file. `reader/behind.rs` does that for
+//! those who ask for it.
 //!
 //! Reference: ISO 28500:2017 (WARC 1.1); the drafts 0.17 and 0.18 differ in nothing that is read here.
 
 use std::fs::File;
 use std::io::{Read, Seek};
 use std::path::Path;
+
+mod behind;
 
 use crate::stream::Stream;
 use crate::{ArchiveError, Kind, Limits, Location, Record, date, digest, fields, http};
@@ -34,6 +37,8 @@ pub struct WarcReader<R = File> {
     /// What is wrong with the rest of the last record's member.
     pending: Option<ArchiveError>,
     at_end: bool,
+    /// What was read behind damage in vain.
+    searched_bytes: u64,
 }
 
 /// How the next record is reached.
@@ -76,7 +81,15 @@ impl<R: Read + Seek> WarcReader<R> {
         let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let stream =
             Stream::at(input, path, offset, limits.block_bytes_max.saturating_add(SLACK_BYTES))?;
-        Ok(Self { stream, file, limits, next: Next::Here, pending: None, at_end: false })
+        Ok(Self {
+            stream,
+            file,
+            limits,
+            next: Next::Here,
+            pending: None,
+            at_end: false,
+            searched_bytes: 0,
+        })
     }
 }
 
@@ -125,6 +138,15 @@ impl<R: Read> WarcReader<R> {
     /// Whether the file was read to its end; not where reading broke off.
     pub(crate) fn is_at_end(&self) -> bool {
         self.at_end
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.stream.path()
+    }
+
+    /// Whether reading broke off: after an error, there is no next record.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.next == Next::Lost && !self.at_end && self.pending.is_none()
     }
 
     /// Moves to the first byte of a record.

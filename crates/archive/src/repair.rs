@@ -78,7 +78,11 @@ fn torn_at(path: &Path, from: u64) -> Result<Option<u64>, ArchiveError> {
     loop {
         match reader.next_record() {
             Ok(None) => return Ok(None),
-            Err(ArchiveError::Truncated { offset, .. }) => return Ok(Some(offset)),
+            Err(ArchiveError::Truncated { offset, .. }) => {
+                // Damage may make a record seem longer than it is.
+                let tail = Tail::read(path, offset).map_err(ArchiveError::io(path))?;
+                return Ok((!tail.has_record(path, &limits)?).then_some(offset));
+            }
             Err(ArchiveError::Damaged { offset, .. } | ArchiveError::Garbage { offset, .. }) => {
                 let tail = Tail::read(path, offset).map_err(ArchiveError::io(path))?;
                 let is_torn = tail.ends_with_zeros && !tail.has_record(path, &limits)?;

@@ -44,6 +44,38 @@ impl<R: Read + Seek> Source<R> {
         self.input.seek(SeekFrom::Start(end)).map_err(ArchiveError::io(&self.path))?;
         Ok(found)
     }
+
+    /// Goes to another byte, with which a member begins.
+    pub(crate) fn seek(&mut self, offset: u64) -> Result<(), ArchiveError> {
+        self.input.seek(SeekFrom::Start(offset)).map_err(ArchiveError::io(&self.path))?;
+        (self.start, self.end, self.offset, self.member) = (0, 0, offset, offset);
+        Ok(())
+    }
+
+    /// How many bytes the file has.
+    pub(crate) fn file_bytes(&mut self) -> Result<u64, ArchiveError> {
+        let seek = |input: &mut R, path: &Path| {
+            input.seek(SeekFrom::End(0)).map_err(ArchiveError::io(path))
+        };
+        self.aside(seek)
+    }
+
+    /// Goes to the first place from byte `from` on where `wanted` stands, and says where that is.
+    pub(crate) fn find(&mut self, wanted: &[u8], from: u64) -> Result<Option<u64>, ArchiveError> {
+        self.seek(from)?;
+        loop {
+            let bytes = self.want(wanted.len())?;
+            if bytes.len() < wanted.len() {
+                return Ok(None);
+            }
+            let found = bytes.windows(wanted.len()).position(|bytes| bytes == wanted);
+            let passed = found.unwrap_or(bytes.len() - wanted.len() + 1);
+            self.consume(passed);
+            if found.is_some() {
+                return Ok(Some(self.offset));
+            }
+        }
+    }
 }
 
 impl<R: Read> Source<R> {

@@ -28,6 +28,8 @@ pub(crate) struct Stream<R> {
     /// reader: this one has not seen whether it is compressed.
     is_empty: bool,
     decoder: Option<Decoder>,
+    /// So many bytes may come of a member, however few it has.
+    free_bytes: u64,
 }
 
 /// What undoes the compression of a member, and what it has produced.
@@ -66,26 +68,54 @@ impl<R: Read + Seek> Stream<R> {
         offset: u64,
         free_bytes: u64,
     ) -> Result<Self, ArchiveError> {
-        let mut source = Source::at(input, path, offset)?;
-        let head = source.want(4)?;
-        let is_empty = head.is_empty();
-        let method = if gzip::begins(head) {
-            Some(Method::Gzip(Inflater::new()))
-        } else if zstd::begins(head) {
-            Some(Method::Zstd(source.aside(Decompressor::of)?))
-        } else {
-            None
+        let source = Source::at(input, path, offset)?;
+        let (inside, is_empty, decoder) = (false, false, None);
+        let mut stream = Self { source, inside, is_empty, decoder, free_bytes };
+        stream.tell_apart()?;
+        Ok(stream)
+    }
+
+    /// Finds out what the next byte begins.
+    fn tell_apart(&mut self) -> Result<(), ArchiveError> {
+        let head = self.source.want(4)?;
+        self.is_empty = head.is_empty();
+        let (is_gzip, is_zstd) = (gzip::begins(head), zstd::begins(head));
+        let method = match self.decoder.take().map(|decoder| decoder.method) {
+            Some(had @ Method::Gzip(_)) if is_gzip => had,
+            Some(had @ Method::Zstd(_)) if is_zstd => had,
+            _ if is_gzip => Method::Gzip(Inflater::new()),
+            _ if is_zstd => Method::Zstd(self.source.aside(Decompressor::of)?),
+            _ => return Ok(()),
         };
-        let decoder = method.map(|method| Decoder {
+        self.decoder = Some(Decoder {
             method,
             out: vec![0; BUFFER_BYTES].into_boxed_slice(),
             start: 0,
             end: 0,
             ended: false,
             made: 0,
-            free_bytes,
+            free_bytes: self.free_bytes,
         });
-        Ok(Self { source, inside: false, is_empty, decoder })
+        Ok(())
+    }
+
+    /// Goes to another byte, where a record or the member of one begins.
+    pub(crate) fn seek(&mut self, offset: u64) -> Result<(), ArchiveError> {
+        self.inside = false;
+        self.source.seek(offset)?;
+        self.tell_apart()
+    }
+
+    /// How many bytes the file has.
+    pub(crate) fn file_bytes(&mut self) -> Result<u64, ArchiveError> {
+        self.source.file_bytes()
+    }
+
+    /// The first place from byte `from` on where `wanted` stands in the file as it is on disk. Reading needs a
+    /// [`Stream::seek`] afterwards.
+    pub(crate) fn find(&mut self, wanted: &[u8], from: u64) -> Result<Option<u64>, ArchiveError> {
+        self.inside = false;
+        self.source.find(wanted, from)
     }
 }
 
@@ -93,6 +123,14 @@ impl<R: Read> Stream<R> {
     /// Whether the file is compressed, so that a record has a member of its own.
     pub(crate) fn is_compressed(&self) -> bool {
         self.decoder.is_some()
+    }
+
+    /// What every member begins with, if the file is compressed.
+    pub(crate) fn magic(&self) -> Option<&'static [u8]> {
+        self.decoder.as_ref().map(|decoder| match decoder.method {
+            Method::Gzip(_) => &gzip::START[..],
+            Method::Zstd(_) => &zstd::FRAME[..],
+        })
     }
 
     /// The offset in the file of the next byte: exact in plain files and between members.

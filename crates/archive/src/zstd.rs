@@ -22,7 +22,7 @@ use crate::ArchiveError;
 use crate::source::Source;
 use crate::stream::Step;
 
-const FRAME: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+pub(crate) const FRAME: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// Of the dictionary, a skippable frame.
 const DICTIONARY_FRAME: [u8; 4] = [0x5d, 0x2a, 0x4d, 0x18];
 /// Of what stands in that, if it is not compressed.

@@ -335,6 +335,7 @@ impl Coordinator<'_> {
         let (now_ms, finished_s) = (self.clock.now_ms(), self.clock.unix_s());
         let mut report = Report {
             damaged: replayed.damaged,
+            damage: replayed.damage.clone(),
             resumed: replayed.resumed,
             interrupted: self.stop.load(Ordering::Relaxed),
             recrawled: replayed.known.is_some(),

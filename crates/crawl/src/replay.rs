@@ -36,6 +36,8 @@ pub(crate) struct Replayed {
     pub(crate) resumed: bool,
     /// Records that could not be read.
     pub(crate) damaged: u64,
+    /// What is wrong at the first of them that no earlier run has found.
+    pub(crate) damage: Option<String>,
     /// The captures to compare answers with, if this is a recrawl.
     pub(crate) known: Option<Arc<LastCaptures>>,
 }
@@ -99,9 +101,11 @@ impl Replay<'_> {
         let dir: &Path = &self.dirs.archive;
         archive::repair_from(dir, &|name| self.logs.whole(name))?;
         let archive = Archive::open(dir)?;
-        self.logs.complete(&archive, self.answers, self.stop, &mut || tick(frontier))?;
+        let found =
+            self.logs.complete(&archive, self.answers, self.stop, &mut || tick(frontier))?;
         let again = self.again(&archive)?;
-        let mut replayed = Replayed::default();
+        let damage = found.map(|error| error.to_string());
+        let mut replayed = Replayed { damage, ..Replayed::default() };
         replayed.damaged = self.logs.each(&archive, self.stop, &mut |file, settled| {
             replayed.resumed = true;
             tick(frontier);

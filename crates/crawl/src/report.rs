@@ -175,6 +175,9 @@ pub struct Report {
     pub hosts: u64,
     /// Records of the archive that could not be read when the crawl was resumed.
     pub damaged: u64,
+    /// What is wrong at the first of them that no earlier run has found, with file and byte.
+    #[serde(default)]
+    pub damage: Option<String>,
     /// Whether the run went on from an earlier one.
     pub resumed: bool,
     /// Whether it was stopped before its end.

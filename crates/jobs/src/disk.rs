@@ -38,7 +38,8 @@ pub(crate) fn read_sealed(path: &Path, magic: [u8; 8]) -> Result<Option<Vec<u8>>
         return Err(damaged(bytes.len(), "cut short"));
     };
     if bytes[..magic.len()] != magic {
-        return Err(damaged(0, "not the magic word and version of this program"));
+        let what = "not the magic word of this program";
+        return Err(other_version(path, &bytes, magic).unwrap_or_else(|| damaged(0, what)));
     }
     if bytes[end..] != crc32fast::hash(&bytes[..end]).to_le_bytes() {
         return Err(damaged(end, "the checksum does not match"));
@@ -46,6 +47,25 @@ pub(crate) fn read_sealed(path: &Path, magic: [u8; 8]) -> Result<Option<Vec<u8>>
     bytes.truncate(end);
     bytes.drain(..magic.len());
     Ok(Some(bytes))
+}
+
+/// The error of a file that begins with `magic` but for the last byte of that, which is its version.
+pub(crate) fn other_version(path: &Path, bytes: &[u8], magic: [u8; 8]) -> Option<JobsError> {
+    let [word @ .., expected] = magic;
+    let (&found, path) = (bytes.get(word.len())?, path.to_owned());
+    (bytes.starts_with(&word) && found != expected).then_some(JobsError::Version {
+        path,
+        found,
+        expected,
+    })
+}
+
+/// What a stage makes again is as good as absent.
+pub(crate) fn made_again<T: Default>(read: Result<T, JobsError>) -> Result<T, JobsError> {
+    match read {
+        Err(JobsError::Version { .. }) => Ok(T::default()),
+        read => read,
+    }
 }
 
 /// Writes beside `path`, syncs, and renames into place.

@@ -44,6 +44,19 @@ pub enum JobsError {
         /// What was wrong there.
         what: Cow<'static, str>,
     },
+    /// A file of ours was written by another version of this program.
+    #[error(
+        "{path} has format version {found}, this program reads version {expected}; {} makes it again",
+        commands(path)
+    )]
+    Version {
+        /// The file.
+        path: PathBuf,
+        /// The version in its header.
+        found: u8,
+        /// The version this program writes and reads.
+        expected: u8,
+    },
     /// A stage was asked for before the one that it needs.
     #[error("{needs} is missing: run `crivello {command}` first")]
     Missing {
@@ -93,20 +106,33 @@ impl From<GraphError> for JobsError {
     }
 }
 
-/// What to do about a damaged file: which folder goes, and which commands make it again.
-fn way_out(path: &Path) -> String {
+/// The folder of a file of ours, and the commands that make it again.
+fn made_by(path: &Path) -> Option<(&Path, &'static str)> {
     let folders = [
         ("pages", "`crivello index`"),
         ("graph", "`crivello rank` and `crivello index`"),
         ("dups", "`crivello index`"),
     ];
     let name = |folder: &Path| folder.file_name().unwrap_or_default().to_owned();
-    let found = path.ancestors().skip(1).find_map(|folder| {
+    path.ancestors().skip(1).find_map(|folder| {
         let (_, commands) = folders.iter().find(|(known, _)| name(folder) == *known)?;
-        Some((folder.display().to_string(), *commands))
-    });
-    let (folder, commands) =
-        found.unwrap_or_else(|| ("it is in".to_owned(), "the stage that makes it"));
+        Some((folder, *commands))
+    })
+}
+
+/// Which commands make a file again.
+fn commands(path: &Path) -> &'static str {
+    made_by(path).map_or(STAGE, |(_, commands)| commands)
+}
+
+const STAGE: &str = "the stage that makes it";
+
+/// What to do about a damaged file: which folder goes, and which commands make it again.
+fn way_out(path: &Path) -> String {
+    let (folder, commands) = made_by(path)
+        .map_or(("it is in".to_owned(), STAGE), |(folder, commands)| {
+            (folder.display().to_string(), commands)
+        });
     format!("delete the folder {folder} and run {commands}: the archive holds everything")
 }
 

@@ -5,7 +5,7 @@
 //!
 //! **Invariant.** A part depends on its archive file and the options alone, so files are read in
 //! parallel, and a file that has not changed is not read again with the same options. A place that is damaged
-//! is left out and told; which record follows it, the CDXJ file beside the archive file knows.
+//! is left out and told, and all that can be read behind it is used.
 
 use std::fs;
 use std::path::Path;
@@ -18,9 +18,10 @@ use serde::Deserialize;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::pages::{
-    Fate, OutLink, PART_COUNT_MAX, PageRow, PartName, PartWriter, Parts, write_directory,
+    Directory, Fate, OutLink, PART_COUNT_MAX, PageRow, Part, PartName, PartWriter, Parts,
+    write_directory,
 };
-use crate::{AsFound, Collection, JobsError, PageTable, Progress, Spelling, Stage};
+use crate::{AsFound, Collection, JobsError, PageTable, Progress, Spelling, Stage, disk};
 
 /// Places of damage that are told one by one.
 const DAMAGES_MAX: usize = 20;
@@ -63,7 +64,7 @@ pub struct ExtractReport {
     pub redirects: u64,
     /// URLs that were tried and are no page.
     pub others: u64,
-    /// Places in the files that were read where a record cannot be; what is known to follow was read.
+    /// Places in the files that were read where no record can be read; what follows was read.
     pub damaged: u64,
     /// What is wrong at the first of them, with file and byte.
     pub damages: Vec<String>,
@@ -165,7 +166,7 @@ struct Plan {
 impl Plan {
     fn of(collection: &Collection, options: &ExtractOptions) -> Result<Self, JobsError> {
         let dir = collection.pages_dir();
-        let had = Parts::read(&dir)?;
+        let had = disk::made_again(Parts::read(&dir))?;
         let options = options.identity();
         let mut kept = Parts { options, names: Vec::new() };
         let mut missing = Vec::new();
@@ -177,7 +178,11 @@ impl Plan {
             let same = |name: &&PartName| {
                 name.archive_file == *archive_file && name.archive_bytes == archive_bytes
             };
-            if let Some(name) = usable.iter().find(same) {
+            let is_of_this_version = |name: &&PartName| {
+                let part = Part::open(&Parts::path(&dir, name.number));
+                !matches!(part, Err(JobsError::Version { .. }))
+            };
+            if let Some(name) = usable.iter().find(same).filter(is_of_this_version) {
                 kept.names.push(name.clone());
                 continue;
             }
@@ -186,7 +191,8 @@ impl Plan {
             next += 1;
             missing.push(PartName { number, archive_file: archive_file.clone(), archive_bytes });
         }
-        let unchanged = missing.is_empty() && kept == had && dir.join("directory").is_file();
+        let unchanged =
+            missing.is_empty() && kept == had && Directory::is_there(&dir.join("directory"));
         Ok(Self { kept, missing, unchanged })
     }
 }

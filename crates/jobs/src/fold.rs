@@ -121,7 +121,7 @@ pub fn fold(
     let pages = directory.entries().len() as u64;
     let ranks = node_ranks(collection, directory)?;
     let source = source_of(directory, config, ranks.as_deref());
-    if let Some(folding) = Folding::open(collection, directory)?
+    if let Some(folding) = disk::made_again(Folding::open(collection, directory))?
         && folding.source == source
     {
         let (clusters, folded) = folding.counts();

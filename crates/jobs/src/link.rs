@@ -61,7 +61,7 @@ pub(crate) fn read_source(collection: &Collection) -> Result<Option<(u64, String
 pub fn link(collection: &Collection, progress: Progress<'_>) -> Result<LinkReport, JobsError> {
     let table = PageTable::open(&collection.pages_dir())?;
     let directory = table.directory();
-    if let Some(linking) = Linking::open(collection)?
+    if let Some(linking) = disk::made_again(Linking::open(collection))?
         && linking.source == directory.id()
     {
         return Ok(report(&linking.graph, linking.outside, true));

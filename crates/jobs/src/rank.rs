@@ -47,7 +47,7 @@ pub fn rank(
 ) -> Result<RankReport, JobsError> {
     let missing = JobsError::Missing { needs: "the link graph", command: "rank" };
     let linking = Linking::open(collection)?.ok_or(missing)?;
-    let report = match read_origin(collection)? {
+    let report = match disk::made_again(read_origin(collection))? {
         Some(origin)
             if origin.source == linking.source && origin.config == format!("{config:?}") =>
         {

@@ -41,6 +41,11 @@ impl Summary {
                     .to_owned(),
             );
         }
+        if let Some(damage) = &report.damage {
+            let more = "`crivello archive verify` tells more";
+            let fate = "pages that are missing in it were asked for again";
+            summary.push(format!("the archive is damaged: {damage}; {fate}; {more}"));
+        }
         if (1..fetchers as u64).contains(&report.fetchers) {
             let got = talk::count(report.fetchers, "fetcher");
             let why = "the system allows no more open files (ulimit -n)";

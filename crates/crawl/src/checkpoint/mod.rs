@@ -79,13 +79,15 @@ impl VisitLogs {
         answers: &Answers,
         stop: &AtomicBool,
         tick: &mut dyn FnMut(),
-    ) -> Result<(), CrawlError> {
+    ) -> Result<Option<ArchiveError>, CrawlError> {
         fs::create_dir_all(&self.dir).map_err(CrawlError::io(&self.dir))?;
         self.drop_incomplete(archive)?;
+        let mut damage = None;
         for name in archive.files() {
-            self.complete_one(archive, name, answers, stop, tick)?;
+            let found = self.complete_one(archive, name, answers, stop, tick)?;
+            damage = damage.or(found);
         }
-        Ok(())
+        Ok(damage)
     }
 
     /// Removes all logs if a file is gone that one was about, or if nobody knows: what it told first the
@@ -125,13 +127,13 @@ impl VisitLogs {
         answers: &Answers,
         stop: &AtomicBool,
         tick: &mut dyn FnMut(),
-    ) -> Result<(), CrawlError> {
+    ) -> Result<Option<ArchiveError>, CrawlError> {
         let warc = self.archive.join(name);
         let length = fs::metadata(&warc).map_err(CrawlError::io(&warc))?.len();
         let reader = self.skim(name);
         let covered = reader.as_ref().map_or(0, LogReader::covered);
         if covered == length && reader.is_some() {
-            return Ok(());
+            return Ok(None);
         }
         let path = self.path(name);
         let mut writer = self.writer();
@@ -140,9 +142,10 @@ impl VisitLogs {
             Err(error @ ArchiveError::Io { .. }) => return Err(error.into()),
             records => records,
         };
+        let mut damage = None;
         for record in records.into_iter().flatten() {
             if stop.load(Ordering::Relaxed) {
-                return Ok(());
+                return Ok(damage);
             }
             tick();
             match record {
@@ -152,10 +155,14 @@ impl VisitLogs {
                     }
                 }
                 Err(error @ ArchiveError::Io { .. }) => return Err(error.into()),
-                Err(_) => writer.add_damage(),
+                Err(error) => {
+                    writer.add_damage();
+                    damage = damage.or(Some(error));
+                }
             }
         }
-        writer.end(length).map_err(CrawlError::io(&path))
+        writer.end(length).map_err(CrawlError::io(&path))?;
+        Ok(damage)
     }
 
     /// Hands every visit to `take`, with the place of its file among `archive.files()`; how many records

@@ -8,6 +8,8 @@
 //! found the page as it was gives the earlier one its date.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fs::File;
+use std::io::Read as _;
 use std::path::Path;
 
 use codes::vbyte;
@@ -122,6 +124,13 @@ impl Directory {
             }
         }
         disk::write_sealed(path, MAGIC, &out)
+    }
+
+    /// Whether there is one that this version reads, as far as its first bytes tell.
+    pub(crate) fn is_there(path: &Path) -> bool {
+        let mut start = [0; MAGIC.len()];
+        let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
+        path.is_file() && (read.is_err() || disk::other_version(path, &start, MAGIC).is_none())
     }
 
     /// `None` where there is no directory yet.

@@ -12,7 +12,7 @@ mod row;
 mod table;
 
 pub use directory::{Directory, Entry};
-pub(crate) use part::PartWriter;
+pub(crate) use part::{Part, PartWriter};
 pub use row::{Fate, OutLink, PagePointer, PageRow};
 pub(crate) use row::{put_text, take_text};
 pub use table::PageTable;

@@ -12,7 +12,7 @@ use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use super::row::{self, BLOCK_ROWS_MAX, Fate, PART_BYTES_MAX, PageHead, Row, RowBytes};
-use crate::JobsError;
+use crate::{JobsError, disk};
 
 const MAGIC: [u8; 8] = *b"CRVPAGE\x03";
 /// Rows gather until they are this many bytes.
@@ -178,7 +178,8 @@ impl Part {
         let part = |file| Self { path: path.to_owned(), file };
         match file.read_exact(&mut magic) {
             Ok(()) if magic == MAGIC => Ok(part(file)),
-            _ => Err(part(file).damaged(0, "not a part of a page table of this version")),
+            _ => Err(disk::other_version(path, &magic, MAGIC)
+                .unwrap_or_else(|| part(file).damaged(0, "not a part of a page table"))),
         }
     }
 

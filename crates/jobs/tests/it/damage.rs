@@ -97,3 +97,32 @@ fn a_file_cut_short_is_an_error_or_changes_nothing() {
     }
     assert!(errors > 20, "only {errors} cuts were noticed: is anything checked?");
 }
+
+/// A file of an older version is told as one, and the stages make it again.
+#[test]
+fn a_file_of_another_version_is_told_and_made_again() {
+    let mut told = 0;
+    for number in 0..ours(&small()).len() {
+        let small = small();
+        let expected = read_all(&small).expect("readable");
+        let file = ours(&small).swap_remove(number);
+        let mut bytes = fs::read(&file).expect("bytes");
+        let version = bytes[7];
+        bytes[7] -= 1;
+        fs::write(&file, bytes).expect("written");
+        if let Err(error) = read_all(&small) {
+            let said = error.to_string();
+            let (found, name) = (version - 1, file.display());
+            let start = format!(
+                "{name} has format version {found}, this program reads version {version}; `crivello "
+            );
+            assert!(said.starts_with(&start) && said.ends_with("` makes it again"), "{said}");
+            told += 1;
+        }
+        small.build();
+        let again = read_all(&small).expect("made again");
+        // A part that is made again has a number of its own.
+        assert_eq!(again.len(), expected.len(), "{}", file.display());
+    }
+    assert_eq!(told, 5, "directory, list of parts, part, clusters and source of the graph");
+}

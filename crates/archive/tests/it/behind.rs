@@ -1,0 +1,205 @@
+//! Reading goes on behind damage of any kind, whether or not a CDXJ file tells where.
+
+use std::fs;
+use std::io::Read as _;
+use std::ops::Range;
+use std::path::Path;
+
+use archive::{
+    Archive, ArchiveError, Compression, Limits, Location, Record, Unpacked, WarcReader, repair,
+};
+
+use crate::drafts::{BOTH, Owned, first_file, names, resource, with, write_all};
+use crate::foreign;
+
+/// Bytes that look like nothing and cannot be compressed, as text.
+fn noise(mut seed: u64, count: usize) -> Vec<u8> {
+    let mut next = || {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        b'!' + u8::try_from(seed % 93).expect("small")
+    };
+    (0..count).map(|_| next()).collect()
+}
+
+fn drafts() -> Vec<Owned> {
+    let text = |n: u64| String::from_utf8(noise(n * 7 + 1, 700)).expect("text");
+    (0..40).map(|n| resource(&format!("http://a.example/{n}"), &text(n))).collect()
+}
+
+/// An archive of one file that is not compressed.
+fn write_plain(dir: &Path) -> Vec<Location> {
+    let packed = tempfile::tempdir().expect("a folder");
+    let compression = Compression::Gzip { level: 1 };
+    write_all(packed.path(), with(compression), &drafts());
+    let mut bytes = Vec::new();
+    let mut unpacked =
+        Unpacked::open(&packed.path().join(first_file(compression))).expect("opened");
+    unpacked.read_to_end(&mut bytes).expect("read");
+    fs::write(dir.join("a.warc"), bytes).expect("written");
+    let archive = Archive::open(dir).expect("listed");
+    let read = archive.records().map(|record| record.expect("whole"));
+    let read = read.filter(|record| record.target.is_some());
+    read.map(|record| record.location).collect()
+}
+
+fn read(dir: &Path) -> (Vec<Record>, Vec<ArchiveError>) {
+    let (mut records, mut errors) = (Vec::new(), Vec::new());
+    for record in Archive::open(dir).expect("listed").records() {
+        match record {
+            Ok(record) => records.push(record),
+            Err(error) => errors.push(error),
+        }
+    }
+    (records, errors)
+}
+
+/// Makes damage at a byte; the bytes of the whole file that it concerns.
+type Damage = fn(&mut Vec<u8>, usize) -> Range<usize>;
+
+const DAMAGES: [(&str, Damage); 4] = [
+    ("flip", |bytes, at| {
+        bytes[at] ^= 0x55;
+        at..at + 1
+    }),
+    ("overwrite", |bytes, at| {
+        bytes[at..at + 3000].copy_from_slice(&noise(3, 3000));
+        at..at + 3000
+    }),
+    ("cut", |bytes, at| {
+        bytes.drain(at..at + 500);
+        at..at + 500
+    }),
+    ("insert", |bytes, at| {
+        bytes.splice(at..at, noise(4, 500));
+        at..at + 1
+    }),
+];
+
+/// Every record that the damage does not touch is read, and told is what cannot be.
+fn check(dir: &Path, places: &[Location], touched: &Range<usize>, what: &str) {
+    let touched = touched.start as u64..touched.end as u64;
+    let is_whole = |place: &Location| {
+        place.offset + place.length <= touched.start || place.offset >= touched.end
+    };
+    let (records, errors) = read(dir);
+    let got: Vec<_> = records.iter().filter_map(|record| record.target.clone()).collect();
+    let whole = places.iter().enumerate().filter(|(_, place)| is_whole(place));
+    let whole: Vec<_> = whole.map(|(n, _)| format!("http://a.example/{n}")).collect();
+    assert!(whole.len() >= 34, "{what}");
+    assert_eq!(got, whole, "{what}: {errors:?}");
+    let damaged = places.iter().find(|place| !is_whole(place)).expect("one is hit");
+    assert_eq!(errors[0].offset(), Some(damaged.offset), "{what}: {errors:?}");
+    for error in &errors {
+        let ArchiveError::Skipped { to, .. } = error else { continue };
+        let from = error.offset().expect("a place");
+        let said = format!("up to byte {to}, which leaves out {} bytes", to - from);
+        assert!(error.to_string().ends_with(&said), "{what}: {error}");
+        assert!(records.iter().any(|record| record.location.offset == *to), "{what}: {error}");
+        let inside = |record: &Record| (from..*to).contains(&record.location.offset);
+        assert!(!records.iter().any(inside), "{what}: {error}");
+    }
+    // A lookup finds them, too.
+    let archive = Archive::open(dir).expect("listed");
+    for target in [&got[0], &got[got.len() - 1]] {
+        let captures = archive.captures(target).expect("looked up");
+        let line = captures.last().unwrap_or_else(|| panic!("{what}: {target} has no line"));
+        assert!(archive.read(&line.location).is_ok(), "{what}: {target}");
+    }
+}
+
+#[test]
+fn all_that_is_not_damaged_is_read_with_and_without_a_cdxj_file() {
+    for compression in [Some(BOTH[0]), Some(BOTH[1]), None] {
+        for has_cdxj in [true, false] {
+            let dir = tempfile::tempdir().expect("a folder");
+            let places = match compression {
+                Some(compression) => write_all(dir.path(), with(compression), &drafts()),
+                None => write_plain(dir.path()),
+            };
+            let path = dir.path().join(&places[0].file);
+            let cdxj = dir.path().join(format!("{}.cdxj", places[0].file));
+            let bytes = fs::read(&path).expect("read");
+            Archive::open(dir.path()).and_then(|a| a.captures("http://a.example/")).expect("made");
+            let lines = fs::read(&cdxj).expect("read");
+            for (name, damage) in DAMAGES {
+                for place in [&places[3], &places[20]] {
+                    let mut damaged = bytes.clone();
+                    let at = usize::try_from(place.offset + place.length / 2).expect("small");
+                    let touched = damage(&mut damaged, at);
+                    fs::write(&path, damaged).expect("written");
+                    fs::write(&cdxj, &lines).expect("written");
+                    if !has_cdxj {
+                        fs::remove_file(&cdxj).expect("removed");
+                    }
+                    let what = format!("{name} at {at}, {compression:?}, CDXJ: {has_cdxj}");
+                    check(dir.path(), &places, &touched, &what);
+                }
+            }
+        }
+    }
+}
+
+/// What kind of file it is, its name says then.
+#[test]
+fn a_file_whose_first_bytes_are_damaged_is_read_behind_them() {
+    for compression in BOTH {
+        for damage in [b"\0\0\0\0", b"WARC", b"\x1f\x8b\x08\x08", b"(\xb5/\xfd"] {
+            let dir = tempfile::tempdir().expect("a folder");
+            let places = write_all(dir.path(), with(compression), &drafts());
+            let path = dir.path().join(&places[0].file);
+            let mut bytes = fs::read(&path).expect("read");
+            if bytes.starts_with(&damage[..3]) {
+                continue;
+            }
+            bytes[..4].copy_from_slice(damage);
+            fs::write(&path, bytes).expect("written");
+            fs::remove_file(dir.path().join(format!("{}.cdxj", places[0].file))).expect("removed");
+            let (records, errors) = read(dir.path());
+            assert_eq!(records.len(), places.len(), "{damage:?}: {errors:?}");
+            assert_eq!(errors.len(), 1, "{errors:?}");
+        }
+    }
+}
+
+/// Where nothing follows, it is told up to the end of the file; and a search among places that only look like
+/// beginnings comes to its end.
+#[test]
+fn nothing_is_found_where_nothing_is() {
+    for (name, start) in [("a.warc.gz", &b"\x1f\x8b\x08\0"[..]), ("a.warc.zst", b"(\xb5/\xfd")] {
+        let dir = tempfile::tempdir().expect("a folder");
+        let bytes = start.repeat(200_000);
+        fs::write(dir.path().join(name), &bytes).expect("written");
+        let (records, errors) = read(dir.path());
+        assert!(records.is_empty(), "{records:?}");
+        let [ArchiveError::Skipped { to, .. }] = errors.as_slice() else { panic!("{errors:?}") };
+        assert_eq!((errors[0].offset(), *to), (Some(0), bytes.len() as u64));
+    }
+}
+
+/// Damage may make a record seem to go on up to the end of the file: what can be read behind it is not cut off.
+#[test]
+fn a_repair_cuts_nothing_that_can_be_read_behind_damage() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join(first_file(BOTH[0]));
+    let part = |number: u32| {
+        let inner = tempfile::tempdir().expect("a folder");
+        let target = format!("http://a.example/{number}");
+        write_all(inner.path(), with(BOTH[0]), &[resource(&target, "x")]);
+        fs::read(inner.path().join(first_file(BOTH[0]))).expect("read")
+    };
+    // A member whose only block says that it has 65535 bytes as they are.
+    let torn = [&b"\x1f\x8b\x08\0\0\0\0\0\0\xff"[..], &[0, 0xff, 0xff, 0, 0]].concat();
+    let block = foreign::record(7, "x");
+    let bytes = foreign::cat(&[&part(1), &torn, &block, &part(2)]);
+    fs::write(&path, &bytes).expect("written");
+    let mut reader = WarcReader::open(&path, Limits::default()).expect("opened");
+    let last = std::iter::from_fn(|| reader.next_record().transpose()).find_map(Result::err);
+    assert!(matches!(last, Some(ArchiveError::Truncated { .. })), "{last:?}");
+    assert_eq!(repair(dir.path()).expect("repaired"), []);
+    assert_eq!(fs::read(&path).expect("read"), bytes, "{:?}", names(dir.path()));
+    let (records, errors) = read(dir.path());
+    let targets: Vec<_> = records.iter().filter_map(|record| record.target.as_deref()).collect();
+    assert_eq!(targets, ["http://a.example/1", "http://a.example/2"], "{errors:?}");
+}
