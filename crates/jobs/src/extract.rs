@@ -216,10 +216,16 @@ fn read_files(
             // Our own records are compressed, and have the checksum of that.
             let verify_digests = !name.archive_file.starts_with("crivello-");
             let limits = archive::Limits { verify_digests, ..archive::Limits::default() };
+            let mut last_offset = None;
             for record in archive.records_of(&name.archive_file, limits)? {
                 let record = match record {
                     Ok(record) => record,
+                    // More is wrong with a record than one thing: its place is left out once.
+                    Err(error) if error.offset().is_some() && error.offset() == last_offset => {
+                        continue;
+                    }
                     Err(error) => {
+                        last_offset = error.offset();
                         damages.lock().unwrap_or_else(PoisonError::into_inner).note(error)?;
                         continue;
                     }
