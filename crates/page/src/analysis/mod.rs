@@ -4,7 +4,8 @@
 //! 2. `fold.rs`: NFKC, case folding, characters that do not show removed.
 //! 3. A Snowball stemmer, if one is configured.
 //! 4. `fold.rs` again: accents off letters, if configured; after stemming, since stemmers of
-//!    languages with accents look at them.
+//!    languages with accents look at them, but before it for English, so that `resume` and `résumé`
+//!    have one stem.
 //!
 //! A word that came before takes a shorter way (`cache.rs`).
 //!
@@ -118,6 +119,8 @@ impl Analyzer {
         let mut cache = self.caches.take();
         let mut folded = String::new();
         let mut term = String::new();
+        let mut unaccented = String::new();
+        let accents_first = self.fold_accents && !self.stemming.has_accents();
         let mut position = 0;
         words::each(text, &mut |start, end, is_ascii| {
             let key = if is_ascii { Key::of(text.as_bytes(), start, end) } else { None };
@@ -129,10 +132,18 @@ impl Analyzer {
             let word = &text[start..end];
             let word = &word[..word.floor_char_boundary(WORD_TO_TERM * self.term_bytes_max)];
             fold::fold(word, self.term_bytes_max, &mut folded);
-            let stem = stemmer.stem(&folded);
-            let stem = if stem.is_empty() { folded.as_str() } else { &*stem };
-            let stem =
-                if self.fold_accents { fold::without_accents(stem, &mut term) } else { stem };
+            let plain = if accents_first {
+                fold::without_accents(&folded, &mut unaccented)
+            } else {
+                &folded
+            };
+            let stem = stemmer.stem(plain);
+            let stem = if stem.is_empty() { plain } else { &*stem };
+            let stem = if self.fold_accents && !accents_first {
+                fold::without_accents(stem, &mut term)
+            } else {
+                stem
+            };
             let stem = &stem[..stem.floor_char_boundary(self.term_bytes_max)];
             if let Some(key) = key {
                 cache.put(&key, stem);

@@ -53,6 +53,11 @@ impl Stemming {
         }
     }
 
+    /// Whether the stemmer looks at accents.
+    pub(super) fn has_accents(self) -> bool {
+        self.0 != Some(Algorithm::English)
+    }
+
     pub(super) fn stemmer(self) -> MaybeStemmer {
         MaybeStemmer(self.0.map(Stemmer::create))
     }

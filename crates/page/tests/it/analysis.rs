@@ -73,6 +73,23 @@ fn folding() {
     );
 }
 
+/// Where English borrows a word it may keep its accents or not: one term, and the old ones come back out of
+/// what is remembered of words.
+#[test]
+fn english_words_have_one_stem_with_accents_and_without() {
+    let (folding, keeping) = (analyzer("english", true), analyzer("english", false));
+    for _ in 0..2 {
+        check_terms(
+            &folding,
+            &[
+                ("résumé resume Résumé", &["resum"; 3]),
+                ("crème brûlée, creme brulee", &["creme", "brule", "creme", "brule"]),
+            ],
+        );
+        check_terms(&keeping, &[("résumé resume", &["résumé", "resum"])]);
+    }
+}
+
 #[test]
 fn stemming_in_every_language() {
     let table: [(&str, &[Expected]); 18] = [
