@@ -9,7 +9,6 @@
 mod cmd;
 mod config;
 mod context;
-mod nearest;
 mod pipeline;
 mod talk;
 

@@ -9,7 +9,6 @@
 use std::fmt::Write as _;
 
 use super::range_of;
-use crate::nearest::nearest;
 
 /// A line longer than this is not repeated in a message.
 const SHOWN_BYTES_MAX: usize = 400;
@@ -211,11 +210,16 @@ fn wanted(expected: &str) -> String {
     words.replace('`', "\"")
 }
 
-/// The key nearest to the unknown one, out of serde's own list of those it knows.
+/// How near a misspelt key must be to the one suggested, by Jaro and Winkler.
+const LIKENESS_MIN: f64 = 0.7;
+
+/// The key nearest to the unknown one, if one is near, out of serde's own list of those it knows.
 fn suggestion(message: &str) -> Option<&str> {
     let mut names = message.strip_prefix("unknown field ")?.split('`').skip(1).step_by(2);
-    let unknown = names.next()?;
-    nearest(unknown, names)
+    let unknown = names.next()?.to_lowercase();
+    let likeness = |name: &str| strsim::jaro_winkler(&unknown, name);
+    let best = names.max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
+    (likeness(best) >= LIKENESS_MIN).then_some(best)
 }
 
 #[cfg(test)]

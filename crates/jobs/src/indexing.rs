@@ -195,7 +195,7 @@ fn add(
     let url = Url::parse(&record.url).ok();
     let words = url.as_ref().map_or_else(|| record.url.clone(), url_words);
     let mut position = put(writer, analyzer, Field::Url, &words);
-    for filter in filters(url.as_ref(), &record.language) {
+    for filter in url_filters(url.as_ref(), &record.language) {
         position += 1;
         writer.term(Field::Url, &filter, position);
     }
@@ -214,7 +214,7 @@ fn put(writer: &mut IndexWriter, analyzer: &Analyzer, field: Field, text: &str) 
 
 /// What of a URL is worth searching: the host as a whole, then every word of host, path and query. The
 /// analysis would take `www.example.org` for one word.
-fn url_words(url: &Url) -> String {
+pub fn url_words(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
     let rest = format!("{host} {} {}", url.path(), url.query().unwrap_or_default());
     let apart = rest.replace(|letter: char| !letter.is_alphanumeric() && letter != '%', " ");
@@ -222,7 +222,7 @@ fn url_words(url: &Url) -> String {
 }
 
 /// The unanalysed terms that `site:` and `lang:` look for.
-fn filters(url: Option<&Url>, language: &str) -> Vec<String> {
+pub fn url_filters(url: Option<&Url>, language: &str) -> Vec<String> {
     let mut filters = Vec::new();
     // `example.org.` is `example.org`, said with the dot of the root.
     if let Some(host) = url.and_then(Url::host_str).map(|host| host.trim_end_matches('.')) {

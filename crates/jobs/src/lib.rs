@@ -33,7 +33,7 @@ pub use collection::{Collection, Lock, Writer};
 pub use error::JobsError;
 pub use extract::{ExtractOptions, ExtractReport, extract, is_extracted};
 pub use fold::{FoldReport, Folding, fold, is_folded};
-pub use indexing::{IndexReport, analysis_of, build_index, is_indexed};
+pub use indexing::{IndexReport, analysis_of, build_index, is_indexed, url_filters, url_words};
 pub use link::{LinkReport, Linking, link};
 pub use pages::{Directory, Entry, Fate, OutLink, PagePointer, PageRow, PageTable};
 pub use progress::{Progress, Stage};

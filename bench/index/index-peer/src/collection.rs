@@ -1,7 +1,7 @@
 //! From a collection to the corpus: the texts that Crivello's index of it was given, in its order.
 //!
 //! What lives here is what `crates/jobs/src/indexing.rs` does, done again through what is public: which
-//! pages become documents, the texts of the links that lead to them, the words of a URL, the filters.
+//! pages become documents, and the texts of the links that lead to them.
 //!
 //! **Invariant.** The index that Crivello builds from the corpus equals that of the collection, which
 //! `index-peer same` holds against each other: this file cannot go its own way unnoticed.
@@ -12,7 +12,7 @@ use std::io::{BufWriter, Write as _};
 use std::path::Path;
 
 use index::Index;
-use jobs::{Collection, Directory, Folding, PageTable, analysis_of};
+use jobs::{Collection, Directory, Folding, PageTable, analysis_of, url_filters, url_words};
 use page::Url;
 use serde_json::{Value, json};
 
@@ -55,7 +55,7 @@ pub(crate) fn write_corpus(from: &Path, to: &Path) -> Result<Value> {
             body,
             anchors: &anchors.join("\n"),
             url_words: &url.as_ref().map_or_else(|| entry.url.clone(), url_words),
-            filters: &filters(url.as_ref(), language).join("\n"),
+            filters: &url_filters(url.as_ref(), language).join("\n"),
             url: &entry.url,
             language,
         };
@@ -112,30 +112,4 @@ fn resolver(directory: &Directory) -> HashMap<&str, usize> {
         }
     }
     places
-}
-
-/// The host as a whole, then every word of host, path and query.
-fn url_words(url: &Url) -> String {
-    let host = url.host_str().unwrap_or_default();
-    let rest = format!("{host} {} {}", url.path(), url.query().unwrap_or_default());
-    let apart = rest.replace(|letter: char| !letter.is_alphanumeric() && letter != '%', " ");
-    format!("{host} {apart}")
-}
-
-/// The terms that `site:` and `lang:` look for.
-fn filters(url: Option<&Url>, language: &str) -> Vec<String> {
-    let mut filters = Vec::new();
-    if let Some(host) = url.and_then(Url::host_str).map(|host| host.trim_end_matches('.')) {
-        let is_name = url.is_some_and(|url| url.domain().is_some());
-        filters.push(format!("site::{host}"));
-        let mut above = host.split_once('.').filter(|_| is_name);
-        while let Some((_, domain)) = above {
-            filters.push(format!("site::{domain}"));
-            above = domain.split_once('.');
-        }
-    }
-    if !language.is_empty() {
-        filters.push(format!("lang::{language}"));
-    }
-    filters
 }

@@ -61,7 +61,6 @@ pub(crate) fn build(corpus: &Corpus, dir: &Path, memory_bytes: usize) -> Result<
         fs::remove_dir_all(dir)?;
     }
     let analyzer = corpus.analyzer()?;
-    #[allow(clippy::needless_update, reason = "other keys, if there are any, keep their defaults")]
     let config = Config { memory_bytes, ..Config::default() };
     let ((), cost) = cost(|| {
         let mut writer = IndexWriter::create(dir, &config)?;

@@ -103,7 +103,7 @@ impl Model {
     /// How many bits this model means a number to take: –log₂ of its intended probability.
     pub fn bits(&self, n: u32) -> f64 {
         let (bucket, lower) = bucket(n);
-        f64::from(BITS + lower) - f64::from(self.frequencies.slots[bucket]).log2()
+        f64::from(lower) + f64::from(self.costs[bucket]) / f64::from(1 << 16)
     }
 
     /// The same in parts of 2⁻¹⁶ bits, computed in whole numbers.

@@ -60,10 +60,14 @@ pub(crate) fn first_width(doc_count: u32) -> usize {
     fixed::width(u64::from(doc_count.saturating_sub(1)))
 }
 
+/// Whether a list is one block that is not full.
+fn is_short(doc_frequency: u32) -> bool {
+    (doc_frequency as usize) < BLOCK
+}
+
 /// Whether a list has anything in freqs.
 pub(crate) fn has_freqs(doc_frequency: u32, total_frequency: u64) -> bool {
-    let is_short = (doc_frequency as usize) < BLOCK;
-    !is_short || (doc_frequency > 1 && total_frequency > u64::from(doc_frequency))
+    !is_short(doc_frequency) || (doc_frequency > 1 && total_frequency > u64::from(doc_frequency))
 }
 
 /// A part of a stream.
@@ -194,18 +198,13 @@ impl<'a> Postings<'a> {
         Some((self.doc_frequency as usize).checked_sub(block.checked_mul(BLOCK)?)?.min(BLOCK))
     }
 
-    /// Whether the list is one block that is not full.
-    fn is_short(&self) -> bool {
-        (self.doc_frequency as usize) < BLOCK
-    }
-
     /// Decodes the documents of a block and returns how many they are.
     fn read_docs(&mut self, block: usize) -> Option<usize> {
         let count = self.count(block).filter(|&count| count > 0)?;
         let before = self.streams.skips.before(block)?;
         let mut bytes = self.streams.docs.get(usize::try_from(before.docs).ok()?..)?;
         let mut read = 0;
-        if self.is_short() {
+        if is_short(self.doc_frequency) {
             let width = first_width(self.doc_count);
             self.docs[0] = u32::try_from(fixed::get(bytes, 0, width)?).ok()?;
             bytes = &bytes[width..];

@@ -30,6 +30,7 @@ pub(crate) struct PostingsWriter {
     doc_min: u32,
     skips: Vec<Skip>,
     block: Block,
+    freqs_less_one: Vec<u32>,
     scratch: Vec<u8>,
 }
 
@@ -64,6 +65,7 @@ impl PostingsWriter {
             doc_min: 0,
             skips: Vec::new(),
             block: Block::default(),
+            freqs_less_one: Vec::new(),
             scratch: Vec::new(),
         })
     }
@@ -158,10 +160,11 @@ impl PostingsWriter {
 
     fn write_block(&mut self) -> Result<(), IndexError> {
         let Block { gaps, places, deltas } = &self.block;
-        let is_short = (self.doc_frequency as usize) < BLOCK;
         self.scratch.clear();
         let mut rest = &gaps[..];
-        if is_short && let Some((&first, others)) = gaps.split_first() {
+        if super::is_short(self.doc_frequency)
+            && let Some((&first, others)) = gaps.split_first()
+        {
             fixed::put(&mut self.scratch, u64::from(first), super::first_width(self.doc_count));
             rest = others;
         }
@@ -169,9 +172,10 @@ impl PostingsWriter {
         self.docs.file.write(&self.scratch)?;
 
         if super::has_freqs(self.doc_frequency, self.total_frequency) {
-            let freqs: Vec<u32> = places.iter().map(|place| place.more).collect();
+            self.freqs_less_one.clear();
+            self.freqs_less_one.extend(places.iter().map(|place| place.more));
             self.scratch.clear();
-            Coder::of_freqs(self.codes.freqs).write(&freqs, &mut self.scratch);
+            Coder::of_freqs(self.codes.freqs).write(&self.freqs_less_one, &mut self.scratch);
             self.freqs.file.write(&self.scratch)?;
         }
 
