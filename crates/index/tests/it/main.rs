@@ -11,4 +11,5 @@ mod format;
 mod hostile;
 mod limits;
 mod round_trip;
+mod updates;
 mod walks;
