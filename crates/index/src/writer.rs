@@ -23,7 +23,7 @@ use crate::policy::{self, MergePolicy};
 use crate::postings::StreamCodes;
 use crate::segment::{self, Segment, SegmentId, SegmentMeta, SegmentWriter};
 use crate::tombstones::{self, Bits};
-use crate::{DocId, DocRecord, Field, IndexError, StreamCode};
+use crate::{DocId, DocOrder, DocRecord, Field, IndexError, StreamCode};
 use std::fs::{self, File};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -50,6 +50,8 @@ pub struct Config {
     pub positions_code: StreamCode,
     /// When the segments of several commits are merged.
     pub merge: MergePolicy,
+    /// How the documents of an index that is built from nothing are numbered.
+    pub order: DocOrder,
 }
 
 impl Default for Config {
@@ -61,6 +63,7 @@ impl Default for Config {
             freqs_code: freqs,
             positions_code: positions,
             merge: MergePolicy::default(),
+            order: DocOrder::default(),
         }
     }
 }
@@ -83,6 +86,7 @@ pub struct IndexWriter {
     memory_bytes: usize,
     codes: StreamCodes,
     policy: MergePolicy,
+    order: DocOrder,
     generation: u64,
     /// The serial of the next segment.
     serial: u64,
@@ -124,6 +128,8 @@ impl IndexWriter {
     fn update_on(disk: Disk, dir: &Path, config: &Config) -> Result<IndexWriter, IndexError> {
         let mut writer = IndexWriter::create_on(disk, dir, config)?;
         let last = Manifest::read(dir)?;
+        // Only what is built from nothing is put into an order of its own.
+        writer.order = DocOrder::Url;
         writer.kept = last.segments.into_iter().map(|meta| (meta, None)).collect();
         let kept: u64 = writer.kept.iter().map(|(meta, _)| u64::from(meta.doc_count)).sum();
         writer.doc_count = u32::try_from(kept).map_err(|_| too_many_documents())?;
@@ -147,6 +153,7 @@ impl IndexWriter {
             memory_bytes: config.memory_bytes.min(BATCH_BYTES_MAX),
             codes: config.codes(),
             policy: config.merge,
+            order: config.order,
             generation,
             serial: 0,
             doc_count: 0,
@@ -178,7 +185,8 @@ impl IndexWriter {
     }
 
     /// Begins a document; the terms that follow are its terms. Returns how many have been added before it,
-    /// which is its number in the one segment that [`IndexWriter::commit`] makes of them.
+    /// which is its number in the one segment that [`IndexWriter::commit`] makes of them, unless it orders
+    /// them anew.
     pub fn add(&mut self, record: &DocRecord) -> Result<DocId, IndexError> {
         self.check()?;
         let added = self.try_add(record);
@@ -226,6 +234,9 @@ impl IndexWriter {
         if self.written.len() > 1 && self.policy != MergePolicy::Never {
             self.merge_range(0..self.written.len())?;
         }
+        if self.order == DocOrder::Bisection {
+            (0..self.written.len()).try_for_each(|number| self.reorder(number))?;
+        }
         let mut segments = Vec::with_capacity(self.kept.len() + self.written.len());
         for (mut meta, bits) in std::mem::take(&mut self.kept) {
             if let Some(bits) = bits {
@@ -236,6 +247,18 @@ impl IndexWriter {
         }
         segments.append(&mut self.written);
         self.publish(source, segments)
+    }
+
+    /// Puts the documents of a segment of this generation into an order in which their gaps are small.
+    fn reorder(&mut self, number: usize) -> Result<(), IndexError> {
+        let segment = Segment::open(&self.dir, &self.written[number])?;
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let order = segment::forward(&segment, self.memory_bytes)?.bisect(threads);
+        let out = self.create_segment()?;
+        let meta = segment::permute(&segment, &order, self.memory_bytes, out)?;
+        drop(segment);
+        let before = std::mem::replace(&mut self.written[number], meta);
+        self.disk.remove(&self.dir.join(before.id.folder_name()))
     }
 
     /// Merges segments of the generation before as the policy says; `false` if there is nothing to do.

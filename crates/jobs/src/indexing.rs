@@ -8,7 +8,8 @@
 //! segments, in the order of the directory, and with the old documents deleted (`changes.rs`).
 //!
 //! **Invariant.** The index holds exactly the pages that represent a cluster and do not ask to be left
-//! out; `Index::source` names the directory, the clusters, the codes and the analysis that it was made from.
+//! out; `Index::source` names the directory, the clusters, the codes, the order and the analysis that it was
+//! made from.
 
 use std::collections::BTreeSet;
 
@@ -171,7 +172,7 @@ pub fn analysis_of(index: &Index) -> Option<AnalysisConfig> {
     serde_json::from_str(&format!("{{{name}")).ok()
 }
 
-/// The name of an index's source: pages, clusters, codes, and the analysis as JSON.
+/// The name of an index's source: pages, clusters, codes and order, and the analysis as JSON.
 fn full_source(
     directory: &Directory,
     folding: &Folding,
@@ -180,8 +181,9 @@ fn full_source(
 ) -> String {
     let codes = [config.docs_code, config.freqs_code, config.positions_code];
     let codes = codes.map(index::StreamCode::name).join(" ");
+    let order = config.order.name();
     let analysis = serde_json::to_string(analysis).expect("strings and numbers are JSON");
-    format!("{} / {} / {codes} / {analysis}", directory.id(), folding.source())
+    format!("{} / {} / {codes} {order} / {analysis}", directory.id(), folding.source())
 }
 
 /// Which pages become documents.

@@ -6,13 +6,17 @@
 //!
 //! **Invariant.** Whatever a method hands out without an error has been verified.
 
+mod forward;
 mod merge;
 mod numbers;
+mod permute;
 mod verify;
 mod writer;
 
+pub(crate) use forward::forward;
 pub(crate) use merge::merge;
 pub use numbers::ListNumbers;
+pub(crate) use permute::permute;
 pub(crate) use writer::{ListsWriter, SegmentWriter};
 
 use crate::disk::Disk;
