@@ -9,7 +9,7 @@ use anyhow::Result;
 use archive::Archive;
 use crawl::{Recrawl, Report, SieveReport};
 use index::Index;
-use jobs::{Collection, Directory, Folding, Linking, PageTable, Writer};
+use jobs::{Collection, Directory, Folding, Lag, Linking, PageTable, Writer};
 use serde::Serialize;
 
 use super::crawl::summary::again;
@@ -43,6 +43,8 @@ struct Status {
 
 #[derive(Default, Serialize)]
 struct ArchiveStatus {
+    /// Why.
+    why_behind: Option<String>,
     files: usize,
     bytes: u64,
 }
@@ -101,7 +103,7 @@ pub(crate) fn run(_: &Args, context: &Context) -> Result<Exit> {
 fn look(collection: &Collection, config: &Config) -> Result<Status> {
     let standing = crawl::Standing::read(&collection.frontier_dir())?;
     let mut status = Status { standing, running: collection.writer(), ..Status::default() };
-    let mut pages_behind = false;
+    let mut pages_lag = None;
     let archive_dir = collection.archive_dir();
     if archive_dir.is_dir() {
         let archive = Archive::open(&archive_dir)?;
@@ -109,19 +111,23 @@ fn look(collection: &Collection, config: &Config) -> Result<Status> {
             |file: &String| fs::metadata(archive_dir.join(file)).map_or(0, |about| about.len());
         let (files, bytes) = (archive.files().len(), archive.files().iter().map(size).sum());
         status.archive = ArchiveStatus { files, bytes };
-        pages_behind = !jobs::is_extracted(collection, &extract_options(&config.crawl))?;
+        pages_lag = jobs::extract_lag(collection, &extract_options(&config.crawl))?;
     }
     status.crawl = crawl::read_report(&collection.frontier_dir())?;
     let has_pages = collection.pages_dir().join("directory").is_file();
     let table = has_pages.then(|| PageTable::open(&collection.pages_dir())).transpose()?;
     let directory = table.as_ref().map(PageTable::directory);
     status.pages = directory.map(PagesStatus::of);
-    let mut rank_behind = true;
+    let mut rank_lag = Some("there are no ranks yet");
     if let Some(linking) = Linking::open(collection)? {
         let graph = &linking.graph;
         let ranked = collection.ranks_file().is_file();
         let same = directory.is_some_and(|directory| directory.id() == linking.source);
-        rank_behind = !same || !ranked;
+        rank_lag = match (same, ranked) {
+            (false, _) => Some("the link graph is of other pages than were read since"),
+            (true, false) => rank_lag,
+            (true, true) => None,
+        };
         let (nodes, arcs, bits_per_arc) = (graph.nodes(), graph.arcs(), graph.bits_per_arc());
         status.graph = Some(GraphStatus { nodes, arcs, bits_per_arc, ranked });
     }
@@ -134,28 +140,32 @@ fn look(collection: &Collection, config: &Config) -> Result<Status> {
         DuplicatesStatus { clusters, folded }
     });
     let index_dir = collection.index_dir();
-    let mut index_behind = true;
+    let mut index_lag = Some("there is no index yet".to_owned());
     if index_dir.is_dir() {
         let index = Index::open(&index_dir)?;
-        let same = match directory.zip(folding.as_ref()) {
-            Some((directory, folding)) => {
-                jobs::is_folded(folding, collection, directory, &config.dedup)?
-                    && jobs::is_indexed(&index, directory, folding, &config.index, &config.analysis)
+        let lag = match (pages_lag, directory.zip(folding.as_ref())) {
+            (Some(lag), _) => Some(lag),
+            (None, Some((directory, folding))) => {
+                let is_folded = jobs::is_folded(folding, collection, directory, &config.dedup)?;
+                let lag =
+                    jobs::index_lag(&index, directory, folding, &config.index, &config.analysis);
+                if is_folded { lag } else { Some(Lag::Duplicates) }
             }
-            None => false,
+            (None, None) => Some(Lag::Duplicates),
         };
-        index_behind = pages_behind || !same;
+        index_lag = lag.map(|lag| lag.to_string());
         let (documents, generation) = (index.doc_count(), index.generation());
         status.index = Some(IndexStatus { documents, generation, bytes: folder_bytes(&index_dir) });
     }
     // The index takes ranks and duplicates along.
-    if status.archive.files == 0 {
-        status.behind.push("crawl");
-    } else if index_behind {
-        status.behind.push("index");
-    } else if rank_behind {
-        status.behind.push("rank");
-    }
+    let lag = if status.archive.files == 0 {
+        Some(("crawl", "the archive is empty".to_owned()))
+    } else {
+        let of_rank = rank_lag.map(|lag| ("rank", lag.to_owned()));
+        index_lag.map(|lag| ("index", lag)).or(of_rank)
+    };
+    status.behind.extend(lag.as_ref().map(|(command, _)| *command));
+    status.why_behind = lag.map(|(_, lag)| lag);
     Ok(status)
 }
 
@@ -233,6 +243,18 @@ fn print(status: &Status) -> Result<()> {
     let archive = &status.archive;
     let files = count(archive.files as u64, "file");
     writeln!(out, "archive     {files}, {}", talk::bytes(archive.bytes))?;
+/// Reasons for having no page, behind a blank and in parentheses; servers may make up as many as they like.
+fn most_frequent(reasons: &BTreeMap<String, u64>) -> String {
+    let mut sorted: Vec<(&String, u64)> =
+        reasons.iter().map(|(what, times)| (what, *times)).collect();
+    sorted.sort_by_key(|(_, times)| Reverse(*times));
+    let rest: u64 = sorted.iter().skip(REASONS_SHOWN_MAX).map(|(_, times)| times).sum();
+    let shown = sorted.iter().take(REASONS_SHOWN_MAX);
+    let mut shown: Vec<String> = shown.map(|(what, times)| format!("{what} {times}")).collect();
+    shown.extend((rest > 0).then(|| format!("others {rest}")));
+    if shown.is_empty() { String::new() } else { format!(" ({})", talk::plain(&shown.join(", "))) }
+}
+
     if let Some(writer) = &status.running {
         writeln!(out, "running     {writer}")?;
     }
@@ -290,7 +312,8 @@ fn print(status: &Status) -> Result<()> {
         )?;
     }
     for command in &status.behind {
-        writeln!(out, "behind      run `crivello {command}`")?;
+        let why = status.why_behind.iter().map(|why| format!(": {why}")).collect::<String>();
+        writeln!(out, "behind      run `crivello {command}`{why}")?;
     }
     Ok(())
 }

@@ -30,3 +30,31 @@ fn another_port_of_the_host_of_a_seed_is_told_as_that() {
     check(&sandbox, other, &said);
     check(&sandbox, "http://127.0.0.2:9/y", "refused: 127.0.0.2 is not the host of a seed");
 }
+
+#[test]
+fn what_is_behind_is_told_with_the_reason() {
+    let server = site(&[("/", page(&["/a"])), ("/a", format!("{HTML}<p>one"))]);
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/"), "--max-pages", "1"]);
+    let behind = |flags: &[&str], command: &str, why: &str| {
+        let flags = [&["status", "--dir", "web"], flags].concat();
+        let status = sandbox.done(&flags);
+        let line = format!("\nbehind      run `crivello {command}`: {why}");
+        assert!(status.contains(&line), "no {line:?} in {status}");
+        let told = sandbox.json(&flags);
+        assert_eq!(told["behind"], serde_json::json!([command]), "{told:#}");
+        assert!(told["why_behind"].as_str().is_some_and(|told| told.starts_with(why)), "{told:#}");
+    };
+    behind(&[], "index", "there is no index yet");
+    sandbox.done(&["index", "--dir", "web", "-q"]);
+    assert!(!sandbox.done(&["status", "--dir", "web"]).contains("\nbehind "));
+    behind(&["--set", "analysis.stemmer=none"], "index", "[analysis] is another");
+    behind(
+        &["--set", "crawl.normalise=[]"],
+        "index",
+        "pages are read by other settings of [crawl]",
+    );
+    behind(&["--set", "dedup.distance_max=0"], "index", "ranks or [dedup] are others");
+    crawl(&sandbox, "", &[]);
+    behind(&[], "index", "1 archive file is new or has changed");
+}
