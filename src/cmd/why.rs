@@ -78,6 +78,8 @@ struct Why {
     folded_behind: Option<String>,
     /// Pages that stand behind it.
     copies: Vec<String>,
+    /// Which address it names as its canonical one.
+    canonical: Option<String>,
     /// Where it was found, the first of them.
     found_on: Vec<Found>,
 }
@@ -169,6 +171,7 @@ fn ask_rules(why: &mut Why, url: &Url, collection: &Collection, config: &Config)
         || why.found_on.iter().any(|found| found.how.is_of_sitemap());
     let verdict = if is_sitemap {
         rules.check_sitemap(url)
+    why.canonical = captures::canonical(archive, url, &config.crawl)?;
     } else {
         rules.check(url).and_then(|()| rules.check_links_to(url))
     };

@@ -32,6 +32,34 @@ fn another_port_of_the_host_of_a_seed_is_told_as_that() {
 }
 
 #[test]
+fn of_many_copies_the_first_are_shown_and_the_canonical_address_is() {
+    let links: Vec<String> = (0..14).map(|number| format!("/{number}")).collect();
+    let links: Vec<&str> = links.iter().map(String::as_str).collect();
+    let text = "a page of many words that says the same thing whatever its address may be today";
+    let copy = format!("{HTML}<title>t</title><link rel=canonical href=/main><p>{text}");
+    let home = page(&[&links[..], &["/main"]].concat());
+    let mut pages = vec![("/", home), ("/main", format!("{HTML}<title>t</title><p>{text}"))];
+    pages.extend(links.iter().map(|path| (*path, copy.clone())));
+    let server = site(&pages);
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/")]);
+    let names = |said: &str| {
+        let name = format!("it names {} as its canonical address", server.url("/main"));
+        said.matches(&name).count()
+    };
+    let before = sandbox.done(&["why", "--dir", "web", &server.url("/3")]);
+    assert_eq!(names(&before), 1, "{before}");
+    sandbox.done(&["index", "--dir", "web", "-q"]);
+    let said = sandbox.done(&["why", "--dir", "web", &server.url("/3")]);
+    assert!(names(&said) == 1 && said.contains("folded behind "), "{said}");
+    let told = why(&sandbox, &server.url("/main"));
+    assert_eq!(told["copies"].as_array().map(Vec::len), Some(14), "{told:#}");
+    let said = sandbox.done(&["why", "--dir", "web", &server.url("/main")]);
+    assert_eq!((said.matches("represents ").count(), names(&said)), (10, 0), "{said}");
+    assert!(said.contains("… and 4 more pages (`--json` has all)"), "{said}");
+}
+
+#[test]
 fn what_is_behind_is_told_with_the_reason() {
     let server = site(&[("/", page(&["/a"])), ("/a", format!("{HTML}<p>one"))]);
     let sandbox = Sandbox::new();
