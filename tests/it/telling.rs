@@ -16,6 +16,49 @@ fn site(pages: &[(&str, String)]) -> Pages {
     Pages::serve(&pages)
 }
 
+/// The last crawl was told by flags what to leave out, and nothing in crivello.toml says so.
+#[test]
+fn what_a_flag_of_the_last_crawl_left_out_is_told_with_its_key() {
+    let pages = [("/", page(&["/a"])), ("/a", page(&["/b"])), ("/b", HTML.to_owned())];
+    let server = site(&pages);
+    let sandbox = Sandbox::new();
+    let not_by_it = "waiting: the last crawl did not come to it, by settings of its own ";
+    for (flags, path, keys, said) in [
+        (
+            ["--max-depth", "1"],
+            "/b",
+            "(`depth_max`): dropped: 2 links lead to it from the first page",
+            "and `depth_max` is 1; with those of now `crivello crawl` would",
+        ),
+        (
+            ["--set", "crawl.fetch_filter=path = /"],
+            "/a",
+            "(`fetch_filter`): refused: `fetch_filter` does not hold: path = /",
+            "; with those of now `crivello crawl` would",
+        ),
+        (
+            ["--set", "crawl.parse_filter=path != /"],
+            "/a",
+            "(`parse_filter`): not followed: `parse_filter` or `link_filter`",
+            "; with those of now `crivello crawl` would",
+        ),
+    ] {
+        crawl(&sandbox, "", &[&server.url("/"), flags[0], flags[1]]);
+        let why = check(&sandbox, &server.url(path), &format!("{not_by_it}{keys}"));
+        assert!(why["verdict"].as_str().is_some_and(|verdict| verdict.contains(said)), "{why:#}");
+        // As it says, one without does.
+        crawl(&sandbox, "", &[]);
+        check(&sandbox, &server.url(path), "fetched");
+        fs::remove_dir_all(sandbox.path("web")).expect("a folder");
+    }
+    // Where nobody knows what the run was told, that is said.
+    crawl(&sandbox, "", &[&server.url("/"), "--max-depth", "1"]);
+    fs::remove_file(sandbox.path("web/frontier/settings.json")).expect("a file");
+    let why = check(&sandbox, &server.url("/b"), "waiting: the last crawl did not come to it");
+    let said = "the last crawl may have had other flags";
+    assert!(why["verdict"].as_str().is_some_and(|verdict| verdict.contains(said)), "{why:#}");
+}
+
 /// Scope goes by host and port.
 #[test]
 fn another_port_of_the_host_of_a_seed_is_told_as_that() {
@@ -29,6 +72,36 @@ fn another_port_of_the_host_of_a_seed_is_told_as_that() {
     );
     check(&sandbox, other, &said);
     check(&sandbox, "http://127.0.0.2:9/y", "refused: 127.0.0.2 is not the host of a seed");
+}
+
+/// While a crawl runs, the report of the one before is old.
+#[test]
+fn what_a_running_crawl_has_not_come_to_is_told_as_that() {
+    let links: Vec<String> = (0..200).map(|number| format!("/{number}")).collect();
+    let links: Vec<&str> = links.iter().map(String::as_str).collect();
+    let server = site(&[("/", page(&links)), ("/0", HTML.to_owned())]);
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/"), "--max-pages", "1"]);
+    check(&sandbox, &server.url("/199"), "waiting: the last crawl ended at its `pages_max` with ");
+    let flags = ["crawl", "--dir", "web", "-q", "--set", "crawl.delay_ms=1000"];
+    let running = sandbox.start(&flags);
+    let mut verdicts = Vec::new();
+    for _ in 0..1_000 {
+        let told = why(&sandbox, &server.url("/0"));
+        let verdict = told["verdict"].as_str().expect("a verdict").to_owned();
+        let is_fetched = verdict.starts_with("fetched");
+        verdicts.push(verdict);
+        if is_fetched {
+            assert_eq!(told["running"]["command"], "crawl", "{told:#}");
+            break;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    assert!(verdicts.last().is_some_and(|verdict| verdict.starts_with("fetched")), "{verdicts:?}");
+    let said = "waiting, by what is on disk: the crawl that is running has not come to it yet";
+    check(&sandbox, &server.url("/199"), said);
+    assert_eq!(running.signal("INT"), Some(130));
+    check(&sandbox, &server.url("/199"), "waiting: the last crawl ended with ");
 }
 
 #[test]

@@ -47,7 +47,8 @@ use crate::recrawl::{Epoch, LastCaptures};
 use crate::replay::{Replay, Replayed};
 use crate::report::{Census, Report, Snapshot, write_report};
 use crate::rules::Rules;
-use crate::seeds::{Seed, all_seeds, cut, seed_line, write_seeds};
+use crate::seeds::{Seed, all_seeds, cut, given_seeds, seed_line, write_seeds};
+use crate::settings::Settings;
 use crate::standing::PAUSE;
 
 /// How often the watcher is told, and the stop flag looked at.
@@ -100,6 +101,7 @@ pub fn run(
     Guard::new(config, &urls)?.check_contact()?;
     write_seeds(&dirs.frontier, &seeds)?;
 
+    Settings::of(config).write(&dirs.frontier)?;
     let config = Arc::new(config.clone());
     let rules = Rules::new(&config, &urls)?;
     let logs = VisitLogs::new(&dirs.frontier, &dirs.archive, &config, &urls);

@@ -47,6 +47,7 @@ mod report;
 mod robots;
 mod rules;
 mod seeds;
+mod settings;
 mod share;
 mod site;
 mod sitemap;
@@ -81,6 +82,7 @@ pub use robots::{ROBOTS_HOPS_MAX, Robots, RobotsSaying, Verdict, explain_robots}
 pub use rules::{Refusal, Rules};
 pub use seeds::{check_seed, read_seeds};
 pub use share::host_limit;
+pub use settings::Settings;
 pub use sieve::SieveKind;
 pub use site::{HostId, host_of, is_public};
 pub use sitemap::URLS_MAX as SITEMAP_URLS_MAX;
