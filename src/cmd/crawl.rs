@@ -226,7 +226,7 @@ pub(crate) fn fetch(
     if let Some(metrics) = metrics {
         metrics.abort();
     }
-    let told = Summary::of(report?, config.fetchers);
+    let told = Summary::of(report?, config.fetchers, !seeds.is_empty());
     told.say(context.quiet);
     let report = &told.report;
     if let Some(limit) = report.limit.as_ref().filter(|_| report.resumed && !report.recrawled)
@@ -330,10 +330,10 @@ fn view(now: &Snapshot) -> String {
     for (name, counts) in [
         ("recrawl", list(&now.again())),
         ("answers", list(&now.statuses)),
-        ("failed", list(&now.failures)),
-        ("refused", list(&now.refused)),
+        ("failed", by_key(&now.failures)),
+        ("refused", by_key(&now.refused)),
         ("forbidden", list(&robots)),
-        ("dropped", list(&now.dropped)),
+        ("dropped", by_key(&now.dropped)),
     ] {
         if !counts.is_empty() {
             let _ = write!(text, "\n  {name:9} {counts}");
@@ -343,7 +343,7 @@ fn view(now: &Snapshot) -> String {
 }
 
 /// `connect 3, timeout 1`; what never happened is left out.
-pub(crate) fn list<K: Display>(counts: &BTreeMap<K, u64>) -> String {
+fn list<K: Display>(counts: &BTreeMap<K, u64>) -> String {
     let happened = counts.iter().filter(|(_, times)| **times > 0);
     let all: Vec<String> = happened.map(|(what, times)| format!("{what} {times}")).collect();
     all.join(", ")
@@ -356,6 +356,11 @@ mod tests {
     #[test]
     fn the_view_tells_of_troubles_only_where_there_are_some() {
         let calm = Snapshot { pages: 7, pages_new: 5, elapsed_ms: 2_000, ..Snapshot::default() };
+/// The same by the keys that say so, where one does.
+fn by_key(counts: &BTreeMap<String, u64>) -> String {
+    list(&counts.iter().map(|(name, times)| (summary::named(name), *times)).collect())
+}
+
         let text = view(&calm);
         assert!(text.starts_with("crawling  7 pages, 0.0/s now, 2.5/s on average"), "{text}");
         assert_eq!(text.lines().count(), 4, "{text}");

@@ -1,5 +1,6 @@
 //! `crivello status`: what the collection holds and which stage is behind.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
@@ -12,8 +13,8 @@ use index::Index;
 use jobs::{Collection, Directory, Folding, Lag, Linking, PageTable, Writer};
 use serde::Serialize;
 
-use super::crawl::summary::again;
-use super::crawl::{aside_fate, list};
+use super::crawl::aside_fate;
+use super::crawl::summary::{again, ending, left_out};
 use crate::config::Config;
 use crate::context::{Context, Exit};
 use crate::pipeline::extract_options;
@@ -22,6 +23,9 @@ use crate::talk::{self, count};
 #[derive(clap::Args)]
 #[command(after_help = "Example:\n  crivello status --dir my-web --json")]
 pub(crate) struct Args {}
+
+/// Reasons for having no page that are shown.
+const REASONS_SHOWN_MAX: usize = 8;
 
 /// The answer; a stage that was not run yet is absent.
 #[derive(Default, Serialize)]
@@ -39,12 +43,12 @@ struct Status {
     index: Option<IndexStatus>,
     /// Commands that would bring the collection up to date.
     behind: Vec<&'static str>,
+    /// Why.
+    why_behind: Option<String>,
 }
 
 #[derive(Default, Serialize)]
 struct ArchiveStatus {
-    /// Why.
-    why_behind: Option<String>,
     files: usize,
     bytes: u64,
 }
@@ -54,6 +58,8 @@ struct PagesStatus {
     pages: usize,
     redirects: usize,
     others: usize,
+    /// Why these are none.
+    reasons: BTreeMap<String, u64>,
     /// Expected collisions of 64-bit signatures among the URLs seen: k²/2^64.
     expected_collisions: f64,
 }
@@ -83,9 +89,16 @@ impl PagesStatus {
     fn of(directory: &Directory) -> Self {
         let pages = directory.entries().len();
         let (redirects, others) = (directory.redirects().len(), directory.others().len());
+        let mut reasons: BTreeMap<String, u64> = BTreeMap::new();
+        for (_, what) in directory.others() {
+            // What follows is for whoever asks about the URL.
+            let what = what.split(':').next().unwrap_or_default();
+            *reasons.entry(what.to_owned()).or_default() += 1;
+        }
         #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
         let seen = (pages + redirects + others) as f64;
-        Self { pages, redirects, others, expected_collisions: seen * seen / 2_f64.powi(64) }
+        let expected_collisions = seen * seen / 2_f64.powi(64);
+        Self { pages, redirects, others, reasons, expected_collisions }
     }
 }
 
@@ -183,14 +196,15 @@ fn print_crawl(out: &mut impl Write, report: &Report) -> Result<()> {
     let ended = if report.interrupted { "stopped" } else { "ended" };
     writeln!(
         out,
-        "last crawl  {ended} {}: {}, {}, {} in {} s; {}, {} waiting",
+        "last crawl  {ended} {}: {}, {}, {} in {} s; {} and {} in all; {}",
         archive::date_text(report.finished_s),
         count(report.pages_new, "new page"),
         count(report.requests, "request"),
         talk::bytes(report.bytes),
         report.elapsed_ms / 1000,
+        count(report.pages, "page"),
         count(report.hosts, "host"),
-        count(report.waiting, "URL"),
+        ending(report).unwrap_or_else(|| "no URL is left".to_owned()),
     )?;
     if report.held > 0 {
         let held = count(report.held, "URL");
@@ -200,17 +214,8 @@ fn print_crawl(out: &mut impl Write, report: &Report) -> Result<()> {
         let asked = count(report.asked, "known URL");
         writeln!(out, "            asked for {asked} again: {}", again(report))?;
     }
-    let robots = BTreeMap::from([("robots.txt".to_owned(), report.forbidden_by_robots)]);
-    for (name, counts) in [
-        ("failed", &report.failures),
-        ("refused", &report.refused),
-        ("forbidden", &robots),
-        ("dropped", &report.dropped),
-    ] {
-        let counts = list(counts);
-        if !counts.is_empty() {
-            writeln!(out, "            {name}: {counts}")?;
-        }
+    for part in left_out(report) {
+        writeln!(out, "            {part}")?;
     }
     for aside in &report.aside {
         let (why, fate) = (talk::plain(&aside.why), aside_fate(aside));
@@ -238,11 +243,6 @@ fn print_sieve(out: &mut impl Write, sieve: &SieveReport) -> Result<()> {
     Ok(())
 }
 
-fn print(status: &Status) -> Result<()> {
-    let mut out = std::io::stdout().lock();
-    let archive = &status.archive;
-    let files = count(archive.files as u64, "file");
-    writeln!(out, "archive     {files}, {}", talk::bytes(archive.bytes))?;
 /// Reasons for having no page, behind a blank and in parentheses; servers may make up as many as they like.
 fn most_frequent(reasons: &BTreeMap<String, u64>) -> String {
     let mut sorted: Vec<(&String, u64)> =
@@ -255,6 +255,11 @@ fn most_frequent(reasons: &BTreeMap<String, u64>) -> String {
     if shown.is_empty() { String::new() } else { format!(" ({})", talk::plain(&shown.join(", "))) }
 }
 
+fn print(status: &Status) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    let archive = &status.archive;
+    let files = count(archive.files as u64, "file");
+    writeln!(out, "archive     {files}, {}", talk::bytes(archive.bytes))?;
     if let Some(writer) = &status.running {
         writeln!(out, "running     {writer}")?;
     }
@@ -284,7 +289,8 @@ fn most_frequent(reasons: &BTreeMap<String, u64>) -> String {
     if let Some(pages) = &status.pages {
         writeln!(
             out,
-            "pages       {}, {}, {} without a page; {:.1e} expected signature collisions",
+            "pages       {}, {}, {} without a page{reasons}; {:.1e} expected signature collisions",
+        let reasons = most_frequent(&pages.reasons);
             count(pages.pages as u64, "page"),
             count(pages.redirects as u64, "redirect"),
             count(pages.others as u64, "URL"),

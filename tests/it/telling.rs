@@ -132,6 +132,107 @@ fn of_many_copies_the_first_are_shown_and_the_canonical_address_is() {
     assert!(said.contains("… and 4 more pages (`--json` has all)"), "{said}");
 }
 
+/// Whatever is known is asked for again only if that is said; a run that has nothing else to do says so.
+#[test]
+fn what_was_visited_before_and_is_given_again_is_told() {
+    let server = site(&[("/in", "401 No\n\n".to_owned()), ("/b", HTML.to_owned())]);
+    let sandbox = Sandbox::new();
+    fs::create_dir(sandbox.path("web")).expect("a folder");
+    fs::write(sandbox.path("web/crivello.toml"), SETTINGS).expect("a file");
+    let list = |more: &[&str]| sandbox.run(&[&["crawl", "--dir", "web", "--list"], more].concat());
+    let url = server.url("/in");
+    let ran = list(&[&url]);
+    assert!(ran.code == 1 && ran.stderr.contains("1 URL without a page (status 401)"), "{ran:#?}");
+    // The password is set by now.
+    server.set("/in", &page(&[]));
+    let ran = list(&[&url]);
+    let said =
+        format!("1 given URL not asked for, since it was visited before: {url} (status 401 at 20");
+    assert!(ran.code == 1 && ran.stderr.contains(&said), "{ran:#?}");
+    assert!(ran.stderr.contains("`crivello crawl --recrawl=given URL` asks again"), "{ran:#?}");
+    let reason =
+        "no page could be fetched: 1 seed not asked for, since it was visited before: http";
+    assert!(ran.stderr.contains(reason), "{ran:#?}");
+    // Also if the run is given nothing.
+    let ran = sandbox.run(&["crawl", "--dir", "web"]);
+    assert!(ran.code == 1 && ran.stderr.contains(reason), "{ran:#?}");
+    let ran = list(&[&url, &server.url("/b")]);
+    assert!(
+        ran.code == 0 && ran.stderr.contains("1 new page") && ran.stderr.contains(&said),
+        "{ran:#?}"
+    );
+    let ran = list(&[&url, &server.url("/b")]);
+    let both = format!(
+        "2 given URLs not asked for, since they were visited before (status 200 1, status 401 1), as {url} "
+    );
+    assert!(ran.code == 0 && ran.stderr.contains(&both), "{ran:#?}");
+    let ran = sandbox.run(&["crawl", "--dir", "web", "--recrawl"]);
+    assert!(ran.code == 0 && !ran.stderr.contains("visited before"), "{ran:#?}");
+    check(&sandbox, &url, "fetched");
+}
+
+/// What the last lines of a crawl say stands in `status`, in the same words.
+#[test]
+fn status_has_the_counts_of_the_last_lines() {
+    let pdf = "200 OK\nContent-Type: application/pdf\n\n%PDF-1.4";
+    let home = page(&["/a", "/gone", "/in", "/doc", "/x.zip", "http://o.test/", "/broken"]);
+    let server = site(&[
+        ("/", home),
+        ("/a", format!("{HTML}<title>a</title><a href=/y.zip>y</a>")),
+        ("/in", "401 No\n\n".to_owned()),
+        ("/gone", "410 Gone\n\n".to_owned()),
+        ("/doc", pdf.to_owned()),
+        ("/broken", "500 Oh\n\n".to_owned()),
+    ]);
+    let sandbox = Sandbox::new();
+    fs::create_dir(sandbox.path("web")).expect("a folder");
+    fs::write(sandbox.path("web/crivello.toml"), SETTINGS).expect("a file");
+    let seed = server.url("/");
+    for (flag, refused) in [
+        (seed.as_str(), Some("3 links refused (`skip_extensions` 2, `scope` 1)")),
+        // What was not changed is not read, and what it was refused was counted by its own run.
+        ("--recrawl", None),
+        ("--recrawl", Some("1 link refused (`skip_extensions`)")),
+    ] {
+        let report = sandbox.json(&["crawl", "--dir", "web", flag]);
+        let said = report["summary"][1].as_str().expect("a line");
+        for part in [
+            "1 visit given up (http-500)",
+            "2 URLs without a page (status 401 1, status 410 1)",
+            "1 page archived whose type or coding is not read, and not found by search",
+        ] {
+            assert!(said.contains(part), "{flag}: no {part:?} in {said}");
+        }
+        let told = said.split("; ").find(|part| part.contains("refused"));
+        assert_eq!(told, refused, "{flag}: {said}");
+        let status = sandbox.done(&["status", "--dir", "web"]);
+        for part in said.split("; ") {
+            assert!(status.contains(&format!("\n            {part}\n")), "{part}: {status}");
+        }
+        assert!(status.contains("; 3 pages and 1 host in all; no URL is left\n"), "{status}");
+        if refused.is_none() {
+            server.set("/a", &page(&["/z.zip"]));
+        }
+    }
+    sandbox.done(&["index", "--dir", "web", "-q"]);
+    let status = sandbox.done(&["status", "--dir", "web"]);
+    let pages = "pages       2 pages, 0 redirects, 4 URLs without a page (cannot read \"application/pdf\" 1, \
+                 status 401 1, status 410 1, status 500 1)";
+    assert!(status.contains(pages), "{status}");
+    let said = sandbox.done(&["why", "--dir", "web", &server.url("/doc")]);
+    assert_eq!(said.matches("application/pdf").count(), 1, "{said}");
+    let said = sandbox.done(&["why", "--dir", "web", &server.url("/gone")]);
+    assert!(!said.contains("it is no page"), "{said}");
+    // The limit that ended a run stands there, too.
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/"), "--max-pages", "1"]);
+    let status = sandbox.done(&["status", "--dir", "web"]);
+    assert!(
+        status.contains("; stopped by `pages_max`, 5 URLs left for a crawl with more\n"),
+        "{status}"
+    );
+}
+
 #[test]
 fn what_is_behind_is_told_with_the_reason() {
     let server = site(&[("/", page(&["/a"])), ("/a", format!("{HTML}<p>one"))]);

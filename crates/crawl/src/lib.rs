@@ -54,6 +54,7 @@ mod sitemap;
 mod standing;
 mod told;
 mod trap;
+mod visited;
 mod workbench;
 
 pub use address::read_address;
@@ -88,4 +89,5 @@ pub use site::{HostId, host_of, is_public};
 pub use sitemap::URLS_MAX as SITEMAP_URLS_MAX;
 pub use standing::Standing;
 pub use told::Told;
+pub use visited::{Visited, VisitedUrl};
 pub use workbench::Workbench;

@@ -54,6 +54,7 @@ impl Hosts {
             return self.set_aside(id, stumble.why, now_ms);
         }
         visit.page.attempts += 1;
+        *self.report.retried.entry(stumble.class.clone()).or_default() += 1;
         let tries = if stumble.is_of_host { failures } else { visit.page.attempts.into() };
         let delay = host.crawl_delay_ms;
         let wait_ms = self.politeness.back_off_ms(tries, delay, stumble.retry_after_ms);
