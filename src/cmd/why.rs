@@ -64,6 +64,8 @@ struct Why {
     robots: Option<String>,
     /// Whether that is a no.
     forbidden: bool,
+    /// Whether nothing is known but that it cannot be had, which forbids everything until it can.
+    unheard: bool,
     /// Why its host was set aside when the last crawl ended.
     aside: Option<AsideHost>,
     /// The agent that crawls its host, if another.
@@ -78,10 +80,10 @@ struct Why {
     folded_behind: Option<String>,
     /// Which address it names as its canonical one.
     canonical: Option<String>,
-    /// Where it was found, the first of them.
-    found_on: Vec<Found>,
     /// Pages that stand behind it.
     copies: Vec<String>,
+    /// Where it was found, the first of them.
+    found_on: Vec<Found>,
 }
 
 impl Why {
@@ -89,8 +91,6 @@ impl Why {
     fn is_named(&self) -> bool {
         self.seed || self.inbox || !self.found_on.is_empty()
     }
-}
-
 
     /// Whether a crawl runs while the question is answered.
     fn is_crawling(&self) -> bool {
@@ -111,6 +111,8 @@ impl Why {
         };
         verdict.err().map(|refusal| refusal.to_string())
     }
+}
+
 pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     let collection = context.collection()?;
     let mut config = context.config(&collection)?;
@@ -169,9 +171,10 @@ fn visited(
 fn ask_archive(why: &mut Why, url: &Url, archive: &Archive, config: &Config) -> Result<()> {
     why.captures = captures::read(archive, url)?;
     why.cuts = captures::cuts(archive, url, &config.crawl)?;
-    if let Some(saying) = robots::saying(archive, url, &config.crawl.user_agent)? {
-        (why.forbidden, why.robots) = (!saying.allowed, Some(saying.why));
     why.canonical = captures::canonical(archive, url, &config.crawl)?;
+    if let Some(saying) = robots::saying(archive, url, &config.crawl.user_agent)? {
+        (why.forbidden, why.unheard) = (!saying.allowed, !saying.is_had);
+        why.robots = Some(saying.why);
     }
     Ok(())
 }
@@ -251,6 +254,10 @@ fn verdict(why: &Why, config: &Config, report: &Report) -> Option<String> {
         let (why, fate) = (&aside.why, aside_fate(aside));
         let what = if aside.refused { "refused" } else { "waiting, because its host is set aside" };
         return Some(format!("{what}: {why}; {fate}"));
+    }
+    if let Some(robots) = why.robots.as_ref().filter(|_| why.unheard) {
+        let who = if why.is_crawling() { "the crawl that is running" } else { "the next crawl" };
+        return Some(format!("waiting: {robots}; {who} tries it again"));
     }
     if let Some(robots) = why.robots.as_ref().filter(|_| why.forbidden) {
         return Some(format!("forbidden by robots.txt: {robots}"));

@@ -74,6 +74,42 @@ fn another_port_of_the_host_of_a_seed_is_told_as_that() {
     check(&sandbox, "http://127.0.0.2:9/y", "refused: 127.0.0.2 is not the host of a seed");
 }
 
+/// A port where nothing listens.
+fn dead_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a port");
+    listener.local_addr().expect("it is bound").port()
+}
+
+#[test]
+fn a_host_that_cannot_be_reached_forbids_nothing() {
+    let sandbox = Sandbox::new();
+    fs::create_dir(sandbox.path("web")).expect("a folder");
+    let settings = format!("{SETTINGS}").replace("retry_ms = 1\n", "retry_ms = 60000\n");
+    fs::write(sandbox.path("web/crivello.toml"), settings).expect("a file");
+    let url = format!("http://127.0.0.1:{}/", dead_port());
+    // Its time is over before the second try.
+    let ran = sandbox.run(&["crawl", "--dir", "web", "--max-time", "1", &url]);
+    let said =
+        "no page could be fetched: stopped by `time_s_max`; 1 visit to be tried again (connect)";
+    assert!(ran.code == 1 && ran.stderr.contains(said), "{ran:#?}");
+    let unreached = "waiting: its host cannot be reached (connect: ";
+    let told = check(&sandbox, &url, unreached);
+    let verdict = told["verdict"].as_str().expect("a verdict");
+    assert!(verdict.ends_with("); the next crawl tries it again"), "{told:#}");
+    let said = sandbox.done(&["why", "--dir", "web", &url]);
+    assert!(!said.contains("robots.txt") && said.matches("connect: ").count() == 1, "{said}");
+    // Set aside, it is told as that.
+    let ran = sandbox.run(&["crawl", "--dir", "web", "--set", "crawl.retry_ms=1"]);
+    assert!(ran.stderr.contains(": it cannot be reached (connect: "), "{ran:#?}");
+    check(
+        &sandbox,
+        &url,
+        "waiting, because its host is set aside: it cannot be reached (connect: ",
+    );
+    let said = sandbox.done(&["why", "--dir", "web", &url]);
+    assert!(!said.contains("robots.txt") && said.matches("connect: ").count() == 1, "{said}");
+}
+
 /// While a crawl runs, the report of the one before is old.
 #[test]
 fn what_a_running_crawl_has_not_come_to_is_told_as_that() {

@@ -106,7 +106,10 @@ impl Hosts {
         match visit.task {
             Task::Resolve => return self.set_aside(id, stumble.why, now_ms),
             Task::Robots { asker, .. } => {
-                let why = format!("its robots.txt cannot be had ({})", stumble.why);
+                let is_own = asker == id && stumble.is_of_host;
+                let what =
+                    if is_own { "it cannot be reached" } else { "its robots.txt cannot be had" };
+                let why = format!("{what} ({})", stumble.why);
                 self.lose_robots(asker, id, why, now_ms);
                 if asker == id {
                     return;
