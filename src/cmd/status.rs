@@ -274,8 +274,11 @@ fn print(status: &Status) -> Result<()> {
     }
     if let Some(since_s) = status.standing.recrawl_since_s {
         let since = archive::date_text(since_s);
-        let due = status.standing.recrawl == Some(Recrawl::Due);
-        let what = if due { "what was due" } else { "everything" };
+        let what = match status.standing.recrawl {
+            Some(Recrawl::Due) => "what was due",
+            Some(Recrawl::Given) => "what was given",
+            _ => "everything",
+        };
         let left = if status.standing.recrawl_rest {
             "has left hosts that were set aside: `crivello crawl` asks them"
         } else {
@@ -287,10 +290,10 @@ fn print(status: &Status) -> Result<()> {
         print_crawl(&mut out, report)?;
     }
     if let Some(pages) = &status.pages {
+        let reasons = most_frequent(&pages.reasons);
         writeln!(
             out,
             "pages       {}, {}, {} without a page{reasons}; {:.1e} expected signature collisions",
-        let reasons = most_frequent(&pages.reasons);
             count(pages.pages as u64, "page"),
             count(pages.redirects as u64, "redirect"),
             count(pages.others as u64, "URL"),

@@ -296,3 +296,44 @@ fn what_is_behind_is_told_with_the_reason() {
     crawl(&sandbox, "", &[]);
     behind(&[], "index", "1 archive file is new or has changed");
 }
+
+/// A recrawl of a list asks for the list.
+#[test]
+fn a_recrawl_of_given_addresses_leaves_the_others_alone() {
+    let pages = ["/", "/a", "/b", "/c"].map(|path| (path, page(&["/a", "/b", "/c"])));
+    let server = site(&pages);
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/")]);
+    let visits =
+        |path: &str| why(&sandbox, &server.url(path))["captures"].as_array().expect("visits").len();
+    fs::write(sandbox.path("urls.txt"), server.url("/a")).expect("a file");
+    for (flags, asked, wanted) in [
+        (&["--recrawl", "--list", "--seeds", "urls.txt"][..], 1, [1, 2, 1, 1]),
+        (&["--recrawl=given", &server.url("/b")], 1, [1, 2, 2, 1]),
+        (&["--recrawl=given", &server.url("/b"), &server.url("/c")], 2, [1, 2, 3, 2]),
+        // Nothing is named, so all is meant.
+        (&["--recrawl", "--list"], 4, [2, 3, 4, 3]),
+        (&[], 0, [2, 3, 4, 3]),
+    ] {
+        let report = sandbox.json(&[&["crawl", "--dir", "web", "-q"], flags].concat());
+        assert_eq!(report["asked"], asked, "{flags:?}: {report:#}");
+        assert_eq!(["/", "/a", "/b", "/c"].map(visits), wanted, "{flags:?}");
+        assert_eq!(report["pages"], 4, "{flags:?}: {report:#}");
+    }
+    // One that was ended before it was over goes on with what it was given.
+    let entries = fs::read_dir(sandbox.path("web/archive")).expect("a folder");
+    let names = entries.map(|entry| entry.expect("listed").file_name().into_string());
+    let names = names.map(|name| name.expect("text"));
+    let files: Vec<String> = names.filter(|name| name.ends_with(".warc.gz")).collect();
+    let head = format!("crivello recrawl 2\ngiven 7 1\nfiles {}\n", files.len());
+    let text = format!("{head}{}\n{}\n", files.join("\n"), server.url("/c"));
+    fs::write(sandbox.path("web/frontier/recrawl"), text).expect("a file");
+    let status = sandbox.done(&["status", "--dir", "web"]);
+    assert!(status.contains("a recrawl of what was given since 1970"), "{status}");
+    let report = sandbox.json(&["crawl", "--dir", "web", "-q"]);
+    assert_eq!(report["asked"], 1, "{report:#}");
+    assert_eq!(["/", "/a", "/b", "/c"].map(visits), [2, 3, 4, 4]);
+    assert!(!sandbox.path("web/frontier/recrawl").exists());
+    let ran = sandbox.run(&["crawl", "--dir", "web", "--recrawl=given"]);
+    assert!(ran.code == 2 && ran.stderr.contains("there are none"), "{ran:#?}");
+}

@@ -71,7 +71,7 @@ impl Again {
     /// A recrawl of an archive of these files; it has to be told of every visit before it is asked.
     pub(crate) fn new(epoch: &Epoch, files: &[String]) -> Again {
         let is_old = files.iter().map(|file| epoch.is_old(file)).collect();
-        Again { schedule: Schedule::new(epoch.extent), is_old }
+        Again { schedule: Schedule::new(epoch.extent.clone()), is_old }
     }
 
     /// Takes note of a visit, by the place of its file.
@@ -264,7 +264,7 @@ impl Replay<'_> {
             return Ok(None);
         }
         let (now_s, files) = (self.clock.unix_s(), archive.files());
-        let wanted = Extent::of(self.config, now_s);
+        let wanted = Extent::of(self.config, self.given, now_s);
         let wanted = if wanted.is_some() && self.is_full(archive)? { None } else { wanted };
         let begun = Epoch::begin(&self.dirs.frontier, wanted, files, now_s)?;
         let Some(epoch) = begun else { return Ok(None) };
