@@ -362,7 +362,7 @@ fn by_key(counts: &BTreeMap<String, u64>) -> String {
 }
 
 /// `connect 3, timeout 1`; what never happened is left out.
-fn list<K: Display>(counts: &BTreeMap<K, u64>) -> String {
+pub(crate) fn list<K: Display>(counts: &BTreeMap<K, u64>) -> String {
     let happened = counts.iter().filter(|(_, times)| **times > 0);
     let all: Vec<String> = happened.map(|(what, times)| format!("{what} {times}")).collect();
     all.join(", ")

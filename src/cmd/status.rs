@@ -196,7 +196,7 @@ fn print_crawl(out: &mut impl Write, report: &Report) -> Result<()> {
     let ended = if report.interrupted { "stopped" } else { "ended" };
     writeln!(
         out,
-        "last crawl  {ended} {}: {}, {}, {} in {} s; {} and {} in all; {}",
+        "last crawl  {ended} {}: {}, {}, {} in {} s; {} archived and {} known in all; {}",
         archive::date_text(report.finished_s),
         count(report.pages_new, "new page"),
         count(report.requests, "request"),

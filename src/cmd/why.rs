@@ -6,7 +6,7 @@
 //! read, `why/print.rs` how all that is told. What does not: the rules of a crawl and how records are read (`crawl`).
 //!
 //! **Invariant.** The verdict is the first thing that holds, in the order in which a crawl decides:
-//! fetched, imported, never seen, refused, given up, its host set aside or another agent's, forbidden, failed,
+//! fetched, imported, never seen, refused, given up, its host another agent's, set aside or not reached, forbidden, failed,
 //! not to be followed, dropped by a limit, waiting. A URL is its scheme, too: http and https are two. A URL
 //! that a crawl spells otherwise is answered for as the crawl spells it.
 

@@ -84,7 +84,7 @@ fn dead_port() -> u16 {
 fn a_host_that_cannot_be_reached_forbids_nothing() {
     let sandbox = Sandbox::new();
     fs::create_dir(sandbox.path("web")).expect("a folder");
-    let settings = format!("{SETTINGS}").replace("retry_ms = 1\n", "retry_ms = 60000\n");
+    let settings = SETTINGS.replace("retry_ms = 1\n", "retry_ms = 60000\n");
     fs::write(sandbox.path("web/crivello.toml"), settings).expect("a file");
     let url = format!("http://127.0.0.1:{}/", dead_port());
     // Its time is over before the second try.
@@ -245,7 +245,10 @@ fn status_has_the_counts_of_the_last_lines() {
         for part in said.split("; ") {
             assert!(status.contains(&format!("\n            {part}\n")), "{part}: {status}");
         }
-        assert!(status.contains("; 3 pages and 1 host in all; no URL is left\n"), "{status}");
+        assert!(
+            status.contains("; 3 pages archived and 1 host known in all; no URL is left\n"),
+            "{status}"
+        );
         if refused.is_none() {
             server.set("/a", &page(&["/z.zip"]));
         }

@@ -83,7 +83,7 @@ fn sentence(report: &Report) -> String {
         Duration::from_millis(report.elapsed_ms).as_secs_f64(),
     );
     if report.pages != report.pages_new {
-        let _ = write!(text, "; {} in all", report.pages);
+        let _ = write!(text, "; {} archived in all", report.pages);
     }
     if report.recrawled {
         let asked = talk::count(report.asked, "known URL");
