@@ -321,8 +321,8 @@ fn print(status: &Status) -> Result<()> {
         )?;
     }
     for command in &status.behind {
-        let why = status.why_behind.iter().map(|why| format!(": {why}")).collect::<String>();
-        writeln!(out, "behind      run `crivello {command}`{why}")?;
+        let why = status.why_behind.as_deref().unwrap_or_default();
+        writeln!(out, "behind      run `crivello {command}`: {why}")?;
     }
     Ok(())
 }

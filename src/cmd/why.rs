@@ -64,8 +64,8 @@ struct Why {
     robots: Option<String>,
     /// Whether that is a no.
     forbidden: bool,
-    /// Whether nothing is known but that it cannot be had, which forbids everything until it can.
-    unheard: bool,
+    /// Why it cannot be had, which forbids everything until it can.
+    unheard: Option<String>,
     /// Why its host was set aside when the last crawl ended.
     aside: Option<AsideHost>,
     /// The agent that crawls its host, if another.
@@ -173,8 +173,9 @@ fn ask_archive(why: &mut Why, url: &Url, archive: &Archive, config: &Config) -> 
     why.cuts = captures::cuts(archive, url, &config.crawl)?;
     why.canonical = captures::canonical(archive, url, &config.crawl)?;
     if let Some(saying) = robots::saying(archive, url, &config.crawl.user_agent)? {
-        (why.forbidden, why.unheard) = (!saying.allowed, !saying.is_had);
-        why.robots = Some(saying.why);
+        why.forbidden = !saying.allowed;
+        let said = if saying.is_had { &mut why.robots } else { &mut why.unheard };
+        *said = Some(saying.why);
     }
     Ok(())
 }
@@ -255,9 +256,9 @@ fn verdict(why: &Why, config: &Config, report: &Report) -> Option<String> {
         let what = if aside.refused { "refused" } else { "waiting, because its host is set aside" };
         return Some(format!("{what}: {why}; {fate}"));
     }
-    if let Some(robots) = why.robots.as_ref().filter(|_| why.unheard) {
+    if let Some(unheard) = &why.unheard {
         let who = if why.is_crawling() { "the crawl that is running" } else { "the next crawl" };
-        return Some(format!("waiting: {robots}; {who} tries it again"));
+        return Some(format!("waiting: {unheard}; {who} tries it again"));
     }
     if let Some(robots) = why.robots.as_ref().filter(|_| why.forbidden) {
         return Some(format!("forbidden by robots.txt: {robots}"));

@@ -99,10 +99,12 @@ fn print_crawl(out: &mut impl Write, why: &Why) -> Result<()> {
     if let Some(refused) = why.refused.as_ref().filter(is_new) {
         writeln!(out, "  a crawl refuses it: {}", talk::plain(refused))?;
     }
-    let is_said_of_host = why.unheard && why.aside.is_some();
-    if let Some(robots) = why.robots.as_ref().filter(is_new).filter(|_| !is_said_of_host) {
-        let whose = if why.unheard { "" } else { "robots.txt: " };
-        writeln!(out, "  {whose}{}", talk::plain(robots))?;
+    if let Some(robots) = why.robots.as_ref().filter(is_new) {
+        writeln!(out, "  robots.txt: {}", talk::plain(robots))?;
+    }
+    // That its host was set aside says the same.
+    if let Some(unheard) = why.unheard.as_ref().filter(is_new).filter(|_| why.aside.is_none()) {
+        writeln!(out, "  {}", talk::plain(unheard))?;
     }
     if let Some(agent) = why.agent.filter(|_| !why.verdict.starts_with("left to agent")) {
         writeln!(out, "  its host is crawled by agent {agent}")?;
