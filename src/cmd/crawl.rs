@@ -240,6 +240,7 @@ pub(crate) fn fetch(
     let report = &told.report;
     if let Some(limit) = report.limit.as_ref().filter(|_| report.resumed && !report.recrawled)
         && config.recrawl != Recrawl::Never
+        && (config.recrawl != Recrawl::Given || !seeds.is_empty())
     {
         talk::say(context.quiet, &format!("recrawl  not begun: `{limit}` leaves no room for it"));
     }
