@@ -19,7 +19,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use crate::changes::{Changes, Wanted};
 use crate::rank::write_document_ranks;
-use crate::{Collection, Directory, Folding, JobsError, PageRow, PageTable, Progress, Stage};
+use crate::{Collection, Directory, Folding, JobsError, Lag, PageRow, PageTable, Progress, Stage};
 
 /// Anchor text kept for one page.
 const ANCHOR_BYTES_MAX: usize = 2048;
@@ -155,15 +155,21 @@ fn document(
     Ok((record, page))
 }
 
-/// Whether `index` was made from these pages and these clusters, as the configurations say.
-pub fn is_indexed(
+/// Why `index` is not what the configurations make of these pages and these clusters; `None` if it is.
+pub fn index_lag(
     index: &Index,
     directory: &Directory,
     folding: &Folding,
     config: &index::Config,
     analysis: &AnalysisConfig,
-) -> bool {
-    index.source() == full_source(directory, folding, config, analysis)
+) -> Option<Lag> {
+    let wanted = full_source(directory, folding, config, analysis);
+    let parts =
+        |source: &str| -> Vec<String> { source.splitn(4, " / ").map(str::to_owned).collect() };
+    let (had, wanted) = (parts(index.source()), parts(&wanted));
+    let lags = [Lag::Pages, Lag::Duplicates, Lag::Codes, Lag::Analysis];
+    let mut lags = (0..).zip(lags).filter(|&(part, _)| had.get(part) != wanted.get(part));
+    lags.next().map(|(_, lag)| lag)
 }
 
 /// The analysis that `index` was made with: queries must go through the same.
