@@ -40,7 +40,7 @@ use summary::Summary;
   crivello crawl --metrics 127.0.0.1:9700 --dir my-web
   touch my-web/frontier/pause                      holds a running crawl until the file is removed")]
 pub(crate) struct Args {
-    /// Addresses to begin with; none to go on with those of earlier
+    /// Addresses to begin with; none to go on with those of earlier runs
     seeds: Vec<String>,
     /// More addresses, one a line; `-` for standard input
     #[arg(long = "seeds", value_name = "FILE")]
