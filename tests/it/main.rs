@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod browser;
+mod captures;
 mod closing;
 mod codes;
 mod configuration;
