@@ -46,6 +46,9 @@ impl Config {
         let text = match fs::read_to_string(file) {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
+            Err(error) if error.kind() == ErrorKind::InvalidData => {
+                return Err(Usage(format!("{} is no text in UTF-8", file.display())).into());
+            }
             Err(error) => {
                 return Err(error).with_context(|| format!("cannot read {}", file.display()));
             }
@@ -206,6 +209,12 @@ struct Fault {
     section: &'static str,
     key: &'static str,
     why: String,
+}
+
+/// Whether a section has a key.
+fn has_key(section: &str, key: &str) -> bool {
+    let known = Table::try_from(Config::default()).unwrap_or_default();
+    known.get(section).is_some_and(|section| section.get(key).is_some())
 }
 
 /// What a key may be, if it is a number.

@@ -280,3 +280,39 @@ fn no_message_repeats_a_password() {
     assert!(said.contains("with CRIVELLO_CRAWL_HEADERS, --set crawl.relative_ms_max: "), "{said}");
     assert!(!said.contains("swordfish"), "{said}");
 }
+
+/// The block of passwords as the guide has it, in the middle of the file that `init` writes.
+#[test]
+fn keys_below_a_block_are_told_with_the_block() {
+    let sandbox = Sandbox::new();
+    sandbox.done(&["init", "web"]);
+    let file = sandbox.path("web/crivello.toml");
+    let text = fs::read_to_string(&file).expect("text");
+    let block =
+        "[[crawl.auth]]\nhost = \"wiki.example.org\"\nuser = \"me\"\npassword = \"swordfish\"\n";
+    let run = || sandbox.run(&["config", "check", "--dir", "web"]);
+    fs::write(&file, text.replace("\nauth = []\n", &format!("\n{block}"))).expect("written");
+    let ran = run();
+    assert_eq!(ran.code, 2, "{ran:#?}");
+    // The first by name of those that it took in.
+    assert!(ran.stderr.contains("unknown key `agent`"), "{ran:#?}");
+    let said = "`agent` is a key of [crawl], but the block [[crawl.auth]] in line ";
+    assert!(ran.stderr.contains(said) && ran.stderr.contains("move the block"), "{ran:#?}");
+    assert!(!ran.stderr.contains("swordfish"), "{ran:#?}");
+    // Moved as it says, it is right; so is the other way of writing it.
+    let moved = text
+        .replace("\nauth = []\n", "\n")
+        .replace("\n[analysis]\n", &format!("\n{block}\n[analysis]\n"));
+    let inline = text
+        .replace("\nauth = []\n", "\nauth = [{ host = \"wiki.example.org\", user = \"me\" }]\n");
+    let last = format!("{}\n{block}", text.replace("\nauth = []\n", "\n"));
+    for text in [moved, inline, last] {
+        fs::write(&file, &text).expect("written");
+        assert_eq!(run().code, 0, "{:#?}", run());
+    }
+    for block in ["[crawl.resolve]\n\"a.test\" = \"127.0.0.1\"", "[crawl.weights]\noff_site = 1"] {
+        fs::write(&file, format!("[crawl]\n{block}\nfetchers = 5\n")).expect("written");
+        let ran = run();
+        assert!(ran.stderr.contains("`fetchers` is a key of [crawl], but the block ["), "{ran:#?}");
+    }
+}
