@@ -22,7 +22,7 @@ use toml::{Table, Value};
 
 use crate::context::Usage;
 
-use message::{explain, in_words, is_secret, line_of, shortened, show};
+use message::{explain, in_words, is_secret, line_of, listed, shortened, show};
 
 /// What `init` writes.
 pub(crate) const TEMPLATE: &str = include_str!("crivello.toml");
@@ -129,6 +129,35 @@ impl Config {
         .chain(of_search)
         .map(|(section, key, value, least, most)| Bound { section, key, value, least, most })
         .collect()
+    }
+
+    /// The words that a key may be, or the items of its list; none if it may be any text.
+    pub(crate) fn choices(section: &str, key: &str) -> Vec<String> {
+        if (section, key) == ("analysis", "stemmer") {
+            return page::stemmers().map(str::to_owned).collect();
+        }
+        // Whoever reads it knows best, and says so of a word that cannot be meant.
+        let words = match Self::default().with_word(section, key, "?") {
+            Ok(_) => Vec::new(),
+            Err(error) => listed(error.message()).into_iter().map(str::to_owned).collect(),
+        };
+        let is_refused = |word: &String| match Self::default().with_word(section, key, word) {
+            Ok(config) => config.check().is_err_and(|fault| fault.key == key),
+            Err(_) => true,
+        };
+        words.into_iter().filter(|word| !is_refused(word)).collect()
+    }
+
+    /// With a word for the value of a key, or for the only item of its list.
+    fn with_word(self, section: &str, key: &str, word: &str) -> Result<Self, toml::de::Error> {
+        let mut table = Table::try_from(&self).unwrap_or_default();
+        let value = table.get_mut(section).and_then(|section| section.get_mut(key));
+        match value {
+            Some(value @ Value::String(_)) => *value = word.into(),
+            Some(Value::Array(items)) => *items = vec![word.into()],
+            _ => {}
+        }
+        table.try_into()
     }
 
     /// Reads the text of a file; `name` is for messages.

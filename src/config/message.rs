@@ -246,6 +246,12 @@ fn wanted(expected: &str) -> String {
     words.replace('`', "\"")
 }
 
+/// The values of a message that lists all that may stand there, such as "unknown variant `x`, expected one of `a`, `b`".
+pub(super) fn listed(message: &str) -> Vec<&str> {
+    let Some(rest) = message.strip_prefix("unknown variant ") else { return Vec::new() };
+    rest.split('`').skip(1).step_by(2).skip(1).collect()
+}
+
 /// How near a misspelt key must be to the one suggested, by Jaro and Winkler.
 const LIKENESS_MIN: f64 = 0.7;
 

@@ -316,3 +316,47 @@ fn keys_below_a_block_are_told_with_the_block() {
         assert!(ran.stderr.contains("`fetchers` is a key of [crawl], but the block ["), "{ran:#?}");
     }
 }
+
+/// What the schema lets be chosen can be, and nothing else.
+#[test]
+fn the_schema_lists_the_words_that_a_key_may_be() {
+    let sandbox = Sandbox::new();
+    sandbox.done(&["init", "web"]);
+    let schema: Value = serde_json::from_str(&sandbox.done(&["config", "schema"])).expect("JSON");
+    let of = |path: &str| {
+        let (section, key) = path.split_once('.').expect("a path");
+        let about = &schema["properties"][section]["properties"][key];
+        let about = if about["type"] == "array" { &about["items"] } else { about };
+        let words = about["enum"].as_array().unwrap_or_else(|| panic!("{path}: {about}")).iter();
+        words.map(|word| word.as_str().expect("text").to_owned()).collect::<Vec<_>>()
+    };
+    for (path, count) in [
+        ("index.docs_code", 11),
+        ("index.freqs_code", 11),
+        ("index.positions_code", 11),
+        ("analysis.stemmer", 19),
+        ("crawl.order", 3),
+        ("crawl.scope", 5),
+        ("crawl.politeness", 2),
+        ("crawl.normalise", 5),
+        ("crawl.sieve", 5),
+        ("crawl.assignment", 2),
+        ("crawl.recrawl", 3),
+        ("crawl.archive_compression", 2),
+        ("rank.dead_ends", 2),
+        ("rank.solver", 2),
+    ] {
+        let words = of(path);
+        assert_eq!(words.len(), count, "{path}: {words:?}");
+        for word in &words {
+            let word =
+                if path.ends_with("normalise") { format!("['{word}']") } else { word.clone() };
+            let ran = check(&sandbox, &format!("{path}={word}"));
+            // A scope that needs more than its name says what.
+            assert!(ran.code == 0 || ran.stderr.contains("`scope_"), "{path}={word}: {ran:#?}");
+        }
+        assert_eq!(check(&sandbox, &format!("{path}=x")).code, 2, "{path}");
+    }
+    let free = &schema["properties"]["crawl"]["properties"];
+    assert!(free["contact"]["enum"].is_null() && free["keywords"]["items"].is_null(), "{free}");
+}
