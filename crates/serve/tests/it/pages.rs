@@ -152,3 +152,15 @@ fn a_page_whose_row_is_gone_is_still_found() {
     assert!(answer.body.contains("http://numbers.test/7"), "{}", answer.body);
     assert_eq!(site.get("/cached?url=http://numbers.test/7").status, 404);
 }
+
+/// A misspelt field is a word that is nowhere: the page and the interface say what was perhaps meant.
+#[test]
+fn a_misspelt_field_is_told() {
+    let site = twenty_five();
+    let page = site.get("/search?q=titel%3Ashared");
+    assert!(page.body.contains("did you mean `title:`?"), "{}", page.body);
+    let answer = site.get("/api/search?q=titel%3Ashared");
+    assert!(answer.body.contains("\"hint\":\"`titel:` is no field"), "{}", answer.body);
+    let answer = site.get("/api/search?q=shared");
+    assert!(answer.body.contains("\"hint\":null"), "{}", answer.body);
+}
