@@ -21,3 +21,4 @@ mod up;
 mod webdriver;
 mod whole_way;
 mod why;
+mod words;
