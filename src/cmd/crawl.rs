@@ -2,6 +2,9 @@
 //!
 //! What lives here: flags and seeds, and the view of a crawl that runs. What does not: what is said when it is over
 //! (`crawl/summary.rs`).
+//!
+//! **Invariant.** A flag counts for one command and is never written to the configuration; seeds and `--list`
+//! are kept.
 
 pub(crate) mod summary;
 

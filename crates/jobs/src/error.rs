@@ -1,4 +1,7 @@
 //! What can go wrong in a batch job.
+//!
+//! **Invariant.** A message about a file of ours names it, and what to delete and to run where it cannot be
+//! read.
 
 use std::borrow::Cow;
 use std::io;
