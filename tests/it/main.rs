@@ -15,6 +15,7 @@ mod import;
 mod interrupt;
 mod sandbox;
 mod spelling;
+mod telling;
 mod tidy;
 mod traps;
 mod up;
