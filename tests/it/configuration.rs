@@ -341,7 +341,7 @@ fn the_schema_lists_the_words_that_a_key_may_be() {
         ("crawl.normalise", 5),
         ("crawl.sieve", 5),
         ("crawl.assignment", 2),
-        ("crawl.recrawl", 3),
+        ("crawl.recrawl", 4),
         ("crawl.archive_compression", 2),
         ("rank.dead_ends", 2),
         ("rank.solver", 2),
