@@ -1,4 +1,6 @@
 //! `crivello index`: the search index, and everything before it that is behind: ranks, duplicates.
+//!
+//! **Invariant.** Ranks come before duplicates, and both before the index, which is made of them.
 
 use anyhow::Result;
 use jobs::Reuse;

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod browser;
+mod captures;
 mod closing;
 mod codes;
 mod configuration;
@@ -21,3 +22,4 @@ mod up;
 mod webdriver;
 mod whole_way;
 mod why;
+mod words;

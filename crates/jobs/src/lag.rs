@@ -1,6 +1,8 @@
 //! Why a stage has something to do.
 //!
 //! What lives here: [`Lag`], and its words for people. What does not: finding out (`extract.rs`, `indexing.rs`).
+//!
+//! **Invariant.** A lag names its cause, and has words of its own for it.
 
 use std::fmt;
 
