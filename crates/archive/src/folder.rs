@@ -41,6 +41,7 @@ impl Archive {
             end_file: self.files.len(),
             reader: None,
             limits: Limits::default(),
+            is_torn: false,
         }
     }
 
@@ -60,7 +61,7 @@ impl Archive {
         let end_file = at.map_or(self.files.len(), |at| at + 1);
         let (next_file, reader) = (end_file, Some(reader));
         let limits = Limits::default();
-        Ok(Records { archive: self, next_file, end_file, reader, limits })
+        Ok(Records { archive: self, next_file, end_file, reader, limits, is_torn: false })
     }
 
     /// Reads one record.
@@ -133,6 +134,8 @@ pub struct Records<'a> {
     end_file: usize,
     reader: Option<WarcReader<File>>,
     limits: Limits,
+    /// Whether the end of the file that is read was told to be torn.
+    is_torn: bool,
 }
 
 impl Iterator for Records<'_> {
@@ -143,7 +146,13 @@ impl Iterator for Records<'_> {
             if let Some(reader) = &mut self.reader {
                 match reader.next_record() {
                     Ok(Some(record)) => return Some(Ok(record)),
-                    Ok(None) => self.reader = None,
+                    Ok(None) => {
+                        let shrunk = self.shrunk();
+                        self.reader = None;
+                        if let Some(error) = shrunk {
+                            return Some(Err(error));
+                        }
+                    }
                     Err(error) => return Some(Err(self.go_on(error))),
                 }
             }
@@ -163,6 +172,12 @@ impl Records<'_> {
         Some(WarcReader::open(&self.archive.dir.join(name), self.limits.clone()))
     }
 
+    /// What there is to tell at the end of a file whose last records are gone, if nothing has told of its end yet.
+    fn shrunk(&mut self) -> Option<ArchiveError> {
+        let is_told = std::mem::take(&mut self.is_torn);
+        self.reader.as_ref().filter(|_| !is_told).and_then(|reader| cdx::shrunk(reader.path()))
+    }
+
     /// Takes the reader to the first record behind an error after which it is lost; the error, with that place.
     fn go_on(&mut self, error: ArchiveError) -> ArchiveError {
         let Some(reader) = self.reader.as_mut().filter(|reader| reader.is_lost()) else {
@@ -172,7 +187,10 @@ impl Records<'_> {
         let known = cdx::offset_after(reader.path(), offset);
         match reader.go_on_behind(offset, known) {
             // Whoever ends a file in the middle of a record leaves nothing behind it.
-            Ok(_) if matches!(error, ArchiveError::Truncated { .. }) && reader.is_lost() => error,
+            Ok(_) if matches!(error, ArchiveError::Truncated { .. }) && reader.is_lost() => {
+                self.is_torn = true;
+                error
+            }
             Ok(to) => ArchiveError::Skipped { cause: Box::new(error), to },
             Err(failed) => failed,
         }

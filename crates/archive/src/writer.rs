@@ -13,6 +13,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::cdx::Extent;
 use crate::compression::{Packer, WRITTEN};
 use crate::disk::{Disk, System};
 use crate::lines::{LINES_BYTES_MAX, Lines};
@@ -191,7 +192,8 @@ impl<D: Disk> Appender<D> {
         let Some(current) = &mut self.current else { return Ok(()) };
         current.mend(&mut self.disk)?;
         let length = current.length;
-        cdx::write(&mut self.disk, &current.path, length, length, &mut current.lines)?;
+        let extent = Extent { length, covers: length, had: 0 };
+        cdx::write(&mut self.disk, &current.path, extent, &mut current.lines)?;
         self.current = None;
         Ok(())
     }

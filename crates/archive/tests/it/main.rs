@@ -12,5 +12,6 @@ mod page;
 mod resident;
 mod round_trip;
 mod samples;
+mod shrunk;
 mod warcio;
 mod zstd;
