@@ -12,6 +12,7 @@ mod filters;
 mod hostile;
 mod http2;
 mod limits;
+mod long_sitemaps;
 mod metrics;
 mod names;
 mod order;
