@@ -1,5 +1,6 @@
 //! Tests of the public interface, one module a topic.
 
+mod any_bytes;
 mod behind;
 mod captures;
 mod concurrent;

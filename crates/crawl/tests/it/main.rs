@@ -1,6 +1,7 @@
 //! All tests of the crate that go through its public face.
 
 mod agents;
+mod any_bytes;
 mod assignment;
 mod crawl;
 mod credentials;
