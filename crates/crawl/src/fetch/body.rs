@@ -114,3 +114,24 @@ impl Body {
         if self.bytes.is_empty() { self.first } else { self.bytes.into() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn room_is_for_a_number_and_comes_back() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+        runtime.expect("a runtime").block_on(async {
+            let (room, soon) = (Room::new(), Duration::from_millis(5));
+            let mut taken = Vec::new();
+            for _ in 0..LONG_MAX {
+                taken.push(room.take(soon).await.expect("there is room"));
+            }
+            let refused = room.take(soon).await.expect_err("there is none");
+            assert_eq!(refused.kind, FailureKind::Timeout, "it is asked for again later");
+            drop(taken.pop());
+            room.take(soon).await.expect("there is room again");
+        });
+    }
+}
