@@ -129,7 +129,7 @@ impl Entry {
             attempts: number(ATTEMPT),
             hops: number(HOPS),
             depth: find(DEPTH).and_then(|value| value.parse().ok()).unwrap_or(0),
-            robots_for: find(ROBOTS_FOR).map(str::to_owned),
+            robots_for: find(ROBOTS_FOR).filter(|site| !site.is_empty()).map(str::to_owned),
             failure: if is_answer {
                 is_uncalled_304(record, purpose).then_some(FailureKind::Protocol)
             } else {
@@ -327,7 +327,7 @@ pub(crate) fn read_unstored(record: &Record) -> Option<Answered> {
                 answered.retry_after_ms = Some(value.parse::<u64>().ok()?.saturating_mul(1000));
             }
             "similarity" => harvest.similarity = value.parse().ok()?,
-            "redirect" => harvest.redirect = Some(value),
+            "redirect" => harvest.redirect = Some(value).filter(|url| !url.is_empty()),
             "outlink" => harvest.links.push(value),
             "sitemap" => harvest.sitemaps.push(value),
             "refused" => {
