@@ -358,6 +358,7 @@ fn begin(
         let path = dir.join(&name);
         match disk.create_patiently(&path) {
             Ok(file) => {
+                forget_cdxj(&path)?;
                 return Ok(Current {
                     file,
                     name,
@@ -373,6 +374,17 @@ fn begin(
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(source) => return Err(ArchiveError::Write { path, offset: 0, source }),
         }
+    }
+}
+
+/// Removes a CDXJ file that tells of a WARC file which is gone, and whose name is taken anew.
+fn forget_cdxj(warc: &Path) -> Result<(), ArchiveError> {
+    let path = cdx::path_of(warc);
+    match fs::remove_file(&path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(ArchiveError::io(&path)(error))
+        }
+        _ => Ok(()),
     }
 }
 
