@@ -131,7 +131,7 @@ mod tests {
             let refused = room.take(soon).await.expect_err("there is none");
             assert_eq!(refused.kind, FailureKind::Timeout, "it is asked for again later");
             drop(taken.pop());
-            room.take(soon).await.expect("there is room again");
+            drop(room.take(soon).await.expect("there is room again"));
         });
     }
 }
