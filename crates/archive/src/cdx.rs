@@ -7,7 +7,9 @@
 //! `url`, `mime`, `status`, `digest`, `length`, `offset` and `filename`, all of them strings. Lines are
 //! sorted bytewise. Before them stands `!meta {"version":1,"filename":…,"length":l,"covers":c,"bytes":b}`:
 //! the WARC file had l bytes, of which the first c are indexed, by lines of b bytes in all. A file that has
-//! grown since is indexed from c on; one that has shrunk or was changed otherwise, from the beginning.
+//! grown since is indexed from c on; one that has shrunk or was changed otherwise, from the beginning. Of one that has
+//! shrunk `"had":h` remembers how many bytes of it were once indexed, so that whoever reads it through can tell that
+//! something is missing, also where it was cut between two records.
 //!
 //! A place that cannot be read has lines with `!unreadable ` before them: those that an earlier CDXJ file had for it,
 //! or else one with the key `-` and no URL. Tools for CDXJ pass over lines that begin with `!`.
@@ -79,6 +81,9 @@ struct Meta {
     length: u64,
     covers: u64,
     bytes: u64,
+    /// How many bytes were once covered, if there are fewer now.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    had: Option<u64>,
 }
 
 impl CdxLine {
@@ -200,16 +205,28 @@ pub(crate) fn path_of(warc: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Writes the CDXJ file of a WARC file of `length` bytes, the first `covers` of which `lines` index.
+/// How a CDXJ file fits its WARC file.
+#[derive(Clone, Copy)]
+pub(crate) struct Extent {
+    /// How many bytes the WARC file has.
+    pub(crate) length: u64,
+    /// How many of them are indexed.
+    pub(crate) covers: u64,
+    /// How many once were.
+    pub(crate) had: u64,
+}
+
+/// Writes the CDXJ file of a WARC file, which `lines` index.
 pub(crate) fn write(
     disk: &mut impl Disk,
     warc: &Path,
-    length: u64,
-    covers: u64,
+    extent: Extent,
     lines: &mut Lines,
 ) -> Result<(), ArchiveError> {
     let filename = warc.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let meta = Meta { version: VERSION, filename, length, covers, bytes: lines.bytes() };
+    let Extent { length, covers, had } = extent;
+    let had = Some(had).filter(|&had| had > length);
+    let meta = Meta { version: VERSION, filename, length, covers, bytes: lines.bytes(), had };
     let meta = serde_json::to_string(&meta).expect("strings and numbers become JSON");
     let mut text = format!("!meta {meta}\n").into_bytes();
     let path = path_of(warc);
@@ -273,6 +290,14 @@ pub(crate) struct CdxFile {
 impl CdxFile {
     /// Opens the CDXJ file of a WARC file; `None` if there is none of use.
     pub(crate) fn open(warc: &Path) -> Result<Option<Self>, ArchiveError> {
+        let Some(mut cdx) = Self::unread(warc)? else { return Ok(None) };
+        let Some((meta, body)) = cdx.meta(warc)? else { return Ok(None) };
+        (cdx.covers, cdx.warc_length, cdx.body) = (meta.covers, meta.length, body);
+        Ok((cdx.length - body == meta.bytes).then_some(cdx))
+    }
+
+    /// The file, of which nothing is read so far; `None` if there is none.
+    fn unread(warc: &Path) -> Result<Option<Self>, ArchiveError> {
         let path = path_of(warc);
         let file = match File::open(&path) {
             Ok(file) => file,
@@ -282,8 +307,12 @@ impl CdxFile {
         let about = file.metadata().map_err(ArchiveError::io(&path))?;
         let (length, modified) = (about.len(), about.modified().ok());
         let input = BufReader::new(file);
-        let mut cdx = Self { input, path, body: 0, length, covers: 0, warc_length: 0, modified };
-        let line = match cdx.line() {
+        Ok(Some(Self { input, path, body: 0, length, covers: 0, warc_length: 0, modified }))
+    }
+
+    /// The first line and its length; `None` if it is none of use.
+    fn meta(&mut self, warc: &Path) -> Result<Option<(Meta, u64)>, ArchiveError> {
+        let line = match self.line() {
             Ok(Some(line)) => line,
             Ok(None) | Err(ArchiveError::Damaged { .. }) => return Ok(None),
             Err(error) => return Err(error),
@@ -291,14 +320,8 @@ impl CdxFile {
         let meta = std::str::from_utf8(&line).ok().and_then(|line| line.strip_prefix("!meta "));
         let meta: Option<Meta> = meta.and_then(|meta| serde_json::from_str(meta).ok());
         let name = warc.file_name().unwrap_or_default().to_string_lossy();
-        let body = line.len() as u64;
-        let fits = |meta: &Meta| {
-            meta.version == VERSION && meta.filename == name && length - body == meta.bytes
-        };
-        Ok(meta.filter(fits).map(|meta| {
-            (cdx.covers, cdx.warc_length, cdx.body) = (meta.covers, meta.length, body);
-            cdx
-        }))
+        let fits = |meta: &Meta| meta.version == VERSION && meta.filename == name;
+        Ok(meta.filter(fits).map(|meta| (meta, line.len() as u64)))
     }
 
     /// Whether nothing has happened to the WARC file since.
@@ -379,6 +402,7 @@ impl CdxFile {
 /// The CDXJ file of a WARC file, made or brought up to date if need be.
 pub(crate) fn current(disk: &mut impl Disk, warc: &Path) -> Result<CdxFile, ArchiveError> {
     let about = fs::metadata(warc).map_err(ArchiveError::io(warc))?;
+    let had = bytes_indexed(warc)?;
     let mut old = CdxFile::open(warc)?;
     if let Some(cdx) = old.take_if(|cdx| cdx.is_current(&about)) {
         return Ok(cdx);
@@ -389,11 +413,27 @@ pub(crate) fn current(disk: &mut impl Disk, warc: &Path) -> Result<CdxFile, Arch
         None => index(disk, warc, 0, Lines::default())?.unwrap_or_default(),
     };
     // The file may have grown on the way.
-    write(disk, warc, about.len().max(covers), covers, &mut lines)?;
+    let length = about.len().max(covers);
+    write(disk, warc, Extent { length, covers, had }, &mut lines)?;
     CdxFile::open(warc)?.ok_or_else(|| {
         let source = io::Error::new(io::ErrorKind::NotFound, "it was removed while in use");
         ArchiveError::Io { path: path_of(warc), source }
     })
+}
+
+/// How many bytes of a WARC file are or were indexed, by the first line of its CDXJ file alone; 0 if there is none.
+fn bytes_indexed(warc: &Path) -> Result<u64, ArchiveError> {
+    let Some(mut cdx) = CdxFile::unread(warc)? else { return Ok(0) };
+    let meta = cdx.meta(warc)?;
+    Ok(meta.map_or(0, |(meta, _)| meta.covers.max(meta.had.unwrap_or(0))))
+}
+
+/// What there is to tell if a WARC file has fewer bytes than were indexed of it.
+pub(crate) fn shrunk(warc: &Path) -> Option<ArchiveError> {
+    let had = bytes_indexed(warc).ok()?;
+    // Looked at last, since the file may be growing.
+    let offset = fs::metadata(warc).ok()?.len();
+    (offset < had).then(|| ArchiveError::Shrunk { path: warc.to_path_buf(), offset, had })
 }
 
 /// How far a WARC file is indexed, and the lines.

@@ -42,6 +42,7 @@ impl Archive {
             reader: None,
             ahead: None,
             limits: Limits::default(),
+            is_torn: false,
         }
     }
 
@@ -61,7 +62,7 @@ impl Archive {
         let end_file = at.map_or(self.files.len(), |at| at + 1);
         let (next_file, reader, ahead) = (end_file, Some(reader), None);
         let limits = Limits::default();
-        Ok(Records { archive: self, next_file, end_file, reader, ahead, limits })
+        Ok(Records { archive: self, next_file, end_file, reader, ahead, limits, is_torn: false })
     }
 
     /// Reads one record.
@@ -147,6 +148,8 @@ pub struct Records<'a> {
     /// What follows an error, read before the error was told.
     ahead: Ahead,
     limits: Limits,
+    /// Whether the end of the file that is read was told to be torn.
+    is_torn: bool,
 }
 
 impl Iterator for Records<'_> {
@@ -157,7 +160,13 @@ impl Iterator for Records<'_> {
             if let Some(reader) = &mut self.reader {
                 match self.ahead.take().unwrap_or_else(|| reader.next_record()) {
                     Ok(Some(record)) => return Some(Ok(record)),
-                    Ok(None) => self.reader = None,
+                    Ok(None) => {
+                        let shrunk = self.shrunk();
+                        self.reader = None;
+                        if let Some(error) = shrunk {
+                            return Some(Err(error));
+                        }
+                    }
                     Err(error) => return Some(Err(self.tell(error))),
                 }
             }
@@ -185,6 +194,12 @@ impl Records<'_> {
         if self.ahead.is_some() { error } else { self.go_on(error) }
     }
 
+    /// What there is to tell at the end of a file whose last records are gone, if nothing has told of its end yet.
+    fn shrunk(&mut self) -> Option<ArchiveError> {
+        let is_told = std::mem::take(&mut self.is_torn);
+        self.reader.as_ref().filter(|_| !is_told).and_then(|reader| cdx::shrunk(reader.path()))
+    }
+
     /// Takes the reader to the first record behind an error after which it is lost; the error, with that place.
     fn go_on(&mut self, error: ArchiveError) -> ArchiveError {
         let Some(reader) = self.reader.as_mut().filter(|reader| reader.is_lost()) else {
@@ -194,7 +209,10 @@ impl Records<'_> {
         let known = cdx::offset_after(reader.path(), offset);
         match reader.go_on_behind(offset, known) {
             // Whoever ends a file in the middle of a record leaves nothing behind it.
-            Ok(_) if matches!(error, ArchiveError::Truncated { .. }) && reader.is_lost() => error,
+            Ok(_) if matches!(error, ArchiveError::Truncated { .. }) && reader.is_lost() => {
+                self.is_torn = true;
+                error
+            }
             Ok(to) => ArchiveError::Skipped { cause: Box::new(error), to },
             Err(failed) => failed,
         }

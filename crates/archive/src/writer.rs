@@ -13,6 +13,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::cdx::Extent;
 use crate::compression::{Packer, WRITTEN};
 use crate::disk::{Disk, System};
 use crate::lines::{LINES_BYTES_MAX, Lines};
@@ -191,7 +192,8 @@ impl<D: Disk> Appender<D> {
         let Some(current) = &mut self.current else { return Ok(()) };
         current.mend(&mut self.disk)?;
         let length = current.length;
-        cdx::write(&mut self.disk, &current.path, length, length, &mut current.lines)?;
+        let extent = Extent { length, covers: length, had: 0 };
+        cdx::write(&mut self.disk, &current.path, extent, &mut current.lines)?;
         self.current = None;
         Ok(())
     }
@@ -356,6 +358,7 @@ fn begin(
         let path = dir.join(&name);
         match disk.create_patiently(&path) {
             Ok(file) => {
+                forget_cdxj(&path)?;
                 return Ok(Current {
                     file,
                     name,
@@ -371,6 +374,17 @@ fn begin(
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(source) => return Err(ArchiveError::Write { path, offset: 0, source }),
         }
+    }
+}
+
+/// Removes a CDXJ file that tells of a WARC file which is gone, and whose name is taken anew.
+fn forget_cdxj(warc: &Path) -> Result<(), ArchiveError> {
+    let path = cdx::path_of(warc);
+    match fs::remove_file(&path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(ArchiveError::io(&path)(error))
+        }
+        _ => Ok(()),
     }
 }
 

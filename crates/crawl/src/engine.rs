@@ -1,7 +1,8 @@
 //! A run: the coordinating thread between the frontier, the fetchers and the parsers.
 //!
-//! What lives here: [`run`], from the lock to the report. The stages: the coordinator hands visits of
-//! the frontier to the fetchers, tasks on its own thread that wait for the network; what they bring goes
+//! What lives here: [`run`], from the lock to the report. `engine/stages.rs` are the fetchers and parsers as the
+//! coordinator sees them, `engine/teller.rs` tells whoever watches, `engine/pause.rs` knows when to hold. The stages:
+//! the coordinator hands visits of the frontier to the fetchers, tasks on its own thread that wait for the network; what they bring goes
 //! to the parsers (`parser.rs`), threads that do the work, and from there back to the coordinator. What
 //! does not: any decision about a page; those are the frontier's.
 //!
@@ -13,22 +14,21 @@
 //! holds more and a slow stage slows the others down. When [`run`] returns, its threads have ended
 //! and what they archived is on the medium.
 
-use std::collections::VecDeque;
+mod pause;
+mod stages;
+mod teller;
+
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{Scope, ScopedJoinHandle};
 use std::time::Duration;
 
-use archive::{WarcWriter, WriterOptions};
-use crossbeam_channel::{Receiver, Sender, bounded};
-use hyper::header::CONTENT_ENCODING;
+use crossbeam_channel::bounded;
 use page::{Limits, Url, normalise};
 use tokio::runtime::Builder;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
-use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep};
 
 use crate::agents::read_inboxes;
@@ -36,38 +36,29 @@ use crate::answer::Answers;
 use crate::checkpoint::VisitLogs;
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::descriptors::{Connections, Patience};
+use crate::descriptors::Connections;
 use crate::error::CrawlError;
-use crate::fetch::{Catch, Fetched, Fetcher};
+use crate::fetch::Fetcher;
 use crate::frontier::Frontier;
 use crate::guard::Guard;
-use crate::outcome::{Done, Task, Visit};
-use crate::parser::{Dead, Event, Events, Here, PARSER, Parser, SharedParser, Store};
+use crate::parser::{Event, PARSER, Parser, SharedParser};
 use crate::recrawl::{Epoch, LastCaptures};
 use crate::replay::{Replay, Replayed};
-use crate::report::{Census, Report, Snapshot, write_report};
+use crate::report::{Report, Snapshot, write_report};
 use crate::rules::Rules;
 use crate::seeds::{Seed, all_seeds, cut, given_seeds, seed_line, write_seeds};
 use crate::settings::Settings;
 use crate::standing::PAUSE;
 
+use pause::Pause;
+use stages::{Stages, spawn, store};
+use teller::Teller;
+
 /// How often the watcher is told, and the stop flag looked at.
 const WATCH_MS: u64 = 200;
 
-/// How often the hosts are counted by what they are doing, at most.
-const CENSUS_MS: u64 = 200;
-
-/// How many hosts make that pause a millisecond longer: so it costs a small part of a percent.
-const CENSUS_HOSTS_PER_MS: u64 = 50;
-
-/// Over how long a time pages a second are counted.
-const RATE_MS: u64 = 3_000;
-
 /// How long visits under way may take to end when the crawl is stopped, or its time is over.
 const STOP_MS: u64 = 3_000;
-
-/// A body longer than this is left to the parsers even if it comes alone: it would hold up the others.
-const ALONE_BYTES_MAX: usize = 256 << 10;
 
 /// The folders of a crawl.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -358,195 +349,4 @@ impl Coordinator<'_> {
         }
         report
     }
-}
-
-/// Tells the watcher how things stand.
-struct Teller<'a> {
-    clock: Arc<dyn Clock>,
-    watch: &'a (dyn Fn(&Snapshot) + Sync),
-    started_ms: u64,
-    told_ms: Option<u64>,
-    pause: Pause,
-    /// Moments of the last few seconds, each with the pages had by then.
-    recent: VecDeque<(u64, u64)>,
-    census: Census,
-    census_ms: Option<u64>,
-}
-
-impl<'a> Teller<'a> {
-    fn new(
-        clock: Arc<dyn Clock>,
-        watch: &'a (dyn Fn(&Snapshot) + Sync),
-        started_ms: u64,
-        pause: Pause,
-    ) -> Teller<'a> {
-        let (recent, census) = (VecDeque::new(), Census::default());
-        Teller { clock, watch, started_ms, told_ms: None, pause, recent, census, census_ms: None }
-    }
-
-    /// Tells, if it is time to.
-    fn tell(&mut self, frontier: &Frontier) {
-        let now_ms = self.clock.now_ms();
-        if self.told_ms.is_none_or(|told_ms| now_ms >= told_ms + WATCH_MS) {
-            self.told_ms = Some(now_ms);
-            let mut snapshot = frontier.snapshot();
-            // The more hosts there are, the longer it takes to look at them all.
-            let pause_ms = CENSUS_MS.max(snapshot.hosts / CENSUS_HOSTS_PER_MS);
-            if self.census_ms.is_none_or(|census_ms| now_ms >= census_ms + pause_ms) {
-                (self.census, self.census_ms) = (frontier.census(now_ms), Some(now_ms));
-            }
-            snapshot.paused = self.pause.since_ms.is_some();
-            snapshot.elapsed_ms = now_ms.saturating_sub(self.started_ms);
-            snapshot.pages_per_s = self.rate(now_ms, snapshot.pages_had());
-            snapshot.census = self.census;
-            (self.watch)(&snapshot);
-        }
-    }
-
-    /// Pages a second lately.
-    fn rate(&mut self, now_ms: u64, pages: u64) -> f64 {
-        self.recent.push_back((now_ms, pages));
-        while self.recent.front().is_some_and(|&(then_ms, _)| then_ms + RATE_MS < now_ms) {
-            self.recent.pop_front();
-        }
-        let &(then_ms, then) = self.recent.front().unwrap_or(&(now_ms, pages));
-        #[expect(clippy::cast_precision_loss, reason = "a few seconds and their pages")]
-        let (pages, ms) = ((pages - then) as f64, (now_ms - then_ms).max(1) as f64);
-        pages / ms * 1000.0
-    }
-}
-
-/// The file `frontier/pause`: while it is there, no request is made.
-struct Pause {
-    path: PathBuf,
-    /// When it was last looked for.
-    looked_ms: Option<u64>,
-    /// Since when it was seen to be there.
-    since_ms: Option<u64>,
-    /// The pauses that are over.
-    total_ms: u64,
-}
-
-impl Pause {
-    fn new(path: PathBuf) -> Pause {
-        Pause { path, looked_ms: None, since_ms: None, total_ms: 0 }
-    }
-
-    /// Whether the run is to hold.
-    fn look(&mut self, now_ms: u64) -> bool {
-        if self.looked_ms.is_none_or(|looked_ms| now_ms >= looked_ms + WATCH_MS) {
-            self.looked_ms = Some(now_ms);
-            if self.path.exists() {
-                self.since_ms.get_or_insert(now_ms);
-            } else {
-                self.total_ms = self.total_ms(now_ms);
-                self.since_ms = None;
-            }
-        }
-        self.since_ms.is_some()
-    }
-
-    fn total_ms(&self, now_ms: u64) -> u64 {
-        self.total_ms + self.since_ms.map_or(0, |since_ms| now_ms.saturating_sub(since_ms))
-    }
-}
-
-/// The other stages, as the coordinator sees them.
-struct Stages<'a> {
-    fetcher: Arc<Fetcher>,
-    known: Option<Arc<LastCaptures>>,
-    events: Events,
-    parsers: &'a [SharedParser],
-    fetched: Sender<Box<Fetched>>,
-}
-
-impl Stages<'_> {
-    /// Begins a visit.
-    fn fetch(&self, visit: Visit) {
-        let (fetcher, events) = (Arc::clone(&self.fetcher), self.events.clone());
-        // robots.txt is always asked for as if it had never been seen.
-        let known = self.known.clone().filter(|_| visit.task == Task::Page);
-        tokio::spawn(async move {
-            let mut dead = Dead { events: &events, stage: "fetcher", is_over: false };
-            let event = match visit_once(&fetcher, known, visit).await {
-                Ok(fetched) => Event::Fetched(Box::new(fetched)),
-                Err(error) => Event::Unable(error),
-            };
-            // Nobody listens only when all is over.
-            let _ = events.send(event);
-            dead.is_over = true;
-        });
-    }
-
-    /// Settles a visit here if that is quickest, or has it settled.
-    fn settle(&self, fetched: Box<Fetched>, is_alone: bool) -> Result<Option<Done>, CrawlError> {
-        let is_short = match &fetched.result {
-            Ok(Catch::Answer(answer)) => {
-                answer.body.len() <= ALONE_BYTES_MAX
-                    && !answer.headers.contains_key(CONTENT_ENCODING)
-            }
-            Ok(Catch::Addresses { .. }) | Err(_) => true,
-        };
-        let mut fetched = fetched;
-        if is_alone && is_short && self.fetched.is_empty() {
-            for parser in self.parsers {
-                match parser.settle_here(fetched)? {
-                    Here::Done(done) => return Ok(Some(*done)),
-                    Here::Busy(back) => fetched = back,
-                }
-            }
-        }
-        // There is room for every visit under way. Nobody listens only when all parsers have failed,
-        // and then their events say so.
-        let _ = self.fetched.send(fetched);
-        Ok(None)
-    }
-}
-
-/// Makes a visit, with what is known of its URL.
-async fn visit_once(
-    fetcher: &Fetcher,
-    known: Option<Arc<LastCaptures>>,
-    visit: Visit,
-) -> Result<Fetched, CrawlError> {
-    let mut earlier = None;
-    if let Some(known) = known {
-        let mut patience = Patience::default();
-        loop {
-            let (known, url) = (Arc::clone(&known), visit.url());
-            // It reads the archive; what cannot be read is as none.
-            match spawn_blocking(move || known.earlier(&url)).await {
-                Ok(Err(source)) => patience.wait(source).await?,
-                Ok(Ok(found)) => break earlier = found,
-                Err(_) => break,
-            }
-        }
-    }
-    fetcher.visit(visit, earlier).await
-}
-
-fn spawn<'scope>(
-    scope: &'scope Scope<'scope, '_>,
-    parser: &'scope SharedParser,
-    fetched: Receiver<Box<Fetched>>,
-    events: Events,
-) -> Result<ScopedJoinHandle<'scope, ()>, CrawlError> {
-    std::thread::Builder::new()
-        .name(PARSER.to_owned())
-        .spawn_scoped(scope, move || parser.run(&fetched, &events))
-        .map_err(|source| CrawlError::Start { source })
-}
-
-/// Where a parser archives; `None` if nothing is to be stored.
-fn store(dirs: &Dirs, config: &Config, logs: &VisitLogs) -> Result<Option<Store>, CrawlError> {
-    if !config.store {
-        return Ok(None);
-    }
-    let options = WriterOptions {
-        software: config.user_agent.clone(),
-        file_bytes_max: config.archive_file_bytes_max,
-        compression: config.compression(),
-    };
-    let archive = WarcWriter::create(&dirs.archive, options)?;
-    Ok(Some(Store { archive, log: logs.writer() }))
 }

@@ -5,8 +5,8 @@
 //! `sitemap`), `Crivello-Attempt`, `Crivello-Hops`, `Crivello-Depth` and `Crivello-Robots-For`, the
 //! site whose robots.txt it is. A visit without an answer is a `metadata` record with the same as fields, and
 //! with `outcome` and `detail`; its purpose is `address` if it was the name server that failed. An answer
-//! that is as an earlier one was is a `revisit` record, and every answer that was compared with an earlier
-//! one says by `Crivello-Before` what status that had. One that a filter keeps out of the archive is a
+//! that is as an earlier one was is a `revisit` record, which says by `Crivello-Length` how many bytes its body had, and
+//! every answer that was compared with an earlier one says by `Crivello-Before` what status that had. One that a filter keeps out of the archive is a
 //! `metadata` record of what it leads to. What does not: what follows from a record
 //! (`replay.rs`).
 //!
@@ -29,6 +29,8 @@ const ATTEMPT: &str = "Crivello-Attempt";
 const HOPS: &str = "Crivello-Hops";
 const DEPTH: &str = "Crivello-Depth";
 const ROBOTS_FOR: &str = "Crivello-Robots-For";
+/// The bytes of a body that is not in its record.
+const LENGTH: &str = "Crivello-Length";
 /// The status of the capture that an answer was compared with.
 pub(crate) const BEFORE: &str = "Crivello-Before";
 
@@ -127,7 +129,7 @@ impl Entry {
             attempts: number(ATTEMPT),
             hops: number(HOPS),
             depth: find(DEPTH).and_then(|value| value.parse().ok()).unwrap_or(0),
-            robots_for: find(ROBOTS_FOR).map(str::to_owned),
+            robots_for: find(ROBOTS_FOR).filter(|site| !site.is_empty()).map(str::to_owned),
             failure: if is_answer {
                 is_uncalled_304(record, purpose).then_some(FailureKind::Protocol)
             } else {
@@ -182,8 +184,10 @@ pub(crate) fn write_answer(
     }
     extra.extend(revisit.iter().chain(&notes).map(|(name, value)| (*name, value.as_str())));
     extra.extend(before.as_deref().map(|before| (BEFORE, before)));
+    let length = answer.body.len().to_string();
     if found.is_some() {
         extra.push(("WARC-Refers-To-Target-URI", &url));
+        extra.push((LENGTH, &length));
     }
     let location = archive.write(&Draft {
         kind: if found.is_some() { Kind::Revisit } else { Kind::Response },
@@ -195,6 +199,11 @@ pub(crate) fn write_answer(
         payload_offset: if found.is_some() { 0 } else { payload_offset },
     })?;
     Ok(Written { block, location, unchanged: found.is_some() })
+}
+
+/// How many bytes the body of an answer had that is not in its record.
+pub(crate) fn length_elsewhere(record: &Record) -> Option<u64> {
+    record.header(LENGTH).filter(|_| record.kind == Kind::Revisit)?.parse().ok()
 }
 
 /// An answer with a body as an HTTP message, and where in it the body begins.
@@ -318,7 +327,7 @@ pub(crate) fn read_unstored(record: &Record) -> Option<Answered> {
                 answered.retry_after_ms = Some(value.parse::<u64>().ok()?.saturating_mul(1000));
             }
             "similarity" => harvest.similarity = value.parse().ok()?,
-            "redirect" => harvest.redirect = Some(value),
+            "redirect" => harvest.redirect = Some(value).filter(|url| !url.is_empty()),
             "outlink" => harvest.links.push(value),
             "sitemap" => harvest.sitemaps.push(value),
             "refused" => {

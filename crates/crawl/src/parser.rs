@@ -215,14 +215,16 @@ impl Parser {
             _ => journal::write_answer(archive, visit, date_s, &self.user_agent, answer, earlier)?,
         };
         let http = if is_unstored { None } else { Some(parse_http(&block)?) };
+        // The record has no body if it is as the earlier one was.
         let answered = judged.or_else(|| http.as_ref().map(read)).unwrap_or_default();
+        let answered = Answered { bytes, ..answered };
         let Some(entry) = Entry::of(visit, None) else { return Ok(answered) };
         let (location, before) = (&location, earlier.map_or(0, |earlier| earlier.status));
         let circumstances = Circumstances { url, entry, date_s, location, before, unchanged };
         let settled = Settled::new(circumstances, http.as_ref(), Some(answered));
         store.log.push(location, &settled);
         self.answers.know_body(&settled);
-        Ok(Answered { bytes, ..settled.answered.unwrap_or_default() })
+        Ok(settled.answered.unwrap_or_default())
     }
 
     /// What an answer means, and whether it is to be archived.

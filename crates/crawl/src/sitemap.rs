@@ -1,8 +1,9 @@
 //! Sitemaps: the list of its pages that a site publishes (V7).
 //!
 //! What lives here: reading a sitemap or an index of sitemaps, in XML or as plain text, or a feed that serves as
-//! one (RSS, Atom), all of them perhaps gzipped, in UTF-8 or UTF-16; `sitemap/xml.rs` is their markup. What does
-//! not: finding them (robots.txt names them), and whether their URLs are wanted.
+//! one (RSS, Atom), all of them perhaps gzipped, in UTF-8 or UTF-16. `sitemap/listing.rs` is what the documents of XML
+//! among them list, `sitemap/xml.rs` their markup. What does not: finding them (robots.txt names them), and whether
+//! their URLs are wanted.
 //!
 //! **Invariant.** Any bytes are a sitemap, if perhaps an empty one; no more than [`URLS_MAX`] URLs come out,
 //! those changed last first, and reading is linear in the bytes. Of a file that was cut the whole URLs count,
@@ -10,13 +11,14 @@
 //!
 //! Reference: sitemaps.org, protocol 0.9; RSS 2.0 and 1.0; Atom 1.0 (RFC 4287) and 0.3.
 
+mod listing;
 mod xml;
 
 use std::borrow::Cow;
 
 use archive::HttpResponse;
 
-use xml::{Scanner, Tag, Value};
+use listing::is_listing;
 
 /// URLs kept of one file: what the protocol allows.
 pub const URLS_MAX: usize = 50_000;
@@ -41,7 +43,8 @@ impl Sitemap {
         let (bytes, is_whole) = gunzip(bytes, bytes_max.saturating_add(1));
         let is_cut = is_cut || !is_whole || bytes.len() > bytes_max;
         let text = text(&bytes[..bytes.len().min(bytes_max)]);
-        if text.starts_with('<') { xml(&text, is_cut) } else { plain(&text, is_cut) }
+        let text = from_first_letter(&text);
+        if text.starts_with('<') { listing::read(text, is_cut) } else { plain(text, is_cut) }
     }
 
     /// Whether a file is one, by its first element or, if it is plain text, its first line. An empty one may
@@ -49,21 +52,28 @@ impl Sitemap {
     pub(crate) fn is_in(bytes: &[u8]) -> bool {
         let (bytes, _) = gunzip(bytes, HEAD_BYTES);
         let text = text(&bytes[..bytes.len().min(HEAD_BYTES)]);
-        if !text.starts_with('<') {
-            return text.is_empty() || ["http://", "https://"].iter().any(|s| text.starts_with(s));
-        }
-        Scanner::new(&text).next_tag().is_some_and(|tag| Format::of(tag).is_some())
+        let text = from_first_letter(&text);
+        if text.starts_with('<') { is_listing(text) } else { text.is_empty() || is_absolute(text) }
     }
 }
 
-/// The text of a file from its first letter on. It is UTF-8, or UTF-16 by its mark or by its first letter.
-fn text(bytes: &[u8]) -> String {
-    let text = match bytes {
-        [0xFF, 0xFE, ..] | [b'<', 0, ..] => utf16(bytes, u16::from_le_bytes),
-        [0xFE, 0xFF, ..] | [0, b'<', ..] => utf16(bytes, u16::from_be_bytes),
-        _ => String::from_utf8_lossy(bytes).into_owned(),
-    };
-    text.trim_start_matches('\u{feff}').trim_start().to_owned()
+/// The text of a file: UTF-8, or UTF-16 by its mark or by its first letter.
+fn text(bytes: &[u8]) -> Cow<'_, str> {
+    match bytes {
+        [0xFF, 0xFE, ..] | [1..=255, 0, ..] => utf16(bytes, u16::from_le_bytes).into(),
+        [0xFE, 0xFF, ..] | [0, 1..=255, ..] => utf16(bytes, u16::from_be_bytes).into(),
+        _ => String::from_utf8_lossy(bytes),
+    }
+}
+
+/// A text without what may stand before its first letter.
+fn from_first_letter(text: &str) -> &str {
+    text.trim_start_matches('\u{feff}').trim_start()
+}
+
+/// Whether a text begins as an address does that needs no other to be understood.
+fn is_absolute(text: &str) -> bool {
+    ["http://", "https://"].iter().any(|scheme| text.starts_with(scheme))
 }
 
 fn utf16(bytes: &[u8], unit: impl Fn([u8; 2]) -> u16) -> String {
@@ -92,149 +102,6 @@ fn plain(text: &str, is_cut: bool) -> Sitemap {
     let mut lines = text[..end].lines().map(str::trim).filter(|line| line.starts_with("http"));
     let urls = lines.by_ref().take(URLS_MAX).map(str::to_owned).collect();
     Sitemap { is_index: false, urls, is_cut: is_cut || lines.next().is_some() }
-}
-
-/// What a document is, by its first element.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Format {
-    /// A sitemap.
-    List,
-    /// An index of sitemaps.
-    Index,
-    Rss,
-    Atom,
-}
-
-/// What an element is to a sitemap.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Role {
-    Entry,
-    Address,
-    Date,
-    /// In it, what looks like an address is that of something else.
-    Foreign,
-}
-
-impl Format {
-    fn of(root: Tag<'_>) -> Option<Format> {
-        match root.name {
-            "urlset" => Some(Format::List),
-            "sitemapindex" => Some(Format::Index),
-            "rss" | "RDF" => Some(Format::Rss),
-            "feed" => Some(Format::Atom),
-            _ => None,
-        }
-    }
-
-    /// What the elements of this name are, in the namespace of the root.
-    fn role(self, name: &str) -> Option<Role> {
-        let (entry, address, dates): (_, _, &[_]) = match self {
-            Format::List => ("url", "loc", &["lastmod"]),
-            Format::Index => ("sitemap", "loc", &["lastmod"]),
-            Format::Rss => ("item", "link", &["pubDate"]),
-            Format::Atom => ("entry", "link", &["updated", "modified"]),
-        };
-        match name {
-            _ if name == entry => Some(Role::Entry),
-            _ if name == address => Some(Role::Address),
-            "source" if self == Format::Atom => Some(Role::Foreign),
-            _ => dates.contains(&name).then_some(Role::Date),
-        }
-    }
-
-    /// Whether an address counts only inside an entry: feeds have one of their own.
-    fn is_feed(self) -> bool {
-        matches!(self, Format::Rss | Format::Atom)
-    }
-}
-
-/// The addresses in the namespace of the root: those of images and videos are in others.
-fn xml(text: &str, is_cut: bool) -> Sitemap {
-    let mut scanner = Scanner::new(text);
-    let Some((root, format)) = scanner.next_tag().and_then(|root| Some((root, Format::of(root)?)))
-    else {
-        return Sitemap { is_cut, ..Sitemap::default() };
-    };
-    // In RSS 1.0 the root alone is of another namespace.
-    let prefix = if root.name == "RDF" { "" } else { root.prefix };
-    let mut sitemap = Sitemap { is_index: format == Format::Index, is_cut, ..Sitemap::default() };
-    // Each with the day of its last change, and whether an entry has begun since.
-    let mut listed: Vec<(Option<Day>, String)> = Vec::new();
-    let (mut is_entry_new, mut date) = (true, None);
-    let (mut is_inside, mut is_foreign) = (!format.is_feed(), false);
-    while let Some(tag) = scanner.next_tag() {
-        let Some(role) = format.role(tag.name).filter(|_| tag.prefix == prefix) else { continue };
-        match role {
-            Role::Entry => {
-                (is_entry_new, date) = (true, None);
-                is_inside = !tag.is_end || !format.is_feed();
-            }
-            Role::Foreign => is_foreign = !tag.is_end,
-            Role::Date if !tag.is_end && !is_foreign => {
-                let day = day(&scanner.value().text);
-                match listed.last_mut().filter(|_| !is_entry_new) {
-                    Some(last) => last.0 = last.0.or(day),
-                    None => date = day,
-                }
-            }
-            Role::Address if !tag.is_end && is_inside && !is_foreign => {
-                let Some(url) = address(&mut scanner, tag, format) else { continue };
-                if url.text.is_empty() || is_cut && !url.is_ended || !url.is_explained {
-                    continue;
-                }
-                if listed.len() == URLS_MAX {
-                    sitemap.is_cut = true;
-                    break;
-                }
-                listed.push((date.take(), url.text));
-                is_entry_new = false;
-            }
-            Role::Date | Role::Address => {}
-        }
-    }
-    listed.sort_by_key(|(date, _)| std::cmp::Reverse(*date));
-    sitemap.urls = listed.into_iter().map(|(_, url)| url).collect();
-    sitemap
-}
-
-/// What an element says is an address; in Atom that of the page, not of its comments or its pictures.
-fn address(scanner: &mut Scanner<'_>, tag: Tag<'_>, format: Format) -> Option<Value> {
-    if format != Format::Atom {
-        return Some(scanner.value());
-    }
-    let rel = scanner.attribute(tag, "rel");
-    let is_page = rel.is_none_or(|rel| rel.text.eq_ignore_ascii_case("alternate"));
-    scanner.attribute(tag, "href").filter(|_| is_page)
-}
-
-/// Year, month and day; months and days that are not given are the first.
-type Day = (u16, u8, u8);
-
-/// The day of a date as W3C writes it, `2026`, `2026-11`, `2026-11-15`, `2026-11-15T10:00:00Z`, or as mail does,
-/// `Sun, 15 Nov 2026 10:00:00 +0100`.
-fn day(text: &str) -> Option<Day> {
-    let words: Vec<&str> = text.split([' ', ',']).filter(|word| !word.is_empty()).take(4).collect();
-    let (year, month, day) = match words[..] {
-        [day, month, year, _] if month.parse::<u8>().is_err() && day.parse::<u8>().is_ok() => {
-            (year, month_number(month)?, day.parse().ok()?)
-        }
-        [_, day, month, year] => (year, month_number(month)?, day.parse().ok()?),
-        _ => {
-            let mut parts = text.split('T').next()?.split('-');
-            let year = parts.next()?;
-            let mut number = || parts.next().map_or(Some(1), |part| part.parse().ok());
-            (year, number()?, number()?)
-        }
-    };
-    let year = Some(year).filter(|year| year.len() == 4)?.parse().ok()?;
-    ((1..=12).contains(&month) && (1..=31).contains(&day)).then_some((year, month, day))
-}
-
-fn month_number(name: &str) -> Option<u8> {
-    const MONTHS: [&str; 12] =
-        ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
-    let place = MONTHS.iter().position(|month| name.eq_ignore_ascii_case(month))?;
-    u8::try_from(place + 1).ok()
 }
 
 #[cfg(test)]
@@ -382,6 +249,44 @@ mod tests {
         check(&[0xFF, 0xFE, b'<'], false, &[]);
     }
 
+    /// With a mark and without, blanks before the first address or not.
+    #[test]
+    fn a_list_of_addresses_may_be_in_utf_16() {
+        for text in ["http://a/1\r\nhttps://b/\u{e9}\r\n", "\n http://a/1\nhttps://b/\u{e9}"] {
+            for mark in ["", "\u{feff}"] {
+                let units = || mark.encode_utf16().chain(text.encode_utf16());
+                let little: Vec<u8> = units().flat_map(u16::to_le_bytes).collect();
+                let big: Vec<u8> = units().flat_map(u16::to_be_bytes).collect();
+                for bytes in [little, big] {
+                    assert!(Sitemap::is_in(&bytes), "{bytes:?}");
+                    check(&bytes, false, &["http://a/1", "https://b/\u{e9}"]);
+                }
+            }
+        }
+        for bytes in [&[0][..], &[0, 0], &[b'h', 0], &[0, b'h'], &[0, 0, b'h', 0]] {
+            check(bytes, false, &[]);
+        }
+    }
+
+    /// RSS 2.0: a guid is an address unless it says that it is none; the link counts first.
+    #[test]
+    fn an_item_without_a_link_has_the_address_of_its_guid() {
+        check(
+            b"<rss><channel><guid>http://a/channel</guid>\
+              <item><guid>http://a/1</guid><pubDate>15 Nov 2026 10:00 GMT</pubDate></item>\
+              <item><guid isPermaLink='true'> http://a/2?b&amp;c </guid></item>\
+              <item><guid isPermaLink=\"false\">http://a/no-address</guid></item>\
+              <item><guid>tag:a,2026:3</guid></item>\
+              <item><guid>http://a/short</guid><link>http://a/4</link></item>\
+              <item><link>http://a/5</link><guid>http://a/short</guid>\
+              <pubDate>14 Nov 2026 10:00 GMT</pubDate></item>\
+              <item><link></link><guid>https://a/6</guid></item>\
+              </channel></rss>",
+            false,
+            &["http://a/1", "http://a/5", "http://a/2?b&c", "http://a/4", "https://a/6"],
+        );
+    }
+
     #[test]
     fn entities_that_a_document_declares_are_refused() {
         let bomb: Vec<String> =
@@ -416,6 +321,7 @@ mod tests {
         for whole in [
             "<urlset><url><loc>http://a/1</loc></url><url><loc>http://a/<![CDATA[23]]></loc></url></urlset>",
             "<rss><item><link>http://a/1</link></item><item><link>http://a/23</link></item></rss>",
+            "<rss><item><guid>http://a/1</guid></item><item><guid>http://a/23</guid></item></rss>",
             "<feed><entry><link href='http://a/1'/></entry><entry><link href='http://a/23'/></entry></feed>",
             "http://a/1\nhttp://a/23\n",
         ] {
@@ -431,30 +337,77 @@ mod tests {
         }
     }
 
+    /// Each would take minutes if what is not closed were looked for again at every place.
     #[test]
-    fn a_sitemap_of_ampersands_is_quick() {
+    fn markup_without_an_end_is_quick() {
         let url = "&".repeat(4 << 20);
         let sitemap = Sitemap::parse(format!("<urlset><loc>{url}").as_bytes(), 8 << 20, false);
         assert_eq!(sitemap.urls, [url]);
+        for root in ["<urlset>", "<rss>", "<feed>"] {
+            for part in [
+                "<",
+                ">",
+                "<loc>",
+                "<item><guid>",
+                "<entry><link href='",
+                "<a b=\"",
+                "<!--",
+                "<![CDATA[",
+                "<!DOCTYPE [",
+                "<!'",
+                "<?",
+                "</",
+                "<loc><![CDATA[]]>",
+                "<loc><!-- -->",
+                "'",
+                "=",
+                "a=b ",
+            ] {
+                for end in ["", ">", "'/></loc></guid></entry>"] {
+                    let text = format!("{root}{}{end}", part.repeat(8_000));
+                    Sitemap::parse(text.as_bytes(), 8 << 20, false);
+                }
+            }
+        }
     }
 
     proptest! {
         #[test]
-        fn any_bytes_are_a_sitemap(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-            Sitemap::parse(&bytes, 1000, false);
+        fn any_bytes_are_a_sitemap(
+            bytes in prop::collection::vec(any::<u8>(), 0..300),
+            start in prop::sample::select(vec![
+                &b""[..], b"\xff\xfe", b"\xfe\xff", b"h\0", b"\0<", b"\x1f\x8b\x08\0\0\0\0\0\0\xff",
+                b"http://", b"\xef\xbb\xbf<urlset>",
+            ]),
+            bytes_max in 0..400_usize,
+        ) {
+            let bytes = [start, &bytes].concat();
+            Sitemap::is_in(&bytes);
+            let sitemap = Sitemap::parse(&bytes, bytes_max, false);
+            prop_assert!(sitemap.is_cut || bytes.len() <= bytes_max || bytes.starts_with(&[0x1f, 0x8b]));
         }
 
+        /// Whatever stands between them, of what was cut no URL is taken that the whole does not have.
         #[test]
         fn any_markup_is_a_sitemap(
+            root in prop::sample::select(vec!["<urlset>", "<sitemapindex>", "<rss>", "<feed>", "<RDF>", ""]),
             parts in prop::collection::vec(
                 prop::sample::select(vec![
-                    "<urlset>", "<loc>", "</loc>", "<![CDATA[", "]]>", "&", "&#x41;", "&amp;", "é",
+                    "<url>", "</url>", "<loc>", "</loc>", "<![CDATA[", "]]>", "&", "&#x41;", "&amp;", "é",
                     "<!--", "-->", ">", "<", "x:", "http://a/", "<!DOCTYPE x [", "]>", "<?", "'", "\"",
+                    "<item>", "</item>", "<guid>", "<guid isPermaLink='false'>", "</guid>", "<link>", "</link>",
+                    "<entry>", "</entry>", "<link href='http://a/b'/>", "<source>", "</source>",
+                    "<lastmod>2026-11-15</lastmod>", "<pubDate>Sun, 15 Nov 2026</pubDate>", "<updated>", "\n",
                 ]),
                 0..30,
-            )
+            ),
         ) {
-            Sitemap::parse(format!("<urlset>{}", parts.concat()).as_bytes(), 1000, true);
+            let text = format!("{root}{}", parts.concat());
+            let whole = Sitemap::parse(text.as_bytes(), 10_000, false);
+            prop_assert!(whole.urls.iter().all(|url| !url.is_empty()), "{whole:?}");
+            prop_assert!(whole.urls.len() <= parts.len());
+            Sitemap::parse(text.as_bytes(), 10_000, true);
+            Sitemap::parse(text.as_bytes(), text.len() / 2, false);
         }
     }
 }

@@ -164,6 +164,70 @@ fn a_file_whose_first_bytes_are_damaged_is_read_behind_them() {
     }
 }
 
+/// The next record is found wherever it begins, also if its first bytes come with two reads of the file.
+#[test]
+fn a_beginning_across_two_reads_is_found() {
+    const READ_BYTES: usize = 64 << 10;
+    let (target, path) = ("http://a.example/", Path::new("a.warc"));
+    for compression in [Some(BOTH[0]), Some(BOTH[1]), None] {
+        let dir = tempfile::tempdir().expect("a folder");
+        let places = write_all(dir.path(), with(BOTH[0]), &[resource(target, "x")]);
+        let (name, part) = match compression {
+            None => {
+                let (mut plain, packed) = (Vec::new(), dir.path().join(&places[0].file));
+                let mut unpacked = Unpacked::open(&packed).expect("opened");
+                unpacked.read_to_end(&mut plain).expect("read");
+                (path.to_path_buf(), plain)
+            }
+            Some(compression) => {
+                let dir = tempfile::tempdir().expect("a folder");
+                write_all(dir.path(), with(compression), &[resource(target, "x")]);
+                let name = first_file(compression);
+                (name.into(), fs::read(dir.path().join(name)).expect("read"))
+            }
+        };
+        for gap in READ_BYTES - 10..READ_BYTES + 10 {
+            let dir = tempfile::tempdir().expect("a folder");
+            let mut between = noise(gap as u64, gap);
+            between[gap - 1] = b'\n';
+            fs::write(dir.path().join(&name), foreign::cat(&[&part, &between, &part]))
+                .expect("written");
+            let (records, errors) = read(dir.path());
+            let found = records.iter().filter(|record| record.target.as_deref() == Some(target));
+            assert_eq!(found.count(), 2, "{gap} bytes, {compression:?}: {errors:?}");
+            let [ArchiveError::Skipped { to, .. }] = errors.as_slice() else {
+                panic!("{errors:?}")
+            };
+            assert_eq!(*to, (part.len() + gap) as u64, "{compression:?}");
+        }
+    }
+}
+
+/// A page may contain a WARC file: a place that the CDXJ file knows comes before one that only looks like it.
+#[test]
+fn what_stands_inside_a_damaged_record_is_no_record_where_the_next_one_is_known() {
+    let (dir, inner) = (tempfile::tempdir().expect("one"), tempfile::tempdir().expect("two"));
+    write_all(inner.path(), with(BOTH[0]), &[resource("http://inner.example/", "x")]);
+    let block = fs::read(inner.path().join(first_file(BOTH[0]))).expect("read");
+    let outer = |n: u32| resource(&format!("http://a.example/{n}"), "x");
+    let drafts = [outer(0), Owned { block, ..outer(1) }, outer(2)];
+    // Stored, so that it stands there as it is.
+    let places = write_all(dir.path(), with(Compression::Gzip { level: 0 }), &drafts);
+    let path = dir.path().join(&places[1].file);
+    let mut bytes = fs::read(&path).expect("read");
+    bytes[usize::try_from(places[1].offset).expect("small") + 12] ^= 1;
+    fs::write(&path, &bytes).expect("written");
+    let targets = || {
+        let (records, errors) = read(dir.path());
+        assert_eq!(errors[0].offset(), Some(places[1].offset), "{errors:?}");
+        records.into_iter().filter_map(|record| record.target).collect::<Vec<_>>()
+    };
+    assert_eq!(targets(), ["http://a.example/0", "http://a.example/2"]);
+    fs::remove_file(dir.path().join(format!("{}.cdxj", places[1].file))).expect("removed");
+    let all = ["http://a.example/0", "http://inner.example/", "http://a.example/2"];
+    assert_eq!(targets(), all, "as a last resort");
+}
+
 /// Where nothing follows, it is told up to the end of the file; and a search among places that only look like
 /// beginnings comes to its end.
 #[test]
@@ -177,6 +241,14 @@ fn nothing_is_found_where_nothing_is() {
         let [ArchiveError::Skipped { to, .. }] = errors.as_slice() else { panic!("{errors:?}") };
         assert_eq!((errors[0].offset(), *to), (Some(0), bytes.len() as u64));
     }
+    // A member without a record is none.
+    let dir = tempfile::tempdir().expect("a folder");
+    let empty = b"\x1f\x8b\x08\0\0\0\0\0\0\xff\x03\0\0\0\0\0\0\0\0\0";
+    let bytes = foreign::cat(&[&noise(9, 100), empty]);
+    fs::write(dir.path().join("a.warc.gz"), &bytes).expect("written");
+    let (records, errors) = read(dir.path());
+    let [ArchiveError::Skipped { to, .. }] = errors.as_slice() else { panic!("{errors:?}") };
+    assert_eq!((records.len(), *to), (0, bytes.len() as u64));
 }
 
 /// Damage may make a record seem to go on up to the end of the file: what can be read behind it is not cut off.

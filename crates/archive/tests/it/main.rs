@@ -1,5 +1,6 @@
 //! Tests of the public interface, one module a topic.
 
+mod any_bytes;
 mod behind;
 mod captures;
 mod concurrent;
@@ -12,5 +13,6 @@ mod page;
 mod resident;
 mod round_trip;
 mod samples;
+mod shrunk;
 mod warcio;
 mod zstd;

@@ -79,7 +79,10 @@ impl Settled {
         let is_answer = record.kind != Kind::Metadata && entry.failure.is_none();
         let http = parse_http(&record.block).ok().filter(|_| is_answer);
         let read = || http.as_ref().map(|http| answer(&url, &entry, http));
-        let answered = journal::read_unstored(record).or_else(read);
+        let answered = journal::read_unstored(record).or_else(read).map(|answered| {
+            let bytes = journal::length_elsewhere(record).unwrap_or(answered.bytes);
+            Answered { bytes, ..answered }
+        });
         let before = record.header(BEFORE).and_then(|value| value.parse().ok()).unwrap_or(0);
         let circumstances = Circumstances {
             url,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::sync::Arc;
 
-use archive::Archive;
+use archive::{Archive, Kind, Location, Record};
 use proptest::prelude::*;
 
 use super::row::{Rows, decode};
@@ -163,6 +163,115 @@ fn credentials_and_the_spelling_of_a_path_make_no_other_logs() {
     assert_ne!(identity(&config, &[]), identity(&other, &[]));
 }
 
+/// Whatever happens to a log, the visits are those of the archive; what is good of it is used.
+#[test]
+fn a_damaged_log_is_completed_to_what_the_archive_says() {
+    let Crawled { _dir, dirs, config, archive, logs } = crawl(Config::default());
+    let answers = Answers::new(&config, Rules::new(&config, &[]).expect("rules"), None);
+    let never = AtomicBool::new(false);
+    fs::remove_dir_all(dirs.frontier.join("visits")).expect("there are logs");
+    logs.complete(&archive, &answers, &never, &mut || {}).expect("a good archive");
+    let wanted = rows(&logs, &archive);
+    let files = &archive.files()[..4];
+    let good: Vec<Vec<u8>> =
+        files.iter().map(|name| fs::read(logs.path(name)).expect("a log")).collect();
+    let mut seed = 3_u64;
+    let mut below = |bound: usize| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        usize::try_from(seed >> 33).expect("small") % bound.max(1)
+    };
+    for round in 0..56 {
+        let place = below(files.len());
+        let mut log = good[place].clone();
+        let at = below(log.len());
+        let end = (at + below(80)).min(log.len());
+        match round % 7 {
+            0 => log[at] ^= 1 << below(8),
+            1 => log.truncate(at),
+            2 => drop(log.drain(at..end)),
+            3 => drop(log.splice(at..at, [0xFF; 16])),
+            4 => log.extend_from_within(at..),
+            5 => log[at..end].fill(0),
+            _ => log.clone_from(&good[(place + 1) % files.len()]),
+        }
+        fs::write(logs.path(&files[place]), &log).expect("room");
+        logs.complete(&archive, &answers, &never, &mut || {}).expect("a good archive");
+        assert_eq!(rows(&logs, &archive), wanted, "round {round}, {at}..{end}");
+        fs::write(logs.path(&files[place]), &good[place]).expect("room");
+    }
+}
+
+/// Records of the journal that anybody may have written.
+fn record() -> impl Strategy<Value = Record> {
+    let kinds = vec![Kind::Response, Kind::Revisit, Kind::Metadata, Kind::Request, Kind::Warcinfo];
+    let names = prop::sample::select(vec![
+        "Crivello-Purpose",
+        "Crivello-Attempt",
+        "Crivello-Hops",
+        "Crivello-Depth",
+        "Crivello-Robots-For",
+        "Crivello-Before",
+        "Crivello-Length",
+        "outcome",
+        "status",
+        "length",
+        "retry-after",
+        "similarity",
+        "redirect",
+        "outlink",
+        "sitemap",
+        "refused",
+        "detail",
+    ]);
+    let values = prop_oneof![
+        prop::sample::select(vec![
+            "page",
+            "robots",
+            "sitemap",
+            "address",
+            "not-stored",
+            "timeout",
+            "dns",
+            "200",
+            "304",
+            "0",
+            "-1",
+            "256",
+            "65536",
+            "18446744073709551615",
+            "99999999999999999999",
+            "NaN",
+            "inf",
+            "name 3",
+            "name x",
+            "http://a/",
+        ])
+        .prop_map(str::to_owned),
+        "[ -~]{0,12}",
+    ];
+    let fields = prop::collection::vec((names, values), 0..8);
+    let line = prop::option::of("HTTP/1.[01] [0-9]{1,4}( OK)?");
+    let target = prop::option::of("(http://[ab])?/?(robots.txt|[a-c]{0,3})");
+    let parts = (prop::sample::select(kinds), fields, line, target, any::<i64>());
+    parts.prop_map(|(kind, fields, line, target, date_s)| {
+        let lines: Vec<_> =
+            fields.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        let text = lines.concat();
+        let block = line.map_or(text.clone(), |line| format!("{line}\r\n{text}\r\n{text}"));
+        let headers = fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        Record {
+            kind,
+            id: String::new(),
+            date_s,
+            target,
+            content_type: None,
+            block: block.into_bytes(),
+            location: Location { file: "a".to_owned(), offset: 0, length: 1 },
+            headers,
+        }
+    })
+}
+
 fn url() -> impl Strategy<Value = String> {
     "http://[ab]/[a-c]{0,3}"
 }
@@ -208,6 +317,25 @@ proptest! {
         }
         prop_assert_eq!(decode(&rows.bytes, rows.count), Some(settled));
         prop_assert_eq!(decode(&rows.bytes, rows.count + 1), None);
+    }
+
+    /// A visit or none, and the log keeps it as it is.
+    #[test]
+    fn any_record_is_a_visit_or_none(records in prop::collection::vec(record(), 1..4)) {
+        let config = Config::default();
+        let answers = Answers::new(&config, Rules::new(&config, &[]).expect("rules"), None);
+        for record in &records {
+            Settled::outline(record);
+            let Some(mut settled) = Settled::of_record(record, &answers) else { continue };
+            let is_number = |answered: &Answered| !answered.harvest.similarity.is_nan();
+            prop_assume!(settled.answered.as_ref().is_none_or(is_number));
+            let mut rows = Rows::default();
+            rows.push(&settled);
+            let mut back = decode(&rows.bytes, rows.count).expect("it was encoded");
+            back[0].read_robots(&answers);
+            settled.read_robots(&answers);
+            prop_assert_eq!(&back[0], &settled);
+        }
     }
 
     #[test]

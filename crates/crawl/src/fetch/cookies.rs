@@ -197,4 +197,55 @@ mod tests {
             assert!(is_told && !error.contains("secret"), "{line}: {error}");
         }
     }
+
+    /// A file of any bytes has cookies, or is refused with its name, and a value stands in no message.
+    #[test]
+    fn any_bytes_are_cookies_or_refused() {
+        const PARTS: [&[u8]; 18] = [
+            b"a.test",
+            b".a.test",
+            b"\t",
+            b"\t",
+            b"\t",
+            b"TRUE",
+            b"FALSE",
+            b"/",
+            b"0",
+            b"-9223372036854775809",
+            b"1e9",
+            b"secret",
+            b"#HttpOnly_",
+            b"#",
+            b"\r\n",
+            b"\n",
+            b"\xef\xbb\xbf",
+            b"\xff\0",
+        ];
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let path = dir.path().join("cookies.txt");
+        let (mut seed, mut read, mut refused) = (7_u64, 0, 0);
+        let mut below = |bound: usize| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            usize::try_from(seed >> 33).expect("small") % bound
+        };
+        for _ in 0..800 {
+            let mut bytes = b"a.test\tFALSE\t/\tFALSE\t0\tname\tsecret\n".repeat(below(3));
+            for _ in 0..below(4) {
+                let at = below(bytes.len() + 1);
+                let end = (at + below(3)).min(bytes.len());
+                bytes.splice(at..end, PARTS[below(PARTS.len())].iter().copied());
+            }
+            fs::write(&path, &bytes).expect("room for a file");
+            match read_cookies(&path) {
+                Ok(cookies) => read += cookies.len(),
+                Err(error) => {
+                    let error = error.to_string();
+                    assert!(error.contains("cookies.txt"), "{error}");
+                    assert!(!error.contains("secret\n") && !error.contains("=secret"), "{error}");
+                    refused += 1;
+                }
+            }
+        }
+        assert!(read > 100 && refused > 100, "{read} read, {refused} refused");
+    }
 }

@@ -1,15 +1,17 @@
 //! Fetching: one request, one answer or one failure.
 //!
 //! What lives here: [`Fetcher`], the HTTP client with its timeouts and limits. `names.rs` finds
-//! addresses, `connect.rs` opens connections, `trust.rs` knows which certificates to accept, `pool.rs` keeps
+//! addresses, `connect.rs` opens connections, `body.rs` reads what comes of them, `trust.rs` knows which certificates to accept, `pool.rs` keeps
 //! connections between the visits of a site, `credentials.rs` and `cookies.rs` know what hosts are told besides the request. What does not: when, where
 //! and why to fetch, and what becomes of an answer.
 //!
 //! **Invariant.** A visit ends within the sum of its timeouts, but for the want of descriptors; with at most
-//! `body_bytes_max` bytes of body, or of a sitemap `sitemap_bytes_max`, and `head_bytes_max` of head in memory. A visit is one request: a second one
+//! `body_bytes_max` bytes of body, or of a sitemap `sitemap_bytes_max` if there is room for a long one, and
+//! `head_bytes_max` of head in memory. A visit is one request: a second one
 //! is made only where the first never left this machine. A body that breaks off is none. A connection goes to
 //! the address that the visit names, and nowhere else.
 
+mod body;
 mod connect;
 mod cookies;
 mod credentials;
@@ -26,13 +28,15 @@ use std::time::Duration;
 use archive::{ArchiveError, HttpResponse};
 use bytes::Bytes;
 use h2::Reason;
-use http_body_util::{BodyExt as _, Empty};
-use hyper::body::{Body as _, Incoming};
+use http_body_util::Empty;
+use hyper::body::Incoming;
 use hyper::header::{
     ACCEPT, ACCEPT_ENCODING, CONNECTION, HOST, HeaderMap, HeaderName, HeaderValue, USER_AGENT,
 };
+use hyper::http::response::Parts;
 use hyper::{Request, Response, StatusCode, Uri, Version};
-use tokio::time::timeout;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::answer::Purpose;
 use crate::clock::Clock;
@@ -45,6 +49,7 @@ use crate::robots;
 use crate::site::Site;
 use crate::sitemap::{self, Sitemap};
 
+use body::{Body, Room};
 use connect::{Connector, Sender};
 pub(crate) use credentials::Credentials;
 pub use credentials::unsent_credentials;
@@ -69,6 +74,8 @@ pub(crate) struct Answer {
     pub(crate) is_http2: bool,
     /// Headers of the request whose values are nobody's business.
     pub(crate) secrets: Vec<HeaderName>,
+    #[expect(dead_code, reason = "it is given back when the answer is dropped")]
+    room: Option<OwnedSemaphorePermit>,
 }
 
 impl Answer {
@@ -88,25 +95,10 @@ impl Answer {
         status.and_then(|status| status.parse().ok()).unwrap_or(0)
     }
 
-    /// Whether it is a sitemap, which has a limit of its own.
-    fn is_sitemap(&self) -> bool {
-        let head = self.http().and_then(|http| http.decoded_body(sitemap::HEAD_BYTES));
-        self.status() == 200 && head.is_ok_and(|head| Sitemap::is_in(&head))
-    }
-
     /// Keeps so many bytes of its body.
     fn truncate(&mut self, bytes_max: usize) {
         self.is_truncated |= self.body.len() > bytes_max;
         self.body.truncate(bytes_max);
-    }
-
-    /// An error if its body has more bytes.
-    fn check_length(&self, bytes_max: usize) -> Result<(), Failure> {
-        if !self.is_truncated && self.body.len() <= bytes_max {
-            return Ok(());
-        }
-        let detail = format!("the body is longer than {bytes_max} bytes");
-        Err(Failure::new(FailureKind::TooLarge, detail))
     }
 }
 
@@ -179,6 +171,7 @@ pub(crate) struct Fetcher {
     connector: Connector,
     credentials: Credentials,
     pool: Pool,
+    room: Room,
     connect_timeout: Duration,
     head_timeout: Duration,
     body_timeout: Duration,
@@ -202,6 +195,7 @@ impl Fetcher {
             connector: Connector::new(config)?,
             credentials: Credentials::new(config)?,
             pool: Pool::new(idle_max),
+            room: Room::new(),
             connect_timeout: Duration::from_millis(config.connect_timeout_ms),
             head_timeout: Duration::from_millis(config.timeout_ms),
             body_timeout: Duration::from_millis(config.body_timeout_ms),
@@ -347,34 +341,52 @@ impl Fetcher {
     ) -> Result<Answer, Failure> {
         let status_line = status_line(&response);
         let is_http2 = sender.is_http2();
-        let (head, body) = response.into_parts();
-        // Answers without a body may tell how long it would have been.
+        let (head, incoming) = response.into_parts();
         let is_bodiless = matches!(head.status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
-        let promised = body.size_hint().exact().filter(|_| !is_bodiless);
-        let bytes_max = match visit.purpose() {
-            Purpose::Robots => robots::BYTES_MAX,
-            // It may be a page, for all that is known so far.
-            Purpose::Sitemap => self.sitemap_bytes_max.max(self.body_bytes_max),
-            Purpose::Page => self.body_bytes_max,
-        };
-        let (body, is_truncated) =
-            timeout(self.body_timeout, read_body(body, bytes_max, promised, is_http2))
-                .await
-                .map_err(|_| {
-                    Failure::new(FailureKind::Timeout, "the body does not end in time")
-                })??;
-        let headers = head.headers;
-        let mut answer = Answer { status_line, headers, body, is_truncated, is_http2, secrets };
-        match visit.purpose() {
-            Purpose::Robots => {}
-            Purpose::Sitemap if answer.is_sitemap() => answer.truncate(self.sitemap_bytes_max),
-            _ => answer.check_length(self.body_bytes_max)?,
+        let mut body = Body::new(incoming, is_bodiless, is_http2);
+        let is_robots = visit.purpose() == Purpose::Robots;
+        let bytes_max = if is_robots { robots::BYTES_MAX } else { self.body_bytes_max };
+        let mut until = Instant::now() + self.body_timeout;
+        let mut is_truncated = read(&mut body, bytes_max, until).await?;
+        // Anybody may name any page as a sitemap.
+        let is_sitemap =
+            visit.purpose() == Purpose::Sitemap && is_sitemap(&head, &status_line, body.so_far());
+        let mut room = None;
+        if is_truncated && is_sitemap && self.sitemap_bytes_max > bytes_max {
+            let waiting = Instant::now();
+            room = Some(self.room.take(self.body_timeout).await?);
+            until += waiting.elapsed();
+            is_truncated = read(&mut body, self.sitemap_bytes_max, until).await?;
+        }
+        if is_truncated && !is_sitemap && !is_robots {
+            let detail = format!("the body is longer than {bytes_max} bytes");
+            return Err(Failure::new(FailureKind::TooLarge, detail));
+        }
+        let (headers, body) = (head.headers, body.into_bytes());
+        let mut answer =
+            Answer { status_line, headers, body, is_truncated, is_http2, secrets, room };
+        if is_sitemap {
+            answer.truncate(self.sitemap_bytes_max);
         }
         if let Some(address) = visit.address.filter(|_| visit.keep_alive && !is_truncated) {
             self.pool.give(visit.site.key(), address, sender, self.clock.now_ms());
         }
         Ok(answer)
     }
+}
+
+/// Reads a body up to a limit, and says whether there is more.
+async fn read(body: &mut Body, bytes_max: usize, until: Instant) -> Result<bool, Failure> {
+    let late = |_| Failure::new(FailureKind::Timeout, "the body does not end in time");
+    timeout_at(until, body.read(bytes_max)).await.map_err(late)?
+}
+
+/// Whether an answer is a sitemap, which has a limit of its own.
+fn is_sitemap(head: &Parts, status_line: &str, body: &[u8]) -> bool {
+    let fields = head.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
+    let http = archive::http_response(status_line, fields, body);
+    let start = http.and_then(|http| http.decoded_body(sitemap::HEAD_BYTES));
+    head.status == StatusCode::OK && start.is_ok_and(|start| Sitemap::is_in(&start))
 }
 
 /// The answer, unless it says that nothing has changed to a request that did not ask for changes: it brings no
@@ -387,46 +399,6 @@ fn called_for(answer: Answer, visit: &Visit, earlier: Option<&Earlier>) -> Resul
         return Err(Failure::uncalled_304());
     }
     Ok(answer)
-}
-
-/// The body up to a limit, and whether there is more. A body that comes in one piece is not copied.
-async fn read_body(
-    mut body: Incoming,
-    bytes_max: usize,
-    promised: Option<u64>,
-    is_http2: bool,
-) -> Result<(Bytes, bool), Failure> {
-    let promised = promised.and_then(|bytes| usize::try_from(bytes).ok());
-    let (mut first, mut bytes) = (Bytes::new(), Vec::new());
-    let mut len = 0;
-    let mut is_truncated = false;
-    while let Some(frame) = body.frame().await {
-        let Ok(mut data) = frame.map_err(|error| protocol(&error))?.into_data() else { continue };
-        is_truncated = data.len() > bytes_max - len;
-        data.truncate(bytes_max - len);
-        len += data.len();
-        if first.is_empty() {
-            first = data;
-        } else {
-            if bytes.is_empty() {
-                // No more than twice what has come is believed.
-                bytes.reserve(promised.unwrap_or(len).clamp(len, 2 * len));
-                bytes.extend_from_slice(&first);
-            }
-            bytes.extend_from_slice(&data);
-        }
-        if is_truncated {
-            break;
-        }
-    }
-    // A server may end a stream of HTTP/2 without an error before all of its body has come.
-    let is_short = promised.is_some_and(|promised| len < promised);
-    if !is_truncated && (is_short || is_http2 && !body.is_end_stream()) {
-        let of = promised.map(|promised| format!(" of {promised}")).unwrap_or_default();
-        let detail = format!("the body breaks off after {len}{of} bytes");
-        return Err(Failure::new(FailureKind::Protocol, detail));
-    }
-    Ok((if bytes.is_empty() { first } else { bytes.into() }, is_truncated))
 }
 
 fn status_line(response: &Response<Incoming>) -> String {

@@ -1,8 +1,8 @@
 //! All hosts of a crawl: their queues, their turns, and what a visit changes.
 //!
 //! What lives here: [`Hosts`], one thing with many fields because a visit may change any of them; how URLs
-//! come to their hosts, and what leaves memory for the disk. Whose turn it is stands in `hosts/turn.rs`, what
-//! an answer changes in `hosts/settle.rs`, a failure in `hosts/fail.rs`, an earlier run in `hosts/replay.rs`,
+//! come to their hosts. Which number a site has stands in `hosts/ids.rs`, what leaves memory for the disk in
+//! `hosts/memory.rs`, whose turn it is in `hosts/turn.rs`, what an answer changes in `hosts/settle.rs`, a failure in `hosts/fail.rs`, an earlier run in `hosts/replay.rs`,
 //! and what they tell of themselves in `hosts/tell.rs`. What does not: the sieve (`mod.rs`), one host's state
 //! (`host.rs`).
 //!
@@ -10,6 +10,8 @@
 //! hosts that are `Listed`; `asides` exactly those that are `Aside`.
 
 mod fail;
+mod ids;
+mod memory;
 mod replay;
 mod settle;
 mod tell;
@@ -33,7 +35,6 @@ use crate::guard::Guard;
 use crate::order::Waiting;
 use crate::politeness::Politeness;
 use crate::report::Report;
-use crate::seeds::seed_line;
 use crate::site::{HostId, Site};
 use crate::workbench::Workbench;
 
@@ -190,47 +191,6 @@ impl Hosts {
         self.keep_to_memory();
     }
 
-    /// Does something to a host that changes how much memory it takes.
-    fn change<T>(&mut self, id: HostId, act: impl FnOnce(&mut Host, &mut Spill) -> T) -> T {
-        let host = &mut self.table[index(id)];
-        let before = host.memory_bytes();
-        let result = act(host, &mut self.spill);
-        self.memory_bytes = self.memory_bytes - before + host.memory_bytes();
-        result
-    }
-
-    /// Bytes of memory that queues and rules take.
-    #[cfg(test)]
-    pub(super) fn memory_bytes(&self) -> usize {
-        self.memory_bytes
-    }
-
-    /// Moves queues and rules to disk if they take too much memory.
-    fn keep_to_memory(&mut self) {
-        if self.memory_bytes > self.config.waiting_memory_bytes {
-            let spilled = self.spill();
-            self.note(spilled);
-        }
-    }
-
-    /// Moves queues and rules to disk, one host after the other, until half of the memory is free.
-    fn spill(&mut self) -> Result<(), CrawlError> {
-        for _ in 0..self.table.len() {
-            if self.memory_bytes <= self.config.waiting_memory_bytes / 2 {
-                break;
-            }
-            self.hand = (self.hand + 1) % self.table.len();
-            let id = HostId(u32::try_from(self.hand).expect("hosts have numbers of 32 bits"));
-            self.change(id, Host::spill)?;
-        }
-        if self.spill.is_wasteful() {
-            for host in &mut self.table {
-                host.rewrite(&mut self.spill)?;
-            }
-        }
-        Ok(())
-    }
-
     /// Keeps the first failure of a file until somebody can return it.
     fn note<T: Default>(&mut self, result: Result<T, CrawlError>) -> T {
         result.unwrap_or_else(|error| {
@@ -247,59 +207,6 @@ impl Hosts {
     pub(super) fn end_flush(&mut self) -> Result<(), CrawlError> {
         self.take_failure()?;
         self.agents.flush()
-    }
-
-    /// The number of the site of a URL; `None`, and the URL is dealt with, if it is not ours.
-    fn own_id(&mut self, site: &str, url: &str, is_sitemap: bool) -> Option<HostId> {
-        let known = self.known_id(site).ok();
-        let other = match known {
-            Some(id) => self.table[index(id)].other,
-            None => self.agents.other(Site::parse(site)?.host()),
-        };
-        if let Some(agent) = other {
-            self.report.sent += 1;
-            let sent = self.agents.send(agent, &seed_line(url, is_sitemap));
-            self.note(sent);
-            return None;
-        }
-        let id = known.or_else(|| self.id(site));
-        if id.is_none() {
-            self.drop_urls("hosts", 1);
-        }
-        id
-    }
-
-    /// The number of a site, whosever it is; `None` if there is no room for one more.
-    fn id(&mut self, site: &str) -> Option<HostId> {
-        match self.known_id(site) {
-            Ok(id) => Some(id),
-            Err(slot) => self.add(Site::parse(site)?, slot),
-        }
-    }
-
-    /// The number of a site that is known, or where it is to be noted.
-    fn known_id(&self, site: &str) -> Result<HostId, u64> {
-        let mut slot = signature(site.as_bytes()).0;
-        loop {
-            match self.ids.get(&slot) {
-                None => return Err(slot),
-                Some(&id) if self.table[index(id)].site.key() == site => return Ok(id),
-                Some(_) => slot = slot.wrapping_add(1),
-            }
-        }
-    }
-
-    fn add(&mut self, site: Site, slot: u64) -> Option<HostId> {
-        let id = u32::try_from(self.table.len()).ok().map(HostId)?;
-        if self.table.len() >= self.config.hosts_max {
-            return None;
-        }
-        self.ids.insert(slot, id);
-        let other = self.agents.other(site.host());
-        let mut host = Host::new(site, other);
-        host.ready_ms = self.silent_until_ms;
-        self.table.push(host);
-        Some(id)
     }
 
     /// Counts URLs that a limit keeps out.

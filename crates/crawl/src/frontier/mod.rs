@@ -1,8 +1,9 @@
 //! The frontier: what is still to be visited, and what follows from each visit.
 //!
 //! What lives here: [`Frontier`], which takes URLs in through the sieve and hands out [`Visit`]s,
-//! one host at a time. `mark.rs` is what else is known of a URL, `depths.rs` how far it is, `given.rs` whether it was given, `hosts.rs` holds the hosts and decides what
-//! a visit changes, `host.rs` is one of them, `queue.rs` what waits at it and `spill.rs` the part of that on
+//! one host at a time. `lead.rs` is what an answer leads to, `replay.rs` what earlier runs did, `mark.rs` what else is
+//! known of a URL, `depths.rs` how far it is, `given.rs` whether it was given. `hosts.rs` holds the hosts and decides
+//! what a visit changes, `host.rs` is one of them, `queue.rs` what waits at it and `spill.rs` the part of that on
 //! disk. What does not: fetching, threads, clocks; the moment is always an argument.
 //!
 //! **Invariant.** A URL becomes a visit at most once, but for retries after a passing failure.
@@ -13,10 +14,12 @@ mod effort;
 mod given;
 mod host;
 mod hosts;
+mod lead;
 mod mark;
 #[cfg(test)]
 mod memory;
 mod queue;
+mod replay;
 mod spill;
 #[cfg(test)]
 mod tests;
@@ -32,9 +35,8 @@ use crate::answer::Purpose;
 use crate::config::Config;
 use crate::error::CrawlError;
 use crate::guard::Guard;
-use crate::journal::Entry;
 use crate::order::{VisitOrder, visit_order};
-use crate::outcome::{Answered, Done, Harvest, Outcome, Task, Visit};
+use crate::outcome::{Done, Outcome, Task, Visit};
 use crate::report::{Census, Report, SieveReport, Snapshot};
 use crate::seeds::SITEMAP_PREFIX;
 use crate::site::Site;
@@ -43,6 +45,7 @@ use depths::Depths;
 use given::Given;
 use hosts::Hosts;
 pub(crate) use hosts::Tally;
+use lead::Source;
 use mark::Mark;
 
 /// How long a sieve that is not prompt gathers before it is flushed for want of work.
@@ -70,23 +73,6 @@ pub(crate) struct Frontier {
     hosts: Hosts,
     /// The key that is being offered.
     key: Vec<u8>,
-}
-
-/// Where URLs were found.
-#[derive(Clone, Copy)]
-struct Source<'a> {
-    site: &'a str,
-    purpose: Purpose,
-    hops: u8,
-    depth: u16,
-}
-
-impl Source<'_> {
-    /// How far pages are that it links to on its own site. Those of a sitemap are as far as if the first page
-    /// linked to them.
-    fn depth_of_links(self) -> u16 {
-        if self.purpose == Purpose::Sitemap { 1 } else { self.depth.saturating_add(1) }
-    }
 }
 
 impl Frontier {
@@ -177,24 +163,6 @@ impl Frontier {
         Ok(signature(url.as_bytes()))
     }
 
-    /// Forgets what was put in since the last flush but that it was: it is never visited.
-    pub(crate) fn forget(&mut self) -> Result<(), CrawlError> {
-        self.offered = 0;
-        Ok(self.sieve.flush(&mut |_| {})?)
-    }
-
-    /// Takes note that earlier runs tried a URL so often in vain.
-    pub(crate) fn note_tries(&mut self, url: &str, tries: u8) {
-        if tries > 0 {
-            self.hosts.note_tries(signature(url.as_bytes()), tries);
-        }
-    }
-
-    /// Takes note that the last visit of a URL that is due again was in vain: it comes after the others.
-    pub(crate) fn put_last(&mut self, url: &str) {
-        self.hosts.note_tries(signature(url.as_bytes()), 0);
-    }
-
     /// Lets what is new join the queues.
     pub(crate) fn flush(&mut self, now_ms: u64) -> Result<(), CrawlError> {
         if self.offered == 0 {
@@ -241,38 +209,6 @@ impl Frontier {
             Some(depths) => depths.read(signature(url.as_bytes()), depth),
             None => depth,
         }
-    }
-
-    /// Whether pages were found to be nearer than they were when their links were looked at.
-    pub(crate) fn has_nearer(&self) -> bool {
-        self.depths.as_ref().is_some_and(Depths::has_nearer)
-    }
-
-    /// Begins a pass through all visits, each of which is to be [read again](Self::read_again).
-    pub(crate) fn begin_pass(&mut self) {
-        self.depths.iter_mut().for_each(Depths::begin_pass);
-    }
-
-    /// Ends the pass; there may be nearer pages again.
-    pub(crate) fn end_pass(&mut self) {
-        self.depths.iter_mut().for_each(Depths::end_pass);
-    }
-
-    /// Looks once more at what an archived visit led to, if its page is one of the nearer ones.
-    pub(crate) fn read_again(
-        &mut self,
-        url: &str,
-        entry: &Entry,
-        answered: Option<Answered>,
-    ) -> Result<(), CrawlError> {
-        let sign = signature(url.as_bytes());
-        let is_passed = self.depths.as_mut().is_some_and(|depths| depths.is_passed(sign));
-        let Some(mut answered) = answered.filter(|_| is_passed) else { return Ok(()) };
-        let &Entry { purpose, hops, depth, .. } = entry;
-        self.find_given(url, purpose, &mut answered);
-        let depth = self.depths.as_ref().map_or(depth, |depths| depths.of(sign, depth));
-        let site = Site::split(url).map_or("", |(site, _)| site);
-        self.lead(Source { site, purpose, hops, depth }, &mut answered.harvest)
     }
 
     /// When to ask again if nothing comes back before; `None` if only what is under way matters.
@@ -335,141 +271,6 @@ impl Frontier {
         }
         self.hosts.settle(done);
         Ok(())
-    }
-
-    /// Takes note of a visit that an earlier run archived. Its URL was [forgotten](Self::forget)
-    /// before, if it need not be visited again.
-    pub(crate) fn replay(
-        &mut self,
-        url: &str,
-        entry: &Entry,
-        date_s: i64,
-        answered: Option<Answered>,
-        tally: Tally,
-    ) -> Result<(), CrawlError> {
-        let mut answered = answered;
-        if let Some(answered) = &mut answered {
-            let Entry { purpose, hops, depth, .. } = *entry;
-            self.find_given(url, purpose, answered);
-            let depth = self.depth_read(purpose, url, depth);
-            let site = Site::split(url).map_or("", |(site, _)| site);
-            // What it was refused was counted by its own run.
-            self.lead(Source { site, purpose, hops, depth }, &mut answered.harvest)?;
-        }
-        self.hosts.replay(url, entry, date_s, answered, tally);
-        Ok(())
-    }
-
-    /// Holds back what an archived visit led to that was not given, if nothing else is to be visited; whether
-    /// there is more that counts as given. Visits are in no order, so they are to be told until there is not.
-    pub(crate) fn find_given(
-        &mut self,
-        url: &str,
-        purpose: Purpose,
-        answered: &mut Answered,
-    ) -> bool {
-        let Some(given) = &mut self.given else { return false };
-        let before = given.len();
-        given.keep(purpose, url, &mut answered.harvest);
-        given.len() > before
-    }
-
-    /// Puts in what is held back of that which an archived visit led to, to be [counted](Self::count_held).
-    pub(crate) fn offer_held(
-        &mut self,
-        url: &str,
-        purpose: Purpose,
-        answered: &mut Answered,
-    ) -> Result<(), CrawlError> {
-        let given = self.given.as_mut();
-        let held = given.map(|given| given.keep(purpose, url, &mut answered.harvest));
-        held.into_iter().flatten().try_for_each(|url| self.offer(&url))
-    }
-
-    /// Counts what was put in since the last flush and is left to a crawl that follows links.
-    pub(crate) fn count_held(&mut self) -> Result<(), CrawlError> {
-        self.offered = 0;
-        let held = &mut self.held;
-        Ok(self.sieve.flush(&mut |_| *held += 1)?)
-    }
-
-    /// Puts a URL in that an earlier run visited and that is due again.
-    pub(crate) fn offer_again(&mut self, url: &str, entry: &Entry) -> Result<(), CrawlError> {
-        let &Entry { hops, depth, .. } = entry;
-        let sitemap = entry.purpose == Purpose::Sitemap;
-        let class = if sitemap { 0 } else { self.class(url) };
-        let mark = Mark { hops, sitemap, depth, class, is_known: true, ..Mark::default() };
-        if sitemap { self.offer_marked(url, mark) } else { self.offer_page(url, mark) }
-    }
-
-    /// Ends the replay: what is still to be visited joins the queues.
-    pub(crate) fn end_replay(&mut self, now_ms: u64, now_s: i64) -> Result<(), CrawlError> {
-        self.hosts.rest(now_ms, now_s);
-        self.flush(now_ms)
-    }
-
-    fn harvest(&mut self, source: Source<'_>, harvest: &mut Harvest) -> Result<(), CrawlError> {
-        self.lead(source, harvest)?;
-        self.hosts.refuse(&harvest.refused);
-        Ok(())
-    }
-
-    /// Puts in what an answer leads to.
-    fn lead(&mut self, source: Source<'_>, harvest: &mut Harvest) -> Result<(), CrawlError> {
-        let Source { purpose, hops, .. } = source;
-        for url in std::mem::take(&mut harvest.links) {
-            self.offer_link(source, &url, harvest)?;
-        }
-        // An index of sitemaps names sitemaps; one that names indexes that name indexes is a trap.
-        let depth = if purpose == Purpose::Sitemap { source.depth.saturating_add(1) } else { 0 };
-        if depth > SITEMAP_DEPTH_MAX {
-            self.hosts.drop_urls("sitemap-depth", std::mem::take(&mut harvest.sitemaps).len());
-        }
-        for url in std::mem::take(&mut harvest.sitemaps) {
-            self.offer_marked(&url, Mark { sitemap: true, depth, ..Mark::default() })?;
-        }
-        if let Some(url) = harvest.redirect.take_if(|_| purpose != Purpose::Robots) {
-            if hops < self.hosts.redirects_max() {
-                let sitemap = purpose == Purpose::Sitemap;
-                let is_next = Site::split(&url).is_some_and(|(site, _)| site == source.site);
-                let depth = if is_next || sitemap { source.depth } else { 0 };
-                let mark = Mark { hops: hops + 1, sitemap, depth, is_next, ..Mark::default() };
-                if sitemap {
-                    self.offer_marked(&url, mark)?;
-                } else {
-                    self.offer_page(&url, mark)?;
-                }
-            } else {
-                self.hosts.drop_urls("redirects", 1);
-            }
-        }
-        Ok(())
-    }
-
-    /// Puts in a link with its distance and its class, unless it is too far from the first page.
-    fn offer_link(
-        &mut self,
-        source: Source<'_>,
-        url: &str,
-        harvest: &mut Harvest,
-    ) -> Result<(), CrawlError> {
-        let (site, path) = Site::split(url).unwrap_or(("", "/"));
-        let is_same_site = site == source.site;
-        let depth = if is_same_site { source.depth_of_links() } else { 0 };
-        if self.depth_max > 0 && depth > self.depth_max {
-            let is_near = |depths: &Depths| depths.has(signature(url.as_bytes()));
-            if !self.depths.as_ref().is_some_and(is_near) {
-                *harvest.refused.entry("depth".into()).or_default() += 1;
-            }
-            return Ok(());
-        }
-        let class = self.order.class(url, path, !is_same_site, harvest.similarity);
-        self.offer_page(url, Mark { depth, class, ..Mark::default() })
-    }
-
-    /// Whether a visit of an earlier run settled its URL for good.
-    pub(crate) fn is_final(&self, entry: &Entry, status: u16) -> bool {
-        self.hosts.is_final(entry, status)
     }
 
     pub(crate) fn snapshot(&self) -> Snapshot {

@@ -214,6 +214,44 @@ fn a_wait_that_is_too_long_sets_the_host_aside() {
     assert!(report.aside[0].why.contains("wait"), "{:?}", report.aside);
 }
 
+/// More seconds than a number holds, than milliseconds do, and than is ever waited: the host is left alone for thirty
+/// days, by the run that is told so and by the next.
+#[test]
+fn a_wait_without_measure_is_one_of_thirty_days() {
+    const DAYS_30_S: i64 = 30 * 24 * 3600;
+    let config = Config { timeout_ms: 10_000, ..config() };
+    for wait in [
+        "99999999999999999999999",
+        "18446744073709551615",
+        "18446744073709551616",
+        "18446744073709552",
+        "9223372036854775807",
+        "2592001",
+    ] {
+        let port = serve(move |path, out| match path {
+            "/robots.txt" => write(out, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"),
+            "/" => write(
+                out,
+                "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 15\r\n\r\n<a href=/busy>b",
+            ),
+            _ => write(
+                out,
+                &format!("HTTP/1.1 429 Slow\r\nRetry-After: {wait}\r\nContent-Length: 0\r\n\r\n"),
+            ),
+        });
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let first = crawl(dir.path(), &config, &[format!("http://127.0.0.1:{port}/")]);
+        let second = crawl(dir.path(), &config, &[]);
+        for (report, requests) in [(first, 3), (second, 0)] {
+            let report = report.expect("it runs");
+            assert_eq!((report.requests, report.waiting), (requests, 1), "{wait}: {report:?}");
+            let until_s = report.aside[0].until_s.expect("a moment");
+            let left_s = until_s - report.finished_s;
+            assert!((DAYS_30_S - 60..=DAYS_30_S).contains(&left_s), "{wait}: {left_s}");
+        }
+    }
+}
+
 #[test]
 fn a_redirect_out_of_scope_is_refused() {
     let port = serve_page(|out| {

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::thread;
 use std::time::Duration;
 
@@ -34,7 +34,15 @@ impl Out {
 
 /// A server that gives one answer a connection; its port.
 pub(crate) fn serve(answer: impl Fn(&Request, &mut Out) + Send + Sync + 'static) -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a port");
+    serve_at("127.0.0.1", answer)
+}
+
+/// As [`serve`], at another address of this machine.
+pub(crate) fn serve_at(
+    address: &str,
+    answer: impl Fn(&Request, &mut Out) + Send + Sync + 'static,
+) -> u16 {
+    let listener = TcpListener::bind((address, 0)).expect("loopback has a port");
     let port = listener.local_addr().expect("it is bound").port();
     let answer = Arc::new(answer);
     thread::spawn(move || {
@@ -66,14 +74,15 @@ fn config() -> Config {
     }
 }
 
-/// A gigabyte of spaces would do; sixteen megabytes in a stored-once block of 16 KiB do as well.
-fn bomb() -> Vec<u8> {
+/// A gigabyte of spaces would do; sixteen megabytes in a stored-once block of 16 KiB do as well. It is made once, since
+/// that takes longer than an answer may.
+static BOMB: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
     for _ in 0..1024 {
         encoder.write_all(&[b' '; 16 << 10]).expect("memory");
     }
     encoder.finish().expect("memory")
-}
+});
 
 fn drip(out: &mut Out) {
     for _ in 0..40 {
@@ -126,7 +135,7 @@ fn answer(path: &str, out: &mut Out) {
         }
         "/bomb" => {
             out.say(&format!("{OK}Content-Encoding: gzip\r\n\r\n"));
-            out.send(&bomb());
+            out.send(&BOMB);
         }
         "/no-gzip" => out.say(&format!("{OK}Content-Encoding: gzip\r\n\r\n<p>plain")),
         "/loop" => out.say("HTTP/1.1 302 Go\r\nLocation: /loop\r\nContent-Length: 0\r\n\r\n"),
@@ -160,6 +169,7 @@ fn check(paths: &[&str]) -> (Report, BTreeMap<String, usize>) {
 
 #[test]
 fn every_trap_has_its_outcome_and_the_rest_is_visited() {
+    LazyLock::force(&BOMB);
     let traps = [
         "/endless",
         "/drip",

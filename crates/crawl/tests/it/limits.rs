@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use crawl::{Config, Order, Scope, Weights, read_seeds};
+use crawl::{Config, Order, Recrawl, Scope, Weights, read_seeds};
 use simweb::Kind;
 
 use crate::hostile;
@@ -60,6 +60,49 @@ fn bytes_in_all_are_limited_over_runs() {
     assert!(report.bytes >= 50_000 && report.waiting > 0, "{report:?}");
     let again = crawl(dir.path(), &config, &[]).expect("it goes on");
     assert_eq!((again.pages_new, again.limit.as_deref()), (0, Some("bytes_max")));
+}
+
+/// The limit is on what servers send, and a body that is the same again was sent again, although the archive has it
+/// once.
+#[test]
+fn bytes_of_unchanged_pages_count_in_later_runs() {
+    const BODY_BYTES: u64 = 20_000;
+    let port = hostile::serve(|request, out| {
+        let (links, status) = match request.path.as_str() {
+            "/robots.txt" => ("", "404 Not Found"),
+            "/" => ("<a href=/1>1</a><a href=/2>2</a>", "200 OK"),
+            _ => ("", "200 OK"),
+        };
+        let length =
+            if status == "200 OK" { usize::try_from(BODY_BYTES).expect("small") } else { 0 };
+        let body = format!("{links:length$}");
+        let head = format!("Content-Type: text/html\r\nContent-Length: {}", body.len());
+        out.say(&format!("HTTP/1.1 {status}\r\n{head}\r\nConnection: close\r\n\r\n{body}"));
+    });
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let config = Config { delay_ms: 1, ip_delay_ms: 0, ..Config::default() };
+    let seeds = [format!("http://127.0.0.1:{port}/")];
+    let first = crawl(dir.path(), &config, &seeds).expect("it runs");
+    assert_eq!((first.pages, first.bytes), (3, 3 * BODY_BYTES), "{first:?}");
+    let again = Config { recrawl: Recrawl::All, ..config.clone() };
+    let second = crawl(dir.path(), &again, &[]).expect("a recrawl");
+    assert_eq!((second.unchanged, second.bytes), (3, 3 * BODY_BYTES), "{second:?}");
+
+    // Six bodies came in all: what the log of visits says, and the archive alone.
+    for _ in 0..2 {
+        let full = Config { bytes_max: 6 * BODY_BYTES, ..again.clone() };
+        let report = crawl(dir.path(), &full, &[]).expect("it runs");
+        assert_eq!(
+            (report.requests, report.limit.as_deref()),
+            (0, Some("bytes_max")),
+            "{report:?}"
+        );
+        fs::remove_dir_all(dir.path().join("frontier/visits")).expect("there is a log");
+    }
+    let room = Config { bytes_max: 6 * BODY_BYTES + 1, ..again };
+    let report = crawl(dir.path(), &room, &[]).expect("there is room for one");
+    assert_eq!(report.limit.as_deref(), Some("bytes_max"), "{report:?}");
+    assert!((1..4).contains(&report.asked), "{report:?}");
 }
 
 #[test]

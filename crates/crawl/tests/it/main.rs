@@ -1,6 +1,7 @@
 //! All tests of the crate that go through its public face.
 
 mod agents;
+mod any_bytes;
 mod assignment;
 mod crawl;
 mod credentials;
@@ -12,6 +13,7 @@ mod filters;
 mod hostile;
 mod http2;
 mod limits;
+mod long_sitemaps;
 mod metrics;
 mod names;
 mod order;

@@ -73,10 +73,49 @@ proptest! {
         Robots::parse(&bytes, "crivello").allows(&path);
     }
 
+    /// Lines as people and machines write them, and as nobody does: parsing and asking end, and what is kept is no larger
+    /// than the file.
+    #[test]
+    fn any_lines_are_a_robots_file(
+        parts in prop::collection::vec(
+            prop::sample::select(vec![
+                "User-agent: *", "User-agent: crivello", "user agent crivello", "Disallow: /", "Allow: /", "Disallow:",
+                "Disallow: /*a*b$", "Disallow: %2F%ff%", "Crawl-delay: 1e308", "Crawl-delay: -1", "Crawl-delay: NaN",
+                "Crawl-delay: 0.5", "Sitemap: http://a/", "Sitemap:", "\n", "\r", "\r\n", "\u{feff}", "#", ":", "\t",
+                "\0", "é", "*", "$",
+            ]),
+            0..40,
+        ),
+        path in "/[a-c/%*$?é]{0,12}",
+    ) {
+        let text = parts.concat();
+        let robots = Robots::parse(text.as_bytes(), "crivello");
+        let verdict = robots.allows(&path);
+        let lines = text.matches(['\n', '\r']).count() + 1;
+        prop_assert!(verdict.line.is_none_or(|line| (1..=lines).contains(&line)), "{verdict:?}");
+        prop_assert!(verdict.allowed || verdict.line.is_some());
+        prop_assert!(robots.sitemaps().iter().map(String::len).sum::<usize>() <= text.len());
+    }
+
     #[test]
     fn disallowing_everything_leaves_nothing(path in "/[a-z/?%*$]{0,30}") {
         prop_assert!(!Robots::parse(b"user-agent: *\ndisallow: /", "x").allows(&path).allowed);
         prop_assert!(Robots::parse(b"user-agent: *\ndisallow:", "x").allows(&path).allowed);
+    }
+}
+
+/// As long as a file may be, and as hard to match.
+#[test]
+fn the_longest_file_of_stars_is_quick() {
+    let path = format!("/{}b", "a".repeat(2_000));
+    for line in
+        ["Disallow: /*a*a*a*a*a*a*a*a*a*c\n", &format!("Disallow: /{}c\n", "*a".repeat(4_000))]
+    {
+        let text = format!("User-agent: *\n{}", line.repeat((500 << 10) / line.len() - 1));
+        let robots = Robots::parse(text.as_bytes(), "crivello");
+        for _ in 0..5 {
+            assert!(robots.allows(&path).allowed);
+        }
     }
 }
 

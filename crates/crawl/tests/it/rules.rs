@@ -251,4 +251,48 @@ proptest! {
         let once = rules.normalise(url(&text));
         prop_assert_eq!(rules.normalise(once.clone()), once);
     }
+
+    /// Whatever stands in a URL, it has one spelling, is no longer escaped than before and is judged.
+    #[test]
+    fn any_url_is_normalised_and_judged(
+        text in "https?://[a-z0-9.:-]{1,20}/\\PC{0,60}",
+        junk in any::<String>(),
+        rules in prop::sample::subsequence(ALL.to_vec(), 0..=ALL.len()),
+    ) {
+        let rules = rules_of(&rules);
+        let limits = page::Limits::default();
+        for text in [text, format!("http://a.b/?{junk}"), format!("http://a.b/{junk}"), junk] {
+            let Ok(url) = page::normalise(&text, None, &limits) else { continue };
+            let once = rules.normalise(url.clone());
+            prop_assert_eq!(rules.normalise(once.clone()), once.clone());
+            prop_assert!(once.as_str().len() <= 3 * url.as_str().len(), "{} from {}", once, url);
+            if let Err(refusal) = rules.check(&once) {
+                prop_assert!(!refusal.to_string().is_empty());
+            }
+        }
+    }
+}
+
+/// Each would take minutes if every part were compared with every other.
+#[test]
+fn long_urls_are_normalised_and_judged_quickly() {
+    let rules = rules_of(&ALL);
+    for part in [
+        "/a",
+        "/../",
+        "/a/b",
+        "%",
+        "%2e/",
+        "&sid=1",
+        "?",
+        ";jsessionid=1",
+        "(S(",
+        "=",
+        "%25",
+        "/20261115",
+    ] {
+        let text = format!("http://a.b/{}", part.repeat(60_000 / part.len()));
+        let url = rules.normalise(url(&text));
+        let _ = rules.check(&url);
+    }
 }

@@ -221,6 +221,7 @@ fn check_rest(date_s: i64, status: u16, retry_after_ms: Option<u64>, wanted_ms: 
 
 #[test]
 fn the_silence_of_an_earlier_run_goes_on() {
+    const DAYS_30_MS: u64 = 30 * 24 * 3_600_000;
     // Another request may have been under way when that run ended.
     check_rest(-3600, 200, None, 10_000);
     check_rest(-4, 0, None, 10_000);
@@ -231,6 +232,9 @@ fn the_silence_of_an_earlier_run_goes_on() {
     check_rest(-4, 200, Some(120_000), 10_000);
     check_rest(-101, 429, Some(400_000), 300_000);
     check_rest(-401, 429, Some(400_000), 10_000);
+    check_rest(-1, 429, Some(u64::MAX), DAYS_30_MS);
+    check_rest(-101, 503, Some(u64::MAX - 1), DAYS_30_MS - 100_000);
+    check_rest(i64::MIN, 503, Some(u64::MAX), 10_000);
 }
 
 #[test]

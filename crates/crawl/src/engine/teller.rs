@@ -1,0 +1,80 @@
+//! How things stand, told to whoever watches a run.
+//!
+//! What lives here: when the watcher is told, and what is worked out for it: pages a second, and the census of the hosts.
+//! What does not: what it does with that, and the counts themselves (`report.rs`).
+//!
+//! **Invariant.** To tell costs a small part of a percent of the time, however many hosts there are.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::WATCH_MS;
+use super::pause::Pause;
+use crate::clock::Clock;
+use crate::frontier::Frontier;
+use crate::report::{Census, Snapshot};
+
+/// How often the hosts are counted by what they are doing, at most.
+const CENSUS_MS: u64 = 200;
+
+/// How many hosts make that pause a millisecond longer: so it costs a small part of a percent.
+const CENSUS_HOSTS_PER_MS: u64 = 50;
+
+/// Over how long a time pages a second are counted.
+const RATE_MS: u64 = 3_000;
+
+/// Tells the watcher how things stand.
+pub(super) struct Teller<'a> {
+    clock: Arc<dyn Clock>,
+    watch: &'a (dyn Fn(&Snapshot) + Sync),
+    started_ms: u64,
+    pub(super) told_ms: Option<u64>,
+    pub(super) pause: Pause,
+    /// Moments of the last few seconds, each with the pages had by then.
+    recent: VecDeque<(u64, u64)>,
+    census: Census,
+    census_ms: Option<u64>,
+}
+
+impl<'a> Teller<'a> {
+    pub(super) fn new(
+        clock: Arc<dyn Clock>,
+        watch: &'a (dyn Fn(&Snapshot) + Sync),
+        started_ms: u64,
+        pause: Pause,
+    ) -> Teller<'a> {
+        let (recent, census) = (VecDeque::new(), Census::default());
+        Teller { clock, watch, started_ms, told_ms: None, pause, recent, census, census_ms: None }
+    }
+
+    /// Tells, if it is time to.
+    pub(super) fn tell(&mut self, frontier: &Frontier) {
+        let now_ms = self.clock.now_ms();
+        if self.told_ms.is_none_or(|told_ms| now_ms >= told_ms + WATCH_MS) {
+            self.told_ms = Some(now_ms);
+            let mut snapshot = frontier.snapshot();
+            // The more hosts there are, the longer it takes to look at them all.
+            let pause_ms = CENSUS_MS.max(snapshot.hosts / CENSUS_HOSTS_PER_MS);
+            if self.census_ms.is_none_or(|census_ms| now_ms >= census_ms + pause_ms) {
+                (self.census, self.census_ms) = (frontier.census(now_ms), Some(now_ms));
+            }
+            snapshot.paused = self.pause.since_ms.is_some();
+            snapshot.elapsed_ms = now_ms.saturating_sub(self.started_ms);
+            snapshot.pages_per_s = self.rate(now_ms, snapshot.pages_had());
+            snapshot.census = self.census;
+            (self.watch)(&snapshot);
+        }
+    }
+
+    /// Pages a second lately.
+    fn rate(&mut self, now_ms: u64, pages: u64) -> f64 {
+        self.recent.push_back((now_ms, pages));
+        while self.recent.front().is_some_and(|&(then_ms, _)| then_ms + RATE_MS < now_ms) {
+            self.recent.pop_front();
+        }
+        let &(then_ms, then) = self.recent.front().unwrap_or(&(now_ms, pages));
+        #[expect(clippy::cast_precision_loss, reason = "a few seconds and their pages")]
+        let (pages, ms) = ((pages - then) as f64, (now_ms - then_ms).max(1) as f64);
+        pages / ms * 1000.0
+    }
+}

@@ -1,0 +1,137 @@
+//! The body of an answer as it comes, and room for those that are long.
+//!
+//! What lives here: [`Body`], which reads up to a limit and may be told to read on, and [`Room`], without which
+//! nobody reads on. What does not: which limits there are (`fetch/mod.rs`).
+//!
+//! **Invariant.** A body holds no more bytes than it was told to read. No more than [`LONG_MAX`] answers have room at
+//! a time, from the moment that they are read on until they have been archived and read. One that breaks off is
+//! none.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::BodyExt as _;
+use hyper::body::{Body as _, Incoming};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+
+use crate::outcome::{Failure, FailureKind};
+
+use super::protocol;
+
+/// How many answers may be longer than a page at a time.
+pub(super) const LONG_MAX: usize = 4;
+
+/// Room for the answers that are longer than a page.
+pub(super) struct Room(Arc<Semaphore>);
+
+impl Room {
+    pub(super) fn new() -> Room {
+        Room(Arc::new(Semaphore::new(LONG_MAX)))
+    }
+
+    /// Waits for room, no longer than `patience`: whoever has it may be slow. It is given back when what comes of this
+    /// is dropped.
+    pub(super) async fn take(&self, patience: Duration) -> Result<OwnedSemaphorePermit, Failure> {
+        let taken = timeout(patience, Arc::clone(&self.0).acquire_owned()).await;
+        let taken = taken.ok().and_then(Result::ok);
+        taken.ok_or_else(|| {
+            Failure::new(FailureKind::Timeout, "too many other long sitemaps are being read")
+        })
+    }
+}
+
+/// A body, as far as it has come.
+pub(super) struct Body {
+    incoming: Incoming,
+    /// How long its head says that it is.
+    promised: Option<usize>,
+    is_http2: bool,
+    /// The first piece: a body that comes in one is not copied.
+    first: Bytes,
+    /// All pieces, if there are several.
+    bytes: Vec<u8>,
+    /// What has come and was not to be read yet.
+    beyond: Bytes,
+}
+
+impl Body {
+    pub(super) fn new(incoming: Incoming, is_bodiless: bool, is_http2: bool) -> Body {
+        // Answers without a body may tell how long it would have been.
+        let promised = incoming.size_hint().exact().filter(|_| !is_bodiless);
+        let promised = promised.and_then(|bytes| usize::try_from(bytes).ok());
+        let (first, bytes, beyond) = (Bytes::new(), Vec::new(), Bytes::new());
+        Body { incoming, promised, is_http2, first, bytes, beyond }
+    }
+
+    /// Reads on until there are so many bytes in all; whether there are more.
+    pub(super) async fn read(&mut self, bytes_max: usize) -> Result<bool, Failure> {
+        loop {
+            let room = bytes_max.saturating_sub(self.so_far().len());
+            let data = self.beyond.split_to(room.min(self.beyond.len()));
+            self.push(data);
+            if !self.beyond.is_empty() {
+                return Ok(true);
+            }
+            let Some(frame) = self.incoming.frame().await else { break };
+            // Else it is trailers.
+            if let Ok(data) = frame.map_err(|error| protocol(&error))?.into_data() {
+                self.beyond = data;
+            }
+        }
+        // A server may end a stream of HTTP/2 without an error before all of its body has come.
+        let len = self.so_far().len();
+        let is_short = self.promised.is_some_and(|promised| len < promised);
+        if is_short || self.is_http2 && !self.incoming.is_end_stream() {
+            let of = self.promised.map(|promised| format!(" of {promised}")).unwrap_or_default();
+            let detail = format!("the body breaks off after {len}{of} bytes");
+            return Err(Failure::new(FailureKind::Protocol, detail));
+        }
+        Ok(false)
+    }
+
+    fn push(&mut self, data: Bytes) {
+        if self.first.is_empty() {
+            self.first = data;
+        } else if !data.is_empty() {
+            if self.bytes.is_empty() {
+                let len = self.first.len() + data.len();
+                // No more than twice what has come is believed.
+                self.bytes.reserve(self.promised.unwrap_or(len).clamp(len, 2 * len));
+                self.bytes.extend_from_slice(&self.first);
+            }
+            self.bytes.extend_from_slice(&data);
+        }
+    }
+
+    /// What was read.
+    pub(super) fn so_far(&self) -> &[u8] {
+        if self.bytes.is_empty() { &self.first } else { &self.bytes }
+    }
+
+    pub(super) fn into_bytes(self) -> Bytes {
+        if self.bytes.is_empty() { self.first } else { self.bytes.into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn room_is_for_a_number_and_comes_back() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+        runtime.expect("a runtime").block_on(async {
+            let (room, soon) = (Room::new(), Duration::from_millis(5));
+            let mut taken = Vec::new();
+            for _ in 0..LONG_MAX {
+                taken.push(room.take(soon).await.expect("there is room"));
+            }
+            let refused = room.take(soon).await.expect_err("there is none");
+            assert_eq!(refused.kind, FailureKind::Timeout, "it is asked for again later");
+            drop(taken.pop());
+            drop(room.take(soon).await.expect("there is room again"));
+        });
+    }
+}

@@ -1,0 +1,147 @@
+//! Visits of earlier runs, told to the frontier once more (W4).
+//!
+//! What lives here: what they led to, which of their URLs are never visited again and which are, and pages that turned
+//! out to be nearer. What does not: reading the archive (`replay.rs` of the crate), and what they change at the hosts
+//! (`hosts/replay.rs`).
+//!
+//! **Invariant.** What an earlier run settled for good is not visited again, unless it is due.
+
+use sieve::signature;
+
+use super::depths::Depths;
+use super::lead::Source;
+use super::mark::Mark;
+use super::{Frontier, Tally};
+use crate::answer::Purpose;
+use crate::error::CrawlError;
+use crate::journal::Entry;
+use crate::outcome::Answered;
+use crate::site::Site;
+
+impl Frontier {
+    /// Forgets what was put in since the last flush but that it was: it is never visited.
+    pub(crate) fn forget(&mut self) -> Result<(), CrawlError> {
+        self.offered = 0;
+        Ok(self.sieve.flush(&mut |_| {})?)
+    }
+
+    /// Takes note that earlier runs tried a URL so often in vain.
+    pub(crate) fn note_tries(&mut self, url: &str, tries: u8) {
+        if tries > 0 {
+            self.hosts.note_tries(signature(url.as_bytes()), tries);
+        }
+    }
+
+    /// Takes note that the last visit of a URL that is due again was in vain: it comes after the others.
+    pub(crate) fn put_last(&mut self, url: &str) {
+        self.hosts.note_tries(signature(url.as_bytes()), 0);
+    }
+
+    /// Takes note of a visit that an earlier run archived. Its URL was [forgotten](Self::forget)
+    /// before, if it need not be visited again.
+    pub(crate) fn replay(
+        &mut self,
+        url: &str,
+        entry: &Entry,
+        date_s: i64,
+        answered: Option<Answered>,
+        tally: Tally,
+    ) -> Result<(), CrawlError> {
+        let mut answered = answered;
+        if let Some(answered) = &mut answered {
+            let Entry { purpose, hops, depth, .. } = *entry;
+            self.find_given(url, purpose, answered);
+            let depth = self.depth_read(purpose, url, depth);
+            let site = Site::split(url).map_or("", |(site, _)| site);
+            // What it was refused was counted by its own run.
+            self.lead(Source { site, purpose, hops, depth }, &mut answered.harvest)?;
+        }
+        self.hosts.replay(url, entry, date_s, answered, tally);
+        Ok(())
+    }
+
+    /// Holds back what an archived visit led to that was not given, if nothing else is to be visited; whether
+    /// there is more that counts as given. Visits are in no order, so they are to be told until there is not.
+    pub(crate) fn find_given(
+        &mut self,
+        url: &str,
+        purpose: Purpose,
+        answered: &mut Answered,
+    ) -> bool {
+        let Some(given) = &mut self.given else { return false };
+        let before = given.len();
+        given.keep(purpose, url, &mut answered.harvest);
+        given.len() > before
+    }
+
+    /// Puts in what is held back of that which an archived visit led to, to be [counted](Self::count_held).
+    pub(crate) fn offer_held(
+        &mut self,
+        url: &str,
+        purpose: Purpose,
+        answered: &mut Answered,
+    ) -> Result<(), CrawlError> {
+        let given = self.given.as_mut();
+        let held = given.map(|given| given.keep(purpose, url, &mut answered.harvest));
+        held.into_iter().flatten().try_for_each(|url| self.offer(&url))
+    }
+
+    /// Counts what was put in since the last flush and is left to a crawl that follows links.
+    pub(crate) fn count_held(&mut self) -> Result<(), CrawlError> {
+        self.offered = 0;
+        let held = &mut self.held;
+        Ok(self.sieve.flush(&mut |_| *held += 1)?)
+    }
+
+    /// Puts a URL in that an earlier run visited and that is due again.
+    pub(crate) fn offer_again(&mut self, url: &str, entry: &Entry) -> Result<(), CrawlError> {
+        let &Entry { hops, depth, .. } = entry;
+        let sitemap = entry.purpose == Purpose::Sitemap;
+        let class = if sitemap { 0 } else { self.class(url) };
+        let mark = Mark { hops, sitemap, depth, class, is_known: true, ..Mark::default() };
+        if sitemap { self.offer_marked(url, mark) } else { self.offer_page(url, mark) }
+    }
+
+    /// Ends the replay: what is still to be visited joins the queues.
+    pub(crate) fn end_replay(&mut self, now_ms: u64, now_s: i64) -> Result<(), CrawlError> {
+        self.hosts.rest(now_ms, now_s);
+        self.flush(now_ms)
+    }
+
+    /// Whether pages were found to be nearer than they were when their links were looked at.
+    pub(crate) fn has_nearer(&self) -> bool {
+        self.depths.as_ref().is_some_and(Depths::has_nearer)
+    }
+
+    /// Begins a pass through all visits, each of which is to be [read again](Self::read_again).
+    pub(crate) fn begin_pass(&mut self) {
+        self.depths.iter_mut().for_each(Depths::begin_pass);
+    }
+
+    /// Ends the pass; there may be nearer pages again.
+    pub(crate) fn end_pass(&mut self) {
+        self.depths.iter_mut().for_each(Depths::end_pass);
+    }
+
+    /// Looks once more at what an archived visit led to, if its page is one of the nearer ones.
+    pub(crate) fn read_again(
+        &mut self,
+        url: &str,
+        entry: &Entry,
+        answered: Option<Answered>,
+    ) -> Result<(), CrawlError> {
+        let sign = signature(url.as_bytes());
+        let is_passed = self.depths.as_mut().is_some_and(|depths| depths.is_passed(sign));
+        let Some(mut answered) = answered.filter(|_| is_passed) else { return Ok(()) };
+        let &Entry { purpose, hops, depth, .. } = entry;
+        self.find_given(url, purpose, &mut answered);
+        let depth = self.depths.as_ref().map_or(depth, |depths| depths.of(sign, depth));
+        let site = Site::split(url).map_or("", |(site, _)| site);
+        self.lead(Source { site, purpose, hops, depth }, &mut answered.harvest)
+    }
+
+    /// Whether a visit of an earlier run settled its URL for good.
+    pub(crate) fn is_final(&self, entry: &Entry, status: u16) -> bool {
+        self.hosts.is_final(entry, status)
+    }
+}
