@@ -5,7 +5,7 @@
 //! heap holds the next key of each segment.
 //!
 //! **Invariant.** The merged segment has the bytes that it would have if its documents had been one
-//! batch. Memory does not depend on the size of the segments, except for the skips of one list and
+//! batch; it has positions if all of them do. Memory does not depend on the size of the segments, except for the skips of one list and
 //! the starts of blocks.
 
 use super::{ListsWriter, Segment, SegmentMeta, SegmentWriter};
@@ -28,7 +28,9 @@ pub(crate) fn merge(
     let totals = std::array::from_fn(|field| {
         segments.iter().map(|segment| segment.meta.length_totals[field]).sum()
     });
-    let mut out = out.lists(codes, totals)?;
+    let has_positions = segments.iter().all(Segment::has_positions);
+    let positions = codes.positions.filter(|_| has_positions);
+    let mut out = out.lists(StreamCodes { positions, ..codes }, totals)?;
     merge_lists(segments, &mut out)?;
     let mut widths = PerField::default();
     for segment in segments {
@@ -95,12 +97,19 @@ impl<'a> Source<'a> {
             (self.segment.cursor(field, &self.entries.list)?, self.segment.lengths(field)?);
         let mut copied = 0;
         while postings.doc() != END {
-            postings.positions(positions);
-            if positions.is_empty() || positions.len() != postings.frequency() as usize {
+            let (doc, frequency) = (postings.doc(), postings.frequency());
+            let (number, length) = (self.doc_base + doc.0, lengths.get(doc));
+            if out.has_positions() {
+                postings.positions(positions);
+                if positions.is_empty() || positions.len() != frequency as usize {
+                    break;
+                }
+                out.push(number, length, positions)?;
+            } else if frequency == 0 {
                 break;
+            } else {
+                out.push_frequency(number, length, frequency)?;
             }
-            let doc = postings.doc();
-            out.push(self.doc_base + doc.0, lengths.get(doc), positions)?;
             copied += 1;
             postings.next_doc();
         }
