@@ -1,4 +1,7 @@
-//! `crivello index`: the search index, and everything before it that is behind: ranks, duplicates.
+//! `crivello index`: the search index, and everything before it that is behind: ranks, duplicates; and the index as a
+//! file for other engines.
+
+mod export;
 
 use anyhow::Result;
 
@@ -6,10 +9,27 @@ use crate::context::{Context, Exit};
 use crate::pipeline;
 
 #[derive(clap::Args)]
-#[command(after_help = "Example:\n  crivello index --dir my-web")]
-pub(crate) struct Args {}
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "Examples:
+  crivello index --dir my-web
+  crivello index export my-web.ciff.gz --dir my-web    for other engines"
+)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    action: Option<Action>,
+}
 
-pub(crate) fn run(_: &Args, context: &Context) -> Result<Exit> {
+#[derive(clap::Subcommand)]
+enum Action {
+    /// Write one field of the index in the Common Index File Format (CIFF)
+    Export(export::Args),
+}
+
+pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
+    if let Some(Action::Export(args)) = &args.action {
+        return export::run(args, context);
+    }
     pipeline::run("index", context, |pipeline| {
         pipeline.rank()?;
         pipeline.fold()?;

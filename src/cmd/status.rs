@@ -75,6 +75,8 @@ struct IndexStatus {
     documents: u64,
     generation: u64,
     bytes: u64,
+    /// Whether it came from another engine, instead of from the archive.
+    imported: bool,
 }
 
 impl PagesStatus {
@@ -146,10 +148,13 @@ fn look(collection: &Collection, config: &Config) -> Result<Status> {
         };
         index_behind = pages_behind || !same;
         let (documents, generation) = (index.doc_count(), index.generation());
-        status.index = Some(IndexStatus { documents, generation, bytes: folder_bytes(&index_dir) });
+        let (bytes, imported) = (folder_bytes(&index_dir), jobs::is_imported(&index));
+        status.index = Some(IndexStatus { documents, generation, bytes, imported });
     }
     // The index takes ranks and duplicates along.
-    if status.archive.files == 0 {
+    if status.index.as_ref().is_some_and(|index| index.imported) {
+        // There is nothing to make it from.
+    } else if status.archive.files == 0 {
         status.behind.push("crawl");
     } else if index_behind {
         status.behind.push("index");
@@ -284,9 +289,10 @@ fn print(status: &Status) -> Result<()> {
         let bytes = talk::bytes(index.bytes);
         writeln!(
             out,
-            "index       {}, {bytes}, generation {}",
+            "index       {}, {bytes}, generation {}{}",
             count(index.documents, "document"),
-            index.generation
+            index.generation,
+            if index.imported { "; imported, without positions" } else { "" }
         )?;
     }
     for command in &status.behind {

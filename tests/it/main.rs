@@ -2,11 +2,13 @@
 
 mod bad_input;
 mod browser;
+mod ciff;
 mod closing;
 mod codes;
 mod configuration;
 mod crawl_flags;
 mod crawl_notes;
+mod doctor;
 mod errors;
 mod fates;
 mod guide;

@@ -12,6 +12,7 @@ use std::collections::BTreeSet;
 use index::{DocRecord, Field, Index, IndexWriter};
 use page::{AnalysisConfig, Analyzer, Url};
 
+use crate::interchange::is_imported;
 use crate::rank::write_document_ranks;
 use crate::{Collection, Directory, Folding, JobsError, PageRow, PageTable, Progress, Stage};
 
@@ -42,6 +43,9 @@ pub fn build_index(
     analysis: &AnalysisConfig,
     progress: Progress<'_>,
 ) -> Result<IndexReport, JobsError> {
+    if Index::open(&collection.index_dir()).is_ok_and(|index| is_imported(&index)) {
+        return Err(JobsError::ImportedIndex { path: collection.index_dir() });
+    }
     let table = PageTable::open(&collection.pages_dir())?;
     let missing = JobsError::Missing { needs: "the list of duplicates", command: "dedup" };
     let folding = Folding::open(collection, table.directory())?.ok_or(missing)?;

@@ -71,6 +71,8 @@ pub struct Found {
     pub score: f64,
     /// Near-duplicates that stand behind it.
     pub copies: u32,
+    /// Whether there is a copy of it: of a document of an imported index there is none.
+    pub cached: bool,
     /// How the score came about, if asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explanation: Option<Explanation>,
@@ -160,13 +162,11 @@ impl Engine {
         // An index that is older than the page table may point at rows that are gone: then there is
         // a result without a snippet.
         let row = self.pages.page(PagePointer::unpack(record.page))?;
-        let snippet = match row {
-            Some((url, page)) if url == record.url => {
-                let text = if page.text.trim().is_empty() { &page.description } else { &page.text };
-                highlighter.snippet(text, SNIPPET_CHARS_MAX)
-            }
-            _ => Vec::new(),
-        };
+        let page = row.and_then(|(url, page)| (url == record.url).then_some(page));
+        let snippet = page.as_ref().map_or_else(Vec::new, |page| {
+            let text = if page.text.trim().is_empty() { &page.description } else { &page.text };
+            highlighter.snippet(text, SNIPPET_CHARS_MAX)
+        });
         let title = if record.title.trim().is_empty() { &record.url } else { &record.title };
         Ok(Found {
             title: highlighter.mark(title),
@@ -176,6 +176,7 @@ impl Engine {
             date_s: record.date_s,
             score: hit.score,
             copies: record.copies,
+            cached: page.is_some(),
             explanation,
         })
     }
