@@ -49,7 +49,7 @@ fn damage_is_told_of_the_part_that_has_it() {
         (".cdxj", "cdx"),
         ("pages/directory", "pages"),
         ("part-00000.pages", "pages"),
-        ("links/graph.graph", "graph"),
+        ("links-1.graph", "graph"),
         ("pagerank.ranks", "graph"),
         ("dups/clusters", "duplicates"),
         ("index/manifest", "index"),
