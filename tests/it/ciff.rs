@@ -146,3 +146,21 @@ fn a_damaged_file_leaves_what_was_there() {
     sandbox.done(&["import", "w.ciff.gz", "--dir", "back"]);
     assert_eq!(hits(&sandbox, "back", "okapi").len(), 2);
 }
+
+/// The first byte is the length of the header: one of 40 bytes begins as a file of zstd does, one of 31 as one of gzip.
+#[test]
+fn a_plain_file_is_not_taken_for_a_compressed_one() {
+    let sandbox = Sandbox::new();
+    sandbox.done(&["init", "web"]);
+    for length in [31_u8, 40] {
+        let counts = b"\x08\x01\x10\x01\x18\x01\x20\x01\x28\x01\x30\x01";
+        let described = length - u8::try_from(counts.len() + 2).expect("few");
+        let mut bytes = [&[length][..], counts, &[0x42, described]].concat();
+        bytes.resize(usize::from(length) + 1, b'd');
+        bytes.extend(b"\x0f\x0a\x05zebra\x10\x01\x18\x01\x22\x02\x10\x01\x07\x12\x03FT1\x18\x01");
+        fs::write(sandbox.path("z.ciff"), bytes).expect("a file");
+        let ran = sandbox.run(&["import", "z.ciff", "--dir", "web"]);
+        assert!(ran.code == 0 && ran.stderr.contains("does not say how words"), "{ran:#?}");
+        assert_eq!(hits(&sandbox, "web", "zebra").len(), 1);
+    }
+}

@@ -2,7 +2,8 @@
 //!
 //! **Invariant.** It comes alone: an index is either built from the archive or imported.
 
-use std::io::Read;
+use std::fs::File;
+use std::io::{self, Read, Seek as _};
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
@@ -17,10 +18,7 @@ use crate::talk;
 pub(super) fn import(file: &Path, collection: &Collection, context: &Context) -> Result<Exit> {
     let config = context.config(collection)?;
     let date_s = modified_s(file)?;
-    let open = || {
-        let unpacked = Unpacked::open(file).map_err(std::io::Error::other)?;
-        Ok(Box::new(unpacked) as Box<dyn Read>)
-    };
+    let open = || open(file);
     let report =
         jobs::import_ciff(collection, file, &open, &config.index, &config.analysis, date_s)
             .context("nothing was imported")?;
@@ -55,4 +53,20 @@ pub(super) fn import(file: &Path, collection: &Collection, context: &Context) ->
         talk::count(report.import.postings, "posting"),
     ));
     Ok(Exit::Done)
+}
+
+/// What the first bytes of a compressed file are, of gzip and of zstd. A plain one may begin with the first of them, which
+/// is the length of its header, but not with more.
+const PACKED: [&[u8]; 2] = [b"\x1f\x8b", b"\x28\xb5\x2f\xfd"];
+
+/// The bytes of a file, without its compression.
+fn open(path: &Path) -> io::Result<Box<dyn Read>> {
+    let mut file = File::open(path)?;
+    let mut begin = Vec::new();
+    (&mut file).take(4).read_to_end(&mut begin)?;
+    if PACKED.iter().any(|magic| begin.starts_with(magic)) {
+        return Ok(Box::new(Unpacked::open(path).map_err(io::Error::other)?));
+    }
+    file.rewind()?;
+    Ok(Box::new(file))
 }
