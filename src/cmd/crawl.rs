@@ -37,6 +37,7 @@ use summary::Summary;
   crivello crawl --seeds urls.txt --dir my-web     one address a line; - for standard input
   crivello crawl --sitemap https://example.org/sitemap.xml --list --dir my-web
   crivello crawl --recrawl --dir my-web            asks again for what it has: what is new, changed, gone?
+  crivello crawl --recrawl --list URL --dir my-web asks again for this page and for no other
   crivello crawl --metrics 127.0.0.1:9700 --dir my-web
   touch my-web/frontier/pause                      holds a running crawl until the file is removed")]
 pub(crate) struct Args {
@@ -72,7 +73,8 @@ pub(crate) struct Args {
     /// Go on with an earlier crawl; an error where there was none
     #[arg(long, conflicts_with_all = ["seeds", "seed_files", "sitemap"])]
     resume: bool,
-    /// Ask again for pages that the collection has: all of them, or with `=due` those that are due
+    /// Ask again for pages that the collection has: all of them, with `=due` those that are due, with `=given`, or
+    /// with --list, those that are named
     #[arg(long, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
     recrawl: Option<Which>,
 }
@@ -82,6 +84,7 @@ pub(crate) struct Args {
 enum Which {
     All,
     Due,
+    Given,
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
@@ -106,6 +109,12 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     config.depth_max = args.max_depth.unwrap_or(config.depth_max);
     config.follow = !args.list && (args.follow || config.follow);
     match args.recrawl {
+        Some(Which::Given) if seeds.is_empty() => {
+            let why = "--recrawl=given asks again for the addresses that are given with it, and there are none";
+            return Err(Usage(why.to_owned()).into());
+        }
+        Some(Which::All) if args.list && !seeds.is_empty() => config.recrawl = Recrawl::Given,
+        Some(Which::Given) => config.recrawl = Recrawl::Given,
         Some(Which::All) => config.recrawl = Recrawl::All,
         Some(Which::Due) => config.recrawl = Recrawl::Due,
         None => {}
@@ -226,11 +235,12 @@ pub(crate) fn fetch(
     if let Some(metrics) = metrics {
         metrics.abort();
     }
-    let told = Summary::of(report?, config.fetchers);
+    let told = Summary::of(report?, config.fetchers, !seeds.is_empty());
     told.say(context.quiet);
     let report = &told.report;
     if let Some(limit) = report.limit.as_ref().filter(|_| report.resumed && !report.recrawled)
         && config.recrawl != Recrawl::Never
+        && (config.recrawl != Recrawl::Given || !seeds.is_empty())
     {
         talk::say(context.quiet, &format!("recrawl  not begun: `{limit}` leaves no room for it"));
     }
@@ -271,9 +281,14 @@ fn unfinished(standing: &Standing, wanted: Recrawl) -> Option<String> {
             "has left hosts that were set aside: they are asked now"
         }
         _ if standing.recrawl_rest => "has left hosts that were set aside: another one begins",
-        (Recrawl::Due, Recrawl::All) => "of what was due is not over: it now asks for everything",
+        (Recrawl::Due, Recrawl::All | Recrawl::Given) => {
+            "of what was due is not over: it now asks for everything"
+        }
+        (Recrawl::Given, Recrawl::All | Recrawl::Due) => {
+            "of what was given is not over: it now asks for everything"
+        }
         (Recrawl::Due, Recrawl::Due) => "is not over: it goes on, with what is due by now",
-        (Recrawl::All, Recrawl::Due) => {
+        (Recrawl::All, Recrawl::Due | Recrawl::Given) => {
             "of everything is not over: it goes on with all that is left"
         }
         _ => "is not over: it goes on",
@@ -330,16 +345,21 @@ fn view(now: &Snapshot) -> String {
     for (name, counts) in [
         ("recrawl", list(&now.again())),
         ("answers", list(&now.statuses)),
-        ("failed", list(&now.failures)),
-        ("refused", list(&now.refused)),
+        ("failed", by_key(&now.failures)),
+        ("refused", by_key(&now.refused)),
         ("forbidden", list(&robots)),
-        ("dropped", list(&now.dropped)),
+        ("dropped", by_key(&now.dropped)),
     ] {
         if !counts.is_empty() {
             let _ = write!(text, "\n  {name:9} {counts}");
         }
     }
     text
+}
+
+/// The same by the keys that say so, where one does.
+fn by_key(counts: &BTreeMap<String, u64>) -> String {
+    list(&counts.iter().map(|(name, times)| (summary::named(name), *times)).collect())
 }
 
 /// `connect 3, timeout 1`; what never happened is left out.

@@ -11,7 +11,7 @@ use std::io::Write as _;
 use anyhow::Result;
 use archive::{Archive, ArchiveError, CdxState, CdxSum, Limits};
 use index::Index;
-use jobs::{Collection, Folding, Linking, PageTable};
+use jobs::{Collection, Folding, Lag, Linking, PageTable};
 use serde::Serialize;
 use serde_json::json;
 
@@ -101,6 +101,13 @@ impl Finding {
             return Finding { state: State::Behind, remedy: Some(remedy), ..self };
         }
         self
+    }
+
+    /// Sound, but behind if it lags, which is said.
+    fn behind_for(self, lag: Option<Lag>, remedy: &'static str) -> Finding {
+        let Some(lag) = lag else { return self };
+        let about = format!("{}; {lag}", self.about);
+        Finding { about, ..self }.behind_if(true, remedy)
     }
 
     fn or_mend(self, remedy: &'static str) -> Finding {
@@ -252,9 +259,14 @@ impl Patient<'_> {
         }
         let (rows, faults) = jobs::verify_pages(self.collection);
         let faults: Vec<_> = faults.into_iter().map(with_causes).collect();
-        let current = jobs::is_extracted(self.collection, &extract_options(&self.config.crawl));
-        Finding::of("pages", count(rows, "row"), faults)
-            .behind_if(!current.unwrap_or(false), CALL_INDEX)
+        let found = Finding::of("pages", count(rows, "row"), faults);
+        if found.state == State::Damaged {
+            return found;
+        }
+        match jobs::extract_lag(self.collection, &extract_options(&self.config.crawl)) {
+            Ok(lag) => found.behind_for(lag, CALL_INDEX),
+            Err(error) => Finding::of("pages", found.about, vec![with_causes(error)]),
+        }
     }
 
     fn graph(&self) -> Finding {
@@ -306,7 +318,7 @@ impl Patient<'_> {
         };
         let about = format!(
             "{}, generation {}, {}",
-            count(index.doc_count(), "document"),
+            count(index.live_count(), "document"),
             index.generation(),
             count(index.segments().len() as u64, "segment")
         );
@@ -315,15 +327,21 @@ impl Patient<'_> {
             let found = Finding::of("index", format!("{about}, imported"), faults);
             return found.or_mend("import the file again");
         }
-        let current = PageTable::open(&self.collection.pages_dir()).and_then(|table| {
-            let directory = table.directory();
-            let folding = Folding::open(self.collection, directory)?;
-            Ok(folding.is_some_and(|folding| {
-                let config = self.config;
-                jobs::is_indexed(&index, directory, &folding, &config.index, &config.analysis)
-            }))
-        });
-        Finding::of("index", about, faults).behind_if(!current.unwrap_or(false), CALL_INDEX)
+        let found = Finding::of("index", about, faults);
+        // What is wrong with the parts before it is told of them.
+        let Ok(table) = PageTable::open(&self.collection.pages_dir()) else { return found };
+        let lag = match Folding::open(self.collection, table.directory()) {
+            Ok(Some(folding)) => jobs::index_lag(
+                &index,
+                table.directory(),
+                &folding,
+                &self.config.index,
+                &self.config.analysis,
+            ),
+            Ok(None) => Some(Lag::Duplicates),
+            Err(_) => return found,
+        };
+        found.behind_for(lag, CALL_INDEX)
     }
 
     fn has_pages(&self) -> bool {

@@ -4,6 +4,7 @@
 mod export;
 
 use anyhow::Result;
+use jobs::Reuse;
 
 use crate::context::{Context, Exit};
 use crate::pipeline;
@@ -13,9 +14,13 @@ use crate::pipeline;
     args_conflicts_with_subcommands = true,
     after_help = "Examples:
   crivello index --dir my-web
+  crivello index --dir my-web --rebuild
   crivello index export my-web.ciff.gz --dir my-web    for other engines"
 )]
 pub(crate) struct Args {
+    /// Index every page again, in one order, instead of what is new or changed alone.
+    #[arg(long)]
+    rebuild: bool,
     #[command(subcommand)]
     action: Option<Action>,
 }
@@ -30,9 +35,10 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     if let Some(Action::Export(args)) = &args.action {
         return export::run(args, context);
     }
+    let reuse = if args.rebuild { Reuse::Nothing } else { Reuse::Unchanged };
     pipeline::run("index", context, |pipeline| {
         pipeline.rank()?;
         pipeline.fold()?;
-        pipeline.index()
+        pipeline.index(reuse)
     })
 }

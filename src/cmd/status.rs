@@ -1,5 +1,6 @@
 //! `crivello status`: what the collection holds and which stage is behind.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
@@ -9,11 +10,11 @@ use anyhow::Result;
 use archive::Archive;
 use crawl::{Recrawl, Report, SieveReport};
 use index::Index;
-use jobs::{Collection, Directory, Folding, Linking, PageTable, Writer};
+use jobs::{Collection, Directory, Folding, Lag, Linking, PageTable, Writer};
 use serde::Serialize;
 
-use super::crawl::summary::again;
-use super::crawl::{aside_fate, list};
+use super::crawl::aside_fate;
+use super::crawl::summary::{again, ending, left_out};
 use crate::config::Config;
 use crate::context::{Context, Exit};
 use crate::pipeline::extract_options;
@@ -22,6 +23,9 @@ use crate::talk::{self, count};
 #[derive(clap::Args)]
 #[command(after_help = "Example:\n  crivello status --dir my-web --json")]
 pub(crate) struct Args {}
+
+/// Reasons for having no page that are shown.
+const REASONS_SHOWN_MAX: usize = 8;
 
 /// The answer; a stage that was not run yet is absent.
 #[derive(Default, Serialize)]
@@ -39,6 +43,8 @@ struct Status {
     index: Option<IndexStatus>,
     /// Commands that would bring the collection up to date.
     behind: Vec<&'static str>,
+    /// Why.
+    why_behind: Option<String>,
 }
 
 #[derive(Default, Serialize)]
@@ -52,6 +58,8 @@ struct PagesStatus {
     pages: usize,
     redirects: usize,
     others: usize,
+    /// Why these are none.
+    reasons: BTreeMap<String, u64>,
     /// Expected collisions of 64-bit signatures among the URLs seen: k²/2^64.
     expected_collisions: f64,
 }
@@ -83,9 +91,16 @@ impl PagesStatus {
     fn of(directory: &Directory) -> Self {
         let pages = directory.entries().len();
         let (redirects, others) = (directory.redirects().len(), directory.others().len());
+        let mut reasons: BTreeMap<String, u64> = BTreeMap::new();
+        for (_, what) in directory.others() {
+            // What follows is for whoever asks about the URL.
+            let what = what.split(':').next().unwrap_or_default();
+            *reasons.entry(what.to_owned()).or_default() += 1;
+        }
         #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
         let seen = (pages + redirects + others) as f64;
-        Self { pages, redirects, others, expected_collisions: seen * seen / 2_f64.powi(64) }
+        let expected_collisions = seen * seen / 2_f64.powi(64);
+        Self { pages, redirects, others, reasons, expected_collisions }
     }
 }
 
@@ -103,7 +118,7 @@ pub(crate) fn run(_: &Args, context: &Context) -> Result<Exit> {
 fn look(collection: &Collection, config: &Config) -> Result<Status> {
     let standing = crawl::Standing::read(&collection.frontier_dir())?;
     let mut status = Status { standing, running: collection.writer(), ..Status::default() };
-    let mut pages_behind = false;
+    let mut pages_lag = None;
     let archive_dir = collection.archive_dir();
     if archive_dir.is_dir() {
         let archive = Archive::open(&archive_dir)?;
@@ -111,19 +126,23 @@ fn look(collection: &Collection, config: &Config) -> Result<Status> {
             |file: &String| fs::metadata(archive_dir.join(file)).map_or(0, |about| about.len());
         let (files, bytes) = (archive.files().len(), archive.files().iter().map(size).sum());
         status.archive = ArchiveStatus { files, bytes };
-        pages_behind = !jobs::is_extracted(collection, &extract_options(&config.crawl))?;
+        pages_lag = jobs::extract_lag(collection, &extract_options(&config.crawl))?;
     }
     status.crawl = crawl::read_report(&collection.frontier_dir())?;
     let has_pages = collection.pages_dir().join("directory").is_file();
     let table = has_pages.then(|| PageTable::open(&collection.pages_dir())).transpose()?;
     let directory = table.as_ref().map(PageTable::directory);
     status.pages = directory.map(PagesStatus::of);
-    let mut rank_behind = true;
+    let mut rank_lag = Some("there are no ranks yet");
     if let Some(linking) = Linking::open(collection)? {
         let graph = &linking.graph;
         let ranked = collection.ranks_file().is_file();
         let same = directory.is_some_and(|directory| directory.id() == linking.source);
-        rank_behind = !same || !ranked;
+        rank_lag = match (same, ranked) {
+            (false, _) => Some("the link graph is of other pages than were read since"),
+            (true, false) => rank_lag,
+            (true, true) => None,
+        };
         let (nodes, arcs, bits_per_arc) = (graph.nodes(), graph.arcs(), graph.bits_per_arc());
         status.graph = Some(GraphStatus { nodes, arcs, bits_per_arc, ranked });
     }
@@ -136,31 +155,36 @@ fn look(collection: &Collection, config: &Config) -> Result<Status> {
         DuplicatesStatus { clusters, folded }
     });
     let index_dir = collection.index_dir();
-    let mut index_behind = true;
+    let mut index_lag = Some("there is no index yet".to_owned());
     if index_dir.is_dir() {
         let index = Index::open(&index_dir)?;
-        let same = match directory.zip(folding.as_ref()) {
-            Some((directory, folding)) => {
-                jobs::is_folded(folding, collection, directory, &config.dedup)?
-                    && jobs::is_indexed(&index, directory, folding, &config.index, &config.analysis)
+        let lag = match (pages_lag, directory.zip(folding.as_ref())) {
+            (Some(lag), _) => Some(lag),
+            (None, Some((directory, folding))) => {
+                let is_folded = jobs::is_folded(folding, collection, directory, &config.dedup)?;
+                let lag =
+                    jobs::index_lag(&index, directory, folding, &config.index, &config.analysis);
+                if is_folded { lag } else { Some(Lag::Duplicates) }
             }
-            None => false,
+            (None, None) => Some(Lag::Duplicates),
         };
-        index_behind = pages_behind || !same;
-        let (documents, generation) = (index.doc_count(), index.generation());
+        index_lag = lag.map(|lag| lag.to_string());
+        let (documents, generation) = (index.live_count(), index.generation());
         let (bytes, imported) = (folder_bytes(&index_dir), jobs::is_imported(&index));
         status.index = Some(IndexStatus { documents, generation, bytes, imported });
     }
     // The index takes ranks and duplicates along.
-    if status.index.as_ref().is_some_and(|index| index.imported) {
+    let lag = if status.index.as_ref().is_some_and(|index| index.imported) {
         // There is nothing to make it from.
+        None
     } else if status.archive.files == 0 {
-        status.behind.push("crawl");
-    } else if index_behind {
-        status.behind.push("index");
-    } else if rank_behind {
-        status.behind.push("rank");
-    }
+        Some(("crawl", "the archive is empty".to_owned()))
+    } else {
+        let of_rank = rank_lag.map(|lag| ("rank", lag.to_owned()));
+        index_lag.map(|lag| ("index", lag)).or(of_rank)
+    };
+    status.behind.extend(lag.as_ref().map(|(command, _)| *command));
+    status.why_behind = lag.map(|(_, lag)| lag);
     Ok(status)
 }
 
@@ -178,14 +202,15 @@ fn print_crawl(out: &mut impl Write, report: &Report) -> Result<()> {
     let ended = if report.interrupted { "stopped" } else { "ended" };
     writeln!(
         out,
-        "last crawl  {ended} {}: {}, {}, {} in {} s; {}, {} waiting",
+        "last crawl  {ended} {}: {}, {}, {} in {} s; {} archived and {} known in all; {}",
         archive::date_text(report.finished_s),
         count(report.pages_new, "new page"),
         count(report.requests, "request"),
         talk::bytes(report.bytes),
         report.elapsed_ms / 1000,
+        count(report.pages, "page"),
         count(report.hosts, "host"),
-        count(report.waiting, "URL"),
+        ending(report).unwrap_or_else(|| "no URL is left".to_owned()),
     )?;
     if report.held > 0 {
         let held = count(report.held, "URL");
@@ -195,17 +220,8 @@ fn print_crawl(out: &mut impl Write, report: &Report) -> Result<()> {
         let asked = count(report.asked, "known URL");
         writeln!(out, "            asked for {asked} again: {}", again(report))?;
     }
-    let robots = BTreeMap::from([("robots.txt".to_owned(), report.forbidden_by_robots)]);
-    for (name, counts) in [
-        ("failed", &report.failures),
-        ("refused", &report.refused),
-        ("forbidden", &robots),
-        ("dropped", &report.dropped),
-    ] {
-        let counts = list(counts);
-        if !counts.is_empty() {
-            writeln!(out, "            {name}: {counts}")?;
-        }
+    for part in left_out(report) {
+        writeln!(out, "            {part}")?;
     }
     for aside in &report.aside {
         let (why, fate) = (talk::plain(&aside.why), aside_fate(aside));
@@ -233,6 +249,18 @@ fn print_sieve(out: &mut impl Write, sieve: &SieveReport) -> Result<()> {
     Ok(())
 }
 
+/// Reasons for having no page, behind a blank and in parentheses; servers may make up as many as they like.
+fn most_frequent(reasons: &BTreeMap<String, u64>) -> String {
+    let mut sorted: Vec<(&String, u64)> =
+        reasons.iter().map(|(what, times)| (what, *times)).collect();
+    sorted.sort_by_key(|(_, times)| Reverse(*times));
+    let rest: u64 = sorted.iter().skip(REASONS_SHOWN_MAX).map(|(_, times)| times).sum();
+    let shown = sorted.iter().take(REASONS_SHOWN_MAX);
+    let mut shown: Vec<String> = shown.map(|(what, times)| format!("{what} {times}")).collect();
+    shown.extend((rest > 0).then(|| format!("others {rest}")));
+    if shown.is_empty() { String::new() } else { format!(" ({})", talk::plain(&shown.join(", "))) }
+}
+
 fn print(status: &Status) -> Result<()> {
     let mut out = std::io::stdout().lock();
     let archive = &status.archive;
@@ -252,8 +280,11 @@ fn print(status: &Status) -> Result<()> {
     }
     if let Some(since_s) = status.standing.recrawl_since_s {
         let since = archive::date_text(since_s);
-        let due = status.standing.recrawl == Some(Recrawl::Due);
-        let what = if due { "what was due" } else { "everything" };
+        let what = match status.standing.recrawl {
+            Some(Recrawl::Due) => "what was due",
+            Some(Recrawl::Given) => "what was given",
+            _ => "everything",
+        };
         let left = if status.standing.recrawl_rest {
             "has left hosts that were set aside: `crivello crawl` asks them"
         } else {
@@ -265,9 +296,10 @@ fn print(status: &Status) -> Result<()> {
         print_crawl(&mut out, report)?;
     }
     if let Some(pages) = &status.pages {
+        let reasons = most_frequent(&pages.reasons);
         writeln!(
             out,
-            "pages       {}, {}, {} without a page; {:.1e} expected signature collisions",
+            "pages       {}, {}, {} without a page{reasons}; {:.1e} expected signature collisions",
             count(pages.pages as u64, "page"),
             count(pages.redirects as u64, "redirect"),
             count(pages.others as u64, "URL"),
@@ -296,7 +328,8 @@ fn print(status: &Status) -> Result<()> {
         )?;
     }
     for command in &status.behind {
-        writeln!(out, "behind      run `crivello {command}`")?;
+        let why = status.why_behind.as_deref().unwrap_or_default();
+        writeln!(out, "behind      run `crivello {command}`: {why}")?;
     }
     Ok(())
 }

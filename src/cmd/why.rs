@@ -2,17 +2,18 @@
 //!
 //! What lives here: the questions, and which answer is the verdict. `why/captures.rs` is what was visited,
 //! `why/found.rs` where the URL was found, `why/robots.rs` what robots.txt says of it, `why/limit.rs` which
-//! limit dropped it, `why/cut.rs` what of it was not read, `why/print.rs` how all that is told. What does
-//! not: the rules of a crawl and how records are read (`crawl`).
+//! limit dropped it, `why/last.rs` what keeps one waiting that nothing refuses now, `why/cut.rs` what of it was not
+//! read, `why/print.rs` how all that is told. What does not: the rules of a crawl and how records are read (`crawl`).
 //!
 //! **Invariant.** The verdict is the first thing that holds, in the order in which a crawl decides:
-//! fetched, imported, never seen, refused, given up, its host set aside or another agent's, forbidden, failed,
+//! fetched, imported, never seen, refused, given up, its host another agent's, set aside or not reached, forbidden, failed,
 //! not to be followed, dropped by a limit, waiting. A URL is its scheme, too: http and https are two. A URL
 //! that a crawl spells otherwise is answered for as the crawl spells it.
 
 mod captures;
 mod cut;
 mod found;
+mod last;
 mod limit;
 mod print;
 mod robots;
@@ -32,7 +33,6 @@ use crate::talk;
 
 use captures::Capture;
 use found::Found;
-use limit::Limits;
 
 #[derive(clap::Args)]
 #[command(after_help = "Example:\n  crivello why https://example.org/private/ --dir my-web")]
@@ -64,6 +64,8 @@ struct Why {
     robots: Option<String>,
     /// Whether that is a no.
     forbidden: bool,
+    /// Why it cannot be had, which forbids everything until it can.
+    unheard: Option<String>,
     /// Why its host was set aside when the last crawl ended.
     aside: Option<AsideHost>,
     /// The agent that crawls its host, if another.
@@ -76,6 +78,8 @@ struct Why {
     standing: Option<String>,
     /// Which page represents it, if another does.
     folded_behind: Option<String>,
+    /// Which address it names as its canonical one.
+    canonical: Option<String>,
     /// Pages that stand behind it.
     copies: Vec<String>,
     /// Where it was found, the first of them.
@@ -86,6 +90,26 @@ impl Why {
     /// Whether anything names it.
     fn is_named(&self) -> bool {
         self.seed || self.inbox || !self.found_on.is_empty()
+    }
+
+    /// Whether a crawl runs while the question is answered.
+    fn is_crawling(&self) -> bool {
+        self.running
+            .as_ref()
+            .is_some_and(|writer| matches!(writer.command.as_str(), "crawl" | "up"))
+    }
+
+    /// Why these rules refuse `url`, for what it was asked for; `None` if they do not.
+    fn refusal(&self, url: &Url, rules: &Rules) -> Option<String> {
+        let is_sitemap =
+            self.captures.iter().any(|capture| capture.purpose == Some(Purpose::Sitemap))
+                || self.found_on.iter().any(|found| found.how.is_of_sitemap());
+        let verdict = if is_sitemap {
+            rules.check_sitemap(url)
+        } else {
+            rules.check(url).and_then(|()| rules.check_links_to(url))
+        };
+        verdict.err().map(|refusal| refusal.to_string())
     }
 }
 
@@ -109,12 +133,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     ask_rules(&mut why, &url, &collection, &config)?;
     ask_report(&mut why, &url, &report);
     let unknown = why.captures.is_empty() && why.standing.is_none() && !why.is_named();
-    why.verdict = if let Some(verdict) = verdict(&why, &config, &report) {
-        verdict
-    } else {
-        let frontier = &collection.frontier_dir();
-        let limits = Limits { archive: &archive, frontier, report: &report, config: &config.crawl };
-        limits.verdict(&url, why.seed || why.inbox, &why.found_on)?
+    why.verdict = match verdict(&why, &config, &report) {
+        Some(verdict) => verdict,
+        None => last::verdict(&why, &url, &collection, &archive, &report, &config)?,
     };
     if let Some(visited) = &why.visited_as {
         let rules = why.normalised_by.join(", ");
@@ -150,8 +171,11 @@ fn visited(
 fn ask_archive(why: &mut Why, url: &Url, archive: &Archive, config: &Config) -> Result<()> {
     why.captures = captures::read(archive, url)?;
     why.cuts = captures::cuts(archive, url, &config.crawl)?;
+    why.canonical = captures::canonical(archive, url, &config.crawl)?;
     if let Some(saying) = robots::saying(archive, url, &config.crawl.user_agent)? {
-        (why.forbidden, why.robots) = (!saying.allowed, Some(saying.why));
+        why.forbidden = !saying.allowed;
+        let said = if saying.is_had { &mut why.robots } else { &mut why.unheard };
+        *said = Some(saying.why);
     }
     Ok(())
 }
@@ -164,15 +188,7 @@ fn ask_rules(why: &mut Why, url: &Url, collection: &Collection, config: &Config)
     if !url.has_host() {
         return Ok(());
     }
-    let rules = Rules::new(&config.crawl, &seeds)?;
-    let is_sitemap = why.captures.iter().any(|capture| capture.purpose == Some(Purpose::Sitemap))
-        || why.found_on.iter().any(|found| found.how.is_of_sitemap());
-    let verdict = if is_sitemap {
-        rules.check_sitemap(url)
-    } else {
-        rules.check(url).and_then(|()| rules.check_links_to(url))
-    };
-    why.refused = verdict.err().map(|refusal| refusal.to_string());
+    why.refused = why.refusal(url, &Rules::new(&config.crawl, &seeds)?);
     let agents = crawl::assignment(&config.crawl);
     let owner = agents.and_then(|agents| agents.owner(crawl::host_of(url)));
     why.agent = owner.map(|AgentId(agent)| agent).filter(|&agent| agent != config.crawl.agent);
@@ -182,7 +198,10 @@ fn ask_rules(why: &mut Why, url: &Url, collection: &Collection, config: &Config)
 /// What the last crawl said of its host when it ended.
 fn ask_report(why: &mut Why, url: &Url, report: &Report) {
     let host = url.origin().ascii_serialization();
-    why.aside = report.aside.iter().find(|aside| aside.host == host).cloned();
+    // A crawl that runs tries the others again.
+    let still_holds = |aside: &AsideHost| aside.refused || aside.until_s.is_some();
+    let mut asides = report.aside.iter().filter(|aside| aside.host == host);
+    why.aside = asides.find(|aside| !why.is_crawling() || still_holds(aside)).cloned();
 }
 
 /// The page table and the duplicates.
@@ -236,6 +255,10 @@ fn verdict(why: &Why, config: &Config, report: &Report) -> Option<String> {
         let (why, fate) = (&aside.why, aside_fate(aside));
         let what = if aside.refused { "refused" } else { "waiting, because its host is set aside" };
         return Some(format!("{what}: {why}; {fate}"));
+    }
+    if let Some(unheard) = &why.unheard {
+        let who = if why.is_crawling() { "the crawl that is running" } else { "the next crawl" };
+        return Some(format!("waiting: {unheard}; {who} tries it again"));
     }
     if let Some(robots) = why.robots.as_ref().filter(|_| why.forbidden) {
         return Some(format!("forbidden by robots.txt: {robots}"));

@@ -14,13 +14,13 @@ use serde_json::Value;
 use crate::sandbox::{PAGES_PER_HOST_MAX, Sandbox, small_web, truth};
 
 /// A server whose answers can be changed while it runs; what it does not know is 404.
-struct Pages {
+pub(crate) struct Pages {
     answers: Arc<Mutex<BTreeMap<String, String>>>,
     root: String,
 }
 
 impl Pages {
-    fn serve(pages: &[(&str, &str)]) -> Pages {
+    pub(crate) fn serve(pages: &[(&str, &str)]) -> Pages {
         let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a port");
         let root = format!("http://{}", listener.local_addr().expect("it is bound"));
         let server = Pages { answers: Arc::default(), root };
@@ -38,12 +38,12 @@ impl Pages {
     }
 
     /// An answer: the status and the headers, a blank line, the body.
-    fn set(&self, path: &str, answer: &str) {
+    pub(crate) fn set(&self, path: &str, answer: &str) {
         let answer = answer.replace("ROOT", &self.root);
         self.answers.lock().expect("no panic").insert(path.to_owned(), answer);
     }
 
-    fn url(&self, path: &str) -> String {
+    pub(crate) fn url(&self, path: &str) -> String {
         format!("{}{path}", self.root)
     }
 }
@@ -61,32 +61,33 @@ fn answer(stream: TcpStream, answers: &Mutex<BTreeMap<String, String>>) -> Optio
     write!(stream, "HTTP/1.1 {head}\r\n{length}\r\n\r\n{body}").ok()
 }
 
-const HTML: &str = "200 OK\nContent-Type: text/html\n\n";
+pub(crate) const HTML: &str = "200 OK\nContent-Type: text/html\n\n";
 
 /// A page with these links.
-fn page(links: &[&str]) -> String {
+pub(crate) fn page(links: &[&str]) -> String {
     let links: Vec<String> = links.iter().map(|link| format!("<a href=\"{link}\">x</a>")).collect();
     format!("{HTML}<title>t</title>{}", links.concat())
 }
 
-const SETTINGS: &str = "[crawl]\ndelay_ms = 1\nip_delay_ms = 0\nretry_ms = 1\nretries = 1\n";
+pub(crate) const SETTINGS: &str =
+    "[crawl]\ndelay_ms = 1\nip_delay_ms = 0\nretry_ms = 1\nretries = 1\n";
 
 /// A folder set up so, with a crawl of `seeds` in it.
-fn crawl(sandbox: &Sandbox, settings: &str, flags: &[&str]) {
+pub(crate) fn crawl(sandbox: &Sandbox, settings: &str, flags: &[&str]) {
     std::fs::create_dir_all(sandbox.path("web")).expect("a folder");
     let text = format!("{SETTINGS}{settings}");
     std::fs::write(sandbox.path("web/crivello.toml"), text).expect("a file");
     sandbox.done(&[&["crawl", "--dir", "web", "-q"], flags].concat());
 }
 
-fn why(sandbox: &Sandbox, url: &str) -> Value {
+pub(crate) fn why(sandbox: &Sandbox, url: &str) -> Value {
     let ran = sandbox.run(&["why", "--dir", "web", "--json", url]);
     assert!(matches!(ran.code, 0 | 3), "{url}: {ran:#?}");
     serde_json::from_str(&ran.stdout).expect("JSON")
 }
 
 #[track_caller]
-fn check(sandbox: &Sandbox, url: &str, verdict: &str) -> Value {
+pub(crate) fn check(sandbox: &Sandbox, url: &str, verdict: &str) -> Value {
     let why = why(sandbox, url);
     assert!(why["verdict"].as_str().is_some_and(|said| said.starts_with(verdict)), "{why:#}");
     why

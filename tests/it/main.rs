@@ -16,6 +16,7 @@ mod import;
 mod interrupt;
 mod sandbox;
 mod spelling;
+mod telling;
 mod tidy;
 mod traps;
 mod up;

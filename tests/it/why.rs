@@ -81,7 +81,7 @@ fn check_fates(sandbox: &Sandbox, server: &Server) {
     let dead = check_verdict(
         sandbox,
         &special(server, Kind::Dead, "/"),
-        "waiting, because its host is set aside: its robots.txt cannot be had (connect: ",
+        "waiting, because its host is set aside: it cannot be reached (connect: ",
     );
     assert!(dead["aside"]["until_s"].is_null(), "{dead:#}");
     assert!(

@@ -199,10 +199,19 @@ impl Answers {
                 let is_cut = http.body.len() >= self.sitemap_bytes_max;
                 self.sitemap(url, &body, is_cut, out);
             }
-            Purpose::Page if !self.follow && !self.store_needs_page() => {}
+            Purpose::Page if !self.follow && !self.store_needs_page() => {
+                let body = http.decoded_body(sitemap::HEAD_BYTES).ok();
+                let content_type = http.header("Content-Type");
+                if body.is_none_or(|body| page::check(url, content_type, &body).is_err()) {
+                    count(UNREADABLE, out);
+                }
+            }
             Purpose::Page => {
                 // In a coding that nobody asked for there is nothing to read.
-                let body = http.decoded_body(self.decoded_bytes_max).ok()?;
+                let Ok(body) = http.decoded_body(self.decoded_bytes_max) else {
+                    count(UNREADABLE, out);
+                    return None;
+                };
                 return self.page(context, &body, out);
             }
         }
@@ -221,7 +230,7 @@ impl Answers {
         let is_late = filter.is_some_and(Filter::needs_page);
         let mut is_refused = filter.is_some_and(|f| !is_late && !f.accepts(&context.facts()));
         if is_refused && !self.store_needs_page() {
-            *out.refused.entry("parse-filter".into()).or_default() += 1;
+            count(PARSE_FILTER, out);
             return None;
         }
         let content_type = context.http.header("Content-Type");
@@ -238,6 +247,7 @@ impl Answers {
             recent.count_hits(seen.get());
         }
         let Ok(page) = page else {
+            count(UNREADABLE, out);
             if !is_refused && self.sitemaps && content_type.is_some_and(is_xml) {
                 self.sitemap(context.url, body, body.len() >= self.decoded_bytes_max, out);
             }
@@ -254,12 +264,22 @@ impl Answers {
             is_refused = filter.is_some_and(|filter| !filter.accepts(&facts));
         }
         if is_refused {
-            *out.refused.entry("parse-filter".into()).or_default() += 1;
+            count(PARSE_FILTER, out);
         } else if self.follow && !directives.nofollow {
             self.links(context, page, out);
         }
         Some(read)
     }
+}
+
+/// Under this name pages are counted that a filter keeps from being read for links.
+const PARSE_FILTER: &str = "parse-filter";
+/// Under this name pages are counted of a type, or in a coding, that is not read.
+const UNREADABLE: &str = "unreadable";
+
+/// Counts what an answer does not lead to.
+fn count(what: &'static str, out: &mut Harvest) {
+    *out.refused.entry(what.into()).or_default() += 1;
 }
 
 /// Whether an order or a filter asks for more of a page than its links.

@@ -331,6 +331,8 @@ pub enum Recrawl {
     /// None.
     #[default]
     Never,
+    /// Those that are given to the run.
+    Given,
     /// Those that are due by how often they have changed.
     Due,
     /// All.

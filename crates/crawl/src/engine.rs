@@ -47,7 +47,8 @@ use crate::recrawl::{Epoch, LastCaptures};
 use crate::replay::{Replay, Replayed};
 use crate::report::{Census, Report, Snapshot, write_report};
 use crate::rules::Rules;
-use crate::seeds::{Seed, all_seeds, cut, seed_line, write_seeds};
+use crate::seeds::{Seed, all_seeds, cut, given_seeds, seed_line, write_seeds};
+use crate::settings::Settings;
 use crate::standing::PAUSE;
 
 /// How often the watcher is told, and the stop flag looked at.
@@ -95,10 +96,12 @@ pub fn run(
         fs::create_dir_all(dir).map_err(|source| CrawlError::Io { path: dir.clone(), source })?;
     }
     let _lock = lock(&dirs.frontier)?;
-    let seeds = all_seeds(&dirs.frontier, seeds, config)?;
+    let given = given_seeds(seeds, config)?;
+    let seeds = all_seeds(&dirs.frontier, &given)?;
     let urls: Vec<Url> = seeds.iter().map(|seed| seed.url.clone()).collect();
     Guard::new(config, &urls)?.check_contact()?;
     write_seeds(&dirs.frontier, &seeds)?;
+    Settings::of(config).write(&dirs.frontier)?;
 
     let config = Arc::new(config.clone());
     let rules = Rules::new(&config, &urls)?;
@@ -120,6 +123,8 @@ pub fn run(
         answers: &answers,
         clock: &*replay_clock,
         stop,
+        given: &given,
+        seeds: &seeds,
     };
     let replayed = replay.run(&mut frontier, &first, tick)?;
 
@@ -336,6 +341,7 @@ impl Coordinator<'_> {
         let mut report = Report {
             damaged: replayed.damaged,
             damage: replayed.damage.clone(),
+            visited: replayed.visited.clone(),
             resumed: replayed.resumed,
             interrupted: self.stop.load(Ordering::Relaxed),
             recrawled: replayed.known.is_some(),

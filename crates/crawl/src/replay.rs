@@ -25,6 +25,8 @@ use crate::error::CrawlError;
 use crate::frontier::{Frontier, Tally};
 use crate::recrawl::{Epoch, Extent, LastCaptures, Schedule};
 use crate::rules::Rules;
+use crate::seeds::Seed;
+use crate::visited::{Visited, VisitedSeeds};
 
 /// After so many archived visits it is looked whether the time of the run is over.
 const VISITS_A_LOOK: u32 = 256;
@@ -40,6 +42,8 @@ pub(crate) struct Replayed {
     pub(crate) damage: Option<String>,
     /// The captures to compare answers with, if this is a recrawl.
     pub(crate) known: Option<Arc<LastCaptures>>,
+    /// Addresses that are wanted first and need no visit, for they had one.
+    pub(crate) visited: Visited,
 }
 
 /// What a replay needs.
@@ -51,6 +55,9 @@ pub(crate) struct Replay<'a> {
     pub(crate) answers: &'a Answers,
     pub(crate) clock: &'a dyn Clock,
     pub(crate) stop: &'a AtomicBool,
+    /// The addresses that were given to the run; it has seeds of earlier ones as well.
+    pub(crate) given: &'a [Seed],
+    pub(crate) seeds: &'a [Seed],
 }
 
 /// A recrawl, and what is due in it.
@@ -64,7 +71,7 @@ impl Again {
     /// A recrawl of an archive of these files; it has to be told of every visit before it is asked.
     pub(crate) fn new(epoch: &Epoch, files: &[String]) -> Again {
         let is_old = files.iter().map(|file| epoch.is_old(file)).collect();
-        Again { schedule: Schedule::new(epoch.extent), is_old }
+        Again { schedule: Schedule::new(epoch.extent.clone()), is_old }
     }
 
     /// Takes note of a visit, by the place of its file.
@@ -106,6 +113,8 @@ impl Replay<'_> {
         let again = self.again(&archive)?;
         let damage = found.map(|error| error.to_string());
         let mut replayed = Replayed { damage, ..Replayed::default() };
+        let mut visited =
+            VisitedSeeds::of(if self.given.is_empty() { self.seeds } else { self.given });
         replayed.damaged = self.logs.each(&archive, self.stop, &mut |file, settled| {
             replayed.resumed = true;
             tick(frontier);
@@ -122,12 +131,14 @@ impl Replay<'_> {
                 return Ok(());
             }
             if frontier.is_final(&settled.entry, status) {
+                visited.note(&settled);
                 return frontier.offer(&settled.url);
             }
             frontier.note_tries(&settled.url, settled.entry.tries(status));
             Ok(())
         })?;
         frontier.forget()?;
+        replayed.visited = visited.told();
         // What is known comes before what is new, which a limit on a host's pages may keep out.
         if let Some(again) = &again {
             self.logs.each(&archive, self.stop, &mut |file, settled| {
@@ -253,7 +264,7 @@ impl Replay<'_> {
             return Ok(None);
         }
         let (now_s, files) = (self.clock.unix_s(), archive.files());
-        let wanted = Extent::of(self.config, now_s);
+        let wanted = Extent::of(self.config, self.given, now_s);
         let wanted = if wanted.is_some() && self.is_full(archive)? { None } else { wanted };
         let begun = Epoch::begin(&self.dirs.frontier, wanted, files, now_s)?;
         let Some(epoch) = begun else { return Ok(None) };

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::answer::is_redirect;
 use crate::error::CrawlError;
 use crate::outcome::Answered;
+use crate::visited::Visited;
 
 const NAME: &str = "report.json";
 
@@ -48,13 +49,13 @@ pub struct Snapshot {
     pub redirects: u64,
     /// Answers of this run by status.
     pub statuses: BTreeMap<u16, u64>,
-    /// Links not for this crawl, by the name of the refusal; earlier runs included.
+    /// Links that this run read and are not for it, by the name of the refusal.
     pub refused: BTreeMap<String, u64>,
-    /// URLs that a robots.txt forbids.
+    /// URLs known by now that a robots.txt forbids.
     pub forbidden_by_robots: u64,
-    /// Visits given up, by the class of the failure.
+    /// Visits that this run gave up, by the class of the failure.
     pub failures: BTreeMap<String, u64>,
-    /// URLs dropped because of a limit, by the limit.
+    /// URLs known by now that were dropped because of a limit, by the limit.
     pub dropped: BTreeMap<String, u64>,
     /// URLs that wait for their visit.
     pub waiting: u64,
@@ -148,15 +149,17 @@ pub struct Report {
     pub statuses: BTreeMap<u16, u64>,
     /// Those to requests for anything but a robots.txt.
     pub page_statuses: BTreeMap<u16, u64>,
-    /// Links not for this crawl, by the name of the refusal; earlier runs included.
+    /// Links that this run read and are not for it, by the name of the refusal.
     pub refused: BTreeMap<String, u64>,
-    /// URLs that a robots.txt forbids.
+    /// URLs known by now that a robots.txt forbids.
     pub forbidden_by_robots: u64,
-    /// Visits given up, by the class of the failure.
+    /// Visits that this run gave up, by the class of the failure.
     pub failures: BTreeMap<String, u64>,
+    /// Visits of this run that failed and were to be made again, by the class of the failure.
+    pub retried: BTreeMap<String, u64>,
     /// Hosts set aside at the end, and why.
     pub aside: Vec<AsideHost>,
-    /// URLs dropped because of a limit, by the limit.
+    /// URLs known by now that were dropped because of a limit, by the limit.
     pub dropped: BTreeMap<String, u64>,
     /// URLs not queued because their turn would have come too late.
     pub pruned: u64,
@@ -173,6 +176,8 @@ pub struct Report {
     pub held: u64,
     /// Hosts known.
     pub hosts: u64,
+    /// Addresses given to this run, or else the seeds, that it did not ask for since earlier runs had an answer.
+    pub visited: Visited,
     /// Records of the archive that could not be read when the crawl was resumed.
     pub damaged: u64,
     /// What is wrong at the first of them that no earlier run has found, with file and byte.

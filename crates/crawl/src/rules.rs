@@ -54,6 +54,15 @@ pub enum Refusal {
         /// The scope.
         scope: Scope,
     },
+    /// Its host is that of a seed, and its port is not.
+    Port {
+        /// The host.
+        host: String,
+        /// Its port; `None` for the usual one of its scheme.
+        port: Option<u16>,
+        /// One that the host has in a seed.
+        of_seed: Option<u16>,
+    },
     /// It is too long.
     Length {
         /// Its bytes.
@@ -205,13 +214,28 @@ impl Rules {
             Scope::Any => true,
         };
         if !inside {
-            let host = url.host_str().unwrap_or_default().to_owned();
-            return Err(Refusal::Scope { host, scope: self.scope });
+            return Err(self.refuse_place(url));
         }
         if url.path() == "/robots.txt" && url.query().is_none() {
             return Err(Refusal::RobotsFile);
         }
         self.check_traps(url)
+    }
+
+    /// Why `url`, which is out of scope, is: the scope `host` compares ports, too.
+    fn refuse_place(&self, url: &Url) -> Refusal {
+        let host = url.host_str().unwrap_or_default().to_owned();
+        let name = host.strip_prefix("www.").unwrap_or(&host);
+        let with_port = format!("{name}:");
+        let of_seed = self.within.range(with_port.clone()..).next();
+        let of_seed = of_seed.and_then(|place| place.strip_prefix(&with_port)?.parse().ok());
+        let is_host =
+            self.scope == Scope::Host && (of_seed.is_some() || self.within.contains(name));
+        if is_host {
+            let of_seed = of_seed.filter(|_| !self.within.contains(name));
+            return Refusal::Port { host, port: url.port(), of_seed };
+        }
+        Refusal::Scope { host, scope: self.scope }
     }
 
     fn check_traps(&self, url: &Url) -> Result<(), Refusal> {
@@ -236,7 +260,7 @@ impl Refusal {
     /// One word for the kind, under which refusals are counted.
     pub fn name(&self) -> &'static str {
         match self {
-            Refusal::Scope { .. } => "scope",
+            Refusal::Scope { .. } | Refusal::Port { .. } => "scope",
             Refusal::Length { .. } => "length",
             Refusal::Repetition { .. } => "repetition",
             Refusal::Parameters { .. } => "parameters",
@@ -264,6 +288,12 @@ impl fmt::Display for Refusal {
             Refusal::Scope { host, .. } => {
                 write!(out, "{host} is not the host of a seed (`scope = \"host\"`)")
             }
+            Refusal::Port { host, port, of_seed } => write!(
+                out,
+                "a seed has the host {host}, but {}, and this is {}: `scope = \"host\"` goes by both",
+                port_text(*of_seed),
+                port_text(*port)
+            ),
             Refusal::Length { bytes, bytes_max } => {
                 write!(out, "it has {bytes} bytes, and `url_bytes_max` is {bytes_max}")
             }
@@ -295,6 +325,11 @@ impl fmt::Display for Refusal {
             Refusal::LinkFilter { filter } => write!(out, "`link_filter` does not hold: {filter}"),
         }
     }
+}
+
+/// `at port 8080`.
+fn port_text(port: Option<u16>) -> String {
+    port.map_or_else(|| "at the usual port".to_owned(), |port| format!("at port {port}"))
 }
 
 /// Host without `www.`, and the port unless it is the usual one: what the scope `host` compares.

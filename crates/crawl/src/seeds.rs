@@ -63,20 +63,23 @@ fn read(frontier: &Path) -> Result<Vec<Seed>, CrawlError> {
     seeds.map(read).collect()
 }
 
-/// The seeds of earlier runs, and `seeds`, each once.
-pub(crate) fn all_seeds(
-    frontier: &Path,
-    seeds: &[String],
-    config: &Config,
-) -> Result<Vec<Seed>, CrawlError> {
+/// The addresses that a run is given, as it visits them.
+pub(crate) fn given_seeds(seeds: &[String], config: &Config) -> Result<Vec<Seed>, CrawlError> {
     let limits = Limits { url_bytes_max: config.url_bytes_max, ..Limits::default() };
+    let read = |seed: &String| {
+        let Seed { url, is_sitemap } = parse(seed, &limits)?;
+        Ok(Seed { url: Normalisation::apply(&config.normalise, url), is_sitemap })
+    };
+    seeds.iter().map(read).collect()
+}
+
+/// The seeds of earlier runs, and those given to this one, each once.
+pub(crate) fn all_seeds(frontier: &Path, given: &[Seed]) -> Result<Vec<Seed>, CrawlError> {
     let mut all = read(frontier)?;
     let mut seen: BTreeSet<Seed> = all.iter().cloned().collect();
-    for seed in seeds {
-        let Seed { url, is_sitemap } = parse(seed, &limits)?;
-        let seed = Seed { url: Normalisation::apply(&config.normalise, url), is_sitemap };
+    for seed in given {
         if seen.insert(seed.clone()) {
-            all.push(seed);
+            all.push(seed.clone());
         }
     }
     if all.is_empty() {

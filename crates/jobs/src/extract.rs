@@ -21,7 +21,7 @@ use crate::pages::{
     Directory, Fate, OutLink, PART_COUNT_MAX, PageRow, Part, PartName, PartWriter, Parts,
     write_directory,
 };
-use crate::{AsFound, Collection, JobsError, PageTable, Progress, Spelling, Stage, disk};
+use crate::{AsFound, Collection, JobsError, Lag, PageTable, Progress, Spelling, Stage, disk};
 
 /// Places of damage that are told one by one.
 const DAMAGES_MAX: usize = 20;
@@ -89,10 +89,10 @@ pub fn extract(
     fs::create_dir_all(&dir).map_err(JobsError::io(&dir))?;
     // A killed crawl leaves a torn record at the end; whoever runs a stage holds the collection's lock.
     archive::repair(&collection.archive_dir())?;
-    let Plan { kept: mut parts, missing, unchanged } = Plan::of(collection, options)?;
+    let Plan { kept: mut parts, missing, lag } = Plan::of(collection, options)?;
     let files_read = missing.len() as u64;
     let mut damages = Damages::default();
-    if !unchanged {
+    if lag.is_some() {
         damages = read_files(collection, &dir, &missing, options, progress)?;
         parts.names.extend(missing);
         // By file name, so that of two captures in one second the later file's counts.
@@ -136,9 +136,12 @@ impl Damages {
     }
 }
 
-/// Whether the page table holds what the archive holds now: then [`extract`] has nothing to do.
-pub fn is_extracted(collection: &Collection, options: &ExtractOptions) -> Result<bool, JobsError> {
-    Ok(Plan::of(collection, options)?.unchanged)
+/// Why [`extract`] has something to do; `None` if the page table holds what the archive holds now.
+pub fn extract_lag(
+    collection: &Collection,
+    options: &ExtractOptions,
+) -> Result<Option<Lag>, JobsError> {
+    Ok(Plan::of(collection, options)?.lag)
 }
 
 /// Goes up when the rows of the same record become others; then all are made again.
@@ -159,8 +162,8 @@ struct Plan {
     kept: Parts,
     /// Archive files to read, each with the number of its part.
     missing: Vec<PartName>,
-    /// Nothing is to be done.
-    unchanged: bool,
+    /// Why something is to be done; `None` if nothing is.
+    lag: Option<Lag>,
 }
 
 impl Plan {
@@ -191,9 +194,18 @@ impl Plan {
             next += 1;
             missing.push(PartName { number, archive_file: archive_file.clone(), archive_bytes });
         }
-        let unchanged =
-            missing.is_empty() && kept == had && Directory::is_there(&dir.join("directory"));
-        Ok(Self { kept, missing, unchanged })
+        let lag = if had.names.is_empty() && !missing.is_empty() {
+            Some(Lag::Unread)
+        } else if had.options != kept.options {
+            Some(Lag::Reading)
+        } else if !missing.is_empty() {
+            Some(Lag::Files(missing.len()))
+        } else if kept != had {
+            Some(Lag::FilesGone)
+        } else {
+            (!Directory::is_there(&dir.join("directory"))).then_some(Lag::Table)
+        };
+        Ok(Self { kept, missing, lag })
     }
 }
 

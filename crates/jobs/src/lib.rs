@@ -19,6 +19,7 @@
 //! stale output is recognised; ranks are removed with the graph that they belong to.
 #![forbid(unsafe_code)]
 
+mod changes;
 mod collection;
 mod disk;
 mod error;
@@ -26,6 +27,7 @@ mod extract;
 mod fold;
 mod indexing;
 mod interchange;
+mod lag;
 mod link;
 mod pages;
 mod progress;
@@ -35,10 +37,13 @@ mod verify;
 
 pub use collection::{Collection, Lock, Writer};
 pub use error::JobsError;
-pub use extract::{ExtractOptions, ExtractReport, extract, is_extracted};
+pub use extract::{ExtractOptions, ExtractReport, extract, extract_lag};
 pub use fold::{FoldReport, Folding, fold, is_folded};
-pub use indexing::{IndexReport, analysis_of, build_index, is_indexed, url_filters, url_words};
+pub use indexing::{
+    IndexReport, Reuse, analysis_of, build_index, index_lag, url_filters, url_words,
+};
 pub use interchange::{CiffReport, export_ciff, import_ciff, is_imported};
+pub use lag::Lag;
 pub use link::{LinkReport, Linking, link};
 pub use pages::{Directory, Entry, Fate, OutLink, PagePointer, PageRow, PageTable};
 pub use progress::{Progress, Stage};

@@ -60,6 +60,6 @@ pub use directives::Directives;
 pub use error::PageError;
 pub use language::language_of;
 pub use limits::Limits;
-pub use parse::{Known, Link, Page, Wanted, parse, parse_wanted};
+pub use parse::{Known, Link, Page, Wanted, check, parse, parse_wanted};
 pub use resolve::parse_normal;
 pub use url::{normalise, registered_domain};

@@ -126,6 +126,13 @@ pub fn parse_wanted(
     Ok(page)
 }
 
+/// Whether a body can be read at all, by its label and its first bytes. What [`parse`] refuses for a character
+/// farther on is not noticed.
+pub fn check(url: &Url, content_type: Option<&str>, body: &[u8]) -> Result<(), PageError> {
+    Kind::of(url, content_type, body)?;
+    binary::refuse_magic(body)
+}
+
 /// Whether the URL, in normal form, is one that nobody needs to be told of.
 pub type Known<'a> = &'a dyn Fn(&str) -> bool;
 

@@ -11,10 +11,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use ::crawl::Report;
+use ::crawl::{Report, Visited};
 use serde::Serialize;
 
-use super::aside_fate;
+use super::{aside_fate, list};
 use crate::talk;
 
 /// Hosts set aside that are named one by one.
@@ -30,12 +30,16 @@ pub(crate) struct Summary {
 }
 
 impl Summary {
-    /// Of a run that was to have so many `fetchers`.
-    pub(super) fn of(report: Report, fetchers: usize) -> Summary {
+    /// Of a run that was to have so many `fetchers`, and that was `given` addresses, or went on with earlier ones.
+    pub(super) fn of(report: Report, fetchers: usize, given: bool) -> Summary {
         let mut summary = vec![sentence(&report)];
+        if given && let Some(known) = known(&report.visited, "given URL") {
+            let again = "`crivello crawl --recrawl=given URL` asks again";
+            summary.push(format!("{known}; {again}"));
+        }
         let left_out = left_out(&report);
         if !left_out.is_empty() {
-            summary.push(left_out);
+            summary.push(left_out.join("; "));
             summary.push(
                 "`crivello status` has these counts, `crivello why URL` what became of one URL"
                     .to_owned(),
@@ -79,7 +83,7 @@ fn sentence(report: &Report) -> String {
         Duration::from_millis(report.elapsed_ms).as_secs_f64(),
     );
     if report.pages != report.pages_new {
-        let _ = write!(text, "; {} in all", report.pages);
+        let _ = write!(text, "; {} archived in all", report.pages);
     }
     if report.recrawled {
         let asked = talk::count(report.asked, "known URL");
@@ -92,36 +96,8 @@ fn sentence(report: &Report) -> String {
         let rate = report.sieve.false_positive_rate;
         let _ = write!(text, "; the sieve takes a new URL for known at a rate of {rate:.1e}");
     }
-    let waiting = talk::count(report.waiting, "URL");
-    let is_old = report.requests == 0;
-    match &report.limit {
-        Some(limit) if report.waiting == 0 => {
-            let reached = if is_old { "was reached before" } else { "is reached" };
-            let _ = write!(text, "; `{limit}` {reached}, and no URL is left");
-        }
-        Some(limit) if limit != "time_s_max" && is_old => {
-            let _ = write!(
-                text,
-                "; stopped by `{limit}`, which was reached before; {waiting} left for a crawl with more"
-            );
-        }
-        // It counts what earlier runs have, so the next one ends at once.
-        Some(limit) if limit != "time_s_max" => {
-            let _ = write!(text, "; stopped by `{limit}`, {waiting} left for a crawl with more");
-        }
-        Some(limit) => {
-            let _ = write!(
-                text,
-                "; stopped by `{limit}`, {waiting} left: `crivello crawl` goes on with them"
-            );
-        }
-        None if report.waiting == 0 => {}
-        None if report.interrupted => {
-            let _ = write!(text, "; {waiting} left: `crivello crawl` goes on with them");
-        }
-        None => {
-            let _ = write!(text, "; {waiting} left of hosts that were set aside");
-        }
+    if let Some(ending) = ending(report) {
+        let _ = write!(text, "; {ending}");
     }
     if report.held > 0 {
         let held = talk::count(report.held, "URL");
@@ -129,6 +105,46 @@ fn sentence(report: &Report) -> String {
             write!(text, "; {held} of sitemaps and redirects left for a crawl that follows links");
     }
     text
+}
+
+/// What ended the run, and what it has left; `None` if that is nothing.
+pub(crate) fn ending(report: &Report) -> Option<String> {
+    let waiting = talk::count(report.waiting, "URL");
+    let is_old = report.requests == 0;
+    Some(match &report.limit {
+        Some(limit) if report.waiting == 0 => {
+            let reached = if is_old { "was reached before" } else { "is reached" };
+            format!("`{limit}` {reached}, and no URL is left")
+        }
+        Some(limit) if limit != "time_s_max" && is_old => format!(
+            "stopped by `{limit}`, which was reached before; {waiting} left for a crawl with more"
+        ),
+        // It counts what earlier runs have, so the next one ends at once.
+        Some(limit) if limit != "time_s_max" => {
+            format!("stopped by `{limit}`, {waiting} left for a crawl with more")
+        }
+        Some(limit) => {
+            format!("stopped by `{limit}`, {waiting} left: `crivello crawl` goes on with them")
+        }
+        None if report.waiting == 0 => return None,
+        None if report.interrupted => format!("{waiting} left: `crivello crawl` goes on with them"),
+        None => format!("{waiting} left of hosts that were set aside"),
+    })
+}
+
+/// What was wanted and not asked for, since earlier runs had an answer; `None` if there is nothing.
+fn known(visited: &Visited, noun: &str) -> Option<String> {
+    let all: u64 = visited.outcomes.values().sum();
+    let first = visited.first.first()?;
+    let (outcome, date) = (&first.outcome, archive::date_text(first.date_s));
+    let which = format!("{} ({outcome} at {date})", talk::plain(&first.url));
+    let urls = talk::count(all, noun);
+    Some(if all == 1 {
+        format!("{urls} not asked for, since it was visited before: {which}")
+    } else {
+        let outcomes = list(&visited.outcomes);
+        format!("{urls} not asked for, since they were visited before ({outcomes}), as {which}")
+    })
 }
 
 /// What a recrawl found; the numbers add to what it asked for.
@@ -139,8 +155,8 @@ pub(crate) fn again(report: &Report) -> String {
     )
 }
 
-/// What was found and is no page of the collection, by its reason; empty if nothing is.
-fn left_out(report: &Report) -> String {
+/// What the run met and is no page of the collection, by its reason; empty if nothing is.
+pub(crate) fn left_out(report: &Report) -> Vec<String> {
     let no_page = report.page_statuses.iter().filter(|(status, _)| is_no_page(**status));
     let no_page: BTreeMap<String, u64> =
         no_page.map(|(status, times)| (format!("status {status}"), *times)).collect();
@@ -154,6 +170,7 @@ fn left_out(report: &Report) -> String {
         |name: &str| -> BTreeMap<String, u64> { refused.remove_entry(name).into_iter().collect() };
     let (unread, cut, unstored) =
         (of_refused("parse-filter"), of_refused("sitemap-cut"), of_refused("store-filter"));
+    let unreadable = refused.remove("unreadable").unwrap_or(0);
     let mut parts: Vec<String> = [
         ("given up", "visit", &report.failures),
         ("without a page", "URL", &no_page),
@@ -170,7 +187,13 @@ fn left_out(report: &Report) -> String {
         let urls = talk::count(report.forbidden_by_robots, "URL");
         parts.push(format!("{urls} forbidden by robots.txt"));
     }
-    parts.join("; ")
+    if unreadable > 0 {
+        let pages = talk::count(unreadable, "page");
+        parts.push(format!(
+            "{pages} archived whose type or coding is not read, and not found by search"
+        ));
+    }
+    parts
 }
 
 /// Whether an answer is neither a page nor leads to one, and is not tried again.
@@ -181,21 +204,22 @@ fn is_no_page(status: u16) -> bool {
 /// How many there are and by what, the reasons in parentheses; `None` if there are none.
 fn part(what: &str, noun: &str, counts: &BTreeMap<String, u64>) -> Option<String> {
     let all: u64 = counts.values().sum();
-    let reasons: Vec<String> = counts
-        .iter()
-        .filter(|(_, times)| **times > 0)
-        .map(|(name, times)| {
-            let keys: Vec<String> = keys_of(name).iter().map(|key| format!("`{key}`")).collect();
-            let keys = keys.join(" or ");
-            let name = match keys.as_str() {
-                "" => name.clone(),
-                _ if name == TOO_LARGE => format!("{name} by {keys}"),
-                _ => keys,
-            };
-            if *times == all { name } else { format!("{name} {times}") }
-        })
-        .collect();
+    let named = |(name, times): (&String, &u64)| {
+        if *times == all { named(name) } else { format!("{} {times}", named(name)) }
+    };
+    let reasons: Vec<String> = counts.iter().filter(|(_, times)| **times > 0).map(named).collect();
     (all > 0).then(|| format!("{} {what} ({})", talk::count(all, noun), reasons.join(", ")))
+}
+
+/// What people are told of a class of failures, a rule or a limit: the key that says so, if one does.
+pub(super) fn named(name: &str) -> String {
+    let keys: Vec<String> = keys_of(name).iter().map(|key| format!("`{key}`")).collect();
+    let keys = keys.join(" or ");
+    match keys.as_str() {
+        "" => name.to_owned(),
+        _ if name == TOO_LARGE => format!("{name} by {keys}"),
+        _ => keys,
+    }
 }
 
 /// The one class of failures that is a limit of ours.
@@ -239,12 +263,16 @@ pub(super) fn reasons(report: &Report) -> String {
         let urls = talk::count(report.sent, "URL");
         format!("{urls} left to other agents")
     });
-    let left_out = Some(left_out(report)).filter(|text| !text.is_empty());
+    let left_out = left_out(report).into_iter();
     // Answers that are tried again are among these, until they are given up.
     let tried = report.page_statuses.iter().filter(|(status, _)| **status != 200);
     let tried = tried.filter(|(status, _)| !is_no_page(**status));
     let tried = tried.map(|(status, times)| format!("status {status} ({times}×)"));
-    let all: Vec<String> = limit.chain(sent).chain(left_out).chain(tried).collect();
+    let retried = part("to be tried again", "visit", &report.retried);
+    let known = known(&report.visited, "seed");
+    let known = known.map(|known| format!("{known}; `crivello crawl --recrawl` asks again"));
+    let all: Vec<String> =
+        limit.chain(sent).chain(left_out).chain(tried).chain(retried).chain(known).collect();
     if all.is_empty() { String::new() } else { format!(": {}", all.join("; ")) }
 }
 
@@ -276,7 +304,7 @@ mod tests {
             pruned: 2,
             ..Report::default()
         };
-        let said = Summary::of(report, 0).summary;
+        let said = Summary::of(report, 0, false).summary;
         assert_eq!(said[0], "7 new pages with 12 requests, 0 B in 0.0 s");
         assert_eq!(
             said[1],
@@ -289,11 +317,11 @@ mod tests {
         );
         assert!(said[2].contains("`crivello status`") && said[2].contains("`crivello why"));
         let list = Report { pages: 1, pages_new: 1, held: 40, ..Report::default() };
-        let said = &Summary::of(list, 0).summary[0];
+        let said = &Summary::of(list, 0, false).summary[0];
         let left = "; 40 URLs of sitemaps and redirects left for a crawl that follows links";
         assert!(said.ends_with(left), "{said}");
         let calm = Report { pages: 1, pages_new: 1, ..Report::default() };
-        assert_eq!(Summary::of(calm, 0).summary.len(), 1);
+        assert_eq!(Summary::of(calm, 0, false).summary.len(), 1);
     }
 
     #[test]
@@ -301,7 +329,7 @@ mod tests {
         let said = |limit: &str, waiting: u64| {
             let limit = Some(limit.to_owned());
             let report = Report { limit, waiting, requests: 1, ..Report::default() };
-            Summary::of(report, 0).summary.remove(0)
+            Summary::of(report, 0, false).summary.remove(0)
         };
         assert!(
             said("pages_max", 1)
@@ -317,7 +345,7 @@ mod tests {
         let aside: ::crawl::AsideHost =
             serde_json::from_value(aside).expect("the rest has defaults");
         let report = Report { aside: vec![aside; ASIDES_SHOWN_MAX + 20], ..Report::default() };
-        let said = Summary::of(report, 0).summary;
+        let said = Summary::of(report, 0, false).summary;
         assert_eq!(said.len(), 1 + ASIDES_SHOWN_MAX + 1);
         assert_eq!(said.last().expect("a line"), "set aside 20 more hosts: see `crivello status`");
     }

@@ -6,12 +6,13 @@
 //! **Invariant.** The archive keeps http and https under one key; only captures of the very URL count here.
 
 use anyhow::Result;
-use archive::{Archive, ArchiveError, CdxLine, Kind};
-use crawl::{Config, Purpose, Told};
+use archive::{Archive, ArchiveError, CdxLine, Kind, Record, parse_http};
+use crawl::{Config, Normalisation, Purpose, Told};
 use page::Url;
 use serde::Serialize;
 
 use super::{URL_BYTES_MAX, cut};
+use crate::pipeline::extract_options;
 use crate::talk;
 
 /// The type of a capture that has no page of its own.
@@ -108,15 +109,33 @@ pub(super) fn read(archive: &Archive, url: &Url) -> Result<Vec<Capture>> {
     Ok(captures)
 }
 
-/// What of the newest page was not read.
-pub(super) fn cuts(archive: &Archive, url: &Url, config: &Config) -> Result<Vec<String>> {
+/// The newest page, or what is wrong with its record; `None` if there never was one.
+fn newest_page(archive: &Archive, url: &Url) -> Result<Option<Result<Record, ArchiveError>>> {
     let captures = lines(archive, url)?;
     let is_page = |capture: &&CdxLine| capture.status == Some(200) && capture.mime != REVISIT;
-    let Some(last) = captures.iter().rfind(is_page) else { return Ok(Vec::new()) };
-    let record = match archive.read(&last.location) {
-        Ok(record) => record,
-        Err(error @ ArchiveError::Io { .. }) => return Err(error.into()),
-        Err(error) => return Ok(vec![format!("nothing of it is read: {error}")]),
+    match captures.iter().rfind(is_page).map(|last| archive.read(&last.location)) {
+        Some(Err(error @ ArchiveError::Io { .. })) => Err(error.into()),
+        read => Ok(read),
+    }
+}
+
+/// Which address the newest page names as its canonical one.
+pub(super) fn canonical(archive: &Archive, url: &Url, config: &Config) -> Result<Option<String>> {
+    let Some(Ok(record)) = newest_page(archive, url)? else { return Ok(None) };
+    let Ok(http) = parse_http(&record.block) else { return Ok(None) };
+    let Ok(body) = http.decoded_body(config.decoded_bytes_max) else { return Ok(None) };
+    let limits = extract_options(config).page;
+    let page = page::parse(url, http.header("Content-Type"), &body, &limits).ok();
+    let canonical = page.and_then(|page| page.canonical);
+    Ok(canonical.map(|url| Normalisation::apply(&config.normalise, url).into()))
+}
+
+/// What of the newest page was not read.
+pub(super) fn cuts(archive: &Archive, url: &Url, config: &Config) -> Result<Vec<String>> {
+    let record = match newest_page(archive, url)? {
+        None => return Ok(Vec::new()),
+        Some(Ok(record)) => record,
+        Some(Err(error)) => return Ok(vec![format!("nothing of it is read: {error}")]),
     };
     match Told::read(&record).map(|told| told.purpose) {
         Some(Purpose::Page) => cut::cuts(&record, url, config),

@@ -35,7 +35,7 @@ pub(super) fn found_on(url: &Url, collection: &Collection, config: &Config) -> R
     let has_filters = !crawl.parse_filter.is_empty() || !crawl.link_filter.is_empty();
     if !has_filters
         && has_table(collection)
-        && jobs::is_extracted(collection, &extract_options(crawl))?
+        && jobs::extract_lag(collection, &extract_options(crawl))?.is_none()
     {
         let found = in_table(url, collection)?;
         if found.iter().any(|found| found.how.is_followed(crawl)) {

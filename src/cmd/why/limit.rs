@@ -28,17 +28,23 @@ pub(super) struct Limits<'a> {
 }
 
 impl Limits<'_> {
-    /// What became of `url`, which was found there, may be visited, and was not; in a sentence.
-    /// One that was given has no way to it that could be too long.
-    pub(super) fn verdict(&self, url: &Url, given: bool, found_on: &[Found]) -> Result<String> {
+    /// Which limit keeps `url` out, which was found there, may be visited, and was not; in a sentence, as far as it
+    /// is known. One that was given has no way to it that could be too long.
+    pub(super) fn dropped_by(
+        &self,
+        url: &Url,
+        given: bool,
+        found_on: &[Found],
+    ) -> Result<Option<String>> {
         if !given && let Some(far) = self.too_far(url, found_on)? {
-            return Ok(format!("dropped: {far}"));
+            return Ok(Some(format!("dropped: {far}")));
         }
-        if let Some(key) =
-            crawl::host_limit(self.archive, self.frontier, self.config, url.as_str())?
-        {
-            return Ok(format!("dropped: {}", self.share(key)));
-        }
+        let share = crawl::host_limit(self.archive, self.frontier, self.config, url.as_str())?;
+        Ok(share.map(|key| format!("dropped: {}", self.share(key))))
+    }
+
+    /// What became of `url`, which nothing of that keeps out, by the counts of the last run that ended.
+    pub(super) fn left_by_last(&self, url: &Url) -> Result<String> {
         // A host without a capture may yet be one that the crawl never came to know.
         let is_new = self.archive.captures_of_host(url.as_str())?.iter().all(|capture| {
             Url::parse(&capture.url).is_ok_and(|captured| captured.origin() != url.origin())
@@ -46,7 +52,7 @@ impl Limits<'_> {
         // A host that is known may not have had its turn yet, unless nothing was left to do.
         let is_over = !self.report.interrupted && self.report.limit.is_none();
         let hosts_max = self.config.hosts_max;
-        let is_full = self.report.hosts >= hosts_max as u64 && self.dropped("hosts") > 0;
+        let is_full = self.report.hosts >= hosts_max as u64 && self.drops("hosts") > 0;
         if is_new && is_over && is_full {
             return Ok(format!(
                 "dropped: the crawl knew {} before its own, which is `hosts_max`",
@@ -119,7 +125,7 @@ impl Limits<'_> {
             ("waiting", "waiting_max"),
             ("hosts", "hosts_max"),
         ] {
-            let times = self.dropped(limit);
+            let times = self.drops(limit);
             if times > 0 && (limit != "hosts" || is_new) {
                 ways.push(format!("{times} by `{key}`"));
             }
@@ -148,7 +154,7 @@ impl Limits<'_> {
     }
 
     /// URLs that the last run dropped because of a limit.
-    fn dropped(&self, limit: &str) -> u64 {
+    fn drops(&self, limit: &str) -> u64 {
         self.report.dropped.get(limit).copied().unwrap_or(0)
     }
 }

@@ -14,6 +14,9 @@ use super::found::Found;
 use crate::cmd::crawl::aside_fate;
 use crate::talk;
 
+/// Pages behind it that are shown.
+const COPIES_SHOWN_MAX: usize = 10;
+
 pub(super) fn print(why: &Why) -> Result<()> {
     let mut out = std::io::stdout().lock();
     writeln!(out, "{}", why.url)?;
@@ -37,18 +40,7 @@ pub(super) fn print(why: &Why) -> Result<()> {
     for cut in &why.cuts {
         writeln!(out, "  {}", talk::plain(cut))?;
     }
-    let is_redirect_told = |standing: &String| {
-        standing.strip_prefix("a redirect to ").is_some_and(|target| why.verdict.contains(target))
-    };
-    if let Some(standing) = why.standing.as_ref().filter(|standing| !is_redirect_told(standing)) {
-        writeln!(out, "  it is {}", talk::plain(standing))?;
-    }
-    if let Some(head) = &why.folded_behind {
-        writeln!(out, "  folded behind {head}")?;
-    }
-    for copy in &why.copies {
-        writeln!(out, "  represents {copy}")?;
-    }
+    print_standing(&mut out, why)?;
     if why.seed {
         writeln!(out, "  a crawl began with it")?;
     }
@@ -72,6 +64,35 @@ pub(super) fn print(why: &Why) -> Result<()> {
     Ok(())
 }
 
+/// What it is to the index.
+fn print_standing(out: &mut impl Write, why: &Why) -> Result<()> {
+    let is_told = |standing: &&String| {
+        let redirect = standing.strip_prefix("a redirect to ");
+        let status = standing.strip_prefix("no page: status ");
+        let reason = standing.strip_prefix("no page: ");
+        redirect.is_some_and(|target| why.verdict.contains(target))
+            || status.is_some_and(|status| why.verdict.contains(&format!("answered {status}")))
+            || reason.is_some_and(|reason| why.cuts.iter().any(|cut| cut.contains(reason)))
+    };
+    if let Some(standing) = why.standing.as_ref().filter(|standing| !is_told(standing)) {
+        writeln!(out, "  it is {}", talk::plain(standing))?;
+    }
+    let visited = why.visited_as.as_ref().unwrap_or(&why.url);
+    if let Some(canonical) = why.canonical.as_ref().filter(|canonical| *canonical != visited) {
+        writeln!(out, "  it names {} as its canonical address", talk::plain(canonical))?;
+    }
+    if let Some(head) = &why.folded_behind {
+        writeln!(out, "  folded behind {head}")?;
+    }
+    for copy in why.copies.iter().take(COPIES_SHOWN_MAX) {
+        writeln!(out, "  represents {copy}")?;
+    }
+    if let Some(more @ 1..) = why.copies.len().checked_sub(COPIES_SHOWN_MAX) {
+        writeln!(out, "  … and {} (`--json` has all)", talk::count(more as u64, "more page"))?;
+    }
+    Ok(())
+}
+
 /// What a crawl has to say to it, as far as the verdict does not say it.
 fn print_crawl(out: &mut impl Write, why: &Why) -> Result<()> {
     let is_new = |text: &&String| !why.verdict.contains(text.as_str());
@@ -80,6 +101,10 @@ fn print_crawl(out: &mut impl Write, why: &Why) -> Result<()> {
     }
     if let Some(robots) = why.robots.as_ref().filter(is_new) {
         writeln!(out, "  robots.txt: {}", talk::plain(robots))?;
+    }
+    // That its host was set aside says the same.
+    if let Some(unheard) = why.unheard.as_ref().filter(is_new).filter(|_| why.aside.is_none()) {
+        writeln!(out, "  {}", talk::plain(unheard))?;
     }
     if let Some(agent) = why.agent.filter(|_| !why.verdict.starts_with("left to agent")) {
         writeln!(out, "  its host is crawled by agent {agent}")?;

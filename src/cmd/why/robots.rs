@@ -5,7 +5,7 @@
 
 use anyhow::Result;
 use archive::{Archive, ArchiveError, Record};
-use crawl::{ROBOTS_HOPS_MAX, RobotsSaying};
+use crawl::{Failure, ROBOTS_HOPS_MAX, RobotsSaying};
 use page::Url;
 
 use super::captures;
@@ -23,10 +23,7 @@ pub(super) fn saying(
         let Some(answered) = answered else {
             let Some(last) = captures.last() else { return Ok(None) };
             let failure = crawl::read_failure(&archive.read(&last.location)?);
-            return Ok(failure.map(|failure| RobotsSaying {
-                allowed: false,
-                why: format!("it cannot be had ({failure}), so nothing is allowed"),
-            }));
+            return Ok(failure.map(|failure| unheard(&failure)));
         };
         let capture = captures.swap_remove(answered);
         let record = match archive.read(&capture.location) {
@@ -42,6 +39,16 @@ pub(super) fn saying(
         }
     }
     Ok(None)
+}
+
+/// What it means that there was no answer.
+fn unheard(failure: &Failure) -> RobotsSaying {
+    let what = if failure.kind.is_of_host() {
+        "its host cannot be reached"
+    } else {
+        "its robots.txt cannot be had"
+    };
+    RobotsSaying { allowed: false, is_had: false, why: format!("{what} ({failure})") }
 }
 
 fn location(record: &Record, base: &Url) -> Option<Url> {

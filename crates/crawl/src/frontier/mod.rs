@@ -353,7 +353,8 @@ impl Frontier {
             self.find_given(url, purpose, answered);
             let depth = self.depth_read(purpose, url, depth);
             let site = Site::split(url).map_or("", |(site, _)| site);
-            self.harvest(Source { site, purpose, hops, depth }, &mut answered.harvest)?;
+            // What it was refused was counted by its own run.
+            self.lead(Source { site, purpose, hops, depth }, &mut answered.harvest)?;
         }
         self.hosts.replay(url, entry, date_s, answered, tally);
         Ok(())

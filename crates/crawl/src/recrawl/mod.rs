@@ -19,6 +19,7 @@ use std::path::Path;
 
 use crate::config::{Config, Recrawl};
 use crate::error::CrawlError;
+use crate::seeds::Seed;
 
 pub(crate) use earlier::Earlier;
 pub(crate) use schedule::{Bounds, LastCaptures, Schedule};
@@ -41,26 +42,32 @@ pub(crate) struct Epoch {
 }
 
 /// What a recrawl asks for again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Extent {
     /// Everything.
     All,
+    /// These URLs.
+    Given(BTreeSet<String>),
     /// What is due at that moment, in seconds since 1970.
     Due { at_s: i64, bounds: Bounds },
 }
 
 impl Extent {
-    /// What the configuration asks for at `now_s`; `None` if nothing.
-    pub(crate) fn of(config: &Config, now_s: i64) -> Option<Extent> {
+    /// What the configuration asks for at `now_s` in a run that these URLs were given to; `None` if nothing.
+    pub(crate) fn of(config: &Config, given: &[Seed], now_s: i64) -> Option<Extent> {
         let bounds = Bounds { min_s: config.recrawl_min_s, max_s: config.recrawl_max_s };
         match config.recrawl {
             Recrawl::Never => None,
             Recrawl::All => Some(Extent::All),
+            Recrawl::Given if given.is_empty() => None,
+            Recrawl::Given => {
+                Some(Extent::Given(given.iter().map(|seed| seed.url.to_string()).collect()))
+            }
             Recrawl::Due => Some(Extent::Due { at_s: now_s, bounds }),
         }
     }
 
-    /// What one or the other asks for. With a later moment and with shorter times more is due.
+    /// What one or the other asks for, or more. With a later moment and with shorter times more is due.
     fn or(self, other: Extent) -> Extent {
         match (self, other) {
             (Extent::Due { at_s, bounds }, Extent::Due { at_s: other_s, bounds: others }) => {
@@ -68,14 +75,19 @@ impl Extent {
                 let max_s = bounds.max_s.min(others.max_s);
                 Extent::Due { at_s: at_s.max(other_s), bounds: Bounds { min_s, max_s } }
             }
+            (Extent::Given(mut urls), Extent::Given(others)) => {
+                urls.extend(others);
+                Extent::Given(urls)
+            }
             _ => Extent::All,
         }
     }
 
     /// The same in the words of the configuration.
-    pub(crate) fn mode(self) -> Recrawl {
+    pub(crate) fn mode(&self) -> Recrawl {
         match self {
             Extent::All => Recrawl::All,
+            Extent::Given(_) => Recrawl::Given,
             Extent::Due { .. } => Recrawl::Due,
         }
     }
@@ -93,7 +105,8 @@ impl Epoch {
         let open = Epoch::read(frontier)?.filter(|open| !open.is_rest || wanted.is_none());
         let epoch = match (open, wanted) {
             (Some(open), wanted) => {
-                let extent = wanted.map_or(open.extent, |wanted| open.extent.or(wanted));
+                let extent = open.extent.clone();
+                let extent = wanted.map_or(extent.clone(), |wanted| extent.or(wanted));
                 if extent == open.extent {
                     return Ok(Some(open));
                 }
@@ -151,8 +164,9 @@ impl Epoch {
 
     fn to_text(&self) -> String {
         let begun_s = self.begun_s;
-        let extent = match self.extent {
+        let extent = match &self.extent {
             Extent::All => format!("all {begun_s}"),
+            Extent::Given(urls) => format!("given {begun_s} {}", urls.len()),
             Extent::Due { at_s, bounds: Bounds { min_s, max_s } } => {
                 format!("due {begun_s} {at_s} {min_s} {max_s}")
             }
@@ -161,6 +175,9 @@ impl Epoch {
         let count = format!("files {}", self.files.len());
         let mut lines = vec![FIRST_LINE.to_owned(), extent, count];
         lines.extend(self.files.iter().cloned());
+        if let Extent::Given(urls) = &self.extent {
+            lines.extend(urls.iter().cloned());
+        }
         lines.join("\n") + "\n"
     }
 
@@ -173,8 +190,13 @@ impl Epoch {
         let (line, is_rest) =
             line.strip_suffix(REST).map_or((line, false), |without| (without, true));
         let words: Vec<&str> = line.split(' ').collect();
-        let (extent, begun_s) = match words[..] {
+        let mut urls_count = 0;
+        let (mut extent, begun_s) = match words[..] {
             ["all", begun_s] => (Extent::All, begun_s),
+            ["given", begun_s, count] => {
+                urls_count = count.parse().ok()?;
+                (Extent::Given(BTreeSet::new()), begun_s)
+            }
             ["due", begun_s, at_s, min_s, max_s] => {
                 let bounds = Bounds { min_s: min_s.parse().ok()?, max_s: max_s.parse().ok()? };
                 (Extent::Due { at_s: at_s.parse().ok()?, bounds }, begun_s)
@@ -182,9 +204,14 @@ impl Epoch {
             _ => return None,
         };
         let count: usize = lines.next()?.strip_prefix("files ")?.parse().ok()?;
-        let files: BTreeSet<String> = lines.map(str::to_owned).collect();
+        let files: BTreeSet<String> = lines.by_ref().take(count).map(str::to_owned).collect();
+        let rest: BTreeSet<String> = lines.map(str::to_owned).collect();
+        let is_whole = files.len() == count && rest.len() == urls_count;
+        if let Extent::Given(urls) = &mut extent {
+            *urls = rest;
+        }
         let begun_s = begun_s.parse().ok()?;
-        (files.len() == count).then_some(Epoch { extent, is_rest, begun_s, files })
+        is_whole.then_some(Epoch { extent, is_rest, begun_s, files })
     }
 }
 
@@ -217,6 +244,15 @@ mod tests {
     fn a_wider_request_widens_it_and_a_narrower_one_does_not_narrow_it() {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let due = |at_s, min_s, max_s| Extent::Due { at_s, bounds: Bounds { min_s, max_s } };
+        let given = |urls: &[&str]| Extent::Given(urls.iter().map(|&url| url.to_owned()).collect());
+        for (wanted, extent) in
+            [(given(&["u"]), given(&["u"])), (given(&["v", "u"]), given(&["u", "v"]))]
+        {
+            let epoch = begin(dir.path(), Some(wanted), &["a", "b"], 7).expect("it goes on");
+            assert_eq!((&epoch.extent, epoch.is_old("u")), (&extent, false));
+            assert_eq!(Epoch::read(dir.path()).expect("a file"), Some(epoch));
+        }
+        Epoch::end(dir.path()).expect("it is there");
         for (wanted, extent) in [
             (DUE, DUE),
             (due(5, 10, 90), DUE),
@@ -226,7 +262,7 @@ mod tests {
             (DUE, Extent::All),
         ] {
             let epoch = begin(dir.path(), Some(wanted), &["a", "b"], 7).expect("it goes on");
-            assert_eq!((epoch.extent, epoch.begun_s), (extent, 7));
+            assert_eq!((&epoch.extent, epoch.begun_s), (&extent, 7));
             assert!(epoch.is_old("a") && epoch.is_old("b"));
             let kept = Epoch::read(dir.path()).expect("a file");
             assert_eq!(kept, Some(epoch));
@@ -250,14 +286,18 @@ mod tests {
     #[test]
     fn a_file_that_is_none_is_an_error_that_says_what_to_do() {
         let dir = tempfile::tempdir().expect("a temporary folder");
-        begin(dir.path(), Some(DUE), &["a", "b"], 7).expect("it begins");
         let path = dir.path().join(NAME);
-        let good = fs::read(&path).expect("a file");
-        let cuts = (0..good.len()).map(|length| good[..length].to_vec());
-        for bad in cuts.chain([b"crivello recrawl 1\nall 7\na\n".to_vec(), vec![0xFF; 9]]) {
-            fs::write(&path, &bad).expect("a file");
-            let error = Epoch::read(dir.path()).expect_err("it is no recrawl").to_string();
-            assert!(error.contains("remove it") && error.contains("recrawl"), "{error}");
+        let given = Extent::Given(["u".to_owned(), "v".to_owned()].into());
+        for extent in [DUE, given] {
+            begin(dir.path(), Some(extent), &["a", "b"], 7).expect("it begins");
+            let good = fs::read(&path).expect("a file");
+            let cuts = (0..good.len()).map(|length| good[..length].to_vec());
+            for bad in cuts.chain([b"crivello recrawl 1\nall 7\na\n".to_vec(), vec![0xFF; 9]]) {
+                fs::write(&path, &bad).expect("a file");
+                let error = Epoch::read(dir.path()).expect_err("it is no recrawl").to_string();
+                assert!(error.contains("remove it") && error.contains("recrawl"), "{error}");
+            }
+            Epoch::end(dir.path()).expect("it is there");
         }
     }
 }

@@ -124,8 +124,11 @@ impl Schedule {
     /// Whether a URL is to be asked for again. A sitemap always is: it names the pages that are new; and so
     /// is what never had an answer but that its host is busy or broken.
     pub(crate) fn is_due(&self, settled: &Settled) -> bool {
+        if let Extent::Given(urls) = &self.extent {
+            return urls.contains(&settled.url);
+        }
         let Some(history) = self.histories.get(&key(&settled.url)) else { return true };
-        let Extent::Due { at_s, bounds } = self.extent else { return true };
+        let &Extent::Due { at_s, bounds } = &self.extent else { return true };
         if settled.entry.purpose == Purpose::Sitemap {
             return true;
         }

@@ -16,6 +16,8 @@ use crate::site::Site;
 pub struct RobotsSaying {
     /// Whether it may be fetched.
     pub allowed: bool,
+    /// Whether there is one that says so. Where it cannot be had, nothing is fetched until it can.
+    pub is_had: bool,
     /// Why, in words.
     pub why: String,
 }
@@ -27,13 +29,13 @@ pub fn explain_robots(
     url: &Url,
     user_agent: &str,
 ) -> Option<RobotsSaying> {
-    let say = |allowed, why: String| Some(RobotsSaying { allowed, why });
+    let say = |allowed, why: String| Some(RobotsSaying { allowed, is_had: true, why });
     let http = archive::parse_http(&record.block).ok()?;
     match http.status {
         200..=299 => {}
         status if is_passing_status(status) => {
-            let why = format!("robots.txt answered {status}, so nothing is allowed");
-            return say(false, why);
+            let why = format!("its robots.txt cannot be had (it answered {status})");
+            return Some(RobotsSaying { allowed: false, is_had: false, why });
         }
         status => {
             return say(true, format!("robots.txt answered {status}, so everything is allowed"));

@@ -37,6 +37,28 @@ fn scopes() {
     }
 }
 
+/// What is wrong with a URL of the scope `host` is its host or its port.
+#[test]
+fn another_port_is_told_from_another_host() {
+    let seeds = [url("http://www.a.test/"), url("http://b.test:8080/"), url("http://[::1]:81/")];
+    let rules = Rules::new(&Config::default(), &seeds).expect("rules");
+    for (link, said) in [
+        ("http://a.test:81/", "the host a.test, but at the usual port, and this is at port 81"),
+        (
+            "http://www.b.test/",
+            "the host www.b.test, but at port 8080, and this is at the usual port",
+        ),
+        ("http://b.test:808/", "the host b.test, but at port 8080, and this is at port 808"),
+        ("http://[::1]/", "the host [::1], but at port 81, and this is at the usual port"),
+        ("http://c.test:8080/", "c.test is not the host of a seed"),
+        ("http://b.test.c/", "b.test.c is not the host of a seed"),
+    ] {
+        let refusal = rules.check(&url(link)).expect_err("it is out of scope");
+        assert!(refusal.to_string().contains(said), "{link}: {refusal}");
+        assert_eq!(refusal.name(), "scope");
+    }
+}
+
 #[test]
 fn traps_and_limits() {
     for (path, refusal) in [

@@ -3,13 +3,16 @@
 //! The length of a message comes before it, and how many lists there are before them all: so the terms are walked
 //! twice, and each list is, once to add up and once to write.
 //!
-//! **Invariant.** Documents are numbered in the order of the segments; terms ascend as bytes, each with the
-//! documents of all segments. Nothing but the current list's term and one message is in memory.
+//! **Invariant.** Documents that are not deleted are numbered in the order of the segments; terms that one of them has
+//! ascend as bytes, each with the documents of all segments. Nothing but the current list's term and one message is in
+//! memory, and the places of what is left of a segment that has lost documents.
 
 use super::wire::{put_double, put_number, put_text, varint_bytes};
 use super::{COUNT_MAX, VERSION};
+use crate::tombstones::Places;
 use crate::{
-    DocId, DocIterator, DocRecord, END, Field, Frequencies, Index, IndexError, Segment, Terms,
+    Deleted, DocId, DocIterator, DocRecord, END, Field, Frequencies, Index, IndexError, Segment,
+    Terms,
 };
 use codes::vbyte;
 use std::io::{BufWriter, Write};
@@ -38,7 +41,7 @@ pub fn export_ciff(
     path: &Path,
     out: &mut dyn Write,
 ) -> Result<CiffExport, IndexError> {
-    let export = Export { index, field, bases: bases(index)? };
+    let export = Export { field, sources: sources(index)? };
     let mut out = Out { path, out: BufWriter::new(out) };
     let mut report = export.count()?;
     let mut message = Vec::new();
@@ -49,12 +52,12 @@ pub fn export_ciff(
         report.postings += export.write_list(&term, &mut message, &mut out)?;
     }
     let mut number = 0;
-    for segment in index.segments() {
-        for doc in (0..segment.doc_count()).map(DocId) {
+    for source in &export.sources {
+        for doc in source.documents() {
             message.clear();
             put_number(&mut message, 1, number);
-            put_text(&mut message, 2, &name(&segment.record(doc)?));
-            put_number(&mut message, 3, u64::from(segment.length(field, doc)));
+            put_text(&mut message, 2, &name(&source.segment.record(doc)?));
+            put_number(&mut message, 3, u64::from(source.segment.length(field, doc)));
             out.message(&message)?;
             number += 1;
         }
@@ -65,30 +68,58 @@ pub fn export_ciff(
 
 /// What is exported.
 struct Export<'a> {
-    index: &'a Index,
     field: Field,
-    /// The number of the first document of each segment.
-    bases: Vec<u32>,
+    sources: Vec<Source<'a>>,
+}
+
+/// A segment, and how its documents are numbered in the file.
+struct Source<'a> {
+    segment: &'a Segment,
+    deleted: Deleted<'a>,
+    places: Places,
+    /// The number of its first document.
+    base: u32,
+}
+
+impl Source<'_> {
+    /// Those that are not deleted.
+    fn documents(&self) -> impl Iterator<Item = DocId> {
+        (0..self.segment.doc_count()).map(DocId).filter(|&doc| !self.deleted.contains(doc))
+    }
 }
 
 impl Export<'_> {
     /// What the header says; postings are not counted yet.
     fn count(&self) -> Result<CiffExport, IndexError> {
         let mut report = CiffExport::default();
-        for segment in self.index.segments() {
-            segment.lengths(self.field)?;
-            report.documents += u64::from(segment.doc_count());
-            report.length_total += segment.length_total(self.field);
+        for source in &self.sources {
+            let lengths = source.segment.lengths(self.field)?;
+            for doc in source.documents() {
+                report.documents += 1;
+                report.length_total += u64::from(lengths.get(doc));
+            }
         }
         let mut terms = Merged::new(self)?;
-        while terms.advance()?.is_some() {
-            report.terms += 1;
+        while let Some(term) = terms.advance()? {
+            report.terms += u64::from(self.has(&term)?);
         }
         limit("terms of a CIFF file", report.terms)?;
         Ok(report)
     }
 
-    /// Writes the list of a term; how many documents it has.
+    /// Whether a document that is not deleted has the term.
+    fn has(&self, term: &str) -> Result<bool, IndexError> {
+        let mut found = self.sources.iter().all(|source| source.segment.deleted_count() == 0);
+        if !found {
+            self.each_posting(term, &mut |_, _| {
+                found = true;
+                Ok(())
+            })?;
+        }
+        Ok(found)
+    }
+
+    /// Writes the list of a term, unless nothing is left of it; how many documents it has.
     fn write_list(
         &self,
         term: &str,
@@ -104,6 +135,9 @@ impl Export<'_> {
             bytes += 1 + varint_bytes(inner) + inner;
             Ok(())
         })?;
+        if docs == 0 {
+            return Ok(0);
+        }
         message.clear();
         put_text(message, 1, term);
         put_number(message, 2, docs);
@@ -130,12 +164,14 @@ impl Export<'_> {
         take: &mut dyn FnMut(u32, u32) -> Result<(), IndexError>,
     ) -> Result<(), IndexError> {
         let mut before = 0;
-        for (segment, base) in self.index.segments().iter().zip(&self.bases) {
+        for Source { segment, deleted, places, base } in &self.sources {
             let Some(mut postings) = segment.postings(self.field, term)? else { continue };
             while postings.doc() != END {
-                let doc = base + postings.doc().0;
-                take(doc - before, postings.frequency())?;
-                before = doc;
+                if !deleted.contains(postings.doc()) {
+                    let doc = base + places.of(*deleted, postings.doc());
+                    take(doc - before, postings.frequency())?;
+                    before = doc;
+                }
                 postings.next_doc();
             }
         }
@@ -143,16 +179,16 @@ impl Export<'_> {
     }
 }
 
-/// The number of the first document of each segment.
-fn bases(index: &Index) -> Result<Vec<u32>, IndexError> {
+fn sources(index: &Index) -> Result<Vec<Source<'_>>, IndexError> {
     limit("documents of a CIFF file", index.doc_count())?;
-    let mut next = 0;
-    let base = |segment: &Segment| {
-        let base = next;
-        next += segment.doc_count();
-        base
-    };
-    Ok(index.segments().iter().map(base).collect())
+    let (mut sources, mut base) = (Vec::new(), 0);
+    for segment in index.segments() {
+        let deleted = segment.deleted()?;
+        let source = Source { segment, deleted, places: deleted.places(), base };
+        base += u32::try_from(source.documents().count()).expect("no more than there are");
+        sources.push(source);
+    }
+    Ok(sources)
 }
 
 fn limit(what: &'static str, found: u64) -> Result<(), IndexError> {
@@ -190,8 +226,8 @@ struct Merged<'a> {
 impl<'a> Merged<'a> {
     fn new(export: &Export<'a>) -> Result<Merged<'a>, IndexError> {
         let mut sources = Vec::new();
-        for segment in export.index.segments() {
-            let mut terms = segment.terms(export.field, "")?;
+        for source in &export.sources {
+            let mut terms = source.segment.terms(export.field, "")?;
             sources.push((next(&mut terms)?, terms));
         }
         Ok(Merged { sources })

@@ -1,9 +1,9 @@
 //! An index goes out as CIFF and comes back; a file that is not one is told where, and changes nothing.
 
-use crate::contents::{Contents, Random, build, random_docs};
+use crate::contents::{Contents, Doc, Random, build, random_docs};
 use index::{
     CiffFile, CiffImport, Config, DocId, DocIterator, DocRecord, END, Field, Frequencies, Index,
-    IndexError, IndexWriter, export_ciff,
+    IndexError, IndexWriter, MergePolicy, export_ciff,
 };
 use proptest::prelude::*;
 use std::io::{Cursor, Read};
@@ -99,6 +99,39 @@ proptest! {
                 Err(other) => panic!("{other}"),
             }
         }
+    }
+}
+
+/// Documents of several segments go out as one index, without those that are deleted.
+#[test]
+fn what_is_deleted_does_not_go_out() {
+    let docs = random_docs(11, 200, 60);
+    let config = Config { merge: MergePolicy::Never, ..Config::default() };
+    let (dir, fresh) =
+        (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    let add = |writer: &mut IndexWriter, docs: &[Doc]| {
+        for doc in docs {
+            writer.add(&doc.record).expect("takes it");
+            doc.terms
+                .iter()
+                .for_each(|(field, term, position)| writer.term(*field, term, *position));
+        }
+    };
+    let mut writer = IndexWriter::create(dir.path(), &config).expect("begins");
+    add(&mut writer, &docs[..150]);
+    writer.commit("").expect("is built");
+    let mut writer = IndexWriter::update(dir.path(), &config).expect("begins");
+    let is_kept = |number: &u32| number % 4 == 1;
+    for number in (0..150).filter(|number| !is_kept(number)) {
+        writer.delete(0, DocId(number)).expect("is there");
+    }
+    add(&mut writer, &docs[150..]);
+    writer.commit("").expect("is built");
+    let kept = (0..).zip(&docs).filter(|(number, _)| *number >= 150 || is_kept(number));
+    let kept: Vec<Doc> = kept.map(|(_, doc)| doc.clone()).collect();
+    build(fresh.path(), 256 << 20, &kept, "");
+    for field in Field::ALL {
+        assert_eq!(export(dir.path(), field), export(fresh.path(), field), "{field:?}");
     }
 }
 

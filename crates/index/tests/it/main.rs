@@ -11,5 +11,7 @@ mod envelope;
 mod format;
 mod hostile;
 mod limits;
+mod order;
 mod round_trip;
+mod updates;
 mod walks;

@@ -1,7 +1,7 @@
 //! What each stage makes of what the archive holds.
 
 use index::{DocId, Field, Index};
-use jobs::{ExtractOptions, Folding, PageTable};
+use jobs::{ExtractOptions, Folding, PageTable, Reuse};
 
 use crate::collection::{Small, html, prose, silent};
 
@@ -217,8 +217,10 @@ fn a_stage_that_failed_before_its_last_file_is_run_again() {
     let small = Small::new();
     small.archive(&[("http://a.test/", 1, html("", &prose(1)))]);
     small.build();
-    small.archive(&[("http://b.test/", 2, html("", &prose(2)))]);
     let options = ExtractOptions::default();
+    small.archive(&[("http://b.test/", 2, html("", &prose(2)))]);
+    let lag = jobs::extract_lag(&small.collection, &options).expect("readable");
+    assert_eq!(lag, Some(jobs::Lag::Files(1)));
     // The directory cannot be written: something else has the name of the file beside it.
     let blocked = small.collection.pages_dir().join("directory.tmp");
     std::fs::create_dir(&blocked).expect("a folder");
@@ -226,7 +228,7 @@ fn a_stage_that_failed_before_its_last_file_is_run_again() {
     std::fs::remove_dir(&blocked).expect("removed");
     let report = jobs::extract(&small.collection, &options, &silent).expect("extracted");
     assert_eq!((report.files_read, report.pages), (1, 2));
-    assert!(jobs::is_extracted(&small.collection, &options).expect("readable"));
+    assert_eq!(jobs::extract_lag(&small.collection, &options).expect("readable"), None);
 }
 
 #[test]
@@ -237,7 +239,8 @@ fn other_options_read_everything_again() {
     small.archive(&[("http://a.test/", 1, format!("{asks}{}", prose(1)))]);
     assert_eq!(small.build().index.noindex, 0);
     let options = ExtractOptions { agent: "gnubot".to_owned(), ..ExtractOptions::default() };
-    assert!(!jobs::is_extracted(&small.collection, &options).expect("readable"));
+    let lag = jobs::extract_lag(&small.collection, &options).expect("readable");
+    assert_eq!(lag, Some(jobs::Lag::Reading));
     let report = jobs::extract(&small.collection, &options, &silent).expect("extracted");
     assert_eq!(report.files_read, 1);
     let table = PageTable::open(&small.collection.pages_dir()).expect("a table");
@@ -315,7 +318,9 @@ fn ranks_of_an_index_that_is_gone_are_not_those_of_the_next() {
     jobs::fold(&small.collection, &neardup::Config::default(), silent).expect("folded");
     let analysis = page::AnalysisConfig::default();
     let config = index::Config::default();
-    let report = jobs::build_index(&small.collection, &config, &analysis, silent).expect("indexed");
+    let reuse = Reuse::Unchanged;
+    let report =
+        jobs::build_index(&small.collection, &config, &analysis, reuse, silent).expect("indexed");
     assert_eq!(report.documents, 2);
     let index = Index::open(&small.collection.index_dir()).expect("an index");
     let ranks = jobs::document_ranks(&small.collection, &index).expect("no mix-up");

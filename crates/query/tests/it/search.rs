@@ -1,6 +1,7 @@
 //! Searching a real index against a naive evaluation: sets and scores computed document by document
 //! from the tokens themselves, with equal scores, not near ones.
 
+mod forms;
 mod model;
 
 use std::sync::Arc;

@@ -54,6 +54,7 @@ impl Hosts {
             return self.set_aside(id, stumble.why, now_ms);
         }
         visit.page.attempts += 1;
+        *self.report.retried.entry(stumble.class.clone()).or_default() += 1;
         let tries = if stumble.is_of_host { failures } else { visit.page.attempts.into() };
         let delay = host.crawl_delay_ms;
         let wait_ms = self.politeness.back_off_ms(tries, delay, stumble.retry_after_ms);
@@ -105,7 +106,10 @@ impl Hosts {
         match visit.task {
             Task::Resolve => return self.set_aside(id, stumble.why, now_ms),
             Task::Robots { asker, .. } => {
-                let why = format!("its robots.txt cannot be had ({})", stumble.why);
+                let is_own = asker == id && stumble.is_of_host;
+                let what =
+                    if is_own { "it cannot be reached" } else { "its robots.txt cannot be had" };
+                let why = format!("{what} ({})", stumble.why);
                 self.lose_robots(asker, id, why, now_ms);
                 if asker == id {
                     return;

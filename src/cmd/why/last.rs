@@ -1,0 +1,83 @@
+//! What keeps a URL waiting that the configuration of now would let in.
+//!
+//! What lives here: the limits of now, then what a crawl that runs, or the last one, was told otherwise
+//! (`crawl::Settings`), then the counts of the last one. What does not: the limits themselves (`limit.rs`).
+//!
+//! **Invariant.** What a run left out by a flag of its own is said of that run, and with it that one without the
+//! flag goes there.
+
+use anyhow::Result;
+use archive::Archive;
+use crawl::{Report, Rules, Settings};
+use jobs::Collection;
+use page::Url;
+
+use super::Why;
+use super::found;
+use super::limit::Limits;
+use crate::config::Config;
+
+/// What became of `url`, which was found, is not refused, and was not visited.
+pub(super) fn verdict(
+    why: &Why,
+    url: &Url,
+    collection: &Collection,
+    archive: &Archive,
+    report: &Report,
+    config: &Config,
+) -> Result<String> {
+    let frontier = &collection.frontier_dir();
+    let given = why.seed || why.inbox;
+    let limits = Limits { archive, frontier, report, config: &config.crawl };
+    if let Some(dropped) = limits.dropped_by(url, given, &why.found_on)? {
+        return Ok(dropped);
+    }
+    let run = if why.is_crawling() { "the crawl that is running" } else { "the last crawl" };
+    let settings = Settings::read(frontier);
+    if let Some(settings) =
+        settings.as_ref().filter(|kept| !kept.other_than(&config.crawl).is_empty())
+        && let Some(told) = settings.put_into(&config.crawl)
+    {
+        let told = Config { crawl: told, ..config.clone() };
+        let limits = Limits { archive, frontier, report, config: &told.crawl };
+        if let Some(left_out) = left_out(why, url, collection, &limits, &told)? {
+            let keys: Vec<String> =
+                settings.other_than(&config.crawl).iter().map(|key| format!("`{key}`")).collect();
+            return Ok(format!(
+                "waiting: {run} did not come to it, by settings of its own ({}): {left_out}; with those of now \
+                 `crivello crawl` would",
+                keys.join(", ")
+            ));
+        }
+    }
+    if why.is_crawling() {
+        return Ok(format!("waiting, by what is on disk: {run} has not come to it yet"));
+    }
+    let verdict = limits.left_by_last(url)?;
+    // Who cannot know what a run was told says what is known.
+    let caveat =
+        "; that is by the configuration of now, and the last crawl may have had other flags";
+    let is_unsure = settings.is_none() && report.finished_s > 0;
+    Ok(if is_unsure { verdict + caveat } else { verdict })
+}
+
+/// Why a run that was `told` this would not visit `url`; `None` if it would.
+fn left_out(
+    why: &Why,
+    url: &Url,
+    collection: &Collection,
+    limits: &Limits<'_>,
+    told: &Config,
+) -> Result<Option<String>> {
+    let seeds = crawl::read_seeds(&collection.frontier_dir())?;
+    let refusal = why.refusal(url, &Rules::new(&told.crawl, &seeds)?);
+    if let Some(refused) = refusal.filter(|_| !why.seed) {
+        return Ok(Some(format!("refused: {refused}")));
+    }
+    let given = why.seed || why.inbox;
+    let found_on = found::found_on(url, collection, told)?;
+    if !given && !found_on.iter().any(|found| found.how.is_followed(&told.crawl)) {
+        return Ok(Some(found::unfollowed(&found_on, &told.crawl)));
+    }
+    limits.dropped_by(url, given, &found_on)
+}

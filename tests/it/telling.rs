@@ -1,0 +1,342 @@
+//! That `crawl`, `status` and `why` tell the same, and say why: of flags that the last run had, of ports, of hosts that
+//! cannot be reached, of what is known already, of a crawl that runs.
+
+use std::fs;
+use std::net::TcpListener;
+use std::thread;
+use std::time::Duration;
+
+use crate::fates::{HTML, Pages, SETTINGS, check, crawl, page, why};
+use crate::sandbox::Sandbox;
+
+/// A server without robots.txt that has these pages.
+fn site(pages: &[(&str, String)]) -> Pages {
+    let pages: Vec<(&str, &str)> =
+        pages.iter().map(|(path, text)| (*path, text.as_str())).collect();
+    Pages::serve(&pages)
+}
+
+/// The last crawl was told by flags what to leave out, and nothing in crivello.toml says so.
+#[test]
+fn what_a_flag_of_the_last_crawl_left_out_is_told_with_its_key() {
+    let pages = [("/", page(&["/a"])), ("/a", page(&["/b"])), ("/b", HTML.to_owned())];
+    let server = site(&pages);
+    let sandbox = Sandbox::new();
+    let not_by_it = "waiting: the last crawl did not come to it, by settings of its own ";
+    for (flags, path, keys, said) in [
+        (
+            ["--max-depth", "1"],
+            "/b",
+            "(`depth_max`): dropped: 2 links lead to it from the first page",
+            "and `depth_max` is 1; with those of now `crivello crawl` would",
+        ),
+        (
+            ["--set", "crawl.fetch_filter=path = /"],
+            "/a",
+            "(`fetch_filter`): refused: `fetch_filter` does not hold: path = /",
+            "; with those of now `crivello crawl` would",
+        ),
+        (
+            ["--set", "crawl.parse_filter=path != /"],
+            "/a",
+            "(`parse_filter`): not followed: `parse_filter` or `link_filter`",
+            "; with those of now `crivello crawl` would",
+        ),
+    ] {
+        crawl(&sandbox, "", &[&server.url("/"), flags[0], flags[1]]);
+        let why = check(&sandbox, &server.url(path), &format!("{not_by_it}{keys}"));
+        assert!(why["verdict"].as_str().is_some_and(|verdict| verdict.contains(said)), "{why:#}");
+        // As it says, one without does.
+        crawl(&sandbox, "", &[]);
+        check(&sandbox, &server.url(path), "fetched");
+        fs::remove_dir_all(sandbox.path("web")).expect("a folder");
+    }
+    // Where nobody knows what the run was told, that is said.
+    crawl(&sandbox, "", &[&server.url("/"), "--max-depth", "1"]);
+    fs::remove_file(sandbox.path("web/frontier/settings.json")).expect("a file");
+    let why = check(&sandbox, &server.url("/b"), "waiting: the last crawl did not come to it");
+    let said = "the last crawl may have had other flags";
+    assert!(why["verdict"].as_str().is_some_and(|verdict| verdict.contains(said)), "{why:#}");
+}
+
+/// Scope goes by host and port.
+#[test]
+fn another_port_of_the_host_of_a_seed_is_told_as_that() {
+    let other = "http://127.0.0.1:9/x";
+    let server = site(&[("/", page(&[other, "http://127.0.0.2:9/y"]))]);
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/")]);
+    let port = server.url("").rsplit(':').next().expect("a port").to_owned();
+    let said = format!(
+        "refused: a seed has the host 127.0.0.1, but at port {port}, and this is at port 9"
+    );
+    check(&sandbox, other, &said);
+    check(&sandbox, "http://127.0.0.2:9/y", "refused: 127.0.0.2 is not the host of a seed");
+}
+
+/// A port where nothing listens.
+fn dead_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a port");
+    listener.local_addr().expect("it is bound").port()
+}
+
+#[test]
+fn a_host_that_cannot_be_reached_forbids_nothing() {
+    let sandbox = Sandbox::new();
+    fs::create_dir(sandbox.path("web")).expect("a folder");
+    let settings = SETTINGS.replace("retry_ms = 1\n", "retry_ms = 60000\n");
+    fs::write(sandbox.path("web/crivello.toml"), settings).expect("a file");
+    let url = format!("http://127.0.0.1:{}/", dead_port());
+    // Its time is over before the second try.
+    let ran = sandbox.run(&["crawl", "--dir", "web", "--max-time", "1", &url]);
+    let said =
+        "no page could be fetched: stopped by `time_s_max`; 1 visit to be tried again (connect)";
+    assert!(ran.code == 1 && ran.stderr.contains(said), "{ran:#?}");
+    let unreached = "waiting: its host cannot be reached (connect: ";
+    let told = check(&sandbox, &url, unreached);
+    let verdict = told["verdict"].as_str().expect("a verdict");
+    assert!(verdict.ends_with("); the next crawl tries it again"), "{told:#}");
+    let said = sandbox.done(&["why", "--dir", "web", &url]);
+    assert!(!said.contains("robots.txt") && said.matches("connect: ").count() == 1, "{said}");
+    // Set aside, it is told as that.
+    let ran = sandbox.run(&["crawl", "--dir", "web", "--set", "crawl.retry_ms=1"]);
+    assert!(ran.stderr.contains(": it cannot be reached (connect: "), "{ran:#?}");
+    check(
+        &sandbox,
+        &url,
+        "waiting, because its host is set aside: it cannot be reached (connect: ",
+    );
+    let said = sandbox.done(&["why", "--dir", "web", &url]);
+    assert!(!said.contains("robots.txt") && said.matches("connect: ").count() == 1, "{said}");
+}
+
+/// While a crawl runs, the report of the one before is old.
+#[test]
+fn what_a_running_crawl_has_not_come_to_is_told_as_that() {
+    let links: Vec<String> = (0..200).map(|number| format!("/{number}")).collect();
+    let links: Vec<&str> = links.iter().map(String::as_str).collect();
+    let server = site(&[("/", page(&links)), ("/0", HTML.to_owned())]);
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/"), "--max-pages", "1"]);
+    check(&sandbox, &server.url("/199"), "waiting: the last crawl ended at its `pages_max` with ");
+    let flags = ["crawl", "--dir", "web", "-q", "--set", "crawl.delay_ms=1000"];
+    let running = sandbox.start(&flags);
+    let mut verdicts = Vec::new();
+    for _ in 0..1_000 {
+        let told = why(&sandbox, &server.url("/0"));
+        let verdict = told["verdict"].as_str().expect("a verdict").to_owned();
+        let is_fetched = verdict.starts_with("fetched");
+        verdicts.push(verdict);
+        if is_fetched {
+            assert_eq!(told["running"]["command"], "crawl", "{told:#}");
+            break;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    assert!(verdicts.last().is_some_and(|verdict| verdict.starts_with("fetched")), "{verdicts:?}");
+    let said = "waiting, by what is on disk: the crawl that is running has not come to it yet";
+    check(&sandbox, &server.url("/199"), said);
+    assert_eq!(running.signal("INT"), Some(130));
+    check(&sandbox, &server.url("/199"), "waiting: the last crawl ended with ");
+}
+
+#[test]
+fn of_many_copies_the_first_are_shown_and_the_canonical_address_is() {
+    let links: Vec<String> = (0..14).map(|number| format!("/{number}")).collect();
+    let links: Vec<&str> = links.iter().map(String::as_str).collect();
+    let text = "a page of many words that says the same thing whatever its address may be today";
+    let copy = format!("{HTML}<title>t</title><link rel=canonical href=/main><p>{text}");
+    let home = page(&[&links[..], &["/main"]].concat());
+    let mut pages = vec![("/", home), ("/main", format!("{HTML}<title>t</title><p>{text}"))];
+    pages.extend(links.iter().map(|path| (*path, copy.clone())));
+    let server = site(&pages);
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/")]);
+    let names = |said: &str| {
+        let name = format!("it names {} as its canonical address", server.url("/main"));
+        said.matches(&name).count()
+    };
+    let before = sandbox.done(&["why", "--dir", "web", &server.url("/3")]);
+    assert_eq!(names(&before), 1, "{before}");
+    sandbox.done(&["index", "--dir", "web", "-q"]);
+    let said = sandbox.done(&["why", "--dir", "web", &server.url("/3")]);
+    assert!(names(&said) == 1 && said.contains("folded behind "), "{said}");
+    let told = why(&sandbox, &server.url("/main"));
+    assert_eq!(told["copies"].as_array().map(Vec::len), Some(14), "{told:#}");
+    let said = sandbox.done(&["why", "--dir", "web", &server.url("/main")]);
+    assert_eq!((said.matches("represents ").count(), names(&said)), (10, 0), "{said}");
+    assert!(said.contains("… and 4 more pages (`--json` has all)"), "{said}");
+}
+
+/// Whatever is known is asked for again only if that is said; a run that has nothing else to do says so.
+#[test]
+fn what_was_visited_before_and_is_given_again_is_told() {
+    let server = site(&[("/in", "401 No\n\n".to_owned()), ("/b", HTML.to_owned())]);
+    let sandbox = Sandbox::new();
+    fs::create_dir(sandbox.path("web")).expect("a folder");
+    fs::write(sandbox.path("web/crivello.toml"), SETTINGS).expect("a file");
+    let list = |more: &[&str]| sandbox.run(&[&["crawl", "--dir", "web", "--list"], more].concat());
+    let url = server.url("/in");
+    let ran = list(&[&url]);
+    assert!(ran.code == 1 && ran.stderr.contains("1 URL without a page (status 401)"), "{ran:#?}");
+    // The password is set by now.
+    server.set("/in", &page(&[]));
+    let ran = list(&[&url]);
+    let said =
+        format!("1 given URL not asked for, since it was visited before: {url} (status 401 at 20");
+    assert!(ran.code == 1 && ran.stderr.contains(&said), "{ran:#?}");
+    assert!(ran.stderr.contains("`crivello crawl --recrawl=given URL` asks again"), "{ran:#?}");
+    let reason =
+        "no page could be fetched: 1 seed not asked for, since it was visited before: http";
+    assert!(ran.stderr.contains(reason), "{ran:#?}");
+    // Also if the run is given nothing.
+    let ran = sandbox.run(&["crawl", "--dir", "web"]);
+    assert!(ran.code == 1 && ran.stderr.contains(reason), "{ran:#?}");
+    let ran = list(&[&url, &server.url("/b")]);
+    assert!(
+        ran.code == 0 && ran.stderr.contains("1 new page") && ran.stderr.contains(&said),
+        "{ran:#?}"
+    );
+    let ran = list(&[&url, &server.url("/b")]);
+    let both = format!(
+        "2 given URLs not asked for, since they were visited before (status 200 1, status 401 1), as {url} "
+    );
+    assert!(ran.code == 0 && ran.stderr.contains(&both), "{ran:#?}");
+    let ran = sandbox.run(&["crawl", "--dir", "web", "--recrawl"]);
+    assert!(ran.code == 0 && !ran.stderr.contains("visited before"), "{ran:#?}");
+    check(&sandbox, &url, "fetched");
+}
+
+/// What the last lines of a crawl say stands in `status`, in the same words.
+#[test]
+fn status_has_the_counts_of_the_last_lines() {
+    let pdf = "200 OK\nContent-Type: application/pdf\n\n%PDF-1.4";
+    let home = page(&["/a", "/gone", "/in", "/doc", "/x.zip", "http://o.test/", "/broken"]);
+    let server = site(&[
+        ("/", home),
+        ("/a", format!("{HTML}<title>a</title><a href=/y.zip>y</a>")),
+        ("/in", "401 No\n\n".to_owned()),
+        ("/gone", "410 Gone\n\n".to_owned()),
+        ("/doc", pdf.to_owned()),
+        ("/broken", "500 Oh\n\n".to_owned()),
+    ]);
+    let sandbox = Sandbox::new();
+    fs::create_dir(sandbox.path("web")).expect("a folder");
+    fs::write(sandbox.path("web/crivello.toml"), SETTINGS).expect("a file");
+    let seed = server.url("/");
+    for (flag, refused) in [
+        (seed.as_str(), Some("3 links refused (`skip_extensions` 2, `scope` 1)")),
+        // What was not changed is not read, and what it was refused was counted by its own run.
+        ("--recrawl", None),
+        ("--recrawl", Some("1 link refused (`skip_extensions`)")),
+    ] {
+        let report = sandbox.json(&["crawl", "--dir", "web", flag]);
+        let said = report["summary"][1].as_str().expect("a line");
+        for part in [
+            "1 visit given up (http-500)",
+            "2 URLs without a page (status 401 1, status 410 1)",
+            "1 page archived whose type or coding is not read, and not found by search",
+        ] {
+            assert!(said.contains(part), "{flag}: no {part:?} in {said}");
+        }
+        let told = said.split("; ").find(|part| part.contains("refused"));
+        assert_eq!(told, refused, "{flag}: {said}");
+        let status = sandbox.done(&["status", "--dir", "web"]);
+        for part in said.split("; ") {
+            assert!(status.contains(&format!("\n            {part}\n")), "{part}: {status}");
+        }
+        assert!(
+            status.contains("; 3 pages archived and 1 host known in all; no URL is left\n"),
+            "{status}"
+        );
+        if refused.is_none() {
+            server.set("/a", &page(&["/z.zip"]));
+        }
+    }
+    sandbox.done(&["index", "--dir", "web", "-q"]);
+    let status = sandbox.done(&["status", "--dir", "web"]);
+    let pages = "pages       2 pages, 0 redirects, 4 URLs without a page (cannot read \"application/pdf\" 1, \
+                 status 401 1, status 410 1, status 500 1)";
+    assert!(status.contains(pages), "{status}");
+    let said = sandbox.done(&["why", "--dir", "web", &server.url("/doc")]);
+    assert_eq!(said.matches("application/pdf").count(), 1, "{said}");
+    let said = sandbox.done(&["why", "--dir", "web", &server.url("/gone")]);
+    assert!(!said.contains("it is no page"), "{said}");
+    // The limit that ended a run stands there, too.
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/"), "--max-pages", "1"]);
+    let status = sandbox.done(&["status", "--dir", "web"]);
+    assert!(
+        status.contains("; stopped by `pages_max`, 5 URLs left for a crawl with more\n"),
+        "{status}"
+    );
+}
+
+#[test]
+fn what_is_behind_is_told_with_the_reason() {
+    let server = site(&[("/", page(&["/a"])), ("/a", format!("{HTML}<p>one"))]);
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/"), "--max-pages", "1"]);
+    let behind = |flags: &[&str], command: &str, why: &str| {
+        let flags = [&["status", "--dir", "web"], flags].concat();
+        let status = sandbox.done(&flags);
+        let line = format!("\nbehind      run `crivello {command}`: {why}");
+        assert!(status.contains(&line), "no {line:?} in {status}");
+        let told = sandbox.json(&flags);
+        assert_eq!(told["behind"], serde_json::json!([command]), "{told:#}");
+        assert!(told["why_behind"].as_str().is_some_and(|told| told.starts_with(why)), "{told:#}");
+    };
+    behind(&[], "index", "there is no index yet");
+    sandbox.done(&["index", "--dir", "web", "-q"]);
+    assert!(!sandbox.done(&["status", "--dir", "web"]).contains("\nbehind "));
+    behind(&["--set", "analysis.stemmer=none"], "index", "[analysis] is another");
+    behind(
+        &["--set", "crawl.normalise=[]"],
+        "index",
+        "pages are read by other settings of [crawl]",
+    );
+    behind(&["--set", "dedup.distance_max=0"], "index", "ranks or [dedup] are others");
+    crawl(&sandbox, "", &[]);
+    behind(&[], "index", "1 archive file is new or has changed");
+}
+
+/// A recrawl of a list asks for the list.
+#[test]
+fn a_recrawl_of_given_addresses_leaves_the_others_alone() {
+    let pages = ["/", "/a", "/b", "/c"].map(|path| (path, page(&["/a", "/b", "/c"])));
+    let server = site(&pages);
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/")]);
+    let visits =
+        |path: &str| why(&sandbox, &server.url(path))["captures"].as_array().expect("visits").len();
+    fs::write(sandbox.path("urls.txt"), server.url("/a")).expect("a file");
+    for (flags, asked, wanted) in [
+        (&["--recrawl", "--list", "--seeds", "urls.txt"][..], 1, [1, 2, 1, 1]),
+        (&["--recrawl=given", &server.url("/b")], 1, [1, 2, 2, 1]),
+        (&["--recrawl=given", &server.url("/b"), &server.url("/c")], 2, [1, 2, 3, 2]),
+        // Nothing is named, so all is meant.
+        (&["--recrawl", "--list"], 4, [2, 3, 4, 3]),
+        (&[], 0, [2, 3, 4, 3]),
+    ] {
+        let report = sandbox.json(&[&["crawl", "--dir", "web", "-q"], flags].concat());
+        assert_eq!(report["asked"], asked, "{flags:?}: {report:#}");
+        assert_eq!(["/", "/a", "/b", "/c"].map(visits), wanted, "{flags:?}");
+        assert_eq!(report["pages"], 4, "{flags:?}: {report:#}");
+    }
+    // One that was ended before it was over goes on with what it was given.
+    let entries = fs::read_dir(sandbox.path("web/archive")).expect("a folder");
+    let names = entries.map(|entry| entry.expect("listed").file_name().into_string());
+    let names = names.map(|name| name.expect("text"));
+    let files: Vec<String> = names.filter(|name| name.ends_with(".warc.gz")).collect();
+    let head = format!("crivello recrawl 2\ngiven 7 1\nfiles {}\n", files.len());
+    let text = format!("{head}{}\n{}\n", files.join("\n"), server.url("/c"));
+    fs::write(sandbox.path("web/frontier/recrawl"), text).expect("a file");
+    let status = sandbox.done(&["status", "--dir", "web"]);
+    assert!(status.contains("a recrawl of what was given since 1970"), "{status}");
+    let report = sandbox.json(&["crawl", "--dir", "web", "-q"]);
+    assert_eq!(report["asked"], 1, "{report:#}");
+    assert_eq!(["/", "/a", "/b", "/c"].map(visits), [2, 3, 4, 4]);
+    assert!(!sandbox.path("web/frontier/recrawl").exists());
+    let ran = sandbox.run(&["crawl", "--dir", "web", "--recrawl=given"]);
+    assert!(ran.code == 2 && ran.stderr.contains("there are none"), "{ran:#?}");
+}
