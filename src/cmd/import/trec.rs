@@ -201,7 +201,8 @@ fn element<'a>(bytes: &'a [u8], name: &str) -> Option<(&'a [u8], &'a [u8])> {
     let (begin, end) = range(bytes, name)?;
     let close = name.len() + 3;
     let inside_begin = begin + memchr::memchr(b'>', &bytes[begin..])? + 1;
-    Some((&bytes[inside_begin..end - close], &bytes[end..]))
+    // A tag that is not closed itself may take its closing tag for a part of it.
+    Some((bytes.get(inside_begin..end - close)?, &bytes[end..]))
 }
 
 /// Where the first element of that name begins and ends.
@@ -261,4 +262,64 @@ fn one_line(bytes: &[u8]) -> String {
 fn decoded(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec())
         .unwrap_or_else(|_| bytes.iter().map(|&byte| char::from(byte)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_tags_come_in_whatever_order_a_document_is_read_or_refused() {
+        let pieces = [
+            "<TEXT ",
+            "<DOCNO>",
+            "</docno>",
+            "</TEXT>",
+            "<DOCHDR>",
+            "</DOCHDR>",
+            ">",
+            "<!--",
+            "http://a/ ",
+        ];
+        let (mut read_count, mut refused) = (0, 0);
+        for number in 0..pieces.len().pow(5) {
+            let piece = |place: u32| pieces[number / pieces.len().pow(place) % pieces.len()];
+            let text: String = (0..5).map(piece).collect();
+            match read(text.as_bytes()) {
+                Ok(_) => read_count += 1,
+                Err(_) => refused += 1,
+            }
+        }
+        assert!(read_count > 100 && refused > 100, "{read_count} {refused}");
+    }
+
+    #[test]
+    fn documents_are_cut_out_wherever_the_reads_end() {
+        struct Drops<'a>(&'a [u8]);
+        impl Read for Drops<'_> {
+            fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+                self.0.read(&mut out[..1])
+            }
+        }
+        let text = b" x<DOC>one</DOC><doc>two</doc>\n<DOC></DO</DOC>y<DO";
+        let mut cutter = Cutter { input: Drops(text), buffer: Vec::new(), offset: 0 };
+        let (mut count, mut found) = (TrecCount::default(), Vec::new());
+        while cutter.skip_to_document(&mut count).expect("reads") {
+            found.push(cutter.document().expect("is whole"));
+        }
+        assert_eq!(found, [&b"one"[..], b"two", b"</DO"]);
+        assert_eq!((count.outside, count.first_outside), (5, Some(1)));
+    }
+
+    #[test]
+    fn the_text_is_what_a_reader_sees() {
+        for (text, seen) in [
+            ("a <b>c</b> &lt;d&gt; &amp;lt;", "a  c  <d> &lt;"),
+            ("x < y <!-- <p> --> z", "x < y   z"),
+            ("caf\u{e9}", "caf\u{e9}"),
+        ] {
+            assert_eq!(plain(text.as_bytes()), seen);
+        }
+        assert_eq!(decoded(b"caf\xe9"), "caf\u{e9}");
+    }
 }
