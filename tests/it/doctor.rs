@@ -69,6 +69,14 @@ fn damage_is_told_of_the_part_that_has_it() {
         assert!(fault.contains(&*name) && fault.contains("byte "), "{ending}: {fault}");
         assert_eq!(parts.len(), PARTS.len(), "{ending}: {findings}");
     }
+    // A line that can be read, but is not that of its record.
+    let cdxj = sandbox.path("web/archive/crivello-00001.warc.gz.cdxj");
+    let lines = fs::read_to_string(&cdxj).expect("text");
+    fs::write(&cdxj, lines.replacen("\"status\":\"200\"", "\"status\":\"201\"", 1))
+        .expect("written");
+    let ran = sandbox.run(&["doctor", "archive", "--dir", "web"]);
+    assert!(ran.code == 1 && ran.stdout.contains("its lines are not those"), "{ran:#?}");
+    fs::write(&cdxj, lines).expect("put back");
     assert_eq!(files_below(&sandbox.path("web")), before, "something was changed");
     assert_eq!(sandbox.json(&["doctor", "--dir", "web"])["whole"], true);
 }
