@@ -22,7 +22,7 @@ use toml::{Table, Value};
 
 use crate::context::Usage;
 
-use message::{explain, in_words, is_secret, line_of, shortened, show};
+use message::{explain, in_words, is_secret, line_of, listed, shortened, show};
 
 /// What `init` writes.
 pub(crate) const TEMPLATE: &str = include_str!("crivello.toml");
@@ -46,6 +46,9 @@ impl Config {
         let text = match fs::read_to_string(file) {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
+            Err(error) if error.kind() == ErrorKind::InvalidData => {
+                return Err(Usage(format!("{} is no text in UTF-8", file.display())).into());
+            }
             Err(error) => {
                 return Err(error).with_context(|| format!("cannot read {}", file.display()));
             }
@@ -128,6 +131,35 @@ impl Config {
         .collect()
     }
 
+    /// The words that a key may be, or the items of its list; none if it may be any text.
+    pub(crate) fn choices(section: &str, key: &str) -> Vec<String> {
+        if (section, key) == ("analysis", "stemmer") {
+            return page::stemmers().map(str::to_owned).collect();
+        }
+        // Whoever reads it knows best, and says so of a word that cannot be meant.
+        let words = match Self::default().with_word(section, key, "?") {
+            Ok(_) => Vec::new(),
+            Err(error) => listed(error.message()).into_iter().map(str::to_owned).collect(),
+        };
+        let is_refused = |word: &String| match Self::default().with_word(section, key, word) {
+            Ok(config) => config.check().is_err_and(|fault| fault.key == key),
+            Err(_) => true,
+        };
+        words.into_iter().filter(|word| !is_refused(word)).collect()
+    }
+
+    /// With a word for the value of a key, or for the only item of its list.
+    fn with_word(self, section: &str, key: &str, word: &str) -> Result<Self, toml::de::Error> {
+        let mut table = Table::try_from(&self).unwrap_or_default();
+        let value = table.get_mut(section).and_then(|section| section.get_mut(key));
+        match value {
+            Some(value @ Value::String(_)) => *value = word.into(),
+            Some(Value::Array(items)) => *items = vec![word.into()],
+            _ => {}
+        }
+        table.try_into()
+    }
+
     /// Reads the text of a file; `name` is for messages.
     pub(crate) fn parse(text: &str, name: &str) -> Result<Self> {
         let wrong = |error: &toml::de::Error| Usage(explain(error, text, name));
@@ -206,6 +238,12 @@ struct Fault {
     section: &'static str,
     key: &'static str,
     why: String,
+}
+
+/// Whether a section has a key.
+fn has_key(section: &str, key: &str) -> bool {
+    let known = Table::try_from(Config::default()).unwrap_or_default();
+    known.get(section).is_some_and(|section| section.get(key).is_some())
 }
 
 /// What a key may be, if it is a number.

@@ -1,4 +1,6 @@
 //! What every command is given: the folder, the settings, the way to answer.
+//!
+//! **Invariant.** Flags win over the environment, which wins over the file.
 
 use std::fmt;
 use std::io::Write as _;

@@ -11,6 +11,7 @@ mod config;
 mod context;
 mod pipeline;
 mod talk;
+mod usage;
 
 use std::io::{self, ErrorKind};
 use std::process::ExitCode;
@@ -33,7 +34,10 @@ struct Cli {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return ExitCode::from(usage::answer(&error)),
+    };
     match cli.command.run(&cli.context) {
         Ok(Exit::Done) => ExitCode::SUCCESS,
         Ok(Exit::NothingFound) => ExitCode::from(3),

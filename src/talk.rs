@@ -1,4 +1,6 @@
 //! Talk on standard error: remarks, progress, errors. Never data.
+//!
+//! **Invariant.** Nothing that comes from elsewhere moves the cursor, if it passes [`plain`].
 
 use std::io::{IsTerminal, Write as _};
 use std::sync::{Mutex, PoisonError};

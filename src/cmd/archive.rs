@@ -1,15 +1,27 @@
 //! `crivello archive`: list, get.
+//!
+//! What lives here: what is printed of the archive, and in words what cannot be. What does not: how files are read
+//! (crate `archive`), and what a crawl writes into a record (crate `crawl`).
+//!
+//! **Invariant.** Standard output has bytes of the archive and nothing else. Whoever asks for a URL is told what the
+//! archive has of it wherever that is not a page: an answer that leads elsewhere, a visit without an answer, a
+//! record that is damaged.
 
 use std::borrow::Cow;
 use std::io::Write as _;
 
 use anyhow::{Context as _, Result};
-use archive::{Archive, Kind, Record};
+use archive::{Archive, CdxLine, Kind, Record};
+use crawl::{FailureKind, Normalisation, Told};
+use page::Url;
 use serde_json::json;
 
 use super::question::read_url;
 use crate::context::{Context, Exit};
 use crate::talk;
+
+/// The most places of damage that a message names.
+const PLACES_SHOWN_MAX: usize = 5;
 
 /// A body that unpacks to more than this is not printed.
 const BODY_BYTES_MAX: usize = 1 << 30;
@@ -91,17 +103,21 @@ fn status(record: &Record) -> Option<u16> {
 
 fn get(collection: &jobs::Collection, url: &str, headers: bool, context: &Context) -> Result<Exit> {
     let folder = Archive::open(&collection.archive_dir())?;
-    let url = String::from(read_url(url)?);
-    let mut captures = folder.captures(&url)?;
+    let asked = read_url(url)?;
+    let (url, mut captures) = find(&folder, &asked, collection, context)?;
+    if url != asked {
+        talk::say(context.quiet, &format!("a crawl visits it as {url}"));
+    }
     // A try that failed is no capture to show while there is a better one, and a revisit has no body.
     captures.sort_by_key(|capture| {
         (capture.status.is_some(), capture.mime != "warc/revisit", capture.date_s)
     });
-    let Some(capture) = captures.pop() else {
-        talk::say(context.quiet, &format!("the archive has no capture of {url}"));
-        return Ok(Exit::NothingFound);
-    };
-    let record = folder.read(&capture.location)?;
+    let Some(capture) = captures.pop() else { return unfound(&folder, &url, context) };
+    let record = folder.read(&capture.location).with_context(|| unreadable(&url, &capture))?;
+    let newer = folder.unreadable(url.as_str())?;
+    for line in newer.iter().filter(|line| line.date_s > capture.date_s) {
+        talk::say(context.quiet, &format!("{}: {}", unreadable(&url, line), place(line)));
+    }
     if record.kind == Kind::Metadata {
         talk::say(context.quiet, &talk::plain(&without_body(&record)));
         return Ok(Exit::NothingFound);
@@ -114,9 +130,16 @@ fn get(collection: &jobs::Collection, url: &str, headers: bool, context: &Contex
         }
         None => Cow::Borrowed(record.block.as_slice()),
     };
+    let target = target(&url, &record);
+    if let Some(status) = answer.as_ref().map(|answer| answer.status).filter(|&it| it != 200) {
+        let date = archive::date_text(record.date_s);
+        let leads = target.as_ref().map(|target| format!(", and leads to {target}"));
+        let said = format!("the server answered {status} at {date}{}", leads.unwrap_or_default());
+        talk::say(context.quiet, &talk::plain(&said));
+    }
     if context.json {
         context.print_json(&json!({
-            "url": url, "date_s": record.date_s, "status": capture.status,
+            "url": url, "date_s": record.date_s, "status": capture.status, "leads_to": target,
             "headers": answer.as_ref().map(|answer| &answer.headers),
             "body": String::from_utf8_lossy(&body),
         }))?;
@@ -128,13 +151,77 @@ fn get(collection: &jobs::Collection, url: &str, headers: bool, context: &Contex
     Ok(Exit::Done)
 }
 
+/// The captures of a URL as it is spelt, or else as a crawl visits it; those that cannot be read if there is no other.
+fn find(
+    folder: &Archive,
+    asked: &Url,
+    collection: &jobs::Collection,
+    context: &Context,
+) -> Result<(Url, Vec<CdxLine>)> {
+    let captures_of = |url: &Url| -> Result<Vec<CdxLine>> {
+        let mut captures = folder.captures(url.as_str())?;
+        if captures.is_empty() {
+            captures = folder.unreadable(url.as_str())?;
+            captures.retain(|line| !line.url.is_empty());
+        }
+        Ok(captures)
+    };
+    let captures = captures_of(asked)?;
+    if !captures.is_empty() {
+        return Ok((asked.clone(), captures));
+    }
+    let rules = context.config(collection)?.crawl.normalise;
+    let visited = Normalisation::apply(&rules, asked.clone());
+    let captures = captures_of(&visited)?;
+    Ok((visited, captures))
+}
+
+/// Where an answer leads, if it is one that does.
+fn target(url: &Url, record: &Record) -> Option<String> {
+    let told = Told::read(record)?.location?;
+    Some(url.join(&told).map_or(told, String::from))
+}
+
+/// Says that there is no capture, and what may be the reason.
+fn unfound(folder: &Archive, url: &Url, context: &Context) -> Result<Exit> {
+    let places = folder.unreadable(url.as_str())?;
+    talk::say(context.quiet, &format!("the archive has no capture of {url}"));
+    if !places.is_empty() {
+        let shown: Vec<String> = places.iter().take(PLACES_SHOWN_MAX).map(place).collect();
+        let others = places.len() - shown.len();
+        let others = if others > 0 { format!(", and {others} more") } else { String::new() };
+        let shown = format!("{}{others}", shown.join(", "));
+        let said = format!("but {shown}, and which URLs were there is not known");
+        talk::say(context.quiet, &said);
+    }
+    Ok(Exit::NothingFound)
+}
+
+fn unreadable(url: &Url, capture: &CdxLine) -> String {
+    let date = archive::date_text(capture.date_s);
+    format!("the capture of {url} at {date} cannot be read")
+}
+
+/// Where something cannot be read.
+fn place(line: &CdxLine) -> String {
+    format!("{} is damaged at byte {}", line.location.file, line.location.offset)
+}
+
 /// What became of a visit of which the archive has no answer to print.
 fn without_body(record: &Record) -> String {
     let date = archive::date_text(record.date_s);
     if let Some(failure) = crawl::read_failure(record) {
-        return format!("it was never answered; the last try, at {date}, ended with {failure}");
+        let what = match failure.kind {
+            FailureKind::TooLarge => {
+                return format!("the answer at {date} was not kept: {failure}");
+            }
+            FailureKind::Address | FailureKind::Contact => "it was never asked for",
+            FailureKind::Timeout | FailureKind::Protocol => "it was never answered in full",
+            _ => "it was never answered",
+        };
+        return format!("{what}; the last try, at {date}, ended with {failure}");
     }
-    match crawl::Told::read(record).and_then(|told| told.status) {
+    match Told::read(record).and_then(|told| told.status) {
         Some(status) => format!(
             "the server answered {status} at {date}, and `store_filter` kept the answer out of the archive"
         ),

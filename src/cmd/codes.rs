@@ -3,6 +3,8 @@
 //! What lives here: the list of its commands. What does not: the codes (crate `codes`). Each command
 //! has a file: [`survey`] of a collection with its picture [`plot`], [`words`] to and fro, and
 //! [`tables`] for prefix codes and rANS.
+//!
+//! **Invariant.** Nothing here changes a collection.
 
 mod plot;
 mod survey;

@@ -1,4 +1,6 @@
 //! `crivello completions`: for bash, zsh, fish and others.
+//!
+//! **Invariant.** Flags and commands are completed as they are read, from one description.
 
 use anyhow::Result;
 use clap::CommandFactory;

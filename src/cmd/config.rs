@@ -75,7 +75,7 @@ fn number(value: f64) -> Value {
     serde_json::from_str(&value.to_string()).unwrap_or_default()
 }
 
-/// Types and bounds from the defaults, descriptions from the comments of the commented file.
+/// Types and bounds from the defaults, choices from whoever reads them, descriptions from the comments of the commented file.
 fn schema() -> Value {
     let bounds = bounds(&Config::default());
     let defaults = serde_json::to_value(Config::default()).unwrap_or_default();
@@ -84,6 +84,13 @@ fn schema() -> Value {
         let mut properties = Map::new();
         for (key, value) in keys.as_object().into_iter().flatten() {
             let mut property = property(&format!("{section}.{key}"), value, &bounds);
+            let choices = Config::choices(section, key);
+            if !choices.is_empty() {
+                let of_items =
+                    if value.is_array() { &mut property["items"] } else { &mut property };
+                of_items["type"] = "string".into();
+                of_items["enum"] = choices.into();
+            }
             property["description"] = comment(section, key).into();
             properties.insert(key.clone(), property);
         }

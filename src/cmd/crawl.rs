@@ -2,6 +2,9 @@
 //!
 //! What lives here: flags and seeds, and the view of a crawl that runs. What does not: what is said when it is over
 //! (`crawl/summary.rs`).
+//!
+//! **Invariant.** A flag counts for one command and is never written to the configuration; seeds and `--list`
+//! are kept.
 
 pub(crate) mod summary;
 
@@ -41,7 +44,7 @@ use summary::Summary;
   crivello crawl --metrics 127.0.0.1:9700 --dir my-web
   touch my-web/frontier/pause                      holds a running crawl until the file is removed")]
 pub(crate) struct Args {
-    /// Addresses to begin with; none to go on with those of earlier
+    /// Addresses to begin with; none to go on with those of earlier runs
     seeds: Vec<String>,
     /// More addresses, one a line; `-` for standard input
     #[arg(long = "seeds", value_name = "FILE")]

@@ -1,4 +1,6 @@
 //! `crivello dedup`: clusters of near-duplicates.
+//!
+//! **Invariant.** What is folded is what the archive holds.
 
 use anyhow::Result;
 

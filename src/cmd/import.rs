@@ -32,7 +32,7 @@ use jsonl::Document;
 use trec::TrecDocument;
 
 /// Why a record is left out.
-const LEFT_OUT: &str = "they have headers that no WARC record can have, or are too large";
+const LEFT_OUT: &str = "no WARC record can have such headers, or such a length";
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   crivello import crawl-2024.warc.gz --dir my-web
@@ -165,8 +165,9 @@ fn say(records: u64, left_out: u64, notes: &Notes, context: &Context) {
         let others = talk::plain(&list(&notes.others));
         say(&format!("note     fields that are not kept, and in how many documents: {others}"));
     }
+    let them = if records == 1 { "it" } else { "them" };
     let records = talk::count(records, "record");
-    say(&format!("imported {records}; `crivello index` makes them findable"));
+    say(&format!("imported {records}; `crivello index` makes {them} findable"));
 }
 
 /// Reads a file through; how many records there are in it.

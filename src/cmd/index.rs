@@ -1,7 +1,7 @@
 //! `crivello index`: the search index, and everything before it that is behind: ranks, duplicates; and the index as a
 //! file for other engines.
 //!
-//! **Invariant.** Whoever builds an index finds everything before it brought up to date.
+//! **Invariant.** Ranks come before duplicates, and both before the index, which is made of them.
 
 mod export;
 

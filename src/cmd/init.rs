@@ -1,4 +1,6 @@
 //! `crivello init`: a folder with a commented crivello.toml.
+//!
+//! **Invariant.** A file that is there is never written over.
 
 use std::fs;
 use std::path::PathBuf;

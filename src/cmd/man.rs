@@ -1,12 +1,19 @@
 //! `crivello man`: the manual, one page a command.
+//!
+//! What lives here: the pages, and their section of examples, which is what `--help` ends with. What does not: the words
+//! (`main.rs`, and each command).
+//!
+//! **Invariant.** Every page that a page refers to is written, too.
 
 use std::fs;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use clap::CommandFactory;
+use clap::builder::Resettable;
 use clap_mangen::Man;
+use clap_mangen::roff::{Roff, bold, roman};
 
 use crate::Cli;
 use crate::context::Exit;
@@ -22,10 +29,10 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit> {
-    let mut command = Cli::command();
+    let mut command = without_help(Cli::command());
     command.build();
     match &args.out {
-        None => Man::new(command).render(&mut std::io::stdout().lock())?,
+        None => render(&command, &mut io::stdout().lock())?,
         Some(folder) => {
             fs::create_dir_all(folder)
                 .with_context(|| format!("cannot make {}", folder.display()))?;
@@ -35,20 +42,35 @@ pub(crate) fn run(args: &Args) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The page of a command and of all below it.
-fn write_all(folder: &Path, command: &clap::Command, name: &str) -> Result<()> {
-    // What `help` says of a command stands on the page of that command.
-    for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
-        write_all(folder, sub, &format!("{name}-{}", sub.get_name()))?;
-    }
-    write(folder, command.clone(), name)
+/// What `help` says of a command stands on the page of that command.
+fn without_help(command: clap::Command) -> clap::Command {
+    command.disable_help_subcommand(true).mut_subcommands(without_help)
 }
 
-fn write(folder: &Path, command: clap::Command, name: &str) -> Result<()> {
+/// The page of a command and of all below it.
+fn write_all(folder: &Path, command: &clap::Command, name: &str) -> Result<()> {
+    for sub in command.get_subcommands() {
+        write_all(folder, sub, &format!("{name}-{}", sub.get_name()))?;
+    }
     let mut page = Vec::new();
-    Man::new(command).render(&mut page)?;
+    render(command, &mut page)?;
     let path = folder.join(format!("{name}.1"));
-    let mut file =
-        fs::File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
-    file.write_all(&page).with_context(|| format!("cannot write {}", path.display()))
+    fs::write(&path, page).with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Everything but the examples as it comes, and then these.
+fn render(command: &clap::Command, out: &mut dyn Write) -> io::Result<()> {
+    let examples = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    Man::new(command.clone().after_help(Resettable::Reset)).render(out)?;
+    let mut section = Roff::default();
+    section.control("SH", ["EXAMPLES"]);
+    // The first line says that these are examples.
+    for line in examples.lines().skip(1) {
+        let line = line.trim();
+        let (example, about) = line.split_once("  ").unwrap_or((line, ""));
+        section.control("TP", []);
+        section.text([bold(example)]);
+        section.text([roman(about.trim())]);
+    }
+    section.to_writer(out)
 }

@@ -1,4 +1,6 @@
 //! The sub-commands, one file each.
+//!
+//! **Invariant.** Every command takes the options of [`Context`] and has an example in its help.
 
 mod archive;
 mod codes;

@@ -2,6 +2,8 @@
 //!
 //! What lives here: [`read_url`], for `why` and `archive get`. What does not: what an address of the web is
 //! (`crawl::read_address`).
+//!
+//! **Invariant.** What is read here can be asked of the archive, however long a URL a crawl would take.
 
 use anyhow::Result;
 use page::Url;

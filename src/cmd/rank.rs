@@ -1,4 +1,6 @@
 //! `crivello rank`: the link graph and PageRank.
+//!
+//! **Invariant.** Ranks are those of the graph of what the archive holds.
 
 use anyhow::Result;
 use serde_json::json;

@@ -1,4 +1,9 @@
 //! `crivello search`: results on the command line.
+//!
+//! What lives here: how results are printed. What does not: finding them (crates `serve` and `query`).
+//!
+//! **Invariant.** Nothing that was crawled moves the cursor. A query that cannot be read is wrong usage, with a mark
+//! below the place.
 
 use std::io::{IsTerminal, Write};
 
@@ -44,6 +49,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
         context.print_json(&results)?;
     } else {
         talk::say(context.quiet, &talk::count(results.total, "result"));
+        if let Some(hint) = &results.hint {
+            talk::say(context.quiet, &talk::plain(hint));
+        }
         let mut out = std::io::stdout().lock();
         let bold = out.is_terminal() && std::env::var_os("NO_COLOR").is_none();
         for (place, found) in (args.offset.saturating_add(1)..).zip(&results.hits) {

@@ -1,4 +1,6 @@
 //! `crivello serve`: the search page and the API.
+//!
+//! **Invariant.** The address that is printed answers by then.
 
 use std::io::Write as _;
 use std::net::SocketAddr;

@@ -153,9 +153,10 @@ fn judge(args: &Args, file: &Path, context: &Context) -> Result<Exit> {
     let open = File::open(file).with_context(|| format!("cannot read {}", file.display()))?;
     let mut log: Vec<LogLine> = Vec::new();
     for (number, line) in (1_u64..).zip(BufReader::new(open).lines()) {
-        let read =
-            line.map_err(anyhow::Error::from).and_then(|text| Ok(serde_json::from_str(&text)?));
-        log.push(read.with_context(|| format!("{}, line {number}", file.display()))?);
+        let place = || format!("{}:{number}", file.display());
+        let read = serde_json::from_str(&line.with_context(place)?).ok();
+        let read = read.context("it is no line of a log that `crivello simweb --log` writes");
+        log.push(read.with_context(place)?);
     }
     let web = Web::new(args.options(), args.port)?;
     let verdict = ::simweb::judge(&web.truth(args.pages_per_host_max), &log, args.delay_ms);

@@ -1,4 +1,6 @@
 //! `crivello status`: what the collection holds and which stage is behind.
+//!
+//! **Invariant.** Looking changes nothing, and needs no right to write.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

@@ -1,4 +1,6 @@
 //! `crivello up`: from URLs to a search page in one go.
+//!
+//! **Invariant.** What is there is gone on with, and never made again from the start.
 
 use std::fs;
 use std::net::SocketAddr;

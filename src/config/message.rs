@@ -1,14 +1,15 @@
 //! What reading TOML has to say, in words for people.
 //!
 //! What lives here: the messages of the reader without the types of a programming language, the line that
-//! they are about, and the key that was perhaps meant. What does not: which values can be obeyed.
+//! they are about, the key that was perhaps meant, and the block that took a key in by mistake. What does not: which
+//! values can be obeyed.
 //!
 //! **Invariant.** A message about a value says what it is and what may stand there; where it may be a
 //! password, only the latter, and its line is not repeated.
 
 use std::fmt::Write as _;
 
-use super::range_of;
+use super::{has_key, range_of};
 
 /// A line longer than this is not repeated in a message.
 const SHOWN_BYTES_MAX: usize = 400;
@@ -43,8 +44,39 @@ pub(super) fn explain(error: &toml::de::Error, text: &str, name: &str) -> String
             let gutter = line.to_string().len() + " | ".len();
             let _ = write!(message, "{shown}\n  {:1$}^", "", gutter + column);
         }
+        if let Some(taken) = taken_in(text, line) {
+            let _ = write!(message, "\n{taken}");
+        }
     }
     message
+}
+
+/// What happened to a key that stands in a block of its own section, and would be right above it; `None` if a line
+/// sets no such key.
+fn taken_in(text: &str, line: usize) -> Option<String> {
+    let (at, header) = header_above(text, line)?;
+    let (section, block) = inside(header)?.split_once('.')?;
+    let (section, key) = (section.trim(), text.lines().nth(line - 1)?.split_once('=')?.0.trim());
+    if !has_key(section, key) {
+        return None;
+    }
+    let header = header.trim();
+    Some(format!(
+        "`{key}` is a key of [{section}], but the block {header} in line {at} takes in all lines up to the next \
+         header: move the block below the other keys of [{section}], or write it as `{} = …` there",
+        block.trim()
+    ))
+}
+
+/// The last line with a header at or above a line, with its number.
+fn header_above(text: &str, line: usize) -> Option<(usize, &str)> {
+    let is_header = |(_, line): &(usize, &str)| line.trim_start().starts_with('[');
+    (1..).zip(text.lines()).take(line).filter(is_header).last()
+}
+
+/// The path that a header names.
+fn inside(header: &str) -> Option<&str> {
+    Some(header.trim_start().trim_start_matches('[').split(']').next()?.trim())
 }
 
 /// A line by its number, below a message; nothing if it is too long, or may hold a password.
@@ -109,10 +141,8 @@ fn is_open(written: &str) -> bool {
 
 /// The section and the key that a line sets, by the number of the line.
 fn key_of(text: &str, line: usize) -> Option<(&str, &str)> {
-    let header = |line: &'_ str| line.trim_start().starts_with('[');
     let set = text.lines().nth(line - 1)?;
-    let above = text.lines().take(line).filter(|line| header(line)).last()?;
-    let inside = above.trim_start().trim_start_matches('[').split(']').next()?.trim();
+    let inside = inside(header_above(text, line)?.1)?;
     match inside.split_once('.') {
         Some((section, key)) => Some((section.trim(), key.trim())),
         None if set.trim_start().starts_with(['#', '[']) => None,
@@ -131,12 +161,18 @@ pub(super) fn shortened(value: &str) -> String {
 /// What is wrong, in words for people: not the list of all keys, but the one that was perhaps meant; not a
 /// type, but what to write, in its bounds if they are known; and not what stands there if that is a secret.
 pub(super) fn in_words(message: &str, range: Option<&str>, is_secret: bool) -> String {
-    if message.starts_with("unknown field") {
-        let what = message.split(", expected").next().unwrap_or(message);
+    if let Some(unknown) = message.strip_prefix("unknown field ") {
+        let what = format!("unknown key {}", unknown.split(", expected").next().unwrap_or(unknown));
         return match suggestion(message) {
             Some(key) => format!("{what}; did you mean `{key}`?"),
-            None => what.to_owned(),
+            None => what,
         };
+    }
+    if message.starts_with("duplicate key") {
+        return "this key, or this section, stands here for the second time".to_owned();
+    }
+    if message.starts_with("string values must be quoted") {
+        return "a value is missing here, or is text without quotation marks".to_owned();
     }
     let is_about_value = |(what, _): &(&str, &str)| {
         ["invalid type: ", "invalid value: ", "unknown variant ", "invalid length "]
@@ -210,6 +246,12 @@ fn wanted(expected: &str) -> String {
     words.replace('`', "\"")
 }
 
+/// The values of a message that lists all that may stand there, such as "unknown variant `x`, expected one of `a`, `b`".
+pub(super) fn listed(message: &str) -> Vec<&str> {
+    let Some(rest) = message.strip_prefix("unknown variant ") else { return Vec::new() };
+    rest.split('`').skip(1).step_by(2).skip(1).collect()
+}
+
 /// How near a misspelt key must be to the one suggested, by Jaro and Winkler.
 const LIKENESS_MIN: f64 = 0.7;
 
@@ -261,7 +303,7 @@ mod tests {
                 "unknown variant `x`, expected one of `a`, `b`, `c`",
                 "it is \"x\", and must be one of \"a\", \"b\", \"c\"",
             ),
-            ("unknown field `x`, expected one of `a`, `b`", "unknown field `x`"),
+            ("unknown field `x`, expected one of `a`, `b`", "unknown key `x`"),
             (
                 "invalid type: string \"99999999999999999999\", expected u64",
                 "it is a number beyond all bounds, \"99999999999999999999\", and must be a whole number, 0 or more",
@@ -281,6 +323,23 @@ mod tests {
         let words = "it is the text \"x\", and must be a number, from 0 to 1";
         let message = "invalid type: string \"x\", expected f64";
         assert_eq!(in_words(message, range_of("search", "b").as_deref(), false), words);
+    }
+
+    #[test]
+    fn a_key_that_a_block_took_in_is_told_with_the_block() {
+        let block = "[crawl]\nparsers = 1\n\n[[crawl.auth]] # mine\nhost = \"a\"\n\ndelay_ms = 5\n";
+        let said = taken_in(block, 7).expect("it is a key of [crawl]");
+        assert!(
+            said.starts_with("`delay_ms` is a key of [crawl], but the block [[crawl.auth]]"),
+            "{said}"
+        );
+        assert!(said.contains(" in line 4 ") && said.contains("`auth = …`"), "{said}");
+        // Neither what belongs there, nor what belongs nowhere, nor what no block took in.
+        for (text, line) in
+            [(block, 2), (block, 5), ("[[crawl.auth]]\nx = 1", 2), ("delay_ms = 5", 1)]
+        {
+            assert_eq!(taken_in(text, line), None, "{text}");
+        }
     }
 
     #[test]

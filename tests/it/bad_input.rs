@@ -42,7 +42,7 @@ fn wrong_usage_is_code_two() {
         fails(&ran, 2, &["SECTION.KEY=VALUE"]);
     }
     let set = ["config", "check", "--dir", "web", "--set", "crawl.delay=1"];
-    fails(&sandbox.run(&set), 2, &["unknown field `delay`", "did you mean `delay_ms`?"]);
+    fails(&sandbox.run(&set), 2, &["unknown key `delay`", "did you mean `delay_ms`?"]);
     fails(&sandbox.run(&["init", "web"]), 2, &["exists already"]);
     fails(&sandbox.run(&["crawl", "--dir", "web"]), 2, &["no seeds"]);
     fails(&sandbox.run(&["crawl", "--dir", "web", "not a url"]), 2, &["not a url"]);

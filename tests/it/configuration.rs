@@ -280,3 +280,83 @@ fn no_message_repeats_a_password() {
     assert!(said.contains("with CRIVELLO_CRAWL_HEADERS, --set crawl.relative_ms_max: "), "{said}");
     assert!(!said.contains("swordfish"), "{said}");
 }
+
+/// The block of passwords as the guide has it, in the middle of the file that `init` writes.
+#[test]
+fn keys_below_a_block_are_told_with_the_block() {
+    let sandbox = Sandbox::new();
+    sandbox.done(&["init", "web"]);
+    let file = sandbox.path("web/crivello.toml");
+    let text = fs::read_to_string(&file).expect("text");
+    let block =
+        "[[crawl.auth]]\nhost = \"wiki.example.org\"\nuser = \"me\"\npassword = \"swordfish\"\n";
+    let run = || sandbox.run(&["config", "check", "--dir", "web"]);
+    fs::write(&file, text.replace("\nauth = []\n", &format!("\n{block}"))).expect("written");
+    let ran = run();
+    assert_eq!(ran.code, 2, "{ran:#?}");
+    // The first by name of those that it took in.
+    assert!(ran.stderr.contains("unknown key `agent`"), "{ran:#?}");
+    let said = "`agent` is a key of [crawl], but the block [[crawl.auth]] in line ";
+    assert!(ran.stderr.contains(said) && ran.stderr.contains("move the block"), "{ran:#?}");
+    assert!(!ran.stderr.contains("swordfish"), "{ran:#?}");
+    // Moved as it says, it is right; so is the other way of writing it.
+    let moved = text
+        .replace("\nauth = []\n", "\n")
+        .replace("\n[analysis]\n", &format!("\n{block}\n[analysis]\n"));
+    let inline = text
+        .replace("\nauth = []\n", "\nauth = [{ host = \"wiki.example.org\", user = \"me\" }]\n");
+    let last = format!("{}\n{block}", text.replace("\nauth = []\n", "\n"));
+    for text in [moved, inline, last] {
+        fs::write(&file, &text).expect("written");
+        assert_eq!(run().code, 0, "{:#?}", run());
+    }
+    for block in ["[crawl.resolve]\n\"a.test\" = \"127.0.0.1\"", "[crawl.weights]\noff_site = 1"] {
+        fs::write(&file, format!("[crawl]\n{block}\nfetchers = 5\n")).expect("written");
+        let ran = run();
+        assert!(ran.stderr.contains("`fetchers` is a key of [crawl], but the block ["), "{ran:#?}");
+    }
+}
+
+/// What the schema lets be chosen can be, and nothing else.
+#[test]
+fn the_schema_lists_the_words_that_a_key_may_be() {
+    let sandbox = Sandbox::new();
+    sandbox.done(&["init", "web"]);
+    let schema: Value = serde_json::from_str(&sandbox.done(&["config", "schema"])).expect("JSON");
+    let of = |path: &str| {
+        let (section, key) = path.split_once('.').expect("a path");
+        let about = &schema["properties"][section]["properties"][key];
+        let about = if about["type"] == "array" { &about["items"] } else { about };
+        let words = about["enum"].as_array().unwrap_or_else(|| panic!("{path}: {about}")).iter();
+        words.map(|word| word.as_str().expect("text").to_owned()).collect::<Vec<_>>()
+    };
+    for (path, count) in [
+        ("index.docs_code", 11),
+        ("index.freqs_code", 11),
+        ("index.positions_code", 11),
+        ("analysis.stemmer", 19),
+        ("crawl.order", 3),
+        ("crawl.scope", 5),
+        ("crawl.politeness", 2),
+        ("crawl.normalise", 5),
+        ("crawl.sieve", 5),
+        ("crawl.assignment", 2),
+        ("crawl.recrawl", 4),
+        ("crawl.archive_compression", 2),
+        ("rank.dead_ends", 2),
+        ("rank.solver", 2),
+    ] {
+        let words = of(path);
+        assert_eq!(words.len(), count, "{path}: {words:?}");
+        for word in &words {
+            let word =
+                if path.ends_with("normalise") { format!("['{word}']") } else { word.clone() };
+            let ran = check(&sandbox, &format!("{path}={word}"));
+            // A scope that needs more than its name says what.
+            assert!(ran.code == 0 || ran.stderr.contains("`scope_"), "{path}={word}: {ran:#?}");
+        }
+        assert_eq!(check(&sandbox, &format!("{path}=x")).code, 2, "{path}");
+    }
+    let free = &schema["properties"]["crawl"]["properties"];
+    assert!(free["contact"]["enum"].is_null() && free["keywords"]["items"].is_null(), "{free}");
+}

@@ -129,6 +129,17 @@ fn manual_pages_and_completions_come_out() {
     assert!(
         fs::read_to_string(sandbox.path("man/crivello-crawl.1")).expect("a page").contains("seeds")
     );
+    for page in &pages {
+        let text = fs::read_to_string(page).expect("a page");
+        // Examples have a section of their own, each beginning a line, and every page that is named is there.
+        assert!(!text.contains("EXTRA") && !text.contains("Examples:"), "{text}");
+        let (_, examples) = text.split_once(".SH EXAMPLES\n").expect("examples");
+        assert!(examples.contains(".TP\n\\fBcrivello"), "{text}");
+        for named in text.lines().filter_map(|line| line.strip_suffix("(1)")) {
+            let named = sandbox.path("man").join(format!("{}.1", named.replace('\\', "")));
+            assert!(pages.contains(&named), "{}: {}", page.display(), named.display());
+        }
+    }
     for shell in ["bash", "zsh", "fish"] {
         assert!(sandbox.done(&["completions", shell]).contains("crivello"), "{shell}");
     }

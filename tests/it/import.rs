@@ -41,8 +41,11 @@ fn a_bad_line_is_told_with_its_place_and_what_was_meant() {
         (r#"{"id":"1","Text":"ok"}"#, &["\"Text\"", "did you mean \"text\"?"]),
         (r#"{"id":"1","body":"ok"}"#, &["needs a \"text\""]),
         (r#"{"text":"ok"}"#, &["needs an \"id\" or a \"url\""]),
-        (r#"{"id":"1","text":5}"#, &["a JSON object such as", "expected a string", "at byte"]),
-        ("bad", &["a JSON object such as", "at byte 1"]),
+        (
+            r#"{"id":"1","text":5}"#,
+            &["the field \"text\" is a number, and must be a string", "write {"],
+        ),
+        ("bad", &["this is no JSON, at byte 1: write {"]),
         (r#"{"url":"foo bar","text":"t"}"#, &["\"foo bar\" is no web address"]),
     ] {
         fs::write(sandbox.path("d.jsonl"), format!("{{\"id\":\"0\",\"text\":\"t\"}}\n{line}\n"))

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod browser;
+mod captures;
 mod ciff;
 mod closing;
 mod codes;
@@ -23,3 +24,4 @@ mod up;
 mod webdriver;
 mod whole_way;
 mod why;
+mod words;

@@ -9,11 +9,15 @@
 //! the WARC file had l bytes, of which the first c are indexed, by lines of b bytes in all. A file that has
 //! grown since is indexed from c on; one that has shrunk or was changed otherwise, from the beginning.
 //!
+//! A place that cannot be read has lines with `!unreadable ` before them: those that an earlier CDXJ file had for it,
+//! or else one with the key `-` and no URL. Tools for CDXJ pass over lines that begin with `!`.
+//!
 //! Lines wait for their order in bounded memory (`lines.rs`), however many a WARC file has.
 //!
 //! **Invariant.** A CDXJ file appears under its name whole or not at all; it can be deleted at any time, and
 //! one that does not fit its WARC file is made again.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -31,15 +35,19 @@ const LINE_BYTES_MAX: u64 = 1 << 20;
 /// A stretch this short is read through rather than halved again.
 const SCAN_BYTES: u64 = 4096;
 const VERSION: u32 = 1;
+/// What stands before the key of a capture that cannot be read.
+pub(crate) const UNREADABLE: &str = "!unreadable ";
+/// The key of a capture whose URL nobody knows.
+pub(crate) const NOBODY: &str = "-";
 
 /// One capture of a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CdxLine {
-    /// The URL's [`crate::surt`].
+    /// The URL's [`crate::surt`]; that of a capture that cannot be read begins with `!`.
     pub key: String,
     /// When, in seconds since 1970; 14 digits in UTC on the line.
     pub date_s: i64,
-    /// The URL as captured.
+    /// The URL as captured; empty if what cannot be read may have been any.
     pub url: String,
     /// The media type without parameters; `warc/revisit` for a revisit, `unk` where none is known.
     pub mime: String,
@@ -145,11 +153,14 @@ impl CdxLine {
 
     /// Reads a line; `None` if it is none.
     pub fn parse(line: &str) -> Option<Self> {
-        let (key, rest) = line.trim_end().split_once(' ')?;
+        let line = line.trim_end();
+        let readable = line.strip_prefix(UNREADABLE).unwrap_or(line);
+        let mark = &line[..line.len() - readable.len()];
+        let (key, rest) = readable.split_once(' ')?;
         let (timestamp, json) = rest.split_once(' ')?;
         let json: Json = serde_json::from_str(json).ok()?;
         Some(Self {
-            key: key.to_owned(),
+            key: format!("{mark}{key}"),
             date_s: date::parse(timestamp)?,
             url: json.url,
             mime: json.mime,
@@ -161,6 +172,24 @@ impl CdxLine {
                 length: json.length.parse().ok()?,
             },
         })
+    }
+
+    /// The line of something at `location` that cannot be read, and of which nothing else is known.
+    fn nobody(location: Location) -> Self {
+        let (key, mime) = (format!("{UNREADABLE}{NOBODY}"), "unk".to_owned());
+        Self { key, date_s: 0, url: String::new(), mime, status: None, digest: None, location }
+    }
+
+    fn is_unreadable(&self) -> bool {
+        self.key.starts_with(UNREADABLE)
+    }
+
+    /// The same capture, which cannot be read any more.
+    fn into_unreadable(mut self) -> Self {
+        if !self.is_unreadable() {
+            self.key.insert_str(0, UNREADABLE);
+        }
+        self
     }
 }
 
@@ -378,7 +407,15 @@ fn extend(
     mut cdx: CdxFile,
 ) -> Result<Option<Indexed>, ArchiveError> {
     let (mut kept, mut last) = (Lines::default(), None::<CdxLine>);
+    let covers = cdx.covers;
     let read = cdx.each(&mut |line| {
+        if line.is_unreadable() {
+            // What is read again is told of again.
+            if line.location.offset < covers {
+                kept.push(disk, warc, line.to_text());
+            }
+            return;
+        }
         kept.push(disk, warc, line.to_text());
         if last.as_ref().is_none_or(|last| last.location.offset <= line.location.offset) {
             last = Some(line);
@@ -409,7 +446,8 @@ pub(crate) fn offset_after(warc: &Path, offset: u64) -> Option<u64> {
     let mut after: Option<CdxLine> = None;
     let mut take = |line: CdxLine| {
         let found = line.location.offset;
-        if found > offset && after.as_ref().is_none_or(|after| found < after.location.offset) {
+        let is_behind = found > offset && !line.is_unreadable();
+        if is_behind && after.as_ref().is_none_or(|after| found < after.location.offset) {
             after = Some(line);
         }
     };
@@ -417,16 +455,42 @@ pub(crate) fn offset_after(warc: &Path, offset: u64) -> Option<u64> {
     after.filter(|line| is_there(warc, line)).map(|line| line.location.offset)
 }
 
+/// The lines of the places of a WARC file that cannot be read, each by its first byte and the one behind it.
+fn unreadable(warc: &Path, places: &BTreeMap<u64, u64>) -> Result<Vec<CdxLine>, ArchiveError> {
+    let mut lines = Vec::new();
+    let mut known = places.clone();
+    let mut keep = |line: CdxLine| {
+        let offset = line.location.offset;
+        let place = places.range(..=offset).next_back().filter(|&(_, &end)| offset < end);
+        if let Some((start, _)) = place.filter(|_| !line.url.is_empty()) {
+            known.remove(start);
+            lines.push(line.into_unreadable());
+        }
+    };
+    if let Some(mut old) = CdxFile::open(warc)? {
+        match old.each(&mut keep) {
+            Ok(()) | Err(ArchiveError::Damaged { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let file = warc.file_name().unwrap_or_default().to_string_lossy();
+    lines.extend(known.into_iter().map(|(offset, end)| {
+        let (file, length) = (file.clone().into_owned(), end - offset);
+        CdxLine::nobody(Location { file, offset, length })
+    }));
+    Ok(lines)
+}
+
 /// Adds the lines of the records from byte `from` on, as far as the file can be read; `None` if no record
-/// begins there. What is damaged has no lines: whoever reads the archive through is told. Behind damage reading
-/// goes on where the lines that there are so far know a record, or else where one is found.
+/// begins there. Behind damage reading goes on where the lines that there are so far know a record, or else where one
+/// is found; an end that is torn is none, for it may still be growing.
 fn index(
     disk: &mut impl Disk,
     warc: &Path,
     from: u64,
     mut lines: Lines,
 ) -> Result<Option<Indexed>, ArchiveError> {
-    let mut covers = from;
+    let (mut covers, mut places) = (from, BTreeMap::new());
     let mut reader = match WarcReader::open_at(warc, from, Limits::default()) {
         Ok(reader) => reader,
         Err(error @ ArchiveError::Io { .. }) => return Err(error),
@@ -449,10 +513,22 @@ fn index(
                 return Ok(None);
             }
             Err(error) => {
-                if let Some(lost) = error.offset().filter(|_| reader.is_lost()) {
-                    reader.go_on_behind(lost, offset_after(warc, lost))?;
+                let Some(offset) = error.offset() else { continue };
+                let end = if reader.is_lost() {
+                    reader.go_on_behind(offset, offset_after(warc, offset))?
+                } else {
+                    offset + 1
+                };
+                let is_torn = matches!(error, ArchiveError::Truncated { .. }) && reader.is_lost();
+                if !is_torn {
+                    places.insert(offset, end);
                 }
             }
+        }
+    }
+    if !places.is_empty() {
+        for line in unreadable(warc, &places)? {
+            lines.push(disk, warc, line.to_text());
         }
     }
     Ok(Some((if reader.is_at_end() { reader.offset() } else { covers }, lines)))

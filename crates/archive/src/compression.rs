@@ -2,6 +2,8 @@
 //!
 //! What lives here: the choice between the two ways, each record by itself in both, and the buffers that
 //! are used again from record to record. What does not: the ways themselves (`gzip.rs`, `zstd.rs`).
+//!
+//! **Invariant.** A record is compressed by itself: what it becomes does not depend on those before it.
 
 use crate::gzip::Deflater;
 use crate::zstd;

@@ -3,6 +3,8 @@
 //! What lives here: computing `sha1:` in base 32, and comparing with what others wrote (base 32 or
 //! hexadecimal, any case). What does not: other algorithms; a digest in one of those is passed over,
 //! as the standard allows any.
+//!
+//! **Invariant.** A digest in another algorithm, or in a spelling that is not known, is never a mismatch.
 
 use data_encoding::{BASE32, HEXLOWER};
 use sha1::{Digest as _, Sha1};

@@ -3,6 +3,8 @@
 //! What lives here: the one error type of this crate. Every variant about a file names the file and
 //! the byte: in a compressed file the byte is where the member begins (of gzip, or a frame of zstd) that
 //! holds the record, since that is where every other tool can look too.
+//!
+//! **Invariant.** An error about a place in a file has an offset, [`ArchiveError::offset`].
 
 use std::io;
 use std::path::PathBuf;

@@ -40,6 +40,7 @@ impl Archive {
             next_file: 0,
             end_file: self.files.len(),
             reader: None,
+            ahead: None,
             limits: Limits::default(),
         }
     }
@@ -58,9 +59,9 @@ impl Archive {
         let reader = WarcReader::open_at(&path, offset, Limits::default())?;
         let at = self.files.binary_search_by(|name| name.as_str().cmp(file));
         let end_file = at.map_or(self.files.len(), |at| at + 1);
-        let (next_file, reader) = (end_file, Some(reader));
+        let (next_file, reader, ahead) = (end_file, Some(reader), None);
         let limits = Limits::default();
-        Ok(Records { archive: self, next_file, end_file, reader, limits })
+        Ok(Records { archive: self, next_file, end_file, reader, ahead, limits })
     }
 
     /// Reads one record.
@@ -70,7 +71,10 @@ impl Archive {
             return Err(ArchiveError::SharedMember { path, offset: location.offset });
         }
         let mut reader = WarcReader::open_at(&path, location.offset, Limits::default())?;
-        let record = reader.next_record()?;
+        let record = match reader.next_record() {
+            Err(error) => return Err(cause(&mut reader, error).0),
+            Ok(record) => record,
+        };
         match record {
             Some(record) if record.location == *location => Ok(record),
             Some(_) => {
@@ -92,6 +96,14 @@ impl Archive {
     pub fn captures_of_host(&self, url: &str) -> Result<Vec<CdxLine>, ArchiveError> {
         let key = surt(url);
         self.find(key.find(')').map_or(key.as_str(), |end| &key[..=end]))
+    }
+
+    /// The captures of a URL that cannot be read, and without a URL those places of which nobody knows what they
+    /// had; otherwise as [`Archive::captures`].
+    pub fn unreadable(&self, url: &str) -> Result<Vec<CdxLine>, ArchiveError> {
+        let mut found = self.find(&format!("{}{} ", cdx::UNREADABLE, surt(url)))?;
+        found.extend(self.find(&format!("{}{} ", cdx::UNREADABLE, cdx::NOBODY))?);
+        Ok(found)
     }
 
     /// The captures whose lines begin with `start`, oldest first.
@@ -132,6 +144,8 @@ pub struct Records<'a> {
     /// The first file that is none of them.
     end_file: usize,
     reader: Option<WarcReader<File>>,
+    /// What follows an error, read before the error was told.
+    ahead: Ahead,
     limits: Limits,
 }
 
@@ -141,10 +155,10 @@ impl Iterator for Records<'_> {
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             if let Some(reader) = &mut self.reader {
-                match reader.next_record() {
+                match self.ahead.take().unwrap_or_else(|| reader.next_record()) {
                     Ok(Some(record)) => return Some(Ok(record)),
                     Ok(None) => self.reader = None,
-                    Err(error) => return Some(Err(self.go_on(error))),
+                    Err(error) => return Some(Err(self.tell(error))),
                 }
             }
             match self.open_next()? {
@@ -163,6 +177,14 @@ impl Records<'_> {
         Some(WarcReader::open(&self.archive.dir.join(name), self.limits.clone()))
     }
 
+    /// Tells of an error once, and goes on behind it.
+    fn tell(&mut self, error: ArchiveError) -> ArchiveError {
+        let Some(reader) = &mut self.reader else { return error };
+        let (error, ahead) = cause(reader, error);
+        self.ahead = ahead;
+        if self.ahead.is_some() { error } else { self.go_on(error) }
+    }
+
     /// Takes the reader to the first record behind an error after which it is lost; the error, with that place.
     fn go_on(&mut self, error: ArchiveError) -> ArchiveError {
         let Some(reader) = self.reader.as_mut().filter(|reader| reader.is_lost()) else {
@@ -176,6 +198,22 @@ impl Records<'_> {
             Ok(to) => ArchiveError::Skipped { cause: Box::new(error), to },
             Err(failed) => failed,
         }
+    }
+}
+
+/// What follows an error in its file, as far as it was read.
+type Ahead = Option<Result<Option<Record>, ArchiveError>>;
+
+/// The error that is told of a place: where a member turns out to be damaged behind what is wrong in it, its damage,
+/// which is the cause of that, and nothing else. Otherwise the error itself, and what follows it.
+fn cause(reader: &mut WarcReader<File>, error: ArchiveError) -> (ArchiveError, Ahead) {
+    if reader.is_lost() {
+        return (error, None);
+    }
+    let next = reader.next_record();
+    match next {
+        Err(cause) if reader.is_lost() && cause.offset() == error.offset() => (cause, None),
+        next => (error, Some(next)),
     }
 }
 

@@ -4,6 +4,9 @@
 //! from record to record, and the three parts of reading one: header, data and trailer. What does not: whose
 //! bytes they are.
 //!
+//! **Invariant.** Equal records become equal members, and what is read of a member fits its checksum and its
+//! length or is an error.
+//!
 //! Reference: RFC 1951 and 1952; WARC 1.1, annex D ("record-at-a-time compression").
 
 use std::io::Read;

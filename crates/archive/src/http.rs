@@ -4,6 +4,8 @@
 //! payload that a digest speaks of. What does not: undoing codings (`coding.rs`), the meaning of a
 //! body.
 //!
+//! **Invariant.** Nothing of a block is changed or copied: head and body are parts of it.
+//!
 //! Reference: RFC 9112; WARC 1.1, section 6.3.2 and annex C.
 
 use std::borrow::Cow;

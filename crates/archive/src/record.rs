@@ -3,6 +3,8 @@
 //! What lives here: the values that readers give out. What does not: bytes on disk (`reader.rs`,
 //! `writer.rs`) and what a block means (`http.rs`, and the crates above).
 //!
+//! **Invariant.** A location of a length other than 0 is enough to read its record again.
+//!
 //! Reference: ISO 28500:2017 (WARC 1.1), sections 4 to 6.
 
 use std::fmt;

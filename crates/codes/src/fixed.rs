@@ -85,9 +85,27 @@ const EIGHT_MAX: u32 = u64::BITS - 7;
 /// The eight bytes from `at` on, zeros after the end.
 #[inline]
 pub(crate) fn eight(input: &[u8], at: usize) -> u64 {
-    match input.get(at..).and_then(|rest| rest.first_chunk()) {
+    let rest = input.get(at..).unwrap_or_default();
+    match rest.first_chunk() {
         Some(whole) => u64::from_le_bytes(*whole),
-        None => low(sixteen(input, at)),
+        None => fewer_than_eight(rest),
+    }
+}
+
+/// Fewer than eight bytes as a number, by reads that overlap.
+#[inline]
+fn fewer_than_eight(bytes: &[u8]) -> u64 {
+    let length = bytes.len();
+    if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        let [first, last] = [first, last].map(|four| u64::from(u32::from_le_bytes(*four)));
+        return first | last << (8 * (length - 4));
+    }
+    match bytes {
+        [] => 0,
+        [first, ..] => {
+            let at = |place: usize| u64::from(bytes[place]) << (8 * place);
+            u64::from(*first) | at(length / 2) | at(length - 1)
+        }
     }
 }
 

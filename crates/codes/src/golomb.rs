@@ -8,6 +8,8 @@
 //! **Range.** Quotients below 2³², as of the unary code: [0 . . 2³²*b*), and not beyond 2⁶⁴ – 2.
 //! **Length.** ⌊*n* / *b*⌋ + 1 and that of the minimal binary part. Complete. With *b* = 1 it is
 //! the unary code.
+//! **Invariant.** A codeword has as many bits as `len` says, and what reads it back gives the number; whatever
+//! the bits, reading does not panic.
 //! **Reference.** S. W. Golomb, "Run-length encodings", IEEE Transactions on Information Theory
 //! 12(3), 1966; R. G. Gallager, D. C. van Voorhis, "Optimal source codes for geometrically
 //! distributed integer alphabets", the same 21(2), 1975. Code by `dsi-bitstream`.

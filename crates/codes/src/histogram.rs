@@ -6,6 +6,8 @@
 //!
 //! What does not live here: what the numbers are.
 //!
+//! **Invariant.** The order in which numbers are added makes no difference.
+//!
 //! **Reference.** C. E. Shannon, "A mathematical theory of communication", Bell System Technical
 //! Journal 27, 1948.
 

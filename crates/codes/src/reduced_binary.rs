@@ -14,6 +14,7 @@
 //! **Range.** [0 . . 2⁶⁴ – 1).
 //! **Length.** λ = ⌊log₂(*n* + 1)⌋, the least possible: no two numbers share a codeword, and none of
 //! that length is left over.
+//! **Invariant.** `number(&codeword(n)) == Some(n)` for every number that has a codeword.
 //! **Reference.** P. Elias, "Universal codeword sets and representations of the integers", IEEE
 //! Transactions on Information Theory 21(2), 1975.
 

@@ -111,20 +111,20 @@ impl SymbolTable {
     pub fn compare(&self, coded: &[u8], text: &[u8]) -> Option<(usize, Ordering)> {
         let (mut codes, mut common) = (coded.iter(), 0);
         while let Some(&code) = codes.next() {
-            let literal;
-            let symbol = match self.symbols.get(usize::from(code)) {
-                Some(symbol) => symbol.as_bytes(),
-                None if code == ESCAPE => {
-                    literal = [*codes.next()?];
-                    &literal
-                }
+            let (bytes, length) = match self.symbols.get(usize::from(code)) {
+                Some(symbol) => (u64::from_le_bytes(symbol.bytes), usize::from(symbol.length)),
+                None if code == ESCAPE => (u64::from(*codes.next()?), 1),
                 None => return None,
             };
-            let rest = &text[common..];
-            let same = symbol.iter().zip(rest).take_while(|(a, b)| a == b).count();
+            let window = crate::fixed::eight(text, common);
+            let equal = (window ^ bytes).trailing_zeros() as usize / 8;
+            let left = text.len() - common;
+            let same = equal.min(length).min(left);
             common += same;
-            if same < symbol.len() {
-                let order = rest.get(same).map_or(Ordering::Greater, |next| symbol[same].cmp(next));
+            if same < length {
+                let byte = |word: u64| word.to_le_bytes()[same];
+                let order =
+                    if same == left { Ordering::Greater } else { byte(bytes).cmp(&byte(window)) };
                 return Some((common, order));
             }
         }

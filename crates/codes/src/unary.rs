@@ -3,6 +3,8 @@
 //! **Implied distribution.** 1/2ⁿ⁺¹: each number half as likely as the one before.
 //! **Range.** [0 . . 2³²): a greater number would be half a gigabyte of zeros.
 //! **Length.** *n* + 1. Complete.
+//! **Invariant.** A codeword has as many bits as `len` says, and what reads it back gives the number; whatever
+//! the bits, reading does not panic.
 //! **Reference.** I. H. Witten, A. Moffat, T. C. Bell, *Managing Gigabytes*, 2nd ed., 1999, § 3.3.
 
 use dsi_bitstream::traits::{BitRead, BitWrite};

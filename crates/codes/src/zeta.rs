@@ -5,6 +5,8 @@
 //! **Range.** [0 . . 2⁶⁴ – 1), for *k* in [1 . . 8).
 //! **Length.** *h* + 1 and that of the minimal binary part, (*h* + 1)*k* – 1 or (*h* + 1)*k*.
 //! Complete. ζ₁ is γ.
+//! **Invariant.** A codeword has as many bits as `len` says, and what reads it back gives the number; whatever
+//! the bits, reading does not panic.
 //! **Reference.** P. Boldi, S. Vigna, "Codes for the World Wide Web", Internet Mathematics 2(4),
 //! 2005. Code by `dsi-bitstream`.
 

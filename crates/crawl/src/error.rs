@@ -1,5 +1,7 @@
 //! What can stop a crawl as a whole. What happens to one page is an outcome, not an error: see
 //! `outcome.rs`.
+//!
+//! **Invariant.** Whatever the error, what was archived before stays archived, and a crawl can go on from it.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -331,8 +331,8 @@ pub(crate) fn read_unstored(record: &Record) -> Option<Answered> {
     is_unstored.then_some(answered)
 }
 
-/// Whether a record holds an answer of 304 as if it were a page. Only earlier versions and other crawlers write
-/// such; it counts as the failure that a crawl makes of it.
+/// Whether a record holds an answer of 304 as if it were a page, as some crawlers write it; it counts as the failure
+/// that a crawl makes of it.
 fn is_uncalled_304(record: &Record, purpose: Purpose) -> bool {
     record.kind == Kind::Response
         && purpose != Purpose::Robots
@@ -398,7 +398,7 @@ mod tests {
         }
     }
 
-    /// Earlier versions archived it like any other answer.
+    /// An imported archive may have it like any other answer.
     #[test]
     fn an_answer_of_304_that_is_no_revisit_is_a_failure() {
         for (purpose, kind, status, is_failure) in [

@@ -285,7 +285,10 @@ impl SieveReport {
 pub fn read_report(frontier: &Path) -> Result<Option<Report>, CrawlError> {
     let path = frontier.join(NAME);
     let result = match fs::read(&path) {
-        Ok(bytes) => serde_json::from_slice(&bytes).map_err(io::Error::from),
+        Ok(bytes) => serde_json::from_slice(&bytes).map_err(|_| {
+            let what = "it is damaged, or of another version; remove it, and the next crawl writes it again";
+            io::Error::new(io::ErrorKind::InvalidData, what)
+        }),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => Err(error),
     };

@@ -1,6 +1,8 @@
 //! What the files of the frontier tell about a crawl while nobody runs it, or beside the run.
 //!
 //! What lives here: [`Standing`], for `crivello status`. What does not: the counts of a run (`report.rs`).
+//!
+//! **Invariant.** Reading changes nothing, so it may be done beside a running crawl.
 
 use std::fs::{self, File};
 use std::io;

@@ -106,9 +106,8 @@ impl Collection {
                     thread::sleep(Duration::from_millis(TRY_MS));
                 }
                 Err(TryLockError::WouldBlock) => {
-                    let who = read_writer(&mut file).map(|writer| format!(": {writer}"));
-                    let path = self.root.clone();
-                    return Err(JobsError::Busy { path, who: who.unwrap_or_default() });
+                    let (path, writer) = (self.root.clone(), read_writer(&mut file));
+                    return Err(JobsError::Busy { path, writer });
                 }
                 Err(TryLockError::Error(source)) => return Err(JobsError::Io { path, source }),
             }

@@ -1,10 +1,15 @@
 //! What can go wrong in a batch job.
+//!
+//! **Invariant.** A message about a file of ours names it, and what to delete and to run where it cannot be
+//! read.
 
 use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use graph::GraphError;
+
+use crate::Writer;
 
 /// An error of a batch job; each names the file it is about.
 #[derive(Debug, thiserror::Error)]
@@ -27,12 +32,15 @@ pub enum JobsError {
         path: PathBuf,
     },
     /// Another process is writing to the collection.
-    #[error("{path} is in use by another crivello process{who}; wait for it to end or stop it")]
+    #[error(
+        "{path} is in use by another crivello process{}; wait for it to end or stop it",
+        name_of(writer.as_ref())
+    )]
     Busy {
         /// The collection's folder.
         path: PathBuf,
-        /// Which one, after a colon, if it is known.
-        who: String,
+        /// Which one, if it is known.
+        writer: Option<Writer>,
     },
     /// A file of ours does not hold what it should.
     #[error("{path} is damaged at byte {offset}: {what}; {}", way_out(path))]
@@ -143,6 +151,11 @@ fn commands(path: &Path) -> &'static str {
 }
 
 const STAGE: &str = "the stage that makes it";
+
+/// Who writes, after a colon; nothing if that is not known.
+fn name_of(writer: Option<&Writer>) -> String {
+    writer.map(|writer| format!(": {writer}")).unwrap_or_default()
+}
 
 /// What to do about a damaged file: which folder goes, and which commands make it again.
 fn way_out(path: &Path) -> String {

@@ -1,6 +1,8 @@
 //! Why a stage has something to do.
 //!
 //! What lives here: [`Lag`], and its words for people. What does not: finding out (`extract.rs`, `indexing.rs`).
+//!
+//! **Invariant.** A lag names its cause, and has words of its own for it.
 
 use std::fmt;
 
@@ -42,7 +44,7 @@ impl fmt::Display for Lag {
             Lag::Table => out.write_str("`pages/directory` is missing"),
             Lag::Pages => out.write_str("it is of other pages than were read since"),
             Lag::Duplicates => out.write_str("ranks or [dedup] are others than when it was made"),
-            Lag::Codes => out.write_str("[index] asks for other codes"),
+            Lag::Codes => out.write_str("[index] asks for other codes or another order"),
             Lag::Analysis => out.write_str("[analysis] is another than when it was made"),
         }
     }

@@ -1,4 +1,6 @@
 //! How a stage tells how far it is.
+//!
+//! **Invariant.** Telling changes nothing of what a stage does.
 
 use std::fmt;
 

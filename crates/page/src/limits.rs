@@ -1,6 +1,8 @@
 //! The limits that every function of this crate keeps to.
 //!
 //! What does not live here: how many pages, hosts or bytes a crawl takes.
+//!
+//! **Invariant.** What one page can take, in memory and in an index, is bounded by these numbers.
 
 /// How much is taken from one page. What exceeds a limit is left out, never an error, except for
 /// a URL: a URL cut short would be another URL.

@@ -100,6 +100,17 @@ pub enum QueryError {
         /// What follows it.
         found: String,
     },
+    /// `site:` and a host with its port.
+    #[error(
+        "column {column}: `site:` takes a host without its port, which the index does not know; \
+         write site:{host}"
+    )]
+    Port {
+        /// Where `site:` begins.
+        column: usize,
+        /// The host.
+        host: String,
+    },
     /// `lang:` and something that is no language code.
     #[error("column {column}: `{found}` is not a language code; write for example lang:en")]
     Language {
@@ -144,6 +155,7 @@ impl QueryError {
             | Self::Operand { column, .. }
             | Self::Bare { column, .. }
             | Self::Site { column, .. }
+            | Self::Port { column, .. }
             | Self::Language { column, .. } => Some(column),
             Self::Empty
             | Self::TooManyTerms { .. }

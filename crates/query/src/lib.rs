@@ -45,7 +45,7 @@ mod tree;
 pub use config::{Config, FieldWeights};
 pub use error::QueryError;
 pub use explanation::Explanation;
-pub use language::{DEPTH_MAX, LENGTH_BYTES_MAX, Query, TERMS_MAX, parse};
+pub use language::{DEPTH_MAX, LENGTH_BYTES_MAX, Query, TERMS_MAX, UnknownField, parse};
 pub use searcher::{Answer, Searcher};
 pub use snippet::{Highlighter, Piece};
 pub use top_k::{Hit, TopK};

@@ -1,4 +1,6 @@
 //! The section `[serve]` of crivello.toml.
+//!
+//! **Invariant.** Nobody else reaches a server that is not told otherwise: the default listens on loopback.
 
 use std::net::{Ipv4Addr, SocketAddr};
 

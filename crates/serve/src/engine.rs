@@ -52,6 +52,8 @@ pub struct Results {
     pub offset: usize,
     /// The best of them in order.
     pub hits: Vec<Found>,
+    /// What is odd about the query, in words.
+    pub hint: Option<String>,
 }
 
 /// One result.
@@ -149,7 +151,11 @@ impl Engine {
             self.found(hit, &highlighter, explanation)
         });
         let hits = found.collect::<Result<_, _>>()?;
-        Ok(Results { query: query.to_string(), total: answer.total, offset, hits })
+        // A name that is like none of ours may be a part of what is searched for, and was found.
+        let unknown = query.unknown_field();
+        let unknown = unknown.filter(|field| field.meant.is_some() || answer.total == 0);
+        let hint = unknown.map(|field| field.to_string());
+        Ok(Results { query: query.to_string(), total: answer.total, offset, hits, hint })
     }
 
     fn found(

@@ -1,4 +1,6 @@
 //! What can go wrong between a request and its answer.
+//!
+//! **Invariant.** Whether the fault is in what was asked or in us can be told: [`ServeError::is_users`].
 
 use std::io;
 

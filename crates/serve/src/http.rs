@@ -77,10 +77,23 @@ impl<T: DeserializeOwned> FromRequestParts<Arc<State>> for Asking<T> {
     }
 }
 
-/// What is wrong with the parameters, without the names of our insides.
+/// What is wrong with the parameters, without the names of our insides and in words for people.
 fn reason(rejection: &QueryRejection) -> String {
     let text = rejection.body_text();
-    text.rsplit_once("query string: ").map_or(text.clone(), |(_, reason)| reason.to_owned())
+    let text = text.rsplit_once("query string: ").map_or(text.as_str(), |(_, reason)| reason);
+    let (name, what) = text.split_once(": ").unwrap_or(("", text));
+    let of = |start| what.strip_prefix(start);
+    if let Some(field) = of("missing field ") {
+        return format!("{field} is missing");
+    }
+    if let Some(field) = of("duplicate field ") {
+        return format!("{field} is there twice");
+    }
+    match what {
+        "number too large to fit in target type" => format!("`{name}` is too great"),
+        _ if !name.is_empty() => format!("`{name}` must be a whole number, 0 or more"),
+        _ => what.to_owned(),
+    }
 }
 
 impl AskedUrl {

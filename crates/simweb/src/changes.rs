@@ -2,6 +2,8 @@
 //!
 //! What lives here: the list of URLs that a recrawl must find changed, gone or new. What does not: how
 //! pages change (`ordinary.rs`). A page that links to a new one is changed.
+//!
+//! **Invariant.** A URL is changed, gone or new, never two of these.
 
 use crate::{Kind, Options, Web};
 use serde::Serialize;

@@ -1,4 +1,6 @@
 //! What can go wrong: wrong options, or an address that cannot be listened on.
+//!
+//! **Invariant.** A message says what to change.
 
 use std::{io, net::SocketAddr};
 

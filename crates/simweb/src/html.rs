@@ -1,4 +1,6 @@
 //! The skeleton of every page: head, navigation, prose, links, footer.
+//!
+//! **Invariant.** The same sheet is the same bytes, on every machine.
 
 use crate::{prose::Voice, random::key};
 use jiff::civil::Date;

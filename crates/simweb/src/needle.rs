@@ -3,6 +3,8 @@
 //! A page's number of 42 bits goes through a bijection, then each six bits become a syllable. The
 //! last letter is one that no Snowball stemmer takes for a suffix, so that different needles stay
 //! different terms.
+//!
+//! **Invariant.** Different pages of one web have different needles.
 
 use crate::words::Language;
 

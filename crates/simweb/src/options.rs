@@ -1,4 +1,6 @@
 //! The options of a simulated web, and their limits.
+//!
+//! **Invariant.** Options that were checked make a web; every page of it has a needle.
 
 use crate::SimwebError;
 

@@ -11,6 +11,9 @@
 //!
 //! The mirror host has the pages of the first ordinary host; only the date in the footer differs,
 //! since links inside a host name no host.
+//!
+//! **Invariant.** Every page of an edition can be reached by links from its root, and answers the same whenever
+//! it is asked for.
 
 use crate::{
     Host, Kind, Reply, Request, Web,

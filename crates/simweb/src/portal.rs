@@ -2,6 +2,8 @@
 //!
 //! Up to a thousand ordinary hosts stand on its root page; beyond that they stand on directory
 //! pages of a thousand each, since crawlers limit the links they take from a page.
+//!
+//! **Invariant.** From the portal every host can be reached.
 
 use crate::{
     Host, Kind, Reply, Request, Web,

@@ -1,4 +1,6 @@
 //! Sentences and titles out of a lexicon, by Zipf's law.
+//!
+//! **Invariant.** The same voice and key give the same words.
 
 use crate::{
     random::{Random, key},

@@ -3,6 +3,8 @@
 //! Integers only, so that every machine draws the same. A fresh [`Random`] is made for each thing
 //! (a title, a page's prose, its links): no draw depends on how many were made elsewhere.
 //!
+//! **Invariant.** The same key draws the same, whatever was drawn before.
+//!
 //! G. L. Steele, D. Lea, C. H. Flood, "Fast splittable pseudorandom number generators", 2014.
 
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;

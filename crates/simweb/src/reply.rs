@@ -1,4 +1,6 @@
 //! A request as far as this web looks at it, and a reply before it is bytes.
+//!
+//! **Invariant.** A reply depends on the request and on the web, and on nothing else.
 
 use std::io::Write as _;
 

@@ -4,13 +4,15 @@
 //! document gaps and frequencies are read by every query, so that of the codes whose blocks are
 //! decoded by SIMD instructions the smallest is taken; positions are read by phrases alone, so that the
 //! smallest of all is.
+//!
+//! **Invariant.** What is recommended can be chosen, under the name that the configuration takes.
 
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 
 use ::codes::{Cost, Histogram, Survey};
-use ::index::{Index, ListNumbers, Segment};
+use ::index::{Index, ListNumbers, Segment, StreamCode};
 use anyhow::{Context as _, Result};
 use serde::Serialize;
 
@@ -21,15 +23,22 @@ use crate::talk;
 /// One of the streams of an index.
 pub(super) struct Stream {
     pub(super) name: &'static str,
+    /// The key of `[index]` that says its code.
+    key: &'static str,
     numbers: fn(&ListNumbers) -> &[u32],
     /// Whether every query reads it.
     hot: bool,
 }
 
 const STREAMS: [Stream; 3] = [
-    Stream { name: "gaps", numbers: |list| &list.gaps, hot: true },
-    Stream { name: "frequencies", numbers: |list| &list.frequencies, hot: true },
-    Stream { name: "positions", numbers: |list| &list.positions, hot: false },
+    Stream { name: "gaps", key: "docs_code", numbers: |list| &list.gaps, hot: true },
+    Stream { name: "frequencies", key: "freqs_code", numbers: |list| &list.frequencies, hot: true },
+    Stream {
+        name: "positions",
+        key: "positions_code",
+        numbers: |list| &list.positions,
+        hot: false,
+    },
 ];
 
 #[derive(Serialize)]
@@ -41,6 +50,8 @@ struct Answer {
 #[derive(Serialize)]
 struct StreamAnswer {
     stream: &'static str,
+    /// The key of `[index]` for what is recommended.
+    key: &'static str,
     numbers: u64,
     mean: f64,
     max: u32,
@@ -51,7 +62,8 @@ struct StreamAnswer {
     /// From the smallest to the greatest.
     codes: Vec<CodeAnswer>,
     smallest: String,
-    recommended: String,
+    /// As the key takes it.
+    recommended: &'static str,
     why: &'static str,
 }
 
@@ -63,6 +75,8 @@ struct CodeAnswer {
     /// Bits a number more than the entropy; codes that look at a whole list can have fewer.
     over_entropy: f64,
     vectorised: bool,
+    /// Its name in the configuration; nothing if an index has no such code.
+    choose: Option<&'static str>,
 }
 
 pub(super) fn run(svg: Option<&Path>, context: &Context) -> Result<Exit> {
@@ -129,13 +143,13 @@ fn answer(stream: &Stream, survey: &Survey, stored: u64) -> StreamAnswer {
     let entropy = histogram.entropy();
     let mut costs = survey.costs();
     costs.sort_by_key(|cost| cost.bits);
-    let name = |cost: Option<&Cost>| cost.map_or_else(String::new, label);
-    let smallest = name(costs.first());
-    let (recommended, why) = if stream.hot {
-        let vectorised = costs.iter().find(|cost| cost.is_vectorised);
-        (name(vectorised), "read by every query: the smallest that SIMD instructions decode")
+    let smallest = costs.first().map_or_else(String::new, label);
+    let mut candidates = costs.iter().filter(|cost| !stream.hot || cost.is_vectorised);
+    let recommended = candidates.find_map(choose).map_or("", StreamCode::name);
+    let why = if stream.hot {
+        "read by every query: the smallest that SIMD instructions decode"
     } else {
-        (smallest.clone(), "read by phrases alone: the smallest")
+        "read by phrases alone: the smallest that an index can have"
     };
     let codes = costs.iter().map(|cost| CodeAnswer {
         code: cost.code,
@@ -143,9 +157,11 @@ fn answer(stream: &Stream, survey: &Survey, stored: u64) -> StreamAnswer {
         bits_per_number: each(cost.bits),
         over_entropy: each(cost.bits) - entropy,
         vectorised: cost.is_vectorised,
+        choose: choose(cost).map(StreamCode::name),
     });
     StreamAnswer {
         stream: stream.name,
+        key: stream.key,
         numbers,
         mean: histogram.mean(),
         max: histogram.max(),
@@ -156,6 +172,17 @@ fn answer(stream: &Stream, survey: &Survey, stored: u64) -> StreamAnswer {
         recommended,
         why,
     }
+}
+
+/// The code of an index that is like one of the survey: what has a parameter has one there for each block or
+/// document, and ζ is ζ₃.
+fn choose(cost: &Cost) -> Option<StreamCode> {
+    let name = match (cost.code, cost.parameter) {
+        ("zeta", Some(3)) => "zeta",
+        ("zeta", _) => return None,
+        (code, _) => code.strip_suffix("-list").unwrap_or(code),
+    };
+    StreamCode::ALL.into_iter().find(|code| code.name() == name)
 }
 
 fn label(cost: &Cost) -> String {
@@ -172,14 +199,17 @@ fn print(out: &mut impl Write, stream: &StreamAnswer) -> Result<()> {
     let numbers = talk::count(*numbers, "number");
     writeln!(out, "{name}: {numbers}, mean {mean:.2}, greatest {max}")?;
     writeln!(out, "  entropy {entropy:.3} bits a number; in the index now {stored:.3}")?;
-    writeln!(out, "  {:<28} {:>8} {:>14}", "code", "bits", "over entropy")?;
+    writeln!(out, "  {:<28} {:>8} {:>14}  in crivello.toml", "code", "bits", "over entropy")?;
     for code in &stream.codes {
         let name = self::name(code.code, code.parameter);
-        writeln!(out, "  {name:<28} {:>8.3} {:>+14.3}", code.bits_per_number, code.over_entropy)?;
+        let (bits, over) = (code.bits_per_number, code.over_entropy);
+        let choose = code.choose.map_or_else(|| "–".to_owned(), |name| format!("{name:?}"));
+        writeln!(out, "  {name:<28} {bits:>8.3} {over:>+14.3}  {choose}")?;
     }
-    writeln!(out, "  recommended: {} ({})", stream.recommended, stream.why)?;
-    if stream.smallest != stream.recommended {
-        writeln!(out, "  smallest of all: {}", stream.smallest)?;
+    let StreamAnswer { key, recommended, why, smallest, .. } = stream;
+    writeln!(out, "  recommended: {key} = {recommended:?} ({why})")?;
+    if smallest != recommended {
+        writeln!(out, "  smallest of all: {smallest}")?;
     }
     writeln!(out)?;
     Ok(())

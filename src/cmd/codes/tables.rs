@@ -1,4 +1,6 @@
 //! `crivello codes prefix` and `codes rans`: codes that are made to measure, shown as tables.
+//!
+//! **Invariant.** A table that cannot be made is wrong usage, told with the reason, and nothing is printed.
 
 use std::io::Write as _;
 

@@ -2,6 +2,8 @@
 //!
 //! What lives here: finding that answer, redirects followed as a crawl follows them. What does not: what the
 //! lines of the file mean (`crawl`).
+//!
+//! **Invariant.** The answer is that of the newest robots.txt in the archive; no server is asked.
 
 use anyhow::Result;
 use archive::{Archive, ArchiveError, Record};

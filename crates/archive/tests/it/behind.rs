@@ -4,6 +4,7 @@ use std::fs;
 use std::io::Read as _;
 use std::ops::Range;
 use std::path::Path;
+use std::time::SystemTime;
 
 use archive::{
     Archive, ArchiveError, Compression, Limits, Location, Record, Unpacked, WarcReader, repair,
@@ -202,4 +203,83 @@ fn a_repair_cuts_nothing_that_can_be_read_behind_damage() {
     let (records, errors) = read(dir.path());
     let targets: Vec<_> = records.iter().filter_map(|record| record.target.as_deref()).collect();
     assert_eq!(targets, ["http://a.example/1", "http://a.example/2"], "{errors:?}");
+}
+
+/// Makes a CDXJ file older than whatever is written from here on.
+fn grow_old(cdxj: &Path) {
+    let file = fs::File::options().append(true).open(cdxj).expect("opened");
+    file.set_modified(SystemTime::UNIX_EPOCH).expect("set");
+}
+
+/// A flip anywhere in a member is told once, and what the member had can still be named.
+#[test]
+fn a_damaged_member_is_told_once_and_its_capture_is_known_to_be_unreadable() {
+    for compression in BOTH {
+        let dir = tempfile::tempdir().expect("a folder");
+        let places = write_all(dir.path(), with(compression), &drafts());
+        let (path, url) = (dir.path().join(&places[7].file), "http://a.example/7");
+        let bytes = fs::read(&path).expect("read");
+        let open = || Archive::open(dir.path()).expect("listed");
+        assert_eq!(open().captures(url).expect("looked up").len(), 1);
+        let cdxj = dir.path().join(format!("{}.cdxj", places[7].file));
+        let (from, length) = (places[7].offset, places[7].length);
+        for at in (from..from + length).step_by(5).chain(from..from + 300) {
+            let mut damaged = bytes.clone();
+            damaged[usize::try_from(at).expect("small")] ^= 0x04;
+            fs::write(&path, &damaged).expect("written");
+            grow_old(&cdxj);
+            let (_, errors) = read(dir.path());
+            let offsets: Vec<_> = errors.iter().map(ArchiveError::offset).collect();
+            // Not all that gzip writes before a member is looked at.
+            assert!(matches!(offsets[..], [] | [Some(_)]), "{compression:?}, {at}: {errors:?}");
+            if offsets.is_empty() {
+                continue;
+            }
+            assert_eq!(offsets, [Some(from)], "{compression:?}, {at}: {errors:?}");
+            assert_eq!(open().captures(url).expect("looked up"), [], "{at}");
+            let lines = open().unreadable(url).expect("looked up");
+            assert_eq!(lines.len(), 1, "{compression:?}, {at}: {lines:?}");
+            assert_eq!((lines[0].url.as_str(), &lines[0].location), (url, &places[7]), "{at}");
+            // One record that is read by its place is told of with that, too.
+            let read = open().read(&lines[0].location).expect_err("damaged");
+            assert_eq!(read.offset(), Some(from), "{at}: {read}");
+            // Its checksum is the cause, whatever was noticed first.
+            let is_damaged = matches!(read, ArchiveError::Damaged { .. });
+            assert!(is_damaged || at < from + 10, "{compression:?}, {at}: {read}");
+            // Of another URL nothing is known to be damaged.
+            assert_eq!(open().unreadable("http://a.example/8").expect("looked up"), [], "{at}");
+        }
+    }
+}
+
+/// Without the lines of old, damage has a place and no name.
+#[test]
+fn damage_that_was_there_first_has_no_name() {
+    for compression in BOTH {
+        let dir = tempfile::tempdir().expect("a folder");
+        let places = write_all(dir.path(), with(compression), &drafts());
+        let path = dir.path().join(&places[7].file);
+        let mut bytes = fs::read(&path).expect("read");
+        bytes[usize::try_from(places[7].offset + places[7].length / 2).expect("small")] ^= 0x55;
+        fs::write(&path, &bytes).expect("written");
+        let _ = fs::remove_file(dir.path().join(format!("{}.cdxj", places[7].file)));
+        let archive = Archive::open(dir.path()).expect("listed");
+        for _ in 0..2 {
+            let lines = archive.unreadable("http://a.example/7").expect("looked up");
+            let [line] = &lines[..] else { panic!("{compression:?}: {lines:?}") };
+            assert_eq!((line.url.as_str(), line.location.offset), ("", places[7].offset));
+            // As long as the file grows, it is told of, once.
+            bytes.extend_from_within(
+                usize::try_from(places[9].offset).expect("small")
+                    ..usize::try_from(places[9].offset + places[9].length).expect("small"),
+            );
+            fs::write(&path, &bytes).expect("written");
+            // An end that is torn is none.
+            bytes.extend_from_within(..20);
+            fs::write(&path, &bytes).expect("written");
+            assert_eq!(archive.unreadable("http://b.example/").expect("looked up").len(), 1);
+            bytes.truncate(bytes.len() - 20);
+            fs::write(&path, &bytes).expect("written");
+        }
+    }
 }

@@ -69,12 +69,12 @@ impl Model {
     }
 
     /// The model of numbers of a Lomax distribution, P(*N* ≥ *n*) = (σ / (*n* + σ))², where σ, which is
-    /// also the mean, is 2 to the power of `class` / 2 – 4. It is computed in whole numbers, and so the
-    /// same everywhere.
+    /// also the mean, is 2 to the power of `class` / 2 – 4. It is the same on every machine.
     #[expect(clippy::missing_panics_doc, reason = "there are more slots than buckets")]
     pub fn lomax(class: u8) -> Self {
         // σ in sixteenths; 181 / 128 is the root of two.
-        let half = class.min(LOMAX_CLASS_MAX) / 2;
+        let class = class.min(LOMAX_CLASS_MAX);
+        let half = class / 2;
         let sigma = if class.is_multiple_of(2) { 1 << half } else { (181_u128 << half) / 128 };
         let at_least = |n: u64| ((sigma * sigma) << 48) / (16 * u128::from(n) + sigma).pow(2);
         let weights: Vec<u64> = FIRST

@@ -1,8 +1,8 @@
 //! rANS against its definition: the table of the specification, push and pop as inverse functions,
 //! blocks as they were written, and their length against the entropy.
 
-use codes::Histogram;
 use codes::rans::{Frequencies, FrequenciesError, INTERLEAVED_MIN, Model};
+use codes::{Code as _, Delta, Histogram, Reader};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -138,4 +138,60 @@ proptest! {
             prop_assert_eq!(a, b);
         }
     }
+}
+
+/// The slots of the buckets of a saved model.
+fn slots(model: &Model) -> Vec<u64> {
+    let mut bytes = Vec::new();
+    model.save(&mut bytes);
+    let mut reader = Reader::new(&bytes);
+    (0..128).map(|_| Delta.read(&mut reader).expect("128 numbers") + 1).collect()
+}
+
+/// P(N ≥ n) = (σ / (n + σ))² with σ = 2^(class / 2 – 4), √2 taken as 181 / 128 and σ cut to sixteenths, over the buckets
+/// 0, 1, …, 15, then [4 · 2ˡ, 5 · 2ˡ), …, [7 · 2ˡ, 8 · 2ˡ) for l = 2, 3, …, in 4096 slots. These tables were
+/// computed from that definition with exact fractions, by another program in another language. Before the first number
+/// and after the last one of a table there is one slot a bucket.
+#[test]
+fn lomax_models_match_their_definition() {
+    let tables: [(u8, usize, &[u64]); 5] = [
+        (0, 0, &[3959, 10, 2]),
+        (9, 0, &[2654, 676, 268, 133, 76, 47, 31, 22, 16, 12, 9, 7, 6, 5, 4, 3, 8, 5, 3, 2, 2]),
+        (
+            20,
+            0,
+            &[
+                123, 117, 112, 107, 102, 98, 94, 90, 86, 83, 80, 76, 73, 71, 68, 65, 239, 207, 181,
+                159, 264, 209, 169, 138, 211, 151, 111, 85, 118, 77, 53, 38, 49, 30, 19, 13, 16, 9,
+                6, 4, 5, 3, 2,
+            ],
+        ),
+        (
+            41,
+            28,
+            &[
+                3, 3, 3, 3, 6, 6, 6, 6, 11, 11, 11, 11, 22, 21, 21, 21, 41, 41, 40, 40, 77, 75, 73,
+                70, 134, 127, 119, 113, 207, 186, 167, 151, 262, 218, 183, 155, 248, 187, 144, 114,
+                166, 113, 80, 59, 79, 49, 33, 23, 29, 17, 11, 7, 9, 5, 3, 2, 3,
+            ],
+        ),
+        (
+            63,
+            72,
+            &[
+                3, 3, 3, 3, 6, 6, 6, 6, 11, 11, 11, 11, 22, 21, 21, 21, 41, 41, 40, 40, 77, 75, 73,
+                70, 134, 127, 119, 113, 207, 186, 168, 151, 262, 218, 183, 156, 248, 187, 144, 114,
+                166, 113, 80, 59, 79, 49, 33, 23, 29, 17, 11, 7, 9, 5, 3, 2,
+            ],
+        ),
+    ];
+    for (class, ones, table) in tables {
+        let mut wanted = vec![1; ones];
+        wanted.extend(table);
+        wanted.resize(128, 1);
+        assert_eq!(wanted.iter().sum::<u64>(), 4096, "class {class}");
+        assert_eq!(slots(&Model::lomax(class)), wanted, "class {class}");
+    }
+    // There is no greater class.
+    assert_eq!(slots(&Model::lomax(200)), slots(&Model::lomax(63)));
 }

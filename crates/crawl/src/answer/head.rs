@@ -3,6 +3,9 @@
 //! What lives here: what an answer was asked for, what its status means, how long it asks to wait. What does
 //! not: its body (`answer.rs`).
 //!
+//! **Invariant.** What is said here follows from the head alone, so that it is the same for an answer that
+//! comes and for one that the archive has.
+//!
 //! Reference: RFC 9110, sections 10.2.3 (Retry-After) and 15 (statuses).
 
 use archive::HttpResponse;

@@ -1,6 +1,9 @@
 //! How much memory a frontier takes, measured and held against its limit; it runs only when asked for.
 //!
 //! `cargo test --release -p crivello-crawl --lib -- --ignored --nocapture frontier::memory`
+//!
+//! **Invariant.** However many URLs wait, what is resident beyond the caches of a constant size stays below a
+//! limit.
 
 use std::fs;
 use std::sync::Arc;

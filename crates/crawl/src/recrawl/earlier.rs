@@ -3,6 +3,9 @@
 //! What lives here: what is taken from its record, the condition that it puts on the request, and whether
 //! an answer is the same again. What does not: finding the record (`schedule.rs`).
 //!
+//! **Invariant.** A condition is sent as the server gave it. An answer counts as the same only if it is a 304
+//! to a condition, or if status, target and payload are the same.
+//!
 //! Reference: RFC 9110, sections 8.8 and 13.1: If-None-Match by the entity tag, and only without one
 //! If-Modified-Since by the date of modification.
 

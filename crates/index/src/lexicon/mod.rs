@@ -46,11 +46,26 @@ use std::sync::{Arc, OnceLock};
 const BLOCK_KEYS: usize = 16;
 /// How many keys a shard has at most.
 const SHARD_KEYS: usize = 1 << 15;
+/// Keys of up to so many bytes are looked up without memory of their own.
+const SHORT_KEY_BYTES: usize = 48;
 /// The length of the directory stands in so many bytes.
 const TRAILER_BYTES: usize = 8;
 
 /// The longest term.
 pub const TERM_BYTES_MAX: usize = 4096;
+
+/// Hands the key of a term to `ask`. Most terms need no memory for it.
+pub(crate) fn with_key<T>(field: Field, term: &str, ask: impl FnOnce(&[u8]) -> T) -> T {
+    let mut short = [0; SHORT_KEY_BYTES];
+    short[0] = field.number();
+    if let Some(place) = short.get_mut(1..=term.len()) {
+        place.copy_from_slice(term.as_bytes());
+        return ask(&short[..=term.len()]);
+    }
+    let mut key = Vec::with_capacity(1 + term.len());
+    set_key(&mut key, field, term);
+    ask(&key)
+}
 
 /// Puts in `key` the key of a term.
 pub(crate) fn set_key(key: &mut Vec<u8>, field: Field, term: &str) {
@@ -64,6 +79,8 @@ pub(crate) fn set_key(key: &mut Vec<u8>, field: Field, term: &str) {
 pub(crate) struct Lexicon {
     file: Arc<MappedFile>,
     shards: Vec<Shard>,
+    /// The beginning of the first key of each shard, as [`beginning`] has it.
+    beginnings: Vec<u64>,
     doc_count: u32,
 }
 
@@ -145,7 +162,8 @@ impl Lexicon {
         if shards.last().map_or(0, |last| last.function.end) != start {
             return Err(wrong(start));
         }
-        Ok(Lexicon { file: Arc::new(file), shards, doc_count })
+        let beginnings = shards.iter().map(|shard| beginning(&shard.first_key)).collect();
+        Ok(Lexicon { file: Arc::new(file), shards, beginnings, doc_count })
     }
 
     pub(crate) fn file(&self) -> &MappedFile {
@@ -154,8 +172,13 @@ impl Lexicon {
 
     /// The list of a key, if the lexicon has it.
     pub(crate) fn find(&self, key: &[u8]) -> Result<Option<List>, IndexError> {
-        let behind = self.shards.partition_point(|shard| *shard.first_key <= *key);
-        let Some(shard) = behind.checked_sub(1).map(|at| &self.shards[at]) else { return Ok(None) };
+        let key_beginning = beginning(key);
+        let behind = self.beginnings.partition_point(|&first| first <= key_beginning);
+        // Where beginnings are equal the keys themselves decide.
+        let before = self.shards[..behind].iter().rev();
+        let Some(shard) = before.into_iter().find(|shard| *shard.first_key <= *key) else {
+            return Ok(None);
+        };
         let Some(block) = self.function(shard)?.get(key) else { return Ok(None) };
         // What is no key may lead anywhere.
         let Some(block) = usize::try_from(block).ok().filter(|&block| block < shard.block_count())
@@ -336,6 +359,17 @@ impl Entries<'_> {
         self.field = Field::of_key(&self.key)?;
         Some(())
     }
+}
+
+/// The first eight bytes of a key, zeros behind its end, as a number that compares as they do.
+#[inline]
+fn beginning(key: &[u8]) -> u64 {
+    if let Some(eight) = key.first_chunk() {
+        return u64::from_be_bytes(*eight);
+    }
+    let mut eight = [0; 8];
+    eight[..key.len()].copy_from_slice(key);
+    u64::from_be_bytes(eight)
 }
 
 /// Reads a length and as many bytes.

@@ -169,17 +169,15 @@ impl Segment {
     /// Verifies the list in all streams and the lengths of the field, so that neither the cursor nor
     /// [`Segment::length`] has to.
     pub fn postings(&self, field: Field, term: &str) -> Result<Option<Postings<'_>>, IndexError> {
-        let mut key = Vec::with_capacity(1 + term.len());
-        lexicon::set_key(&mut key, field, term);
-        let Some(list) = self.lexicon.find(&key)? else { return Ok(None) };
+        let list = lexicon::with_key(field, term, |key| self.lexicon.find(key))?;
+        let Some(list) = list else { return Ok(None) };
         self.cursor(field, &list).map(Some)
     }
 
     /// How many documents have a term in a field. Asks the lexicon alone.
     pub fn doc_frequency(&self, field: Field, term: &str) -> Result<u32, IndexError> {
-        let mut key = Vec::with_capacity(1 + term.len());
-        lexicon::set_key(&mut key, field, term);
-        Ok(self.lexicon.find(&key)?.map_or(0, |list| list.doc_frequency))
+        let list = lexicon::with_key(field, term, |key| self.lexicon.find(key))?;
+        Ok(list.map_or(0, |list| list.doc_frequency))
     }
 
     /// How many terms a document has in a field; zero for a document that is not there.

@@ -331,7 +331,10 @@ fn ranks_of_an_index_that_is_gone_are_not_those_of_the_next() {
 fn a_collection_has_one_writer() {
     let small = Small::new();
     let lock = small.collection.lock("index").expect("free");
-    let error = small.collection.lock("index").expect_err("taken").to_string();
+    let error = small.collection.lock("index").expect_err("taken");
+    let jobs::JobsError::Busy { writer: Some(writer), .. } = &error else { panic!("{error:?}") };
+    assert_eq!((writer.command.as_str(), writer.process), ("index", std::process::id()));
+    let error = error.to_string();
     let me = format!(
         "in use by another crivello process: `crivello index`, process {}",
         std::process::id()

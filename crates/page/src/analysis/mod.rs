@@ -27,6 +27,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::PageError;
 
 use cache::{Cache, Key};
+pub use stem::stemmers;
+
 use stem::Stemming;
 
 /// Bytes of a term at most, whatever is configured: longer ones are noise.

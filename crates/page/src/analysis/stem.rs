@@ -35,6 +35,11 @@ const STEMMERS: [(&str, Algorithm); 18] = [
     ("turkish", Algorithm::Turkish),
 ];
 
+/// What `analysis.stemmer` may be: no stemmer, or one of these.
+pub fn stemmers() -> impl Iterator<Item = &'static str> {
+    ["none"].into_iter().chain(STEMMERS.into_iter().map(|(name, _)| name))
+}
+
 /// Which stemmer to use, if any.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stemming(Option<Algorithm>);

@@ -2,6 +2,8 @@
 //!
 //! What does not live here: the time to wait, which a crawler does not.
 //!
+//! **Invariant.** What is given is a part of the value, and not empty.
+//!
 //! Reference: "shared declarative refresh steps",
 //! <https://html.spec.whatwg.org/multipage/semantics.html#attr-meta-http-equiv-refresh>.
 

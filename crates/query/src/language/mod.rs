@@ -14,7 +14,7 @@
 //! `state-of-the-art` is one word and a `-` that stands alone is punctuation. What follows the colon
 //! of a field is taken as it stands (`title:OR`). A `"` between two Hebrew letters is a part of the
 //! word, an abbreviation. An unknown name before a colon is part of the
-//! word (`http://…`). An empty pair of parentheses is dropped (`main()`).
+//! word (`http://…`); `unknown.rs` finds it for a hint. An empty pair of parentheses is dropped (`main()`).
 //!
 //! What lives here: text to [`Query`] ([`parse`]) and back (`Display`). What does not: terms. The text
 //! of a word is kept as typed; it is analysed when it is searched for, by the same chain that
@@ -27,10 +27,12 @@
 mod display;
 mod lexer;
 mod parser;
+mod unknown;
 
 use index::Field;
 
 pub use parser::parse;
+pub use unknown::UnknownField;
 
 /// Longest query that is read, in bytes.
 pub const LENGTH_BYTES_MAX: usize = 4096;

@@ -85,7 +85,7 @@ impl Parser<'_> {
             Token::Phrase { field, text } => Query::Phrase { field, text: text.to_owned() },
             Token::Site(text) => match host(text) {
                 Some(host) => Query::Site(host),
-                None => return Err(QueryError::Site { column, found: text.to_owned() }),
+                None => return Err(no_host(column, text)),
             },
             Token::Language(text) => match language(text) {
                 Some(code) => Query::Language(code),
@@ -188,6 +188,16 @@ fn host(text: &str) -> Option<String> {
     }
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.[]:".contains(c);
     (!whole.is_empty() && whole.chars().all(plain)).then(|| whole.to_owned())
+}
+
+/// What is wrong with a text that is no host.
+fn no_host(column: usize, text: &str) -> QueryError {
+    let bare = text.trim_end_matches('/').rsplit_once(':');
+    let bare = bare.filter(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));
+    match bare.and_then(|(bare, _)| host(bare)) {
+        Some(host) => QueryError::Port { column, host },
+        None => QueryError::Site { column, found: text.to_owned() },
+    }
 }
 
 /// The language of `en`, `EN`, `en-GB`.

@@ -1,4 +1,6 @@
 //! NOT: the documents that are not in a list, that is, its gaps.
+//!
+//! **Invariant.** A document below the bound is in the list or in its complement, and never in both.
 
 use index::DocIterator;
 

@@ -98,9 +98,10 @@ fn wrong_texts_and_where_they_are_wrong() {
         ("site:\"a\"", 1, "`site:` must be followed at once by a host"),
         ("lang: a", 1, "`lang:` must be followed at once by a language"),
         ("a site:example.org/blog", 3, "`example.org/blog` is not a host name"),
-        ("site:example.org:80", 1, "is not a host name"),
-        ("site:http://example.org:80/", 1, "is not a host name"),
-        ("site:[::1]:80", 1, "is not a host name"),
+        ("site:example.org:80", 1, "takes a host without its port"),
+        ("site:http://Example.org:80/", 1, "; write site:example.org"),
+        ("a site:[::1]:80", 3, "; write site:[::1]"),
+        ("site:example.org/x:80", 1, "is not a host name"),
         ("site:me@example.org", 1, "is not a host name"),
         ("site:%28.org", 1, "is not a host name"),
         ("site:.", 1, "is not a host name"),
@@ -225,5 +226,30 @@ fn a_field_is_kept_by_its_name() {
     for field in Field::ALL {
         let query = parse(&format!("{}:x", field.name())).expect("a field");
         assert_eq!(query, Query::Term { field: Some(field), text: "x".to_owned() });
+    }
+}
+
+/// A misspelt field is a word, and whoever shows the answer can say so.
+#[test]
+fn a_word_that_looks_like_a_field_is_found() {
+    for (text, name, meant) in [
+        ("titel:x", "titel", Some("title")),
+        ("a -Sites:b", "Sites", Some("site")),
+        ("a OR (b heading:c)", "heading", Some("headings")),
+        ("language:en", "language", None),
+        ("author:ada", "author", None),
+        ("ulr:x", "ulr", Some("url")),
+        ("titel:\"a b\"", "titel", Some("title")),
+    ] {
+        let found = parse(text).expect("a query").unknown_field();
+        let found = found.unwrap_or_else(|| panic!("{text}"));
+        assert_eq!((found.name.as_str(), found.meant), (name, meant), "{text}");
+        let said = found.to_string();
+        assert!(said.contains(&format!("`{}:`", meant.unwrap_or("anchor"))), "{said}");
+    }
+    for text in
+        ["title:x", "http://a.example/", "localhost:80", "std::vec", "a:/b", "'a b'", "10:30"]
+    {
+        assert_eq!(parse(text).expect("a query").unknown_field(), None, "{text}");
     }
 }

@@ -1,4 +1,6 @@
 //! The frame of every page: head, search form, footer.
+//!
+//! **Invariant.** A page needs no script and nothing of any other server.
 
 use maud::{DOCTYPE, Markup, html};
 

@@ -1,4 +1,6 @@
 //! What people see: plain HTML that a screen reader, a keyboard and a small screen can use.
+//!
+//! **Invariant.** Whatever was crawled or typed is text on a page and never markup.
 
 mod layout;
 mod notices;

@@ -1,4 +1,6 @@
 //! Every page that is not a list of results.
+//!
+//! **Invariant.** Only http and https are linked to, whatever an import brought in.
 
 use maud::{Markup, html};
 

@@ -1,4 +1,6 @@
 //! The list of results, with paging.
+//!
+//! **Invariant.** The pages of a query neither overlap nor leave gaps.
 
 use maud::{Markup, html};
 use query::{Explanation, Piece};
@@ -23,6 +25,7 @@ pub(crate) fn results(view: &View<'_>, results: &Results) -> Markup {
     let first = results.offset + 1;
     let last = results.offset + results.hits.len();
     let body = html! {
+        @if let Some(hint) = &results.hint { p { (hint) "." } }
         @if results.hits.is_empty() && results.total > 0 {
             p role="status" {
                 @if results.total == 1 { "There is only 1 result for " }

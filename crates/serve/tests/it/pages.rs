@@ -152,3 +152,34 @@ fn a_page_whose_row_is_gone_is_still_found() {
     assert!(answer.body.contains("http://numbers.test/7"), "{}", answer.body);
     assert_eq!(site.get("/cached?url=http://numbers.test/7").status, 404);
 }
+
+/// What is wrong with an address is told by the name of its parameter, in no words of our insides.
+#[test]
+fn a_parameter_that_cannot_be_read_is_told() {
+    let site = twenty_five();
+    for (address, said) in [
+        ("/api/search?q=a&k=x", "`k` must be a whole number, 0 or more"),
+        ("/api/search?q=a&offset=-1", "`offset` must be a whole number, 0 or more"),
+        ("/api/search?q=a&k=", "`k` must be a whole number, 0 or more"),
+        ("/api/search?q=a&k=99999999999999999999999", "`k` is too great"),
+        ("/api/search?q=a&q=b", "`q` is there twice"),
+        ("/search?q=a&page=1.5", "`page` must be a whole number, 0 or more"),
+        ("/cached", "`url` is missing"),
+    ] {
+        let answer = site.get(address);
+        assert_eq!(answer.status, 400, "{address}: {}", answer.body);
+        assert!(answer.body.contains(said), "{address}: {}", answer.body);
+    }
+}
+
+/// A misspelt field is a word that is nowhere: the page and the interface say what was perhaps meant.
+#[test]
+fn a_misspelt_field_is_told() {
+    let site = twenty_five();
+    let page = site.get("/search?q=titel%3Ashared");
+    assert!(page.body.contains("did you mean `title:`?"), "{}", page.body);
+    let answer = site.get("/api/search?q=titel%3Ashared");
+    assert!(answer.body.contains("\"hint\":\"`titel:` is no field"), "{}", answer.body);
+    let answer = site.get("/api/search?q=shared");
+    assert!(answer.body.contains("\"hint\":null"), "{}", answer.body);
+}

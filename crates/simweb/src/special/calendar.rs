@@ -1,6 +1,8 @@
 //! The endless host: a month links to the next one, without end.
 //!
 //! A crawler that takes at most n pages of a host must end with exactly the first n of the chain.
+//!
+//! **Invariant.** Every month links to the next one and to no other.
 
 use crate::{
     Host, Reply, Request, Web,

@@ -1,5 +1,7 @@
 //! The host whose pages are not in UTF-8, or say so wrongly.
 //!
+//! **Invariant.** What the bytes say, read as browsers read them, is the text of the page.
+//!
 //! The right answer is the browsers': byte order mark before HTTP header before meta element before
 //! detection (WHATWG Encoding and HTML standards).
 

@@ -1,4 +1,6 @@
 //! Hosts that answer late, sometimes, or with something that is no page.
+//!
+//! **Invariant.** What fails, and how often, is the same in every run.
 
 use super::{Entry, odd};
 use crate::{Conduct, Reply, words::Language};

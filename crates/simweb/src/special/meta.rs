@@ -1,4 +1,7 @@
 //! The host whose pages say what may be done with them.
+//!
+//! **Invariant.** What may not be followed to is linked to in no other way, so that whoever asks for it has not
+//! obeyed.
 
 use super::{Entry, Fate};
 use crate::html::Href;

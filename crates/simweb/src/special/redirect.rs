@@ -1,4 +1,6 @@
 //! Hosts about the way to a page: redirects, compression, spellings of a URL.
+//!
+//! **Invariant.** What a redirect leads to is linked to by no page, so that it is found by redirects alone.
 
 use super::Entry;
 use crate::{Reply, words::Language};

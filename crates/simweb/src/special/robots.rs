@@ -1,5 +1,7 @@
 //! Hosts about robots.txt and sitemaps.
 //!
+//! **Invariant.** A path that robots.txt forbids is linked to, so that whoever asks for it has not obeyed.
+//!
 //! RFC 9309, "Robots Exclusion Protocol", 2022; the sitemap protocol 0.9 of sitemaps.org.
 
 use super::{Entry, Fate, gzip};

@@ -1,4 +1,6 @@
 //! Czech, for the pages in ISO-8859-2; no ordinary host speaks it.
+//!
+//! **Invariant.** Nouns, verbs, adverbs and places go with each other in any combination, as `mod.rs` says.
 
 use super::{Language, Lexicon};
 

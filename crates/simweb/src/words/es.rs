@@ -1,4 +1,6 @@
 //! Spanish.
+//!
+//! **Invariant.** Nouns, verbs, adverbs and places go with each other in any combination, as `mod.rs` says.
 
 use super::{Language, Lexicon};
 

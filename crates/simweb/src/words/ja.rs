@@ -1,4 +1,6 @@
 //! Japanese, the one without spaces.
+//!
+//! **Invariant.** Nouns, verbs, adverbs and places go with each other in any combination, as `mod.rs` says.
 
 use super::{Language, Lexicon};
 

@@ -3,6 +3,8 @@
 //! Phrases are chosen so that any noun phrase goes with any verb: nouns are singular and stand in
 //! the nominative with their article, verbs are intransitive in the third person. So the sentences
 //! of [`crate::prose`] are grammatical, if dreamy, in languages with gender and case too.
+//!
+//! **Invariant.** Any phrase goes with any other of its language.
 
 mod cs;
 mod de;

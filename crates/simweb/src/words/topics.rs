@@ -1,4 +1,6 @@
 //! What hosts are about: a name, a language, and the nouns their pages prefer.
+//!
+//! **Invariant.** No two topics have a label in common.
 
 use super::Language;
 

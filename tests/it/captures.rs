@@ -1,0 +1,105 @@
+//! `crivello archive` on what is no whole page: redirects, other spellings, damage.
+//!
+//! What lives here: small webs with one oddity each. What does not: reading damaged files (crate `archive`).
+
+use std::fs;
+use std::path::Path;
+use std::time::SystemTime;
+
+use crate::sandbox::{Ran, Sandbox};
+use crate::spelling::serve;
+
+/// A collection `web` of pages on loopback, crawled from `/`; their root.
+fn crawled(sandbox: &Sandbox, pages: &'static [(&'static str, &'static str)]) -> String {
+    let root = format!("http://{}", serve(pages));
+    fs::create_dir(sandbox.path("web")).expect("a folder");
+    let settings = "[crawl]\ndelay_ms = 1\nip_delay_ms = 0\n";
+    fs::write(sandbox.path("web/crivello.toml"), settings).expect("a file");
+    sandbox.done(&["crawl", "--dir", "web", "-q", &root]);
+    root
+}
+
+fn get(sandbox: &Sandbox, url: &str) -> Ran {
+    sandbox.run(&["archive", "get", "--dir", "web", url])
+}
+
+#[test]
+fn an_answer_that_is_no_page_is_told() {
+    let sandbox = Sandbox::new();
+    let pages =
+        &[("/", "<a href=/old>o</a><a href=/none>n</a>"), ("/old", "/here"), ("/here", "h")];
+    let root = crawled(&sandbox, pages);
+    let ran = get(&sandbox, &format!("{root}/old"));
+    assert_eq!(ran.code, 0, "{ran:#?}");
+    assert!(ran.stderr.contains("the server answered 302 at 20"), "{ran:#?}");
+    assert!(ran.stderr.ends_with(&format!(", and leads to {root}/here\n")), "{ran:#?}");
+    let ran = get(&sandbox, &format!("{root}/none"));
+    assert!(ran.stderr.contains("the server answered 404 at 20"), "{ran:#?}");
+    assert!(!ran.stderr.contains("leads"), "{ran:#?}");
+    let ran = get(&sandbox, &format!("{root}/here"));
+    assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("h", ""), "{ran:#?}");
+    let of =
+        |path: &str| sandbox.json(&["archive", "get", "--dir", "web", &format!("{root}{path}")]);
+    assert_eq!(of("/old")["leads_to"], format!("{root}/here"));
+    assert_eq!(of("/here")["leads_to"], serde_json::Value::Null);
+}
+
+/// As `why` does, for whoever copies an address from a mail.
+#[test]
+fn a_url_is_looked_up_as_a_crawl_spells_it() {
+    let sandbox = Sandbox::new();
+    let root = crawled(&sandbox, &[("/", "<a href=/a>a</a>"), ("/a", "text of a")]);
+    let ran = get(&sandbox, &format!("{root}/a?utm_source=mail"));
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "text of a"), "{ran:#?}");
+    assert!(ran.stderr.contains(&format!("a crawl visits it as {root}/a\n")), "{ran:#?}");
+    let ran = get(&sandbox, &format!("{root}/b?utm_source=mail"));
+    assert_eq!(ran.code, 3, "{ran:#?}");
+    assert!(ran.stderr.contains(&format!("no capture of {root}/b\n")), "{ran:#?}");
+}
+
+/// Flips a bit in the middle of the record of a URL that `archive list` shows; where it begins.
+fn damage(sandbox: &Sandbox, url: &str) -> (String, u64) {
+    let list = sandbox.done(&["archive", "list", "--dir", "web"]);
+    let is_it = |line: &&str| line.ends_with(&format!("\t{url}")) && line.contains("\tresponse\t");
+    let line: Vec<&str> = list.lines().find(is_it).expect("a response").split('\t').collect();
+    let (file, offset) = (line[4].to_owned(), line[5].parse().expect("a number"));
+    let path = sandbox.path("web/archive").join(&file);
+    let mut bytes = fs::read(&path).expect("read");
+    let at = usize::try_from(offset).expect("small") + 90;
+    bytes[at] ^= 0x10;
+    fs::write(&path, bytes).expect("written");
+    grow_old(&path.with_file_name(format!("{file}.cdxj")));
+    (file, offset)
+}
+
+fn grow_old(path: &Path) {
+    let file = fs::File::options().append(true).open(path).expect("opened");
+    file.set_modified(SystemTime::UNIX_EPOCH).expect("set");
+}
+
+#[test]
+fn a_damaged_page_is_told_as_damaged_and_once() {
+    let sandbox = Sandbox::new();
+    let root = crawled(&sandbox, &[("/", "<a href=/a>a</a>"), ("/a", "text of a")]);
+    let (file, offset) = damage(&sandbox, &format!("{root}/a"));
+    let place = format!("{file} is damaged at byte {offset}");
+    let ran = get(&sandbox, &format!("{root}/a"));
+    assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{ran:#?}");
+    assert!(ran.stderr.contains(&format!("the capture of {root}/a at 20")), "{ran:#?}");
+    assert!(ran.stderr.contains(&place), "{ran:#?}");
+    let ran = sandbox.run(&["doctor", "archive", "--dir", "web"]);
+    assert_eq!(ran.code, 1, "{ran:#?}");
+    assert_eq!(ran.stdout.matches(&format!("at byte {offset}")).count(), 1, "{ran:#?}");
+    let ran = sandbox.run(&["doctor", "archive", "--dir", "web", "--json"]);
+    assert!(ran.stdout.contains("\"faults\":[\""), "{ran:#?}");
+
+    // Where nobody knows any more what was there, that is said.
+    fs::remove_file(sandbox.path("web/archive").join(format!("{file}.cdxj"))).expect("removed");
+    let ran = get(&sandbox, &format!("{root}/a"));
+    assert_eq!(ran.code, 3, "{ran:#?}");
+    assert!(ran.stderr.contains(&format!("no capture of {root}/a\nbut {place}, and")), "{ran:#?}");
+
+    // What is missing is fetched again, and found.
+    sandbox.done(&["crawl", "--recrawl", "--dir", "web", "-q"]);
+    assert_eq!(get(&sandbox, &format!("{root}/a")).stdout, "text of a");
+}
