@@ -1,4 +1,4 @@
-//! `crivello archive`: list, get, verify.
+//! `crivello archive`: list, get.
 //!
 //! What lives here: what is printed of the archive, and in words what cannot be. What does not: how files are read
 //! (crate `archive`), and what a crawl writes into a record (crate `crawl`).
@@ -29,8 +29,7 @@ const BODY_BYTES_MAX: usize = 1 << 30;
 #[derive(clap::Subcommand)]
 #[command(after_help = "Examples:
   crivello archive list --dir my-web
-  crivello archive get https://example.org/ --dir my-web > page.html
-  crivello archive verify --dir my-web")]
+  crivello archive get https://example.org/ --dir my-web > page.html")]
 pub(crate) enum Args {
     /// One line a record: date, kind, status, bytes, file, offset, URL
     #[command(after_help = "Example:\n  crivello archive list --dir my-web | grep -w 404")]
@@ -46,9 +45,6 @@ pub(crate) enum Args {
         #[arg(long)]
         headers: bool,
     },
-    /// Read everything: compression, lengths, digests
-    #[command(after_help = "Example:\n  crivello archive verify --dir my-web")]
-    Verify,
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
@@ -56,7 +52,6 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     match args {
         Args::List => list(&collection, context),
         Args::Get { url, headers } => get(&collection, url, *headers, context),
-        Args::Verify => verify(&collection, context),
     }
 }
 
@@ -236,23 +231,4 @@ fn without_body(record: &Record) -> String {
 
 fn with_causes(error: archive::ArchiveError) -> String {
     format!("{:#}", anyhow::Error::new(error))
-}
-
-fn verify(collection: &jobs::Collection, context: &Context) -> Result<Exit> {
-    let folder = Archive::open(&collection.archive_dir())?;
-    let (mut records, mut damaged) = (0_u64, Vec::new());
-    for record in folder.records() {
-        match record {
-            Ok(_) => records += 1,
-            Err(error) => damaged.push(with_causes(error)),
-        }
-    }
-    if context.json {
-        let files = folder.files().len();
-        context.print_json(&json!({ "files": files, "records": records, "damaged": damaged }))?;
-    } else {
-        talk::say(context.quiet, &format!("{} read", talk::count(records, "record")));
-    }
-    anyhow::ensure!(damaged.is_empty(), "{}", damaged.join("\n"));
-    Ok(Exit::Done)
 }

@@ -1,139 +1,53 @@
-//! `crivello import`: WARC files of any producer and JSONL documents become records of the archive.
+//! `crivello import`: WARC files of any producer, JSONL documents and TREC collections become records of the archive; an
+//! index of another engine becomes the index.
 //!
-//! What lives here: reading both, and the check of documents. What does not: what becomes of records (`jobs`).
+//! What lives here: which is which, WARC files, and writing. What does not: the other forms (`jsonl.rs`, `trec.rs`,
+//! `ciff.rs`), and what becomes of records (`jobs`).
 //!
 //! **Invariant.** Every file is read to its end before the first record is written, so a file that
 //! cannot be read changes nothing. A record that our archive cannot hold (a header with a control
 //! character) is left out and counted. Importing again what a full disk broke off does no harm: of two
-//! equal captures one counts. A fault of a document is told with file and line; a field that is none of ours is told,
-//! and refused where it is ours but for a letter.
+//! equal captures one counts. A field of a document that is none of ours is told.
+
+mod ciff;
+mod jsonl;
+mod trec;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{BufRead, BufReader, Read as _};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, anyhow, bail};
+use anyhow::{Context as _, Result};
 use archive::{
     ArchiveError, Draft, Kind, Limits, Location, Record, Unpacked, WarcReader, WarcWriter,
     WriterOptions,
 };
-use serde::{Deserialize, Serialize};
-use serde_json::error::Category;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::crawl::list;
 use crate::context::{Context, Exit, Usage};
 use crate::talk;
+use jsonl::Document;
+use trec::TrecDocument;
 
 /// Why a record is left out.
 const LEFT_OUT: &str = "no WARC record can have such headers, or such a length";
-/// What a line of JSONL is like.
-const SHAPE: &str =
-    "write {\"id\": \"1\", \"url\": \"http://…\", \"title\": \"…\", \"text\": \"…\"}";
-/// A line of JSONL is at most this long.
-const LINE_BYTES_MAX: u64 = 64 << 20;
-
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   crivello import crawl-2024.warc.gz --dir my-web
   crivello import documents.jsonl --dir my-web     lines of {\"id\", \"url\", \"title\", \"text\"}
-  crivello index --dir my-web                      makes them findable")]
+  crivello import ft911.trectext.gz --dir my-web   <DOC><DOCNO>…</DOCNO>…<TEXT>…</TEXT></DOC>
+  crivello index --dir my-web                      makes them findable
+  crivello import robust04.ciff.gz --dir robust    an index of another engine, at once")]
 pub(crate) struct Args {
-    /// WARC (.warc, .warc.gz, .warc.zst) or JSONL (.jsonl, .jsonl.gz, .jsonl.zst)
+    /// WARC (.warc), JSONL (.jsonl), TREC (.trectext, .trecweb) or CIFF (.ciff), each also with .gz or .zst
     #[arg(required = true)]
     files: Vec<PathBuf>,
 }
 
-/// A document as JSONL gives it, with values of any kind.
-#[derive(Deserialize)]
-struct Line {
-    #[serde(default)]
-    id: Value,
-    #[serde(default)]
-    url: Value,
-    #[serde(default)]
-    title: Value,
-    #[serde(default)]
-    text: Value,
-    /// What else the line has.
-    #[serde(flatten)]
-    others: BTreeMap<String, Value>,
-}
-
-/// A document as the archive keeps it.
-#[derive(Serialize)]
-struct Document {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    url: Option<String>,
-    title: String,
-    text: Option<String>,
-    /// What else the line has.
-    #[serde(skip)]
-    others: BTreeMap<String, Value>,
-}
-
-impl Document {
-    fn read(line: &[u8]) -> Result<Document> {
-        anyhow::ensure!(!line.trim_ascii().is_empty(), "the line is empty: {SHAPE}");
-        if !line.trim_ascii_start().starts_with(b"{")
-            && let Ok(value) = serde_json::from_slice::<Value>(line)
-        {
-            bail!("the line is {}, and must be an object: {SHAPE}", kind(&value));
-        }
-        let line: Line = serde_json::from_slice(line).map_err(|error| in_words(&error))?;
-        let id = match line.id {
-            // Some number their documents.
-            Value::Number(number) => Some(number.to_string()),
-            id => string("id", id, "a string or a number")?,
-        };
-        let title = string("title", line.title, "a string")?.unwrap_or_default();
-        let url = string("url", line.url, "a string")?;
-        let text = string("text", line.text, "a string")?;
-        Ok(Document { id, url, title, text, others: line.others })
-    }
-
-    /// Whether it can be kept, and found again; or what is wrong with it.
-    fn check(&self) -> Result<()> {
-        let is_named = self.id.as_ref().is_some_and(|id| !id.is_empty());
-        let absent = [
-            ("id", self.id.is_none()),
-            ("url", self.url.is_none()),
-            ("title", self.title.is_empty()),
-            ("text", self.text.is_none()),
-        ];
-        let absent = || absent.iter().filter(|(_, is_absent)| *is_absent).map(|(name, _)| *name);
-        for other in self.others.keys() {
-            if let Some(name) = absent().find(|name| is_misspelt(other, name)) {
-                bail!("there is no field {other:?}; did you mean {name:?}?");
-            }
-        }
-        anyhow::ensure!(self.text.is_some(), "a document needs a \"text\"");
-        match &self.url {
-            Some(url) => {
-                let is_address = page::normalise(url, None, &page::Limits::default()).is_ok();
-                anyhow::ensure!(
-                    is_address,
-                    "{url:?} is no web address, such as https://example.org/"
-                );
-            }
-            None if is_named => {}
-            None => bail!("a document needs an \"id\" or a \"url\""),
-        }
-        Ok(())
-    }
-}
-
 /// Fields that are not kept and still named.
 const OTHERS_MAX: usize = 20;
-
-/// Whether a field is another one but for a letter, or for capitals. Short names are near to too many.
-fn is_misspelt(other: &str, name: &str) -> bool {
-    let other = other.to_lowercase();
-    other == name || name.len() > 3 && strsim::osa_distance(&other, name) == 1
-}
 
 /// Counts a field that is not kept.
 fn count_other(name: String, others: &mut BTreeMap<String, u64>) {
@@ -142,47 +56,73 @@ fn count_other(name: String, others: &mut BTreeMap<String, u64>) {
     *others.entry(name).or_default() += 1;
 }
 
-/// The string that a field has, if it has a value.
-fn string(field: &str, value: Value, wanted: &str) -> Result<Option<String>> {
-    match value {
-        Value::Null => Ok(None),
-        Value::String(text) => Ok(Some(text)),
-        other => bail!("the field {field:?} is {}, and must be {wanted}: {SHAPE}", kind(&other)),
+/// What a file holds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Warc,
+    Jsonl,
+    Trec,
+    Ciff,
+}
+
+impl Form {
+    /// By its name; and TREC, whose files have any name, by how it begins.
+    fn of(file: &Path) -> Result<Form> {
+        let about =
+            fs::metadata(file).with_context(|| format!("cannot read {}", file.display()))?;
+        if !about.is_file() {
+            // It is read more than once, first to see that it can be.
+            return Err(Usage(format!("{} is not an ordinary file", file.display())).into());
+        }
+        let name = file.to_string_lossy().to_lowercase();
+        let packed = [".gz", ".zst"].iter().find_map(|ending| name.strip_suffix(ending));
+        let name = packed.unwrap_or(&name);
+        let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
+        Ok(if ends(&[".jsonl", ".ndjson", ".json"]) {
+            Form::Jsonl
+        } else if ends(&[".ciff"]) {
+            Form::Ciff
+        } else if ends(&[".trectext", ".trecweb", ".trec"]) || begins_as_trec(file) {
+            Form::Trec
+        } else {
+            Form::Warc
+        })
     }
 }
 
-/// What a value is, in a word.
-fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "true or false",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
-    }
+/// Whether a file begins with `<DOC>`; what cannot be read does not.
+fn begins_as_trec(file: &Path) -> bool {
+    let mut begin = Vec::new();
+    let read = Unpacked::open(file).map(|input| input.take(BEGIN_BYTES).read_to_end(&mut begin));
+    let begin = begin.trim_ascii_start();
+    read.is_ok() && begin.get(..5).is_some_and(|tag| tag.eq_ignore_ascii_case(b"<DOC>"))
+}
+
+/// What is looked at to tell what a file holds.
+const BEGIN_BYTES: u64 = 1 << 10;
+
+/// What the files hold besides what is kept.
+#[derive(Default)]
+struct Notes {
+    others: BTreeMap<String, u64>,
+    outside: Vec<String>,
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     let collection = context.collection()?;
     let _lock = collection.lock("import")?;
-    let mut others: BTreeMap<String, u64> = BTreeMap::new();
-    for file in &args.files {
-        let about =
-            fs::metadata(file).with_context(|| format!("cannot read {}", file.display()))?;
-        if !about.is_file() {
-            // It is read twice, once to see that it can be.
-            return Err(Usage(format!("{} is not an ordinary file", file.display())).into());
-        }
-        let count = if is_jsonl(file) {
-            each_document(file, &mut |document| {
-                document.others.into_keys().for_each(|name| count_other(name, &mut others));
-                Ok(())
-            })
-        } else {
-            each_record(file, &mut |_| Ok(()))
+    let files = args.files.iter().map(|file| Ok((file.as_path(), Form::of(file)?)));
+    let files = files.collect::<Result<Vec<_>>>()?;
+    if files.iter().any(|(_, form)| *form == Form::Ciff) {
+        let [(file, _)] = files[..] else {
+            let message = "a CIFF file becomes the index of a collection: import it alone";
+            return Err(Usage(message.to_owned()).into());
         };
-        let count = count.context("nothing was imported")?;
+        return ciff::import(file, &collection, context);
+    }
+    let mut notes = Notes::default();
+    for &(file, form) in &files {
+        let count = check(file, form, &mut notes).context("nothing was imported")?;
         anyhow::ensure!(count > 0, "{} holds nothing to import", file.display());
     }
     archive::repair(&collection.archive_dir())?;
@@ -190,19 +130,11 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     let options = WriterOptions { compression, ..WriterOptions::default() };
     let mut writer = WarcWriter::create(&collection.archive_dir(), options)?;
     let (mut records, mut left_out) = (0_u64, 0_u64);
-    for file in &args.files {
-        let mut count = |written: bool| {
+    for &(file, form) in &files {
+        write(file, form, &mut writer, &mut |written| {
             records += u64::from(written);
             left_out += u64::from(!written);
-        };
-        if is_jsonl(file) {
-            let date_s = modified_s(file)?;
-            each_document(file, &mut |document| {
-                write_document(&mut writer, &document, date_s).map(&mut count)
-            })?;
-        } else {
-            each_record(file, &mut |record| write_record(&mut writer, &record).map(&mut count))?;
-        }
+        })?;
     }
     writer.finish()?;
     anyhow::ensure!(
@@ -211,36 +143,79 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
         talk::count(left_out, "record")
     );
     if context.json {
-        let about = json!({ "records": records, "left_out": left_out, "other_fields": others });
-        context.print_json(&about)?;
+        let Notes { others, outside } = notes;
+        context.print_json(&json!({
+            "records": records, "left_out": left_out, "other_fields": others, "outside": outside,
+        }))?;
     } else {
-        if left_out > 0 {
-            talk::say(
-                context.quiet,
-                &format!("left out {}: {LEFT_OUT}", talk::count(left_out, "record")),
-            );
-        }
-        if !others.is_empty() {
-            let others = talk::plain(&list(&others));
-            let text =
-                format!("note     fields that are not kept, and in how many documents: {others}");
-            talk::say(context.quiet, &text);
-        }
-        let them = if records == 1 { "it" } else { "them" };
-        let records = talk::count(records, "record");
-        talk::say(
-            context.quiet,
-            &format!("imported {records}; `crivello index` makes {them} findable"),
-        );
+        say(records, left_out, &notes, context);
     }
     Ok(Exit::Done)
 }
 
-fn is_jsonl(file: &Path) -> bool {
-    let name = file.to_string_lossy().to_lowercase();
-    let packed = [".gz", ".zst"].iter().find_map(|ending| name.strip_suffix(ending));
-    let name = packed.unwrap_or(&name);
-    [".jsonl", ".ndjson", ".json"].iter().any(|ending| name.ends_with(ending))
+fn say(records: u64, left_out: u64, notes: &Notes, context: &Context) {
+    let say = |text: &str| talk::say(context.quiet, text);
+    if left_out > 0 {
+        say(&format!("left out {}: {LEFT_OUT}", talk::count(left_out, "record")));
+    }
+    for text in &notes.outside {
+        say(&format!("note     {text}"));
+    }
+    if !notes.others.is_empty() {
+        let others = talk::plain(&list(&notes.others));
+        say(&format!("note     fields that are not kept, and in how many documents: {others}"));
+    }
+    let them = if records == 1 { "it" } else { "them" };
+    let records = talk::count(records, "record");
+    say(&format!("imported {records}; `crivello index` makes {them} findable"));
+}
+
+/// Reads a file through; how many records there are in it.
+fn check(file: &Path, form: Form, notes: &mut Notes) -> Result<u64> {
+    match form {
+        Form::Jsonl => jsonl::each_document(file, &mut |document| {
+            document.others.into_keys().for_each(|name| count_other(name, &mut notes.others));
+            Ok(())
+        }),
+        Form::Trec => {
+            let count = trec::each_document(file, &mut |_| Ok(()))?;
+            if let Some(first) = count.first_outside {
+                notes.outside.push(format!(
+                    "{} has {} outside of documents, first at byte {first}",
+                    file.display(),
+                    talk::count(count.outside, "byte")
+                ));
+            }
+            Ok(count.documents)
+        }
+        Form::Warc | Form::Ciff => each_record(file, &mut |_| Ok(())),
+    }
+}
+
+/// Writes what a file holds; `count` is told of each record whether it could be.
+fn write(
+    file: &Path,
+    form: Form,
+    writer: &mut WarcWriter,
+    count: &mut dyn FnMut(bool),
+) -> Result<()> {
+    let date_s = modified_s(file)?;
+    match form {
+        Form::Jsonl => {
+            jsonl::each_document(file, &mut |document| {
+                write_document(writer, &document, date_s).map(&mut *count)
+            })?;
+        }
+        Form::Trec => {
+            trec::each_document(file, &mut |document| {
+                write_trec(writer, document, date_s).map(&mut *count)
+            })?;
+        }
+        Form::Warc | Form::Ciff => {
+            each_record(file, &mut |record| write_record(writer, &record).map(&mut *count))?;
+        }
+    }
+    Ok(())
 }
 
 /// Hands over every record worth keeping; how many there were.
@@ -294,7 +269,7 @@ fn is_carried(name: &str, kind: &Kind) -> bool {
 
 /// Headers that any record may carry along; without the first, a sitemap that Crivello fetched would be
 /// taken for a page.
-const CARRIED: [&str; 9] = [
+const CARRIED: [&str; 10] = [
     "Crivello-Purpose",
     "Crivello-Attempt",
     "Crivello-Hops",
@@ -304,48 +279,11 @@ const CARRIED: [&str; 9] = [
     "WARC-Refers-To-Target-URI",
     "WARC-Refers-To-Date",
     "WARC-Truncated",
+    TREC_ID,
 ];
 
-/// Hands over every document of a JSONL file; how many there were.
-fn each_document(file: &Path, visit: &mut dyn FnMut(Document) -> Result<()>) -> Result<u64> {
-    let name = file.display();
-    let mut lines = BufReader::new(Unpacked::open(file)?);
-    let mut line = Vec::new();
-    for number in 1_u64.. {
-        line.clear();
-        if (&mut lines).take(LINE_BYTES_MAX).read_until(b'\n', &mut line)? == 0 {
-            return Ok(number - 1);
-        }
-        if line.len() as u64 == LINE_BYTES_MAX {
-            bail!("{name}:{number}: the line is longer than {LINE_BYTES_MAX} bytes");
-        }
-        // A byte-order mark is no part of the first document.
-        let json = if number == 1 { line.strip_prefix(b"\xEF\xBB\xBF") } else { None };
-        let document = Document::read(json.unwrap_or(&line));
-        let checked = document.and_then(|document| document.check().map(|()| document));
-        visit(checked.with_context(|| format!("{name}:{number}"))?)?;
-    }
-    Ok(0)
-}
-
-/// What is wrong with a line, and where in it: that it is one line is known.
-fn in_words(error: &serde_json::Error) -> anyhow::Error {
-    let text = error.to_string();
-    let what = text.split(" at line ").next().unwrap_or(&text);
-    let what = match (error.classify(), what) {
-        (Category::Eof, _) => return anyhow!("the line ends before its object does: {SHAPE}"),
-        (_, "trailing characters") => "something follows the object",
-        (_, "recursion limit exceeded") => "it is nested too deep",
-        (Category::Data, _) => {
-            let field = what.split('`').nth(1).unwrap_or(what);
-            return anyhow!("the field {field:?} stands there twice");
-        }
-        // A control character, an escape, a surrogate: what it is, helps.
-        (_, what) if what.contains("character") || what.contains("escape") => what,
-        _ => "this is no JSON",
-    };
-    anyhow!("{what}, at byte {}: {SHAPE}", error.column())
-}
+/// The header under which `ClueWeb` has the name of a document.
+const TREC_ID: &str = "WARC-TREC-ID";
 
 fn write_document(writer: &mut WarcWriter, document: &Document, date_s: i64) -> Result<bool> {
     let id = document.id.as_deref().unwrap_or_default();
@@ -361,6 +299,30 @@ fn write_document(writer: &mut WarcWriter, document: &Document, date_s: i64) -> 
         payload_offset: 0,
     });
     held(written)
+}
+
+/// Text is a document as JSONL has it; a page of the web is what its server answered.
+fn write_trec(writer: &mut WarcWriter, document: TrecDocument, date_s: i64) -> Result<bool> {
+    match document {
+        TrecDocument::Text { id, title, text } => {
+            let document = Document::named(id, title, text);
+            write_document(writer, &document, date_s)
+        }
+        TrecDocument::Web { id, url, status, content_type, body } => {
+            let headers = [("Content-Type", content_type.as_bytes())];
+            let line = format!("HTTP/1.0 {status} ");
+            let (block, payload_offset) = archive::http_block(&line, headers.into_iter(), &body);
+            held(writer.write(&Draft {
+                kind: Kind::Response,
+                date_s,
+                target: Some(&url),
+                content_type: "application/http;msgtype=response",
+                extra: &[(TREC_ID, &id)],
+                block: &block,
+                payload_offset,
+            }))
+        }
+    }
 }
 
 /// `false` for a record that our archive cannot hold.

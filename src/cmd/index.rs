@@ -1,6 +1,9 @@
-//! `crivello index`: the search index, and everything before it that is behind: ranks, duplicates.
+//! `crivello index`: the search index, and everything before it that is behind: ranks, duplicates; and the index as a
+//! file for other engines.
 //!
 //! **Invariant.** Ranks come before duplicates, and both before the index, which is made of them.
+
+mod export;
 
 use anyhow::Result;
 use jobs::Reuse;
@@ -10,15 +13,30 @@ use crate::pipeline;
 
 #[derive(clap::Args)]
 #[command(
-    after_help = "Examples:\n  crivello index --dir my-web\n  crivello index --dir my-web --rebuild"
+    args_conflicts_with_subcommands = true,
+    after_help = "Examples:
+  crivello index --dir my-web
+  crivello index --dir my-web --rebuild
+  crivello index export my-web.ciff.gz --dir my-web    for other engines"
 )]
 pub(crate) struct Args {
     /// Index every page again, in one order, instead of what is new or changed alone.
     #[arg(long)]
     rebuild: bool,
+    #[command(subcommand)]
+    action: Option<Action>,
+}
+
+#[derive(clap::Subcommand)]
+enum Action {
+    /// Write one field of the index in the Common Index File Format (CIFF)
+    Export(export::Args),
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
+    if let Some(Action::Export(args)) = &args.action {
+        return export::run(args, context);
+    }
     let reuse = if args.rebuild { Reuse::Nothing } else { Reuse::Unchanged };
     pipeline::run("index", context, |pipeline| {
         pipeline.rank()?;

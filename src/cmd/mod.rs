@@ -8,6 +8,7 @@ mod completions;
 mod config;
 mod crawl;
 mod dedup;
+mod doctor;
 mod import;
 mod index;
 mod init;
@@ -37,11 +38,11 @@ pub(crate) enum Command {
     Init(init::Args),
     /// Fetch pages politely into the archive; goes on where it was
     Crawl(crawl::Args),
-    /// Take pages from WARC files or from JSONL documents
+    /// Take pages from WARC files, JSONL documents or TREC collections; an index from CIFF
     Import(import::Args),
     /// Find near-duplicates and choose who represents them
     Dedup(dedup::Args),
-    /// Build the search index; brings ranks and duplicates up to date first
+    /// Build the search index; brings ranks and duplicates up to date first. Export it
     Index(index::Args),
     /// Build the link graph and compute PageRank
     Rank(rank::Args),
@@ -51,6 +52,8 @@ pub(crate) enum Command {
     Serve(serve::Args),
     /// What the collection holds and which stage is behind
     Status(status::Args),
+    /// Read everything, and say what is whole, behind or damaged
+    Doctor(doctor::Args),
     /// Why a URL was fetched, skipped, folded or not found
     Why(why::Args),
     /// Look into the archive
@@ -82,6 +85,7 @@ impl Command {
             Self::Search(args) => search::run(&args, context),
             Self::Serve(args) => serve::run(&args, context),
             Self::Status(args) => status::run(&args, context),
+            Self::Doctor(args) => doctor::run(&args, context),
             Self::Why(args) => why::run(&args, context),
             Self::Archive(args) => archive::run(&args, context),
             Self::Codes(args) => codes::run(&args, context),

@@ -85,6 +85,8 @@ struct IndexStatus {
     documents: u64,
     generation: u64,
     bytes: u64,
+    /// Whether it came from another engine, instead of from the archive.
+    imported: bool,
 }
 
 impl PagesStatus {
@@ -170,10 +172,14 @@ fn look(collection: &Collection, config: &Config) -> Result<Status> {
         };
         index_lag = lag.map(|lag| lag.to_string());
         let (documents, generation) = (index.live_count(), index.generation());
-        status.index = Some(IndexStatus { documents, generation, bytes: folder_bytes(&index_dir) });
+        let (bytes, imported) = (folder_bytes(&index_dir), jobs::is_imported(&index));
+        status.index = Some(IndexStatus { documents, generation, bytes, imported });
     }
     // The index takes ranks and duplicates along.
-    let lag = if status.archive.files == 0 {
+    let lag = if status.index.as_ref().is_some_and(|index| index.imported) {
+        // There is nothing to make it from.
+        None
+    } else if status.archive.files == 0 {
         Some(("crawl", "the archive is empty".to_owned()))
     } else {
         let of_rank = rank_lag.map(|lag| ("rank", lag.to_owned()));
@@ -317,9 +323,10 @@ fn print(status: &Status) -> Result<()> {
         let bytes = talk::bytes(index.bytes);
         writeln!(
             out,
-            "index       {}, {bytes}, generation {}",
+            "index       {}, {bytes}, generation {}{}",
             count(index.documents, "document"),
-            index.generation
+            index.generation,
+            if index.imported { "; imported, without positions" } else { "" }
         )?;
     }
     for command in &status.behind {

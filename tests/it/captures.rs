@@ -87,11 +87,11 @@ fn a_damaged_page_is_told_as_damaged_and_once() {
     assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{ran:#?}");
     assert!(ran.stderr.contains(&format!("the capture of {root}/a at 20")), "{ran:#?}");
     assert!(ran.stderr.contains(&place), "{ran:#?}");
-    let ran = sandbox.run(&["archive", "verify", "--dir", "web"]);
+    let ran = sandbox.run(&["doctor", "archive", "--dir", "web"]);
     assert_eq!(ran.code, 1, "{ran:#?}");
-    assert_eq!(ran.stderr.matches(&offset.to_string()).count(), 1, "{ran:#?}");
-    let ran = sandbox.run(&["archive", "verify", "--dir", "web", "--json"]);
-    assert!(ran.stdout.contains("\"damaged\":[\""), "{ran:#?}");
+    assert_eq!(ran.stdout.matches(&format!("at byte {offset}")).count(), 1, "{ran:#?}");
+    let ran = sandbox.run(&["doctor", "archive", "--dir", "web", "--json"]);
+    assert!(ran.stdout.contains("\"faults\":[\""), "{ran:#?}");
 
     // Where nobody knows any more what was there, that is said.
     fs::remove_file(sandbox.path("web/archive").join(format!("{file}.cdxj"))).expect("removed");

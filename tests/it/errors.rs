@@ -62,8 +62,10 @@ fn a_cause_is_printed_once() {
     assert_eq!(twice, None, "{ran:#?}");
     assert!(ran.stderr.contains("x.warc.gz"), "{ran:#?}");
     // What is listed has its cause, too.
-    for what in ["list", "verify"] {
-        let ran = sandbox.run(&["archive", what, "--dir", "web"]);
-        assert!(ran.stderr.contains("x.warc.gz: ") && ran.stderr.contains("os error"), "{ran:#?}");
+    let list = sandbox.run(&["archive", "list", "--dir", "web"]);
+    let doctor = sandbox.run(&["doctor", "archive", "--dir", "web"]);
+    assert_eq!((list.code, doctor.code), (1, 1), "{list:#?} {doctor:#?}");
+    for said in [list.stderr, doctor.stdout] {
+        assert!(said.contains("x.warc.gz: ") && said.contains("os error"), "{said}");
     }
 }

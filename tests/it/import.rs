@@ -101,3 +101,99 @@ fn every_part_of_a_catalogue_is_found_by_its_number() {
     // The two that differ in the counter alone are one.
     assert_eq!(sandbox.json(&["status", "--dir", "web"])["duplicates"]["folded"], 1);
 }
+
+const TREC: &str = "
+<DOC>
+<DOCNO> FT911-3 </DOCNO>
+<PROFILE>_AN-BENBQAC8FT</PROFILE>
+<HEADLINE>
+FT  14 MAY 91 / Okapi
+ shares <b>rise</b>
+</HEADLINE>
+<TEXT>
+<!-- a comment about wombats -->
+Analysts &amp; zebras, a &lt; b.
+<P>Second.</P>
+</TEXT>
+<TEXT>More of it</TEXT>
+</DOC>
+<doc><docno>B</docno><body>what else is <i>quaggas</i></body></doc>
+<DOC>
+<DOCNO>WTX1-B01-2</DOCNO>
+<DOCHDR>
+http://trec.example:80/deep/ 127.0.0.1 19970101013145 text/html 440
+HTTP/1.0 200 OK
+Content-type: text/html; charset=latin1
+</DOCHDR>
+<html><title>Web page</title><body>tapirs <a href=/other>elsewhere</a></body></html>
+</DOC>
+";
+
+#[test]
+fn trec_documents_are_found_by_title_and_text_and_pages_by_their_address() {
+    let sandbox = Sandbox::new();
+    sandbox.done(&["init", "web"]);
+    // By its name, and by how it begins.
+    for name in ["ft.trectext.zst", "ft911_1"] {
+        let bytes = if name == "ft911_1" { TREC.as_bytes().to_vec() } else { long_zstd(TREC) };
+        fs::write(sandbox.path(name), bytes).expect("a file");
+        assert_eq!(sandbox.json(&["import", name, "--dir", "web"])["records"], 3);
+    }
+    sandbox.done(&["index", "--dir", "web"]);
+    for (query, url) in [
+        ("title:okapi title:rise zebras", "urn:crivello:FT911-3"),
+        ("second more", "urn:crivello:FT911-3"),
+        ("quaggas", "urn:crivello:B"),
+        ("title:web tapirs", "http://trec.example/deep/"),
+    ] {
+        let found = sandbox.json(&["search", query, "--dir", "web"]);
+        assert_eq!(
+            (&found["total"], &found["hits"][0]["url"]),
+            (&1.into(), &url.into()),
+            "{query}"
+        );
+    }
+    assert_eq!(sandbox.run(&["search", "wombats OR BENBQAC8FT", "--dir", "web"]).code, 3);
+    let kept =
+        sandbox.done(&["archive", "get", "--headers", "http://trec.example/deep/", "--dir", "web"]);
+    assert!(kept.contains("charset=latin1") && kept.contains("<title>Web page"), "{kept}");
+}
+
+/// As [`zstd`], of any length.
+fn long_zstd(text: &str) -> Vec<u8> {
+    let length = u32::try_from(text.len()).expect("a short text");
+    let block = (length << 3 | 1).to_le_bytes();
+    let head = [&[0x28, 0xb5, 0x2f, 0xfd, 0xa0][..], &length.to_le_bytes()].concat();
+    [&head[..], &block[..3], text.as_bytes()].concat()
+}
+
+#[test]
+fn a_bad_trec_document_is_told_with_the_byte_where_it_begins() {
+    let sandbox = Sandbox::new();
+    sandbox.done(&["init", "web"]);
+    let good = "<DOC><DOCNO>1</DOCNO>x</DOC>\n";
+    for (text, said) in [
+        ("<DOC><DOCNO>2</DOCNO>", "the document at byte 29: has no </DOC>"),
+        (
+            "<DOC><DOCNO>2</DOCNO><DOC><DOCNO>3</DOCNO></DOC>",
+            "byte 29: has no </DOC> before the next",
+        ),
+        ("<DOC>x</DOC>", "byte 29: has no <DOCNO>"),
+        ("<DOC><DOCNO> </DOCNO></DOC>", "byte 29: has an empty <DOCNO>"),
+        ("<DOC><DOCNO>2</DOCNO><DOCHDR></DOCHDR></DOC>", "has no address in its <DOCHDR>"),
+        ("<DOC><DOCNO>2</DOCNO><DOCHDR>no where</DOCHDR></DOC>", "\"no\" is no web address"),
+    ] {
+        fs::write(sandbox.path("d.trec"), format!("{good}{text}")).expect("a file");
+        let ran = sandbox.run(&["import", "d.trec", "--dir", "web"]);
+        let told =
+            ran.stderr.contains("nothing was imported: d.trec: ") && ran.stderr.contains(said);
+        assert!(ran.code == 1 && told, "{text}: {ran:#?}");
+    }
+    fs::write(sandbox.path("d.trec"), "nothing of the kind").expect("a file");
+    let ran = sandbox.run(&["import", "d.trec", "--dir", "web"]);
+    assert!(ran.code == 1 && ran.stderr.contains("holds nothing to import"), "{ran:#?}");
+    fs::write(sandbox.path("d.trec"), format!("{good}<DOG>lost</DOC>\n{good}")).expect("a file");
+    let ran = sandbox.run(&["import", "d.trec", "--dir", "web"]);
+    let told = ran.stderr.contains("has 15 bytes outside of documents, first at byte 29");
+    assert!(ran.code == 0 && told, "{ran:#?}");
+}

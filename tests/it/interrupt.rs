@@ -120,7 +120,7 @@ fn a_crawl_killed_fifty_times_ends_like_an_undisturbed_one() {
     let again = asked_again(server.log().split_off(requests));
     let hosts = server.web().hosts().len() as u64;
     assert!(again <= kills * hosts, "{again} requests came twice after {kills} kills");
-    disturbed.done(&["archive", "verify", "--dir", "web"]);
+    disturbed.done(&["doctor", "archive", "--dir", "web"]);
 }
 
 /// Requests for what was asked for before, robots.txt files left out.
@@ -169,7 +169,7 @@ fn a_recrawl_killed_again_and_again_asks_nothing_twice_that_was_answered() {
     };
     let new: Vec<_> = found.iter().filter(is_new).map(|((url, _), _)| url.clone()).collect();
     assert_eq!(new, wanted);
-    sandbox.done(&["archive", "verify", "--dir", "web"]);
+    sandbox.done(&["doctor", "archive", "--dir", "web"]);
 }
 
 #[test]

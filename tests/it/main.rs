@@ -3,11 +3,13 @@
 mod bad_input;
 mod browser;
 mod captures;
+mod ciff;
 mod closing;
 mod codes;
 mod configuration;
 mod crawl_flags;
 mod crawl_notes;
+mod doctor;
 mod errors;
 mod fates;
 mod guide;

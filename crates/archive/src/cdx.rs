@@ -325,7 +325,7 @@ impl CdxFile {
     }
 
     /// Whether nothing has happened to the WARC file since.
-    fn is_current(&self, warc: &fs::Metadata) -> bool {
+    pub(crate) fn is_current(&self, warc: &fs::Metadata) -> bool {
         let untouched = match (self.modified, warc.modified()) {
             (Some(cdxj), Ok(warc)) => warc <= cdxj,
             _ => true,

@@ -129,7 +129,7 @@ impl Archive {
         Ok(found)
     }
 
-    fn path(&self, file: &str) -> Result<PathBuf, ArchiveError> {
+    pub(crate) fn path(&self, file: &str) -> Result<PathBuf, ArchiveError> {
         let mut parts = Path::new(file).components();
         match (parts.next(), parts.next()) {
             (Some(Component::Normal(name)), None) if name == file => Ok(self.dir.join(name)),

@@ -19,6 +19,7 @@
 #![forbid(unsafe_code)]
 
 mod cdx;
+mod check;
 mod coding;
 mod compression;
 mod date;
@@ -41,6 +42,7 @@ mod writer;
 mod zstd;
 
 pub use cdx::CdxLine;
+pub use check::{CdxState, CdxSum};
 pub use compression::Compression;
 pub use date::date_text;
 pub use digest::sha1 as payload_digest;

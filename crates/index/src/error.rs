@@ -76,6 +76,24 @@ pub enum IndexError {
         /// How many there are.
         doc_count: u32,
     },
+    /// A file in the Common Index File Format is not one.
+    #[error("{file} is damaged at byte {offset}: {what}")]
+    Ciff {
+        /// The file.
+        file: PathBuf,
+        /// Where in the file, without its compression.
+        offset: u64,
+        /// What is wrong there.
+        what: String,
+    },
+    /// A file that an index is imported from or exported to could not be read or written.
+    #[error("cannot access {path}")]
+    Interchange {
+        /// The file.
+        path: PathBuf,
+        /// What was said.
+        source: io::Error,
+    },
     /// The calls of [`IndexWriter`](crate::IndexWriter) came in an order that has no meaning.
     #[error("document {doc}: {what}")]
     Misuse {

@@ -11,6 +11,9 @@
 //!             ─▶ Batch ─▶ segment ─┘
 //! ```
 //!
+//! An index goes to other engines, and comes from them, as a file of the Common Index File Format:
+//! [`export_ciff`], [`CiffFile`].
+//!
 //! What does not live here: how text becomes terms, scores, queries.
 //!
 //! Files are mapped, so the folder must be the index's alone: a file of it may be removed while it is
@@ -42,6 +45,7 @@
 mod arena;
 mod batch;
 mod blocks;
+mod ciff;
 mod cursor;
 mod disk;
 mod envelope;
@@ -61,6 +65,7 @@ mod segment;
 mod tombstones;
 mod writer;
 
+pub use ciff::{CiffExport, CiffFile, CiffHeader, CiffImport, OpenBytes, export_ciff};
 pub use cursor::{DocId, DocIterator, END, Frequencies, Positions};
 pub use error::IndexError;
 pub use field::Field;

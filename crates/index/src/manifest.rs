@@ -5,7 +5,7 @@
 //! ```text
 //! generation, length of the source, source, number of segments
 //! for each segment   generation and serial (its folder is `segment-<generation>-<serial>`),
-//!                    documents, terms, postings, codes of docs, freqs and positions,
+//!                    documents, terms, postings, codes of docs, freqs and positions (127 if there are none),
 //!                    sum of the lengths of each of the five fields,
 //!                    for each of the seven files its length and the CRC-32 of its footer,
 //!                    deleted documents; if there are any, the generation of their file
@@ -35,6 +35,9 @@ pub(crate) const TEMPORARY: &str = "manifest.tmp";
 const SEGMENTS_MAX: u64 = 1024;
 /// The longest source.
 pub(crate) const SOURCE_BYTES_MAX: usize = 1 << 20;
+
+/// The number of a code that is none: positions are not kept.
+const NO_CODE: u8 = 127;
 
 /// What the manifest says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -87,7 +90,8 @@ impl Manifest {
             vbyte::write(out, segment.term_count);
             vbyte::write(out, segment.posting_count);
             let StreamCodes { docs, freqs, positions } = segment.codes;
-            out.extend([docs, freqs, positions].map(StreamCode::number));
+            out.extend([docs, freqs].map(StreamCode::number));
+            out.push(positions.map_or(NO_CODE, StreamCode::number));
             for total in segment.length_totals {
                 vbyte::write(out, total);
             }
@@ -134,7 +138,10 @@ fn parse_segment(rest: &mut &[u8]) -> Option<SegmentMeta> {
         codes: StreamCodes {
             docs: StreamCode::from_number(vbyte::read(rest)?)?,
             freqs: StreamCode::from_number(vbyte::read(rest)?)?,
-            positions: StreamCode::from_number(vbyte::read(rest)?)?,
+            positions: match vbyte::read(rest)? {
+                number if number == u64::from(NO_CODE) => None,
+                number => Some(StreamCode::from_number(number)?),
+            },
         },
         ..SegmentMeta::default()
     };

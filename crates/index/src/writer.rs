@@ -61,7 +61,7 @@ impl Default for Config {
             memory_bytes: 256 << 20,
             docs_code: docs,
             freqs_code: freqs,
-            positions_code: positions,
+            positions_code: positions.unwrap_or(StreamCode::Golomb),
             merge: MergePolicy::default(),
             order: DocOrder::default(),
         }
@@ -70,7 +70,8 @@ impl Default for Config {
 
 impl Config {
     fn codes(&self) -> StreamCodes {
-        StreamCodes { docs: self.docs_code, freqs: self.freqs_code, positions: self.positions_code }
+        let positions = Some(self.positions_code);
+        StreamCodes { docs: self.docs_code, freqs: self.freqs_code, positions }
     }
 }
 
@@ -213,6 +214,22 @@ impl IndexWriter {
         if let Err(error) = pushed {
             self.state = State::Failing(error);
         }
+    }
+
+    /// Adds a segment that somebody else fills, behind the documents added so far. They all keep their order.
+    pub(crate) fn add_segment(
+        &mut self,
+        fill: impl FnOnce(SegmentWriter, StreamCodes) -> Result<SegmentMeta, IndexError>,
+    ) -> Result<(), IndexError> {
+        self.check()?;
+        self.flush()?;
+        let meta = fill(self.create_segment()?, self.codes)?;
+        self.order = DocOrder::Url;
+        self.doc_count =
+            self.doc_count.checked_add(meta.doc_count).ok_or_else(too_many_documents)?;
+        self.added = self.added.saturating_add(meta.doc_count);
+        self.written.push(meta);
+        Ok(())
     }
 
     /// Makes the documents added so far the index, and returns the number of its generation. `source`

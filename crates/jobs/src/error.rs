@@ -73,6 +73,23 @@ pub enum JobsError {
         /// The command that makes it.
         command: &'static str,
     },
+    /// An index that came from elsewhere would be lost.
+    #[error(
+        "the index in {path} was imported, and would be lost: pages go into a collection of their own; or delete \
+         the folder, and the archive is indexed"
+    )]
+    ImportedIndex {
+        /// The folder of the index.
+        path: PathBuf,
+    },
+    /// An index would come into a collection that has pages of its own.
+    #[error(
+        "{path} holds pages: an index from elsewhere goes into a collection of its own (make one with `crivello init`)"
+    )]
+    HasPages {
+        /// The folder of the archive.
+        path: PathBuf,
+    },
     /// More pages or blocks than a pointer can address.
     #[error("too many {what}: at most {most}")]
     TooMany {

@@ -18,6 +18,7 @@ use page::{AnalysisConfig, Analyzer, Url};
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::changes::{Changes, Wanted};
+use crate::interchange::is_imported;
 use crate::rank::write_document_ranks;
 use crate::{Collection, Directory, Folding, JobsError, Lag, PageRow, PageTable, Progress, Stage};
 
@@ -64,6 +65,9 @@ pub fn build_index(
     reuse: Reuse,
     progress: Progress<'_>,
 ) -> Result<IndexReport, JobsError> {
+    if Index::open(&collection.index_dir()).is_ok_and(|index| is_imported(&index)) {
+        return Err(JobsError::ImportedIndex { path: collection.index_dir() });
+    }
     let table = PageTable::open(&collection.pages_dir())?;
     let missing = JobsError::Missing { needs: "the list of duplicates", command: "dedup" };
     let folding = Folding::open(collection, table.directory())?.ok_or(missing)?;

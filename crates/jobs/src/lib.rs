@@ -11,6 +11,8 @@
 //! | fold | `pages/`, ranks if there are any | `dups/` | [`fold`] |
 //! | index | `pages/`, `dups/`, ranks | `index/`, `graph/documents-….ranks` | [`build_index`] |
 //!
+//! An index may also come from another engine ([`import_ciff`]), instead of all that, and go to one ([`export_ciff`]).
+//!
 //! **Invariant.** A stage writes beside and renames into place: after a kill at any moment every
 //! output is the old one, the new one, or absent, and whole. Pages, graph, clusters and index name the
 //! input that they were made from, so that their stage does nothing where it has not changed and a
@@ -24,12 +26,14 @@ mod error;
 mod extract;
 mod fold;
 mod indexing;
+mod interchange;
 mod lag;
 mod link;
 mod pages;
 mod progress;
 mod rank;
 mod spelling;
+mod verify;
 
 pub use collection::{Collection, Lock, Writer};
 pub use error::JobsError;
@@ -38,9 +42,11 @@ pub use fold::{FoldReport, Folding, fold, is_folded};
 pub use indexing::{
     IndexReport, Reuse, analysis_of, build_index, index_lag, url_filters, url_words,
 };
+pub use interchange::{CiffReport, export_ciff, import_ciff, is_imported};
 pub use lag::Lag;
 pub use link::{LinkReport, Linking, link};
 pub use pages::{Directory, Entry, Fate, OutLink, PagePointer, PageRow, PageTable};
 pub use progress::{Progress, Stage};
 pub use rank::{RankReport, document_ranks, rank};
 pub use spelling::{AsFound, Spelling};
+pub use verify::{verify_pages, verify_ranks};

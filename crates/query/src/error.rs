@@ -119,6 +119,15 @@ pub enum QueryError {
         /// What follows it.
         found: String,
     },
+    /// Words next to each other, in an index that was made without positions.
+    #[error(
+        "{what} means words next to each other, and this index was imported without the places of words; \
+         search for them one by one"
+    )]
+    NoPositions {
+        /// As the query says it.
+        what: String,
+    },
     /// A document to explain that the index does not hold.
     #[error("the index has no document {doc} in segment {segment}")]
     NoSuchDocument {
@@ -151,6 +160,7 @@ impl QueryError {
             Self::Empty
             | Self::TooManyTerms { .. }
             | Self::TooDeepTree { .. }
+            | Self::NoPositions { .. }
             | Self::NoSuchDocument { .. }
             | Self::Index(_) => None,
         }

@@ -140,6 +140,9 @@ fn leaf<'a>(
     scorers: Option<&Scorers<'_>>,
 ) -> Result<(Node<'a>, u64), QueryError> {
     let (mut fields, mut cost) = (Vec::new(), 0);
+    if words.terms.len() > 1 && !segment.has_positions() {
+        return Err(QueryError::NoPositions { what: words.what.clone() });
+    }
     for &field in &words.fields {
         let mut lists = Vec::with_capacity(words.terms.len());
         for (shift, term) in &words.terms {

@@ -73,6 +73,8 @@ pub struct Found {
     pub score: f64,
     /// Near-duplicates that stand behind it.
     pub copies: u32,
+    /// Whether there is a copy of it: of a document of an imported index there is none.
+    pub cached: bool,
     /// How the score came about, if asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explanation: Option<Explanation>,
@@ -167,13 +169,10 @@ impl Engine {
         let directory = self.pages.directory();
         let entry = directory.find(&record.url).map(|place| &directory.entries()[place]);
         let row = entry.map(|entry| self.pages.page(entry.pointer)).transpose()?.flatten();
-        let snippet = match row {
-            Some((_, page)) => {
-                let text = if page.text.trim().is_empty() { &page.description } else { &page.text };
-                highlighter.snippet(text, SNIPPET_CHARS_MAX)
-            }
-            None => Vec::new(),
-        };
+        let snippet = row.as_ref().map_or_else(Vec::new, |(_, page)| {
+            let text = if page.text.trim().is_empty() { &page.description } else { &page.text };
+            highlighter.snippet(text, SNIPPET_CHARS_MAX)
+        });
         let title = if record.title.trim().is_empty() { &record.url } else { &record.title };
         Ok(Found {
             title: highlighter.mark(title),
@@ -184,6 +183,7 @@ impl Engine {
             date_s: entry.map_or(record.date_s, |entry| entry.date_s),
             score: hit.score,
             copies: record.copies,
+            cached: row.is_some(),
             explanation,
         })
     }

@@ -46,7 +46,7 @@ impl Summary {
             );
         }
         if let Some(damage) = &report.damage {
-            let more = "`crivello archive verify` tells more";
+            let more = "`crivello doctor archive` tells more";
             let fate = "pages that are missing in it were asked for again";
             summary.push(format!("the archive is damaged: {damage}; {fate}; {more}"));
         }

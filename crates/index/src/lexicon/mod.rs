@@ -388,6 +388,16 @@ pub struct Terms<'a> {
     prefix: Vec<u8>,
 }
 
+impl Terms<'_> {
+    /// An error if the terms ended because the lexicon is damaged.
+    pub(crate) fn check(&self) -> Result<(), IndexError> {
+        if self.entries.is_broken() {
+            return Err(self.entries.lexicon.file().damaged(0, "not a lexicon"));
+        }
+        Ok(())
+    }
+}
+
 impl Iterator for Terms<'_> {
     type Item = (String, u32);
 

@@ -19,6 +19,9 @@
 //! **Invariant.** Whatever the bytes, a cursor moves only forward, through documents that the
 //! segment has, and ends. Bytes have been verified before a cursor sees them, so that they are
 //! otherwise as written.
+//!
+//! A segment may have been made without positions, as one is that another engine has exported: then that
+//! stream is empty, and a cursor says of each document how often it has the term, not where.
 
 mod chunks;
 mod code;
@@ -37,12 +40,12 @@ use crate::{DocId, DocIterator, END, Frequencies, Lengths, Positions, fixed};
 use chunks::{Chunks, Place};
 use code::Coder;
 
-/// The codes of the three streams of numbers.
+/// The codes of the three streams of numbers; none where positions are not kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StreamCodes {
     pub(crate) docs: StreamCode,
     pub(crate) freqs: StreamCode,
-    pub(crate) positions: StreamCode,
+    pub(crate) positions: Option<StreamCode>,
 }
 
 impl Default for StreamCodes {
@@ -50,7 +53,7 @@ impl Default for StreamCodes {
         StreamCodes {
             docs: StreamCode::PforOptimum,
             freqs: StreamCode::PforOptimum,
-            positions: StreamCode::Golomb,
+            positions: Some(StreamCode::Golomb),
         }
     }
 }
@@ -267,11 +270,12 @@ impl<'a> Postings<'a> {
     }
 
     fn read_positions(&mut self, out: &mut Vec<u32>) -> Option<()> {
+        let code = self.codes.positions?;
         if !self.chunks.is_ahead(self.at) {
             self.places_block = NONE;
         }
         self.load_places()?;
-        self.chunks.read(self.codes.positions, &self.places, self.at, out)
+        self.chunks.read(code, &self.places, self.at, out)
     }
 }
 

@@ -87,26 +87,42 @@ impl PostingsWriter {
         length: u32,
         positions: &[u32],
     ) -> Result<(), IndexError> {
-        assert!(
-            self.doc_min <= doc && doc < self.doc_count && !positions.is_empty(),
-            "document {doc} after {} of {}, {} positions",
-            self.doc_min,
-            self.doc_count,
-            positions.len()
-        );
         let frequency = u32::try_from(positions.len()).map_err(|_| IndexError::Limit {
             what: "occurrences of a term in a document",
             found: positions.len() as u64,
             max: u64::from(u32::MAX),
         })?;
-        self.block.gaps.push(doc - self.doc_min);
-        self.block.places.push(Place { more: frequency - 1, length });
         let mut previous = 0;
-        self.block.deltas.extend(positions.iter().map(|&position| {
-            let delta = position - previous;
-            previous = position;
-            delta
-        }));
+        if self.codes.positions.is_some() {
+            self.block.deltas.extend(positions.iter().map(|&position| {
+                let delta = position - previous;
+                previous = position;
+                delta
+            }));
+        }
+        self.push_place(doc, Place { more: frequency.saturating_sub(1), length }, frequency)
+    }
+
+    /// The same where no positions are kept, and it is known only that there are `frequency` of them.
+    pub(crate) fn push_frequency(
+        &mut self,
+        doc: u32,
+        length: u32,
+        frequency: u32,
+    ) -> Result<(), IndexError> {
+        assert!(self.codes.positions.is_none(), "document {doc} has no positions to keep");
+        self.push_place(doc, Place { more: frequency.saturating_sub(1), length }, frequency)
+    }
+
+    fn push_place(&mut self, doc: u32, place: Place, frequency: u32) -> Result<(), IndexError> {
+        assert!(
+            self.doc_min <= doc && doc < self.doc_count && frequency > 0,
+            "document {doc} after {} of {}, {frequency} occurrences",
+            self.doc_min,
+            self.doc_count,
+        );
+        self.block.gaps.push(doc - self.doc_min);
+        self.block.places.push(place);
         self.doc_min = doc + 1;
         self.doc_frequency += 1;
         self.total_frequency += u64::from(frequency);
@@ -179,9 +195,12 @@ impl PostingsWriter {
             self.freqs.file.write(&self.scratch)?;
         }
 
-        self.scratch.clear();
-        chunks::write(self.codes.positions, places, deltas, &mut self.scratch);
-        self.positions.file.write(&self.scratch)
+        if let Some(code) = self.codes.positions {
+            self.scratch.clear();
+            chunks::write(code, places, deltas, &mut self.scratch);
+            self.positions.file.write(&self.scratch)?;
+        }
+        Ok(())
     }
 
     /// The greatest measure of the block.

@@ -6,7 +6,7 @@
 //! heap holds the next key of each segment.
 //!
 //! **Invariant.** The merged segment has the bytes that it would have if its documents had been one
-//! batch. Memory does not depend on the size of the segments, except for the skips of one list,
+//! batch; it has positions if all of them do. Memory does not depend on the size of the segments, except for the skips of one list,
 //! the starts of blocks, and the places of what is left of a segment that has lost documents.
 
 use super::{ListsWriter, Segment, SegmentMeta, SegmentWriter};
@@ -39,7 +39,9 @@ pub(crate) fn merge(
         totals[field as usize] += u64::from(length);
         longest[field as usize] = length.max(longest[field as usize]);
     }
-    let mut out = out.lists(codes, totals)?;
+    let has_positions = segments.iter().all(Segment::has_positions);
+    let positions = codes.positions.filter(|_| has_positions);
+    let mut out = out.lists(StreamCodes { positions, ..codes }, totals)?;
     merge_lists(segments, &mut out)?;
     out.finish(longest.map(|length| fixed::width(u64::from(length))), lengths(segments)?)
 }
@@ -126,14 +128,22 @@ impl<'a> Source<'a> {
             (self.segment.cursor(field, &self.entries.list)?, self.segment.lengths(field)?);
         let (mut read, mut kept) = (0, 0);
         while postings.doc() != END {
-            postings.positions(positions);
-            if positions.is_empty() || positions.len() != postings.frequency() as usize {
+            let (doc, frequency) = (postings.doc(), postings.frequency());
+            positions.clear();
+            if self.segment.has_positions() {
+                postings.positions(positions);
+            }
+            let placed = !self.segment.has_positions() || positions.len() == frequency as usize;
+            if frequency == 0 || !placed {
                 break;
             }
-            let doc = postings.doc();
             if !self.deleted.contains(doc) {
                 let place = self.doc_base + self.places.of(self.deleted, doc);
-                out.push(place, lengths.get(doc), positions)?;
+                if out.has_positions() {
+                    out.push(place, lengths.get(doc), positions)?;
+                } else {
+                    out.push_frequency(place, lengths.get(doc), frequency)?;
+                }
                 kept += 1;
             }
             read += 1;

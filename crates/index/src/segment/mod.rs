@@ -227,9 +227,14 @@ impl Segment {
     }
 
     /// The codes of docs, freqs and positions.
-    pub fn codes(&self) -> [StreamCode; 3] {
+    pub fn codes(&self) -> (StreamCode, StreamCode, Option<StreamCode>) {
         let StreamCodes { docs, freqs, positions } = self.meta.codes;
-        [docs, freqs, positions]
+        (docs, freqs, positions)
+    }
+
+    /// Whether its lists say where in a document a term stands: those of an imported index do not.
+    pub fn has_positions(&self) -> bool {
+        self.meta.codes.positions.is_some()
     }
 
     /// How many bytes each file has.

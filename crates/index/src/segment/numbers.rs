@@ -17,7 +17,8 @@ pub struct ListNumbers {
     pub gaps: Vec<u32>,
     /// For each document its occurrences, less one.
     pub frequencies: Vec<u32>,
-    /// For each occurrence its distance to the one before; for the first of a document, the position.
+    /// For each occurrence its distance to the one before; for the first of a document, the position. None
+    /// in a segment without positions.
     pub positions: Vec<u32>,
 }
 
@@ -65,8 +66,9 @@ impl Segment {
             }
             cursor.next_doc();
         }
+        let occurrences = if self.has_positions() { list.total_frequency } else { 0 };
         let counts = (out.gaps.len() as u64, out.positions.len() as u64);
-        if counts != (u64::from(list.doc_frequency), list.total_frequency) {
+        if counts != (u64::from(list.doc_frequency), occurrences) {
             let start = usize::try_from(list.extents.docs.start).unwrap_or(usize::MAX);
             return Err(self.docs.damaged(start, "not a posting list"));
         }

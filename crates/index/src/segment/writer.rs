@@ -87,6 +87,21 @@ impl ListsWriter {
         self.postings.push(doc, length, positions)
     }
 
+    /// The same in a segment that keeps no positions.
+    pub(crate) fn push_frequency(
+        &mut self,
+        doc: u32,
+        length: u32,
+        frequency: u32,
+    ) -> Result<(), IndexError> {
+        self.postings.push_frequency(doc, length, frequency)
+    }
+
+    /// Whether the segment keeps positions.
+    pub(crate) fn has_positions(&self) -> bool {
+        self.meta.codes.positions.is_some()
+    }
+
     /// Ends the current list, which is that of `key`.
     pub(crate) fn finish_list(&mut self, key: &[u8]) -> Result<(), IndexError> {
         let list = self.postings.finish_list()?;

@@ -2,6 +2,7 @@
 //! to its files.
 
 mod child;
+mod ciff;
 mod codes;
 mod commits;
 mod contents;

@@ -57,8 +57,8 @@ fn item(found: &Found) -> Markup {
             p.url { (found.url) }
             p.snippet { (pieces(&found.snippet)) }
             p.more lang="en" {
-                a href=(link("/cached", &found.url)) { "cached" }
-                " " time { (archive::date_text(found.date_s).chars().take(10).collect::<String>()) }
+                @if found.cached { a href=(link("/cached", &found.url)) { "cached" } " " }
+                time { (archive::date_text(found.date_s).chars().take(10).collect::<String>()) }
                 @if !found.language.is_empty() { " " span.language { (found.language) } }
                 @if found.copies > 0 {
                     " " a href=(link("/copies", &found.url)) {

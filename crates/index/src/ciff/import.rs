@@ -1,0 +1,249 @@
+//! A CIFF file becomes the index of a folder.
+//!
+//! A file is read three times, since documents stand behind the lists that need their lengths: once to see that
+//! it is whole, once for the documents, once for the lists.
+//!
+//! **Invariant.** Nothing is written before the whole file was seen to be one, and the old generation stands until
+//! all is written. Whoever changes the file in between finds an error, or his change imported: never half of it.
+
+use super::reader::{CiffHeader, CiffReader, ListSink};
+use crate::postings::StreamCodes;
+use crate::segment::{ListsWriter, SegmentMeta, SegmentWriter};
+use crate::{Config, DocRecord, Field, IndexError, IndexWriter, fixed, lexicon};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// Opens the bytes of a file from the first one on, without their compression.
+pub type OpenBytes<'a> = dyn Fn() -> io::Result<Box<dyn Read>> + 'a;
+
+/// A file that can be imported, seen to be whole.
+pub struct CiffFile<'a> {
+    path: PathBuf,
+    open: &'a OpenBytes<'a>,
+    header: CiffHeader,
+    /// Of every document.
+    lengths: Vec<u32>,
+    postings: u64,
+    occurrences: u64,
+}
+
+/// What became of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct CiffImport {
+    /// Documents.
+    pub documents: u64,
+    /// Terms.
+    pub terms: u64,
+    /// Pairs of a term and a document that has it.
+    pub postings: u64,
+    /// The number of the generation.
+    pub generation: u64,
+}
+
+impl<'a> CiffFile<'a> {
+    /// Reads all of a file, and keeps the lengths of its documents.
+    pub fn open(path: &Path, open: &'a OpenBytes<'a>) -> Result<CiffFile<'a>, IndexError> {
+        let mut reader = read(path, open)?;
+        let mut sums = Sums::default();
+        reader.lists(&mut sums)?;
+        let mut lengths = Vec::new();
+        reader.documents(|_, length| {
+            lengths.push(length);
+            Ok(())
+        })?;
+        Ok(CiffFile {
+            path: path.to_path_buf(),
+            open,
+            header: reader.header().clone(),
+            lengths,
+            postings: sums.postings,
+            occurrences: sums.occurrences,
+        })
+    }
+
+    /// What the file says of itself.
+    pub fn header(&self) -> &CiffHeader {
+        &self.header
+    }
+
+    /// The sum of the lengths of its documents.
+    pub fn length_total(&self) -> u64 {
+        self.lengths.iter().map(|&length| u64::from(length)).sum()
+    }
+
+    /// The sum of the frequencies in its lists.
+    pub fn occurrences(&self) -> u64 {
+        self.occurrences
+    }
+
+    /// Makes it the index of `dir`. `record` says what is kept of a document of that name; `source` is as for
+    /// [`IndexWriter::commit`].
+    pub fn import(
+        &self,
+        dir: &Path,
+        config: &Config,
+        source: &str,
+        mut record: impl FnMut(&str) -> DocRecord,
+    ) -> Result<CiffImport, IndexError> {
+        let mut writer = IndexWriter::create(dir, config)?;
+        if !self.lengths.is_empty() {
+            writer.add_segment(|segment, codes| self.fill(segment, codes, &mut record))?;
+        }
+        let generation = writer.commit(source)?;
+        Ok(CiffImport {
+            documents: self.header.documents,
+            terms: self.header.lists,
+            postings: self.postings,
+            generation,
+        })
+    }
+
+    /// Writes documents and lists.
+    fn fill(
+        &self,
+        mut segment: SegmentWriter,
+        codes: StreamCodes,
+        record: &mut dyn FnMut(&str) -> DocRecord,
+    ) -> Result<SegmentMeta, IndexError> {
+        let mut reader = read(&self.path, self.open)?;
+        reader.skip_lists()?;
+        let mut number = 0;
+        reader.documents(|name, length| {
+            self.check_length(number, length)?;
+            number += 1;
+            segment.record(&record(name))
+        })?;
+        self.check_length(number, 0)?;
+        let mut totals = [0; Field::ALL.len()];
+        totals[Field::Body as usize] = self.length_total();
+        // There is nothing to code: no position is known.
+        let mut out = segment.lists(StreamCodes { positions: None, ..codes }, totals)?;
+        let mut reader = read(&self.path, self.open)?;
+        if *reader.header() != self.header {
+            return Err(self.changed());
+        }
+        reader.lists(&mut Writing { out: &mut out, lengths: &self.lengths, key: Vec::new() })?;
+        let longest = self.lengths.iter().copied().max().unwrap_or(0);
+        let mut widths = [0; Field::ALL.len()];
+        widths[Field::Body as usize] = fixed::width(u64::from(longest));
+        let lengths = Field::ALL.into_iter().flat_map(|field| {
+            let body = field == Field::Body;
+            self.lengths.iter().map(move |&length| (field, if body { length } else { 0 }))
+        });
+        out.finish(widths, lengths)
+    }
+
+    /// Whether a document has the length that it had; past the last one, whether there were so many.
+    fn check_length(&self, number: usize, length: u32) -> Result<(), IndexError> {
+        let known = self.lengths.get(number).copied();
+        let same =
+            known.map_or(number == self.lengths.len() && length == 0, |known| known == length);
+        if same { Ok(()) } else { Err(self.changed()) }
+    }
+
+    fn changed(&self) -> IndexError {
+        let what = "the file was changed while it was read".to_owned();
+        IndexError::Ciff { file: self.path.clone(), offset: 0, what }
+    }
+}
+
+fn read(path: &Path, open: &OpenBytes<'_>) -> Result<CiffReader<Box<dyn Read>>, IndexError> {
+    let input =
+        open().map_err(|source| IndexError::Interchange { path: path.to_owned(), source })?;
+    CiffReader::open(input, path)
+}
+
+/// Counts, and keeps nothing.
+#[derive(Default)]
+struct Sums {
+    postings: u64,
+    occurrences: u64,
+}
+
+impl ListSink for Sums {
+    fn begin(&mut self) {}
+
+    fn posting(&mut self, _: u32, frequency: u32) -> Result<(), IndexError> {
+        self.postings += 1;
+        self.occurrences += u64::from(frequency);
+        Ok(())
+    }
+
+    fn end(&mut self, _: &str) -> Result<(), IndexError> {
+        Ok(())
+    }
+}
+
+/// Writes the lists of a segment.
+struct Writing<'a> {
+    out: &'a mut ListsWriter,
+    lengths: &'a [u32],
+    key: Vec<u8>,
+}
+
+impl ListSink for Writing<'_> {
+    fn begin(&mut self) {
+        self.out.begin_list(Field::Body);
+    }
+
+    fn posting(&mut self, doc: u32, frequency: u32) -> Result<(), IndexError> {
+        let length = self.lengths.get(doc as usize).copied().unwrap_or(0);
+        self.out.push_frequency(doc, length, frequency)
+    }
+
+    fn end(&mut self, term: &str) -> Result<(), IndexError> {
+        lexicon::set_key(&mut self.key, Field::Body, term);
+        self.out.finish_list(&self.key)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{DocIterator, END, Frequencies, Index, Positions, export_ciff};
+
+    #[test]
+    fn merged_with_documents_that_have_positions_there_are_none() {
+        let (dir, merged) =
+            (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+        let add = |writer: &mut IndexWriter| {
+            for text in ["a rose is a rose", "a daisy"] {
+                writer.add(&DocRecord { url: text.to_owned(), ..DocRecord::default() })?;
+                for (position, term) in (0..).zip(text.split(' ')) {
+                    writer.term(Field::Body, term, position);
+                }
+            }
+            Ok::<(), IndexError>(())
+        };
+        let mut writer = IndexWriter::create(dir.path(), &Config::default()).expect("begins");
+        add(&mut writer).expect("takes both");
+        writer.commit("").expect("is built");
+        let mut bytes = Vec::new();
+        let index = Index::open(dir.path()).expect("opens");
+        let name = |record: &DocRecord| record.url.clone();
+        export_ciff(&index, Field::Body, "", name, Path::new("x"), &mut bytes).expect("exports");
+
+        let open = || Ok(Box::new(io::Cursor::new(bytes.clone())) as Box<dyn Read>);
+        let file = CiffFile::open(Path::new("x"), &open).expect("is whole");
+        let mut writer = IndexWriter::create(merged.path(), &Config::default()).expect("begins");
+        add(&mut writer).expect("takes both");
+        let mut record = |name: &str| DocRecord { url: name.to_owned(), ..DocRecord::default() };
+        let filled = writer.add_segment(|segment, codes| file.fill(segment, codes, &mut record));
+        filled.expect("takes the file");
+        writer.commit("").expect("is merged");
+        let index = Index::open(merged.path()).expect("opens");
+        index.verify().expect("is whole");
+        let segment = &index.segments()[0];
+        assert!(!segment.has_positions());
+        let mut list = segment.postings(Field::Body, "rose").expect("reads").expect("is there");
+        let mut found = Vec::new();
+        while list.doc() != END {
+            let mut positions = vec![7];
+            list.positions(&mut positions);
+            assert!(positions.is_empty());
+            found.push((list.doc().0, list.frequency()));
+            list.next_doc();
+        }
+        assert_eq!(found, [(0, 2), (2, 2)]);
+    }
+}

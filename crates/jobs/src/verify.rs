@@ -1,0 +1,49 @@
+//! Reads what the stages have made from its first byte to its last.
+//!
+//! What lives here: the page table, all of it, and the ranks. What does not: the files that are verified when they are
+//! opened (directory, clusters, graph), and the index, which verifies itself.
+//!
+//! **Invariant.** Nothing is changed. Of each file the first damage is told.
+
+use graph::read_ranks;
+use index::Index;
+
+use crate::pages::{Part, Parts};
+use crate::{Collection, JobsError, PageTable, document_ranks};
+
+/// Reads every row of the page table; how many there are, and what is damaged.
+pub fn verify_pages(collection: &Collection) -> (u64, Vec<JobsError>) {
+    let dir = collection.pages_dir();
+    let mut faults: Vec<JobsError> = PageTable::open(&dir).err().into_iter().collect();
+    let parts = Parts::read(&dir).unwrap_or_else(|fault| {
+        faults.push(fault);
+        Parts::default()
+    });
+    let mut rows = 0;
+    for name in parts.names {
+        let read = Part::open(&Parts::path(&dir, name.number)).and_then(|mut part| {
+            let mut offset = Part::FIRST;
+            while let Some((heads, next)) = part.heads(offset)? {
+                rows += heads.len() as u64;
+                part.block(offset)?;
+                offset = next;
+            }
+            Ok(())
+        });
+        faults.extend(read.err());
+    }
+    (rows, faults)
+}
+
+/// Reads the ranks of pages, and those of documents, if there are any.
+pub fn verify_ranks(collection: &Collection) -> Result<(), JobsError> {
+    let path = collection.ranks_file();
+    if path.is_file() {
+        read_ranks(&path)?;
+    }
+    // An index that cannot be opened has no ranks either; whose fault that is, is found out elsewhere.
+    if let Ok(index) = Index::open(&collection.index_dir()) {
+        document_ranks(collection, &index)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,377 @@
+//! `crivello doctor`: reads everything in a collection, and says of each part whether it is whole.
+//!
+//! What lives here: what is asked of each part, and what to do about it. What does not: how a file is verified, which its
+//! crate knows.
+//!
+//! **Invariant.** Nothing is changed. What is damaged is told with file and offset; damage of one part does not keep
+//! others from being looked at.
+
+use std::io::Write as _;
+
+use anyhow::Result;
+use archive::{Archive, ArchiveError, CdxState, CdxSum, Limits};
+use index::Index;
+use jobs::{Collection, Folding, Lag, Linking, PageTable};
+use serde::Serialize;
+use serde_json::json;
+
+use crate::config::Config;
+use crate::context::{Context, Exit};
+use crate::pipeline::extract_options;
+use crate::talk::{self, Line, count};
+
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  crivello doctor --dir my-web
+  crivello doctor archive --dir my-web --json")]
+pub(crate) struct Args {
+    /// Which parts; all of them by default
+    parts: Vec<Part>,
+}
+
+/// What a collection is made of.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Part {
+    /// crivello.toml, and the files that it names
+    Configuration,
+    /// Every record: compression, lengths, digests; and the CDXJ files beside
+    Archive,
+    /// What the crawl has noted for itself
+    Frontier,
+    /// Text, links and fingerprints of the pages
+    Pages,
+    /// The link graph and the ranks
+    Graph,
+    /// Near-duplicates
+    Duplicates,
+    /// Every byte of the index
+    Index,
+}
+
+/// How a part is.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum State {
+    Whole,
+    /// It is sound, but not of what the part before it holds now; or it was not made yet.
+    Behind,
+    Damaged,
+}
+
+impl State {
+    fn name(self) -> &'static str {
+        match self {
+            State::Whole => "whole",
+            State::Behind => "behind",
+            State::Damaged => "damaged",
+        }
+    }
+}
+
+/// What was found of a part.
+#[derive(Serialize)]
+struct Finding {
+    part: &'static str,
+    state: State,
+    /// What it holds.
+    about: String,
+    /// What is wrong, each with file and offset.
+    faults: Vec<String>,
+    /// What to do, where a fault does not say so itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    remedy: Option<&'static str>,
+}
+
+const CALL_INDEX: &str = "run `crivello index`";
+const MEND_ARCHIVE: &str = "a torn end is cut off by the next crawl; `crivello crawl --recrawl` fetches what is missing, or put a \
+     whole copy of the file into archive/, delete pages/ and run `crivello index`";
+const MEND_CONFIGURATION: &str =
+    "mend the line that is named; `crivello config schema` describes every key";
+
+impl Finding {
+    /// Whole, unless there are faults.
+    fn of(part: &'static str, about: String, faults: Vec<String>) -> Finding {
+        let state = if faults.is_empty() { State::Whole } else { State::Damaged };
+        Finding { part, state, about, faults, remedy: None }
+    }
+
+    /// Sound, but behind if it `is`.
+    fn behind_if(self, is: bool, remedy: &'static str) -> Finding {
+        if is && self.state == State::Whole {
+            return Finding { state: State::Behind, remedy: Some(remedy), ..self };
+        }
+        self
+    }
+
+    /// Sound, but behind if it lags, which is said.
+    fn behind_for(self, lag: Option<Lag>, remedy: &'static str) -> Finding {
+        let Some(lag) = lag else { return self };
+        let about = format!("{}; {lag}", self.about);
+        Finding { about, ..self }.behind_if(true, remedy)
+    }
+
+    fn or_mend(self, remedy: &'static str) -> Finding {
+        let remedy = (self.state == State::Damaged).then_some(remedy).or(self.remedy);
+        Finding { remedy, ..self }
+    }
+}
+
+pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
+    let collection = context.collection()?;
+    if let Some(writer) = collection.writer() {
+        let text = format!("note     {writer} is at work: what it is writing may look unfinished");
+        talk::say(context.quiet, &text);
+    }
+    let config = context.config(&collection);
+    let all = <Part as clap::ValueEnum>::value_variants();
+    let parts = if args.parts.is_empty() { all } else { &args.parts };
+    let line = Line::start(context.quiet);
+    let mut findings = Vec::new();
+    let fallback = Config::default();
+    let patient = Patient { collection: &collection, config: config.as_ref().unwrap_or(&fallback) };
+    for &part in all.iter().filter(|part| parts.contains(part)) {
+        line.show(format!("{} …", name_of(part)));
+        match part {
+            Part::Configuration => findings.push(configuration(&config, &collection, context)),
+            Part::Archive => findings.extend(patient.archive()),
+            Part::Frontier => findings.push(patient.frontier()),
+            Part::Pages => findings.push(patient.pages()),
+            Part::Graph => findings.push(patient.graph()),
+            Part::Duplicates => findings.push(patient.duplicates()),
+            Part::Index => findings.push(patient.index()),
+        }
+    }
+    line.clear();
+    let damaged: Vec<_> = findings
+        .iter()
+        .filter(|found| found.state == State::Damaged)
+        .map(|found| found.part)
+        .collect();
+    if context.json {
+        context.print_json(&json!({ "whole": damaged.is_empty(), "parts": findings }))?;
+    } else {
+        print(&findings)?;
+    }
+    anyhow::ensure!(damaged.is_empty(), "damaged: {}", damaged.join(", "));
+    Ok(Exit::Done)
+}
+
+fn name_of(part: Part) -> &'static str {
+    match part {
+        Part::Configuration => "configuration",
+        Part::Archive => "archive",
+        Part::Frontier => "frontier",
+        Part::Pages => "pages",
+        Part::Graph => "graph",
+        Part::Duplicates => "duplicates",
+        Part::Index => "index",
+    }
+}
+
+fn print(findings: &[Finding]) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    for found in findings {
+        let about = &found.about;
+        writeln!(out, "{:8} {:14} {about}", found.state.name(), found.part)?;
+        for fault in &found.faults {
+            writeln!(out, "{:8} {:14} {}", "", "", talk::plain(fault))?;
+        }
+        if let Some(remedy) = found.remedy {
+            writeln!(out, "{:8} {:14} → {remedy}", "", "")?;
+        }
+    }
+    Ok(())
+}
+
+fn configuration(config: &Result<Config>, collection: &Collection, context: &Context) -> Finding {
+    let read = match config {
+        Ok(config) => context.check_files(collection, config).map_err(|error| format!("{error:#}")),
+        Err(error) => Err(format!("{error:#}")),
+    };
+    let about = collection.config_file().display().to_string();
+    Finding::of("configuration", about, read.err().into_iter().collect())
+        .or_mend(MEND_CONFIGURATION)
+}
+
+/// An error and its causes.
+fn with_causes(error: impl Into<anyhow::Error>) -> String {
+    format!("{:#}", error.into())
+}
+
+/// A collection that is looked at.
+struct Patient<'a> {
+    collection: &'a Collection,
+    config: &'a Config,
+}
+
+impl Patient<'_> {
+    /// The archive files, and the CDXJ files beside them.
+    fn archive(&self) -> [Finding; 2] {
+        let (mut faults, mut cdx_faults) = (Vec::new(), Vec::new());
+        let (mut files, mut records, mut behind) = (0, 0, 0);
+        match Archive::open(&self.collection.archive_dir()) {
+            Ok(archive) => {
+                for file in archive.files() {
+                    files += 1;
+                    let before = faults.len();
+                    match read_file(&archive, file, &mut faults) {
+                        Ok((count, sum)) => {
+                            records += count;
+                            // Damage takes lines along; which, nobody knows.
+                            let cdx = archive.check_cdx(file, &sum);
+                            match cdx {
+                                Ok(CdxState::Whole) => {}
+                                Ok(CdxState::Behind) => behind += 1,
+                                Err(_) if faults.len() > before => {}
+                                Err(error) => cdx_faults.push(with_causes(error)),
+                            }
+                        }
+                        Err(error) => faults.push(with_causes(error)),
+                    }
+                }
+            }
+            Err(error) => faults.push(with_causes(error)),
+        }
+        let about = format!("{}, {}", count(files, "file"), count(records, "record"));
+        let cdx_about = if behind == 0 {
+            count(files, "file")
+        } else {
+            format!("{}, {behind} to be made or brought up to date", count(files, "file"))
+        };
+        [
+            Finding::of("archive", about, faults).or_mend(MEND_ARCHIVE),
+            Finding::of("cdx", cdx_about, cdx_faults)
+                .behind_if(behind > 0, "nothing to do: the next lookup sees to it"),
+        ]
+    }
+
+    fn frontier(&self) -> Finding {
+        let dir = self.collection.frontier_dir();
+        let standing = crawl::Standing::read(&dir).map(|_| ()).map_err(with_causes);
+        let report = crawl::read_report(&dir).map(|_| ()).map_err(with_causes);
+        let faults = standing.err().into_iter().chain(report.err()).collect();
+        Finding::of("frontier", "notes of the crawl".to_owned(), faults)
+    }
+
+    fn pages(&self) -> Finding {
+        if !self.has_pages() {
+            return self.not_yet("pages", CALL_INDEX);
+        }
+        let (rows, faults) = jobs::verify_pages(self.collection);
+        let faults: Vec<_> = faults.into_iter().map(with_causes).collect();
+        let found = Finding::of("pages", count(rows, "row"), faults);
+        if found.state == State::Damaged {
+            return found;
+        }
+        match jobs::extract_lag(self.collection, &extract_options(&self.config.crawl)) {
+            Ok(lag) => found.behind_for(lag, CALL_INDEX),
+            Err(error) => Finding::of("pages", found.about, vec![with_causes(error)]),
+        }
+    }
+
+    fn graph(&self) -> Finding {
+        match Linking::open(self.collection) {
+            Ok(None) => self.not_yet("graph", "run `crivello rank`"),
+            Ok(Some(linking)) => {
+                let (nodes, arcs) = (linking.graph.nodes(), linking.graph.arcs());
+                let about = format!("{}, {}", count(nodes.into(), "node"), count(arcs, "arc"));
+                let faults = jobs::verify_ranks(self.collection).map_err(with_causes).err();
+                let table = PageTable::open(&self.collection.pages_dir());
+                let same = table.is_ok_and(|table| table.directory().id() == linking.source);
+                let ranked = self.collection.ranks_file().is_file();
+                Finding::of("graph", about, faults.into_iter().collect())
+                    .behind_if(!same || !ranked, "run `crivello rank`")
+            }
+            Err(error) => Finding::of("graph", String::new(), vec![with_causes(error)]),
+        }
+    }
+
+    fn duplicates(&self) -> Finding {
+        // What is wrong with the pages is told of them.
+        let Ok(table) = PageTable::open(&self.collection.pages_dir()) else {
+            return self.not_yet("duplicates", CALL_INDEX);
+        };
+        match Folding::open(self.collection, table.directory()) {
+            Ok(None) => self.not_yet("duplicates", CALL_INDEX),
+            Ok(Some(folding)) => {
+                let (clusters, folded) = folding.counts();
+                let about = format!("{} folded behind {clusters}", count(folded, "page"));
+                let current = jobs::is_folded(
+                    &folding,
+                    self.collection,
+                    table.directory(),
+                    &self.config.dedup,
+                );
+                Finding::of("duplicates", about, Vec::new())
+                    .behind_if(!current.unwrap_or(false), CALL_INDEX)
+            }
+            Err(error) => Finding::of("duplicates", String::new(), vec![with_causes(error)]),
+        }
+    }
+
+    fn index(&self) -> Finding {
+        let dir = self.collection.index_dir();
+        let index = match Index::open(&dir) {
+            Ok(index) => index,
+            Err(index::IndexError::NotAnIndex { .. }) => return self.not_yet("index", CALL_INDEX),
+            Err(error) => return Finding::of("index", String::new(), vec![with_causes(error)]),
+        };
+        let about = format!(
+            "{}, generation {}, {}",
+            count(index.live_count(), "document"),
+            index.generation(),
+            count(index.segments().len() as u64, "segment")
+        );
+        let faults: Vec<_> = index.verify().map_err(with_causes).err().into_iter().collect();
+        if jobs::is_imported(&index) {
+            let found = Finding::of("index", format!("{about}, imported"), faults);
+            return found.or_mend("import the file again");
+        }
+        let found = Finding::of("index", about, faults);
+        // What is wrong with the parts before it is told of them.
+        let Ok(table) = PageTable::open(&self.collection.pages_dir()) else { return found };
+        let lag = match Folding::open(self.collection, table.directory()) {
+            Ok(Some(folding)) => jobs::index_lag(
+                &index,
+                table.directory(),
+                &folding,
+                &self.config.index,
+                &self.config.analysis,
+            ),
+            Ok(None) => Some(Lag::Duplicates),
+            Err(_) => return found,
+        };
+        found.behind_for(lag, CALL_INDEX)
+    }
+
+    fn has_pages(&self) -> bool {
+        self.collection.pages_dir().join("directory").is_file()
+    }
+
+    /// A part that was not made yet: there is nothing to make it from, or it is behind.
+    fn not_yet(&self, part: &'static str, remedy: &'static str) -> Finding {
+        let archive = Archive::open(&self.collection.archive_dir());
+        let is_empty = archive.is_ok_and(|archive| archive.files().is_empty());
+        let about = "not made yet".to_owned();
+        Finding::of(part, about, Vec::new()).behind_if(!is_empty, remedy)
+    }
+}
+
+/// Reads a file of the archive; how many records it has, and the sum of their lines.
+fn read_file(
+    archive: &Archive,
+    file: &str,
+    faults: &mut Vec<String>,
+) -> Result<(u64, CdxSum), ArchiveError> {
+    let (mut records, mut sum) = (0, CdxSum::default());
+    for record in archive.records_of(file, Limits::default())? {
+        match record {
+            Ok(record) => {
+                records += 1;
+                sum.add(&record);
+            }
+            Err(error) => faults.push(with_causes(error)),
+        }
+    }
+    Ok((records, sum))
+}

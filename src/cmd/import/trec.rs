@@ -1,0 +1,325 @@
+//! TREC collections: `<DOC>` after `<DOC>`, of text or of the web.
+//!
+//! ```text
+//! <DOC>                                      <DOC>
+//! <DOCNO> FT911-3 </DOCNO>                   <DOCNO>WTX001-B01-1</DOCNO>
+//! <HEADLINE> A headline </HEADLINE>          <DOCHDR>
+//! <TEXT>                                     http://www.example.org:80/ 127.0.0.1 19970101
+//! What it says, with <P> or without.         HTTP/1.0 200 OK
+//! </TEXT>                                    Content-type: text/html
+//! </DOC>                                     </DOCHDR>
+//!                                            <html> … </html>
+//!                                            </DOC>
+//! ```
+//!
+//! What lives here: cutting a file into documents, and what their parts mean. What does not: what becomes of them
+//! (`import.rs`).
+//!
+//! **Invariant.** One document is in memory at a time, of at most [`DOCUMENT_BYTES_MAX`]. What is wrong is told with the
+//! byte where the document begins, counted without compression; what stands outside of documents is counted.
+
+use std::io::Read;
+use std::path::Path;
+
+use anyhow::{Context as _, Result, bail, ensure};
+use archive::Unpacked;
+
+/// A document is at most this long.
+const DOCUMENT_BYTES_MAX: usize = 64 << 20;
+/// What is read at a time.
+const READ_BYTES: usize = 1 << 16;
+
+/// Elements that are a title, the first that there is.
+const TITLES: [&str; 5] = ["TITLE", "HEADLINE", "HL", "TTL", "HEAD"];
+/// Elements that are text.
+const TEXTS: [&str; 3] = ["TEXT", "LEADPARA", "LP"];
+
+/// A document.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum TrecDocument {
+    /// Text under a name.
+    Text { id: String, title: String, text: String },
+    /// A page of the web, as a server answered; its address is as the file has it.
+    Web { id: String, url: String, status: u16, content_type: String, body: Vec<u8> },
+}
+
+/// What was in a file.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct TrecCount {
+    pub(super) documents: u64,
+    /// Bytes outside of documents that are no white space, and where the first of them stands.
+    pub(super) outside: u64,
+    pub(super) first_outside: Option<u64>,
+}
+
+/// Hands over every document of a file.
+pub(super) fn each_document(
+    file: &Path,
+    visit: &mut dyn FnMut(TrecDocument) -> Result<()>,
+) -> Result<TrecCount> {
+    let mut cutter = Cutter { input: Unpacked::open(file)?, buffer: Vec::new(), offset: 0 };
+    let mut count = TrecCount::default();
+    loop {
+        let place = |offset: u64| format!("{}: the document at byte {offset}", file.display());
+        if !cutter.skip_to_document(&mut count).with_context(|| file.display().to_string())? {
+            return Ok(count);
+        }
+        let offset = cutter.offset;
+        let document = cutter.document().and_then(|bytes| read(&bytes));
+        visit(document.with_context(|| place(offset))?)?;
+        count.documents += 1;
+    }
+}
+
+/// Cuts a stream into documents.
+struct Cutter<R> {
+    input: R,
+    buffer: Vec<u8>,
+    /// Where the buffer begins.
+    offset: u64,
+}
+
+impl<R: Read> Cutter<R> {
+    /// Drops what stands before the next document; `false` if there is none.
+    fn skip_to_document(&mut self, count: &mut TrecCount) -> Result<bool> {
+        loop {
+            let found = find(&self.buffer, b"<DOC>");
+            // A tag may be cut in two where the buffer ends.
+            let outside = found.unwrap_or((self.buffer.len() + 1).saturating_sub(b"<DOC>".len()));
+            self.drop_outside(outside, count);
+            if found.is_some() {
+                return Ok(true);
+            }
+            if !self.read()? {
+                self.drop_outside(self.buffer.len(), count);
+                return Ok(false);
+            }
+        }
+    }
+
+    fn drop_outside(&mut self, bytes: usize, count: &mut TrecCount) {
+        for (byte, at) in self.buffer.drain(..bytes).zip(self.offset..) {
+            if !byte.is_ascii_whitespace() {
+                count.outside += 1;
+                count.first_outside.get_or_insert(at);
+            }
+        }
+        self.offset += bytes as u64;
+    }
+
+    /// What stands between the tags of the document that the buffer begins with.
+    fn document(&mut self) -> Result<Vec<u8>> {
+        let (open, close) = (b"<DOC>".len(), b"</DOC>".len());
+        let mut seen = open;
+        loop {
+            let from = seen.saturating_sub(close).max(open);
+            if let Some(at) = find(&self.buffer[from..], b"</DOC>") {
+                let inside: Vec<u8> = self.buffer[open..from + at].to_vec();
+                self.buffer.drain(..from + at + close);
+                self.offset += (from + at + close) as u64;
+                ensure!(find(&inside, b"<DOC>").is_none(), "has no </DOC> before the next <DOC>");
+                return Ok(inside);
+            }
+            seen = self.buffer.len();
+            ensure!(seen <= DOCUMENT_BYTES_MAX, "is longer than {DOCUMENT_BYTES_MAX} bytes");
+            ensure!(self.read()?, "has no </DOC>");
+        }
+    }
+
+    /// Reads on; `false` at the end.
+    fn read(&mut self) -> Result<bool> {
+        let before = self.buffer.len();
+        (&mut self.input).take(READ_BYTES as u64).read_to_end(&mut self.buffer)?;
+        Ok(self.buffer.len() > before)
+    }
+}
+
+/// Where `tag` begins, in capitals or not.
+fn find(bytes: &[u8], tag: &[u8]) -> Option<usize> {
+    let begins = memchr::memchr_iter(b'<', bytes);
+    begins.into_iter().find(|&at| {
+        bytes.get(at..at + tag.len()).is_some_and(|found| found.eq_ignore_ascii_case(tag))
+    })
+}
+
+/// What the inside of a document means.
+fn read(bytes: &[u8]) -> Result<TrecDocument> {
+    let (name, _) = element(bytes, "DOCNO").context("has no <DOCNO>")?;
+    let id = decoded(name).split_whitespace().collect::<Vec<_>>().join(" ");
+    ensure!(!id.is_empty(), "has an empty <DOCNO>");
+    if let Some((header, behind)) = element(bytes, "DOCHDR") {
+        return web(id.clone(), header, behind).with_context(|| id);
+    }
+    let title = TITLES.iter().find_map(|name| element(bytes, name));
+    let title = title.map(|(title, _)| one_line(title)).unwrap_or_default();
+    let mut texts = Vec::new();
+    for name in TEXTS {
+        let mut rest = bytes;
+        while let Some((text, behind)) = element(rest, name) {
+            texts.push(plain(text));
+            rest = behind;
+        }
+    }
+    if texts.is_empty() {
+        let mut rest = bytes.to_vec();
+        for name in ["DOCNO"].iter().chain(&TITLES) {
+            remove(&mut rest, name);
+        }
+        texts.push(plain(&rest));
+    }
+    Ok(TrecDocument::Text { id, title, text: texts.join("\n").trim().to_owned() })
+}
+
+/// A page of the web: its address stands first in the header, then comes what the server said of it.
+fn web(id: String, header: &[u8], body: &[u8]) -> Result<TrecDocument> {
+    let header = decoded(header);
+    let mut lines = header.lines().map(str::trim).filter(|line| !line.is_empty());
+    let url = lines.next().and_then(|line| line.split_whitespace().next());
+    let url = url.context("has no address in its <DOCHDR>")?.to_owned();
+    page::normalise(&url, None, &page::Limits::default())
+        .with_context(|| format!("{url:?} is no web address"))?;
+    let (mut status, mut content_type) = (200, "text/html".to_owned());
+    for line in lines {
+        if let Some((_, rest)) = line.split_once("HTTP/").filter(|(before, _)| before.is_empty()) {
+            let code = rest.split_whitespace().nth(1).and_then(|code| code.parse().ok());
+            status = code.unwrap_or(status);
+        }
+        if let Some((name, value)) = line.split_once(':')
+            && name.eq_ignore_ascii_case("content-type")
+        {
+            value.trim().clone_into(&mut content_type);
+        }
+    }
+    if !(100..1000).contains(&status) {
+        bail!("has the status {status}");
+    }
+    Ok(TrecDocument::Web { id, url, status, content_type, body: body.trim_ascii().to_vec() })
+}
+
+/// The inside of the first element of that name, and what stands behind it. One that is not closed is none.
+fn element<'a>(bytes: &'a [u8], name: &str) -> Option<(&'a [u8], &'a [u8])> {
+    let (begin, end) = range(bytes, name)?;
+    let close = name.len() + 3;
+    let inside_begin = begin + memchr::memchr(b'>', &bytes[begin..])? + 1;
+    // A tag that is not closed itself may take its closing tag for a part of it.
+    Some((bytes.get(inside_begin..end - close)?, &bytes[end..]))
+}
+
+/// Where the first element of that name begins and ends.
+fn range(bytes: &[u8], name: &str) -> Option<(usize, usize)> {
+    let open = find_open(bytes, name)?;
+    let close = format!("</{name}>");
+    let end = open + find(&bytes[open..], close.as_bytes())? + close.len();
+    Some((open, end))
+}
+
+/// Where a tag of that name opens, with attributes or without.
+fn find_open(bytes: &[u8], name: &str) -> Option<usize> {
+    memchr::memchr_iter(b'<', bytes).find(|&at| {
+        let rest = &bytes[at + 1..];
+        let named =
+            rest.get(..name.len()).is_some_and(|found| found.eq_ignore_ascii_case(name.as_bytes()));
+        named
+            && rest.get(name.len()).is_some_and(|&next| next == b'>' || next.is_ascii_whitespace())
+    })
+}
+
+fn remove(bytes: &mut Vec<u8>, name: &str) {
+    while let Some((begin, end)) = range(bytes, name) {
+        bytes.drain(begin..end);
+    }
+}
+
+/// Text without tags and comments, entities resolved.
+fn plain(bytes: &[u8]) -> String {
+    let text = decoded(bytes);
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text.as_str();
+    while let Some((before, after)) = rest.split_once('<') {
+        out.push_str(before);
+        let ending = if after.starts_with("!--") { "-->" } else { ">" };
+        let is_tag = after.starts_with(|c: char| c.is_ascii_alphabetic() || "/!?".contains(c));
+        if let Some((_, behind)) = after.split_once(ending).filter(|_| is_tag) {
+            out.push(' ');
+            rest = behind;
+        } else {
+            out.push('<');
+            rest = after;
+        }
+    }
+    out.push_str(rest);
+    for (entity, letter) in [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&nbsp;", " ")] {
+        out = out.replace(entity, letter);
+    }
+    out.replace("&amp;", "&").trim().to_owned()
+}
+
+fn one_line(bytes: &[u8]) -> String {
+    plain(bytes).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// UTF-8; or else a byte a letter, as the older collections have it.
+fn decoded(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec())
+        .unwrap_or_else(|_| bytes.iter().map(|&byte| char::from(byte)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_tags_come_in_whatever_order_a_document_is_read_or_refused() {
+        let pieces = [
+            "<TEXT ",
+            "<DOCNO>",
+            "</docno>",
+            "</TEXT>",
+            "<DOCHDR>",
+            "</DOCHDR>",
+            ">",
+            "<!--",
+            "http://a/ ",
+        ];
+        let (mut read_count, mut refused) = (0, 0);
+        for number in 0..pieces.len().pow(5) {
+            let piece = |place: u32| pieces[number / pieces.len().pow(place) % pieces.len()];
+            let text: String = (0..5).map(piece).collect();
+            match read(text.as_bytes()) {
+                Ok(_) => read_count += 1,
+                Err(_) => refused += 1,
+            }
+        }
+        assert!(read_count > 100 && refused > 100, "{read_count} {refused}");
+    }
+
+    #[test]
+    fn documents_are_cut_out_wherever_the_reads_end() {
+        struct Drops<'a>(&'a [u8]);
+        impl Read for Drops<'_> {
+            fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+                self.0.read(&mut out[..1])
+            }
+        }
+        let text = b" x<DOC>one</DOC><doc>two</doc>\n<DOC></DO</DOC>y<DO";
+        let mut cutter = Cutter { input: Drops(text), buffer: Vec::new(), offset: 0 };
+        let (mut count, mut found) = (TrecCount::default(), Vec::new());
+        while cutter.skip_to_document(&mut count).expect("reads") {
+            found.push(cutter.document().expect("is whole"));
+        }
+        assert_eq!(found, [&b"one"[..], b"two", b"</DO"]);
+        assert_eq!((count.outside, count.first_outside), (5, Some(1)));
+    }
+
+    #[test]
+    fn the_text_is_what_a_reader_sees() {
+        for (text, seen) in [
+            ("a <b>c</b> &lt;d&gt; &amp;lt;", "a  c  <d> &lt;"),
+            ("x < y <!-- <p> --> z", "x < y   z"),
+            ("caf\u{e9}", "caf\u{e9}"),
+        ] {
+            assert_eq!(plain(text.as_bytes()), seen);
+        }
+        assert_eq!(decoded(b"caf\xe9"), "caf\u{e9}");
+    }
+}

@@ -1,0 +1,86 @@
+//! `crivello index export`: the index in the Common Index File Format, for other engines.
+//!
+//! **Invariant.** The file appears under its name whole or not at all.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use flate2::write::GzEncoder;
+use index::{CiffExport, Field};
+use jobs::Collection;
+
+use crate::context::{Context, Exit, Usage};
+use crate::talk;
+
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  crivello index export my-web.ciff --dir my-web
+  crivello index export titles.ciff.gz --field title --dir my-web")]
+pub(crate) struct Args {
+    /// The file to write: .ciff, or .ciff.gz
+    file: PathBuf,
+    /// Which field: title, headings, body, url or anchor
+    #[arg(long, default_value = "body", value_parser = field)]
+    field: Field,
+}
+
+fn field(name: &str) -> Result<Field, String> {
+    let names = || Field::ALL.map(Field::name).join(", ");
+    Field::from_name(name).ok_or_else(|| format!("the fields are {}", names()))
+}
+
+pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
+    let collection = context.collection()?;
+    let ends = |ending: &str| {
+        let name = args.file.as_os_str().as_encoded_bytes();
+        name.to_ascii_lowercase().ends_with(ending.as_bytes())
+    };
+    let packed = ends(".ciff.gz");
+    if !packed && !ends(".ciff") {
+        let message = format!("{} must end with .ciff or .ciff.gz", args.file.display());
+        return Err(Usage(message).into());
+    }
+    let mut beside = args.file.clone().into_os_string();
+    beside.push(".tmp");
+    let beside = PathBuf::from(beside);
+    let written = write(args, &collection, &beside, packed).and_then(|report| {
+        fs::rename(&beside, &args.file)
+            .with_context(|| format!("cannot write {}", args.file.display()))?;
+        Ok(report)
+    });
+    let report = written.inspect_err(|_| {
+        // Whether or not this succeeds, the error to report is the first one.
+        let _ = fs::remove_file(&beside);
+    })?;
+    if context.json {
+        context.print_json(&report)?;
+    } else {
+        let text = format!(
+            "exported {}, {}, {} of field {}; positions and what results show are not in it",
+            talk::count(report.documents, "document"),
+            talk::count(report.terms, "term"),
+            talk::count(report.postings, "posting"),
+            args.field.name(),
+        );
+        talk::say(context.quiet, &text);
+    }
+    Ok(Exit::Done)
+}
+
+fn write(args: &Args, collection: &Collection, path: &Path, packed: bool) -> Result<CiffExport> {
+    let refused = || format!("cannot write {}", path.display());
+    let mut file = File::create(path).with_context(refused)?;
+    let export = |out: &mut dyn Write| jobs::export_ciff(collection, args.field, path, out);
+    let report = if packed {
+        let mut out = GzEncoder::new(&mut file, flate2::Compression::default());
+        let report = export(&mut out)?;
+        out.finish().with_context(refused)?;
+        report
+    } else {
+        export(&mut file)?
+    };
+    file.sync_all().with_context(refused)?;
+    Ok(report)
+}

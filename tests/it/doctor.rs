@@ -1,0 +1,109 @@
+//! The doctor finds damage wherever it is, names it, and is not put off by it.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::sandbox::{Sandbox, files_below, small_web};
+
+const PARTS: [&str; 8] =
+    ["configuration", "archive", "cdx", "frontier", "pages", "graph", "duplicates", "index"];
+
+/// What is said of each part.
+fn states(findings: &Value) -> Vec<(String, String)> {
+    let parts = findings["parts"].as_array().expect("parts").iter();
+    let text = |value: &Value| value.as_str().expect("a text").to_owned();
+    parts.map(|part| (text(&part["part"]), text(&part["state"]))).collect()
+}
+
+/// Flips a bit in the middle of a file; what the doctor says; and the file is whole again.
+fn with_damage(sandbox: &Sandbox, file: &Path) -> Value {
+    let whole = fs::read(file).expect("bytes");
+    let about = fs::metadata(file).and_then(|about| about.modified()).expect("a date");
+    let mut damaged = whole.clone();
+    let middle = damaged.len() / 2;
+    damaged[middle] ^= 1;
+    fs::write(file, damaged).expect("written");
+    let open = || fs::File::options().write(true).open(file).expect("opens");
+    open().set_modified(about).expect("as old as it was");
+    let ran = sandbox.run(&["doctor", "--dir", "web", "--json"]);
+    fs::write(file, whole).expect("put back");
+    open().set_modified(about).expect("as old as it was");
+    assert!(ran.code == 1 && ran.stderr.contains("damaged: "), "{}: {ran:#?}", file.display());
+    serde_json::from_str(&ran.stdout).expect("JSON")
+}
+
+#[test]
+fn damage_is_told_of_the_part_that_has_it() {
+    let (sandbox, server) = (Sandbox::new(), small_web());
+    sandbox.build(&server);
+    sandbox.done(&["archive", "get", &server.web().seeds()[0], "--dir", "web"]);
+    let findings = sandbox.json(&["doctor", "--dir", "web"]);
+    assert_eq!(findings["whole"], true, "{findings}");
+    let expected: Vec<_> = PARTS.map(|part| (part.to_owned(), "whole".to_owned())).into();
+    assert_eq!(states(&findings), expected);
+    let before = files_below(&sandbox.path("web"));
+    for (ending, part) in [
+        (".warc.gz", "archive"),
+        (".cdxj", "cdx"),
+        ("pages/directory", "pages"),
+        ("part-00000.pages", "pages"),
+        ("links-1.graph", "graph"),
+        ("pagerank.ranks", "graph"),
+        ("dups/clusters", "duplicates"),
+        ("index/manifest", "index"),
+        ("/lexicon", "index"),
+        ("/positions", "index"),
+    ] {
+        let file = before.iter().find(|path| path.to_string_lossy().ends_with(ending));
+        let file = file.unwrap_or_else(|| panic!("no {ending} in {before:#?}"));
+        let findings = with_damage(&sandbox, file);
+        let damaged: Vec<_> =
+            states(&findings).into_iter().filter(|(_, state)| state == "damaged").collect();
+        assert_eq!(damaged, [(part.to_owned(), "damaged".to_owned())], "{ending}: {findings}");
+        let parts = findings["parts"].as_array().expect("parts");
+        let found = parts.iter().find(|found| found["part"] == part).expect("the part");
+        let fault = found["faults"][0].as_str().expect("a fault");
+        let name = file.file_name().expect("a name").to_string_lossy();
+        assert!(fault.contains(&*name) && fault.contains("byte "), "{ending}: {fault}");
+        assert_eq!(parts.len(), PARTS.len(), "{ending}: {findings}");
+    }
+    // A line that can be read, but is not that of its record.
+    let cdxj = sandbox.path("web/archive/crivello-00001.warc.gz.cdxj");
+    let lines = fs::read_to_string(&cdxj).expect("text");
+    fs::write(&cdxj, lines.replacen("\"status\":\"200\"", "\"status\":\"201\"", 1))
+        .expect("written");
+    let ran = sandbox.run(&["doctor", "archive", "--dir", "web"]);
+    assert!(ran.code == 1 && ran.stdout.contains("its lines are not those"), "{ran:#?}");
+    fs::write(&cdxj, lines).expect("put back");
+    assert_eq!(files_below(&sandbox.path("web")), before, "something was changed");
+    assert_eq!(sandbox.json(&["doctor", "--dir", "web"])["whole"], true);
+}
+
+#[test]
+fn what_is_behind_says_what_to_run_and_is_no_fault() {
+    let sandbox = Sandbox::new();
+    sandbox.done(&["init", "web"]);
+    let said = sandbox.done(&["doctor", "--dir", "web"]);
+    assert!(said.contains("whole    archive        0 files, 0 records"), "{said}");
+    assert!(!said.contains("behind") && !said.contains("damaged"), "{said}");
+    fs::write(sandbox.path("d.jsonl"), "{\"id\": 1, \"text\": \"zebras\"}\n").expect("a file");
+    sandbox.done(&["import", "d.jsonl", "--dir", "web"]);
+    let said = sandbox.done(&["doctor", "index", "pages", "--dir", "web"]);
+    assert!(said.contains("behind   index          not made yet"), "{said}");
+    assert!(said.contains("→ run `crivello index`") && !said.contains("archive"), "{said}");
+    sandbox.done(&["index", "--dir", "web"]);
+    sandbox.done(&["doctor", "--dir", "web"]);
+    sandbox.done(&["import", "d.jsonl", "--dir", "web"]);
+    let findings = sandbox.json(&["doctor", "pages", "--dir", "web"]);
+    assert_eq!(findings["parts"][0]["state"], "behind", "{findings}");
+
+    // Settings that cannot be obeyed are a damage as well, and the rest is looked at.
+    let file = sandbox.path("web/crivello.toml");
+    let text = fs::read_to_string(&file).expect("text").replace("delay_ms = ", "dealy_ms = ");
+    fs::write(&file, text).expect("written");
+    let ran = sandbox.run(&["doctor", "--dir", "web"]);
+    assert!(ran.code == 1 && ran.stdout.contains("damaged  configuration"), "{ran:#?}");
+    assert!(ran.stdout.contains("dealy_ms") && ran.stdout.contains("archive"), "{ran:#?}");
+}
