@@ -31,6 +31,8 @@ const MERGE_WIDTH: usize = 16;
 const BATCH_BYTES_MAX: usize = 3 << 30;
 /// Every document is before [`END`](crate::END).
 const DOCS_MAX: u32 = u32::MAX;
+/// What is wrong with terms that come first.
+const EARLY: IndexError = IndexError::Misuse { doc: 0, what: "a term comes before its document" };
 /// Its name is taken for as long as a writer lives.
 const LOCK: &str = "lock";
 
@@ -154,7 +156,32 @@ impl IndexWriter {
         let pushed = if self.segment.is_some() {
             self.batch.push(field, term, position)
         } else {
-            Err(IndexError::Misuse { doc: 0, what: "a term comes before its document" })
+            Err(EARLY)
+        };
+        if let Err(error) = pushed {
+            self.state = State::Failing(error);
+        }
+    }
+
+    /// Adds an occurrence of the term that a word becomes, as [`term`](IndexWriter::term) does.
+    ///
+    /// Words are remembered: `term` is asked for the term only if the word did not come of late, and has
+    /// to answer the same for the same word whenever it is asked.
+    #[inline]
+    pub fn word<'t>(
+        &mut self,
+        field: Field,
+        word: &str,
+        position: u32,
+        term: impl FnOnce() -> &'t str,
+    ) {
+        if !matches!(self.state, State::Sound) {
+            return;
+        }
+        let pushed = if self.segment.is_some() {
+            self.batch.push_word(field, word, position, term)
+        } else {
+            Err(EARLY)
         };
         if let Err(error) = pushed {
             self.state = State::Failing(error);
@@ -223,7 +250,7 @@ impl IndexWriter {
         };
         segment.record(record)?;
         self.segment = Some(segment);
-        self.batch.begin();
+        self.batch.begin()?;
         self.doc_count += 1;
         Ok(DocId(self.doc_count - 1))
     }

@@ -10,7 +10,7 @@
 use std::collections::BTreeSet;
 
 use index::{DocRecord, Field, Index, IndexWriter};
-use page::{AnalysisConfig, Analyzer, Url};
+use page::{AnalysisConfig, Analyzer, TermMaker, Url};
 
 use crate::rank::write_document_ranks;
 use crate::{Collection, Directory, Folding, JobsError, PageRow, PageTable, Progress, Stage};
@@ -57,6 +57,7 @@ pub fn build_index(
         return Ok(plan.report(index.generation(), true));
     }
     let analyzer = Analyzer::build(analysis)?;
+    let mut terms = analyzer.term_maker();
     let mut writer = IndexWriter::create(&collection.index_dir(), config)?;
     let anchors = anchors_of(&table, &folding)?;
     let total = plan.places.len() as u64;
@@ -75,7 +76,7 @@ pub fn build_index(
             page: entry.pointer.pack(),
             copies: plan.copies[place],
         };
-        add(&mut writer, &analyzer, &record, &page, &anchors[place])?;
+        add(&mut writer, &analyzer, &mut terms, &record, &page, &anchors[place])?;
         progress(Stage::Index, done, total);
     }
     let generation = writer.commit(&source)?;
@@ -178,6 +179,7 @@ fn anchors_of(table: &PageTable, folding: &Folding) -> Result<Vec<BTreeSet<Strin
 fn add(
     writer: &mut IndexWriter,
     analyzer: &Analyzer,
+    terms: &mut TermMaker<'_>,
     record: &DocRecord,
     page: &PageRow,
     anchors: &BTreeSet<String>,
@@ -190,11 +192,11 @@ fn add(
         (Field::Body, &page.text),
         (Field::Anchor, &anchors.join("\n")),
     ] {
-        put(writer, analyzer, field, text);
+        put(writer, analyzer, terms, field, text);
     }
     let url = Url::parse(&record.url).ok();
     let words = url.as_ref().map_or_else(|| record.url.clone(), url_words);
-    let mut position = put(writer, analyzer, Field::Url, &words);
+    let mut position = put(writer, analyzer, terms, Field::Url, &words);
     for filter in url_filters(url.as_ref(), &record.language) {
         position += 1;
         writer.term(Field::Url, &filter, position);
@@ -203,11 +205,17 @@ fn add(
 }
 
 /// Analyses `text` into `field`; the last position that was used.
-fn put(writer: &mut IndexWriter, analyzer: &Analyzer, field: Field, text: &str) -> u32 {
+fn put(
+    writer: &mut IndexWriter,
+    analyzer: &Analyzer,
+    terms: &mut TermMaker<'_>,
+    field: Field,
+    text: &str,
+) -> u32 {
     let mut last = 0;
-    analyzer.each(text, &mut |token| {
-        writer.term(field, token.term, token.position);
-        last = token.position;
+    analyzer.words(text, |word, position| {
+        writer.word(field, word, position, || terms.term(word));
+        last = position;
     });
     last
 }

@@ -106,53 +106,34 @@ fn ones_of_eight(word: u64) -> u64 {
 /// Whether the byte at `middle` sticks to what is on both sides of it.
 #[inline]
 fn joins(bytes: &[u8], middle: usize) -> bool {
-    let class = |at: usize| bytes.get(at).map_or(Class::Other, |&byte| CLASSES[usize::from(byte)]);
-    let both_are = |wanted: Class| class(middle - 1) == wanted && class(middle + 1) == wanted;
-    match class(middle) {
-        Class::StopOrQuote => both_are(Class::Letter) || both_are(Class::Digit),
-        Class::Colon => both_are(Class::Letter),
-        Class::CommaOrSemicolon => both_are(Class::Digit),
-        Class::Letter | Class::Digit | Class::Other => false,
-    }
+    let Some(&[before, joint, after]) = bytes.get(middle - 1..middle + 2) else { return false };
+    let kind = |byte: u8| KINDS[usize::from(byte)];
+    kind(joint) >> JOINS & kind(before) & kind(after) != 0
 }
 
-/// What a byte is to its neighbours.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Class {
-    Letter,
-    Digit,
-    /// `MidNumLetQ`
-    StopOrQuote,
-    /// `MidLetter`
-    Colon,
-    /// `MidNum`
-    CommaOrSemicolon,
-    /// Underscores among them, which join nothing at a distance.
-    Other,
-}
-
-/// The class of every byte.
-static CLASSES: [Class; 256] = {
-    let (mut classes, mut byte) = ([Class::Other; 256], 0_u8);
+/// What a byte is, and behind [`JOINS`] bits what it joins.
+static KINDS: [u8; 256] = {
+    let (mut kinds, mut byte) = ([0; 256], 0_u8);
     while byte < 128 {
-        classes[byte as usize] = Class::of(byte);
+        kinds[byte as usize] = match byte {
+            b'a'..=b'z' | b'A'..=b'Z' => LETTER,
+            b'0'..=b'9' => DIGIT,
+            // `MidNumLetQ`
+            b'.' | b'\'' => (LETTER | DIGIT) << JOINS,
+            // `MidLetter`
+            b':' => LETTER << JOINS,
+            // `MidNum`
+            b',' | b';' => DIGIT << JOINS,
+            _ => 0,
+        };
         byte += 1;
     }
-    classes
+    kinds
 };
 
-impl Class {
-    const fn of(byte: u8) -> Self {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' => Self::Letter,
-            b'0'..=b'9' => Self::Digit,
-            b'.' | b'\'' => Self::StopOrQuote,
-            b':' => Self::Colon,
-            b',' | b';' => Self::CommaOrSemicolon,
-            _ => Self::Other,
-        }
-    }
-}
+const LETTER: u8 = 1;
+const DIGIT: u8 = 2;
+const JOINS: u32 = 2;
 
 #[cfg(test)]
 mod tests {

@@ -6,13 +6,13 @@
 //! **Invariant.** What is found is what was put for exactly this word, but for the case of ASCII.
 
 /// The longest word that is kept.
-const WORD_BYTES_MAX: usize = 15;
+const WORD_BYTES_MAX: usize = WORD_BITS as usize / 8;
 /// The longest term that is kept: a place has as many bytes.
 const TERM_BYTES_MAX: usize = 16;
 /// How many pairs of places there are, as a power of two.
 const PAIRS_LOG2: u32 = 15;
 /// Where in a number the bytes of a word end; above is the length of the term.
-const WORD_BITS: u32 = 8 * WORD_BYTES_MAX as u32;
+const WORD_BITS: u32 = 120;
 
 /// The terms of words.
 pub(super) struct Cache {
@@ -32,6 +32,13 @@ pub(super) struct Cache {
 pub(super) struct Key {
     word: u128,
     pair: usize,
+}
+
+/// Where a term stands.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    start: usize,
+    end: usize,
 }
 
 impl Default for Cache {
@@ -84,9 +91,9 @@ impl Key {
 }
 
 impl Cache {
-    /// The term of a word, if it is there.
+    /// Where the term of a word stands, if it is there.
     #[inline]
-    pub(super) fn get(&self, key: &Key) -> Option<&str> {
+    pub(super) fn find(&self, key: &Key) -> Option<Place> {
         let [first, second] = self.words[key.pair];
         let is_it = |place: u128| (place ^ key.word) << (128 - WORD_BITS) == 0;
         let (place, way) = if is_it(first) {
@@ -97,8 +104,13 @@ impl Cache {
             return None;
         };
         let start = (2 * key.pair + way) * TERM_BYTES_MAX;
-        let bytes = usize::try_from(place >> WORD_BITS).ok()?;
-        self.terms.get(start..start + bytes)
+        Some(Place { start, end: start + usize::try_from(place >> WORD_BITS).ok()? })
+    }
+
+    /// The term that stands there.
+    #[inline]
+    pub(super) fn get(&self, place: Place) -> &str {
+        &self.terms[place.start..place.end]
     }
 
     /// Keeps the term of a word, if it is short enough.
@@ -127,20 +139,21 @@ mod tests {
         let text = "a ab abc abcdefghijklmno abcdefghijklmnop é É a".as_bytes();
         let key = |start, end| Key::of(text, start, end);
         let mut cache = Cache::default();
+        let get = |cache: &Cache, key: Key| cache.find(&key).map(|at| cache.get(at).to_owned());
         let words = [(42, 44), (45, 47), (0, 1), (2, 4), (5, 8), (9, 24)];
         for (number, (start, end)) in words.into_iter().enumerate() {
-            assert_eq!(cache.get(&key(start, end).unwrap()), None, "{start}");
+            assert_eq!(get(&cache, key(start, end).unwrap()), None, "{start}");
             cache.put(&key(start, end).unwrap(), &format!("the term №{number}"));
         }
         for (number, (start, end)) in words.into_iter().enumerate() {
-            let found = cache.get(&key(start, end).unwrap());
-            assert_eq!(found, Some(&*format!("the term №{number}")));
+            let found = get(&cache, key(start, end).unwrap());
+            assert_eq!(found, Some(format!("the term №{number}")));
         }
         // The last word, where no sixteen bytes are left, is the first.
-        assert_eq!(cache.get(&key(48, 49).unwrap()), Some("the term №2"));
+        assert_eq!(get(&cache, key(48, 49).unwrap()).as_deref(), Some("the term №2"));
         assert!(key(25, 41).is_none());
         cache.put(&key(0, 1).unwrap(), "a term that is too long to keep");
-        assert_eq!(cache.get(&key(0, 1).unwrap()), Some("the term №2"));
+        assert_eq!(get(&cache, key(0, 1).unwrap()).as_deref(), Some("the term №2"));
     }
 
     proptest! {

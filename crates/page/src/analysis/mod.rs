@@ -74,8 +74,8 @@ impl Caches {
         free.pop().unwrap_or_default()
     }
 
-    fn give_back(&self, cache: Cache) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(cache);
+    fn give_back(&self, cache: Option<Cache>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(cache);
     }
 }
 
@@ -116,23 +116,29 @@ impl Analyzer {
 
     /// Hands every word of `text` to `emit`, in order.
     pub fn each(&self, text: &str, emit: &mut dyn FnMut(Token<'_>)) {
-        let mut cache = self.caches.take();
-        let mut chain = Chain::new(self);
+        let mut words = self.term_maker();
         let mut position = 0_u32;
         words::each(text, &mut |start, end| {
-            let key = Key::of(text.as_bytes(), start, end);
-            if let Some(term) = key.as_ref().and_then(|key| cache.get(key)) {
-                emit(Token { term, position, start, end });
-            } else {
-                let term = chain.term(&text[start..end]);
-                if let Some(key) = key {
-                    cache.put(&key, term);
-                }
-                emit(Token { term, position, start, end });
-            }
+            let term = words.term_at(text, start, end);
+            emit(Token { term, position, start, end });
             position = position.saturating_add(1);
         });
-        self.caches.give_back(cache);
+    }
+
+    /// Hands every word of `text`, as it is written, and its position to `emit`, in order: for whoever
+    /// remembers words himself, and asks a [`TermMaker`] for the terms of those that are new to him.
+    #[inline]
+    pub fn words(&self, text: &str, mut emit: impl FnMut(&str, u32)) {
+        let mut position = 0_u32;
+        words::each(text, &mut |start, end| {
+            emit(&text[start..end], position);
+            position = position.saturating_add(1);
+        });
+    }
+
+    /// What makes terms of the words of [`Analyzer::words`].
+    pub fn term_maker(&self) -> TermMaker<'_> {
+        TermMaker { chain: Chain::new(self), cache: Some(self.caches.take()) }
     }
 
     /// The terms of `text` in order.
@@ -140,6 +146,49 @@ impl Analyzer {
         let mut terms = Vec::new();
         self.each(text, &mut |token| terms.push(token.term.to_owned()));
         terms
+    }
+}
+
+/// Makes terms of words, one at a time.
+pub struct TermMaker<'a> {
+    chain: Chain<'a>,
+    /// There until it is given back.
+    cache: Option<Cache>,
+}
+
+impl TermMaker<'_> {
+    /// The term of a word.
+    pub fn term(&mut self, word: &str) -> &str {
+        self.term_at(word, 0, word.len())
+    }
+
+    /// The term of the word `text[start..end]`.
+    #[inline]
+    fn term_at(&mut self, text: &str, start: usize, end: usize) -> &str {
+        let key = Key::of(text.as_bytes(), start, end);
+        let (Some(key), Some(cache)) = (key, &mut self.cache) else {
+            return self.chain.term(&text[start..end]);
+        };
+        if cache.find(&key).is_none() {
+            cache.put(&key, self.chain.term(&text[start..end]));
+        }
+        match cache.find(&key) {
+            Some(place) => cache.get(place),
+            // It is too long to be kept.
+            None => &self.chain.term,
+        }
+    }
+}
+
+impl Drop for TermMaker<'_> {
+    fn drop(&mut self) {
+        self.chain.analyzer.caches.give_back(self.cache.take());
+    }
+}
+
+impl fmt::Debug for TermMaker<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "TermMaker({:?})", self.chain.analyzer)
     }
 }
 
