@@ -10,7 +10,7 @@ use anyhow::Result;
 use crawl::Normalisation;
 use jobs::{
     Collection, ExtractOptions, ExtractReport, FoldReport, IndexReport, LinkReport, RankReport,
-    Spelling,
+    Reuse, Spelling,
 };
 use page::Url;
 use serde::Serialize;
@@ -111,13 +111,20 @@ impl<'a> Pipeline<'a> {
         Ok(report)
     }
 
-    pub(crate) fn index(&self) -> Result<IndexReport> {
+    pub(crate) fn index(&self, reuse: Reuse) -> Result<IndexReport> {
         let report = self.with_bar(|stages| {
             let progress = |stage, done, total| stages.report(stage, done, total);
             let config = self.config;
-            jobs::build_index(self.collection, &config.index, &config.analysis, &progress)
+            jobs::build_index(self.collection, &config.index, &config.analysis, reuse, &progress)
         })?;
-        let note = if report.up_to_date { " (nothing was new)" } else { "" };
+        let kept = report.documents - report.added;
+        let note = if report.up_to_date {
+            " (nothing was new)".to_owned()
+        } else if kept > 0 {
+            format!(" ({} new or changed, {} gone or changed)", report.added, report.removed)
+        } else {
+            String::new()
+        };
         self.say(&format!("indexed  {}{note}", talk::count(report.documents, "document")));
         Ok(report)
     }

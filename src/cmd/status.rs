@@ -145,7 +145,7 @@ fn look(collection: &Collection, config: &Config) -> Result<Status> {
             None => false,
         };
         index_behind = pages_behind || !same;
-        let (documents, generation) = (index.doc_count(), index.generation());
+        let (documents, generation) = (index.live_count(), index.generation());
         status.index = Some(IndexStatus { documents, generation, bytes: folder_bytes(&index_dir) });
     }
     // The index takes ranks and duplicates along.

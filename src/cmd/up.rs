@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use anyhow::{Context as _, Result};
 use archive::Archive;
-use jobs::Collection;
+use jobs::{Collection, Reuse};
 use serde_json::json;
 use simweb::Server;
 
@@ -82,7 +82,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     let read = pipeline.extract()?;
     let (linked, ranked) = pipeline.rank()?;
     let folded = pipeline.fold()?;
-    let indexed = pipeline.index()?;
+    let indexed = pipeline.index(Reuse::Unchanged)?;
     if stop.load(Ordering::Relaxed) {
         return Ok(Exit::Interrupted);
     }

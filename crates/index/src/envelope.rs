@@ -26,7 +26,7 @@ pub(crate) const HEADER_BYTES: usize = 16;
 /// The part of the footer that is always there.
 pub(crate) const TAIL_BYTES: usize = 12;
 /// The format of all files of the index; a change to any of them is a new version.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
 
 /// What a file holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,10 +39,11 @@ pub(crate) enum Kind {
     Skips,
     Lengths,
     Records,
+    Tombstones,
 }
 
 impl Kind {
-    /// The files of a segment, in the order in which the manifest lists them.
+    /// The files that every segment has, in the order in which the manifest lists them.
     pub(crate) const SEGMENT: [Kind; 7] = [
         Kind::Lexicon,
         Kind::Docs,
@@ -64,10 +65,11 @@ impl Kind {
             Kind::Skips => b"skip",
             Kind::Lengths => b"leng",
             Kind::Records => b"reco",
+            Kind::Tombstones => b"tomb",
         }
     }
 
-    /// The name of the file in its folder.
+    /// The name of the file in its folder; that of tombstones goes on with a generation.
     pub(crate) fn file_name(self) -> &'static str {
         match self {
             Kind::Manifest => "manifest",
@@ -78,6 +80,7 @@ impl Kind {
             Kind::Skips => "skips",
             Kind::Lengths => "lengths",
             Kind::Records => "records",
+            Kind::Tombstones => "tombstones",
         }
     }
 }

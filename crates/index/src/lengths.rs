@@ -72,10 +72,6 @@ impl LengthsFile {
         &self.file
     }
 
-    pub(crate) fn widths(&self) -> PerField<usize> {
-        self.widths
-    }
-
     /// The length of a document in a field; zero if there is no such document, or if it is damaged.
     pub(crate) fn get(&self, field: Field, doc: DocId) -> u32 {
         if doc.0 >= self.doc_count {

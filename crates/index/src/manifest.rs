@@ -5,8 +5,11 @@
 //! ```text
 //! generation, length of the source, source, number of segments
 //! for each segment   generation and serial (its folder is `segment-<generation>-<serial>`),
-//!                    documents, terms, postings, codes of docs, freqs and positions, sum of the lengths of each of the five fields,
-//!                    for each of the seven files its length and the CRC-32 of its footer
+//!                    documents, terms, postings, codes of docs, freqs and positions,
+//!                    sum of the lengths of each of the five fields,
+//!                    for each of the seven files its length and the CRC-32 of its footer,
+//!                    deleted documents; if there are any, the generation of their file
+//!                    (`tombstones-<generation>`), its length and the CRC-32 of its footer
 //! ```
 //!
 //! The files are in the order of [`Kind::SEGMENT`].
@@ -15,10 +18,11 @@
 //! disk: it is written last, under another name, synced, and renamed.
 
 use crate::disk::Disk;
-use crate::envelope::{FileWriter, Kind};
+use crate::envelope::{FileWriter, Kind, Stamp};
 use crate::mapped::MappedFile;
 use crate::postings::StreamCodes;
 use crate::segment::{SegmentId, SegmentMeta};
+use crate::tombstones::TombstonesMeta;
 use crate::{IndexError, StreamCode};
 use codes::vbyte;
 use std::io;
@@ -88,8 +92,12 @@ impl Manifest {
                 vbyte::write(out, total);
             }
             for stamp in segment.stamps {
-                vbyte::write(out, stamp.file_bytes);
-                vbyte::write(out, u64::from(stamp.footer_crc));
+                write_stamp(out, stamp);
+            }
+            vbyte::write(out, segment.tombstones.map_or(0, |deleted| u64::from(deleted.count)));
+            if let Some(deleted) = segment.tombstones {
+                vbyte::write(out, deleted.generation);
+                write_stamp(out, deleted.stamp);
             }
         }
     }
@@ -134,8 +142,25 @@ fn parse_segment(rest: &mut &[u8]) -> Option<SegmentMeta> {
         *total = vbyte::read(rest)?;
     }
     for stamp in &mut segment.stamps {
-        stamp.file_bytes = vbyte::read(rest)?;
-        stamp.footer_crc = u32::try_from(vbyte::read(rest)?).ok()?;
+        *stamp = parse_stamp(rest)?;
+    }
+    let count = u32::try_from(vbyte::read(rest)?).ok()?;
+    if count > segment.doc_count {
+        return None;
+    }
+    if count > 0 {
+        let generation = vbyte::read(rest)?;
+        segment.tombstones = Some(TombstonesMeta { generation, count, stamp: parse_stamp(rest)? });
     }
     Some(segment)
+}
+
+fn write_stamp(out: &mut Vec<u8>, stamp: Stamp) {
+    vbyte::write(out, stamp.file_bytes);
+    vbyte::write(out, u64::from(stamp.footer_crc));
+}
+
+fn parse_stamp(rest: &mut &[u8]) -> Option<Stamp> {
+    let file_bytes = vbyte::read(rest)?;
+    Some(Stamp { file_bytes, footer_crc: u32::try_from(vbyte::read(rest)?).ok()? })
 }

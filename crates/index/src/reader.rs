@@ -57,7 +57,13 @@ impl Index {
         &self.segments
     }
 
-    /// How many documents all segments have.
+    /// How many documents can be found: those that are not deleted.
+    pub fn live_count(&self) -> u64 {
+        let deleted = self.segments.iter().map(|segment| u64::from(segment.deleted_count()));
+        self.doc_count() - deleted.sum::<u64>()
+    }
+
+    /// How many documents all segments have, deleted ones included.
     pub fn doc_count(&self) -> u64 {
         self.segments.iter().map(|segment| u64::from(segment.doc_count())).sum()
     }

@@ -5,10 +5,10 @@
 //!
 //! ```text
 //! length of the url, url, length of the title, title, length of the language, language,
-//! date (zigzag: 0, -1, 1, -2, … are 0, 1, 2, 3, …), page, copies
+//! date (zigzag: 0, -1, 1, -2, … are 0, 1, 2, 3, …), content (8 bytes, little-endian), copies
 //! ```
 //!
-//! with all numbers in [`codes::vbyte`].
+//! with all other numbers in [`codes::vbyte`].
 //!
 //! **Invariant.** Reading one record decompresses one block.
 
@@ -36,8 +36,8 @@ pub struct DocRecord {
     pub language: String,
     /// When it was fetched, in seconds since 1970.
     pub date_s: i64,
-    /// An opaque pointer into the page table.
-    pub page: u64,
+    /// A hash of all that the document was made of, for whoever adds it to know it again.
+    pub content: u64,
     /// How many near-duplicates are folded behind it.
     pub copies: u32,
 }
@@ -49,7 +49,7 @@ impl DocRecord {
             out.extend_from_slice(text.as_bytes());
         }
         vbyte::write(out, zigzag(self.date_s));
-        vbyte::write(out, self.page);
+        out.extend_from_slice(&self.content.to_le_bytes());
         vbyte::write(out, u64::from(self.copies));
     }
 
@@ -59,7 +59,7 @@ impl DocRecord {
             title: read_text(rest)?,
             language: read_text(rest)?,
             date_s: unzigzag(vbyte::read(rest)?),
-            page: vbyte::read(rest)?,
+            content: read_hash(rest)?,
             copies: u32::try_from(vbyte::read(rest)?).ok()?,
         })
     }
@@ -205,6 +205,12 @@ fn read_text(rest: &mut &[u8]) -> Option<String> {
     let (text, behind) = rest.split_at_checked(length)?;
     *rest = behind;
     Some(std::str::from_utf8(text).ok()?.to_owned())
+}
+
+fn read_hash(rest: &mut &[u8]) -> Option<u64> {
+    let (hash, behind) = rest.split_first_chunk()?;
+    *rest = behind;
+    Some(u64::from_le_bytes(*hash))
 }
 
 fn zigzag(n: i64) -> u64 {

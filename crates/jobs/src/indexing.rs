@@ -4,14 +4,20 @@
 //! links that lead to it. The URL field also holds unanalysed terms for filters: `site::H` for the
 //! host and each domain above it, `lang::XX` for the language; no analysed word has two colons.
 //!
+//! Where there is an index that was made with the same settings, only what has changed is indexed: as new
+//! segments, in the order of the directory, and with the old documents deleted (`changes.rs`).
+//!
 //! **Invariant.** The index holds exactly the pages that represent a cluster and do not ask to be left
-//! out; `Index::source` names the directory, the clusters, the codes and the analysis that it was made from.
+//! out; `Index::source` names the directory, the clusters, the codes, the order and the analysis that it was
+//! made from.
 
 use std::collections::BTreeSet;
 
 use index::{DocRecord, Field, Index, IndexWriter};
 use page::{AnalysisConfig, Analyzer, TermMaker, Url};
+use xxhash_rust::xxh3::Xxh3;
 
+use crate::changes::{Changes, Wanted};
 use crate::rank::write_document_ranks;
 use crate::{Collection, Directory, Folding, JobsError, PageRow, PageTable, Progress, Stage};
 
@@ -25,6 +31,12 @@ const ANCHOR_LINK_BYTES_MAX: usize = 200;
 pub struct IndexReport {
     /// Documents in the index.
     pub documents: u64,
+    /// Of these, what was indexed now: new or changed.
+    pub added: u64,
+    /// Documents that were deleted: gone or changed.
+    pub removed: u64,
+    /// Segments of the index.
+    pub segments: u64,
     /// Pages that ask not to be found.
     pub noindex: u64,
     /// Pages that stand behind another.
@@ -35,11 +47,21 @@ pub struct IndexReport {
     pub up_to_date: bool,
 }
 
+/// What of an earlier index is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reuse {
+    /// The documents that have not changed.
+    Unchanged,
+    /// Nothing: all documents are indexed again, in one order.
+    Nothing,
+}
+
 /// Brings the index up to date with the page table and the clusters.
 pub fn build_index(
     collection: &Collection,
     config: &index::Config,
     analysis: &AnalysisConfig,
+    reuse: Reuse,
     progress: Progress<'_>,
 ) -> Result<IndexReport, JobsError> {
     let table = PageTable::open(&collection.pages_dir())?;
@@ -47,41 +69,91 @@ pub fn build_index(
     let folding = Folding::open(collection, table.directory())?.ok_or(missing)?;
     let plan = Plan::of(&table, &folding);
     let source = full_source(table.directory(), &folding, config, analysis);
-    if let Ok(index) = Index::open(&collection.index_dir())
+    let old = Index::open(&collection.index_dir()).ok().filter(|_| reuse == Reuse::Unchanged);
+    if let Some(index) = &old
         && index.source() == source
     {
-        // A kill may have come between the index and its ranks.
-        if !collection.document_ranks_file(&index).is_file() {
-            write_document_ranks(collection, &index)?;
-        }
-        return Ok(plan.report(index.generation(), true));
+        return finish(collection, config, IndexReport { up_to_date: true, ..plan.report() });
+    }
+    let texts = Texts::of(&table, &folding)?;
+    let contents = plan.places.iter().map(|&place| Wanted {
+        place,
+        url: &table.directory().entries()[place].url,
+        content: texts.content(place, plan.copies[place]),
+    });
+    let wanted: Vec<Wanted<'_>> = contents.collect();
+    let settings = |source: &str| source.splitn(3, " / ").nth(2).map(str::to_owned);
+    let old = old.filter(|index| settings(index.source()) == settings(&source));
+    let changes = old.map(|index| Changes::between(&index, &wanted)).transpose()?;
+    let changes = changes.filter(|changes| !changes.is_new_index());
+    let dir = collection.index_dir();
+    let (mut writer, changes) = if let Some(changes) = changes {
+        (IndexWriter::update(&dir, config)?, changes)
+    } else {
+        let all = Changes { added: plan.places.clone(), ..Changes::default() };
+        (IndexWriter::create(&dir, config)?, all)
+    };
+    for &(segment, doc) in &changes.removed {
+        writer.delete(segment, doc)?;
     }
     let analyzer = Analyzer::build(analysis)?;
     let mut terms = analyzer.term_maker();
-    let mut writer = IndexWriter::create(&collection.index_dir(), config)?;
-    let anchors = anchors_of(&table, &folding)?;
-    let total = plan.places.len() as u64;
-    for (done, &place) in (1..).zip(&plan.places) {
-        let entry = &table.directory().entries()[place];
-        let (url, page) = table.page(entry.pointer)?.ok_or_else(|| JobsError::Damaged {
-            path: collection.pages_dir().join("directory"),
-            offset: 0,
-            what: "it names a page that no part holds".into(),
-        })?;
-        let record = DocRecord {
-            url,
-            title: page.title.clone(),
-            language: page.language.clone(),
-            date_s: entry.date_s,
-            page: entry.pointer.pack(),
-            copies: plan.copies[place],
-        };
-        add(&mut writer, &analyzer, &mut terms, &record, &page, &anchors[place])?;
+    let total = changes.added.len() as u64;
+    for (done, &place) in (1..).zip(&changes.added) {
+        let (record, page) = document(collection, &table, &plan, &texts, place)?;
+        add(&mut writer, &analyzer, &mut terms, &record, &page, &texts.anchors[place])?;
         progress(Stage::Index, done, total);
     }
-    let generation = writer.commit(&source)?;
-    write_document_ranks(collection, &Index::open(&collection.index_dir())?)?;
-    Ok(plan.report(generation, false))
+    writer.commit(&source)?;
+    let (added, removed) = (total, changes.removed.len() as u64);
+    finish(collection, config, IndexReport { added, removed, ..plan.report() })
+}
+
+/// Sees to it that the index has its ranks, and merges what is to be merged; each generation can be
+/// searched from the moment it is there, while the next one is made.
+fn finish(
+    collection: &Collection,
+    config: &index::Config,
+    report: IndexReport,
+) -> Result<IndexReport, JobsError> {
+    let dir = collection.index_dir();
+    let mut index = Index::open(&dir)?;
+    // A kill may have come between the index and its ranks.
+    if !collection.document_ranks_file(&index).is_file() {
+        write_document_ranks(collection, &index)?;
+    }
+    if index::merge(&dir, config)?.is_some() {
+        index = Index::open(&dir)?;
+        write_document_ranks(collection, &index)?;
+    }
+    let segments = index.segments().len() as u64;
+    Ok(IndexReport { segments, generation: index.generation(), ..report })
+}
+
+/// The record and the page at a place.
+fn document(
+    collection: &Collection,
+    table: &PageTable,
+    plan: &Plan,
+    texts: &Texts,
+    place: usize,
+) -> Result<(DocRecord, PageRow), JobsError> {
+    let entry = &table.directory().entries()[place];
+    let (url, page) = table.page(entry.pointer)?.ok_or_else(|| JobsError::Damaged {
+        path: collection.pages_dir().join("directory"),
+        offset: 0,
+        what: "it names a page that no part holds".into(),
+    })?;
+    let copies = plan.copies[place];
+    let record = DocRecord {
+        url,
+        title: page.title.clone(),
+        language: page.language.clone(),
+        date_s: entry.date_s,
+        content: texts.content(place, copies),
+        copies,
+    };
+    Ok((record, page))
 }
 
 /// Whether `index` was made from these pages and these clusters, as the configurations say.
@@ -101,7 +173,7 @@ pub fn analysis_of(index: &Index) -> Option<AnalysisConfig> {
     serde_json::from_str(&format!("{{{name}")).ok()
 }
 
-/// The name of an index's source: pages, clusters, codes, and the analysis as JSON.
+/// The name of an index's source: pages, clusters, codes and order, and the analysis as JSON.
 fn full_source(
     directory: &Directory,
     folding: &Folding,
@@ -110,8 +182,9 @@ fn full_source(
 ) -> String {
     let codes = [config.docs_code, config.freqs_code, config.positions_code];
     let codes = codes.map(index::StreamCode::name).join(" ");
+    let order = config.order.name();
     let analysis = serde_json::to_string(analysis).expect("strings and numbers are JSON");
-    format!("{} / {} / {codes} / {analysis}", directory.id(), folding.source())
+    format!("{} / {} / {codes} {order} / {analysis}", directory.id(), folding.source())
 }
 
 /// Which pages become documents.
@@ -142,37 +215,64 @@ impl Plan {
         plan
     }
 
-    fn report(&self, generation: u64, up_to_date: bool) -> IndexReport {
+    fn report(&self) -> IndexReport {
         IndexReport {
             documents: self.places.len() as u64,
             noindex: self.noindex,
             folded: self.folded,
-            generation,
-            up_to_date,
+            ..IndexReport::default()
         }
     }
 }
 
-/// For each page the distinct texts of the links that lead to it or to a copy of it; links that the
-/// linking page does not vouch for are left out, as they are in the graph.
-fn anchors_of(table: &PageTable, folding: &Folding) -> Result<Vec<BTreeSet<String>>, JobsError> {
-    let directory = table.directory();
-    let places = directory.resolver();
-    let mut anchors = vec![BTreeSet::new(); directory.entries().len()];
-    let mut bytes = vec![0_usize; anchors.len()];
-    table.each_live(&mut |from, page| {
-        for link in page.links.iter().filter(|link| !link.nofollow) {
-            let Some(&target) = places.get(link.url.as_str()) else { continue };
-            let place = folding.representative(target as usize).unwrap_or(target as usize);
-            let fits = (1..=ANCHOR_LINK_BYTES_MAX).contains(&link.text.len());
-            let room = bytes[place] + link.text.len() <= ANCHOR_BYTES_MAX;
-            if place != from && fits && room && anchors[place].insert(link.text.clone()) {
-                bytes[place] += link.text.len();
+/// What one pass over all pages tells of each.
+struct Texts {
+    /// For each place the hash of what its page says.
+    pages: Vec<u64>,
+    /// For each place the distinct texts of the links that lead to it or to a copy of it; links that the
+    /// linking page does not vouch for are left out, as they are in the graph.
+    anchors: Vec<BTreeSet<String>>,
+}
+
+impl Texts {
+    fn of(table: &PageTable, folding: &Folding) -> Result<Self, JobsError> {
+        let directory = table.directory();
+        let places = directory.resolver();
+        let mut anchors = vec![BTreeSet::new(); directory.entries().len()];
+        let (mut pages, mut bytes) = (vec![0; anchors.len()], vec![0_usize; anchors.len()]);
+        table.each_live(&mut |from, page| {
+            pages[from] = hash(
+                [&page.title, &page.headings, &page.text, &page.language].map(String::as_bytes),
+            );
+            for link in page.links.iter().filter(|link| !link.nofollow) {
+                let Some(&target) = places.get(link.url.as_str()) else { continue };
+                let place = folding.representative(target as usize).unwrap_or(target as usize);
+                let fits = (1..=ANCHOR_LINK_BYTES_MAX).contains(&link.text.len());
+                let room = bytes[place] + link.text.len() <= ANCHOR_BYTES_MAX;
+                if place != from && fits && room && anchors[place].insert(link.text.clone()) {
+                    bytes[place] += link.text.len();
+                }
             }
-        }
-        Ok(())
-    })?;
-    Ok(anchors)
+            Ok(())
+        })?;
+        Ok(Self { pages, anchors })
+    }
+
+    /// The hash of all that is indexed of the page at a place.
+    fn content(&self, place: usize, copies: u32) -> u64 {
+        let numbers = [&self.pages[place].to_le_bytes()[..], &copies.to_le_bytes()];
+        hash(numbers.into_iter().chain(self.anchors[place].iter().map(String::as_bytes)))
+    }
+}
+
+/// The hash of a row of strings, each with its length.
+fn hash<'a>(strings: impl IntoIterator<Item = &'a [u8]>) -> u64 {
+    let mut hash = Xxh3::new();
+    for bytes in strings {
+        hash.update(&(bytes.len() as u64).to_le_bytes());
+        hash.update(bytes);
+    }
+    hash.digest()
 }
 
 /// Writes one document: its record and the terms of its fields.

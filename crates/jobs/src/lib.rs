@@ -17,6 +17,7 @@
 //! stale output is recognised; ranks are removed with the graph that they belong to.
 #![forbid(unsafe_code)]
 
+mod changes;
 mod collection;
 mod disk;
 mod error;
@@ -33,7 +34,9 @@ pub use collection::{Collection, Lock, Writer};
 pub use error::JobsError;
 pub use extract::{ExtractOptions, ExtractReport, extract, is_extracted};
 pub use fold::{FoldReport, Folding, fold, is_folded};
-pub use indexing::{IndexReport, analysis_of, build_index, is_indexed, url_filters, url_words};
+pub use indexing::{
+    IndexReport, Reuse, analysis_of, build_index, is_indexed, url_filters, url_words,
+};
 pub use link::{LinkReport, Linking, link};
 pub use pages::{Directory, Entry, Fate, OutLink, PagePointer, PageRow, PageTable};
 pub use progress::{Progress, Stage};

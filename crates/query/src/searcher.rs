@@ -3,7 +3,8 @@
 //! What lives here: a plan run over every segment, and what it says of one document. What does not: how
 //! a query becomes a plan (`plan.rs`), a tree (`tree.rs`), a number (`bm25.rs`).
 //!
-//! **Invariant.** Every document that matches is visited and scored, so the total is exact.
+//! **Invariant.** Every document that matches and is not deleted is visited and scored, so the total is
+//! exact. Deleted ones count in the statistics until their segment is merged.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -53,8 +54,13 @@ impl Searcher {
         let mut total = 0;
         for (number, segment) in self.index.segments().iter().enumerate() {
             let mut tree = Tree::build(&plan, segment, &scorers)?;
+            let deleted = segment.deleted()?;
             let mut doc = tree.doc();
             while doc != END {
+                if deleted.contains(doc) {
+                    doc = tree.next_doc();
+                    continue;
+                }
                 total += 1;
                 if k > 0 {
                     let score = tree.score() + self.static_score(number, doc);
@@ -76,9 +82,13 @@ impl Searcher {
     ) -> Result<Explanation, QueryError> {
         let plan = Plan::build(query, &self.analyzer)?;
         let scorers = Scorers::gather(&plan, &self.index, &self.config)?;
-        let found = self.index.segments().get(segment).filter(|found| doc.0 < found.doc_count());
         let no_such_document = QueryError::NoSuchDocument { segment, doc: doc.0 };
-        let mut tree = Tree::build(&plan, found.ok_or(no_such_document)?, &scorers)?;
+        let found = self.index.segments().get(segment).filter(|found| doc.0 < found.doc_count());
+        let Some(found) = found else { return Err(no_such_document) };
+        if found.deleted()?.contains(doc) {
+            return Err(no_such_document);
+        }
+        let mut tree = Tree::build(&plan, found, &scorers)?;
         if tree.skip_to(doc) != doc {
             let what = format!("does not match {query}");
             return Ok(Explanation { what, value: 0.0, parts: Vec::new() });

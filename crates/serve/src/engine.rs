@@ -10,7 +10,7 @@ use std::time::SystemTime;
 
 use archive::{Archive, Location};
 use index::Index;
-use jobs::{Collection, Folding, PagePointer, PageTable};
+use jobs::{Collection, Folding, PageTable};
 use query::{Explanation, Hit, Piece, Searcher};
 use serde::Serialize;
 
@@ -124,7 +124,7 @@ impl Engine {
 
     /// Documents in the index.
     pub fn document_count(&self) -> u64 {
-        self.index.doc_count()
+        self.index.live_count()
     }
 
     /// The best `k` documents after the first `offset`.
@@ -157,15 +157,16 @@ impl Engine {
         explanation: Option<Explanation>,
     ) -> Result<Found, ServeError> {
         let record = self.index.segments()[hit.segment].record(hit.doc)?;
-        // An index that is older than the page table may point at rows that are gone: then there is
-        // a result without a snippet.
-        let row = self.pages.page(PagePointer::unpack(record.page))?;
+        // A page that is gone since the index was made is a result without a snippet.
+        let directory = self.pages.directory();
+        let entry = directory.find(&record.url).map(|place| &directory.entries()[place]);
+        let row = entry.map(|entry| self.pages.page(entry.pointer)).transpose()?.flatten();
         let snippet = match row {
-            Some((url, page)) if url == record.url => {
+            Some((_, page)) => {
                 let text = if page.text.trim().is_empty() { &page.description } else { &page.text };
                 highlighter.snippet(text, SNIPPET_CHARS_MAX)
             }
-            _ => Vec::new(),
+            None => Vec::new(),
         };
         let title = if record.title.trim().is_empty() { &record.url } else { &record.title };
         Ok(Found {
@@ -173,7 +174,8 @@ impl Engine {
             snippet,
             url: record.url,
             language: record.language,
-            date_s: record.date_s,
+            // A later visit that found the page as it was is not in the index.
+            date_s: entry.map_or(record.date_s, |entry| entry.date_s),
             score: hit.score,
             copies: record.copies,
             explanation,

@@ -56,14 +56,13 @@ pub(crate) fn tokenise(corpus: &Corpus) -> Result<Value> {
     Ok(json!({ "tokens": tokens, "text_bytes": corpus.bytes(), "cpu_s": cost.cpu_s }))
 }
 
-pub(crate) fn build(corpus: &Corpus, dir: &Path, memory_bytes: usize) -> Result<Value> {
+pub(crate) fn build(corpus: &Corpus, dir: &Path, config: &Config) -> Result<Value> {
     if dir.exists() {
         fs::remove_dir_all(dir)?;
     }
     let analyzer = corpus.analyzer()?;
-    let config = Config { memory_bytes, ..Config::default() };
     let ((), cost) = cost(|| {
-        let mut writer = IndexWriter::create(dir, &config)?;
+        let mut writer = IndexWriter::create(dir, config)?;
         for document in corpus.documents() {
             add(&mut writer, &analyzer, &document)?;
         }
@@ -73,7 +72,7 @@ pub(crate) fn build(corpus: &Corpus, dir: &Path, memory_bytes: usize) -> Result<
     let index = open(dir)?;
     let segment = &index.segments()[0];
     Ok(json!({
-        "memory_limit_bytes": memory_bytes,
+        "memory_limit_bytes": config.memory_bytes,
         "text_bytes": corpus.bytes(),
         "cpu_s": cost.cpu_s,
         "peak_bytes": cost.peak_bytes,

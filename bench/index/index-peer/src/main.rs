@@ -3,7 +3,7 @@
 //! ```text
 //! index-peer corpus COLLECTION CORPUS                 the text of every document, as a flat file
 //! index-peer tokenise ours|own CORPUS                 turning it into terms, nothing else
-//! index-peer build crivello CORPUS DIR [MEMORY_BYTES]
+//! index-peer build crivello CORPUS DIR MEMORY_BYTES url|bisection
 //! index-peer build tantivy ours|own CORPUS DIR        whose terms: Crivello's or tantivy's
 //! index-peer same DIR DIR                             whether two of Crivello's indices are equal
 //! index-peer compare CRIVELLO TANTIVY N               whether both give the same answers
@@ -31,11 +31,10 @@ mod sample;
 use std::error::Error;
 use std::path::Path;
 
+use index::{Config, DocOrder};
+
 /// What every command ends with: a line of JSON, or why not.
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
-
-/// Crivello's default.
-const MEMORY_BYTES: usize = 256 << 20;
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -49,8 +48,11 @@ fn main() -> Result<()> {
                 _ => peer::tokenise(&text),
             }
         }
-        ["build", "crivello", text, dir] => build_crivello(text, dir, MEMORY_BYTES)?,
-        ["build", "crivello", text, dir, memory] => build_crivello(text, dir, memory.parse()?)?,
+        ["build", "crivello", text, dir, memory_bytes, order @ ("url" | "bisection")] => {
+            let order = if order == "url" { DocOrder::Url } else { DocOrder::Bisection };
+            let config = Config { memory_bytes: memory_bytes.parse()?, order, ..Config::default() };
+            crivello::build(&corpus::Corpus::read(Path::new(text))?, Path::new(dir), &config)?
+        }
         ["build", "tantivy", terms @ ("ours" | "own"), text, dir] => {
             let text = corpus::Corpus::read(Path::new(text))?;
             peer::build(&text, terms == "ours", Path::new(dir))?
@@ -66,8 +68,4 @@ fn main() -> Result<()> {
     };
     println!("{found}");
     Ok(())
-}
-
-fn build_crivello(text: &str, dir: &str, memory_bytes: usize) -> Result<serde_json::Value> {
-    crivello::build(&corpus::Corpus::read(Path::new(text))?, Path::new(dir), memory_bytes)
 }

@@ -1,17 +1,22 @@
-//! A segment: a complete index of some documents, in seven files that never change.
+//! A segment: a complete index of some documents, in seven files that never change, and the list of those
+//! that have been deleted since.
 //!
 //! What lives here: the files together, and what can be asked of them. Each file has a module of
 //! its own. What does not: which segments make up the index (`manifest.rs`).
 //!
 //! **Invariant.** Whatever a method hands out without an error has been verified.
 
+mod forward;
 mod merge;
 mod numbers;
+mod permute;
 mod verify;
 mod writer;
 
+pub(crate) use forward::forward;
 pub(crate) use merge::merge;
 pub use numbers::ListNumbers;
+pub(crate) use permute::permute;
 pub(crate) use writer::{ListsWriter, SegmentWriter};
 
 use crate::disk::Disk;
@@ -21,7 +26,8 @@ use crate::lexicon::{self, Lexicon};
 use crate::mapped::MappedFile;
 use crate::postings::{BLOCK, Extent, List, Norm, Skips, StreamCodes, Streams, Widths};
 use crate::record::Records;
-use crate::{DocId, DocRecord, Field, IndexError, Lengths, Postings, StreamCode, Terms};
+use crate::tombstones::{Tombstones, TombstonesMeta};
+use crate::{Deleted, DocId, DocRecord, Field, IndexError, Lengths, Postings, StreamCode, Terms};
 use std::path::Path;
 
 /// Which segment: unique in the life of an index folder.
@@ -57,6 +63,8 @@ pub(crate) struct SegmentMeta {
     pub(crate) length_totals: PerField<u64>,
     /// In the order of [`Kind::SEGMENT`].
     pub(crate) stamps: [Stamp; Kind::SEGMENT.len()],
+    /// `None` if nothing is deleted.
+    pub(crate) tombstones: Option<TombstonesMeta>,
 }
 
 impl SegmentMeta {
@@ -65,6 +73,9 @@ impl SegmentMeta {
         let folder = root.join(self.id.folder_name());
         for kind in Kind::SEGMENT {
             disk.sync(&folder.join(kind.file_name()))?;
+        }
+        if let Some(tombstones) = &self.tombstones {
+            disk.sync(&folder.join(tombstones.file_name()))?;
         }
         disk.sync(&folder)
     }
@@ -100,6 +111,7 @@ pub struct Segment {
     skips: MappedFile,
     lengths: LengthsFile,
     records: Records,
+    tombstones: Option<Tombstones>,
 }
 
 impl Segment {
@@ -119,12 +131,33 @@ impl Segment {
             skips: open(Kind::Skips)?,
             lengths: LengthsFile::new(open(Kind::Lengths)?, meta.doc_count)?,
             records: Records::new(open(Kind::Records)?, meta.doc_count)?,
+            tombstones: meta
+                .tombstones
+                .map(|tombstones| Tombstones::open(&folder, &tombstones, meta.doc_count))
+                .transpose()?,
         })
     }
 
-    /// How many documents it has: they are numbered from zero.
+    /// The same segment, with its files opened anew.
+    fn reopen(&self) -> Result<Segment, IndexError> {
+        let root = self.docs.path().ancestors().nth(2).unwrap_or(Path::new(""));
+        Segment::open(root, &self.meta)
+    }
+
+    /// How many documents it has, deleted ones included: they are numbered from zero.
     pub fn doc_count(&self) -> u32 {
         self.meta.doc_count
+    }
+
+    /// How many of its documents are deleted. Lists, lengths and counts still have them until the segment
+    /// is merged; whoever answers a query leaves them out.
+    pub fn deleted_count(&self) -> u32 {
+        self.tombstones.as_ref().map_or(0, Tombstones::count)
+    }
+
+    /// Which of its documents are deleted.
+    pub fn deleted(&self) -> Result<Deleted<'_>, IndexError> {
+        self.tombstones.as_ref().map_or(Ok(Deleted::default()), Tombstones::deleted)
     }
 
     /// How many different terms it has, each field on its own.
@@ -180,6 +213,19 @@ impl Segment {
             return Err(IndexError::NoDocument { doc: doc.0, doc_count: self.doc_count() });
         }
         self.records.get(doc)
+    }
+
+    /// Hands every document that is not deleted to `visit`, with its record, in order.
+    pub fn each_record(&self, mut visit: impl FnMut(DocId, &DocRecord)) -> Result<(), IndexError> {
+        let deleted = self.deleted()?;
+        let mut doc = DocId(0);
+        self.records.each(|record| {
+            if !deleted.contains(doc) {
+                visit(doc, record);
+            }
+            doc.0 += 1;
+            Ok(())
+        })
     }
 
     /// The terms of a field that begin with `prefix`, in the order of their bytes, each with the

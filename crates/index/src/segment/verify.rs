@@ -19,6 +19,10 @@ pub(super) fn verify(segment: &Segment) -> Result<(), IndexError> {
         file.verify()?;
     }
     segment.records.each(|_| Ok(()))?;
+    if let Some(tombstones) = &segment.tombstones {
+        tombstones.file().verify()?;
+        tombstones.verify(segment.doc_count())?;
+    }
     let mut walk = Walk::default();
     for block in 0..segment.lexicon.block_count() {
         let mut entries = segment.lexicon.block(block)?;

@@ -9,7 +9,8 @@ const MEMORY: [usize; 3] = [0, 66 << 10, 256 << 20];
 
 fn build(dir: &Path, codes: [StreamCode; 3], memory_bytes: usize, docs: &[Doc]) {
     let [docs_code, freqs_code, positions_code] = codes;
-    let config = Config { memory_bytes, docs_code, freqs_code, positions_code };
+    let config =
+        Config { memory_bytes, docs_code, freqs_code, positions_code, ..Config::default() };
     write_docs(dir, &config, docs, "codes").expect("the index is built");
 }
 

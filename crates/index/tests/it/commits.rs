@@ -144,7 +144,7 @@ fn readers_open_while_writers_commit() {
     let dir = tempfile::tempdir().expect("a folder");
     let docs: Vec<Doc> = (0..40)
         .map(|number| Doc {
-            record: DocRecord { page: number, ..DocRecord::default() },
+            record: DocRecord { content: number, ..DocRecord::default() },
             terms: vec![(Field::Body, "all".to_owned(), 0), (Field::Url, number.to_string(), 1)],
         })
         .collect();

@@ -185,7 +185,7 @@ fn random_doc(random: &mut Random, number: u32, vocabulary: u32) -> Doc {
                 .to_owned(),
             language: ["", "it", "de"][random.below(3) as usize].to_owned(),
             date_s: i64::from(random.below(1 << 31)) - (1 << 30),
-            page: u64::from(random.below(u32::MAX)) << random.below(33),
+            content: u64::from(random.below(u32::MAX)) << random.below(33),
             copies: random.below(3),
         },
         terms: Vec::new(),

@@ -30,7 +30,7 @@ fn small() -> Vec<Doc> {
     (0..130)
         .map(|number| {
             let mut doc = Doc::default();
-            doc.record.page = number;
+            doc.record.content = number;
             doc.terms.push((Field::Body, "all".to_owned(), 3));
             if number % 40 == 0 {
                 doc.terms.push((Field::Title, number.to_string(), 0));
@@ -141,8 +141,11 @@ fn many_terms() -> Vec<Doc> {
         .map(|_| {
             let url =
                 format!("{:x}", u64::from(random.below(u32::MAX)).wrapping_mul(0x1_2345_6789));
-            let record =
-                DocRecord { url, page: u64::from(random.below(u32::MAX)), ..DocRecord::default() };
+            let record = DocRecord {
+                url,
+                content: u64::from(random.below(u32::MAX)),
+                ..DocRecord::default()
+            };
             let mut terms: Vec<_> = (0..40).map(|_| random.below(20_000)).collect();
             terms.sort_unstable();
             terms.dedup();
@@ -208,11 +211,11 @@ fn another_version_of_the_format_says_so() {
     build(dir.path(), 1 << 20, &random_docs(1, 20, 8), "");
     let path = dir.path().join("manifest");
     let file = fs::read(&path).expect("is there");
-    let newer = [&header("mani", 3), &body(&file)[16..]].concat();
+    let newer = [&header("mani", 4), &body(&file)[16..]].concat();
     fs::write(&path, seal(&newer)).expect("is written");
     let found = Index::open(dir.path());
     assert!(
-        matches!(&found, Err(IndexError::Version { file, found: 3, expected: 2 }) if *file == path),
+        matches!(&found, Err(IndexError::Version { file, found: 4, expected: 3 }) if *file == path),
         "{found:?}"
     );
 }

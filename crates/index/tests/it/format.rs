@@ -15,7 +15,7 @@ fn example() -> Vec<Doc> {
                 title: "Rose".to_owned(),
                 language: "en".to_owned(),
                 date_s: -1,
-                page: 300,
+                content: 300,
                 copies: 2,
             },
             terms: (0..)

@@ -96,21 +96,46 @@ fn walk(segment: &Segment, field: Field, term: &str) -> Result<(), IndexError> {
 fn any_change_of_a_payload_is_survived() {
     let dir = tempfile::tempdir().expect("a folder");
     build(dir.path(), 1 << 20, &random_docs(3, 140, 7), "hostile");
+    let mut writer = IndexWriter::update(dir.path(), &index::Config::default()).expect("begun");
+    (0..140).step_by(9).for_each(|doc| writer.delete(0, DocId(doc)).expect("deleted"));
+    writer.commit("hostile").expect("committed");
+    let files = [&FILES[..], &["tombstones-2"]].concat();
     let sound: Vec<Vec<u8>> =
-        FILES.iter().map(|name| fs::read(path_of(dir.path(), name)).expect("is there")).collect();
+        files.iter().map(|name| fs::read(path_of(dir.path(), name)).expect("is there")).collect();
     exercise(dir.path()).expect("sound");
     // Half of the cases for the lexicon, which says most about the others.
-    let which = prop_oneof![Just(0_usize), 0..FILES.len()];
+    let which = prop_oneof![Just(0_usize), 0..files.len()];
     proptest!(ProptestConfig::with_cases(300), |(which in which, changes in vec(change(), 1..4))| {
         let mut bytes = body(&sound[which]).to_vec();
         for change in &changes {
             apply(change, &mut bytes);
         }
-        replace_body(dir.path(), FILES[which], &bytes);
+        replace_body(dir.path(), files[which], &bytes);
         let _ = exercise(dir.path());
-        replace_body(dir.path(), FILES[which], body(&sound[which]));
+        let _ = merge_a_copy(dir.path());
+        replace_body(dir.path(), files[which], body(&sound[which]));
     });
     exercise(dir.path()).expect("sound again");
+    assert_eq!(merge_a_copy(dir.path()).expect("sound again"), Some(3));
+}
+
+/// Merges all segments of a copy of the index.
+fn merge_a_copy(dir: &Path) -> Result<Option<u64>, IndexError> {
+    let copy = tempfile::tempdir().expect("a folder");
+    for entry in fs::read_dir(dir).expect("a folder").map(|entry| entry.expect("an entry")) {
+        let to = copy.path().join(entry.file_name());
+        if entry.path().is_file() {
+            fs::copy(entry.path(), to).expect("copied");
+            continue;
+        }
+        fs::create_dir(&to).expect("made");
+        for file in fs::read_dir(entry.path()).expect("a folder") {
+            let file = file.expect("an entry");
+            fs::copy(file.path(), to.join(file.file_name())).expect("copied");
+        }
+    }
+    let one = index::Config { merge: index::MergePolicy::One, ..index::Config::default() };
+    index::merge(copy.path(), &one)
 }
 
 #[test]
@@ -134,7 +159,7 @@ fn numbers_of_the_manifest_that_cannot_be_are_errors() {
     build(dir.path(), 1 << 20, &random_docs(3, 50, 9), "hostile");
     let sound = Manifest::read(dir.path());
     // Another code is not always another meaning: of numbers 5 to 7 only those that are no code.
-    for number in 0..27 {
+    for number in 0..28 {
         for lie in [0, 1, 49, 51, 64, u64::from(u32::MAX), 1 << 32, u64::MAX] {
             let mut manifest = sound.clone();
             let is_code = (5..8).contains(&number) && lie < 11;

@@ -84,7 +84,7 @@ fn the_largest_of_everything_comes_back() {
         title: "x".repeat(RECORD_BYTES_MAX - 40),
         language: String::new(),
         date_s: i64::MIN,
-        page: u64::MAX,
+        content: u64::MAX,
         copies: u32::MAX,
     };
     writer.add(&record).expect("added");

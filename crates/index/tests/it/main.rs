@@ -10,5 +10,7 @@ mod envelope;
 mod format;
 mod hostile;
 mod limits;
+mod order;
 mod round_trip;
+mod updates;
 mod walks;

@@ -1,7 +1,9 @@
 //! Small collections: pages that a test wrote, archived as a crawl would.
 
 use archive::{Draft, Kind, WarcWriter, WriterOptions};
-use jobs::{Collection, ExtractOptions, FoldReport, IndexReport, LinkReport, RankReport, Stage};
+use jobs::{
+    Collection, ExtractOptions, FoldReport, IndexReport, LinkReport, RankReport, Reuse, Stage,
+};
 use tempfile::TempDir;
 
 /// A collection in a folder of its own.
@@ -71,6 +73,11 @@ impl Small {
 
     /// All stages.
     pub(crate) fn build(&self) -> Built {
+        self.build_with(&index::Config::default(), Reuse::Unchanged)
+    }
+
+    /// All stages, with another configuration of the index.
+    pub(crate) fn build_with(&self, config: &index::Config, reuse: Reuse) -> Built {
         let collection = &self.collection;
         jobs::extract(collection, &ExtractOptions::default(), &silent).expect("extracted");
         Built {
@@ -80,8 +87,9 @@ impl Small {
             fold: jobs::fold(collection, &neardup::Config::default(), &silent).expect("folded"),
             index: jobs::build_index(
                 collection,
-                &index::Config::default(),
+                config,
                 &page::AnalysisConfig::default(),
+                reuse,
                 &silent,
             )
             .expect("indexed"),

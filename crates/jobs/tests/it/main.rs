@@ -3,3 +3,4 @@
 mod collection;
 mod damage;
 mod stages;
+mod updates;

@@ -1,7 +1,7 @@
 //! What each stage makes of what the archive holds.
 
 use index::{DocId, Field, Index};
-use jobs::{ExtractOptions, Folding, PageTable};
+use jobs::{ExtractOptions, Folding, PageTable, Reuse};
 
 use crate::collection::{Small, html, prose, silent};
 
@@ -315,7 +315,9 @@ fn ranks_of_an_index_that_is_gone_are_not_those_of_the_next() {
     jobs::fold(&small.collection, &neardup::Config::default(), silent).expect("folded");
     let analysis = page::AnalysisConfig::default();
     let config = index::Config::default();
-    let report = jobs::build_index(&small.collection, &config, &analysis, silent).expect("indexed");
+    let reuse = Reuse::Unchanged;
+    let report =
+        jobs::build_index(&small.collection, &config, &analysis, reuse, silent).expect("indexed");
     assert_eq!(report.documents, 2);
     let index = Index::open(&small.collection.index_dir()).expect("an index");
     let ranks = jobs::document_ranks(&small.collection, &index).expect("no mix-up");

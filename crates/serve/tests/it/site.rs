@@ -56,7 +56,9 @@ pub(crate) fn index(collection: &Collection) {
     jobs::rank(collection, &graph::PageRankConfig::default(), &silent).expect("ranked");
     jobs::fold(collection, &neardup::Config::default(), &silent).expect("folded");
     let analysis = page::AnalysisConfig::default();
-    jobs::build_index(collection, &index::Config::default(), &analysis, &silent).expect("indexed");
+    let config = index::Config::default();
+    jobs::build_index(collection, &config, &analysis, jobs::Reuse::Unchanged, &silent)
+        .expect("indexed");
 }
 
 impl Site {

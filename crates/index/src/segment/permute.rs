@@ -1,0 +1,114 @@
+//! Writes a segment with its documents in another order.
+//!
+//! Each list is read, its documents get their new numbers, and it is written in their order. A list whose
+//! positions take more memory than there shall be is read several times, each time for a range of the
+//! new numbers.
+//!
+//! **Invariant.** The segment has the bytes that it would have if its documents had been added in that
+//! order.
+
+use super::{ListsWriter, Segment, SegmentMeta, SegmentWriter};
+use crate::fixed;
+use crate::lexicon::Entries;
+use crate::{DocId, DocIterator, END, Field, Frequencies, IndexError, Positions};
+use std::ops::Range;
+
+/// Writes the documents of a segment of which nothing is deleted to `out`, in the order in which `order`
+/// names them.
+pub(crate) fn permute(
+    segment: &Segment,
+    order: &[u32],
+    memory_bytes: usize,
+    mut out: SegmentWriter,
+) -> Result<SegmentMeta, IndexError> {
+    let mut numbers = vec![0; order.len()];
+    for (number, &doc) in (0..).zip(order) {
+        numbers[doc as usize] = number;
+        out.record(&segment.record(DocId(doc))?)?;
+    }
+    let mut out = out.lists(segment.meta.codes, segment.meta.length_totals)?;
+    let mut list = List::default();
+    let mut entries = segment.lexicon.all()?;
+    while entries.advance() {
+        out.begin_list(entries.field);
+        list.copy(segment, &entries, &numbers, memory_bytes, &mut out)?;
+        out.finish_list(&entries.key)?;
+    }
+    let mut lengths = Vec::with_capacity(Field::ALL.len());
+    for field in Field::ALL {
+        lengths.push((field, segment.lengths(field)?));
+    }
+    let longest = lengths.iter().map(|(_, of)| {
+        let longest = order.iter().map(|&doc| of.get(DocId(doc))).max();
+        fixed::width(u64::from(longest.unwrap_or_default()))
+    });
+    let longest: Vec<usize> = longest.collect();
+    let widths = std::array::from_fn(|field| longest[field]);
+    let in_order = |(field, of): (Field, crate::Lengths<'_>)| {
+        order.iter().map(move |&doc| (field, of.get(DocId(doc)))).collect::<Vec<_>>()
+    };
+    out.finish(widths, lengths.into_iter().flat_map(in_order))
+}
+
+/// A list, or a part of it, while it gets into its new order.
+#[derive(Default)]
+struct List {
+    /// New number, length of the document, and where its positions are.
+    docs: Vec<(u32, u32, Range<usize>)>,
+    positions: Vec<u32>,
+    scratch: Vec<u32>,
+}
+
+impl List {
+    fn copy(
+        &mut self,
+        segment: &Segment,
+        entries: &Entries<'_>,
+        numbers: &[u32],
+        memory_bytes: usize,
+        out: &mut ListsWriter,
+    ) -> Result<(), IndexError> {
+        let words = entries.list.total_frequency + 8 * u64::from(entries.list.doc_frequency);
+        let room = (memory_bytes / size_of::<u32>()).max(1) as u64;
+        let passes = words.div_ceil(room).clamp(1, u64::from(segment.doc_count()).max(1));
+        let bound = |pass: u64| {
+            let at = u128::from(segment.doc_count()) * u128::from(pass) / u128::from(passes);
+            u32::try_from(at).expect("at most as many as there are documents")
+        };
+        for pass in 0..passes {
+            self.gather(segment, entries, numbers, bound(pass)..bound(pass + 1))?;
+            self.docs.sort_unstable_by_key(|(number, ..)| *number);
+            for (number, length, places) in &self.docs {
+                out.push(*number, *length, &self.positions[places.clone()])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the documents of a list whose new numbers are in `range`.
+    fn gather(
+        &mut self,
+        segment: &Segment,
+        entries: &Entries<'_>,
+        numbers: &[u32],
+        range: Range<u32>,
+    ) -> Result<(), IndexError> {
+        self.docs.clear();
+        self.positions.clear();
+        let lengths = segment.lengths(entries.field)?;
+        let mut postings = segment.cursor(entries.field, &entries.list)?;
+        while postings.doc() != END {
+            let number = numbers[postings.doc().0 as usize];
+            if range.contains(&number) {
+                postings.positions(&mut self.scratch);
+                debug_assert_eq!(self.scratch.len(), postings.frequency() as usize);
+                let start = self.positions.len();
+                self.positions.extend_from_slice(&self.scratch);
+                let places = start..self.positions.len();
+                self.docs.push((number, lengths.get(postings.doc()), places));
+            }
+            postings.next_doc();
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,206 @@
+//! Which documents of a segment are deleted.
+//!
+//! A segment never changes; what is deleted from it stands in a file beside its own, one for each
+//! generation that deleted anything: `tombstones-<generation>`, with one bit a document, the least
+//! significant of the first byte for document 0, set if it is deleted. The manifest names the file that
+//! counts. Merging leaves deleted documents out.
+//!
+//! **Invariant.** As many bits are set as the manifest says, and none behind the last document.
+
+use crate::disk::Disk;
+use crate::envelope::{FileWriter, Kind, Stamp};
+use crate::mapped::MappedFile;
+use crate::{DocId, IndexError};
+use std::path::Path;
+
+/// How many documents are counted at a time, for [`Places`].
+const STRIDE: usize = 512;
+
+/// What the manifest says of the deleted documents of a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TombstonesMeta {
+    /// The generation that deleted last.
+    pub(crate) generation: u64,
+    /// How many documents are deleted.
+    pub(crate) count: u32,
+    pub(crate) stamp: Stamp,
+}
+
+impl TombstonesMeta {
+    /// The name of the file in the folder of the segment.
+    pub(crate) fn file_name(&self) -> String {
+        file_name(self.generation)
+    }
+}
+
+fn file_name(generation: u64) -> String {
+    format!("{}-{generation}", Kind::Tombstones.file_name())
+}
+
+/// Whether a file of that name in the folder of a segment is one of tombstones.
+pub(crate) fn is_file_name(name: &str) -> bool {
+    let number = name.strip_prefix(Kind::Tombstones.file_name()).and_then(|n| n.strip_prefix('-'));
+    let number: Option<u64> = number.and_then(|number| number.parse().ok());
+    number.is_some_and(|generation| file_name(generation) == name)
+}
+
+/// The documents to be deleted from a segment, while they gather.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Bits {
+    bytes: Vec<u8>,
+    pub(crate) count: u32,
+}
+
+impl Bits {
+    /// Those that are deleted already, from a segment of `doc_count` documents.
+    pub(crate) fn of(deleted: Deleted<'_>, doc_count: u32) -> Bits {
+        let mut bytes = deleted.bits.to_vec();
+        bytes.resize((doc_count as usize).div_ceil(8), 0);
+        let count = bytes.iter().map(|byte| byte.count_ones()).sum();
+        Bits { bytes, count }
+    }
+
+    /// Deletes a document that the segment has.
+    pub(crate) fn set(&mut self, doc: DocId) {
+        let (byte, bit) = (&mut self.bytes[doc.0 as usize / 8], 1 << (doc.0 % 8));
+        self.count += u32::from(*byte & bit == 0);
+        *byte |= bit;
+    }
+
+    /// Writes them beside the files of the segment.
+    pub(crate) fn write(
+        &self,
+        disk: &Disk,
+        folder: &Path,
+        generation: u64,
+    ) -> Result<TombstonesMeta, IndexError> {
+        let path = folder.join(file_name(generation));
+        let mut file = FileWriter::create(disk, &path, Kind::Tombstones)?;
+        file.write(&self.bytes)?;
+        Ok(TombstonesMeta { generation, count: self.count, stamp: file.finish()? })
+    }
+}
+
+/// The file, open for reading.
+#[derive(Debug)]
+pub(crate) struct Tombstones {
+    file: MappedFile,
+    count: u32,
+}
+
+impl Tombstones {
+    /// Opens what the manifest names.
+    pub(crate) fn open(
+        folder: &Path,
+        meta: &TombstonesMeta,
+        doc_count: u32,
+    ) -> Result<Tombstones, IndexError> {
+        let path = folder.join(meta.file_name());
+        let file = MappedFile::open(&path, Kind::Tombstones, Some(meta.stamp))?;
+        if file.payload_bytes() != (doc_count as usize).div_ceil(8) {
+            return Err(file.damaged(0, "not a bit for each document"));
+        }
+        Ok(Tombstones { file, count: meta.count })
+    }
+
+    pub(crate) fn file(&self) -> &MappedFile {
+        &self.file
+    }
+
+    pub(crate) fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// All of them, verified.
+    pub(crate) fn deleted(&self) -> Result<Deleted<'_>, IndexError> {
+        Ok(Deleted { bits: self.file.bytes(0..self.file.payload_bytes())? })
+    }
+
+    /// Holds the file against the manifest.
+    pub(crate) fn verify(&self, doc_count: u32) -> Result<(), IndexError> {
+        let deleted = self.deleted()?;
+        let inside = (0..doc_count).filter(|&doc| deleted.contains(DocId(doc))).count();
+        let all: u32 = deleted.bits.iter().map(|byte| byte.count_ones()).sum();
+        if inside != self.count as usize || all != self.count {
+            return Err(self.file.damaged(0, "not as many deleted as the manifest names"));
+        }
+        Ok(())
+    }
+}
+
+/// The deleted documents of a segment.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Deleted<'a> {
+    /// Empty if none is.
+    bits: &'a [u8],
+}
+
+impl Deleted<'_> {
+    /// Whether a document is deleted.
+    #[inline]
+    pub fn contains(self, doc: DocId) -> bool {
+        self.bits.get(doc.0 as usize / 8).is_some_and(|byte| byte >> (doc.0 % 8) & 1 == 1)
+    }
+
+    /// Where the other documents are once these are gone.
+    pub(crate) fn places(self) -> Places {
+        let mut sum = 0;
+        let before = self.bits.chunks(STRIDE / 8).map(|stride| {
+            let before = sum;
+            sum += stride.iter().map(|byte| byte.count_ones()).sum::<u32>();
+            before
+        });
+        Places { before: before.collect() }
+    }
+}
+
+/// For each document of a segment that is not deleted, how many such ones come before it.
+pub(crate) struct Places {
+    /// How many are deleted before each [`STRIDE`] of documents.
+    before: Vec<u32>,
+}
+
+impl Places {
+    /// The place of a document; `deleted` is what this was made from.
+    pub(crate) fn of(&self, deleted: Deleted<'_>, doc: DocId) -> u32 {
+        let at = doc.0 as usize;
+        let Some(before) = self.before.get(at / STRIDE) else { return doc.0 };
+        let whole = &deleted.bits[at / STRIDE * STRIDE / 8..at / 8];
+        let inside: u32 = whole.iter().map(|byte| byte.count_ones()).sum();
+        let last = deleted.bits[at / 8] & ((1 << (at % 8)) - 1);
+        doc.0 - before - inside - last.count_ones()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_close_the_gaps() {
+        let mut bits = Bits::of(Deleted::default(), 3000);
+        let gone = |doc: u32| doc.is_multiple_of(7) || (700..1300).contains(&doc) || doc == 2999;
+        (0..3000).filter(|&doc| gone(doc)).for_each(|doc| bits.set(DocId(doc)));
+        bits.set(DocId(7));
+        let deleted = Deleted { bits: &bits.bytes };
+        let places = deleted.places();
+        let mut next = 0;
+        for doc in 0..3000 {
+            assert_eq!(deleted.contains(DocId(doc)), gone(doc));
+            if !gone(doc) {
+                assert_eq!(places.of(deleted, DocId(doc)), next);
+                next += 1;
+            }
+        }
+        assert_eq!(bits.count, 3000 - next);
+        assert_eq!(Deleted::default().places().of(Deleted::default(), DocId(9)), 9);
+    }
+
+    #[test]
+    fn only_names_that_are_written_are_names_of_tombstones() {
+        assert!(is_file_name("tombstones-12"));
+        for name in ["tombstones", "tombstones-", "tombstones-012", "tombstones-x", "docs"] {
+            assert!(!is_file_name(name), "{name}");
+        }
+    }
+}

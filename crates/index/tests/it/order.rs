@@ -1,0 +1,94 @@
+//! Documents in the order of their terms: the same index as if they had been added in it.
+
+use crate::contents::{Contents, Doc, build, contents_of, random_docs, write_docs};
+use index::{Config, DocOrder, Index, MergePolicy};
+use std::fs;
+use std::path::Path;
+
+fn bisected(memory_bytes: usize) -> Config {
+    Config { memory_bytes, order: DocOrder::Bisection, ..Config::default() }
+}
+
+/// Documents whose URL is a number of their own.
+fn numbered(seed: u64, count: u32) -> Vec<Doc> {
+    let mut docs = random_docs(seed, count, 60);
+    for (number, doc) in docs.iter_mut().enumerate() {
+        doc.record.url = number.to_string();
+    }
+    docs
+}
+
+/// The files of the only segment of an index.
+fn files(dir: &Path) -> Vec<Vec<u8>> {
+    let is_segment = |name: &String| name.starts_with("segment-");
+    let mut segments = crate::commits::names(dir).into_iter().filter(is_segment);
+    let folder = dir.join(segments.next().expect("a segment"));
+    assert_eq!(segments.next(), None, "what was written on the way is removed");
+    let names = crate::commits::names(&folder);
+    names.into_iter().map(|name| fs::read(folder.join(name)).expect("reads")).collect()
+}
+
+#[test]
+fn documents_are_as_if_they_had_been_added_in_that_order() {
+    let docs = numbered(5, 300);
+    let mut orders = Vec::new();
+    for memory_bytes in [0, 8 << 10, 256 << 20] {
+        let dir = tempfile::tempdir().expect("a folder");
+        write_docs(dir.path(), &bisected(memory_bytes), &docs, "bisected").expect("built");
+        let index = Index::open(dir.path()).expect("opens");
+        index.verify().expect("whole");
+        let contents = Contents::read(&index).expect("reads");
+        let order: Vec<usize> =
+            contents.records.iter().map(|record| record.url.parse().expect("a number")).collect();
+        // Without memory for it no term is looked at.
+        assert_eq!(order.is_sorted(), memory_bytes == 0);
+        let ordered: Vec<Doc> = order.iter().map(|&number| docs[number].clone()).collect();
+        assert_eq!(contents, Contents::of(&ordered));
+        let fresh = tempfile::tempdir().expect("a folder");
+        build(fresh.path(), 256 << 20, &ordered, "");
+        assert_eq!(files(dir.path()), files(fresh.path()));
+        orders.push(order);
+    }
+    // With little memory only the most frequent terms are looked at.
+    assert_ne!(orders[1], orders[2]);
+}
+
+#[test]
+fn bisection_makes_lists_of_topics_smaller() {
+    let topic = |number: u32| (number.wrapping_mul(2_654_435_761) >> 16) % 16;
+    let docs: Vec<Doc> = (0..4000)
+        .map(|number| {
+            let mut doc = Doc::default();
+            for term in (0..12).filter(|term| (number + term) % 3 != 0) {
+                let term = format!("t{}-{term}", topic(number));
+                doc.terms.push((index::Field::Body, term, 0));
+            }
+            doc
+        })
+        .collect();
+    let bytes = |config: &Config| {
+        let dir = tempfile::tempdir().expect("a folder");
+        write_docs(dir.path(), config, &docs, "").expect("built");
+        let sizes = Index::open(dir.path()).expect("opens").segments()[0].sizes();
+        sizes.docs
+    };
+    let (url, bisection) = (bytes(&Config::default()), bytes(&bisected(64 << 20)));
+    assert!(2 * bisection < url, "{bisection} of {url} bytes");
+}
+
+#[test]
+fn whatever_there_is_can_be_ordered() {
+    for docs in [vec![], numbered(1, 1), numbered(2, 17), vec![Doc::default(); 40]] {
+        let dir = tempfile::tempdir().expect("a folder");
+        write_docs(dir.path(), &bisected(1 << 20), &docs, "").expect("built");
+        assert_eq!(contents_of(dir.path()).expect("reads").records.len(), docs.len());
+    }
+    let docs = numbered(3, 300);
+    let dir = tempfile::tempdir().expect("a folder");
+    let never = Config { merge: MergePolicy::Never, ..bisected(66 << 10) };
+    write_docs(dir.path(), &never, &docs, "").expect("built");
+    let index = Index::open(dir.path()).expect("opens");
+    assert!(index.segments().len() > 1);
+    index.verify().expect("whole");
+    assert_eq!(index.live_count(), 300);
+}

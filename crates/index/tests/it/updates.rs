@@ -1,0 +1,238 @@
+//! New documents, deleted ones, and merges: whatever the policy, the index holds what is left.
+
+use crate::commits::names;
+use crate::contents::{Contents, Doc, Random, build, random_docs};
+use index::{Config, DocId, Index, IndexError, IndexWriter, MergePolicy};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+const POLICIES: [MergePolicy; 3] = [MergePolicy::One, MergePolicy::Tiered, MergePolicy::Never];
+
+fn config(merge: MergePolicy, memory_bytes: usize) -> Config {
+    Config { merge, memory_bytes, ..Config::default() }
+}
+
+/// What the index holds apart from deleted documents, numbered as if they had never been.
+fn live_contents(index: &Index) -> Contents {
+    let all = Contents::read(index).expect("reads");
+    let mut places = BTreeMap::new();
+    let (mut base, mut live) = (0, Contents::default());
+    for segment in index.segments() {
+        let deleted = segment.deleted().expect("reads");
+        let mut left = Vec::new();
+        segment.each_record(|doc, record| left.push((doc, record.clone()))).expect("reads");
+        for doc in (0..segment.doc_count()).filter(|&doc| !deleted.contains(DocId(doc))) {
+            places.insert(base + doc, u32::try_from(places.len()).expect("few"));
+            live.records.push(segment.record(DocId(doc)).expect("reads"));
+            live.lengths.push(all.lengths[(base + doc) as usize]);
+        }
+        let expected = &live.records[live.records.len() - left.len()..];
+        assert!(left.iter().map(|(_, record)| record).eq(expected));
+        assert_eq!((segment.doc_count() - segment.deleted_count()) as usize, left.len());
+        base += segment.doc_count();
+    }
+    assert_eq!(index.live_count(), live.records.len() as u64);
+    for (key, list) in all.lists {
+        let moved = list.into_iter().filter_map(|(doc, at)| Some((*places.get(&doc)?, at)));
+        let moved: Vec<_> = moved.collect();
+        if !moved.is_empty() {
+            live.lists.insert(key, moved);
+        }
+    }
+    live
+}
+
+/// The bytes of all files of an index of one segment, by name.
+fn files(dir: &Path) -> BTreeMap<String, Vec<u8>> {
+    let index = Index::open(dir).expect("opens");
+    assert_eq!(index.segments().len(), 1);
+    let segments = names(dir).into_iter().filter(|name| name.starts_with("segment-"));
+    let newest = segments.max_by_key(|name| {
+        let numbers = name.split('-').skip(1).map(|number| number.parse::<u64>().expect("ours"));
+        numbers.collect::<Vec<_>>()
+    });
+    let folder = dir.join(newest.expect("one"));
+    let read = |name: String| (name.clone(), fs::read(folder.join(name)).expect("reads"));
+    names(&folder).into_iter().map(read).collect()
+}
+
+/// Where the live documents of an index are.
+fn live_places(dir: &Path) -> Vec<(usize, DocId)> {
+    let index = Index::open(dir).expect("opens");
+    let mut places = Vec::new();
+    for (number, segment) in index.segments().iter().enumerate() {
+        segment.each_record(|doc, _| places.push((number, doc))).expect("reads");
+    }
+    places
+}
+
+/// Deletes the documents at `gone` among those that are left, and adds others.
+fn update(dir: &Path, config: &Config, gone: &[usize], added: &[Doc]) -> Result<u64, IndexError> {
+    let places = live_places(dir);
+    let mut writer = IndexWriter::update(dir, config)?;
+    for &place in gone {
+        let (segment, doc) = places[place];
+        writer.delete(segment, doc)?;
+    }
+    for doc in added {
+        writer.add(&doc.record)?;
+        for (field, term, position) in &doc.terms {
+            writer.term(*field, term, *position);
+        }
+    }
+    writer.commit("updated")
+}
+
+#[test]
+fn whatever_is_added_deleted_and_merged_the_index_holds_what_is_left() {
+    for (seed, policy) in (1..).zip(POLICIES) {
+        let dir = tempfile::tempdir().expect("a folder");
+        let mut random = Random(seed);
+        let mut left = random_docs(seed, 120, 12);
+        // Little memory, so that a commit may have several segments to begin with.
+        let config = config(policy, 66 << 10);
+        build(dir.path(), 1 << 20, &left, "first");
+        let mut segments_max = 0;
+        for round in 0..25 {
+            let chance = 1 + random.below(40);
+            let gone: Vec<usize> =
+                (0..left.len()).filter(|_| random.below(chance.max(2)) == 0).collect();
+            let added = random_docs(seed * 100 + round, random.below(30), 12);
+            let generation = update(dir.path(), &config, &gone, &added).expect("updated");
+            let mut place = 0;
+            left.retain(|_| {
+                place += 1;
+                !gone.contains(&(place - 1))
+            });
+            left.extend(added);
+            let expected = Contents::of(&left);
+            let index = Index::open(dir.path()).expect("opens");
+            assert_eq!((index.generation(), index.source()), (generation, "updated"));
+            assert_eq!(live_contents(&index), expected, "{policy:?} {round} committed");
+            let merged = index::merge(dir.path(), &config).expect("merged");
+            let index = Index::open(dir.path()).expect("opens");
+            assert_eq!(index.generation(), generation + u64::from(merged.is_some()));
+            assert_eq!(index.source(), "updated");
+            index.verify().expect("whole");
+            assert_eq!(live_contents(&index), expected, "{policy:?} {round} merged");
+            assert_eq!(index::merge(dir.path(), &config).expect("looked at"), None);
+            segments_max = segments_max.max(index.segments().len());
+            if policy == MergePolicy::One && !left.is_empty() {
+                let fresh = tempfile::tempdir().expect("a folder");
+                build(fresh.path(), 1 << 20, &left, "");
+                assert_eq!(files(dir.path()), files(fresh.path()), "{round}");
+            }
+        }
+        let few = match policy {
+            MergePolicy::One => 1..=1,
+            MergePolicy::Tiered => 2..=15,
+            MergePolicy::Never => 30..=200,
+        };
+        assert!(few.contains(&segments_max), "{policy:?}: {segments_max}");
+    }
+}
+
+#[test]
+fn a_segment_that_is_deleted_whole_goes() {
+    for policy in [MergePolicy::One, MergePolicy::Tiered] {
+        let dir = tempfile::tempdir().expect("a folder");
+        let docs = random_docs(1, 20, 8);
+        build(dir.path(), 1 << 20, &docs, "first");
+        let all: Vec<usize> = (0..docs.len()).collect();
+        update(dir.path(), &config(policy, 1 << 20), &all, &[]).expect("updated");
+        let index = Index::open(dir.path()).expect("opens");
+        assert_eq!((index.segments().len(), index.live_count()), (1, 0));
+        index::merge(dir.path(), &config(policy, 1 << 20)).expect("merged").expect("something");
+        let index = Index::open(dir.path()).expect("opens");
+        assert_eq!((index.segments().len(), index.live_count()), (0, 0));
+        update(dir.path(), &config(policy, 1 << 20), &[], &docs[..3]).expect("updated");
+        let index = Index::open(dir.path()).expect("opens");
+        assert_eq!(live_contents(&index), Contents::of(&docs[..3]));
+    }
+}
+
+#[test]
+fn a_reader_keeps_its_snapshot_while_documents_are_deleted_and_merged() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let docs = random_docs(1, 100, 8);
+    build(dir.path(), 1 << 20, &docs, "first");
+    let one = config(MergePolicy::One, 1 << 20);
+    let never = config(MergePolicy::Never, 1 << 20);
+    let first = Index::open(dir.path()).expect("opens");
+    update(dir.path(), &never, &[3, 50], &[]).expect("updated");
+    let second = Index::open(dir.path()).expect("opens");
+    update(dir.path(), &never, &[0, 1], &docs[..2]).expect("updated");
+    index::merge(dir.path(), &one).expect("merged").expect("something");
+    // The next writer removes what is named no longer.
+    drop(IndexWriter::update(dir.path(), &one).expect("begun"));
+    assert_eq!(names(dir.path()), ["lock", "manifest", "segment-4-0"]);
+    assert_eq!(live_contents(&first), Contents::of(&docs));
+    let mut left = docs.clone();
+    left.remove(50);
+    left.remove(3);
+    assert_eq!(live_contents(&second), Contents::of(&left));
+    left.drain(..2);
+    left.extend_from_slice(&docs[..2]);
+    assert_eq!(live_contents(&Index::open(dir.path()).expect("opens")), Contents::of(&left));
+}
+
+#[test]
+fn old_tombstones_are_removed_and_those_of_now_are_not() {
+    let dir = tempfile::tempdir().expect("a folder");
+    build(dir.path(), 1 << 20, &random_docs(1, 100, 8), "first");
+    let never = config(MergePolicy::Never, 1 << 20);
+    for expected in [["tombstones-2"], ["tombstones-3"], ["tombstones-4"]] {
+        update(dir.path(), &never, &[0], &[]).expect("updated");
+        drop(IndexWriter::update(dir.path(), &never).expect("begun"));
+        let mut left = names(&dir.path().join("segment-1-0"));
+        left.retain(|name| name.starts_with("tombstones"));
+        assert_eq!(left, expected);
+    }
+}
+
+#[test]
+fn no_flipped_bit_of_tombstones_brings_a_document_back() {
+    let dir = tempfile::tempdir().expect("a folder");
+    build(dir.path(), 1 << 20, &random_docs(1, 30, 8), "first");
+    update(dir.path(), &config(MergePolicy::Never, 1 << 20), &[4, 7], &[]).expect("updated");
+    let path = dir.path().join("segment-1-0/tombstones-2");
+    let sound = fs::read(&path).expect("reads");
+    for at in 0..sound.len() {
+        for bit in 0..8 {
+            let mut bytes = sound.clone();
+            bytes[at] ^= 1 << bit;
+            fs::write(&path, &bytes).expect("written");
+            let opened = Index::open(dir.path());
+            let told = opened.and_then(|index| index.segments()[0].deleted().map(|_| ()));
+            assert!(
+                matches!(told, Err(IndexError::Damaged { .. } | IndexError::Version { .. })),
+                "byte {at}, bit {bit}: {told:?}"
+            );
+        }
+    }
+    fs::write(&path, &sound[..sound.len() - 1]).expect("written");
+    assert!(Index::open(dir.path()).is_err());
+    fs::remove_file(&path).expect("removed");
+    assert!(Index::open(dir.path()).is_err());
+}
+
+#[test]
+fn what_is_not_there_cannot_be_deleted() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let config = Config::default();
+    assert!(matches!(
+        IndexWriter::update(&dir.path().join("none"), &config).err(),
+        Some(IndexError::NotAnIndex { .. })
+    ));
+    build(dir.path(), 1 << 20, &random_docs(1, 3, 8), "first");
+    let mut writer = IndexWriter::update(dir.path(), &config).expect("begun");
+    for (segment, doc) in [(0, 3), (1, 0), (0, u32::MAX)] {
+        let error = writer.delete(segment, DocId(doc)).expect_err("was never there");
+        assert!(matches!(error, IndexError::Misuse { .. }), "{error}");
+    }
+    writer.delete(0, DocId(2)).expect("deleted");
+    writer.delete(0, DocId(2)).expect("deleted already");
+    writer.commit("").expect("committed");
+    assert_eq!(Index::open(dir.path()).expect("opens").live_count(), 2);
+}

@@ -1,0 +1,128 @@
+//! An index that is brought up to date holds what one holds that is built from nothing.
+
+use std::collections::BTreeMap;
+
+use index::{DocIterator, END, Field, Frequencies, Index, MergePolicy};
+use jobs::Reuse;
+
+use crate::collection::{Small, html, prose};
+
+/// For each URL its record, and its terms with how often they occur.
+type Documents = BTreeMap<String, (index::DocRecord, BTreeMap<(Field, String), u32>)>;
+
+/// What the index holds that is not deleted.
+fn documents(small: &Small) -> Documents {
+    let index = Index::open(&small.collection.index_dir()).expect("an index");
+    index.verify().expect("whole");
+    let mut documents = Documents::new();
+    for segment in index.segments() {
+        let mut urls = BTreeMap::new();
+        segment
+            .each_record(|doc, record| {
+                urls.insert(doc, record.url.clone());
+                // The date of a visit that found nothing new is not the index's to know.
+                let record = index::DocRecord { date_s: 0, ..record.clone() };
+                let twice = documents.insert(record.url.clone(), (record, BTreeMap::new()));
+                assert!(twice.is_none(), "{twice:?} is there twice");
+            })
+            .expect("records");
+        for field in Field::ALL {
+            for (term, _) in segment.terms(field, "").expect("terms") {
+                let mut list = segment.postings(field, &term).expect("a list").expect("there");
+                while list.doc() != END {
+                    if let Some(url) = urls.get(&list.doc()) {
+                        let terms = &mut documents.get_mut(url).expect("a record").1;
+                        terms.insert((field, term.clone()), list.frequency());
+                    }
+                    list.next_doc();
+                }
+            }
+        }
+    }
+    documents
+}
+
+fn page(number: u64, links: &str) -> String {
+    html(&format!("<title>Page {number}</title>"), &format!("{links}{}", prose(number)))
+}
+
+/// Builds again from nothing, and compares.
+fn check(small: &Small, config: &index::Config) {
+    let updated = documents(small);
+    let built = small.build_with(config, Reuse::Nothing);
+    assert_eq!(updated, documents(small));
+    assert_eq!((built.index.segments, built.index.removed), (1, 0));
+    assert_eq!(built.index.added, updated.len() as u64);
+}
+
+#[test]
+fn what_has_changed_is_indexed_and_nothing_else() {
+    for merge in [MergePolicy::One, MergePolicy::Tiered, MergePolicy::Never] {
+        let config = index::Config { merge, ..index::Config::default() };
+        let small = Small::new();
+        let url = |number: usize| format!("http://{}.test/{number}", ["a", "b"][number % 2]);
+        let urls: Vec<String> = (0..20).map(url).collect();
+        let first: Vec<_> =
+            (0..).zip(&urls).map(|(number, url)| (&**url, 10, page(number, ""))).collect();
+        small.archive(&first);
+        let built = small.build_with(&config, Reuse::Unchanged);
+        assert_eq!((built.index.added, built.index.removed, built.index.segments), (20, 0, 1));
+
+        // One changed, one gone, one new, one found as it was, one with another link to it.
+        let link = format!("<a href={}>quitte</a>", urls[7]);
+        small.archive(&[
+            (&*urls[3], 20, page(103, "")),
+            (&*urls[4], 20, "HTTP/1.1 410 Gone\r\n\r\n".to_owned()),
+            ("http://c.test/", 20, page(200, &link)),
+        ]);
+        small.revisit(&urls[5], 20, &[("Crivello-Purpose", "page")]);
+        let built = small.build_with(&config, Reuse::Unchanged);
+        let index = built.index;
+        assert_eq!((index.documents, index.added, index.removed), (20, 3, 3), "{merge:?}");
+        let segments = if merge == MergePolicy::One { 1 } else { 2 };
+        assert_eq!(index.segments, segments, "{merge:?}");
+        let again = small.build_with(&config, Reuse::Unchanged).index;
+        assert!(again.up_to_date && again.segments == segments, "{again:?}");
+        let ranks = {
+            let index = Index::open(&small.collection.index_dir()).expect("an index");
+            jobs::document_ranks(&small.collection, &index).expect("ranks")
+        };
+        assert_eq!(ranks.len() as u64, segments, "every generation has its ranks");
+        check(&small, &config);
+    }
+}
+
+/// Only the date is new: no document is indexed, and the index knows that it is up to date.
+#[test]
+fn a_visit_that_found_nothing_new_changes_no_document() {
+    let small = Small::new();
+    small.archive(&[("http://a.test/", 10, page(1, "")), ("http://b.test/", 10, page(2, ""))]);
+    let first = small.build().index;
+    small.revisit("http://a.test/", 20, &[("Crivello-Purpose", "page")]);
+    let second = small.build().index;
+    assert_eq!((second.added, second.removed, second.segments), (0, 0, 1));
+    assert!(second.generation > first.generation && !second.up_to_date);
+    assert!(small.build().index.up_to_date);
+}
+
+#[test]
+fn when_most_has_changed_or_the_settings_have_all_is_built_again() {
+    let small = Small::new();
+    let all = |base: u64| -> Vec<(String, i64, String)> {
+        let date = 10 + i64::try_from(base).expect("small");
+        (0..6).map(|n| (format!("http://a.test/{n}"), date, page(base + n, ""))).collect()
+    };
+    let archive = |pages: Vec<(String, i64, String)>| {
+        let pages: Vec<_> =
+            pages.iter().map(|(url, at, html)| (&**url, *at, html.clone())).collect();
+        small.archive(&pages);
+    };
+    archive(all(0));
+    small.build();
+    archive(all(100).into_iter().take(5).collect());
+    let index = small.build().index;
+    assert_eq!((index.added, index.removed, index.segments), (6, 0, 1));
+    let other = index::Config { docs_code: index::StreamCode::Gamma, ..index::Config::default() };
+    let index = small.build_with(&other, Reuse::Unchanged).index;
+    assert_eq!((index.added, index.removed, index.segments), (6, 0, 1));
+}
