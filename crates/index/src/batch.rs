@@ -13,9 +13,10 @@
 //!
 //! What does not live here: files; the records of the documents, which go to disk at once.
 //!
-//! **Invariant.** [`Batch::memory_bytes`] is what the batch takes while it is written out.
+//! **Invariant.** [`Batch::memory_bytes`] is what the batch takes; while it is written, that and no more
+//! than what [`memory_bytes_max`] sets aside.
 
-use crate::arena::{Arena, Chain};
+use crate::arena::{self, Arena, Chain};
 use crate::keys::KeyTable;
 use crate::lengths::PerField;
 use crate::lexicon::{self, TERM_BYTES_MAX};
@@ -29,6 +30,11 @@ use std::hint::black_box;
 
 /// What writing takes, besides the order of the lists: a shard of the lexicon and buffers of files.
 const WRITING_BYTES: usize = 4 << 20;
+
+/// How much a batch may take, so that writing it keeps a limit.
+pub(crate) fn memory_bytes_max(limit: usize) -> usize {
+    limit - WRITING_BYTES.min(limit / 8)
+}
 
 /// How many lists are put to at a time.
 const TOGETHER: usize = 16;
@@ -170,7 +176,7 @@ impl Batch {
         self.lengths.len() as u32
     }
 
-    /// How much memory to count for the batch.
+    /// How much memory to count for the batch, the order in which its lists are written included.
     pub(crate) fn memory_bytes(&self) -> usize {
         let sorting = self.lists.len() * size_of::<(u64, u32)>();
         self.arena.memory_bytes()
@@ -182,7 +188,6 @@ impl Batch {
             + self.table.memory_bytes()
             + self.memo.memory_bytes()
             + sorting
-            + WRITING_BYTES
     }
 
     /// Writes the batch out as a segment, whose records are already in `segment`.
@@ -270,7 +275,7 @@ impl Batch {
         });
         if index == next {
             let bytes = u16::try_from(key.len()).expect("the term was checked");
-            let (at, chain) = arena.begin(key).ok_or(TOO_LONG)?;
+            let (at, chain) = arena.begin(key).ok_or_else(too_long)?;
             keys.push(Key { at, bytes });
             lists.push(Growing { chain, doc_min: 0, last_position: 0, turn: 0, last: 0 });
         }
@@ -291,18 +296,20 @@ fn settle_list(
     if list.doc_min == doc_next {
         let delta = occurrence.position.checked_sub(list.last_position);
         let delta = u64::from(delta.ok_or_else(|| descends(doc_next - 1))?);
-        arena.append(&mut list.chain, delta << 1).ok_or(TOO_LONG)?;
+        arena.append(&mut list.chain, delta << 1).ok_or_else(too_long)?;
     } else {
-        arena.append(&mut list.chain, u64::from(occurrence.position) << 1 | 1).ok_or(TOO_LONG)?;
+        arena
+            .append(&mut list.chain, u64::from(occurrence.position) << 1 | 1)
+            .ok_or_else(too_long)?;
         let gap = u64::from(doc_next - 1 - list.doc_min);
-        arena.append(&mut list.chain, gap).ok_or(TOO_LONG)?;
+        arena.append(&mut list.chain, gap).ok_or_else(too_long)?;
         list.doc_min = doc_next;
     }
     while occurrence.next != at {
         at = occurrence.next;
         let next = waiting[at as usize];
         let delta = u64::from(next.position - occurrence.position);
-        arena.append(&mut list.chain, delta << 1).ok_or(TOO_LONG)?;
+        arena.append(&mut list.chain, delta << 1).ok_or_else(too_long)?;
         occurrence = next;
     }
     list.last_position = occurrence.position;
@@ -329,6 +336,11 @@ impl<'a, 's, S: Iterator<Item = &'s [u8]>> Codes<'a, S> {
             self.take();
         }
         let mut rest = &self.taken[self.at..];
+        if let Some(eight) = rest.first_chunk() {
+            let (number, bytes) = arena::number(u64::from_le_bytes(*eight));
+            self.at += bytes;
+            return Some(number);
+        }
         let number = vbyte::read(&mut rest)?;
         self.at = self.taken.len() - rest.len();
         Some(number)
@@ -344,12 +356,16 @@ impl<'a, 's, S: Iterator<Item = &'s [u8]>> Codes<'a, S> {
     }
 }
 
-const TOO_LONG: IndexError = IndexError::Limit {
-    what: "bytes of postings between two documents",
-    found: 1 << 32,
-    max: 1 << 32,
-};
+#[cold]
+fn too_long() -> IndexError {
+    IndexError::Limit {
+        what: "bytes of postings between two documents",
+        found: 1 << 32,
+        max: 1 << 32,
+    }
+}
 
+#[cold]
 fn descends(doc: u32) -> IndexError {
     IndexError::Misuse { doc, what: "the positions of a term in a field must ascend" }
 }

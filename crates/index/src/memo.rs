@@ -129,9 +129,9 @@ impl WordMemo {
         if word.len() <= SHORT_BYTES_MAX {
             let key = short_key(field, word.as_bytes());
             let set = &mut self.sets[set_of(key)];
-            let way = set.next as usize % WAYS;
+            let way = set.keys.iter().position(|of| *of == key).unwrap_or(set.next as usize);
             (set.keys[way], set.lists[way]) = (key, list);
-            set.next = set.next.wrapping_add(1) % 3;
+            set.next = (set.next + 1) % 3;
         } else if word.len() <= LONG_BYTES_MAX {
             let place = &mut self.long[place_of(word)];
             place.word[..word.len()].copy_from_slice(word.as_bytes());

@@ -3,7 +3,7 @@
 //! **Invariant.** [`Paged::memory_bytes`] is what its items take; of the last page no more was touched.
 
 /// Items a page, as a power of two.
-const PAGE_LOG2: u32 = 14;
+const PAGE_LOG2: u32 = 12;
 const PAGE_ITEMS: usize = 1 << PAGE_LOG2;
 
 /// The pages, all full but the last.

@@ -16,7 +16,7 @@
 //! writer removes that, and of the generation before what is no longer named, whose readers have
 //! their files mapped.
 
-use crate::batch::Batch;
+use crate::batch::{self, Batch};
 use crate::disk::Disk;
 use crate::manifest::{Manifest, SOURCE_BYTES_MAX, TEMPORARY};
 use crate::policy::{self, MergePolicy};
@@ -41,8 +41,8 @@ const LOCK: &str = "lock";
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// How much memory postings may take before they go to disk; they do so between two documents,
-    /// so that one document can exceed it by its own size.
+    /// How much memory building may take: so much of postings is gathered before they go to disk. They do
+    /// so between two documents, so that one document can exceed it by its own size.
     pub memory_bytes: usize,
     /// How the distances of documents are coded.
     pub docs_code: StreamCode,
@@ -54,6 +54,8 @@ pub struct Config {
     pub merge: MergePolicy,
     /// How the documents of an index that is built from nothing are numbered.
     pub order: DocOrder,
+    /// How many threads build; with 0 as many as there are processors. The index is the same.
+    pub threads: usize,
 }
 
 impl Default for Config {
@@ -66,11 +68,20 @@ impl Default for Config {
             positions_code: positions,
             merge: MergePolicy::default(),
             order: DocOrder::default(),
+            threads: 0,
         }
     }
 }
 
 impl Config {
+    /// How many threads build, one at least.
+    pub fn thread_count(&self) -> usize {
+        match self.threads {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            threads => threads,
+        }
+    }
+
     fn codes(&self) -> StreamCodes {
         StreamCodes { docs: self.docs_code, freqs: self.freqs_code, positions: self.positions_code }
     }
@@ -89,6 +100,7 @@ pub struct IndexWriter {
     codes: StreamCodes,
     policy: MergePolicy,
     order: DocOrder,
+    threads: usize,
     generation: u64,
     /// The serial of the next segment.
     serial: u64,
@@ -156,6 +168,7 @@ impl IndexWriter {
             codes: config.codes(),
             policy: config.merge,
             order: config.order,
+            threads: config.thread_count(),
             generation,
             serial: 0,
             doc_count: 0,
@@ -279,8 +292,7 @@ impl IndexWriter {
     /// Puts the documents of a segment of this generation into an order in which their gaps are small.
     fn reorder(&mut self, number: usize) -> Result<(), IndexError> {
         let segment = Segment::open(&self.dir, &self.written[number])?;
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let order = segment::forward(&segment, self.memory_bytes)?.bisect(threads);
+        let order = segment::forward(&segment, self.memory_bytes)?.bisect(self.threads);
         let out = self.create_segment()?;
         let meta = segment::permute(&segment, &order, self.memory_bytes, out)?;
         drop(segment);
@@ -334,7 +346,8 @@ impl IndexWriter {
         if self.doc_count == DOCS_MAX {
             return Err(too_many_documents());
         }
-        if self.segment.is_some() && self.batch.memory_bytes() >= self.memory_bytes {
+        let most = batch::memory_bytes_max(self.memory_bytes);
+        if self.segment.is_some() && self.batch.memory_bytes() >= most {
             self.flush()?;
         }
         let mut segment = match self.segment.take() {

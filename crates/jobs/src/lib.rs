@@ -23,6 +23,7 @@ mod disk;
 mod error;
 mod extract;
 mod fold;
+mod in_order;
 mod indexing;
 mod link;
 mod pages;

@@ -19,10 +19,8 @@ pub(super) struct Cache {
     /// The word of each place, with zeros behind it, and the length of its term; a word is not empty,
     /// and has no zeros.
     words: Box<[[u128; 2]]>,
-    /// The term of each place, with zeros behind it.
-    terms: String,
-    /// What goes to a place.
-    padded: String,
+    /// The term of each place.
+    terms: Box<[[[u8; TERM_BYTES_MAX]; 2]]>,
     /// Which place of a pair is the next to be taken.
     next: usize,
 }
@@ -34,20 +32,12 @@ pub(super) struct Key {
     pair: usize,
 }
 
-/// Where a term stands.
-#[derive(Clone, Copy)]
-pub(super) struct Place {
-    start: usize,
-    end: usize,
-}
-
 impl Default for Cache {
     fn default() -> Self {
         let pairs = 1 << PAIRS_LOG2;
         Self {
             words: vec![[0; 2]; pairs].into_boxed_slice(),
-            terms: "\0".repeat(2 * pairs * TERM_BYTES_MAX),
-            padded: String::new(),
+            terms: vec![[[0; TERM_BYTES_MAX]; 2]; pairs].into_boxed_slice(),
             next: 0,
         }
     }
@@ -91,26 +81,18 @@ impl Key {
 }
 
 impl Cache {
-    /// Where the term of a word stands, if it is there.
+    /// Which place of its pair a word has, if it is there.
     #[inline]
-    pub(super) fn find(&self, key: &Key) -> Option<Place> {
-        let [first, second] = self.words[key.pair];
-        let is_it = |place: u128| (place ^ key.word) << (128 - WORD_BITS) == 0;
-        let (place, way) = if is_it(first) {
-            (first, 0)
-        } else if is_it(second) {
-            (second, 1)
-        } else {
-            return None;
-        };
-        let start = (2 * key.pair + way) * TERM_BYTES_MAX;
-        Some(Place { start, end: start + usize::try_from(place >> WORD_BITS).ok()? })
+    pub(super) fn find(&self, key: &Key) -> Option<usize> {
+        let is_it = |place: &u128| (place ^ key.word) << (128 - WORD_BITS) == 0;
+        self.words[key.pair].iter().position(is_it)
     }
 
-    /// The term that stands there.
+    /// The term of a word that is there.
     #[inline]
-    pub(super) fn get(&self, place: Place) -> &str {
-        &self.terms[place.start..place.end]
+    pub(super) fn get(&self, key: &Key, way: usize) -> &str {
+        let bytes = (self.words[key.pair][way] >> WORD_BITS) as usize;
+        str::from_utf8(&self.terms[key.pair][way][..bytes]).expect("was put in as a term")
     }
 
     /// Keeps the term of a word, if it is short enough.
@@ -118,13 +100,9 @@ impl Cache {
         if term.len() > TERM_BYTES_MAX {
             return;
         }
-        self.padded.clear();
-        self.padded.push_str(term);
-        self.padded.extend(std::iter::repeat_n('\0', TERM_BYTES_MAX - term.len()));
         let way = self.next;
         self.next ^= 1;
-        let start = (2 * key.pair + way) * TERM_BYTES_MAX;
-        self.terms.replace_range(start..start + TERM_BYTES_MAX, &self.padded);
+        self.terms[key.pair][way][..term.len()].copy_from_slice(term.as_bytes());
         self.words[key.pair][way] = key.word | (term.len() as u128) << WORD_BITS;
     }
 }
@@ -139,7 +117,8 @@ mod tests {
         let text = "a ab abc abcdefghijklmno abcdefghijklmnop é É a".as_bytes();
         let key = |start, end| Key::of(text, start, end);
         let mut cache = Cache::default();
-        let get = |cache: &Cache, key: Key| cache.find(&key).map(|at| cache.get(at).to_owned());
+        let get =
+            |cache: &Cache, key: Key| cache.find(&key).map(|way| cache.get(&key, way).to_owned());
         let words = [(42, 44), (45, 47), (0, 1), (2, 4), (5, 8), (9, 24)];
         for (number, (start, end)) in words.into_iter().enumerate() {
             assert_eq!(get(&cache, key(start, end).unwrap()), None, "{start}");

@@ -166,17 +166,15 @@ impl TermMaker<'_> {
     #[inline]
     fn term_at(&mut self, text: &str, start: usize, end: usize) -> &str {
         let key = Key::of(text.as_bytes(), start, end);
-        let (Some(key), Some(cache)) = (key, &mut self.cache) else {
+        let (Some(key), Some(cache)) = (&key, &mut self.cache) else {
             return self.chain.term(&text[start..end]);
         };
-        if cache.find(&key).is_none() {
-            cache.put(&key, self.chain.term(&text[start..end]));
+        if let Some(way) = cache.find(key) {
+            return cache.get(key, way);
         }
-        match cache.find(&key) {
-            Some(place) => cache.get(place),
-            // It is too long to be kept.
-            None => &self.chain.term,
-        }
+        let term = self.chain.term(&text[start..end]);
+        cache.put(key, term);
+        term
     }
 }
 
