@@ -116,13 +116,12 @@ impl Batch {
         position: u32,
         term: impl FnOnce() -> &'t str,
     ) -> Result<(), IndexError> {
-        let index = match self.memo.find(field, word) {
-            Some(index) => index,
-            None => {
-                let index = self.find_or_insert(field, term())?;
-                self.memo.put(field, word, index);
-                index
-            }
+        let index = if let Some(index) = self.memo.find(field, word) {
+            index
+        } else {
+            let index = self.find_or_insert(field, term())?;
+            self.memo.put(field, word, index);
+            index
         };
         self.append(index, field, position)
     }

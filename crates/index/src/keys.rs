@@ -42,7 +42,7 @@ impl KeyTable {
             self.parts = vec![Part::default(); 1 << PARTS_LOG2];
         }
         let hash = xxh3_64(key);
-        let part = &mut self.parts[hash as usize % (1 << PARTS_LOG2)];
+        let part = &mut self.parts[narrow(hash) as usize % (1 << PARTS_LOG2)];
         if 4 * (part.taken + 1) > 3 * part.slots.len() {
             part.grow();
         }

@@ -60,10 +60,10 @@ fn short_key(field: Field, word: &[u8]) -> u128 {
 #[inline]
 fn number(bytes: &[u8]) -> u128 {
     let count = bytes.len();
-    if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+    if let (Some(first), Some(last)) = (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
         let behind = u128::from(u64::from_le_bytes(*last)) << (8 * (count - 8));
         u128::from(u64::from_le_bytes(*first)) | behind
-    } else if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+    } else if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
         let behind = u64::from(u32::from_le_bytes(*last)) << (8 * (count - 4));
         u128::from(u64::from(u32::from_le_bytes(*first)) | behind)
     } else if let (Some(&first), Some(&last)) = (bytes.first(), bytes.last()) {
@@ -85,7 +85,6 @@ fn set_of(key: u128) -> usize {
     ((mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> (u64::BITS - SETS_LOG2)) as usize
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "a few of the upper bits")]
 fn place_of(word: &str) -> usize {
     (xxh3_64(word.as_bytes()) >> (u64::BITS - LONG_LOG2)) as usize
 }

@@ -29,13 +29,11 @@ impl<T> Paged<T> {
     }
 
     pub(crate) fn push(&mut self, item: T) {
-        match self.pages.last_mut().filter(|page| page.len() < PAGE_ITEMS) {
-            Some(page) => page.push(item),
-            None => {
-                let mut page = Vec::with_capacity(PAGE_ITEMS);
-                page.push(item);
-                self.pages.push(page);
-            }
+        if self.pages.last().is_none_or(|page| page.len() == PAGE_ITEMS) {
+            self.pages.push(Vec::with_capacity(PAGE_ITEMS));
+        }
+        if let Some(page) = self.pages.last_mut() {
+            page.push(item);
         }
     }
 
