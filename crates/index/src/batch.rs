@@ -28,8 +28,9 @@ use crate::{Field, IndexError, fixed};
 use codes::vbyte;
 use std::hint::black_box;
 
-/// What writing takes, besides the order of the lists: a shard of the lexicon and buffers of files.
-const WRITING_BYTES: usize = 4 << 20;
+/// What writing takes, besides the order of the lists: a shard of the lexicon, buffers of files, and what
+/// is left of large pages.
+const WRITING_BYTES: usize = 9 << 20;
 
 /// How much a batch may take, so that writing it keeps a limit.
 pub(crate) fn memory_bytes_max(limit: usize) -> usize {
