@@ -122,7 +122,8 @@ impl Config {
             ("rank", "damping", rank.damping, 0.0, 0.999),
             ("rank", "epsilon", rank.epsilon, 1e-15, 1.0),
             ("rank", "iterations_max", rank.iterations_max.into(), 1.0, 1_000_000.0),
-            ("index", "memory_bytes", memory_bytes, 65_536.0, (1_u64 << 40) as f64),
+            ("index", "threads", index.threads as f64, 0.0, 1024.0),
+            ("index", "memory_bytes", memory_bytes, f64::from(16 << 20), (1_u64 << 40) as f64),
             ("serve", "results_per_page", results, 1.0, results_max),
         ]
         .into_iter()

@@ -186,7 +186,7 @@ fn what_cannot_be_obeyed_is_refused_with_what_can() {
         ("rank.damping=nan", "must be from 0 to 0.999"),
         ("rank.damping=-0.5", "it is -0.5, and must be from 0 to 0.999"),
         ("rank.iterations_max=0", "it is 0, and must be from 1 to 1000000"),
-        ("index.memory_bytes=0", "it is 0, and must be from 65536 to"),
+        ("index.memory_bytes=0", "it is 0, and must be from 16777216 to"),
         ("search.k1=-1.0", "it is -1.0, and must be a number from 0 to 1000000"),
         ("search.b=nan", "must be a number from 0 to 1"),
         ("serve.results_per_page=0", "it is 0, and must be from 1 to"),

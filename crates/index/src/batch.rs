@@ -1,6 +1,6 @@
 //! The batch: postings in memory, compressed from the start, until they become a segment.
 //!
-//! A hash table leads from a key (field and term, as in the lexicon) to its string in an [`Arena`],
+//! A [`KeyTable`] leads from a key (field and term, as in the lexicon) to its string in an [`Arena`],
 //! to which each occurrence is appended, in [`codes::vbyte`]:
 //!
 //! ```text
@@ -8,138 +8,225 @@
 //! others                2 × (distance to the position before)
 //! ```
 //!
+//! The occurrences of the current document wait until it ends, so that a string grows once for a term of
+//! it rather than once for an occurrence.
+//!
 //! What does not live here: files; the records of the documents, which go to disk at once.
 //!
-//! **Invariant.** [`Batch::memory_bytes`] is no less than what the batch takes now and will take
-//! while its tables grow once more and while it is written out.
+//! **Invariant.** [`Batch::memory_bytes`] is what the batch takes; while it is written, that and no more
+//! than what [`memory_bytes_max`] sets aside.
 
-use crate::arena::{Arena, Chain};
+use crate::arena::{self, Arena, Chain};
+use crate::keys::KeyTable;
 use crate::lengths::PerField;
 use crate::lexicon::{self, TERM_BYTES_MAX};
+use crate::memo::WordMemo;
+use crate::paged::Paged;
 use crate::postings::StreamCodes;
 use crate::segment::{SegmentMeta, SegmentWriter};
 use crate::{Field, IndexError, fixed};
 use codes::vbyte;
-use xxhash_rust::xxh3::xxh3_64;
+use std::hint::black_box;
+
+/// What writing takes, besides the order of the lists: a shard of the lexicon, buffers of files, and what
+/// is left of large pages.
+const WRITING_BYTES: usize = 9 << 20;
+
+/// How much a batch may take, so that writing it keeps a limit.
+pub(crate) fn memory_bytes_max(limit: usize) -> usize {
+    limit - WRITING_BYTES.min(limit / 8)
+}
+
+/// How many lists are put to at a time.
+const TOGETHER: usize = 16;
+/// So many occurrences wait at most.
+const WAITING_MAX: usize = 1 << 16;
 
 /// One posting list in the making.
 #[derive(Clone, Copy, Debug)]
 struct Growing {
-    key: u32,
-    key_bytes: u16,
-    hash: u32,
     chain: Chain,
-    /// The document of the last occurrence, plus one.
+    /// The document of the last occurrence in the chain, plus one.
     doc_min: u32,
     last_position: u32,
+    /// Whether occurrences wait for it: if this is the turn.
+    turn: u32,
+    /// The last one that waits.
+    last: u32,
+}
+
+/// Where the key of a list is.
+#[derive(Clone, Copy, Debug)]
+struct Key {
+    at: u32,
+    bytes: u16,
+}
+
+/// An occurrence that waits.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    position: u32,
+    /// The next one of the same list; itself if there is none.
+    next: u32,
 }
 
 /// The documents since the last segment was written.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     arena: Arena,
-    lists: Vec<Growing>,
-    /// Open addressing: the index of a list, plus one, or zero. A power of two, never full.
-    slots: Vec<u32>,
-    lengths: Vec<PerField<u32>>,
-    longest_list_bytes: usize,
+    lists: Paged<Growing>,
+    /// For each list.
+    keys: Paged<Key>,
+    waiting: Vec<Waiting>,
+    /// The lists for which occurrences wait, and the first of them.
+    firsts: Vec<(u32, u32)>,
+    /// How often nothing has waited any more.
+    turn: u32,
+    table: KeyTable,
+    memo: WordMemo,
+    lengths: Paged<PerField<u32>>,
     key: Vec<u8>,
-    code: Vec<u8>,
 }
 
 impl Batch {
     /// Begins a document.
-    pub(crate) fn begin(&mut self) {
+    pub(crate) fn begin(&mut self) -> Result<(), IndexError> {
+        self.settle()?;
         self.lengths.push(PerField::default());
+        Ok(())
     }
 
-    /// Adds an occurrence to the document begun last.
+    /// Adds an occurrence of a term to the document begun last.
     pub(crate) fn push(
         &mut self,
         field: Field,
         term: &str,
         position: u32,
     ) -> Result<(), IndexError> {
-        if term.len() > TERM_BYTES_MAX {
-            return Err(IndexError::Limit {
-                what: "bytes of a term",
-                found: term.len() as u64,
-                max: TERM_BYTES_MAX as u64,
-            });
-        }
-        let doc = u32::try_from(self.lengths.len())
-            .ok()
-            .and_then(|count| count.checked_sub(1))
-            .expect("a document has begun, and there are at most 2³² - 1");
-        lexicon::set_key(&mut self.key, field, term);
-        let index = self.find_or_insert().ok_or(TOO_LONG)?;
-        let list = &mut self.lists[index];
-        self.code.clear();
-        if list.doc_min == doc + 1 {
-            let delta = position.checked_sub(list.last_position).ok_or(IndexError::Misuse {
-                doc,
-                what: "the positions of a term in a field must ascend",
-            })?;
-            vbyte::write(&mut self.code, u64::from(delta) << 1);
+        let index = self.find_or_insert(field, term)?;
+        self.append(index, field, position)
+    }
+
+    /// Adds an occurrence of the term of a word to the document begun last. `term` is not asked if the
+    /// word came just now.
+    #[inline]
+    pub(crate) fn push_word<'t>(
+        &mut self,
+        field: Field,
+        word: &str,
+        position: u32,
+        term: impl FnOnce() -> &'t str,
+    ) -> Result<(), IndexError> {
+        let index = if let Some(index) = self.memo.find(field, word) {
+            index
         } else {
-            vbyte::write(&mut self.code, u64::from(position) << 1 | 1);
-            vbyte::write(&mut self.code, u64::from(doc - list.doc_min));
+            let index = self.find_or_insert(field, term())?;
+            self.memo.put(field, word, index);
+            index
+        };
+        self.append(index, field, position)
+    }
+
+    /// Lets an occurrence wait for the list of its term.
+    #[inline]
+    fn append(&mut self, index: u32, field: Field, position: u32) -> Result<(), IndexError> {
+        if self.waiting.len() == WAITING_MAX {
+            self.settle()?;
         }
-        self.arena.append(&mut list.chain, &self.code).ok_or(TOO_LONG)?;
-        list.doc_min = doc + 1;
-        list.last_position = position;
-        self.longest_list_bytes = self.longest_list_bytes.max(list.chain.bytes());
-        let length = &mut self.lengths[doc as usize][field as usize];
-        *length = length.saturating_add(1);
+        let at = u32::try_from(self.waiting.len()).expect("they are few");
+        let list = &mut self.lists[index];
+        if list.turn == self.turn {
+            let last = &mut self.waiting[list.last as usize];
+            if position < last.position {
+                return Err(descends(self.doc_count() - 1));
+            }
+            last.next = at;
+        } else {
+            list.turn = self.turn;
+            self.firsts.push((index, at));
+        }
+        list.last = at;
+        self.waiting.push(Waiting { position, next: at });
+        let lengths = self.lengths.last_mut().expect("a document has begun");
+        lengths[field as usize] = lengths[field as usize].saturating_add(1);
         Ok(())
     }
 
-    /// How much memory to count for the batch.
+    /// Puts what waits to its lists.
+    fn settle(&mut self) -> Result<(), IndexError> {
+        let doc_next = self.doc_count();
+        for some in self.firsts.chunks(TOGETHER) {
+            // The ends of the strings come from afar: all are called for before the first is waited for.
+            let ends = some.iter().map(|&(index, _)| self.arena.end(self.lists[index].chain));
+            black_box(ends.fold(0, |sum, end| sum ^ end));
+            for &(index, first) in some {
+                let list = &mut self.lists[index];
+                settle_list(&mut self.arena, list, doc_next, first, &self.waiting)?;
+            }
+        }
+        self.firsts.clear();
+        self.waiting.clear();
+        self.turn += 1;
+        Ok(())
+    }
+
+    /// How many documents there are.
+    #[expect(clippy::cast_possible_truncation, reason = "there are at most 2³² - 1")]
+    fn doc_count(&self) -> u32 {
+        self.lengths.len() as u32
+    }
+
+    /// How much memory to count for the batch, the order in which its lists are written included.
     pub(crate) fn memory_bytes(&self) -> usize {
         let sorting = self.lists.len() * size_of::<(u64, u32)>();
         self.arena.memory_bytes()
-            + growing_bytes(self.lists.len(), self.lists.capacity(), size_of::<Growing>())
-            + growing_bytes(self.lengths.len(), self.lengths.capacity(), size_of::<PerField<u32>>())
-            + growing_bytes(2 * self.lists.len(), self.slots.len(), size_of::<u32>())
+            + self.lists.memory_bytes()
+            + self.keys.memory_bytes()
+            + self.waiting.capacity() * size_of::<Waiting>()
+            + self.firsts.capacity() * size_of::<(u32, u32)>()
+            + self.lengths.memory_bytes()
+            + self.table.memory_bytes()
+            + self.memo.memory_bytes()
             + sorting
-            + self.longest_list_bytes
     }
 
     /// Writes the batch out as a segment, whose records are already in `segment`.
     pub(crate) fn write(
-        self,
+        mut self,
         codes: StreamCodes,
         segment: SegmentWriter,
     ) -> Result<SegmentMeta, IndexError> {
+        self.settle()?;
         let totals = std::array::from_fn(|field| {
             self.lengths.iter().map(|lengths| u64::from(lengths[field])).sum()
         });
         let mut out = segment.lists(codes, totals)?;
         let (mut bytes, mut positions) = (Vec::new(), Vec::new());
         for index in self.sorted() {
-            let list = &self.lists[index];
-            let field = Field::of_key(self.key(list)).expect("was made of one");
+            let Key { at, bytes: key_bytes } = self.keys[index];
+            let key = self.arena.key(at, usize::from(key_bytes));
+            let field = Field::of_key(key).expect("was made of one");
             out.begin_list(field);
-            self.arena.read(&list.chain, &mut bytes);
-            let (mut rest, mut doc_next) = (&bytes[..], 0);
-            let mut code = vbyte::read(&mut rest);
+            let slices = self.arena.slices(at, key.len(), self.lists[index].chain);
+            let mut codes = Codes::new(slices, &mut bytes);
+            let (mut code, mut doc_next) = (codes.next(), 0);
             while let Some(first) = code {
-                let gap = vbyte::read(&mut rest).expect("a document follows its first position");
+                let gap = codes.next().expect("a document follows its first position");
                 let doc = doc_next + narrow(gap);
                 positions.clear();
                 positions.push(narrow(first >> 1));
-                code = vbyte::read(&mut rest);
+                code = codes.next();
                 while let Some(delta) = code.filter(|code| code & 1 == 0) {
                     positions.push(positions[positions.len() - 1] + narrow(delta >> 1));
-                    code = vbyte::read(&mut rest);
+                    code = codes.next();
                 }
-                out.push(doc, self.lengths[doc as usize][field as usize], &positions)?;
+                out.push(doc, self.lengths[doc][field as usize], &positions)?;
                 doc_next = doc + 1;
             }
-            out.finish_list(self.key(list))?;
+            out.finish_list(key)?;
         }
         let mut bounds = PerField::<u32>::default();
-        for lengths in &self.lengths {
+        for lengths in self.lengths.iter() {
             bounds = std::array::from_fn(|field| bounds[field].max(lengths[field]));
         }
         let widths = bounds.map(|bound| fixed::width(u64::from(bound)));
@@ -149,12 +236,12 @@ impl Batch {
         out.finish(widths, lengths)
     }
 
-    fn key(&self, list: &Growing) -> &[u8] {
-        self.arena.stored(list.key, usize::from(list.key_bytes))
+    fn key(&self, key: Key) -> &[u8] {
+        self.arena.key(key.at, usize::from(key.bytes))
     }
 
     /// The lists in the order of their keys. The first eight bytes settle most comparisons.
-    fn sorted(&self) -> impl Iterator<Item = usize> {
+    fn sorted(&self) -> impl Iterator<Item = u32> {
         let head = |key: &[u8]| {
             let mut head = [0; 8];
             let bytes = key.len().min(8);
@@ -162,62 +249,125 @@ impl Batch {
             u64::from_be_bytes(head)
         };
         let mut order: Vec<(u64, u32)> =
-            self.lists.iter().zip(0..).map(|(list, index)| (head(self.key(list)), index)).collect();
+            self.keys.iter().zip(0..).map(|(key, index)| (head(self.key(*key)), index)).collect();
         order.sort_unstable_by(|a, b| {
-            let key = |index: u32| self.key(&self.lists[index as usize]);
+            let key = |index: u32| self.key(self.keys[index]);
             a.0.cmp(&b.0).then_with(|| key(a.1).cmp(key(b.1)))
         });
-        order.into_iter().map(|(_, index)| index as usize)
+        order.into_iter().map(|(_, index)| index)
     }
 
-    /// The list of `self.key`; `None` when the arena is full.
-    fn find_or_insert(&mut self) -> Option<usize> {
-        if 2 * (self.lists.len() + 1) > self.slots.len() {
-            self.grow_slots();
+    /// The list of a term in a field.
+    fn find_or_insert(&mut self, field: Field, term: &str) -> Result<u32, IndexError> {
+        if term.len() > TERM_BYTES_MAX {
+            return Err(IndexError::Limit {
+                what: "bytes of a term",
+                found: term.len() as u64,
+                max: TERM_BYTES_MAX as u64,
+            });
         }
-        // The upper half of the hash is kept; growing needs no more.
-        let hash = (xxh3_64(&self.key) >> 32) as u32;
-        let mask = self.slots.len() - 1;
-        let mut slot = hash as usize & mask;
-        while let Some(index) = (self.slots[slot] as usize).checked_sub(1) {
-            let list = &self.lists[index];
-            if list.hash == hash && self.key(list) == self.key {
-                return Some(index);
-            }
-            slot = (slot + 1) & mask;
+        lexicon::set_key(&mut self.key, field, term);
+        let Batch { arena, lists, keys, table, key, .. } = self;
+        let next = u32::try_from(lists.len()).expect("each list has an address");
+        let index = table.find_or_insert(key, next, |list| {
+            let Key { at, bytes } = keys[list];
+            arena.key(at, usize::from(bytes)) == key
+        });
+        if index == next {
+            let bytes = u16::try_from(key.len()).expect("the term was checked");
+            let (at, chain) = arena.begin(key).ok_or_else(too_long)?;
+            keys.push(Key { at, bytes });
+            lists.push(Growing { chain, doc_min: 0, last_position: 0, turn: 0, last: 0 });
         }
-        let key = self.arena.store(&self.key)?;
-        let key_bytes = u16::try_from(self.key.len()).expect("`push` has checked the term");
-        let chain = self.arena.chain()?;
-        self.lists.push(Growing { key, key_bytes, hash, chain, doc_min: 0, last_position: 0 });
-        self.slots[slot] = u32::try_from(self.lists.len()).expect("each list has an address");
-        Some(self.lists.len() - 1)
+        Ok(index)
+    }
+}
+
+/// Puts the occurrences from `first` on, all of one document, to their list.
+#[inline]
+fn settle_list(
+    arena: &mut Arena,
+    list: &mut Growing,
+    doc_next: u32,
+    first: u32,
+    waiting: &[Waiting],
+) -> Result<(), IndexError> {
+    let (mut at, mut occurrence) = (first, waiting[first as usize]);
+    if list.doc_min == doc_next {
+        let delta = occurrence.position.checked_sub(list.last_position);
+        let delta = u64::from(delta.ok_or_else(|| descends(doc_next - 1))?);
+        arena.append(&mut list.chain, delta << 1).ok_or_else(too_long)?;
+    } else {
+        arena
+            .append(&mut list.chain, u64::from(occurrence.position) << 1 | 1)
+            .ok_or_else(too_long)?;
+        let gap = u64::from(doc_next - 1 - list.doc_min);
+        arena.append(&mut list.chain, gap).ok_or_else(too_long)?;
+        list.doc_min = doc_next;
+    }
+    while occurrence.next != at {
+        at = occurrence.next;
+        let next = waiting[at as usize];
+        let delta = u64::from(next.position - occurrence.position);
+        arena.append(&mut list.chain, delta << 1).ok_or_else(too_long)?;
+        occurrence = next;
+    }
+    list.last_position = occurrence.position;
+    Ok(())
+}
+
+/// The numbers of a string that lies in slices.
+struct Codes<'a, S> {
+    slices: S,
+    /// What was taken from the slices, from `at` on not yet read.
+    taken: &'a mut Vec<u8>,
+    at: usize,
+}
+
+impl<'a, 's, S: Iterator<Item = &'s [u8]>> Codes<'a, S> {
+    fn new(slices: S, taken: &'a mut Vec<u8>) -> Self {
+        taken.clear();
+        Codes { slices, taken, at: 0 }
     }
 
-    fn grow_slots(&mut self) {
-        let count = (2 * self.slots.len()).max(64);
-        self.slots = vec![0; count];
-        for (list, number) in self.lists.iter().zip(1..) {
-            let mut slot = list.hash as usize & (count - 1);
-            while self.slots[slot] != 0 {
-                slot = (slot + 1) & (count - 1);
-            }
-            self.slots[slot] = number;
+    #[inline]
+    fn next(&mut self) -> Option<u64> {
+        if self.taken.len() - self.at < vbyte::BYTES_MAX {
+            self.take();
+        }
+        let mut rest = &self.taken[self.at..];
+        if let Some(eight) = rest.first_chunk() {
+            let (number, bytes) = arena::number(u64::from_le_bytes(*eight));
+            self.at += bytes;
+            return Some(number);
+        }
+        let number = vbyte::read(&mut rest)?;
+        self.at = self.taken.len() - rest.len();
+        Some(number)
+    }
+
+    /// Takes a slice more, if there is one.
+    fn take(&mut self) {
+        if let Some(slice) = self.slices.next() {
+            self.taken.drain(..self.at);
+            self.at = 0;
+            self.taken.extend_from_slice(slice);
         }
     }
 }
 
-const TOO_LONG: IndexError = IndexError::Limit {
-    what: "bytes of postings between two documents",
-    found: 1 << 32,
-    max: 1 << 32,
-};
+#[cold]
+fn too_long() -> IndexError {
+    IndexError::Limit {
+        what: "bytes of postings between two documents",
+        found: 1 << 32,
+        max: 1 << 32,
+    }
+}
 
-/// What a vector takes; if it is nearly full, what it will take while it moves to one of twice the
-/// size.
-fn growing_bytes(len: usize, capacity: usize, item_bytes: usize) -> usize {
-    let soon = len >= capacity - capacity / 8;
-    item_bytes * if soon { 3 * capacity } else { capacity }
+#[cold]
+fn descends(doc: u32) -> IndexError {
+    IndexError::Misuse { doc, what: "the positions of a term in a field must ascend" }
 }
 
 /// A number that was put in as 32 bits.

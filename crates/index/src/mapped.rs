@@ -66,6 +66,11 @@ impl MappedFile {
         Ok(mapped)
     }
 
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// How long the payload is.
     pub(crate) fn payload_bytes(&self) -> usize {
         self.body_bytes - HEADER_BYTES

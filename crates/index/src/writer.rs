@@ -16,7 +16,7 @@
 //! writer removes that, and of the generation before what is no longer named, whose readers have
 //! their files mapped.
 
-use crate::batch::Batch;
+use crate::batch::{self, Batch};
 use crate::disk::Disk;
 use crate::manifest::{Manifest, SOURCE_BYTES_MAX, TEMPORARY};
 use crate::policy::{self, MergePolicy};
@@ -32,6 +32,8 @@ use std::path::{Path, PathBuf};
 const BATCH_BYTES_MAX: usize = 3 << 30;
 /// Every document is before [`END`](crate::END).
 const DOCS_MAX: u32 = u32::MAX;
+/// What is wrong with terms that come first.
+const EARLY: IndexError = IndexError::Misuse { doc: 0, what: "a term comes before its document" };
 /// Its name is taken for as long as a writer lives.
 const LOCK: &str = "lock";
 
@@ -39,8 +41,8 @@ const LOCK: &str = "lock";
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// How much memory postings may take before they go to disk; they do so between two documents,
-    /// so that one document can exceed it by its own size.
+    /// How much memory building may take: so much of postings is gathered before they go to disk. They do
+    /// so between two documents, so that one document can exceed it by its own size.
     pub memory_bytes: usize,
     /// How the distances of documents are coded.
     pub docs_code: StreamCode,
@@ -52,6 +54,8 @@ pub struct Config {
     pub merge: MergePolicy,
     /// How the documents of an index that is built from nothing are numbered.
     pub order: DocOrder,
+    /// How many threads build; with 0 as many as there are processors. The index is the same.
+    pub threads: usize,
 }
 
 impl Default for Config {
@@ -64,11 +68,20 @@ impl Default for Config {
             positions_code: positions.unwrap_or(StreamCode::Golomb),
             merge: MergePolicy::default(),
             order: DocOrder::default(),
+            threads: 0,
         }
     }
 }
 
 impl Config {
+    /// How many threads build, one at least.
+    pub fn thread_count(&self) -> usize {
+        match self.threads {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            threads => threads,
+        }
+    }
+
     fn codes(&self) -> StreamCodes {
         let positions = Some(self.positions_code);
         StreamCodes { docs: self.docs_code, freqs: self.freqs_code, positions }
@@ -88,6 +101,7 @@ pub struct IndexWriter {
     codes: StreamCodes,
     policy: MergePolicy,
     order: DocOrder,
+    threads: usize,
     generation: u64,
     /// The serial of the next segment.
     serial: u64,
@@ -155,6 +169,7 @@ impl IndexWriter {
             codes: config.codes(),
             policy: config.merge,
             order: config.order,
+            threads: config.thread_count(),
             generation,
             serial: 0,
             doc_count: 0,
@@ -209,7 +224,32 @@ impl IndexWriter {
         let pushed = if self.segment.is_some() {
             self.batch.push(field, term, position)
         } else {
-            Err(IndexError::Misuse { doc: 0, what: "a term comes before its document" })
+            Err(EARLY)
+        };
+        if let Err(error) = pushed {
+            self.state = State::Failing(error);
+        }
+    }
+
+    /// Adds an occurrence of the term that a word becomes, as [`term`](IndexWriter::term) does.
+    ///
+    /// Words are remembered: `term` is asked for the term only if the word did not come of late, and has
+    /// to answer the same for the same word whenever it is asked.
+    #[inline]
+    pub fn word<'t>(
+        &mut self,
+        field: Field,
+        word: &str,
+        position: u32,
+        term: impl FnOnce() -> &'t str,
+    ) {
+        if !matches!(self.state, State::Sound) {
+            return;
+        }
+        let pushed = if self.segment.is_some() {
+            self.batch.push_word(field, word, position, term)
+        } else {
+            Err(EARLY)
         };
         if let Err(error) = pushed {
             self.state = State::Failing(error);
@@ -269,8 +309,7 @@ impl IndexWriter {
     /// Puts the documents of a segment of this generation into an order in which their gaps are small.
     fn reorder(&mut self, number: usize) -> Result<(), IndexError> {
         let segment = Segment::open(&self.dir, &self.written[number])?;
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let order = segment::forward(&segment, self.memory_bytes)?.bisect(threads);
+        let order = segment::forward(&segment, self.memory_bytes)?.bisect(self.threads);
         let out = self.create_segment()?;
         let meta = segment::permute(&segment, &order, self.memory_bytes, out)?;
         drop(segment);
@@ -324,7 +363,8 @@ impl IndexWriter {
         if self.doc_count == DOCS_MAX {
             return Err(too_many_documents());
         }
-        if self.segment.is_some() && self.batch.memory_bytes() >= self.memory_bytes {
+        let most = batch::memory_bytes_max(self.memory_bytes);
+        if self.segment.is_some() && self.batch.memory_bytes() >= most {
             self.flush()?;
         }
         let mut segment = match self.segment.take() {
@@ -333,7 +373,7 @@ impl IndexWriter {
         };
         segment.record(record)?;
         self.segment = Some(segment);
-        self.batch.begin();
+        self.batch.begin()?;
         self.doc_count += 1;
         self.added += 1;
         Ok(DocId(self.added - 1))

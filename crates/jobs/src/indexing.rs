@@ -14,10 +14,11 @@
 use std::collections::BTreeSet;
 
 use index::{DocRecord, Field, Index, IndexWriter};
-use page::{AnalysisConfig, Analyzer, Url};
+use page::{AnalysisConfig, Analyzer, TermMaker, Url};
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::changes::{Changes, Wanted};
+use crate::in_order::each_in_order;
 use crate::interchange::is_imported;
 use crate::rank::write_document_ranks;
 use crate::{Collection, Directory, Folding, JobsError, Lag, PageRow, PageTable, Progress, Stage};
@@ -102,10 +103,31 @@ pub fn build_index(
     }
     let analyzer = Analyzer::build(analysis)?;
     let total = changes.added.len() as u64;
-    for (done, &place) in (1..).zip(&changes.added) {
+    let read = |place| {
         let (record, page) = document(collection, &table, &plan, &texts, place)?;
-        add(&mut writer, &analyzer, &record, &page, &texts.anchors[place])?;
+        Ok::<_, JobsError>(fields(record, page, &texts.anchors[place]))
+    };
+    let mut done = 0;
+    let mut tell = || {
+        done += 1;
         progress(Stage::Index, done, total);
+    };
+    // One thread writes, the others read and analyse.
+    if let others @ 1.. = config.thread_count() - 1 {
+        let begin = || analyzer.term_maker();
+        let make =
+            |terms: &mut TermMaker<'_>, place| Ok(Analysed::of(read(place)?, &analyzer, terms));
+        each_in_order(others, &changes.added, begin, make, |analysed: Analysed| {
+            analysed.add(&mut writer)?;
+            tell();
+            Ok::<(), JobsError>(())
+        })?;
+    } else {
+        let mut terms = analyzer.term_maker();
+        for &place in &changes.added {
+            add(&mut writer, &analyzer, &mut terms, &read(place)?)?;
+            tell();
+        }
     }
     writer.commit(&source)?;
     let (added, removed) = (total, changes.removed.len() as u64);
@@ -284,42 +306,94 @@ fn hash<'a>(strings: impl IntoIterator<Item = &'a [u8]>) -> u64 {
     hash.digest()
 }
 
+/// The texts of a document.
+struct Fields {
+    record: DocRecord,
+    /// In the order in which they are written; the words of the URL last.
+    texts: [(Field, String); 5],
+    /// Terms of the URL, as they are.
+    filters: Vec<String>,
+}
+
+fn fields(record: DocRecord, page: PageRow, anchors: &BTreeSet<String>) -> Fields {
+    let anchors: Vec<&str> = anchors.iter().map(String::as_str).collect();
+    let url = Url::parse(&record.url).ok();
+    let words = url.as_ref().map_or_else(|| record.url.clone(), url_words);
+    let texts = [
+        (Field::Title, record.title.clone()),
+        (Field::Headings, page.headings),
+        (Field::Body, page.text),
+        (Field::Anchor, anchors.join("\n")),
+        (Field::Url, words),
+    ];
+    let filters = url_filters(url.as_ref(), &record.language);
+    Fields { record, texts, filters }
+}
+
 /// Writes one document: its record and the terms of its fields.
 fn add(
     writer: &mut IndexWriter,
     analyzer: &Analyzer,
-    record: &DocRecord,
-    page: &PageRow,
-    anchors: &BTreeSet<String>,
+    terms: &mut TermMaker<'_>,
+    fields: &Fields,
 ) -> Result<(), JobsError> {
-    writer.add(record)?;
-    let anchors: Vec<&str> = anchors.iter().map(String::as_str).collect();
-    for (field, text) in [
-        (Field::Title, record.title.as_str()),
-        (Field::Headings, &page.headings),
-        (Field::Body, &page.text),
-        (Field::Anchor, &anchors.join("\n")),
-    ] {
-        put(writer, analyzer, field, text);
+    writer.add(&fields.record)?;
+    let mut last = 0;
+    for (field, text) in &fields.texts {
+        last = 0;
+        analyzer.words(text, |word, position| {
+            writer.word(*field, word, position, || terms.term(word));
+            last = position;
+        });
     }
-    let url = Url::parse(&record.url).ok();
-    let words = url.as_ref().map_or_else(|| record.url.clone(), url_words);
-    let mut position = put(writer, analyzer, Field::Url, &words);
-    for filter in url_filters(url.as_ref(), &record.language) {
-        position += 1;
-        writer.term(Field::Url, &filter, position);
-    }
+    add_filters(writer, &fields.filters, last);
     Ok(())
 }
 
-/// Analyses `text` into `field`; the last position that was used.
-fn put(writer: &mut IndexWriter, analyzer: &Analyzer, field: Field, text: &str) -> u32 {
-    let mut last = 0;
-    analyzer.each(text, &mut |token| {
-        writer.term(field, token.term, token.position);
-        last = token.position;
-    });
-    last
+/// Writes the filters behind the words of the URL.
+fn add_filters(writer: &mut IndexWriter, filters: &[String], last: u32) {
+    for (position, filter) in (last + 1..).zip(filters) {
+        writer.term(Field::Url, filter, position);
+    }
+}
+
+/// A document whose texts have become terms.
+struct Analysed {
+    record: DocRecord,
+    fields: [(Field, Vec<u32>); 5],
+    /// All terms, one after the other; where each ends is in its field.
+    terms: String,
+    filters: Vec<String>,
+}
+
+impl Analysed {
+    fn of(fields: Fields, analyzer: &Analyzer, terms: &mut TermMaker<'_>) -> Self {
+        let mut all = String::new();
+        let ends = fields.texts.map(|(field, text)| {
+            let mut ends = Vec::new();
+            analyzer.words(&text, |word, _| {
+                all.push_str(terms.term(word));
+                ends.push(u32::try_from(all.len()).unwrap_or(u32::MAX));
+            });
+            (field, ends)
+        });
+        Self { record: fields.record, fields: ends, terms: all, filters: fields.filters }
+    }
+
+    fn add(&self, writer: &mut IndexWriter) -> Result<(), JobsError> {
+        writer.add(&self.record)?;
+        let (mut start, mut last) = (0, 0);
+        for (field, ends) in &self.fields {
+            last = 0;
+            for (position, &end) in (0..).zip(ends) {
+                let term = self.terms.get(start..end as usize).unwrap_or_default();
+                writer.word(*field, term, position, || term);
+                (start, last) = (end as usize, position);
+            }
+        }
+        add_filters(writer, &self.filters, last);
+        Ok(())
+    }
 }
 
 /// What of a URL is worth searching: the host as a whole, then every word of host, path and query. The

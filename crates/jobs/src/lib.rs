@@ -25,6 +25,7 @@ mod disk;
 mod error;
 mod extract;
 mod fold;
+mod in_order;
 mod indexing;
 mod interchange;
 mod lag;

@@ -54,7 +54,9 @@ mod url;
 
 pub use ::url::Url;
 
-pub use analysis::{AnalysisConfig, Analyzer, TERM_BYTES_LEAST, TERM_BYTES_LIMIT, Token, stemmers};
+pub use analysis::{
+    AnalysisConfig, Analyzer, TERM_BYTES_LEAST, TERM_BYTES_LIMIT, TermMaker, Token, stemmers,
+};
 pub use charset::{Charset, CharsetSource};
 pub use directives::Directives;
 pub use error::PageError;

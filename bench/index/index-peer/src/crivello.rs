@@ -9,7 +9,7 @@ use std::hint::black_box;
 use std::path::Path;
 
 use index::{Config, DocRecord, Field, Index, IndexWriter, Segment};
-use page::Analyzer;
+use page::{Analyzer, TermMaker};
 use serde_json::{Value, json};
 
 use crate::Result;
@@ -63,8 +63,9 @@ pub(crate) fn build(corpus: &Corpus, dir: &Path, config: &Config) -> Result<Valu
     let analyzer = corpus.analyzer()?;
     let ((), cost) = cost(|| {
         let mut writer = IndexWriter::create(dir, config)?;
+        let mut terms = analyzer.term_maker();
         for document in corpus.documents() {
-            add(&mut writer, &analyzer, &document)?;
+            add(&mut writer, &analyzer, &mut terms, &document)?;
         }
         writer.commit("a corpus")?;
         Ok(())
@@ -85,7 +86,12 @@ pub(crate) fn build(corpus: &Corpus, dir: &Path, config: &Config) -> Result<Valu
     }))
 }
 
-fn add(writer: &mut IndexWriter, analyzer: &Analyzer, document: &Document<'_>) -> Result<()> {
+fn add(
+    writer: &mut IndexWriter,
+    analyzer: &Analyzer,
+    terms: &mut TermMaker<'_>,
+    document: &Document<'_>,
+) -> Result<()> {
     writer.add(&DocRecord {
         url: document.url.to_owned(),
         title: document.title.to_owned(),
@@ -102,9 +108,9 @@ fn add(writer: &mut IndexWriter, analyzer: &Analyzer, document: &Document<'_>) -
         (Field::Url, url_words),
     ] {
         last = 0;
-        analyzer.each(text, &mut |token| {
-            writer.term(field, token.term, token.position);
-            last = token.position;
+        analyzer.words(text, |word, position| {
+            writer.word(field, word, position, || terms.term(word));
+            last = position;
         });
     }
     for filter in filters.lines() {

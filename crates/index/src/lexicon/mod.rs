@@ -230,6 +230,17 @@ impl Lexicon {
         self.entries(block..block + 1)
     }
 
+    /// The entries of one shard; `None` behind the last.
+    pub(crate) fn shard(&self, shard: usize) -> Result<Option<Entries<'_>>, IndexError> {
+        let Some(shard) = self.shards.get(shard) else { return Ok(None) };
+        self.entries(shard.first_block..shard.first_block + shard.block_count()).map(Some)
+    }
+
+    /// The shard that a key is in, if it is anywhere.
+    pub(crate) fn shard_with(&self, key: &[u8]) -> usize {
+        self.shards.partition_point(|shard| *shard.first_key <= *key).saturating_sub(1)
+    }
+
     /// All entries.
     pub(crate) fn all(&self) -> Result<Entries<'_>, IndexError> {
         self.entries(0..self.block_count())

@@ -89,6 +89,14 @@ pub(crate) struct Extents {
     pub(crate) skips: Extent,
 }
 
+impl Extents {
+    /// The bytes in all streams.
+    pub(crate) fn bytes(&self) -> u64 {
+        let Extents { docs, freqs, positions, skips } = self;
+        [docs, freqs, positions, skips].iter().fold(0, |sum, of| of.bytes.saturating_add(sum))
+    }
+}
+
 /// What the lexicon says of a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct List {

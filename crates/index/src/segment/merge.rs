@@ -3,11 +3,13 @@
 //!
 //! All lexica are read at the same time in the order of their keys; the list of a key is the
 //! concatenation of its lists in the segments that have it, since documents keep their order. A
-//! heap holds the next key of each segment.
+//! heap holds the next key of each segment. After some megabytes all files are opened anew, and what was
+//! read of them is no longer in memory.
 //!
 //! **Invariant.** The merged segment has the bytes that it would have if its documents had been one
-//! batch; it has positions if all of them do. Memory does not depend on the size of the segments, except for the skips of one list,
-//! the starts of blocks, and the places of what is left of a segment that has lost documents.
+//! batch; it has positions if all of them do. Memory does not depend on the size of the segments, except for
+//! the longest list, the lengths, the records of one segment, the starts of blocks, and the places of what is
+//! left of a segment that has lost documents.
 
 use super::{ListsWriter, Segment, SegmentMeta, SegmentWriter};
 use crate::fixed;
@@ -19,6 +21,11 @@ use crate::{Deleted, DocId, DocIterator, END, Field, Frequencies, IndexError, Po
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
+/// How much is read of all segments between two openings of their files.
+const STROKE_BYTES: u64 = 8 << 20;
+/// What an entry of the lexicon takes, about.
+const ENTRY_BYTES: u64 = 16;
+
 /// Writes the documents of all `segments` that are not deleted, in order, as one segment to `out`.
 pub(crate) fn merge(
     segments: &[Segment],
@@ -28,7 +35,7 @@ pub(crate) fn merge(
     for segment in segments {
         let deleted = segment.deleted()?;
         let mut doc = DocId(0);
-        segment.records.each(|record| {
+        segment.reopen()?.records.each(|record| {
             let kept = !deleted.contains(doc);
             doc.0 += 1;
             if kept { out.record(record) } else { Ok(()) }
@@ -61,20 +68,39 @@ fn lengths(segments: &[Segment]) -> Result<impl Iterator<Item = (Field, u32)>, I
 }
 
 fn merge_lists(segments: &[Segment], out: &mut ListsWriter) -> Result<(), IndexError> {
-    let mut heap = BinaryHeap::new();
+    let mut documents = Vec::with_capacity(segments.len());
     let mut doc_base = 0;
-    for (number, segment) in segments.iter().enumerate() {
+    for segment in segments {
         let deleted = segment.deleted()?;
-        let entries = segment.lexicon.all()?;
-        let source =
-            Source { entries, number, segment, doc_base, deleted, places: deleted.places() };
+        documents.push(Documents { doc_base, deleted, places: deleted.places() });
         // Counted, not taken from the manifest: places must fit each other, whoever wrote that.
         let kept = (0..segment.doc_count()).filter(|&doc| !deleted.contains(DocId(doc)));
         doc_base += u32::try_from(kept.count()).expect("as many as there are or fewer");
-        source.advance(&mut heap)?;
     }
-    let (mut positions, mut first, mut kept) = (Vec::new(), true, 0);
-    let mut key: Option<Vec<u8>> = None;
+    let mut key = None;
+    loop {
+        let opened = segments.iter().map(Segment::reopen).collect::<Result<Vec<_>, _>>()?;
+        if !merge_some(&opened, &documents, &mut key, out)? {
+            return Ok(());
+        }
+    }
+}
+
+/// Merges the lists behind those of `key`, which becomes that of the last one, until enough has been
+/// read; `false` if there are no more.
+fn merge_some(
+    segments: &[Segment],
+    documents: &[Documents<'_>],
+    key: &mut Option<Vec<u8>>,
+    out: &mut ListsWriter,
+) -> Result<bool, IndexError> {
+    let mut heap = BinaryHeap::new();
+    for (number, (segment, documents)) in segments.iter().zip(documents).enumerate() {
+        if let Some(source) = Source::behind(key.as_deref(), number, segment, documents)? {
+            heap.push(Reverse(source));
+        }
+    }
+    let (mut positions, mut first, mut kept, mut read) = (Vec::new(), true, 0, 0);
     while let Some(Reverse(source)) = heap.pop() {
         if first {
             if key.as_ref().is_some_and(|key| *key >= source.entries.key) {
@@ -84,37 +110,77 @@ fn merge_lists(segments: &[Segment], out: &mut ListsWriter) -> Result<(), IndexE
             out.begin_list(source.entries.field);
         }
         kept += source.copy_list(out, &mut positions)?;
+        read += ENTRY_BYTES + source.entries.list.extents.bytes();
         let last = heap.peek().is_none_or(|next| next.0.entries.key != source.entries.key);
         // A list of which nothing is left is not ended, and so has never been.
         if last && kept > 0 {
             out.finish_list(&source.entries.key)?;
         }
         (first, kept) = (last, if last { 0 } else { kept });
-        source.advance(&mut heap)?;
+        if let Some(source) = source.advance()? {
+            heap.push(Reverse(source));
+        }
+        if last && read >= STROKE_BYTES {
+            return Ok(!heap.is_empty());
+        }
     }
-    Ok(())
+    Ok(false)
 }
 
-/// A segment that is being merged, at one of its keys; ordered by key, then by segment.
-struct Source<'a> {
-    entries: Entries<'a>,
-    number: usize,
-    segment: &'a Segment,
-    /// What is added to the places of its documents.
+/// What becomes of the documents of a segment.
+struct Documents<'a> {
+    /// What is added to their places.
     doc_base: u32,
     deleted: Deleted<'a>,
     places: Places,
 }
 
+/// A segment that is being merged, at one of its keys; ordered by key, then by segment.
+struct Source<'a> {
+    /// Those of a shard, and its number.
+    entries: Entries<'a>,
+    shard: usize,
+    number: usize,
+    segment: &'a Segment,
+    documents: &'a Documents<'a>,
+}
+
 impl<'a> Source<'a> {
-    /// Puts the source on the heap with its next key, if it has one.
-    fn advance(mut self, heap: &mut BinaryHeap<Reverse<Source<'a>>>) -> Result<(), IndexError> {
-        if self.entries.advance() {
-            heap.push(Reverse(self));
-        } else if self.entries.is_broken() {
-            return Err(self.segment.lexicon.file().damaged(0, "not a lexicon"));
+    /// Stands at the first key behind `key`, if there is one.
+    fn behind(
+        key: Option<&[u8]>,
+        number: usize,
+        segment: &'a Segment,
+        documents: &'a Documents<'a>,
+    ) -> Result<Option<Self>, IndexError> {
+        let shard = key.map_or(0, |key| segment.lexicon.shard_with(key));
+        let Some(entries) = segment.lexicon.shard(shard)? else { return Ok(None) };
+        let mut source = Source { entries, shard, number, segment, documents }.advance()?;
+        let mut before = Vec::new();
+        while let Some(at) = source.take_if(|at| key.is_some_and(|key| *at.entries.key <= *key)) {
+            if before >= at.entries.key {
+                return Err(segment.lexicon.file().damaged(0, "keys do not ascend"));
+            }
+            before.clone_from(&at.entries.key);
+            source = at.advance()?;
         }
-        Ok(())
+        Ok(source)
+    }
+
+    /// Moves to the next key, if there is one.
+    fn advance(mut self) -> Result<Option<Self>, IndexError> {
+        loop {
+            if self.entries.advance() {
+                return Ok(Some(self));
+            }
+            let lexicon = &self.segment.lexicon;
+            if self.entries.is_broken() {
+                return Err(lexicon.file().damaged(0, "not a lexicon"));
+            }
+            self.shard += 1;
+            let Some(entries) = lexicon.shard(self.shard)? else { return Ok(None) };
+            self.entries = entries;
+        }
     }
 
     /// Copies the list at the key, and says how many documents of it are kept.
@@ -126,6 +192,7 @@ impl<'a> Source<'a> {
         let field = self.entries.field;
         let (mut postings, lengths) =
             (self.segment.cursor(field, &self.entries.list)?, self.segment.lengths(field)?);
+        let Documents { doc_base, deleted, places } = self.documents;
         let (mut read, mut kept) = (0, 0);
         while postings.doc() != END {
             let (doc, frequency) = (postings.doc(), postings.frequency());
@@ -137,8 +204,8 @@ impl<'a> Source<'a> {
             if frequency == 0 || !placed {
                 break;
             }
-            if !self.deleted.contains(doc) {
-                let place = self.doc_base + self.places.of(self.deleted, doc);
+            if !deleted.contains(doc) {
+                let place = doc_base + places.of(*deleted, doc);
                 if out.has_positions() {
                     out.push(place, lengths.get(doc), positions)?;
                 } else {

@@ -138,6 +138,12 @@ impl Segment {
         })
     }
 
+    /// The same segment, with its files opened anew.
+    fn reopen(&self) -> Result<Segment, IndexError> {
+        let root = self.docs.path().ancestors().nth(2).unwrap_or(Path::new(""));
+        Segment::open(root, &self.meta)
+    }
+
     /// How many documents it has, deleted ones included: they are numbered from zero.
     pub fn doc_count(&self) -> u32 {
         self.meta.doc_count

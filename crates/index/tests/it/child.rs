@@ -50,8 +50,9 @@ fn a_killed_build_leaves_the_old_generation_and_no_lock() {
         let mut running =
             command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("starts");
         let said = BufReader::new(running.stderr.take().expect("piped"));
-        let added = said.lines().map_while(Result::ok).filter(|line| line == "added");
-        assert_eq!(added.take(lines).count(), lines);
+        // Listened to until it is killed: it would end by itself otherwise.
+        let mut added = said.lines().map_while(Result::ok).filter(|line| line == "added");
+        assert_eq!(added.by_ref().take(lines).count(), lines);
         let second = IndexWriter::create(dir.path(), &Config::default());
         assert!(matches!(second.err(), Some(IndexError::Locked { .. })));
         running.kill().expect("is killed");
@@ -87,4 +88,50 @@ fn a_file_that_cannot_grow_is_an_error_and_the_old_generation_stays() {
     assert_eq!(contents_of(dir.path()).expect("reads"), Contents::of(&docs));
     assert_eq!(build(dir.path(), 1 << 20, &docs[1..], "there is room again"), 2);
     assert_eq!(contents_of(dir.path()).expect("reads"), Contents::of(&docs[1..]));
+}
+
+/// A number of kilobytes that the kernel tells of this process.
+#[cfg(target_os = "linux")]
+fn status_bytes(name: &str) -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").expect("there is one");
+    let line = status.lines().find_map(|line| line.strip_prefix(name)).expect("it is in there");
+    line.trim().trim_end_matches(" kB").parse::<usize>().expect("a number") << 10
+}
+
+/// Builds an index of terms that occur once, which take the most memory, and of one that is everywhere:
+/// more than a batch, so that there is something to merge.
+#[cfg(target_os = "linux")]
+#[test]
+fn child_that_keeps_its_limit() {
+    const LIMIT: usize = 64 << 20;
+    let Some(dir) = folder() else { return };
+    let config = Config { memory_bytes: LIMIT, ..Config::default() };
+    let mut writer = IndexWriter::create(&dir, &config).expect("created");
+    std::fs::write("/proc/self/clear_refs", "5").expect("the peak begins anew");
+    let before = status_bytes("VmRSS:");
+    let mut segments = 0;
+    for doc in 0..540_u32 {
+        writer.add(&index::DocRecord::default()).expect("added");
+        for position in 0..900 {
+            let hash = (doc * 900 + position).wrapping_mul(2_654_435_769);
+            let word = format!("{hash:08x}{}", "-so-that-it-is-longer".repeat(3));
+            writer.word(index::Field::Body, &word, position, || &word);
+        }
+        writer.term(index::Field::Body, "everywhere", 900);
+        segments = segments.max(names(&dir).len());
+    }
+    writer.commit("").expect("committed");
+    let peak = status_bytes("VmHWM:") - before;
+    assert!(segments > 2, "it went to disk more than once");
+    assert!((LIMIT * 9 / 10..=LIMIT * 11 / 10).contains(&peak), "{peak} of {LIMIT} bytes");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn resident_memory_is_the_limit_give_or_take_a_tenth() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let mut command = child("", "child::child_that_keeps_its_limit", dir.path());
+    let output = command.output().expect("runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("1 passed"));
 }

@@ -5,7 +5,7 @@ use index::{Config, DocId, DocIterator, END, Field, Index, StreamCode};
 use std::path::Path;
 
 /// How much memory: a segment of each document, of some, of all.
-const MEMORY: [usize; 3] = [0, 66 << 10, 256 << 20];
+const MEMORY: [usize; 3] = [0, 24 << 10, 256 << 20];
 
 fn build(dir: &Path, codes: [StreamCode; 3], memory_bytes: usize, docs: &[Doc]) {
     let [docs_code, freqs_code, positions_code] = codes;

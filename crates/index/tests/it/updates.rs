@@ -91,7 +91,7 @@ fn whatever_is_added_deleted_and_merged_the_index_holds_what_is_left() {
         let mut random = Random(seed);
         let mut left = random_docs(seed, 120, 12);
         // Little memory, so that a commit may have several segments to begin with.
-        let config = config(policy, 66 << 10);
+        let config = config(policy, 8 << 10);
         build(dir.path(), 1 << 20, &left, "first");
         let mut segments_max = 0;
         for round in 0..25 {

@@ -327,6 +327,43 @@ fn ranks_of_an_index_that_is_gone_are_not_those_of_the_next() {
     assert!(ranks.is_empty(), "the graph knows nothing of b.test: {ranks:?}");
 }
 
+/// Documents with words of several scripts, long ones, and such that stem twice.
+#[test]
+fn an_index_is_the_same_whatever_the_number_of_threads() {
+    let small = Small::new();
+    let urls: Vec<String> = (0..40).map(|n| format!("http://h{}.test/p/{n}", n % 7)).collect();
+    let body = |n: u64| {
+        format!("{} Universities université {n} a_word_that_is_long_{n} 日本語の検索 абв", prose(n))
+    };
+    for (number, url) in (0_u64..).zip(&urls) {
+        small.archive(&[(url.as_str(), number.cast_signed() + 1, html("", &body(number)))]);
+    }
+    small.build();
+    let analysis = page::AnalysisConfig::default();
+    let build = |threads| {
+        let config = index::Config { threads, ..index::Config::default() };
+        jobs::build_index(&small.collection, &config, &analysis, Reuse::Nothing, &silent)
+            .expect("indexed");
+        let index = Index::open(&small.collection.index_dir()).expect("an index");
+        assert_eq!((index.doc_count(), index.segments().len()), (40, 1));
+        let generation = index.generation();
+        let folder = small.collection.index_dir().join(format!("segment-{generation}-0"));
+        let mut files: Vec<_> = std::fs::read_dir(folder)
+            .expect("the segment")
+            .map(|entry| entry.expect("a file").path())
+            .map(|path| (path.file_name().map(ToOwned::to_owned), std::fs::read(path)))
+            .map(|(name, bytes)| (name, bytes.expect("reads")))
+            .collect();
+        files.sort();
+        files
+    };
+    let alone = build(1);
+    assert_eq!(alone.len(), 7);
+    for threads in [2, 3, 9] {
+        assert!(build(threads) == alone, "{threads} threads");
+    }
+}
+
 #[test]
 fn a_collection_has_one_writer() {
     let small = Small::new();

@@ -1,120 +1,163 @@
 //! The terms of words that came before: in a text most words are old ones.
 //!
-//! A table with one place for each hash; a word takes the place of the one that was there. Only short
-//! words of ASCII are kept, which are nearly all; what a word becomes is asked for once.
+//! A table with two places for each hash; a new word takes one of them. Only short words are kept, which
+//! are nearly all, and those of ASCII in lower case; what a word becomes is asked for once.
 //!
-//! **Invariant.** What is found is what was put for exactly this word.
+//! **Invariant.** What is found is what was put for exactly this word, but for the case of ASCII.
 
-/// The longest word, and the longest term, that is kept.
-const BYTES_MAX: usize = 16;
-/// How many places there are, as a power of two.
-const PLACES_LOG2: u32 = 15;
+/// The longest word that is kept.
+const WORD_BYTES_MAX: usize = WORD_BITS as usize / 8;
+/// The longest term that is kept: a place has as many bytes.
+const TERM_BYTES_MAX: usize = 16;
+/// How many pairs of places there are, as a power of two.
+const PAIRS_LOG2: u32 = 15;
+/// Where in a number the bytes of a word end; above is the length of the term.
+const WORD_BITS: u32 = 120;
 
 /// The terms of words.
-#[derive(Clone)]
 pub(super) struct Cache {
-    places: Box<[Place]>,
-}
-
-/// A word and its term, with zeros behind them; no word is empty.
-#[derive(Clone, Copy, Default)]
-struct Place {
-    word: [u8; BYTES_MAX],
-    term: [u8; BYTES_MAX],
-    word_bytes: u8,
-    term_bytes: u8,
+    /// The word of each place, with zeros behind it, and the length of its term; a word is not empty,
+    /// and has no zeros.
+    words: Box<[[u128; 2]]>,
+    /// The term of each place.
+    terms: Box<[[[u8; TERM_BYTES_MAX]; 2]]>,
+    /// Which place of a pair is the next to be taken.
+    next: usize,
 }
 
 /// A word that may be in the cache.
 #[derive(Clone, Copy)]
 pub(super) struct Key {
-    word: [u8; BYTES_MAX],
-    word_bytes: u8,
-    place: usize,
+    word: u128,
+    pair: usize,
 }
 
 impl Default for Cache {
     fn default() -> Self {
-        Self { places: vec![Place::default(); 1 << PLACES_LOG2].into_boxed_slice() }
+        let pairs = 1 << PAIRS_LOG2;
+        Self {
+            words: vec![[0; 2]; pairs].into_boxed_slice(),
+            terms: vec![[[0; TERM_BYTES_MAX]; 2]; pairs].into_boxed_slice(),
+            next: 0,
+        }
     }
 }
 
+/// The same byte in every place of a number.
+const fn sixteen(byte: u8) -> u128 {
+    u128::from_le_bytes([byte; 16])
+}
+
 impl Key {
-    /// For the word `text[start..end]` of ASCII; `None` if it is too long.
+    /// For the word `text[start..end]`; `None` if it is too long.
     #[inline]
     pub(super) fn of(text: &[u8], start: usize, end: usize) -> Option<Self> {
         let length = end - start;
-        if length > BYTES_MAX {
+        if length > WORD_BYTES_MAX {
             return None;
         }
-        let word = if let Some(sixteen) = text[start..].first_chunk::<BYTES_MAX>() {
+        let mut word = if let Some(sixteen) = text[start..].first_chunk::<16>() {
             // What is behind the word is cut off.
-            let kept = u128::MAX.checked_shr(128 - 8 * u32::try_from(length).ok()?);
-            (u128::from_le_bytes(*sixteen) & kept.unwrap_or(0)).to_le_bytes()
+            u128::from_le_bytes(*sixteen) & ((1 << (8 * length)) - 1)
         } else {
-            let mut word = [0; BYTES_MAX];
+            let mut word = [0; 16];
             word[..length].copy_from_slice(&text[start..end]);
-            word
+            u128::from_le_bytes(word)
         };
-        let (low, high) = word.split_at(8);
-        let half = |bytes: &[u8]| u64::from_le_bytes(std::array::from_fn(|at| bytes[at]));
+        if word & sixteen(0x80) == 0 {
+            // The highest bit of each byte: whether it reaches `A`, and whether it is beyond `Z`.
+            let from_a = word + sixteen(0x80 - b'A');
+            let beyond_z = word + sixteen(0x7f - b'Z');
+            word |= (from_a & !beyond_z & sixteen(0x80)) >> 2;
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "halves")]
+        let (low, high) = (word as u64, (word >> 64) as u64);
         // Two odd numbers without a pattern; the upper bits of the product depend on all others.
-        let mixed = half(low).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-            ^ half(high).wrapping_mul(0xc2b2_ae3d_27d4_eb4f).rotate_left(32);
-        let place = (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> (64 - PLACES_LOG2);
-        Some(Self {
-            word,
-            word_bytes: u8::try_from(length).ok()?,
-            place: usize::try_from(place).ok()?,
-        })
+        let mixed = low.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            ^ high.wrapping_mul(0xc2b2_ae3d_27d4_eb4f).rotate_left(32);
+        let pair = (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> (64 - PAIRS_LOG2);
+        Some(Self { word, pair: usize::try_from(pair).ok()? })
     }
 }
 
 impl Cache {
-    /// The term of a word, if it is there.
+    /// Which place of its pair a word has, if it is there.
     #[inline]
-    pub(super) fn get(&self, key: &Key) -> Option<&str> {
-        let place = &self.places[key.place];
-        if place.word != key.word || place.word_bytes != key.word_bytes {
-            return None;
-        }
-        std::str::from_utf8(&place.term[..usize::from(place.term_bytes)]).ok()
+    pub(super) fn find(&self, key: &Key) -> Option<usize> {
+        let is_it = |place: &u128| (place ^ key.word) << (128 - WORD_BITS) == 0;
+        self.words[key.pair].iter().position(is_it)
+    }
+
+    /// The term of a word that is there.
+    #[inline]
+    pub(super) fn get(&self, key: &Key, way: usize) -> &str {
+        let bytes = (self.words[key.pair][way] >> WORD_BITS) as usize;
+        str::from_utf8(&self.terms[key.pair][way][..bytes]).expect("was put in as a term")
     }
 
     /// Keeps the term of a word, if it is short enough.
     pub(super) fn put(&mut self, key: &Key, term: &str) {
-        let Some(kept) = u8::try_from(term.len()).ok().filter(|_| term.len() <= BYTES_MAX) else {
+        if term.len() > TERM_BYTES_MAX {
             return;
-        };
-        let place = &mut self.places[key.place];
-        place.term[..term.len()].copy_from_slice(term.as_bytes());
-        (place.word, place.word_bytes, place.term_bytes) = (key.word, key.word_bytes, kept);
+        }
+        let way = self.next;
+        self.next ^= 1;
+        self.terms[key.pair][way][..term.len()].copy_from_slice(term.as_bytes());
+        self.words[key.pair][way] = key.word | (term.len() as u128) << WORD_BITS;
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn what_is_found_was_put_for_that_word() {
-        let text = b"a ab abc abcdefghijklmnop abcdefghijklmnopq a\0 a";
+        let text = "a ab abc abcdefghijklmno abcdefghijklmnop é É a".as_bytes();
         let key = |start, end| Key::of(text, start, end);
         let mut cache = Cache::default();
-        let words = [(44, 46), (0, 1), (2, 4), (5, 8), (9, 25)];
-        for (start, end) in words {
-            assert_eq!(cache.get(&key(start, end).unwrap()), None, "{start}");
+        let get =
+            |cache: &Cache, key: Key| cache.find(&key).map(|way| cache.get(&key, way).to_owned());
+        let words = [(42, 44), (45, 47), (0, 1), (2, 4), (5, 8), (9, 24)];
+        for (number, (start, end)) in words.into_iter().enumerate() {
+            assert_eq!(get(&cache, key(start, end).unwrap()), None, "{start}");
+            cache.put(&key(start, end).unwrap(), &format!("the term №{number}"));
         }
         for (number, (start, end)) in words.into_iter().enumerate() {
-            cache.put(&key(start, end).unwrap(), &format!("term {number}"));
-            let found = cache.get(&key(start, end).unwrap());
-            assert_eq!(found, Some(&*format!("term {number}")));
+            let found = get(&cache, key(start, end).unwrap());
+            assert_eq!(found, Some(format!("the term №{number}")));
         }
-        // The last word, where no sixteen bytes are left, is the first; with a zero it is another one.
-        assert_eq!(cache.get(&key(47, 48).unwrap()), Some("term 1"));
-        assert_eq!(cache.get(&key(44, 46).unwrap()), None);
-        assert!(key(26, 43).is_none());
+        // The last word, where no sixteen bytes are left, is the first.
+        assert_eq!(get(&cache, key(48, 49).unwrap()).as_deref(), Some("the term №2"));
+        assert!(key(25, 41).is_none());
         cache.put(&key(0, 1).unwrap(), "a term that is too long to keep");
-        assert_eq!(cache.get(&key(0, 1).unwrap()), Some("term 1"));
+        assert_eq!(get(&cache, key(0, 1).unwrap()).as_deref(), Some("the term №2"));
+    }
+
+    proptest! {
+        /// Words that differ in anything but the case of ASCII have different keys.
+        #[test]
+        fn keys_tell_words_apart(
+            words in proptest::collection::vec("[A-Ca-c@\\[`{é_0]{1,15}", 2..20),
+        ) {
+            let words: Vec<_> = words.into_iter().filter(|word| word.len() <= 15).collect();
+            let spelling = |word: &str| {
+                if word.is_ascii() { word.to_ascii_lowercase() } else { word.to_owned() }
+            };
+            for a in &words {
+                for b in &words {
+                    let [one, other] = [a, b].map(|word| {
+                        // With and without sixteen bytes to read.
+                        let behind = format!("{word} and what follows it");
+                        let key = Key::of(word.as_bytes(), 0, word.len()).unwrap();
+                        let again = Key::of(behind.as_bytes(), 0, word.len()).unwrap();
+                        assert_eq!((key.word, key.pair), (again.word, again.pair));
+                        key.word
+                    });
+                    prop_assert_eq!(one == other, spelling(a) == spelling(b), "{} {}", a, b);
+                }
+            }
+        }
     }
 }

@@ -46,20 +46,28 @@ pub(super) fn without_accents<'a>(word: &'a str, buffer: &'a mut String) -> &'a 
         return word;
     }
     buffer.clear();
+    push_without_accents(word, buffer);
+    buffer
+}
+
+/// The same, appended to `out`, which is empty; a word of accents alone keeps them.
+pub(super) fn push_without_accents(word: &str, out: &mut String) {
     for c in word.chars() {
         let mut has_accent = false;
         decompose_canonical(c, |part| has_accent |= is_accent(part));
         if has_accent {
             decompose_canonical(c, |part| {
                 if !is_accent(part) {
-                    push_plain(buffer, part);
+                    push_plain(out, part);
                 }
             });
         } else {
-            push_plain(buffer, c);
+            push_plain(out, c);
         }
     }
-    if buffer.is_empty() { word } else { buffer }
+    if out.is_empty() {
+        out.push_str(word);
+    }
 }
 
 fn is_accent(c: char) -> bool {

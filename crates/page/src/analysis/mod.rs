@@ -14,6 +14,7 @@
 //! **Invariant.** Positions count from 0 without gaps, and `text[token.start..token.end]` is the
 //! word as written.
 
+mod ascii;
 mod cache;
 mod fold;
 mod stem;
@@ -29,7 +30,7 @@ use crate::PageError;
 use cache::{Cache, Key};
 pub use stem::stemmers;
 
-use stem::Stemming;
+use stem::{MaybeStemmer, Stemming};
 
 /// Bytes of a term at most, whatever is configured: longer ones are noise.
 pub const TERM_BYTES_LIMIT: usize = 1024;
@@ -75,8 +76,8 @@ impl Caches {
         free.pop().unwrap_or_default()
     }
 
-    fn give_back(&self, cache: Cache) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(cache);
+    fn give_back(&self, cache: Option<Cache>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(cache);
     }
 }
 
@@ -117,43 +118,29 @@ impl Analyzer {
 
     /// Hands every word of `text` to `emit`, in order.
     pub fn each(&self, text: &str, emit: &mut dyn FnMut(Token<'_>)) {
-        let stemmer = self.stemming.stemmer();
-        let mut cache = self.caches.take();
-        let mut folded = String::new();
-        let mut term = String::new();
-        let mut unaccented = String::new();
-        let accents_first = self.fold_accents && !self.stemming.has_accents();
-        let mut position = 0;
-        words::each(text, &mut |start, end, is_ascii| {
-            let key = if is_ascii { Key::of(text.as_bytes(), start, end) } else { None };
-            if let Some(term) = key.as_ref().and_then(|key| cache.get(key)) {
-                emit(Token { term, position, start, end });
-                position = position.saturating_add(1);
-                return;
-            }
-            let word = &text[start..end];
-            let word = &word[..word.floor_char_boundary(WORD_TO_TERM * self.term_bytes_max)];
-            fold::fold(word, self.term_bytes_max, &mut folded);
-            let plain = if accents_first {
-                fold::without_accents(&folded, &mut unaccented)
-            } else {
-                &folded
-            };
-            let stem = stemmer.stem(plain);
-            let stem = if stem.is_empty() { plain } else { &*stem };
-            let stem = if self.fold_accents && !accents_first {
-                fold::without_accents(stem, &mut term)
-            } else {
-                stem
-            };
-            let stem = &stem[..stem.floor_char_boundary(self.term_bytes_max)];
-            if let Some(key) = key {
-                cache.put(&key, stem);
-            }
-            emit(Token { term: stem, position, start, end });
+        let mut words = self.term_maker();
+        let mut position = 0_u32;
+        words::each(text, &mut |start, end| {
+            let term = words.term_at(text, start, end);
+            emit(Token { term, position, start, end });
             position = position.saturating_add(1);
         });
-        self.caches.give_back(cache);
+    }
+
+    /// Hands every word of `text`, as it is written, and its position to `emit`, in order: for whoever
+    /// remembers words himself, and asks a [`TermMaker`] for the terms of those that are new to him.
+    #[inline]
+    pub fn words(&self, text: &str, mut emit: impl FnMut(&str, u32)) {
+        let mut position = 0_u32;
+        words::each(text, &mut |start, end| {
+            emit(&text[start..end], position);
+            position = position.saturating_add(1);
+        });
+    }
+
+    /// What makes terms of the words of [`Analyzer::words`].
+    pub fn term_maker(&self) -> TermMaker<'_> {
+        TermMaker { chain: Chain::new(self), cache: Some(self.caches.take()) }
     }
 
     /// The terms of `text` in order.
@@ -161,5 +148,85 @@ impl Analyzer {
         let mut terms = Vec::new();
         self.each(text, &mut |token| terms.push(token.term.to_owned()));
         terms
+    }
+}
+
+/// Makes terms of words, one at a time.
+pub struct TermMaker<'a> {
+    chain: Chain<'a>,
+    /// There until it is given back.
+    cache: Option<Cache>,
+}
+
+impl TermMaker<'_> {
+    /// The term of a word.
+    pub fn term(&mut self, word: &str) -> &str {
+        self.term_at(word, 0, word.len())
+    }
+
+    /// The term of the word `text[start..end]`.
+    #[inline]
+    fn term_at(&mut self, text: &str, start: usize, end: usize) -> &str {
+        let key = Key::of(text.as_bytes(), start, end);
+        let (Some(key), Some(cache)) = (&key, &mut self.cache) else {
+            return self.chain.term(&text[start..end]);
+        };
+        if let Some(way) = cache.find(key) {
+            return cache.get(key, way);
+        }
+        let term = self.chain.term(&text[start..end]);
+        cache.put(key, term);
+        term
+    }
+}
+
+impl Drop for TermMaker<'_> {
+    fn drop(&mut self) {
+        self.chain.analyzer.caches.give_back(self.cache.take());
+    }
+}
+
+impl fmt::Debug for TermMaker<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "TermMaker({:?})", self.chain.analyzer)
+    }
+}
+
+/// What turns a word into its term.
+struct Chain<'a> {
+    analyzer: &'a Analyzer,
+    stemmer: MaybeStemmer,
+    folded: String,
+    unaccented: String,
+    term: String,
+}
+
+impl<'a> Chain<'a> {
+    fn new(analyzer: &'a Analyzer) -> Self {
+        let stemmer = analyzer.stemming.stemmer();
+        let [folded, unaccented, term] = [const { String::new() }; 3];
+        Self { analyzer, stemmer, folded, unaccented, term }
+    }
+
+    fn term(&mut self, word: &str) -> &str {
+        let &Analyzer { stemming, fold_accents, term_bytes_max, .. } = self.analyzer;
+        let accents_first = fold_accents && !stemming.has_accents();
+        let word = &word[..word.floor_char_boundary(WORD_TO_TERM * term_bytes_max)];
+        fold::fold(word, term_bytes_max, &mut self.folded);
+        let plain = if accents_first {
+            fold::without_accents(&self.folded, &mut self.unaccented)
+        } else {
+            &self.folded
+        };
+        let stem = self.stemmer.stem(plain);
+        let stem = if stem.is_empty() { plain } else { &*stem };
+        self.term.clear();
+        if fold_accents && !accents_first {
+            fold::push_without_accents(stem, &mut self.term);
+        } else {
+            self.term.push_str(stem);
+        }
+        self.term.truncate(self.term.floor_char_boundary(term_bytes_max));
+        &self.term
     }
 }

@@ -246,7 +246,7 @@ proptest! {
     #[test]
     fn words_are_those_of_icu(
         drawn in text(),
-        ascii in "[aZ09_.,';:\"\\- ]{0,30}",
+        ascii in "[aZ09_.,';:\"\\- ]{0,200}",
         any in any::<String>(),
     ) {
         let analyzer = analyzer("none", true);

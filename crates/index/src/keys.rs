@@ -1,0 +1,119 @@
+//! From a key (field and term) to the number of its list.
+//!
+//! Open addressing: a slot holds 32 bits of the hash and the number. The table is cut into parts that
+//! grow by themselves, so that growing takes little memory beside.
+//!
+//! What does not live here: the keys themselves; whoever looks compares.
+//!
+//! **Invariant.** A number is found if and only if it was put in for that key. [`KeyTable::memory_bytes`]
+//! is what the table takes.
+
+use xxhash_rust::xxh3::xxh3_64;
+
+/// How many parts there are, as a power of two.
+const PARTS_LOG2: u32 = 6;
+/// The table.
+#[derive(Debug, Default)]
+pub(crate) struct KeyTable {
+    parts: Vec<Part>,
+}
+
+/// Slots, a power of two and never full: hash and, in the lower half, number plus one, or zero.
+#[derive(Clone, Debug, Default)]
+struct Part {
+    slots: Vec<u64>,
+    taken: usize,
+}
+
+impl KeyTable {
+    pub(crate) fn memory_bytes(&self) -> usize {
+        let slots: usize = self.parts.iter().map(|part| part.slots.len()).sum();
+        slots * size_of::<u64>()
+    }
+
+    /// The list for which `is_it` says that it has this key; if there is none, `next` from now on.
+    pub(crate) fn find_or_insert(
+        &mut self,
+        key: &[u8],
+        next: u32,
+        is_it: impl Fn(u32) -> bool,
+    ) -> u32 {
+        if self.parts.is_empty() {
+            self.parts = vec![Part::default(); 1 << PARTS_LOG2];
+        }
+        let hash = xxh3_64(key);
+        let part = &mut self.parts[narrow(hash) as usize % (1 << PARTS_LOG2)];
+        if 4 * (part.taken + 1) > 3 * part.slots.len() {
+            part.grow();
+        }
+        let mut slot = part.first(hash);
+        while part.slots[slot] != 0 {
+            let list = narrow(part.slots[slot] - 1);
+            if (part.slots[slot] ^ hash) >> 32 == 0 && is_it(list) {
+                return list;
+            }
+            slot = part.after(slot);
+        }
+        part.slots[slot] = hash >> 32 << 32 | (u64::from(next) + 1);
+        part.taken += 1;
+        next
+    }
+}
+
+impl Part {
+    /// Where to look for a hash first: the upper half is in the slot and tells it again.
+    fn first(&self, hash: u64) -> usize {
+        (hash >> 32) as usize & (self.slots.len() - 1)
+    }
+
+    fn after(&self, slot: usize) -> usize {
+        (slot + 1) & (self.slots.len() - 1)
+    }
+
+    fn grow(&mut self) {
+        let count = (2 * self.slots.len()).max(8);
+        let old = std::mem::replace(&mut self.slots, vec![0; count]);
+        for taken in old.into_iter().filter(|&slot| slot != 0) {
+            let mut slot = self.first(taken);
+            while self.slots[slot] != 0 {
+                slot = self.after(slot);
+            }
+            self.slots[slot] = taken;
+        }
+    }
+}
+
+/// The lower half.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "the lower half is what is wanted")]
+fn narrow(n: u64) -> u32 {
+    n as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashMap;
+
+    #[test]
+    fn every_key_has_its_own_number() {
+        let (mut table, mut keys, mut model) = (KeyTable::default(), Vec::new(), HashMap::new());
+        let mut state = 1_u32;
+        for _ in 0..200_000 {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let key = format!("{}", state >> 12 & 0x3_ffff);
+            let count = u32::try_from(keys.len()).unwrap();
+            let expected = model.get(&key).copied();
+            let found =
+                table.find_or_insert(key.as_bytes(), count, |list| keys[list as usize] == key);
+            assert_eq!(found, expected.unwrap_or(count), "{key}");
+            if expected.is_none() {
+                keys.push(key.clone());
+                model.insert(key, found);
+            }
+        }
+        assert!(keys.len() > 10_000);
+        let most = keys.len() * 8 * 4;
+        assert!(table.memory_bytes() <= most, "{} for {}", table.memory_bytes(), keys.len());
+    }
+}
