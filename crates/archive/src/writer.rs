@@ -356,9 +356,11 @@ fn begin(
         last += 1;
         let name = format!("crivello-{last:05}{}", compression.ending());
         let path = dir.join(&name);
+        if !path.exists() {
+            forget_cdxj(&path)?;
+        }
         match disk.create_patiently(&path) {
             Ok(file) => {
-                forget_cdxj(&path)?;
                 return Ok(Current {
                     file,
                     name,

@@ -16,7 +16,9 @@ pub enum IndexError {
         path: PathBuf,
     },
     /// A file is not as it was written, or contradicts itself.
-    #[error("index file {file} is damaged at byte {offset}: {what}; rebuild with `crivello index`")]
+    #[error(
+        "index file {file} is damaged at byte {offset}: {what}; build it again with `crivello index --rebuild`"
+    )]
     Damaged {
         /// The file.
         file: PathBuf,

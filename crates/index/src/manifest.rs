@@ -32,7 +32,7 @@ use std::path::Path;
 pub(crate) const TEMPORARY: &str = "manifest.tmp";
 
 /// The most segments: a reader has seven files of each open.
-const SEGMENTS_MAX: u64 = 1024;
+pub(crate) const SEGMENTS_MAX: u64 = 1024;
 /// The longest source.
 pub(crate) const SOURCE_BYTES_MAX: usize = 1 << 20;
 

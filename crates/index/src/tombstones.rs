@@ -37,11 +37,11 @@ fn file_name(generation: u64) -> String {
     format!("{}-{generation}", Kind::Tombstones.file_name())
 }
 
-/// Whether a file of that name in the folder of a segment is one of tombstones.
-pub(crate) fn is_file_name(name: &str) -> bool {
-    let number = name.strip_prefix(Kind::Tombstones.file_name()).and_then(|n| n.strip_prefix('-'));
-    let number: Option<u64> = number.and_then(|number| number.parse().ok());
-    number.is_some_and(|generation| file_name(generation) == name)
+/// The generation whose tombstones have that name in the folder of a segment.
+pub(crate) fn generation_of(name: &str) -> Option<u64> {
+    let number = name.strip_prefix(Kind::Tombstones.file_name())?.strip_prefix('-')?;
+    let generation = number.parse().ok()?;
+    (file_name(generation) == name).then_some(generation)
 }
 
 /// The documents to be deleted from a segment, while they gather.
@@ -198,9 +198,9 @@ mod tests {
 
     #[test]
     fn only_names_that_are_written_are_names_of_tombstones() {
-        assert!(is_file_name("tombstones-12"));
+        assert_eq!(generation_of("tombstones-12"), Some(12));
         for name in ["tombstones", "tombstones-", "tombstones-012", "tombstones-x", "docs"] {
-            assert!(!is_file_name(name), "{name}");
+            assert_eq!(generation_of(name), None, "{name}");
         }
     }
 }

@@ -18,7 +18,7 @@
 
 use crate::batch::{self, Batch};
 use crate::disk::Disk;
-use crate::manifest::{Manifest, SOURCE_BYTES_MAX, TEMPORARY};
+use crate::manifest::{Manifest, SEGMENTS_MAX, SOURCE_BYTES_MAX, TEMPORARY};
 use crate::policy::{self, MergePolicy};
 use crate::postings::StreamCodes;
 use crate::segment::{self, Segment, SegmentId, SegmentMeta, SegmentWriter};
@@ -331,6 +331,13 @@ impl IndexWriter {
     /// Makes these segments the index.
     fn publish(self, source: &str, mut segments: Vec<SegmentMeta>) -> Result<u64, IndexError> {
         segments.retain(|meta| meta.doc_count > 0);
+        if segments.len() as u64 > SEGMENTS_MAX {
+            return Err(IndexError::Limit {
+                what: "segments that are not merged",
+                found: segments.len() as u64,
+                max: SEGMENTS_MAX,
+            });
+        }
         for meta in &segments {
             let deleted_now = meta.tombstones.is_some_and(|of| of.generation == self.generation);
             if meta.id.generation == self.generation || deleted_now {
@@ -474,7 +481,7 @@ fn clean(disk: &Disk, dir: &Path) -> Result<u64, IndexError> {
         };
         match id {
             Some(id) if is_named(id) => {
-                last = last.max(id.generation);
+                last = last.max(id.generation).max(last_deletion(&entry.path())?);
                 if let Some(manifest) = &named {
                     clean_tombstones(disk, &entry.path(), manifest, id)?;
                 }
@@ -483,6 +490,16 @@ fn clean(disk: &Disk, dir: &Path) -> Result<u64, IndexError> {
             None if name == TEMPORARY => disk.remove(&entry.path())?,
             None => {}
         }
+    }
+    Ok(last)
+}
+
+/// The last generation that deleted anything from a segment, zero if none did.
+fn last_deletion(folder: &Path) -> Result<u64, IndexError> {
+    let mut last = 0;
+    for entry in fs::read_dir(folder).map_err(IndexError::io(folder))? {
+        let name = entry.map_err(IndexError::io(folder))?.file_name();
+        last = last.max(name.to_str().and_then(tombstones::generation_of).unwrap_or(0));
     }
     Ok(last)
 }
@@ -499,7 +516,7 @@ fn clean_tombstones(
     for entry in fs::read_dir(folder).map_err(IndexError::io(folder))? {
         let entry = entry.map_err(IndexError::io(folder))?;
         let name = entry.file_name();
-        let is_one = name.to_str().is_some_and(tombstones::is_file_name);
+        let is_one = name.to_str().and_then(tombstones::generation_of).is_some();
         if is_one && named.as_deref() != name.to_str() {
             disk.remove(&entry.path())?;
         }

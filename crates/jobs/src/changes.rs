@@ -57,8 +57,8 @@ impl Changes {
         Ok(changes)
     }
 
-    /// Whether the index is better built again: most of it would be deleted.
+    /// Whether the index is better built again: most of it would be deleted, or nothing of it stands.
     pub(crate) fn is_new_index(&self) -> bool {
-        self.removed.len() as u64 > self.kept
+        self.removed.len() as u64 > self.kept || self.kept == 0
     }
 }

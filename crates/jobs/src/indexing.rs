@@ -13,7 +13,7 @@
 
 use std::collections::BTreeSet;
 
-use index::{DocRecord, Field, Index, IndexWriter};
+use index::{DocRecord, Field, Index, IndexError, IndexWriter};
 use page::{AnalysisConfig, Analyzer, TermMaker, Url};
 use xxhash_rust::xxh3::Xxh3;
 
@@ -58,8 +58,24 @@ pub enum Reuse {
     Nothing,
 }
 
-/// Brings the index up to date with the page table and the clusters.
+/// Brings the index up to date with the page table and the clusters. One that turns out to be damaged is built
+/// from nothing.
 pub fn build_index(
+    collection: &Collection,
+    config: &index::Config,
+    analysis: &AnalysisConfig,
+    reuse: Reuse,
+    progress: Progress<'_>,
+) -> Result<IndexReport, JobsError> {
+    match build(collection, config, analysis, reuse, progress) {
+        Err(JobsError::Index(IndexError::Damaged { .. })) if reuse == Reuse::Unchanged => {
+            build(collection, config, analysis, Reuse::Nothing, progress)
+        }
+        built => built,
+    }
+}
+
+fn build(
     collection: &Collection,
     config: &index::Config,
     analysis: &AnalysisConfig,
@@ -89,18 +105,7 @@ pub fn build_index(
     let wanted: Vec<Wanted<'_>> = contents.collect();
     let settings = |source: &str| source.splitn(3, " / ").nth(2).map(str::to_owned);
     let old = old.filter(|index| settings(index.source()) == settings(&source));
-    let changes = old.map(|index| Changes::between(&index, &wanted)).transpose()?;
-    let changes = changes.filter(|changes| !changes.is_new_index());
-    let dir = collection.index_dir();
-    let (mut writer, changes) = if let Some(changes) = changes {
-        (IndexWriter::update(&dir, config)?, changes)
-    } else {
-        let all = Changes { added: plan.places.clone(), ..Changes::default() };
-        (IndexWriter::create(&dir, config)?, all)
-    };
-    for &(segment, doc) in &changes.removed {
-        writer.delete(segment, doc)?;
-    }
+    let (mut writer, changes) = begin(collection, config, old, &wanted)?;
     let analyzer = Analyzer::build(analysis)?;
     let total = changes.added.len() as u64;
     let read = |place| {
@@ -132,6 +137,26 @@ pub fn build_index(
     writer.commit(&source)?;
     let (added, removed) = (total, changes.removed.len() as u64);
     finish(collection, config, IndexReport { added, removed, ..plan.report() })
+}
+
+/// A writer that keeps of an old index what still stands, or of none, and what it is to be told.
+fn begin(
+    collection: &Collection,
+    config: &index::Config,
+    old: Option<Index>,
+    wanted: &[Wanted<'_>],
+) -> Result<(IndexWriter, Changes), JobsError> {
+    let dir = collection.index_dir();
+    let changes = old.map(|index| Changes::between(&index, wanted)).transpose()?;
+    let Some(changes) = changes.filter(|changes| !changes.is_new_index()) else {
+        let added = wanted.iter().map(|page| page.place).collect();
+        return Ok((IndexWriter::create(&dir, config)?, Changes { added, ..Changes::default() }));
+    };
+    let mut writer = IndexWriter::update(&dir, config)?;
+    for &(segment, doc) in &changes.removed {
+        writer.delete(segment, doc)?;
+    }
+    Ok((writer, changes))
 }
 
 /// Sees to it that the index has its ranks, and merges what is to be merged; each generation can be

@@ -7,7 +7,7 @@
 use std::fs;
 
 use graph::{PageRankConfig, pagerank, read_ranks, write_ranks};
-use index::{DocId, Index};
+use index::Index;
 use serde::{Deserialize, Serialize};
 
 use crate::link::read_source;
@@ -122,11 +122,12 @@ pub(crate) fn write_document_ranks(
     let average = ranks.len() as f64;
     let mut values = Vec::new();
     for segment in index.segments() {
-        for doc in 0..segment.doc_count() {
-            let record = segment.record(DocId(doc))?;
+        let begin = values.len();
+        values.resize(begin + segment.doc_count() as usize, 0.0);
+        segment.each_record(|doc, record| {
             let rank = places.get(record.url.as_str()).map(|&place| ranks[place as usize]);
-            values.push(rank.unwrap_or(0.0) * average);
-        }
+            values[begin + doc.0 as usize] = rank.unwrap_or(0.0) * average;
+        })?;
     }
     let path = collection.document_ranks_file(index);
     write_ranks(&path, &values)?;

@@ -6,11 +6,19 @@
 //! **Invariant.** The answer is that of the newest robots.txt in the archive; no server is asked.
 
 use anyhow::Result;
-use archive::{Archive, ArchiveError, Record};
+use archive::{Archive, ArchiveError, Location, Record};
 use crawl::{Failure, ROBOTS_HOPS_MAX, RobotsSaying};
 use page::Url;
 
 use super::captures;
+
+/// A record; `None` if it is damaged: a crawl that cannot read it asks for it again.
+fn read(archive: &Archive, location: &Location) -> Result<Option<Record>> {
+    match archive.read(location) {
+        Err(error @ ArchiveError::Io { .. }) => Err(error.into()),
+        read => Ok(read.ok()),
+    }
+}
 
 /// What the newest robots.txt of a URL's host says of it; `None` if there is none.
 pub(super) fn saying(
@@ -24,16 +32,11 @@ pub(super) fn saying(
         let answered = captures.iter().rposition(|capture| capture.status.is_some());
         let Some(answered) = answered else {
             let Some(last) = captures.last() else { return Ok(None) };
-            let failure = crawl::read_failure(&archive.read(&last.location)?);
+            let failure = read(archive, &last.location)?.and_then(|it| crawl::read_failure(&it));
             return Ok(failure.map(|failure| unheard(&failure)));
         };
         let capture = captures.swap_remove(answered);
-        let record = match archive.read(&capture.location) {
-            Ok(record) => record,
-            Err(error @ ArchiveError::Io { .. }) => return Err(error.into()),
-            // A crawl that cannot read it asks for it again.
-            Err(_) => return Ok(None),
-        };
+        let Some(record) = read(archive, &capture.location)? else { return Ok(None) };
         let redirect = matches!(capture.status, Some(300..=399));
         match location(&record, &at).filter(|_| redirect) {
             Some(next) => at = next,

@@ -69,5 +69,8 @@ fn each_doc(
         }
         number += 1;
     }
+    if entries.is_broken() {
+        return Err(segment.lexicon.file().damaged(0, "not a lexicon"));
+    }
     Ok(number)
 }

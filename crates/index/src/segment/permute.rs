@@ -34,6 +34,9 @@ pub(crate) fn permute(
         list.copy(segment, &entries, &numbers, memory_bytes, &mut out)?;
         out.finish_list(&entries.key)?;
     }
+    if entries.is_broken() {
+        return Err(segment.lexicon.file().damaged(0, "not a lexicon"));
+    }
     let mut lengths = Vec::with_capacity(Field::ALL.len());
     for field in Field::ALL {
         lengths.push((field, segment.lengths(field)?));

@@ -217,6 +217,20 @@ fn no_flipped_bit_of_tombstones_brings_a_document_back() {
     assert!(Index::open(dir.path()).is_err());
 }
 
+/// A manifest that cannot be read does not say which generation it is of, but its files do.
+#[test]
+fn a_generation_that_only_deleted_is_not_counted_twice() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let docs = random_docs(1, 30, 8);
+    build(dir.path(), 1 << 20, &docs, "first");
+    let never = config(MergePolicy::Never, 1 << 20);
+    for expected in 2..5 {
+        assert_eq!(update(dir.path(), &never, &[0], &[]).expect("updated"), expected);
+    }
+    fs::write(dir.path().join("manifest"), "nothing").expect("written");
+    assert_eq!(build(dir.path(), 1 << 20, &docs, "second"), 5);
+}
+
 #[test]
 fn what_is_not_there_cannot_be_deleted() {
     let dir = tempfile::tempdir().expect("a folder");

@@ -92,6 +92,28 @@ fn what_has_changed_is_indexed_and_nothing_else() {
     }
 }
 
+#[test]
+fn an_index_that_is_damaged_is_built_from_nothing() {
+    for (file, merge) in [("records", MergePolicy::Never), ("positions", MergePolicy::One)] {
+        let config = index::Config { merge, ..index::Config::default() };
+        let small = Small::new();
+        let urls: Vec<String> = (0..9).map(|number| format!("http://a.test/{number}")).collect();
+        let pages = |range: std::ops::Range<usize>| -> Vec<(&str, i64, String)> {
+            range.map(|n| (&*urls[n], 10, page(n as u64, ""))).collect()
+        };
+        small.archive(&pages(0..8));
+        small.build_with(&config, Reuse::Unchanged);
+        let path = small.collection.index_dir().join("segment-1-0").join(file);
+        let mut bytes = std::fs::read(&path).expect("is there");
+        bytes[20] ^= 1;
+        std::fs::write(&path, bytes).expect("written");
+        small.archive(&pages(8..9));
+        let built = small.build_with(&config, Reuse::Unchanged).index;
+        assert_eq!((built.added, built.removed, built.segments), (9, 0, 1), "{file}");
+        check(&small, &config);
+    }
+}
+
 /// Only the date is new: no document is indexed, and the index knows that it is up to date.
 #[test]
 fn a_visit_that_found_nothing_new_changes_no_document() {

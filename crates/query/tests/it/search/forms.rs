@@ -86,7 +86,7 @@ fn a_thousand_queries_have_one_answer_under_every_pair_of_codes_and_every_policy
             let turn = |policy: &usize| other == number || (number + other) % 3 == *policy;
             for policy in (0..POLICIES.len()).filter(turn) {
                 let merge = POLICIES[policy];
-                let memory_bytes = [66 << 10, 1 << 20][(other + policy) % 2];
+                let memory_bytes = [10 << 10, 1 << 20][(other + policy) % 2];
                 let config = index::Config {
                     memory_bytes,
                     docs_code,
