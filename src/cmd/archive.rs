@@ -3,9 +3,9 @@
 //! What lives here: what is printed of the archive, and in words what cannot be. What does not: how files are read
 //! (crate `archive`), and what a crawl writes into a record (crate `crawl`).
 //!
-//! **Invariant.** Standard output has bytes of the archive and nothing else. Whoever asks for a URL is told what the
-//! archive has of it wherever that is not a page: an answer that leads elsewhere, a visit without an answer, a
-//! record that is damaged.
+//! **Invariant.** Standard output of `get` has bytes of the archive and nothing else, unless JSON is asked for.
+//! Whoever asks for a URL is told what the archive has of it wherever that is not a page: an answer that leads
+//! elsewhere, a visit without an answer, a record that is damaged.
 
 use std::borrow::Cow;
 use std::io::Write as _;

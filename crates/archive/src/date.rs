@@ -2,7 +2,8 @@
 //!
 //! What lives here: both spellings to and from seconds since 1970. What does not: any clock.
 //!
-//! **Invariant.** What is written is read back as the same second; what is no date is no second.
+//! **Invariant.** What is written is read back as the same second, in the years 0 to 9999; what is no date is no
+//! second.
 //!
 //! Reference: WARC 1.1, section 5.4, which takes its dates from W3C "Date and Time Formats": a year
 //! alone up to a second with a fraction. Older writers also use 14 digits and lower-case letters.

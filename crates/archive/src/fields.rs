@@ -6,7 +6,8 @@
 //! UTF-8 are taken as Latin-1), and the writer of warc-fields blocks. What does not: limits on size;
 //! whoever collects the bytes has them.
 //!
-//! **Invariant.** Any bytes can be read; what is written is read back as it was.
+//! **Invariant.** Any bytes can be read. What is written is one line and is read back as it was, but for control
+//! characters, which become blanks, and blanks around it.
 //!
 //! Reference: WARC 1.1, section 4; RFC 9112, section 5.
 

@@ -4,7 +4,8 @@
 //! payload that a digest speaks of. What does not: undoing codings (`coding.rs`), the meaning of a
 //! body.
 //!
-//! **Invariant.** Nothing of a block is changed or copied: head and body are parts of it.
+//! **Invariant.** The body is a part of the block, as it was sent; a field of the head that cannot be read is left
+//! out, and the others stay.
 //!
 //! Reference: RFC 9112; WARC 1.1, section 6.3.2 and annex C.
 

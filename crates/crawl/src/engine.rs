@@ -1,10 +1,10 @@
 //! A run: the coordinating thread between the frontier, the fetchers and the parsers.
 //!
 //! What lives here: [`run`], from the lock to the report. `engine/stages.rs` are the fetchers and parsers as the
-//! coordinator sees them, `engine/teller.rs` tells whoever watches, `engine/pause.rs` knows when to hold. The stages:
-//! the coordinator hands visits of the frontier to the fetchers, tasks on its own thread that wait for the network; what they bring goes
-//! to the parsers (`parser.rs`), threads that do the work, and from there back to the coordinator. What
-//! does not: any decision about a page; those are the frontier's.
+//! coordinator sees them, `engine/teller.rs` tells whoever watches, `engine/pause.rs` knows when to hold. The
+//! stages: the coordinator hands visits of the frontier to the fetchers, tasks on its own thread that wait for the
+//! network; what they bring goes to the parsers (`parser.rs`), threads that do the work, and from there back to the
+//! coordinator. What does not: any decision about a page; those are the frontier's.
 //!
 //! To wake a thread costs more than to read a page. So a visit that comes alone, while no other waits to
 //! be settled, is settled by the coordinator itself; as soon as they come faster than that, several come

@@ -6,7 +6,8 @@
 //! larger one go into it. So a document is written again O(log *n*) times, and there are
 //! O(log *n*) segments.
 //!
-//! **Invariant.** After the merges that a policy asks for, it asks for none.
+//! **Invariant.** What remains after the merges that a policy asks for: under `One` a single segment, under `Tiered` fewer
+//! than [`WIDTH`] of a level at the end of the row, under `Never` at most [`NEVER_WIDTH`].
 
 use std::ops::Range;
 

@@ -1,7 +1,6 @@
 //! What can go wrong in a batch job.
 //!
-//! **Invariant.** A message about a file of ours names it, and what to delete and to run where it cannot be
-//! read.
+//! **Invariant.** A message about a damaged file of ours names it and what makes it again.
 
 use std::borrow::Cow;
 use std::io;

@@ -2,7 +2,7 @@
 //!
 //! What lives here: [`Lag`], and its words for people. What does not: finding out (`extract.rs`, `indexing.rs`).
 //!
-//! **Invariant.** A lag names its cause, and has words of its own for it.
+//! **Invariant.** No two causes are told in the same words.
 
 use std::fmt;
 

@@ -1,6 +1,6 @@
 //! What can go wrong: wrong options, or an address that cannot be listened on.
 //!
-//! **Invariant.** A message says what to change.
+//! **Invariant.** A message about what was asked for says what to change.
 
 use std::{io, net::SocketAddr};
 

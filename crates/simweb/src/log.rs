@@ -1,6 +1,6 @@
 //! The log: who asked for what, and when.
 //!
-//! **Invariant.** No more lines are kept than the limit, and those that are not are counted.
+//! **Invariant.** No more lines are kept than the limit; those beyond it are counted, unless none is kept at all.
 
 use serde::{Deserialize, Serialize};
 use std::sync::{Mutex, PoisonError};

@@ -3,7 +3,7 @@
 //! What lives here: when the watcher is told, and what is worked out for it: pages a second, and the census of the hosts.
 //! What does not: what it does with that, and the counts themselves (`report.rs`).
 //!
-//! **Invariant.** To tell costs a small part of a percent of the time, however many hosts there are.
+//! **Invariant.** How often it is told does not depend on how many answers come.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

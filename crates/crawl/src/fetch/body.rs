@@ -3,7 +3,7 @@
 //! What lives here: [`Body`], which reads up to a limit and may be told to read on, and [`Room`], without which
 //! nobody reads on. What does not: which limits there are (`fetch/mod.rs`).
 //!
-//! **Invariant.** A body holds no more bytes than it was told to read. No more than [`LONG_MAX`] answers have room at
+//! **Invariant.** A body holds no more bytes than it was told to read, and a frame of HTTP more. No more than [`LONG_MAX`] answers have room at
 //! a time, from the moment that they are read on until they have been archived and read. One that breaks off is
 //! none.
 

@@ -1,9 +1,9 @@
 //! Fetching: one request, one answer or one failure.
 //!
-//! What lives here: [`Fetcher`], the HTTP client with its timeouts and limits. `names.rs` finds
-//! addresses, `connect.rs` opens connections, `body.rs` reads what comes of them, `trust.rs` knows which certificates to accept, `pool.rs` keeps
-//! connections between the visits of a site, `credentials.rs` and `cookies.rs` know what hosts are told besides the request. What does not: when, where
-//! and why to fetch, and what becomes of an answer.
+//! What lives here: [`Fetcher`], the HTTP client with its timeouts and limits. `names.rs` finds addresses,
+//! `connect.rs` opens connections, `body.rs` reads what comes of them, `trust.rs` knows which certificates to
+//! accept, `pool.rs` keeps connections between the visits of a site, `credentials.rs` and `cookies.rs` know what
+//! hosts are told besides the request. What does not: when, where and why to fetch, and what becomes of an answer.
 //!
 //! **Invariant.** A visit ends within the sum of its timeouts, but for the want of descriptors; with at most
 //! `body_bytes_max` bytes of body, or of a sitemap `sitemap_bytes_max` if there is room for a long one, and

@@ -1,10 +1,10 @@
 //! All hosts of a crawl: their queues, their turns, and what a visit changes.
 //!
-//! What lives here: [`Hosts`], one thing with many fields because a visit may change any of them; how URLs
-//! come to their hosts. Which number a site has stands in `hosts/ids.rs`, what leaves memory for the disk in
-//! `hosts/memory.rs`, whose turn it is in `hosts/turn.rs`, what an answer changes in `hosts/settle.rs`, a failure in `hosts/fail.rs`, an earlier run in `hosts/replay.rs`,
-//! and what they tell of themselves in `hosts/tell.rs`. What does not: the sieve (`mod.rs`), one host's state
-//! (`host.rs`).
+//! What lives here: [`Hosts`], one thing with many fields because a visit may change any of them; how URLs come to
+//! their hosts. Which number a site has stands in `hosts/ids.rs`, what leaves memory for the disk in
+//! `hosts/memory.rs`, whose turn it is in `hosts/turn.rs`, what an answer changes in `hosts/settle.rs`, a failure
+//! in `hosts/fail.rs`, an earlier run in `hosts/replay.rs`, and what they tell of themselves in `hosts/tell.rs`.
+//! What does not: the sieve (`mod.rs`), one host's state (`host.rs`).
 //!
 //! **Invariant.** `waiting` is the sum of what waits at the hosts; the workbench holds exactly the
 //! hosts that are `Listed`; `asides` exactly those that are `Aside`.

@@ -3,7 +3,7 @@
 //! What lives here: how far away what was found is, which class it has, and what nests too deep. What does not: reading
 //! an answer (`answer.rs`), and whether a URL was put in before, which the sieve says.
 //!
-//! **Invariant.** What is not put in is counted, by the limit that keeps it out.
+//! **Invariant.** What is not put in is counted in its own run, by the limit that keeps it out.
 
 use sieve::signature;
 

@@ -1,6 +1,7 @@
 //! Hosts about the way to a page: redirects, compression, spellings of a URL.
 //!
-//! **Invariant.** What a redirect leads to is linked to by no page, so that it is found by redirects alone.
+//! **Invariant.** A page that a redirect leads to is linked to by no page, so that it is found by redirects alone; loops
+//! lead to themselves.
 
 use super::Entry;
 use crate::{Reply, words::Language};
