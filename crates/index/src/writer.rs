@@ -12,9 +12,9 @@
 //! ```
 //!
 //! **Invariant.** Until the rename the folder holds the old generation, whole, and from then on the
-//! new one; whoever stops in between, however, leaves behind only what no manifest names. The next
-//! writer removes that, and of the generation before what is no longer named, whose readers have
-//! their files mapped.
+//! new one; whoever stops in between, however, leaves behind only what no manifest names. The writer
+//! removes that when it ends, or else the next one does, and with it what only the generation before
+//! named, whose readers have their files mapped.
 
 use crate::batch::{self, Batch};
 use crate::disk::Disk;
@@ -422,6 +422,15 @@ impl IndexWriter {
         }
         self.written.splice(range, (merged.doc_count > 0).then_some(merged));
         Ok(())
+    }
+}
+
+impl Drop for IndexWriter {
+    /// Removes what no manifest names: what was never committed, or what the generation before alone had. What
+    /// cannot be removed now is removed by the next writer.
+    fn drop(&mut self) {
+        self.segment = None;
+        let _ = clean(&self.disk, &self.dir);
     }
 }
 

@@ -109,6 +109,9 @@ pub enum JobsError {
     /// The index could not be built or read.
     #[error(transparent)]
     Index(#[from] index::IndexError),
+    /// The index is what it shall be, but in more segments.
+    #[error("what is new is in the index, but its segments cannot be merged: {0}")]
+    Merge(index::IndexError),
 }
 
 impl JobsError {

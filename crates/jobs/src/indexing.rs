@@ -20,7 +20,7 @@ use xxhash_rust::xxh3::Xxh3;
 use crate::changes::{Changes, Wanted};
 use crate::in_order::each_in_order;
 use crate::interchange::is_imported;
-use crate::rank::write_document_ranks;
+use crate::rank::{document_ranks, write_document_ranks};
 use crate::{Collection, Directory, Folding, JobsError, Lag, PageRow, PageTable, Progress, Stage};
 
 /// Anchor text kept for one page.
@@ -68,7 +68,10 @@ pub fn build_index(
     progress: Progress<'_>,
 ) -> Result<IndexReport, JobsError> {
     match build(collection, config, analysis, reuse, progress) {
-        Err(JobsError::Index(IndexError::Damaged { .. })) if reuse == Reuse::Unchanged => {
+        Err(
+            JobsError::Index(IndexError::Damaged { .. })
+            | JobsError::Merge(IndexError::Damaged { .. }),
+        ) if reuse == Reuse::Unchanged => {
             build(collection, config, analysis, Reuse::Nothing, progress)
         }
         built => built,
@@ -168,11 +171,12 @@ fn finish(
 ) -> Result<IndexReport, JobsError> {
     let dir = collection.index_dir();
     let mut index = Index::open(&dir)?;
-    // A kill may have come between the index and its ranks.
-    if !collection.document_ranks_file(&index).is_file() {
+    // A kill may have come between the index and its ranks, and damage at any time.
+    let is_ranked = collection.document_ranks_file(&index).is_file();
+    if !is_ranked || document_ranks(collection, &index).is_err() {
         write_document_ranks(collection, &index)?;
     }
-    if index::merge(&dir, config)?.is_some() {
+    if index::merge(&dir, config).map_err(JobsError::Merge)?.is_some() {
         index = Index::open(&dir)?;
         write_document_ranks(collection, &index)?;
     }

@@ -198,7 +198,7 @@ pub(crate) fn left_out(report: &Report) -> Vec<String> {
 
 /// Whether an answer is neither a page nor leads to one, and is not tried again.
 fn is_no_page(status: u16) -> bool {
-    (400..500).contains(&status) && status != 429
+    !matches!(status, 200 | 300..=399 | 429 | 500..=599)
 }
 
 /// How many there are and by what, the reasons in parentheses; `None` if there are none.
@@ -290,7 +290,7 @@ mod tests {
             pages: 7,
             pages_new: 7,
             requests: 12,
-            page_statuses: [(200, 7), (404, 1), (500, 2)].into(),
+            page_statuses: [(200, 7), (204, 1), (404, 1), (500, 2)].into(),
             failures: counts([("http-500", 1), ("too-large", 2)]),
             dropped: counts([("host-limit", 6)]),
             refused: counts([
@@ -309,7 +309,7 @@ mod tests {
         assert_eq!(
             said[1],
             "3 visits given up (http-500 1, too-large by `body_bytes_max` 2); \
-             1 URL without a page (status 404); 8 URLs dropped (`pages_per_host_max` or \
+             2 URLs without a page (status 204 1, status 404 1); 8 URLs dropped (`pages_per_host_max` or \
              `requests_per_host_max` 6, `turn_s_max` 2); 3 links refused (`skip_extensions` 1, `scope` 2); \
              3 pages not read for links (`parse_filter`); \
              1 sitemap not read to the end (`sitemap_bytes_max`); \

@@ -49,7 +49,9 @@ fn what_was_never_committed_is_not_seen_and_is_removed() {
     for doc in random_docs(2, 20, 8) {
         writer.add(&doc.record).expect("added");
     }
+    assert_ne!(names(dir.path()), before);
     drop(writer);
+    assert_eq!(names(dir.path()), before, "what was written is gone with its writer");
     let garbage = dir.path().join("segment-99-3");
     fs::create_dir(&garbage).expect("made");
     fs::write(garbage.join("lexicon"), "half a lexicon").expect("written");

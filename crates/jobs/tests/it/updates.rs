@@ -114,6 +114,23 @@ fn an_index_that_is_damaged_is_built_from_nothing() {
     }
 }
 
+#[test]
+fn ranks_that_are_damaged_are_written_again() {
+    let small = Small::new();
+    small.archive(&[("http://a.test/", 10, page(1, "")), ("http://b.test/", 10, page(2, ""))]);
+    small.build();
+    let index = Index::open(&small.collection.index_dir()).expect("an index");
+    let path = small.collection.document_ranks_file(&index);
+    let sound = std::fs::read(&path).expect("ranks");
+    let mut bytes = sound.clone();
+    let last = bytes.len() - 1;
+    bytes[last] ^= 1;
+    std::fs::write(&path, bytes).expect("written");
+    assert!(jobs::document_ranks(&small.collection, &index).is_err());
+    assert!(small.build().index.up_to_date);
+    assert_eq!(std::fs::read(&path).expect("ranks"), sound);
+}
+
 /// Only the date is new: no document is indexed, and the index knows that it is up to date.
 #[test]
 fn a_visit_that_found_nothing_new_changes_no_document() {
