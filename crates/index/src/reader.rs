@@ -32,7 +32,7 @@ impl Index {
                     // Removed since the manifest was read: then there is a newer one.
                     let newest = Manifest::read(dir)?;
                     if newest == manifest {
-                        return Err(error);
+                        return Err(missing(error));
                     }
                     manifest = newest;
                 }
@@ -76,6 +76,16 @@ impl Index {
 
 fn open_segments(dir: &Path, manifest: &Manifest) -> Result<Vec<Segment>, IndexError> {
     manifest.segments.iter().map(|meta| Segment::open(dir, meta)).collect()
+}
+
+/// A file that the manifest names and that is not there is damage: what to do is the same.
+fn missing(error: IndexError) -> IndexError {
+    match error {
+        IndexError::Io { path: file, .. } => {
+            IndexError::Damaged { file, offset: 0, what: "it is not there" }
+        }
+        other => other,
+    }
 }
 
 fn is_missing(error: &IndexError) -> bool {

@@ -120,6 +120,11 @@ impl JobsError {
         let path = path.to_owned();
         move |source| Self::Io { path, source }
     }
+
+    /// A file of ours that is named by another and is not there.
+    pub(crate) fn gone(path: PathBuf) -> Self {
+        Self::Damaged { path, offset: 0, what: "it is not there".into() }
+    }
 }
 
 impl From<GraphError> for JobsError {
@@ -127,6 +132,9 @@ impl From<GraphError> for JobsError {
         match error {
             GraphError::Damaged { file, offset, reason } => {
                 Self::Damaged { path: file, offset, what: reason.into() }
+            }
+            GraphError::Io { path, source } if source.kind() == io::ErrorKind::NotFound => {
+                Self::gone(path)
             }
             other => Self::Graph(other),
         }

@@ -171,7 +171,7 @@ fn missing_files_are_named() {
         let away = dir.path().join("away");
         fs::rename(&path, &away).expect("moves");
         match Index::open(dir.path()) {
-            Err(IndexError::Io { path: named, .. }) => assert_eq!(named, path),
+            Err(IndexError::Damaged { file, .. }) => assert_eq!(file, path),
             other => panic!("{name}: {other:?}"),
         }
         // A folder in the place of the file.

@@ -140,7 +140,12 @@ impl PageTable {
             self.directory.entries().iter().map(|entry| entry.pointer).enumerate().collect();
         places.sort_unstable_by_key(|&(_, pointer)| pointer);
         for (place, pointer) in places {
-            let rows = self.block(pointer)?;
+            let rows = self.block(pointer).map_err(|error| match error {
+                JobsError::Io { path, source } if source.kind() == ErrorKind::NotFound => {
+                    JobsError::gone(path)
+                }
+                other => other,
+            })?;
             if let Some((_, _, Fate::Page(page))) = rows.get(usize::from(pointer.row)) {
                 visit(place, page)?;
             }

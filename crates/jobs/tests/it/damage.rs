@@ -126,3 +126,17 @@ fn a_file_of_another_version_is_told_and_made_again() {
     }
     assert_eq!(told, 5, "directory, list of parts, part, clusters and source of the graph");
 }
+
+/// A file that is gone is told with its name and what makes it again.
+#[test]
+fn a_file_that_is_gone_says_what_makes_it_again() {
+    let small = small();
+    let table = PageTable::open(&small.collection.pages_dir()).expect("a table");
+    fs::remove_file(small.collection.pages_dir().join("part-00000.pages")).expect("removed");
+    let told = table.each_live(&mut |_, _| Ok(())).expect_err("gone").to_string();
+    assert!(told.contains("part-00000.pages") && told.contains("crivello index"), "{told}");
+    let links = small.collection.graph_dir().join("links");
+    fs::remove_dir_all(links).expect("removed");
+    let told = Linking::open(&small.collection).err().expect("gone").to_string();
+    assert!(told.contains("links") && told.contains("crivello rank"), "{told}");
+}
