@@ -7,7 +7,7 @@
 use std::fs;
 
 use graph::{PageRankConfig, pagerank, read_ranks, write_ranks};
-use index::Index;
+use index::{Index, IndexError};
 use serde::{Deserialize, Serialize};
 
 use crate::link::read_source;
@@ -58,7 +58,11 @@ pub fn rank(
     if let Ok(index) = Index::open(&collection.index_dir())
         && !(report.up_to_date && collection.document_ranks_file(&index).is_file())
     {
-        write_document_ranks(collection, &index)?;
+        match write_document_ranks(collection, &index) {
+            // The stage that follows builds it again, with its ranks.
+            Err(JobsError::Index(IndexError::Damaged { .. })) => {}
+            written => written?,
+        }
     }
     Ok(report)
 }

@@ -92,24 +92,32 @@ fn what_has_changed_is_indexed_and_nothing_else() {
     }
 }
 
+/// Behind the first 64 KiB of a file, which are verified when the index is opened.
 #[test]
 fn an_index_that_is_damaged_is_built_from_nothing() {
+    let long = |number: u64| {
+        let words: Vec<String> = (0..20).map(|part| prose(100 * number + part)).collect();
+        words.join(" ")
+    };
+    let urls: Vec<String> =
+        (0..101).map(|n| format!("http://a.test/{}", long(n)[..2000].replace(' ', "/"))).collect();
+    let pages = |range: std::ops::Range<usize>| -> Vec<(&str, i64, String)> {
+        let numbered = (0..).zip(&urls).skip(range.start).take(range.len());
+        numbered.map(|(n, url)| (&**url, 10, html("", &long(n)))).collect()
+    };
     for (file, merge) in [("records", MergePolicy::Never), ("positions", MergePolicy::One)] {
         let config = index::Config { merge, ..index::Config::default() };
         let small = Small::new();
-        let urls: Vec<String> = (0..9).map(|number| format!("http://a.test/{number}")).collect();
-        let pages = |range: std::ops::Range<usize>| -> Vec<(&str, i64, String)> {
-            range.map(|n| (&*urls[n], 10, page(n as u64, ""))).collect()
-        };
-        small.archive(&pages(0..8));
+        small.archive(&pages(0..100));
         small.build_with(&config, Reuse::Unchanged);
         let path = small.collection.index_dir().join("segment-1-0").join(file);
         let mut bytes = std::fs::read(&path).expect("is there");
-        bytes[20] ^= 1;
+        bytes[70_000] ^= 1;
         std::fs::write(&path, bytes).expect("written");
-        small.archive(&pages(8..9));
+        Index::open(&small.collection.index_dir()).expect("the damage is not at the beginning");
+        small.archive(&pages(100..101));
         let built = small.build_with(&config, Reuse::Unchanged).index;
-        assert_eq!((built.added, built.removed, built.segments), (9, 0, 1), "{file}");
+        assert_eq!((built.added, built.removed, built.segments), (101, 0, 1), "{file}");
         check(&small, &config);
     }
 }
