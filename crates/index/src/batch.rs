@@ -220,7 +220,12 @@ impl Batch {
                     positions.push(positions[positions.len() - 1] + narrow(delta >> 1));
                     code = codes.next();
                 }
-                out.push(doc, self.lengths[doc][field as usize], &positions)?;
+                let frequency = u32::try_from(positions.len()).map_err(|_| IndexError::Limit {
+                    what: "occurrences of a term in a document",
+                    found: positions.len() as u64,
+                    max: u64::from(u32::MAX),
+                })?;
+                out.push(doc, self.lengths[doc][field as usize], frequency, &positions)?;
                 doc_next = doc + 1;
             }
             out.finish_list(key)?;

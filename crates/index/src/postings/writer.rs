@@ -80,49 +80,32 @@ impl PostingsWriter {
     }
 
     /// Adds to the current list a document, greater than the one before, whose field has `length`
-    /// terms, with the positions in it, ascending and at least one.
+    /// terms, with how often it has this one, and where, ascending. If no positions are kept they are not
+    /// looked at.
     pub(crate) fn push(
         &mut self,
         doc: u32,
         length: u32,
+        frequency: u32,
         positions: &[u32],
     ) -> Result<(), IndexError> {
-        let frequency = u32::try_from(positions.len()).map_err(|_| IndexError::Limit {
-            what: "occurrences of a term in a document",
-            found: positions.len() as u64,
-            max: u64::from(u32::MAX),
-        })?;
-        let mut previous = 0;
-        if self.codes.positions.is_some() {
-            self.block.deltas.extend(positions.iter().map(|&position| {
-                let delta = position - previous;
-                previous = position;
-                delta
-            }));
-        }
-        self.push_place(doc, Place { more: frequency.saturating_sub(1), length }, frequency)
-    }
-
-    /// The same where no positions are kept, and it is known only that there are `frequency` of them.
-    pub(crate) fn push_frequency(
-        &mut self,
-        doc: u32,
-        length: u32,
-        frequency: u32,
-    ) -> Result<(), IndexError> {
-        assert!(self.codes.positions.is_none(), "document {doc} has no positions to keep");
-        self.push_place(doc, Place { more: frequency.saturating_sub(1), length }, frequency)
-    }
-
-    fn push_place(&mut self, doc: u32, place: Place, frequency: u32) -> Result<(), IndexError> {
         assert!(
             self.doc_min <= doc && doc < self.doc_count && frequency > 0,
             "document {doc} after {} of {}, {frequency} occurrences",
             self.doc_min,
             self.doc_count,
         );
+        let mut previous = 0;
+        if self.codes.positions.is_some() {
+            assert_eq!(positions.len(), frequency as usize, "positions of document {doc}");
+            self.block.deltas.extend(positions.iter().map(|&position| {
+                let delta = position - previous;
+                previous = position;
+                delta
+            }));
+        }
         self.block.gaps.push(doc - self.doc_min);
-        self.block.places.push(place);
+        self.block.places.push(Place { more: frequency - 1, length });
         self.doc_min = doc + 1;
         self.doc_frequency += 1;
         self.total_frequency += u64::from(frequency);

@@ -33,13 +33,7 @@ pub(crate) fn merge(
     mut out: SegmentWriter,
 ) -> Result<SegmentMeta, IndexError> {
     for segment in segments {
-        let deleted = segment.deleted()?;
-        let mut doc = DocId(0);
-        segment.reopen()?.records.each(|record| {
-            let kept = !deleted.contains(doc);
-            doc.0 += 1;
-            if kept { out.record(record) } else { Ok(()) }
-        })?;
+        segment.reopen()?.try_each_record(|_, record| out.record(record))?;
     }
     let (mut totals, mut longest) = (PerField::default(), PerField::default());
     for (field, length) in lengths(segments)? {
@@ -206,11 +200,7 @@ impl<'a> Source<'a> {
             }
             if !deleted.contains(doc) {
                 let place = doc_base + places.of(*deleted, doc);
-                if out.has_positions() {
-                    out.push(place, lengths.get(doc), positions)?;
-                } else {
-                    out.push_frequency(place, lengths.get(doc), frequency)?;
-                }
+                out.push(place, lengths.get(doc), frequency, positions)?;
                 kept += 1;
             }
             read += 1;

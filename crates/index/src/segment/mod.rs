@@ -215,14 +215,23 @@ impl Segment {
 
     /// Hands every document that is not deleted to `visit`, with its record, in order.
     pub fn each_record(&self, mut visit: impl FnMut(DocId, &DocRecord)) -> Result<(), IndexError> {
-        let deleted = self.deleted()?;
-        let mut doc = DocId(0);
-        self.records.each(|record| {
-            if !deleted.contains(doc) {
-                visit(doc, record);
-            }
-            doc.0 += 1;
+        self.try_each_record(|doc, record| {
+            visit(doc, record);
             Ok(())
+        })
+    }
+
+    /// The same, as long as `visit` does not fail.
+    pub(crate) fn try_each_record(
+        &self,
+        mut visit: impl FnMut(DocId, &DocRecord) -> Result<(), IndexError>,
+    ) -> Result<(), IndexError> {
+        let deleted = self.deleted()?;
+        let mut next = 0;
+        self.records.each(|record| {
+            let doc = DocId(next);
+            next += 1;
+            if deleted.contains(doc) { Ok(()) } else { visit(doc, record) }
         })
     }
 

@@ -53,11 +53,20 @@ pub(crate) fn permute(
     out.finish(widths, lengths.into_iter().flat_map(in_order))
 }
 
+/// A document of a list.
+struct Doc {
+    /// Its new number.
+    number: u32,
+    length: u32,
+    frequency: u32,
+    /// Where its positions are.
+    places: Range<usize>,
+}
+
 /// A list, or a part of it, while it gets into its new order.
 #[derive(Default)]
 struct List {
-    /// New number, length of the document, and where its positions are.
-    docs: Vec<(u32, u32, Range<usize>)>,
+    docs: Vec<Doc>,
     positions: Vec<u32>,
     scratch: Vec<u32>,
 }
@@ -80,9 +89,9 @@ impl List {
         };
         for pass in 0..passes {
             self.gather(segment, entries, numbers, bound(pass)..bound(pass + 1))?;
-            self.docs.sort_unstable_by_key(|(number, ..)| *number);
-            for (number, length, places) in &self.docs {
-                out.push(*number, *length, &self.positions[places.clone()])?;
+            self.docs.sort_unstable_by_key(|doc| doc.number);
+            for Doc { number, length, frequency, places } in &self.docs {
+                out.push(*number, *length, *frequency, &self.positions[places.clone()])?;
             }
         }
         Ok(())
@@ -103,12 +112,14 @@ impl List {
         while postings.doc() != END {
             let number = numbers[postings.doc().0 as usize];
             if range.contains(&number) {
-                postings.positions(&mut self.scratch);
-                debug_assert_eq!(self.scratch.len(), postings.frequency() as usize);
+                let (length, frequency) = (lengths.get(postings.doc()), postings.frequency());
                 let start = self.positions.len();
-                self.positions.extend_from_slice(&self.scratch);
+                if segment.has_positions() {
+                    postings.positions(&mut self.scratch);
+                    self.positions.extend_from_slice(&self.scratch);
+                }
                 let places = start..self.positions.len();
-                self.docs.push((number, lengths.get(postings.doc()), places));
+                self.docs.push(Doc { number, length, frequency, places });
             }
             postings.next_doc();
         }

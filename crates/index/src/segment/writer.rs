@@ -77,29 +77,15 @@ impl ListsWriter {
         self.postings.begin_list(Norm::new(total, self.meta.doc_count));
     }
 
-    /// Adds a document, whose field has `length` terms, to the current list.
+    /// Adds a document to the current list, as [`PostingsWriter::push`] has it.
     pub(crate) fn push(
         &mut self,
         doc: u32,
         length: u32,
+        frequency: u32,
         positions: &[u32],
     ) -> Result<(), IndexError> {
-        self.postings.push(doc, length, positions)
-    }
-
-    /// The same in a segment that keeps no positions.
-    pub(crate) fn push_frequency(
-        &mut self,
-        doc: u32,
-        length: u32,
-        frequency: u32,
-    ) -> Result<(), IndexError> {
-        self.postings.push_frequency(doc, length, frequency)
-    }
-
-    /// Whether the segment keeps positions.
-    pub(crate) fn has_positions(&self) -> bool {
-        self.meta.codes.positions.is_some()
+        self.postings.push(doc, length, frequency, positions)
     }
 
     /// Ends the current list, which is that of `key`.

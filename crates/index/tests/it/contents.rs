@@ -8,6 +8,7 @@ use index::{
     ListNumbers, Positions, Segment,
 };
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::Path;
 
 /// One document: its record, and its terms in the order in which they are handed to the writer.
@@ -167,6 +168,16 @@ pub(crate) fn write_docs(
 /// Opens the index of a folder and reads all of it.
 pub(crate) fn contents_of(dir: &Path) -> Result<Contents, IndexError> {
     Contents::read(&Index::open(dir)?)
+}
+
+/// The files of the only segment of an index.
+pub(crate) fn segment_files(dir: &Path) -> Vec<Vec<u8>> {
+    let is_segment = |name: &String| name.starts_with("segment-");
+    let mut segments = crate::commits::names(dir).into_iter().filter(is_segment);
+    let folder = dir.join(segments.next().expect("a segment"));
+    assert_eq!(segments.next(), None, "what was written on the way is removed");
+    let names = crate::commits::names(&folder);
+    names.into_iter().map(|name| fs::read(folder.join(name)).expect("reads")).collect()
 }
 
 /// Documents out of a seed. Term `i` is in a document with a chance that falls with `i`, so that some

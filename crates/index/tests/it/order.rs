@@ -1,9 +1,7 @@
 //! Documents in the order of their terms: the same index as if they had been added in it.
 
-use crate::contents::{Contents, Doc, build, contents_of, random_docs, write_docs};
+use crate::contents::{Contents, Doc, build, contents_of, random_docs, segment_files, write_docs};
 use index::{Config, DocOrder, Index, MergePolicy};
-use std::fs;
-use std::path::Path;
 
 fn bisected(memory_bytes: usize) -> Config {
     Config { memory_bytes, order: DocOrder::Bisection, ..Config::default() }
@@ -16,16 +14,6 @@ fn numbered(seed: u64, count: u32) -> Vec<Doc> {
         doc.record.url = number.to_string();
     }
     docs
-}
-
-/// The files of the only segment of an index.
-fn files(dir: &Path) -> Vec<Vec<u8>> {
-    let is_segment = |name: &String| name.starts_with("segment-");
-    let mut segments = crate::commits::names(dir).into_iter().filter(is_segment);
-    let folder = dir.join(segments.next().expect("a segment"));
-    assert_eq!(segments.next(), None, "what was written on the way is removed");
-    let names = crate::commits::names(&folder);
-    names.into_iter().map(|name| fs::read(folder.join(name)).expect("reads")).collect()
 }
 
 #[test]
@@ -46,7 +34,7 @@ fn documents_are_as_if_they_had_been_added_in_that_order() {
         assert_eq!(contents, Contents::of(&ordered));
         let fresh = tempfile::tempdir().expect("a folder");
         build(fresh.path(), 256 << 20, &ordered, "");
-        assert_eq!(files(dir.path()), files(fresh.path()));
+        assert_eq!(segment_files(dir.path()), segment_files(fresh.path()));
         orders.push(order);
     }
     // With little memory only the most frequent terms are looked at.

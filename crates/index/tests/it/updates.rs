@@ -1,7 +1,7 @@
 //! New documents, deleted ones, and merges: whatever the policy, the index holds what is left.
 
 use crate::commits::names;
-use crate::contents::{Contents, Doc, Random, build, random_docs};
+use crate::contents::{Contents, Doc, Random, build, random_docs, segment_files};
 use index::{Config, DocId, Index, IndexError, IndexWriter, MergePolicy};
 use std::collections::BTreeMap;
 use std::fs;
@@ -41,20 +41,6 @@ fn live_contents(index: &Index) -> Contents {
         }
     }
     live
-}
-
-/// The bytes of all files of an index of one segment, by name.
-fn files(dir: &Path) -> BTreeMap<String, Vec<u8>> {
-    let index = Index::open(dir).expect("opens");
-    assert_eq!(index.segments().len(), 1);
-    let segments = names(dir).into_iter().filter(|name| name.starts_with("segment-"));
-    let newest = segments.max_by_key(|name| {
-        let numbers = name.split('-').skip(1).map(|number| number.parse::<u64>().expect("ours"));
-        numbers.collect::<Vec<_>>()
-    });
-    let folder = dir.join(newest.expect("one"));
-    let read = |name: String| (name.clone(), fs::read(folder.join(name)).expect("reads"));
-    names(&folder).into_iter().map(read).collect()
 }
 
 /// Where the live documents of an index are.
@@ -121,7 +107,7 @@ fn whatever_is_added_deleted_and_merged_the_index_holds_what_is_left() {
             if policy == MergePolicy::One && !left.is_empty() {
                 let fresh = tempfile::tempdir().expect("a folder");
                 build(fresh.path(), 1 << 20, &left, "");
-                assert_eq!(files(dir.path()), files(fresh.path()), "{round}");
+                assert_eq!(segment_files(dir.path()), segment_files(fresh.path()), "{round}");
             }
         }
         let few = match policy {

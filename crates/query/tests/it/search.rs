@@ -26,6 +26,19 @@ fn analyzer(stemmer: &str) -> Analyzer {
     Analyzer::build(&config).expect("a stemmer that exists")
 }
 
+/// Writes documents and commits.
+fn put(mut writer: IndexWriter, documents: &[Document]) {
+    for document in documents {
+        writer.add(&DocRecord::default()).expect("added");
+        for (field, terms) in Field::ALL.into_iter().zip(&document.fields) {
+            for (position, term) in (0..).zip(terms) {
+                writer.term(field, term, position);
+            }
+        }
+    }
+    writer.commit("test").expect("committed");
+}
+
 /// An index in a folder that lasts as long as the searcher is used.
 fn searcher(documents: &[Document], ranks: &[f32], stemmer: &str) -> (tempfile::TempDir, Searcher) {
     searcher_with(documents, ranks, stemmer, Config::default())
@@ -38,16 +51,8 @@ fn searcher_with(
     config: Config,
 ) -> (tempfile::TempDir, Searcher) {
     let dir = tempfile::tempdir().expect("a folder");
-    let mut writer = IndexWriter::create(dir.path(), &index::Config::default()).expect("created");
-    for document in documents {
-        writer.add(&DocRecord::default()).expect("added");
-        for (field, terms) in Field::ALL.into_iter().zip(&document.fields) {
-            for (position, term) in (0..).zip(terms) {
-                writer.term(field, term, position);
-            }
-        }
-    }
-    writer.commit("test").expect("committed");
+    let writer = IndexWriter::create(dir.path(), &index::Config::default()).expect("created");
+    put(writer, documents);
     let index = Index::open(dir.path()).expect("opened");
     let segments = usize::from(!documents.is_empty());
     assert_eq!(index.segments().len(), segments, "ranks below are for one segment");

@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use index::{DocOrder, DocRecord, Field, Index, IndexWriter, MergePolicy, StreamCode};
+use index::{DocOrder, Index, IndexWriter, MergePolicy, StreamCode};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use query::{Config, Hit, Query, QueryError, Searcher};
 
 use super::model::{Document, Model};
-use super::{analyzer, any_query, document};
+use super::{analyzer, any_query, document, put};
 
 const QUERIES: usize = 1000;
 /// Enough for blocks of documents and for what is behind them.
@@ -23,19 +23,11 @@ fn draw<S: Strategy>(strategy: &S, runner: &mut TestRunner) -> S::Value {
 
 /// Puts documents into the index of a folder, after those that are there.
 fn add(dir: &Path, config: &index::Config, documents: &[Document]) {
-    let mut writer = match Index::open(dir) {
+    let writer = match Index::open(dir) {
         Ok(_) => IndexWriter::update(dir, config).expect("begun"),
         Err(_) => IndexWriter::create(dir, config).expect("begun"),
     };
-    for document in documents {
-        writer.add(&DocRecord::default()).expect("added");
-        for (field, terms) in Field::ALL.into_iter().zip(&document.fields) {
-            for (position, term) in (0..).zip(terms) {
-                writer.term(field, term, position);
-            }
-        }
-    }
-    writer.commit("test").expect("committed");
+    put(writer, documents);
     index::merge(dir, config).expect("merged");
 }
 
