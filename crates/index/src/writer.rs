@@ -256,7 +256,7 @@ impl IndexWriter {
         }
     }
 
-    /// Adds a segment that somebody else fills, behind the documents added so far. They all keep their order.
+    /// Adds a segment that somebody else fills, behind the documents added so far.
     pub(crate) fn add_segment(
         &mut self,
         fill: impl FnOnce(SegmentWriter, StreamCodes) -> Result<SegmentMeta, IndexError>,
@@ -264,7 +264,6 @@ impl IndexWriter {
         self.check()?;
         self.flush()?;
         let meta = fill(self.create_segment()?, self.codes)?;
-        self.order = DocOrder::Url;
         self.doc_count =
             self.doc_count.checked_add(meta.doc_count).ok_or_else(too_many_documents)?;
         self.added = self.added.saturating_add(meta.doc_count);
