@@ -212,7 +212,7 @@ fn without_body(record: &Record) -> String {
     let date = archive::date_text(record.date_s);
     if let Some(failure) = crawl::read_failure(record) {
         let what = match failure.kind {
-            FailureKind::TooLarge => {
+            FailureKind::TooLarge | FailureKind::Room => {
                 return format!("the answer at {date} was not kept: {failure}");
             }
             FailureKind::Address | FailureKind::Contact => "it was never asked for",

@@ -15,7 +15,7 @@ use crate::sandbox::{PAGES_PER_HOST_MAX, Sandbox, small_web, truth};
 
 /// A server whose answers can be changed while it runs; what it does not know is 404.
 pub(crate) struct Pages {
-    answers: Arc<Mutex<BTreeMap<String, String>>>,
+    answers: Arc<Mutex<BTreeMap<String, Vec<u8>>>>,
     root: String,
 }
 
@@ -39,8 +39,12 @@ impl Pages {
 
     /// An answer: the status and the headers, a blank line, the body.
     pub(crate) fn set(&self, path: &str, answer: &str) {
-        let answer = answer.replace("ROOT", &self.root);
-        self.answers.lock().expect("no panic").insert(path.to_owned(), answer);
+        self.set_bytes(path, answer.replace("ROOT", &self.root).as_bytes());
+    }
+
+    /// An answer whose body is no text.
+    fn set_bytes(&self, path: &str, answer: &[u8]) {
+        self.answers.lock().expect("no panic").insert(path.to_owned(), answer.to_vec());
     }
 
     pub(crate) fn url(&self, path: &str) -> String {
@@ -48,17 +52,19 @@ impl Pages {
     }
 }
 
-fn answer(stream: TcpStream, answers: &Mutex<BTreeMap<String, String>>) -> Option<()> {
+fn answer(stream: TcpStream, answers: &Mutex<BTreeMap<String, Vec<u8>>>) -> Option<()> {
     let mut lines = BufReader::new(stream.try_clone().ok()?).lines().map_while(Result::ok);
     let path = lines.next()?.split(' ').nth(1)?.to_owned();
     lines.find(String::is_empty)?;
     let found = answers.lock().ok()?.get(&path).cloned();
-    let found = found.unwrap_or_else(|| "404 Not Found\n\n".to_owned());
-    let (head, body) = found.split_once("\n\n").unwrap_or((&found, ""));
+    let found = found.unwrap_or_else(|| b"404 Not Found\n\n".to_vec());
+    let end = found.windows(2).position(|pair| pair == b"\n\n")?;
+    let (head, body) = (str::from_utf8(&found[..end]).ok()?, &found[end + 2..]);
     let head = head.replace('\n', "\r\n");
     let length = format!("Content-Length: {}\r\nConnection: close", body.len());
     let mut stream = stream;
-    write!(stream, "HTTP/1.1 {head}\r\n{length}\r\n\r\n{body}").ok()
+    write!(stream, "HTTP/1.1 {head}\r\n{length}\r\n\r\n").ok()?;
+    stream.write_all(body).ok()
 }
 
 pub(crate) const HTML: &str = "200 OK\nContent-Type: text/html\n\n";
@@ -311,7 +317,7 @@ fn a_host_that_asks_to_wait_is_not_asked_before_and_one_that_is_refused_never() 
 fn what_is_given_up_or_cannot_be_read_is_told() {
     let pdf = "200 OK\nContent-Type: application/pdf\n\n%PDF-1.4";
     let pages = [
-        ("/", page(&["/broken", "/large", "/doc"])),
+        ("/", page(&["/broken", "/large", "/doc", "/damaged", "/half"])),
         ("/broken", "500 Oh\n\n".to_owned()),
         ("/large", format!("{HTML}{}", "x".repeat(5_000))),
         ("/doc", pdf.to_owned()),
@@ -319,12 +325,32 @@ fn what_is_given_up_or_cannot_be_read_is_told() {
     let pages: Vec<(&str, &str)> =
         pages.iter().map(|(path, text)| (*path, text.as_str())).collect();
     let (sandbox, server) = (Sandbox::new(), Pages::serve(&pages));
+    // Of the one nothing comes out; the other is a stored block that ends after the first of its words.
+    let packed = "200 OK\nContent-Type: text/html\nContent-Encoding: gzip\n\n";
+    let start = b"\x1f\x8b\x08\0\0\0\0\0\0\x03";
+    let (garbage, half) = (b"garbage".as_slice(), b"\x01\xff\x00\x00\xffuneven words");
+    server.set_bytes("/damaged", &[packed.as_bytes(), start, garbage].concat());
+    server.set_bytes("/half", &[packed.as_bytes(), start, half].concat());
     crawl(&sandbox, "body_bytes_max = 1024\n", &[&server.url("/")]);
     let said = "failed: the server answered 500 to the last of 2 requests; given up";
     check(&sandbox, &server.url("/broken"), said);
     check(&sandbox, &server.url("/large"), "given up after 1 failure, at last too-large: ");
     let why = check(&sandbox, &server.url("/doc"), "fetched");
     assert!(why["cuts"][0].as_str().is_some_and(|cut| cut.contains("application/pdf")), "{why:#}");
+    for (path, said) in [
+        (
+            "/damaged",
+            "nothing of its body is read: nothing can be read of a body in content coding",
+        ),
+        ("/half", "only the first 12 bytes of its body can be read: its coding breaks off"),
+    ] {
+        let why = check(&sandbox, &server.url(path), "fetched");
+        assert!(why["cuts"][0].as_str().is_some_and(|cut| cut.contains(said)), "{path}: {why:#}");
+    }
+    sandbox.done(&["index", "--dir", "web", "-q"]);
+    assert!(sandbox.done(&["search", "--dir", "web", "uneven"]).contains("/half"));
+    let list = sandbox.done(&["search", "--dir", "web", "--json", "url:damaged OR url:half"]);
+    assert!(!list.contains("/damaged"), "an empty page: {list}");
 }
 
 #[test]

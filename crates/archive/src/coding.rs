@@ -51,6 +51,9 @@ pub(crate) fn decode<'a>(
             _ => continue, // identity, and names that mean nothing
         };
         if let Some((decoded, went_well)) = decoded {
+            if decoded.is_empty() && !went_well && !bytes.is_empty() {
+                return Err(ArchiveError::DamagedCoding { coding: name.clone() });
+            }
             bytes = Cow::Owned(decoded);
             is_whole &= went_well;
         } else {

@@ -195,6 +195,14 @@ pub enum ArchiveError {
         /// The coding, as the header names it.
         coding: String,
     },
+    /// A body of which nothing comes out when its coding is undone.
+    #[error(
+        "nothing can be read of a body in content coding {coding:?}: it is damaged from the start"
+    )]
+    DamagedCoding {
+        /// The coding, as the header names it.
+        coding: String,
+    },
 }
 
 impl ArchiveError {

@@ -116,8 +116,9 @@ impl<'a> HttpResponse<'a> {
     /// would be longer is cut there, so that a small body that unpacks to a huge one costs no more.
     ///
     /// Headers lie. A body that is not in the coding its header names is returned as it is; one
-    /// that breaks off in the middle is returned up to there. Only a coding that is known and not
-    /// supported (`br`, `zstd`, `compress`) is an error, since its bytes would pass for text.
+    /// that breaks off in the middle is returned up to there. An error is only a coding that is known and not
+    /// supported (`br`, `zstd`, `compress`), since its bytes would pass for text, and one of which nothing can be
+    /// read, since that would pass for an empty page.
     pub fn decoded_body(&self, bytes_max: usize) -> Result<Cow<'a, [u8]>, ArchiveError> {
         Ok(self.decode(bytes_max)?.bytes)
     }

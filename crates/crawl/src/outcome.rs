@@ -183,11 +183,13 @@ pub enum FailureKind {
     Refused,
     /// A body longer than is kept.
     TooLarge,
+    /// Too many other long answers were being read here: nobody's fault but ours.
+    Room,
 }
 
 impl FailureKind {
     /// All of them.
-    pub const ALL: [FailureKind; 9] = [
+    pub const ALL: [FailureKind; 10] = [
         FailureKind::Dns,
         FailureKind::Address,
         FailureKind::Contact,
@@ -197,6 +199,7 @@ impl FailureKind {
         FailureKind::Protocol,
         FailureKind::Refused,
         FailureKind::TooLarge,
+        FailureKind::Room,
     ];
 
     /// The word for it in archives and counts.
@@ -211,6 +214,7 @@ impl FailureKind {
             FailureKind::Protocol => "protocol",
             FailureKind::Refused => "refused",
             FailureKind::TooLarge => "too-large",
+            FailureKind::Room => "room",
         }
     }
 
@@ -221,8 +225,13 @@ impl FailureKind {
 
     /// Whether another try may end better.
     pub fn is_passing(self) -> bool {
-        use FailureKind::{Connect, Dns, Protocol, Refused, Timeout};
-        matches!(self, Dns | Connect | Timeout | Protocol | Refused)
+        use FailureKind::{Connect, Dns, Protocol, Refused, Room, Timeout};
+        matches!(self, Dns | Connect | Timeout | Protocol | Refused | Room)
+    }
+
+    /// Whether the host did answer, and it is the crawl that could not take it.
+    pub(crate) fn is_ours(self) -> bool {
+        self == FailureKind::Room
     }
 
     /// Whether it says that the host cannot be reached, whatever the page.

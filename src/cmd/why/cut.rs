@@ -52,6 +52,12 @@ pub(super) fn cuts(record: &Record, url: &Url, config: &Config) -> Result<Vec<St
             return Ok(cuts);
         }
     };
+    if http.whole_body(bytes_max + 1).is_err() {
+        cuts.push(format!(
+            "only the first {} bytes of its body can be read: its coding breaks off or is damaged",
+            body.len()
+        ));
+    }
     if body.len() > bytes_max {
         cuts.push(format!(
             "only the first {bytes_max} bytes of its body are read (`decoded_bytes_max`)"

@@ -133,6 +133,21 @@ fn unknown_compression_is_an_error_that_names_it() {
 }
 
 #[test]
+fn a_body_of_which_nothing_can_be_read_is_an_error_and_no_empty_page() {
+    let packed = gzip(TEXT);
+    let garbage = [&packed[..10], b"garbage"].concat();
+    for (coding, body) in
+        [("gzip", &garbage[..]), ("gzip", &packed[..3]), ("gzip, gzip", &gzip(&garbage))]
+    {
+        let block = block(&format!("Content-Encoding: {coding}\r\n"), body);
+        let error = parse_http(&block).expect("a response").decoded_body(ALL).expect_err("nothing");
+        assert!(matches!(&error, ArchiveError::DamagedCoding { .. }), "{coding}: {error}");
+    }
+    check("Content-Encoding: gzip\r\n", &gzip(b""), ALL, b"");
+    check("Content-Encoding: gzip\r\n", b"", ALL, b"");
+}
+
+#[test]
 fn a_bomb_unpacks_to_the_limit_and_no_further() {
     let zeros = vec![0; 100 << 20];
     let bomb = gzip(&zeros);

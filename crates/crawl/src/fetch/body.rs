@@ -37,7 +37,7 @@ impl Room {
         let taken = timeout(patience, Arc::clone(&self.0).acquire_owned()).await;
         let taken = taken.ok().and_then(Result::ok);
         taken.ok_or_else(|| {
-            Failure::new(FailureKind::Timeout, "too many other long sitemaps are being read")
+            Failure::new(FailureKind::Room, "too many other long sitemaps are being read")
         })
     }
 }
@@ -129,7 +129,7 @@ mod tests {
                 taken.push(room.take(soon).await.expect("there is room"));
             }
             let refused = room.take(soon).await.expect_err("there is none");
-            assert_eq!(refused.kind, FailureKind::Timeout, "it is asked for again later");
+            assert_eq!(refused.kind, FailureKind::Room, "{refused}");
             drop(taken.pop());
             drop(room.take(soon).await.expect("there is room again"));
         });

@@ -30,7 +30,7 @@ impl Hosts {
         }
         if stumble.is_of_host {
             host.health.fail();
-        } else if stumble.is_passing {
+        } else if stumble.is_passing && !stumble.is_ours {
             host.health.fail_page(visit.page.attempts);
         } else {
             host.health.recover(); // it does answer
@@ -254,6 +254,8 @@ pub(super) struct Stumble {
     pub(super) is_passing: bool,
     /// It is the host that cannot be reached.
     pub(super) is_of_host: bool,
+    /// The host did answer, and nothing speaks against it.
+    pub(super) is_ours: bool,
     /// The host asks for a rest.
     pub(super) is_pressing: bool,
     /// The status of the capture that an answer would be compared with; 0 if there is none.
@@ -268,6 +270,7 @@ impl From<Failure> for Stumble {
             why: failure.to_string(),
             is_passing: failure.kind.is_passing(),
             is_of_host: failure.kind.is_of_host(),
+            is_ours: failure.kind.is_ours(),
             is_pressing: false,
             before: 0,
             retry_after_ms: None,

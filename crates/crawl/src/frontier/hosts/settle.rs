@@ -65,6 +65,7 @@ impl Hosts {
                         why: format!("{} answers {}", visit.page.path, answered.status),
                         is_passing: true,
                         is_of_host: false,
+                        is_ours: false,
                         is_pressing: matches!(answered.status, 429 | 503),
                         before,
                         retry_after_ms: answered.retry_after_ms,

@@ -92,6 +92,7 @@ fn one_page_that_fails_is_not_the_host() {
         Reply::Fails(FailureKind::Timeout),
         Reply::Fails(FailureKind::Protocol),
         Reply::Fails(FailureKind::TooLarge),
+        Reply::Fails(FailureKind::Room),
         Reply::Status(500),
         Reply::Status(503),
     ] {
@@ -135,6 +136,32 @@ fn different_pages_in_a_row_are_the_host() {
     assert_eq!(aside(&walk), [""; 0]);
     let report = walk.frontier.report();
     assert_eq!((report.pages, report.waiting, report.failures.get("http-500")), (9, 0, Some(&22)));
+}
+
+/// Where the crawl had no room for what a host sent, page after page, the host is as welcome as before.
+#[test]
+fn what_there_was_no_room_for_speaks_against_no_host() {
+    let links = paths(0..30);
+    let config = Config {
+        delay_ms: 10,
+        ip_delay_ms: 0,
+        retry_ms: 1_000,
+        retries: 1,
+        host_failures_max: 2,
+        ..Config::default()
+    };
+    let crowded = [Reply::Fails(FailureKind::Room), page(&[])[0].clone()];
+    let mut web: Vec<(&'static str, &[Reply])> =
+        links.iter().map(|&url| (url, crowded.as_slice())).collect();
+    let home = page(&links);
+    web.push(("http://a/", &home));
+    let mut walk = Walk::new(config, &web, &["http://a/"]);
+    walk.run(u64::MAX);
+    assert_eq!(aside(&walk), [""; 0]);
+    let report = walk.frontier.report();
+    assert_eq!((report.pages, report.failures.len()), (31, 0), "{report:?}");
+    // The page waits before it is asked for again; the host goes on with others.
+    assert!(gaps(&walk)[2..30].iter().all(|&gap| gap == ANSWER_MS + 10), "{:?}", gaps(&walk));
 }
 
 #[test]
