@@ -229,11 +229,6 @@ impl FailureKind {
         matches!(self, Dns | Connect | Timeout | Protocol | Refused | Room)
     }
 
-    /// Whether the host did answer, and it is the crawl that could not take it.
-    pub(crate) fn is_ours(self) -> bool {
-        self == FailureKind::Room
-    }
-
     /// Whether it says that the host cannot be reached, whatever the page.
     pub fn is_of_host(self) -> bool {
         use FailureKind::{Address, Connect, Contact, Dns, Tls};

@@ -12,7 +12,7 @@ use sieve::signature;
 
 use super::super::host::{Errand, RobotsState, State};
 use super::{Hosts, LAST_CLASS, index};
-use crate::outcome::{Failure, Task, Visit};
+use crate::outcome::{Failure, FailureKind, Task, Visit};
 use crate::politeness::Politeness;
 use crate::site::HostId;
 
@@ -28,9 +28,10 @@ impl Hosts {
         if visit.task == Task::Page {
             host.requests += 1;
         }
-        if stumble.is_of_host {
+        let is_of_host = stumble.fault == Fault::Host;
+        if is_of_host {
             host.health.fail();
-        } else if stumble.is_passing && !stumble.is_ours {
+        } else if stumble.is_passing && stumble.fault == Fault::Page {
             host.health.fail_page(visit.page.attempts);
         } else {
             host.health.recover(); // it does answer
@@ -40,7 +41,7 @@ impl Hosts {
             Task::Resolve => failures > self.config.retries.into(),
             _ => visit.page.attempts >= self.config.retries,
         };
-        if stumble.is_of_host && !stumble.is_passing {
+        if is_of_host && !stumble.is_passing {
             self.count_failure(&stumble.class);
             self.put_back(visit, now_ms);
             return self.set_aside(id, stumble.why, now_ms);
@@ -55,7 +56,7 @@ impl Hosts {
         }
         visit.page.attempts += 1;
         *self.report.retried.entry(stumble.class.clone()).or_default() += 1;
-        let tries = if stumble.is_of_host { failures } else { visit.page.attempts.into() };
+        let tries = if is_of_host { failures } else { visit.page.attempts.into() };
         let delay = host.crawl_delay_ms;
         let wait_ms = self.politeness.back_off_ms(tries, delay, stumble.retry_after_ms);
         let Some(wait_ms) = wait_ms else {
@@ -63,10 +64,10 @@ impl Hosts {
             return self.leave_alone(id, &stumble, now_ms);
         };
         let due_ms = now_ms.saturating_add(wait_ms);
-        if stumble.is_of_host || stumble.is_pressing || visit.task != Task::Page {
+        if is_of_host || stumble.is_pressing || visit.task != Task::Page {
             host.ready_ms = host.ready_ms.max(due_ms);
         }
-        if stumble.is_of_host && self.guard.known(visit.site.host()).is_empty() {
+        if is_of_host && self.guard.known(visit.site.host()).is_empty() {
             host.address = None; // it may have moved
         }
         self.put_back(visit, due_ms);
@@ -106,7 +107,7 @@ impl Hosts {
         match visit.task {
             Task::Resolve => return self.set_aside(id, stumble.why, now_ms),
             Task::Robots { asker, .. } => {
-                let is_own = asker == id && stumble.is_of_host;
+                let is_own = asker == id && stumble.fault == Fault::Host;
                 let what =
                     if is_own { "it cannot be reached" } else { "its robots.txt cannot be had" };
                 let why = format!("{what} ({})", stumble.why);
@@ -244,6 +245,17 @@ pub(super) enum Term {
     Refused,
 }
 
+/// Whose fault it is that a visit did not lead to what it was for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// The host cannot be reached.
+    Host,
+    /// Another page of the host may do better.
+    Page,
+    /// The host did answer, and it is the crawl that could not take it.
+    Ours,
+}
+
 /// A visit that did not lead to what it was for.
 pub(super) struct Stumble {
     /// The class, for the report.
@@ -252,10 +264,8 @@ pub(super) struct Stumble {
     pub(super) why: String,
     /// Another try may end better.
     pub(super) is_passing: bool,
-    /// It is the host that cannot be reached.
-    pub(super) is_of_host: bool,
-    /// The host did answer, and nothing speaks against it.
-    pub(super) is_ours: bool,
+    /// Whose fault it is.
+    pub(super) fault: Fault,
     /// The host asks for a rest.
     pub(super) is_pressing: bool,
     /// The status of the capture that an answer would be compared with; 0 if there is none.
@@ -269,8 +279,11 @@ impl From<Failure> for Stumble {
             class: failure.kind.name().to_owned(),
             why: failure.to_string(),
             is_passing: failure.kind.is_passing(),
-            is_of_host: failure.kind.is_of_host(),
-            is_ours: failure.kind.is_ours(),
+            fault: match failure.kind {
+                kind if kind.is_of_host() => Fault::Host,
+                FailureKind::Room => Fault::Ours,
+                _ => Fault::Page,
+            },
             is_pressing: false,
             before: 0,
             retry_after_ms: None,

@@ -9,7 +9,7 @@
 use std::net::IpAddr;
 
 use super::super::host::{Errand, RobotsRules, RobotsState, State};
-use super::fail::Stumble;
+use super::fail::{Fault, Stumble};
 use super::turn::is_new_page;
 use super::{Hosts, index};
 use crate::answer::{is_passing_status, is_redirect};
@@ -64,8 +64,7 @@ impl Hosts {
                         class: format!("http-{}", answered.status),
                         why: format!("{} answers {}", visit.page.path, answered.status),
                         is_passing: true,
-                        is_of_host: false,
-                        is_ours: false,
+                        fault: Fault::Page,
                         is_pressing: matches!(answered.status, 429 | 503),
                         before,
                         retry_after_ms: answered.retry_after_ms,
