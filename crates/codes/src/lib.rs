@@ -60,6 +60,7 @@ mod histogram;
 mod minimal_binary;
 pub mod packed;
 pub mod pfor;
+pub mod prefetch;
 mod prefix_code;
 pub mod prefix_vbyte;
 pub mod rans;

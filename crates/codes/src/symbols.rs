@@ -48,6 +48,38 @@ impl Symbol {
     }
 }
 
+/// A string to compare with. Behind it lie [`Needle::PADDING`] bytes more, which count for nothing: so eight
+/// can be read from anywhere in it at once.
+#[derive(Debug, Clone, Copy)]
+pub struct Needle<'a> {
+    padded: &'a [u8],
+    length: usize,
+}
+
+impl<'a> Needle<'a> {
+    /// How many bytes there must be behind the string.
+    pub const PADDING: usize = 8;
+
+    /// The string that `padded` begins with; `None` if there are too few bytes behind it.
+    #[inline]
+    pub fn new(padded: &'a [u8], length: usize) -> Option<Self> {
+        (padded.len() >= length.checked_add(Self::PADDING)?).then_some(Self { padded, length })
+    }
+
+    /// The string.
+    #[inline]
+    pub fn as_bytes(self) -> &'a [u8] {
+        &self.padded[..self.length]
+    }
+
+    /// Eight bytes from `at` on; zeros from beyond all of them.
+    #[inline]
+    fn window(self, at: usize) -> u64 {
+        let bytes = self.padded.get(at..).and_then(|rest| rest.first_chunk());
+        bytes.map_or(0, |eight| u64::from_le_bytes(*eight))
+    }
+}
+
 /// Symbols and their codes, which are their places.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SymbolTable {
@@ -105,20 +137,25 @@ impl SymbolTable {
         Some(())
     }
 
-    /// How many bytes the string that `coded` stands for has in common with `text` at their
-    /// beginnings, and how it compares with it; `None` if it stands for none.
+    /// Compares the string that `coded` stands for with what `needle` has from `from` on: up to where the needle has
+    /// the same, and how the string compares; `None` if it stands for none.
     #[inline]
-    pub fn compare(&self, coded: &[u8], text: &[u8]) -> Option<(usize, Ordering)> {
-        let (mut codes, mut common) = (coded.iter(), 0);
+    pub fn compare(
+        &self,
+        coded: &[u8],
+        needle: Needle<'_>,
+        from: usize,
+    ) -> Option<(usize, Ordering)> {
+        let (mut codes, mut common) = (coded.iter(), from);
         while let Some(&code) = codes.next() {
             let (bytes, length) = match self.symbols.get(usize::from(code)) {
                 Some(symbol) => (u64::from_le_bytes(symbol.bytes), usize::from(symbol.length)),
                 None if code == ESCAPE => (u64::from(*codes.next()?), 1),
                 None => return None,
             };
-            let window = crate::fixed::eight(text, common);
+            let window = needle.window(common);
             let equal = (window ^ bytes).trailing_zeros() as usize / 8;
-            let left = text.len() - common;
+            let left = needle.length.saturating_sub(common);
             let same = equal.min(length).min(left);
             common += same;
             if same < length {
@@ -128,7 +165,7 @@ impl SymbolTable {
                 return Some((common, order));
             }
         }
-        Some((common, if common < text.len() { Ordering::Less } else { Ordering::Equal }))
+        Some((common, if common < needle.length { Ordering::Less } else { Ordering::Equal }))
     }
 
     /// One round: the symbols that save most of what this table leaves.
@@ -286,8 +323,14 @@ mod tests {
                 prop_assert_eq!(&back, &text);
                 for other in [near.as_bytes(), &text, &text[..text.len() / 2]] {
                     let common = text.iter().zip(other).take_while(|(a, b)| a == b).count();
-                    let expected = Some((common, text.as_slice().cmp(other)));
-                    prop_assert_eq!(table.compare(&coded, other), expected);
+                    for (before, behind) in [("", [0; 8]), ("before", *b"a0b1c2a0")] {
+                        let padded = [before.as_bytes(), other, &behind].concat();
+                        let length = before.len() + other.len();
+                        let needle = Needle::new(&padded, length).expect("eight more");
+                        prop_assert!(Needle::new(&padded, length + 1).is_none());
+                        let expected = Some((before.len() + common, text.as_slice().cmp(other)));
+                        prop_assert_eq!(table.compare(&coded, needle, before.len()), expected);
+                    }
                 }
             }
         }
@@ -297,7 +340,9 @@ mod tests {
             let mut rest = &bytes[..];
             let table = SymbolTable::load(&mut rest).unwrap_or_else(table);
             let _ = table.read(rest, &mut Vec::new());
-            let _ = table.compare(rest, &text);
+            if let Some(needle) = text.len().checked_sub(Needle::PADDING).and_then(|length| Needle::new(&text, length)) {
+                let _ = table.compare(rest, needle, bytes.len() / 10);
+            }
         }
     }
 }

@@ -30,21 +30,24 @@ impl<'p> Scorers<'p> {
         plan.each_words(&mut |words| terms.extend(words.terms.iter().map(|(_, term)| &**term)));
         terms.sort_unstable();
         terms.dedup();
-        let mut by_term = BTreeMap::new();
-        for term in terms {
-            let mut containing = [0; Field::ALL.len()];
-            for segment in index.segments() {
-                for (count, field) in containing.iter_mut().zip(Field::ALL) {
-                    *count += u64::from(segment.doc_frequency(field, term)?);
-                }
+        let asked: Vec<(Field, &str)> =
+            terms.iter().flat_map(|&term| Field::ALL.map(|field| (field, term))).collect();
+        let mut containing = vec![0; asked.len()];
+        for segment in index.segments() {
+            for (count, more) in containing.iter_mut().zip(segment.doc_frequencies(&asked)?) {
+                *count += u64::from(more);
             }
+        }
+        let (by_field, _) = containing.as_chunks();
+        let by_term = terms.into_iter().zip(by_field).map(|(term, containing)| {
+            let containing: &[u64; Field::ALL.len()] = containing;
             let scorer = |field: Field| {
                 let at = field as usize;
                 Bm25::new(config, field, index.doc_count(), length_totals[at], containing[at])
             };
-            by_term.insert(term, Field::ALL.map(scorer));
-        }
-        Ok(Scorers { by_term })
+            (term, Field::ALL.map(scorer))
+        });
+        Ok(Scorers { by_term: by_term.collect() })
     }
 
     /// The scorer of a term that the plan has.

@@ -11,44 +11,63 @@ use super::gauss::{self, Equation};
 use super::hash::Hash;
 use super::header::{SEED_BITS, Solved};
 use super::peel::peel;
-use super::{BUCKET_KEYS, FunctionError, KEYS_MAX, SIGNATURE_MAX, Scheme};
+use super::{BUCKET_KEYS, Buckets, FunctionError, KEYS_MAX, SIGNATURE_MAX, Scheme};
 use crate::fixed;
 
 /// How often all keys are hashed at most, should two of them have the same hash, or a bucket no seed.
 const HASHINGS: u32 = 16;
 /// More keys than these in a bucket are no accident.
-const BUCKET_KEYS_MAX: u64 = 2 * BUCKET_KEYS;
+const BUCKET_KEYS_MAX: usize = 2 * BUCKET_KEYS;
 /// After so many seeds a bucket gets more cells.
 const SEEDS_BEFORE_GROWTH: u64 = 8;
 
 /// The bytes of the function with these keys and values, and with signatures of `signature` bits, at
 /// most [`SIGNATURE_MAX`]; 0 is without. Values take as many bits as the greatest of them; with the
 /// signature at most 64. The pairs are gone through once; again only if something is wrong with them.
-#[expect(clippy::needless_pass_by_value, reason = "an iterator that is used up")]
 pub fn build<K: AsRef<[u8]>>(
     scheme: Scheme,
+    signature: u32,
+    pairs: impl Iterator<Item = (K, u64)> + Clone,
+) -> Result<Vec<u8>, FunctionError> {
+    build_with(scheme, Buckets::ByHash, signature, pairs)
+}
+
+/// The same by [`Scheme::Gauss4`], for an [`OrderedFunction`]: the first 512 pairs are bucket 0, the next
+/// 512 bucket 1, and so on. A value need tell a key only from those of its bucket, and a key may occur in several.
+pub fn build_ordered<K: AsRef<[u8]>>(
+    signature: u32,
+    pairs: impl Iterator<Item = (K, u64)> + Clone,
+) -> Result<Vec<u8>, FunctionError> {
+    build_with(Scheme::Gauss4, Buckets::InOrder, signature, pairs)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "an iterator that is used up")]
+fn build_with<K: AsRef<[u8]>>(
+    scheme: Scheme,
+    buckets: Buckets,
     signature: u32,
     pairs: impl Iterator<Item = (K, u64)> + Clone,
 ) -> Result<Vec<u8>, FunctionError> {
     let mut seed = 0;
     for _ in 0..HASHINGS {
         let (mut entries, width) = hash(pairs.clone(), seed, signature)?;
-        let twice = entries.array_windows().find(|[a, b]| a.hash == b.hash);
-        if let Some([twice, _]) = twice {
-            check_different(pairs.clone(), seed, twice.hash)?;
+        for entry in &mut entries {
+            entry.value |= entry.hash.signature(signature).checked_shl(width).unwrap_or(0);
+        }
+        let parts = buckets.part(scheme, &mut entries);
+        let alike = |own: &[Entry]| own.array_windows().any(|[a, b]| a.hash == b.hash);
+        if parts.iter().any(|own| alike(own)) {
+            check_different(pairs.clone(), buckets)?;
         } else {
-            for entry in &mut entries {
-                let beside = entry.hash.signature(signature).checked_shl(width).unwrap_or(0);
-                entry.value |= beside;
-            }
-            let keys = entries.len() as u64;
             let solution = match scheme {
-                Scheme::Peeled2 => solve::<2>(scheme, &entries),
-                Scheme::Peeled3 => solve::<3>(scheme, &entries),
-                Scheme::Gauss4 => solve::<4>(scheme, &entries),
+                Scheme::Peeled2 => solve::<2>(scheme, &parts),
+                Scheme::Peeled3 => solve::<3>(scheme, &parts),
+                Scheme::Gauss4 => solve::<4>(scheme, &parts),
             };
             if let Some(Solution { directory, cells }) = solution {
-                let solved = Solved { scheme, width, signature, keys, seed, directory, cells };
+                let keys = entries.len() as u64;
+                let solved =
+                    Solved { scheme, buckets, width, signature, keys, seed, directory, cells };
                 return Ok(solved.write());
             }
         }
@@ -57,13 +76,41 @@ pub fn build<K: AsRef<[u8]>>(
     Err(FunctionError::NoSeed)
 }
 
+impl Buckets {
+    /// The keys of each bucket in the order of their hashes.
+    fn part(self, scheme: Scheme, entries: &mut [Entry]) -> Vec<&[Entry]> {
+        let count = scheme.buckets(entries.len() as u64);
+        match self {
+            Buckets::ByHash => {
+                entries.sort_unstable_by_key(|entry| entry.hash);
+                let mut rest = &*entries;
+                let own = (0..count).map(|bucket| {
+                    let end = rest.partition_point(|entry| entry.hash.bucket(count) <= bucket);
+                    let (own, others) = rest.split_at(end);
+                    rest = others;
+                    own
+                });
+                own.collect()
+            }
+            Buckets::InOrder if entries.is_empty() => vec![&[]],
+            Buckets::InOrder => {
+                let parts = entries.chunks_mut(BUCKET_KEYS).map(|own| {
+                    own.sort_unstable_by_key(|entry| entry.hash);
+                    &*own
+                });
+                parts.collect()
+            }
+        }
+    }
+}
+
 /// A key, and what its cells are to sum up to.
 struct Entry {
     hash: Hash,
     value: u64,
 }
 
-/// The keys in the order of their hashes, and the bits of the greatest value.
+/// The keys in their order, and the bits of the greatest value.
 fn hash<K: AsRef<[u8]>>(
     pairs: impl Iterator<Item = (K, u64)>,
     seed: u64,
@@ -81,27 +128,26 @@ fn hash<K: AsRef<[u8]>>(
     if signature > SIGNATURE_MAX || width + signature > u64::BITS {
         return Err(FunctionError::TooWide { width, signature });
     }
-    entries.sort_unstable_by_key(|entry| entry.hash);
     Ok((entries, width))
 }
 
-/// An error if two keys with this hash are the same.
+/// An error if a bucket has the same key twice.
 fn check_different<K: AsRef<[u8]>>(
     pairs: impl Iterator<Item = (K, u64)>,
-    seed: u64,
-    hash: Hash,
+    buckets: Buckets,
 ) -> Result<(), FunctionError> {
-    let mut alike: Vec<K> = Vec::new();
-    for (position, (key, _)) in (0..).zip(pairs) {
-        if Hash::of(key.as_ref(), seed) != hash {
-            continue;
-        }
-        if alike.iter().any(|other| other.as_ref() == key.as_ref()) {
-            return Err(FunctionError::Duplicate { position });
-        }
-        alike.push(key);
+    let of_place = |position: u64| match buckets {
+        Buckets::ByHash => 0, // the same key has the same hash
+        Buckets::InOrder => position / BUCKET_KEYS as u64,
+    };
+    let keys = (0..).zip(pairs).map(|(position, (key, _))| (of_place(position), key, position));
+    let mut keys: Vec<(u64, K, u64)> = keys.collect();
+    keys.sort_unstable_by(|a, b| (a.0, a.1.as_ref(), a.2).cmp(&(b.0, b.1.as_ref(), b.2)));
+    let alike = keys.array_windows().filter(|[a, b]| a.0 == b.0 && a.1.as_ref() == b.1.as_ref());
+    match alike.map(|[_, again]| again.2).min() {
+        Some(position) => Err(FunctionError::Duplicate { position }),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// First cell and seed of every bucket, and all cells.
@@ -111,15 +157,10 @@ struct Solution {
 }
 
 /// `None` if there is a bucket without a seed, or one that would take long to eliminate.
-fn solve<const K: usize>(scheme: Scheme, entries: &[Entry]) -> Option<Solution> {
-    let buckets = scheme.buckets(entries.len() as u64);
-    let (mut directory, mut cells) = (Vec::with_capacity(buckets as usize), Vec::new());
-    let mut rest = entries;
-    for bucket in 0..buckets {
-        let end = rest.partition_point(|entry| entry.hash.bucket(buckets) <= bucket);
-        let (own, others) = rest.split_at(end);
-        rest = others;
-        if scheme == Scheme::Gauss4 && own.len() as u64 > BUCKET_KEYS_MAX {
+fn solve<const K: usize>(scheme: Scheme, buckets: &[&[Entry]]) -> Option<Solution> {
+    let (mut directory, mut cells) = (Vec::with_capacity(buckets.len()), Vec::new());
+    for own in buckets {
+        if scheme == Scheme::Gauss4 && own.len() > BUCKET_KEYS_MAX {
             return None;
         }
         let first = cells.len();

@@ -6,7 +6,8 @@
 //! **Invariant.** Whatever the header says fits the length of the bytes. An entry of the directory
 //! that [`super::build`] did not write is some place and some seed.
 
-use super::{FunctionError, SIGNATURE_MAX, Scheme};
+use super::hash::Hash;
+use super::{Buckets, FunctionError, SIGNATURE_MAX, Scheme};
 use crate::fixed;
 
 /// Bytes of the header.
@@ -15,6 +16,8 @@ const MAGIC: [u8; 4] = *b"CRVF";
 const VERSION: u8 = 1;
 /// Bits of the seed of a bucket.
 pub(super) const SEED_BITS: u32 = 8;
+/// Beside the cells a key: its buckets are in the order of the keys.
+const ORDERED: u8 = 0x80;
 /// An entry is read from eight bytes, wherever it begins in the first of them.
 const ENTRY_MAX: u32 = 57;
 
@@ -22,6 +25,7 @@ const ENTRY_MAX: u32 = 57;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Header {
     pub(super) scheme: Scheme,
+    pub(super) in_buckets: Buckets,
     pub(super) width: u32,
     pub(super) signature: u32,
     pub(super) keys: u64,
@@ -41,8 +45,10 @@ impl Header {
         if start[4] != VERSION {
             return Err(damaged("other version", 4));
         }
-        let scheme = Scheme::ALL.into_iter().find(|scheme| scheme.cells_a_key() == start[5]);
+        let (cells_a_key, ordered) = (start[5] & !ORDERED, start[5] & ORDERED);
+        let scheme = Scheme::ALL.into_iter().find(|scheme| scheme.cells_a_key() == cells_a_key);
         let scheme = scheme.ok_or(damaged("unknown scheme", 5))?;
+        let in_buckets = if ordered == 0 { Buckets::ByHash } else { Buckets::InOrder };
         let (width, signature) = (u32::from(start[6]), u32::from(start[7]));
         if signature > SIGNATURE_MAX || width + signature > u64::BITS {
             return Err(damaged("too many bits", 6));
@@ -64,12 +70,45 @@ impl Header {
         }
         let cells_start = usize::try_from(LENGTH as u64 + directory);
         let cells_start = cells_start.expect("not more than there are bytes");
-        Ok(Self { scheme, width, signature, keys, seed, buckets, cells_start, entry_width })
+        Ok(Self {
+            scheme,
+            in_buckets,
+            width,
+            signature,
+            keys,
+            seed,
+            buckets,
+            cells_start,
+            entry_width,
+        })
+    }
+
+    /// The cells of a key in its bucket.
+    #[inline]
+    pub(super) fn vertices<const K: usize>(
+        &self,
+        bytes: &[u8],
+        bucket: usize,
+        hash: Hash,
+    ) -> [usize; K] {
+        let directory = bytes.get(LENGTH..self.cells_start).unwrap_or_default();
+        let (first, seed) = self.entry(directory, bucket);
+        let (next, _) = self.entry(directory, bucket + 1);
+        let part = u32::try_from(next.saturating_sub(first) / K).unwrap_or(u32::MAX);
+        hash.edge::<K>(seed, part).map(|vertex| first.saturating_add(vertex as usize))
+    }
+
+    /// The exclusive or of some cells.
+    #[inline]
+    pub(super) fn sum<const K: usize>(&self, bytes: &[u8], vertices: [usize; K]) -> u64 {
+        let cells = bytes.get(self.cells_start..).unwrap_or_default();
+        let width = self.width + self.signature;
+        vertices.into_iter().fold(0, |sum, vertex| sum ^ fixed::get(cells, vertex, width))
     }
 
     /// Where the cells of a bucket begin, and its seed.
     #[inline]
-    pub(super) fn entry(&self, directory: &[u8], bucket: usize) -> (usize, u64) {
+    fn entry(&self, directory: &[u8], bucket: usize) -> (usize, u64) {
         let entry = fixed::get(directory, bucket, self.entry_width);
         let first = usize::try_from(entry >> SEED_BITS).unwrap_or(usize::MAX);
         (first, entry & fixed::mask(SEED_BITS))
@@ -79,6 +118,7 @@ impl Header {
 /// A solved function, in the words of the format.
 pub(super) struct Solved {
     pub(super) scheme: Scheme,
+    pub(super) buckets: Buckets,
     pub(super) width: u32,
     pub(super) signature: u32,
     pub(super) keys: u64,
@@ -94,7 +134,8 @@ impl Solved {
         let [width, signature] = [self.width, self.signature]
             .map(|bits| u8::try_from(bits).expect("at most 64, by `build`"));
         let mut out = MAGIC.to_vec();
-        out.extend([VERSION, self.scheme.cells_a_key(), width, signature]);
+        let ordered = if self.buckets == Buckets::InOrder { ORDERED } else { 0 };
+        out.extend([VERSION, self.scheme.cells_a_key() | ordered, width, signature]);
         for number in [self.keys, self.seed, cells] {
             out.extend(number.to_le_bytes());
         }

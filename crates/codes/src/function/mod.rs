@@ -53,10 +53,12 @@ mod build;
 mod gauss;
 mod hash;
 mod header;
+mod ordered;
 mod peel;
 mod ranks;
 
-pub use build::build;
+pub use build::{build, build_ordered};
+pub use ordered::{OrderedFunction, Probe};
 pub use ranks::Ranks;
 
 use crate::fixed;
@@ -68,9 +70,9 @@ pub const KEYS_MAX: u64 = 1 << 30;
 /// The most bits of a signature.
 pub const SIGNATURE_MAX: u32 = 32;
 
-/// How many keys a bucket has on the average, if there is more than one: where elimination and the
+/// How many keys a bucket has, on the average or in order, if there is more than one: where elimination and the
 /// directory cost about as little as they can together.
-const BUCKET_KEYS: u64 = 512;
+pub const BUCKET_KEYS: usize = 512;
 
 /// How the equations are made and solved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,11 +104,20 @@ impl Scheme {
         match self {
             Self::Peeled2 | Self::Peeled3 => 1,
             Self::Gauss4 => {
-                let buckets = keys.div_ceil(BUCKET_KEYS).max(1);
+                let buckets = keys.div_ceil(BUCKET_KEYS as u64).max(1);
                 u32::try_from(buckets).expect("at most KEYS_MAX")
             }
         }
     }
+}
+
+/// Which bucket a key is in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Buckets {
+    /// That of its hash.
+    ByHash,
+    /// That of its place in the order of the keys, which whoever asks must know.
+    InOrder,
 }
 
 /// Why there is no such function.
@@ -163,6 +174,9 @@ impl<D: AsRef<[u8]>> Function<D> {
     /// Reads and checks the header; the rest is not touched, however long.
     pub fn open(bytes: D) -> Result<Self, FunctionError> {
         let header = Header::read(bytes.as_ref())?;
+        if header.in_buckets != Buckets::ByHash {
+            return Err(FunctionError::Damaged { what: "buckets in the order of keys", offset: 5 });
+        }
         Ok(Self { header, bytes })
     }
 
@@ -214,18 +228,8 @@ impl<D: AsRef<[u8]>> Function<D> {
     /// The exclusive or of the cells of a key.
     #[inline]
     fn cell<const K: usize>(&self, hash: Hash) -> u64 {
-        let header = &self.header;
+        let bucket = hash.bucket(self.header.buckets) as usize;
         let bytes = self.bytes.as_ref();
-        let directory = bytes.get(header::LENGTH..header.cells_start).unwrap_or_default();
-        let cells = bytes.get(header.cells_start..).unwrap_or_default();
-        let bucket = hash.bucket(header.buckets) as usize;
-        let (first, seed) = header.entry(directory, bucket);
-        let (next, _) = header.entry(directory, bucket + 1);
-        let part = u32::try_from(next.saturating_sub(first) / K).unwrap_or(u32::MAX);
-        let mut sum = 0;
-        for vertex in hash.edge::<K>(seed, part) {
-            sum ^= fixed::get(cells, first + vertex as usize, header.width + header.signature);
-        }
-        sum
+        self.header.sum(bytes, self.header.vertices::<K>(bytes, bucket, hash))
     }
 }

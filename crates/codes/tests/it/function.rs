@@ -7,7 +7,9 @@ use std::fs;
 use std::path::Path;
 
 use codes::fixed;
-use codes::function::{self, Function, FunctionError, Ranks, SIGNATURE_MAX, Scheme};
+use codes::function::{
+    self, BUCKET_KEYS, Function, FunctionError, OrderedFunction, Ranks, SIGNATURE_MAX, Scheme,
+};
 use proptest::collection::{btree_map, btree_set, vec};
 use proptest::prelude::*;
 
@@ -41,6 +43,40 @@ fn any_key() -> impl Strategy<Value = Vec<u8>> {
 
 fn any_scheme() -> impl Strategy<Value = Scheme> {
     prop::sample::select(Scheme::ALL.to_vec())
+}
+
+#[test]
+fn a_function_in_the_order_of_keys_is_asked_bucket_by_bucket() {
+    for count in [0, 1, 511, 512, 513, 5_000] {
+        let pairs = (0..count).map(|n| (format!("key{n:06}"), n % 512 / 8));
+        let bytes = function::build_ordered(3, pairs.clone()).expect("different keys");
+        let function = OrderedFunction::open(&bytes[..]).expect("just built");
+        assert_eq!((function.len(), function.is_empty()), (count, count == 0));
+        let ask = |bucket, key: &str| function.value(&function.probe(bucket, key.as_bytes()));
+        let mut strange = 0;
+        for (place, (key, value)) in pairs.enumerate() {
+            let probe = function.probe(place / BUCKET_KEYS, key.as_bytes());
+            function.prefetch(&probe);
+            assert_eq!(function.value(&probe), Some(value), "{key}");
+            strange += u64::from(ask(place / BUCKET_KEYS, &format!("{key}q")).is_some());
+            let _ = ask(usize::MAX / 1_000_000, &key);
+        }
+        // One in eight, on the average.
+        assert!(strange * 8 <= count + 8 * 40, "{strange} of {count}");
+        assert!(Function::open(&bytes[..]).is_err(), "that needs a bucket");
+        let by_hash = function::build(Scheme::Gauss4, 3, numbered(count)).expect("different");
+        assert!(OrderedFunction::open(&by_hash[..]).is_err());
+    }
+    let twice = ["a", "b", "a"].into_iter().zip(0..);
+    assert_eq!(function::build_ordered(0, twice), Err(FunctionError::Duplicate { position: 2 }),);
+    // In another bucket it is another key.
+    let pairs = (0..600_u64).map(|n| (format!("{}", n % 512), n / 512));
+    let bytes = function::build_ordered(0, pairs.clone()).expect("different in each bucket");
+    let function = OrderedFunction::open(&bytes[..]).expect("just built");
+    for (place, (key, value)) in pairs.enumerate() {
+        let probe = function.probe(place / BUCKET_KEYS, key.as_bytes());
+        assert_eq!(function.value(&probe), Some(value), "{key}");
+    }
 }
 
 proptest! {

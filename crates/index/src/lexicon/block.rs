@@ -1,164 +1,208 @@
 //! A block of the lexicon: its keys, then what is known of their lists.
 //!
-//! What lives here: the bytes of a block, both ways. What does not: where blocks lie (`mod.rs`).
+//! What lives here: the bytes of a block, both ways. What does not: where blocks lie (`mod.rs`), and the lists
+//! (`lists.rs`).
+//!
+//! A key but the first says in one byte how much it shares with the key before and how long the code of the rest
+//! is; these bytes lie together, the codes behind them. So the whole of a block's shape fits one register, and a
+//! search steps from one key that can matter to the next without looking at those between: a key that shares more
+//! with the one before than that shares with what is looked for is on the same side of it.
 //!
 //! **Invariant.** On any bytes: no panic, and no key or list that the block does not have.
 
-use super::read_bytes;
-use crate::postings::{self, BLOCK, Extent, Extents, List, Widths};
-use codes::symbols::{Encoder, SymbolTable};
+use super::lists::Lists;
+use super::{BLOCK_KEYS, read_bytes};
+use crate::postings::List;
+use codes::symbols::{Encoder, Needle, SymbolTable};
 use codes::vbyte;
 use std::cmp::Ordering;
 
 /// Half a byte that says that a number follows.
 const MORE: usize = 15;
+/// The most bytes that a key is said to share with the one before.
+pub(super) const SHARED_MAX: u8 = 127;
+/// A one in each byte.
+const ONES: u64 = u64::MAX / 255;
 
-/// Appends the first key of a block.
-pub(super) fn write_head(key: &[u8], encoder: &Encoder, out: &mut Vec<u8>) {
-    let mut code = Vec::new();
-    encoder.write(key, &mut code);
-    vbyte::write(out, code.len() as u64);
-    out.extend_from_slice(&code);
+/// The keys of a block, as far as they were given.
+#[derive(Debug, Default)]
+pub(super) struct KeysWriter {
+    halves: Vec<u8>,
+    numbers: Vec<u8>,
+    codes: Vec<u8>,
+    head: usize,
 }
 
-/// Appends a key of which `shared` bytes are those of the key before.
-pub(super) fn write_rest(shared: usize, rest: &[u8], encoder: &Encoder, out: &mut Vec<u8>) {
-    let mut code = Vec::new();
-    encoder.write(rest, &mut code);
-    let halves = [shared, code.len()].map(|n| n.min(MORE));
-    out.push((halves[0] << 4 | halves[1]).to_le_bytes()[0]);
-    for n in [shared, code.len()].into_iter().filter(|&n| n >= MORE) {
-        vbyte::write(out, (n - MORE) as u64);
+impl KeysWriter {
+    /// Adds the first key.
+    pub(super) fn push_head(&mut self, key: &[u8], encoder: &Encoder) {
+        encoder.write(key, &mut self.codes);
+        self.head = self.codes.len();
     }
-    out.extend_from_slice(&code);
-}
 
-/// Reads how many bytes a key shares with the one before, and the code of the rest.
-#[inline]
-fn read_rest<'a>(rest: &mut &'a [u8]) -> Option<(usize, &'a [u8])> {
-    let (&halves, behind) = rest.split_first()?;
-    *rest = behind;
-    let mut number = |half: u8| {
-        let half = usize::from(half);
-        if half < MORE {
-            return Some(half);
+    /// Adds a key of which `shared` bytes are those of the key before.
+    pub(super) fn push_rest(&mut self, shared: usize, rest: &[u8], encoder: &Encoder) {
+        let start = self.codes.len();
+        encoder.write(rest, &mut self.codes);
+        let both = [shared, self.codes.len() - start];
+        let halves = both.map(|n| n.min(MORE));
+        self.halves.push((halves[0] << 4 | halves[1]).to_le_bytes()[0]);
+        for n in both.into_iter().filter(|&n| n >= MORE) {
+            vbyte::write(&mut self.numbers, (n - MORE) as u64);
         }
-        usize::try_from(vbyte::read(rest)?).ok()?.checked_add(MORE)
-    };
-    let (shared, length) = (number(halves >> 4)?, number(halves & 0xf)?);
-    let (code, behind) = rest.split_at_checked(length)?;
-    *rest = behind;
-    Some((shared, code))
-}
-
-/// Appends what is known of a list, but for where it begins.
-pub(super) fn write_list(list: &List, out: &mut Vec<u8>) {
-    let Extents { docs, freqs, positions, .. } = list.extents;
-    vbyte::write(out, u64::from(list.doc_frequency));
-    vbyte::write(out, list.total_frequency - u64::from(list.doc_frequency));
-    if list.doc_frequency > 1 {
-        vbyte::write(out, docs.bytes);
     }
-    if postings::has_freqs(list.doc_frequency, list.total_frequency) {
-        vbyte::write(out, freqs.bytes);
+
+    /// Appends them all with their length, and begins anew.
+    pub(super) fn finish(&mut self, out: &mut Vec<u8>) {
+        let mut head = Vec::new();
+        vbyte::write(&mut head, self.head as u64);
+        let parts = [&self.halves, &self.numbers, &head, &self.codes];
+        vbyte::write(out, parts.iter().map(|part| part.len() as u64).sum());
+        for part in parts {
+            out.extend_from_slice(part);
+        }
+        *self = KeysWriter::default();
     }
-    vbyte::write(out, positions.bytes);
 }
 
-/// Reads what is known of a list that begins there in the four streams.
-#[inline]
-fn read_list(rest: &mut &[u8], begins: [u64; 4], doc_count: u32) -> Option<List> {
-    let doc_frequency = u32::try_from(vbyte::read(rest)?).ok()?;
-    let total_frequency = vbyte::read(rest)?.checked_add(u64::from(doc_frequency))?;
-    let docs = match doc_frequency {
-        1 => postings::first_width(doc_count) as u64,
-        _ => vbyte::read(rest)?,
-    };
-    let has_freqs = postings::has_freqs(doc_frequency, total_frequency);
-    let freqs = if has_freqs { vbyte::read(rest)? } else { 0 };
-    let positions = vbyte::read(rest)?;
-    let extent = |start: u64, bytes: u64| {
-        start.checked_add(bytes)?;
-        Some(Extent { start, bytes })
-    };
-    let mut extents = Extents {
-        docs: extent(begins[0], docs)?,
-        freqs: extent(begins[1], freqs)?,
-        positions: extent(begins[2], positions)?,
-        skips: Extent { start: begins[3], bytes: 0 },
-    };
-    let blocks = doc_frequency as usize / BLOCK;
-    let widths = Widths::new(doc_count, &extents);
-    extents.skips = extent(begins[3], blocks as u64 * widths.entry_bytes() as u64)?;
-    Some(List { doc_frequency, total_frequency, extents })
+/// Where the keys of a block lie: how much each but the first shares with the one before it, a byte each, and where
+/// its code ends among theirs.
+#[derive(Debug, Clone, Copy, Default)]
+struct Shape {
+    others: usize,
+    shared: u64,
+    ends: [u32; BLOCK_KEYS],
 }
 
-/// Where the list behind this one begins in the four streams.
-fn ends(list: &List) -> [u64; 4] {
-    let Extents { docs, freqs, positions, skips } = list.extents;
-    // No overflow: `read_list` refuses such a list.
-    [docs, freqs, positions, skips].map(|extent| extent.start + extent.bytes)
+impl Shape {
+    /// Takes it from the beginning of the keys of a block of `count` keys.
+    #[inline]
+    fn read(keys: &mut &[u8], count: usize) -> Option<Shape> {
+        let others = count.checked_sub(1).filter(|&others| others < BLOCK_KEYS)?;
+        let (halves, behind) = keys.split_at_checked(others)?;
+        let eight = if let Some(&eight) = keys.first_chunk() {
+            u64::from_le_bytes(eight) & !(u64::MAX << (8 * others))
+        } else {
+            let mut eight = [0; BLOCK_KEYS];
+            eight[..others].copy_from_slice(halves);
+            u64::from_le_bytes(eight)
+        };
+        let half = ONES * MORE as u64;
+        let (shared, lengths) = (eight >> 4 & half, eight & half);
+        *keys = behind;
+        // One more in any half byte that is 15 is a bit above it.
+        if ((shared + ONES) | (lengths + ONES)) & (half + ONES) != 0 {
+            return Shape::read_long(halves, keys);
+        }
+        // In each byte the sum of all up to it: at most 7 times 14.
+        let sums = lengths.wrapping_mul(ONES);
+        Some(Shape { others, shared, ends: sums.to_le_bytes().map(u32::from) })
+    }
+
+    /// The same where some of the numbers do not fit into half a byte.
+    #[cold]
+    fn read_long(halves: &[u8], keys: &mut &[u8]) -> Option<Shape> {
+        let (mut shared, mut ends, mut end) = ([0; BLOCK_KEYS], [0; BLOCK_KEYS], 0_u32);
+        for (at, &both) in halves.iter().enumerate() {
+            let mut number = |half: u8| {
+                let more = if usize::from(half) == MORE { vbyte::read(keys)? } else { 0 };
+                u32::try_from(more).ok()?.checked_add(half.into())
+            };
+            let (common, length) = (number(both >> 4)?, number(both & 0xf)?);
+            shared[at] = u8::try_from(common).ok().filter(|&common| common <= SHARED_MAX)?;
+            end = end.checked_add(length)?;
+            ends[at] = end;
+        }
+        Some(Shape { others: halves.len(), shared: u64::from_le_bytes(shared), ends })
+    }
+
+    fn shared(&self, at: usize) -> usize {
+        usize::from((self.shared >> (8 * at)).to_le_bytes()[0])
+    }
+
+    /// The first from `at` on that shares no more than `common` bytes with the one before it.
+    #[inline]
+    fn next_within(&self, at: usize, common: usize) -> Option<usize> {
+        const TOP: u64 = ONES * 0x80;
+        let common = common.min(SHARED_MAX.into()) as u64;
+        // The top bit of each byte stays where nothing greater is taken from it.
+        let within = (TOP + ONES * common - self.shared) & TOP;
+        let found = (within & (u64::MAX << (8 * at))).trailing_zeros() as usize / 8;
+        (found < self.others).then_some(found)
+    }
+
+    /// The code of the rest of a key, out of all those codes.
+    #[inline]
+    fn code<'a>(&self, at: usize, codes: &'a [u8]) -> Option<&'a [u8]> {
+        let start = at.checked_sub(1).map_or(0, |before| self.ends[before] as usize);
+        codes.get(start..self.ends[at] as usize)
+    }
 }
 
-/// The four streams' starts before the first list of a block.
-fn read_starts(rest: &mut &[u8]) -> Option<[u64; 4]> {
-    let starts = [(); 4].map(|()| vbyte::read(rest));
-    Some([starts[0]?, starts[1]?, starts[2]?, starts[3]?])
-}
-
-/// Appends the first key of a block.
-pub(super) fn head(mut bytes: &[u8], symbols: &SymbolTable, out: &mut Vec<u8>) -> Option<()> {
+/// Appends the first key of a block of `count` keys.
+pub(super) fn head(
+    mut bytes: &[u8],
+    count: usize,
+    symbols: &SymbolTable,
+    out: &mut Vec<u8>,
+) -> Option<()> {
     let mut keys = read_bytes(&mut bytes)?;
+    Shape::read(&mut keys, count)?;
     symbols.read(read_bytes(&mut keys)?, out)
+}
+
+/// How the first key of a block of `count` keys compares with `key`.
+pub(super) fn head_order(
+    mut bytes: &[u8],
+    count: usize,
+    symbols: &SymbolTable,
+    key: Needle<'_>,
+) -> Result<Ordering, Broken> {
+    let mut keys = read_bytes(&mut bytes).ok_or(Broken)?;
+    Shape::read(&mut keys, count).ok_or(Broken)?;
+    let head = read_bytes(&mut keys).ok_or(Broken)?;
+    symbols.compare(head, key, 0).map(|(_, order)| order).ok_or(Broken)
 }
 
 /// The bytes are no block.
 #[derive(Debug)]
 pub(super) struct Broken;
 
-/// The list of a key, if a block of `count` keys has it.
-pub(super) fn find_in_block(
-    mut bytes: &[u8],
+/// The place of a key in a block of `count` keys, and the lists of the block; `None` if the block does not have it.
+#[inline]
+pub(super) fn find_in_block<'a>(
+    mut bytes: &'a [u8],
     count: usize,
     symbols: &SymbolTable,
-    key: &[u8],
-    doc_count: u32,
-) -> Result<Option<List>, Broken> {
-    let mut keys = read_bytes(&mut bytes).ok_or(Broken)?;
-    let Some(place) = find_key(&mut keys, count, symbols, key)? else { return Ok(None) };
-    let mut begins = read_starts(&mut bytes).ok_or(Broken)?;
-    for _ in 0..place {
-        begins = ends(&read_list(&mut bytes, begins, doc_count).ok_or(Broken)?);
-    }
-    read_list(&mut bytes, begins, doc_count).ok_or(Broken).map(Some)
+    key: Needle<'_>,
+) -> Result<Option<(usize, &'a [u8])>, Broken> {
+    let keys = read_bytes(&mut bytes).ok_or(Broken)?;
+    let place = find_key(keys, count, symbols, key)?;
+    Ok(place.map(|place| (place, bytes)))
 }
 
 /// The place of a key among the keys of a block. Only keys that share with the one before as many bytes
 /// as that shares with `key` are looked at.
+#[inline]
 fn find_key(
-    keys: &mut &[u8],
+    mut keys: &[u8],
     count: usize,
     symbols: &SymbolTable,
-    key: &[u8],
+    key: Needle<'_>,
 ) -> Result<Option<usize>, Broken> {
-    let head = read_bytes(keys).ok_or(Broken)?;
-    let (mut common, mut order) = symbols.compare(head, key).ok_or(Broken)?;
+    let shape = Shape::read(&mut keys, count).ok_or(Broken)?;
+    let head = read_bytes(&mut keys).ok_or(Broken)?;
+    let (mut common, mut order) = symbols.compare(head, key, 0).ok_or(Broken)?;
     let mut place = 0;
     while order == Ordering::Less {
-        place += 1;
-        if place == count {
+        let Some(next) = shape.next_within(place, common) else { return Ok(None) };
+        let shared = shape.shared(next);
+        if shared < common.min(SHARED_MAX.into()) {
             return Ok(None);
         }
-        let (shared, code) = read_rest(keys).ok_or(Broken)?;
-        match shared.cmp(&common) {
-            Ordering::Greater => {}
-            Ordering::Less => return Ok(None),
-            Ordering::Equal => {
-                let (more, next) = symbols.compare(code, &key[common..]).ok_or(Broken)?;
-                common += more;
-                order = next;
-            }
-        }
+        let code = shape.code(next, keys).ok_or(Broken)?;
+        (common, order) = symbols.compare(code, key, shared).ok_or(Broken)?;
+        place = next + 1;
     }
     Ok((order == Ordering::Equal).then_some(place))
 }
@@ -167,11 +211,13 @@ fn find_key(
 #[derive(Debug, Default)]
 pub(super) struct Block<'a> {
     symbols: Option<&'a SymbolTable>,
-    keys: &'a [u8],
-    lists: &'a [u8],
-    begins: [u64; 4],
-    is_first: bool,
-    left: usize,
+    shape: Shape,
+    head: &'a [u8],
+    codes: &'a [u8],
+    lists: Lists<'a>,
+    /// How many of its keys have been read, of how many.
+    read: usize,
+    count: usize,
 }
 
 impl<'a> Block<'a> {
@@ -180,16 +226,18 @@ impl<'a> Block<'a> {
         mut bytes: &'a [u8],
         count: usize,
         symbols: &'a SymbolTable,
+        begins: [u64; 4],
     ) -> Option<Block<'a>> {
-        let keys = read_bytes(&mut bytes)?;
-        let begins = read_starts(&mut bytes)?;
-        let symbols = Some(symbols);
-        Some(Block { symbols, keys, lists: bytes, begins, is_first: true, left: count })
+        let mut codes = read_bytes(&mut bytes)?;
+        let shape = Shape::read(&mut codes, count)?;
+        let head = read_bytes(&mut codes)?;
+        let lists = Lists::read(bytes, count, begins)?;
+        Some(Block { symbols: Some(symbols), shape, head, codes, lists, read: 0, count })
     }
 
     /// Whether all entries have been read.
     pub(super) fn is_done(&self) -> bool {
-        self.left == 0
+        self.read == self.count
     }
 
     /// Reads the next entry: `key` is that of the one before, and becomes its own.
@@ -199,23 +247,19 @@ impl<'a> Block<'a> {
         key: &mut Vec<u8>,
         list: &mut List,
     ) -> Option<()> {
-        let code = if self.is_first {
-            key.clear();
-            read_bytes(&mut self.keys)?
-        } else {
-            let (shared, code) = read_rest(&mut self.keys)?;
-            if shared > key.len() {
-                return None;
-            }
-            key.truncate(shared);
-            code
+        let (shared, code) = match self.read.checked_sub(1) {
+            None => (0, self.head),
+            Some(at) => (self.shape.shared(at), self.shape.code(at, self.codes)?),
         };
-        self.is_first = false;
+        if shared > key.len() {
+            return None;
+        }
+        key.truncate(shared);
         self.symbols?.read(code, key)?;
-        *list = read_list(&mut self.lists, self.begins, doc_count)?;
-        self.begins = ends(list);
-        self.left -= 1;
-        let is_over = self.left > 0 || (self.keys.is_empty() && self.lists.is_empty());
-        is_over.then_some(())
+        *list = self.lists.next(doc_count)?;
+        self.read += 1;
+        let codes = self.shape.others.checked_sub(1).map_or(0, |last| self.shape.ends[last]);
+        let is_sound = codes as usize == self.codes.len() && self.lists.is_empty();
+        (!self.is_done() || is_sound).then_some(())
     }
 }

@@ -1,26 +1,31 @@
 //! The lexicon: every (field, term) of a segment in order, and where its posting list lies.
 //!
 //! The key of a term is the number of its field, one byte, and then its own bytes. Keys lie in shards
-//! of at most 2¹⁵. A shard is a sorted list, front-coded in blocks of 16 with a table of symbols, and
-//! a signed static function from each key to its block. An exact key costs one look into the function
-//! and the scan of one block; a prefix goes through the list. The function alone is not trusted: what it
-//! finds must stand in the block.
+//! of at most 2¹⁵, of which every 512 are a bucket. A shard is a sorted list, front-coded in blocks of 8 with a
+//! table of symbols, the beginnings of its buckets, and a signed static function from each key to its block in its
+//! bucket. An exact key costs a short search for its bucket, one look into the function and the scan of one block; a
+//! prefix goes through the list. The function alone is not trusted: what it finds must stand in the block.
 //!
 //! ```text
 //! payload     shards, then the directory, then its length (u64)
-//! shard       blocks, the start of each block, the function
-//! directory   for each shard: keys, length of its blocks, of its function, its first key, its symbols
-//! block       length of its keys, keys; start of the first list in docs, freqs, positions, skips; lists
-//! key         first of a block: length of its code, its code
-//!             others: a byte of bytes shared with the key before and length of the code of the rest,
-//!             in its higher and lower half, 15 for 15 and a number that follows; the code of the rest
-//! list        documents, occurrences - documents, then those of its lengths in docs, freqs and
-//!             positions that do not follow from these two
+//! shard       blocks, buckets, the start of each block in its bucket, the function
+//! buckets     for each: eight bytes of its first key, behind what all keys of the shard begin with;
+//!             for each: where its first block begins; for each: where its first list begins in docs, freqs,
+//!             positions, skips (4 × u64)
+//! directory   for each shard: keys, length of its blocks, of its function, bytes of a block's start, what all its
+//!             keys begin with in bytes, its first key, its symbols
+//! block       length of its keys, keys; documents of each list; start of the first list in docs, freqs,
+//!             positions, skips, counted from that of the bucket; the rest of each list
+//! keys        for each but the first: a byte of bytes shared with the key before and length of the code of
+//!             the rest, in its higher and lower half, 15 for 15 and a number that follows; these numbers;
+//!             length of the first key's code, its code; the codes of the others
+//! list        occurrences - documents, then those of its lengths in docs, freqs and positions that do not
+//!             follow from both
 //! ```
 //!
-//! All numbers are in [`codes::vbyte`]; codes of keys are of [`codes::symbols`]. Within a block a list
-//! begins in each stream where the one before it ends. The writer is in `writer.rs`, the way through a
-//! block in `block.rs`.
+//! All numbers but those of buckets and starts are in [`codes::vbyte`]; codes of keys are of [`codes::symbols`].
+//! Within a block a list begins in each stream where the one before it ends. The writer is in `writer.rs`, the way
+//! through a shard in `shard.rs`, through a block in `block.rs` and `lists.rs`.
 //!
 //! **Invariant.** Keys are strictly ascending as bytes. On any bytes whatever: an error, or an end.
 //! Reference: I. H. Witten, A. Moffat, T. C. Bell, *Managing Gigabytes*, 1999, section 4.1;
@@ -28,6 +33,8 @@
 //! hashing", ACM JEA 16, 2011.
 
 mod block;
+mod lists;
+mod shard;
 mod writer;
 
 pub(crate) use writer::LexiconWriter;
@@ -35,17 +42,20 @@ pub(crate) use writer::LexiconWriter;
 use crate::mapped::MappedFile;
 use crate::postings::List;
 use crate::{Field, IndexError, fixed};
-use block::{Block, find_in_block};
-use codes::function::Function;
-use codes::symbols::SymbolTable;
+use block::Block;
+use codes::symbols::Needle;
 use codes::vbyte;
+use lists::Lists;
+use shard::{Place, Shard, Way, beginning};
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// How many keys a block has.
-const BLOCK_KEYS: usize = 16;
+const BLOCK_KEYS: usize = 8;
 /// How many keys a shard has at most.
 const SHARD_KEYS: usize = 1 << 15;
+/// How many keys are looked up together.
+const TOGETHER: usize = 16;
 /// Keys of up to so many bytes are looked up without memory of their own.
 const SHORT_KEY_BYTES: usize = 48;
 /// The length of the directory stands in so many bytes.
@@ -55,16 +65,30 @@ const TRAILER_BYTES: usize = 8;
 pub const TERM_BYTES_MAX: usize = 4096;
 
 /// Hands the key of a term to `ask`. Most terms need no memory for it.
-pub(crate) fn with_key<T>(field: Field, term: &str, ask: impl FnOnce(&[u8]) -> T) -> T {
-    let mut short = [0; SHORT_KEY_BYTES];
-    short[0] = field.number();
-    if let Some(place) = short.get_mut(1..=term.len()) {
-        place.copy_from_slice(term.as_bytes());
-        return ask(&short[..=term.len()]);
-    }
-    let mut key = Vec::with_capacity(1 + term.len());
-    set_key(&mut key, field, term);
-    ask(&key)
+#[inline]
+pub(crate) fn with_key<T>(field: Field, term: &str, ask: impl FnOnce(Needle<'_>) -> T) -> T {
+    let mut short = [0; SHORT_KEY_BYTES + Needle::PADDING];
+    let mut long = Vec::new();
+    let length = 1 + term.len();
+    let padded = if length <= SHORT_KEY_BYTES {
+        short[0] = field.number();
+        short[1..length].copy_from_slice(term.as_bytes());
+        &short[..]
+    } else {
+        push_key(&mut long, field, term);
+        &long[..]
+    };
+    ask(Needle::new(padded, length).expect("it is padded"))
+}
+
+/// Appends the key of a term and what must be behind it; where the key ends.
+pub(crate) fn push_key(keys: &mut Vec<u8>, field: Field, term: &str) -> usize {
+    keys.reserve(1 + term.len() + Needle::PADDING);
+    keys.push(field.number());
+    keys.extend_from_slice(term.as_bytes());
+    let end = keys.len();
+    keys.extend_from_slice(&[0; Needle::PADDING]);
+    end
 }
 
 /// Puts in `key` the key of a term.
@@ -84,62 +108,11 @@ pub(crate) struct Lexicon {
     doc_count: u32,
 }
 
-/// What the directory says of a shard, and its function once it was asked for.
-#[derive(Debug)]
-struct Shard {
-    keys: usize,
-    first_key: Vec<u8>,
-    symbols: SymbolTable,
-    /// The number of its first block in the lexicon.
-    first_block: usize,
-    /// Where its parts lie in the payload.
-    blocks: Range<usize>,
-    starts: usize,
-    function: Range<usize>,
-    opened: OnceLock<Function<Part>>,
-}
-
-/// A part of a file that was verified.
-#[derive(Debug, Clone)]
-struct Part {
-    file: Arc<MappedFile>,
-    range: Range<usize>,
-}
-
-impl AsRef<[u8]> for Part {
-    fn as_ref(&self) -> &[u8] {
-        self.file.verified_before(self.range.clone())
-    }
-}
-
-impl Shard {
-    fn block_count(&self) -> usize {
-        self.keys.div_ceil(BLOCK_KEYS)
-    }
-
-    /// Reads its entry in the directory; `behind` is where the shard before it ends.
-    fn read(rest: &mut &[u8], first_block: usize, behind: usize) -> Option<Shard> {
-        let mut number = || usize::try_from(vbyte::read(rest)?).ok();
-        let (keys, block_bytes, function_bytes) = (number()?, number()?, number()?);
-        let first_key = read_bytes(rest)?.to_vec();
-        let symbols = SymbolTable::load(rest)?;
-        if keys == 0 || keys > SHARD_KEYS {
-            return None;
-        }
-        let blocks = behind..behind.checked_add(block_bytes)?;
-        let starts_bytes = keys.div_ceil(BLOCK_KEYS) * fixed::width(block_bytes as u64);
-        let function = blocks.end.checked_add(starts_bytes)?;
-        Some(Shard {
-            keys,
-            first_key,
-            symbols,
-            first_block,
-            starts: blocks.end,
-            function: function..function.checked_add(function_bytes)?,
-            blocks,
-            opened: OnceLock::new(),
-        })
-    }
+/// Where a key was found: its block, its place in it, and the lists of the block.
+struct Located<'a> {
+    block: Place<'a>,
+    place: usize,
+    lists: &'a [u8],
 }
 
 impl Lexicon {
@@ -155,11 +128,11 @@ impl Lexicon {
         while !rest.is_empty() {
             let (block, behind) = shards
                 .last()
-                .map_or((0, 0), |last| (last.first_block + last.block_count(), last.function.end));
+                .map_or((0, 0), |last| (last.first_block + last.block_count(), last.end()));
             let shard = Shard::read(&mut rest, block, behind);
             shards.push(shard.ok_or_else(|| wrong(end - rest.len()))?);
         }
-        if shards.last().map_or(0, |last| last.function.end) != start {
+        if shards.last().map_or(0, Shard::end) != start {
             return Err(wrong(start));
         }
         let beginnings = shards.iter().map(|shard| beginning(&shard.first_key)).collect();
@@ -171,24 +144,106 @@ impl Lexicon {
     }
 
     /// The list of a key, if the lexicon has it.
-    pub(crate) fn find(&self, key: &[u8]) -> Result<Option<List>, IndexError> {
-        let key_beginning = beginning(key);
-        let behind = self.beginnings.partition_point(|&first| first <= key_beginning);
+    pub(crate) fn find(&self, key: Needle<'_>) -> Result<Option<List>, IndexError> {
+        let Some(Located { block, place, lists }) = self.locate(key)? else { return Ok(None) };
+        let begins = block.shard.begins(&self.file, block.block)?;
+        let lists = Lists::read(lists, block.count(), begins);
+        let list = lists.and_then(|lists| lists.nth(place, self.doc_count));
+        list.map(Some).ok_or_else(|| block.shard.broken(&self.file, block.block))
+    }
+
+    /// How many documents the list of a key has: 0 if the lexicon does not have it.
+    pub(crate) fn doc_frequency(&self, key: Needle<'_>) -> Result<u32, IndexError> {
+        self.doc_frequency_at(self.locate(key)?.as_ref())
+    }
+
+    /// The same of many terms, for which memory is asked for all at a time: to wait for one after the other is
+    /// most of what a look-up costs.
+    pub(crate) fn doc_frequencies(&self, terms: &[(Field, &str)]) -> Result<Vec<u32>, IndexError> {
+        let (mut bytes, mut out) = (Vec::new(), Vec::with_capacity(terms.len()));
+        for terms in terms.chunks(TOGETHER) {
+            bytes.clear();
+            let mut ends = [0; TOGETHER];
+            for (&(field, term), end) in terms.iter().zip(&mut ends) {
+                *end = push_key(&mut bytes, field, term);
+            }
+            let mut start = 0;
+            let keys = ends.map(|end| {
+                let key = Needle::new(&bytes[start..], end.saturating_sub(start));
+                start = end + Needle::PADDING;
+                key
+            });
+            self.doc_frequencies_of(&keys[..terms.len()], &mut out)?;
+        }
+        Ok(out)
+    }
+
+    fn doc_frequencies_of(
+        &self,
+        keys: &[Option<Needle<'_>>],
+        out: &mut Vec<u32>,
+    ) -> Result<(), IndexError> {
+        let (mut ways, mut places) = ([None; TOGETHER], [None; TOGETHER]);
+        for (key, way) in keys.iter().zip(&mut ways) {
+            if let Some(key) = *key
+                && let Some(shard) = self.shard_of_key(key.as_bytes())
+            {
+                *way = shard.way(&self.file, key)?;
+            }
+            way.iter().for_each(Way::prefetch);
+        }
+        for (way, place) in ways.iter().zip(&mut places) {
+            if let Some(way) = way
+                && let Some(block) = way.block()
+            {
+                *place = Some(way.shard.place(&self.file, block)?);
+            }
+            place.iter().for_each(Place::prefetch);
+        }
+        for (key, place) in keys.iter().zip(&places) {
+            let located = match (*key, place) {
+                (Some(key), Some(place)) => self.locate_at(*place, key)?,
+                _ => None,
+            };
+            out.push(self.doc_frequency_at(located.as_ref())?);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn doc_frequency_at(&self, located: Option<&Located<'_>>) -> Result<u32, IndexError> {
+        let Some(Located { block, place, lists }) = located else { return Ok(0) };
+        lists::doc_frequency(lists, *place)
+            .ok_or_else(|| block.shard.broken(&self.file, block.block))
+    }
+
+    /// The shard that has a key, if any has it.
+    #[inline]
+    fn shard_of_key(&self, key: &[u8]) -> Option<&Shard> {
+        let wanted = beginning(key);
+        let behind = self.beginnings.partition_point(|&first| first <= wanted);
         // Where beginnings are equal the keys themselves decide.
-        let before = self.shards[..behind].iter().rev();
-        let Some(shard) = before.into_iter().find(|shard| *shard.first_key <= *key) else {
-            return Ok(None);
-        };
-        let Some(block) = self.function(shard)?.get(key) else { return Ok(None) };
-        // What is no key may lead anywhere.
-        let Some(block) = usize::try_from(block).ok().filter(|&block| block < shard.block_count())
-        else {
-            return Ok(None);
-        };
-        let bytes = self.block_bytes(shard, block)?;
-        let count = BLOCK_KEYS.min(shard.keys - block * BLOCK_KEYS);
-        find_in_block(bytes, count, &shard.symbols, key, self.doc_count)
-            .map_err(|_| self.broken(shard, block))
+        let mut before = self.shards[..behind].iter().zip(&self.beginnings[..behind]).rev();
+        let shard = before.find(|&(shard, &first)| first < wanted || *shard.first_key <= *key);
+        shard.map(|(shard, _)| shard)
+    }
+
+    #[inline]
+    fn locate(&self, key: Needle<'_>) -> Result<Option<Located<'_>>, IndexError> {
+        let Some(shard) = self.shard_of_key(key.as_bytes()) else { return Ok(None) };
+        let way = shard.way(&self.file, key)?;
+        let Some(block) = way.and_then(|way| way.block()) else { return Ok(None) };
+        self.locate_at(shard.place(&self.file, block)?, key)
+    }
+
+    #[inline]
+    fn locate_at<'a>(
+        &self,
+        block: Place<'a>,
+        key: Needle<'_>,
+    ) -> Result<Option<Located<'a>>, IndexError> {
+        let found = block.find(key).map_err(|_| block.shard.broken(&self.file, block.block))?;
+        Ok(found.map(|(place, lists)| Located { block, place, lists }))
     }
 
     /// The terms of a field that begin with `prefix`.
@@ -205,10 +260,11 @@ impl Lexicon {
         let mut sum = 0;
         for shard in &self.shards {
             for block in 0..shard.block_count() {
-                let mut rest = self.block_bytes(shard, block)?;
-                read_bytes(&mut rest).ok_or_else(|| self.broken(shard, block))?;
+                let mut rest = shard.place(&self.file, block)?.bytes;
+                read_bytes(&mut rest).ok_or_else(|| shard.broken(&self.file, block))?;
                 sum += rest.len() as u64;
             }
+            sum += shard.begins_bytes() as u64;
         }
         Ok(sum)
     }
@@ -223,9 +279,10 @@ impl Lexicon {
         let mut entries = self.entries(block..block + 1)?;
         while entries.advance() {}
         let shard = self.shard_of(block);
-        let is_first = block > shard.first_block || self.start(shard, 0)? == shard.blocks.start;
+        let is_first =
+            block > shard.first_block || shard.start(&self.file, 0)? == shard.blocks.start;
         if entries.is_broken() || !is_first {
-            return Err(self.broken(shard, block - shard.first_block));
+            return Err(shard.broken(&self.file, block - shard.first_block));
         }
         self.entries(block..block + 1)
     }
@@ -251,8 +308,8 @@ impl Lexicon {
         while from < blocks.end {
             let shard = self.shard_of(from);
             let to = blocks.end.min(shard.first_block + shard.block_count());
-            let start = self.start(shard, from - shard.first_block)?;
-            self.file.bytes(start..self.start(shard, to - shard.first_block)?)?;
+            let start = shard.start(&self.file, from - shard.first_block)?;
+            self.file.bytes(start..shard.start(&self.file, to - shard.first_block)?)?;
             from = to;
         }
         Ok(Entries {
@@ -276,8 +333,7 @@ impl Lexicon {
         while low < high {
             let middle = low + (high - low) / 2;
             head.clear();
-            block::head(self.block_bytes(shard, middle)?, &shard.symbols, &mut head)
-                .ok_or_else(|| self.broken(shard, middle))?;
+            shard.head(&self.file, middle, &mut head)?;
             if test(&head) { high = middle } else { low = middle + 1 }
         }
         Ok(shard.first_block + low)
@@ -286,41 +342,6 @@ impl Lexicon {
     fn shard_of(&self, block: usize) -> &Shard {
         let behind = self.shards.partition_point(|shard| shard.first_block <= block);
         &self.shards[behind - 1]
-    }
-
-    /// The function of a shard, verified when it is first asked for.
-    fn function<'a>(&self, shard: &'a Shard) -> Result<&'a Function<Part>, IndexError> {
-        if let Some(function) = shard.opened.get() {
-            return Ok(function);
-        }
-        self.file.bytes(shard.function.clone())?;
-        let part = Part { file: Arc::clone(&self.file), range: shard.function.clone() };
-        let function = Function::open(part)
-            .map_err(|_| self.file.damaged(shard.function.start, "not a function of keys"))?;
-        Ok(shard.opened.get_or_init(|| function))
-    }
-
-    /// Where block `block` of a shard begins in the payload; past the last one, where all end.
-    fn start(&self, shard: &Shard, block: usize) -> Result<usize, IndexError> {
-        if block >= shard.block_count() {
-            return Ok(shard.blocks.end);
-        }
-        let width = fixed::width(shard.blocks.len() as u64);
-        let at = shard.starts + block * width;
-        let entry = self.file.bytes(at..at + width)?;
-        match fixed::get(entry, 0, width).map(usize::try_from) {
-            Some(Ok(start)) if start <= shard.blocks.len() => Ok(shard.blocks.start + start),
-            _ => Err(self.file.damaged(at, "a block begins outside of its shard")),
-        }
-    }
-
-    fn block_bytes(&self, shard: &Shard, block: usize) -> Result<&[u8], IndexError> {
-        self.file.bytes(self.start(shard, block)?..self.start(shard, block + 1)?)
-    }
-
-    fn broken(&self, shard: &Shard, block: usize) -> IndexError {
-        let start = self.start(shard, block).unwrap_or(shard.starts);
-        self.file.damaged(start, "not a block of the lexicon")
     }
 }
 
@@ -359,9 +380,9 @@ impl Entries<'_> {
             let number = self.blocks.next()?;
             let shard = self.lexicon.shard_of(number);
             let at = number - shard.first_block;
-            let bytes = self.lexicon.block_bytes(shard, at).ok()?;
-            let count = BLOCK_KEYS.min(shard.keys - at * BLOCK_KEYS);
-            self.block = Block::new(bytes, count, &shard.symbols)?;
+            let place = shard.place(&self.lexicon.file, at).ok()?;
+            let begins = shard.begins(&self.lexicon.file, at).ok()?;
+            self.block = Block::new(place.bytes, place.count(), &shard.symbols, begins)?;
         }
         self.block.read(self.lexicon.doc_count, &mut self.key, &mut self.list)?;
         if self.key.len() > 1 + TERM_BYTES_MAX {
@@ -370,17 +391,6 @@ impl Entries<'_> {
         self.field = Field::of_key(&self.key)?;
         Some(())
     }
-}
-
-/// The first eight bytes of a key, zeros behind its end, as a number that compares as they do.
-#[inline]
-fn beginning(key: &[u8]) -> u64 {
-    if let Some(eight) = key.first_chunk() {
-        return u64::from_be_bytes(*eight);
-    }
-    let mut eight = [0; 8];
-    eight[..key.len()].copy_from_slice(key);
-    u64::from_be_bytes(eight)
 }
 
 /// Reads a length and as many bytes.

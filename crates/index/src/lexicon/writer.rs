@@ -3,11 +3,13 @@
 //! **Invariant.** No more than one shard is in memory, 2¹⁵ keys or 4 MiB of them and one more, besides
 //! what the directory says of those before: some 2 KiB a shard.
 
-use super::{BLOCK_KEYS, SHARD_KEYS, block};
+use super::block::{KeysWriter, SHARED_MAX};
+use super::shard::{Bucket, Sizes, beginning};
+use super::{BLOCK_KEYS, SHARD_KEYS, lists};
 use crate::envelope::{FileWriter, Stamp};
-use crate::postings::{Extents, List};
+use crate::postings::List;
 use crate::{IndexError, fixed};
-use codes::function::{self, Scheme};
+use codes::function::{self, BUCKET_KEYS};
 use codes::symbols::{Encoder, SymbolTable};
 use codes::vbyte;
 
@@ -36,9 +38,13 @@ struct Shard {
     ends: Vec<usize>,
     /// How many bytes of each key are those of the one before in its block.
     shared: Vec<usize>,
-    /// What is known of the lists, and where each block of it ends.
+    /// The lists of the block that is not full.
+    block: Vec<List>,
+    /// What is known of the lists of those before, and where each block of it ends.
     lists: Vec<u8>,
     block_ends: Vec<usize>,
+    /// Where the lists of each bucket begin.
+    begins: Vec<[u64; 4]>,
 }
 
 impl Shard {
@@ -64,20 +70,24 @@ impl Shard {
         } else {
             self.key(at - 1).iter().zip(key).take_while(|(a, b)| a == b).count()
         };
-        self.shared.push(shared);
+        self.shared.push(shared.min(SHARED_MAX.into()));
         self.keys.extend_from_slice(key);
         self.ends.push(self.keys.len());
-        if is_head {
-            self.block_ends.push(self.lists.len());
-            let Extents { docs, freqs, positions, skips } = list.extents;
-            for extent in [docs, freqs, positions, skips] {
-                vbyte::write(&mut self.lists, extent.start);
-            }
+        self.block.push(*list);
+        if self.block.len() == BLOCK_KEYS {
+            self.end_block();
         }
-        block::write_list(list, &mut self.lists);
-        if let Some(end) = self.block_ends.last_mut() {
-            *end = self.lists.len();
+    }
+
+    /// Writes what is known of the lists of the last block.
+    fn end_block(&mut self) {
+        if self.block_ends.len().is_multiple_of(BUCKET_KEYS / BLOCK_KEYS) {
+            self.begins.extend(self.block.first().map(lists::starts));
         }
+        let begins = self.begins.last().copied().unwrap_or_default();
+        lists::write(&self.block, begins, &mut self.lists);
+        self.block_ends.push(self.lists.len());
+        self.block.clear();
     }
 
     /// The symbols for its keys, from keys here and there.
@@ -89,21 +99,36 @@ impl Shard {
         SymbolTable::train(&sample)
     }
 
+    /// How many bytes all keys have in common at their beginning.
+    fn common(&self) -> usize {
+        let (first, last) = (self.key(0), self.key(self.len() - 1));
+        first.iter().zip(last).take_while(|(a, b)| a == b).count()
+    }
+
+    /// The table of buckets, of keys that have so many bytes in common, and blocks that begin there.
+    fn buckets(&self, starts: &[usize], common: usize) -> Vec<Bucket> {
+        let bucket = |(number, &begins)| Bucket {
+            beginning: beginning(&self.key(number * BUCKET_KEYS)[common..]),
+            base: starts[number * BUCKET_KEYS / BLOCK_KEYS],
+            begins,
+        };
+        self.begins.iter().enumerate().map(bucket).collect()
+    }
+
     /// The blocks, one after the other, and where each begins.
-    fn blocks(&self, symbols: &SymbolTable) -> (Vec<u8>, Vec<u64>) {
+    fn blocks(&self, symbols: &SymbolTable) -> (Vec<u8>, Vec<usize>) {
         let encoder = Encoder::new(symbols);
-        let (mut blocks, mut starts, mut keys) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut blocks, mut starts) = (Vec::new(), Vec::new());
+        let mut keys = KeysWriter::default();
         let mut list_start = 0;
         for (number, &list_end) in self.block_ends.iter().enumerate() {
             let first = number * BLOCK_KEYS;
-            keys.clear();
-            block::write_head(self.key(first), &encoder, &mut keys);
+            keys.push_head(self.key(first), &encoder);
             for at in first + 1..self.len().min(first + BLOCK_KEYS) {
-                block::write_rest(self.shared[at], self.rest(at), &encoder, &mut keys);
+                keys.push_rest(self.shared[at], self.rest(at), &encoder);
             }
-            starts.push(blocks.len() as u64);
-            vbyte::write(&mut blocks, keys.len() as u64);
-            blocks.extend_from_slice(&keys);
+            starts.push(blocks.len());
+            keys.finish(&mut blocks);
             blocks.extend_from_slice(&self.lists[list_start..list_end]);
             list_start = list_end;
         }
@@ -149,23 +174,32 @@ impl LexiconWriter {
     }
 
     fn write_shard(&mut self) -> Result<(), IndexError> {
-        let shard = std::mem::take(&mut self.shard);
+        let mut shard = std::mem::take(&mut self.shard);
+        if !shard.block.is_empty() {
+            shard.end_block();
+        }
         self.last_key.clear();
         self.last_key.extend_from_slice(shard.key(shard.len() - 1));
         let symbols = shard.symbols();
         let (mut bytes, starts) = shard.blocks(&symbols);
-        let block_bytes = bytes.len() as u64;
+        let (block_bytes, common) = (bytes.len(), shard.common());
+        let buckets = shard.buckets(&starts, common);
+        Bucket::write_all(&buckets, block_bytes, &mut bytes);
+        let bases = buckets.iter().flat_map(|row| [row.base; BUCKET_KEYS / BLOCK_KEYS]);
+        let starts: Vec<u64> =
+            starts.iter().zip(bases).map(|(start, base)| (start - base) as u64).collect();
+        let start_width = fixed::width(starts.iter().copied().max().unwrap_or(0));
         for start in starts {
-            fixed::put(&mut bytes, start, fixed::width(block_bytes));
+            fixed::put(&mut bytes, start, start_width);
         }
         self.file.write(&bytes)?;
-        let pairs = (0..shard.len()).map(|at| (shard.key(at), (at / BLOCK_KEYS) as u64));
-        let function = function::build(Scheme::Gauss4, SIGNATURE, pairs)
+        let block = |at: usize| (at % BUCKET_KEYS / BLOCK_KEYS) as u64;
+        let pairs = (0..shard.len()).map(|at| (shard.key(at), block(at)));
+        let function = function::build_ordered(SIGNATURE, pairs)
             .map_err(|source| IndexError::Function { source })?;
         self.file.write(&function)?;
-        for n in [shard.len() as u64, block_bytes, function.len() as u64] {
-            vbyte::write(&mut self.directory, n);
-        }
+        let (keys, function_bytes) = (shard.len(), function.len());
+        Sizes { keys, block_bytes, function_bytes, start_width, common }.write(&mut self.directory);
         vbyte::write(&mut self.directory, shard.key(0).len() as u64);
         self.directory.extend_from_slice(shard.key(0));
         symbols.save(&mut self.directory);

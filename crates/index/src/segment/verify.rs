@@ -11,6 +11,7 @@ use crate::lengths::PerField;
 use crate::lexicon::Entries;
 use crate::postings::{BLOCK, Extents};
 use crate::{DocId, DocIterator, END, Field, Frequencies, IndexError, Maximum, Positions};
+use codes::symbols::Needle;
 
 pub(super) fn verify(segment: &Segment) -> Result<(), IndexError> {
     let lists = [&segment.docs, &segment.freqs, &segment.positions, &segment.skips];
@@ -63,7 +64,9 @@ impl Walk {
             }
             *end = extent.start + extent.bytes;
         }
-        if segment.lexicon.find(key)? != Some(*list) {
+        let padded = [key, &[0; Needle::PADDING][..]].concat();
+        let needle = Needle::new(&padded, key.len()).expect("it is padded");
+        if segment.lexicon.find(needle)? != Some(*list) {
             return Err(damaged("a key is not found where it stands"));
         }
         verify_list(segment, entries, &mut self.positions)?;

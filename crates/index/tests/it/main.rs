@@ -10,6 +10,7 @@ mod damage;
 mod envelope;
 mod format;
 mod hostile;
+mod lexicon;
 mod limits;
 mod order;
 mod round_trip;

@@ -1,0 +1,20 @@
+//! Asking for memory before it is needed.
+//!
+//! What lives here: [`prefetch()`], a hint to the processor. Whoever looks up many things one after the other waits
+//! for memory each time; whoever first asks for all of it waits once.
+//!
+//! **Invariant.** Nothing but time depends on it; where the processor has no such hint, nothing happens.
+
+/// Asks for the line of memory with the byte at `at`; nothing if there is no such byte.
+#[inline]
+pub fn prefetch(bytes: &[u8], at: usize) {
+    #[cfg(target_arch = "x86_64")]
+    #[expect(unsafe_code, reason = "the hint takes a pointer; there is no safe one")]
+    if let Some(byte) = bytes.get(at) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: the pointer is that of a byte which is there; it is read by nobody.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(byte).cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (bytes, at);
+}

@@ -1,0 +1,368 @@
+//! A shard of the lexicon: where the parts of it lie that a key leads through.
+//!
+//! What lives here: [`Shard`], what the directory says of it, and the way from a key to the one block that may have
+//! it: by halving to the bucket of 512 keys, by the function to one of its blocks. What does not: what is in a block
+//! (`block.rs`).
+//!
+//! **Invariant.** Every byte handed out was verified. What the bytes say leads to a place in the shard, or to an
+//! error.
+
+use super::block::{self, Broken};
+use super::{BLOCK_KEYS, SHARD_KEYS, read_bytes};
+use crate::mapped::MappedFile;
+use crate::{IndexError, fixed};
+use codes::function::{BUCKET_KEYS, OrderedFunction, Probe};
+use codes::prefetch::prefetch;
+use codes::symbols::{Needle, SymbolTable};
+use codes::vbyte;
+use std::cmp::Ordering;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+/// How many blocks a bucket has.
+const BUCKET_BLOCKS: usize = BUCKET_KEYS / BLOCK_KEYS;
+/// Bytes of the beginning of a bucket's first key.
+const BEGINNING_BYTES: usize = 8;
+/// Bytes of where the lists of a bucket begin, in four streams.
+const BEGINS_BYTES: usize = 32;
+
+/// What the directory says of a shard, and its function once it was asked for.
+#[derive(Debug)]
+pub(super) struct Shard {
+    pub(super) keys: usize,
+    pub(super) first_key: Vec<u8>,
+    pub(super) symbols: SymbolTable,
+    /// The number of its first block in the lexicon.
+    pub(super) first_block: usize,
+    /// How many bytes all its keys have in common at their beginning.
+    common: usize,
+    /// Bytes of where a block begins in its bucket.
+    start_width: usize,
+    /// Where its parts lie in the payload.
+    pub(super) blocks: Range<usize>,
+    buckets: Range<usize>,
+    starts: usize,
+    function: Range<usize>,
+    opened: OnceLock<OrderedFunction<Part>>,
+}
+
+/// What the directory says, and what the writer puts there.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sizes {
+    pub(super) keys: usize,
+    pub(super) block_bytes: usize,
+    pub(super) function_bytes: usize,
+    pub(super) start_width: usize,
+    pub(super) common: usize,
+}
+
+impl Sizes {
+    pub(super) fn write(self, out: &mut Vec<u8>) {
+        let Sizes { keys, block_bytes, function_bytes, start_width, common } = self;
+        for n in [keys, block_bytes, function_bytes, start_width, common] {
+            vbyte::write(out, n as u64);
+        }
+    }
+
+    fn read(rest: &mut &[u8]) -> Option<Sizes> {
+        let mut number = || usize::try_from(vbyte::read(rest)?).ok();
+        let (keys, block_bytes, function_bytes) = (number()?, number()?, number()?);
+        let (start_width, common) = (number()?, number()?);
+        let is_sound = keys > 0 && keys <= SHARD_KEYS && start_width <= 8;
+        is_sound.then_some(Sizes { keys, block_bytes, function_bytes, start_width, common })
+    }
+}
+
+/// A row of the table of buckets: the beginning of its first key, where its first block lies among the blocks, where
+/// its first list begins in each stream.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bucket {
+    pub(super) beginning: u64,
+    pub(super) base: usize,
+    pub(super) begins: [u64; 4],
+}
+
+impl Bucket {
+    /// All rows: first all beginnings, so that halving looks into few lines of memory.
+    pub(super) fn write_all(rows: &[Bucket], block_bytes: usize, out: &mut Vec<u8>) {
+        for row in rows {
+            out.extend_from_slice(&row.beginning.to_be_bytes());
+        }
+        for row in rows {
+            fixed::put(out, row.base as u64, fixed::width(block_bytes as u64));
+        }
+        for begin in rows.iter().flat_map(|row| row.begins) {
+            out.extend_from_slice(&begin.to_le_bytes());
+        }
+    }
+}
+
+/// A part of a file that was verified.
+#[derive(Debug, Clone)]
+struct Part {
+    file: Arc<MappedFile>,
+    range: Range<usize>,
+}
+
+impl AsRef<[u8]> for Part {
+    #[inline]
+    fn as_ref(&self) -> &[u8] {
+        self.file.verified_before(self.range.clone())
+    }
+}
+
+/// A key on its way through a shard.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Way<'a> {
+    pub(super) shard: &'a Shard,
+    function: &'a OrderedFunction<Part>,
+    bucket: usize,
+    probe: Probe,
+}
+
+/// Where a block lies, and how many keys it has.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place<'a> {
+    pub(super) shard: &'a Shard,
+    /// Its number in the shard.
+    pub(super) block: usize,
+    pub(super) bytes: &'a [u8],
+}
+
+impl Shard {
+    /// Reads its entry in the directory; `behind` is where the shard before it ends.
+    pub(super) fn read(rest: &mut &[u8], first_block: usize, behind: usize) -> Option<Shard> {
+        let Sizes { keys, block_bytes, function_bytes, start_width, common } = Sizes::read(rest)?;
+        let first_key = read_bytes(rest)?.to_vec();
+        let symbols = SymbolTable::load(rest)?;
+        if common > first_key.len() {
+            return None;
+        }
+        let blocks = behind..behind.checked_add(block_bytes)?;
+        let row = BEGINNING_BYTES + BEGINS_BYTES + fixed::width(block_bytes as u64);
+        let buckets = blocks.end..blocks.end.checked_add(keys.div_ceil(BUCKET_KEYS) * row)?;
+        let starts = buckets.end;
+        let function = starts.checked_add(keys.div_ceil(BLOCK_KEYS) * start_width)?;
+        Some(Shard {
+            keys,
+            first_key,
+            symbols,
+            first_block,
+            common,
+            start_width,
+            blocks,
+            buckets,
+            starts,
+            function: function..function.checked_add(function_bytes)?,
+            opened: OnceLock::new(),
+        })
+    }
+
+    /// Where it ends in the payload.
+    pub(super) fn end(&self) -> usize {
+        self.function.end
+    }
+
+    pub(super) fn block_count(&self) -> usize {
+        self.keys.div_ceil(BLOCK_KEYS)
+    }
+
+    /// How many keys one of its blocks has.
+    pub(super) fn count(&self, block: usize) -> usize {
+        BLOCK_KEYS.min(self.keys - block * BLOCK_KEYS)
+    }
+
+    /// The way of a key that is not less than the first: `None` if it cannot be one of its keys.
+    #[inline]
+    pub(super) fn way(
+        &self,
+        file: &Arc<MappedFile>,
+        key: Needle<'_>,
+    ) -> Result<Option<Way<'_>>, IndexError> {
+        let Some(bucket) = self.bucket_of(file, key)? else { return Ok(None) };
+        let function = self.function(file)?;
+        let probe = function.probe(bucket, key.as_bytes());
+        Ok(Some(Way { shard: self, function, bucket, probe }))
+    }
+
+    /// The bucket that has a key, if any has it.
+    #[inline]
+    fn bucket_of(&self, file: &MappedFile, key: Needle<'_>) -> Result<Option<usize>, IndexError> {
+        // A key that begins otherwise is none of these, and is found in no block.
+        let Some(rest) = key.as_bytes().get(self.common..) else { return Ok(None) };
+        let count = self.keys.div_ceil(BUCKET_KEYS);
+        let table = file.bytes(self.buckets.start..self.buckets.start + count * BEGINNING_BYTES)?;
+        let (beginnings, _) = table.as_chunks::<BEGINNING_BYTES>();
+        let wanted = beginning(rest);
+        let mut behind = beginnings.partition_point(|it| u64::from_be_bytes(*it) <= wanted);
+        // Where beginnings are equal the keys themselves decide.
+        while let Some(bucket) = behind.checked_sub(1) {
+            if u64::from_be_bytes(beginnings[bucket]) < wanted
+                || self.head_order(file, bucket * BUCKET_BLOCKS, key)? != Ordering::Greater
+            {
+                return Ok(Some(bucket));
+            }
+            behind = bucket;
+        }
+        Ok(None)
+    }
+
+    /// How the first key of a block compares with `key`.
+    fn head_order(
+        &self,
+        file: &MappedFile,
+        block: usize,
+        key: Needle<'_>,
+    ) -> Result<Ordering, IndexError> {
+        let place = self.place(file, block)?;
+        let order = block::head_order(place.bytes, self.count(block), &self.symbols, key);
+        order.map_err(|_| self.broken(file, block))
+    }
+
+    /// The function, verified when it is first asked for.
+    #[inline]
+    fn function(&self, file: &Arc<MappedFile>) -> Result<&OrderedFunction<Part>, IndexError> {
+        if let Some(function) = self.opened.get() {
+            return Ok(function);
+        }
+        file.bytes(self.function.clone())?;
+        let part = Part { file: Arc::clone(file), range: self.function.clone() };
+        let function = OrderedFunction::open(part)
+            .map_err(|_| file.damaged(self.function.start, "not a function of keys"))?;
+        Ok(self.opened.get_or_init(|| function))
+    }
+
+    /// Where a bucket's blocks begin in the payload; past the last one, where all end.
+    #[inline]
+    fn base(&self, file: &MappedFile, bucket: usize) -> Result<usize, IndexError> {
+        let count = self.keys.div_ceil(BUCKET_KEYS);
+        if bucket >= count {
+            return Ok(self.blocks.end);
+        }
+        let width = fixed::width(self.blocks.len() as u64);
+        let at = self.buckets.start + count * BEGINNING_BYTES + bucket * width;
+        let base = fixed::get(file.bytes(at..at + width)?, 0, width).map(usize::try_from);
+        match base {
+            Some(Ok(base)) if base <= self.blocks.len() => Ok(self.blocks.start + base),
+            _ => Err(file.damaged(at, "a block begins outside of its shard")),
+        }
+    }
+
+    /// Where a block begins in the payload; past the last one, where all end.
+    pub(super) fn start(&self, file: &MappedFile, block: usize) -> Result<usize, IndexError> {
+        if block >= self.block_count() {
+            return Ok(self.blocks.end);
+        }
+        Ok(self.bounds(file, block)?.start)
+    }
+
+    /// Where a block lies in the payload.
+    #[inline]
+    fn bounds(&self, file: &MappedFile, block: usize) -> Result<Range<usize>, IndexError> {
+        let (bucket, width) = (block / BUCKET_BLOCKS, self.start_width);
+        let is_last = block + 1 == self.block_count() || (block + 1).is_multiple_of(BUCKET_BLOCKS);
+        let at = self.starts + block * width;
+        let rows = file.bytes(at..at + if is_last { width } else { 2 * width })?;
+        let base = self.base(file, bucket)?;
+        let row = |number| {
+            let start = usize::try_from(fixed::get(rows, number * width, width)?).ok()?;
+            base.checked_add(start)
+        };
+        let end = if is_last { Some(self.base(file, bucket + 1)?) } else { row(1) };
+        match (row(0), end) {
+            (Some(start), Some(end)) if end <= self.blocks.end => Ok(start..end),
+            _ => Err(file.damaged(at, "a block begins outside of its shard")),
+        }
+    }
+
+    /// Where a block lies.
+    #[inline]
+    pub(super) fn place<'a>(
+        &'a self,
+        file: &'a MappedFile,
+        block: usize,
+    ) -> Result<Place<'a>, IndexError> {
+        let bytes = file.bytes(self.bounds(file, block)?)?;
+        Ok(Place { shard: self, block, bytes })
+    }
+
+    /// Where the lists of a block's bucket begin in docs, freqs, positions and skips.
+    pub(super) fn begins(&self, file: &MappedFile, block: usize) -> Result<[u64; 4], IndexError> {
+        let from_end = self.keys.div_ceil(BUCKET_KEYS) - block / BUCKET_BLOCKS;
+        let at = self.buckets.end - from_end * BEGINS_BYTES;
+        let bytes = file.bytes(at..at + BEGINS_BYTES)?;
+        Ok(std::array::from_fn(|stream| fixed::get(bytes, 8 * stream, 8).unwrap_or(0)))
+    }
+
+    /// How many bytes say where the lists of its buckets begin.
+    pub(super) fn begins_bytes(&self) -> usize {
+        self.keys.div_ceil(BUCKET_KEYS) * BEGINS_BYTES
+    }
+
+    /// The first key of a block.
+    pub(super) fn head(
+        &self,
+        file: &MappedFile,
+        block: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<(), IndexError> {
+        let place = self.place(file, block)?;
+        block::head(place.bytes, self.count(block), &self.symbols, out)
+            .ok_or_else(|| self.broken(file, block))
+    }
+
+    pub(super) fn broken(&self, file: &MappedFile, block: usize) -> IndexError {
+        let start = self.start(file, block).unwrap_or(self.starts);
+        file.damaged(start, "not a block of the lexicon")
+    }
+}
+
+impl Way<'_> {
+    /// Asks for the memory of [`Way::block`].
+    #[inline]
+    pub(super) fn prefetch(&self) {
+        self.function.prefetch(&self.probe);
+    }
+
+    /// The one block that may have the key.
+    #[inline]
+    pub(super) fn block(&self) -> Option<usize> {
+        let block = usize::try_from(self.function.value(&self.probe)?).ok()?;
+        let block = self.bucket * BUCKET_BLOCKS + block;
+        // What is no key may lead anywhere.
+        (block < self.shard.block_count()).then_some(block)
+    }
+}
+
+impl<'a> Place<'a> {
+    /// Asks for its memory.
+    #[inline]
+    pub(super) fn prefetch(&self) {
+        for line in 0..2 {
+            prefetch(self.bytes, 64 * line);
+        }
+    }
+
+    /// The place of a key in the block, and the lists of the block.
+    #[inline]
+    pub(super) fn find(&self, key: Needle<'_>) -> Result<Option<(usize, &'a [u8])>, Broken> {
+        block::find_in_block(self.bytes, self.count(), &self.shard.symbols, key)
+    }
+
+    /// How many keys it has.
+    #[inline]
+    pub(super) fn count(&self) -> usize {
+        self.shard.count(self.block)
+    }
+}
+
+/// The first eight bytes of a key, zeros behind its end, as a number that compares as they do.
+#[inline]
+pub(super) fn beginning(key: &[u8]) -> u64 {
+    if let Some(eight) = key.first_chunk() {
+        return u64::from_be_bytes(*eight);
+    }
+    let mut eight = [0; 8];
+    eight[..key.len()].copy_from_slice(key);
+    u64::from_be_bytes(eight)
+}
