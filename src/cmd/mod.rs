@@ -9,6 +9,7 @@ mod config;
 mod crawl;
 mod dedup;
 mod doctor;
+mod eval;
 mod import;
 mod index;
 mod init;
@@ -50,6 +51,8 @@ pub(crate) enum Command {
     Search(search::Args),
     /// Serve the search page and the API
     Serve(serve::Args),
+    /// How good the order of results is, by judgements: MAP, P, nDCG, recall, MRR
+    Eval(eval::Args),
     /// What the collection holds and which stage is behind
     Status(status::Args),
     /// Read everything, and say what is whole, behind or damaged
@@ -84,6 +87,7 @@ impl Command {
             Self::Rank(args) => rank::run(&args, context),
             Self::Search(args) => search::run(&args, context),
             Self::Serve(args) => serve::run(&args, context),
+            Self::Eval(args) => eval::run(&args, context),
             Self::Status(args) => status::run(&args, context),
             Self::Doctor(args) => doctor::run(&args, context),
             Self::Why(args) => why::run(&args, context),

@@ -61,6 +61,7 @@ fn every_command_of_the_guide_can_be_read() {
         "first-steps.md",
         "crawling.md",
         "importing.md",
+        "judging.md",
         "searching.md",
         "codes.md",
         "configuration.md",

@@ -11,6 +11,7 @@ mod crawl_flags;
 mod crawl_notes;
 mod doctor;
 mod errors;
+mod eval;
 mod fates;
 mod guide;
 mod import;

@@ -94,9 +94,13 @@ pub fn export_ciff(
     let analysis = json(&analysis_of(&index).unwrap_or_default());
     let (version, field_name) = (env!("CARGO_PKG_VERSION"), field.name());
     let description = format!("Crivello {version}, field {field_name}{ANALYSIS}{analysis}");
-    let name =
-        |record: &DocRecord| record.url.strip_prefix(NAMED).unwrap_or(&record.url).to_owned();
+    let name = |record: &DocRecord| document_name(&record.url).to_owned();
     Ok(index::export_ciff(&index, field, &description, name, path, out)?)
+}
+
+/// What a document is called elsewhere: by its URL, or by its name if it has only that.
+pub fn document_name(url: &str) -> &str {
+    url.strip_prefix(NAMED).unwrap_or(url)
 }
 
 /// The analysis that a file of ours names.

@@ -43,7 +43,7 @@ pub use fold::{FoldReport, Folding, fold, is_folded};
 pub use indexing::{
     IndexReport, Reuse, analysis_of, build_index, index_lag, url_filters, url_words,
 };
-pub use interchange::{CiffReport, export_ciff, import_ciff, is_imported};
+pub use interchange::{CiffReport, document_name, export_ciff, import_ciff, is_imported};
 pub use lag::Lag;
 pub use link::{LinkReport, Linking, link};
 pub use pages::{Directory, Entry, Fate, OutLink, PagePointer, PageRow, PageTable};

@@ -1,90 +1,111 @@
-//! BM25, the score of a word in a field of a document.
+//! BM25F, the score of a word in the fields of a document.
 //!
 //! ```text
-//! score(d)   = Σ_words Σ_fields weight_f · BM25_f(t, d)  +  rank_weight · ln(1 + n · PageRank(d))
+//! score(d) = Σ_words BM25F(t, d)  +  rank_weight · ln(1 + n · PageRank(d))
 //!
-//! BM25_f(t, d) = idf_f(t) · tf · (k1 + 1) / (tf + k1 · (1 - b + b · len_f(d) / avg_f))
-//! idf_f(t)     = ln(1 + (N - n_f(t) + 0.5) / (n_f(t) + 0.5))
+//! BM25F(t, d) = idf(t) · x · (k1 + 1) / (x + k1)
+//! x           = Σ_fields weight_f · tf_f / (1 - b + b · len_f(d) / avg_f)
+//! idf(t)      = ln(1 + (N - n(t) + 0.5) / (n(t) + 0.5))
 //! ```
 //!
-//! where `tf` is how often term `t` stands in field `f` of document `d`, `len_f(d)` the number of terms in
+//! where `tf_f` is how often term `t` stands in field `f` of document `d`, `len_f(d)` the number of terms in
 //! that field, `avg_f` its average over all N documents (those without the field count with length 0),
-//! and `n_f(t)` how many documents have `t` in `f`. N, `avg_f` and `n_f` are of the whole index, not of a
-//! segment, so a score does not depend on how documents are spread over segments. With 1 + … inside
-//! the logarithm no idf is negative.
+//! and `n(t)` how many documents have `t` in that one of the fields asked in which most have it. N, `avg_f` and
+//! `n` are of the whole index, not of a segment, so a score does not depend on how documents are spread over
+//! segments. With 1 + … inside the logarithm no idf is negative. In one field with weight 1 this is BM25.
+//!
+//! Occurrences in all fields are added up before they saturate: a word that is in the title, the headings and the
+//! text is one piece of evidence and not three.
 //!
 //! The sums go over what matched: a word counts in every field where it stands; a phrase counts in
-//! every field where the whole phrase stands, there with the sum of its terms; of `a OR b` the branches
+//! every field where the whole phrase stands, there with each of its terms; of `a OR b` the branches
 //! that match; nothing that is negated; `site:` and `lang:` choose pages but are worth nothing.
 //!
-//! **Invariant.** The numbers are `f64` and summed in the order of the query, then of the fields,
+//! **Invariant.** The numbers are `f64` and summed in the order of the query, the fields of a word in theirs,
 //! so equal documents have equal scores, and an explanation adds up exactly.
 //!
-//! S. Robertson, H. Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009.
+//! S. Robertson, H. Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009; S. Robertson,
+//! H. Zaragoza, M. Taylor, "Simple BM25 extension to multiple weighted fields", CIKM 2004.
 
 use index::Field;
 
-use crate::{Config, Explanation};
+use crate::Config;
 
-/// The score of one term in one field, all but what the document says.
+/// What an occurrence of any term counts in one field.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FieldScale {
+    weight: f64,
+    b: f64,
+    average_length: f64,
+}
+
+impl FieldScale {
+    /// In `field`, which has `length_total` terms in all `documents` together.
+    pub fn new(config: &Config, field: Field, documents: u64, length_total: u64) -> FieldScale {
+        FieldScale {
+            weight: config.weights.of(field),
+            b: config.b,
+            average_length: real(length_total) / real(documents.max(1)),
+        }
+    }
+
+    /// What `frequency` occurrences among `length` terms count.
+    #[inline]
+    pub fn scaled(&self, frequency: u32, length: u32) -> f64 {
+        // A field without any terms has no postings either; 1 is as good as any.
+        let relative_length =
+            if self.average_length > 0.0 { f64::from(length) / self.average_length } else { 1.0 };
+        let norm = 1.0 - self.b + self.b * relative_length;
+        // With b = 1 an empty field would divide by nothing; it has no occurrences to divide.
+        if norm > 0.0 { self.weight * f64::from(frequency) / norm } else { 0.0 }
+    }
+
+    /// The same, in words.
+    pub(crate) fn explain(&self, field: Field, frequency: u32, length: u32) -> String {
+        let name = field.name();
+        format!(
+            "{frequency} of {length} in {name} (average {:.1}, weight {})",
+            self.average_length, self.weight
+        )
+    }
+}
+
+/// The score of one term, all but what the document says.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bm25 {
     k1: f64,
-    b: f64,
-    weight: f64,
     documents: u64,
     containing: u64,
-    average_length: f64,
     idf: f64,
 }
 
 impl Bm25 {
-    /// For a term that `containing` of all `documents` have in `field`, which has `length_total`
-    /// terms in all documents together.
-    pub fn new(
-        config: &Config,
-        field: Field,
-        documents: u64,
-        length_total: u64,
-        containing: u64,
-    ) -> Bm25 {
-        Bm25 {
-            k1: config.k1,
-            b: config.b,
-            weight: config.weights.of(field),
-            documents,
-            containing,
-            average_length: real(length_total) / real(documents.max(1)),
-            idf: idf(documents, containing),
-        }
+    /// For a term that `containing` of all `documents` have.
+    pub fn new(config: &Config, documents: u64, containing: u64) -> Bm25 {
+        Bm25 { k1: config.k1, documents, containing, idf: idf(documents, containing) }
     }
 
-    /// In a document that has the term `frequency` times among `length` terms.
-    pub fn score(&self, frequency: u32, length: u32) -> f64 {
-        self.weight * self.idf * self.saturation(frequency, length)
+    /// In a document whose occurrences of the term add up to `scaled` in all fields.
+    #[inline]
+    pub fn score(&self, scaled: f64) -> f64 {
+        self.idf * self.saturation(scaled)
     }
 
     /// The same, in words.
-    pub(crate) fn explain(&self, what: &str, frequency: u32, length: u32) -> Explanation {
-        let what = format!(
-            "{what}: weight {} × idf {:.4} × tf {:.4}; {frequency} of {length} terms \
-             (average {:.1}), in {} of {} documents",
-            self.weight,
+    pub(crate) fn explain(&self, term: &str, scaled: f64, fields: &[String]) -> String {
+        format!(
+            "{term}: idf {:.4} × tf {:.4}; {}; in {} of {} documents",
             self.idf,
-            self.saturation(frequency, length),
-            self.average_length,
+            self.saturation(scaled),
+            fields.join(", "),
             self.containing,
             self.documents,
-        );
-        Explanation { what, value: self.score(frequency, length), parts: Vec::new() }
+        )
     }
 
-    fn saturation(&self, frequency: u32, length: u32) -> f64 {
-        // A field without any terms has no postings either; 1 is as good as any.
-        let relative_length =
-            if self.average_length > 0.0 { f64::from(length) / self.average_length } else { 1.0 };
-        let tf = f64::from(frequency);
-        tf * (self.k1 + 1.0) / (tf + self.k1 * (1.0 - self.b + self.b * relative_length))
+    #[inline]
+    fn saturation(&self, scaled: f64) -> f64 {
+        if scaled > 0.0 { scaled * (self.k1 + 1.0) / (scaled + self.k1) } else { 0.0 }
     }
 }
 

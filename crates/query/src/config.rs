@@ -46,7 +46,7 @@ impl Config {
 
 impl Default for Config {
     fn default() -> Config {
-        Config { k1: 1.2, b: 0.75, weights: FieldWeights::default(), rank_weight: 0.5 }
+        Config { k1: 1.2, b: 0.5, weights: FieldWeights::default(), rank_weight: 0.5 }
     }
 }
 

@@ -6,7 +6,8 @@
 //! - [`Searcher::search`]: its words are analysed like the documents were, posting lists are combined by
 //!   [`operators`], every match is scored by [`bm25`] and its rank, the best are kept by [`TopK`];
 //! - [`Searcher::explain`]: the same score as a sum that can be read;
-//! - [`Highlighter`]: the words of the query in a title or in the best part of a text.
+//! - [`Highlighter`]: the words of the query in a title or in the best part of a text;
+//! - [`evaluation`]: how good all that is, by judgements of people.
 //!
 //! What does not: HTTP, HTML, files (the index has them), the text of documents (it is handed in).
 //!
@@ -32,7 +33,9 @@
 pub mod bm25;
 mod config;
 mod error;
+pub mod evaluation;
 mod explanation;
+mod ignored;
 mod language;
 pub mod operators;
 mod plan;

@@ -6,6 +6,9 @@
 //! A word that analyses to nothing (punctuation) is left out as if it had not been typed; one that analyses
 //! to several terms (`state-of-the-art`, scripts without spaces) is a phrase of them.
 //!
+//! Of a text of which any words are searched for each term is by itself, and those that say little (`ignored.rs`) are
+//! left out if others are left.
+//!
 //! **Filters.** Whoever builds the index puts into [`Field::Url`] of each document, besides the
 //! analysed words of its address, these terms as they stand, not analysed: `site::HOST` for its host and
 //! for each domain above that (`site::www.example.org`, `site::example.org`, `site::org`; lower case,
@@ -47,8 +50,13 @@ pub(crate) struct Words {
 }
 
 impl Plan {
-    pub(crate) fn build(query: &Query, analyzer: &Analyzer) -> Result<Plan, QueryError> {
-        let mut planner = Planner { analyzer, terms: 0 };
+    /// `ignored` are the terms that say little where any of many words are searched for.
+    pub(crate) fn build(
+        query: &Query,
+        analyzer: &Analyzer,
+        ignored: &BTreeSet<String>,
+    ) -> Result<Plan, QueryError> {
+        let mut planner = Planner { analyzer, ignored, terms: 0 };
         let plan = planner.plan(query, 0)?.ok_or(QueryError::Empty)?;
         if planner.terms > TERMS_MAX {
             return Err(QueryError::TooManyTerms { found: planner.terms, max: TERMS_MAX });
@@ -91,6 +99,7 @@ impl Plan {
 
 struct Planner<'a> {
     analyzer: &'a Analyzer,
+    ignored: &'a BTreeSet<String>,
     /// How many terms the plan has so far.
     terms: usize,
 }
@@ -124,6 +133,7 @@ impl Planner<'_> {
                 let unwanted = self.plan(unwanted, depth + 1)?;
                 unwanted.map(|plan| Plan::Not(Box::new(plan)))
             }
+            Query::Any(text) => self.any(text),
         })
     }
 
@@ -145,6 +155,20 @@ impl Planner<'_> {
         self.terms = self.terms.saturating_add(terms.len());
         let fields = field.map_or_else(|| Field::ALL.to_vec(), |field| vec![field]);
         (!terms.is_empty()).then(|| Plan::Words(Words { what: query.to_string(), fields, terms }))
+    }
+
+    /// Each term of a text by itself, as often as it is there; those that say little only if there are no others.
+    fn any(&mut self, text: &str) -> Option<Plan> {
+        let mut terms = self.analyzer.terms(text);
+        if terms.iter().any(|term| !self.ignored.contains(term)) {
+            terms.retain(|term| !self.ignored.contains(term));
+        }
+        self.terms = self.terms.saturating_add(terms.len());
+        let words = |term: String| {
+            let fields = Field::ALL.to_vec();
+            Plan::Words(Words { what: term.clone(), fields, terms: vec![(0, term)] })
+        };
+        one_or(terms.into_iter().map(words).collect(), Plan::Or)
     }
 
     fn filter(&mut self, query: &Query, term: String) -> Plan {

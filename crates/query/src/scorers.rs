@@ -1,20 +1,23 @@
-//! What a query's terms are worth in each field, from the statistics of the whole index.
+//! What a query's terms are worth, from the statistics of the whole index.
 //!
 //! What does not live here: the formula (`bm25.rs`).
 //!
-//! **Invariant.** Every term of the plan's words has a scorer, also one that no document has.
+//! **Invariant.** Every term of the plan's words has its counts, also one that no document has.
 
 use std::collections::BTreeMap;
 
 use index::{Field, Index};
 
-use crate::bm25::Bm25;
+use crate::bm25::{Bm25, FieldScale};
 use crate::plan::Plan;
 use crate::{Config, QueryError};
 
-/// For every term of a plan its scorer in each field, in the order of [`Field::ALL`].
+/// Statistics of the fields, and of every term of a plan in each field, in the order of [`Field::ALL`].
 pub(crate) struct Scorers<'p> {
-    by_term: BTreeMap<&'p str, [Bm25; Field::ALL.len()]>,
+    config: Config,
+    documents: u64,
+    scales: [FieldScale; Field::ALL.len()],
+    containing: BTreeMap<&'p str, [u64; Field::ALL.len()]>,
 }
 
 impl<'p> Scorers<'p> {
@@ -23,8 +26,10 @@ impl<'p> Scorers<'p> {
         index: &Index,
         config: &Config,
     ) -> Result<Scorers<'p>, QueryError> {
-        let length_totals = Field::ALL.map(|field| {
-            index.segments().iter().map(|segment| segment.length_total(field)).sum::<u64>()
+        let documents = index.doc_count();
+        let scales = Field::ALL.map(|field| {
+            let length_total = index.segments().iter().map(|segment| segment.length_total(field));
+            FieldScale::new(config, field, documents, length_total.sum())
         });
         let mut terms = Vec::new();
         plan.each_words(&mut |words| terms.extend(words.terms.iter().map(|(_, term)| &**term)));
@@ -38,20 +43,25 @@ impl<'p> Scorers<'p> {
                 *count += u64::from(more);
             }
         }
-        let (by_field, _) = containing.as_chunks();
-        let by_term = terms.into_iter().zip(by_field).map(|(term, containing)| {
-            let containing: &[u64; Field::ALL.len()] = containing;
-            let scorer = |field: Field| {
-                let at = field as usize;
-                Bm25::new(config, field, index.doc_count(), length_totals[at], containing[at])
-            };
-            (term, Field::ALL.map(scorer))
-        });
-        Ok(Scorers { by_term: by_term.collect() })
+        let (of_terms, _) = containing.as_chunks();
+        let containing = terms.into_iter().zip(of_terms.iter().copied()).collect();
+        Ok(Scorers { config: config.clone(), documents, scales, containing })
     }
 
-    /// The scorer of a term that the plan has.
-    pub(crate) fn of(&self, field: Field, term: &str) -> Bm25 {
-        self.by_term[term][field as usize]
+    /// What occurrences count in a field.
+    pub(crate) fn scale(&self, field: Field) -> FieldScale {
+        self.scales[field as usize]
+    }
+
+    /// The scorer of a term that the plan has, in these fields. How many documents have it in fields that count
+    /// for nothing does not matter, unless all do.
+    pub(crate) fn of(&self, fields: &[Field], term: &str) -> Bm25 {
+        let containing = &self.containing[term];
+        let counts = |field: &&Field| self.config.weights.of(**field) > 0.0;
+        let most = |fields: &mut dyn Iterator<Item = &Field>| {
+            fields.map(|&field| containing[field as usize]).max()
+        };
+        let containing = most(&mut fields.iter().filter(counts)).or(most(&mut fields.iter()));
+        Bm25::new(&self.config, self.documents, containing.unwrap_or(0))
     }
 }

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use index::{DocId, DocIterator, END, Index};
 use page::Analyzer;
 
+use crate::ignored::ignored_terms;
 use crate::plan::Plan;
 use crate::scorers::Scorers;
 use crate::tree::Tree;
@@ -21,6 +22,7 @@ use crate::{Config, Explanation, Highlighter, Hit, Query, QueryError, TopK};
 pub struct Searcher {
     index: Arc<Index>,
     analyzer: Analyzer,
+    ignored: BTreeSet<String>,
     config: Config,
     ranks: Vec<Vec<f32>>,
 }
@@ -43,12 +45,13 @@ impl Searcher {
         config: Config,
         ranks: Vec<Vec<f32>>,
     ) -> Searcher {
-        Searcher { index, analyzer, config, ranks }
+        let ignored = ignored_terms(&analyzer);
+        Searcher { index, analyzer, ignored, config, ranks }
     }
 
     /// The `k` best documents after the first `offset`.
     pub fn search(&self, query: &Query, offset: usize, k: usize) -> Result<Answer, QueryError> {
-        let plan = Plan::build(query, &self.analyzer)?;
+        let plan = Plan::build(query, &self.analyzer, &self.ignored)?;
         let scorers = Scorers::gather(&plan, &self.index, &self.config)?;
         let mut best = TopK::new(if k == 0 { 0 } else { offset.saturating_add(k) });
         let mut total = 0;
@@ -80,7 +83,7 @@ impl Searcher {
         segment: usize,
         doc: DocId,
     ) -> Result<Explanation, QueryError> {
-        let plan = Plan::build(query, &self.analyzer)?;
+        let plan = Plan::build(query, &self.analyzer, &self.ignored)?;
         let scorers = Scorers::gather(&plan, &self.index, &self.config)?;
         let no_such_document = QueryError::NoSuchDocument { segment, doc: doc.0 };
         let found = self.index.segments().get(segment).filter(|found| doc.0 < found.doc_count());
@@ -108,7 +111,7 @@ impl Searcher {
     /// Marks the words of `query` in texts; none if the query has nothing to search for.
     pub fn highlighter(&self, query: &Query) -> Highlighter {
         let mut terms = BTreeSet::new();
-        if let Ok(plan) = Plan::build(query, &self.analyzer) {
+        if let Ok(plan) = Plan::build(query, &self.analyzer, &self.ignored) {
             plan.wanted_terms(&mut terms);
         }
         Highlighter::new(self.analyzer.clone(), terms)

@@ -7,7 +7,7 @@
 
 use index::{DocId, DocIterator, Field, Frequencies, Lengths, Postings, Segment};
 
-use crate::bm25::Bm25;
+use crate::bm25::{Bm25, FieldScale};
 use crate::operators::{And, AndNot, Not, Or, Phrase};
 use crate::plan::{Plan, Words};
 use crate::scorers::Scorers;
@@ -21,7 +21,7 @@ pub(crate) struct Tree<'a> {
 }
 
 enum Node<'a> {
-    Words { what: &'a str, fields: Or<InField<'a>> },
+    Words(Leaf<'a>),
     And(And<Tree<'a>>),
     Or(Or<Tree<'a>>),
     AndNot(Box<AndNot<Tree<'a>, Tree<'a>>>),
@@ -66,7 +66,7 @@ impl<'a> Tree<'a> {
     pub(crate) fn score(&mut self) -> f64 {
         let mut sum = 0.0;
         match &mut self.node {
-            Node::Words { fields, .. } => fields.for_each_matched(|field| sum += field.score()),
+            Node::Words(leaf) => sum += leaf.score(),
             Node::And(and) => and.lists_mut().iter_mut().for_each(|tree| sum += tree.score()),
             Node::Or(or) => or.for_each_matched(|tree| sum += tree.score()),
             Node::AndNot(and_not) => sum += and_not.wanted_mut().score(),
@@ -79,9 +79,9 @@ impl<'a> Tree<'a> {
     pub(crate) fn explain(&mut self) -> Explanation {
         let mut parts = Vec::new();
         let what = match &mut self.node {
-            Node::Words { what, fields } => {
-                fields.for_each_matched(|field| parts.push(field.explain()));
-                (*what).to_owned()
+            Node::Words(leaf) => {
+                parts = leaf.explain();
+                leaf.what.to_owned()
             }
             Node::And(and) => {
                 parts.extend(and.lists_mut().iter_mut().map(Tree::explain));
@@ -104,7 +104,7 @@ impl<'a> Tree<'a> {
 impl DocIterator for Tree<'_> {
     fn doc(&self) -> DocId {
         match &self.node {
-            Node::Words { fields, .. } => fields.doc(),
+            Node::Words(leaf) => leaf.fields.doc(),
             Node::And(and) => and.doc(),
             Node::Or(or) => or.doc(),
             Node::AndNot(and_not) => and_not.doc(),
@@ -114,7 +114,7 @@ impl DocIterator for Tree<'_> {
 
     fn next_doc(&mut self) -> DocId {
         match &mut self.node {
-            Node::Words { fields, .. } => fields.next_doc(),
+            Node::Words(leaf) => leaf.fields.next_doc(),
             Node::And(and) => and.next_doc(),
             Node::Or(or) => or.next_doc(),
             Node::AndNot(and_not) => and_not.next_doc(),
@@ -124,7 +124,7 @@ impl DocIterator for Tree<'_> {
 
     fn skip_to(&mut self, target: DocId) -> DocId {
         match &mut self.node {
-            Node::Words { fields, .. } => fields.skip_to(target),
+            Node::Words(leaf) => leaf.fields.skip_to(target),
             Node::And(and) => and.skip_to(target),
             Node::Or(or) => or.skip_to(target),
             Node::AndNot(and_not) => and_not.skip_to(target),
@@ -153,49 +153,83 @@ fn leaf<'a>(
             continue;
         }
         cost += lists.iter().map(|(_, list)| size(list)).min().unwrap_or(0);
-        let terms = words.terms.iter().map(|(_, term)| term.as_str());
-        fields.push(InField {
-            field,
-            words: Phrase::new(lists, size),
-            scorers: scorers
-                .map(|scorers| terms.map(|term| (term, scorers.of(field, term))).collect())
-                .unwrap_or_default(),
-            lengths: segment.lengths(field)?,
-        });
+        let scale = scorers.map(|scorers| scorers.scale(field));
+        let lengths = segment.lengths(field)?;
+        fields.push(InField { field, words: Phrase::new(lists, size), scale, lengths });
     }
-    Ok((Node::Words { what: &words.what, fields: Or::new(fields) }, cost))
+    let terms = words.terms.iter().map(|(_, term)| term.as_str());
+    let of_terms = |scorers: &Scorers<'_>| {
+        terms.map(|term| (term, scorers.of(&words.fields, term))).collect::<Vec<_>>()
+    };
+    let scorers = scorers.map(of_terms).unwrap_or_default();
+    let scaled = vec![0.0; scorers.len()];
+    let leaf = Leaf { what: &words.what, fields: Or::new(fields), scorers, scaled };
+    Ok((Node::Words(leaf), cost))
 }
 
 fn size(list: &Postings<'_>) -> u64 {
     u64::from(list.doc_frequency())
 }
 
+/// Words in any of some fields.
+struct Leaf<'a> {
+    what: &'a str,
+    fields: Or<InField<'a>>,
+    /// Of each word; none if the words only filter.
+    scorers: Vec<(&'a str, Bm25)>,
+    /// What the occurrences of each word add up to; kept for its memory.
+    scaled: Vec<f64>,
+}
+
+impl Leaf<'_> {
+    fn score(&mut self) -> f64 {
+        self.add_up();
+        let scored = self.scorers.iter().zip(&self.scaled);
+        scored.fold(0.0, |sum, ((_, scorer), &scaled)| sum + scorer.score(scaled))
+    }
+
+    fn explain(&mut self) -> Vec<Explanation> {
+        self.add_up();
+        let mut told = vec![Vec::new(); self.scorers.len()];
+        self.fields.for_each_matched(|field| {
+            let length = field.lengths.get(field.words.doc());
+            for (word, told) in field.words.words_mut().iter_mut().zip(&mut told) {
+                let scale = field.scale.iter();
+                told.extend(scale.map(|it| it.explain(field.field, word.frequency(), length)));
+            }
+        });
+        let scored = self.scorers.iter().zip(&self.scaled).zip(&told);
+        let part = |((&(term, scorer), &scaled), told): ((&(&str, Bm25), &f64), &Vec<String>)| {
+            let what = scorer.explain(term, scaled, told);
+            Explanation { what, value: scorer.score(scaled), parts: Vec::new() }
+        };
+        scored.map(part).collect()
+    }
+
+    /// Adds up the occurrences of each word in the fields that have the current document.
+    fn add_up(&mut self) {
+        self.scaled.fill(0.0);
+        let scaled = &mut self.scaled;
+        self.fields.for_each_matched(|field| field.add(scaled));
+    }
+}
+
 /// Words in one field.
 struct InField<'a> {
     field: Field,
     words: Phrase<Postings<'a>>,
-    /// Of each word; none if the words only filter.
-    scorers: Vec<(&'a str, Bm25)>,
+    /// `None` if the words only filter.
+    scale: Option<FieldScale>,
     lengths: Lengths<'a>,
 }
 
 impl InField<'_> {
-    fn score(&mut self) -> f64 {
+    fn add(&mut self, scaled: &mut [f64]) {
+        let Some(scale) = self.scale else { return };
         let length = self.lengths.get(self.words.doc());
-        let words = self.words.words_mut().iter_mut();
-        words
-            .zip(&self.scorers)
-            .fold(0.0, |sum, (word, (_, scorer))| sum + scorer.score(word.frequency(), length))
-    }
-
-    fn explain(&mut self) -> Explanation {
-        let length = self.lengths.get(self.words.doc());
-        let words = self.words.words_mut().iter_mut();
-        let explain_word = |(word, (term, scorer)): (&mut Postings<'_>, &(&str, Bm25))| {
-            scorer.explain(term, word.frequency(), length)
-        };
-        let parts = words.zip(&self.scorers).map(explain_word).collect();
-        Explanation::sum(format!("in {}", self.field.name()), parts)
+        for (word, scaled) in self.words.words_mut().iter_mut().zip(scaled) {
+            *scaled += scale.scaled(word.frequency(), length);
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use std::time::SystemTime;
 use archive::{Archive, Location};
 use index::Index;
 use jobs::{Collection, Folding, PageTable};
-use query::{Explanation, Hit, Piece, Searcher};
+use query::{Explanation, Hit, Piece, Query, QueryError, Searcher};
 use serde::Serialize;
 
 use crate::ServeError;
@@ -156,6 +156,31 @@ impl Engine {
         let unknown = unknown.filter(|field| field.meant.is_some() || answer.total == 0);
         let hint = unknown.map(|field| field.to_string());
         Ok(Results { query: query.to_string(), total: answer.total, offset, hits, hint })
+    }
+
+    /// The URLs of the best `k` pages with any of the words of a text, with their scores, best first. Behind a page
+    /// come those that it stands for.
+    pub fn rank_any(&self, text: &str, k: usize) -> Result<Vec<(String, f64)>, ServeError> {
+        let answer = match self.searcher.search(&Query::Any(text.to_owned()), 0, k) {
+            Err(QueryError::Empty) => return Ok(Vec::new()),
+            answer => answer?,
+        };
+        let directory = self.pages.directory();
+        let mut ranking = Vec::with_capacity(k);
+        for hit in answer.hits {
+            let record = self.index.segments()[hit.segment].record(hit.doc)?;
+            let place = directory.find(&record.url);
+            ranking.push((record.url, hit.score));
+            if let (Some(folding), Some(place)) = (&self.folding, place) {
+                let behind = folding.behind(place).map(|place| directory.entries()[place].pointer);
+                for pointer in behind {
+                    let page = self.pages.page(pointer)?;
+                    ranking.extend(page.map(|(url, _)| (url, hit.score)));
+                }
+            }
+        }
+        ranking.truncate(k);
+        Ok(ranking)
     }
 
     fn found(

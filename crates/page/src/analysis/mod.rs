@@ -116,6 +116,11 @@ impl Analyzer {
         })
     }
 
+    /// The stemmer's name, as the configuration has it.
+    pub fn stemmer(&self) -> &'static str {
+        self.stemming.name()
+    }
+
     /// Hands every word of `text` to `emit`, in order.
     pub fn each(&self, text: &str, emit: &mut dyn FnMut(Token<'_>)) {
         let mut words = self.term_maker();

@@ -58,6 +58,12 @@ impl Stemming {
         }
     }
 
+    /// The name it was chosen by.
+    pub(super) fn name(self) -> &'static str {
+        let named = STEMMERS.iter().find(|(_, algorithm)| Some(*algorithm) == self.0);
+        named.map_or("none", |(name, _)| name)
+    }
+
     /// Whether the stemmer looks at accents.
     pub(super) fn has_accents(self) -> bool {
         self.0 != Some(Algorithm::English)

@@ -35,6 +35,7 @@ impl Display for Query {
                 negated(f, unwanted)
             }
             Self::Not(unwanted) => negated(f, unwanted),
+            Self::Any(text) => write!(f, "any of: {text}"),
         }
     }
 }

@@ -71,4 +71,7 @@ pub enum Query {
     AndNot(Box<Query>, Box<Query>),
     /// Every page but these.
     Not(Box<Query>),
+    /// Any of the words of a text in which nothing is an operator: the more of them a page has, and the rarer they
+    /// are, the better it is. What text never gives by [`parse`].
+    Any(String),
 }

@@ -1,4 +1,4 @@
-//! BM25 against three documents calculated by hand.
+//! BM25F against three documents calculated by hand.
 //!
 //! ```text
 //! 0  solar panel                N = 3, lengths 2, 4, 3, average 3; k1 = 1.2, b = 0.75
@@ -12,17 +12,21 @@
 
 use index::Field;
 use query::Config;
-use query::bm25::Bm25;
+use query::bm25::{Bm25, FieldScale};
+
+fn config(text: &str) -> Config {
+    toml::from_str(text).expect("within the limits")
+}
 
 #[test]
 fn three_documents_by_hand() {
-    let config = Config::default();
-    let solar = Bm25::new(&config, Field::Body, 3, 9, 2);
-    let farm = Bm25::new(&config, Field::Body, 3, 9, 1);
+    let config = config("k1 = 1.2\nb = 0.75\nweights = { body = 1.0 }");
+    let body = FieldScale::new(&config, Field::Body, 3, 9);
+    let (solar, farm) = (Bm25::new(&config, 3, 2), Bm25::new(&config, 3, 1));
     let table = [
-        (solar.score(1, 2), 0.544_214_728_600_325_4),
-        (solar.score(2, 4), 0.590_861_705_337_496_2),
-        (farm.score(1, 3), 0.980_829_253_011_726_2),
+        (solar.score(body.scaled(1, 2)), 0.544_214_728_600_325_4),
+        (solar.score(body.scaled(2, 4)), 0.590_861_705_337_496_2),
+        (farm.score(body.scaled(1, 3)), 0.980_829_253_011_726_2),
     ];
     for (score, expected) in table {
         assert!((score - expected).abs() < 1e-14, "{score}, by hand {expected}");
@@ -30,11 +34,14 @@ fn three_documents_by_hand() {
 }
 
 #[test]
-fn a_weight_multiplies() {
-    let config = Config::default();
-    let body = Bm25::new(&config, Field::Body, 10, 40, 3);
-    let title = Bm25::new(&config, Field::Title, 10, 40, 3);
-    assert!((title.score(2, 5) - config.weights.title * body.score(2, 5)).abs() < 1e-14);
+fn a_weight_multiplies_occurrences_before_they_saturate() {
+    let config = config("weights = { title = 3.0, body = 1.0 }");
+    let body = FieldScale::new(&config, Field::Body, 10, 40);
+    let title = FieldScale::new(&config, Field::Title, 10, 40);
+    assert!((title.scaled(2, 5) - body.scaled(6, 5)).abs() < 1e-14);
+    let term = Bm25::new(&config, 10, 3);
+    let (once, twice) = (term.score(body.scaled(1, 4)), term.score(body.scaled(2, 4)));
+    assert!(once < twice && twice < 2.0 * once, "{once}, {twice}");
 }
 
 /// However odd the statistics, the score is a number and not negative.
@@ -42,11 +49,18 @@ fn a_weight_multiplies() {
 fn odd_statistics_give_numbers() {
     for (documents, length_total, containing) in [(0, 0, 0), (1, 0, 1), (1, 1, 9), (u64::MAX, 1, 0)]
     {
-        for text in ["", "k1 = 0", "k1 = 1e6\nb = 1", "b = 0\nweights = { body = 1e6 }"] {
-            let config: Config = toml::from_str(text).expect("within the limits");
-            let bm25 = Bm25::new(&config, Field::Body, documents, length_total, containing);
+        for text in [
+            "",
+            "k1 = 0",
+            "k1 = 1e6\nb = 1",
+            "b = 0\nweights = { body = 1e6 }",
+            "weights = { body = 0 }",
+        ] {
+            let config = config(text);
+            let body = FieldScale::new(&config, Field::Body, documents, length_total);
+            let term = Bm25::new(&config, documents, containing);
             for (frequency, length) in [(1, 0), (1, u32::MAX), (u32::MAX, 1)] {
-                let score = bm25.score(frequency, length);
+                let score = term.score(body.scaled(frequency, length));
                 assert!(score.is_finite() && score >= 0.0, "{score} with {text}");
             }
         }

@@ -2,6 +2,7 @@
 
 mod bm25;
 mod config;
+mod evaluation;
 mod language;
 mod operators;
 mod search;

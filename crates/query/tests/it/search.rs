@@ -355,11 +355,10 @@ fn an_explanation_reads_well() {
     let query = parse("\"solar wind\" roof").expect("a query");
     let text = searcher.explain(&query, 0, DocId(1)).expect("explained").to_string();
     let expected = "\
-1.867595  score for \"solar wind\" roof
-  1.867595  all of
-    1.004465  \"solar wind\"
-      1.004465  in body
-        0.590862  solar: weight 1 × idf 0.4700 × tf 1.2571; 2 of 4 terms (average 3.0), in 2 of 3 documents
+1.938170  score for \"solar wind\" roof
+  1.938170  all of
+    1.039077  \"solar wind\"
+      0.608240  solar: idf 0.4700 × tf 1.2941; 2 of 4 in body (average 3.0, weight 1); in 2 of 3 documents
 ";
     assert!(text.starts_with(expected), "{text}");
     assert!(text.ends_with("  0.000000  links: weight 0.5 × ln(1 + 0)\n"), "{text}");

@@ -93,29 +93,33 @@ impl Model<'_> {
         words: &[String],
         document: &Document,
     ) -> Option<f64> {
-        let fields = field.map_or(Field::ALL.to_vec(), |field| vec![field]);
-        let mut score = None;
-        for field in fields.into_iter().filter(|&field| document.has(field, words)) {
-            let in_field =
-                words.iter().fold(0.0, |sum, word| sum + self.bm25(field, word, document));
-            score = Some(score.unwrap_or(0.0) + in_field);
-        }
-        score
+        let asked = field.map_or(Field::ALL.to_vec(), |field| vec![field]);
+        let matched: Vec<Field> =
+            asked.iter().copied().filter(|&field| document.has(field, words)).collect();
+        let score = |sum, word: &String| sum + self.bm25f(&asked, &matched, word, document);
+        (!matched.is_empty()).then(|| words.iter().fold(0.0, score))
     }
 
-    fn bm25(&self, field: Field, term: &str, document: &Document) -> f64 {
-        let at = field as usize;
+    fn bm25f(&self, asked: &[Field], matched: &[Field], term: &str, document: &Document) -> f64 {
         let count = real(self.documents.len());
-        let total: usize = self.documents.iter().map(|document| document.fields[at].len()).sum();
-        let average = real(total) / count;
-        let has_term = |document: &&Document| document.fields[at].iter().any(|word| word == term);
-        let n = real(self.documents.iter().filter(has_term).count());
-        let idf = (1.0 + (count - n + 0.5) / (n + 0.5)).ln();
-        let (k1, b) = (self.config.k1, self.config.b);
-        let tf = document.frequency(field, term);
-        let length = real(document.fields[at].len());
-        let saturation = tf * (k1 + 1.0) / (tf + k1 * (1.0 - b + b * (length / average)));
-        self.config.weights.of(field) * idf * saturation
+        let containing = |field: Field| {
+            let has = |document: &&Document| document.frequency(field, term) > 0.0;
+            self.documents.iter().filter(has).count()
+        };
+        let (weights, b) = (&self.config.weights, self.config.b);
+        let weighty = asked.iter().filter(|&&field| weights.of(field) > 0.0);
+        let n = weighty.map(|&field| containing(field)).max();
+        let n = n.or(asked.iter().map(|&field| containing(field)).max()).unwrap_or(0);
+        let idf = (1.0 + (count - real(n) + 0.5) / (real(n) + 0.5)).ln();
+        let x = matched.iter().fold(0.0, |x, &field| {
+            let lengths =
+                self.documents.iter().map(|document| document.fields[field as usize].len());
+            let average = real(lengths.sum()) / count;
+            let length = real(document.fields[field as usize].len());
+            let norm = 1.0 - b + b * (length / average);
+            x + weights.of(field) * document.frequency(field, term) / norm
+        });
+        if x > 0.0 { idf * (x * (self.config.k1 + 1.0) / (x + self.config.k1)) } else { 0.0 }
     }
 }
 

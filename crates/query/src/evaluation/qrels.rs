@@ -1,0 +1,70 @@
+//! Judgements: how relevant documents are to topics.
+//!
+//! **Invariant.** A document has one judgement for a topic.
+
+use super::BadLine;
+use std::collections::{BTreeMap, HashMap};
+
+/// Judgements by topic.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Qrels {
+    by_topic: BTreeMap<String, HashMap<String, i32>>,
+}
+
+impl Qrels {
+    /// Reads lines of `topic iteration document relevance`.
+    pub fn parse(text: &str) -> Result<Qrels, BadLine> {
+        let mut qrels = Qrels::default();
+        for (number, line) in (1..).zip(text.lines()) {
+            let parts: Vec<&str> = line.split_whitespace().collect();
+            let [topic, _, doc, relevance] = match parts.as_slice() {
+                [] => continue,
+                &[a, b, c, d] => [a, b, c, d],
+                _ => {
+                    let what = "not of the form `topic 0 document relevance`";
+                    return Err(BadLine::new(number, what));
+                }
+            };
+            let relevance = relevance
+                .parse()
+                .map_err(|_| BadLine::new(number, format!("{relevance:?} is no whole number")))?;
+            let of_topic = qrels.by_topic.entry(topic.to_owned()).or_default();
+            if of_topic.insert(doc.to_owned(), relevance).is_some() {
+                let what = format!("document {doc} was judged before for topic {topic}");
+                return Err(BadLine::new(number, what));
+            }
+        }
+        Ok(qrels)
+    }
+
+    /// The topics that have judgements, in the order of their names.
+    pub fn topics(&self) -> impl Iterator<Item = &str> {
+        self.by_topic.keys().map(String::as_str)
+    }
+
+    /// The judgements for a topic.
+    pub fn of(&self, topic: &str) -> Judgements<'_> {
+        Judgements(self.by_topic.get(topic))
+    }
+}
+
+/// The judgements for one topic.
+#[derive(Debug, Clone, Copy)]
+pub struct Judgements<'a>(Option<&'a HashMap<String, i32>>);
+
+impl Judgements<'_> {
+    /// How relevant a document is; 0 if nobody judged it, or thinks it worse than useless.
+    pub fn relevance(self, doc: &str) -> u32 {
+        let judged = self.0.and_then(|judged| judged.get(doc)).copied();
+        judged.and_then(|relevance| u32::try_from(relevance).ok()).unwrap_or(0)
+    }
+
+    /// How relevant the relevant ones are, the most relevant first.
+    pub fn ideal(self) -> Vec<u32> {
+        let judged = self.0.into_iter().flatten();
+        let relevant = judged.filter_map(|(_, &relevance)| u32::try_from(relevance).ok());
+        let mut relevant: Vec<u32> = relevant.filter(|&relevance| relevance > 0).collect();
+        relevant.sort_unstable_by(|a, b| b.cmp(a));
+        relevant
+    }
+}

@@ -1,0 +1,91 @@
+//! Topics: what is asked, with a name for each question.
+//!
+//! Two forms: a line each, name, tab, text; or TREC's, `<top> <num> Number: 301 <title> … <desc> … </top>`, of which
+//! the title is what is asked.
+//!
+//! **Invariant.** Names are different; topics are in the order of the file.
+
+use super::BadLine;
+use std::collections::HashSet;
+
+/// Topics in the order of their file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Topics(Vec<Topic>);
+
+/// A question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Topic {
+    /// Its name, as judgements have it.
+    pub name: String,
+    /// What is asked.
+    pub text: String,
+}
+
+impl Topics {
+    /// Reads either form.
+    pub fn parse(text: &str) -> Result<Topics, BadLine> {
+        let topics = if text.trim_start().to_ascii_lowercase().starts_with("<top") {
+            trec(text)?
+        } else {
+            lines(text)?
+        };
+        let mut seen = HashSet::new();
+        for (line, topic) in &topics {
+            if !seen.insert(&topic.name) {
+                let what = format!("topic {} came before", topic.name);
+                return Err(BadLine::new(*line, what));
+            }
+        }
+        Ok(Topics(topics.into_iter().map(|(_, topic)| topic).collect()))
+    }
+
+    /// All of them.
+    pub fn topics(&self) -> &[Topic] {
+        &self.0
+    }
+}
+
+fn lines(text: &str) -> Result<Vec<(usize, Topic)>, BadLine> {
+    let mut topics = Vec::new();
+    for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
+        let Some((name, text)) = line.split_once('\t') else {
+            let what = "not of the form `name`, tab, `text`";
+            return Err(BadLine::new(number, what));
+        };
+        let (name, text) = (name.trim().to_owned(), text.trim().to_owned());
+        if name.is_empty() || name.contains(char::is_whitespace) {
+            return Err(BadLine::new(number, "the name is empty or has spaces in it"));
+        }
+        topics.push((number, Topic { name, text }));
+    }
+    Ok(topics)
+}
+
+fn trec(text: &str) -> Result<Vec<(usize, Topic)>, BadLine> {
+    let mut topics = Vec::new();
+    let mut line = 1;
+    // Tags are ASCII, so places in the lower-case copy are places in the text.
+    let lower = text.to_ascii_lowercase();
+    let mut rest = 0;
+    while let Some(start) = lower[rest..].find("<top>").map(|at| rest + at) {
+        line += text[rest..start].matches('\n').count();
+        let end = lower[start..].find("</top>").map_or(text.len(), |at| start + at);
+        let field = |tag: &str, label: &str| {
+            let from = lower[start..end].find(tag)? + start + tag.len();
+            let to = lower[from..end].find('<').map_or(end, |at| from + at);
+            let value = text[from..to].trim();
+            let labelled =
+                value.get(..label.len()).is_some_and(|it| it.eq_ignore_ascii_case(label));
+            let value = if labelled { value[label.len()..].trim() } else { value };
+            Some(value.split_whitespace().collect::<Vec<_>>().join(" ")).filter(|it| !it.is_empty())
+        };
+        let (Some(name), Some(title)) = (field("<num>", "Number:"), field("<title>", "Topic:"))
+        else {
+            return Err(BadLine::new(line, "this topic has no <num> or no <title>"));
+        };
+        topics.push((line, Topic { name, text: title }));
+        line += text[start..end].matches('\n').count();
+        rest = end;
+    }
+    Ok(topics)
+}

@@ -1,0 +1,192 @@
+//! `crivello eval`: how good the order of results is, by judgements of people.
+//!
+//! What lives here: files, and how figures are printed. What does not: the figures (`query::evaluation`).
+//!
+//! **Invariant.** A run that is written and read again has the same figures. Nothing of a collection is changed.
+
+use std::fs;
+use std::io::{BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+
+use ::serve::Engine;
+use anyhow::{Context as _, Result};
+use query::evaluation::{
+    BadLine, Comparison, Figures, Measure, Qrels, Run, Topics, compare, evaluate,
+};
+use serde_json::{Map, Value, json};
+
+use crate::context::{Context, Exit, Usage};
+use crate::talk::{self, Line, count};
+
+/// What a run calls us.
+const NAME: &str = "crivello";
+/// The largest file of topics, judgements or results.
+const FILE_BYTES_MAX: u64 = 1 << 30;
+
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  crivello eval --topics topics.tsv --qrels qrels.txt --run ours.run --dir my-web
+  crivello eval --qrels qrels.txt ours.run theirs.run
+  crivello eval --qrels qrels.txt ours.run --measures MAP,nDCG@20 --each")]
+pub(crate) struct Args {
+    /// Runs to be judged, in TREC's form; of two, whether they differ by more than chance
+    #[arg(value_name = "RUN")]
+    runs: Vec<PathBuf>,
+    /// What to search for: lines of a name, a tab and a text; or TREC's <top> <num> <title>
+    #[arg(long, value_name = "FILE")]
+    topics: Option<PathBuf>,
+    /// Judgements: lines of `topic 0 document relevance`
+    #[arg(long, value_name = "FILE")]
+    qrels: PathBuf,
+    /// Where the results of the search are written, in TREC's form
+    #[arg(long, value_name = "FILE", requires = "topics")]
+    run: Option<PathBuf>,
+    /// How many results are asked for at each topic
+    #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    depth: u32,
+    /// Which figures
+    #[arg(long, value_delimiter = ',', default_value = "MAP,P@10,nDCG@10,Recall@100,MRR")]
+    measures: Vec<Measure>,
+    /// Those of each topic, too
+    #[arg(long)]
+    each: bool,
+}
+
+pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
+    if args.topics.is_none() && args.runs.is_empty() {
+        let what = "nothing to judge: name a file of results, or `--topics` to search for";
+        return Err(Usage(what.to_owned()).into());
+    }
+    let qrels = parsed(&args.qrels, Qrels::parse)?;
+    if qrels.topics().next().is_none() {
+        return Err(Usage(format!("{} has no judgements", args.qrels.display())).into());
+    }
+    let mut runs = Vec::new();
+    if let Some(path) = &args.topics {
+        let topics = parsed(path, Topics::parse)?;
+        let run = search(&topics, args, context)?;
+        if let Some(path) = &args.run {
+            write(&run, path).with_context(|| format!("cannot write {}", path.display()))?;
+        }
+        runs.push((NAME.to_owned(), run));
+    }
+    for path in &args.runs {
+        runs.push((path.display().to_string(), parsed(path, Run::parse)?));
+    }
+    warn_of_strangers(&runs, &qrels, context);
+    let figures = runs.iter().map(|(_, run)| {
+        args.measures.iter().map(|&measure| evaluate(measure, run, &qrels)).collect()
+    });
+    let figures: Vec<Vec<Figures>> = figures.collect();
+    if context.json {
+        context.print_json(&told(args, &runs, &figures))?;
+    } else {
+        print(args, &runs, &figures)?;
+    }
+    Ok(Exit::Done)
+}
+
+/// A file of lines as what it stands for. One that cannot be read is wrong usage, with the line.
+fn parsed<T>(path: &Path, parse: impl FnOnce(&str) -> Result<T, BadLine>) -> Result<T> {
+    let told = || format!("cannot read {}", path.display());
+    if fs::metadata(path).with_context(told)?.len() > FILE_BYTES_MAX {
+        return Err(
+            Usage(format!("{} has more than {FILE_BYTES_MAX} bytes", path.display())).into()
+        );
+    }
+    let text = fs::read(path).with_context(told)?;
+    let text = String::from_utf8_lossy(&text);
+    parse(&text).map_err(|BadLine { line, what }| {
+        Usage(format!("{}:{line}: {}", path.display(), talk::plain(&what))).into()
+    })
+}
+
+fn search(topics: &Topics, args: &Args, context: &Context) -> Result<Run> {
+    let collection = context.collection()?;
+    let config = context.config(&collection)?;
+    let engine = Engine::open(&collection, config.search)?;
+    let line = Line::start(context.quiet);
+    let mut rankings = Vec::new();
+    for (done, topic) in topics.topics().iter().enumerate() {
+        line.show(format!("searching: {done} of {}", count(topics.topics().len() as u64, "topic")));
+        let ranking = engine
+            .rank_any(&topic.text, args.depth as usize)
+            .with_context(|| format!("topic {} cannot be searched for", topic.name))?;
+        let named = |(url, score): (String, f64)| (jobs::document_name(&url).to_owned(), score);
+        rankings.push((topic.name.clone(), ranking.into_iter().map(named).collect()));
+    }
+    line.clear();
+    Ok(Run::of_rankings(rankings))
+}
+
+fn write(run: &Run, path: &Path) -> std::io::Result<()> {
+    let mut out = BufWriter::new(fs::File::create(path)?);
+    for line in run.lines(NAME) {
+        writeln!(out, "{line}")?;
+    }
+    out.flush()
+}
+
+/// Judgements and results that have nothing to do with each other are most likely of different collections.
+fn warn_of_strangers(runs: &[(String, Run)], qrels: &Qrels, context: &Context) {
+    for (name, run) in runs {
+        let answered = qrels.topics().filter(|topic| !run.ranking(topic).is_empty()).count();
+        if answered == 0 {
+            let said = format!("{name} has results for none of the topics that are judged");
+            talk::say(context.quiet, &talk::plain(&said));
+        }
+    }
+}
+
+/// Of the first run and the second, under each measure.
+fn comparisons(figures: &[Vec<Figures>]) -> Vec<Comparison> {
+    match figures {
+        [first, second] => first.iter().zip(second).map(|(a, b)| compare(a, b)).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn told(args: &Args, runs: &[(String, Run)], figures: &[Vec<Figures>]) -> Value {
+    let run = |((name, run), figures): (&(String, Run), &Vec<Figures>)| {
+        let named = args.measures.iter().zip(figures);
+        let means: Map<String, Value> =
+            named.clone().map(|(measure, it)| (measure.to_string(), json!(it.mean))).collect();
+        let mut told = json!({ "run": name, "topics": run.topic_count(), "figures": means });
+        if args.each {
+            let each = named.map(|(measure, it)| (measure.to_string(), json!(it.of_topics)));
+            told["each"] = Value::Object(each.collect());
+        }
+        told
+    };
+    let runs: Vec<Value> = runs.iter().zip(figures).map(run).collect();
+    let compared = args.measures.iter().zip(comparisons(figures)).map(|(measure, it)| {
+        let Comparison { topics, difference, better, worse, student, randomisation } = it;
+        let told = json!({
+            "topics": topics, "difference": difference, "better": better, "worse": worse,
+            "p_student": student, "p_randomisation": randomisation,
+        });
+        (measure.to_string(), told)
+    });
+    json!({ "runs": runs, "compared": Value::Object(compared.collect()) })
+}
+
+fn print(args: &Args, runs: &[(String, Run)], figures: &[Vec<Figures>]) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    for ((name, _), figures) in runs.iter().zip(figures) {
+        for (measure, figures) in args.measures.iter().zip(figures) {
+            for (topic, value) in figures.of_topics.iter().filter(|_| args.each) {
+                writeln!(out, "{measure}\t{topic}\t{value:.4}\t{}", talk::plain(name))?;
+            }
+            writeln!(out, "{measure}\tall\t{:.4}\t{}", figures.mean, talk::plain(name))?;
+        }
+    }
+    for (measure, it) in args.measures.iter().zip(comparisons(figures)) {
+        writeln!(
+            out,
+            "{measure}\tdifference\t{:+.4}\tbetter on {}, worse on {} of {} topics; by chance with probability \
+             {:.4} (Student's paired test), {:.4} (randomisation)",
+            it.difference, it.better, it.worse, it.topics, it.student, it.randomisation
+        )?;
+    }
+    Ok(())
+}
