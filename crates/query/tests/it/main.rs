@@ -2,8 +2,10 @@
 
 mod bm25;
 mod config;
+mod damage;
 mod language;
 mod operators;
+mod replay;
 mod search;
 mod snippet;
 mod top_k;

@@ -1,0 +1,50 @@
+//! What a run may take: processor time and memory, as Linux counts them; elsewhere nothing is counted.
+//!
+//! **Invariant.** Time is that of this thread alone, so that other work on the machine is not held against it.
+
+use std::fs;
+use std::time::Duration;
+
+/// Far more than any script takes; what goes on for ever takes more.
+const CPU_MAX: Duration = Duration::from_secs(10);
+/// A thousand bytes for each of the longest file are a tenth of this.
+const MEMORY_BYTES_MAX: u64 = 256 << 20;
+
+/// What has been taken so far.
+pub(crate) struct Usage {
+    cpu: Option<Duration>,
+    /// Addresses in use, and the most that ever were.
+    memory: Option<(u64, u64)>,
+}
+
+impl Usage {
+    pub(crate) fn now() -> Usage {
+        let schedule = fs::read_to_string("/proc/thread-self/schedstat").ok();
+        let nanoseconds = schedule.and_then(|text| text.split(' ').next()?.parse().ok());
+        let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let memory = kilobytes(&status, "VmSize:").zip(kilobytes(&status, "VmPeak:"));
+        Usage { cpu: nanoseconds.map(Duration::from_nanos), memory }
+    }
+
+    /// Asserts that little was taken since.
+    pub(crate) fn check(&self) {
+        let now = Usage::now();
+        if let (Some(before), Some(after)) = (self.cpu, now.cpu) {
+            assert!(
+                after.saturating_sub(before) < CPU_MAX,
+                "{:?} of processor time",
+                after - before
+            );
+        }
+        if let (Some((size, peak)), Some((_, peak_now))) = (self.memory, now.memory) {
+            let taken = if peak_now > peak { peak_now.saturating_sub(size) } else { 0 };
+            assert!(taken < MEMORY_BYTES_MAX, "{taken} bytes of memory");
+        }
+    }
+}
+
+/// A line of the status of a process, in bytes.
+fn kilobytes(status: &str, name: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+    line.trim().strip_suffix("kB")?.trim().parse().ok().map(|n: u64| n << 10)
+}
