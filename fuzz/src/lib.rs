@@ -9,19 +9,20 @@
 #[path = "../../crates/query/tests/it/damage/mod.rs"]
 mod damage;
 
-use damage::{OPERATIONS, SEAL, Target};
+use damage::{OPERATIONS, SEAL, Size, Target};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-static TARGET: LazyLock<Mutex<Target>> = LazyLock::new(|| Mutex::new(Target::build()));
+static LONG: LazyLock<Mutex<Target>> = LazyLock::new(|| Mutex::new(Target::build(Size::Long)));
+static SHORT: LazyLock<Mutex<Target>> = LazyLock::new(|| Mutex::new(Target::build(Size::Short)));
 
 /// Takes the bytes as a script of damage to the files of an index.
 pub fn damaged_index(bytes: &[u8]) {
-    TARGET.lock().unwrap_or_else(PoisonError::into_inner).damaged_index(bytes);
+    LONG.lock().unwrap_or_else(PoisonError::into_inner).damaged_index(bytes);
 }
 
 /// Takes the bytes as one file of an index.
 pub fn forged_file(bytes: &[u8]) {
-    TARGET.lock().unwrap_or_else(PoisonError::into_inner).forged_file(bytes);
+    SHORT.lock().unwrap_or_else(PoisonError::into_inner).forged_file(bytes);
 }
 
 /// Scripts to begin with: every operation on files of every kind, alone and with sums made to match.
@@ -41,5 +42,5 @@ pub fn scripts() -> Vec<Vec<u8>> {
 
 /// Files to begin with: those of the sound index.
 pub fn sound_files() -> Vec<Vec<u8>> {
-    TARGET.lock().unwrap_or_else(PoisonError::into_inner).sound_files()
+    SHORT.lock().unwrap_or_else(PoisonError::into_inner).sound_files()
 }

@@ -1,7 +1,7 @@
 //! The fuzz targets over their corpus and over seeded random input: what `fuzz/` finds once, every run of the
 //! tests looks for again.
 
-use crate::damage::{OPERATIONS, Outcome, Random, SEAL, Target};
+use crate::damage::{OPERATIONS, Outcome, Random, SEAL, Size, Target};
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -46,7 +46,7 @@ impl Tally {
 
 #[test]
 fn the_corpus_of_damaged_index_is_replayed() {
-    let mut target = Target::build();
+    let mut target = Target::build(Size::Long);
     for (path, bytes) in corpus("damaged_index") {
         run(&path.display().to_string(), &bytes, |bytes| target.damaged_index(bytes));
     }
@@ -54,7 +54,7 @@ fn the_corpus_of_damaged_index_is_replayed() {
 
 #[test]
 fn the_corpus_of_forged_file_is_replayed() {
-    let mut target = Target::build();
+    let mut target = Target::build(Size::Short);
     for (path, bytes) in corpus("forged_file") {
         run(&path.display().to_string(), &bytes, |bytes| target.forged_file(bytes));
     }
@@ -64,7 +64,7 @@ fn the_corpus_of_forged_file_is_replayed() {
 /// file so long that it can be opened nevertheless.
 #[test]
 fn random_damage_never_makes_a_wrong_answer() {
-    let (mut target, mut tally) = (Target::build(), Tally::default());
+    let (mut target, mut tally) = (Target::build(Size::Long), Tally::default());
     let long: Vec<u8> = target
         .sound_files()
         .iter()
@@ -87,7 +87,7 @@ fn random_damage_never_makes_a_wrong_answer() {
 /// With sums that match, so that what lies behind them is reached.
 #[test]
 fn random_damage_under_matching_sums_is_survived() {
-    let (mut target, mut tally) = (Target::build(), Tally::default());
+    let (mut target, mut tally) = (Target::build(Size::Short), Tally::default());
     for seed in 0..SCRIPTS {
         let mut random = Random(seed);
         let mut script: Vec<u8> =
@@ -109,7 +109,7 @@ fn operation(random: &mut Random) -> [u8; 5] {
 /// A file that is forged to be what it is, and then one with a byte changed.
 #[test]
 fn random_bytes_in_the_place_of_a_payload_are_survived() {
-    let mut target = Target::build();
+    let mut target = Target::build(Size::Short);
     for (seed, mut bytes) in (0..).zip(target.sound_files()) {
         let outcome = run("sound", &bytes, |bytes| target.forged_file(bytes));
         assert!(matches!(outcome, Outcome::Open { refused: 0, .. }), "{outcome:?}");

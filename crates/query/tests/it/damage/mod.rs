@@ -23,7 +23,7 @@ use tempfile::TempDir;
 use usage::Usage;
 
 pub(crate) use script::{OPERATIONS, SEAL};
-pub(crate) use sound::Random;
+pub(crate) use sound::{Random, Size};
 
 /// What became of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,10 +45,11 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    pub(crate) fn build() -> Target {
+    /// With files of that size.
+    pub(crate) fn build(size: Size) -> Target {
         let folder = tempfile::tempdir().expect("a folder");
         let dir = folder.path().join("index");
-        sound::build(&dir);
+        sound::build(&dir, size);
         let asked = Asked::new(Index::open(&dir).expect("sound"));
         asked.verify().expect("sound");
         let answer = |question: Question| {

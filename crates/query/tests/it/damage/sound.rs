@@ -1,6 +1,6 @@
 //! The index that is damaged: small, with four segments that have every code between them, deleted documents,
-//! lists with full blocks, chunks of positions and blocks of the lexicon. In the last segment records and lexicon
-//! are longer than what is verified when they are opened.
+//! lists with full blocks, chunks of positions and blocks of the lexicon. If need be, records and lexicon of the last
+//! segment are longer than what is verified when they are opened.
 //!
 //! **Invariant.** It is the same whenever it is built.
 
@@ -43,11 +43,20 @@ const SEGMENTS: [(u32, [StreamCode; 3]); 4] = [
     (129, [StreamCode::Delta, StreamCode::Gamma, StreamCode::Pfor]),
 ];
 
-/// The segment in which some files have several chunks.
-const LARGE: usize = 3;
+/// How long its files are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Size {
+    /// So short that each is verified when it is opened.
+    Short,
+    /// Some are longer.
+    Long,
+}
+
+/// The segment in which some files may be long.
+const LONG: usize = 3;
 
 /// Builds it: a generation for each segment, and one that deletes.
-pub(crate) fn build(dir: &Path) {
+pub(crate) fn build(dir: &Path, files: Size) {
     let mut random = Random(4);
     for (number, (doc_count, [docs_code, freqs_code, positions_code])) in
         SEGMENTS.into_iter().enumerate()
@@ -62,7 +71,9 @@ pub(crate) fn build(dir: &Path) {
         };
         let begin = if number == 0 { IndexWriter::create } else { IndexWriter::update };
         let mut writer = begin(dir, &config).expect("begun");
-        (0..doc_count).for_each(|doc| add(&mut writer, &mut random, doc, number == LARGE));
+        (0..doc_count).for_each(|doc| {
+            add(&mut writer, &mut random, doc, files == Size::Long && number == LONG)
+        });
         writer.commit("what is damaged").expect("committed");
     }
     let config = Config { merge: MergePolicy::Never, threads: 1, ..Config::default() };
@@ -75,11 +86,11 @@ pub(crate) fn build(dir: &Path) {
     writer.commit("what is damaged").expect("committed");
 }
 
-fn add(writer: &mut IndexWriter, random: &mut Random, doc: u32, is_large: bool) {
+fn add(writer: &mut IndexWriter, random: &mut Random, doc: u32, is_long: bool) {
     let host = ["a.example", "b.example"][random.below(2) as usize];
     let record = DocRecord {
         url: format!("https://{host}/{doc}"),
-        title: if is_large {
+        title: if is_long {
             noise(random, 1000)
         } else {
             WORDS[random.below(9) as usize].to_owned()
@@ -110,7 +121,7 @@ fn add(writer: &mut IndexWriter, random: &mut Random, doc: u32, is_large: bool) 
             (0..200).for_each(|more| writer.term(field, WORDS[0], position + 2 * more));
         }
     }
-    if is_large && doc % 6 == 3 {
+    if is_long && doc % 6 == 3 {
         writer.term(Field::Title, &noise(random, 4000), 0);
     }
 }
