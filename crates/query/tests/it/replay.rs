@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 /// How many random scripts a test runs.
-const SCRIPTS: u64 = 1200;
+const SCRIPTS: u64 = 1000;
 
 /// The files of the corpus of a target, in order.
 fn corpus(target: &str) -> Vec<(PathBuf, Vec<u8>)> {
@@ -114,7 +114,7 @@ fn random_bytes_in_the_place_of_a_payload_are_survived() {
         let outcome = run("sound", &bytes, |bytes| target.forged_file(bytes));
         assert!(matches!(outcome, Outcome::Open { refused: 0, .. }), "{outcome:?}");
         let mut random = Random(seed);
-        let changes = if bytes.len() > 1 { 10 } else { 0 };
+        let changes = if bytes.len() > 1 { 6 } else { 0 };
         for _ in 0..changes {
             let at = 1 + random.below(u32::try_from(bytes.len() - 1).expect("short")) as usize;
             let sound = bytes[at];
