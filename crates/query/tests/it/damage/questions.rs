@@ -31,7 +31,7 @@ const QUERIES: [&str; 14] = [
 const RESULTS: usize = 10;
 /// Prefixes of many terms, of some, of one, and of none.
 const PREFIXES: [&str; 6] = ["", "ka", "mo", "antidis", "site::", "zz"];
-/// An answer that is none: there is no such segment, or it cannot be asked that.
+/// An answer that is none: only a manifest that lies makes one.
 const NO_ANSWER: u64 = 0;
 
 /// What can be asked.
@@ -43,19 +43,21 @@ pub(crate) enum Question {
     Search(Query),
     /// Why a document is among them.
     Explain(Query, usize, DocId),
-    /// The terms of all fields that begin with one of the prefixes, of a segment.
-    Terms(usize),
-    /// The lists of all terms that it has.
-    Lists(usize),
-    /// The lists of terms that are known from elsewhere.
-    Find(usize),
-    /// The numbers of its lists.
-    Numbers(usize),
-    /// What is kept of its documents.
-    Records(usize),
-    /// How long they are, and which are deleted.
-    Documents(usize),
+    /// Something of one segment.
+    Segment(usize, OfSegment),
 }
+
+/// What can be asked of a segment, with its name.
+type OfSegment = (&'static str, fn(&Segment, &mut Hasher) -> Result<(), IndexError>);
+
+const OF_SEGMENT: [OfSegment; 6] = [
+    ("the terms that begin with one of the prefixes", terms),
+    ("the lists of all terms that it has", lists),
+    ("the lists of terms that are known from elsewhere", find),
+    ("the numbers of its lists", numbers),
+    ("what is kept of its documents", records),
+    ("how long they are, and which are deleted", documents),
+];
 
 /// An index that can be asked.
 pub(crate) struct Asked {
@@ -87,16 +89,8 @@ impl Asked {
             );
             questions.push(Question::Search(query));
         }
-        let of_segment = [
-            Question::Terms,
-            Question::Lists,
-            Question::Find,
-            Question::Numbers,
-            Question::Records,
-            Question::Documents,
-        ];
         for segment in 0..self.index.segments().len() {
-            questions.extend(of_segment.map(|question| question(segment)));
+            questions.extend(OF_SEGMENT.map(|of_segment| Question::Segment(segment, of_segment)));
         }
         questions
     }
@@ -104,7 +98,6 @@ impl Asked {
     /// The answer, as a number.
     pub(crate) fn ask(&self, question: &Question) -> Result<u64, IndexError> {
         let mut sum = Hasher::new();
-        let segment = |number: &usize| self.index.segments().get(*number);
         match question {
             Question::Totals => self.totals(&mut sum),
             Question::Search(query) => match self.searcher.search(query, 0, RESULTS) {
@@ -122,23 +115,10 @@ impl Asked {
                     Err(error) => return refused(error),
                 }
             }
-            Question::Terms(number) => {
-                segment(number).map_or(Ok(()), |segment| terms(segment, &mut sum))?
-            }
-            Question::Lists(number) => {
-                segment(number).map_or(Ok(()), |segment| lists(segment, &mut sum))?
-            }
-            Question::Find(number) => {
-                segment(number).map_or(Ok(()), |segment| find(segment, &mut sum))?
-            }
-            Question::Numbers(number) => {
-                segment(number).map_or(Ok(()), |segment| numbers(segment, &mut sum))?
-            }
-            Question::Records(number) => {
-                segment(number).map_or(Ok(()), |segment| records(segment, &mut sum))?
-            }
-            Question::Documents(number) => {
-                segment(number).map_or(Ok(()), |segment| documents(segment, &mut sum))?
+            Question::Segment(number, (_, ask)) => {
+                if let Some(segment) = self.index.segments().get(*number) {
+                    ask(segment, &mut sum)?;
+                }
             }
         }
         Ok(sum.finish())

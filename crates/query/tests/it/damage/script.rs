@@ -72,7 +72,7 @@ fn change(bytes: &mut Vec<u8>, operation: u8, at: usize, operand: u8) {
             bytes.splice(at..at, again);
         }
         // What a disk loses or never had: the beginning, the middle or the end of a sector.
-        7 => bytes[at..end].fill(if operand % 2 == 0 { 0 } else { 0xff }),
+        7 => bytes[at..end].fill(if operand.is_multiple_of(2) { 0 } else { 0xff }),
         // One number in the place of another.
         _ => {
             let more = bytes[at..]

@@ -71,9 +71,8 @@ pub(crate) fn build(dir: &Path, files: Size) {
         };
         let begin = if number == 0 { IndexWriter::create } else { IndexWriter::update };
         let mut writer = begin(dir, &config).expect("begun");
-        (0..doc_count).for_each(|doc| {
-            add(&mut writer, &mut random, doc, files == Size::Long && number == LONG)
-        });
+        let is_long = files == Size::Long && number == LONG;
+        (0..doc_count).for_each(|doc| add(&mut writer, &mut random, doc, is_long));
         writer.commit("what is damaged").expect("committed");
     }
     let config = Config { merge: MergePolicy::Never, threads: 1, ..Config::default() };

@@ -30,11 +30,8 @@ impl Usage {
     pub(crate) fn check(&self) {
         let now = Usage::now();
         if let (Some(before), Some(after)) = (self.cpu, now.cpu) {
-            assert!(
-                after.saturating_sub(before) < CPU_MAX,
-                "{:?} of processor time",
-                after - before
-            );
+            let taken = after.saturating_sub(before);
+            assert!(taken < CPU_MAX, "{taken:?} of processor time");
         }
         if let (Some((size, peak)), Some((_, peak_now))) = (self.memory, now.memory) {
             let taken = if peak_now > peak { peak_now.saturating_sub(size) } else { 0 };
