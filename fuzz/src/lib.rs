@@ -9,7 +9,7 @@
 #[path = "../../crates/query/tests/it/damage/mod.rs"]
 mod damage;
 
-use damage::{OPERATIONS, SEAL, Size, Target};
+use damage::{KIND_COUNT, OPERATIONS, REPLACE, SEAL, Size, Target};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 static LONG: LazyLock<Mutex<Target>> = LazyLock::new(|| Mutex::new(Target::build(Size::Long)));
@@ -25,12 +25,13 @@ pub fn forged_file(bytes: &[u8]) {
     SHORT.lock().unwrap_or_else(PoisonError::into_inner).forged_file(bytes);
 }
 
-/// Scripts to begin with: the first and the last byte of every file, and every operation on files of every kind, alone
-/// and with sums made to match.
+/// Scripts to begin with: the first and the last byte of every file, every file replaced by that of another segment, and
+/// every operation on files of every kind, alone and with sums made to match.
 pub fn scripts() -> Vec<Vec<u8>> {
     let (mut random, mut scripts) = (damage::Random(1), Vec::new());
     for file in sound_files().iter().map(|file| file[0]) {
         scripts.extend([vec![0, file, 0, 0, 0], vec![0, file, 255, 255, 0]]);
+        scripts.push(vec![REPLACE, file, 0, 0, file + KIND_COUNT]);
     }
     for operation in (0..OPERATIONS).filter(|&operation| operation != SEAL) {
         let every_third = sound_files().into_iter().skip(usize::from(operation % 3)).step_by(3);

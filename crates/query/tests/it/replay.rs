@@ -1,7 +1,7 @@
 //! The fuzz targets over their corpus and over seeded random input: what `fuzz/` finds once, every run of the
 //! tests looks for again.
 
-use crate::damage::{OPERATIONS, Outcome, Random, SEAL, Size, Target};
+use crate::damage::{KIND_COUNT, OPERATIONS, Outcome, REPLACE, Random, SEAL, Size, Target};
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -82,6 +82,18 @@ fn random_damage_never_makes_a_wrong_answer() {
         tally.count(run(&format!("seed {seed}"), &script, |bytes| target.damaged_index(bytes)));
     }
     assert!(tally.closed > 100 && tally.partial > 100, "{tally:?}");
+}
+
+/// Each file in the place of that of the same kind in another segment: its own sums match.
+#[test]
+fn a_file_of_another_segment_never_makes_a_wrong_answer() {
+    let mut target = Target::build(Size::Short);
+    for file in target.sound_files().iter().map(|file| file[0]) {
+        for steps in 1..4 {
+            let script = [REPLACE, file, 0, 0, file + steps * KIND_COUNT];
+            run("another segment", &script, |bytes| target.damaged_index(bytes));
+        }
+    }
 }
 
 /// With sums that match, so that what lies behind them is reached.

@@ -14,8 +14,11 @@ const TAIL_BYTES: usize = 12;
 /// The manifest is the first.
 const MANIFEST: usize = 0;
 
+/// How many kinds of files there are: a number and the one so much greater stand for files of the same kind.
+pub(crate) const KIND_COUNT: u8 = 9;
+
 /// What a file can be; of tombstones the beginning of the name.
-const KINDS: [&str; 9] = [
+const KINDS: [&str; KIND_COUNT as usize] = [
     "manifest",
     "lexicon",
     "docs",

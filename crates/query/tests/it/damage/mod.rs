@@ -22,7 +22,8 @@ use std::path::PathBuf;
 use tempfile::TempDir;
 use usage::Usage;
 
-pub(crate) use script::{OPERATIONS, SEAL};
+pub(crate) use files::KIND_COUNT;
+pub(crate) use script::{OPERATIONS, REPLACE, SEAL};
 pub(crate) use sound::{Random, Size};
 
 /// What became of an index.

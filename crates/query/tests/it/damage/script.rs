@@ -31,6 +31,8 @@ const NUMBERS: [u64; 12] = [
 
 /// How many different operations there are.
 pub(crate) const OPERATIONS: u8 = 11;
+/// The one that puts another file in the place.
+pub(crate) const REPLACE: u8 = 9;
 /// The one that makes sums match.
 pub(crate) const SEAL: u8 = 10;
 
@@ -41,7 +43,7 @@ pub(crate) fn run(script: &[u8], files: &mut Files) {
         let file = files.choose(file);
         match operation % OPERATIONS {
             SEAL => files.seal(file),
-            9 => *files.bytes_mut(file) = files.sound(files.choose(operand)),
+            REPLACE => *files.bytes_mut(file) = files.sound(files.choose(operand)),
             operation => {
                 let bytes = files.bytes_mut(file);
                 let part = usize::from(u16::from_be_bytes([high, low]));
