@@ -23,8 +23,10 @@ fn text(path: impl AsRef<Path>) -> String {
 /// Every file below the folders that hold source and documents.
 fn files() -> Vec<PathBuf> {
     let mut files = Vec::new();
-    let mut folders: Vec<_> =
-        ["src", "crates", "tests", "docs", "bench"].iter().map(|name| root().join(name)).collect();
+    let mut folders: Vec<_> = ["src", "crates", "tests", "docs", "bench", "fuzz"]
+        .iter()
+        .map(|name| root().join(name))
+        .collect();
     while let Some(folder) = folders.pop() {
         let Ok(entries) = fs::read_dir(&folder) else { continue };
         for path in entries.map(|entry| entry.expect("an entry").path()) {

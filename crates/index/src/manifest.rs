@@ -12,7 +12,8 @@
 //!                    (`tombstones-<generation>`), its length and the CRC-32 of its footer
 //! ```
 //!
-//! The files are in the order of [`Kind::SEGMENT`].
+//! The files are in the order of [`Kind::SEGMENT`]. All segments together have fewer than 2³² documents, and a
+//! sum of lengths is no more than 2³² – 1 for each document, so that whoever adds up sums keeps within 64 bits.
 //!
 //! **Invariant.** The manifest that is there under its name is whole, and everything it names is on
 //! disk: it is written last, under another name, synced, and renamed.
@@ -117,8 +118,10 @@ impl Manifest {
             segments: Vec::new(),
         };
         let segments = vbyte::read(rest)?;
+        let mut doc_count = 0_u32;
         for _ in 0..segments {
             let segment = parse_segment(rest)?;
+            doc_count = doc_count.checked_add(segment.doc_count)?;
             let twice = manifest.segments.iter().any(|other| other.id == segment.id);
             if twice || segments > SEGMENTS_MAX {
                 return None;
@@ -147,6 +150,9 @@ fn parse_segment(rest: &mut &[u8]) -> Option<SegmentMeta> {
     };
     for total in &mut segment.length_totals {
         *total = vbyte::read(rest)?;
+        if *total > u64::from(segment.doc_count) * u64::from(u32::MAX) {
+            return None;
+        }
     }
     for stamp in &mut segment.stamps {
         *stamp = parse_stamp(rest)?;

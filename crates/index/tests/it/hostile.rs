@@ -199,6 +199,10 @@ fn manifests_that_no_writer_writes_are_errors() {
     many.pop();
     codes::vbyte::write(&mut many, u64::MAX);
     broken(&many);
+    // Documents longer than documents can be: sums over all segments would not fit.
+    let mut long = sound.clone();
+    long.segments[0][10] = long.segments[0][2] * u64::from(u32::MAX) + 1;
+    broken(&long.body());
     // The same segment twice has twice the documents, and no document twice the number.
     let twice =
         Manifest { segments: [&sound.segments[..], &sound.segments].concat(), ..sound.clone() };

@@ -2,9 +2,11 @@
 
 mod bm25;
 mod config;
+mod damage;
 mod evaluation;
 mod language;
 mod operators;
+mod replay;
 mod search;
 mod snippet;
 mod top_k;
