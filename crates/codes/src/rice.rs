@@ -64,22 +64,23 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Appends `width` bits, 56 at most; fewer than eight are held.
+    /// Appends `width` bits, 56 at most; fewer than 64 are held.
     #[inline]
     fn put(&mut self, word: u64, width: u32) {
         self.held |= word << self.bits;
         self.bits += width;
-        let whole = self.bits / 8;
-        self.out.extend_from_slice(&self.held.to_le_bytes()[..whole as usize]);
-        self.held = self.held.checked_shr(whole * 8).unwrap_or(0);
-        self.bits %= 8;
+        if self.bits >= u64::BITS {
+            self.out.extend_from_slice(&self.held.to_le_bytes());
+            self.bits -= u64::BITS;
+            // What did not fit, which is less than the word.
+            self.held = word >> (width - self.bits);
+        }
     }
 
     /// Ends the run at a whole byte.
     pub fn finish(self) {
-        if self.bits > 0 {
-            self.out.push(self.held.to_le_bytes()[0]);
-        }
+        let whole = self.bits.div_ceil(8) as usize;
+        self.out.extend_from_slice(&self.held.to_le_bytes()[..whole]);
     }
 }
 

@@ -23,9 +23,8 @@ use crate::lexicon::{self, TERM_BYTES_MAX};
 use crate::memo::WordMemo;
 use crate::paged::Paged;
 use crate::postings::StreamCodes;
-use crate::segment::{SegmentMeta, SegmentWriter};
+use crate::segment::{ListsWriter, SegmentMeta, SegmentWriter};
 use crate::{Field, IndexError, fixed};
-use codes::vbyte;
 use std::hint::black_box;
 
 /// What writing takes, besides the order of the lists: a shard of the lexicon, buffers of files, and what
@@ -176,9 +175,10 @@ impl Batch {
         self.lengths.len() as u32
     }
 
-    /// How much memory to count for the batch, the order in which its lists are written included.
+    /// How much memory to count for the batch, what writing its lists needs included.
     pub(crate) fn memory_bytes(&self) -> usize {
         let sorting = self.lists.len() * size_of::<(u64, u32)>();
+        let lengths = self.lengths.len() * size_of::<u32>();
         self.arena.memory_bytes()
             + self.lists.memory_bytes()
             + self.keys.memory_bytes()
@@ -188,6 +188,7 @@ impl Batch {
             + self.table.memory_bytes()
             + self.memo.memory_bytes()
             + sorting
+            + lengths
     }
 
     /// Writes the batch out as a segment, whose records are already in `segment`.
@@ -201,34 +202,16 @@ impl Batch {
             self.lengths.iter().map(|lengths| u64::from(lengths[field])).sum()
         });
         let mut out = segment.lists(codes, totals)?;
-        let (mut bytes, mut positions) = (Vec::new(), Vec::new());
-        for index in self.sorted() {
-            let Key { at, bytes: key_bytes } = self.keys[index];
-            let key = self.arena.key(at, usize::from(key_bytes));
-            let field = Field::of_key(key).expect("was made of one");
-            out.begin_list(field);
-            let slices = self.arena.slices(at, key.len(), self.lists[index].chain);
-            let mut codes = Codes::new(slices, &mut bytes);
-            let (mut code, mut doc_next) = (codes.next(), 0);
-            while let Some(first) = code {
-                let gap = codes.next().expect("a document follows its first position");
-                let doc = doc_next + narrow(gap);
-                positions.clear();
-                positions.push(narrow(first >> 1));
-                code = codes.next();
-                while let Some(delta) = code.filter(|code| code & 1 == 0) {
-                    positions.push(positions[positions.len() - 1] + narrow(delta >> 1));
-                    code = codes.next();
-                }
-                let frequency = u32::try_from(positions.len()).map_err(|_| IndexError::Limit {
-                    what: "occurrences of a term in a document",
-                    found: positions.len() as u64,
-                    max: u64::from(u32::MAX),
-                })?;
-                out.push(doc, self.lengths[doc][field as usize], frequency, &positions)?;
-                doc_next = doc + 1;
+        let mut scratch = Scratch::default();
+        for some in self.sorted().chunks(TOGETHER) {
+            // Neighbours in this order lie far apart, as in `settle`.
+            let touch = |&(_, index): &(u64, u32)| {
+                self.lists[index].doc_min ^ u32::from(self.key(self.keys[index])[0])
+            };
+            black_box(some.iter().map(touch).fold(0, |sum, touched| sum ^ touched));
+            for &(_, index) in some {
+                self.write_list(index, &mut scratch, &mut out)?;
             }
-            out.finish_list(key)?;
         }
         let mut bounds = PerField::<u32>::default();
         for lengths in self.lengths.iter() {
@@ -245,8 +228,46 @@ impl Batch {
         self.arena.key(key.at, usize::from(key.bytes))
     }
 
-    /// The lists in the order of their keys. The first eight bytes settle most comparisons.
-    fn sorted(&self) -> impl Iterator<Item = u32> {
+    /// Writes one list.
+    fn write_list(
+        &self,
+        index: u32,
+        scratch: &mut Scratch,
+        out: &mut ListsWriter,
+    ) -> Result<(), IndexError> {
+        let at = self.keys[index].at;
+        let key = self.key(self.keys[index]);
+        let field = Field::of_key(key).expect("was made of one");
+        out.begin_list(field);
+        scratch.load_lengths(field, &self.lengths);
+        let Scratch { bytes, distances, lengths, .. } = scratch;
+        let slices = self.arena.slices(at, key.len(), self.lists[index].chain);
+        let mut codes = Codes::new(slices, bytes);
+        let (mut code, mut doc_next) = (codes.next(), 0);
+        while let Some(first) = code {
+            let gap = codes.next().expect("a document follows its first position");
+            let doc = doc_next + narrow(gap);
+            distances.clear();
+            distances.push(narrow(first >> 1));
+            code = codes.next();
+            while let Some(distance) = code.filter(|code| code & 1 == 0) {
+                distances.push(narrow(distance >> 1));
+                code = codes.next();
+            }
+            let frequency = u32::try_from(distances.len()).map_err(|_| IndexError::Limit {
+                what: "occurrences of a term in a document",
+                found: distances.len() as u64,
+                max: u64::from(u32::MAX),
+            })?;
+            out.push(doc, lengths[doc as usize], frequency, distances)?;
+            doc_next = doc + 1;
+        }
+        out.finish_list(key)
+    }
+
+    /// The lists in the order of their keys, each behind the first eight bytes of its key, which settle
+    /// most comparisons.
+    fn sorted(&self) -> Vec<(u64, u32)> {
         let head = |key: &[u8]| {
             let mut head = [0; 8];
             let bytes = key.len().min(8);
@@ -259,7 +280,7 @@ impl Batch {
             let key = |index: u32| self.key(self.keys[index]);
             a.0.cmp(&b.0).then_with(|| key(a.1).cmp(key(b.1)))
         });
-        order.into_iter().map(|(_, index)| index)
+        order
     }
 
     /// The list of a term in a field.
@@ -321,43 +342,69 @@ fn settle_list(
     Ok(())
 }
 
+/// What writing a list needs, from one list to the next.
+#[derive(Default)]
+struct Scratch {
+    bytes: Vec<u8>,
+    distances: Vec<u32>,
+    /// The lengths of all documents in one field, close together.
+    lengths: Vec<u32>,
+    field: Option<Field>,
+}
+
+impl Scratch {
+    fn load_lengths(&mut self, field: Field, lengths: &Paged<PerField<u32>>) {
+        if self.field != Some(field) {
+            self.lengths.clear();
+            self.lengths.reserve_exact(lengths.len());
+            self.lengths.extend(lengths.iter().map(|of| of[field as usize]));
+            self.field = Some(field);
+        }
+    }
+}
+
 /// The numbers of a string that lies in slices.
 struct Codes<'a, S> {
     slices: S,
-    /// What was taken from the slices, from `at` on not yet read.
+    /// What was taken from the slices, from `at` to `end` not yet read, and [`PADDING`] behind it.
     taken: &'a mut Vec<u8>,
     at: usize,
+    end: usize,
 }
+
+/// So many bytes are read at once, wherever a codeword begins.
+const PADDING: [u8; 8] = [0; 8];
 
 impl<'a, 's, S: Iterator<Item = &'s [u8]>> Codes<'a, S> {
     fn new(slices: S, taken: &'a mut Vec<u8>) -> Self {
-        taken.clear();
-        Codes { slices, taken, at: 0 }
+        let mut codes = Codes { slices, taken, at: 0, end: 0 };
+        codes.take();
+        codes
     }
 
     #[inline]
     fn next(&mut self) -> Option<u64> {
-        if self.taken.len() - self.at < vbyte::BYTES_MAX {
+        if self.end - self.at < arena::CODEWORD_BYTES_MAX {
             self.take();
+            if self.at == self.end {
+                return None;
+            }
         }
-        let mut rest = &self.taken[self.at..];
-        if let Some(eight) = rest.first_chunk() {
-            let (number, bytes) = arena::number(u64::from_le_bytes(*eight));
-            self.at += bytes;
-            return Some(number);
-        }
-        let number = vbyte::read(&mut rest)?;
-        self.at = self.taken.len() - rest.len();
+        let eight = self.taken[self.at..].first_chunk().expect("there is padding");
+        let (number, bytes) = arena::number(u64::from_le_bytes(*eight));
+        self.at += bytes;
         Some(number)
     }
 
     /// Takes a slice more, if there is one.
+    #[inline(never)]
     fn take(&mut self) {
-        if let Some(slice) = self.slices.next() {
-            self.taken.drain(..self.at);
-            self.at = 0;
-            self.taken.extend_from_slice(slice);
-        }
+        let slice = self.slices.next().unwrap_or_default();
+        self.taken.truncate(self.end);
+        self.taken.drain(..self.at);
+        self.taken.extend_from_slice(slice);
+        (self.at, self.end) = (0, self.taken.len());
+        self.taken.extend_from_slice(&PADDING);
     }
 }
 
