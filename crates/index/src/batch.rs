@@ -17,13 +17,14 @@
 //! than what [`memory_bytes_max`] sets aside.
 
 use crate::arena::{self, Arena, Chain};
-use crate::keys::KeyTable;
+use crate::keys::{self, KeyTable};
 use crate::lengths::PerField;
 use crate::lexicon::{self, TERM_BYTES_MAX};
 use crate::memo::WordMemo;
 use crate::paged::Paged;
 use crate::postings::StreamCodes;
 use crate::segment::{ListsWriter, SegmentMeta, SegmentWriter};
+use crate::words::{self, Occurrence};
 use crate::{Field, IndexError, fixed};
 use std::hint::black_box;
 
@@ -37,7 +38,7 @@ pub(crate) fn memory_bytes_max(limit: usize) -> usize {
 }
 
 /// How many lists are put to at a time.
-const TOGETHER: usize = 16;
+const TOGETHER: usize = 32;
 /// So many occurrences wait at most.
 const WAITING_MAX: usize = 1 << 16;
 
@@ -85,6 +86,8 @@ pub(crate) struct Batch {
     memo: WordMemo,
     lengths: Paged<PerField<u32>>,
     key: Vec<u8>,
+    term: String,
+    unknown: Unknown,
 }
 
 impl Batch {
@@ -102,33 +105,91 @@ impl Batch {
         term: &str,
         position: u32,
     ) -> Result<(), IndexError> {
-        let index = self.find_or_insert(field, term)?;
-        self.append(index, field, position)
+        let mut key = std::mem::take(&mut self.key);
+        set_key(&mut key, field, term)?;
+        let index = self.find_or_insert(&key, keys::hash(&key));
+        self.key = key;
+        self.append(index?, position)?;
+        self.add_length(field, 1);
+        Ok(())
     }
 
-    /// Adds an occurrence of the term of a word to the document begun last. `term` is not asked if the
-    /// word came just now.
-    #[inline]
-    pub(crate) fn push_word<'t>(
+    /// Adds occurrences of the terms of words of `text` to the document begun last. `term` is not asked
+    /// for those that came of late.
+    pub(crate) fn push_words(
+        &mut self,
+        field: Field,
+        text: &str,
+        words: &[Occurrence],
+        term: &mut impl FnMut(&str, &mut String),
+    ) -> Result<(), IndexError> {
+        self.memo.touch(words.iter().map(|word| word.probe));
+        let mut found = [None; words::TOGETHER];
+        for (list, word) in found.iter_mut().zip(words) {
+            *list = self.memo.find(word.probe, field, &text[word.start..word.end]);
+            if list.is_none() {
+                self.find_term(field, &text[word.start..word.end], term)?;
+            }
+        }
+        self.touch_unknown();
+        let lists = found.iter().flatten().map(|&list| self.lists[list].turn);
+        black_box(lists.fold(0, |sum, turn| sum ^ turn));
+        let mut unknown = std::mem::take(&mut self.unknown);
+        let mut keys = unknown.each();
+        for (list, word) in found.iter().zip(words) {
+            let index = if let Some(index) = list {
+                *index
+            } else {
+                let (key, hash) = keys.next().expect("each has its key");
+                let index = self.find_or_insert(key, hash)?;
+                self.memo.put(word.probe, field, &text[word.start..word.end], index);
+                index
+            };
+            self.append(index, word.position)?;
+        }
+        drop(keys);
+        unknown.clear();
+        self.unknown = unknown;
+        self.add_length(field, words.len());
+        Ok(())
+    }
+
+    /// Puts the key of a word that did not come of late to those that are looked for.
+    fn find_term(
         &mut self,
         field: Field,
         word: &str,
-        position: u32,
-        term: impl FnOnce() -> &'t str,
+        term: &mut impl FnMut(&str, &mut String),
     ) -> Result<(), IndexError> {
-        let index = if let Some(index) = self.memo.find(field, word) {
-            index
-        } else {
-            let index = self.find_or_insert(field, term())?;
-            self.memo.put(field, word, index);
-            index
-        };
-        self.append(index, field, position)
+        self.term.clear();
+        term(word, &mut self.term);
+        set_key(&mut self.key, field, &self.term)?;
+        self.unknown.push(&self.key);
+        Ok(())
+    }
+
+    /// Calls for what tells whether there are lists for keys, as far as can be foreseen.
+    fn touch_unknown(&mut self) {
+        let Batch { unknown, table, keys, arena, .. } = self;
+        for of in &mut unknown.keys {
+            of.guess = table.guess(of.hash);
+        }
+        let guesses = unknown.keys.iter().filter_map(|of| of.guess);
+        black_box(guesses.clone().map(|list| keys[list].at).fold(0, |sum, at| sum ^ at));
+        let first = |list: u32| arena.key(keys[list].at, 1)[0];
+        black_box(guesses.map(first).fold(0, |sum, byte| sum ^ byte));
+    }
+
+    /// Adds to the length of a field of the document begun last.
+    fn add_length(&mut self, field: Field, terms: usize) {
+        let lengths = self.lengths.last_mut().expect("a document has begun");
+        let length = &mut lengths[field as usize];
+        *length = length.saturating_add(u32::try_from(terms).unwrap_or(u32::MAX));
     }
 
     /// Lets an occurrence wait for the list of its term.
     #[inline]
-    fn append(&mut self, index: u32, field: Field, position: u32) -> Result<(), IndexError> {
+    fn append(&mut self, index: u32, position: u32) -> Result<(), IndexError> {
         if self.waiting.len() == WAITING_MAX {
             self.settle()?;
         }
@@ -146,8 +207,6 @@ impl Batch {
         }
         list.last = at;
         self.waiting.push(Waiting { position, next: at });
-        let lengths = self.lengths.last_mut().expect("a document has begun");
-        lengths[field as usize] = lengths[field as usize].saturating_add(1);
         Ok(())
     }
 
@@ -283,19 +342,11 @@ impl Batch {
         order
     }
 
-    /// The list of a term in a field.
-    fn find_or_insert(&mut self, field: Field, term: &str) -> Result<u32, IndexError> {
-        if term.len() > TERM_BYTES_MAX {
-            return Err(IndexError::Limit {
-                what: "bytes of a term",
-                found: term.len() as u64,
-                max: TERM_BYTES_MAX as u64,
-            });
-        }
-        lexicon::set_key(&mut self.key, field, term);
-        let Batch { arena, lists, keys, table, key, .. } = self;
+    /// The list of a key.
+    fn find_or_insert(&mut self, key: &[u8], hash: u64) -> Result<u32, IndexError> {
+        let Batch { arena, lists, keys, table, .. } = self;
         let next = u32::try_from(lists.len()).expect("each list has an address");
-        let index = table.find_or_insert(key, next, |list| {
+        let index = table.find_or_insert(hash, next, |list| {
             let Key { at, bytes } = keys[list];
             arena.key(at, usize::from(bytes)) == key
         });
@@ -306,6 +357,57 @@ impl Batch {
             lists.push(Growing { chain, doc_min: 0, last_position: 0, turn: 0, last: 0 });
         }
         Ok(index)
+    }
+}
+
+/// Makes `key` that of a term in a field.
+fn set_key(key: &mut Vec<u8>, field: Field, term: &str) -> Result<(), IndexError> {
+    if term.len() > TERM_BYTES_MAX {
+        return Err(IndexError::Limit {
+            what: "bytes of a term",
+            found: term.len() as u64,
+            max: TERM_BYTES_MAX as u64,
+        });
+    }
+    lexicon::set_key(key, field, term);
+    Ok(())
+}
+
+/// Keys that are looked for at the same time.
+#[derive(Debug, Default)]
+struct Unknown {
+    bytes: Vec<u8>,
+    keys: Vec<UnknownKey>,
+}
+
+#[derive(Debug)]
+struct UnknownKey {
+    hash: u64,
+    /// Where it ends in the bytes of all.
+    end: usize,
+    guess: Option<u32>,
+}
+
+impl Unknown {
+    fn push(&mut self, key: &[u8]) {
+        self.bytes.extend_from_slice(key);
+        let end = self.bytes.len();
+        self.keys.push(UnknownKey { hash: keys::hash(key), end, guess: None });
+    }
+
+    /// Each with its hash.
+    fn each(&self) -> impl Iterator<Item = (&[u8], u64)> {
+        let mut start = 0;
+        self.keys.iter().map(move |of| {
+            let key = &self.bytes[start..of.end];
+            start = of.end;
+            (key, of.hash)
+        })
+    }
+
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.keys.clear();
     }
 }
 

@@ -112,12 +112,7 @@ impl<'a> Chunks<'a> {
     }
 
     /// The numbers of document `at`; `None` if the bytes are none.
-    pub(crate) fn read(
-        &mut self,
-        code: StreamCode,
-        places: &[Place],
-        at: usize,
-    ) -> Option<&[u32]> {
+    pub(crate) fn read(&mut self, code: StreamCode, places: &[Place], at: usize) -> Option<&[u32]> {
         while at >= self.docs.end {
             self.leap(code, places, at)?;
         }
