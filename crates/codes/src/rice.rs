@@ -30,9 +30,11 @@ pub const PARAMETER_MAX: u32 = 31;
 /// *k* with 2ᵏ ≤ 0.693 times the mean, or 0.
 #[inline]
 pub fn parameter(sum: u32, count: u32) -> u32 {
-    // 710 / 1024 is nearly ln 2.
-    let modulus = u64::from(sum) * 710 / (u64::from(count.max(1)) * 1024);
-    modulus.checked_ilog2().unwrap_or(0).min(PARAMETER_MAX)
+    // 710 / 1024 is nearly ln 2. The logarithm of a quotient, without dividing: it is the difference of
+    // theirs, or one less.
+    let (above, below) = (u64::from(sum) * 710, u64::from(count.max(1)) * 1024);
+    let k = (above | 1).ilog2().saturating_sub(below.ilog2());
+    (k - u32::from(k > 0 && below << k > above)).min(PARAMETER_MAX)
 }
 
 /// Appends codewords to bytes.
@@ -155,6 +157,12 @@ mod tests {
         for (sum, count, k) in
             [(0, 1, 0), (1, 1, 0), (2, 1, 0), (3, 1, 1), (100, 1, 6), (100, 50, 0)]
         {
+            assert_eq!(parameter(sum, count), k, "{sum} / {count}");
+        }
+        for (sum, count) in (0..3000).flat_map(|sum| (1..60).map(move |count| (sum, count))) {
+            let (sum, count) = (sum * sum * 477, count * count);
+            let modulus = u64::from(sum) * 710 / (u64::from(count) * 1024);
+            let k = modulus.checked_ilog2().unwrap_or(0).min(PARAMETER_MAX);
             assert_eq!(parameter(sum, count), k, "{sum} / {count}");
         }
         assert_eq!(parameter(u32::MAX, 1), 31);

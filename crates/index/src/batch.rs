@@ -128,7 +128,7 @@ impl Batch {
         for (list, word) in found.iter_mut().zip(words) {
             *list = self.memo.find(word.probe, field, &text[word.start..word.end]);
             if list.is_none() {
-                self.find_term(field, &text[word.start..word.end], term)?;
+                self.look_for(field, &text[word.start..word.end], term)?;
             }
         }
         self.touch_unknown();
@@ -155,7 +155,7 @@ impl Batch {
     }
 
     /// Puts the key of a word that did not come of late to those that are looked for.
-    fn find_term(
+    fn look_for(
         &mut self,
         field: Field,
         word: &str,
