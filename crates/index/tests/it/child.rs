@@ -112,10 +112,11 @@ fn child_that_keeps_its_limit() {
     let mut segments = 0;
     for doc in 0..540_u32 {
         writer.add(&index::DocRecord::default()).expect("added");
-        let text: String = (0..900)
+        let text: Vec<String> = (0..900)
             .map(|position| (doc * 900 + position).wrapping_mul(2_654_435_769))
             .map(|hash| format!("{hash:08x}{}", "-so-that-it-is-longer".repeat(3)))
             .collect();
+        let text = text.concat();
         let as_it_is = |word: &str, term: &mut String| term.push_str(word);
         let mut words = writer.words(index::Field::Body, &text, as_it_is);
         for (position, start) in (0..).zip((0..text.len()).step_by(71)) {
