@@ -20,13 +20,14 @@ use crate::arena::{self, Arena, Chain};
 use crate::keys::{self, KeyTable};
 use crate::lengths::PerField;
 use crate::lexicon::{self, TERM_BYTES_MAX};
-use crate::memo::WordMemo;
+use crate::memo::{Probe, WordMemo};
 use crate::paged::Paged;
 use crate::postings::StreamCodes;
 use crate::segment::{ListsWriter, SegmentMeta, SegmentWriter};
 use crate::words::{self, Occurrence};
 use crate::{Field, IndexError, fixed};
 use std::hint::black_box;
+use std::ops::Range;
 
 /// What writing takes, besides the order of the lists: a shard of the lexicon, buffers of files, and what
 /// is left of large pages.
@@ -127,8 +128,8 @@ impl Batch {
         let mut found = [None; words::TOGETHER];
         for (list, word) in found.iter_mut().zip(words) {
             *list = self.memo.find(word.probe, field, &text[word.start..word.end]);
-            if list.is_none() {
-                self.look_for(field, &text[word.start..word.end], term)?;
+            if list.is_none() && !self.unknown.repeat(word.probe) {
+                self.look_for(field, &text[word.start..word.end], word.probe, term)?;
             }
         }
         self.touch_unknown();
@@ -159,12 +160,13 @@ impl Batch {
         &mut self,
         field: Field,
         word: &str,
+        probe: Probe,
         term: &mut impl FnMut(&str, &mut String),
     ) -> Result<(), IndexError> {
         self.term.clear();
         term(word, &mut self.term);
         set_key(&mut self.key, field, &self.term)?;
-        self.unknown.push(&self.key);
+        self.unknown.push(&self.key, probe);
         Ok(())
     }
 
@@ -380,29 +382,35 @@ struct Unknown {
     keys: Vec<UnknownKey>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct UnknownKey {
+    /// Of its word.
+    probe: Probe,
     hash: u64,
-    /// Where it ends in the bytes of all.
-    end: usize,
+    /// Where it is in the bytes of all.
+    bytes: Range<usize>,
     guess: Option<u32>,
 }
 
 impl Unknown {
-    fn push(&mut self, key: &[u8]) {
+    fn push(&mut self, key: &[u8], probe: Probe) {
+        let start = self.bytes.len();
         self.bytes.extend_from_slice(key);
-        let end = self.bytes.len();
-        self.keys.push(UnknownKey { hash: keys::hash(key), end, guess: None });
+        let bytes = start..self.bytes.len();
+        self.keys.push(UnknownKey { probe, hash: keys::hash(key), bytes, guess: None });
+    }
+
+    /// Adds the key of a word that is among them once more; `false` if there is none.
+    fn repeat(&mut self, probe: Probe) -> bool {
+        let same = self.keys.iter().find(|of| of.probe.is_same(probe)).cloned();
+        let is_there = same.is_some();
+        self.keys.extend(same);
+        is_there
     }
 
     /// Each with its hash.
     fn each(&self) -> impl Iterator<Item = (&[u8], u64)> {
-        let mut start = 0;
-        self.keys.iter().map(move |of| {
-            let key = &self.bytes[start..of.end];
-            start = of.end;
-            (key, of.hash)
-        })
+        self.keys.iter().map(|of| (&self.bytes[of.bytes.clone()], of.hash))
     }
 
     fn clear(&mut self) {

@@ -59,6 +59,13 @@ pub(crate) struct Probe {
     place: usize,
 }
 
+impl Probe {
+    /// Whether both are of one short word in one field.
+    pub(crate) fn is_same(self, other: Probe) -> bool {
+        self.key != 0 && self.key == other.key
+    }
+}
+
 /// A field and a short word, which is `text[start..end]`, as a number that is not zero.
 #[inline]
 fn short_key(field: Field, text: &[u8], start: usize, end: usize) -> u128 {
