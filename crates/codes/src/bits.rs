@@ -19,6 +19,12 @@ pub struct Bits {
 }
 
 impl Bits {
+    /// The bits of whole bytes, to be continued.
+    pub fn from_bytes(bytes: Vec<u8>) -> Self {
+        let len = bytes.len() * 8;
+        Self { bytes, len }
+    }
+
     /// The number of bits.
     pub fn len(&self) -> usize {
         self.len

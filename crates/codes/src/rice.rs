@@ -30,9 +30,11 @@ pub const PARAMETER_MAX: u32 = 31;
 /// *k* with 2ᵏ ≤ 0.693 times the mean, or 0.
 #[inline]
 pub fn parameter(sum: u32, count: u32) -> u32 {
-    // 710 / 1024 is nearly ln 2.
-    let modulus = u64::from(sum) * 710 / (u64::from(count.max(1)) * 1024);
-    modulus.checked_ilog2().unwrap_or(0).min(PARAMETER_MAX)
+    // 710 / 1024 is nearly ln 2. The logarithm of a quotient, without dividing: it is the difference of
+    // theirs, or one less.
+    let (above, below) = (u64::from(sum) * 710, u64::from(count.max(1)) * 1024);
+    let k = (above | 1).ilog2().saturating_sub(below.ilog2());
+    (k - u32::from(k > 0 && below << k > above)).min(PARAMETER_MAX)
 }
 
 /// Appends codewords to bytes.
@@ -64,22 +66,23 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Appends `width` bits, 56 at most; fewer than eight are held.
+    /// Appends `width` bits, 56 at most; fewer than 64 are held.
     #[inline]
     fn put(&mut self, word: u64, width: u32) {
         self.held |= word << self.bits;
         self.bits += width;
-        let whole = self.bits / 8;
-        self.out.extend_from_slice(&self.held.to_le_bytes()[..whole as usize]);
-        self.held = self.held.checked_shr(whole * 8).unwrap_or(0);
-        self.bits %= 8;
+        if self.bits >= u64::BITS {
+            self.out.extend_from_slice(&self.held.to_le_bytes());
+            self.bits -= u64::BITS;
+            // What did not fit, which is less than the word.
+            self.held = word >> (width - self.bits);
+        }
     }
 
     /// Ends the run at a whole byte.
     pub fn finish(self) {
-        if self.bits > 0 {
-            self.out.push(self.held.to_le_bytes()[0]);
-        }
+        let whole = self.bits.div_ceil(8) as usize;
+        self.out.extend_from_slice(&self.held.to_le_bytes()[..whole]);
     }
 }
 
@@ -154,6 +157,12 @@ mod tests {
         for (sum, count, k) in
             [(0, 1, 0), (1, 1, 0), (2, 1, 0), (3, 1, 1), (100, 1, 6), (100, 50, 0)]
         {
+            assert_eq!(parameter(sum, count), k, "{sum} / {count}");
+        }
+        for (sum, count) in (0..3000).flat_map(|sum| (1..60).map(move |count| (sum, count))) {
+            let (sum, count) = (sum * sum * 477, count * count);
+            let modulus = u64::from(sum) * 710 / (u64::from(count) * 1024);
+            let k = modulus.checked_ilog2().unwrap_or(0).min(PARAMETER_MAX);
             assert_eq!(parameter(sum, count), k, "{sum} / {count}");
         }
         assert_eq!(parameter(u32::MAX, 1), 31);

@@ -16,6 +16,8 @@ const PAGE_BYTES: usize = 1 << PAGE_BITS;
 /// Addresses are 32 bits.
 const PAGES_MAX: usize = 1 << (u32::BITS - PAGE_BITS);
 const LINK_BYTES: usize = 4;
+/// The longest codeword of [`Arena::append`].
+pub(crate) const CODEWORD_BYTES_MAX: usize = 5;
 /// The first slice of a string without its link, and the longest.
 const SLICE_BYTES_MIN: u16 = 8;
 const SLICE_BYTES_MAX: u16 = 4096;

@@ -17,16 +17,17 @@
 //! than what [`memory_bytes_max`] sets aside.
 
 use crate::arena::{self, Arena, Chain};
-use crate::keys::KeyTable;
+use crate::keys::{self, KeyTable};
 use crate::lengths::PerField;
 use crate::lexicon::{self, TERM_BYTES_MAX};
-use crate::memo::WordMemo;
+use crate::memo::{Probe, WordMemo};
 use crate::paged::Paged;
 use crate::postings::StreamCodes;
-use crate::segment::{SegmentMeta, SegmentWriter};
+use crate::segment::{ListsWriter, SegmentMeta, SegmentWriter};
+use crate::words::{self, Occurrence};
 use crate::{Field, IndexError, fixed};
-use codes::vbyte;
 use std::hint::black_box;
+use std::ops::Range;
 
 /// What writing takes, besides the order of the lists: a shard of the lexicon, buffers of files, and what
 /// is left of large pages.
@@ -38,7 +39,7 @@ pub(crate) fn memory_bytes_max(limit: usize) -> usize {
 }
 
 /// How many lists are put to at a time.
-const TOGETHER: usize = 16;
+const TOGETHER: usize = 32;
 /// So many occurrences wait at most.
 const WAITING_MAX: usize = 1 << 16;
 
@@ -86,6 +87,8 @@ pub(crate) struct Batch {
     memo: WordMemo,
     lengths: Paged<PerField<u32>>,
     key: Vec<u8>,
+    term: String,
+    unknown: Unknown,
 }
 
 impl Batch {
@@ -103,33 +106,92 @@ impl Batch {
         term: &str,
         position: u32,
     ) -> Result<(), IndexError> {
-        let index = self.find_or_insert(field, term)?;
-        self.append(index, field, position)
+        let mut key = std::mem::take(&mut self.key);
+        set_key(&mut key, field, term)?;
+        let index = self.find_or_insert(&key, keys::hash(&key));
+        self.key = key;
+        self.append(index?, position)?;
+        self.add_length(field, 1);
+        Ok(())
     }
 
-    /// Adds an occurrence of the term of a word to the document begun last. `term` is not asked if the
-    /// word came just now.
-    #[inline]
-    pub(crate) fn push_word<'t>(
+    /// Adds occurrences of the terms of words of `text` to the document begun last. `term` is not asked
+    /// for those that came of late.
+    pub(crate) fn push_words(
+        &mut self,
+        field: Field,
+        text: &str,
+        words: &[Occurrence],
+        term: &mut impl FnMut(&str, &mut String),
+    ) -> Result<(), IndexError> {
+        self.memo.touch(words.iter().map(|word| word.probe));
+        let mut found = [None; words::TOGETHER];
+        for (list, word) in found.iter_mut().zip(words) {
+            *list = self.memo.find(word.probe, field, &text[word.start..word.end]);
+            if list.is_none() && !self.unknown.repeat(word.probe) {
+                self.look_for(field, &text[word.start..word.end], word.probe, term)?;
+            }
+        }
+        self.touch_unknown();
+        let lists = found.iter().flatten().map(|&list| self.lists[list].turn);
+        black_box(lists.fold(0, |sum, turn| sum ^ turn));
+        let mut unknown = std::mem::take(&mut self.unknown);
+        let mut keys = unknown.each();
+        for (list, word) in found.iter().zip(words) {
+            let index = if let Some(index) = list {
+                *index
+            } else {
+                let (key, hash) = keys.next().expect("each has its key");
+                let index = self.find_or_insert(key, hash)?;
+                self.memo.put(word.probe, field, &text[word.start..word.end], index);
+                index
+            };
+            self.append(index, word.position)?;
+        }
+        drop(keys);
+        unknown.clear();
+        self.unknown = unknown;
+        self.add_length(field, words.len());
+        Ok(())
+    }
+
+    /// Puts the key of a word that did not come of late to those that are looked for.
+    fn look_for(
         &mut self,
         field: Field,
         word: &str,
-        position: u32,
-        term: impl FnOnce() -> &'t str,
+        probe: Probe,
+        term: &mut impl FnMut(&str, &mut String),
     ) -> Result<(), IndexError> {
-        let index = if let Some(index) = self.memo.find(field, word) {
-            index
-        } else {
-            let index = self.find_or_insert(field, term())?;
-            self.memo.put(field, word, index);
-            index
-        };
-        self.append(index, field, position)
+        self.term.clear();
+        term(word, &mut self.term);
+        set_key(&mut self.key, field, &self.term)?;
+        self.unknown.push(&self.key, probe);
+        Ok(())
+    }
+
+    /// Calls for what tells whether there are lists for keys, as far as can be foreseen.
+    fn touch_unknown(&mut self) {
+        let Batch { unknown, table, keys, arena, .. } = self;
+        for of in &mut unknown.keys {
+            of.guess = table.guess(of.hash);
+        }
+        let guesses = unknown.keys.iter().filter_map(|of| of.guess);
+        black_box(guesses.clone().map(|list| keys[list].at).fold(0, |sum, at| sum ^ at));
+        let first = |list: u32| arena.key(keys[list].at, 1)[0];
+        black_box(guesses.map(first).fold(0, |sum, byte| sum ^ byte));
+    }
+
+    /// Adds to the length of a field of the document begun last.
+    fn add_length(&mut self, field: Field, terms: usize) {
+        let lengths = self.lengths.last_mut().expect("a document has begun");
+        let length = &mut lengths[field as usize];
+        *length = length.saturating_add(u32::try_from(terms).unwrap_or(u32::MAX));
     }
 
     /// Lets an occurrence wait for the list of its term.
     #[inline]
-    fn append(&mut self, index: u32, field: Field, position: u32) -> Result<(), IndexError> {
+    fn append(&mut self, index: u32, position: u32) -> Result<(), IndexError> {
         if self.waiting.len() == WAITING_MAX {
             self.settle()?;
         }
@@ -147,8 +209,6 @@ impl Batch {
         }
         list.last = at;
         self.waiting.push(Waiting { position, next: at });
-        let lengths = self.lengths.last_mut().expect("a document has begun");
-        lengths[field as usize] = lengths[field as usize].saturating_add(1);
         Ok(())
     }
 
@@ -176,9 +236,10 @@ impl Batch {
         self.lengths.len() as u32
     }
 
-    /// How much memory to count for the batch, the order in which its lists are written included.
+    /// How much memory to count for the batch, what writing its lists needs included.
     pub(crate) fn memory_bytes(&self) -> usize {
         let sorting = self.lists.len() * size_of::<(u64, u32)>();
+        let lengths = self.lengths.len() * size_of::<u32>();
         self.arena.memory_bytes()
             + self.lists.memory_bytes()
             + self.keys.memory_bytes()
@@ -188,6 +249,7 @@ impl Batch {
             + self.table.memory_bytes()
             + self.memo.memory_bytes()
             + sorting
+            + lengths
     }
 
     /// Writes the batch out as a segment, whose records are already in `segment`.
@@ -201,34 +263,16 @@ impl Batch {
             self.lengths.iter().map(|lengths| u64::from(lengths[field])).sum()
         });
         let mut out = segment.lists(codes, totals)?;
-        let (mut bytes, mut positions) = (Vec::new(), Vec::new());
-        for index in self.sorted() {
-            let Key { at, bytes: key_bytes } = self.keys[index];
-            let key = self.arena.key(at, usize::from(key_bytes));
-            let field = Field::of_key(key).expect("was made of one");
-            out.begin_list(field);
-            let slices = self.arena.slices(at, key.len(), self.lists[index].chain);
-            let mut codes = Codes::new(slices, &mut bytes);
-            let (mut code, mut doc_next) = (codes.next(), 0);
-            while let Some(first) = code {
-                let gap = codes.next().expect("a document follows its first position");
-                let doc = doc_next + narrow(gap);
-                positions.clear();
-                positions.push(narrow(first >> 1));
-                code = codes.next();
-                while let Some(delta) = code.filter(|code| code & 1 == 0) {
-                    positions.push(positions[positions.len() - 1] + narrow(delta >> 1));
-                    code = codes.next();
-                }
-                let frequency = u32::try_from(positions.len()).map_err(|_| IndexError::Limit {
-                    what: "occurrences of a term in a document",
-                    found: positions.len() as u64,
-                    max: u64::from(u32::MAX),
-                })?;
-                out.push(doc, self.lengths[doc][field as usize], frequency, &positions)?;
-                doc_next = doc + 1;
+        let mut scratch = Scratch::default();
+        for some in self.sorted().chunks(TOGETHER) {
+            // Neighbours in this order lie far apart, as in `settle`.
+            let touch = |&(_, index): &(u64, u32)| {
+                self.lists[index].doc_min ^ u32::from(self.key(self.keys[index])[0])
+            };
+            black_box(some.iter().map(touch).fold(0, |sum, touched| sum ^ touched));
+            for &(_, index) in some {
+                self.write_list(index, &mut scratch, &mut out)?;
             }
-            out.finish_list(key)?;
         }
         let mut bounds = PerField::<u32>::default();
         for lengths in self.lengths.iter() {
@@ -245,8 +289,46 @@ impl Batch {
         self.arena.key(key.at, usize::from(key.bytes))
     }
 
-    /// The lists in the order of their keys. The first eight bytes settle most comparisons.
-    fn sorted(&self) -> impl Iterator<Item = u32> {
+    /// Writes one list.
+    fn write_list(
+        &self,
+        index: u32,
+        scratch: &mut Scratch,
+        out: &mut ListsWriter,
+    ) -> Result<(), IndexError> {
+        let at = self.keys[index].at;
+        let key = self.key(self.keys[index]);
+        let field = Field::of_key(key).expect("was made of one");
+        out.begin_list(field);
+        scratch.load_lengths(field, &self.lengths);
+        let Scratch { bytes, distances, lengths, .. } = scratch;
+        let slices = self.arena.slices(at, key.len(), self.lists[index].chain);
+        let mut codes = Codes::new(slices, bytes);
+        let (mut code, mut doc_next) = (codes.next(), 0);
+        while let Some(first) = code {
+            let gap = codes.next().expect("a document follows its first position");
+            let doc = doc_next + narrow(gap);
+            distances.clear();
+            distances.push(narrow(first >> 1));
+            code = codes.next();
+            while let Some(distance) = code.filter(|code| code & 1 == 0) {
+                distances.push(narrow(distance >> 1));
+                code = codes.next();
+            }
+            let frequency = u32::try_from(distances.len()).map_err(|_| IndexError::Limit {
+                what: "occurrences of a term in a document",
+                found: distances.len() as u64,
+                max: u64::from(u32::MAX),
+            })?;
+            out.push(doc, lengths[doc as usize], frequency, distances)?;
+            doc_next = doc + 1;
+        }
+        out.finish_list(key)
+    }
+
+    /// The lists in the order of their keys, each behind the first eight bytes of its key, which settle
+    /// most comparisons.
+    fn sorted(&self) -> Vec<(u64, u32)> {
         let head = |key: &[u8]| {
             let mut head = [0; 8];
             let bytes = key.len().min(8);
@@ -259,22 +341,14 @@ impl Batch {
             let key = |index: u32| self.key(self.keys[index]);
             a.0.cmp(&b.0).then_with(|| key(a.1).cmp(key(b.1)))
         });
-        order.into_iter().map(|(_, index)| index)
+        order
     }
 
-    /// The list of a term in a field.
-    fn find_or_insert(&mut self, field: Field, term: &str) -> Result<u32, IndexError> {
-        if term.len() > TERM_BYTES_MAX {
-            return Err(IndexError::Limit {
-                what: "bytes of a term",
-                found: term.len() as u64,
-                max: TERM_BYTES_MAX as u64,
-            });
-        }
-        lexicon::set_key(&mut self.key, field, term);
-        let Batch { arena, lists, keys, table, key, .. } = self;
+    /// The list of a key.
+    fn find_or_insert(&mut self, key: &[u8], hash: u64) -> Result<u32, IndexError> {
+        let Batch { arena, lists, keys, table, .. } = self;
         let next = u32::try_from(lists.len()).expect("each list has an address");
-        let index = table.find_or_insert(key, next, |list| {
+        let index = table.find_or_insert(hash, next, |list| {
             let Key { at, bytes } = keys[list];
             arena.key(at, usize::from(bytes)) == key
         });
@@ -285,6 +359,63 @@ impl Batch {
             lists.push(Growing { chain, doc_min: 0, last_position: 0, turn: 0, last: 0 });
         }
         Ok(index)
+    }
+}
+
+/// Makes `key` that of a term in a field.
+fn set_key(key: &mut Vec<u8>, field: Field, term: &str) -> Result<(), IndexError> {
+    if term.len() > TERM_BYTES_MAX {
+        return Err(IndexError::Limit {
+            what: "bytes of a term",
+            found: term.len() as u64,
+            max: TERM_BYTES_MAX as u64,
+        });
+    }
+    lexicon::set_key(key, field, term);
+    Ok(())
+}
+
+/// Keys that are looked for at the same time.
+#[derive(Debug, Default)]
+struct Unknown {
+    bytes: Vec<u8>,
+    keys: Vec<UnknownKey>,
+}
+
+#[derive(Clone, Debug)]
+struct UnknownKey {
+    /// Of its word.
+    probe: Probe,
+    hash: u64,
+    /// Where it is in the bytes of all.
+    bytes: Range<usize>,
+    guess: Option<u32>,
+}
+
+impl Unknown {
+    fn push(&mut self, key: &[u8], probe: Probe) {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(key);
+        let bytes = start..self.bytes.len();
+        self.keys.push(UnknownKey { probe, hash: keys::hash(key), bytes, guess: None });
+    }
+
+    /// Adds the key of a word that is among them once more; `false` if there is none.
+    fn repeat(&mut self, probe: Probe) -> bool {
+        let same = self.keys.iter().find(|of| of.probe.is_same(probe)).cloned();
+        let is_there = same.is_some();
+        self.keys.extend(same);
+        is_there
+    }
+
+    /// Each with its hash.
+    fn each(&self) -> impl Iterator<Item = (&[u8], u64)> {
+        self.keys.iter().map(|of| (&self.bytes[of.bytes.clone()], of.hash))
+    }
+
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.keys.clear();
     }
 }
 
@@ -321,43 +452,69 @@ fn settle_list(
     Ok(())
 }
 
+/// What writing a list needs, from one list to the next.
+#[derive(Default)]
+struct Scratch {
+    bytes: Vec<u8>,
+    distances: Vec<u32>,
+    /// The lengths of all documents in one field, close together.
+    lengths: Vec<u32>,
+    field: Option<Field>,
+}
+
+impl Scratch {
+    fn load_lengths(&mut self, field: Field, lengths: &Paged<PerField<u32>>) {
+        if self.field != Some(field) {
+            self.lengths.clear();
+            self.lengths.reserve_exact(lengths.len());
+            self.lengths.extend(lengths.iter().map(|of| of[field as usize]));
+            self.field = Some(field);
+        }
+    }
+}
+
 /// The numbers of a string that lies in slices.
 struct Codes<'a, S> {
     slices: S,
-    /// What was taken from the slices, from `at` on not yet read.
+    /// What was taken from the slices, from `at` to `end` not yet read, and [`PADDING`] behind it.
     taken: &'a mut Vec<u8>,
     at: usize,
+    end: usize,
 }
+
+/// So many bytes are read at once, wherever a codeword begins.
+const PADDING: [u8; 8] = [0; 8];
 
 impl<'a, 's, S: Iterator<Item = &'s [u8]>> Codes<'a, S> {
     fn new(slices: S, taken: &'a mut Vec<u8>) -> Self {
-        taken.clear();
-        Codes { slices, taken, at: 0 }
+        let mut codes = Codes { slices, taken, at: 0, end: 0 };
+        codes.take();
+        codes
     }
 
     #[inline]
     fn next(&mut self) -> Option<u64> {
-        if self.taken.len() - self.at < vbyte::BYTES_MAX {
+        if self.end - self.at < arena::CODEWORD_BYTES_MAX {
             self.take();
+            if self.at == self.end {
+                return None;
+            }
         }
-        let mut rest = &self.taken[self.at..];
-        if let Some(eight) = rest.first_chunk() {
-            let (number, bytes) = arena::number(u64::from_le_bytes(*eight));
-            self.at += bytes;
-            return Some(number);
-        }
-        let number = vbyte::read(&mut rest)?;
-        self.at = self.taken.len() - rest.len();
+        let eight = self.taken[self.at..].first_chunk().expect("there is padding");
+        let (number, bytes) = arena::number(u64::from_le_bytes(*eight));
+        self.at += bytes;
         Some(number)
     }
 
     /// Takes a slice more, if there is one.
+    #[inline(never)]
     fn take(&mut self) {
-        if let Some(slice) = self.slices.next() {
-            self.taken.drain(..self.at);
-            self.at = 0;
-            self.taken.extend_from_slice(slice);
-        }
+        let slice = self.slices.next().unwrap_or_default();
+        self.taken.truncate(self.end);
+        self.taken.drain(..self.at);
+        self.taken.extend_from_slice(slice);
+        (self.at, self.end) = (0, self.taken.len());
+        self.taken.extend_from_slice(&PADDING);
     }
 }
 

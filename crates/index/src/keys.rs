@@ -31,18 +31,26 @@ impl KeyTable {
         slots * size_of::<u64>()
     }
 
-    /// The list for which `is_it` says that it has this key; if there is none, `next` from now on.
+    /// The list that is probably the one of the key with this hash.
+    #[inline]
+    pub(crate) fn guess(&self, hash: u64) -> Option<u32> {
+        let part = self.parts.get(part_of(hash))?;
+        let slot = *part.slots.get(part.first(hash))?;
+        (slot != 0 && (slot ^ hash) >> 32 == 0).then(|| narrow(slot - 1))
+    }
+
+    /// The list for which `is_it` says that it has the key with this hash; if there is none, `next` from
+    /// now on.
     pub(crate) fn find_or_insert(
         &mut self,
-        key: &[u8],
+        hash: u64,
         next: u32,
         is_it: impl Fn(u32) -> bool,
     ) -> u32 {
         if self.parts.is_empty() {
             self.parts = vec![Part::default(); 1 << PARTS_LOG2];
         }
-        let hash = xxh3_64(key);
-        let part = &mut self.parts[narrow(hash) as usize % (1 << PARTS_LOG2)];
+        let part = &mut self.parts[part_of(hash)];
         if 4 * (part.taken + 1) > 3 * part.slots.len() {
             part.grow();
         }
@@ -63,7 +71,7 @@ impl KeyTable {
 impl Part {
     /// Where to look for a hash first: the upper half is in the slot and tells it again.
     fn first(&self, hash: u64) -> usize {
-        (hash >> 32) as usize & (self.slots.len() - 1)
+        (hash >> 32) as usize & self.slots.len().wrapping_sub(1)
     }
 
     fn after(&self, slot: usize) -> usize {
@@ -83,6 +91,16 @@ impl Part {
     }
 }
 
+/// The hash of a key.
+#[inline]
+pub(crate) fn hash(key: &[u8]) -> u64 {
+    xxh3_64(key)
+}
+
+fn part_of(hash: u64) -> usize {
+    narrow(hash) as usize % (1 << PARTS_LOG2)
+}
+
 /// The lower half.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "the lower half is what is wanted")]
@@ -98,14 +116,16 @@ mod tests {
     #[test]
     fn every_key_has_its_own_number() {
         let (mut table, mut keys, mut model) = (KeyTable::default(), Vec::new(), HashMap::new());
-        let mut state = 1_u32;
+        let (mut state, mut guessed) = (1_u32, 0);
         for _ in 0..200_000 {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             let key = format!("{}", state >> 12 & 0x3_ffff);
             let count = u32::try_from(keys.len()).unwrap();
             let expected = model.get(&key).copied();
-            let found =
-                table.find_or_insert(key.as_bytes(), count, |list| keys[list as usize] == key);
+            let hash = hash(key.as_bytes());
+            let guess = table.guess(hash);
+            guessed += usize::from(guess.is_some() && guess == expected);
+            let found = table.find_or_insert(hash, count, |list| keys[list as usize] == key);
             assert_eq!(found, expected.unwrap_or(count), "{key}");
             if expected.is_none() {
                 keys.push(key.clone());
@@ -113,6 +133,7 @@ mod tests {
             }
         }
         assert!(keys.len() > 10_000);
+        assert!(guessed > (200_000 - keys.len()) / 2, "{guessed} guesses were right");
         let most = keys.len() * 8 * 4;
         assert!(table.memory_bytes() <= most, "{} for {}", table.memory_bytes(), keys.len());
     }

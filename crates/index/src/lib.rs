@@ -66,6 +66,7 @@ mod reader;
 mod record;
 mod segment;
 mod tombstones;
+mod words;
 mod writer;
 
 pub use ciff::{CiffExport, CiffFile, CiffHeader, CiffImport, OpenBytes, export_ciff};
@@ -81,4 +82,5 @@ pub use reader::Index;
 pub use record::{DocRecord, RECORD_BYTES_MAX};
 pub use segment::{ListNumbers, Segment, Sizes};
 pub use tombstones::Deleted;
+pub use words::FieldWords;
 pub use writer::{Config, IndexWriter, merge};

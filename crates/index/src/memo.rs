@@ -11,6 +11,7 @@
 //! processor's cache.
 
 use crate::Field;
+use std::hint::black_box;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// How many sets and how many places for longer words there are, as powers of two.
@@ -27,7 +28,7 @@ pub(crate) struct WordMemo {
     long: Vec<Long>,
 }
 
-/// Words as [`short_key`] has them.
+/// Words as [`Probe`] has them.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 struct Set {
@@ -49,11 +50,32 @@ struct Long {
 
 const NO_WORD: Long = Long { word: [0; LONG_BYTES_MAX], length: 0, field: Field::Title, list: 0 };
 
-/// A field and a short word as a number that is not zero.
+/// Where to look for a word.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Probe {
+    /// A field and a short word as a number, or zero for a longer one.
+    key: u128,
+    /// The set of a short word, or the place of a longer one.
+    place: usize,
+}
+
+impl Probe {
+    /// Whether both are of one short word in one field.
+    pub(crate) fn is_same(self, other: Probe) -> bool {
+        self.key != 0 && self.key == other.key
+    }
+}
+
+/// A field and a short word, which is `text[start..end]`, as a number that is not zero.
 #[inline]
-fn short_key(field: Field, word: &[u8]) -> u128 {
-    let tag = 0x80 | (field as u128) << 4 | word.len() as u128;
-    number(word) | tag << 120
+fn short_key(field: Field, text: &[u8], start: usize, end: usize) -> u128 {
+    let count = end - start;
+    let word = match text[start..].first_chunk() {
+        // What is behind the word is cut off.
+        Some(sixteen) => u128::from_le_bytes(*sixteen) & ((1 << (8 * count)) - 1),
+        None => number(&text[start..end]),
+    };
+    word | (0x80 | (field as u128) << 4 | count as u128) << 120
 }
 
 /// Up to sixteen bytes as a number, the first the lowest. Loads overlap, so that there are few.
@@ -85,8 +107,8 @@ fn set_of(key: u128) -> usize {
     ((mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> (u64::BITS - SETS_LOG2)) as usize
 }
 
-fn place_of(word: &str) -> usize {
-    (xxh3_64(word.as_bytes()) >> (u64::BITS - LONG_LOG2)) as usize
+fn place_of(word: &[u8]) -> usize {
+    (xxh3_64(word) >> (u64::BITS - LONG_LOG2)) as usize
 }
 
 impl WordMemo {
@@ -94,14 +116,35 @@ impl WordMemo {
         size_of_val(&self.sets[..]) + size_of_val(&self.long[..])
     }
 
+    /// Calls for the places of words, all before the first is waited for.
+    #[inline]
+    pub(crate) fn touch(&self, probes: impl Iterator<Item = Probe>) {
+        let next = |probe: Probe| self.sets.get(probe.place).map_or(0, |set| set.next);
+        black_box(probes.map(next).fold(0, |sum, next| sum ^ next));
+    }
+
+    /// Where to look for the word `text[start..end]` in a field.
+    #[inline]
+    pub(crate) fn probe(field: Field, text: &[u8], start: usize, end: usize) -> Probe {
+        if end - start > SHORT_BYTES_MAX {
+            return Probe { key: 0, place: place_of(&text[start..end]) };
+        }
+        let key = short_key(field, text, start, end);
+        Probe { key, place: set_of(key) }
+    }
+
     /// The list that was put in for a word in a field, if it is still there.
     #[inline]
-    pub(crate) fn find(&self, field: Field, word: &str) -> Option<u32> {
-        if word.len() > SHORT_BYTES_MAX {
-            return self.find_long(field, word);
+    pub(crate) fn find(
+        &self,
+        Probe { key, place }: Probe,
+        field: Field,
+        word: &str,
+    ) -> Option<u32> {
+        if key == 0 {
+            return self.find_long(place, field, word);
         }
-        let key = short_key(field, word.as_bytes());
-        let set = self.sets.get(set_of(key))?;
+        let set = self.sets.get(place)?;
         // Which of the three it is cannot be foreseen: all are looked at, and the one is picked out.
         let (mut list, mut found) = (0, false);
         for way in 0..WAYS {
@@ -112,27 +155,27 @@ impl WordMemo {
         found.then_some(list)
     }
 
-    fn find_long(&self, field: Field, word: &str) -> Option<u32> {
-        let place = self.long.get(place_of(word))?;
+    fn find_long(&self, place: usize, field: Field, word: &str) -> Option<u32> {
+        let place = self.long.get(place)?;
         let is_it =
             place.field == field && place.word[..usize::from(place.length)] == *word.as_bytes();
         is_it.then_some(place.list)
     }
 
     /// Puts in the list of the term of a word in a field.
-    pub(crate) fn put(&mut self, field: Field, word: &str, list: u32) {
+    pub(crate) fn put(&mut self, probe: Probe, field: Field, word: &str, list: u32) {
         if self.sets.is_empty() {
             self.sets = vec![Set::default(); 1 << SETS_LOG2];
             self.long = vec![NO_WORD; 1 << LONG_LOG2];
         }
-        if word.len() <= SHORT_BYTES_MAX {
-            let key = short_key(field, word.as_bytes());
-            let set = &mut self.sets[set_of(key)];
+        let Probe { key, place } = probe;
+        if key != 0 {
+            let set = &mut self.sets[place];
             let way = set.keys.iter().position(|of| *of == key).unwrap_or(set.next as usize);
             (set.keys[way], set.lists[way]) = (key, list);
             set.next = (set.next + 1) % 3;
         } else if word.len() <= LONG_BYTES_MAX {
-            let place = &mut self.long[place_of(word)];
+            let place = &mut self.long[place];
             place.word[..word.len()].copy_from_slice(word.as_bytes());
             place.length = word.len().to_le_bytes()[0];
             (place.field, place.list) = (field, list);
@@ -168,12 +211,15 @@ mod tests {
             let digits = format!("{}", state >> 17 & 0x7).repeat(60);
             let word = digits[..length].replace('1', "\0");
             let expected = model.get(&(field as u8, word.clone())).copied();
-            if let Some(list) = memo.find(field, &word) {
+            // With and without sixteen bytes to read.
+            let text = format!("{word}{}", "behind the word".repeat((state >> 30) as usize));
+            let probe = WordMemo::probe(field, text.as_bytes(), 0, length);
+            if let Some(list) = memo.find(probe, field, &word) {
                 assert_eq!(Some(list), expected, "{word:?}");
                 found[usize::from(length > SHORT_BYTES_MAX)] += 1;
             }
-            memo.put(field, &word, turn);
-            let again = memo.find(field, &word);
+            memo.put(probe, field, &word, turn);
+            let again = memo.find(probe, field, &word);
             assert_eq!(again, (length <= LONG_BYTES_MAX).then_some(turn), "{word:?}");
             model.insert((field as u8, word), turn);
         }

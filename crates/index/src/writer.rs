@@ -23,6 +23,7 @@ use crate::policy::{self, MergePolicy};
 use crate::postings::StreamCodes;
 use crate::segment::{self, Segment, SegmentId, SegmentMeta, SegmentWriter};
 use crate::tombstones::{self, Bits};
+use crate::words::{self, FieldWords, Occurrence};
 use crate::{DocId, DocOrder, DocRecord, Field, IndexError, StreamCode};
 use std::fs::{self, File};
 use std::ops::Range;
@@ -231,23 +232,45 @@ impl IndexWriter {
         }
     }
 
-    /// Adds an occurrence of the term that a word becomes, as [`term`](IndexWriter::term) does.
+    /// Takes the words of `text`, each as an occurrence of the term that `term` appends to its second
+    /// argument, as [`term`](IndexWriter::term) does.
     ///
-    /// Words are remembered: `term` is asked for the term only if the word did not come of late, and has
-    /// to answer the same for the same word whenever it is asked.
-    #[inline]
-    pub fn word<'t>(
+    /// Words are remembered: `term` is asked only if the word did not come of late, and has to answer the
+    /// same for the same word whenever it is asked.
+    ///
+    /// ```
+    /// # use index::{Config, DocRecord, Field, IndexWriter};
+    /// # let dir = tempfile::tempdir()?;
+    /// # let mut writer = IndexWriter::create(dir.path(), &Config::default())?;
+    /// writer.add(&DocRecord::default())?;
+    /// let lower = |word: &str, term: &mut String| *term += &word.to_lowercase();
+    /// let mut words = writer.words(Field::Title, "Moby Dick", lower);
+    /// words.push(0..4, 0);
+    /// words.push(5..9, 1);
+    /// # Ok::<(), index::IndexError>(())
+    /// ```
+    pub fn words<'w, 't, T: FnMut(&str, &mut String)>(
+        &'w mut self,
+        field: Field,
+        text: &'t str,
+        term: T,
+    ) -> FieldWords<'w, 't, T> {
+        let waiting = [Occurrence::default(); words::TOGETHER];
+        FieldWords { writer: self, field, text, term, waiting, count: 0 }
+    }
+
+    pub(crate) fn push_words(
         &mut self,
         field: Field,
-        word: &str,
-        position: u32,
-        term: impl FnOnce() -> &'t str,
+        text: &str,
+        words: &[Occurrence],
+        term: &mut impl FnMut(&str, &mut String),
     ) {
-        if !matches!(self.state, State::Sound) {
+        if !matches!(self.state, State::Sound) || words.is_empty() {
             return;
         }
         let pushed = if self.segment.is_some() {
-            self.batch.push_word(field, word, position, term)
+            self.batch.push_words(field, text, words, term)
         } else {
             Err(EARLY)
         };

@@ -370,8 +370,10 @@ fn add(
     let mut last = 0;
     for (field, text) in &fields.texts {
         last = 0;
+        let term = |word: &str, term: &mut String| term.push_str(terms.term(word));
+        let mut words = writer.words(*field, text, term);
         analyzer.words(text, |word, position| {
-            writer.word(*field, word, position, || terms.term(word));
+            words.push(word, position);
             last = position;
         });
     }
@@ -401,8 +403,8 @@ impl Analysed {
         let ends = fields.texts.map(|(field, text)| {
             let mut ends = Vec::new();
             analyzer.words(&text, |word, _| {
-                all.push_str(terms.term(word));
-                ends.push(u32::try_from(all.len()).unwrap_or(u32::MAX));
+                all.push_str(terms.term(&text[word]));
+                ends.push(u32::try_from(all.len()).expect("a page is much shorter"));
             });
             (field, ends)
         });
@@ -414,9 +416,10 @@ impl Analysed {
         let (mut start, mut last) = (0, 0);
         for (field, ends) in &self.fields {
             last = 0;
+            let as_it_is = |word: &str, term: &mut String| term.push_str(word);
+            let mut words = writer.words(*field, &self.terms, as_it_is);
             for (position, &end) in (0..).zip(ends) {
-                let term = self.terms.get(start..end as usize).unwrap_or_default();
-                writer.word(*field, term, position, || term);
+                words.push(start..end as usize, position);
                 (start, last) = (end as usize, position);
             }
         }

@@ -108,8 +108,10 @@ fn add(
         (Field::Url, url_words),
     ] {
         last = 0;
+        let term = |word: &str, term: &mut String| term.push_str(terms.term(word));
+        let mut words = writer.words(field, text, term);
         analyzer.words(text, |word, position| {
-            writer.word(field, word, position, || terms.term(word));
+            words.push(word, position);
             last = position;
         });
     }

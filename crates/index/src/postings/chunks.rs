@@ -111,27 +111,18 @@ impl<'a> Chunks<'a> {
         at >= self.next
     }
 
-    /// Hands the positions of document `at` to `out`; `None` if the bytes are none.
-    pub(crate) fn read(
-        &mut self,
-        code: StreamCode,
-        places: &[Place],
-        at: usize,
-        out: &mut Vec<u32>,
-    ) -> Option<()> {
+    /// The numbers of document `at`; `None` if the bytes are none.
+    pub(crate) fn read(&mut self, code: StreamCode, places: &[Place], at: usize) -> Option<&[u32]> {
         while at >= self.docs.end {
             self.leap(code, places, at)?;
         }
         let passed = places.get(self.next..at)?;
         self.offset += passed.iter().map(|place| place.more as usize + 1).sum::<usize>();
-        let end = self.offset + places.get(at)?.more as usize + 1;
-        let mut position = 0_u32;
-        out.extend(self.numbers.get(self.offset..end)?.iter().map(|&delta| {
-            position = position.saturating_add(delta);
-            position
-        }));
+        let start = self.offset;
+        let end = start + places.get(at)?.more as usize + 1;
+        let numbers = self.numbers.get(start..end)?;
         (self.next, self.offset) = (at + 1, end);
-        Some(())
+        Some(numbers)
     }
 
     /// Moves to the next chunk, and decodes it if it holds document `at`.

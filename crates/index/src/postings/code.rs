@@ -233,11 +233,11 @@ fn read_run(code: StreamCode, input: &mut &[u8], out: &mut [u32]) -> Option<()> 
 }
 
 fn write_codewords(code: &impl Code, numbers: &[u32], out: &mut Vec<u8>) {
-    let mut bits = Bits::default();
+    let mut bits = Bits::from_bytes(std::mem::take(out));
     for &n in numbers {
         code.write(&mut bits, u64::from(n));
     }
-    out.extend_from_slice(bits.as_bytes());
+    *out = bits.into_bytes();
 }
 
 fn read_codewords(code: &impl Code, input: &mut &[u8], out: &mut [u32]) -> Option<()> {

@@ -277,13 +277,24 @@ impl<'a> Postings<'a> {
         Some(())
     }
 
-    fn read_positions(&mut self, out: &mut Vec<u32>) -> Option<()> {
-        let code = self.codes.positions?;
+    /// For each occurrence in the current document its distance to the one before; for the first, its
+    /// position. None at the end, and of bytes that were never written by us.
+    pub(crate) fn distances(&mut self) -> &[u32] {
+        if self.doc == END {
+            return &[];
+        }
         if !self.chunks.is_ahead(self.at) {
             self.places_block = NONE;
         }
-        self.load_places()?;
-        self.chunks.read(code, &self.places, self.at, out)
+        let (Some(code), Some(())) = (self.codes.positions, self.load_places()) else {
+            self.places_block = NONE;
+            return &[];
+        };
+        let distances = self.chunks.read(code, &self.places, self.at);
+        if distances.is_none() {
+            self.places_block = NONE;
+        }
+        distances.unwrap_or_default()
     }
 }
 
@@ -341,9 +352,10 @@ impl Frequencies for Postings<'_> {
 impl Positions for Postings<'_> {
     fn positions(&mut self, out: &mut Vec<u32>) {
         out.clear();
-        if self.doc != END && self.read_positions(out).is_none() {
-            // Bytes that were never written by us: what could be read of them stays.
-            self.places_block = NONE;
-        }
+        let mut position = 0_u32;
+        out.extend(self.distances().iter().map(|&distance| {
+            position = position.saturating_add(distance);
+            position
+        }));
     }
 }

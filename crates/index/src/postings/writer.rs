@@ -40,7 +40,7 @@ struct Block {
     gaps: Vec<u32>,
     places: Vec<Place>,
     /// The distances of the positions of all of them.
-    deltas: Vec<u32>,
+    distances: Vec<u32>,
 }
 
 impl PostingsWriter {
@@ -80,14 +80,14 @@ impl PostingsWriter {
     }
 
     /// Adds to the current list a document, greater than the one before, whose field has `length`
-    /// terms, with how often it has this one, and where, ascending. If no positions are kept they are not
-    /// looked at.
+    /// terms, with how often it has this one, and the distance of each occurrence to the one before. If no
+    /// positions are kept they are not looked at.
     pub(crate) fn push(
         &mut self,
         doc: u32,
         length: u32,
         frequency: u32,
-        positions: &[u32],
+        distances: &[u32],
     ) -> Result<(), IndexError> {
         assert!(
             self.doc_min <= doc && doc < self.doc_count && frequency > 0,
@@ -95,14 +95,9 @@ impl PostingsWriter {
             self.doc_min,
             self.doc_count,
         );
-        let mut previous = 0;
         if self.codes.positions.is_some() {
-            assert_eq!(positions.len(), frequency as usize, "positions of document {doc}");
-            self.block.deltas.extend(positions.iter().map(|&position| {
-                let delta = position - previous;
-                previous = position;
-                delta
-            }));
+            assert_eq!(distances.len(), frequency as usize, "positions of document {doc}");
+            self.block.distances.extend_from_slice(distances);
         }
         self.block.gaps.push(doc - self.doc_min);
         self.block.places.push(Place { more: frequency - 1, length });
@@ -158,7 +153,7 @@ impl PostingsWriter {
     }
 
     fn write_block(&mut self) -> Result<(), IndexError> {
-        let Block { gaps, places, deltas } = &self.block;
+        let Block { gaps, places, distances } = &self.block;
         self.scratch.clear();
         let mut rest = &gaps[..];
         if super::is_short(self.doc_frequency)
@@ -180,7 +175,7 @@ impl PostingsWriter {
 
         if let Some(code) = self.codes.positions {
             self.scratch.clear();
-            chunks::write(code, places, deltas, &mut self.scratch);
+            chunks::write(code, places, distances, &mut self.scratch);
             self.positions.file.write(&self.scratch)?;
         }
         Ok(())
@@ -195,7 +190,7 @@ impl PostingsWriter {
     fn clear_block(&mut self) {
         self.block.gaps.clear();
         self.block.places.clear();
-        self.block.deltas.clear();
+        self.block.distances.clear();
     }
 }
 

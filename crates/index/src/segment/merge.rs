@@ -17,7 +17,7 @@ use crate::lengths::PerField;
 use crate::lexicon::Entries;
 use crate::postings::StreamCodes;
 use crate::tombstones::Places;
-use crate::{Deleted, DocId, DocIterator, END, Field, Frequencies, IndexError, Positions};
+use crate::{Deleted, DocId, DocIterator, END, Field, Frequencies, IndexError};
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
@@ -94,7 +94,7 @@ fn merge_some(
             heap.push(Reverse(source));
         }
     }
-    let (mut positions, mut first, mut kept, mut read) = (Vec::new(), true, 0, 0);
+    let (mut first, mut kept, mut read) = (true, 0, 0);
     while let Some(Reverse(source)) = heap.pop() {
         if first {
             if key.as_ref().is_some_and(|key| *key >= source.entries.key) {
@@ -103,7 +103,7 @@ fn merge_some(
             key.get_or_insert_default().clone_from(&source.entries.key);
             out.begin_list(source.entries.field);
         }
-        kept += source.copy_list(out, &mut positions)?;
+        kept += source.copy_list(out)?;
         read += ENTRY_BYTES + source.entries.list.extents.bytes();
         let last = heap.peek().is_none_or(|next| next.0.entries.key != source.entries.key);
         // A list of which nothing is left is not ended, and so has never been.
@@ -178,29 +178,22 @@ impl<'a> Source<'a> {
     }
 
     /// Copies the list at the key, and says how many documents of it are kept.
-    fn copy_list(
-        &self,
-        out: &mut ListsWriter,
-        positions: &mut Vec<u32>,
-    ) -> Result<u32, IndexError> {
+    fn copy_list(&self, out: &mut ListsWriter) -> Result<u32, IndexError> {
         let field = self.entries.field;
         let (mut postings, lengths) =
             (self.segment.cursor(field, &self.entries.list)?, self.segment.lengths(field)?);
         let Documents { doc_base, deleted, places } = self.documents;
-        let (mut read, mut kept) = (0, 0);
+        let (has_positions, mut read, mut kept) = (self.segment.has_positions(), 0, 0);
         while postings.doc() != END {
             let (doc, frequency) = (postings.doc(), postings.frequency());
-            positions.clear();
-            if self.segment.has_positions() {
-                postings.positions(positions);
-            }
-            let placed = !self.segment.has_positions() || positions.len() == frequency as usize;
+            let distances = if has_positions { postings.distances() } else { &[] };
+            let placed = !has_positions || distances.len() == frequency as usize;
             if frequency == 0 || !placed {
                 break;
             }
             if !deleted.contains(doc) {
                 let place = doc_base + places.of(*deleted, doc);
-                out.push(place, lengths.get(doc), frequency, positions)?;
+                out.push(place, lengths.get(doc), frequency, distances)?;
                 kept += 1;
             }
             read += 1;

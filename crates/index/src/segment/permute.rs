@@ -10,7 +10,7 @@
 use super::{ListsWriter, Segment, SegmentMeta, SegmentWriter};
 use crate::fixed;
 use crate::lexicon::Entries;
-use crate::{DocId, DocIterator, END, Field, Frequencies, IndexError, Positions};
+use crate::{DocId, DocIterator, END, Field, Frequencies, IndexError};
 use std::ops::Range;
 
 /// Writes the documents of a segment of which nothing is deleted to `out`, in the order in which `order`
@@ -59,7 +59,7 @@ struct Doc {
     number: u32,
     length: u32,
     frequency: u32,
-    /// Where its positions are.
+    /// Where those of its positions are.
     places: Range<usize>,
 }
 
@@ -67,8 +67,7 @@ struct Doc {
 #[derive(Default)]
 struct List {
     docs: Vec<Doc>,
-    positions: Vec<u32>,
-    scratch: Vec<u32>,
+    distances: Vec<u32>,
 }
 
 impl List {
@@ -91,7 +90,7 @@ impl List {
             self.gather(segment, entries, numbers, bound(pass)..bound(pass + 1))?;
             self.docs.sort_unstable_by_key(|doc| doc.number);
             for Doc { number, length, frequency, places } in &self.docs {
-                out.push(*number, *length, *frequency, &self.positions[places.clone()])?;
+                out.push(*number, *length, *frequency, &self.distances[places.clone()])?;
             }
         }
         Ok(())
@@ -106,19 +105,18 @@ impl List {
         range: Range<u32>,
     ) -> Result<(), IndexError> {
         self.docs.clear();
-        self.positions.clear();
+        self.distances.clear();
         let lengths = segment.lengths(entries.field)?;
         let mut postings = segment.cursor(entries.field, &entries.list)?;
         while postings.doc() != END {
             let number = numbers[postings.doc().0 as usize];
             if range.contains(&number) {
                 let (length, frequency) = (lengths.get(postings.doc()), postings.frequency());
-                let start = self.positions.len();
+                let start = self.distances.len();
                 if segment.has_positions() {
-                    postings.positions(&mut self.scratch);
-                    self.positions.extend_from_slice(&self.scratch);
+                    self.distances.extend_from_slice(postings.distances());
                 }
-                let places = start..self.positions.len();
+                let places = start..self.distances.len();
                 self.docs.push(Doc { number, length, frequency, places });
             }
             postings.next_doc();

@@ -83,9 +83,9 @@ impl ListsWriter {
         doc: u32,
         length: u32,
         frequency: u32,
-        positions: &[u32],
+        distances: &[u32],
     ) -> Result<(), IndexError> {
-        self.postings.push(doc, length, frequency, positions)
+        self.postings.push(doc, length, frequency, distances)
     }
 
     /// Ends the current list, which is that of `key`.

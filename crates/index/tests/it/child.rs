@@ -112,11 +112,17 @@ fn child_that_keeps_its_limit() {
     let mut segments = 0;
     for doc in 0..540_u32 {
         writer.add(&index::DocRecord::default()).expect("added");
-        for position in 0..900 {
-            let hash = (doc * 900 + position).wrapping_mul(2_654_435_769);
-            let word = format!("{hash:08x}{}", "-so-that-it-is-longer".repeat(3));
-            writer.word(index::Field::Body, &word, position, || &word);
+        let text: Vec<String> = (0..900)
+            .map(|position| (doc * 900 + position).wrapping_mul(2_654_435_769))
+            .map(|hash| format!("{hash:08x}{}", "-so-that-it-is-longer".repeat(3)))
+            .collect();
+        let text = text.concat();
+        let as_it_is = |word: &str, term: &mut String| term.push_str(word);
+        let mut words = writer.words(index::Field::Body, &text, as_it_is);
+        for (position, start) in (0..).zip((0..text.len()).step_by(71)) {
+            words.push(start..start + 71, position);
         }
+        drop(words);
         writer.term(index::Field::Body, "everywhere", 900);
         segments = segments.max(names(&dir).len());
     }

@@ -15,53 +15,68 @@
 #[inline]
 pub(super) fn each(bytes: &[u8], from: usize, to: usize, emit: &mut impl FnMut(usize, usize)) {
     let bytes = &bytes[..to];
-    let mut runs = Runs { bytes, base: from, ones: ones(bytes, from) };
-    let mut at = from;
-    loop {
-        let start = runs.next(at, false);
-        if start >= to {
-            return;
-        }
-        let mut end = runs.next(start + 1, true);
-        while joins(bytes, end) {
-            end = runs.next(end + 2, true);
-        }
-        // Underscores alone are no word.
-        if bytes[start] != b'_' || bytes[start..end].iter().any(|&byte| byte != b'_') {
-            emit(start, end);
-        }
-        at = end + 1;
-    }
-}
-
-/// The bytes from `base` on that stick together, as the ones of a number.
-struct Runs<'a> {
-    bytes: &'a [u8],
-    base: usize,
-    ones: u64,
-}
-
-impl Runs<'_> {
-    /// The first byte from `at` on that sticks to others, or that does not if `is_end`; the end if there
-    /// is none.
-    #[inline]
-    fn next(&mut self, mut at: usize, is_end: bool) -> usize {
+    // The start of a word that goes on behind the block, and whether the byte before the block sticks.
+    let (mut open, mut before) = (None, 0);
+    for base in (from..to).step_by(BLOCK) {
+        let sticking = sticking(bytes, base, before);
+        let shifted = sticking << 1 | before;
+        let (mut starts, mut ends) = (sticking & !shifted, !sticking & shifted);
+        before = sticking >> (BLOCK - 1);
         loop {
-            if at >= self.base + 64 {
-                if at >= self.bytes.len() {
-                    return self.bytes.len();
+            let start = match open.take() {
+                Some(start) => start,
+                None if starts == 0 => break,
+                None => {
+                    let start = base + starts.trailing_zeros() as usize;
+                    starts &= starts - 1;
+                    start
                 }
-                self.base = at;
-                self.ones = ones(self.bytes, at);
+            };
+            if ends == 0 {
+                open = Some(start);
+                break;
             }
-            let wanted = if is_end { !self.ones } else { self.ones };
-            let rest = wanted >> (at - self.base);
-            if rest != 0 {
-                return (at + rest.trailing_zeros() as usize).min(self.bytes.len());
-            }
-            at = self.base + 64;
+            emit_word(bytes, start, base + ends.trailing_zeros() as usize, emit);
+            ends &= ends - 1;
         }
     }
+    if let Some(start) = open {
+        emit_word(bytes, start, to, emit);
+    }
+}
+
+#[inline]
+fn emit_word(bytes: &[u8], start: usize, end: usize, emit: &mut impl FnMut(usize, usize)) {
+    // Underscores alone are no word.
+    if bytes[start] != b'_' || bytes[start..end].iter().any(|&byte| byte != b'_') {
+        emit(start, end);
+    }
+}
+
+/// How many bytes are looked at together.
+const BLOCK: usize = 64;
+
+/// A bit for each of the 64 bytes from `base` on: whether it belongs to a word. `before` is that of the byte
+/// before them.
+#[inline]
+fn sticking(bytes: &[u8], base: usize, before: u64) -> u64 {
+    let rest = &bytes[base..];
+    let (ones, marks) = if let Some(block) = rest.first_chunk() {
+        bits_of_block(block)
+    } else {
+        let mut block = [0; BLOCK];
+        block[..rest.len()].copy_from_slice(rest);
+        bits_of_block(&block)
+    };
+    // A mark with a one on both sides; what is on the other side of the last is not known yet.
+    let mut joints = marks & !ones & (ones << 1 | before) & (ones >> 1 | 1 << (BLOCK - 1));
+    let mut sticking = ones;
+    while joints != 0 {
+        let joint = joints.trailing_zeros();
+        sticking |= u64::from(joins(bytes, base + joint as usize)) << joint;
+        joints &= joints - 1;
+    }
+    sticking
 }
 
 /// The same byte, eight times.
@@ -69,38 +84,37 @@ const fn eight(byte: u8) -> u64 {
     u64::from_le_bytes([byte; 8])
 }
 
-/// A bit for each of the 64 bytes from `at` on: whether it is a letter, a digit or an underscore.
+/// Two bits for each byte: whether it is a letter, a digit or an underscore, and whether it is beyond the
+/// space, as all of these and all marks are.
 #[inline]
-fn ones(bytes: &[u8], at: usize) -> u64 {
-    let rest = &bytes[at..];
-    if let Some(block) = rest.first_chunk::<64>() {
-        return ones_of_block(block);
-    }
-    let mut block = [0; 64];
-    block[..rest.len()].copy_from_slice(rest);
-    ones_of_block(&block)
-}
-
-#[inline]
-fn ones_of_block(block: &[u8; 64]) -> u64 {
+fn bits_of_block(block: &[u8; BLOCK]) -> (u64, u64) {
     let (words, _) = block.as_chunks::<8>();
-    let bits = words.iter().map(|&word| ones_of_eight(u64::from_le_bytes(word)));
-    bits.rev().fold(0, |ones, bits| ones << 8 | bits)
+    words.iter().rev().fold((0, 0), |(ones, marks), &word| {
+        let word = u64::from_le_bytes(word);
+        (ones << 8 | gather(sticks(word)), marks << 8 | gather(word + eight(0x80 - b'!')))
+    })
 }
 
-/// The bits of eight bytes. None has its highest bit set, so that sums do not carry: added to the
-/// distance from a bound to 128, the highest bit says whether a byte reaches that bound.
+/// The highest bits of eight bytes as one byte.
 #[inline]
-fn ones_of_eight(word: u64) -> u64 {
+fn gather(word: u64) -> u64 {
+    let highest = word & eight(0x80);
+    // The lowest bit of byte i times 2^(56 - 7i) is bit 56 + i; no two products meet.
+    (highest >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
+}
+
+/// Says in the highest bit of each of eight bytes whether it is a letter, a digit or an underscore. None has
+/// its highest bit set, so that sums do not carry: added to the distance from a bound to 128, the highest bit
+/// says whether a byte reaches that bound.
+#[inline]
+fn sticks(word: u64) -> u64 {
     let within = |word: u64, first: u8, last: u8| {
         (word + eight(0x80 - first)) & !(word + eight(0x7f - last))
     };
     let letters = within(word | eight(0x20), b'a', b'z');
     let digits = within(word, b'0', b'9');
     let underscores = eight(0x80) - (word ^ eight(b'_'));
-    let highest = (letters | digits | underscores) & eight(0x80);
-    // The lowest bit of byte i times 2^(56 - 7i) is bit 56 + i; no two products meet.
-    (highest >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
+    letters | digits | underscores
 }
 
 /// Whether the byte at `middle` sticks to what is on both sides of it.
@@ -147,12 +161,46 @@ mod tests {
                 for place in 0..64 {
                     let mut block = [filling; 64];
                     block[place] = byte;
-                    let found = ones_of_block(&block) >> place & 1 == 1;
+                    let (ones, marks) = bits_of_block(&block);
+                    assert_eq!(marks >> place & 1 == 1, byte > b' ', "{byte} at {place}");
+                    let found = ones >> place & 1 == 1;
                     assert_eq!(found, sticks, "{byte} at {place} among {filling}");
-                    let others = ones_of_block(&block) | 1 << place;
+                    let others = ones | 1 << place;
                     let expected = if filling == b'_' { u64::MAX } else { 1 << place };
                     assert_eq!(others, expected, "{byte} at {place} among {filling}");
                 }
+            }
+        }
+    }
+
+    /// Texts of all lengths, so that words and joints lie across the edges of blocks, against a byte at a time.
+    #[test]
+    fn words_are_those_of_a_look_at_every_byte() {
+        let mut state = 1_u32;
+        for length in (0..400).chain(0..400) {
+            let text: Vec<u8> = (0..length)
+                .map(|_| {
+                    state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                    b"abcXYZ019__.':,; -abcdefghijklmnopqrstuvwxyz"[(state >> 16) as usize % 44]
+                })
+                .collect();
+            for from in [0, length / 3] {
+                let (mut expected, mut found, mut at) = (Vec::new(), Vec::new(), from);
+                let is_one = |at: usize| {
+                    text.get(at).is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+                };
+                while at < length {
+                    let start = at;
+                    while is_one(at) || (at > start && joins(&text, at)) {
+                        at += 1;
+                    }
+                    if text[start..at].iter().any(u8::is_ascii_alphanumeric) {
+                        expected.push((start, at));
+                    }
+                    at += 1;
+                }
+                each(&text, from, length, &mut |start, end| found.push((start, end)));
+                assert_eq!(found, expected, "{}", String::from_utf8_lossy(&text));
             }
         }
     }

@@ -23,6 +23,7 @@ mod words;
 use serde::{Deserialize, Serialize};
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::PageError;
@@ -132,13 +133,13 @@ impl Analyzer {
         });
     }
 
-    /// Hands every word of `text`, as it is written, and its position to `emit`, in order: for whoever
+    /// Hands the range of every word of `text` and its position to `emit`, in order: for whoever
     /// remembers words himself, and asks a [`TermMaker`] for the terms of those that are new to him.
     #[inline]
-    pub fn words(&self, text: &str, mut emit: impl FnMut(&str, u32)) {
+    pub fn words(&self, text: &str, mut emit: impl FnMut(Range<usize>, u32)) {
         let mut position = 0_u32;
         words::each(text, &mut |start, end| {
-            emit(&text[start..end], position);
+            emit(start..end, position);
             position = position.saturating_add(1);
         });
     }

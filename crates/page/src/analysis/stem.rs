@@ -70,7 +70,8 @@ impl Stemming {
     }
 
     pub(super) fn stemmer(self) -> MaybeStemmer {
-        MaybeStemmer(self.0.map(Stemmer::create))
+        let is_english = self.0 == Some(Algorithm::English);
+        MaybeStemmer { stemmer: self.0.map(Stemmer::create), is_english }
     }
 }
 
@@ -81,14 +82,59 @@ impl fmt::Debug for Stemming {
 }
 
 /// A stemmer, or nothing that leaves words alone.
-pub(super) struct MaybeStemmer(Option<Stemmer>);
+pub(super) struct MaybeStemmer {
+    stemmer: Option<Stemmer>,
+    is_english: bool,
+}
 
 impl MaybeStemmer {
     /// The stem of a folded word.
     pub(super) fn stem<'a>(&self, word: &'a str) -> Cow<'a, str> {
-        match &self.0 {
-            Some(stemmer) => stemmer.stem(word),
-            None => Cow::Borrowed(word),
+        match &self.stemmer {
+            Some(stemmer) if !self.is_english || has_english_suffix(word) => stemmer.stem(word),
+            _ => Cow::Borrowed(word),
+        }
+    }
+}
+
+/// Whether the English stemmer may change a word: only if it ends with a letter that one of the suffixes
+/// ends with, or has an apostrophe, which it takes off.
+fn has_english_suffix(word: &str) -> bool {
+    let last = word.bytes().next_back().unwrap_or_default();
+    matches!(last, b'c'..=b'e' | b'g' | b'i' | b'l'..=b'n' | b'r'..=b't' | b'y')
+        || word.contains('\'')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Words with and without suffixes, and with letters that are none.
+        #[test]
+        fn what_has_no_suffix_is_its_own_stem(
+            words in proptest::collection::vec("[a-z]{0,6}([a-z]{1,3}|[0-9.'é_]|ies|ing|ly|y|sses)", 1000),
+        ) {
+            let stemmer = Stemmer::create(Algorithm::English);
+            for word in words.iter().filter(|word| !has_english_suffix(word)) {
+                prop_assert_eq!(&stemmer.stem(word), word);
+            }
+        }
+    }
+
+    #[test]
+    fn every_short_word_without_a_suffix_is_its_own_stem() {
+        let stemmer = Stemmer::create(Algorithm::English);
+        let letters = || 'a'..='z';
+        for [a, b, c] in
+            letters().flat_map(|a| letters().flat_map(move |b| letters().map(move |c| [a, b, c])))
+        {
+            for word in [format!("{a}{b}{c}"), format!("dis{a}{b}{c}"), format!("y{a}y{b}y{c}")] {
+                if !has_english_suffix(&word) {
+                    assert_eq!(stemmer.stem(&word), word);
+                }
+            }
         }
     }
 }

@@ -6,7 +6,8 @@
 //!
 //! There is always a boundary at ASCII white space and controls. So a stretch between them that has a
 //! character beyond ASCII is taken by itself, and everything else by the few rules that matter in ASCII
-//! (`ascii.rs`) rather than by tables.
+//! (`ascii.rs`) rather than by tables. So are stretches in which every other character is to those rules
+//! what one of ASCII is: `é` is a letter like `a`, and `¶` stands alone like `!`.
 //!
 //! **Invariant.** The words are those that ICU finds in the whole text.
 //!
@@ -18,6 +19,9 @@ use icu_segmenter::options::WordBreakInvariantOptions;
 use icu_segmenter::{WordSegmenter, WordSegmenterBorrowed};
 
 use super::ascii;
+
+/// A longer stretch is never taken for ASCII.
+const SHADOW_BYTES_MAX: usize = 128;
 
 /// Hands the bounds of every word to `emit`, in order.
 #[inline]
@@ -54,11 +58,145 @@ static SEGMENTER: LazyLock<WordSegmenterBorrowed<'static>> =
     LazyLock::new(|| WordSegmenter::new_auto(WordBreakInvariantOptions::default()));
 
 fn each_unicode(stretch: &str, offset: usize, emit: &mut impl FnMut(usize, usize)) {
+    let mut shadow = [0; SHADOW_BYTES_MAX];
+    if let Some(shadow) = cast_shadow(stretch, &mut shadow) {
+        let to = shadow.len();
+        return ascii::each(shadow, 0, to, &mut |start, end| emit(offset + start, offset + end));
+    }
     let mut start = 0;
     for end in SEGMENTER.segment_str(stretch).skip(1) {
         if stretch[start..end].contains(char::is_alphanumeric) {
             emit(offset + start, offset + end);
         }
         start = end;
+    }
+}
+
+/// The stretch with every character beyond ASCII replaced by the one that it is like, as many of them as it
+/// has bytes; `None` if there is one that is like none, or if the stretch is long.
+#[inline]
+fn cast_shadow<'s>(stretch: &str, shadow: &'s mut [u8; SHADOW_BYTES_MAX]) -> Option<&'s [u8]> {
+    let shadow = shadow.get_mut(..stretch.len())?;
+    shadow.copy_from_slice(stretch.as_bytes());
+    for (at, letter) in stretch.char_indices().filter(|(_, letter)| !letter.is_ascii()) {
+        shadow[at..at + letter.len_utf8()].fill(like(letter)?);
+    }
+    Some(shadow)
+}
+
+/// The letter or the mark of ASCII that is the same to the rules, among the most frequent ones.
+#[inline]
+fn like(letter: char) -> Option<u8> {
+    match letter {
+        // Latin, Greek, Cyrillic, Arabic, Hangul.
+        'À'..='Ö'
+        | 'Ø'..='ö'
+        | 'ø'..='\u{2c1}'
+        | 'Έ'..='Ί'
+        | 'Ό'
+        | 'Ύ'..='Ρ'
+        | 'Σ'..='ϵ'
+        | 'Ϸ'..='\u{481}'
+        | '\u{48a}'..='\u{52f}'
+        | 'ؠ'..='ي'
+        | 'Ḁ'..='ἕ'
+        | '가'..='힣' => Some(b'a'),
+        // Punctuation, currencies, arrows, operators, frames and other figures.
+        '\u{a0}'..='©'
+        | '«'
+        | '¬'
+        | '®'..='±'
+        | '´'
+        | '¶'
+        | '»'
+        | '¿'
+        | '×'
+        | '÷'
+        | '‐'..='‗'
+        | '‚'..='‣'
+        | '‥'
+        | '…'
+        | '‰'..='‾'
+        | '⁁'..='⁃'
+        | '⁅'..='⁓'
+        | '₠'..='₿'
+        | '←'..='⑊'
+        | '─'..='⛿' => Some(b'!'),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every character between two others of any kind, itself included.
+    #[test]
+    fn what_is_like_another_is_so_to_icu() {
+        let others =
+            ['a', '1', '_', '.', ':', ',', '\'', '!', 'é', '’', '\u{301}', 'カ', '一', 'א'];
+        let bounds = |text: &str| -> Vec<usize> {
+            let bounds = SEGMENTER.segment_str(text);
+            bounds.map(|at| text[..at].chars().count()).collect()
+        };
+        let (mut count, mut wrong) = (0, Vec::new());
+        for letter in '\u{80}'..=char::MAX {
+            let Some(like) = like(letter).map(char::from) else { continue };
+            count += 1;
+            let is_alike = |other: char| {
+                ["xox", "oxo", "x", "xx", "oxxo", "ox", "xo", "axox", "1oxo1"].iter().all(|of| {
+                    let text = |x: char| -> String {
+                        of.chars()
+                            .map(|c| {
+                                if c == 'x' {
+                                    x
+                                } else if c == 'o' {
+                                    other
+                                } else {
+                                    c
+                                }
+                            })
+                            .collect()
+                    };
+                    bounds(&text(letter)) == bounds(&text(like))
+                })
+            };
+            let is_word = letter.is_alphanumeric();
+            if is_word != like.is_alphanumeric() || !others.into_iter().all(is_alike) {
+                wrong.push(letter);
+            }
+        }
+        assert!(
+            wrong.is_empty(),
+            "{}",
+            wrong.iter().map(|c| c.escape_unicode().to_string()).collect::<String>()
+        );
+        assert!(count > 13_000, "{count} characters");
+    }
+
+    /// A stretch is cut as ICU cuts it, shadow or not.
+    #[test]
+    fn shadows_are_cut_like_what_casts_them() {
+        let parts = [
+            "é", "—", "a", "1", "_", ".", ":", ",", "'", "’", "·", "Ωμ", "한", "¶", "²", "中",
+            "e\u{301}",
+        ];
+        let mut state = 1_u32;
+        for _ in 0..20_000 {
+            let mut text = String::new();
+            for _ in 0..8 {
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                text.push_str(parts[(state >> 16) as usize % parts.len()]);
+            }
+            let (mut start, mut expected, mut found) = (0, Vec::new(), Vec::new());
+            for end in SEGMENTER.segment_str(&text).skip(1) {
+                if text[start..end].contains(char::is_alphanumeric) {
+                    expected.push((start, end));
+                }
+                start = end;
+            }
+            each_unicode(&text, 0, &mut |start, end| found.push((start, end)));
+            assert_eq!(found, expected, "{text}");
+        }
     }
 }
