@@ -59,7 +59,7 @@ mod workbench;
 
 pub use address::read_address;
 pub use agents::{assignment, is_in_inbox};
-pub use answer::{Purpose, URLS_BYTES_MAX, is_passing_status};
+pub use answer::{Purpose, URLS_BYTES_MAX, is_passing, leaves_standing};
 pub use assignment::{AgentId, Assignment, Modulo, Rendezvous};
 pub use clock::{Clock, SystemClock};
 pub use config::{

@@ -35,6 +35,8 @@ pub struct Waiting {
     pub depth: u16,
     /// Whether the server has refused it unseen before.
     pub refused: bool,
+    /// Whether it is asked for without a condition, since an answer to one did not tell what it is now.
+    pub unconditional: bool,
 }
 
 impl Waiting {
@@ -48,6 +50,7 @@ impl Waiting {
             known: false,
             depth: 0,
             refused: false,
+            unconditional: false,
         }
     }
 }

@@ -234,6 +234,7 @@ fn decode(record: &[u8]) -> (Waiting, usize) {
         known: record[3] & KNOWN != 0,
         depth: u16::from_le_bytes([record[4], record[5]]),
         refused: false,
+        unconditional: false,
     };
     (page, bytes)
 }

@@ -12,7 +12,7 @@ use super::super::host::{Errand, RobotsRules, RobotsState, State};
 use super::fail::{Fault, Stumble};
 use super::turn::is_new_page;
 use super::{Hosts, index};
-use crate::answer::{is_passing_status, is_redirect};
+use crate::answer::{Purpose, is_passing, is_redirect, leaves_standing};
 use crate::order::Waiting;
 use crate::outcome::{Answered, Done, FailureKind, Outcome, Task, Visit};
 use crate::robots::{ROBOTS_HOPS_MAX, Robots};
@@ -52,18 +52,20 @@ impl Hosts {
                 let stumble = Stumble { before, ..failure.into() };
                 self.stumble(visit, stumble, finished_ms);
             }
+            Outcome::Inconclusive { status } => {
+                self.count_status(&visit, status);
+                let page = Waiting { unconditional: true, ..visit.page };
+                self.make_again(Visit { page, ..visit }, finished_ms);
+            }
             Outcome::Answered(answered) => {
                 self.report.bytes += answered.bytes;
-                *self.report.statuses.entry(answered.status).or_default() += 1;
-                if visit.task == Task::Page {
-                    *self.report.page_statuses.entry(answered.status).or_default() += 1;
-                }
+                self.count_status(&visit, answered.status);
                 let host = &mut self.table[index(id)];
-                if is_passing_status(answered.status) {
+                if is_in_vain(visit.purpose(), &answered) {
                     let stumble = Stumble {
                         class: format!("http-{}", answered.status),
                         why: format!("{} answers {}", visit.page.path, answered.status),
-                        is_passing: true,
+                        is_passing: is_passing(visit.purpose(), answered.status),
                         fault: Fault::Page,
                         is_pressing: matches!(answered.status, 429 | 503),
                         before,
@@ -86,6 +88,13 @@ impl Hosts {
                     self.list(id);
                 }
             }
+        }
+    }
+
+    fn count_status(&mut self, visit: &Visit, status: u16) {
+        *self.report.statuses.entry(status).or_default() += 1;
+        if visit.task == Task::Page {
+            *self.report.page_statuses.entry(status).or_default() += 1;
         }
     }
 
@@ -187,4 +196,12 @@ impl Hosts {
         host.take_address(&addresses, until_ms);
         self.list(id);
     }
+}
+
+/// Whether an answer is as good as none: it may be another one another time, or it says nothing of its URL, of which
+/// something better is known.
+fn is_in_vain(purpose: Purpose, answered: &Answered) -> bool {
+    let &Answered { status, before, unchanged, .. } = answered;
+    let is_known = before > 0 && !leaves_standing(purpose, before);
+    is_passing(purpose, status) || is_known && !unchanged && leaves_standing(purpose, status)
 }
