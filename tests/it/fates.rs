@@ -173,12 +173,12 @@ fn a_page_stands_where_a_recrawl_asked_for_it_in_vain() {
 /// The body is the same each time; the last head says what becomes of it, in the index as for `why`.
 #[test]
 fn a_page_is_what_its_last_head_makes_of_it() {
+    const TAG: &str = "\nX-Robots-Tag: noindex";
     let zebra = |fields: &str, name: &str| {
         format!(
             "200 OK\nContent-Type: text/html{fields}\n\n<title>t</title><p>zebra{name} caf\u{e9}"
         )
     };
-    const TAG: &str = "\nX-Robots-Tag: noindex";
     let server = Pages::serve(&[
         ("/", &page(&["/closed", "/freed", "/typed", "/late"])),
         ("/closed", &zebra("", "closed")),

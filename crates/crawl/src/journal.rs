@@ -228,7 +228,7 @@ fn revisit(found: &Earlier, likeness: Likeness) -> Vec<(&'static str, String)> {
     if !found.record_id.is_empty() {
         headers.push(("WARC-Refers-To", format!("<{}>", found.record_id)));
     }
-    headers.extend(found.digest.clone().map(|digest| ("WARC-Payload-Digest", digest)));
+    headers.push(("WARC-Payload-Digest", found.digest.clone()));
     headers
 }
 

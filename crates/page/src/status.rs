@@ -30,17 +30,13 @@ impl StatusClass {
     pub fn of(status: u16) -> Self {
         match status {
             200 => Self::Page,
-            // Accepted, and not done yet.
-            202 => Self::Passing,
-            // No content, and none any more.
-            204 | 205 => Self::Gone,
             301 | 302 | 303 | 307 | 308 => Self::Moved,
-            // Timeout, conflict, misdirected, locked, failed dependency, too early, too many.
-            408 | 409 | 421 | 423 | 424 | 425 | 429 => Self::Passing,
-            // About a condition, a range and an expectation.
-            412 | 416 | 417 => Self::Odd,
-            400..=499 => Self::Gone,
-            200..=399 => Self::Odd,
+            // Accepted and not done yet; timeout, conflict, misdirected, locked, failed dependency, too early, too many.
+            202 | 408 | 409 | 421 | 423 | 424 | 425 | 429 => Self::Passing,
+            // All other successes and redirects, and what is about a condition, a range or an expectation.
+            201 | 203 | 206..=300 | 304..=306 | 309..=399 | 412 | 416 | 417 => Self::Odd,
+            // Two that have no content, and all other errors of whoever asks.
+            204 | 205 | 400..=499 => Self::Gone,
             _ => Self::Passing,
         }
     }

@@ -19,6 +19,7 @@ use crate::config::Config;
 use crate::descriptors::Patience;
 use crate::error::CrawlError;
 use crate::fetch::{Catch, Fetched, Fetcher};
+use crate::order::Manner;
 use crate::outcome::{Done, Task, Visit};
 use crate::parser::{Dead, Event, Events, Here, PARSER, SharedParser, Store};
 use crate::recrawl::{Earlier, LastCaptures};
@@ -101,7 +102,7 @@ async fn visit_once(
             }
         }
     }
-    if visit.page.unconditional {
+    if visit.page.manner == Manner::Anyhow {
         earlier = earlier.map(Earlier::without_condition);
     }
     fetcher.visit(visit, earlier).await

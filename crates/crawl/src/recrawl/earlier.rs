@@ -100,12 +100,13 @@ pub(crate) struct Earlier {
     pub(crate) date_s: i64,
     pub(crate) record_id: String,
     /// Of its payload, as in the archive.
-    pub(crate) digest: Option<String>,
+    pub(crate) digest: String,
     /// The codings of the payload; empty if there are none.
     codings: String,
     /// Of the payload with these undone; `None` if they cannot be.
     decoded: Option<String>,
-    meaning: Meaning,
+    /// `None` for a sitemap, of which only the body counts.
+    meaning: Option<Meaning>,
     condition: Option<(HeaderName, HeaderValue)>,
     location: Option<Vec<u8>>,
     reading: Reading,
@@ -125,19 +126,23 @@ impl Earlier {
         let codings = codings(&http);
         let is_coded = !codings.is_empty() || http.header("Transfer-Encoding").is_some();
         let decoded = if is_coded { reading.decoded_digest(&http) } else { Some(digest.clone()) };
-        let meaning = Meaning::of(&http, &reading.agent);
+        let is_page = Entry::read(record).is_some_and(|entry| entry.purpose == Purpose::Page);
+        let meaning = |http: &HttpResponse<'_>| is_page.then(|| Meaning::of(http, &reading.agent));
+        let is_other = |newest: &Record| {
+            parse_http(&newest.block)
+                .is_ok_and(|found| found.status == 200 && meaning(&found) != meaning(&http))
+        };
         // What another version of this program took for the same, and is not.
-        let is_doubtful =
-            newest.and_then(|newest| parse_http(&newest.block).ok()).is_some_and(|http| {
-                http.status == 200 && Meaning::of(&http, &reading.agent) != meaning
-            });
-        let is_asked = http.status == 200 && !meaning.is_restricted() && !is_doubtful;
+        let is_doubtful = newest.is_some_and(is_other);
+        let meaning = meaning(&http);
+        let is_restricted = meaning.as_ref().is_some_and(Meaning::is_restricted);
+        let is_asked = http.status == 200 && !is_restricted && !is_doubtful;
         Some(Earlier {
             status: http.status,
-            is_page: Entry::read(record).is_some_and(|entry| entry.purpose == Purpose::Page),
+            is_page,
             date_s: record.date_s,
             record_id: record.id.clone(),
-            digest: Some(digest),
+            digest,
             codings,
             decoded,
             meaning,
@@ -161,8 +166,10 @@ impl Earlier {
     /// Whether an answer speaks of the condition and not of the page, so that the page has to be asked for without: it
     /// is not met by the server's word, or the page has not changed but what it means has.
     pub(crate) fn is_in_doubt(&self, answer: &Answer) -> bool {
-        let is_other =
-            |http: HttpResponse<'_>| self.meaning.is_other_by(&http, &self.reading.agent);
+        let is_other = |http: HttpResponse<'_>| {
+            let meaning = self.meaning.as_ref();
+            meaning.is_some_and(|meaning| meaning.is_other_by(&http, &self.reading.agent))
+        };
         self.condition.is_some()
             && match answer.status() {
                 304 => answer.http().is_ok_and(is_other),
@@ -183,12 +190,13 @@ impl Earlier {
             return None;
         }
         let http = answer.http().ok()?;
-        if status == 200 && Meaning::of(&http, &self.reading.agent) != self.meaning {
+        let is_other = |meaning: &Meaning| Meaning::of(&http, &self.reading.agent) != *meaning;
+        if status == 200 && self.meaning.as_ref().is_some_and(is_other) {
             return None;
         }
         let codings = codings(&http);
         let digest = payload_digest(http.body);
-        if codings == self.codings && self.digest.as_ref() == Some(&digest) {
+        if codings == self.codings && self.digest == digest {
             return Some(Likeness::Identical);
         }
         let decoded = match codings.is_empty() {
@@ -246,5 +254,94 @@ impl Validator {
     /// Whether, brought by a 304, it takes the place of another one: a date does not take that of a tag.
     pub(super) fn replaces(self, other: Validator) -> bool {
         self.0 & IS_TAG != 0 || self.0 & IS_THERE != 0 && other.0 & IS_TAG == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use archive::{Kind, Location};
+
+    use super::*;
+
+    fn record(kind: Kind, purpose: &str, head: &str) -> Record {
+        Record {
+            kind,
+            id: String::new(),
+            date_s: 0,
+            target: Some("http://a/".to_owned()),
+            content_type: None,
+            headers: vec![("Crivello-Purpose".to_owned(), purpose.to_owned())],
+            block: format!("HTTP/1.1 {head}\r\n\r\n").into_bytes(),
+            location: Location { file: String::new(), offset: 0, length: 0 },
+        }
+    }
+
+    /// The condition after an answer, and perhaps one that was the same.
+    #[track_caller]
+    fn check(purpose: &str, head: &str, newest: Option<&str>, wanted: Option<&str>) {
+        let newest = newest.map(|head| record(Kind::Revisit, purpose, head));
+        let record = record(Kind::Response, purpose, head);
+        let reading = Reading::of(&Config::default());
+        let earlier = Earlier::of(&record, newest.as_ref(), &reading).expect("an answer");
+        let text = |(name, value): (&HeaderName, &HeaderValue)| {
+            format!("{name}: {}", value.to_str().expect("ASCII"))
+        };
+        assert_eq!(earlier.condition().map(text).as_deref(), wanted, "{purpose}: {head}");
+        assert_eq!(earlier.without_condition().condition(), None);
+    }
+
+    #[test]
+    fn what_may_be_asked_on_a_condition() {
+        let tag = Some("if-none-match: \"1\"");
+        check("page", "200 OK\r\nETag: \"1\"\r\nLast-Modified: then", None, tag);
+        check(
+            "page",
+            "200 OK\r\nETag:\r\nLast-Modified: then",
+            None,
+            Some("if-modified-since: then"),
+        );
+        check("page", "404 No\r\nETag: \"1\"", None, None);
+        check("page", "200 OK", None, None);
+        let noindex = "200 OK\r\nETag: \"1\"\r\nX-Robots-Tag: noindex";
+        check("page", noindex, None, None);
+        check("sitemap", noindex, None, tag);
+        check("page", "200 OK\r\nETag: \"1\"\r\nX-Robots-Tag: noarchive", None, tag);
+    }
+
+    #[test]
+    fn the_newest_answer_has_the_validators() {
+        let old = "200 OK\r\nETag: \"0\"\r\nLast-Modified: then";
+        let tag = Some("if-none-match: \"1\"");
+        check("page", old, Some("304 Not Modified\r\nETag: \"1\""), tag);
+        check("page", old, Some("200 OK\r\nETag: \"1\""), tag);
+        check("page", old, Some("200 OK\r\nLast-Modified: now"), Some("if-modified-since: now"));
+        check("page", old, Some("200 OK"), None);
+        // As earlier versions wrote it.
+        check("page", old, Some("200 OK\r\nETag: \"1\"\r\nX-Robots-Tag: noindex"), None);
+    }
+
+    #[test]
+    fn a_304_replaces_what_it_brings() {
+        let of = |head: &str| {
+            Validator::of(
+                &parse_http(format!("HTTP/1.1 {head}\r\n\r\n").as_bytes()).expect("a head"),
+            )
+        };
+        let (none, one, two) =
+            (of("304 X"), of("304 X\r\nETag: \"1\""), of("304 X\r\nETag: \"2\""));
+        let (then, now) = (of("304 X\r\nLast-Modified: then"), of("304 X\r\nLast-Modified: now"));
+        assert!(one != two && then != now && one != then && none == Validator::default());
+        for (newer, older, wanted) in [
+            (two, one, true),
+            (one, then, true),
+            (one, none, true),
+            (now, then, true),
+            (now, none, true),
+            (now, one, false),
+            (none, one, false),
+            (none, then, false),
+        ] {
+            assert_eq!(newer.replaces(older), wanted, "{newer:?} after {older:?}");
+        }
     }
 }

@@ -13,7 +13,7 @@ use super::fail::{Fault, Stumble};
 use super::turn::is_new_page;
 use super::{Hosts, index};
 use crate::answer::{Purpose, is_passing, is_redirect, leaves_standing};
-use crate::order::Waiting;
+use crate::order::{Manner, Waiting};
 use crate::outcome::{Answered, Done, FailureKind, Outcome, Task, Visit};
 use crate::robots::{ROBOTS_HOPS_MAX, Robots};
 use crate::site::{HostId, Site};
@@ -54,7 +54,7 @@ impl Hosts {
             }
             Outcome::Inconclusive { status } => {
                 self.count_status(&visit, status);
-                let page = Waiting { unconditional: true, ..visit.page };
+                let page = Waiting { manner: Manner::Anyhow, ..visit.page };
                 self.make_again(Visit { page, ..visit }, finished_ms);
             }
             Outcome::Answered(answered) => {
