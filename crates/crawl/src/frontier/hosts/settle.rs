@@ -53,13 +53,16 @@ impl Hosts {
                 self.stumble(visit, stumble, finished_ms);
             }
             Outcome::Inconclusive { status } => {
-                self.count_status(&visit, status);
+                *self.report.statuses.entry(status).or_default() += 1;
                 let page = Waiting { manner: Manner::Anyhow, ..visit.page };
                 self.make_again(Visit { page, ..visit }, finished_ms);
             }
             Outcome::Answered(answered) => {
                 self.report.bytes += answered.bytes;
-                self.count_status(&visit, answered.status);
+                *self.report.statuses.entry(answered.status).or_default() += 1;
+                if visit.task == Task::Page {
+                    *self.report.page_statuses.entry(answered.status).or_default() += 1;
+                }
                 let host = &mut self.table[index(id)];
                 if is_in_vain(visit.purpose(), &answered) {
                     let stumble = Stumble {
@@ -88,13 +91,6 @@ impl Hosts {
                     self.list(id);
                 }
             }
-        }
-    }
-
-    fn count_status(&mut self, visit: &Visit, status: u16) {
-        *self.report.statuses.entry(status).or_default() += 1;
-        if visit.task == Task::Page {
-            *self.report.page_statuses.entry(status).or_default() += 1;
         }
     }
 
