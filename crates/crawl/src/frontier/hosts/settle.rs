@@ -65,15 +65,7 @@ impl Hosts {
                 }
                 let host = &mut self.table[index(id)];
                 if is_in_vain(visit.purpose(), &answered) {
-                    let stumble = Stumble {
-                        class: format!("http-{}", answered.status),
-                        why: format!("{} answers {}", visit.page.path, answered.status),
-                        is_passing: is_passing(visit.purpose(), answered.status),
-                        fault: Fault::Page,
-                        is_pressing: matches!(answered.status, 429 | 503),
-                        before,
-                        retry_after_ms: answered.retry_after_ms,
-                    };
+                    let stumble = Stumble { before, ..stumble_of(&visit, &answered) };
                     return self.stumble(visit, stumble, finished_ms);
                 }
                 host.health.recover();
@@ -191,6 +183,20 @@ impl Hosts {
         }
         host.take_address(&addresses, until_ms);
         self.list(id);
+    }
+}
+
+/// An answer that is as good as none.
+fn stumble_of(visit: &Visit, answered: &Answered) -> Stumble {
+    let &Answered { status, before, retry_after_ms, .. } = answered;
+    Stumble {
+        class: format!("http-{status}"),
+        why: format!("{} answers {status}", visit.page.path),
+        is_passing: is_passing(visit.purpose(), status),
+        fault: Fault::Page,
+        is_pressing: matches!(status, 429 | 503),
+        before,
+        retry_after_ms,
     }
 }
 
