@@ -170,6 +170,59 @@ fn a_page_stands_where_a_recrawl_asked_for_it_in_vain() {
     assert_eq!((&report["pages"], &report["requests"]), (&4.into(), &0.into()), "{report:#}");
 }
 
+/// The body is the same each time; the last head says what becomes of it, in the index as for `why`.
+#[test]
+fn a_page_is_what_its_last_head_makes_of_it() {
+    const TAG: &str = "\nX-Robots-Tag: noindex";
+    let zebra = |fields: &str, name: &str| {
+        format!(
+            "200 OK\nContent-Type: text/html{fields}\n\n<title>t</title><p>zebra{name} caf\u{e9}"
+        )
+    };
+    let server = Pages::serve(&[
+        ("/", &page(&["/closed", "/freed", "/typed", "/late"])),
+        ("/closed", &zebra("", "closed")),
+        ("/freed", &zebra(TAG, "freed")),
+        ("/typed", &zebra("", "typed")),
+        ("/late", &zebra("", "late")),
+    ]);
+    let sandbox = Sandbox::new();
+    let found = |name: &str| {
+        let found = sandbox.run(&["search", "--dir", "web", "--json", &format!("zebra{name}")]);
+        assert!(matches!(found.code, 0 | 3), "{found:#?}");
+        let found: Value = serde_json::from_str(&found.stdout).expect("JSON");
+        found["hits"].as_array().expect("hits").len()
+    };
+    let found = || ["closed", "freed", "typed", "late"].map(found);
+    crawl(&sandbox, "", &[&server.url("/")]);
+    sandbox.done(&["index", "--dir", "web", "-q"]);
+    assert_eq!(found(), [1, 0, 1, 1]);
+    server.set("/closed", &zebra(TAG, "closed"));
+    server.set("/freed", &zebra("", "freed"));
+    server.set(
+        "/typed",
+        "200 OK\nContent-Type: image/png\n\n<title>t</title><p>zebratyped caf\u{e9}",
+    );
+    server.set("/late", "423 Locked\n\n");
+    let report = sandbox.json(&["crawl", "--dir", "web", "-q", "--recrawl"]);
+    let counts = ["unchanged", "changed", "deleted", "failed"];
+    let counts = counts.map(|name| report[name].as_u64().expect("a number"));
+    assert_eq!(counts, [1, 3, 0, 1], "{report:#}");
+    for flags in [["index", "-q"], ["index", "--rebuild"]] {
+        sandbox.done(&[&flags[..], &["--dir", "web"]].concat());
+        assert_eq!(found(), [0, 1, 0, 1], "{flags:?}");
+    }
+    let closed = check(&sandbox, &server.url("/closed"), "fetched");
+    assert_eq!(closed["standing"], "a page, which asks not to be found", "{closed:#}");
+    let freed = check(&sandbox, &server.url("/freed"), "fetched");
+    assert_eq!(freed["standing"], "a page", "{freed:#}");
+    check(
+        &sandbox,
+        &server.url("/late"),
+        "fetched; asked again, the server answered 423 to the last of 2",
+    );
+}
+
 /// Sitemaps are no pages, robots.txt is no request, and what another host has had is its own.
 #[test]
 fn the_share_of_a_host_is_counted_as_the_crawl_counts_it() {

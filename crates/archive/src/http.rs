@@ -43,6 +43,17 @@ pub fn parse_http(block: &[u8]) -> Result<HttpResponse<'_>, ArchiveError> {
     Ok(HttpResponse { status, headers, body: &block[body_offset..], body_offset })
 }
 
+/// The value of the first field called `name` in the head of an HTTP message, byte by byte as it was sent; case does
+/// not matter. One that goes on in further lines has only its first.
+pub fn http_field<'a>(block: &'a [u8], name: &str) -> Option<&'a [u8]> {
+    let (head, _) = split(block)?;
+    let mut fields = head.split(|&byte| byte == b'\n').skip(1).filter_map(|line| {
+        let colon = line.iter().position(|&byte| byte == b':')?;
+        Some((line[..colon].trim_ascii(), line[colon + 1..].trim_ascii()))
+    });
+    fields.find(|(found, _)| found.eq_ignore_ascii_case(name.as_bytes())).map(|(_, value)| value)
+}
+
 /// The status in the first line of a response.
 fn status_of(line: &[u8]) -> Result<u16, ArchiveError> {
     let mut words = line.trim_ascii().split(|&byte| byte == b' ').filter(|word| !word.is_empty());

@@ -50,7 +50,9 @@ pub use disk::is_exhausted;
 pub use error::ArchiveError;
 pub use fields::{parse_warc_fields, warc_fields};
 pub use folder::{Archive, Records};
-pub use http::{HttpResponse, UNDONE_TRANSFER_ENCODING, http_block, http_response, parse_http};
+pub use http::{
+    HttpResponse, UNDONE_TRANSFER_ENCODING, http_block, http_field, http_response, parse_http,
+};
 pub use reader::WarcReader;
 pub use record::{Kind, Limits, Location, Record};
 pub use repair::{Repair, repair, repair_from};

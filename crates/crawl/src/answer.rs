@@ -30,7 +30,7 @@ use crate::rules::Rules;
 use crate::sitemap::{self, Sitemap};
 
 use head::answered;
-pub use head::{Purpose, is_passing_status};
+pub use head::{Purpose, is_passing, leaves_standing};
 pub(crate) use head::{is_redirect, wait_ms};
 pub(crate) use urls::SITEMAP_CUT;
 pub use urls::URLS_BYTES_MAX;

@@ -18,10 +18,10 @@ use archive::{
     parse_warc_fields, warc_fields,
 };
 
-use crate::answer::{Purpose, is_passing_status};
+use crate::answer::{Purpose, is_passing};
 use crate::fetch::{ACCEPTED, Answer, CODING};
 use crate::outcome::{Answered, Failure, FailureKind, Harvest, Task, Visit};
-use crate::recrawl::Earlier;
+use crate::recrawl::{Earlier, Likeness};
 use crate::site::Site;
 
 const PURPOSE: &str = "Crivello-Purpose";
@@ -36,6 +36,8 @@ pub(crate) const BEFORE: &str = "Crivello-Before";
 
 const NOT_MODIFIED: &str = "http://netpreserve.org/warc/1.1/revisit/server-not-modified";
 const IDENTICAL: &str = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
+/// A profile of our own: the payloads are the same when their content codings are undone.
+const DECODED: &str = "urn:crivello:revisit:identical-decoded-payload";
 
 /// The outcome of a visit whose answer was not archived.
 const UNSTORED: &str = "not-stored";
@@ -81,14 +83,15 @@ impl Entry {
         let is_passing = match self.failure {
             Some(failure) if failure.is_of_host() && !failure.is_passing() => return false,
             Some(failure) => failure.is_passing(),
-            None => is_passing_status(status),
+            None => is_passing(self.purpose, status),
         };
         !is_passing || self.attempts >= retries
     }
 
     /// How often its URL was tried, this time included, if it failed for a reason that may pass; 0 if not.
     pub(crate) fn tries(&self, status: u16) -> u8 {
-        let is_passing = self.failure.map_or(is_passing_status(status), FailureKind::is_passing);
+        let is_passing =
+            self.failure.map_or_else(|| is_passing(self.purpose, status), FailureKind::is_passing);
         if is_passing { self.attempts.saturating_add(1) } else { 0 }
     }
 
@@ -166,14 +169,14 @@ pub(crate) fn write_answer(
         target: Some(&url),
         content_type: "application/http;msgtype=request",
         extra: &[("WARC-IP-Address", &address)],
-        block: request.as_bytes(),
+        block: &request,
         payload_offset: request.len(),
     })?;
-    let found = earlier.filter(|earlier| earlier.is_same(answer));
+    let found = earlier.and_then(|earlier| Some((earlier, earlier.likeness(answer)?)));
     let body: &[u8] = if found.is_some() { &[] } else { &answer.body };
     let (block, payload_offset) = answer_block(answer, body);
     let notes = notes(visit);
-    let revisit = found.map(|found| revisit(found, answer)).unwrap_or_default();
+    let revisit = found.map(|(found, likeness)| revisit(found, likeness)).unwrap_or_default();
     let before = earlier.map(|earlier| earlier.status.to_string());
     let mut extra: Vec<(&str, &str)> = vec![("WARC-IP-Address", &address)];
     if answer.is_truncated {
@@ -212,8 +215,12 @@ pub(crate) fn answer_block(answer: &Answer, body: &[u8]) -> (Vec<u8>, usize) {
 }
 
 /// What a revisit says of the record that it found again.
-fn revisit(found: &Earlier, answer: &Answer) -> Vec<(&'static str, String)> {
-    let profile = if answer.status() == 304 { NOT_MODIFIED } else { IDENTICAL };
+fn revisit(found: &Earlier, likeness: Likeness) -> Vec<(&'static str, String)> {
+    let profile = match likeness {
+        Likeness::NotModified => NOT_MODIFIED,
+        Likeness::Identical => IDENTICAL,
+        Likeness::Decoded => DECODED,
+    };
     let mut headers = vec![
         ("WARC-Profile", profile.to_owned()),
         ("WARC-Refers-To-Date", date_text(found.date_s)),
@@ -221,7 +228,7 @@ fn revisit(found: &Earlier, answer: &Answer) -> Vec<(&'static str, String)> {
     if !found.record_id.is_empty() {
         headers.push(("WARC-Refers-To", format!("<{}>", found.record_id)));
     }
-    headers.extend(found.digest.clone().map(|digest| ("WARC-Payload-Digest", digest)));
+    headers.push(("WARC-Payload-Digest", found.digest.clone()));
     headers
 }
 
@@ -231,26 +238,29 @@ fn request_block(
     user_agent: &str,
     answer: &Answer,
     earlier: Option<&Earlier>,
-) -> String {
-    let mut request = format!(
+) -> Vec<u8> {
+    let request = format!(
         "GET {} HTTP/1.1\r\nhost: {}\r\nuser-agent: {user_agent}\r\naccept: {ACCEPTED}\r\n\
          accept-encoding: {CODING}\r\n",
         visit.page.path,
         visit.site.authority()
     );
-    if let Some((name, value)) = earlier.and_then(Earlier::condition) {
-        for part in [name, ": ", value, "\r\n"] {
-            request.push_str(part);
+    let mut request = request.into_bytes();
+    let mut put = |name: &str, value: &[u8]| {
+        for part in [name.as_bytes(), b": ", value, b"\r\n"] {
+            request.extend_from_slice(part);
         }
+    };
+    if let Some((name, value)) = earlier.and_then(Earlier::condition) {
+        put(name.as_str(), value.as_bytes());
     }
     if !visit.keep_alive && !answer.is_http2 {
-        request.push_str("connection: close\r\n");
+        put("connection", b"close");
     }
     for name in &answer.secrets {
-        request.push_str(name.as_str());
-        request.push_str(": …\r\n");
+        put(name.as_str(), "…".as_bytes());
     }
-    request.push_str("\r\n");
+    request.extend_from_slice(b"\r\n");
     request
 }
 

@@ -59,7 +59,7 @@ mod workbench;
 
 pub use address::read_address;
 pub use agents::{assignment, is_in_inbox};
-pub use answer::{Purpose, URLS_BYTES_MAX, is_passing_status};
+pub use answer::{Purpose, URLS_BYTES_MAX, is_passing, leaves_standing};
 pub use assignment::{AgentId, Assignment, Modulo, Rendezvous};
 pub use clock::{Clock, SystemClock};
 pub use config::{
@@ -75,7 +75,9 @@ pub use journal::read_failure;
 pub use mention::{Excess, Mention, Mentions};
 pub use metrics::{Board, serve_metrics};
 pub use normalisation::Normalisation;
-pub use order::{BreadthFirst, CLASSES, Priority, ShallowFirst, VisitOrder, Waiting, visit_order};
+pub use order::{
+    BreadthFirst, CLASSES, Manner, Priority, ShallowFirst, VisitOrder, Waiting, visit_order,
+};
 pub use outcome::{Failure, FailureKind};
 pub use politeness::{Pace, Politeness};
 pub use report::{AsideHost, Census, Report, SieveReport, Snapshot, read_report};

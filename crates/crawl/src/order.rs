@@ -35,6 +35,18 @@ pub struct Waiting {
     pub depth: u16,
     /// Whether the server has refused it unseen before.
     pub refused: bool,
+    /// How it is asked for.
+    pub manner: Manner,
+}
+
+/// How a page is asked for that the archive has.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Manner {
+    /// On the condition that it has changed, if it has a validator.
+    #[default]
+    IfChanged,
+    /// In any case, since an answer to a condition did not tell what it is now.
+    Anyhow,
 }
 
 impl Waiting {
@@ -48,6 +60,7 @@ impl Waiting {
             known: false,
             depth: 0,
             refused: false,
+            manner: Manner::default(),
         }
     }
 }

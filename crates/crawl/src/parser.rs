@@ -161,6 +161,7 @@ impl Parser {
             Ok(Catch::Addresses { addresses, until_ms }) => {
                 Outcome::Resolved { addresses, until_ms }
             }
+            Ok(Catch::Inconclusive { status }) => Outcome::Inconclusive { status },
             Ok(Catch::Answer(answer)) => {
                 if visit.page.sitemap
                     && self.answers.is_page_after_all(&visit.url(), &answer.http()?)

@@ -23,7 +23,7 @@ use crate::config::Config;
 use crate::engine::Dirs;
 use crate::error::CrawlError;
 use crate::frontier::{Frontier, Tally};
-use crate::recrawl::{Epoch, Extent, LastCaptures, Schedule};
+use crate::recrawl::{Epoch, Extent, LastCaptures, Reading, Schedule};
 use crate::rules::Rules;
 use crate::seeds::Seed;
 use crate::visited::{Visited, VisitedSeeds};
@@ -163,7 +163,10 @@ impl Replay<'_> {
         })?;
         self.read_nearer(frontier, &archive)?;
         frontier.end_replay(self.clock.now_ms(), self.clock.unix_s())?;
-        replayed.known = again.map(|again| Arc::new(again.schedule.into_captures(archive)));
+        replayed.known = again.map(|again| {
+            let reading = Reading::of(self.config);
+            Arc::new(again.schedule.into_captures(archive, reading))
+        });
         Ok(replayed)
     }
 

@@ -147,7 +147,7 @@ pub struct Report {
     pub redirects: u64,
     /// Answers of this run by status.
     pub statuses: BTreeMap<u16, u64>,
-    /// Those to requests for anything but a robots.txt.
+    /// Those to requests for anything but a robots.txt, without those that speak of a condition alone.
     pub page_statuses: BTreeMap<u16, u64>,
     /// Links that this run read and are not for it, by the name of the refusal.
     pub refused: BTreeMap<String, u64>,

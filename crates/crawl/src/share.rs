@@ -10,7 +10,7 @@ use std::path::Path;
 
 use archive::{Archive, ArchiveError, CdxLine};
 
-use crate::answer::{Purpose, is_passing_status};
+use crate::answer::{Purpose, leaves_standing};
 use crate::checkpoint::Settled;
 use crate::config::Config;
 use crate::error::CrawlError;
@@ -35,7 +35,8 @@ impl Toll {
     /// that counts (`is_again`).
     pub(crate) fn of(purpose: Purpose, answered: &Answered, is_again: bool) -> Toll {
         let was_counted = answered.before > 0 && is_again;
-        let is_page = purpose == Purpose::Page && !is_passing_status(answered.status);
+        let is_page = purpose == Purpose::Page
+            && (answered.unchanged || !leaves_standing(purpose, answered.status));
         Toll {
             is_new: purpose != Purpose::Robots && !was_counted,
             page: is_page && answered.is_page(),

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use archive::{Archive, ArchiveError, Kind, Record};
-use page::{Directives, Url};
+use page::{Directives, StatusClass, Url};
 use serde::Deserialize;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -145,7 +145,7 @@ pub fn extract_lag(
 }
 
 /// Goes up when the rows of the same record become others; then all are made again.
-const ROWS_VERSION: u32 = 3;
+const ROWS_VERSION: u32 = 4;
 
 impl ExtractOptions {
     /// Tells options, or a version of this program, that make other rows from those that make the same.
@@ -309,23 +309,21 @@ fn response(record: &Record, url: &Url, options: &ExtractOptions) -> Fate {
     let Ok(answer) = archive::parse_http(&record.block) else {
         return Fate::Gone { what: "not an HTTP answer".to_owned() };
     };
-    match answer.status {
-        200 => {}
-        // Not modified, busy, broken: an earlier capture still counts.
-        304 | 429 | 500..=599 => {
-            return Fate::Failed { what: format!("status {}", answer.status) };
-        }
-        300..=399 => {
+    let what = format!("status {}", answer.status);
+    match StatusClass::of(answer.status) {
+        StatusClass::Page => {}
+        StatusClass::Passing | StatusClass::Odd => return Fate::Failed { what },
+        StatusClass::Gone => return Fate::Gone { what },
+        StatusClass::Moved => {
             let target = answer.header("location");
             let target = target.and_then(|to| page::normalise(to, Some(url), &options.page).ok());
             return match target {
                 Some(target) => {
                     Fate::Redirect { target: options.spelling.redirect(url, target).into() }
                 }
-                None => Fate::Gone { what: format!("status {} that leads nowhere", answer.status) },
+                None => Fate::Gone { what: format!("{what} that leads nowhere") },
             };
         }
-        status => return Fate::Gone { what: format!("status {status}") },
     }
     let body = match answer.decoded_body(options.body_bytes_max) {
         Ok(body) => body,

@@ -6,7 +6,7 @@
 
 use ::url::Url;
 
-use crate::PageError;
+use crate::{PageError, charset};
 
 /// Bytes at the start in which markup is looked for when nothing else tells what a body is.
 const SNIFFED_BYTES: usize = 1024;
@@ -72,6 +72,25 @@ impl Kind {
     }
 }
 
+/// What a `Content-Type` says to whoever reads a body: by two that are equal, the same bytes are the same page.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ContentType {
+    /// The type without parameters, in lower case and of bounded length; empty if there is none.
+    pub essence: String,
+    /// The name of the charset in the WHATWG encoding standard, if it names one that exists.
+    pub charset: Option<&'static str>,
+}
+
+impl ContentType {
+    /// Reads the value of the header, if there is one.
+    #[must_use]
+    pub fn read(value: Option<&str>) -> Self {
+        let value = value.unwrap_or_default();
+        let charset = charset::header_encoding(value).map(encoding_rs::Encoding::name);
+        Self { essence: essence(value), charset }
+    }
+}
+
 /// The type without parameters, in lower case and of bounded length.
 fn essence(content_type: &str) -> String {
     const BYTES_MAX: usize = 128;
@@ -84,4 +103,22 @@ fn named_markdown(url: &Url) -> bool {
     path.rsplit_once('.').is_some_and(|(_, extension)| {
         extension.eq_ignore_ascii_case("md") || extension.eq_ignore_ascii_case("markdown")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spelling_makes_no_other_content_type() {
+        let read = |value| ContentType::read(Some(value));
+        let html = read("text/html; charset=utf-8");
+        assert_eq!((html.essence.as_str(), html.charset), ("text/html", Some("UTF-8")));
+        assert_eq!(read("Text/HTML;charset=\"UTF8\""), html);
+        for other in ["text/html", "text/html; charset=latin1", "text/plain; charset=utf-8", ""] {
+            assert_ne!(read(other), html, "{other}");
+        }
+        assert_eq!(read("text/html; charset=martian"), read("text/html"));
+        assert_eq!(ContentType::read(None), ContentType::default());
+    }
 }

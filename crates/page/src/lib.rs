@@ -50,6 +50,7 @@ mod parse;
 mod plain;
 mod resolve;
 mod small_words;
+mod status;
 mod url;
 
 pub use ::url::Url;
@@ -60,8 +61,10 @@ pub use analysis::{
 pub use charset::{Charset, CharsetSource};
 pub use directives::Directives;
 pub use error::PageError;
+pub use kind::ContentType;
 pub use language::language_of;
 pub use limits::Limits;
 pub use parse::{Known, Link, Page, Wanted, check, parse, parse_wanted};
 pub use resolve::parse_normal;
+pub use status::StatusClass;
 pub use url::{normalise, registered_domain};

@@ -12,6 +12,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use ::crawl::{Report, Visited};
+use page::StatusClass;
 use serde::Serialize;
 
 use super::{aside_fate, list};
@@ -158,8 +159,13 @@ pub(crate) fn again(report: &Report) -> String {
 /// What the run met and is no page of the collection, by its reason; empty if nothing is.
 pub(crate) fn left_out(report: &Report) -> Vec<String> {
     let no_page = report.page_statuses.iter().filter(|(status, _)| is_no_page(**status));
-    let no_page: BTreeMap<String, u64> =
-        no_page.map(|(status, times)| (format!("status {status}"), *times)).collect();
+    let no_page = no_page.filter_map(|(status, times)| {
+        // What was given up is told as that.
+        let given_up = report.failures.get(&format!("http-{status}")).copied().unwrap_or(0);
+        let times = times.saturating_sub(given_up);
+        (times > 0).then(|| (format!("status {status}"), times))
+    });
+    let no_page: BTreeMap<String, u64> = no_page.collect();
     let mut dropped = report.dropped.clone();
     if report.pruned > 0 {
         dropped.insert(PRUNED.to_owned(), report.pruned);
@@ -198,7 +204,12 @@ pub(crate) fn left_out(report: &Report) -> Vec<String> {
 
 /// Whether an answer is neither a page nor leads to one, and is not tried again.
 fn is_no_page(status: u16) -> bool {
-    !matches!(status, 200 | 300..=399 | 429 | 500..=599)
+    match StatusClass::of(status) {
+        StatusClass::Page | StatusClass::Moved | StatusClass::Passing => false,
+        StatusClass::Gone => true,
+        // To a condition it is as good as a page.
+        StatusClass::Odd => status != 304,
+    }
 }
 
 /// How many there are and by what, the reasons in parentheses; `None` if there are none.
@@ -282,6 +293,21 @@ mod tests {
 
     fn counts<const N: usize>(counts: [(&str, u64); N]) -> BTreeMap<String, u64> {
         counts.map(|(name, times)| (name.to_owned(), times)).into()
+    }
+
+    #[test]
+    fn an_answer_is_told_as_given_up_or_as_no_page() {
+        let report = Report {
+            page_statuses: [(200, 7), (206, 3), (300, 1), (302, 1), (304, 5), (404, 1), (408, 3)]
+                .into(),
+            failures: counts([("http-206", 2), ("http-408", 1)]),
+            ..Report::default()
+        };
+        let wanted = [
+            "3 visits given up (http-206 2, http-408 1)",
+            "3 URLs without a page (status 206 1, status 300 1, status 404 1)",
+        ];
+        assert_eq!(left_out(&report), wanted);
     }
 
     #[test]

@@ -8,7 +8,7 @@
 use anyhow::Result;
 use archive::{Archive, ArchiveError, CdxLine, Kind, Record, parse_http};
 use crawl::{Config, Normalisation, Purpose, Told};
-use page::Url;
+use page::{StatusClass, Url};
 use serde::Serialize;
 
 use super::{URL_BYTES_MAX, cut};
@@ -42,9 +42,13 @@ pub(super) struct Capture {
 }
 
 impl Capture {
-    /// Whether it was in vain: no answer, or one that may be better another time. It hides no earlier one.
+    /// Whether it was in vain: no answer, or one that may be better another time or says nothing of the page. It hides
+    /// no earlier one.
     fn is_vain(&self) -> bool {
-        self.failure.is_some() || self.status.parse().is_ok_and(crawl::is_passing_status)
+        let purpose = self.purpose.unwrap_or(Purpose::Page);
+        let leaves_standing = |status| crawl::leaves_standing(purpose, status);
+        let is_vain = self.status.parse().is_ok_and(leaves_standing);
+        self.failure.is_some() || is_vain && !self.unchanged
     }
 
     /// Whether the archive has a page by it.
@@ -189,17 +193,21 @@ fn answer(last: &Capture, before: &[Capture], retries: u8) -> String {
                 }
             }
         }
-        status if status.parse().is_ok_and(crawl::is_passing_status) => {
-            format!("failed: {}", failing(status, told, retries))
-        }
-        status @ ("404" | "410") => {
+        status => {
+            let purpose = last.purpose.unwrap_or(Purpose::Page);
+            let number = status.parse().unwrap_or(0);
+            if crawl::is_passing(purpose, number) {
+                return format!("failed: {}", failing(status, told, retries));
+            }
             let had = before.iter().rfind(|capture| capture.status == "200");
-            match had.map(|had| archive::date_text(had.date_s)) {
-                Some(date) => format!("gone: the server answered {status}; it was there at {date}"),
+            match had.filter(|_| StatusClass::of(number) == StatusClass::Gone) {
+                Some(had) => {
+                    let date = archive::date_text(had.date_s);
+                    format!("gone: the server answered {status}; it was there at {date}")
+                }
                 None => format!("fetched: the server answered {status}"),
             }
         }
-        status => format!("fetched: the server answered {status}"),
     }
 }
 

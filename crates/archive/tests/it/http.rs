@@ -258,3 +258,17 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_field_is_what_was_sent_byte_by_byte() {
+    let block = b"HTTP/1.1 200 caf\xe9\r\nETag:  \"\xe9\" \r\netag: \"2\"\r\nno colon\r\nX:\r\n\r\nBody: b";
+    for (name, wanted) in [
+        ("etag", Some(b"\"\xe9\"".as_slice())),
+        ("X", Some(b"".as_slice())),
+        ("Body", None),
+        ("HTTP/1.1", None),
+    ] {
+        assert_eq!(archive::http_field(block, name), wanted, "{name}");
+    }
+    assert_eq!(archive::http_field(b"no head at all", "etag"), None);
+}

@@ -9,6 +9,7 @@
 //! Reference: RFC 9110, sections 10.2.3 (Retry-After) and 15 (statuses).
 
 use archive::HttpResponse;
+use page::StatusClass;
 use serde::Serialize;
 
 use crate::outcome::Answered;
@@ -37,12 +38,27 @@ pub(super) fn answered(http: &HttpResponse<'_>, date_s: i64) -> Answered {
 
 /// Whether a status says that the answer is elsewhere.
 pub(crate) fn is_redirect(status: u16) -> bool {
-    matches!(status, 301 | 302 | 303 | 307 | 308)
+    StatusClass::of(status) == StatusClass::Moved
 }
 
-/// Whether a status says that the server may answer better another time.
-pub fn is_passing_status(status: u16) -> bool {
-    matches!(status, 429 | 500..=599)
+/// Whether the status of an answer, 0 if it has none, says that the server may answer better another time. That of a robots.txt is by
+/// itself: all that is no error of the server, nor a plea for fewer requests, means that there are no rules (RFC 9309,
+/// section 2.3.1.3).
+pub fn is_passing(purpose: Purpose, status: u16) -> bool {
+    match purpose {
+        Purpose::Robots => matches!(status, 429 | 500..),
+        Purpose::Page | Purpose::Sitemap => {
+            status > 0 && StatusClass::of(status) == StatusClass::Passing
+        }
+    }
+}
+
+/// Whether an answer with this status leaves an earlier one standing.
+pub fn leaves_standing(purpose: Purpose, status: u16) -> bool {
+    match purpose {
+        Purpose::Robots => is_passing(purpose, status),
+        Purpose::Page | Purpose::Sitemap => status > 0 && StatusClass::of(status).leaves_standing(),
+    }
 }
 
 /// The days of the week as dates name them, whole or by their first three letters.

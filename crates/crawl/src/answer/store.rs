@@ -11,7 +11,7 @@ use archive::HttpResponse;
 use page::parse_normal;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{Answers, Context, Links, Purpose, ReadPage, answered, is_passing_status};
+use super::{Answers, Context, Links, Purpose, ReadPage, answered, is_passing};
 use crate::checkpoint::Settled;
 use crate::filter::{Facts, Filter};
 use crate::outcome::Answered;
@@ -34,7 +34,7 @@ impl Answers {
                 *answered.harvest.refused.entry("store-filter".into()).or_default() += 1;
                 answered.is_unstored = true;
                 // The journal keeps a wait only where the answer asks for another try.
-                answered.retry_after_ms.take_if(|_| !is_passing_status(http.status));
+                answered.retry_after_ms.take_if(|_| !is_passing(Purpose::Page, http.status));
             }
         }
         answered

@@ -16,6 +16,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::answer::{Answers, Links, Purpose};
 use crate::journal::{self, BEFORE, Entry};
 use crate::outcome::{Answered, FailureKind, Harvest};
+use crate::recrawl::Validator;
 use crate::robots;
 
 /// A visit that is archived.
@@ -29,6 +30,8 @@ pub(crate) struct Settled {
     pub(crate) length: u64,
     /// Tells payloads apart; 0 where there is none.
     pub(crate) payload: u64,
+    /// Of the answer, if it has one.
+    pub(crate) validator: Validator,
     /// `None` if there was no answer, or none of HTTP.
     pub(crate) answered: Option<Answered>,
     robots: RobotsText,
@@ -111,8 +114,9 @@ impl Settled {
             Some(Some(body)) => RobotsText::Text(body.into_owned()),
         };
         let payload = http.filter(|_| !unchanged).map_or(0, |http| xxh3_64(http.body));
+        let validator = http.map(Validator::of).unwrap_or_default();
         let (offset, length) = (location.offset, location.length);
-        Settled { url, entry, date_s, offset, length, payload, answered, robots }
+        Settled { url, entry, date_s, offset, length, payload, validator, answered, robots }
     }
 
     /// One without a robots.txt.
@@ -125,8 +129,8 @@ impl Settled {
         payload: u64,
         answered: Option<Answered>,
     ) -> Settled {
-        let robots = RobotsText::None;
-        Settled { url, entry, date_s, offset, length, payload, answered, robots }
+        let (validator, robots) = (Validator::default(), RobotsText::None);
+        Settled { url, entry, date_s, offset, length, payload, validator, answered, robots }
     }
 
     /// Reads the rules of a robots.txt again, which decoding leaves out.
@@ -151,7 +155,8 @@ pub(super) struct Rows {
 
 impl Rows {
     pub(super) fn push(&mut self, settled: &Settled) {
-        let Settled { url, entry, date_s, offset, length, payload, answered, robots } = settled;
+        let Settled { url, entry, date_s, offset, length, payload, validator, answered, robots } =
+            settled;
         let purpose = PURPOSES.iter().position(|&purpose| purpose == entry.purpose);
         self.bytes
             .push(u8::try_from(purpose.expect("all of them are there")).expect("there are 3"));
@@ -162,6 +167,7 @@ impl Rows {
         vbyte::write(&mut self.bytes, *offset);
         vbyte::write(&mut self.bytes, *length);
         self.bytes.extend(payload.to_le_bytes());
+        vbyte::write(&mut self.bytes, validator.0.into());
         self.put(entry.robots_for.as_deref().unwrap_or_default());
         self.put(entry.failure.map_or("", FailureKind::name));
         match robots {
@@ -247,6 +253,7 @@ impl<'a> Input<'a> {
         let date_s = i64::from_le_bytes(*self.take(8)?.first_chunk()?);
         let (offset, length) = (self.number()?, self.number()?);
         let payload = u64::from_le_bytes(*self.take(8)?.first_chunk()?);
+        let validator = Validator(u32::try_from(self.number()?).ok()?);
         let robots_for = Some(self.text()?).filter(|site| !site.is_empty()).map(str::to_owned);
         let failure = match self.text()? {
             "" => None,
@@ -267,7 +274,7 @@ impl<'a> Input<'a> {
             _ => return None,
         };
         let entry = Entry { purpose, attempts, hops, depth, robots_for, failure };
-        Some(Settled { url, entry, date_s, offset, length, payload, answered, robots })
+        Some(Settled { url, entry, date_s, offset, length, payload, validator, answered, robots })
     }
 
     fn answered(&mut self) -> Option<Answered> {

@@ -19,9 +19,10 @@ use crate::config::Config;
 use crate::descriptors::Patience;
 use crate::error::CrawlError;
 use crate::fetch::{Catch, Fetched, Fetcher};
+use crate::order::Manner;
 use crate::outcome::{Done, Task, Visit};
 use crate::parser::{Dead, Event, Events, Here, PARSER, SharedParser, Store};
-use crate::recrawl::LastCaptures;
+use crate::recrawl::{Earlier, LastCaptures};
 
 /// A body longer than this is left to the parsers even if it comes alone: it would hold up the others.
 const ALONE_BYTES_MAX: usize = 256 << 10;
@@ -64,7 +65,7 @@ impl Stages<'_> {
                 answer.body.len() <= ALONE_BYTES_MAX
                     && !answer.headers.contains_key(CONTENT_ENCODING)
             }
-            Ok(Catch::Addresses { .. }) | Err(_) => true,
+            Ok(Catch::Addresses { .. } | Catch::Inconclusive { .. }) | Err(_) => true,
         };
         let mut fetched = fetched;
         if is_alone && is_short && self.fetched.is_empty() {
@@ -100,6 +101,9 @@ async fn visit_once(
                 Err(_) => break,
             }
         }
+    }
+    if visit.page.manner == Manner::Anyhow {
+        earlier = earlier.map(Earlier::without_condition);
     }
     fetcher.visit(visit, earlier).await
 }

@@ -105,7 +105,14 @@ impl Answer {
 /// What a visit brought.
 #[derive(Debug)]
 pub(crate) enum Catch {
-    Addresses { addresses: Vec<IpAddr>, until_ms: u64 },
+    Addresses {
+        addresses: Vec<IpAddr>,
+        until_ms: u64,
+    },
+    /// An answer of this status to the condition, which does not tell what the page is now.
+    Inconclusive {
+        status: u16,
+    },
     Answer(Answer),
 }
 
@@ -216,9 +223,7 @@ impl Fetcher {
             let date_s = self.clock.unix_s();
             let caught = match (&visit.task, visit.address) {
                 (Task::Resolve, _) | (_, None) => self.resolve(&visit.site).await,
-                (_, Some(address)) => {
-                    self.get(&visit, address, earlier.as_ref()).await.map(Catch::Answer)
-                }
+                (_, Some(address)) => self.get(&visit, address, earlier.as_ref()).await,
             };
             let result = match caught {
                 Ok(catch) => Ok(catch),
@@ -245,7 +250,7 @@ impl Fetcher {
         visit: &Visit,
         address: IpAddr,
         earlier: Option<&Earlier>,
-    ) -> Result<Answer, Hitch> {
+    ) -> Result<Catch, Hitch> {
         let pooled = self.pool.take(visit.site.key(), address, self.clock.now_ms());
         let mut is_fresh = pooled.is_none();
         let mut sender = match pooled {
@@ -297,8 +302,7 @@ impl Fetcher {
         *request.uri_mut() = uri.map_err(|error| unusable(&error))?;
         let headers = request.headers_mut();
         if let Some((name, value)) = earlier.and_then(Earlier::condition) {
-            let value = HeaderValue::from_str(value);
-            headers.insert(name, value.map_err(|error| unusable(&error))?);
+            headers.insert(name, value.clone());
         }
         if !is_http2 {
             let host = HeaderValue::from_str(visit.site.authority());
@@ -368,7 +372,10 @@ impl Fetcher {
         if is_sitemap {
             answer.truncate(self.sitemap_bytes_max);
         }
-        if let Some(address) = visit.address.filter(|_| visit.keep_alive && !is_truncated) {
+        // Misdirected is what came by this connection.
+        let is_kept =
+            visit.keep_alive && !is_truncated && head.status != StatusCode::MISDIRECTED_REQUEST;
+        if let Some(address) = visit.address.filter(|_| is_kept) {
             self.pool.give(visit.site.key(), address, sender, self.clock.now_ms());
         }
         Ok(answer)
@@ -391,14 +398,18 @@ fn is_sitemap(head: &Parts, status_line: &str, body: &[u8]) -> bool {
 
 /// The answer, unless it says that nothing has changed to a request that did not ask for changes: it brings no
 /// page, and says nothing of one that was there before (RFC 9110, section 15.4.5). To whoever asks for a
-/// robots.txt it says, like all that is no file and no error, that there are no rules.
-fn called_for(answer: Answer, visit: &Visit, earlier: Option<&Earlier>) -> Result<Answer, Failure> {
+/// robots.txt it says, like all that is no file and no error, that there are no rules. One that speaks of the
+/// condition alone is left out as well.
+fn called_for(answer: Answer, visit: &Visit, earlier: Option<&Earlier>) -> Result<Catch, Failure> {
     let is_asked = earlier.and_then(Earlier::condition).is_some();
     let is_robots = matches!(visit.task, Task::Robots { .. });
     if answer.status() == 304 && !is_asked && !is_robots {
         return Err(Failure::uncalled_304());
     }
-    Ok(answer)
+    if earlier.is_some_and(|earlier| earlier.is_in_doubt(&answer)) {
+        return Ok(Catch::Inconclusive { status: answer.status() });
+    }
+    Ok(Catch::Answer(answer))
 }
 
 fn status_line(response: &Response<Incoming>) -> String {

@@ -21,7 +21,7 @@ use crate::config::{Config, Recrawl};
 use crate::error::CrawlError;
 use crate::seeds::Seed;
 
-pub(crate) use earlier::Earlier;
+pub(crate) use earlier::{Earlier, Likeness, Reading, Validator};
 pub(crate) use schedule::{Bounds, LastCaptures, Schedule};
 
 const NAME: &str = "recrawl";

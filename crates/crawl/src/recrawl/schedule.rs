@@ -8,7 +8,7 @@
 //! length, its links.
 //!
 //! **Invariant.** The schedule depends on the visits in the archive, the bounds and the moment only. About
-//! 64 bytes are kept for a URL, and only in a run that recrawls.
+//! 80 bytes are kept for a URL, and only in a run that recrawls.
 //!
 //! Reference: J. Cho, H. Garcia-Molina, "Estimating frequency of change", ACM TOIT 3(3), 2003: of n visits
 //! at intervals of I, of which X found no change, the rate is −ln((X + ½)/(n + ½))/I, less biased than
@@ -17,11 +17,12 @@
 use std::collections::HashMap;
 use std::io;
 
-use archive::{Archive, ArchiveError, Location, is_exhausted};
+use archive::{Archive, ArchiveError, Location, Record, is_exhausted};
+use page::StatusClass;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{Earlier, Extent};
-use crate::answer::{Purpose, is_passing_status};
+use super::{Earlier, Extent, Reading, Validator};
+use crate::answer::Purpose;
 use crate::checkpoint::Settled;
 use crate::outcome::{Answered, Harvest};
 
@@ -42,10 +43,19 @@ struct History {
     same: u32,
     status: u16,
     payload: u64,
-    /// The last answer with a body: the number of its file, and its place.
+    /// Where the last answer with a body is.
+    last: Place,
+    /// The newest validator, and where it is: there, or in an answer that was the same.
+    validator: Validator,
+    validated: Place,
+}
+
+/// Where a record is, with the number of its file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Place {
     file: u32,
+    length: u32,
     offset: u64,
-    length: u64,
 }
 
 impl History {
@@ -63,6 +73,14 @@ impl History {
         let interval_s = std::time::Duration::try_from_secs_f64(1.0 / rate);
         let interval_s = interval_s.map_or(u64::MAX, |interval| interval.as_secs());
         interval_s.min(watched_s).clamp(bounds.min_s, bounds.max_s)
+    }
+
+    /// Takes the validator of an answer that is the same: by a 304 without one the old one stands.
+    fn adopt(&mut self, status: u16, validator: Validator, place: Place) {
+        let is_newer = status != 304 || validator.replaces(self.validator);
+        if is_newer && validator != self.validator {
+            (self.validator, self.validated) = (validator, place);
+        }
     }
 }
 
@@ -82,11 +100,13 @@ impl Schedule {
     /// Takes note of a visit from before the recrawl, by the number of its file.
     pub(crate) fn note(&mut self, file: usize, settled: &Settled) {
         let Some(answered) = &settled.answered else { return };
-        let Ok(file) = u32::try_from(file) else { return };
-        if settled.entry.purpose == Purpose::Robots || is_passing_status(answered.status) {
+        let &Settled { date_s, offset, length, validator, .. } = settled;
+        let (Ok(file), Ok(length)) = (u32::try_from(file), u32::try_from(length)) else { return };
+        let place = Place { file, length, offset };
+        let before = self.histories.get(&key(&settled.url));
+        if settled.entry.purpose == Purpose::Robots || !is_telling(answered.status, before) {
             return;
         }
-        let &Settled { date_s, offset, length, .. } = settled;
         let payload = if answered.is_unstored { trace(answered) } else { settled.payload };
         let status = answered.status;
         let fresh = History {
@@ -96,9 +116,9 @@ impl Schedule {
             same: 0,
             status,
             payload,
-            file,
-            offset,
-            length,
+            last: place,
+            validator,
+            validated: place,
         };
         let Some(history) = self.histories.get_mut(&key(&settled.url)) else {
             if !answered.unchanged {
@@ -115,6 +135,7 @@ impl Schedule {
         let (visits, same) = (history.visits + 1, history.same + u32::from(is_same));
         if answered.unchanged {
             history.last_s = date_s;
+            history.adopt(status, validator, place);
         } else {
             *history = fresh;
         }
@@ -142,8 +163,8 @@ impl Schedule {
     }
 
     /// The captures themselves, for the run that is to come.
-    pub(crate) fn into_captures(self, archive: Archive) -> LastCaptures {
-        LastCaptures { archive, histories: self.histories }
+    pub(crate) fn into_captures(self, archive: Archive, reading: Reading) -> LastCaptures {
+        LastCaptures { archive, histories: self.histories, reading }
     }
 }
 
@@ -152,25 +173,47 @@ impl Schedule {
 pub(crate) struct LastCaptures {
     archive: Archive,
     histories: HashMap<u64, History>,
+    reading: Reading,
 }
 
 impl LastCaptures {
     /// The last answer with a body that came from `url`; `None` if there is none, or it cannot be read. An
     /// error only if there is no descriptor left to read it.
     pub(crate) fn earlier(&self, url: &str) -> io::Result<Option<Earlier>> {
-        let Some(location) = self.location(url) else { return Ok(None) };
+        let Some(&History { last, validated, .. }) = self.histories.get(&key(url)) else {
+            return Ok(None);
+        };
+        let Some(record) = self.read(last, url)? else { return Ok(None) };
+        let newest = if validated == last { None } else { self.read(validated, url)? };
+        Ok(Earlier::of(&record, newest.as_ref(), &self.reading))
+    }
+
+    /// The record at a place, if it is about `url`.
+    fn read(&self, place: Place, url: &str) -> io::Result<Option<Record>> {
+        let Some(location) = self.location(place) else { return Ok(None) };
         match self.archive.read(&location) {
             Err(ArchiveError::Io { source, .. }) if is_exhausted(&source) => Err(source),
             Err(_) => Ok(None),
-            Ok(record) if record.target.as_deref() != Some(url) => Ok(None),
-            Ok(record) => Ok(Earlier::of(&record)),
+            Ok(record) => Ok(Some(record).filter(|record| record.target.as_deref() == Some(url))),
         }
     }
 
-    fn location(&self, url: &str) -> Option<Location> {
-        let &History { file, offset, length, .. } = self.histories.get(&key(url))?;
+    fn location(&self, Place { file, length, offset }: Place) -> Option<Location> {
         let file = self.archive.files().get(usize::try_from(file).ok()?)?.clone();
-        Some(Location { file, offset, length })
+        Some(Location { file, offset, length: length.into() })
+    }
+}
+
+/// Whether a status tells of a URL what the one before did not: a busy server never does, and an odd answer only where
+/// there was no better one.
+fn is_telling(status: u16, before: Option<&History>) -> bool {
+    match StatusClass::of(status) {
+        StatusClass::Passing => false,
+        // A 304 that is not to a condition is no answer.
+        StatusClass::Odd if status != 304 => {
+            before.is_none_or(|before| StatusClass::of(before.status) == StatusClass::Odd)
+        }
+        _ => true,
     }
 }
 
@@ -198,9 +241,19 @@ mod tests {
     #[track_caller]
     fn check(visits: u32, same: u32, days: u64, wanted_days: u64) {
         let last_s = i64::try_from(days * DAY_S).expect("a few days");
-        let (status, payload, file, offset, length) = (200, 0, 0, 0, 0);
-        let history =
-            History { first_s: 0, last_s, visits, same, status, payload, file, offset, length };
+        let (status, payload, last) = (200, 0, Place::default());
+        let (validator, validated) = (Validator::default(), last);
+        let history = History {
+            first_s: 0,
+            last_s,
+            visits,
+            same,
+            status,
+            payload,
+            last,
+            validator,
+            validated,
+        };
         assert_eq!(history.interval_s(BOUNDS) / DAY_S, wanted_days, "{visits} {same} {days}");
     }
 

@@ -7,7 +7,7 @@
 use page::Url;
 
 use super::{Robots, line_text, text};
-use crate::answer::is_passing_status;
+use crate::answer::{Purpose, is_passing};
 use crate::config::agent_name;
 use crate::site::Site;
 
@@ -33,7 +33,7 @@ pub fn explain_robots(
     let http = archive::parse_http(&record.block).ok()?;
     match http.status {
         200..=299 => {}
-        status if is_passing_status(status) => {
+        status if is_passing(Purpose::Robots, status) => {
             let why = format!("its robots.txt cannot be had (it answered {status})");
             return Some(RobotsSaying { allowed: false, is_had: false, why });
         }

@@ -52,6 +52,29 @@ fn pages_redirects_and_the_rest_find_their_place() {
     assert_eq!(documents(&small), urls);
 }
 
+/// Which do, `page::StatusClass` says.
+#[test]
+fn only_an_answer_that_speaks_of_a_page_takes_it_away() {
+    let small = Small::new();
+    let url = |status: u16| format!("http://a.test/{status}");
+    let statuses = [202, 206, 300, 305, 403, 404, 408, 412, 421, 423, 425, 429, 451, 501];
+    let urls = statuses.map(url);
+    let text = |number: usize| html("", &prose(number as u64));
+    let pages: Vec<_> = (0..).zip(&urls).map(|(n, url)| (url.as_str(), 10, text(n))).collect();
+    small.archive(&pages);
+    let answer = |status: u16| format!("HTTP/1.1 {status} X\r\nLocation: /202\r\n\r\nnothing");
+    let later: Vec<_> = statuses
+        .iter()
+        .zip(&urls)
+        .map(|(&status, url)| (url.as_str(), 20, answer(status)))
+        .collect();
+    small.archive(&later);
+    small.build();
+    let gone = [403, 404, 451].map(url);
+    let standing = urls.iter().filter(|url| !gone.contains(url));
+    assert_eq!(documents(&small), standing.cloned().collect::<Vec<_>>());
+}
+
 #[test]
 fn the_newest_answer_counts_and_a_failure_hides_nothing() {
     let small = Small::new();

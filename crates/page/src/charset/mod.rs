@@ -96,7 +96,7 @@ fn decode_as<'a>(
 }
 
 /// The charset parameter of a `Content-Type`, read leniently.
-fn header_encoding(content_type: &str) -> Option<&'static Encoding> {
+pub(crate) fn header_encoding(content_type: &str) -> Option<&'static Encoding> {
     prescan::charset_of_content(content_type.as_bytes())
 }
 

@@ -8,7 +8,7 @@
 use super::super::host::Replayed;
 use super::fail::{Aside, Term};
 use super::{Hosts, index};
-use crate::answer::{Purpose, is_passing_status};
+use crate::answer::{Purpose, is_passing, leaves_standing};
 use crate::journal::Entry;
 use crate::outcome::Answered;
 use crate::politeness::Politeness;
@@ -41,14 +41,14 @@ impl Hosts {
         let status = answered.as_ref().map_or(0, |answered| answered.status);
         self.bytes_before += answered.as_ref().map_or(0, |answered| answered.bytes);
         let retry_after_ms = answered.as_ref().and_then(|answered| answered.retry_after_ms);
-        let retry_after_ms = retry_after_ms.filter(|_| is_passing_status(status));
+        let retry_after_ms = retry_after_ms.filter(|_| is_passing(entry.purpose, status));
         let replayed = Replayed { date_s, retry_after_ms };
         let last = self.replayed.entry(id).or_insert(replayed);
         *last = replayed.max(*last);
         if entry.purpose == Purpose::Robots {
             let asker = entry.robots_for.as_deref().unwrap_or(site);
             let (Some(asker), Some(answered)) = (self.id(asker), answered) else { return };
-            if !is_passing_status(status) && answered.harvest.redirect.is_none() {
+            if !is_passing(Purpose::Robots, status) && answered.harvest.redirect.is_none() {
                 let robots = answered.harvest.robots.unwrap_or_default();
                 self.know_robots(asker, robots, date_s);
             }
@@ -63,7 +63,8 @@ impl Hosts {
                 *pages = toll.pages(*pages);
             }
         }
-        if entry.purpose != Purpose::Page || is_passing_status(status) {
+        let stands = leaves_standing(entry.purpose, status) && !answered.unchanged;
+        if entry.purpose != Purpose::Page || stands {
             return;
         }
         let (now, before) = (u64::from(answered.is_page()), u64::from(answered.before == 200));

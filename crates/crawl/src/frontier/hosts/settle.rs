@@ -12,8 +12,8 @@ use super::super::host::{Errand, RobotsRules, RobotsState, State};
 use super::fail::{Fault, Stumble};
 use super::turn::is_new_page;
 use super::{Hosts, index};
-use crate::answer::{is_passing_status, is_redirect};
-use crate::order::Waiting;
+use crate::answer::{Purpose, is_passing, is_redirect, leaves_standing};
+use crate::order::{Manner, Waiting};
 use crate::outcome::{Answered, Done, FailureKind, Outcome, Task, Visit};
 use crate::robots::{ROBOTS_HOPS_MAX, Robots};
 use crate::site::{HostId, Site};
@@ -52,6 +52,11 @@ impl Hosts {
                 let stumble = Stumble { before, ..failure.into() };
                 self.stumble(visit, stumble, finished_ms);
             }
+            Outcome::Inconclusive { status } => {
+                *self.report.statuses.entry(status).or_default() += 1;
+                let page = Waiting { manner: Manner::Anyhow, ..visit.page };
+                self.make_again(Visit { page, ..visit }, finished_ms);
+            }
             Outcome::Answered(answered) => {
                 self.report.bytes += answered.bytes;
                 *self.report.statuses.entry(answered.status).or_default() += 1;
@@ -59,16 +64,8 @@ impl Hosts {
                     *self.report.page_statuses.entry(answered.status).or_default() += 1;
                 }
                 let host = &mut self.table[index(id)];
-                if is_passing_status(answered.status) {
-                    let stumble = Stumble {
-                        class: format!("http-{}", answered.status),
-                        why: format!("{} answers {}", visit.page.path, answered.status),
-                        is_passing: true,
-                        fault: Fault::Page,
-                        is_pressing: matches!(answered.status, 429 | 503),
-                        before,
-                        retry_after_ms: answered.retry_after_ms,
-                    };
+                if is_in_vain(visit.purpose(), &answered) {
+                    let stumble = Stumble { before, ..stumble_of(&visit, &answered) };
                     return self.stumble(visit, stumble, finished_ms);
                 }
                 host.health.recover();
@@ -187,4 +184,26 @@ impl Hosts {
         host.take_address(&addresses, until_ms);
         self.list(id);
     }
+}
+
+/// An answer that is as good as none.
+fn stumble_of(visit: &Visit, answered: &Answered) -> Stumble {
+    let &Answered { status, before, retry_after_ms, .. } = answered;
+    Stumble {
+        class: format!("http-{status}"),
+        why: format!("{} answers {status}", visit.page.path),
+        is_passing: is_passing(visit.purpose(), status),
+        fault: Fault::Page,
+        is_pressing: matches!(status, 429 | 503),
+        before,
+        retry_after_ms,
+    }
+}
+
+/// Whether an answer is as good as none: it may be another one another time, or it says nothing of its URL, of which
+/// something better is known.
+fn is_in_vain(purpose: Purpose, answered: &Answered) -> bool {
+    let &Answered { status, before, unchanged, .. } = answered;
+    let is_known = before > 0 && !leaves_standing(purpose, before);
+    is_passing(purpose, status) || is_known && !unchanged && leaves_standing(purpose, status)
 }

@@ -1,0 +1,404 @@
+//! Pages whose body is the same again, and whose head is not: what they mean, how they are asked for next time (V6).
+
+use std::collections::BTreeMap;
+use std::env;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use archive::{Archive, Kind, Record};
+use crawl::{Config, Recrawl, Report};
+use flate2::{Compression, GzBuilder};
+use tempfile::TempDir;
+
+use crate::hostile::{Request, serve};
+use crate::support::crawl;
+
+/// What a page answers: status and headers, and the body.
+type Answer = (String, Vec<u8>);
+
+/// The heads of all requests, by path.
+type Asked = Arc<Mutex<BTreeMap<String, Vec<String>>>>;
+
+/// A site in editions, and a collection of it.
+struct Site {
+    dir: TempDir,
+    config: Config,
+    root: String,
+    edition: Arc<AtomicU64>,
+    /// In this edition.
+    asked: Asked,
+}
+
+impl Site {
+    /// A crawl of the first edition; the first page links to all others.
+    fn crawl(
+        paths: &[&str],
+        answer: impl Fn(&Request, u64) -> Answer + Send + Sync + 'static,
+    ) -> Site {
+        let (edition, asked) = (Arc::new(AtomicU64::new(0)), Asked::default());
+        let links: Vec<String> = paths.iter().map(|path| format!("<a href={path}>x</a>")).collect();
+        let (now, log) = (Arc::clone(&edition), Arc::clone(&asked));
+        let port = serve(move |request, out| {
+            let (head, body) = match request.path.as_str() {
+                "/robots.txt" => ("404 Not Found".to_owned(), Vec::new()),
+                "/" => {
+                    ("200 OK\r\nContent-Type: text/html".to_owned(), links.concat().into_bytes())
+                }
+                _ => answer(request, now.load(Ordering::Relaxed)),
+            };
+            let path = request.path.clone();
+            log.lock().expect("no panic").entry(path).or_default().push(request.head.clone());
+            let is_bodiless = head.starts_with("304") || head.starts_with("204");
+            let length = if is_bodiless {
+                String::new()
+            } else {
+                format!("Content-Length: {}\r\n", body.len())
+            };
+            let mut bytes: Vec<u8> = b"HTTP/1.1 ".to_vec();
+            // Every character of a head is one byte.
+            bytes.extend(head.chars().map(|letter| u8::try_from(letter).expect("Latin-1")));
+            bytes.extend(format!("\r\n{length}Connection: close\r\n\r\n").bytes());
+            bytes.extend_from_slice(if is_bodiless { &[] } else { &body });
+            out.send(&bytes);
+        });
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let config =
+            Config { delay_ms: 0, ip_delay_ms: 0, retry_ms: 1, retries: 1, ..Config::default() };
+        let root = format!("http://127.0.0.1:{port}");
+        let site = Site { dir, config, root, edition, asked };
+        let first =
+            crawl(site.dir.path(), &site.config, &[format!("{}/", site.root)]).expect("a crawl");
+        assert_eq!(first.pages, 1 + paths.len() as u64, "{first:?}");
+        site
+    }
+
+    /// A recrawl of an edition.
+    fn again(&self, edition: u64) -> Report {
+        self.edition.store(edition, Ordering::Relaxed);
+        self.asked.lock().expect("no panic").clear();
+        let config = Config { recrawl: Recrawl::All, ..self.config.clone() };
+        crawl(self.dir.path(), &config, &[]).expect("a recrawl")
+    }
+
+    /// The conditions of the requests for a page in this edition.
+    fn conditions(&self, path: &str) -> Vec<String> {
+        let asked = self.asked.lock().expect("no panic");
+        let condition = |head: &String| {
+            let lines = head.lines().filter(|line| line.to_ascii_lowercase().starts_with("if-"));
+            lines.map(str::to_owned).collect::<Vec<_>>().join("; ")
+        };
+        asked.get(path).into_iter().flatten().map(condition).collect()
+    }
+
+    /// The answers for a page, oldest first.
+    fn records(&self, path: &str) -> Vec<Record> {
+        let target = format!("{}{path}", self.root);
+        let archive = Archive::open(&self.dir.path().join("archive")).expect("the crawl made it");
+        let records = archive.records().map(|record| record.expect("the crawl wrote it"));
+        let is_answer = |record: &Record| {
+            record.target.as_deref() == Some(&target)
+                && matches!(record.kind, Kind::Response | Kind::Revisit)
+        };
+        records.filter(is_answer).collect()
+    }
+
+    /// The kinds of the answers for a page, and their profiles.
+    fn kinds(&self, path: &str) -> Vec<&'static str> {
+        let kind = |record: &Record| match (&record.kind, record.header("WARC-Profile")) {
+            (Kind::Response, None) => "response",
+            (Kind::Revisit, Some(profile)) if profile.ends_with("server-not-modified") => "304",
+            (Kind::Revisit, Some(profile)) if profile.ends_with("identical-payload-digest") => {
+                "same"
+            }
+            (Kind::Revisit, Some("urn:crivello:revisit:identical-decoded-payload")) => "decoded",
+            other => panic!("{path}: {other:?}"),
+        };
+        self.records(path).iter().map(kind).collect()
+    }
+}
+
+fn html(fields: &str, body: &str) -> Answer {
+    (format!("200 OK\r\nContent-Type: text/html{fields}"), body.as_bytes().to_vec())
+}
+
+fn typed(content_type: &str) -> Answer {
+    (format!("200 OK\r\nContent-Type: {content_type}"), b"<p>a page".to_vec())
+}
+
+/// Whether a request has a condition.
+fn is_conditional(request: &Request) -> bool {
+    request.head.to_ascii_lowercase().contains("\r\nif-")
+}
+
+#[test]
+fn a_page_that_its_head_makes_another_one_has_changed() {
+    const TAG: &str = "\r\nX-Robots-Tag: noindex";
+    const PATHS: [&str; 7] =
+        ["/added", "/removed", "/type", "/charset", "/spelling", "/other-tag", "/other-robot"];
+    let site = Site::crawl(&PATHS, |request, edition| {
+        let is_new = edition > 0;
+        let tagged = |is_tagged, tag| html(if is_tagged { tag } else { "" }, "<p>a page");
+        match request.path.as_str() {
+            "/added" => tagged(is_new, TAG),
+            "/removed" => tagged(!is_new, TAG),
+            "/type" => typed(if is_new { "text/plain" } else { "text/html" }),
+            "/charset" => typed(if is_new { "text/html; charset=latin1" } else { "text/html" }),
+            "/spelling" if is_new => typed("Text/HTML;charset=\"UTF8\""),
+            "/spelling" => typed("text/html; charset=utf-8"),
+            "/other-tag" => tagged(is_new, "\r\nX-Robots-Tag: noarchive"),
+            _ => tagged(is_new, "\r\nX-Robots-Tag: otherbot: noindex"),
+        }
+    });
+    let report = site.again(1);
+    assert_eq!((report.changed, report.unchanged, report.asked), (4, 4, 8), "{report:?}");
+    for (path, kind) in PATHS.iter().zip(["response"; 4].into_iter().chain(["same"; 3])) {
+        assert_eq!(site.kinds(path), ["response", kind], "{path}");
+    }
+    let report = site.again(1);
+    assert_eq!((report.changed, report.unchanged), (0, 8), "{report:?}");
+}
+
+#[test]
+fn what_a_304_says_of_a_page_or_cannot_take_back_is_asked_for() {
+    const VALID: &str = "\r\nETag: \"1\"";
+    const PATHS: [&str; 5] = ["/tag", "/freed", "/type", "/lax", "/silent"];
+    let site = Site::crawl(&PATHS, |request, edition| {
+        let is_new = edition > 0;
+        let robots = match request.path.as_str() {
+            "/tag" if is_new => "\r\nX-Robots-Tag: noindex",
+            "/freed" if !is_new => "\r\nX-Robots-Tag: noindex",
+            _ => "",
+        };
+        let content_type = match request.path.as_str() {
+            "/type" if is_new => "text/plain",
+            // As by a server that has one type for all answers without a body.
+            "/lax" if is_conditional(request) => "text/html",
+            _ => "text/html; charset=utf-8",
+        };
+        let status = if is_conditional(request) { "304 Not Modified" } else { "200 OK" };
+        let content_type = match request.path.as_str() {
+            "/silent" if is_conditional(request) => String::new(),
+            _ => format!("\r\nContent-Type: {content_type}"),
+        };
+        (format!("{status}{content_type}{VALID}{robots}"), b"<p>a page".to_vec())
+    });
+    let report = site.again(1);
+    assert_eq!((report.changed, report.unchanged, report.failed), (3, 3, 0), "{report:?}");
+    let asked = |path: &str| site.conditions(path);
+    let by_tag = "if-none-match: \"1\"";
+    // By the 304 it is another page now: which, only the page tells.
+    assert_eq!(
+        (asked("/tag"), asked("/type")),
+        (vec![by_tag.to_owned(), String::new()], vec![by_tag.to_owned(), String::new()])
+    );
+    assert_eq!(asked("/freed"), [""], "a 304 would not have freed it");
+    assert_eq!(
+        (asked("/lax"), asked("/silent")),
+        (vec![by_tag.to_owned()], vec![by_tag.to_owned()])
+    );
+    assert_eq!((report.statuses.get(&304), report.requests), (Some(&4), 8), "{report:?}");
+    for path in ["/tag", "/freed", "/type"] {
+        assert_eq!(site.kinds(path), ["response", "response"], "{path}");
+    }
+    let report = site.again(1);
+    assert_eq!((report.changed, report.unchanged), (0, 6), "{report:?}");
+    assert_eq!(
+        (asked("/tag"), asked("/freed"), asked("/type")),
+        (vec![String::new()], vec![by_tag.to_owned()], vec![by_tag.to_owned()])
+    );
+}
+
+#[test]
+fn links_follow_what_the_head_says_now() {
+    let site = Site::crawl(&["/page"], |request, edition| match (request.path.as_str(), edition) {
+        ("/page", 0) => html("\r\nX-Robots-Tag: nofollow\r\nETag: \"1\"", "<a href=/hidden>x</a>"),
+        ("/page", _) if is_conditional(request) => ("304 Not Modified".to_owned(), Vec::new()),
+        ("/page", _) => html("\r\nETag: \"1\"", "<a href=/hidden>x</a>"),
+        _ => html("", "<p>hidden"),
+    });
+    let report = site.again(1);
+    assert_eq!((report.changed, report.pages_new, report.pages), (1, 1, 3), "{report:?}");
+}
+
+/// A server that has one validator in each edition and knows no other.
+fn by_edition(
+    name: &'static str,
+    value: &'static [&'static str],
+) -> impl Fn(&Request, u64) -> Answer {
+    move |request, edition| {
+        let now = value[usize::try_from(edition).expect("few").min(value.len() - 1)];
+        let field = if now.is_empty() { String::new() } else { format!("\r\n{name}: {now}") };
+        let is_same = !now.is_empty() && request.head.contains(&format!(": {now}\r\n"));
+        if is_same && is_conditional(request) {
+            return (format!("304 Not Modified{field}"), Vec::new());
+        }
+        html(&field, "<p>a page")
+    }
+}
+
+#[test]
+fn the_newest_validators_are_sent() {
+    const DATES: [&str; 2] = ["Sun, 01 Nov 2026 00:00:00 GMT", "Mon, 02 Nov 2026 00:00:00 GMT"];
+    const PATHS: [&str; 5] = ["/tag", "/date", "/gained", "/lost", "/rotating"];
+    let site = Site::crawl(&PATHS, |request, edition| match request.path.as_str() {
+        "/tag" => by_edition("ETag", &["\"one\"", "\"two\""])(request, edition),
+        "/date" => by_edition("Last-Modified", &DATES)(request, edition),
+        "/gained" => by_edition("ETag", &["", "\"g\""])(request, edition),
+        "/lost" => by_edition("ETag", &["\"l\"", ""])(request, edition),
+        // The tag of an edition is that of the next answer, which is a 304 without one at last.
+        _ => {
+            let known = format!("if-none-match: \"{}\"", edition.min(3).wrapping_sub(1));
+            let is_known = request.head.to_ascii_lowercase().contains(&known);
+            match edition {
+                4.. if is_known => ("304 Not Modified".to_owned(), Vec::new()),
+                _ => {
+                    let head = format!("\r\nETag: \"{}\"", edition.min(2));
+                    let answer = html(&head, "<p>a page");
+                    if is_known { (format!("304 Not Modified{head}"), Vec::new()) } else { answer }
+                }
+            }
+        }
+    });
+    let unchanged = |edition| {
+        let report = site.again(edition);
+        assert_eq!((report.unchanged, report.asked), (6, 6), "{report:?}");
+        PATHS.map(|path| site.conditions(path).concat())
+    };
+    let one = [
+        "if-none-match: \"one\"".to_owned(),
+        format!("if-modified-since: {}", DATES[0]),
+        String::new(),
+        "if-none-match: \"l\"".to_owned(),
+        "if-none-match: \"0\"".to_owned(),
+    ];
+    assert_eq!(unchanged(1), one);
+    let two = [
+        "if-none-match: \"two\"".to_owned(),
+        format!("if-modified-since: {}", DATES[1]),
+        "if-none-match: \"g\"".to_owned(),
+        String::new(),
+        "if-none-match: \"1\"".to_owned(),
+    ];
+    assert_eq!(unchanged(2), two);
+    for edition in 3..6 {
+        let mut wanted = two.clone();
+        wanted[4] = "if-none-match: \"2\"".to_owned();
+        assert_eq!(unchanged(edition), wanted, "{edition}");
+    }
+    assert_eq!(site.kinds("/tag"), ["response", "same", "304", "304", "304", "304"]);
+    assert_eq!(site.kinds("/rotating"), ["response", "304", "304", "304", "304", "304"]);
+    // The archive alone knows as much.
+    std::fs::remove_dir_all(site.dir.path().join("frontier/visits")).expect("there are logs");
+    unchanged(6);
+    assert_eq!(site.conditions("/tag"), ["if-none-match: \"two\""]);
+}
+
+#[test]
+fn a_tag_goes_back_byte_by_byte() {
+    let site = Site::crawl(&["/latin", "/utf8"], |request, _| {
+        // What the test sees of a byte that is no UTF-8.
+        let latin = request.head.contains("if-none-match: \"\u{fffd}\"\r\n");
+        let utf8 = request.head.contains("if-none-match: \"é\"\r\n");
+        match request.path.as_str() {
+            "/latin" if latin => ("304 Not Modified".to_owned(), Vec::new()),
+            "/latin" => html("\r\nETag: \"\u{e9}\"", "<p>a page"),
+            _ if utf8 => ("304 Not Modified".to_owned(), Vec::new()),
+            _ => html("\r\nETag: \"\u{c3}\u{a9}\"", "<p>another"),
+        }
+    });
+    let report = site.again(1);
+    assert_eq!((report.unchanged, report.statuses.get(&304)), (3, Some(&2)), "{report:?}");
+    let archive = Archive::open(&site.dir.path().join("archive")).expect("the crawl made it");
+    let requests = archive.records().map(|record| record.expect("the crawl wrote it"));
+    let mut requests = requests.filter(|record| record.kind == Kind::Request);
+    assert!(requests.any(|request| request.block.windows(3).any(|bytes| bytes == b"\"\xe9\"")));
+}
+
+/// A text in gzip, made at a time.
+fn gzip(text: &str, time_s: u32) -> Vec<u8> {
+    let mut encoder = GzBuilder::new().mtime(time_s).write(Vec::new(), Compression::default());
+    encoder.write_all(text.as_bytes()).expect("memory");
+    encoder.finish().expect("memory")
+}
+
+#[test]
+fn bodies_are_compared_with_their_coding_undone() {
+    const PATHS: [&str; 5] = ["/stamped", "/plain-first", "/gzip-first", "/text", "/broken"];
+    let text = "<p>the same text, again and again. ".repeat(9);
+    let site = Site::crawl(&PATHS, move |request, edition| {
+        let time_s = u32::try_from(edition).expect("small");
+        let coded = |body: Vec<u8>| {
+            ("200 OK\r\nContent-Type: text/html\r\nContent-Encoding: gzip".to_owned(), body)
+        };
+        let is_gzip = match request.path.as_str() {
+            "/plain-first" => edition % 2 == 1,
+            "/gzip-first" => edition % 2 == 0,
+            _ => true,
+        };
+        match request.path.as_str() {
+            "/text" => coded(gzip(&format!("{text} {}", edition.min(1)), time_s)),
+            "/broken" => {
+                let mut body = gzip(&text, time_s);
+                body.truncate(body.len() - 9 * usize::from(edition == 1));
+                coded(body)
+            }
+            _ if is_gzip => coded(gzip(&text, time_s)),
+            _ => html("", &text),
+        }
+    });
+    let report = site.again(1);
+    assert_eq!((report.changed, report.unchanged, report.failed), (2, 4, 0), "{report:?}");
+    for (path, kind) in PATHS.iter().zip(["decoded", "decoded", "decoded", "response", "response"])
+    {
+        assert_eq!(site.kinds(path), ["response", kind], "{path}");
+    }
+    let report = site.again(2);
+    assert_eq!((report.changed, report.unchanged), (1, 5), "{report:?}");
+    assert_eq!(site.kinds("/plain-first"), ["response", "decoded", "same"]);
+    assert_eq!(site.kinds("/text"), ["response", "response", "decoded"]);
+    assert_eq!(site.kinds("/broken"), ["response", "response", "response"]);
+}
+
+/// The same bytes are another page where the head says at last that they are coded.
+#[test]
+fn a_coding_that_is_told_at_last_makes_another_page() {
+    let site = Site::crawl(&["/page"], |_, edition| {
+        let coding = if edition == 0 { "" } else { "\r\nContent-Encoding: gzip" };
+        (format!("200 OK\r\nContent-Type: text/html{coding}"), gzip("<p>a page", 7))
+    });
+    let report = site.again(1);
+    assert_eq!((report.changed, report.unchanged), (1, 1), "{report:?}");
+    assert_eq!(site.kinds("/page"), ["response", "response"]);
+}
+
+#[test]
+fn needs_warcio_revisits_of_all_kinds_pass_its_check() {
+    let tool = env::var_os("WARCIO").unwrap_or_else(|| "warcio".into());
+    let site = Site::crawl(&["/stamped", "/tag", "/same"], |request, edition| {
+        let time_s = u32::try_from(edition).expect("small");
+        match request.path.as_str() {
+            "/stamped" => {
+                let head = "200 OK\r\nContent-Type: text/html\r\nContent-Encoding: gzip";
+                (head.to_owned(), gzip("<p>a page", time_s))
+            }
+            "/tag" => by_edition("ETag", &["\"\u{e9}\""])(request, edition),
+            _ => html("", "<p>a page"),
+        }
+    });
+    site.again(1);
+    site.again(2);
+    let check = |path: &Path| {
+        let output = Command::new(&tool).args(["check", "-v"]).arg(path).output();
+        let output =
+            output.unwrap_or_else(|error| panic!("cannot run {}: {error}", tool.display()));
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success() && !text.contains("fail"), "{text}");
+        text.lines().filter(|line| line.contains("revisit")).count()
+    };
+    let archive = site.dir.path().join("archive");
+    let files = Archive::open(&archive).expect("the crawl made it").files().to_vec();
+    assert!(files.iter().map(|file| check(&archive.join(file))).sum::<usize>() >= 8);
+}
