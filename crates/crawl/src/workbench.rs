@@ -16,6 +16,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
+use crate::politeness::Politeness;
 use crate::site::HostId;
 
 /// Hosts that wait for their moment.
@@ -92,7 +93,7 @@ impl Workbench {
         self.change(address, |entry| {
             entry.held = false;
             if let Some(finished_ms) = finished_ms.filter(|_| address.is_some()) {
-                entry.ready_ms = entry.ready_ms.max(finished_ms.saturating_add(delay_ms));
+                entry.ready_ms = entry.ready_ms.max(Politeness::after(finished_ms, delay_ms));
             }
         });
     }

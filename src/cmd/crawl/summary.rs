@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use ::crawl::{Report, Visited};
+use ::crawl::{Config, Recrawl, Report, Visited};
 use serde::Serialize;
 
 use super::{aside_fate, list};
@@ -30,12 +30,12 @@ pub(crate) struct Summary {
 }
 
 impl Summary {
-    /// Of a run that was to have so many `fetchers`, and that was `given` addresses, or went on with earlier ones.
-    pub(super) fn of(report: Report, fetchers: usize, given: bool) -> Summary {
+    /// Of a run by a configuration that was `given` addresses, or went on with earlier ones.
+    pub(super) fn of(report: Report, config: &Config, given: bool) -> Summary {
+        let fetchers = config.fetchers;
         let mut summary = vec![sentence(&report)];
         if given && let Some(known) = known(&report.visited, "given URL") {
-            let again = "`crivello crawl --recrawl=given URL` asks again";
-            summary.push(format!("{known}; {again}"));
+            summary.push(format!("{known}; {}", who_asks_again(config)));
         }
         let left_out = left_out(&report);
         if !left_out.is_empty() {
@@ -74,6 +74,18 @@ impl Summary {
     }
 }
 
+/// What asks for a given address that this run did not ask for, since it was visited before.
+fn who_asks_again(config: &Config) -> &'static str {
+    match (config.recrawl, config.alone) {
+        (Recrawl::Given, _) | (Recrawl::All, true) => {
+            "the recrawl that was gone on with has this answer, and the next one asks again"
+        }
+        (Recrawl::Due, true) => "it is not due; `crivello crawl --recrawl --list URL` asks again",
+        (Recrawl::Never, true) => "`crivello crawl --recrawl --list URL` asks again",
+        _ => "`crivello crawl --recrawl=given URL` asks again",
+    }
+}
+
 fn sentence(report: &Report) -> String {
     let mut text = format!(
         "{} with {}, {} in {:.1} s",
@@ -98,6 +110,10 @@ fn sentence(report: &Report) -> String {
     }
     if let Some(ending) = ending(report) {
         let _ = write!(text, "; {ending}");
+    }
+    if report.put_off > 0 {
+        let urls = talk::count(report.put_off, "URL");
+        let _ = write!(text, "; {urls} of earlier runs left: `crivello crawl` goes on with them");
     }
     if report.held > 0 {
         let held = talk::count(report.held, "URL");
@@ -280,6 +296,11 @@ pub(super) fn reasons(report: &Report) -> String {
 mod tests {
     use super::*;
 
+    /// A configuration of no fetchers: all that were to be there are.
+    fn none() -> Config {
+        Config { fetchers: 0, ..Config::default() }
+    }
+
     fn counts<const N: usize>(counts: [(&str, u64); N]) -> BTreeMap<String, u64> {
         counts.map(|(name, times)| (name.to_owned(), times)).into()
     }
@@ -304,7 +325,7 @@ mod tests {
             pruned: 2,
             ..Report::default()
         };
-        let said = Summary::of(report, 0, false).summary;
+        let said = Summary::of(report, &none(), false).summary;
         assert_eq!(said[0], "7 new pages with 12 requests, 0 B in 0.0 s");
         assert_eq!(
             said[1],
@@ -317,11 +338,11 @@ mod tests {
         );
         assert!(said[2].contains("`crivello status`") && said[2].contains("`crivello why"));
         let list = Report { pages: 1, pages_new: 1, held: 40, ..Report::default() };
-        let said = &Summary::of(list, 0, false).summary[0];
+        let said = &Summary::of(list, &none(), false).summary[0];
         let left = "; 40 URLs of sitemaps and redirects left for a crawl that follows links";
         assert!(said.ends_with(left), "{said}");
         let calm = Report { pages: 1, pages_new: 1, ..Report::default() };
-        assert_eq!(Summary::of(calm, 0, false).summary.len(), 1);
+        assert_eq!(Summary::of(calm, &none(), false).summary.len(), 1);
     }
 
     #[test]
@@ -329,7 +350,7 @@ mod tests {
         let said = |limit: &str, waiting: u64| {
             let limit = Some(limit.to_owned());
             let report = Report { limit, waiting, requests: 1, ..Report::default() };
-            Summary::of(report, 0, false).summary.remove(0)
+            Summary::of(report, &none(), false).summary.remove(0)
         };
         assert!(
             said("pages_max", 1)
@@ -345,7 +366,7 @@ mod tests {
         let aside: ::crawl::AsideHost =
             serde_json::from_value(aside).expect("the rest has defaults");
         let report = Report { aside: vec![aside; ASIDES_SHOWN_MAX + 20], ..Report::default() };
-        let said = Summary::of(report, 0, false).summary;
+        let said = Summary::of(report, &none(), false).summary;
         assert_eq!(said.len(), 1 + ASIDES_SHOWN_MAX + 1);
         assert_eq!(said.last().expect("a line"), "set aside 20 more hosts: see `crivello status`");
     }

@@ -229,7 +229,7 @@ impl Fetcher {
                     continue;
                 }
             };
-            let finished_ms = self.clock.now_ms();
+            let finished_ms = self.clock.over_ms();
             return Ok(Fetched { visit, finished_ms, date_s, earlier, result });
         }
     }

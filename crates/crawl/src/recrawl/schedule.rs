@@ -133,7 +133,8 @@ impl Schedule {
             return true;
         }
         let interval_s = i64::try_from(history.interval_s(bounds)).unwrap_or(i64::MAX);
-        history.last_s.saturating_add(interval_s) <= at_s
+        // Both moments are cut to seconds, the earlier one as well: only in the second after is it never too soon.
+        interval_s == 0 || history.last_s.saturating_add(interval_s) < at_s
     }
 
     /// Whether a URL has had an answer after a visit that was in vain, by the second.
