@@ -290,7 +290,9 @@ fn is_of_others(report: &Report) -> bool {
 fn unfinished(standing: &Standing, config: &Config) -> Option<String> {
     let since = archive::date_text(standing.recrawl_since_s?);
     let fate = match (standing.recrawl?, config.recrawl) {
-        _ if config.alone => "is not over, and goes on waiting: --list asks for what it names alone",
+        _ if config.alone => {
+            "is not over, and goes on waiting: --list asks for what it names alone"
+        }
         (_, Recrawl::Never | Recrawl::Given) if standing.recrawl_rest => {
             "has left hosts that were set aside: they are asked now"
         }
@@ -390,6 +392,18 @@ pub(crate) fn list<K: Display>(counts: &BTreeMap<K, u64>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_agent_whose_urls_all_lead_to_others_has_nothing_of_its_own() {
+        let page_statuses = BTreeMap::from([(302, 3)]);
+        let moved = Report { sent: 3, requests: 4, page_statuses, ..Report::default() };
+        assert!(is_of_others(&moved) && is_of_others(&Report { sent: 1, ..Report::default() }));
+        let page_statuses = BTreeMap::from([(302, 3), (404, 1)]);
+        assert!(!is_of_others(&Report { page_statuses, ..moved.clone() }));
+        let failures = BTreeMap::from([("connect".to_owned(), 1)]);
+        assert!(!is_of_others(&Report { failures, ..moved.clone() }));
+        assert!(!is_of_others(&Report { sent: 0, ..moved }));
+    }
 
     #[test]
     fn the_view_tells_of_troubles_only_where_there_are_some() {

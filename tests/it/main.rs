@@ -15,6 +15,7 @@ mod fates;
 mod guide;
 mod import;
 mod interrupt;
+mod lists;
 mod sandbox;
 mod spelling;
 mod telling;

@@ -58,3 +58,22 @@ impl Clock for SystemClock {
         i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn an_end_is_rounded_up_and_a_beginning_down() {
+        let clock = SystemClock::new();
+        for _ in 0..1_000 {
+            let before = clock.start.elapsed();
+            let over = Duration::from_millis(clock.over_ms());
+            let now = Duration::from_millis(clock.now_ms());
+            let after = clock.start.elapsed();
+            assert!(before <= over && now <= after, "{before:?} {over:?} {now:?} {after:?}");
+        }
+    }
+}

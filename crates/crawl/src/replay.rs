@@ -114,6 +114,11 @@ impl Again {
         self.alone.as_ref().is_none_or(|urls| urls.contains(&settled.url))
     }
 
+    /// Whether a URL is one of those that alone are asked for.
+    fn names(&self, settled: &Settled) -> bool {
+        self.alone.as_ref().is_some_and(|urls| urls.contains(&settled.url))
+    }
+
     /// Whether a visit is from before, and its URL due again.
     fn is_old(&self, file: usize, settled: &Settled) -> bool {
         settled.entry.purpose != Purpose::Robots
@@ -166,6 +171,7 @@ impl Replay<'_> {
         let damage = found.map(|error| error.to_string());
         let mut replayed = Replayed { damage, ..Replayed::default() };
         let mut visited = VisitedSeeds::of(self.listed());
+        let mut answered = BTreeSet::new();
         replayed.damaged = self.logs.each(&archive, self.stop, &mut |file, settled| {
             replayed.resumed = true;
             tick(frontier);
@@ -182,7 +188,11 @@ impl Replay<'_> {
             }
             if frontier.is_final(&settled.entry, status) {
                 visited.note(&settled);
-                return frontier.offer(&settled.url);
+                frontier.offer(&settled.url)?;
+                if again.as_ref().is_some_and(|again| again.names(&settled)) {
+                    answered.insert(settled.url);
+                }
+                return Ok(());
             }
             frontier.note_tries(&settled.url, settled.entry.tries(status));
             Ok(())
@@ -195,7 +205,7 @@ impl Replay<'_> {
             self.put_off(again, frontier, &archive)?;
             self.logs.each(&archive, self.stop, &mut |file, settled| {
                 if again.is_superseded(file, &settled) && self.is_wanted(&settled) {
-                    is_asking = true;
+                    is_asking |= !answered.contains(&settled.url);
                     frontier.offer_again(&settled.url, &settled.entry)?;
                 }
                 Ok(())

@@ -16,7 +16,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
-use crate::politeness::Politeness;
 use crate::site::HostId;
 
 /// Hosts that wait for their moment.
@@ -92,8 +91,8 @@ impl Workbench {
         let delay_ms = self.ip_delay_ms;
         self.change(address, |entry| {
             entry.held = false;
-            if let Some(finished_ms) = finished_ms.filter(|_| address.is_some()) {
-                entry.ready_ms = entry.ready_ms.max(Politeness::after(finished_ms, delay_ms));
+            if let Some(finished_ms) = finished_ms.filter(|_| address.is_some() && delay_ms > 0) {
+                entry.ready_ms = entry.ready_ms.max(finished_ms.saturating_add(delay_ms));
             }
         });
     }

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use ::crawl::{Config, Recrawl, Report, Visited};
+use ::crawl::{Config, FailureKind, Recrawl, Report, Visited};
 use serde::Serialize;
 
 use super::{aside_fate, list};
@@ -187,8 +187,14 @@ pub(crate) fn left_out(report: &Report) -> Vec<String> {
     let (unread, cut, unstored) =
         (of_refused("parse-filter"), of_refused("sitemap-cut"), of_refused("store-filter"));
     let unreadable = refused.remove("unreadable").unwrap_or(0);
+    let (asides, failures): (BTreeMap<_, _>, BTreeMap<_, _>) =
+        report.failures.clone().into_iter().partition(|(name, _)| {
+            // The host is, and the next crawl may ask it again.
+            FailureKind::from_name(name).is_some_and(|kind| kind.is_of_host() && !kind.is_passing())
+        });
     let mut parts: Vec<String> = [
-        ("given up", "visit", &report.failures),
+        ("given up", "visit", &failures),
+        ("in vain, whose hosts were set aside", "visit", &asides),
         ("without a page", "URL", &no_page),
         ("dropped", "URL", &dropped),
         ("refused", "link", &refused),

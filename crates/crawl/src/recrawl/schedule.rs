@@ -233,6 +233,20 @@ mod tests {
         Settled::plain("http://a/".to_owned(), entry, date_s, (0, 0), 0, Some(answered))
     }
 
+    /// The archive has seconds, and so has the moment: between them is at least the shortest time, never less.
+    #[test]
+    fn nothing_is_due_before_its_time() {
+        let visit = unstored(0, 5, "/a");
+        for (min_s, at_s, is_due) in
+            [(3, 2, false), (3, 3, false), (3, 4, true), (0, 0, true), (1, 1, false), (1, 2, true)]
+        {
+            let bounds = Bounds { min_s, max_s: 100 };
+            let mut schedule = Schedule::new(Extent::Due { at_s, bounds });
+            schedule.note(0, &visit);
+            assert_eq!(schedule.is_due(&visit), is_due, "{min_s} {at_s}");
+        }
+    }
+
     #[test]
     fn what_was_not_archived_is_compared_by_what_is_known_of_it() {
         // After ten days one that is the same every day is left for twenty, one that changes is due.
