@@ -405,10 +405,8 @@ impl Replay<'_> {
         self.listed().iter().for_each(|seed| frontier.give(&seed.line()));
         self.find_given(frontier, archive)?;
         let is_of_due = self.config.recrawl == Recrawl::Due;
-        let mut schedule = Schedule::new(match is_of_due {
-            true => Extent::due(self.config, now_s),
-            false => Extent::All,
-        });
+        let mut schedule =
+            Schedule::new(if is_of_due { Extent::due(self.config, now_s) } else { Extent::All });
         if is_of_due {
             self.logs.each(archive, self.stop, &mut |file, settled| {
                 schedule.note(file, &settled);

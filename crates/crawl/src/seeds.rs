@@ -55,13 +55,11 @@ pub(crate) struct Start {
 impl Start {
     /// As it stands in a file of agents: `hops:2 depth:1 sitemap:URL`, without what is nothing.
     pub(crate) fn line(&self) -> String {
-        let mut line = String::new();
-        for (name, number) in [(HOPS, self.hops.into()), (DEPTH, self.depth)] {
-            if number > 0 {
-                line += &format!("{name}{number} ");
-            }
-        }
-        line + &seed_line(&self.url, self.is_sitemap)
+        let way = [(HOPS, self.hops.into()), (DEPTH, self.depth)];
+        let way = way.iter().filter(|(_, number)| *number > 0);
+        let mut words: Vec<String> = way.map(|(name, number)| format!("{name}{number}")).collect();
+        words.push(seed_line(&self.url, self.is_sitemap));
+        words.join(" ")
     }
 
     /// Reads such a line; one of a seed is one.

@@ -142,22 +142,17 @@ impl Epochs {
         }
         let is_given = |open: &Epoch| matches!(open.extent, Extent::Given(_));
         self.0.retain(|open| !open.is_rest || is_given(open));
-        match self.0.iter_mut().find(|open| !is_given(open)) {
-            Some(open) => {
-                let extent = open.extent.or(&wanted);
-                let is_wider = extent != open.extent;
-                open.extent = extent;
-                is_wider
-            }
-            None => {
-                if wanted == Extent::All {
-                    self.0.clear();
-                }
-                let epoch = Epoch { extent: wanted, is_rest: false, begun_s: now_s, files };
-                self.0.insert(0, epoch);
-                true
-            }
+        if let Some(open) = self.0.iter_mut().find(|open| !is_given(open)) {
+            let extent = open.extent.or(&wanted);
+            let is_wider = extent != open.extent;
+            open.extent = extent;
+            return is_wider;
         }
+        if wanted == Extent::All {
+            self.0.clear();
+        }
+        self.0.insert(0, Epoch { extent: wanted, is_rest: false, begun_s: now_s, files });
+        true
     }
 
     /// Ends those that a run has come to the end of, or leaves them with what hosts have that were set aside: all
@@ -360,7 +355,7 @@ mod tests {
         assert_eq!(extents, [&Extent::All, &given(&["x"]), &given(&["u", "v", "w"])]);
         // A run of some alone ends no other.
         close(dir.path(), Some(&["w", "x"]), true);
-        assert_eq!(Epochs::read(dir.path()).expect("a file").0[1].is_rest, true);
+        assert!(Epochs::read(dir.path()).expect("a file").0[1].is_rest);
         close(dir.path(), Some(&["w", "x"]), false);
         let extents = begin(dir.path(), None, &["a"], 9);
         let extents: Vec<&Extent> = extents.iter().map(|epoch| &epoch.extent).collect();
