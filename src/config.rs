@@ -17,12 +17,13 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
+use crawl::CrawlError;
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
 use crate::context::Usage;
 
-use message::{explain, in_words, is_secret, line_of, listed, shortened, show};
+use message::{block_of, explain, in_words, is_secret, line_of, listed, shortened, show};
 
 /// What `init` writes.
 pub(crate) const TEMPLATE: &str = include_str!("crivello.toml");
@@ -66,10 +67,12 @@ impl Config {
     /// Whether the files that it names can be read; `file` and `overrides` are those that it was loaded from.
     pub(crate) fn check_files(&self, file: &Path, overrides: &[String]) -> Result<()> {
         let Err(error) = self.crawl.check_files() else { return Ok(()) };
-        let crawl::CrawlError::Config { key, why } = error else { return Err(error.into()) };
+        if !matches!(error, CrawlError::Config { .. } | CrawlError::Auth { .. }) {
+            return Err(error.into());
+        }
+        let fault = Fault::from(error);
         let changes = changes(overrides)?;
         let text = fs::read_to_string(file).unwrap_or_default();
-        let fault = Fault { section: "crawl", key, why };
         Err(Usage(blame(&fault, &changes, true, &text, &file.display().to_string())).into())
     }
 
@@ -84,20 +87,18 @@ impl Config {
 
     /// Whether every value can be obeyed, as far as reading it does not tell.
     fn check(&self) -> Result<(), Fault> {
-        self.crawl.check().map_err(|error| match error {
-            crawl::CrawlError::Config { key, why } => Fault { section: "crawl", key, why },
-            other => Fault { section: "crawl", key: "", why: format!("{other:#}") },
-        })?;
+        self.crawl.check()?;
         for bound in self.bounds() {
             let Bound { section, key, value, least, most } = bound;
             if !(least..=most).contains(&value) {
                 let why = format!("it is {value}, and must be {bound}");
-                return Err(Fault { section, key, why });
+                return Err(Fault { section, key, entry: None, why });
             }
         }
         page::Analyzer::build(&self.analysis).map_err(|error| Fault {
             section: "analysis",
             key: "stemmer",
+            entry: None,
             why: error.to_string(),
         })?;
         Ok(())
@@ -238,7 +239,22 @@ impl fmt::Display for Bound {
 struct Fault {
     section: &'static str,
     key: &'static str,
+    /// Which of several blocks, from 1.
+    entry: Option<usize>,
     why: String,
+}
+
+impl From<CrawlError> for Fault {
+    fn from(error: CrawlError) -> Fault {
+        let (key, entry, why) = match error {
+            CrawlError::Config { key, why } => (key, None, why),
+            CrawlError::Auth { number, why } => {
+                ("auth", Some(number), format!("entry {number}: {why}"))
+            }
+            other => ("", None, format!("{other:#}")),
+        };
+        Fault { section: "crawl", key, entry, why }
+    }
 }
 
 /// Whether a section has a key.
@@ -260,7 +276,7 @@ fn range_of(section: &str, key: &str) -> Option<String> {
 
 /// Where a fault comes from, and what it is: `is_written` says whether the file alone has one.
 fn blame(fault: &Fault, changes: &[Change], is_written: bool, text: &str, name: &str) -> String {
-    let Fault { section, key, why } = fault;
+    let Fault { section, key, entry, why } = fault;
     let what = format!("the key `{key}` of [{section}] cannot be used: {why}");
     let is_it = |change: &&Change| change.section == *section && change.key == *key;
     if let Some(change) = changes.iter().rfind(is_it) {
@@ -270,7 +286,8 @@ fn blame(fault: &Fault, changes: &[Change], is_written: bool, text: &str, name: 
         let changes: Vec<String> = changes.iter().map(Change::name).collect();
         return format!("with {}: {what}", changes.join(", "));
     }
-    let line = line_of(text, section, key).map(|line| show(text, line));
+    let block = entry.and_then(|entry| block_of(text, section, key, entry));
+    let line = block.or_else(|| line_of(text, section, key)).map(|line| show(text, line));
     format!("{name}: {what}{}", line.unwrap_or_default())
 }
 

@@ -36,7 +36,7 @@ use summary::Summary;
 #[command(after_help = "Examples:
   crivello crawl https://example.org --dir my-web
   crivello crawl --dir my-web                      goes on after Ctrl-C, a crash or a full disk
-  crivello crawl --list URL URL --dir my-web       these pages and no other
+  crivello crawl --list URL URL --dir my-web       these pages and no other, whatever else waits
   crivello crawl --seeds urls.txt --dir my-web     one address a line; - for standard input
   crivello crawl --sitemap https://example.org/sitemap.xml --list --dir my-web
   crivello crawl --recrawl --dir my-web            asks again for what it has: what is new, changed, gone?
@@ -64,7 +64,8 @@ pub(crate) struct Args {
     /// Take only pages at most that many links from the first of their site; 0: all [default: `crawl.depth_max`]
     #[arg(long, value_name = "N")]
     max_depth: Option<u16>,
-    /// Fetch the seeds and follow no link; a crawl that is begun so stays so
+    /// Ask for the given addresses and for nothing else, or without any for those of earlier runs; what waits goes
+    /// on waiting. A crawl that is begun so follows no link in later runs, either
     #[arg(long)]
     list: bool,
     /// Follow links from now on in a crawl that was begun with --list
@@ -76,8 +77,8 @@ pub(crate) struct Args {
     /// Go on with an earlier crawl; an error where there was none
     #[arg(long, conflicts_with_all = ["seeds", "seed_files", "sitemap"])]
     resume: bool,
-    /// Ask again for pages that the collection has: all of them, with `=due` those that are due, with `=given`, or
-    /// with --list, those that are named
+    /// Ask again for pages that the collection has: all of them, with `=due` those that are due, with `=given` those
+    /// that are named; with --list in every case no others than it names
     #[arg(long, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
     recrawl: Option<Which>,
 }
@@ -111,12 +112,12 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     config.time_s_max = args.max_time.unwrap_or(config.time_s_max);
     config.depth_max = args.max_depth.unwrap_or(config.depth_max);
     config.follow = !args.list && (args.follow || config.follow);
+    config.alone = args.list;
     match args.recrawl {
         Some(Which::Given) if seeds.is_empty() => {
             let why = "--recrawl=given asks again for the addresses that are given with it, and there are none";
             return Err(Usage(why.to_owned()).into());
         }
-        Some(Which::All) if args.list && !seeds.is_empty() => config.recrawl = Recrawl::Given,
         Some(Which::Given) => config.recrawl = Recrawl::Given,
         Some(Which::All) => config.recrawl = Recrawl::All,
         Some(Which::Due) => config.recrawl = Recrawl::Due,
@@ -215,7 +216,11 @@ pub(crate) fn fetch(
 ) -> Result<Summary> {
     let dirs = Dirs { archive: collection.archive_dir(), frontier: collection.frontier_dir() };
     let standing = Standing::read(&dirs.frontier)?;
-    if let Some(remark) = unfinished(&standing, config.recrawl) {
+    if standing.paused {
+        let why = "frontier/pause is there; nothing is asked for until it is removed";
+        talk::say(context.quiet, &format!("paused   {why}"));
+    }
+    if let Some(remark) = unfinished(&standing, config) {
         talk::say(context.quiet, &remark);
     }
     if standing.list && config.follow {
@@ -238,7 +243,7 @@ pub(crate) fn fetch(
     if let Some(metrics) = metrics {
         metrics.abort();
     }
-    let told = Summary::of(report?, config.fetchers, !seeds.is_empty());
+    let told = Summary::of(report?, config, !seeds.is_empty());
     told.say(context.quiet);
     let report = &told.report;
     if let Some(limit) = report.limit.as_ref().filter(|_| report.resumed && !report.recrawled)
@@ -271,28 +276,40 @@ pub(crate) fn aside_fate(aside: &AsideHost) -> String {
     }
 }
 
-/// Whether there was nothing to do because all of it is for other agents.
+/// Whether there is nothing of its own because all is for other agents, also what its own URLs redirect to.
 fn is_of_others(report: &Report) -> bool {
-    report.sent > 0 && report.requests == 0 && report.failures.is_empty() && report.limit.is_none()
+    let mut statuses = report.page_statuses.keys();
+    let is_well = report.failures.is_empty() && report.dropped.is_empty() && report.waiting == 0;
+    report.sent > 0
+        && is_well
+        && report.limit.is_none()
+        && statuses.all(|status| (300..400).contains(status))
 }
 
 /// What becomes of a recrawl that is not over, by what is asked for now.
-fn unfinished(standing: &Standing, wanted: Recrawl) -> Option<String> {
+fn unfinished(standing: &Standing, config: &Config) -> Option<String> {
     let since = archive::date_text(standing.recrawl_since_s?);
-    let fate = match (standing.recrawl?, wanted) {
-        (_, Recrawl::Never) if standing.recrawl_rest => {
+    let fate = match (standing.recrawl?, config.recrawl) {
+        _ if config.alone => {
+            "is not over, and goes on waiting: --list asks for what it names alone"
+        }
+        (_, Recrawl::Never | Recrawl::Given) if standing.recrawl_rest => {
             "has left hosts that were set aside: they are asked now"
         }
         _ if standing.recrawl_rest => "has left hosts that were set aside: another one begins",
-        (Recrawl::Due, Recrawl::All | Recrawl::Given) => {
-            "of what was due is not over: it now asks for everything"
+        (Recrawl::Due, Recrawl::All) => "of what was due is not over: it now asks for everything",
+        (Recrawl::Given, Recrawl::All) => {
+            "of what was given is not over: one of everything takes its place"
         }
-        (Recrawl::Given, Recrawl::All | Recrawl::Due) => {
-            "of what was given is not over: it now asks for everything"
+        (Recrawl::Given, Recrawl::Due) => {
+            "of what was given is not over: it goes on, and asks for what is due besides"
         }
         (Recrawl::Due, Recrawl::Due) => "is not over: it goes on, with what is due by now",
-        (Recrawl::All, Recrawl::Due | Recrawl::Given) => {
+        (Recrawl::All, Recrawl::Due) => {
             "of everything is not over: it goes on with all that is left"
+        }
+        (Recrawl::All | Recrawl::Due, Recrawl::Given) => {
+            "is not over: it goes on with all that is left, and asks for what is given besides"
         }
         _ => "is not over: it goes on",
     };
@@ -375,6 +392,18 @@ pub(crate) fn list<K: Display>(counts: &BTreeMap<K, u64>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_agent_whose_urls_all_lead_to_others_has_nothing_of_its_own() {
+        let page_statuses = BTreeMap::from([(302, 3)]);
+        let moved = Report { sent: 3, requests: 4, page_statuses, ..Report::default() };
+        assert!(is_of_others(&moved) && is_of_others(&Report { sent: 1, ..Report::default() }));
+        let page_statuses = BTreeMap::from([(302, 3), (404, 1)]);
+        assert!(!is_of_others(&Report { page_statuses, ..moved.clone() }));
+        let failures = BTreeMap::from([("connect".to_owned(), 1)]);
+        assert!(!is_of_others(&Report { failures, ..moved.clone() }));
+        assert!(!is_of_others(&Report { sent: 0, ..moved }));
+    }
 
     #[test]
     fn the_view_tells_of_troubles_only_where_there_are_some() {

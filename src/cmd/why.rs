@@ -268,7 +268,8 @@ fn verdict(why: &Why, config: &Config, report: &Report) -> Option<String> {
         return Some(format!("failed {times}, at last {}; a crawl tries it again", failed.last));
     }
     // A run that follows no link, and leaves nothing waiting, has come to all that given sitemaps name.
-    let has_given = !config.crawl.follow && report.held > 0 && report.waiting == 0;
+    let is_all = report.waiting == 0 && report.put_off == 0;
+    let has_given = !config.crawl.follow && report.held > 0 && is_all;
     let is_held = |how| has_given && matches!(how, Mention::Sitemap | Mention::Index);
     let mut hows = found_on.iter().map(|found| found.how);
     if why.seed || why.inbox || hows.any(|how| how.is_followed(&config.crawl) && !is_held(how)) {

@@ -91,6 +91,17 @@ pub(super) fn line_of(text: &str, section: &str, key: &str) -> Option<usize> {
     (1..=text.lines().count()).find(|&line| key_of(text, line) == Some((section, key)))
 }
 
+/// The number of the line with which one of several blocks for a key begins.
+pub(super) fn block_of(text: &str, section: &str, key: &str, number: usize) -> Option<usize> {
+    let is_block = |line: &str| {
+        let names = inside(line).into_iter().flat_map(|path| path.split('.'));
+        let names = names.map(|name| name.trim().trim_matches(['"', '\'']));
+        line.trim_start().starts_with("[[") && names.eq([section, key])
+    };
+    let blocks = (1..).zip(text.lines()).filter(|(_, line)| is_block(line));
+    blocks.map(|(line, _)| line).nth(number - 1)
+}
+
 /// Whether a line may hold a password: it stands in a section of them, or sets a key for them, or a line
 /// above it does whose value is not over.
 fn has_secret(text: &str, line: usize) -> bool {
@@ -349,6 +360,9 @@ mod tests {
             [("a", "b"), ("c", "b"), ("c", "d"), ("a", "d")].map(|(s, k)| line_of(text, s, k));
         assert_eq!(lines, [Some(3), Some(6), Some(7), None]);
         assert_eq!(show(text, 6), "\n  6 | b = 2");
+        let text = "[[a.b]]\nx = 1\n[[a.c]]\n[a]\n [[ a . 'b' ]] # two\n[[a.b]]\n";
+        let blocks = [1, 2, 3, 4].map(|number| block_of(text, "a", "b", number));
+        assert_eq!(blocks, [Some(1), Some(5), Some(6), None]);
     }
 
     #[test]

@@ -188,7 +188,7 @@ fn a_recrawl_is_widened_and_says_so() {
     let seed = server.web().seeds().remove(0);
     sandbox.done(&["crawl", "--dir", "web", "--list", &seed]);
     let crawl = |flags: &[&str]| {
-        let ran = sandbox.run(&[&["crawl", "--dir", "web", "--list"], flags].concat());
+        let ran = sandbox.run(&[&["crawl", "--dir", "web"], flags].concat());
         assert_eq!(ran.code, 0, "{ran:#?}");
         ran.stderr
     };

@@ -2,7 +2,7 @@
 //! with nothing to do, and where `init` makes a folder.
 
 use std::fs;
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpListener;
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -175,4 +175,41 @@ fn init_makes_the_folder_that_is_named_once() {
     );
     assert!(!sandbox.path("three").exists() && !sandbox.path("four").exists());
     assert_eq!(sandbox.run(&["init"]).code, 2);
+}
+
+/// Where nobody watches, a pause that was forgotten would be waited for in silence.
+#[test]
+fn a_crawl_that_begins_with_a_pause_says_so() {
+    let (port, _) = serve(HTML);
+    let sandbox = collection("");
+    fs::create_dir(sandbox.path("web/frontier")).expect("a folder");
+    fs::write(sandbox.path("web/frontier/pause"), "").expect("a file");
+    let seed = format!("http://127.0.0.1:{port}/");
+    let mut running = sandbox.start(&["crawl", "--dir", "web", &seed]);
+    let mut line = String::new();
+    let err = running.child.stderr.take().expect("piped");
+    let mut err = BufReader::new(err);
+    err.read_line(&mut line).expect("a line");
+    assert!(line.contains("frontier/pause") && line.contains("until it is removed"), "{line}");
+    fs::remove_file(sandbox.path("web/frontier/pause")).expect("it is there");
+    err.read_to_string(&mut line).expect("text");
+    assert!(running.child.wait().expect("it ends").success(), "{line}");
+}
+
+#[test]
+fn a_fault_of_a_block_is_told_with_its_line_and_a_file_without_end_is_refused() {
+    let block = |lines: &str| format!("[[crawl.auth]]\nhost = \"a.test\"\n{lines}\n");
+    let blocks = [block("user = \"me\""), block("user = \"you\""), block("password = \"word\"")];
+    let sandbox = collection(&blocks.concat());
+    let ran = sandbox.run(&["config", "check", "--dir", "web"]);
+    let words = ["`auth`", "entry 3", "has no `user`", "11 | [[crawl.auth]]"];
+    assert!(words.iter().all(|word| ran.stderr.contains(word)) && ran.code == 2, "{ran:#?}");
+    assert!(!ran.stderr.contains("\"word\""), "{ran:#?}");
+    let sandbox = collection("");
+    for key in ["tls_roots", "cookies_file"] {
+        let set = format!("crawl.{key}=/dev/zero");
+        let ran = sandbox.run(&["config", "check", "--dir", "web", "--set", &set]);
+        let words = [key, "is no regular file"];
+        assert!(words.iter().all(|word| ran.stderr.contains(word)) && ran.code == 2, "{ran:#?}");
+    }
 }

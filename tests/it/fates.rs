@@ -262,7 +262,11 @@ fn what_was_asked_for_again_counts_once_and_what_changed_is_told() {
     server.set("/a", "301 Moved\nLocation: /c\n\n");
     server.set("/b", "410 Gone\n\n");
     // Three requests for pages, and three for the same pages again.
-    crawl(&sandbox, limit, &["--recrawl", "--list", "--set", "crawl.redirects_max=0"]);
+    crawl(
+        &sandbox,
+        limit,
+        &["--recrawl", "--set", "crawl.follow=false", "--set", "crawl.redirects_max=0"],
+    );
     let moved = format!("fetched: it redirects to {}", server.url("/c"));
     check(&sandbox, &server.url("/a"), &moved);
     let why =
@@ -299,7 +303,7 @@ fn in_a_recrawl_the_share_of_a_host_is_counted_as_the_crawl_counts_it() {
         crawl(&sandbox, "", &[&server.url("/")]);
         let first = files(&sandbox);
         server.set("/", &page(&["/a", "/b", "/new"]));
-        crawl(&sandbox, limit, &["--recrawl", "--list"]);
+        crawl(&sandbox, limit, &["--recrawl", "--set", "crawl.follow=false"]);
         let both = files(&sandbox);
         assert!(both.len() > first.len(), "{both:?}");
         let old = if old == "first" { first } else { both };

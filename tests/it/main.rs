@@ -16,6 +16,7 @@ mod fates;
 mod guide;
 mod import;
 mod interrupt;
+mod lists;
 mod sandbox;
 mod spelling;
 mod telling;

@@ -185,7 +185,7 @@ fn what_was_visited_before_and_is_given_again_is_told() {
     let said =
         format!("1 given URL not asked for, since it was visited before: {url} (status 401 at 20");
     assert!(ran.code == 1 && ran.stderr.contains(&said), "{ran:#?}");
-    assert!(ran.stderr.contains("`crivello crawl --recrawl=given URL` asks again"), "{ran:#?}");
+    assert!(ran.stderr.contains("`crivello crawl --recrawl --list URL` asks again"), "{ran:#?}");
     let reason =
         "no page could be fetched: 1 seed not asked for, since it was visited before: http";
     assert!(ran.stderr.contains(reason), "{ran:#?}");

@@ -1,6 +1,6 @@
 //! One crawl shared by several agents: which hosts are ours, and what becomes of the others' URLs (A4).
 //!
-//! What lives here: the outboxes `frontier/outbox-N.urls`, one URL a line, and the inboxes
+//! What lives here: the outboxes `frontier/outbox-N.urls`, one URL a line with the way that led to it, and the inboxes
 //! `frontier/inbox-N.urls`, which are the outboxes that agent N has for us, brought here by whoever
 //! runs the agents. What does not: how they are brought.
 //!
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use crate::assignment::{AgentId, Assignment, Modulo, Rendezvous};
 use crate::config::{AssignmentKind, Config};
 use crate::error::CrawlError;
-use crate::seeds::cut;
+use crate::seeds::Start;
 
 /// Bytes of a line of an inbox; longer ones are no URLs, and neither is what follows their first part.
 const LINE_BYTES_MAX: u64 = 1 << 16;
@@ -47,10 +47,10 @@ impl Agents {
         (owner != self.me).then_some(owner)
     }
 
-    pub(crate) fn send(&mut self, agent: AgentId, url: &str) -> Result<(), CrawlError> {
+    pub(crate) fn send(&mut self, agent: AgentId, found: &Start) -> Result<(), CrawlError> {
         let path = outbox_path(&self.dir, agent);
         let Some(outbox) = self.outboxes.get_mut(&agent) else { return Ok(()) };
-        writeln!(outbox, "{url}").map_err(|source| CrawlError::Io { path, source })
+        writeln!(outbox, "{}", found.line()).map_err(|source| CrawlError::Io { path, source })
     }
 
     pub(crate) fn flush(&mut self) -> Result<(), CrawlError> {
@@ -85,7 +85,7 @@ pub fn is_in_inbox(dir: &Path, url: &str) -> Result<bool, CrawlError> {
     let mut is_there = false;
     if dir.is_dir() {
         read_inboxes(dir, &mut |line| {
-            is_there |= cut(line).0 == url;
+            is_there |= Start::read(line).url == url;
             Ok(())
         })?;
     }

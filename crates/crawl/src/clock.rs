@@ -3,7 +3,8 @@
 //! What lives here: the [`Clock`] and the one of this machine. The simulated one, which lets
 //! hours pass in a microsecond, is in the tests.
 //!
-//! **Invariant.** `now_ms` never goes backwards; only it decides when a host may be visited.
+//! **Invariant.** `now_ms` never goes backwards; only it decides when a host may be visited, with waits that begin
+//! at `over_ms`: an end is rounded up and a beginning down.
 //! `unix_s` may jump with the calendar and is only written down.
 
 use std::time::{Instant, SystemTime};
@@ -12,6 +13,11 @@ use std::time::{Instant, SystemTime};
 pub trait Clock: Send + Sync {
     /// Milliseconds since some moment before the crawl began; never less than before.
     fn now_ms(&self) -> u64;
+    /// The same for what is over: a moment that is not before now. A wait that begins with it and ends by
+    /// [`Clock::now_ms`] is never too short, though a clock may cut what it shows.
+    fn over_ms(&self) -> u64 {
+        self.now_ms()
+    }
     /// Seconds since 1970, for the records of the archive.
     fn unix_s(&self) -> i64;
 }
@@ -41,9 +47,33 @@ impl Clock for SystemClock {
         u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
+    fn over_ms(&self) -> u64 {
+        let over_ms = self.start.elapsed().as_nanos().div_ceil(1_000_000);
+        u64::try_from(over_ms).unwrap_or(u64::MAX)
+    }
+
     #[expect(clippy::disallowed_methods, reason = "this is where the calendar comes in")]
     fn unix_s(&self) -> i64 {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn an_end_is_rounded_up_and_a_beginning_down() {
+        let clock = SystemClock::new();
+        for _ in 0..1_000 {
+            let before = clock.start.elapsed();
+            let over = Duration::from_millis(clock.over_ms());
+            let now = Duration::from_millis(clock.now_ms());
+            let after = clock.start.elapsed();
+            assert!(before <= over && now <= after, "{before:?} {over:?} {now:?} {after:?}");
+        }
     }
 }

@@ -76,6 +76,10 @@ pub struct Config {
     pub normalise: Vec<Normalisation>,
     /// Whether links are followed at all; `false` fetches exactly the seeds.
     pub follow: bool,
+    /// Whether a run asks for the addresses it is given and leaves all else as it was, also what waits from before;
+    /// if none are given, those of earlier runs. No key of the file: `--list` says so for one run.
+    #[serde(skip)]
+    pub alone: bool,
     /// Whether the sitemaps named in robots.txt files are read.
     pub sitemaps: bool,
     /// In which order the pages of a host are visited.
@@ -383,6 +387,7 @@ impl Default for Config {
                 Normalisation::Escapes,
             ],
             follow: true,
+            alone: false,
             sitemaps: true,
             order: Order::default(),
             weights: Weights::default(),

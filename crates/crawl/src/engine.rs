@@ -42,11 +42,11 @@ use crate::fetch::Fetcher;
 use crate::frontier::Frontier;
 use crate::guard::Guard;
 use crate::parser::{Event, PARSER, Parser, SharedParser};
-use crate::recrawl::{Epoch, LastCaptures};
+use crate::recrawl::{Epochs, LastCaptures};
 use crate::replay::{Replay, Replayed};
 use crate::report::{Report, Snapshot, write_report};
 use crate::rules::Rules;
-use crate::seeds::{Seed, all_seeds, cut, given_seeds, seed_line, write_seeds};
+use crate::seeds::{Seed, Start, all_seeds, given_seeds, write_seeds};
 use crate::settings::Settings;
 use crate::standing::PAUSE;
 
@@ -101,7 +101,7 @@ pub fn run(
     // A link that is known may yet be a shorter way.
     let recent = frontier.recent().filter(|_| config.depth_max == 0);
     let answers = Arc::new(Answers::new(&config, rules.clone(), recent));
-    let first = first_urls(&dirs.frontier, &seeds, &rules, &config)?;
+    let first = first_urls(&dirs.frontier, &given, &seeds, &rules, &config)?;
     let pause = Pause::new(dirs.frontier.join(PAUSE));
     let mut teller = Teller::new(Arc::clone(&clock), watch, started_ms, pause);
     let tick = &mut |frontier: &Frontier| teller.tell(frontier);
@@ -133,12 +133,9 @@ pub fn run(
     }
     // What a limit kept from being asked for is left to the next run.
     let is_over = !stop.load(Ordering::Relaxed) && !coordinator.frontier.is_cut();
-    if is_over && replayed.known.is_some() {
-        if coordinator.frontier.has_known_aside() {
-            Epoch::leave_rest(&dirs.frontier)?;
-        } else {
-            Epoch::end(&dirs.frontier)?;
-        }
+    if is_over && replayed.is_recrawl {
+        let is_rest = coordinator.frontier.has_known_aside();
+        Epochs::close(&dirs.frontier, replayed.alone.as_ref(), is_rest)?;
     }
     replay.count_held(&mut coordinator.frontier)?;
     coordinator.teller.told_ms = None;
@@ -160,25 +157,32 @@ fn lock(frontier: &Path) -> Result<File, CrawlError> {
     }
 }
 
-/// The seeds, and what other agents found for this one.
+/// The seeds, and what other agents found for this one; or what was given, if that is all.
 fn first_urls(
     frontier: &Path,
+    given: &[Seed],
     seeds: &[Seed],
     rules: &Rules,
     config: &Config,
-) -> Result<Vec<String>, CrawlError> {
-    let mut urls: Vec<String> = seeds.iter().map(Seed::line).collect();
+) -> Result<Vec<Start>, CrawlError> {
+    if config.alone && !given.is_empty() {
+        return Ok(given.iter().map(Start::from).collect());
+    }
+    let mut starts: Vec<Start> = seeds.iter().map(Start::from).collect();
+    if config.alone {
+        return Ok(starts);
+    }
     let limits = Limits { url_bytes_max: config.url_bytes_max, ..Limits::default() };
     read_inboxes(frontier, &mut |line| {
-        let (url, is_sitemap) = cut(line);
-        let url = normalise(url, None, &limits).ok().map(|url| rules.normalise(url));
+        let start = Start::read(line);
+        let url = normalise(&start.url, None, &limits).ok().map(|url| rules.normalise(url));
         let check =
-            |url: &Url| if is_sitemap { rules.check_sitemap(url) } else { rules.check(url) };
+            |url: &Url| if start.is_sitemap { rules.check_sitemap(url) } else { rules.check(url) };
         let url = url.filter(|url| check(url).is_ok());
-        urls.extend(url.map(|url| seed_line(url.as_str(), is_sitemap)));
+        starts.extend(url.map(|url| Start { url: url.into(), ..start }));
         Ok(())
     })?;
-    Ok(urls)
+    Ok(starts)
 }
 
 /// The thread between the stages.

@@ -26,6 +26,14 @@ pub enum CrawlError {
         /// What is wrong with it, and what would do.
         why: String,
     },
+    /// One of the entries of `auth` cannot be obeyed.
+    #[error("the key `auth` of the crawl cannot be used: entry {number}: {why}")]
+    Auth {
+        /// Which of them, from 1.
+        number: usize,
+        /// What is wrong with it, and what would do.
+        why: String,
+    },
     /// Owners of sites must be able to reach whoever crawls them.
     #[error(
         "{host} is not on this machine, and a crawl of other people's servers must say who \

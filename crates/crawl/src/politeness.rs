@@ -50,6 +50,15 @@ const ASKED_MS_MAX: u64 = 30 * 24 * 3_600_000;
 const BACK_OFF_MS_MAX: u64 = 3_600_000;
 
 impl Politeness {
+    /// The moment when a pause is over that follows a request. Where there is none, the millisecond by which the end
+    /// of the request was rounded up is no pause, either.
+    pub(crate) fn after(finished_ms: u64, pause_ms: u64) -> u64 {
+        if pause_ms == 0 {
+            return finished_ms.saturating_sub(1);
+        }
+        finished_ms.saturating_add(pause_ms)
+    }
+
     /// The pace that `config` asks for.
     pub fn new(config: &Config) -> Politeness {
         let rhythm = match config.politeness {

@@ -9,6 +9,7 @@
 //! that hosts set aside are tried again that did not ask for it. A host keeps the silence that its last request
 //! asks for.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,13 +20,13 @@ use page::Url;
 use crate::answer::{Answers, Purpose};
 use crate::checkpoint::{Settled, VisitLogs};
 use crate::clock::Clock;
-use crate::config::Config;
+use crate::config::{Config, Recrawl};
 use crate::engine::Dirs;
 use crate::error::CrawlError;
 use crate::frontier::{Frontier, Tally};
-use crate::recrawl::{Epoch, Extent, LastCaptures, Reading, Schedule};
+use crate::recrawl::{Epoch, Epochs, Extent, LastCaptures, Reading, Schedule};
 use crate::rules::Rules;
-use crate::seeds::Seed;
+use crate::seeds::{Seed, Start};
 use crate::visited::{Visited, VisitedSeeds};
 
 /// After so many archived visits it is looked whether the time of the run is over.
@@ -40,8 +41,12 @@ pub(crate) struct Replayed {
     pub(crate) damaged: u64,
     /// What is wrong at the first of them that no earlier run has found.
     pub(crate) damage: Option<String>,
-    /// The captures to compare answers with, if this is a recrawl.
+    /// Whether a recrawl is not over.
+    pub(crate) is_recrawl: bool,
+    /// The captures to compare answers with, if known URLs are asked for again.
     pub(crate) known: Option<Arc<LastCaptures>>,
+    /// The known URLs that alone the run may ask for, if that is so.
+    pub(crate) alone: Option<BTreeSet<String>>,
     /// Addresses that are wanted first and need no visit, for they had one.
     pub(crate) visited: Visited,
 }
@@ -60,40 +65,92 @@ pub(crate) struct Replay<'a> {
     pub(crate) seeds: &'a [Seed],
 }
 
-/// A recrawl, and what is due in it.
+/// The recrawls that are not over, and what is due in them.
 pub(crate) struct Again {
+    parts: Vec<Part>,
+    /// The URLs that alone are asked for, if that is so.
+    alone: Option<BTreeSet<String>>,
+}
+
+/// One of them.
+struct Part {
     schedule: Schedule,
     /// For every file of the archive, whether it is from before.
     is_old: Vec<bool>,
 }
 
+impl Part {
+    fn is_old(&self, file: usize) -> bool {
+        self.is_old.get(file) == Some(&true)
+    }
+
+    /// How many files are from before; the later it began, the more.
+    fn age(&self) -> usize {
+        self.is_old.iter().filter(|is_old| **is_old).count()
+    }
+}
+
 impl Again {
-    /// A recrawl of an archive of these files; it has to be told of every visit before it is asked.
-    pub(crate) fn new(epoch: &Epoch, files: &[String]) -> Again {
-        let is_old = files.iter().map(|file| epoch.is_old(file)).collect();
-        Again { schedule: Schedule::new(epoch.extent.clone()), is_old }
+    /// The recrawls of an archive of these files, if there are any; they have to be told of every visit before they
+    /// are asked.
+    pub(crate) fn new(epochs: &Epochs, files: &[String]) -> Option<Again> {
+        let part = |epoch: &Epoch| Part {
+            schedule: Schedule::new(epoch.extent.clone()),
+            is_old: files.iter().map(|file| epoch.is_old(file)).collect(),
+        };
+        let parts: Vec<Part> = epochs.iter().map(part).collect();
+        (!parts.is_empty()).then_some(Again { parts, alone: None })
     }
 
     /// Takes note of a visit, by the place of its file.
     pub(crate) fn note(&mut self, file: usize, settled: &Settled) {
-        if self.is_old.get(file) == Some(&true) {
-            self.schedule.note(file, settled);
+        for part in self.parts.iter_mut().filter(|part| part.is_old(file)) {
+            part.schedule.note(file, settled);
         }
     }
 
+    /// Whether the run may ask for a URL.
+    fn is_asked(&self, settled: &Settled) -> bool {
+        self.alone.as_ref().is_none_or(|urls| urls.contains(&settled.url))
+    }
+
+    /// Whether a URL is one of those that alone are asked for.
+    fn names(&self, settled: &Settled) -> bool {
+        self.alone.as_ref().is_some_and(|urls| urls.contains(&settled.url))
+    }
+
+    /// Whether a visit is from before, and its URL due again.
+    fn is_old(&self, file: usize, settled: &Settled) -> bool {
+        settled.entry.purpose != Purpose::Robots
+            && self.parts.iter().any(|part| part.is_old(file) && part.schedule.is_due(settled))
+    }
+
     fn is_superseded(&self, file: usize, settled: &Settled) -> bool {
-        self.is_old.get(file) == Some(&true)
-            && settled.entry.purpose != Purpose::Robots
-            && self.schedule.is_due(settled)
+        self.is_asked(settled) && self.is_old(file, settled)
+    }
+
+    /// Whether a URL is due again, and not asked for by this run.
+    fn is_put_off(&self, file: usize, settled: &Settled) -> bool {
+        !self.is_asked(settled) && self.is_old(file, settled)
     }
 
     /// What a visit counts for.
     pub(crate) fn tally(&self, file: usize, settled: &Settled) -> Tally {
-        match (self.is_superseded(file, settled), self.schedule.is_due(settled)) {
-            (true, _) => Tally::Superseded,
-            (false, true) => Tally::Anew,
-            (false, false) => Tally::Again,
+        let is_due = || self.parts.iter().any(|part| part.schedule.is_due(settled));
+        match self.is_superseded(file, settled) {
+            true => Tally::Superseded,
+            false if self.is_asked(settled) && is_due() => Tally::Anew,
+            false => Tally::Again,
         }
+    }
+
+    /// The one that knows the most visits: that which began last.
+    fn last(self) -> Option<Schedule> {
+        self.parts.into_iter().max_by_key(Part::age).map(|part| part.schedule)
+    }
+
+    fn has_answered_since(&self, vain: &Settled) -> bool {
+        self.parts.iter().any(|part| part.schedule.has_answered_since(vain))
     }
 }
 
@@ -102,7 +159,7 @@ impl Replay<'_> {
     pub(crate) fn run(
         &self,
         frontier: &mut Frontier,
-        seeds: &[String],
+        seeds: &[Start],
         tick: &mut dyn FnMut(&Frontier),
     ) -> Result<Replayed, CrawlError> {
         let dir: &Path = &self.dirs.archive;
@@ -110,11 +167,11 @@ impl Replay<'_> {
         let archive = Archive::open(dir)?;
         let found =
             self.logs.complete(&archive, self.answers, self.stop, &mut || tick(frontier))?;
-        let again = self.again(&archive)?;
+        let again = self.again(frontier, &archive)?;
         let damage = found.map(|error| error.to_string());
         let mut replayed = Replayed { damage, ..Replayed::default() };
-        let mut visited =
-            VisitedSeeds::of(if self.given.is_empty() { self.seeds } else { self.given });
+        let mut visited = VisitedSeeds::of(self.listed());
+        let mut answered = BTreeSet::new();
         replayed.damaged = self.logs.each(&archive, self.stop, &mut |file, settled| {
             replayed.resumed = true;
             tick(frontier);
@@ -123,16 +180,19 @@ impl Replay<'_> {
             if settled.entry.purpose == Purpose::Robots {
                 return Ok(());
             }
-            if let Some(again) = again.as_ref().filter(|again| again.is_superseded(file, &settled))
-            {
-                if settled.entry.tries(status) > 0 && !again.schedule.has_answered_since(&settled) {
+            if let Some(again) = again.as_ref().filter(|again| again.is_old(file, &settled)) {
+                if settled.entry.tries(status) > 0 && !again.has_answered_since(&settled) {
                     frontier.put_last(&settled.url);
                 }
                 return Ok(());
             }
             if frontier.is_final(&settled.entry, status) {
                 visited.note(&settled);
-                return frontier.offer(&settled.url);
+                frontier.offer(&settled.url)?;
+                if again.as_ref().is_some_and(|again| again.names(&settled)) {
+                    answered.insert(settled.url);
+                }
+                return Ok(());
             }
             frontier.note_tries(&settled.url, settled.entry.tries(status));
             Ok(())
@@ -140,9 +200,12 @@ impl Replay<'_> {
         frontier.forget()?;
         replayed.visited = visited.told();
         // What is known comes before what is new, which a limit on a host's pages may keep out.
+        let mut is_asking = !self.config.alone;
         if let Some(again) = &again {
+            self.put_off(again, frontier, &archive)?;
             self.logs.each(&archive, self.stop, &mut |file, settled| {
                 if again.is_superseded(file, &settled) && self.is_wanted(&settled) {
+                    is_asking |= !answered.contains(&settled.url);
                     frontier.offer_again(&settled.url, &settled.entry)?;
                 }
                 Ok(())
@@ -162,12 +225,37 @@ impl Replay<'_> {
             frontier.replay(&url, &entry, date_s, answered, tally)
         })?;
         self.read_nearer(frontier, &archive)?;
-        frontier.end_replay(self.clock.now_ms(), self.clock.unix_s())?;
-        replayed.known = again.map(|again| {
-            let reading = Reading::of(self.config);
-            Arc::new(again.schedule.into_captures(archive, reading))
-        });
+        frontier.end_replay(self.clock.over_ms(), self.clock.unix_s())?;
+        replayed.is_recrawl = again.is_some();
+        replayed.alone = again.as_ref().and_then(|again| again.alone.clone());
+        let last = again.filter(|_| is_asking).and_then(Again::last);
+        let reading = Reading::of(self.config);
+        replayed.known = last.map(|last| Arc::new(last.into_captures(archive, reading)));
         Ok(replayed)
+    }
+
+    /// The addresses that the run was given, or else those of earlier runs.
+    fn listed(&self) -> &[Seed] {
+        if self.given.is_empty() { self.seeds } else { self.given }
+    }
+
+    /// Counts what the recrawls that are not over ask for, and this run does not.
+    fn put_off(
+        &self,
+        again: &Again,
+        frontier: &mut Frontier,
+        archive: &Archive,
+    ) -> Result<(), CrawlError> {
+        if again.alone.is_none() {
+            return Ok(());
+        }
+        self.logs.each(archive, self.stop, &mut |file, settled| {
+            if again.is_put_off(file, &settled) && self.is_wanted(&settled) {
+                frontier.offer(&settled.url)?;
+            }
+            Ok(())
+        })?;
+        frontier.count_put_off()
     }
 
     /// Looks once more at what pages lead to that are nearer than they were taken for when they were visited,
@@ -228,11 +316,28 @@ impl Replay<'_> {
         let archive = Archive::open(&self.dirs.archive)?;
         self.logs.complete(&archive, self.answers, self.stop, &mut || {})?;
         frontier.flush(self.clock.now_ms())?;
+        if self.config.alone {
+            self.count_earlier(frontier, &archive)?;
+        }
         self.logs.each(&archive, self.stop, &mut |_, mut settled| match &mut settled.answered {
             Some(answered) => frontier.offer_held(&settled.url, settled.entry.purpose, answered),
             None => Ok(()),
         })?;
         frontier.count_held()
+    }
+
+    /// Counts, now that a run of the given addresses alone is over, what those of earlier runs would lead to.
+    fn count_earlier(&self, frontier: &mut Frontier, archive: &Archive) -> Result<(), CrawlError> {
+        for seed in self.seeds {
+            frontier.give(&seed.line());
+            frontier.offer(seed.url.as_str())?;
+        }
+        self.find_given(frontier, archive)?;
+        self.logs.each(archive, self.stop, &mut |_, mut settled| match &mut settled.answered {
+            Some(answered) => frontier.offer_given(&settled.url, settled.entry.purpose, answered),
+            None => Ok(()),
+        })?;
+        frontier.count_put_off()
     }
 
     /// Whether the rules let a known URL be asked for again: they may be others than when it was found.
@@ -261,21 +366,65 @@ impl Replay<'_> {
         Ok(bytes_max > 0 && bytes >= bytes_max)
     }
 
-    /// The recrawl that this run is, if it is one.
-    fn again(&self, archive: &Archive) -> Result<Option<Again>, CrawlError> {
+    /// The recrawls that this run belongs to, if there are any.
+    fn again(
+        &self,
+        frontier: &mut Frontier,
+        archive: &Archive,
+    ) -> Result<Option<Again>, CrawlError> {
         if !self.config.store {
             return Ok(None);
         }
         let (now_s, files) = (self.clock.unix_s(), archive.files());
-        let wanted = Extent::of(self.config, self.given, now_s);
+        let mut alone = None;
+        let mut wanted = Extent::of(self.config, self.given, now_s);
+        if self.config.alone {
+            let (known, due) = self.known_given(frontier, archive, now_s)?;
+            let is_none = wanted.is_none() || due.is_empty();
+            wanted = (!is_none).then_some(Extent::Given(due));
+            alone = Some(known);
+        }
         let wanted = if wanted.is_some() && self.is_full(archive)? { None } else { wanted };
-        let begun = Epoch::begin(&self.dirs.frontier, wanted, files, now_s)?;
-        let Some(epoch) = begun else { return Ok(None) };
-        let mut again = Again::new(&epoch, files);
+        let epochs = Epochs::begin(&self.dirs.frontier, wanted, files, now_s)?;
+        let Some(mut again) = Again::new(&epochs, files) else { return Ok(None) };
+        again.alone = alone;
         self.logs.each(archive, self.stop, &mut |file, settled| {
             again.note(file, &settled);
             Ok(())
         })?;
         Ok(Some(again))
+    }
+
+    /// The known URLs among those that a run of the given addresses alone may ask for, and those of them that are due,
+    /// if the configuration asks for what is due; all, if not.
+    fn known_given(
+        &self,
+        frontier: &mut Frontier,
+        archive: &Archive,
+        now_s: i64,
+    ) -> Result<(BTreeSet<String>, BTreeSet<String>), CrawlError> {
+        self.listed().iter().for_each(|seed| frontier.give(&seed.line()));
+        self.find_given(frontier, archive)?;
+        let is_of_due = self.config.recrawl == Recrawl::Due;
+        let mut schedule =
+            Schedule::new(if is_of_due { Extent::due(self.config, now_s) } else { Extent::All });
+        if is_of_due {
+            self.logs.each(archive, self.stop, &mut |file, settled| {
+                schedule.note(file, &settled);
+                Ok(())
+            })?;
+        }
+        let (mut known, mut due) = (BTreeSet::new(), BTreeSet::new());
+        self.logs.each(archive, self.stop, &mut |_, settled| {
+            let purpose = settled.entry.purpose;
+            if purpose != Purpose::Robots && frontier.is_given(purpose, &settled.url) {
+                if schedule.is_due(&settled) {
+                    due.insert(settled.url.clone());
+                }
+                known.insert(settled.url);
+            }
+            Ok(())
+        })?;
+        Ok((known, due))
     }
 }

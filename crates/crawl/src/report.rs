@@ -174,6 +174,9 @@ pub struct Report {
     /// In a run that follows no link: URLs that sitemaps and redirects led to, were not given, and are left to
     /// a run that does.
     pub held: u64,
+    /// In a run of the given addresses alone: URLs that waited before, seeds of earlier runs and what a recrawl
+    /// that is not over asks for, and go on waiting.
+    pub put_off: u64,
     /// Hosts known.
     pub hosts: u64,
     /// Addresses given to this run, or else the seeds, that it did not ask for since earlier runs had an answer.

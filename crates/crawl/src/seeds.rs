@@ -20,6 +20,10 @@ use crate::normalisation::Normalisation;
 
 const NAME: &str = "seeds";
 
+/// What stands before the redirects that led to an address, and before its distance.
+const HOPS: &str = "hops:";
+const DEPTH: &str = "depth:";
+
 /// What stands before a seed that is a sitemap.
 pub(crate) const SITEMAP_PREFIX: &str = "sitemap:";
 
@@ -34,6 +38,51 @@ impl Seed {
     /// As it stands in the file.
     pub(crate) fn line(&self) -> String {
         seed_line(self.url.as_str(), self.is_sitemap)
+    }
+}
+
+/// An address that a run begins with: a seed, or what another agent has found for it, with the way that led there.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Start {
+    pub(crate) url: String,
+    pub(crate) is_sitemap: bool,
+    /// Redirects that followed each other up to it.
+    pub(crate) hops: u8,
+    /// Links from the first page of its site; for a sitemap, the indexes that led to it.
+    pub(crate) depth: u16,
+}
+
+impl Start {
+    /// As it stands in a file of agents: `hops:2 depth:1 sitemap:URL`, without what is nothing.
+    pub(crate) fn line(&self) -> String {
+        let way = [(HOPS, self.hops.into()), (DEPTH, self.depth)];
+        let way = way.iter().filter(|(_, number)| *number > 0);
+        let mut words: Vec<String> = way.map(|(name, number)| format!("{name}{number}")).collect();
+        words.push(seed_line(&self.url, self.is_sitemap));
+        words.join(" ")
+    }
+
+    /// Reads such a line; one of a seed is one.
+    pub(crate) fn read(line: &str) -> Start {
+        let (mut start, mut rest) = (Start::default(), line.trim());
+        while let Some((word, after)) = rest.split_once(' ') {
+            if let Some(Ok(hops)) = word.strip_prefix(HOPS).map(str::parse) {
+                start.hops = hops;
+            } else if let Some(Ok(depth)) = word.strip_prefix(DEPTH).map(str::parse) {
+                start.depth = depth;
+            } else {
+                break;
+            }
+            rest = after;
+        }
+        let (url, is_sitemap) = cut(rest);
+        Start { url: url.to_owned(), is_sitemap, ..start }
+    }
+}
+
+impl From<&Seed> for Start {
+    fn from(seed: &Seed) -> Start {
+        Start { url: seed.url.to_string(), is_sitemap: seed.is_sitemap, ..Start::default() }
     }
 }
 
@@ -114,7 +163,7 @@ fn parse(seed: &str, limits: &Limits) -> Result<Seed, CrawlError> {
     Ok(Seed { url: read_address(address, limits)?, is_sitemap })
 }
 
-/// A seed as it stands in a file, also in those of other agents.
+/// A seed as it stands in a file.
 pub(crate) fn seed_line(url: &str, is_sitemap: bool) -> String {
     let prefix = if is_sitemap { SITEMAP_PREFIX } else { "" };
     format!("{prefix}{url}")
@@ -125,5 +174,30 @@ pub(crate) fn cut(seed: &str) -> (&str, bool) {
     match seed.trim().strip_prefix(SITEMAP_PREFIX) {
         Some(sitemap) => (sitemap, true),
         None => (seed, false),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_way_to_an_address_stands_before_it() {
+        let start = |url: &str, is_sitemap, hops, depth| {
+            let url = url.to_owned();
+            Start { url, is_sitemap, hops, depth }
+        };
+        for (line, wanted) in [
+            ("http://a/", start("http://a/", false, 0, 0)),
+            ("sitemap:http://a/", start("http://a/", true, 0, 0)),
+            ("hops:3 http://a/", start("http://a/", false, 3, 0)),
+            ("hops:3 depth:2 sitemap:http://a/", start("http://a/", true, 3, 2)),
+        ] {
+            assert_eq!(Start::read(line), wanted);
+            assert_eq!(wanted.line(), line);
+        }
+        for line in ["hops:300 http://a/", "hops: http://a/", "x http://a/", "hops:1"] {
+            assert_eq!(Start::read(line), start(line, false, 0, 0), "it is none, and no address");
+        }
     }
 }

@@ -16,7 +16,7 @@ use crate::config::Config;
 use crate::error::CrawlError;
 use crate::frontier::{Tally, is_same_site};
 use crate::outcome::Answered;
-use crate::recrawl::Epoch;
+use crate::recrawl::Epochs;
 use crate::replay::Again;
 
 /// What one visit counts for.
@@ -74,7 +74,7 @@ pub fn host_limit(
     if least.is_none_or(|least| (captures.len() as u64) < least) {
         return Ok(None);
     }
-    let mut again = Epoch::read(frontier)?.map(|epoch| Again::new(&epoch, archive.files()));
+    let mut again = Again::new(&Epochs::read(frontier)?, archive.files());
     if let Some(again) = &mut again {
         each_visit(archive, &captures, &mut |file, settled| again.note(file, settled))?;
     }

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::config::Recrawl;
 use crate::error::CrawlError;
-use crate::recrawl::Epoch;
+use crate::recrawl::Epochs;
 
 /// The file whose presence holds a crawl.
 pub(crate) const PAUSE: &str = "pause";
@@ -38,12 +38,14 @@ pub struct Standing {
 impl Standing {
     /// Looks into the folder `frontier`.
     pub fn read(frontier: &Path) -> Result<Standing, CrawlError> {
-        let epoch = Epoch::read(frontier)?;
+        let epochs = Epochs::read(frontier)?;
+        // One of everything, or of what is due, comes before those of what was given.
+        let epoch = epochs.iter().next();
         Ok(Standing {
             paused: frontier.join(PAUSE).exists(),
             list: frontier.join(LIST).exists(),
-            recrawl_rest: epoch.as_ref().is_some_and(|epoch| epoch.is_rest),
-            recrawl_since_s: epoch.as_ref().map(|epoch| epoch.begun_s),
+            recrawl_rest: epoch.is_some_and(|epoch| epoch.is_rest),
+            recrawl_since_s: epoch.map(|epoch| epoch.begun_s),
             recrawl: epoch.map(|epoch| epoch.extent.mode()),
         })
     }

@@ -91,7 +91,7 @@ impl Workbench {
         let delay_ms = self.ip_delay_ms;
         self.change(address, |entry| {
             entry.held = false;
-            if let Some(finished_ms) = finished_ms.filter(|_| address.is_some()) {
+            if let Some(finished_ms) = finished_ms.filter(|_| address.is_some() && delay_ms > 0) {
                 entry.ready_ms = entry.ready_ms.max(finished_ms.saturating_add(delay_ms));
             }
         });

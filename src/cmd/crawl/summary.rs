@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use ::crawl::{Report, Visited};
+use ::crawl::{Config, FailureKind, Recrawl, Report, Visited};
 use page::StatusClass;
 use serde::Serialize;
 
@@ -31,12 +31,12 @@ pub(crate) struct Summary {
 }
 
 impl Summary {
-    /// Of a run that was to have so many `fetchers`, and that was `given` addresses, or went on with earlier ones.
-    pub(super) fn of(report: Report, fetchers: usize, given: bool) -> Summary {
+    /// Of a run by a configuration that was `given` addresses, or went on with earlier ones.
+    pub(super) fn of(report: Report, config: &Config, given: bool) -> Summary {
+        let fetchers = config.fetchers;
         let mut summary = vec![sentence(&report)];
         if given && let Some(known) = known(&report.visited, "given URL") {
-            let again = "`crivello crawl --recrawl=given URL` asks again";
-            summary.push(format!("{known}; {again}"));
+            summary.push(format!("{known}; {}", who_asks_again(config)));
         }
         let left_out = left_out(&report);
         if !left_out.is_empty() {
@@ -75,6 +75,18 @@ impl Summary {
     }
 }
 
+/// What asks for a given address that this run did not ask for, since it was visited before.
+fn who_asks_again(config: &Config) -> &'static str {
+    match (config.recrawl, config.alone) {
+        (Recrawl::Given, _) | (Recrawl::All, true) => {
+            "the recrawl that was gone on with has this answer, and the next one asks again"
+        }
+        (Recrawl::Due, true) => "it is not due; `crivello crawl --recrawl --list URL` asks again",
+        (Recrawl::Never, true) => "`crivello crawl --recrawl --list URL` asks again",
+        _ => "`crivello crawl --recrawl=given URL` asks again",
+    }
+}
+
 fn sentence(report: &Report) -> String {
     let mut text = format!(
         "{} with {}, {} in {:.1} s",
@@ -99,6 +111,10 @@ fn sentence(report: &Report) -> String {
     }
     if let Some(ending) = ending(report) {
         let _ = write!(text, "; {ending}");
+    }
+    if report.put_off > 0 {
+        let urls = talk::count(report.put_off, "URL");
+        let _ = write!(text, "; {urls} of earlier runs left: `crivello crawl` goes on with them");
     }
     if report.held > 0 {
         let held = talk::count(report.held, "URL");
@@ -177,8 +193,14 @@ pub(crate) fn left_out(report: &Report) -> Vec<String> {
     let (unread, cut, unstored) =
         (of_refused("parse-filter"), of_refused("sitemap-cut"), of_refused("store-filter"));
     let unreadable = refused.remove("unreadable").unwrap_or(0);
+    let (asides, failures): (BTreeMap<_, _>, BTreeMap<_, _>) =
+        report.failures.clone().into_iter().partition(|(name, _)| {
+            // The host is, and the next crawl may ask it again.
+            FailureKind::from_name(name).is_some_and(|kind| kind.is_of_host() && !kind.is_passing())
+        });
     let mut parts: Vec<String> = [
-        ("given up", "visit", &report.failures),
+        ("given up", "visit", &failures),
+        ("in vain, whose hosts were set aside", "visit", &asides),
         ("without a page", "URL", &no_page),
         ("dropped", "URL", &dropped),
         ("refused", "link", &refused),
@@ -291,6 +313,11 @@ pub(super) fn reasons(report: &Report) -> String {
 mod tests {
     use super::*;
 
+    /// A configuration of no fetchers: all that were to be there are.
+    fn none() -> Config {
+        Config { fetchers: 0, ..Config::default() }
+    }
+
     fn counts<const N: usize>(counts: [(&str, u64); N]) -> BTreeMap<String, u64> {
         counts.map(|(name, times)| (name.to_owned(), times)).into()
     }
@@ -330,7 +357,7 @@ mod tests {
             pruned: 2,
             ..Report::default()
         };
-        let said = Summary::of(report, 0, false).summary;
+        let said = Summary::of(report, &none(), false).summary;
         assert_eq!(said[0], "7 new pages with 12 requests, 0 B in 0.0 s");
         assert_eq!(
             said[1],
@@ -343,11 +370,11 @@ mod tests {
         );
         assert!(said[2].contains("`crivello status`") && said[2].contains("`crivello why"));
         let list = Report { pages: 1, pages_new: 1, held: 40, ..Report::default() };
-        let said = &Summary::of(list, 0, false).summary[0];
+        let said = &Summary::of(list, &none(), false).summary[0];
         let left = "; 40 URLs of sitemaps and redirects left for a crawl that follows links";
         assert!(said.ends_with(left), "{said}");
         let calm = Report { pages: 1, pages_new: 1, ..Report::default() };
-        assert_eq!(Summary::of(calm, 0, false).summary.len(), 1);
+        assert_eq!(Summary::of(calm, &none(), false).summary.len(), 1);
     }
 
     #[test]
@@ -355,7 +382,7 @@ mod tests {
         let said = |limit: &str, waiting: u64| {
             let limit = Some(limit.to_owned());
             let report = Report { limit, waiting, requests: 1, ..Report::default() };
-            Summary::of(report, 0, false).summary.remove(0)
+            Summary::of(report, &none(), false).summary.remove(0)
         };
         assert!(
             said("pages_max", 1)
@@ -371,7 +398,7 @@ mod tests {
         let aside: ::crawl::AsideHost =
             serde_json::from_value(aside).expect("the rest has defaults");
         let report = Report { aside: vec![aside; ASIDES_SHOWN_MAX + 20], ..Report::default() };
-        let said = Summary::of(report, 0, false).summary;
+        let said = Summary::of(report, &none(), false).summary;
         assert_eq!(said.len(), 1 + ASIDES_SHOWN_MAX + 1);
         assert_eq!(said.last().expect("a line"), "set aside 20 more hosts: see `crivello status`");
     }

@@ -261,7 +261,8 @@ proptest! {
 
 #[test]
 fn a_field_is_what_was_sent_byte_by_byte() {
-    let block = b"HTTP/1.1 200 caf\xe9\r\nETag:  \"\xe9\" \r\netag: \"2\"\r\nno colon\r\nX:\r\n\r\nBody: b";
+    let block =
+        b"HTTP/1.1 200 caf\xe9\r\nETag:  \"\xe9\" \r\netag: \"2\"\r\nno colon\r\nX:\r\n\r\nBody: b";
     for (name, wanted) in [
         ("etag", Some(b"\"\xe9\"".as_slice())),
         ("X", Some(b"".as_slice())),

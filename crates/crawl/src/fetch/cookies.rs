@@ -9,13 +9,13 @@
 //! Reference: A. Barth, RFC 6265 §5.1.3, §5.1.4, §5.3 and §5.4, 2011.
 
 use std::cmp::Reverse;
-use std::fs;
 use std::net::IpAddr;
 use std::path::Path;
 
 use page::Url;
 
 use super::credentials::secret;
+use super::named::read_named;
 use crate::address::spelt_host;
 use crate::error::CrawlError;
 use crate::site::Site;
@@ -97,6 +97,9 @@ impl Cookie {
             whole.parse().ok().filter(|_| part.bytes().all(|byte| byte.is_ascii_digit()));
         let expires_s = expires_s
             .ok_or("its fifth field must be a number, of seconds since 1970, or 0 for never")?;
+        if name.contains([';', '=']) || value.contains(';') {
+            return Err("its name or value holds what separates cookies from each other".to_owned());
+        }
         let pair = format!("{name}={value}");
         if secret(&pair).is_none() {
             return Err("its name or value holds what no header may".to_owned());
@@ -114,7 +117,7 @@ impl Cookie {
 }
 
 /// Whether below a name there are the hosts of people who do not know each other, as below `co.uk`.
-fn is_shared(name: &str) -> bool {
+pub(super) fn is_shared(name: &str) -> bool {
     let url = format!("http://{name}/");
     let is_address = name.parse::<IpAddr>().is_ok();
     !is_address && Url::parse(&url).is_ok_and(|url| page::registered_domain(&url).is_none())
@@ -123,10 +126,11 @@ fn is_shared(name: &str) -> bool {
 /// The cookies of a file, those with longer paths first, as they are sent.
 pub(super) fn read_cookies(path: &Path) -> Result<Vec<Cookie>, CrawlError> {
     let wrong = |why: String| CrawlError::Config { key: "cookies_file", why };
-    let text = fs::read_to_string(path)
-        .map_err(|error| wrong(format!("{} cannot be read: {error}", path.display())))?;
+    let bytes = read_named(path).map_err(wrong)?;
+    let text = String::from_utf8(bytes)
+        .map_err(|_| wrong(format!("{} is no text in UTF-8", path.display())))?;
     let mut cookies = Vec::new();
-    for (number, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
+    for (number, line) in text.lines().enumerate() {
         let line = line.strip_prefix("#HttpOnly_").unwrap_or(line);
         if line.trim().is_empty() || line.starts_with('#') {
             continue;
@@ -141,6 +145,8 @@ pub(super) fn read_cookies(path: &Path) -> Result<Vec<Cookie>, CrawlError> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
@@ -190,6 +196,8 @@ mod tests {
             ("a.test\tFALSE\t/\tFALSE\tnever\ta\tsecret", "fifth field"),
             ("a.test\tFALSE\t/\tFALSE\t0.x\ta\tsecret", "fifth field"),
             ("a.test\tFALSE\t/\tFALSE\t0\ta\tsecret\u{1}", "no header"),
+            ("a.test\tFALSE\t/\tFALSE\t0\ta\tb; evil=secret", "separates cookies"),
+            ("a.test\tFALSE\t/\tFALSE\t0\ta=b; c\tsecret", "separates cookies"),
         ] {
             fs::write(&path, format!("# ours\n{line}\n")).expect("room for a file");
             let error = read_cookies(&path).expect_err(line).to_string();

@@ -18,7 +18,7 @@ use data_encoding::BASE64;
 use hyper::header::{AUTHORIZATION, COOKIE, HeaderMap, HeaderName, HeaderValue};
 use page::Limits;
 
-use super::cookies::{Cookie, read_cookies};
+use super::cookies::{Cookie, is_shared, read_cookies};
 use crate::address::{read_address, spelt_host};
 use crate::config::{Config, HostAuth};
 use crate::error::CrawlError;
@@ -66,7 +66,6 @@ enum Hosts {
 
 #[derive(Debug)]
 enum Names {
-    All,
     One(String),
     /// All hosts that end so, with the dot.
     Below(String),
@@ -123,8 +122,8 @@ impl Credentials {
 }
 
 impl Hosts {
-    /// Reads what `auth` calls a host: a name, `*.` and a name, or `*`, perhaps with a scheme before and a port
-    /// after it. Without a scheme it means https.
+    /// Reads what `auth` calls a host: a name, or `*.` and a name below which nobody else has hosts, perhaps with a
+    /// scheme before and a port after it. Without a scheme it means https. A dot at the end of a name says nothing.
     fn parse(pattern: &str) -> Option<Hosts> {
         let (scheme, rest) = pattern.split_once("://").unwrap_or(("https", pattern));
         let scheme = scheme.to_ascii_lowercase();
@@ -142,10 +141,11 @@ impl Hosts {
             Some((name, port)) => (name, port.parse().ok()?),
             None => (name, if is_tls { 443 } else { 80 }),
         };
-        let names = match name {
-            "*" if !is_below => Names::All,
-            _ if is_below => Names::Below(format!(".{}", spelt_host(name)?)),
-            _ => Names::One(spelt_host(name)?),
+        let name = spelt_host(name.strip_suffix('.').unwrap_or(name))?;
+        let names = match is_below {
+            true if is_shared(&name) => return None,
+            true => Names::Below(format!(".{name}")),
+            false => Names::One(name),
         };
         Some(Hosts::Some { is_tls, port, names })
     }
@@ -153,7 +153,7 @@ impl Hosts {
     /// Whether it names the host, but another scheme or port.
     fn misses(&self, site: &Site) -> bool {
         let is_named = match self {
-            Hosts::Every | Hosts::Some { names: Names::All, .. } => false,
+            Hosts::Every => false,
             Hosts::Some { names, .. } => names.match_host(site.host()),
         };
         is_named && !self.matches(site)
@@ -189,7 +189,6 @@ fn is_half(host: &str) -> bool {
 impl Names {
     fn match_host(&self, host: &str) -> bool {
         match self {
-            Names::All => true,
             Names::One(name) => name == host,
             Names::Below(suffix) => host.ends_with(suffix.as_str()),
         }
@@ -203,30 +202,45 @@ fn rules(config: &Config) -> Result<Vec<Rule>, CrawlError> {
         let headers = headers(&config.headers).map_err(|why| wrong("headers", why))?;
         rules.push(Rule { hosts: Hosts::Every, headers });
     }
-    for auth in &config.auth {
-        let bad_host = || {
-            // What stands before an `@` may be a password.
-            let host = auth.host.rsplit('@').next().unwrap_or_default();
-            let and = if host == auth.host { "" } else { " with a user before it" };
-            let why = format!(
-                "{host:?}{and} is no host, nor `*.` and a host; https is meant unless it begins with `http://`"
-            );
-            wrong("auth", why)
-        };
-        let hosts = Hosts::parse(&auth.host).ok_or_else(bad_host)?;
-        let mut headers = headers(&auth.headers).map_err(|why| wrong("auth", why))?;
-        if !auth.user.is_empty() {
-            if auth.user.contains(':') {
-                let why = format!("the user for {:?} must not hold a colon", auth.host);
-                return Err(wrong("auth", why));
-            }
-            let pair = format!("{}:{}", auth.user, auth.password);
-            let value = secret(&format!("Basic {}", BASE64.encode(pair.as_bytes())));
-            headers.push((AUTHORIZATION, value.expect("base 64 is printable")));
-        }
-        rules.push(Rule { hosts, headers });
+    for (at, auth) in config.auth.iter().enumerate() {
+        let rule = rule(auth).map_err(|why| CrawlError::Auth { number: at + 1, why })?;
+        rules.push(rule);
     }
     Ok(rules)
+}
+
+/// What an entry of `auth` says; or what is wrong with it, without its secrets.
+fn rule(auth: &HostAuth) -> Result<Rule, String> {
+    // What stands before an `@` may be a password.
+    let host = auth.host.rsplit('@').next().unwrap_or_default();
+    let hosts = Hosts::parse(&auth.host).ok_or_else(|| {
+        let and = if host == auth.host { "" } else { " with a user before it" };
+        format!(
+            "{host:?}{and} is no host, nor `*.` and a domain in which all hosts are yours (not `*`, `*.com` or \
+             `*.co.uk`); https is meant unless it begins with `http://`"
+        )
+    })?;
+    let mut headers = headers(&auth.headers)?;
+    if auth.user.is_empty() {
+        if !auth.password.is_empty() {
+            return Err(format!(
+                "the password for {host:?} has no `user`, so it would not be sent"
+            ));
+        }
+        return Ok(Rule { hosts, headers });
+    }
+    if auth.user.contains(':') {
+        return Err(format!("the user for {host:?} must not hold a colon"));
+    }
+    if headers.iter().any(|(name, _)| name == AUTHORIZATION) {
+        return Err(format!(
+            "{host:?} has a `user` and the header Authorization, of which only one can be sent"
+        ));
+    }
+    let pair = format!("{}:{}", auth.user, auth.password);
+    let value = secret(&format!("Basic {}", BASE64.encode(pair.as_bytes())));
+    headers.push((AUTHORIZATION, value.expect("base 64 is printable")));
+    Ok(Rule { hosts, headers })
 }
 
 fn headers(table: &BTreeMap<String, String>) -> Result<Vec<Header>, String> {
@@ -342,7 +356,7 @@ mod tests {
         let auth = |host: &str, user: &str, headers: &[(&str, &str)]| HostAuth {
             host: host.to_owned(),
             user: user.to_owned(),
-            password: "b:c".to_owned(),
+            password: if user.is_empty() { String::new() } else { "b:c".to_owned() },
             headers: table(headers),
         };
         let config = Config {
@@ -354,7 +368,8 @@ mod tests {
                 auth("http://[0::1]:7", "", &[("X-Six", "4")]),
                 auth("http://intranet", "", &[("X-In", "5")]),
                 auth("bücher.test", "", &[("X-Book", "6")]),
-                auth("*:444", "", &[("X-Port", "7")]),
+                auth("*.b.test.:444", "", &[("X-Port", "7")]),
+                auth("dot.test.", "", &[("X-Dot", "8")]),
             ],
             ..Config::default()
         };
@@ -369,6 +384,7 @@ mod tests {
             ("https://x.y.b.test/", &["x-all: 1", "x-key: 2"]),
             ("http://x.y.b.test/", &["x-all: 1"]),
             ("https://x.b.test:444/", &["x-all: 1", "x-port: 7"]),
+            ("https://dot.test/", &["x-all: 1", "x-dot: 8"]),
             ("https://b.test/", &["x-all: 1"]),
             ("https://evilb.test/", &["x-all: 1"]),
             ("https://c.test:81/", &["x-all: 3"]),
@@ -428,6 +444,7 @@ mod tests {
             let config = Config { headers: table(headers), auth: vec![auth], ..Config::default() };
             match Credentials::check(&config) {
                 Err(CrawlError::Config { key, .. }) => Some(key),
+                Err(CrawlError::Auth { number: 1, .. }) => Some("auth"),
                 Err(error) => panic!("{error}"),
                 Ok(()) => None,
             }
@@ -449,10 +466,33 @@ mod tests {
             "http://me@a.test",
             "[::1",
             "*.*",
+            "*",
+            "*:444",
+            "*.com",
+            "*.co.uk",
+            "*.intranet",
+            "http://*.test:81",
         ] {
             assert_eq!(check(&[], host, "me"), Some("auth"), "{host:?}");
         }
         assert_eq!(check(&[], "a.test", "m:e"), Some("auth"));
+        let auth = |user: &str, password: &str, headers: &[(&str, &str)]| HostAuth {
+            host: "a.test".to_owned(),
+            user: user.to_owned(),
+            password: password.to_owned(),
+            headers: table(headers),
+        };
+        for (bad, words) in [
+            (auth("", "word", &[]), "has no `user`"),
+            (auth("me", "word", &[("authorization", "Bearer word")]), "only one can be sent"),
+        ] {
+            let good = [auth("me", "", &[]), auth("", "", &[("Authorization", "Bearer word")])];
+            let auth = good.into_iter().chain([bad]).collect();
+            let config = Config { auth, ..Config::default() };
+            let error = Credentials::check(&config).expect_err("it is not sent").to_string();
+            assert!(error.contains("entry 3: ") && error.contains(words), "{error}");
+            assert!(!error.contains("word\"") && !error.contains("Bearer"), "{error}");
+        }
         for (host, user) in [("a.test", "me:word"), ("http://me:word@a.test", "me")] {
             let auth = HostAuth { host: host.into(), user: user.into(), ..HostAuth::default() };
             let config = Config { auth: vec![auth], ..Config::default() };

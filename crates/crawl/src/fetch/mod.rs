@@ -3,7 +3,7 @@
 //! What lives here: [`Fetcher`], the HTTP client with its timeouts and limits. `names.rs` finds addresses,
 //! `connect.rs` opens connections, `body.rs` reads what comes of them, `trust.rs` knows which certificates to
 //! accept, `pool.rs` keeps connections between the visits of a site, `credentials.rs` and `cookies.rs` know what
-//! hosts are told besides the request. What does not: when, where and why to fetch, and what becomes of an answer.
+//! hosts are told besides the request, `named.rs` reads the files that the configuration names. What does not: when, where and why to fetch, and what becomes of an answer.
 //!
 //! **Invariant.** A visit ends within the sum of its timeouts, but for the want of descriptors; with at most
 //! `body_bytes_max` bytes of body, or of a sitemap `sitemap_bytes_max` if there is room for a long one, and
@@ -15,6 +15,7 @@ mod body;
 mod connect;
 mod cookies;
 mod credentials;
+mod named;
 mod names;
 mod pool;
 mod trust;
@@ -234,7 +235,7 @@ impl Fetcher {
                     continue;
                 }
             };
-            let finished_ms = self.clock.now_ms();
+            let finished_ms = self.clock.over_ms();
             return Ok(Fetched { visit, finished_ms, date_s, earlier, result });
         }
     }
@@ -422,7 +423,7 @@ fn status_line(response: &Response<Incoming>) -> String {
 }
 
 fn protocol(error: &hyper::Error) -> Failure {
-    let source = error.source().map(|source| format!(": {source}"));
+    let source = error.source().map(|source| format!(": {}", trust::of_connection(source)));
     let kind = if error.is_timeout() { FailureKind::Timeout } else { FailureKind::Protocol };
     Failure::new(kind, format!("{error}{}", source.unwrap_or_default()))
 }

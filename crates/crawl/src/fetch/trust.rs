@@ -8,13 +8,14 @@
 //!
 //! Reference: D. Cooper et al., RFC 5280 §6, 2008; J. Hodges, P. Saint-Andre, RFC 9525, 2023.
 
-use std::fs;
+use std::error::Error;
 use std::path::Path;
 
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, UnixTime};
-use rustls::{CertificateError, RootCertStore};
+use rustls::{AlertDescription, CertificateError, RootCertStore};
 
+use super::named::read_named;
 use crate::config::Config;
 use crate::error::CrawlError;
 
@@ -37,7 +38,7 @@ pub(super) fn roots(config: &Config) -> Result<RootCertStore, CrawlError> {
 fn add_roots(roots: &mut RootCertStore, path: &Path) -> Result<(), CrawlError> {
     let wrong = |why: String| CrawlError::Config { key: "tls_roots", why };
     let name = path.display();
-    let bytes = fs::read(path).map_err(|error| wrong(format!("{name} cannot be read: {error}")))?;
+    let bytes = read_named(path).map_err(wrong)?;
     let before = roots.len();
     for (number, certificate) in CertificateDer::pem_slice_iter(&bytes).enumerate() {
         let fault = |what: &str| {
@@ -65,7 +66,29 @@ fn line_of(bytes: &[u8], number: usize) -> Option<usize> {
 
 /// What is wrong with a secure connection, and what to do.
 pub(super) fn in_words(error: &rustls::Error) -> String {
-    let rustls::Error::InvalidCertificate(fault) = error else { return error.to_string() };
+    let fault = match error {
+        rustls::Error::InvalidCertificate(fault) => fault,
+        rustls::Error::InvalidMessage(_) => {
+            return "what answers at this port does not speak TLS; is it http?".to_owned();
+        }
+        rustls::Error::AlertReceived(AlertDescription::ProtocolVersion)
+        | rustls::Error::PeerIncompatible(_) => {
+            return "the server speaks no TLS that is accepted: it must be version 1.2 or 1.3, with a cipher of today"
+                .to_owned();
+        }
+        rustls::Error::AlertReceived(AlertDescription::HandshakeFailure) => {
+            return "the server broke off the handshake: it has no version of TLS, no cipher or no certificate that \
+                    fits"
+                .to_owned();
+        }
+        rustls::Error::AlertReceived(AlertDescription::UnrecognisedName) => {
+            return "the server has no site of this name".to_owned();
+        }
+        rustls::Error::AlertReceived(alert) => {
+            return format!("the server broke off the secure connection ({alert:?})");
+        }
+        other => return format!("the secure connection failed: {other}"),
+    };
     match fault {
         CertificateError::UnknownIssuer => format!(
             "the certificate is signed by an authority that is not known (unknown issuer), or by itself; {TRUST}"
@@ -98,6 +121,16 @@ pub(super) fn in_words(error: &rustls::Error) -> String {
     }
 }
 
+/// What broke a connection, without the advice that the library has for programmers.
+pub(super) fn of_connection(cause: &(dyn Error + 'static)) -> String {
+    let text = cause.to_string();
+    if text.contains("close_notify") {
+        return "the secure connection ended without being closed, so that something may be missing"
+            .to_owned();
+    }
+    text
+}
+
 /// The names of a certificate, which the library gives as `DnsName("localhost")`.
 fn names(presented: &[String]) -> String {
     let bare = |name: &String| {
@@ -114,7 +147,39 @@ fn date(moment: UnixTime) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::{fs, io};
+
     use super::*;
+
+    #[test]
+    fn what_broke_a_connection_is_told_without_addresses_of_manuals() {
+        let eof = io::Error::new(
+            io::ErrorKind::UnexpectedEof,
+            "peer closed connection without sending TLS close_notify: https://docs.rs/rustls/",
+        );
+        let said = of_connection(&eof);
+        assert!(said.contains("without being closed") && !said.contains("://"), "{said}");
+        assert_eq!(of_connection(&io::Error::other("broken pipe")), "broken pipe");
+        let alert = rustls::Error::AlertReceived;
+        for (error, words) in [
+            (
+                rustls::Error::InvalidMessage(rustls::InvalidMessage::InvalidContentType),
+                "does not speak TLS",
+            ),
+            (alert(AlertDescription::ProtocolVersion), "version 1.2 or 1.3"),
+            (
+                rustls::Error::PeerIncompatible(
+                    rustls::PeerIncompatible::ServerTlsVersionIsDisabledByOurConfig,
+                ),
+                "version 1.2 or 1.3",
+            ),
+            (alert(AlertDescription::HandshakeFailure), "broke off the handshake"),
+            (alert(AlertDescription::UnrecognisedName), "no site of this name"),
+        ] {
+            let said = in_words(&error);
+            assert!(said.contains(words), "{error:?}: {said}");
+        }
+    }
 
     #[test]
     fn a_fault_of_the_file_has_its_line() {

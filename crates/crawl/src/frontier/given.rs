@@ -26,6 +26,11 @@ impl Given {
         self.urls.insert(signature(seed.as_bytes()).0);
     }
 
+    pub(super) fn has(&self, purpose: Purpose, url: &str) -> bool {
+        let seed = seed_line(url, purpose == Purpose::Sitemap);
+        self.urls.contains(&signature(seed.as_bytes()).0)
+    }
+
     pub(super) fn len(&self) -> usize {
         self.urls.len()
     }
@@ -38,8 +43,7 @@ impl Given {
         harvest: &mut Harvest,
     ) -> Vec<String> {
         let is_sitemap = purpose == Purpose::Sitemap;
-        let seed = seed_line(url, is_sitemap);
-        let is_given = self.urls.contains(&signature(seed.as_bytes()).0);
+        let is_given = self.has(purpose, url);
         let mut held = Vec::new();
         if !(is_given && is_sitemap) {
             held.append(&mut harvest.links);

@@ -73,6 +73,8 @@ pub(super) struct Hosts {
     under_way: usize,
     /// How many of these are for pages: they wait if the run ends before.
     pages_under_way: usize,
+    /// How many of them are requests, and not questions for an address.
+    requests_under_way: usize,
     /// Pages of earlier runs that this one is to ask for again, and has not.
     pages_due: u64,
     report: Report,
@@ -119,6 +121,7 @@ impl Hosts {
             waiting: 0,
             under_way: 0,
             pages_under_way: 0,
+            requests_under_way: 0,
             pages_due: 0,
             report: Report::default(),
             bytes_before: 0,
@@ -156,7 +159,7 @@ impl Hosts {
     pub(super) fn enqueue(&mut self, key: &[u8]) {
         let Some((url, mark)) = Mark::split(key) else { return };
         let Some((site, path)) = Site::split(url) else { return };
-        let Some(id) = self.own_id(site, url, mark.sitemap) else { return };
+        let Some(id) = self.own_id(site, url, mark) else { return };
         let host = &mut self.table[index(id)];
         let limit = if is_reached(host.pages, self.config.pages_per_host_max)
             || is_reached(host.requests, self.config.requests_per_host_max)

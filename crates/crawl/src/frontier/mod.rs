@@ -38,7 +38,7 @@ use crate::guard::Guard;
 use crate::order::{VisitOrder, visit_order};
 use crate::outcome::{Done, Outcome, Task, Visit};
 use crate::report::{Census, Report, SieveReport, Snapshot};
-use crate::seeds::SITEMAP_PREFIX;
+use crate::seeds::{Start, seed_line};
 use crate::site::Site;
 
 use depths::Depths;
@@ -70,6 +70,8 @@ pub(crate) struct Frontier {
     given: Option<Given>,
     /// URLs that are left to a crawl that follows links.
     held: u64,
+    /// URLs that wait for a crawl that asks for others than those it is given.
+    put_off: u64,
     hosts: Hosts,
     /// The key that is being offered.
     key: Vec<u8>,
@@ -98,6 +100,7 @@ impl Frontier {
             depths: (config.depth_max > 0).then(Depths::default),
             given: (!config.follow).then(Given::default),
             held: 0,
+            put_off: 0,
             hosts,
             key: Vec::new(),
         })
@@ -110,14 +113,11 @@ impl Frontier {
 
     /// Puts in a URL that was given: a page, or a sitemap if it says so. It may be taken back before the next
     /// run, so it is no reason to leave out of the log that a page links to it: the cache does not hear of it.
-    pub(crate) fn offer_seed(&mut self, seed: &str) -> Result<(), CrawlError> {
-        let (url, mark) = match seed.strip_prefix(SITEMAP_PREFIX) {
-            Some(url) => (url, Mark { sitemap: true, ..Mark::default() }),
-            None => (seed, Mark { class: self.class(seed), ..Mark::default() }),
-        };
-        if let Some(given) = &mut self.given {
-            given.add(seed);
-        }
+    pub(crate) fn offer_seed(&mut self, seed: &Start) -> Result<(), CrawlError> {
+        let &Start { ref url, is_sitemap, hops, depth } = seed;
+        let class = if is_sitemap { 0 } else { self.class(url) };
+        let mark = Mark { sitemap: is_sitemap, hops, depth, class, ..Mark::default() };
+        self.give(&seed_line(url, is_sitemap));
         let signature = self.sign(url, mark)?;
         if let Some(depths) = self.depths.as_mut().filter(|_| !mark.sitemap) {
             depths.find(signature, mark.depth);
@@ -283,7 +283,8 @@ impl Frontier {
     }
 
     pub(crate) fn report(&self) -> Report {
-        Report { sieve: self.sieve_report(), held: self.held, ..self.hosts.report() }
+        let (held, put_off) = (self.held, self.put_off);
+        Report { sieve: self.sieve_report(), held, put_off, ..self.hosts.report() }
     }
 
     fn sieve_report(&self) -> SieveReport {

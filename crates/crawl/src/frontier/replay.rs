@@ -15,7 +15,7 @@ use super::{Frontier, Tally};
 use crate::answer::Purpose;
 use crate::error::CrawlError;
 use crate::journal::Entry;
-use crate::outcome::Answered;
+use crate::outcome::{Answered, Harvest};
 use crate::site::Site;
 
 impl Frontier {
@@ -72,6 +72,36 @@ impl Frontier {
         let before = given.len();
         given.keep(purpose, url, &mut answered.harvest);
         given.len() > before
+    }
+
+    /// Takes note of a URL that is given, as it stands among the seeds, but does not put it in.
+    pub(crate) fn give(&mut self, seed: &str) {
+        self.given.iter_mut().for_each(|given| given.add(seed));
+    }
+
+    /// Whether a URL is given, where nothing else is visited.
+    pub(crate) fn is_given(&self, purpose: Purpose, url: &str) -> bool {
+        self.given.as_ref().is_some_and(|given| given.has(purpose, url))
+    }
+
+    /// Puts in what is given of that which an archived visit led to, to be [counted](Self::count_put_off).
+    pub(crate) fn offer_given(
+        &mut self,
+        url: &str,
+        purpose: Purpose,
+        answered: &mut Answered,
+    ) -> Result<(), CrawlError> {
+        self.find_given(url, purpose, answered);
+        let Harvest { redirect, links, sitemaps, .. } = &answered.harvest;
+        let redirect = redirect.iter().filter(|_| purpose != Purpose::Robots);
+        redirect.chain(links).chain(sitemaps).try_for_each(|url| self.offer(url))
+    }
+
+    /// Counts what was put in since the last flush and goes on waiting.
+    pub(crate) fn count_put_off(&mut self) -> Result<(), CrawlError> {
+        self.offered = 0;
+        let put_off = &mut self.put_off;
+        Ok(self.sieve.flush(&mut |_| *put_off += 1)?)
     }
 
     /// Puts in what is held back of that which an archived visit led to, to be [counted](Self::count_held).

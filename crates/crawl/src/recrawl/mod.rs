@@ -1,13 +1,15 @@
 //! Recrawl (V6): asking again for pages that the collection has.
 //!
-//! What lives here: [`Epoch`], which recrawl a run belongs to; `schedule.rs` decides which pages are due
+//! What lives here: [`Epochs`], the recrawls that a run belongs to; `schedule.rs` decides which pages are due
 //! by how often they have changed; `earlier.rs` is the capture that an answer is compared with. What
 //! does not: the requests themselves, and the records (`journal.rs`).
 //!
 //! **Invariant.** A recrawl begins with a list of the archive files there are, kept in `frontier/recrawl`
 //! until it is over: what stands in other files was answered to it, and is not asked for again however
 //! often the run is killed. The file also says what the recrawl asks for; a run that asks for more widens
-//! it, none narrows it. When only hosts are left that were set aside, the next one may begin: it asks them, too.
+//! it, none narrows it. One of URLs that were given is a recrawl of its own beside it, so that they are asked
+//! for whatever the other one has had. When only hosts are left that were set aside, the next one may begin: it
+//! asks them, too.
 
 mod earlier;
 mod schedule;
@@ -16,6 +18,7 @@ use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::Path;
+use std::str::Split;
 
 use crate::config::{Config, Recrawl};
 use crate::error::CrawlError;
@@ -25,7 +28,9 @@ pub(crate) use earlier::{Earlier, Likeness, Reading, Validator};
 pub(crate) use schedule::{Bounds, LastCaptures, Schedule};
 
 const NAME: &str = "recrawl";
-const FIRST_LINE: &str = "crivello recrawl 2";
+const FIRST_LINE: &str = "crivello recrawl 3";
+/// What the file began with when it had one recrawl and no more.
+const ONE_LINE: &str = "crivello recrawl 2";
 /// What follows if only hosts are left that were set aside.
 const REST: &str = " rest";
 
@@ -41,6 +46,11 @@ pub(crate) struct Epoch {
     files: BTreeSet<String>,
 }
 
+/// The recrawls that are not over: one of everything or of what is due, and those of what was given, each with
+/// the files that there were when it began.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Epochs(Vec<Epoch>);
+
 /// What a recrawl asks for again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Extent {
@@ -55,7 +65,6 @@ pub(crate) enum Extent {
 impl Extent {
     /// What the configuration asks for at `now_s` in a run that these URLs were given to; `None` if nothing.
     pub(crate) fn of(config: &Config, given: &[Seed], now_s: i64) -> Option<Extent> {
-        let bounds = Bounds { min_s: config.recrawl_min_s, max_s: config.recrawl_max_s };
         match config.recrawl {
             Recrawl::Never => None,
             Recrawl::All => Some(Extent::All),
@@ -63,21 +72,24 @@ impl Extent {
             Recrawl::Given => {
                 Some(Extent::Given(given.iter().map(|seed| seed.url.to_string()).collect()))
             }
-            Recrawl::Due => Some(Extent::Due { at_s: now_s, bounds }),
+            Recrawl::Due => Some(Extent::due(config, now_s)),
         }
     }
 
-    /// What one or the other asks for, or more. With a later moment and with shorter times more is due.
-    fn or(self, other: Extent) -> Extent {
+    /// What is due at `now_s`.
+    pub(crate) fn due(config: &Config, now_s: i64) -> Extent {
+        let bounds = Bounds { min_s: config.recrawl_min_s, max_s: config.recrawl_max_s };
+        Extent::Due { at_s: now_s, bounds }
+    }
+
+    /// What one or the other asks for, neither of them of what was given, or more. With a later moment and with
+    /// shorter times more is due.
+    fn or(&self, other: &Extent) -> Extent {
         match (self, other) {
-            (Extent::Due { at_s, bounds }, Extent::Due { at_s: other_s, bounds: others }) => {
+            (&Extent::Due { at_s, bounds }, &Extent::Due { at_s: other_s, bounds: others }) => {
                 let min_s = bounds.min_s.min(others.min_s);
                 let max_s = bounds.max_s.min(others.max_s);
                 Extent::Due { at_s: at_s.max(other_s), bounds: Bounds { min_s, max_s } }
-            }
-            (Extent::Given(mut urls), Extent::Given(others)) => {
-                urls.extend(others);
-                Extent::Given(urls)
             }
             _ => Extent::All,
         }
@@ -91,52 +103,99 @@ impl Extent {
             Extent::Due { .. } => Recrawl::Due,
         }
     }
+
+    /// Whether it is of URLs that were given, and of no others than these.
+    fn is_within(&self, urls: &BTreeSet<String>) -> bool {
+        matches!(self, Extent::Given(own) if own.is_subset(urls))
+    }
 }
 
-impl Epoch {
-    /// The recrawl that was begun and is not over, widened to what is `wanted` now; or a new one if
-    /// something is, there is anything to ask for again, and of the last one at most a rest is left.
+impl Epochs {
+    /// The recrawls that were begun and are not over, with what is `wanted` now among them, if there is anything
+    /// to ask for again.
     pub(crate) fn begin(
         frontier: &Path,
         wanted: Option<Extent>,
         files: &[String],
         now_s: i64,
-    ) -> Result<Option<Epoch>, CrawlError> {
-        let open = Epoch::read(frontier)?.filter(|open| !open.is_rest || wanted.is_none());
-        let epoch = match (open, wanted) {
-            (Some(open), wanted) => {
-                let extent = open.extent.clone();
-                let extent = wanted.map_or(extent.clone(), |wanted| extent.or(wanted));
-                if extent == open.extent {
-                    return Ok(Some(open));
-                }
-                Epoch { extent, ..open }
+    ) -> Result<Epochs, CrawlError> {
+        let mut open = Epochs::read(frontier)?;
+        let Some(wanted) = wanted.filter(|_| !files.is_empty()) else { return Ok(open) };
+        if open.want(wanted, files, now_s) {
+            open.write(frontier)?;
+        }
+        Ok(open)
+    }
+
+    /// Takes in what is wanted; whether that changes anything.
+    fn want(&mut self, wanted: Extent, files: &[String], now_s: i64) -> bool {
+        let files = files.iter().cloned().collect();
+        let is_same = |open: &Epoch| !open.is_rest && open.extent == wanted;
+        if self.0.iter().any(is_same) {
+            return false;
+        }
+        if let Extent::Given(urls) = &wanted {
+            // It asks for all that these ask for.
+            self.0.retain(|open| !open.extent.is_within(urls));
+            self.0.push(Epoch { extent: wanted, is_rest: false, begun_s: now_s, files });
+            return true;
+        }
+        let is_given = |open: &Epoch| matches!(open.extent, Extent::Given(_));
+        self.0.retain(|open| !open.is_rest || is_given(open));
+        if let Some(open) = self.0.iter_mut().find(|open| !is_given(open)) {
+            let extent = open.extent.or(&wanted);
+            let is_wider = extent != open.extent;
+            open.extent = extent;
+            return is_wider;
+        }
+        if wanted == Extent::All {
+            self.0.clear();
+        }
+        self.0.insert(0, Epoch { extent: wanted, is_rest: false, begun_s: now_s, files });
+        true
+    }
+
+    /// Ends those that a run has come to the end of, or leaves them with what hosts have that were set aside: all
+    /// of them, or, if it asked for these URLs `alone`, those of no others.
+    pub(crate) fn close(
+        frontier: &Path,
+        alone: Option<&BTreeSet<String>>,
+        is_rest: bool,
+    ) -> Result<(), CrawlError> {
+        let mut open = Epochs::read(frontier)?;
+        let is_over = |open: &Epoch| alone.is_none_or(|urls| open.extent.is_within(urls));
+        if is_rest {
+            for epoch in open.0.iter_mut().filter(|epoch| is_over(epoch)) {
+                epoch.is_rest = true;
             }
-            (None, Some(extent)) if !files.is_empty() => {
-                let files = files.iter().cloned().collect();
-                Epoch { extent, is_rest: false, begun_s: now_s, files }
+        } else {
+            open.0.retain(|epoch| !is_over(epoch));
+        }
+        open.write(frontier)
+    }
+
+    fn write(&self, frontier: &Path) -> Result<(), CrawlError> {
+        let path = frontier.join(NAME);
+        let write = || -> io::Result<()> {
+            if self.0.is_empty() {
+                return fs::remove_file(&path);
             }
-            (None, _) => return Ok(None),
+            let fresh = frontier.join("recrawl.tmp");
+            let mut file = File::create(&fresh)?;
+            file.write_all(self.to_text().as_bytes())?;
+            file.sync_all()?;
+            fs::rename(&fresh, &path)?;
+            File::open(frontier)?.sync_all()
         };
-        epoch.write(frontier).map_err(CrawlError::io(&frontier.join(NAME)))?;
-        Ok(Some(epoch))
+        write().map_err(CrawlError::io(&path))
     }
 
-    fn write(&self, frontier: &Path) -> io::Result<()> {
-        let fresh = frontier.join("recrawl.tmp");
-        let mut file = File::create(&fresh)?;
-        file.write_all(self.to_text().as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&fresh, frontier.join(NAME))?;
-        File::open(frontier)?.sync_all()
-    }
-
-    /// The recrawl that was begun and is not over.
-    pub(crate) fn read(frontier: &Path) -> Result<Option<Epoch>, CrawlError> {
+    /// The recrawls that were begun and are not over.
+    pub(crate) fn read(frontier: &Path) -> Result<Epochs, CrawlError> {
         let path = frontier.join(NAME);
         match fs::read_to_string(&path) {
-            Ok(text) => Epoch::parse(&text).map(Some).ok_or(CrawlError::Recrawl { path }),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Ok(text) => Epochs::parse(&text).ok_or(CrawlError::Recrawl { path }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Epochs::default()),
             Err(error) if error.kind() == io::ErrorKind::InvalidData => {
                 Err(CrawlError::Recrawl { path })
             }
@@ -144,25 +203,35 @@ impl Epoch {
         }
     }
 
-    /// Leaves a recrawl with what hosts have that were set aside.
-    pub(crate) fn leave_rest(frontier: &Path) -> Result<(), CrawlError> {
-        let Some(open) = Epoch::read(frontier)? else { return Ok(()) };
-        let rest = Epoch { is_rest: true, ..open };
-        rest.write(frontier).map_err(CrawlError::io(&frontier.join(NAME)))
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Epoch> {
+        self.0.iter()
     }
 
-    /// Ends a recrawl: all was asked for.
-    pub(crate) fn end(frontier: &Path) -> Result<(), CrawlError> {
-        let path = frontier.join(NAME);
-        fs::remove_file(&path).map_err(CrawlError::io(&path))
+    fn to_text(&self) -> String {
+        let mut lines = vec![FIRST_LINE.to_owned(), format!("recrawls {}", self.0.len())];
+        self.0.iter().for_each(|epoch| epoch.add_lines(&mut lines));
+        lines.join("\n") + "\n"
     }
 
+    fn parse(text: &str) -> Option<Epochs> {
+        let mut lines = text.strip_suffix('\n')?.split('\n');
+        let count: usize = match lines.next()? {
+            FIRST_LINE => lines.next()?.strip_prefix("recrawls ")?.parse().ok()?,
+            ONE_LINE => 1,
+            _ => return None,
+        };
+        let epochs: Option<Vec<Epoch>> = (0..count).map(|_| Epoch::parse(&mut lines)).collect();
+        epochs.filter(|_| lines.next().is_none()).map(Epochs)
+    }
+}
+
+impl Epoch {
     /// Whether a file of the archive was there before.
     pub(crate) fn is_old(&self, file: &str) -> bool {
         self.files.contains(file)
     }
 
-    fn to_text(&self) -> String {
+    fn add_lines(&self, lines: &mut Vec<String>) {
         let begun_s = self.begun_s;
         let extent = match &self.extent {
             Extent::All => format!("all {begun_s}"),
@@ -171,21 +240,15 @@ impl Epoch {
                 format!("due {begun_s} {at_s} {min_s} {max_s}")
             }
         };
-        let extent = extent + if self.is_rest { REST } else { "" };
-        let count = format!("files {}", self.files.len());
-        let mut lines = vec![FIRST_LINE.to_owned(), extent, count];
+        lines.push(extent + if self.is_rest { REST } else { "" });
+        lines.push(format!("files {}", self.files.len()));
         lines.extend(self.files.iter().cloned());
         if let Extent::Given(urls) = &self.extent {
             lines.extend(urls.iter().cloned());
         }
-        lines.join("\n") + "\n"
     }
 
-    fn parse(text: &str) -> Option<Epoch> {
-        let mut lines = text.strip_suffix('\n')?.split('\n');
-        if lines.next()? != FIRST_LINE {
-            return None;
-        }
+    fn parse(lines: &mut Split<'_, char>) -> Option<Epoch> {
         let line = lines.next()?;
         let (line, is_rest) =
             line.strip_suffix(REST).map_or((line, false), |without| (without, true));
@@ -204,8 +267,8 @@ impl Epoch {
             _ => return None,
         };
         let count: usize = lines.next()?.strip_prefix("files ")?.parse().ok()?;
-        let files: BTreeSet<String> = lines.by_ref().take(count).map(str::to_owned).collect();
-        let rest: BTreeSet<String> = lines.map(str::to_owned).collect();
+        let files: BTreeSet<String> = lines.take(count).map(str::to_owned).collect();
+        let rest: BTreeSet<String> = lines.take(urls_count).map(str::to_owned).collect();
         let is_whole = files.len() == count && rest.len() == urls_count;
         if let Extent::Given(urls) = &mut extent {
             *urls = rest;
@@ -221,38 +284,48 @@ mod tests {
 
     const DUE: Extent = Extent::Due { at_s: 7, bounds: Bounds { min_s: 10, max_s: 90 } };
 
-    fn begin(frontier: &Path, wanted: Option<Extent>, files: &[&str], now_s: i64) -> Option<Epoch> {
+    fn due(at_s: i64, min_s: u64, max_s: u64) -> Extent {
+        Extent::Due { at_s, bounds: Bounds { min_s, max_s } }
+    }
+
+    fn given(urls: &[&str]) -> Extent {
+        Extent::Given(set(urls))
+    }
+
+    fn set(urls: &[&str]) -> BTreeSet<String> {
+        urls.iter().map(|&url| url.to_owned()).collect()
+    }
+
+    fn begin(frontier: &Path, wanted: Option<Extent>, files: &[&str], now_s: i64) -> Vec<Epoch> {
         let files: Vec<String> = files.iter().map(|&file| file.to_owned()).collect();
-        Epoch::begin(frontier, wanted, &files, now_s).expect("the folder is there")
+        let Epochs(open) =
+            Epochs::begin(frontier, wanted, &files, now_s).expect("the folder is there");
+        let Epochs(kept) = Epochs::read(frontier).expect("what was written");
+        assert_eq!(open, kept);
+        open
+    }
+
+    fn close(frontier: &Path, alone: Option<&[&str]>, is_rest: bool) {
+        Epochs::close(frontier, alone.map(set).as_ref(), is_rest).expect("it is there");
     }
 
     #[test]
     fn a_recrawl_goes_on_until_it_is_over() {
         let dir = tempfile::tempdir().expect("a temporary folder");
-        assert_eq!(begin(dir.path(), None, &["a"], 1), None);
-        assert_eq!(begin(dir.path(), Some(Extent::All), &[], 1), None);
-        let epoch = begin(dir.path(), Some(DUE), &["a"], 7).expect("it begins");
-        assert!(epoch.is_old("a") && !epoch.is_old("b"));
-        assert_eq!(begin(dir.path(), None, &["a", "b"], 9), Some(epoch), "nothing else is asked");
-        Epoch::end(dir.path()).expect("it is there");
-        assert_eq!(begin(dir.path(), None, &["a", "b"], 9), None);
-        let next = begin(dir.path(), Some(Extent::All), &["a", "b"], 9).expect("another begins");
-        assert!(next.is_old("b") && next.begun_s == 9);
+        assert_eq!(begin(dir.path(), None, &["a"], 1), []);
+        assert_eq!(begin(dir.path(), Some(Extent::All), &[], 1), []);
+        let epochs = begin(dir.path(), Some(DUE), &["a"], 7);
+        assert!(epochs[0].is_old("a") && !epochs[0].is_old("b"));
+        assert_eq!(begin(dir.path(), None, &["a", "b"], 9), epochs, "nothing else is asked");
+        close(dir.path(), None, false);
+        assert_eq!(begin(dir.path(), None, &["a", "b"], 9), []);
+        let next = begin(dir.path(), Some(Extent::All), &["a", "b"], 9);
+        assert!(next[0].is_old("b") && next[0].begun_s == 9);
     }
 
     #[test]
     fn a_wider_request_widens_it_and_a_narrower_one_does_not_narrow_it() {
         let dir = tempfile::tempdir().expect("a temporary folder");
-        let due = |at_s, min_s, max_s| Extent::Due { at_s, bounds: Bounds { min_s, max_s } };
-        let given = |urls: &[&str]| Extent::Given(urls.iter().map(|&url| url.to_owned()).collect());
-        for (wanted, extent) in
-            [(given(&["u"]), given(&["u"])), (given(&["v", "u"]), given(&["u", "v"]))]
-        {
-            let epoch = begin(dir.path(), Some(wanted), &["a", "b"], 7).expect("it goes on");
-            assert_eq!((&epoch.extent, epoch.is_old("u")), (&extent, false));
-            assert_eq!(Epoch::read(dir.path()).expect("a file"), Some(epoch));
-        }
-        Epoch::end(dir.path()).expect("it is there");
         for (wanted, extent) in [
             (DUE, DUE),
             (due(5, 10, 90), DUE),
@@ -261,43 +334,82 @@ mod tests {
             (Extent::All, Extent::All),
             (DUE, Extent::All),
         ] {
-            let epoch = begin(dir.path(), Some(wanted), &["a", "b"], 7).expect("it goes on");
-            assert_eq!((&epoch.extent, epoch.begun_s), (&extent, 7));
-            assert!(epoch.is_old("a") && epoch.is_old("b"));
-            let kept = Epoch::read(dir.path()).expect("a file");
-            assert_eq!(kept, Some(epoch));
+            let epochs = begin(dir.path(), Some(wanted), &["a", "b"], 7);
+            assert_eq!((epochs.len(), &epochs[0].extent, epochs[0].begun_s), (1, &extent, 7));
+            assert!(epochs[0].is_old("a") && epochs[0].is_old("b"));
         }
+    }
+
+    #[test]
+    fn what_is_given_is_asked_for_whatever_another_recrawl_has_had() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        begin(dir.path(), Some(Extent::All), &["a"], 7);
+        let epochs = begin(dir.path(), Some(given(&["u", "v"])), &["a", "b"], 8);
+        assert_eq!(epochs.len(), 2);
+        assert!(!epochs[0].is_old("b") && epochs[1].is_old("b"), "{epochs:?}");
+        // The same once more goes on, others are another one, and more take the place of fewer.
+        assert_eq!(begin(dir.path(), Some(given(&["v", "u"])), &["a", "b", "c"], 9), epochs);
+        assert_eq!(begin(dir.path(), Some(given(&["x"])), &["a", "b", "c"], 9).len(), 3);
+        let epochs = begin(dir.path(), Some(given(&["u", "v", "w"])), &["a", "b", "c"], 9);
+        let extents: Vec<&Extent> = epochs.iter().map(|epoch| &epoch.extent).collect();
+        assert_eq!(extents, [&Extent::All, &given(&["x"]), &given(&["u", "v", "w"])]);
+        // A run of some alone ends no other.
+        close(dir.path(), Some(&["w", "x"]), true);
+        assert!(Epochs::read(dir.path()).expect("a file").0[1].is_rest);
+        close(dir.path(), Some(&["w", "x"]), false);
+        let extents = begin(dir.path(), None, &["a"], 9);
+        let extents: Vec<&Extent> = extents.iter().map(|epoch| &epoch.extent).collect();
+        assert_eq!(extents, [&Extent::All, &given(&["u", "v", "w"])]);
+        close(dir.path(), None, false);
+        // One of everything that begins later asks for it all, one of what is due does not.
+        begin(dir.path(), Some(given(&["u"])), &["a"], 9);
+        assert_eq!(begin(dir.path(), Some(DUE), &["a", "b"], 9).len(), 2);
+        close(dir.path(), None, false);
+        begin(dir.path(), Some(given(&["u"])), &["a"], 9);
+        assert_eq!(begin(dir.path(), Some(Extent::All), &["a", "b"], 9).len(), 1);
     }
 
     #[test]
     fn a_rest_goes_on_until_another_recrawl_is_wanted() {
         let dir = tempfile::tempdir().expect("a temporary folder");
         for extent in [DUE, Extent::All] {
-            let epoch = begin(dir.path(), Some(extent), &["a"], 7).expect("it begins");
-            Epoch::leave_rest(dir.path()).expect("it is there");
-            let rest = begin(dir.path(), None, &["a", "b"], 8).expect("it goes on");
-            assert_eq!(rest, Epoch { is_rest: true, ..epoch });
-            let next = begin(dir.path(), Some(DUE), &["a", "b"], 9).expect("another begins");
-            assert!(next.is_old("b") && next.begun_s == 9 && !next.is_rest, "{next:?}");
-            Epoch::end(dir.path()).expect("it is there");
+            let mut epochs = begin(dir.path(), Some(extent), &["a"], 7);
+            close(dir.path(), None, true);
+            epochs[0].is_rest = true;
+            assert_eq!(begin(dir.path(), None, &["a", "b"], 8), epochs);
+            let next = begin(dir.path(), Some(DUE), &["a", "b"], 9);
+            assert_eq!(next.len(), 1);
+            assert!(next[0].is_old("b") && next[0].begun_s == 9 && !next[0].is_rest, "{next:?}");
+            close(dir.path(), None, false);
         }
+        begin(dir.path(), Some(given(&["u"])), &["a"], 7);
+        close(dir.path(), None, true);
+        let next = begin(dir.path(), Some(given(&["u"])), &["a", "b"], 8);
+        assert!(next.len() == 1 && next[0].begun_s == 8 && !next[0].is_rest, "{next:?}");
+    }
+
+    #[test]
+    fn a_file_of_one_recrawl_is_still_read() {
+        let text = "crivello recrawl 2\ngiven 7 2\nfiles 1\na\nu\nv\n";
+        let Epochs(epochs) = Epochs::parse(text).expect("it was written once");
+        assert!(epochs[0].extent == given(&["u", "v"]) && epochs[0].is_old("a"), "{epochs:?}");
     }
 
     #[test]
     fn a_file_that_is_none_is_an_error_that_says_what_to_do() {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let path = dir.path().join(NAME);
-        let given = Extent::Given(["u".to_owned(), "v".to_owned()].into());
-        for extent in [DUE, given] {
-            begin(dir.path(), Some(extent), &["a", "b"], 7).expect("it begins");
+        for extent in [DUE, Extent::All] {
+            begin(dir.path(), Some(extent), &["a", "b"], 7);
+            begin(dir.path(), Some(given(&["u", "v"])), &["a", "b"], 7);
             let good = fs::read(&path).expect("a file");
             let cuts = (0..good.len()).map(|length| good[..length].to_vec());
             for bad in cuts.chain([b"crivello recrawl 1\nall 7\na\n".to_vec(), vec![0xFF; 9]]) {
                 fs::write(&path, &bad).expect("a file");
-                let error = Epoch::read(dir.path()).expect_err("it is no recrawl").to_string();
+                let error = Epochs::read(dir.path()).expect_err("it is no recrawl").to_string();
                 assert!(error.contains("remove it") && error.contains("recrawl"), "{error}");
             }
-            Epoch::end(dir.path()).expect("it is there");
+            fs::remove_file(&path).expect("it is there");
         }
     }
 }

@@ -154,7 +154,8 @@ impl Schedule {
             return true;
         }
         let interval_s = i64::try_from(history.interval_s(bounds)).unwrap_or(i64::MAX);
-        history.last_s.saturating_add(interval_s) <= at_s
+        // Both moments are cut to seconds, the earlier one as well: only in the second after is it never too soon.
+        interval_s == 0 || history.last_s.saturating_add(interval_s) < at_s
     }
 
     /// Whether a URL has had an answer after a visit that was in vain, by the second.
@@ -283,6 +284,20 @@ mod tests {
             Answered { status: 200, bytes, is_unstored: true, harvest, ..Answered::default() };
         let date_s = day * i64::try_from(DAY_S).expect("a day");
         Settled::plain("http://a/".to_owned(), entry, date_s, (0, 0), 0, Some(answered))
+    }
+
+    /// The archive has seconds, and so has the moment: between them is at least the shortest time, never less.
+    #[test]
+    fn nothing_is_due_before_its_time() {
+        let visit = unstored(0, 5, "/a");
+        for (min_s, at_s, is_due) in
+            [(3, 2, false), (3, 3, false), (3, 4, true), (0, 0, true), (1, 1, false), (1, 2, true)]
+        {
+            let bounds = Bounds { min_s, max_s: 100 };
+            let mut schedule = Schedule::new(Extent::Due { at_s, bounds });
+            schedule.note(0, &visit);
+            assert_eq!(schedule.is_due(&visit), is_due, "{min_s} {at_s}");
+        }
     }
 
     #[test]

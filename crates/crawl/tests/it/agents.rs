@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::hostile;
 use crate::support::{PAGES_PER_HOST, archived, config, crawl, server};
@@ -94,4 +96,50 @@ fn a_sitemap_stays_one_on_its_way_to_another_agent() {
         texts.into_iter().flatten().any(|text| text.lines().any(|sent| sent == line))
     };
     assert!(boxes.iter().any(sent), "{line} is in no outbox");
+}
+
+/// A chain of redirects without an end, each to a host of another agent perhaps, ends where it does for one process.
+#[test]
+fn redirects_are_counted_on_their_way_to_other_agents() {
+    const HOSTS: usize = 9;
+    let longest = Arc::new(AtomicU64::new(0));
+    let seen = Arc::clone(&longest);
+    let port = hostile::serve(move |request, out| {
+        let port = request.head.split("test:").nth(1);
+        let port = port.and_then(|rest| rest.split_whitespace().next()).unwrap_or_default();
+        let number: Option<u64> = request.path.strip_prefix('/').and_then(|path| path.parse().ok());
+        let Some(number) = number else {
+            return out.say("HTTP/1.1 404 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+        };
+        seen.fetch_max(number, Ordering::Relaxed);
+        let next = (number + 1) % HOSTS as u64;
+        let target = format!("http://h{next}.test:{port}/{}", number + 1);
+        let head = format!("Location: {target}\r\nContent-Length: 0\r\nConnection: close");
+        out.say(&format!("HTTP/1.1 302 Found\r\n{head}\r\n\r\n"));
+    });
+    let address = "127.0.0.1".parse().expect("an address");
+    let config = |agent| Config {
+        agent,
+        agents: 3,
+        delay_ms: 1,
+        ip_delay_ms: 0,
+        scope: Scope::Any,
+        redirects_max: 4,
+        resolve: (0..HOSTS).map(|host| (format!("h{host}.test"), address)).collect(),
+        ..Config::default()
+    };
+    let dirs = [0, 1, 2].map(|_| tempfile::tempdir().expect("a temporary folder"));
+    for _ in 0..8 {
+        for agent in [0, 1, 2_u16] {
+            let dir = dirs[usize::from(agent)].path();
+            crawl(dir, &config(agent), &[format!("http://h0.test:{port}/0")]).expect("it runs");
+            for other in [0, 1, 2].into_iter().filter(|other| *other != agent) {
+                let inbox = dirs[usize::from(other)].path().join("frontier");
+                fs::create_dir_all(&inbox).expect("a folder");
+                let outbox = dir.join(format!("frontier/outbox-{other}.urls"));
+                fs::copy(outbox, inbox.join(format!("inbox-{agent}.urls"))).expect("it is there");
+            }
+        }
+    }
+    assert_eq!(longest.load(Ordering::Relaxed), 4);
 }

@@ -181,13 +181,13 @@ fn what_is_under_way_when_a_crawl_is_stopped_waits() {
     let config = Config { timeout_ms: 60_000, body_timeout_ms: 60_000, ..config() };
     let stop = AtomicBool::new(false);
     let watch = |now: &Snapshot| {
-        // Each has had its robots.txt.
+        // Each has had its robots.txt, and one request is under way that counts when it is cut off.
         stop.fetch_or(now.requests == 3 && now.under_way == 3, Ordering::Relaxed);
     };
     let clock = Arc::new(SystemClock::new());
     let report = run(&dirs(dir.path()), &config, &seeds, clock, &stop, &watch).expect("it ends");
     assert!(report.interrupted);
-    assert_eq!((report.pages, report.requests, report.waiting), (0, 3, 3), "{report:?}");
+    assert_eq!((report.pages, report.requests, report.waiting), (0, 6, 3), "{report:?}");
 }
 
 #[test]

@@ -2,6 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use crawl::{Config, Order, Recrawl, Scope, Weights, read_seeds};
 use simweb::Kind;
@@ -126,7 +129,7 @@ fn a_server_that_hangs_does_not_lengthen_the_time() {
         if request.path == "/robots.txt" {
             out.say("...");
         } else {
-            std::thread::sleep(std::time::Duration::from_secs(50));
+            std::thread::sleep(Duration::from_secs(50));
         }
     });
     let dir = tempfile::tempdir().expect("a temporary folder");
@@ -178,4 +181,52 @@ fn a_crawl_whose_queues_are_on_disk_finds_the_same() {
         let missing: Vec<_> = wanted.difference(&pages).collect();
         assert!(missing.is_empty(), "{missing:?}");
     }
+}
+
+/// What comes before the body of a page.
+const PAGE: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\n\r\n";
+
+/// A request that the time cuts off was made all the same.
+#[test]
+fn a_request_that_is_cut_off_is_counted() {
+    let asked = Arc::new(AtomicU64::new(0));
+    let seen = Arc::clone(&asked);
+    let port = hostile::serve(move |request, out| {
+        seen.fetch_add(1, Ordering::Relaxed);
+        match request.path.as_str() {
+            "/slow" => std::thread::sleep(Duration::from_secs(30)),
+            _ => out.say(&format!("{PAGE}{}", hostile::links_to(&["/slow"]))),
+        }
+    });
+    let config = Config { delay_ms: 1, ip_delay_ms: 0, time_s_max: 1, ..Config::default() };
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let report =
+        crawl(dir.path(), &config, &[format!("http://127.0.0.1:{port}/")]).expect("it runs");
+    assert_eq!((report.requests, report.waiting), (asked.load(Ordering::Relaxed), 1));
+}
+
+/// By the clock of the server, from the moment before an answer to the moment after the next request.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the server has a clock of its own")]
+fn not_one_silence_is_shorter_than_the_delay() {
+    const DELAY: Duration = Duration::from_millis(7);
+    let gaps: Arc<Mutex<(Option<Instant>, Vec<Duration>)>> = Arc::default();
+    let seen = Arc::clone(&gaps);
+    let port = hostile::serve(move |request, out| {
+        let mut seen = seen.lock().expect("no panic");
+        let gap = seen.0.map(|over| over.elapsed());
+        seen.1.extend(gap);
+        let links: Vec<String> = (0..150).map(|page| format!("/{page}")).collect();
+        let links: Vec<&str> = links.iter().map(String::as_str).collect();
+        let page = hostile::links_to(if request.path == "/" { &links } else { &[] });
+        seen.0 = Some(Instant::now());
+        out.say(&format!("{PAGE}{page}"));
+    });
+    let delay_ms = u64::try_from(DELAY.as_millis()).expect("a few");
+    let config = Config { delay_ms, ip_delay_ms: 0, ..Config::default() };
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    crawl(dir.path(), &config, &[format!("http://127.0.0.1:{port}/")]).expect("it runs");
+    let gaps = gaps.lock().expect("no panic");
+    let short: Vec<&Duration> = gaps.1.iter().filter(|gap| **gap < DELAY).collect();
+    assert!(gaps.1.len() > 150 && short.is_empty(), "{} gaps: {short:?}", gaps.1.len());
 }

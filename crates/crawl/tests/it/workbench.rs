@@ -97,7 +97,7 @@ fn check_walk(delay_ms: u64, steps: &[Step]) {
                 workbench.release(address, finished_ms);
                 if let Some(address) = address {
                     model.held.insert(address, false);
-                    if requested {
+                    if requested && delay_ms > 0 {
                         let ready_ms = model.ready_ms.entry(address).or_default();
                         *ready_ms = (*ready_ms).max(now_ms + delay_ms);
                     }

@@ -8,13 +8,14 @@
 use sieve::signature;
 
 use super::super::host::Host;
+use super::super::mark::Mark;
 use super::{Hosts, index};
-use crate::seeds::seed_line;
+use crate::seeds::Start;
 use crate::site::{HostId, Site};
 
 impl Hosts {
     /// The number of the site of a URL; `None`, and the URL is dealt with, if it is not ours.
-    pub(super) fn own_id(&mut self, site: &str, url: &str, is_sitemap: bool) -> Option<HostId> {
+    pub(super) fn own_id(&mut self, site: &str, url: &str, mark: Mark) -> Option<HostId> {
         let known = self.known_id(site).ok();
         let other = match known {
             Some(id) => self.table[index(id)].other,
@@ -22,7 +23,9 @@ impl Hosts {
         };
         if let Some(agent) = other {
             self.report.sent += 1;
-            let sent = self.agents.send(agent, &seed_line(url, is_sitemap));
+            let Mark { hops, sitemap: is_sitemap, depth, .. } = mark;
+            let found = Start { url: url.to_owned(), is_sitemap, hops, depth };
+            let sent = self.agents.send(agent, &found);
             self.note(sent);
             return None;
         }

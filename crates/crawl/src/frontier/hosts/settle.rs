@@ -15,6 +15,7 @@ use super::{Hosts, index};
 use crate::answer::{Purpose, is_passing, is_redirect, leaves_standing};
 use crate::order::{Manner, Waiting};
 use crate::outcome::{Answered, Done, FailureKind, Outcome, Task, Visit};
+use crate::politeness::Politeness;
 use crate::robots::{ROBOTS_HOPS_MAX, Robots};
 use crate::site::{HostId, Site};
 
@@ -28,9 +29,10 @@ impl Hosts {
         if visit.task != Task::Resolve {
             self.workbench.release(visit.address, Some(finished_ms));
             self.report.requests += 1;
+            self.requests_under_way -= 1;
             let host = &mut self.table[index(id)];
             let pause_ms = self.politeness.end(&mut host.pace, finished_ms, host.crawl_delay_ms);
-            host.ready_ms = finished_ms.saturating_add(pause_ms);
+            host.ready_ms = Politeness::after(finished_ms, pause_ms);
         }
         match outcome {
             Outcome::Resolved { addresses, until_ms } => {
@@ -78,7 +80,7 @@ impl Hosts {
                 // A Crawl-delay that has just become known counts at once.
                 let host = &mut self.table[index(id)];
                 let pause_ms = self.politeness.pause_ms(host.crawl_delay_ms);
-                host.ready_ms = host.ready_ms.max(finished_ms.saturating_add(pause_ms));
+                host.ready_ms = host.ready_ms.max(Politeness::after(finished_ms, pause_ms));
                 if host.state == State::Visiting {
                     self.list(id);
                 }

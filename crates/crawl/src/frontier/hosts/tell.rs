@@ -72,7 +72,8 @@ impl Hosts {
         Report {
             pages: self.report.pages + self.pages_due,
             aside: self.asides.iter().map(aside).collect(),
-            // What is under way when a run ends is asked for again by the next one.
+            // What is under way when a run ends was asked for, and is asked for again by the next one.
+            requests: self.report.requests + self.requests_under_way as u64,
             waiting: (self.waiting + self.pages_under_way) as u64,
             hosts: self.table.len() as u64,
             limit: self.limit.or((self.left_out > 0).then_some(PAGES_MAX)).map(str::to_owned),

@@ -58,6 +58,7 @@ impl Hosts {
                 let host = &mut self.table[index(id)];
                 host.state = State::Visiting;
                 if visit.task != Task::Resolve {
+                    self.requests_under_way += 1;
                     self.politeness.begin(&mut host.pace, now_ms);
                 }
                 self.under_way += 1;

@@ -1,0 +1,166 @@
+//! `--list`: what it names is asked for, and nothing else, however recrawls and earlier runs stand.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use serde_json::Value;
+
+use crate::sandbox::Sandbox;
+
+/// Pages that the first one links to.
+const PAGES: usize = 10;
+
+/// A site that remembers what it was asked for, and a collection for it.
+struct Site {
+    root: String,
+    asked: Arc<Mutex<Vec<String>>>,
+    sandbox: Sandbox,
+}
+
+impl Site {
+    fn serve() -> Site {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a port");
+        let root = format!("http://{}", listener.local_addr().expect("it is bound"));
+        let asked: Arc<Mutex<Vec<String>>> = Arc::default();
+        let seen = Arc::clone(&asked);
+        thread::spawn(move || {
+            for mut stream in listener.incoming().map_while(Result::ok) {
+                let mut bytes = [0; 4096];
+                let read = stream.read(&mut bytes).unwrap_or(0);
+                let request = String::from_utf8_lossy(&bytes[..read]).into_owned();
+                let path = request.split(' ').nth(1).unwrap_or_default().to_owned();
+                let links: Vec<String> =
+                    (0..PAGES).map(|page| format!("<a href=\"/p{page}\">x</a>")).collect();
+                let body = if path == "/" { links.concat() } else { path.clone() };
+                let head = "Content-Type: text/html\r\nConnection: close";
+                let status = if path == "/robots.txt" { "404 No" } else { "200 OK" };
+                let _ = write!(stream, "HTTP/1.1 {status}\r\n{head}\r\n\r\n{body}");
+                if path != "/robots.txt" {
+                    seen.lock().expect("no panic").push(path);
+                }
+            }
+        });
+        let sandbox = Sandbox::new();
+        fs::create_dir(sandbox.path("web")).expect("a folder");
+        let text = "[crawl]\ndelay_ms = 5\nip_delay_ms = 0\nretry_ms = 5\n";
+        fs::write(sandbox.path("web/crivello.toml"), text).expect("a file");
+        Site { root, asked, sandbox }
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.root)
+    }
+
+    /// Crawls with these flags, and addresses for what begins with a slash; the report, and what was asked for.
+    fn crawl(&self, flags: &[&str]) -> (Value, Vec<String>) {
+        let flags = flags.iter().map(|flag| match flag {
+            path if path.starts_with('/') => self.url(path),
+            flag => (*flag).to_owned(),
+        });
+        let flags: Vec<String> = flags.collect();
+        let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
+        let report = self.sandbox.json(&[&["crawl", "--dir", "web"], &flags[..]].concat());
+        let mut asked = std::mem::take(&mut *self.asked.lock().expect("no panic"));
+        asked.sort_unstable();
+        (report, asked)
+    }
+
+    /// Has a recrawl of everything stopped by its time; the pages that were asked for, and those that were not.
+    fn stop_a_recrawl(&self) -> (Vec<String>, Vec<String>) {
+        self.crawl(&["/"]);
+        let short = ["--max-time", "2", "--set", "crawl.delay_ms=300"];
+        let (_, asked) = self.crawl(&[&["--recrawl"], &short[..]].concat());
+        let all = (0..PAGES).map(|page| format!("/p{page}"));
+        let (done, left): (Vec<String>, Vec<String>) = all.partition(|page| asked.contains(page));
+        assert!(done.len() > 1 && left.len() > 2, "{done:?} {left:?}");
+        (done, left)
+    }
+}
+
+#[test]
+fn a_list_asks_for_what_it_names_and_for_nothing_else() {
+    let site = Site::serve();
+    assert_eq!(site.crawl(&["/"]).1.len(), PAGES + 1);
+    let soon = ["--set", "crawl.recrawl_min_s=0", "--set", "crawl.recrawl_max_s=0"];
+    for (flags, wanted) in [
+        (&["--list"][..], &[][..]),
+        (&["--recrawl", "--list"], &["/"]),
+        (&["--list", "/p3"], &[]),
+        (&["--recrawl", "--list", "/p3"], &["/p3"]),
+        (&["--recrawl=given", "--list", "/p3"], &["/p3"]),
+        (&["--recrawl=due", "--list", "/p3"], &[]),
+        (&[&["--recrawl=due", "--list", "/p3"], &soon[..]].concat(), &["/p3"]),
+        (&["--set", "crawl.recrawl=all", "--list", "/p3"], &["/p3"]),
+        (&[&["--set", "crawl.recrawl=due", "--list", "/p3"], &soon[..]].concat(), &["/p3"]),
+        (&["--recrawl", "--list", "/p3", "/new"], &["/new", "/p3"]),
+    ] {
+        let (report, asked) = site.crawl(flags);
+        assert_eq!(asked, wanted, "{flags:?}");
+        assert_eq!((&report["waiting"], &report["put_off"]), (&0.into(), &0.into()), "{report}");
+        assert!(!site.sandbox.path("web/frontier/recrawl").exists(), "{flags:?}");
+    }
+    let ran = site.sandbox.run(&["crawl", "--dir", "web", "--recrawl=given", "--list"]);
+    assert!(ran.code == 2 && ran.stderr.contains("there are none"), "{ran:#?}");
+    let (report, _) = site.crawl(&["--recrawl=due", "--list", "/p3"]);
+    assert!(report["summary"].to_string().contains("it is not due"), "{report}");
+}
+
+#[test]
+fn a_recrawl_that_is_not_over_waits_for_a_list_and_goes_on_after_it() {
+    let site = Site::serve();
+    let (done, mut left) = site.stop_a_recrawl();
+    let page = left.pop().expect("some are left");
+    let (report, asked) = site.crawl(&["--list", &page]);
+    assert_eq!((&asked[..], &report["put_off"]), (&[page][..], &left.len().into()), "{report}");
+    let said = format!("{} URLs of earlier runs left: `crivello crawl` goes on", left.len());
+    assert!(report["summary"].to_string().contains(&said), "{report}");
+    let page = left.pop().expect("some are left");
+    let (report, asked) = site.crawl(&["--recrawl", "--list", &page]);
+    assert_eq!((&asked[..], &report["put_off"]), (&[page][..], &left.len().into()), "{report}");
+    // What it has had is asked for again if that is said, and only then.
+    assert_eq!(site.crawl(&["--recrawl", "--list", &done[0]]).1, [done[0].clone()]);
+    let (report, asked) = site.crawl(&["--list", &done[0]]);
+    assert!(asked.is_empty() && report["recrawled"] == false, "{report}");
+    let asked = site.crawl(&[]).1;
+    assert_eq!(asked, left, "and none of them twice");
+    assert!(!site.sandbox.path("web/frontier/recrawl").exists());
+    assert_eq!(site.crawl(&[]).1, [""; 0]);
+}
+
+/// Advice that leads back to the command that gives it is none.
+#[test]
+fn what_is_given_is_asked_for_again_whatever_the_recrawl_has_had() {
+    let site = Site::serve();
+    let (done, left) = site.stop_a_recrawl();
+    let (report, asked) = site.crawl(&["--recrawl=given", &done[0]]);
+    let wanted: BTreeSet<&String> = left.iter().chain([&done[0]]).collect();
+    assert_eq!(asked.iter().collect::<BTreeSet<_>>(), wanted, "{report}");
+    assert_eq!(asked.len(), wanted.len(), "none of them twice: {asked:?}");
+    assert!(!report["summary"].to_string().contains("--recrawl=given"), "{report}");
+    assert!(!site.sandbox.path("web/frontier/recrawl").exists());
+    // The same command goes on where it was stopped, and says so.
+    let short = ["--max-time", "1", "--set", "crawl.delay_ms=600"];
+    let given = ["--recrawl=given", "/p1", "/p2", "/p3"];
+    let (_, first) = site.crawl(&[&given[..], &short[..]].concat());
+    assert!((1..3).contains(&first.len()), "{first:?}");
+    let (report, second) = site.crawl(&given);
+    assert_eq!(first.len() + second.len(), 3, "{first:?} {second:?}");
+    assert!(report["summary"].to_string().contains("the next one asks again"), "{report}");
+    assert_eq!(site.crawl(&given).1, ["/p1", "/p2", "/p3"]);
+}
+
+#[test]
+fn seeds_of_earlier_runs_wait_for_a_list_and_are_counted() {
+    let site = Site::serve();
+    let (_, first) = site.crawl(&["--list", "/a", "/b", "/c", "--max-pages", "1"]);
+    assert_eq!(first.len(), 1);
+    let (report, asked) = site.crawl(&["--list", "/d"]);
+    assert_eq!((&asked[..], &report["put_off"]), (&["/d".to_owned()][..], &2.into()), "{report}");
+    let (report, rest) = site.crawl(&[]);
+    assert_eq!(first.len() + rest.len(), 3, "{first:?} {rest:?}");
+    assert_eq!(report["put_off"], 0, "{report}");
+}
