@@ -29,10 +29,10 @@ const FILE_BYTES_MAX: u64 = 1 << 30;
   crivello eval --qrels qrels.txt ours.run theirs.run
   crivello eval --qrels qrels.txt ours.run --measures MAP,nDCG@20 --each")]
 pub(crate) struct Args {
-    /// Runs to be judged, in TREC's form; of two, whether they differ by more than chance
+    /// Runs to be judged, in TREC's form; two, or one and what is found, are also compared
     #[arg(value_name = "RUN")]
     runs: Vec<PathBuf>,
-    /// What to search for: lines of a name, a tab and a text; or TREC's <top> <num> <title>
+    /// What to search for: lines of a name, a tab and a text; or TREC's `<top> <num> <title>`
     #[arg(long, value_name = "FILE")]
     topics: Option<PathBuf>,
     /// Judgements: lines of `topic 0 document relevance`
@@ -42,7 +42,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", requires = "topics")]
     run: Option<PathBuf>,
     /// How many results are asked for at each topic
-    #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, default_value_t = 1000, requires = "topics", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     depth: u32,
     /// Which figures
     #[arg(long, value_delimiter = ',', default_value = "MAP,P@10,nDCG@10,Recall@100,MRR")]
@@ -60,6 +60,13 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     let qrels = parsed(&args.qrels, Qrels::parse)?;
     if qrels.topics().next().is_none() {
         return Err(Usage(format!("{} has no judgements", args.qrels.display())).into());
+    }
+    let inputs = args.runs.iter().chain(&args.topics).chain([&args.qrels]);
+    if let Some(out) = &args.run
+        && inputs.into_iter().any(|input| is_same(input, out))
+    {
+        let what = format!("`--run {}` would overwrite what is read", out.display());
+        return Err(Usage(what).into());
     }
     let mut runs = Vec::new();
     if let Some(path) = &args.topics {
@@ -86,6 +93,11 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
+fn is_same(one: &Path, other: &Path) -> bool {
+    let whole = |path: &Path| fs::canonicalize(path).ok();
+    whole(one).is_some_and(|one| Some(one) == whole(other))
+}
+
 /// A file of lines as what it stands for. One that cannot be read is wrong usage, with the line.
 fn parsed<T>(path: &Path, parse: impl FnOnce(&str) -> Result<T, BadLine>) -> Result<T> {
     let told = || format!("cannot read {}", path.display());
@@ -96,7 +108,7 @@ fn parsed<T>(path: &Path, parse: impl FnOnce(&str) -> Result<T, BadLine>) -> Res
     }
     let text = fs::read(path).with_context(told)?;
     let text = String::from_utf8_lossy(&text);
-    parse(&text).map_err(|BadLine { line, what }| {
+    parse(text.strip_prefix('\u{feff}').unwrap_or(&text)).map_err(|BadLine { line, what }| {
         Usage(format!("{}:{line}: {}", path.display(), talk::plain(&what))).into()
     })
 }
@@ -130,15 +142,19 @@ fn write(run: &Run, path: &Path) -> std::io::Result<()> {
 /// Judgements and results that have nothing to do with each other are most likely of different collections.
 fn warn_of_strangers(runs: &[(String, Run)], qrels: &Qrels, context: &Context) {
     for (name, run) in runs {
-        let answered = qrels.topics().filter(|topic| !run.ranking(topic).is_empty()).count();
-        if answered == 0 {
-            let said = format!("{name} has results for none of the topics that are judged");
-            talk::say(context.quiet, &talk::plain(&said));
-        }
+        let mut answered = qrels.topics().filter(|topic| !run.ranking(topic).is_empty()).peekable();
+        let said = if answered.peek().is_none() {
+            format!("{name} has results for none of the topics that are judged")
+        } else if answered.all(|topic| !qrels.has_any(topic, run.ranking(topic))) {
+            format!("none of the documents of {name} is judged: are they called otherwise there?")
+        } else {
+            continue;
+        };
+        talk::say(context.quiet, &talk::plain(&said));
     }
 }
 
-/// Of the first run and the second, under each measure.
+/// Of the first run and the second, under each measure; none if there are not two.
 fn comparisons(figures: &[Vec<Figures>]) -> Vec<Comparison> {
     match figures {
         [first, second] => first.iter().zip(second).map(|(a, b)| compare(a, b)).collect(),
@@ -180,10 +196,12 @@ fn print(args: &Args, runs: &[(String, Run)], figures: &[Vec<Figures>]) -> std::
             writeln!(out, "{measure}\tall\t{:.4}\t{}", figures.mean, talk::plain(name))?;
         }
     }
+    let names: Vec<String> = runs.iter().map(|(name, _)| talk::plain(name)).collect();
     for (measure, it) in args.measures.iter().zip(comparisons(figures)) {
+        let (first, second) = (&names[0], &names[1]);
         writeln!(
             out,
-            "{measure}\tdifference\t{:+.4}\tbetter on {}, worse on {} of {} topics; by chance with probability \
+            "{measure}\tdifference\t{:+.4}\t{first} less {second}: better on {}, worse on {} of {} topics; by chance with probability \
              {:.4} (Student's paired test), {:.4} (randomisation)",
             it.difference, it.better, it.worse, it.topics, it.student, it.randomisation
         )?;

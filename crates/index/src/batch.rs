@@ -124,6 +124,7 @@ impl Batch {
         words: &[Occurrence],
         term: &mut impl FnMut(&str, &mut String),
     ) -> Result<(), IndexError> {
+        self.unknown.clear();
         self.memo.touch(words.iter().map(|word| word.probe));
         let mut found = [None; words::TOGETHER];
         for (list, word) in found.iter_mut().zip(words) {

@@ -116,7 +116,7 @@ impl WordMemo {
         size_of_val(&self.sets[..]) + size_of_val(&self.long[..])
     }
 
-    /// Calls for the places of words, all before the first is waited for.
+    /// Calls for the places of short words, all before the first is waited for.
     #[inline]
     pub(crate) fn touch(&self, probes: impl Iterator<Item = Probe>) {
         let next = |probe: Probe| self.sets.get(probe.place).map_or(0, |set| set.next);
@@ -173,7 +173,7 @@ impl WordMemo {
             let set = &mut self.sets[place];
             let way = set.keys.iter().position(|of| *of == key).unwrap_or(set.next as usize);
             (set.keys[way], set.lists[way]) = (key, list);
-            set.next = (set.next + 1) % 3;
+            set.next = if set.next as usize + 1 < WAYS { set.next + 1 } else { 0 };
         } else if word.len() <= LONG_BYTES_MAX {
             let place = &mut self.long[place];
             place.word[..word.len()].copy_from_slice(word.as_bytes());

@@ -40,7 +40,8 @@ impl<T: FnMut(&str, &mut String)> FieldWords<'_, '_, T> {
     /// Adds an occurrence of the term of the word in that range of the text.
     ///
     /// # Panics
-    /// If there is no such range.
+    /// If there is no such range, or it does not begin and end between characters; perhaps at a later push only, or
+    /// when this is dropped.
     #[inline]
     pub fn push(&mut self, word: Range<usize>, position: u32) {
         let Range { start, end } = word;
@@ -54,9 +55,9 @@ impl<T: FnMut(&str, &mut String)> FieldWords<'_, '_, T> {
 
     #[inline(never)]
     fn flush(&mut self) {
-        let waiting = &self.waiting[..self.count];
+        // Taken first: should it panic, the drop does not do it again.
+        let waiting = &self.waiting[..std::mem::take(&mut self.count)];
         self.writer.push_words(self.field, self.text, waiting, &mut self.term);
-        self.count = 0;
     }
 }
 

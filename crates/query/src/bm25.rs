@@ -10,7 +10,8 @@
 //!
 //! where `tf_f` is how often term `t` stands in field `f` of document `d`, `len_f(d)` the number of terms in
 //! that field, `avg_f` its average over all N documents (those without the field count with length 0),
-//! and `n(t)` how many documents have `t` in that one of the fields asked in which most have it. N, `avg_f` and
+//! and `n(t)` how many documents have `t` in that one of the fields asked in which most have it (fields of weight 0 are
+//! left out if others are left). N, `avg_f` and
 //! `n` are of the whole index, not of a segment, so a score does not depend on how documents are spread over
 //! segments. With 1 + … inside the logarithm no idf is negative. In one field with weight 1 this is BM25.
 //!

@@ -157,12 +157,14 @@ impl Planner<'_> {
         (!terms.is_empty()).then(|| Plan::Words(Words { what: query.to_string(), fields, terms }))
     }
 
-    /// Each term of a text by itself, as often as it is there; those that say little only if there are no others.
+    /// Each term of a text by itself, as often as it is there; those that say little only if there are no others. Of
+    /// a text with too many of them the first count.
     fn any(&mut self, text: &str) -> Option<Plan> {
         let mut terms = self.analyzer.terms(text);
         if terms.iter().any(|term| !self.ignored.contains(term)) {
             terms.retain(|term| !self.ignored.contains(term));
         }
+        terms.truncate(TERMS_MAX);
         self.terms = self.terms.saturating_add(terms.len());
         let words = |term: String| {
             let fields = Field::ALL.to_vec();

@@ -5,7 +5,7 @@
 //! depends on all of them: who does not know the other keys does not know the seed.
 //!
 //! **Invariant.** What is written gives every key its value: the equations were solved, not hoped
-//! for. The same pairs in any order give the same bytes.
+//! for. The same pairs give the same bytes, by [`build`] in any order.
 
 use super::gauss::{self, Equation};
 use super::hash::Hash;
@@ -32,7 +32,7 @@ pub fn build<K: AsRef<[u8]>>(
     build_with(scheme, Buckets::ByHash, signature, pairs)
 }
 
-/// The same by [`Scheme::Gauss4`], for an [`OrderedFunction`]: the first 512 pairs are bucket 0, the next
+/// The same by [`Scheme::Gauss4`], for a [`super::OrderedFunction`]: the first 512 pairs are bucket 0, the next
 /// 512 bucket 1, and so on. A value need tell a key only from those of its bucket, and a key may occur in several.
 pub fn build_ordered<K: AsRef<[u8]>>(
     signature: u32,

@@ -2,7 +2,8 @@
 //!
 //! What lives here: [`build`], which makes the bytes of a function from its keys and values;
 //! [`Function`], which reads them where they lie, in memory or in a mapped file; [`Ranks`], the
-//! function from a sorted list of terms to their places in it. What does not: files and checksums
+//! function from a sorted list of terms to their places in it; [`build_ordered`] and [`OrderedFunction`], which
+//! is asked within 512 neighbouring keys. What does not: files and checksums
 //! (the caller's), and the keys: asked for a byte string that is no key, a function answers anything,
 //! unless it is signed.
 //!

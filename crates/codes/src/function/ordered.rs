@@ -51,6 +51,8 @@ impl<D: AsRef<[u8]>> OrderedFunction<D> {
     #[inline]
     pub fn probe(&self, bucket: usize, key: &[u8]) -> Probe {
         let hash = Hash::of(key, self.header.seed);
+        // What is no bucket leads anywhere.
+        let bucket = bucket.min(self.header.buckets as usize);
         let vertices = self.header.vertices(self.bytes.as_ref(), bucket, hash);
         Probe { vertices, signature: hash.signature(self.header.signature) }
     }

@@ -227,8 +227,10 @@ impl Shard {
         }
         file.bytes(self.function.clone())?;
         let part = Part { file: Arc::clone(file), range: self.function.clone() };
-        let function = OrderedFunction::open(part)
-            .map_err(|_| file.damaged(self.function.start, "not a function of keys"))?;
+        let function = OrderedFunction::open(part).ok();
+        let function = function.filter(|function| function.len() == self.keys as u64);
+        let wrong = || file.damaged(self.function.start, "not a function of the keys");
+        let function = function.ok_or_else(wrong)?;
         Ok(self.opened.get_or_init(|| function))
     }
 
@@ -328,7 +330,7 @@ impl Way<'_> {
     #[inline]
     pub(super) fn block(&self) -> Option<usize> {
         let block = usize::try_from(self.function.value(&self.probe)?).ok()?;
-        let block = self.bucket * BUCKET_BLOCKS + block;
+        let block = block.checked_add(self.bucket * BUCKET_BLOCKS)?;
         // What is no key may lead anywhere.
         (block < self.shard.block_count()).then_some(block)
     }

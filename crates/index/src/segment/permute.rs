@@ -108,6 +108,10 @@ impl List {
         self.distances.clear();
         let lengths = segment.lengths(entries.field)?;
         let mut postings = segment.cursor(entries.field, &entries.list)?;
+        let broken = || {
+            let start = usize::try_from(entries.list.extents.docs.start).unwrap_or(usize::MAX);
+            segment.docs.damaged(start, "not a posting list")
+        };
         while postings.doc() != END {
             let number = numbers[postings.doc().0 as usize];
             if range.contains(&number) {
@@ -117,6 +121,10 @@ impl List {
                     self.distances.extend_from_slice(postings.distances());
                 }
                 let places = start..self.distances.len();
+                let placed = !segment.has_positions() || places.len() == frequency as usize;
+                if frequency == 0 || !placed {
+                    return Err(broken());
+                }
                 self.docs.push(Doc { number, length, frequency, places });
             }
             postings.next_doc();

@@ -4,7 +4,7 @@
 //! [`Measure`], the figures; [`compare`], whether two engines differ by more than chance. All are texts in the
 //! formats of TREC. What does not: files, and searching.
 //!
-//! **Invariant.** The same run and judgements give the same figures as `trec_eval` and `ir_measures`: documents are
+//! **Invariant.** The same run and judgements give the same figures as `ir_measures` and `trec_eval -c`: documents are
 //! ordered by their score as a number of 32 bits, among equals by their name from above; a topic that is judged and
 //! that the run does not have counts as 0, one that is not judged not at all.
 //!

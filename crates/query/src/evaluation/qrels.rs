@@ -42,25 +42,31 @@ impl Qrels {
         self.by_topic.keys().map(String::as_str)
     }
 
+    /// Whether any document of a ranking is judged, as relevant or not.
+    pub fn has_any(&self, topic: &str, ranking: &[(String, f32)]) -> bool {
+        let judged = self.by_topic.get(topic);
+        judged.is_some_and(|judged| ranking.iter().any(|(doc, _)| judged.contains_key(doc)))
+    }
+
     /// The judgements for a topic.
-    pub fn of(&self, topic: &str) -> Judgements<'_> {
+    pub(super) fn of(&self, topic: &str) -> Judgements<'_> {
         Judgements(self.by_topic.get(topic))
     }
 }
 
 /// The judgements for one topic.
 #[derive(Debug, Clone, Copy)]
-pub struct Judgements<'a>(Option<&'a HashMap<String, i32>>);
+pub(super) struct Judgements<'a>(Option<&'a HashMap<String, i32>>);
 
 impl Judgements<'_> {
     /// How relevant a document is; 0 if nobody judged it, or thinks it worse than useless.
-    pub fn relevance(self, doc: &str) -> u32 {
+    pub(super) fn relevance(self, doc: &str) -> u32 {
         let judged = self.0.and_then(|judged| judged.get(doc)).copied();
         judged.and_then(|relevance| u32::try_from(relevance).ok()).unwrap_or(0)
     }
 
     /// How relevant the relevant ones are, the most relevant first.
-    pub fn ideal(self) -> Vec<u32> {
+    pub(super) fn ideal(self) -> Vec<u32> {
         let judged = self.0.into_iter().flatten();
         let relevant = judged.filter_map(|(_, &relevance)| u32::try_from(relevance).ok());
         let mut relevant: Vec<u32> = relevant.filter(|&relevance| relevance > 0).collect();

@@ -42,7 +42,8 @@ impl Run {
         Ok(run)
     }
 
-    /// A run of documents that were given in this order. Scores that are equal as numbers of 32 bits, or that rise,
+    /// A run of documents that were given in this order. White space in their names becomes `_`, since columns are
+    /// told apart by it. Scores that are equal as numbers of 32 bits, or that rise,
     /// become a little less, so that whoever reads the run finds this order.
     pub fn of_rankings<T: Into<String>>(
         rankings: impl IntoIterator<Item = (T, Vec<(String, f64)>)>,
@@ -56,7 +57,8 @@ impl Run {
                 below = if score < below { score } else { below.next_down() };
                 below
             };
-            let ranking = ranking.into_iter().map(|(doc, score)| (doc, falling(score)));
+            let ranking = ranking.into_iter();
+            let ranking = ranking.map(|(doc, score)| (one_word(doc), falling(score)));
             run.by_topic.insert(topic.into(), ranking.collect());
         }
         run
@@ -92,6 +94,13 @@ impl Run {
             })
         })
     }
+}
+
+fn one_word(name: String) -> String {
+    if name.contains(char::is_whitespace) {
+        return name.replace(char::is_whitespace, "_");
+    }
+    name
 }
 
 fn order(ranking: &mut [(String, f32)]) {

@@ -3,7 +3,7 @@
 //! Two forms: a line each, name, tab, text; or TREC's, `<top> <num> Number: 301 <title> … <desc> … </top>`, of which
 //! the title is what is asked.
 //!
-//! **Invariant.** Names are different; topics are in the order of the file.
+//! **Invariant.** Names are different and have no white space in them; topics are in the order of the file.
 
 use super::BadLine;
 use std::collections::HashSet;
@@ -31,6 +31,9 @@ impl Topics {
         };
         let mut seen = HashSet::new();
         for (line, topic) in &topics {
+            if topic.name.is_empty() || topic.name.contains(char::is_whitespace) {
+                return Err(BadLine::new(*line, "the name is empty or has spaces in it"));
+            }
             if !seen.insert(&topic.name) {
                 let what = format!("topic {} came before", topic.name);
                 return Err(BadLine::new(*line, what));
@@ -53,9 +56,6 @@ fn lines(text: &str) -> Result<Vec<(usize, Topic)>, BadLine> {
             return Err(BadLine::new(number, what));
         };
         let (name, text) = (name.trim().to_owned(), text.trim().to_owned());
-        if name.is_empty() || name.contains(char::is_whitespace) {
-            return Err(BadLine::new(number, "the name is empty or has spaces in it"));
-        }
         topics.push((number, Topic { name, text }));
     }
     Ok(topics)
@@ -69,7 +69,10 @@ fn trec(text: &str) -> Result<Vec<(usize, Topic)>, BadLine> {
     let mut rest = 0;
     while let Some(start) = lower[rest..].find("<top>").map(|at| rest + at) {
         line += text[rest..start].matches('\n').count();
-        let end = lower[start..].find("</top>").map_or(text.len(), |at| start + at);
+        let (inside, no_end) = (start + "<top>".len(), "this topic has no </top>");
+        let end = lower[inside..].find("</top>").map(|at| inside + at);
+        let end = end.filter(|&end| !lower[inside..end].contains("<top>"));
+        let end = end.ok_or_else(|| BadLine::new(line, no_end))?;
         let field = |tag: &str, label: &str| {
             let from = lower[start..end].find(tag)? + start + tag.len();
             let to = lower[from..end].find('<').map_or(end, |at| from + at);

@@ -1,4 +1,4 @@
-//! [`Query`] → text that [`parse`](super::parse) reads back.
+//! [`Query`] → text that [`parse`](super::parse) reads back; but for [`Query::Any`], which no text parses to.
 //!
 //! **Invariant.** No parenthesis is printed that the parsed text did not have, so printing never
 //! exceeds the depth that parsing allows. For that a negated `OR` is printed as several negations:

@@ -103,6 +103,9 @@ fn lines_that_cannot_be_read_are_named() {
     no(Topics::parse("1\ta\n1\tb").expect_err("twice"), 2, "came before");
     no(Topics::parse("a b\tc").expect_err("spaces"), 1, "spaces");
     no(Topics::parse("<top>\n<num> 1\n</top>").expect_err("no title"), 1, "<title>");
+    let open = "<top><num>1<title>a</top>\n<top><num>2<title>b\n<top><num>3<title>c</top>";
+    no(Topics::parse(open).expect_err("no end"), 2, "</top>");
+    no(Topics::parse("<top><num>1 2<title>a</top>").expect_err("spaces"), 1, "spaces");
     for name in ["", "P", "Recall", "P@0", "P@x", "F1", "nDCG@"] {
         assert!(name.parse::<Measure>().is_err(), "{name}");
     }

@@ -37,7 +37,7 @@ pub(crate) const WORDS: [&str; 24] = [
 
 /// Of each segment: how many documents, and the codes of docs, freqs and positions.
 const SEGMENTS: [(u32, [StreamCode; 3]); 4] = [
-    (300, [StreamCode::PforOptimum, StreamCode::PforOptimum, StreamCode::Golomb]),
+    (300, [StreamCode::PforOptimum, StreamCode::Vbyte, StreamCode::Golomb]),
     (131, [StreamCode::Rans, StreamCode::Packed, StreamCode::Zeta]),
     (20, [StreamCode::Golomb, StreamCode::MinimalBinary, StreamCode::PrefixVbyte]),
     (129, [StreamCode::Delta, StreamCode::Gamma, StreamCode::Pfor]),
@@ -119,6 +119,10 @@ fn add(writer: &mut IndexWriter, random: &mut Random, doc: u32, is_long: bool) {
         if field == Field::Body && doc % 50 == 7 {
             (0..200).for_each(|more| writer.term(field, WORDS[0], position + 2 * more));
         }
+    }
+    // More keys than a bucket of the lexicon has.
+    for more in 0..4 {
+        writer.term(Field::Headings, &format!("rare{:04}", 4 * doc + more), 50 + more);
     }
     if is_long && doc % 6 == 3 {
         writer.term(Field::Title, &noise(random, 4000), 0);
