@@ -247,7 +247,7 @@ impl IndexWriter {
     /// let mut words = writer.words(Field::Title, "Moby Dick", lower);
     /// words.push(0..4, 0);
     /// words.push(5..9, 1);
-    /// # Ok::<(), index::IndexError>(())
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn words<'w, 't, T: FnMut(&str, &mut String)>(
         &'w mut self,
