@@ -11,7 +11,7 @@ use std::path::Path;
 use anyhow::Result;
 use archive::Archive;
 use crawl::{Recrawl, Report, SieveReport};
-use index::Index;
+use index::{Index, IndexError};
 use jobs::{Collection, Directory, Folding, Lag, Linking, PageTable, Writer};
 use serde::Serialize;
 
@@ -158,8 +158,11 @@ fn look(collection: &Collection, config: &Config) -> Result<Status> {
     });
     let index_dir = collection.index_dir();
     let mut index_lag = Some("there is no index yet".to_owned());
-    if index_dir.is_dir() {
-        let index = Index::open(&index_dir)?;
+    let index = index_dir.is_dir().then(|| Index::open(&index_dir));
+    if let Some(Err(error @ IndexError::Version { .. })) = &index {
+        index_lag = Some(error.to_string()); // the rest can be told all the same
+    } else if let Some(index) = index {
+        let index = index?;
         let lag = match (pages_lag, directory.zip(folding.as_ref())) {
             (Some(lag), _) => Some(lag),
             (None, Some((directory, folding))) => {

@@ -153,6 +153,19 @@ fn what_is_given_is_asked_for_again_whatever_the_recrawl_has_had() {
     assert_eq!(site.crawl(&given).1, ["/p1", "/p2", "/p3"]);
 }
 
+/// A page that an open recrawl has had, and that is given beside it, is one page.
+#[test]
+fn pages_that_are_asked_for_twice_in_a_recrawl_count_once() {
+    let site = Site::serve();
+    let (done, _) = site.stop_a_recrawl();
+    assert!(!done.is_empty());
+    let given: Vec<&str> = done.iter().map(String::as_str).collect();
+    site.crawl(&[&["--recrawl", "--list"], &given[..]].concat());
+    let (gone_on, _) = site.crawl(&[]);
+    let (over, asked) = site.crawl(&[]);
+    assert_eq!((&gone_on["pages"], &asked[..]), (&over["pages"], &[][..]), "{gone_on} {over}");
+}
+
 #[test]
 fn seeds_of_earlier_runs_wait_for_a_list_and_are_counted() {
     let site = Site::serve();

@@ -9,13 +9,14 @@
 //! that hosts set aside are tried again that did not ask for it. A host keeps the silence that its last request
 //! asks for.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use archive::Archive;
 use page::Url;
+use sieve::{Signature, signature};
 
 use crate::answer::{Answers, Purpose};
 use crate::checkpoint::{Settled, VisitLogs};
@@ -154,6 +155,20 @@ impl Again {
     }
 }
 
+/// The URLs that count anew, each once: a page may be given, and asked for, beside a recrawl that has had it.
+#[derive(Default)]
+struct Counted(HashSet<Signature>);
+
+impl Counted {
+    /// What a visit counts for.
+    fn tally(&mut self, again: Option<&Again>, file: usize, settled: &Settled) -> Tally {
+        match again.map_or(Tally::Again, |again| again.tally(file, settled)) {
+            Tally::Anew if !self.0.insert(signature(settled.url.as_bytes())) => Tally::Again,
+            tally => tally,
+        }
+    }
+}
+
 impl Replay<'_> {
     /// Brings an empty `frontier` to where the archive ends; `tick` is called at every visit.
     pub(crate) fn run(
@@ -215,10 +230,10 @@ impl Replay<'_> {
             frontier.offer_seed(seed)?;
         }
         self.find_given(frontier, &archive)?;
+        let mut counted = Counted::default();
         self.logs.each(&archive, self.stop, &mut |file, mut settled| {
             tick(frontier);
-            let again = again.as_ref();
-            let tally = again.map_or(Tally::Again, |again| again.tally(file, &settled));
+            let tally = counted.tally(again.as_ref(), file, &settled);
             settled.read_robots(self.answers);
             self.answers.know_body(&settled);
             let Settled { url, entry, date_s, answered, .. } = settled;
