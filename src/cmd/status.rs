@@ -117,6 +117,14 @@ pub(crate) fn run(_: &Args, context: &Context) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
+impl IndexStatus {
+    fn of(index: &Index, folder: &Path) -> IndexStatus {
+        let (documents, generation) = (index.live_count(), index.generation());
+        let (bytes, imported) = (folder_bytes(folder), jobs::is_imported(index));
+        IndexStatus { documents, generation, bytes, imported }
+    }
+}
+
 fn look(collection: &Collection, config: &Config) -> Result<Status> {
     let standing = crawl::Standing::read(&collection.frontier_dir())?;
     let mut status = Status { standing, running: collection.writer(), ..Status::default() };
@@ -174,9 +182,7 @@ fn look(collection: &Collection, config: &Config) -> Result<Status> {
             (None, None) => Some(Lag::Duplicates),
         };
         index_lag = lag.map(|lag| lag.to_string());
-        let (documents, generation) = (index.live_count(), index.generation());
-        let (bytes, imported) = (folder_bytes(&index_dir), jobs::is_imported(&index));
-        status.index = Some(IndexStatus { documents, generation, bytes, imported });
+        status.index = Some(IndexStatus::of(&index, &index_dir));
     }
     // The index takes ranks and duplicates along.
     let lag = if status.index.as_ref().is_some_and(|index| index.imported) {
