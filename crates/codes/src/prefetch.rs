@@ -18,3 +18,19 @@ pub fn prefetch(bytes: &[u8], at: usize) {
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (bytes, at);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_place_may_be_named_and_nothing_changes() {
+        let bytes: Vec<u8> = (0..200).collect();
+        for at in [0, 1, 63, 64, 199, 200, 201, usize::MAX] {
+            prefetch(&bytes, at);
+            prefetch(&bytes[..at.min(200)], at);
+            prefetch(&[], at);
+        }
+        assert!(bytes.into_iter().eq(0..200));
+    }
+}

@@ -330,14 +330,9 @@ impl Batch {
     /// The lists in the order of their keys, each behind the first eight bytes of its key, which settle
     /// most comparisons.
     fn sorted(&self) -> Vec<(u64, u32)> {
-        let head = |key: &[u8]| {
-            let mut head = [0; 8];
-            let bytes = key.len().min(8);
-            head[..bytes].copy_from_slice(&key[..bytes]);
-            u64::from_be_bytes(head)
-        };
+        let beginning = |key| lexicon::beginning(self.key(key));
         let mut order: Vec<(u64, u32)> =
-            self.keys.iter().zip(0..).map(|(key, index)| (head(self.key(*key)), index)).collect();
+            self.keys.iter().zip(0..).map(|(key, index)| (beginning(*key), index)).collect();
         order.sort_unstable_by(|a, b| {
             let key = |index: u32| self.key(self.keys[index]);
             a.0.cmp(&b.0).then_with(|| key(a.1).cmp(key(b.1)))

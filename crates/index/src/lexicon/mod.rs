@@ -46,7 +46,8 @@ use block::Block;
 use codes::symbols::Needle;
 use codes::vbyte;
 use lists::Lists;
-use shard::{Place, Shard, Way, beginning};
+pub(crate) use shard::beginning;
+use shard::{Place, Shard, Way};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -186,9 +187,9 @@ impl Lexicon {
         let (mut ways, mut places) = ([None; TOGETHER], [None; TOGETHER]);
         for (key, way) in keys.iter().zip(&mut ways) {
             if let Some(key) = *key
-                && let Some(shard) = self.shard_of_key(key.as_bytes())
+                && let Some(shard) = self.shard_with(key.as_bytes())
             {
-                *way = shard.way(&self.file, key)?;
+                *way = self.shards[shard].way(&self.file, key)?;
             }
             way.iter().for_each(Way::prefetch);
         }
@@ -217,20 +218,22 @@ impl Lexicon {
             .ok_or_else(|| block.shard.broken(&self.file, block.block))
     }
 
-    /// The shard that has a key, if any has it.
+    /// The number of the shard that has a key, if any has it.
     #[inline]
-    fn shard_of_key(&self, key: &[u8]) -> Option<&Shard> {
+    pub(crate) fn shard_with(&self, key: &[u8]) -> Option<usize> {
         let wanted = beginning(key);
         let behind = self.beginnings.partition_point(|&first| first <= wanted);
         // Where beginnings are equal the keys themselves decide.
-        let mut before = self.shards[..behind].iter().zip(&self.beginnings[..behind]).rev();
-        let shard = before.find(|&(shard, &first)| first < wanted || *shard.first_key <= *key);
-        shard.map(|(shard, _)| shard)
+        let is_before = |&shard: &usize| {
+            self.beginnings[shard] < wanted || *self.shards[shard].first_key <= *key
+        };
+        (0..behind).rev().find(is_before)
     }
 
     #[inline]
     fn locate(&self, key: Needle<'_>) -> Result<Option<Located<'_>>, IndexError> {
-        let Some(shard) = self.shard_of_key(key.as_bytes()) else { return Ok(None) };
+        let Some(shard) = self.shard_with(key.as_bytes()) else { return Ok(None) };
+        let shard = &self.shards[shard];
         let way = shard.way(&self.file, key)?;
         let Some(block) = way.and_then(|way| way.block()) else { return Ok(None) };
         self.locate_at(shard.place(&self.file, block)?, key)
@@ -291,11 +294,6 @@ impl Lexicon {
     pub(crate) fn shard(&self, shard: usize) -> Result<Option<Entries<'_>>, IndexError> {
         let Some(shard) = self.shards.get(shard) else { return Ok(None) };
         self.entries(shard.first_block..shard.first_block + shard.block_count()).map(Some)
-    }
-
-    /// The shard that a key is in, if it is anywhere.
-    pub(crate) fn shard_with(&self, key: &[u8]) -> usize {
-        self.shards.partition_point(|shard| *shard.first_key <= *key).saturating_sub(1)
     }
 
     /// All entries.

@@ -360,7 +360,7 @@ impl<'a> Place<'a> {
 
 /// The first eight bytes of a key, zeros behind its end, as a number that compares as they do.
 #[inline]
-pub(super) fn beginning(key: &[u8]) -> u64 {
+pub(crate) fn beginning(key: &[u8]) -> u64 {
     if let Some(eight) = key.first_chunk() {
         return u64::from_be_bytes(*eight);
     }

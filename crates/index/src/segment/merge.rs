@@ -147,7 +147,7 @@ impl<'a> Source<'a> {
         segment: &'a Segment,
         documents: &'a Documents<'a>,
     ) -> Result<Option<Self>, IndexError> {
-        let shard = key.map_or(0, |key| segment.lexicon.shard_with(key));
+        let shard = key.and_then(|key| segment.lexicon.shard_with(key)).unwrap_or(0);
         let Some(entries) = segment.lexicon.shard(shard)? else { return Ok(None) };
         let mut source = Source { entries, shard, number, segment, documents }.advance()?;
         let mut before = Vec::new();

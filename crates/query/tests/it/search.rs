@@ -338,6 +338,27 @@ fn what_parses_is_answered() {
     }
 }
 
+/// Words of the question count for nothing beside others, and for what they are if there are no others.
+#[test]
+fn of_a_text_any_words_count_but_those_that_say_little() {
+    let (_dir, searcher) = texts(
+        &["please use the red rose", "a rose", "methods to use and use", "tulips"],
+        "english",
+    );
+    let ask = |text: &str| {
+        let hits = searcher.search(&Query::Any(text.to_owned()), 0, 10).expect("answered").hits;
+        hits.iter().map(|hit| (hit.doc.0, hit.score)).collect::<Vec<_>>()
+    };
+    assert_eq!(ask("Please give methods of using the roses!"), ask("rose"));
+    let docs = |text: &str| ask(text).iter().map(|&(doc, _)| doc).collect::<Vec<_>>();
+    assert_eq!(docs("rose"), [1, 0], "the shorter one first");
+    assert_eq!(docs("red -rose \"tulips OR"), [0, 3, 1], "nothing is an operator");
+    assert_eq!(docs("methods of using it"), [2, 0]);
+    let many = "rose ".repeat(1_000);
+    assert_eq!(docs(&many), [1, 0], "the first of too many");
+    assert!(matches!(searcher.search(&Query::Any("?!".to_owned()), 0, 1), Err(QueryError::Empty)));
+}
+
 #[test]
 fn ranks_order_what_words_do_not() {
     let documents = vec![Document::new(Default::default(), "example", ""); 4];

@@ -105,17 +105,22 @@ fn one_page_that_fails_is_not_the_host() {
     }
 }
 
-#[test]
-fn different_pages_in_a_row_are_the_host() {
-    let links = paths(0..30);
-    let config = Config {
+/// One retry after a second, and so many failures of a host.
+fn soon_given_up(host_failures_max: u32) -> Config {
+    Config {
         delay_ms: 10,
         ip_delay_ms: 0,
         retry_ms: 1_000,
         retries: 1,
-        host_failures_max: 4,
+        host_failures_max,
         ..Config::default()
-    };
+    }
+}
+
+#[test]
+fn different_pages_in_a_row_are_the_host() {
+    let links = paths(0..30);
+    let config = soon_given_up(4);
     let broken = [Reply::Status(500)];
     let mut web: Vec<(&'static str, &[Reply])> =
         links.iter().map(|&url| (url, broken.as_slice())).collect();
@@ -142,14 +147,7 @@ fn different_pages_in_a_row_are_the_host() {
 #[test]
 fn what_there_was_no_room_for_speaks_against_no_host() {
     let links = paths(0..30);
-    let config = Config {
-        delay_ms: 10,
-        ip_delay_ms: 0,
-        retry_ms: 1_000,
-        retries: 1,
-        host_failures_max: 2,
-        ..Config::default()
-    };
+    let config = soon_given_up(2);
     let crowded = [Reply::Fails(FailureKind::Room), page(&[])[0].clone()];
     let mut web: Vec<(&'static str, &[Reply])> =
         links.iter().map(|&url| (url, crowded.as_slice())).collect();
