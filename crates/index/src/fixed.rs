@@ -32,6 +32,7 @@ const MASKS: [u64; 9] = [
 ];
 
 /// The number in the `width` bytes from `at` on; `None` past the end.
+#[inline]
 pub(crate) fn get(bytes: &[u8], at: usize, width: usize) -> Option<u64> {
     let rest = bytes.get(at..)?;
     if let Some(eight) = rest.first_chunk::<8>() {

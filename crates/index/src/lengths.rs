@@ -109,4 +109,19 @@ impl Lengths<'_> {
         let length = fixed::get(self.bytes, doc.0 as usize * self.width, self.width);
         length.and_then(|length| u32::try_from(length).ok()).unwrap_or(0)
     }
+
+    /// Clears `out` and puts in the lengths of some documents, zero for those that the segment does not have.
+    pub fn of(self, docs: &[u32], out: &mut Vec<u32>) {
+        out.clear();
+        let bytes = self.bytes;
+        match self.width {
+            1 => out.extend(docs.iter().map(|&doc| bytes.get(doc as usize).map_or(0, |&n| u32::from(n)))),
+            2 => {
+                let (pairs, _) = bytes.as_chunks::<2>();
+                let length = |&doc: &u32| pairs.get(doc as usize).map_or(0, |&n| u32::from(u16::from_le_bytes(n)));
+                out.extend(docs.iter().map(length));
+            }
+            _ => out.extend(docs.iter().map(|&doc| self.get(DocId(doc)))),
+        }
+    }
 }

@@ -83,11 +83,24 @@ impl MappedFile {
         }
         let body = range.start + HEADER_BYTES..range.end + HEADER_BYTES;
         if !body.is_empty() {
-            for chunk in body.start / CHUNK_BYTES..=(body.end - 1) / CHUNK_BYTES {
-                self.verify_chunk(chunk)?;
-            }
+            self.verify_chunks(body.start / CHUNK_BYTES, (body.end - 1) / CHUNK_BYTES)?;
         }
         Ok(&self.map[body])
+    }
+
+    /// Verifies the chunks from `first` to `last` that have not been, of which 64 are seen at a time.
+    fn verify_chunks(&self, first: usize, last: usize) -> Result<(), IndexError> {
+        for word in first / 64..=last / 64 {
+            let from = first.max(word * 64);
+            let to = last.min(word * 64 + 63);
+            let asked = (u64::MAX >> (63 - (to - from))) << (from % 64);
+            let mut left = asked & !self.verified[word].load(Ordering::Relaxed);
+            while left != 0 {
+                self.verify_chunk(word * 64 + left.trailing_zeros() as usize)?;
+                left &= left - 1;
+            }
+        }
+        Ok(())
     }
 
     /// A part of the payload that [`MappedFile::bytes`] has handed out before; empty if there is none.

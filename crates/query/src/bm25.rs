@@ -61,6 +61,11 @@ impl FieldScale {
         if norm > 0.0 { self.weight * f64::from(frequency) / norm } else { 0.0 }
     }
 
+    /// Weight, slope *b* and average length, for whoever bounds scores.
+    pub(crate) fn parameters(&self) -> (f64, f64, f64) {
+        (self.weight, self.b, self.average_length)
+    }
+
     /// The same, in words.
     pub(crate) fn explain(&self, field: Field, frequency: u32, length: u32) -> String {
         let name = field.name();
@@ -90,6 +95,11 @@ impl Bm25 {
     #[inline]
     pub fn score(&self, scaled: f64) -> f64 {
         self.idf * self.saturation(scaled)
+    }
+
+    /// What no document reaches, and *k1*: how soon it comes near.
+    pub(crate) fn parameters(&self) -> (f64, f64) {
+        (self.idf * (self.k1 + 1.0), self.k1)
     }
 
     /// The same, in words.

@@ -30,6 +30,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod block_max;
 pub mod bm25;
 mod config;
 mod error;

@@ -12,25 +12,55 @@ use crate::bm25::{Bm25, FieldScale};
 use crate::plan::Plan;
 use crate::{Config, QueryError};
 
-/// Statistics of the fields, and of every term of a plan in each field, in the order of [`Field::ALL`].
-pub(crate) struct Scorers<'p> {
+/// What all terms have in common.
+pub(crate) struct Statistics {
     config: Config,
     documents: u64,
+    /// In the order of [`Field::ALL`].
     scales: [FieldScale; Field::ALL.len()],
-    containing: BTreeMap<&'p str, [u64; Field::ALL.len()]>,
+}
+
+/// For each field, in the order of [`Field::ALL`], how many documents have a term in it.
+pub(crate) type Containing = [u64; Field::ALL.len()];
+
+impl Statistics {
+    pub(crate) fn new(index: &Index, config: &Config) -> Statistics {
+        let documents = index.doc_count();
+        let scales = Field::ALL.map(|field| {
+            let length_total = index.segments().iter().map(|segment| segment.length_total(field));
+            FieldScale::new(config, field, documents, length_total.sum())
+        });
+        Statistics { config: config.clone(), documents, scales }
+    }
+
+    pub(crate) fn scale(&self, field: Field) -> FieldScale {
+        self.scales[field as usize]
+    }
+
+    /// A term asked in `fields`: it is as rare as in that of them where most documents have it. Fields of weight 0 do
+    /// not matter, unless all do.
+    pub(crate) fn scorer(&self, fields: &[Field], containing: &Containing) -> Bm25 {
+        let counts = |field: &&Field| self.config.weights.of(**field) > 0.0;
+        let most = |fields: &mut dyn Iterator<Item = &Field>| {
+            fields.map(|&field| containing[field as usize]).max()
+        };
+        let containing = most(&mut fields.iter().filter(counts)).or(most(&mut fields.iter()));
+        Bm25::new(&self.config, self.documents, containing.unwrap_or(0))
+    }
+}
+
+/// The same, and counts of every term of a plan.
+pub(crate) struct Scorers<'p> {
+    statistics: &'p Statistics,
+    containing: BTreeMap<&'p str, Containing>,
 }
 
 impl<'p> Scorers<'p> {
     pub(crate) fn gather(
         plan: &'p Plan,
         index: &Index,
-        config: &Config,
+        statistics: &'p Statistics,
     ) -> Result<Scorers<'p>, QueryError> {
-        let documents = index.doc_count();
-        let scales = Field::ALL.map(|field| {
-            let length_total = index.segments().iter().map(|segment| segment.length_total(field));
-            FieldScale::new(config, field, documents, length_total.sum())
-        });
         let mut terms = Vec::new();
         plan.each_words(&mut |words| terms.extend(words.terms.iter().map(|(_, term)| &**term)));
         terms.sort_unstable();
@@ -39,29 +69,20 @@ impl<'p> Scorers<'p> {
             terms.iter().flat_map(|&term| Field::ALL.map(|field| (field, term))).collect();
         let mut containing = vec![0; asked.len()];
         for segment in index.segments() {
-            for (count, more) in containing.iter_mut().zip(segment.doc_frequencies(&asked)?) {
-                *count += u64::from(more);
+            for (sum, found) in containing.iter_mut().zip(segment.doc_frequencies(&asked)?) {
+                *sum += u64::from(found);
             }
         }
-        let (of_terms, _) = containing.as_chunks();
-        let containing = terms.into_iter().zip(of_terms.iter().copied()).collect();
-        Ok(Scorers { config: config.clone(), documents, scales, containing })
+        let (counts, _) = containing.as_chunks();
+        let containing = terms.into_iter().zip(counts.iter().copied()).collect();
+        Ok(Scorers { statistics, containing })
     }
 
-    /// What occurrences count in a field.
     pub(crate) fn scale(&self, field: Field) -> FieldScale {
-        self.scales[field as usize]
+        self.statistics.scale(field)
     }
 
-    /// The scorer of a term that the plan has, in these fields. How many documents have it in fields that count
-    /// for nothing does not matter, unless all do.
     pub(crate) fn of(&self, fields: &[Field], term: &str) -> Bm25 {
-        let containing = &self.containing[term];
-        let counts = |field: &&Field| self.config.weights.of(**field) > 0.0;
-        let most = |fields: &mut dyn Iterator<Item = &Field>| {
-            fields.map(|&field| containing[field as usize]).max()
-        };
-        let containing = most(&mut fields.iter().filter(counts)).or(most(&mut fields.iter()));
-        Bm25::new(&self.config, self.documents, containing.unwrap_or(0))
+        self.statistics.scorer(fields, &self.containing[term])
     }
 }

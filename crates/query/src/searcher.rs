@@ -12,9 +12,10 @@ use std::sync::Arc;
 use index::{DocId, DocIterator, END, Index};
 use page::Analyzer;
 
+use crate::block_max::{Shape, StaticScores, Task};
 use crate::ignored::ignored_terms;
 use crate::plan::Plan;
-use crate::scorers::Scorers;
+use crate::scorers::{Scorers, Statistics};
 use crate::tree::Tree;
 use crate::{Config, Explanation, Highlighter, Hit, Query, QueryError, TopK};
 
@@ -24,7 +25,10 @@ pub struct Searcher {
     analyzer: Analyzer,
     ignored: BTreeSet<String>,
     config: Config,
+    statistics: Statistics,
     ranks: Vec<Vec<f32>>,
+    /// Of each segment.
+    statics: Vec<StaticScores>,
 }
 
 /// A page of results.
@@ -46,33 +50,80 @@ impl Searcher {
         ranks: Vec<Vec<f32>>,
     ) -> Searcher {
         let ignored = ignored_terms(&analyzer);
-        Searcher { index, analyzer, ignored, config, ranks }
+        let weigh = |ranks: &Vec<f32>| {
+            let score = |rank: &f32| config.rank_weight * valid(*rank).ln_1p();
+            StaticScores::new(ranks.iter().map(score).collect())
+        };
+        let mut statics: Vec<StaticScores> = ranks.iter().map(weigh).collect();
+        statics.resize_with(index.segments().len(), StaticScores::default);
+        let statistics = Statistics::new(&index, &config);
+        Searcher { index, analyzer, ignored, config, statistics, ranks, statics }
     }
 
-    /// The `k` best documents after the first `offset`.
+    /// The `k` best documents after the first `offset`, and how many match.
     pub fn search(&self, query: &Query, offset: usize, k: usize) -> Result<Answer, QueryError> {
+        Ok(Answer { total: self.count(query)?, hits: self.best(query, offset, k)? })
+    }
+
+    /// The `k` best documents after the first `offset`. What cannot be among them is left out where the query allows
+    /// it, which changes nothing but the time.
+    pub fn best(&self, query: &Query, offset: usize, k: usize) -> Result<Vec<Hit>, QueryError> {
         let plan = Plan::build(query, &self.analyzer, &self.ignored)?;
-        let scorers = Scorers::gather(&plan, &self.index, &self.config)?;
+        let Some(shape) = Shape::of(&plan) else { return self.visit(&plan, offset, k) };
         let mut best = TopK::new(if k == 0 { 0 } else { offset.saturating_add(k) });
-        let mut total = 0;
+        if k == 0 {
+            return Ok(Vec::new());
+        }
+        let (plan, shape, index) = (&plan, &shape, &*self.index);
+        let (statistics, statics) = (&self.statistics, &self.statics[..]);
+        Task { plan, shape, index, statistics, statics }.evaluate(&mut best)?;
+        Ok(best.into_hits(offset))
+    }
+
+    /// The same as [`Searcher::best`], by looking at every document that matches.
+    pub fn exhaustive(
+        &self,
+        query: &Query,
+        offset: usize,
+        k: usize,
+    ) -> Result<Vec<Hit>, QueryError> {
+        let plan = Plan::build(query, &self.analyzer, &self.ignored)?;
+        self.visit(&plan, offset, k)
+    }
+
+    fn visit(&self, plan: &Plan, offset: usize, k: usize) -> Result<Vec<Hit>, QueryError> {
+        let scorers = Scorers::gather(plan, &self.index, &self.statistics)?;
+        let mut best = TopK::new(if k == 0 { 0 } else { offset.saturating_add(k) });
         for (number, segment) in self.index.segments().iter().enumerate() {
-            let mut tree = Tree::build(&plan, segment, &scorers)?;
+            let mut tree = Tree::build(plan, segment, &scorers)?;
             let deleted = segment.deleted()?;
             let mut doc = tree.doc();
             while doc != END {
-                if deleted.contains(doc) {
-                    doc = tree.next_doc();
-                    continue;
-                }
-                total += 1;
-                if k > 0 {
-                    let score = tree.score() + self.static_score(number, doc);
+                if !deleted.contains(doc) {
+                    let score = tree.score() + self.statics[number].of(doc);
                     best.offer(Hit { segment: number, doc, score });
                 }
                 doc = tree.next_doc();
             }
         }
-        Ok(Answer { total, hits: best.into_hits(offset) })
+        Ok(best.into_hits(offset))
+    }
+
+    /// How many documents match.
+    pub fn count(&self, query: &Query) -> Result<u64, QueryError> {
+        let plan = Plan::build(query, &self.analyzer, &self.ignored)?;
+        let scorers = Scorers::gather(&plan, &self.index, &self.statistics)?;
+        let mut total = 0;
+        for segment in self.index.segments() {
+            let mut tree = Tree::build(&plan, segment, &scorers)?;
+            let deleted = segment.deleted()?;
+            let mut doc = tree.doc();
+            while doc != END {
+                total += u64::from(!deleted.contains(doc));
+                doc = tree.next_doc();
+            }
+        }
+        Ok(total)
     }
 
     /// Why document `doc` of segment number `segment` has the score that [`Searcher::search`] gives it;
@@ -84,7 +135,7 @@ impl Searcher {
         doc: DocId,
     ) -> Result<Explanation, QueryError> {
         let plan = Plan::build(query, &self.analyzer, &self.ignored)?;
-        let scorers = Scorers::gather(&plan, &self.index, &self.config)?;
+        let scorers = Scorers::gather(&plan, &self.index, &self.statistics)?;
         let no_such_document = QueryError::NoSuchDocument { segment, doc: doc.0 };
         let found = self.index.segments().get(segment).filter(|found| doc.0 < found.doc_count());
         let Some(found) = found else { return Err(no_such_document) };
@@ -102,7 +153,7 @@ impl Searcher {
                 self.config.rank_weight,
                 self.rank(segment, doc)
             ),
-            value: self.static_score(segment, doc),
+            value: self.statics[segment].of(doc),
             parts: Vec::new(),
         };
         Ok(Explanation::sum(format!("score for {query}"), vec![tree.explain(), rank]))
@@ -117,12 +168,13 @@ impl Searcher {
         Highlighter::new(self.analyzer.clone(), terms)
     }
 
-    fn static_score(&self, segment: usize, doc: DocId) -> f64 {
-        self.config.rank_weight * self.rank(segment, doc).ln_1p()
-    }
-
     fn rank(&self, segment: usize, doc: DocId) -> f64 {
         let rank = self.ranks.get(segment).and_then(|ranks| ranks.get(doc.0 as usize));
-        rank.copied().filter(|rank| rank.is_finite() && *rank > 0.0).map_or(0.0, f64::from)
+        rank.copied().map_or(0.0, valid)
     }
+}
+
+/// A rank that is one.
+fn valid(rank: f32) -> f64 {
+    if rank.is_finite() && rank > 0.0 { f64::from(rank) } else { 0.0 }
 }

@@ -33,6 +33,11 @@ impl TopK {
         TopK { size, best: BinaryHeap::new() }
     }
 
+    /// How many hits it keeps.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
     /// Keeps `hit` if it is among the best so far.
     pub fn offer(&mut self, hit: Hit) {
         if self.best.len() < self.size {
@@ -42,6 +47,12 @@ impl TopK {
         {
             *worst = Ranked(hit);
         }
+    }
+
+    /// What a hit must reach to be kept: the score of the worst that is, if there is no room for more.
+    pub fn threshold(&self) -> Option<f64> {
+        let worst = self.best.peek().filter(|_| self.best.len() >= self.size)?;
+        Some(worst.0.score)
     }
 
     /// The best hits but the first `offset`, best first.

@@ -19,7 +19,7 @@ use crate::Result;
 const TEXTS: usize = 8;
 
 /// A document.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct Document<'a> {
     pub(crate) title: &'a str,
     pub(crate) headings: &'a str,
@@ -87,6 +87,11 @@ impl Corpus {
     /// Crivello's analysis, as the collection was indexed with it.
     pub(crate) fn analyzer(&self) -> Result<Analyzer> {
         Ok(Analyzer::build(&self.analysis)?)
+    }
+
+    /// The configuration of that analysis.
+    pub(crate) fn analysis(&self) -> &AnalysisConfig {
+        &self.analysis
     }
 
     /// Whether that analysis stems English words, as tantivy then has to.

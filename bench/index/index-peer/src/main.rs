@@ -10,6 +10,8 @@
 //! index-peer lexicon CRIVELLO TANTIVY                 beside a map as a finite-state transducer
 //! index-peer decode CRIVELLO                          every code on the numbers of an index
 //! index-peer walk CRIVELLO TANTIVY                    all posting lists from end to end
+//! index-peer passages CORPUS CORPUS WORDS             the bodies, cut into pieces of so many words
+//! index-peer search CRIVELLO TANTIVY CORPUS N         N questions a class, of the corpus's titles
 //! ```
 //!
 //! Each prints one line of JSON; `bench/index/run` calls them and makes the table. What lives here: the
@@ -25,8 +27,11 @@ mod crivello;
 mod decode;
 mod lexicon;
 mod measure;
+mod passages;
 mod peer;
+mod questions;
 mod sample;
+mod search;
 
 use std::error::Error;
 use std::path::Path;
@@ -63,6 +68,15 @@ fn main() -> Result<()> {
         }
         ["lexicon", ours, theirs] => lexicon::measure(Path::new(ours), Path::new(theirs))?,
         ["decode", dir] => decode::measure(Path::new(dir))?,
+        ["passages", text, to, words] => {
+            passages::write(&corpus::Corpus::read(Path::new(text))?, Path::new(to), words.parse()?)?
+        }
+        ["search", ours, theirs, titles, n] => search::measure(
+            Path::new(ours),
+            Path::new(theirs),
+            Path::new(titles),
+            n.parse()?,
+        )?,
         ["walk", ours, theirs] => answers::walk(Path::new(ours), Path::new(theirs))?,
         _ => return Err("see the head of bench/index/index-peer/src/main.rs".into()),
     };

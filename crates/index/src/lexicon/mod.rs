@@ -146,11 +146,15 @@ impl Lexicon {
 
     /// The list of a key, if the lexicon has it.
     pub(crate) fn find(&self, key: Needle<'_>) -> Result<Option<List>, IndexError> {
-        let Some(Located { block, place, lists }) = self.locate(key)? else { return Ok(None) };
+        self.locate(key)?.map(|located| self.list_at(&located)).transpose()
+    }
+
+    fn list_at(&self, located: &Located<'_>) -> Result<List, IndexError> {
+        let Located { block, place, lists } = located;
         let begins = block.shard.begins(&self.file, block.block)?;
         let lists = Lists::read(lists, block.count(), begins);
-        let list = lists.and_then(|lists| lists.nth(place, self.doc_count));
-        list.map(Some).ok_or_else(|| block.shard.broken(&self.file, block.block))
+        let list = lists.and_then(|lists| lists.nth(*place, self.doc_count));
+        list.ok_or_else(|| block.shard.broken(&self.file, block.block))
     }
 
     /// How many documents the list of a key has: 0 if the lexicon does not have it.
@@ -158,10 +162,37 @@ impl Lexicon {
         self.doc_frequency_at(self.locate(key)?.as_ref())
     }
 
-    /// The same of many terms, for which memory is asked for all at a time: to wait for one after the other is
-    /// most of what a look-up costs.
+    /// The same of many terms.
     pub(crate) fn doc_frequencies(&self, terms: &[(Field, &str)]) -> Result<Vec<u32>, IndexError> {
-        let (mut bytes, mut out) = (Vec::new(), Vec::with_capacity(terms.len()));
+        let mut out = Vec::with_capacity(terms.len());
+        self.each_located(terms, |located| {
+            out.push(self.doc_frequency_at(located)?);
+            Ok(())
+        })?;
+        Ok(out)
+    }
+
+    /// The lists of many terms.
+    pub(crate) fn find_all(
+        &self,
+        terms: &[(Field, &str)],
+    ) -> Result<Vec<Option<List>>, IndexError> {
+        let mut out = Vec::with_capacity(terms.len());
+        self.each_located(terms, |located| {
+            out.push(located.map(|located| self.list_at(located)).transpose()?);
+            Ok(())
+        })?;
+        Ok(out)
+    }
+
+    /// Hands where each term stands to `visit`, in their order. Memory is asked for all of them at a time: to wait for
+    /// one after the other is most of what a look-up costs.
+    fn each_located(
+        &self,
+        terms: &[(Field, &str)],
+        mut visit: impl FnMut(Option<&Located<'_>>) -> Result<(), IndexError>,
+    ) -> Result<(), IndexError> {
+        let mut bytes = Vec::new();
         for terms in terms.chunks(TOGETHER) {
             bytes.clear();
             let mut ends = [0; TOGETHER];
@@ -174,15 +205,15 @@ impl Lexicon {
                 start = end + Needle::PADDING;
                 key
             });
-            self.doc_frequencies_of(&keys[..terms.len()], &mut out)?;
+            self.each_located_of(&keys[..terms.len()], &mut visit)?;
         }
-        Ok(out)
+        Ok(())
     }
 
-    fn doc_frequencies_of(
+    fn each_located_of(
         &self,
         keys: &[Option<Needle<'_>>],
-        out: &mut Vec<u32>,
+        visit: &mut impl FnMut(Option<&Located<'_>>) -> Result<(), IndexError>,
     ) -> Result<(), IndexError> {
         let (mut ways, mut places) = ([None; TOGETHER], [None; TOGETHER]);
         for (key, way) in keys.iter().zip(&mut ways) {
@@ -206,7 +237,7 @@ impl Lexicon {
                 (Some(key), Some(place)) => self.locate_at(*place, key)?,
                 _ => None,
             };
-            out.push(self.doc_frequency_at(located.as_ref())?);
+            visit(located.as_ref())?;
         }
         Ok(())
     }

@@ -58,6 +58,9 @@ impl Norm {
 pub struct Maximum(pub(crate) u8);
 
 impl Maximum {
+    /// No measure is greater.
+    pub(crate) const UNKNOWN: Maximum = Maximum(u8::MAX);
+
     /// The least byte that stands for `measure` or more.
     pub(crate) fn of(measure: f32) -> Maximum {
         let code = SCALE.partition_point(|&value| value < measure);
@@ -73,6 +76,27 @@ impl Maximum {
         let at_infinity = SLOPE * average_ratio / b;
         // Up, by more than these few roundings can have gone down.
         SCALE[usize::from(self.0)] * at_nothing.max(at_infinity) * 1.000_001
+    }
+
+    /// The least maximum of which `test` holds, which must hold of all that are greater.
+    pub fn least(test: impl Fn(Maximum) -> bool) -> Option<Maximum> {
+        let (mut low, mut high) = (0_u8, u8::MAX);
+        if !test(Maximum(high)) {
+            return None;
+        }
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if test(Maximum(middle)) { high = middle } else { low = middle + 1 }
+        }
+        Some(Maximum(low))
+    }
+
+    /// No more than what at least one document of the block has of it.
+    pub fn reached(self, b: f32, average_ratio: f32) -> f32 {
+        let Some(below) = self.0.checked_sub(1) else { return 0.0 };
+        let at_nothing = (1.0 - SLOPE) / (1.0 - b);
+        let at_infinity = SLOPE * average_ratio / b;
+        SCALE[usize::from(below)] * at_nothing.min(at_infinity) * 0.999_999
     }
 }
 

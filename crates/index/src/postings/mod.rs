@@ -23,12 +23,14 @@
 //! A segment may have been made without positions, as one is that another engine has exported: then that
 //! stream is empty, and a cursor says of each document how often it has the term, not where.
 
+mod bounds;
 mod chunks;
 mod code;
 mod maxima;
 mod skips;
 mod writer;
 
+pub use bounds::Bounds;
 pub(crate) use code::BLOCK;
 pub use code::StreamCode;
 pub use maxima::Maximum;
@@ -179,6 +181,11 @@ impl<'a> Postings<'a> {
         self.doc_frequency
     }
 
+    /// The lengths of the field.
+    pub fn lengths(&self) -> Lengths<'a> {
+        self.lengths
+    }
+
     /// How often the term occurs in all of them.
     pub fn total_frequency(&self) -> u64 {
         self.total_frequency
@@ -187,6 +194,48 @@ impl<'a> Postings<'a> {
     /// The greatest measure of the current block; `None` for the last one if it is not full.
     pub fn block_maximum(&self) -> Option<Maximum> {
         self.streams.skips.maximum(self.block)
+    }
+
+    /// What the blocks of the list can make of its term, from its beginning on.
+    pub fn bounds(&self) -> Bounds<'a> {
+        let has_tail = !(self.doc_frequency as usize).is_multiple_of(BLOCK);
+        Bounds::new(self.streams.skips, has_tail)
+    }
+
+    /// The documents of the current block from the current one on; none at the end.
+    #[inline]
+    pub fn block_rest(&self) -> &[u32] {
+        &self.docs[self.at..self.block_docs]
+    }
+
+    /// Moves to the first document of a block, which must not be behind.
+    pub fn enter_block(&mut self, block: usize) -> DocId {
+        if self.doc == END || block <= self.block {
+            return self.doc;
+        }
+        self.load(block, self.docs[self.block_docs - 1] + 1)
+    }
+
+    /// Moves behind the current block.
+    pub fn next_block(&mut self) -> DocId {
+        if self.doc == END {
+            return END;
+        }
+        self.load(self.block + 1, self.docs[self.block_docs - 1] + 1)
+    }
+
+    /// Appends the rest of the current block, how often each document has the term, and moves behind it.
+    pub fn take_block(&mut self, docs: &mut Vec<u32>, frequencies: &mut Vec<u32>) {
+        if self.doc == END || self.load_freqs().is_none() {
+            self.block_docs = 0;
+            self.at = 0;
+            self.doc = END;
+            return;
+        }
+        docs.extend_from_slice(&self.docs[self.at..self.block_docs]);
+        let freqs = &self.freqs[self.at..self.block_docs];
+        frequencies.extend(freqs.iter().map(|more| more.saturating_add(1)));
+        self.next_block();
     }
 
     /// Moves to the first document of a block; to the end if there is no such block, or if it does
@@ -228,10 +277,11 @@ impl<'a> Postings<'a> {
         if last > u64::from(self.doc_count) {
             return None;
         }
-        let mut next = first;
+        // One addition from document to document, and no more, is what the loop waits for.
+        let mut behind = first;
         for gap in gaps {
-            *gap += next;
-            next = *gap + 1;
+            behind = behind.wrapping_add(gap.wrapping_add(1));
+            *gap = behind.wrapping_sub(1);
         }
         Some(count)
     }

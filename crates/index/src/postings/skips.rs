@@ -113,6 +113,12 @@ impl<'a> Skips<'a> {
         self.bytes.get(at).filter(|_| block < self.count).map(|&code| Maximum(code))
     }
 
+    /// The greatest measures of all full blocks, as codes.
+    pub(crate) fn maxima(&self) -> &'a [u8] {
+        let start = self.count * self.widths.last_doc;
+        self.bytes.get(start..start + self.count).unwrap_or_default()
+    }
+
     /// The first block from `from` on whose last document is not before `target`: gallops ahead,
     /// then halves. The number of full blocks if there is none.
     pub(crate) fn find(&self, from: usize, target: u32) -> usize {
@@ -131,7 +137,11 @@ impl<'a> Skips<'a> {
         low
     }
 
-    fn last_doc(&self, block: usize) -> Option<u32> {
+    /// The last document of a full block.
+    pub(crate) fn last_doc(&self, block: usize) -> Option<u32> {
+        if block >= self.count {
+            return None;
+        }
         let last = fixed::get(self.bytes, block * self.widths.last_doc, self.widths.last_doc)?;
         u32::try_from(last).ok()
     }

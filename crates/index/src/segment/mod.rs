@@ -180,6 +180,18 @@ impl Segment {
         self.cursor(field, &list).map(Some)
     }
 
+    /// The same of many terms, which costs less than one after the other.
+    pub fn postings_of(
+        &self,
+        terms: &[(Field, &str)],
+    ) -> Result<Vec<Option<Postings<'_>>>, IndexError> {
+        let lists = self.lexicon.find_all(terms)?;
+        let cursor = |(list, &(field, _)): (&Option<List>, &(Field, &str))| {
+            list.as_ref().map(|list| self.cursor(field, list)).transpose()
+        };
+        lists.iter().zip(terms).map(cursor).collect()
+    }
+
     /// How many documents have a term in a field. Asks the lexicon alone.
     pub fn doc_frequency(&self, field: Field, term: &str) -> Result<u32, IndexError> {
         lexicon::with_key(field, term, |key| self.lexicon.doc_frequency(key))

@@ -1,0 +1,202 @@
+//! One posting list: decoded a window or a block at a time, bounded without.
+//!
+//! **Invariant.** What is asked for never goes back: windows, blocks and documents ascend.
+
+use index::{Bounds, DocId, DocIterator, Field, Frequencies, Lengths, Maximum, Postings, Segment};
+
+use crate::bm25::FieldScale;
+
+/// The documents that have a term in a field.
+pub(super) struct List<'a> {
+    postings: Postings<'a>,
+    bounds: Bounds<'a>,
+    lengths: Lengths<'a>,
+    exact: FieldScale,
+    scale: Scale,
+    /// Decoded, and not yet behind: documents before the cursor.
+    docs: Vec<u32>,
+    frequencies: Vec<u32>,
+    /// The first of them that is not behind.
+    at: usize,
+}
+
+/// What occurrences count: weight · f / (base + `per_term` · length).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scale {
+    weight: f32,
+    base: f32,
+    per_term: f32,
+    b: f32,
+    average_ratio: f32,
+}
+
+impl Scale {
+    #[expect(clippy::cast_possible_truncation, reason = "bounds have a margin")]
+    fn new(exact: FieldScale, segment: &Segment, field: Field) -> Scale {
+        let (weight, b, average) = exact.parameters();
+        #[expect(clippy::cast_precision_loss, reason = "bounds have a margin")]
+        let own = segment.length_total(field) as f64 / f64::from(segment.doc_count().max(1));
+        // A field without any terms has no postings either.
+        let is_empty = average <= 0.0 || own <= 0.0;
+        let (base, per_term, average_ratio) =
+            if is_empty { (1.0, 0.0, 1.0) } else { (1.0 - b, b / average, average / own) };
+        Scale {
+            weight: weight as f32,
+            base: base as f32,
+            per_term: per_term as f32,
+            b: b as f32,
+            average_ratio: average_ratio as f32,
+        }
+    }
+
+    /// Weighted occurrences, and what they are divided by.
+    #[inline]
+    #[expect(clippy::cast_precision_loss, reason = "bounds have a margin")]
+    pub(super) fn fraction(self, frequency: u32, length: u32) -> (f32, f32) {
+        (self.weight * frequency as f32, self.base + self.per_term * length as f32)
+    }
+
+    #[inline]
+    pub(super) fn scaled(self, frequency: u32, length: u32) -> f32 {
+        let (above, below) = self.fraction(frequency, length);
+        above / below
+    }
+
+    /// What the occurrences of any document of a block with that maximum count at most.
+    #[inline]
+    pub(super) fn bound(self, most: Maximum) -> f32 {
+        self.weight * most.bound(self.b, self.average_ratio)
+    }
+}
+
+impl<'a> List<'a> {
+    pub(super) fn new(postings: Postings<'a>, field: Field, segment: &Segment, exact: FieldScale) -> List<'a> {
+        List {
+            bounds: postings.bounds(),
+            lengths: postings.lengths(),
+            postings,
+            exact,
+            scale: Scale::new(exact, segment, field),
+            docs: Vec::new(),
+            frequencies: Vec::new(),
+            at: 0,
+        }
+    }
+
+    pub(super) fn doc_frequency(&self) -> u32 {
+        self.postings.doc_frequency()
+    }
+
+    pub(super) fn bounds(&self) -> &Bounds<'a> {
+        &self.bounds
+    }
+
+    pub(super) fn scale(&self) -> Scale {
+        self.scale
+    }
+
+    /// What was decoded last.
+    pub(super) fn docs(&self) -> &[u32] {
+        &self.docs
+    }
+
+    pub(super) fn lengths(&self) -> Lengths<'a> {
+        self.lengths
+    }
+
+    /// What the occurrences of any document of a window count at most.
+    #[inline]
+    pub(super) fn bound(&mut self, start: u32, end: u32) -> f32 {
+        self.bounds.between(start, end).map_or(0.0, |most| self.scale.bound(most))
+    }
+
+    /// Where that may change.
+    pub(super) fn bound_until(&self) -> u32 {
+        self.bounds.last_doc()
+    }
+
+    /// What the occurrences of at least `k` documents count at least.
+    pub(super) fn reached_by(&self, k: usize) -> f32 {
+        let reached = self.bounds.reached_by(k);
+        self.scale.weight * reached.reached(self.scale.b, self.scale.average_ratio)
+    }
+
+    /// The first document from `start` on.
+    #[inline]
+    pub(super) fn first_from(&mut self, start: u32) -> u32 {
+        self.pass(start);
+        match self.docs.get(self.at) {
+            Some(&doc) => doc,
+            None => self.postings.skip_to(DocId(start)).0,
+        }
+    }
+
+    /// Leaves what is before `start` behind.
+    #[inline]
+    fn pass(&mut self, start: u32) {
+        let rest = &self.docs[self.at..];
+        if rest.last().is_some_and(|&last| last >= start) {
+            if rest[0] < start {
+                self.at += rest.partition_point(|&doc| doc < start);
+            }
+        } else {
+            self.docs.clear();
+            self.frequencies.clear();
+            self.at = 0;
+        }
+    }
+
+    /// Decodes a window: its documents and how often each has the term.
+    pub(super) fn window(&mut self, start: u32, end: u32) -> (&[u32], &[u32]) {
+        self.pass(start);
+        if self.docs.is_empty() {
+            self.postings.skip_to(DocId(start));
+        }
+        if self.postings.doc().0 < end {
+            self.docs.drain(..self.at);
+            self.frequencies.drain(..self.at);
+            self.at = 0;
+            while self.postings.doc().0 < end {
+                self.postings.take_block(&mut self.docs, &mut self.frequencies);
+            }
+        }
+        let rest = &self.docs[self.at..];
+        let whole = rest.last().is_none_or(|&last| last < end);
+        let count = if whole { rest.len() } else { rest.partition_point(|&doc| doc < end) };
+        (&rest[..count], &self.frequencies[self.at..self.at + count])
+    }
+
+    /// Decodes a block: its documents and how often each has the term.
+    pub(super) fn block(&mut self, block: usize) -> (&[u32], &[u32]) {
+        self.docs.clear();
+        self.frequencies.clear();
+        self.at = 0;
+        self.postings.enter_block(block);
+        self.postings.take_block(&mut self.docs, &mut self.frequencies);
+        (&self.docs, &self.frequencies)
+    }
+
+    /// How often `doc` has the term.
+    #[inline]
+    pub(super) fn frequency(&mut self, doc: u32) -> Option<u32> {
+        self.pass(doc);
+        match self.docs.get(self.at) {
+            Some(&found) => (found == doc).then(|| self.frequencies[self.at]),
+            None if self.postings.skip_to(DocId(doc)) == DocId(doc) => Some(self.postings.frequency()),
+            None => None,
+        }
+    }
+
+    /// What the occurrences of `doc` count, about.
+    #[inline]
+    pub(super) fn scaled(&mut self, doc: u32) -> Option<f32> {
+        let frequency = self.frequency(doc)?;
+        Some(self.scale.scaled(frequency, self.lengths.get(DocId(doc))))
+    }
+
+    /// The same to the last digit.
+    pub(super) fn scaled_exactly(&mut self, doc: u32) -> Option<f64> {
+        let frequency = self.frequency(doc)?;
+        Some(self.exact.scaled(frequency, self.lengths.get(DocId(doc))))
+    }
+}

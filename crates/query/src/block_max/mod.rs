@@ -1,0 +1,209 @@
+//! Top-k evaluation that leaves out what cannot be among the best.
+//!
+//! The maxima of the blocks of a list bound what its word can add to a score. Of one list (`single.rs`) only the blocks
+//! that may hold one of the best are decoded. Else documents are evaluated in windows; where the sum of the bounds
+//! stays below the worst of the k best so far, the window is not even decoded. Elsewhere:
+//!
+//! - of words of which any may match (`union.rs`), those with the least bounds that together cannot reach the
+//!   threshold are not essential (MaxScore): the postings of the others are added up in an array, and only for
+//!   documents whose sum comes near the threshold the rest is looked up;
+//! - of groups of words that must all match (`intersection.rs`) the rarest proposes documents, and what is left is
+//!   added up.
+//!
+//! All this is in single precision, on bounds that have a margin for its roundings. What may still be among the
+//! best is scored exactly: by the words, or by [`Tree`] if the plan asks for more than words.
+//!
+//! What does not live here: which plans can be pruned (`shape.rs`), scores (`bm25.rs`).
+//!
+//! **Invariant.** The k best are those of exhaustive evaluation: same documents, same scores, same order.
+//!
+//! H. Turtle, J. Flood, "Query evaluation: strategies and optimizations", 1995; S. Ding, T. Suel, "Faster top-k
+//! document retrieval using block-max indexes", SIGIR 2011; K. Chakrabarti, S. Chaudhuri, V. Ganti, "Interval-based
+//! pruning for top-k processing over compressed lists", ICDE 2011.
+
+mod intersection;
+mod list;
+mod shape;
+mod single;
+mod static_scores;
+mod union;
+mod window;
+mod word;
+
+pub(crate) use shape::Shape;
+pub(crate) use static_scores::StaticScores;
+
+use index::{Deleted, DocId, DocIterator, Field, Index, Postings, Segment};
+
+use crate::plan::Plan;
+use crate::scorers::{Containing, Scorers, Statistics};
+use crate::tree::Tree;
+use crate::{Hit, QueryError, TopK};
+use window::Window;
+use word::Word;
+
+/// How much a bound in single precision may have been rounded down, relatively: more than the sum of as many words as a
+/// query may have can lose.
+const MARGIN: f64 = 1e-4;
+
+/// What is evaluated.
+pub(crate) struct Task<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) shape: &'a Shape<'a>,
+    pub(crate) index: &'a Index,
+    pub(crate) statistics: &'a Statistics,
+    /// Of each segment.
+    pub(crate) statics: &'a [StaticScores],
+}
+
+/// The lists of all words of a shape in one segment, in their order.
+type Lists<'a> = Vec<Option<Postings<'a>>>;
+
+impl<'a> Task<'a> {
+    /// Offers to `best` every document that may be among them.
+    pub(crate) fn evaluate(&self, best: &mut TopK) -> Result<(), QueryError> {
+        let wanted = || self.shape.groups.iter().flatten();
+        let asked: Vec<(Field, &str)> = wanted()
+            .flat_map(|wanted| wanted.fields.iter().map(|&field| (field, wanted.term)))
+            .collect();
+        let segments = self.index.segments();
+        let mut lists: Vec<Lists<'a>> = Vec::with_capacity(segments.len());
+        for segment in segments {
+            lists.push(segment.postings_of(&asked)?);
+        }
+        let mut containing: Vec<Containing> = Vec::with_capacity(asked.len());
+        let mut at = 0;
+        for wanted in wanted() {
+            let mut counts = Containing::default();
+            for &field in wanted.fields {
+                let found = lists.iter().filter_map(|lists| lists[at].as_ref());
+                counts[field as usize] = found.map(|list| u64::from(list.doc_frequency())).sum();
+                at += 1;
+            }
+            containing.push(counts);
+        }
+        // Only if the words alone do not decide.
+        let scorers = if self.shape.is_partial {
+            Some(Scorers::gather(self.plan, self.index, self.statistics)?)
+        } else {
+            None
+        };
+        for (number, (segment, lists)) in segments.iter().zip(lists).enumerate() {
+            let deleted = segment.deleted()?;
+            let tree = scorers.as_ref().map(|scorers| Tree::build(self.plan, segment, scorers));
+            let mut judge = Judge {
+                number,
+                doc_count: segment.doc_count(),
+                deleted,
+                statics: &self.statics[number],
+                best,
+                tree: tree.transpose()?,
+                floor: 0.0,
+                least: 0.0,
+            };
+            if let Some(groups) = self.groups(segment, lists, &containing) {
+                judge.evaluate(groups, self.shape.is_partial || segment.deleted_count() > 0)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The words of each group that the segment has; `None` if it has none of some group.
+    fn groups(
+        &self,
+        segment: &'a Segment,
+        lists: Lists<'a>,
+        containing: &[Containing],
+    ) -> Option<Vec<Vec<Word<'a>>>> {
+        let mut lists = lists.into_iter();
+        let mut containing = containing.iter();
+        let mut groups = Vec::with_capacity(self.shape.groups.len());
+        for group in &self.shape.groups {
+            let mut words = Vec::with_capacity(group.len());
+            for wanted in group {
+                let scorer = self.statistics.scorer(wanted.fields, containing.next()?);
+                let lists = wanted.fields.iter().copied().zip(lists.by_ref());
+                words.extend(Word::new(wanted, segment, self.statistics, scorer, lists));
+            }
+            if words.is_empty() {
+                return None;
+            }
+            groups.push(words);
+        }
+        Some(groups)
+    }
+}
+
+/// Decides on the documents of a segment, and knows what they must reach.
+struct Judge<'a, 'b> {
+    number: usize,
+    doc_count: u32,
+    deleted: Deleted<'a>,
+    statics: &'a StaticScores,
+    best: &'b mut TopK,
+    /// Where words alone do not decide.
+    tree: Option<Tree<'a>>,
+    /// What k documents are known to reach.
+    floor: f32,
+    /// Bounds below this are not among the best.
+    least: f32,
+}
+
+impl Judge<'_, '_> {
+    /// `is_partial`: a document that has the words may still not match.
+    fn evaluate(&mut self, mut groups: Vec<Vec<Word<'_>>>, is_partial: bool) -> Result<(), QueryError> {
+        if let [words] = &mut groups[..] {
+            if !is_partial {
+                let reached = words.iter().map(|word| word.reached_by(self.best.size()));
+                self.floor = reached.fold(0.0, f32::max);
+            }
+            self.lift();
+            if let [word] = &mut words[..]
+                && word.is_single()
+            {
+                single::evaluate(word, self);
+            } else {
+                union::evaluate(words, self);
+            }
+        } else {
+            self.lift();
+            intersection::evaluate(&mut groups, self);
+        }
+        Ok(())
+    }
+
+    /// Takes account of what the best so far have.
+    fn lift(&mut self) {
+        let threshold = self.best.threshold().unwrap_or(0.0);
+        #[expect(clippy::cast_possible_truncation, reason = "there is a margin")]
+        let least = (threshold.max(f64::from(self.floor)) * (1.0 - MARGIN)) as f32;
+        self.least = least;
+    }
+
+    /// Keeps a document if its score is among the best; no document comes before the last. `score` is its text score,
+    /// if words decide.
+    fn judge(&mut self, doc: u32, score: impl FnOnce() -> f64) {
+        let doc = DocId(doc);
+        if self.deleted.contains(doc) {
+            return;
+        }
+        let score = match &mut self.tree {
+            None => score(),
+            Some(tree) => {
+                if tree.skip_to(doc) != doc {
+                    return;
+                }
+                tree.score()
+            }
+        };
+        let score = score + self.statics.of(doc);
+        self.best.offer(Hit { segment: self.number, doc, score });
+        self.lift();
+    }
+
+    /// What a document is worth before any question.
+    #[expect(clippy::cast_possible_truncation, reason = "there is a margin")]
+    fn still(&self, doc: u32) -> f32 {
+        self.statics.of(DocId(doc)) as f32
+    }
+}

@@ -1,0 +1,91 @@
+//! Words of which any may match: MaxScore in windows.
+//!
+//! **Invariant.** A document that is not judged has only words whose bounds stay below what it takes.
+
+use super::window::{WINDOW_MAX, width};
+use super::word::Scratch;
+use super::{Judge, Window, Word};
+
+/// A window is as wide as this many postings of essential words take.
+const POSTINGS: u64 = 1024;
+
+pub(super) fn evaluate(words: &mut [Word<'_>], judge: &mut Judge<'_, '_>) {
+    let doc_count = judge.doc_count;
+    let mut window = Window::new(WINDOW_MAX.min(doc_count), words.iter().any(|word| !word.is_single()));
+    let mut scratch = Scratch::default();
+    let mut found = Vec::new();
+    // The least bounds first.
+    let mut order: Vec<usize> = (0..words.len()).collect();
+    let mut wide = width(POSTINGS, words.iter().map(Word::cost).sum(), doc_count);
+    let mut start = 0;
+    while start < doc_count {
+        let end = start.saturating_add(wide).min(doc_count);
+        for word in words.iter_mut() {
+            word.bound_in(start, end);
+        }
+        order.sort_unstable_by(|&a, &b| words[a].bound.total_cmp(&words[b].bound));
+        let most = judge.statics.most(start, end);
+        let split = split(words, &order, judge.least - most);
+        let (optional, essential) = order.split_at(split);
+        if essential.is_empty() {
+            // The same bounds hold up to the end of a block.
+            let until = words.iter().map(Word::bound_until).min().unwrap_or(0);
+            start = end.max(until.min(doc_count));
+            continue;
+        }
+        wide = width(POSTINGS, essential.iter().map(|&at| words[at].cost()).sum(), doc_count);
+        let rest: f32 = optional.iter().map(|&at| words[at].bound).sum();
+        let least = judge.least - most - rest;
+        if let [only] = essential
+            && words[*only].is_single()
+        {
+            found.clear();
+            let docs = words[*only].single_scores(start, end, &mut scratch);
+            for (&doc, &score) in docs.iter().zip(&scratch.scores) {
+                if score >= least {
+                    found.push((doc - start, score));
+                }
+            }
+        } else {
+            for &at in essential {
+                words[at].add_to(&mut window, start, end, &mut scratch);
+            }
+            window.drain(least, &mut found);
+        }
+        for &(distance, score) in &found {
+            complete(words, optional, judge, start + distance, (score, rest));
+        }
+        start = end;
+    }
+}
+
+/// How many words, the least bounds first, do not reach `least` together.
+fn split(words: &[Word<'_>], order: &[usize], least: f32) -> usize {
+    let mut sum = 0.0;
+    let reach = order.iter().position(|&at| {
+        sum += words[at].bound;
+        sum >= least
+    });
+    reach.unwrap_or(order.len())
+}
+
+/// Adds what the optional words are worth, as long as it may help.
+fn complete(
+    words: &mut [Word<'_>],
+    optional: &[usize],
+    judge: &mut Judge<'_, '_>,
+    doc: u32,
+    (mut score, mut rest): (f32, f32),
+) {
+    score += judge.still(doc);
+    for &at in optional.iter().rev() {
+        if score + rest < judge.least {
+            return;
+        }
+        rest -= words[at].bound;
+        score += words[at].look_up(doc).unwrap_or(0.0);
+    }
+    if score >= judge.least {
+        judge.judge(doc, || words.iter_mut().fold(0.0, |sum, word| sum + word.exactly(doc)));
+    }
+}

@@ -1,0 +1,89 @@
+//! The documents of a window: what their words add up to.
+//!
+//! **Invariant.** Between windows every sum is 0. Inside one, a document that has any of the words that were added has
+//! more than 0.
+
+/// How many documents a window has at most.
+pub(super) const WINDOW_MAX: u32 = 16384;
+/// And at least, but for the last.
+pub(super) const WINDOW_MIN: u32 = 1024;
+/// Documents that are looked at together.
+const STRIPE: usize = 32;
+
+/// A word that counts nothing still says that it is there.
+const PRESENT: f32 = 1e-30;
+
+/// Sums, by the distance of a document from the first of the window.
+pub(super) struct Window {
+    scores: Vec<f32>,
+    /// Of the word that is being added, in the fields so far.
+    pub(super) partial: Vec<f32>,
+    /// In which stripes anything was added.
+    touched: Vec<bool>,
+}
+
+impl Window {
+    /// Of so many documents; `has_fields` if a word may have several lists.
+    pub(super) fn new(documents: u32, has_fields: bool) -> Window {
+        let documents = documents as usize;
+        Window {
+            scores: vec![0.0; documents.next_multiple_of(STRIPE)],
+            partial: if has_fields { vec![0.0; documents] } else { Vec::new() },
+            touched: vec![false; documents.div_ceil(STRIPE)],
+        }
+    }
+
+    #[inline]
+    pub(super) fn add(&mut self, at: usize, score: f32) {
+        self.scores[at] += present(score);
+        self.touched[at / STRIPE] = true;
+    }
+
+    /// Hands over the sums that are `least` or more, with their distance, and clears them all.
+    pub(super) fn drain(&mut self, least: f32, found: &mut Vec<(u32, f32)>) {
+        found.clear();
+        let least = least.max(PRESENT);
+        let (stripes, _) = self.scores.as_chunks_mut::<STRIPE>();
+        let mut base = 0;
+        for (stripe, touched) in stripes.iter_mut().zip(&mut self.touched) {
+            if std::mem::take(touched) {
+                for (distance, &score) in (base..).zip(stripe.iter()) {
+                    if score >= least {
+                        found.push((distance, score));
+                    }
+                }
+                *stripe = [0.0; STRIPE];
+            }
+            base += 32;
+        }
+    }
+}
+
+impl Window {
+    /// Keeps of `found` what has a sum here, adds that, and clears all.
+    pub(super) fn keep(&mut self, found: &mut Vec<(u32, f32)>) {
+        found.retain_mut(|(distance, score)| {
+            let added = self.scores[*distance as usize];
+            *score += added;
+            added > 0.0
+        });
+        let (stripes, _) = self.scores.as_chunks_mut::<STRIPE>();
+        for (stripe, touched) in stripes.iter_mut().zip(&mut self.touched) {
+            if std::mem::take(touched) {
+                *stripe = [0.0; STRIPE];
+            }
+        }
+    }
+}
+
+/// A contribution that says that there is one.
+#[inline]
+pub(super) fn present(contribution: f32) -> f32 {
+    contribution + PRESENT
+}
+
+/// How many documents a window should have so that about `postings` of `cost` among `doc_count` fall into it.
+pub(super) fn width(postings: u64, cost: u64, doc_count: u32) -> u32 {
+    let documents = postings * u64::from(doc_count) / cost.max(1);
+    u32::try_from(documents).unwrap_or(u32::MAX).clamp(WINDOW_MIN, WINDOW_MAX)
+}

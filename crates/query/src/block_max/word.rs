@@ -1,0 +1,208 @@
+//! A word: its lists in some fields, and what they add to scores together.
+//!
+//! **Invariant.** Up to rounding, what a word adds is its BM25F score (`bm25.rs`): occurrences in all fields are added
+//! up before they saturate. What [`Word::exactly`] says is that score to the last digit.
+
+use index::{DocId, Field, Postings, Segment};
+
+use super::list::{List, Scale};
+use super::shape::Wanted;
+use super::window::{Window, present};
+use crate::bm25::Bm25;
+use crate::scorers::Statistics;
+
+pub(super) struct Word<'a> {
+    /// In the order of the fields asked.
+    pub(super) lists: Vec<List<'a>>,
+    /// Which of them is the longest: the others are few beside it.
+    longest: usize,
+    is_scored: bool,
+    exact: Bm25,
+    pub(super) saturation: Saturation,
+    /// In the window at hand.
+    pub(super) bound: f32,
+}
+
+/// limit · x / (x + k1)
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Saturation {
+    limit: f32,
+    k1: f32,
+}
+
+impl Saturation {
+    #[inline]
+    pub(super) fn of(self, scaled: f32) -> f32 {
+        self.limit * (scaled / (scaled + self.k1))
+    }
+
+    /// The same for what may be infinite.
+    #[inline]
+    pub(super) fn bound(self, scaled: f32) -> f32 {
+        let share = scaled / (scaled + self.k1);
+        if share.is_finite() { self.limit * share } else { self.limit }
+    }
+
+    /// Of occurrences in one field, with one division.
+    #[inline]
+    fn of_field(self, scale: Scale, frequency: u32, length: u32) -> f32 {
+        let (above, below) = scale.fraction(frequency, length);
+        self.limit * (above / (above + self.k1 * below))
+    }
+}
+
+/// What is worked with; kept for its memory.
+#[derive(Default)]
+pub(super) struct Scratch {
+    lengths: Vec<u32>,
+    pub(super) scores: Vec<f32>,
+    pub(super) kept: Vec<(u32, f32)>,
+}
+
+impl<'a> Word<'a> {
+    /// `None` if no document of the segment has it.
+    pub(super) fn new(
+        wanted: &Wanted<'_>,
+        segment: &'a Segment,
+        statistics: &Statistics,
+        exact: Bm25,
+        lists: impl Iterator<Item = (Field, Option<Postings<'a>>)>,
+    ) -> Option<Word<'a>> {
+        let open = |(field, postings): (Field, Option<Postings<'a>>)| {
+            Some(List::new(postings?, field, segment, statistics.scale(field)))
+        };
+        let lists: Vec<List<'a>> = lists.filter_map(open).collect();
+        let (longest, _) = lists.iter().enumerate().max_by_key(|(_, list)| list.doc_frequency())?;
+        let (limit, k1) = if wanted.is_scored { exact.parameters() } else { (0.0, 1.0) };
+        #[expect(clippy::cast_possible_truncation, reason = "bounds have a margin")]
+        // Nothing may be divided by nothing.
+        let saturation = Saturation { limit: limit as f32, k1: (k1 as f32).max(1e-30) };
+        Some(Word { lists, longest, is_scored: wanted.is_scored, exact, saturation, bound: 0.0 })
+    }
+
+    /// Whether it has one list only.
+    pub(super) fn is_single(&self) -> bool {
+        self.lists.len() == 1
+    }
+
+    /// About how many documents have it.
+    pub(super) fn cost(&self) -> u64 {
+        self.lists.iter().map(|list| u64::from(list.doc_frequency())).sum()
+    }
+
+    /// Bounds what it adds to any document of a window.
+    #[inline]
+    pub(super) fn bound_in(&mut self, start: u32, end: u32) -> f32 {
+        let scaled = self.lists.iter_mut().map(|list| list.bound(start, end)).sum();
+        self.bound = self.saturation.bound(scaled);
+        self.bound
+    }
+
+    /// Where that may change.
+    pub(super) fn bound_until(&self) -> u32 {
+        self.lists.iter().map(List::bound_until).min().unwrap_or(u32::MAX)
+    }
+
+    /// What at least `k` documents have of it.
+    pub(super) fn reached_by(&self, k: usize) -> f32 {
+        let reached = self.lists.iter().map(|list| list.reached_by(k)).fold(0.0, f32::max);
+        self.saturation.of(reached)
+    }
+
+    /// The first document from `start` on that has it.
+    pub(super) fn first_from(&mut self, start: u32) -> u32 {
+        self.lists.iter_mut().map(|list| list.first_from(start)).min().unwrap_or(u32::MAX)
+    }
+
+    /// What it adds to `doc`; `None` if that does not have it.
+    #[inline]
+    pub(super) fn look_up(&mut self, doc: u32) -> Option<f32> {
+        let mut sum = None;
+        for list in &mut self.lists {
+            if let Some(scaled) = list.scaled(doc) {
+                sum = Some(sum.unwrap_or(0.0) + scaled);
+            }
+        }
+        sum.map(|scaled| present(self.saturation.of(scaled)))
+    }
+
+    /// The score of `doc` for it.
+    pub(super) fn exactly(&mut self, doc: u32) -> f64 {
+        if !self.is_scored {
+            return 0.0;
+        }
+        let scaled = self.lists.iter_mut().filter_map(|list| list.scaled_exactly(doc));
+        self.exact.score(scaled.fold(0.0, |sum, scaled| sum + scaled))
+    }
+
+    /// What a word of one list adds to each document of a window.
+    pub(super) fn single_scores<'s>(&'s mut self, start: u32, end: u32, scratch: &mut Scratch) -> &'s [u32] {
+        let list = &mut self.lists[0];
+        let (lengths, scale) = (list.lengths(), list.scale());
+        let (docs, frequencies) = list.window(start, end);
+        self.saturation.fill(scale, (docs, frequencies), lengths, scratch);
+        docs
+    }
+
+    /// The same of a block.
+    pub(super) fn block_scores<'s>(&'s mut self, block: usize, scratch: &mut Scratch) -> &'s [u32] {
+        let list = &mut self.lists[0];
+        let (lengths, scale) = (list.lengths(), list.scale());
+        let (docs, frequencies) = list.block(block);
+        self.saturation.fill(scale, (docs, frequencies), lengths, scratch);
+        docs
+    }
+
+    /// Adds what it is worth to every document of a window.
+    pub(super) fn add_to(&mut self, window: &mut Window, start: u32, end: u32, scratch: &mut Scratch) {
+        if self.is_single() {
+            let docs = self.single_scores(start, end, scratch);
+            for (&doc, &score) in docs.iter().zip(&scratch.scores) {
+                window.add((doc - start) as usize, score);
+            }
+            return;
+        }
+        let (saturation, longest) = (self.saturation, self.longest);
+        let mut places = Vec::new();
+        for (_, list) in self.lists.iter_mut().enumerate().filter(|(at, _)| *at != longest) {
+            let (lengths, scale) = (list.lengths(), list.scale());
+            let (docs, frequencies) = list.window(start, end);
+            for (&doc, &frequency) in docs.iter().zip(frequencies) {
+                let at = (doc - start) as usize;
+                window.partial[at] += present(scale.scaled(frequency, lengths.get(DocId(doc))));
+                places.push(at);
+            }
+        }
+        let list = &mut self.lists[longest];
+        let (lengths, scale) = (list.lengths(), list.scale());
+        let (docs, frequencies) = list.window(start, end);
+        lengths.of(docs, &mut scratch.lengths);
+        for ((&doc, &frequency), &length) in docs.iter().zip(frequencies).zip(&scratch.lengths) {
+            let at = (doc - start) as usize;
+            let scaled = window.partial[at] + scale.scaled(frequency, length);
+            window.partial[at] = 0.0;
+            window.add(at, saturation.of(scaled));
+        }
+        for at in places {
+            let scaled = std::mem::take(&mut window.partial[at]);
+            if scaled > 0.0 {
+                window.add(at, saturation.of(scaled));
+            }
+        }
+    }
+}
+
+impl Saturation {
+    fn fill(
+        self,
+        scale: Scale,
+        (docs, frequencies): (&[u32], &[u32]),
+        lengths: index::Lengths<'_>,
+        scratch: &mut Scratch,
+    ) {
+        lengths.of(docs, &mut scratch.lengths);
+        scratch.scores.clear();
+        let scores = frequencies.iter().zip(&scratch.lengths);
+        scratch.scores.extend(scores.map(|(&frequency, &length)| self.of_field(scale, frequency, length)));
+    }
+}
