@@ -110,18 +110,28 @@ impl Lengths<'_> {
         length.and_then(|length| u32::try_from(length).ok()).unwrap_or(0)
     }
 
-    /// Clears `out` and puts in the lengths of some documents, zero for those that the segment does not have.
+    /// Makes `out` the lengths of some documents, zero for those that the segment does not have.
     pub fn of(self, docs: &[u32], out: &mut Vec<u32>) {
-        out.clear();
+        out.resize(docs.len(), 0);
         let bytes = self.bytes;
         match self.width {
-            1 => out.extend(docs.iter().map(|&doc| bytes.get(doc as usize).map_or(0, |&n| u32::from(n)))),
+            1 => {
+                for (&doc, length) in docs.iter().zip(out) {
+                    *length = bytes.get(doc as usize).map_or(0, |&n| u32::from(n));
+                }
+            }
             2 => {
                 let (pairs, _) = bytes.as_chunks::<2>();
-                let length = |&doc: &u32| pairs.get(doc as usize).map_or(0, |&n| u32::from(u16::from_le_bytes(n)));
-                out.extend(docs.iter().map(length));
+                for (&doc, length) in docs.iter().zip(out) {
+                    let pair = pairs.get(doc as usize);
+                    *length = pair.map_or(0, |&n| u32::from(u16::from_le_bytes(n)));
+                }
             }
-            _ => out.extend(docs.iter().map(|&doc| self.get(DocId(doc)))),
+            _ => {
+                for (&doc, length) in docs.iter().zip(out) {
+                    *length = self.get(DocId(doc));
+                }
+            }
         }
     }
 }

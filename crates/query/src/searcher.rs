@@ -12,7 +12,7 @@ use std::sync::Arc;
 use index::{DocId, DocIterator, END, Index};
 use page::Analyzer;
 
-use crate::block_max::{Shape, StaticScores, Task};
+use crate::block_max::{Shape, StaticScores, Task, Workspaces};
 use crate::ignored::ignored_terms;
 use crate::plan::Plan;
 use crate::scorers::{Scorers, Statistics};
@@ -29,6 +29,7 @@ pub struct Searcher {
     ranks: Vec<Vec<f32>>,
     /// Of each segment.
     statics: Vec<StaticScores>,
+    workspaces: Workspaces,
 }
 
 /// A page of results.
@@ -57,7 +58,7 @@ impl Searcher {
         let mut statics: Vec<StaticScores> = ranks.iter().map(weigh).collect();
         statics.resize_with(index.segments().len(), StaticScores::default);
         let statistics = Statistics::new(&index, &config);
-        Searcher { index, analyzer, ignored, config, statistics, ranks, statics }
+        Searcher { index, analyzer, ignored, config, statistics, ranks, statics, workspaces: Workspaces::default() }
     }
 
     /// The `k` best documents after the first `offset`, and how many match.
@@ -76,7 +77,8 @@ impl Searcher {
         }
         let (plan, shape, index) = (&plan, &shape, &*self.index);
         let (statistics, statics) = (&self.statistics, &self.statics[..]);
-        Task { plan, shape, index, statistics, statics }.evaluate(&mut best)?;
+        let workspaces = &self.workspaces;
+        Task { plan, shape, index, statistics, statics, workspaces }.evaluate(&mut best)?;
         Ok(best.into_hits(offset))
     }
 

@@ -174,5 +174,5 @@ fn times<T>(questions: &[T], mut ask: impl FnMut(&T)) -> Vec<f64> {
 fn summary(mut ns: Vec<f64>) -> Value {
     ns.sort_by(f64::total_cmp);
     let mean = ns.iter().sum::<f64>() / ns.len() as f64;
-    json!({ "mean_us": mean / 1000.0, "median_us": ns[ns.len() / 2] / 1000.0, "p99_us": ns[ns.len() * 99 / 100] / 1000.0 })
+    json!({ "mean_us": mean / 1000.0, "p10_us": ns[ns.len() / 10] / 1000.0, "median_us": ns[ns.len() / 2] / 1000.0, "p99_us": ns[ns.len() * 99 / 100] / 1000.0 })
 }

@@ -58,14 +58,12 @@ impl<'a> Bounds<'a> {
         self.last_doc
     }
 
-    /// The first block from `from` on whose bound is `least` or more, with its bound.
-    pub fn find(&self, from: usize, least: Maximum) -> Option<(usize, Maximum)> {
+    /// The blocks whose bound is `least` or more.
+    pub fn reaching(&self, least: Maximum) -> impl Iterator<Item = (usize, Maximum)> + use<'a> {
         let maxima = self.skips.maxima();
-        let ahead = maxima.get(from..).unwrap_or_default();
-        match ahead.iter().position(|&code| code >= least.0) {
-            Some(at) => Some((from + at, Maximum(ahead[at]))),
-            None => Some((maxima.len(), self.tail?)).filter(|_| from <= maxima.len()),
-        }
+        let tail = self.tail.map(|tail| (maxima.len(), tail));
+        let full = maxima.iter().enumerate().filter(move |&(_, &code)| code >= least.0);
+        full.map(|(block, &code)| (block, Maximum(code))).chain(tail)
     }
 
     /// Between which documents the documents of a block lie, both included.

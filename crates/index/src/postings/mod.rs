@@ -208,12 +208,18 @@ impl<'a> Postings<'a> {
         &self.docs[self.at..self.block_docs]
     }
 
-    /// Moves to the first document of a block, which must not be behind.
+    /// Moves to the first document of any block, ahead or behind; to the end if there is no such block.
     pub fn enter_block(&mut self, block: usize) -> DocId {
-        if self.doc == END || block <= self.block {
-            return self.doc;
+        self.load(block, 0)
+    }
+
+    /// The documents of the current block from the current one on, and how often, less one, each has the term.
+    pub fn block_rest_more(&mut self) -> (&[u32], &[u32]) {
+        if self.doc == END || self.load_freqs().is_none() {
+            return (&[], &[]);
         }
-        self.load(block, self.docs[self.block_docs - 1] + 1)
+        let rest = self.at..self.block_docs;
+        (&self.docs[rest.clone()], &self.freqs[rest])
     }
 
     /// Moves behind the current block.
@@ -273,17 +279,8 @@ impl<'a> Postings<'a> {
         let gaps = &mut self.docs[..count];
         Coder::of_docs(self.codes.docs).read(&mut bytes, &mut gaps[read..])?;
         let first = if block == 0 { 0 } else { before.last_doc.checked_add(1)? };
-        let last = u64::from(first) + gaps.iter().map(|&gap| u64::from(gap) + 1).sum::<u64>();
-        if last > u64::from(self.doc_count) {
-            return None;
-        }
-        // One addition from document to document, and no more, is what the loop waits for.
-        let mut behind = first;
-        for gap in gaps {
-            behind = behind.wrapping_add(gap.wrapping_add(1));
-            *gap = behind.wrapping_sub(1);
-        }
-        Some(count)
+        let behind = add_up(first, gaps)?;
+        (behind <= self.doc_count).then_some(count)
     }
 
     /// Decodes the frequencies of the current block, if they are not there yet.
@@ -348,6 +345,33 @@ impl<'a> Postings<'a> {
     }
 }
 
+/// Makes documents of gaps, the first from `first` on, and returns the document behind the last; `None` if that is too
+/// great.
+#[inline]
+fn add_up(first: u32, gaps: &mut [u32]) -> Option<u32> {
+    // So small that no sum of a block can leave 32 bits, as in all but the strangest lists.
+    let small = gaps.iter().fold(first >> 7, |all, &gap| all | gap) < 1 << 24;
+    if !small {
+        let last = gaps.iter().fold(u64::from(first), |sum, &gap| sum + u64::from(gap) + 1);
+        u32::try_from(last).ok()?;
+    }
+    let mut behind = first;
+    let (quads, rest) = gaps.as_chunks_mut::<4>();
+    for [a, b, c, d] in quads {
+        // One addition from quad to quad, and no more, is what the loop waits for.
+        let (one, two) = (*a + *b + 1, *c + *d + 2);
+        let middle = behind + one;
+        (*a, *b) = (behind + *a, middle);
+        (*c, *d) = (middle + 1 + *c, middle + two);
+        behind += one + two + 1;
+    }
+    for gap in rest {
+        *gap += behind;
+        behind = *gap + 1;
+    }
+    Some(behind)
+}
+
 impl DocIterator for Postings<'_> {
     #[inline]
     fn doc(&self) -> DocId {
@@ -407,5 +431,34 @@ impl Positions for Postings<'_> {
             position = position.saturating_add(distance);
             position
         }));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::add_up;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn gaps_add_up_to_documents(
+            first in any::<u32>(),
+            shift in 0..32_u32,
+            gaps in vec(any::<u32>(), 0..130),
+        ) {
+            let (first, mut gaps) = (first >> shift, gaps);
+            gaps.iter_mut().for_each(|gap| *gap >>= shift);
+            let mut next = u64::from(first);
+            let docs: Vec<u64> = gaps.iter().map(|&gap| {
+                next += u64::from(gap) + 1;
+                next - 1
+            }).collect();
+            let behind = add_up(first, &mut gaps);
+            prop_assert_eq!(behind, u32::try_from(next).ok());
+            if behind.is_some() {
+                prop_assert_eq!(gaps.iter().map(|&doc| u64::from(doc)).collect::<Vec<_>>(), docs);
+            }
+        }
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! **Invariant.** A document that is not judged lacks a group, or its bounds stay below what it takes.
 
-use super::window::{WINDOW_MAX, width};
-use super::word::Scratch;
+use super::window::width;
+use super::workspace::{Scratch, Workspace};
 use super::{Judge, Window, Word};
 
 /// A window is as wide as this many postings of the rarest group take.
@@ -11,18 +11,14 @@ const POSTINGS: u64 = 128;
 /// Looking a document up costs as much as going over so many postings.
 const LOOK_UP: u64 = 8;
 
-pub(super) fn evaluate(groups: &mut [Vec<Word<'_>>], judge: &mut Judge<'_, '_>) {
+pub(super) fn evaluate(groups: &mut [Vec<Word<'_>>], judge: &mut Judge<'_, '_>, work: &mut Workspace) {
+    let Workspace { window, scratch, places, found } = work;
     let doc_count = judge.doc_count;
     let costs: Vec<u64> = groups.iter().map(|group| group.iter().map(Word::cost).sum()).collect();
     let mut rarest_first: Vec<usize> = (0..groups.len()).collect();
     rarest_first.sort_by_key(|&at| costs[at]);
     let Some((&driver, others)) = rarest_first.split_first() else { return };
     let wide = width(POSTINGS, costs[driver], doc_count);
-    let has_fields = groups.iter().flatten().any(|word| !word.is_single());
-    let mut window = Window::new(WINDOW_MAX.min(doc_count), has_fields);
-    let mut scratch = Scratch::default();
-    let mut places = vec![0_u16; WINDOW_MAX.min(doc_count) as usize];
-    let mut found = Vec::new();
     let mut start = 0;
     loop {
         start = groups[driver].iter_mut().map(|word| word.first_from(start)).min().unwrap_or(u32::MAX);
@@ -36,7 +32,7 @@ pub(super) fn evaluate(groups: &mut [Vec<Word<'_>>], judge: &mut Judge<'_, '_>) 
             start = end;
             continue;
         }
-        propose(&mut groups[driver], &mut window, (start, end), &mut scratch, &mut found);
+        propose(&mut groups[driver], window, (start, end), scratch, found);
         rest -= bound(&groups[driver]);
         let mut left = others;
         while let Some((&other, behind)) = left.split_first() {
@@ -51,15 +47,15 @@ pub(super) fn evaluate(groups: &mut [Vec<Word<'_>>], judge: &mut Judge<'_, '_>) 
             if let [word] = &mut group[..]
                 && word.is_single()
             {
-                merge(word, (start, end), &mut scratch, &mut places, &mut found);
+                merge(word, (start, end), scratch, places, found);
             } else {
                 for word in group.iter_mut() {
-                    word.add_to(&mut window, start, end, &mut scratch);
+                    word.add_to(window, start, end, scratch);
                 }
-                window.keep(&mut found);
+                window.keep(found);
             }
         }
-        for &(distance, score) in &found {
+        for &(distance, score) in &*found {
             complete(groups, left, judge, start + distance, (score, rest));
         }
         start = end;

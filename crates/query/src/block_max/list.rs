@@ -95,9 +95,8 @@ impl<'a> List<'a> {
         self.scale
     }
 
-    /// What was decoded last.
-    pub(super) fn docs(&self) -> &[u32] {
-        &self.docs
+    pub(super) fn exact(&self) -> FieldScale {
+        self.exact
     }
 
     pub(super) fn lengths(&self) -> Lengths<'a> {
@@ -166,14 +165,10 @@ impl<'a> List<'a> {
         (&rest[..count], &self.frequencies[self.at..self.at + count])
     }
 
-    /// Decodes a block: its documents and how often each has the term.
+    /// Decodes any block: its documents and how often, less one, each has the term.
     pub(super) fn block(&mut self, block: usize) -> (&[u32], &[u32]) {
-        self.docs.clear();
-        self.frequencies.clear();
-        self.at = 0;
         self.postings.enter_block(block);
-        self.postings.take_block(&mut self.docs, &mut self.frequencies);
-        (&self.docs, &self.frequencies)
+        self.postings.block_rest_more()
     }
 
     /// How often `doc` has the term.

@@ -29,9 +29,11 @@ mod static_scores;
 mod union;
 mod window;
 mod word;
+mod workspace;
 
 pub(crate) use shape::Shape;
 pub(crate) use static_scores::StaticScores;
+pub(crate) use workspace::Workspaces;
 
 use index::{Deleted, DocId, DocIterator, Field, Index, Postings, Segment};
 
@@ -41,6 +43,7 @@ use crate::tree::Tree;
 use crate::{Hit, QueryError, TopK};
 use window::Window;
 use word::Word;
+use workspace::Workspace;
 
 /// How much a bound in single precision may have been rounded down, relatively: more than the sum of as many words as a
 /// query may have can lose.
@@ -54,6 +57,7 @@ pub(crate) struct Task<'a> {
     pub(crate) statistics: &'a Statistics,
     /// Of each segment.
     pub(crate) statics: &'a [StaticScores],
+    pub(crate) workspaces: &'a Workspaces,
 }
 
 /// The lists of all words of a shape in one segment, in their order.
@@ -102,7 +106,8 @@ impl<'a> Task<'a> {
                 least: 0.0,
             };
             if let Some(groups) = self.groups(segment, lists, &containing) {
-                judge.evaluate(groups, self.shape.is_partial || segment.deleted_count() > 0)?;
+                let is_partial = self.shape.is_partial || segment.deleted_count() > 0;
+                self.workspaces.with(|work| judge.evaluate(groups, is_partial, work));
             }
         }
         Ok(())
@@ -151,7 +156,7 @@ struct Judge<'a, 'b> {
 
 impl Judge<'_, '_> {
     /// `is_partial`: a document that has the words may still not match.
-    fn evaluate(&mut self, mut groups: Vec<Vec<Word<'_>>>, is_partial: bool) -> Result<(), QueryError> {
+    fn evaluate(&mut self, mut groups: Vec<Vec<Word<'_>>>, is_partial: bool, work: &mut Workspace) {
         if let [words] = &mut groups[..] {
             if !is_partial {
                 let reached = words.iter().map(|word| word.reached_by(self.best.size()));
@@ -161,15 +166,14 @@ impl Judge<'_, '_> {
             if let [word] = &mut words[..]
                 && word.is_single()
             {
-                single::evaluate(word, self);
+                single::evaluate(word, self, self.tree.is_some(), work);
             } else {
-                union::evaluate(words, self);
+                union::evaluate(words, self, work);
             }
         } else {
             self.lift();
-            intersection::evaluate(&mut groups, self);
+            intersection::evaluate(&mut groups, self, work);
         }
-        Ok(())
     }
 
     /// Takes account of what the best so far have.
@@ -180,7 +184,7 @@ impl Judge<'_, '_> {
         self.least = least;
     }
 
-    /// Keeps a document if its score is among the best; no document comes before the last. `score` is its text score,
+    /// Keeps a document if its score is among the best; if there is a tree, none comes before the last. `score` is its text score,
     /// if words decide.
     fn judge(&mut self, doc: u32, score: impl FnOnce() -> f64) {
         let doc = DocId(doc);

@@ -1,39 +1,54 @@
-//! One list: only blocks that may hold one of the best are decoded.
+//! One list: only blocks that may hold one of the best are decoded, the most promising first.
 //!
 //! **Invariant.** A document that is not judged is in a block whose bound stays below what it takes, or stays below it
 //! itself.
 
 use index::Maximum;
 
-use super::word::Scratch;
+use super::window::STRIPE;
+use super::workspace::Workspace;
 use super::{Judge, Word};
 
-pub(super) fn evaluate(word: &mut Word<'_>, judge: &mut Judge<'_, '_>) {
-    let mut scratch = Scratch::default();
-    let (scale, saturation) = (word.lists[0].scale(), word.saturation);
-    let statics = judge.statics;
-    let most = statics.most(0, judge.doc_count);
-    let mut least = f32::NAN;
-    let (mut from, mut maximum) = (0, Some(Maximum::default()));
-    loop {
-        if least != judge.least {
-            least = judge.least;
-            maximum = Maximum::least(|maximum| saturation.bound(scale.bound(maximum)) + most >= least);
-        }
-        let found = maximum.and_then(|maximum| word.lists[0].bounds().find(from, maximum));
-        let Some((block, bound)) = found else { return };
-        from = block + 1;
-        let (first, last) = word.lists[0].bounds().span(block);
-        let near = statics.most(first, last.min(judge.doc_count - 1) + 1);
-        if saturation.bound(scale.bound(bound)) + near < least {
+/// `in_order`: documents may be judged in no other order than their own.
+pub(super) fn evaluate(word: &mut Word<'_>, judge: &mut Judge<'_, '_>, in_order: bool, work: &mut Workspace) {
+    let (saturation, exact, list) = (word.saturation, word.exact, &mut word.lists[0]);
+    let (scale, bounds) = (list.scale(), *list.bounds());
+    let bound = |maximum: Maximum| saturation.bound(scale.bound(maximum));
+    let most = judge.statics.most(0, judge.doc_count);
+    let Some(least) = Maximum::least(|maximum| bound(maximum) + most >= judge.least) else { return };
+    let mut blocks: Vec<(usize, Maximum)> = bounds.reaching(least).collect();
+    if !in_order {
+        blocks.sort_unstable_by_key(|&(block, maximum)| (std::cmp::Reverse(maximum), block));
+    }
+    for (block, maximum) in blocks {
+        let bound = bound(maximum);
+        if bound + most < judge.least {
             continue;
         }
-        word.block_scores(block, &mut scratch);
-        for at in 0..scratch.scores.len() {
-            if scratch.scores[at] + near >= judge.least {
-                let doc = word.lists[0].docs()[at];
-                if scratch.scores[at] + judge.still(doc) >= judge.least {
-                    judge.judge(doc, || word.exactly(doc));
+        let (first, last) = bounds.span(block);
+        let near = judge.statics.most(first, last.min(judge.doc_count - 1) + 1);
+        if bound + near < judge.least {
+            continue;
+        }
+        let (lengths, exactly) = (list.lengths(), list.exact());
+        let (docs, more) = list.block(block);
+        lengths.of(docs, &mut work.scratch.lengths);
+        let lengths = &work.scratch.lengths[..];
+        let wanted = saturation.inverse(judge.least - near);
+        let reaches = |more: u32, length: u32| {
+            let (above, below) = scale.fraction(more.saturating_add(1), length);
+            above >= wanted * below
+        };
+        let chunks = docs.chunks(STRIPE).zip(more.chunks(STRIPE)).zip(lengths.chunks(STRIPE));
+        for ((docs, more), lengths) in chunks {
+            let pairs = || more.iter().zip(lengths);
+            if !pairs().fold(false, |any, (&more, &length)| any | reaches(more, length)) {
+                continue;
+            }
+            for (&doc, (&more, &length)) in docs.iter().zip(pairs()) {
+                if reaches(more, length) {
+                    let score = || exact.score(exactly.scaled(more.saturating_add(1), length));
+                    judge.judge(doc, score);
                 }
             }
         }

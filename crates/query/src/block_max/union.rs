@@ -2,18 +2,16 @@
 //!
 //! **Invariant.** A document that is not judged has only words whose bounds stay below what it takes.
 
-use super::window::{WINDOW_MAX, width};
-use super::word::Scratch;
-use super::{Judge, Window, Word};
+use super::window::{choose, width};
+use super::workspace::Workspace;
+use super::{Judge, Word};
 
 /// A window is as wide as this many postings of essential words take.
 const POSTINGS: u64 = 1024;
 
-pub(super) fn evaluate(words: &mut [Word<'_>], judge: &mut Judge<'_, '_>) {
+pub(super) fn evaluate(words: &mut [Word<'_>], judge: &mut Judge<'_, '_>, work: &mut Workspace) {
+    let Workspace { window, scratch, found, .. } = work;
     let doc_count = judge.doc_count;
-    let mut window = Window::new(WINDOW_MAX.min(doc_count), words.iter().any(|word| !word.is_single()));
-    let mut scratch = Scratch::default();
-    let mut found = Vec::new();
     // The least bounds first.
     let mut order: Vec<usize> = (0..words.len()).collect();
     let mut wide = width(POSTINGS, words.iter().map(Word::cost).sum(), doc_count);
@@ -39,20 +37,15 @@ pub(super) fn evaluate(words: &mut [Word<'_>], judge: &mut Judge<'_, '_>) {
         if let [only] = essential
             && words[*only].is_single()
         {
-            found.clear();
-            let docs = words[*only].single_scores(start, end, &mut scratch);
-            for (&doc, &score) in docs.iter().zip(&scratch.scores) {
-                if score >= least {
-                    found.push((doc - start, score));
-                }
-            }
+            let docs = words[*only].single_scores(start, end, scratch);
+            choose(docs, &scratch.scores, start, least, found);
         } else {
             for &at in essential {
-                words[at].add_to(&mut window, start, end, &mut scratch);
+                words[at].add_to(window, start, end, scratch);
             }
-            window.drain(least, &mut found);
+            window.drain(least, found);
         }
-        for &(distance, score) in &found {
+        for &(distance, score) in &*found {
             complete(words, optional, judge, start + distance, (score, rest));
         }
         start = end;
@@ -83,6 +76,9 @@ fn complete(
             return;
         }
         rest -= words[at].bound;
+        if score + rest + words[at].bound_at(doc) < judge.least {
+            return;
+        }
         score += words[at].look_up(doc).unwrap_or(0.0);
     }
     if score >= judge.least {

@@ -8,7 +8,7 @@ pub(super) const WINDOW_MAX: u32 = 16384;
 /// And at least, but for the last.
 pub(super) const WINDOW_MIN: u32 = 1024;
 /// Documents that are looked at together.
-const STRIPE: usize = 32;
+pub(super) const STRIPE: usize = 32;
 
 /// A word that counts nothing still says that it is there.
 const PRESENT: f32 = 1e-30;
@@ -23,14 +23,10 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// Of so many documents; `has_fields` if a word may have several lists.
-    pub(super) fn new(documents: u32, has_fields: bool) -> Window {
-        let documents = documents as usize;
-        Window {
-            scores: vec![0.0; documents.next_multiple_of(STRIPE)],
-            partial: if has_fields { vec![0.0; documents] } else { Vec::new() },
-            touched: vec![false; documents.div_ceil(STRIPE)],
-        }
+    pub(super) fn new() -> Window {
+        let zeros = || vec![0.0; WINDOW_MAX as usize];
+        let touched = vec![false; WINDOW_MAX as usize / STRIPE];
+        Window { scores: zeros(), partial: zeros(), touched }
     }
 
     #[inline]
@@ -47,14 +43,37 @@ impl Window {
         let mut base = 0;
         for (stripe, touched) in stripes.iter_mut().zip(&mut self.touched) {
             if std::mem::take(touched) {
-                for (distance, &score) in (base..).zip(stripe.iter()) {
-                    if score >= least {
-                        found.push((distance, score));
-                    }
-                }
+                gather(stripe, base, least, found);
                 *stripe = [0.0; STRIPE];
             }
             base += 32;
+        }
+    }
+}
+
+/// Appends the scores that are `least` or more, with their distance, which is `base` for the first. Most often there
+/// are none, and that is seen at a glance.
+#[inline]
+fn gather(scores: &[f32], base: u32, least: f32, found: &mut Vec<(u32, f32)>) {
+    if scores.iter().fold(false, |any, &score| any | (score >= least)) {
+        for (distance, &score) in (base..).zip(scores) {
+            if score >= least {
+                found.push((distance, score));
+            }
+        }
+    }
+}
+
+/// Makes `found` the documents whose score is `least` or more, by their distance from `start`.
+pub(super) fn choose(docs: &[u32], scores: &[f32], start: u32, least: f32, found: &mut Vec<(u32, f32)>) {
+    found.clear();
+    for (docs, scores) in docs.chunks(STRIPE).zip(scores.chunks(STRIPE)) {
+        if scores.iter().fold(false, |any, &score| any | (score >= least)) {
+            for (&doc, &score) in docs.iter().zip(scores) {
+                if score >= least {
+                    found.push((doc - start, score));
+                }
+            }
         }
     }
 }

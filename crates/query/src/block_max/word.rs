@@ -8,6 +8,7 @@ use index::{DocId, Field, Postings, Segment};
 use super::list::{List, Scale};
 use super::shape::Wanted;
 use super::window::{Window, present};
+use super::workspace::Scratch;
 use crate::bm25::Bm25;
 use crate::scorers::Statistics;
 
@@ -17,7 +18,7 @@ pub(super) struct Word<'a> {
     /// Which of them is the longest: the others are few beside it.
     longest: usize,
     is_scored: bool,
-    exact: Bm25,
+    pub(super) exact: Bm25,
     pub(super) saturation: Saturation,
     /// In the window at hand.
     pub(super) bound: f32,
@@ -43,20 +44,23 @@ impl Saturation {
         if share.is_finite() { self.limit * share } else { self.limit }
     }
 
+    /// What adds up to `score`, or more.
+    pub(super) fn inverse(self, score: f32) -> f32 {
+        if score <= 0.0 {
+            0.0
+        } else if score < self.limit {
+            self.k1 * score / (self.limit - score) * 0.9999
+        } else {
+            f32::INFINITY
+        }
+    }
+
     /// Of occurrences in one field, with one division.
     #[inline]
     fn of_field(self, scale: Scale, frequency: u32, length: u32) -> f32 {
         let (above, below) = scale.fraction(frequency, length);
         self.limit * (above / (above + self.k1 * below))
     }
-}
-
-/// What is worked with; kept for its memory.
-#[derive(Default)]
-pub(super) struct Scratch {
-    lengths: Vec<u32>,
-    pub(super) scores: Vec<f32>,
-    pub(super) kept: Vec<(u32, f32)>,
 }
 
 impl<'a> Word<'a> {
@@ -144,13 +148,11 @@ impl<'a> Word<'a> {
         docs
     }
 
-    /// The same of a block.
-    pub(super) fn block_scores<'s>(&'s mut self, block: usize, scratch: &mut Scratch) -> &'s [u32] {
-        let list = &mut self.lists[0];
-        let (lengths, scale) = (list.lengths(), list.scale());
-        let (docs, frequencies) = list.block(block);
-        self.saturation.fill(scale, (docs, frequencies), lengths, scratch);
-        docs
+    /// Bounds what it adds to `doc`.
+    #[inline]
+    pub(super) fn bound_at(&mut self, doc: u32) -> f32 {
+        let scaled = self.lists.iter_mut().map(|list| list.bound(doc, doc + 1)).sum();
+        self.saturation.bound(scaled)
     }
 
     /// Adds what it is worth to every document of a window.
