@@ -65,6 +65,16 @@ pub(crate) fn measure(ours: &Path, theirs: &Path, titles: &Path, n: usize) -> Re
             .iter()
             .map(|question| (our_query(class, question), their_query(class, question, field)))
             .collect();
+        if let (Ok(n), Ok(text)) = (std::env::var("LOOP"), std::env::var("QUERY")) {
+            let query = query::parse(&text)?;
+            let n = n.parse::<usize>()?;
+            let begun = cpu_s();
+            for _ in 0..n {
+                black_box(searcher.best(&query, 0, K)?);
+            }
+            println!("{query} {:.2} us", (cpu_s() - begun) * 1e6 / n as f64);
+            continue;
+        }
         if let Ok(n) = std::env::var("LOOP") {
             let begun = cpu_s();
             for _ in 0..n.parse::<usize>()? {
@@ -97,6 +107,14 @@ pub(crate) fn measure(ours: &Path, theirs: &Path, titles: &Path, n: usize) -> Re
         let theirs_ns = times(&pairs, |(_, query)| {
             black_box(peer_searcher.search(&**query, &top).expect("it was asked before"));
         });
+        if std::env::var("WORST").is_ok() {
+            let mut order: Vec<usize> = (0..pairs.len()).collect();
+            order.sort_by(|&a, &b| (ours_ns[b] - theirs_ns[b] / 2.0).total_cmp(&(ours_ns[a] - theirs_ns[a] / 2.0)));
+            for &at in order.iter().take(25) {
+                let dfs: Vec<u32> = questions[at].terms.iter().map(|t| index.segments()[0].doc_frequency(Field::Body, t).unwrap()).collect();
+                eprintln!("{name} {:.0} {:.0} {} {:?} {}", ours_ns[at] / 1000.0, theirs_ns[at] / 1000.0, pairs[at].0, dfs, searcher.count(&pairs[at].0)?);
+            }
+        }
         found[name] = json!({ "questions": pairs.len(), "agree": same,
             "crivello": summary(ours_ns), "tantivy": summary(theirs_ns) });
         if matches!(class, Class::Or | Class::And) {

@@ -6,6 +6,9 @@ use index::{Bounds, DocId, DocIterator, Field, Frequencies, Lengths, Maximum, Po
 
 use crate::bm25::FieldScale;
 
+/// A list of no more documents is decoded at once.
+const SHORT: usize = 2048;
+
 /// The documents that have a term in a field.
 pub(super) struct List<'a> {
     postings: Postings<'a>,
@@ -18,6 +21,8 @@ pub(super) struct List<'a> {
     frequencies: Vec<u32>,
     /// The first of them that is not behind.
     at: usize,
+    /// The maximum that was asked for last, and its bound.
+    last_bound: (Maximum, f32),
 }
 
 /// What occurrences count: weight · f / (base + `per_term` · length).
@@ -71,7 +76,7 @@ impl Scale {
 
 impl<'a> List<'a> {
     pub(super) fn new(postings: Postings<'a>, field: Field, segment: &Segment, exact: FieldScale) -> List<'a> {
-        List {
+        let mut list = List {
             bounds: postings.bounds(),
             lengths: postings.lengths(),
             postings,
@@ -80,7 +85,10 @@ impl<'a> List<'a> {
             docs: Vec::new(),
             frequencies: Vec::new(),
             at: 0,
-        }
+            last_bound: (Maximum::default(), 0.0),
+        };
+        list.last_bound.1 = list.scale.bound(Maximum::default());
+        list
     }
 
     pub(super) fn doc_frequency(&self) -> u32 {
@@ -106,12 +114,21 @@ impl<'a> List<'a> {
     /// What the occurrences of any document of a window count at most.
     #[inline]
     pub(super) fn bound(&mut self, start: u32, end: u32) -> f32 {
-        self.bounds.between(start, end).map_or(0.0, |most| self.scale.bound(most))
+        let Some(most) = self.bounds.between(start, end) else { return 0.0 };
+        if most != self.last_bound.0 {
+            self.last_bound = (most, self.scale.bound(most));
+        }
+        self.last_bound.1
     }
 
     /// Where that may change.
     pub(super) fn bound_until(&self) -> u32 {
         self.bounds.last_doc()
+    }
+
+    /// Decodes all of it, if it is not long, and says what each document has.
+    pub(super) fn all(&mut self) -> Option<(&[u32], &[u32])> {
+        (self.doc_frequency() as usize <= SHORT).then(|| self.window(0, u32::MAX))
     }
 
     /// What the occurrences of at least `k` documents count at least.

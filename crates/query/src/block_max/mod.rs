@@ -158,8 +158,11 @@ impl Judge<'_, '_> {
     /// `is_partial`: a document that has the words may still not match.
     fn evaluate(&mut self, mut groups: Vec<Vec<Word<'_>>>, is_partial: bool, work: &mut Workspace) {
         if let [words] = &mut groups[..] {
-            if !is_partial {
-                let reached = words.iter().map(|word| word.reached_by(self.best.size()));
+            let (k, is_alone) = (self.best.size(), words.len() == 1);
+            if is_alone && !is_partial {
+                self.floor = words[0].surely_reached_by(k);
+            } else if !is_partial {
+                let reached = words.iter_mut().map(|word| word.reached_by(k, &mut work.scratch));
                 self.floor = reached.fold(0.0, f32::max);
             }
             self.lift();

@@ -7,7 +7,7 @@ use super::workspace::Workspace;
 use super::{Judge, Word};
 
 /// A window is as wide as this many postings of essential words take.
-const POSTINGS: u64 = 1024;
+const POSTINGS: u64 = 512;
 
 pub(super) fn evaluate(words: &mut [Word<'_>], judge: &mut Judge<'_, '_>, work: &mut Workspace) {
     let Workspace { window, scratch, found, .. } = work;

@@ -4,11 +4,12 @@
 //! more than 0.
 
 /// How many documents a window has at most.
-pub(super) const WINDOW_MAX: u32 = 16384;
+pub(super) const WINDOW_MAX: u32 = 32768;
 /// And at least, but for the last.
 pub(super) const WINDOW_MIN: u32 = 1024;
 /// Documents that are looked at together.
 pub(super) const STRIPE: usize = 32;
+const STRIPES: usize = WINDOW_MAX as usize / STRIPE;
 
 /// A word that counts nothing still says that it is there.
 const PRESENT: f32 = 1e-30;
@@ -18,35 +19,53 @@ pub(super) struct Window {
     scores: Vec<f32>,
     /// Of the word that is being added, in the fields so far.
     pub(super) partial: Vec<f32>,
-    /// In which stripes anything was added.
-    touched: Vec<bool>,
+    /// In which stripes anything was added: a bit for each.
+    touched: [u64; STRIPES / 64],
 }
 
 impl Window {
     pub(super) fn new() -> Window {
         let zeros = || vec![0.0; WINDOW_MAX as usize];
-        let touched = vec![false; WINDOW_MAX as usize / STRIPE];
-        Window { scores: zeros(), partial: zeros(), touched }
+        Window { scores: zeros(), partial: zeros(), touched: [0; STRIPES / 64] }
     }
 
     #[inline]
     pub(super) fn add(&mut self, at: usize, score: f32) {
         self.scores[at] += present(score);
-        self.touched[at / STRIPE] = true;
+        self.touched[at / STRIPE / 64] |= 1 << (at / STRIPE % 64);
     }
 
     /// Hands over the sums that are `least` or more, with their distance, and clears them all.
     pub(super) fn drain(&mut self, least: f32, found: &mut Vec<(u32, f32)>) {
         found.clear();
         let least = least.max(PRESENT);
+        self.each_touched(|base, stripe| gather(stripe, base, least, found));
+    }
+
+    /// Keeps of `found` what has a sum here, adds that, and clears all.
+    pub(super) fn keep(&mut self, found: &mut Vec<(u32, f32)>) {
+        found.retain_mut(|(distance, score)| {
+            let added = self.scores[*distance as usize];
+            *score += added;
+            added > 0.0
+        });
+        self.each_touched(|_, _| {});
+    }
+
+    /// Hands over the stripes with anything in them, each with the distance of its first document, and clears them.
+    #[inline]
+    fn each_touched(&mut self, mut visit: impl FnMut(u32, &[f32; STRIPE])) {
         let (stripes, _) = self.scores.as_chunks_mut::<STRIPE>();
         let mut base = 0;
-        for (stripe, touched) in stripes.iter_mut().zip(&mut self.touched) {
-            if std::mem::take(touched) {
-                gather(stripe, base, least, found);
+        for (stripes, touched) in stripes.chunks_mut(64).zip(&mut self.touched) {
+            while *touched != 0 {
+                let at = touched.trailing_zeros();
+                *touched &= *touched - 1;
+                let stripe = &mut stripes[at as usize];
+                visit(base + at * 32, stripe);
                 *stripe = [0.0; STRIPE];
             }
-            base += 32;
+            base += 64 * 32;
         }
     }
 }
@@ -73,23 +92,6 @@ pub(super) fn choose(docs: &[u32], scores: &[f32], start: u32, least: f32, found
                 if score >= least {
                     found.push((doc - start, score));
                 }
-            }
-        }
-    }
-}
-
-impl Window {
-    /// Keeps of `found` what has a sum here, adds that, and clears all.
-    pub(super) fn keep(&mut self, found: &mut Vec<(u32, f32)>) {
-        found.retain_mut(|(distance, score)| {
-            let added = self.scores[*distance as usize];
-            *score += added;
-            added > 0.0
-        });
-        let (stripes, _) = self.scores.as_chunks_mut::<STRIPE>();
-        for (stripe, touched) in stripes.iter_mut().zip(&mut self.touched) {
-            if std::mem::take(touched) {
-                *stripe = [0.0; STRIPE];
             }
         }
     }

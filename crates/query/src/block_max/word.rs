@@ -107,10 +107,23 @@ impl<'a> Word<'a> {
         self.lists.iter().map(List::bound_until).min().unwrap_or(u32::MAX)
     }
 
-    /// What at least `k` documents have of it.
-    pub(super) fn reached_by(&self, k: usize) -> f32 {
-        let reached = self.lists.iter().map(|list| list.reached_by(k)).fold(0.0, f32::max);
-        self.saturation.of(reached)
+    /// What at least `k` documents have of it, as the maxima of its blocks say.
+    pub(super) fn surely_reached_by(&self, k: usize) -> f32 {
+        self.saturation.of(self.lists[self.longest].reached_by(k))
+    }
+
+    /// The same, to the point for a list that is not long.
+    pub(super) fn reached_by(&mut self, k: usize, scratch: &mut Scratch) -> f32 {
+        let list = &mut self.lists[self.longest];
+        let (lengths, scale) = (list.lengths(), list.scale());
+        if (list.doc_frequency() as usize) < k {
+            return 0.0;
+        }
+        let Some(all) = list.all() else { return self.saturation.of(list.reached_by(k)) };
+        self.saturation.fill(scale, all, lengths, scratch);
+        let Some(place) = k.checked_sub(1).filter(|&at| at < scratch.scores.len()) else { return 0.0 };
+        let (_, &mut reached, _) = scratch.scores.select_nth_unstable_by(place, |a, b| b.total_cmp(a));
+        reached
     }
 
     /// The first document from `start` on that has it.
