@@ -13,6 +13,8 @@ const SHORT: usize = 2048;
 pub(super) struct List<'a> {
     postings: Postings<'a>,
     bounds: Bounds<'a>,
+    /// The same, of documents of the window at hand.
+    near: Bounds<'a>,
     lengths: Lengths<'a>,
     exact: FieldScale,
     scale: Scale,
@@ -78,6 +80,7 @@ impl<'a> List<'a> {
     pub(super) fn new(postings: Postings<'a>, field: Field, segment: &Segment, exact: FieldScale) -> List<'a> {
         let mut list = List {
             bounds: postings.bounds(),
+            near: postings.bounds(),
             lengths: postings.lengths(),
             postings,
             exact,
@@ -114,7 +117,26 @@ impl<'a> List<'a> {
     /// What the occurrences of any document of a window count at most.
     #[inline]
     pub(super) fn bound(&mut self, start: u32, end: u32) -> f32 {
-        let Some(most) = self.bounds.between(start, end) else { return 0.0 };
+        let most = self.bounds.between(start, end);
+        self.bound_of(most)
+    }
+
+    /// Back to the first document of the window, for [`List::bound_at`].
+    #[inline]
+    pub(super) fn rewind(&mut self) {
+        self.near = self.bounds;
+    }
+
+    /// What the occurrences of `doc` count at most, and up to which document that holds.
+    #[inline]
+    pub(super) fn bound_at(&mut self, doc: u32) -> (f32, u32) {
+        let most = self.near.between(doc, doc + 1);
+        (self.bound_of(most), self.near.last_doc())
+    }
+
+    #[inline]
+    fn bound_of(&mut self, most: Option<Maximum>) -> f32 {
+        let Some(most) = most else { return 0.0 };
         if most != self.last_bound.0 {
             self.last_bound = (most, self.scale.bound(most));
         }

@@ -21,6 +21,7 @@
 //! document retrieval using block-max indexes", SIGIR 2011; K. Chakrabarti, S. Chaudhuri, V. Ganti, "Interval-based
 //! pruning for top-k processing over compressed lists", ICDE 2011.
 
+mod candidates;
 mod intersection;
 mod list;
 mod shape;
@@ -156,26 +157,30 @@ struct Judge<'a, 'b> {
 
 impl Judge<'_, '_> {
     /// `is_partial`: a document that has the words may still not match.
-    fn evaluate(&mut self, mut groups: Vec<Vec<Word<'_>>>, is_partial: bool, work: &mut Workspace) {
-        if let [words] = &mut groups[..] {
-            let (k, is_alone) = (self.best.size(), words.len() == 1);
-            if is_alone && !is_partial {
-                self.floor = words[0].surely_reached_by(k);
-            } else if !is_partial {
-                let reached = words.iter_mut().map(|word| word.reached_by(k, &mut work.scratch));
-                self.floor = reached.fold(0.0, f32::max);
-            }
-            self.lift();
-            if let [word] = &mut words[..]
-                && word.is_single()
-            {
-                single::evaluate(word, self, self.tree.is_some(), work);
-            } else {
-                union::evaluate(words, self, work);
-            }
-        } else {
+    fn evaluate(
+        &mut self,
+        mut groups: Vec<Vec<Word<'_>>>,
+        is_partial: bool, work: &mut Workspace) {
+        if groups.len() > 1 {
             self.lift();
             intersection::evaluate(&mut groups, self, work);
+            return;
+        }
+        let mut words: Vec<Vec<Word<'_>>> =
+            groups.into_iter().flatten().map(|word| vec![word]).collect();
+        let k = self.best.size();
+        if let [only] = &mut words[..]
+            && only[0].is_single()
+        {
+            self.floor = if is_partial { 0.0 } else { only[0].surely_reached_by(k) };
+            self.lift();
+            single::evaluate(&mut only[0], self, self.tree.is_some(), work);
+        } else {
+            let words_mut = words.iter_mut().flatten().filter(|_| !is_partial);
+            let reached = words_mut.map(|word| word.reached_by(k, &mut work.scratch));
+            self.floor = reached.fold(0.0, f32::max);
+            self.lift();
+            union::evaluate(&mut words, self, work);
         }
     }
 

@@ -6,7 +6,7 @@
 /// How many documents a window has at most.
 pub(super) const WINDOW_MAX: u32 = 32768;
 /// And at least, but for the last.
-pub(super) const WINDOW_MIN: u32 = 1024;
+pub(super) const WINDOW_MIN: u32 = 256;
 /// Documents that are looked at together.
 pub(super) const STRIPE: usize = 32;
 const STRIPES: usize = WINDOW_MAX as usize / STRIPE;
@@ -42,12 +42,12 @@ impl Window {
         self.each_touched(|base, stripe| gather(stripe, base, least, found));
     }
 
-    /// Keeps of `found` what has a sum here, adds that, and clears all.
-    pub(super) fn keep(&mut self, found: &mut Vec<(u32, f32)>) {
+    /// Adds the sums to those in `found`, drops what has none if it must have, and clears all.
+    pub(super) fn add_to(&mut self, found: &mut Vec<(u32, f32)>, is_required: bool) {
         found.retain_mut(|(distance, score)| {
             let added = self.scores[*distance as usize];
             *score += added;
-            added > 0.0
+            added > 0.0 || !is_required
         });
         self.each_touched(|_, _| {});
     }

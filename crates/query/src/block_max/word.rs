@@ -22,6 +22,8 @@ pub(super) struct Word<'a> {
     pub(super) saturation: Saturation,
     /// In the window at hand.
     pub(super) bound: f32,
+    /// What was bounded last, and its bound.
+    last_bound: (f32, f32),
 }
 
 /// limit · x / (x + k1)
@@ -81,7 +83,7 @@ impl<'a> Word<'a> {
         #[expect(clippy::cast_possible_truncation, reason = "bounds have a margin")]
         // Nothing may be divided by nothing.
         let saturation = Saturation { limit: limit as f32, k1: (k1 as f32).max(1e-30) };
-        Some(Word { lists, longest, is_scored: wanted.is_scored, exact, saturation, bound: 0.0 })
+        Some(Word { lists, longest, is_scored: wanted.is_scored, exact, saturation, bound: 0.0, last_bound: (0.0, 0.0) })
     }
 
     /// Whether it has one list only.
@@ -98,8 +100,17 @@ impl<'a> Word<'a> {
     #[inline]
     pub(super) fn bound_in(&mut self, start: u32, end: u32) -> f32 {
         let scaled = self.lists.iter_mut().map(|list| list.bound(start, end)).sum();
-        self.bound = self.saturation.bound(scaled);
+        self.bound = self.saturate(scaled);
         self.bound
+    }
+
+    /// What `scaled` makes at most; that of the last time is kept, since blocks are often alike.
+    #[inline]
+    fn saturate(&mut self, scaled: f32) -> f32 {
+        if scaled != self.last_bound.0 {
+            self.last_bound = (scaled, self.saturation.bound(scaled));
+        }
+        self.last_bound.1
     }
 
     /// Where that may change.
@@ -161,11 +172,22 @@ impl<'a> Word<'a> {
         docs
     }
 
-    /// Bounds what it adds to `doc`.
+    /// Back to the first document of the window, for [`Word::bound_at`].
     #[inline]
-    pub(super) fn bound_at(&mut self, doc: u32) -> f32 {
-        let scaled = self.lists.iter_mut().map(|list| list.bound(doc, doc + 1)).sum();
-        self.saturation.bound(scaled)
+    pub(super) fn rewind(&mut self) {
+        self.lists.iter_mut().for_each(List::rewind);
+    }
+
+    /// Bounds what it adds to `doc`, and says up to which document that holds.
+    #[inline]
+    pub(super) fn bound_at(&mut self, doc: u32) -> (f32, u32) {
+        let (mut sum, mut until) = (0.0, u32::MAX);
+        for list in &mut self.lists {
+            let (scaled, last) = list.bound_at(doc);
+            sum += scaled;
+            until = until.min(last);
+        }
+        (self.saturate(sum), until)
     }
 
     /// Adds what it is worth to every document of a window.

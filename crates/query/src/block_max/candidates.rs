@@ -1,0 +1,143 @@
+//! The documents of a window that may be among the best, and the groups of words that still may add to them.
+//!
+//! Group after group their number shrinks: by the bounds of the blocks that they are in, then by what they have. As
+//! long as they are many, the postings of a group are gone over; once they are few, each is looked up by itself.
+//!
+//! **Invariant.** Candidates ascend. One that is dropped lacks a group that is required, or its bounds stay below what it
+//! takes.
+
+use super::workspace::Workspace;
+use super::{Judge, Word};
+
+/// Looking a document up costs as much as going over so many postings.
+const LOOK_UP: u64 = 24;
+
+/// Groups of words, and which of them are left to be added.
+pub(super) struct Rest<'r, 'a> {
+    pub(super) groups: &'r mut [Vec<Word<'a>>],
+    /// In this order.
+    pub(super) left: &'r [usize],
+    /// Whether a document must have a word of each.
+    pub(super) is_required: bool,
+}
+
+/// A window of documents, and what they are worth at most before any question.
+#[derive(Clone, Copy)]
+pub(super) struct Span {
+    pub(super) start: u32,
+    pub(super) end: u32,
+    pub(super) most: f32,
+}
+
+/// Judges the candidates in `work.found` that hold out to the end.
+pub(super) fn complete(rest: &mut Rest<'_, '_>, span: Span, judge: &mut Judge<'_, '_>, work: &mut Workspace) {
+    let bound = |group: &[Word<'_>]| group.iter().map(|word| word.bound).sum::<f32>();
+    let mut sum: f32 = rest.left.iter().map(|&at| bound(&rest.groups[at])).sum();
+    while let Some((&at, behind)) = rest.left.split_first() {
+        let group = &mut rest.groups[at];
+        sum -= bound(group);
+        tighten(group, span.start, judge.least - span.most - sum.max(0.0), &mut work.found);
+        let cost: u64 = group.iter().map(Word::cost).sum();
+        let postings = cost * u64::from(span.end - span.start) / u64::from(judge.doc_count.max(1));
+        if work.found.len() as u64 * LOOK_UP <= postings {
+            sum += bound(group);
+            break;
+        }
+        add(group, span, rest.is_required, work);
+        rest.left = behind;
+    }
+    for &at in rest.left {
+        rest.groups[at].iter_mut().for_each(Word::rewind);
+    }
+    for at in 0..work.found.len() {
+        let (distance, score) = work.found[at];
+        look_up(rest, judge, span.start + distance, (score, sum.max(0.0)));
+    }
+}
+
+/// Drops candidates that the block of the group that they are in does not lift to `least`.
+fn tighten(group: &mut [Word<'_>], start: u32, least: f32, found: &mut Vec<(u32, f32)>) {
+    let (mut from, mut wanted) = (0, f32::NEG_INFINITY);
+    group.iter_mut().for_each(Word::rewind);
+    found.retain(|&(distance, score)| {
+        let doc = start + distance;
+        if doc >= from {
+            let (bound, until) = bound_at(group, doc);
+            (wanted, from) = (least - bound, until.saturating_add(1));
+        }
+        score >= wanted
+    });
+}
+
+/// What a group adds to `doc` at most, and up to which document that holds.
+#[inline]
+fn bound_at(group: &mut [Word<'_>], doc: u32) -> (f32, u32) {
+    group.iter_mut().fold((0.0, u32::MAX), |(sum, until), word| {
+        let (bound, last) = word.bound_at(doc);
+        (sum + bound, until.min(last))
+    })
+}
+
+/// Adds what a group is worth to every candidate, going over all its postings.
+fn add(group: &mut [Word<'_>], span: Span, is_required: bool, work: &mut Workspace) {
+    let Workspace { window, scratch, places, found } = work;
+    if let [word] = group
+        && word.is_single()
+    {
+        for (place, &(distance, _)) in (1..).zip(found.iter()) {
+            places[distance as usize] = place;
+        }
+        let docs = word.single_scores(span.start, span.end, scratch);
+        let kept = &mut scratch.kept;
+        kept.clear();
+        for (&doc, &score) in docs.iter().zip(&scratch.scores) {
+            let place = usize::from(places[(doc - span.start) as usize]);
+            if place > 0 {
+                found[place - 1].1 += score;
+                kept.push(found[place - 1]);
+            }
+        }
+        for &(distance, _) in &*found {
+            places[distance as usize] = 0;
+        }
+        if is_required {
+            std::mem::swap(found, kept);
+        }
+        return;
+    }
+    for word in group {
+        word.add_to(window, span.start, span.end, scratch);
+    }
+    window.add_to(found, is_required);
+}
+
+/// Looks up what is left for one document, as long as it may help.
+fn look_up(rest: &mut Rest<'_, '_>, judge: &mut Judge<'_, '_>, doc: u32, (mut score, mut sum): (f32, f32)) {
+    score += judge.still(doc);
+    for &at in rest.left {
+        let group = &mut rest.groups[at];
+        sum -= group.iter().map(|word| word.bound).sum::<f32>();
+        let (tight, _) = bound_at(group, doc);
+        if score + sum.max(0.0) + tight < judge.least {
+            return;
+        }
+        let mut has_any = false;
+        for word in group {
+            if let Some(added) = word.look_up(doc) {
+                score += added;
+                has_any = true;
+            }
+        }
+        if rest.is_required && !has_any {
+            return;
+        }
+    }
+    if score >= judge.least {
+        judge.judge(doc, || {
+            let of_group = |words: &mut Vec<Word<'_>>| {
+                words.iter_mut().fold(0.0, |sum, word| sum + word.exactly(doc))
+            };
+            rest.groups.iter_mut().map(of_group).fold(0.0, |sum, of_group| sum + of_group)
+        });
+    }
+}
