@@ -6,6 +6,7 @@
 //! **Invariant.** Candidates ascend. One that is dropped lacks a group that is required, or its bounds stay below what it
 //! takes.
 
+use super::window::keep;
 use super::workspace::Workspace;
 use super::{Judge, Word};
 
@@ -59,7 +60,7 @@ pub(super) fn complete(rest: &mut Rest<'_, '_>, span: Span, judge: &mut Judge<'_
 fn tighten(group: &mut [Word<'_>], start: u32, least: f32, found: &mut Vec<(u32, f32)>) {
     let (mut from, mut wanted) = (0, f32::NEG_INFINITY);
     group.iter_mut().for_each(Word::rewind);
-    found.retain(|&(distance, score)| {
+    keep(found, |&mut (distance, score)| {
         let doc = start + distance;
         if doc >= from {
             let (bound, until) = bound_at(group, doc);
@@ -88,20 +89,33 @@ fn add(group: &mut [Word<'_>], span: Span, is_required: bool, work: &mut Workspa
             places[distance as usize] = place;
         }
         let docs = word.single_scores(span.start, span.end, scratch);
-        let kept = &mut scratch.kept;
-        kept.clear();
-        for (&doc, &score) in docs.iter().zip(&scratch.scores) {
-            let place = usize::from(places[(doc - span.start) as usize]);
-            if place > 0 {
-                found[place - 1].1 += score;
-                kept.push(found[place - 1]);
+        // Behind all candidates is one that stands for none.
+        found.push((0, 0.0));
+        let none = found.len() - 1;
+        if is_required {
+            let kept = &mut scratch.kept;
+            kept.clear();
+            kept.resize(docs.len().min(none) + 1, (0, 0.0));
+            let mut count = 0;
+            for (&doc, &score) in docs.iter().zip(&scratch.scores) {
+                let place = usize::from(places[(doc - span.start) as usize]);
+                let (distance, so_far) = found[place.wrapping_sub(1).min(none)];
+                kept[count] = (distance, so_far + score);
+                count += usize::from(place > 0);
+            }
+            kept.truncate(count);
+        } else {
+            for (&doc, &score) in docs.iter().zip(&scratch.scores) {
+                let place = usize::from(places[(doc - span.start) as usize]);
+                found[place.wrapping_sub(1).min(none)].1 += score;
             }
         }
+        found.pop();
         for &(distance, _) in &*found {
             places[distance as usize] = 0;
         }
         if is_required {
-            std::mem::swap(found, kept);
+            std::mem::swap(found, &mut scratch.kept);
         }
         return;
     }

@@ -3,7 +3,7 @@
 //! **Invariant.** A document that is no candidate has only words whose bounds stay below what it takes.
 
 use super::candidates::{Rest, Span, complete};
-use super::window::{choose, width};
+use super::window::{keep, width};
 use super::workspace::Workspace;
 use super::{Judge, Word};
 
@@ -41,7 +41,9 @@ pub(super) fn evaluate(groups: &mut [Vec<Word<'_>>], judge: &mut Judge<'_, '_>, 
             && groups[only][0].is_single()
         {
             let docs = groups[only][0].single_scores(start, end, scratch);
-            choose(docs, &scratch.scores, start, least, found);
+            found.clear();
+            found.extend(docs.iter().zip(&scratch.scores).map(|(&doc, &score)| (doc - start, score)));
+            keep(found, |&mut (_, score)| score >= least);
         } else {
             for &at in &*essential {
                 groups[at][0].add_to(window, start, end, scratch);

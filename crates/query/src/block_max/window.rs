@@ -44,7 +44,7 @@ impl Window {
 
     /// Adds the sums to those in `found`, drops what has none if it must have, and clears all.
     pub(super) fn add_to(&mut self, found: &mut Vec<(u32, f32)>, is_required: bool) {
-        found.retain_mut(|(distance, score)| {
+        keep(found, |(distance, score)| {
             let added = self.scores[*distance as usize];
             *score += added;
             added > 0.0 || !is_required
@@ -83,18 +83,18 @@ fn gather(scores: &[f32], base: u32, least: f32, found: &mut Vec<(u32, f32)>) {
     }
 }
 
-/// Makes `found` the documents whose score is `least` or more, by their distance from `start`.
-pub(super) fn choose(docs: &[u32], scores: &[f32], start: u32, least: f32, found: &mut Vec<(u32, f32)>) {
-    found.clear();
-    for (docs, scores) in docs.chunks(STRIPE).zip(scores.chunks(STRIPE)) {
-        if scores.iter().fold(false, |any, &score| any | (score >= least)) {
-            for (&doc, &score) in docs.iter().zip(scores) {
-                if score >= least {
-                    found.push((doc - start, score));
-                }
-            }
-        }
+/// Keeps the items for which `test` holds, in their order. Where that is hard to foretell, this costs less than
+/// [`Vec::retain`]: nothing depends on the outcome but where the next one goes.
+#[inline]
+pub(super) fn keep<T: Copy>(items: &mut Vec<T>, mut test: impl FnMut(&mut T) -> bool) {
+    let mut kept = 0;
+    for at in 0..items.len() {
+        let mut item = items[at];
+        let keeps = test(&mut item);
+        items[kept] = item;
+        kept += usize::from(keeps);
     }
+    items.truncate(kept);
 }
 
 /// A contribution that says that there is one.
