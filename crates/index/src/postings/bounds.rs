@@ -32,8 +32,14 @@ impl<'a> Bounds<'a> {
         self.skips.last_doc(block).unwrap_or(u32::MAX)
     }
 
+    /// Moves to the block of the first document from `start` on, ahead or behind.
+    pub fn seek(&mut self, start: u32) {
+        self.block = self.skips.find(0, start);
+        self.last_doc = self.last_of(self.block);
+    }
+
     /// The bound of the documents from `start` up to, but without, `end`; `None` if the list has none there
-    /// for sure. `start` never goes back.
+    /// for sure. `start` never goes back, unless [`Bounds::seek`] does.
     #[inline]
     pub fn between(&mut self, start: u32, end: u32) -> Option<Maximum> {
         if self.last_doc < start {

@@ -202,6 +202,29 @@ impl<'a> Postings<'a> {
         Bounds::new(self.streams.skips, has_tail)
     }
 
+    /// Moves to the first document not less than `target`, ahead or behind.
+    pub fn seek(&mut self, target: DocId) -> DocId {
+        let inside = self.block_docs > 0
+            && self.docs[0] <= target.0
+            && target.0 <= self.docs[self.block_docs - 1];
+        if !inside {
+            let block = self.streams.skips.find(0, target.0);
+            if self.load(block, 0) == END {
+                return END;
+            }
+        }
+        let before = self.docs[..self.block_docs].partition_point(|&doc| doc < target.0);
+        if before == self.block_docs {
+            // All documents of the last block come before it.
+            self.block_docs = 0;
+            self.doc = END;
+            return END;
+        }
+        self.at = before;
+        self.doc = DocId(self.docs[before]);
+        self.doc
+    }
+
     /// The documents of the current block from the current one on; none at the end.
     #[inline]
     pub fn block_rest(&self) -> &[u32] {

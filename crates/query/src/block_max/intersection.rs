@@ -4,39 +4,28 @@
 //! takes.
 
 use super::candidates::{Rest, Span, complete};
-use super::window::width;
 use super::workspace::Workspace;
 use super::{Judge, Word};
 
-/// A window is as wide as this many postings of the rarest group take.
-const POSTINGS: u64 = 128;
-
-pub(super) fn evaluate(groups: &mut [Vec<Word<'_>>], judge: &mut Judge<'_, '_>, work: &mut Workspace) {
-    let doc_count = judge.doc_count;
-    let costs: Vec<u64> = groups.iter().map(|group| group.iter().map(Word::cost).sum()).collect();
-    let mut rarest_first: Vec<usize> = (0..groups.len()).collect();
-    rarest_first.sort_by_key(|&at| costs[at]);
+/// Evaluates a window; the groups are in the order of `rarest_first`, and their bounds are known.
+pub(super) fn evaluate(
+    groups: &mut [Vec<Word<'_>>],
+    rarest_first: &[usize],
+    span: Span,
+    judge: &mut Judge<'_, '_>,
+    work: &mut Workspace,
+) {
     let Some((&driver, others)) = rarest_first.split_first() else { return };
-    let wide = width(POSTINGS, costs[driver], doc_count);
-    let mut start = 0;
-    loop {
-        let first = groups[driver].iter_mut().map(|word| word.first_from(start)).min();
-        start = first.unwrap_or(u32::MAX);
-        if start >= doc_count {
-            return;
-        }
-        let end = start.saturating_add(wide).min(doc_count);
-        let most = judge.statics.most(start, end);
-        let bound: f32 = groups.iter_mut().flatten().map(|word| word.bound_in(start, end)).sum();
-        if bound + most < judge.least {
-            start = end;
-            continue;
-        }
-        propose(&mut groups[driver], (start, end), work);
-        let mut rest = Rest { groups, left: others, is_required: true };
-        complete(&mut rest, Span { start, end, most }, judge, work);
-        start = end;
-    }
+    propose(&mut groups[driver], (span.start, span.end), work);
+    let mut rest = Rest { groups, left: others, is_required: true };
+    complete(&mut rest, span, judge, work);
+}
+
+/// The order in which groups are added.
+pub(super) fn rarest_first(groups: &[Vec<Word<'_>>]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..groups.len()).collect();
+    order.sort_by_key(|&at| groups[at].iter().map(Word::cost).sum::<u64>());
+    order
 }
 
 /// The documents of a window that have any word of a group, with what its words add.

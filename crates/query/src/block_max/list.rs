@@ -1,6 +1,8 @@
 //! One posting list: decoded a window or a block at a time, bounded without.
 //!
-//! **Invariant.** What is asked for never goes back: windows, blocks and documents ascend.
+//! **Invariant.** Windows come in any order; what is asked for in one of them ascends.
+
+use std::ops::Range;
 
 use index::{Bounds, DocId, DocIterator, Field, Frequencies, Lengths, Maximum, Postings, Segment};
 
@@ -18,11 +20,12 @@ pub(super) struct List<'a> {
     lengths: Lengths<'a>,
     exact: FieldScale,
     scale: Scale,
-    /// Decoded, and not yet behind: documents before the cursor.
+    /// All postings of documents in `held`.
     docs: Vec<u32>,
     frequencies: Vec<u32>,
-    /// The first of them that is not behind.
-    at: usize,
+    held: Range<u32>,
+    /// Whether the cursor stands on the first document behind `held`.
+    is_next: bool,
     /// The maximum that was asked for last, and its bound.
     last_bound: (Maximum, f32),
 }
@@ -87,7 +90,8 @@ impl<'a> List<'a> {
             scale: Scale::new(exact, segment, field),
             docs: Vec::new(),
             frequencies: Vec::new(),
-            at: 0,
+            held: 0..0,
+            is_next: false,
             last_bound: (Maximum::default(), 0.0),
         };
         list.last_bound.1 = list.scale.bound(Maximum::default());
@@ -114,11 +118,17 @@ impl<'a> List<'a> {
         self.lengths
     }
 
-    /// What the occurrences of any document of a window count at most.
+    /// What the occurrences of any document of a window count at most. Windows ascend.
     #[inline]
     pub(super) fn bound(&mut self, start: u32, end: u32) -> f32 {
         let most = self.bounds.between(start, end);
         self.bound_of(most)
+    }
+
+    /// The same of any window.
+    pub(super) fn bound_anywhere(&mut self, start: u32, end: u32) -> f32 {
+        self.bounds.seek(start);
+        self.bound(start, end)
     }
 
     /// Back to the first document of the window, for [`List::bound_at`].
@@ -143,11 +153,6 @@ impl<'a> List<'a> {
         self.last_bound.1
     }
 
-    /// Where that may change.
-    pub(super) fn bound_until(&self) -> u32 {
-        self.bounds.last_doc()
-    }
-
     /// Decodes all of it, if it is not long, and says what each document has.
     pub(super) fn all(&mut self) -> Option<(&[u32], &[u32])> {
         (self.doc_frequency() as usize <= SHORT).then(|| self.window(0, u32::MAX))
@@ -159,49 +164,33 @@ impl<'a> List<'a> {
         self.scale.weight * reached.reached(self.scale.b, self.scale.average_ratio)
     }
 
-    /// The first document from `start` on.
-    #[inline]
-    pub(super) fn first_from(&mut self, start: u32) -> u32 {
-        self.pass(start);
-        match self.docs.get(self.at) {
-            Some(&doc) => doc,
-            None => self.postings.skip_to(DocId(start)).0,
+    /// Decodes a window: its documents and how often each has the term.
+    pub(super) fn window(&mut self, start: u32, end: u32) -> (&[u32], &[u32]) {
+        if !(self.held.start <= start && end <= self.held.end) {
+            self.hold(start, end);
         }
+        let first = self.docs.partition_point(|&doc| doc < start);
+        let rest = &self.docs[first..];
+        let whole = rest.last().is_none_or(|&last| last < end);
+        let count = if whole { rest.len() } else { rest.partition_point(|&doc| doc < end) };
+        (&rest[..count], &self.frequencies[first..first + count])
     }
 
-    /// Leaves what is before `start` behind.
-    #[inline]
-    fn pass(&mut self, start: u32) {
-        let rest = &self.docs[self.at..];
-        if rest.last().is_some_and(|&last| last >= start) {
-            if rest[0] < start {
-                self.at += rest.partition_point(|&doc| doc < start);
-            }
+    fn hold(&mut self, start: u32, end: u32) {
+        if self.is_next && self.held.contains(&start) {
+            let behind = self.docs.partition_point(|&doc| doc < start);
+            self.docs.drain(..behind);
+            self.frequencies.drain(..behind);
         } else {
             self.docs.clear();
             self.frequencies.clear();
-            self.at = 0;
+            self.postings.seek(DocId(start));
         }
-    }
-
-    /// Decodes a window: its documents and how often each has the term.
-    pub(super) fn window(&mut self, start: u32, end: u32) -> (&[u32], &[u32]) {
-        self.pass(start);
-        if self.docs.is_empty() {
-            self.postings.skip_to(DocId(start));
+        while self.postings.doc().0 < end {
+            self.postings.take_block(&mut self.docs, &mut self.frequencies);
         }
-        if self.postings.doc().0 < end {
-            self.docs.drain(..self.at);
-            self.frequencies.drain(..self.at);
-            self.at = 0;
-            while self.postings.doc().0 < end {
-                self.postings.take_block(&mut self.docs, &mut self.frequencies);
-            }
-        }
-        let rest = &self.docs[self.at..];
-        let whole = rest.last().is_none_or(|&last| last < end);
-        let count = if whole { rest.len() } else { rest.partition_point(|&doc| doc < end) };
-        (&rest[..count], &self.frequencies[self.at..self.at + count])
+        self.held = start..self.postings.doc().0;
+        self.is_next = true;
     }
 
     /// Decodes any block: its documents and how often, less one, each has the term.
@@ -213,12 +202,12 @@ impl<'a> List<'a> {
     /// How often `doc` has the term.
     #[inline]
     pub(super) fn frequency(&mut self, doc: u32) -> Option<u32> {
-        self.pass(doc);
-        match self.docs.get(self.at) {
-            Some(&found) => (found == doc).then(|| self.frequencies[self.at]),
-            None if self.postings.skip_to(DocId(doc)) == DocId(doc) => Some(self.postings.frequency()),
-            None => None,
+        if self.held.contains(&doc) {
+            let at = self.docs.binary_search(&doc).ok()?;
+            return Some(self.frequencies[at]);
         }
+        self.is_next = false;
+        (self.postings.seek(DocId(doc)) == DocId(doc)).then(|| self.postings.frequency())
     }
 
     /// What the occurrences of `doc` count, about.

@@ -29,6 +29,7 @@ mod single;
 mod static_scores;
 mod union;
 mod window;
+mod windows;
 mod word;
 mod workspace;
 
@@ -42,7 +43,9 @@ use crate::plan::Plan;
 use crate::scorers::{Containing, Scorers, Statistics};
 use crate::tree::Tree;
 use crate::{Hit, QueryError, TopK};
+use candidates::Span;
 use window::Window;
+use windows::Bounded;
 use word::Word;
 use workspace::Workspace;
 
@@ -163,7 +166,10 @@ impl Judge<'_, '_> {
         is_partial: bool, work: &mut Workspace) {
         if groups.len() > 1 {
             self.lift();
-            intersection::evaluate(&mut groups, self, work);
+            let rarest_first = intersection::rarest_first(&groups);
+            self.windows(&mut groups, |judge, groups, span| {
+                intersection::evaluate(groups, &rarest_first, span, judge, work);
+            });
             return;
         }
         let mut words: Vec<Vec<Word<'_>>> =
@@ -180,7 +186,26 @@ impl Judge<'_, '_> {
             let reached = words_mut.map(|word| word.reached_by(k, &mut work.scratch));
             self.floor = reached.fold(0.0, f32::max);
             self.lift();
-            union::evaluate(&mut words, self, work);
+            self.windows(&mut words, |judge, words, span| union::evaluate(words, span, judge, work));
+        }
+    }
+
+    /// Evaluates all windows that may hold one of the best.
+    fn windows<'w>(
+        &mut self,
+        groups: &mut [Vec<Word<'w>>],
+        mut evaluate: impl FnMut(&mut Self, &mut [Vec<Word<'w>>], Span),
+    ) {
+        let (windows, is_sorted) = windows::order(groups, self);
+        for Bounded { span, bound } in windows {
+            if bound >= self.least {
+                for word in groups.iter_mut().flatten() {
+                    word.bound_anywhere(span.start, span.end);
+                }
+                evaluate(self, groups, span);
+            } else if is_sorted {
+                return;
+            }
         }
     }
 

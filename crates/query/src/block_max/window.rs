@@ -102,9 +102,3 @@ pub(super) fn keep<T: Copy>(items: &mut Vec<T>, mut test: impl FnMut(&mut T) -> 
 pub(super) fn present(contribution: f32) -> f32 {
     contribution + PRESENT
 }
-
-/// How many documents a window should have so that about `postings` of `cost` among `doc_count` fall into it.
-pub(super) fn width(postings: u64, cost: u64, doc_count: u32) -> u32 {
-    let documents = postings * u64::from(doc_count) / cost.max(1);
-    u32::try_from(documents).unwrap_or(u32::MAX).clamp(WINDOW_MIN, WINDOW_MAX)
-}

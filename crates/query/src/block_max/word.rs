@@ -96,10 +96,17 @@ impl<'a> Word<'a> {
         self.lists.iter().map(|list| u64::from(list.doc_frequency())).sum()
     }
 
-    /// Bounds what it adds to any document of a window.
+    /// Bounds what it adds to any document of a window. Windows ascend.
     #[inline]
     pub(super) fn bound_in(&mut self, start: u32, end: u32) -> f32 {
         let scaled = self.lists.iter_mut().map(|list| list.bound(start, end)).sum();
+        self.bound = self.saturate(scaled);
+        self.bound
+    }
+
+    /// The same of any window.
+    pub(super) fn bound_anywhere(&mut self, start: u32, end: u32) -> f32 {
+        let scaled = self.lists.iter_mut().map(|list| list.bound_anywhere(start, end)).sum();
         self.bound = self.saturate(scaled);
         self.bound
     }
@@ -111,11 +118,6 @@ impl<'a> Word<'a> {
             self.last_bound = (scaled, self.saturation.bound(scaled));
         }
         self.last_bound.1
-    }
-
-    /// Where that may change.
-    pub(super) fn bound_until(&self) -> u32 {
-        self.lists.iter().map(List::bound_until).min().unwrap_or(u32::MAX)
     }
 
     /// What at least `k` documents have of it, as the maxima of its blocks say.
@@ -135,11 +137,6 @@ impl<'a> Word<'a> {
         let Some(place) = k.checked_sub(1).filter(|&at| at < scratch.scores.len()) else { return 0.0 };
         let (_, &mut reached, _) = scratch.scores.select_nth_unstable_by(place, |a, b| b.total_cmp(a));
         reached
-    }
-
-    /// The first document from `start` on that has it.
-    pub(super) fn first_from(&mut self, start: u32) -> u32 {
-        self.lists.iter_mut().map(|list| list.first_from(start)).min().unwrap_or(u32::MAX)
     }
 
     /// What it adds to `doc`; `None` if that does not have it.
