@@ -26,6 +26,8 @@ pub(super) struct List<'a> {
     held: Range<u32>,
     /// Whether the cursor stands on the first document behind `held`.
     is_next: bool,
+    /// Where a document was found last.
+    hint: usize,
     /// The maximum that was asked for last, and its bound.
     last_bound: (Maximum, f32),
 }
@@ -92,6 +94,7 @@ impl<'a> List<'a> {
             frequencies: Vec::new(),
             held: 0..0,
             is_next: false,
+            hint: 0,
             last_bound: (Maximum::default(), 0.0),
         };
         list.last_bound.1 = list.scale.bound(Maximum::default());
@@ -158,6 +161,11 @@ impl<'a> List<'a> {
         (self.doc_frequency() as usize <= SHORT).then(|| self.window(0, u32::MAX))
     }
 
+    /// All documents, if they have been decoded.
+    pub(super) fn short(&self) -> Option<&[u32]> {
+        (self.held == (0..u32::MAX)).then_some(&self.docs[..])
+    }
+
     /// What the occurrences of at least `k` documents count at least.
     pub(super) fn reached_by(&self, k: usize) -> f32 {
         let reached = self.bounds.reached_by(k);
@@ -203,11 +211,29 @@ impl<'a> List<'a> {
     #[inline]
     pub(super) fn frequency(&mut self, doc: u32) -> Option<u32> {
         if self.held.contains(&doc) {
-            let at = self.docs.binary_search(&doc).ok()?;
-            return Some(self.frequencies[at]);
+            let at = self.find(doc);
+            self.hint = at;
+            return (self.docs.get(at) == Some(&doc)).then(|| self.frequencies[at]);
         }
         self.is_next = false;
         (self.postings.seek(DocId(doc)) == DocId(doc)).then(|| self.postings.frequency())
+    }
+
+    /// Where the first document from `doc` on is held: most often not far behind the one before.
+    #[inline]
+    fn find(&self, doc: u32) -> usize {
+        let (mut low, mut step) = (self.hint, 1);
+        if self.docs.get(low).is_none_or(|&found| found > doc) {
+            low = 0;
+        }
+        while let Some(&found) = self.docs.get(low + step)
+            && found <= doc
+        {
+            low += step;
+            step *= 2;
+        }
+        let high = (low + step).min(self.docs.len());
+        low + self.docs[low..high].partition_point(|&found| found < doc)
     }
 
     /// What the occurrences of `doc` count, about.

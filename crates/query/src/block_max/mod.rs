@@ -167,7 +167,8 @@ impl Judge<'_, '_> {
         if groups.len() > 1 {
             self.lift();
             let rarest_first = intersection::rarest_first(&groups);
-            self.windows(&mut groups, |judge, groups, span| {
+            groups.iter_mut().flatten().for_each(Word::load_short);
+            self.windows(&mut groups, rarest_first.first().copied(), |judge, groups, span| {
                 intersection::evaluate(groups, &rarest_first, span, judge, work);
             });
             return;
@@ -186,7 +187,7 @@ impl Judge<'_, '_> {
             let reached = words_mut.map(|word| word.reached_by(k, &mut work.scratch));
             self.floor = reached.fold(0.0, f32::max);
             self.lift();
-            self.windows(&mut words, |judge, words, span| union::evaluate(words, span, judge, work));
+            self.windows(&mut words, None, |judge, words, span| union::evaluate(words, span, judge, work));
         }
     }
 
@@ -194,9 +195,10 @@ impl Judge<'_, '_> {
     fn windows<'w>(
         &mut self,
         groups: &mut [Vec<Word<'w>>],
+        driver: Option<usize>,
         mut evaluate: impl FnMut(&mut Self, &mut [Vec<Word<'w>>], Span),
     ) {
-        let (windows, is_sorted) = windows::order(groups, self);
+        let (windows, is_sorted) = windows::order(groups, driver, self);
         for Bounded { span, bound } in windows {
             if bound >= self.least {
                 for word in groups.iter_mut().flatten() {

@@ -91,6 +91,21 @@ impl<'a> Word<'a> {
         self.lists.len() == 1
     }
 
+    /// Decodes it, if it is one list that is not long.
+    pub(super) fn load_short(&mut self) {
+        if let [list] = &mut self.lists[..] {
+            list.all();
+        }
+    }
+
+    /// Its documents, if it is one list that has been decoded as a whole.
+    pub(super) fn short(&self) -> Option<&[u32]> {
+        match &self.lists[..] {
+            [list] => list.short(),
+            _ => None,
+        }
+    }
+
     /// About how many documents have it.
     pub(super) fn cost(&self) -> u64 {
         self.lists.iter().map(|list| u64::from(list.doc_frequency())).sum()
