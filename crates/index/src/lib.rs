@@ -77,7 +77,7 @@ pub use lengths::Lengths;
 pub use lexicon::{TERM_BYTES_MAX, Terms};
 pub use order::DocOrder;
 pub use policy::MergePolicy;
-pub use postings::{Bounds, Maximum, Postings, StreamCode};
+pub use postings::{BLOCK, Bounds, Maximum, Postings, StreamCode};
 pub use reader::Index;
 pub use record::{DocRecord, RECORD_BYTES_MAX};
 pub use segment::{ListNumbers, Segment, Sizes};

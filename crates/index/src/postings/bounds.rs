@@ -32,14 +32,30 @@ impl<'a> Bounds<'a> {
         self.skips.last_doc(block).unwrap_or(u32::MAX)
     }
 
-    /// Moves to the block of the first document from `start` on, ahead or behind.
-    pub fn seek(&mut self, start: u32) {
-        self.block = self.skips.find(0, start);
-        self.last_doc = self.last_of(self.block);
+    /// The block of the first document asked for.
+    #[inline]
+    pub fn block(&self) -> usize {
+        self.block
+    }
+
+    /// Moves to a block, ahead or behind.
+    #[inline]
+    pub fn enter(&mut self, block: usize) {
+        self.block = block;
+        self.last_doc = self.last_of(block);
+    }
+
+    /// The block of the last document before `end`, which is not before the current one.
+    #[inline]
+    pub fn last_block(&self, end: u32) -> usize {
+        if self.last_doc.saturating_add(1) >= end {
+            return self.block;
+        }
+        self.skips.find(self.block + 1, end.saturating_sub(1))
     }
 
     /// The bound of the documents from `start` up to, but without, `end`; `None` if the list has none there
-    /// for sure. `start` never goes back, unless [`Bounds::seek`] does.
+    /// for sure. `start` never goes back, unless [`Bounds::enter`] does.
     #[inline]
     pub fn between(&mut self, start: u32, end: u32) -> Option<Maximum> {
         if self.last_doc < start {

@@ -22,7 +22,7 @@ use codes::{packed, pfor, prefix_vbyte, vbyte};
 use std::sync::OnceLock;
 
 /// How many numbers a block holds, and how many documents.
-pub(crate) const BLOCK: usize = packed::BLOCK;
+pub const BLOCK: usize = packed::BLOCK;
 
 /// A code for one of the streams of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

@@ -31,8 +31,7 @@ mod skips;
 mod writer;
 
 pub use bounds::Bounds;
-pub(crate) use code::BLOCK;
-pub use code::StreamCode;
+pub use code::{BLOCK, StreamCode};
 pub use maxima::Maximum;
 pub(crate) use maxima::Norm;
 pub(crate) use skips::{Skips, Widths};
@@ -225,12 +224,6 @@ impl<'a> Postings<'a> {
         self.doc
     }
 
-    /// The documents of the current block from the current one on; none at the end.
-    #[inline]
-    pub fn block_rest(&self) -> &[u32] {
-        &self.docs[self.at..self.block_docs]
-    }
-
     /// Moves to the first document of any block, ahead or behind; to the end if there is no such block.
     pub fn enter_block(&mut self, block: usize) -> DocId {
         self.load(block, 0)
@@ -243,28 +236,6 @@ impl<'a> Postings<'a> {
         }
         let rest = self.at..self.block_docs;
         (&self.docs[rest.clone()], &self.freqs[rest])
-    }
-
-    /// Moves behind the current block.
-    pub fn next_block(&mut self) -> DocId {
-        if self.doc == END {
-            return END;
-        }
-        self.load(self.block + 1, self.docs[self.block_docs - 1] + 1)
-    }
-
-    /// Appends the rest of the current block, how often each document has the term, and moves behind it.
-    pub fn take_block(&mut self, docs: &mut Vec<u32>, frequencies: &mut Vec<u32>) {
-        if self.doc == END || self.load_freqs().is_none() {
-            self.block_docs = 0;
-            self.at = 0;
-            self.doc = END;
-            return;
-        }
-        docs.extend_from_slice(&self.docs[self.at..self.block_docs]);
-        let freqs = &self.freqs[self.at..self.block_docs];
-        frequencies.extend(freqs.iter().map(|more| more.saturating_add(1)));
-        self.next_block();
     }
 
     /// Moves to the first document of a block; to the end if there is no such block, or if it does
@@ -290,20 +261,43 @@ impl<'a> Postings<'a> {
     /// Decodes the documents of a block and returns how many they are.
     fn read_docs(&mut self, block: usize) -> Option<usize> {
         let count = self.count(block).filter(|&count| count > 0)?;
+        let mut docs = self.docs;
+        self.docs_of(block, &mut docs[..count])?;
+        self.docs = docs;
+        Some(count)
+    }
+
+    /// Decodes the documents of a block, which has as many.
+    fn docs_of(&self, block: usize, docs: &mut [u32]) -> Option<()> {
         let before = self.streams.skips.before(block)?;
         let mut bytes = self.streams.docs.get(usize::try_from(before.docs).ok()?..)?;
         let mut read = 0;
         if is_short(self.doc_frequency) {
             let width = first_width(self.doc_count);
-            self.docs[0] = u32::try_from(fixed::get(bytes, 0, width)?).ok()?;
+            docs[0] = u32::try_from(fixed::get(bytes, 0, width)?).ok()?;
             bytes = &bytes[width..];
             read = 1;
         }
-        let gaps = &mut self.docs[..count];
-        Coder::of_docs(self.codes.docs).read(&mut bytes, &mut gaps[read..])?;
+        Coder::of_docs(self.codes.docs).read(&mut bytes, &mut docs[read..])?;
         let first = if block == 0 { 0 } else { before.last_doc.checked_add(1)? };
-        let behind = add_up(first, gaps)?;
-        (behind <= self.doc_count).then_some(count)
+        let behind = add_up(first, docs)?;
+        (behind <= self.doc_count).then_some(())
+    }
+
+    /// Decodes the frequencies, less one, of a block with as many documents.
+    fn more_of(&self, block: usize, more: &mut [u32]) -> Option<()> {
+        if has_freqs(self.doc_frequency, self.total_frequency) {
+            let before = self.streams.skips.before(block)?;
+            let mut bytes = self.streams.freqs.get(usize::try_from(before.freqs).ok()?..)?;
+            return Coder::of_freqs(self.codes.freqs).read(&mut bytes, more);
+        }
+        more.fill(0);
+        if self.doc_frequency == 1
+            && let Some(more) = more.first_mut()
+        {
+            *more = u32::try_from(self.total_frequency.checked_sub(1)?).ok()?;
+        }
+        Some(())
     }
 
     /// Decodes the frequencies of the current block, if they are not there yet.
@@ -312,19 +306,32 @@ impl<'a> Postings<'a> {
             return Some(());
         }
         self.freqs_block = NONE;
-        let freqs = &mut self.freqs[..self.block_docs];
-        if has_freqs(self.doc_frequency, self.total_frequency) {
-            let before = self.streams.skips.before(self.block)?;
-            let mut bytes = self.streams.freqs.get(usize::try_from(before.freqs).ok()?..)?;
-            Coder::of_freqs(self.codes.freqs).read(&mut bytes, freqs)?;
-        } else {
-            freqs.fill(0);
-            if self.doc_frequency == 1 {
-                freqs[0] = u32::try_from(self.total_frequency.checked_sub(1)?).ok()?;
-            }
-        }
+        let mut freqs = self.freqs;
+        self.more_of(self.block, &mut freqs[..self.block_docs])?;
+        self.freqs = freqs;
         self.freqs_block = self.block;
         Some(())
+    }
+
+    /// How many blocks the list has.
+    pub fn block_count(&self) -> usize {
+        (self.doc_frequency as usize).div_ceil(BLOCK)
+    }
+
+    /// Appends the documents of a block, wherever the cursor is: none if it is damaged or not there.
+    pub fn append_docs(&self, block: usize, docs: &mut Vec<u32>) {
+        let (start, count) = (docs.len(), self.count(block).unwrap_or(0));
+        docs.resize(start + count, 0);
+        if count == 0 || self.docs_of(block, &mut docs[start..]).is_none() {
+            docs.truncate(start);
+        }
+    }
+
+    /// Fills in how often, less one, each document of a block has the term, wherever the cursor is.
+    pub fn fill_more(&self, block: usize, more: &mut [u32]) {
+        if self.more_of(block, more).is_none() {
+            more.fill(0);
+        }
     }
 
     /// Puts what the chunks of the current block ask in `places`, if it is not there yet.

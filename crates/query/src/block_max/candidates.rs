@@ -6,6 +6,8 @@
 //! **Invariant.** Candidates ascend. One that is dropped lacks a group that is required, or its bounds stay below what it
 //! takes.
 
+use index::DocId;
+
 use super::window::keep;
 use super::workspace::Workspace;
 use super::{Judge, Word};
@@ -79,43 +81,38 @@ fn bound_at(group: &mut [Word<'_>], doc: u32) -> (f32, u32) {
     })
 }
 
-/// Adds what a group is worth to every candidate, going over all its postings.
+/// Adds what a group is worth to every candidate, going over all its documents.
 fn add(group: &mut [Word<'_>], span: Span, is_required: bool, work: &mut Workspace) {
     let Workspace { window, scratch, places, found } = work;
     if let [word] = group
-        && word.is_single()
+        && let Some((list, saturation)) = word.single_list()
     {
-        for (place, &(distance, _)) in (1..).zip(found.iter()) {
-            places[distance as usize] = place;
+        let (lengths, scale) = (list.lengths(), list.scale());
+        let docs = list.window(span.start, span.end);
+        for (place, &doc) in (0..).zip(docs) {
+            places[(doc - span.start) as usize] = place;
         }
-        let docs = word.single_scores(span.start, span.end, scratch);
-        // Behind all candidates is one that stands for none.
-        found.push((0, 0.0));
-        let none = found.len() - 1;
-        if is_required {
-            let kept = &mut scratch.kept;
-            kept.clear();
-            kept.resize(docs.len().min(none) + 1, (0, 0.0));
-            let mut count = 0;
-            for (&doc, &score) in docs.iter().zip(&scratch.scores) {
-                let place = usize::from(places[(doc - span.start) as usize]);
-                let (distance, so_far) = found[place.wrapping_sub(1).min(none)];
-                kept[count] = (distance, so_far + score);
-                count += usize::from(place > 0);
-            }
-            kept.truncate(count);
-        } else {
-            for (&doc, &score) in docs.iter().zip(&scratch.scores) {
-                let place = usize::from(places[(doc - span.start) as usize]);
-                found[place.wrapping_sub(1).min(none)].1 += score;
+        // A place from another time is seen by its document.
+        let kept = &mut scratch.kept;
+        kept.clear();
+        kept.resize(found.len(), 0);
+        let mut count = 0;
+        if !docs.is_empty() {
+            for (at, &(distance, _)) in (0..).zip(found.iter()) {
+                let place = usize::from(places[distance as usize]).min(docs.len() - 1);
+                kept[count] = at;
+                count += usize::from(docs[place] == span.start + distance);
             }
         }
-        found.pop();
-        for &(distance, _) in &*found {
-            places[distance as usize] = 0;
+        for (next, &at) in kept[..count].iter().enumerate() {
+            let (distance, score) = found[at as usize];
+            let place = usize::from(places[distance as usize]);
+            let length = lengths.get(DocId(span.start + distance));
+            let score = score + saturation.of_field(scale, list.frequency_at(place), length);
+            found[if is_required { next } else { at as usize }] = (distance, score);
         }
         if is_required {
-            std::mem::swap(found, &mut scratch.kept);
+            found.truncate(count);
         }
         return;
     }

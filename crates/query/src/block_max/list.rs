@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use index::{Bounds, DocId, DocIterator, Field, Frequencies, Lengths, Maximum, Postings, Segment};
+use index::{BLOCK, Bounds, DocId, Field, Frequencies, Lengths, Maximum, Postings, Segment};
 
 use crate::bm25::FieldScale;
 
@@ -13,6 +13,7 @@ const SHORT: usize = 2048;
 
 /// The documents that have a term in a field.
 pub(super) struct List<'a> {
+    /// Its cursor serves to look documents up.
     postings: Postings<'a>,
     bounds: Bounds<'a>,
     /// The same, of documents of the window at hand.
@@ -20,12 +21,14 @@ pub(super) struct List<'a> {
     lengths: Lengths<'a>,
     exact: FieldScale,
     scale: Scale,
-    /// All postings of documents in `held`.
+    /// Whole blocks whose documents are decoded.
+    blocks: Range<usize>,
     docs: Vec<u32>,
-    frequencies: Vec<u32>,
-    held: Range<u32>,
-    /// Whether the cursor stands on the first document behind `held`.
-    is_next: bool,
+    /// How often, less one, each has the term, of those blocks that were asked for it.
+    more: Vec<u32>,
+    has_more: Vec<bool>,
+    /// Where the documents of the window are, if it is decoded.
+    window: Option<Range<usize>>,
     /// Where a document was found last.
     hint: usize,
     /// The maximum that was asked for last, and its bound.
@@ -82,23 +85,28 @@ impl Scale {
 }
 
 impl<'a> List<'a> {
-    pub(super) fn new(postings: Postings<'a>, field: Field, segment: &Segment, exact: FieldScale) -> List<'a> {
-        let mut list = List {
+    pub(super) fn new(
+        postings: Postings<'a>,
+        field: Field,
+        segment: &Segment,
+        exact: FieldScale,
+    ) -> List<'a> {
+        let scale = Scale::new(exact, segment, field);
+        List {
             bounds: postings.bounds(),
             near: postings.bounds(),
             lengths: postings.lengths(),
             postings,
             exact,
-            scale: Scale::new(exact, segment, field),
+            scale,
+            blocks: 0..0,
             docs: Vec::new(),
-            frequencies: Vec::new(),
-            held: 0..0,
-            is_next: false,
+            more: Vec::new(),
+            has_more: Vec::new(),
+            window: None,
             hint: 0,
-            last_bound: (Maximum::default(), 0.0),
-        };
-        list.last_bound.1 = list.scale.bound(Maximum::default());
-        list
+            last_bound: (Maximum::default(), scale.bound(Maximum::default())),
+        }
     }
 
     pub(super) fn doc_frequency(&self) -> u32 {
@@ -121,17 +129,18 @@ impl<'a> List<'a> {
         self.lengths
     }
 
-    /// What the occurrences of any document of a window count at most. Windows ascend.
+    /// What the occurrences of any document of a window count at most, and the block where it begins. Windows ascend.
     #[inline]
-    pub(super) fn bound(&mut self, start: u32, end: u32) -> f32 {
+    pub(super) fn bound(&mut self, start: u32, end: u32) -> (f32, usize) {
         let most = self.bounds.between(start, end);
-        self.bound_of(most)
+        (self.bound_of(most), self.bounds.block())
     }
 
-    /// The same of any window.
-    pub(super) fn bound_anywhere(&mut self, start: u32, end: u32) -> f32 {
-        self.bounds.seek(start);
-        self.bound(start, end)
+    /// Goes to a window that begins in a block.
+    #[inline]
+    pub(super) fn enter(&mut self, block: usize) {
+        self.bounds.enter(block);
+        self.window = None;
     }
 
     /// Back to the first document of the window, for [`List::bound_at`].
@@ -156,49 +165,92 @@ impl<'a> List<'a> {
         self.last_bound.1
     }
 
-    /// Decodes all of it, if it is not long, and says what each document has.
-    pub(super) fn all(&mut self) -> Option<(&[u32], &[u32])> {
-        (self.doc_frequency() as usize <= SHORT).then(|| self.window(0, u32::MAX))
-    }
-
-    /// All documents, if they have been decoded.
-    pub(super) fn short(&self) -> Option<&[u32]> {
-        (self.held == (0..u32::MAX)).then_some(&self.docs[..])
-    }
-
-    /// What the occurrences of at least `k` documents count at least.
+    /// What the occurrences of at least `k` documents count at least, as the maxima of its blocks say.
     pub(super) fn reached_by(&self, k: usize) -> f32 {
         let reached = self.bounds.reached_by(k);
         self.scale.weight * reached.reached(self.scale.b, self.scale.average_ratio)
     }
 
-    /// Decodes a window: its documents and how often each has the term.
-    pub(super) fn window(&mut self, start: u32, end: u32) -> (&[u32], &[u32]) {
-        if !(self.held.start <= start && end <= self.held.end) {
-            self.hold(start, end);
+    /// Decodes all of it, if it is not long: its documents and how often, less one, each has the term.
+    pub(super) fn all(&mut self) -> Option<(&[u32], &[u32])> {
+        if self.doc_frequency() as usize > SHORT {
+            return None;
         }
+        self.hold(0..self.postings.block_count());
+        self.window = Some(0..self.docs.len());
+        Some(self.with_more())
+    }
+
+    /// All documents, if they have been decoded.
+    pub(super) fn short(&self) -> Option<&[u32]> {
+        (self.blocks == (0..self.postings.block_count())).then_some(&self.docs[..])
+    }
+
+    /// The documents of the window.
+    pub(super) fn window(&mut self, start: u32, end: u32) -> &[u32] {
+        let last = self.bounds.last_block(end);
+        self.hold(self.bounds.block()..last + 1);
         let first = self.docs.partition_point(|&doc| doc < start);
         let rest = &self.docs[first..];
         let whole = rest.last().is_none_or(|&last| last < end);
         let count = if whole { rest.len() } else { rest.partition_point(|&doc| doc < end) };
-        (&rest[..count], &self.frequencies[first..first + count])
+        self.window = Some(first..first + count);
+        self.hint = first;
+        &self.docs[first..first + count]
     }
 
-    fn hold(&mut self, start: u32, end: u32) {
-        if self.is_next && self.held.contains(&start) {
-            let behind = self.docs.partition_point(|&doc| doc < start);
-            self.docs.drain(..behind);
-            self.frequencies.drain(..behind);
+    /// The documents of the window, which is decoded, and how often, less one, each has the term.
+    pub(super) fn with_more(&mut self) -> (&[u32], &[u32]) {
+        let window = self.window.clone().unwrap_or_default();
+        if !window.is_empty() {
+            for block in window.start / BLOCK..=(window.end - 1) / BLOCK {
+                self.fill_more(block);
+            }
+        }
+        (&self.docs[window.clone()], &self.more[window])
+    }
+
+    /// Decodes whole blocks, and forgets those before them.
+    fn hold(&mut self, wanted: Range<usize>) {
+        let wanted = wanted.start..wanted.end.min(self.postings.block_count());
+        if self.blocks.start <= wanted.start && wanted.end <= self.blocks.end {
+            return;
+        }
+        if self.blocks.contains(&wanted.start) {
+            let behind = wanted.start - self.blocks.start;
+            self.docs.drain(..behind * BLOCK);
+            self.more.drain(..behind * BLOCK);
+            self.has_more.drain(..behind);
         } else {
             self.docs.clear();
-            self.frequencies.clear();
-            self.postings.seek(DocId(start));
+            self.more.clear();
+            self.has_more.clear();
+            self.blocks.end = wanted.start;
         }
-        while self.postings.doc().0 < end {
-            self.postings.take_block(&mut self.docs, &mut self.frequencies);
+        for block in self.blocks.end..wanted.end {
+            self.postings.append_docs(block, &mut self.docs);
         }
-        self.held = start..self.postings.doc().0;
-        self.is_next = true;
+        self.more.resize(self.docs.len(), 0);
+        self.has_more.resize(wanted.len(), false);
+        self.blocks = wanted;
+    }
+
+    /// Decodes the frequencies of a block that is held.
+    #[inline]
+    fn fill_more(&mut self, block: usize) {
+        if !self.has_more[block] {
+            self.has_more[block] = true;
+            let end = self.more.len().min((block + 1) * BLOCK);
+            self.postings.fill_more(self.blocks.start + block, &mut self.more[block * BLOCK..end]);
+        }
+    }
+
+    /// How often the document at a place of the window has the term.
+    #[inline]
+    pub(super) fn frequency_at(&mut self, place: usize) -> u32 {
+        let at = self.window.as_ref().map_or(0, |window| window.start) + place;
+        self.fill_more(at / BLOCK);
+        self.more[at].saturating_add(1)
     }
 
     /// Decodes any block: its documents and how often, less one, each has the term.
@@ -210,21 +262,23 @@ impl<'a> List<'a> {
     /// How often `doc` has the term.
     #[inline]
     pub(super) fn frequency(&mut self, doc: u32) -> Option<u32> {
-        if self.held.contains(&doc) {
-            let at = self.find(doc);
-            self.hint = at;
-            return (self.docs.get(at) == Some(&doc)).then(|| self.frequencies[at]);
+        let Some(window) = self.window.clone() else {
+            return (self.postings.seek(DocId(doc)) == DocId(doc)).then(|| self.postings.frequency());
+        };
+        self.hint = self.find(window, doc);
+        if self.docs.get(self.hint) != Some(&doc) {
+            return None;
         }
-        self.is_next = false;
-        (self.postings.seek(DocId(doc)) == DocId(doc)).then(|| self.postings.frequency())
+        self.fill_more(self.hint / BLOCK);
+        Some(self.more[self.hint].saturating_add(1))
     }
 
-    /// Where the first document from `doc` on is held: most often not far behind the one before.
+    /// Where the first document of the window from `doc` on is: most often not far behind the one before.
     #[inline]
-    fn find(&self, doc: u32) -> usize {
+    fn find(&self, window: Range<usize>, doc: u32) -> usize {
         let (mut low, mut step) = (self.hint, 1);
         if self.docs.get(low).is_none_or(|&found| found > doc) {
-            low = 0;
+            low = window.start;
         }
         while let Some(&found) = self.docs.get(low + step)
             && found <= doc

@@ -45,7 +45,7 @@ use crate::tree::Tree;
 use crate::{Hit, QueryError, TopK};
 use candidates::Span;
 use window::Window;
-use windows::Bounded;
+use windows::Windows;
 use word::Word;
 use workspace::Workspace;
 
@@ -198,14 +198,12 @@ impl Judge<'_, '_> {
         driver: Option<usize>,
         mut evaluate: impl FnMut(&mut Self, &mut [Vec<Word<'w>>], Span),
     ) {
-        let (windows, is_sorted) = windows::order(groups, driver, self);
-        for Bounded { span, bound } in windows {
+        let windows = Windows::new(groups, driver, self);
+        for &(number, bound) in &windows.order {
             if bound >= self.least {
-                for word in groups.iter_mut().flatten() {
-                    word.bound_anywhere(span.start, span.end);
-                }
+                let span = windows.enter(number, groups);
                 evaluate(self, groups, span);
-            } else if is_sorted {
+            } else if windows.is_sorted {
                 return;
             }
         }

@@ -18,46 +18,91 @@ const FEW: u64 = 1 << 16;
 /// Then a window is as wide as this many postings take.
 const POSTINGS: u64 = 512;
 
-/// A window with the sum of the bounds of all words.
-pub(super) struct Bounded {
-    pub(super) span: Span,
-    pub(super) bound: f32,
+/// The windows that may hold one of the best.
+pub(super) struct Windows {
+    /// In the order in which they are evaluated: each with its number and the sum of its bounds.
+    pub(super) order: Vec<(usize, f32)>,
+    /// Whether the most promising come first.
+    pub(super) is_sorted: bool,
+    spans: Vec<Span>,
+    /// Of each window the bound of every word.
+    bounds: Vec<f32>,
+    /// Of each window in which block of every list it begins.
+    blocks: Vec<usize>,
 }
 
-/// All windows that may hold one of the best, and whether the most promising come first. Of groups that must all match
-/// `driver` is the rarest.
-pub(super) fn order(
-    groups: &mut [Vec<Word<'_>>],
-    driver: Option<usize>,
-    judge: &Judge<'_, '_>,
-) -> (Vec<Bounded>, bool) {
-    let doc_count = judge.doc_count;
-    let cost: u64 = groups.iter().flatten().map(Word::cost).sum();
-    let mut docs = driver.and_then(|driver| groups[driver].first()?.short()).unwrap_or_default().to_vec().into_iter();
-    let is_short = docs.len() > 0;
-    let wide = if is_short {
+impl Windows {
+    /// Of groups that must all match `driver` is the rarest.
+    pub(super) fn new(
+        groups: &mut [Vec<Word<'_>>],
+        driver: Option<usize>,
+        judge: &Judge<'_, '_>,
+    ) -> Windows {
+        let doc_count = judge.doc_count;
+        let cost: u64 = groups.iter().flatten().map(Word::cost).sum();
+        let short = driver.and_then(|driver| groups[driver].first()?.short());
+        let mut docs = short.unwrap_or_default().to_vec().into_iter();
+        let is_short = short.is_some();
+        let wide = wide(cost, doc_count, is_short);
+        let is_sorted = judge.tree.is_none() && cost >= FEW;
+        let mut windows = Windows {
+            order: Vec::new(),
+            is_sorted,
+            spans: Vec::new(),
+            bounds: Vec::new(),
+            blocks: Vec::new(),
+        };
+        let mut start = if is_short { docs.next().unwrap_or(doc_count) } else { 0 };
+        while start < doc_count {
+            let end = start.saturating_add(wide).min(doc_count);
+            windows.push(groups, Span { start, end, most: judge.statics.most(start, end) }, judge.least);
+            start = if is_short { docs.find(|&doc| doc >= end).unwrap_or(doc_count) } else { end };
+        }
+        if is_sorted {
+            windows.order.sort_unstable_by(|a, b| b.1.total_cmp(&a.1));
+        }
+        windows
+    }
+
+    fn push(&mut self, groups: &mut [Vec<Word<'_>>], span: Span, least: f32) {
+        let (bounds, blocks) = (self.bounds.len(), self.blocks.len());
+        let mut sum = span.most;
+        for group in groups {
+            for word in group {
+                let bound = word.bound_in(span.start, span.end, &mut self.blocks);
+                self.bounds.push(bound);
+                sum += bound;
+            }
+        }
+        if sum >= least {
+            self.order.push((self.spans.len(), sum));
+            self.spans.push(span);
+        } else {
+            self.bounds.truncate(bounds);
+            self.blocks.truncate(blocks);
+        }
+    }
+
+    /// Goes to a window.
+    pub(super) fn enter(&self, number: usize, groups: &mut [Vec<Word<'_>>]) -> Span {
+        let (words, lists) = (self.bounds.len() / self.spans.len(), self.blocks.len() / self.spans.len());
+        let mut bounds = self.bounds[number * words..].iter();
+        let mut blocks = self.blocks[number * lists..].iter().copied();
+        for word in groups.iter_mut().flatten() {
+            word.enter(bounds.next().copied().unwrap_or(f32::INFINITY), &mut blocks);
+        }
+        self.spans[number]
+    }
+}
+
+/// How wide windows are.
+fn wide(cost: u64, doc_count: u32, is_short: bool) -> u32 {
+    if is_short {
         WINDOW_MAX
     } else if cost < FEW {
         let documents = POSTINGS * u64::from(doc_count) / cost.max(1);
         u32::try_from(documents).unwrap_or(u32::MAX).clamp(WINDOW_MIN, WINDOW_MAX)
     } else {
         (doc_count / WINDOWS).clamp(WINDOW_MIN, WINDOW_MAX)
-    };
-    let mut windows = Vec::with_capacity((doc_count / wide) as usize + 1);
-    let mut start = docs.next().unwrap_or(0);
-    while start < doc_count {
-        let end = start.saturating_add(wide).min(doc_count);
-        let most = judge.statics.most(start, end);
-        let bounds = groups.iter_mut().flatten().map(|word| word.bound_in(start, end));
-        let bound = bounds.sum::<f32>() + most;
-        if bound >= judge.least {
-            windows.push(Bounded { span: Span { start, end, most }, bound });
-        }
-        start = if is_short { docs.find(|&doc| doc >= end).unwrap_or(doc_count) } else { end };
     }
-    let sorts = judge.tree.is_none() && cost >= FEW;
-    if sorts {
-        windows.sort_unstable_by(|a, b| b.bound.total_cmp(&a.bound));
-    }
-    (windows, sorts)
 }

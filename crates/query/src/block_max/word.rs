@@ -59,7 +59,7 @@ impl Saturation {
 
     /// Of occurrences in one field, with one division.
     #[inline]
-    fn of_field(self, scale: Scale, frequency: u32, length: u32) -> f32 {
+    pub(super) fn of_field(self, scale: Scale, frequency: u32, length: u32) -> f32 {
         let (above, below) = scale.fraction(frequency, length);
         self.limit * (above / (above + self.k1 * below))
     }
@@ -111,19 +111,26 @@ impl<'a> Word<'a> {
         self.lists.iter().map(|list| u64::from(list.doc_frequency())).sum()
     }
 
-    /// Bounds what it adds to any document of a window. Windows ascend.
+    /// Bounds what it adds to any document of a window, and says in which block of each list the window begins. Windows
+    /// ascend.
     #[inline]
-    pub(super) fn bound_in(&mut self, start: u32, end: u32) -> f32 {
-        let scaled = self.lists.iter_mut().map(|list| list.bound(start, end)).sum();
-        self.bound = self.saturate(scaled);
-        self.bound
+    pub(super) fn bound_in(&mut self, start: u32, end: u32, blocks: &mut Vec<usize>) -> f32 {
+        let mut sum = 0.0;
+        for list in &mut self.lists {
+            let (scaled, block) = list.bound(start, end);
+            sum += scaled;
+            blocks.push(block);
+        }
+        self.saturate(sum)
     }
 
-    /// The same of any window.
-    pub(super) fn bound_anywhere(&mut self, start: u32, end: u32) -> f32 {
-        let scaled = self.lists.iter_mut().map(|list| list.bound_anywhere(start, end)).sum();
-        self.bound = self.saturate(scaled);
-        self.bound
+    /// Goes to a window with that bound, which begins in these blocks.
+    #[inline]
+    pub(super) fn enter(&mut self, bound: f32, blocks: &mut impl Iterator<Item = usize>) {
+        self.bound = bound;
+        for (list, block) in self.lists.iter_mut().zip(blocks) {
+            list.enter(block);
+        }
     }
 
     /// What `scaled` makes at most; that of the last time is kept, since blocks are often alike.
@@ -179,9 +186,19 @@ impl<'a> Word<'a> {
     pub(super) fn single_scores<'s>(&'s mut self, start: u32, end: u32, scratch: &mut Scratch) -> &'s [u32] {
         let list = &mut self.lists[0];
         let (lengths, scale) = (list.lengths(), list.scale());
-        let (docs, frequencies) = list.window(start, end);
-        self.saturation.fill(scale, (docs, frequencies), lengths, scratch);
+        list.window(start, end);
+        let (docs, more) = list.with_more();
+        self.saturation.fill(scale, (docs, more), lengths, scratch);
         docs
+    }
+
+    /// The list of a word that has one only.
+    pub(super) fn single_list(&mut self) -> Option<(&mut List<'a>, Saturation)> {
+        let saturation = self.saturation;
+        match &mut self.lists[..] {
+            [list] => Some((list, saturation)),
+            _ => None,
+        }
     }
 
     /// Back to the first document of the window, for [`Word::bound_at`].
@@ -215,20 +232,22 @@ impl<'a> Word<'a> {
         let mut places = Vec::new();
         for (_, list) in self.lists.iter_mut().enumerate().filter(|(at, _)| *at != longest) {
             let (lengths, scale) = (list.lengths(), list.scale());
-            let (docs, frequencies) = list.window(start, end);
-            for (&doc, &frequency) in docs.iter().zip(frequencies) {
-                let at = (doc - start) as usize;
-                window.partial[at] += present(scale.scaled(frequency, lengths.get(DocId(doc))));
+            list.window(start, end);
+            let (docs, more) = list.with_more();
+            for (&doc, &more) in docs.iter().zip(more) {
+                let (at, length) = ((doc - start) as usize, lengths.get(DocId(doc)));
+                window.partial[at] += present(scale.scaled(more.saturating_add(1), length));
                 places.push(at);
             }
         }
         let list = &mut self.lists[longest];
         let (lengths, scale) = (list.lengths(), list.scale());
-        let (docs, frequencies) = list.window(start, end);
+        list.window(start, end);
+        let (docs, more) = list.with_more();
         lengths.of(docs, &mut scratch.lengths);
-        for ((&doc, &frequency), &length) in docs.iter().zip(frequencies).zip(&scratch.lengths) {
+        for ((&doc, &more), &length) in docs.iter().zip(more).zip(&scratch.lengths) {
             let at = (doc - start) as usize;
-            let scaled = window.partial[at] + scale.scaled(frequency, length);
+            let scaled = window.partial[at] + scale.scaled(more.saturating_add(1), length);
             window.partial[at] = 0.0;
             window.add(at, saturation.of(scaled));
         }
@@ -245,13 +264,13 @@ impl Saturation {
     fn fill(
         self,
         scale: Scale,
-        (docs, frequencies): (&[u32], &[u32]),
+        (docs, more): (&[u32], &[u32]),
         lengths: index::Lengths<'_>,
         scratch: &mut Scratch,
     ) {
         lengths.of(docs, &mut scratch.lengths);
         scratch.scores.clear();
-        let scores = frequencies.iter().zip(&scratch.lengths);
-        scratch.scores.extend(scores.map(|(&frequency, &length)| self.of_field(scale, frequency, length)));
+        let scores = more.iter().zip(&scratch.lengths);
+        scratch.scores.extend(scores.map(|(&more, &length)| self.of_field(scale, more + 1, length)));
     }
 }

@@ -11,7 +11,7 @@ use super::window::WINDOW_MAX;
 pub(super) struct Workspace {
     pub(super) window: Window,
     pub(super) scratch: Scratch,
-    /// For each document of a window its place among those found, from 1 on; between uses 0.
+    /// For each document of a window its place in a list; what was there before is left.
     pub(super) places: Vec<u16>,
     pub(super) found: Vec<(u32, f32)>,
 }
@@ -21,7 +21,7 @@ pub(super) struct Workspace {
 pub(super) struct Scratch {
     pub(super) lengths: Vec<u32>,
     pub(super) scores: Vec<f32>,
-    pub(super) kept: Vec<(u32, f32)>,
+    pub(super) kept: Vec<u32>,
 }
 
 /// Workspaces that nobody uses: as many as there have been queries at a time.
