@@ -3,8 +3,7 @@
 //! Group after group their number shrinks: by the bounds of the blocks that they are in, then by what they have. As
 //! long as they are many, the postings of a group are gone over; once they are few, each is looked up by itself.
 //!
-//! **Invariant.** Candidates ascend. One that is dropped lacks a group that is required, or its bounds stay below what it
-//! takes.
+//! **Invariant.** Candidates ascend. The bounds of one that is dropped stay below what it takes.
 
 use index::DocId;
 
@@ -20,8 +19,6 @@ pub(super) struct Rest<'r, 'a> {
     pub(super) groups: &'r mut [Vec<Word<'a>>],
     /// In this order.
     pub(super) left: &'r [usize],
-    /// Whether a document must have a word of each.
-    pub(super) is_required: bool,
 }
 
 /// A window of documents, and what they are worth at most before any question.
@@ -46,7 +43,7 @@ pub(super) fn complete(rest: &mut Rest<'_, '_>, span: Span, judge: &mut Judge<'_
             sum += bound(group);
             break;
         }
-        add(group, span, rest.is_required, work);
+        add(group, span, work);
         rest.left = behind;
     }
     for &at in rest.left {
@@ -82,8 +79,8 @@ fn bound_at(group: &mut [Word<'_>], doc: u32) -> (f32, u32) {
 }
 
 /// Adds what a group is worth to every candidate, going over all its documents.
-fn add(group: &mut [Word<'_>], span: Span, is_required: bool, work: &mut Workspace) {
-    let Workspace { window, scratch, places, found } = work;
+fn add(group: &mut [Word<'_>], span: Span, work: &mut Workspace) {
+    let Workspace { window, scratch, places, found, .. } = work;
     if let [word] = group
         && let Some((list, saturation)) = word.single_list()
     {
@@ -104,22 +101,18 @@ fn add(group: &mut [Word<'_>], span: Span, is_required: bool, work: &mut Workspa
                 count += usize::from(docs[place] == span.start + distance);
             }
         }
-        for (next, &at) in kept[..count].iter().enumerate() {
-            let (distance, score) = found[at as usize];
-            let place = usize::from(places[distance as usize]);
-            let length = lengths.get(DocId(span.start + distance));
-            let score = score + saturation.of_field(scale, list.frequency_at(place), length);
-            found[if is_required { next } else { at as usize }] = (distance, score);
-        }
-        if is_required {
-            found.truncate(count);
+        for &at in &kept[..count] {
+            let (distance, score) = &mut found[at as usize];
+            let place = usize::from(places[*distance as usize]);
+            let length = lengths.get(DocId(span.start + *distance));
+            *score += saturation.of_field(scale, list.frequency_at(place), length);
         }
         return;
     }
     for word in group {
         word.add_to(window, span.start, span.end, scratch);
     }
-    window.add_to(found, is_required);
+    window.add_to(found);
 }
 
 /// Looks up what is left for one document, as long as it may help.
@@ -132,23 +125,17 @@ fn look_up(rest: &mut Rest<'_, '_>, judge: &mut Judge<'_, '_>, doc: u32, (mut sc
         if score + sum.max(0.0) + tight < judge.least {
             return;
         }
-        let mut has_any = false;
-        for word in group {
-            if let Some(added) = word.look_up(doc) {
-                score += added;
-                has_any = true;
-            }
-        }
-        if rest.is_required && !has_any {
-            return;
-        }
+        score += group.iter_mut().map(|word| word.look_up(doc).unwrap_or(0.0)).sum::<f32>();
     }
     if score >= judge.least {
-        judge.judge(doc, || {
-            let of_group = |words: &mut Vec<Word<'_>>| {
-                words.iter_mut().fold(0.0, |sum, word| sum + word.exactly(doc))
-            };
-            rest.groups.iter_mut().map(of_group).fold(0.0, |sum, of_group| sum + of_group)
-        });
+        judge.judge(doc, || exactly(rest.groups, doc));
     }
+}
+
+/// The text score of a document: the sum over groups of the sum over their words.
+pub(super) fn exactly(groups: &mut [Vec<Word<'_>>], doc: u32) -> f64 {
+    let of_group = |words: &mut Vec<Word<'_>>| {
+        words.iter_mut().fold(0.0, |sum, word| sum + word.exactly(doc))
+    };
+    groups.iter_mut().map(of_group).fold(0.0, |sum, of_group| sum + of_group)
 }

@@ -1,11 +1,19 @@
 //! Groups of words that must all match: the rarest proposes documents.
 //!
-//! **Invariant.** A document that is no candidate lacks the rarest group, or is in a window whose bounds stay below what it
-//! takes.
+//! First it is found out which documents have all groups, then what they are worth: most have not.
+//!
+//! **Invariant.** A document of the window that is not judged lacks a group, or its bounds stay below what it takes.
 
-use super::candidates::{Rest, Span, complete};
+use super::candidates::{Span, exactly};
+use super::window::keep;
 use super::workspace::Workspace;
 use super::{Judge, Word};
+
+/// Looking a document up costs as much as going over so many.
+const LOOK_UP: u64 = 24;
+
+/// The rarest group is scored first if it must add at least this share of its bound: then many documents fall short.
+const SCORED: f32 = 0.5;
 
 /// Evaluates a window; the groups are in the order of `rarest_first`, and their bounds are known.
 pub(super) fn evaluate(
@@ -15,10 +23,28 @@ pub(super) fn evaluate(
     judge: &mut Judge<'_, '_>,
     work: &mut Workspace,
 ) {
-    let Some((&driver, others)) = rarest_first.split_first() else { return };
-    propose(&mut groups[driver], (span.start, span.end), work);
-    let mut rest = Rest { groups, left: others, is_required: true };
-    complete(&mut rest, span, judge, work);
+    let Some((&driver, mut left)) = rarest_first.split_first() else { return };
+    let others: f32 = left.iter().flat_map(|&at| &groups[at]).map(|word| word.bound).sum();
+    propose(&mut groups[driver], span, judge.least - span.most - others, work);
+    while let Some((&at, behind)) = left.split_first() {
+        let group = &mut groups[at];
+        let cost: u64 = group.iter().map(Word::cost).sum();
+        let postings = cost * u64::from(span.end - span.start) / u64::from(judge.doc_count.max(1));
+        if work.docs.len() as u64 * LOOK_UP <= postings {
+            break;
+        }
+        let stamp = work.mark(group, span);
+        let (docs, marks) = (&mut work.docs, &work.marks);
+        keep(docs, |doc| marks[(*doc - span.start) as usize] == stamp);
+        left = behind;
+    }
+    for at in 0..work.docs.len() {
+        let doc = work.docs[at];
+        let has = |&at: &usize| groups[at].iter_mut().any(|word| word.contains(doc));
+        if left.iter().all(has) {
+            score(groups, rarest_first, judge, doc, span.most);
+        }
+    }
 }
 
 /// The order in which groups are added.
@@ -28,19 +54,50 @@ pub(super) fn rarest_first(groups: &[Vec<Word<'_>>]) -> Vec<usize> {
     order
 }
 
-/// The documents of a window that have any word of a group, with what its words add.
-fn propose(group: &mut [Word<'_>], (start, end): (u32, u32), work: &mut Workspace) {
-    let Workspace { window, scratch, found, .. } = work;
+/// The documents of a window that have any word of a group; those that may add less than `least` can be left out.
+fn propose(group: &mut [Word<'_>], span: Span, least: f32, work: &mut Workspace) {
+    work.docs.clear();
     if let [word] = group
-        && word.is_single()
+        && let bound = word.bound
+        && let Some((list, _)) = word.single_list()
     {
-        found.clear();
-        let docs = word.single_scores(start, end, scratch);
-        found.extend(docs.iter().zip(&scratch.scores).map(|(&doc, &score)| (doc - start, score)));
+        if least < SCORED * bound {
+            work.docs.extend_from_slice(list.window(span.start, span.end));
+            return;
+        }
+        let docs = word.single_scores(span.start, span.end, &mut work.scratch);
+        work.docs.resize(docs.len() + 1, 0);
+        let mut count = 0;
+        for (&doc, &score) in docs.iter().zip(&work.scratch.scores) {
+            work.docs[count] = doc;
+            count += usize::from(score >= least);
+        }
+        work.docs.truncate(count);
         return;
     }
-    for word in group {
-        word.add_to(window, start, end, scratch);
+    let stamp = work.mark(group, span);
+    let marks = (span.start..span.end).zip(&work.marks);
+    work.docs.extend(marks.filter(|(_, mark)| **mark == stamp).map(|(doc, _)| doc));
+}
+
+/// Adds up what the words of a document that has all groups are worth, as long as it may help.
+fn score(
+    groups: &mut [Vec<Word<'_>>],
+    rarest_first: &[usize],
+    judge: &mut Judge<'_, '_>,
+    doc: u32,
+    most: f32,
+) {
+    let mut rest: f32 = groups.iter().flatten().map(|word| word.bound).sum();
+    let mut score = if most > 0.0 { judge.still(doc) } else { 0.0 };
+    for &at in rarest_first {
+        for word in &mut groups[at] {
+            rest -= word.bound;
+            score += word.look_up(doc).unwrap_or(0.0);
+        }
+        if score + rest.max(0.0) < judge.least {
+            return;
+        }
     }
-    window.drain(0.0, found);
+    judge.judge(doc, || exactly(groups, doc));
 }

@@ -259,6 +259,16 @@ impl<'a> List<'a> {
         self.postings.block_rest_more()
     }
 
+    /// Whether `doc` has the term.
+    #[inline]
+    pub(super) fn contains(&mut self, doc: u32) -> bool {
+        let Some(window) = self.window.clone() else {
+            return self.postings.seek(DocId(doc)) == DocId(doc);
+        };
+        self.hint = self.find(window, doc);
+        self.docs.get(self.hint) == Some(&doc)
+    }
+
     /// How often `doc` has the term.
     #[inline]
     pub(super) fn frequency(&mut self, doc: u32) -> Option<u32> {

@@ -38,7 +38,7 @@ pub(super) fn evaluate(
     }
     // What is worth most comes first.
     optional.reverse();
-    let mut rest = Rest { groups, left: optional, is_required: false };
+    let mut rest = Rest { groups, left: optional };
     complete(&mut rest, span, judge, work);
 }
 

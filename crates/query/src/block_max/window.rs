@@ -42,13 +42,11 @@ impl Window {
         self.each_touched(|base, stripe| gather(stripe, base, least, found));
     }
 
-    /// Adds the sums to those in `found`, drops what has none if it must have, and clears all.
-    pub(super) fn add_to(&mut self, found: &mut Vec<(u32, f32)>, is_required: bool) {
-        keep(found, |(distance, score)| {
-            let added = self.scores[*distance as usize];
-            *score += added;
-            added > 0.0 || !is_required
-        });
+    /// Adds the sums to those in `found`, and clears all.
+    pub(super) fn add_to(&mut self, found: &mut [(u32, f32)]) {
+        for (distance, score) in found {
+            *score += self.scores[*distance as usize];
+        }
         self.each_touched(|_, _| {});
     }
 

@@ -161,6 +161,12 @@ impl<'a> Word<'a> {
         reached
     }
 
+    /// Whether `doc` has it.
+    #[inline]
+    pub(super) fn contains(&mut self, doc: u32) -> bool {
+        self.lists.iter_mut().any(|list| list.contains(doc))
+    }
+
     /// What it adds to `doc`; `None` if that does not have it.
     #[inline]
     pub(super) fn look_up(&mut self, doc: u32) -> Option<f32> {

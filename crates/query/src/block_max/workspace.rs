@@ -4,8 +4,9 @@
 
 use std::sync::Mutex;
 
-use super::Window;
+use super::candidates::Span;
 use super::window::WINDOW_MAX;
+use super::{Window, Word};
 
 /// Of one query at a time.
 pub(super) struct Workspace {
@@ -14,6 +15,28 @@ pub(super) struct Workspace {
     /// For each document of a window its place in a list; what was there before is left.
     pub(super) places: Vec<u16>,
     pub(super) found: Vec<(u32, f32)>,
+    /// Documents of a window.
+    pub(super) docs: Vec<u32>,
+    /// The last stamp that each document of a window was marked with.
+    pub(super) marks: Vec<u32>,
+    stamp: u32,
+}
+
+impl Workspace {
+    /// Marks the documents of a window that have any of some words, with a stamp that no other has.
+    pub(super) fn mark(&mut self, words: &mut [Word<'_>], span: Span) -> u32 {
+        let (stamp, wraps) = self.stamp.overflowing_add(1);
+        if wraps {
+            self.marks.fill(0);
+        }
+        self.stamp = stamp.max(1);
+        for list in words.iter_mut().flat_map(|word| &mut word.lists) {
+            for &doc in list.window(span.start, span.end) {
+                self.marks[(doc - span.start) as usize] = self.stamp;
+            }
+        }
+        self.stamp
+    }
 }
 
 /// Buffers without a meaning of their own.
@@ -38,6 +61,9 @@ impl Workspaces {
                 scratch: Scratch::default(),
                 places: vec![0; WINDOW_MAX as usize],
                 found: Vec::new(),
+                docs: Vec::new(),
+                marks: vec![0; WINDOW_MAX as usize],
+                stamp: 0,
             })
         });
         let done = work(&mut workspace);
