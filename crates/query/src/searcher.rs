@@ -75,10 +75,7 @@ impl Searcher {
         if k == 0 {
             return Ok(Vec::new());
         }
-        let (plan, shape, index) = (&plan, &shape, &*self.index);
-        let (statistics, statics) = (&self.statistics, &self.statics[..]);
-        let workspaces = &self.workspaces;
-        Task { plan, shape, index, statistics, statics, workspaces }.evaluate(&mut best)?;
+        self.task(&plan, &shape).evaluate(&mut best)?;
         Ok(best.into_hits(offset))
     }
 
@@ -114,6 +111,9 @@ impl Searcher {
     /// How many documents match.
     pub fn count(&self, query: &Query) -> Result<u64, QueryError> {
         let plan = Plan::build(query, &self.analyzer, &self.ignored)?;
+        if let Some(shape) = Shape::of(&plan).filter(|shape| !shape.is_partial) {
+            return self.task(&plan, &shape).count();
+        }
         let scorers = Scorers::gather(&plan, &self.index, &self.statistics)?;
         let mut total = 0;
         for segment in self.index.segments() {
@@ -126,6 +126,17 @@ impl Searcher {
             }
         }
         Ok(total)
+    }
+
+    fn task<'a>(&'a self, plan: &'a Plan, shape: &'a Shape<'a>) -> Task<'a> {
+        Task {
+            plan,
+            shape,
+            index: &self.index,
+            statistics: &self.statistics,
+            statics: &self.statics,
+            workspaces: &self.workspaces,
+        }
     }
 
     /// Why document `doc` of segment number `segment` has the score that [`Searcher::search`] gives it;

@@ -4,7 +4,7 @@
 //!
 //! **Invariant.** A document of the window that is not judged lacks a group, or its bounds stay below what it takes.
 
-use super::candidates::{Span, exactly};
+use super::candidates::Span;
 use super::window::keep;
 use super::workspace::Workspace;
 use super::{Judge, Word};
@@ -23,13 +23,32 @@ pub(super) fn evaluate(
     judge: &mut Judge<'_, '_>,
     work: &mut Workspace,
 ) {
-    let Some((&driver, mut left)) = rarest_first.split_first() else { return };
+    let least = judge.least - span.most;
+    let left = narrow(groups, rarest_first, (span, least), judge.doc_count, work);
+    for at in 0..work.docs.len() {
+        let doc = work.docs[at];
+        if has_all(groups, left, doc) {
+            score(groups, rarest_first, judge, doc, span.most, &mut work.exact);
+        }
+    }
+}
+
+/// Makes `work.docs` the documents of a window that have the rarest groups, except some whose words cannot reach `least`,
+/// and returns the groups that are left to be looked up.
+pub(super) fn narrow<'o>(
+    groups: &mut [Vec<Word<'_>>],
+    rarest_first: &'o [usize],
+    (span, least): (Span, f32),
+    doc_count: u32,
+    work: &mut Workspace,
+) -> &'o [usize] {
+    let Some((&driver, mut left)) = rarest_first.split_first() else { return &[] };
     let others: f32 = left.iter().flat_map(|&at| &groups[at]).map(|word| word.bound).sum();
-    propose(&mut groups[driver], span, judge.least - span.most - others, work);
+    propose(&mut groups[driver], span, least - others, work);
     while let Some((&at, behind)) = left.split_first() {
         let group = &mut groups[at];
         let cost: u64 = group.iter().map(Word::cost).sum();
-        let postings = cost * u64::from(span.end - span.start) / u64::from(judge.doc_count.max(1));
+        let postings = cost * u64::from(span.end - span.start) / u64::from(doc_count.max(1));
         if work.docs.len() as u64 * LOOK_UP <= postings {
             break;
         }
@@ -38,13 +57,12 @@ pub(super) fn evaluate(
         keep(docs, |doc| marks[(*doc - span.start) as usize] == stamp);
         left = behind;
     }
-    for at in 0..work.docs.len() {
-        let doc = work.docs[at];
-        let has = |&at: &usize| groups[at].iter_mut().any(|word| word.contains(doc));
-        if left.iter().all(has) {
-            score(groups, rarest_first, judge, doc, span.most);
-        }
-    }
+    left
+}
+
+/// Whether a document has a word of each group.
+pub(super) fn has_all(groups: &mut [Vec<Word<'_>>], asked: &[usize], doc: u32) -> bool {
+    asked.iter().all(|&at| groups[at].iter_mut().any(|word| word.contains(doc)))
 }
 
 /// The order in which groups are added.
@@ -87,17 +105,27 @@ fn score(
     judge: &mut Judge<'_, '_>,
     doc: u32,
     most: f32,
+    exact: &mut Vec<f64>,
 ) {
     let mut rest: f32 = groups.iter().flatten().map(|word| word.bound).sum();
-    let mut score = if most > 0.0 { judge.still(doc) } else { 0.0 };
+    let mut sum = if most > 0.0 { judge.still(doc) } else { 0.0 };
+    exact.clear();
+    exact.resize(groups.len(), 0.0);
     for &at in rarest_first {
+        let mut of_group = 0.0;
         for word in &mut groups[at] {
             rest -= word.bound;
-            score += word.look_up(doc).unwrap_or(0.0);
+            of_group += word.exactly(doc);
         }
-        if score + rest.max(0.0) < judge.least {
+        exact[at] = of_group;
+        #[expect(clippy::cast_possible_truncation, reason = "there is a margin")]
+        {
+            sum += of_group as f32;
+        }
+        if sum + rest.max(0.0) < judge.least {
             return;
         }
     }
-    judge.judge(doc, || exactly(groups, doc));
+    // In the order of the query, as everywhere.
+    judge.judge(doc, || exact.iter().fold(0.0, |sum, of_group| sum + of_group));
 }

@@ -22,6 +22,7 @@
 //! pruning for top-k processing over compressed lists", ICDE 2011.
 
 mod candidates;
+mod count;
 mod intersection;
 mod list;
 mod shape;
@@ -68,20 +69,24 @@ pub(crate) struct Task<'a> {
 type Lists<'a> = Vec<Option<Postings<'a>>>;
 
 impl<'a> Task<'a> {
-    /// Offers to `best` every document that may be among them.
-    pub(crate) fn evaluate(&self, best: &mut TopK) -> Result<(), QueryError> {
-        let wanted = || self.shape.groups.iter().flatten();
-        let asked: Vec<(Field, &str)> = wanted()
-            .flat_map(|wanted| wanted.fields.iter().map(|&field| (field, wanted.term)))
-            .collect();
-        let segments = self.index.segments();
-        let mut lists: Vec<Lists<'a>> = Vec::with_capacity(segments.len());
-        for segment in segments {
+    /// The lists of each segment.
+    fn lists(&self) -> Result<Vec<Lists<'a>>, QueryError> {
+        let mut asked: Vec<(Field, &str)> = Vec::new();
+        for wanted in self.shape.groups.iter().flatten() {
+            asked.extend(wanted.fields.iter().map(|&field| (field, wanted.term)));
+        }
+        let mut lists = Vec::with_capacity(self.index.segments().len());
+        for segment in self.index.segments() {
             lists.push(segment.postings_of(&asked)?);
         }
-        let mut containing: Vec<Containing> = Vec::with_capacity(asked.len());
+        Ok(lists)
+    }
+
+    /// For each word in how many documents it is.
+    fn containing(&self, lists: &[Lists<'a>]) -> Vec<Containing> {
+        let mut containing: Vec<Containing> = Vec::new();
         let mut at = 0;
-        for wanted in wanted() {
+        for wanted in self.shape.groups.iter().flatten() {
             let mut counts = Containing::default();
             for &field in wanted.fields {
                 let found = lists.iter().filter_map(|lists| lists[at].as_ref());
@@ -90,6 +95,30 @@ impl<'a> Task<'a> {
             }
             containing.push(counts);
         }
+        containing
+    }
+
+    /// How many documents match a plan that asks for nothing but words.
+    pub(crate) fn count(&self) -> Result<u64, QueryError> {
+        let lists = self.lists()?;
+        let containing = self.containing(&lists);
+        let mut total = 0;
+        for (segment, lists) in self.index.segments().iter().zip(lists) {
+            let deleted = segment.deleted()?;
+            if let Some(groups) = self.groups(segment, lists, &containing) {
+                let is_whole = segment.deleted_count() == 0;
+                let deleted = (!is_whole).then_some(deleted);
+                total += self.workspaces.with(|work| count::count(groups, segment.doc_count(), deleted, work));
+            }
+        }
+        Ok(total)
+    }
+
+    /// Offers to `best` every document that may be among them.
+    pub(crate) fn evaluate(&self, best: &mut TopK) -> Result<(), QueryError> {
+        let lists = self.lists()?;
+        let containing = self.containing(&lists);
+        let segments = self.index.segments();
         // Only if the words alone do not decide.
         let scorers = if self.shape.is_partial {
             Some(Scorers::gather(self.plan, self.index, self.statistics)?)
@@ -198,7 +227,11 @@ impl Judge<'_, '_> {
         driver: Option<usize>,
         mut evaluate: impl FnMut(&mut Self, &mut [Vec<Word<'w>>], Span),
     ) {
-        let windows = Windows::new(groups, driver, self);
+        let segment = (self.doc_count, self.statics);
+        let mut windows = Windows::new(groups, driver, segment, self.least);
+        if self.tree.is_none() {
+            windows.sort();
+        }
         for &(number, bound) in &windows.order {
             if bound >= self.least {
                 let span = windows.enter(number, groups);

@@ -9,7 +9,7 @@
 
 use super::candidates::Span;
 use super::window::{WINDOW_MAX, WINDOW_MIN};
-use super::{Judge, Word};
+use super::{StaticScores, Word};
 
 /// Windows are as many, if there are enough documents.
 const WINDOWS: u32 = 256;
@@ -24,6 +24,8 @@ pub(super) struct Windows {
     pub(super) order: Vec<(usize, f32)>,
     /// Whether the most promising come first.
     pub(super) is_sorted: bool,
+    /// Whether there is much to be saved.
+    is_costly: bool,
     spans: Vec<Span>,
     /// Of each window the bound of every word.
     bounds: Vec<f32>,
@@ -32,22 +34,22 @@ pub(super) struct Windows {
 }
 
 impl Windows {
-    /// Of groups that must all match `driver` is the rarest.
+    /// Of groups that must all match `driver` is the rarest. What stays below `least` is left out.
     pub(super) fn new(
         groups: &mut [Vec<Word<'_>>],
         driver: Option<usize>,
-        judge: &Judge<'_, '_>,
+        (doc_count, statics): (u32, &StaticScores),
+        least: f32,
     ) -> Windows {
-        let doc_count = judge.doc_count;
         let cost: u64 = groups.iter().flatten().map(Word::cost).sum();
         let short = driver.and_then(|driver| groups[driver].first()?.short());
         let mut docs = short.unwrap_or_default().to_vec().into_iter();
         let is_short = short.is_some();
         let wide = wide(cost, doc_count, is_short);
-        let is_sorted = judge.tree.is_none() && cost >= FEW;
         let mut windows = Windows {
             order: Vec::new(),
-            is_sorted,
+            is_sorted: false,
+            is_costly: cost >= FEW,
             spans: Vec::new(),
             bounds: Vec::new(),
             blocks: Vec::new(),
@@ -55,13 +57,18 @@ impl Windows {
         let mut start = if is_short { docs.next().unwrap_or(doc_count) } else { 0 };
         while start < doc_count {
             let end = start.saturating_add(wide).min(doc_count);
-            windows.push(groups, Span { start, end, most: judge.statics.most(start, end) }, judge.least);
+            windows.push(groups, Span { start, end, most: statics.most(start, end) }, least);
             start = if is_short { docs.find(|&doc| doc >= end).unwrap_or(doc_count) } else { end };
         }
-        if is_sorted {
-            windows.order.sort_unstable_by(|a, b| b.1.total_cmp(&a.1));
-        }
         windows
+    }
+
+    /// Puts the most promising first, if it is worth while.
+    pub(super) fn sort(&mut self) {
+        if self.is_costly {
+            self.order.sort_unstable_by(|a, b| b.1.total_cmp(&a.1));
+            self.is_sorted = true;
+        }
     }
 
     fn push(&mut self, groups: &mut [Vec<Word<'_>>], span: Span, least: f32) {

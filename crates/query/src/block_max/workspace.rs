@@ -17,6 +17,8 @@ pub(super) struct Workspace {
     pub(super) found: Vec<(u32, f32)>,
     /// Documents of a window.
     pub(super) docs: Vec<u32>,
+    /// Scores of one document.
+    pub(super) exact: Vec<f64>,
     /// The last stamp that each document of a window was marked with.
     pub(super) marks: Vec<u32>,
     stamp: u32,
@@ -25,16 +27,35 @@ pub(super) struct Workspace {
 impl Workspace {
     /// Marks the documents of a window that have any of some words, with a stamp that no other has.
     pub(super) fn mark(&mut self, words: &mut [Word<'_>], span: Span) -> u32 {
+        let stamp = self.next_stamp();
+        for list in words.iter_mut().flat_map(|word| &mut word.lists) {
+            for &doc in list.window(span.start, span.end) {
+                self.marks[(doc - span.start) as usize] = stamp;
+            }
+        }
+        stamp
+    }
+
+    /// The same, and counts them.
+    pub(super) fn count(&mut self, words: &mut [Word<'_>], span: Span) -> u64 {
+        let stamp = self.next_stamp();
+        let mut count = 0;
+        for list in words.iter_mut().flat_map(|word| &mut word.lists) {
+            for &doc in list.window(span.start, span.end) {
+                let mark = &mut self.marks[(doc - span.start) as usize];
+                count += u64::from(*mark != stamp);
+                *mark = stamp;
+            }
+        }
+        count
+    }
+
+    fn next_stamp(&mut self) -> u32 {
         let (stamp, wraps) = self.stamp.overflowing_add(1);
         if wraps {
             self.marks.fill(0);
         }
         self.stamp = stamp.max(1);
-        for list in words.iter_mut().flat_map(|word| &mut word.lists) {
-            for &doc in list.window(span.start, span.end) {
-                self.marks[(doc - span.start) as usize] = self.stamp;
-            }
-        }
         self.stamp
     }
 }
@@ -62,6 +83,7 @@ impl Workspaces {
                 places: vec![0; WINDOW_MAX as usize],
                 found: Vec::new(),
                 docs: Vec::new(),
+                exact: Vec::new(),
                 marks: vec![0; WINDOW_MAX as usize],
                 stamp: 0,
             })
