@@ -55,6 +55,7 @@ mod delta;
 pub mod fixed;
 pub mod function;
 mod gamma;
+pub mod gaps;
 mod golomb;
 mod histogram;
 mod minimal_binary;

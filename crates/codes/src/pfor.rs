@@ -157,18 +157,18 @@ fn patch<'a>(tail: &'a [u8], width: u32, out: &mut [u32]) -> Option<&'a [u8]> {
         return None;
     }
     let (places, rest) = rest.split_at_checked(count)?;
-    let (highs, rest) = rest.split_at_checked(fixed::bytes(count, high))?;
-    if usize::from(*places.iter().max()?) >= out.len() {
+    let bytes = fixed::bytes(count, high);
+    let behind = rest.get(bytes..)?;
+    // The bits that fill up the last byte are zeros.
+    let used = count * high as usize;
+    if !used.is_multiple_of(8) && rest[bytes - 1] >> (used % 8) != 0 {
         return None;
     }
-    let mut places = places.iter();
-    fixed::read(highs, count, high, |n| {
-        let slot = places.next().and_then(|&at| out.get_mut(usize::from(at)));
-        if let Some(slot) = slot {
-            *slot |= narrow(n << width);
-        }
-    })?;
-    Some(rest)
+    // What follows is read too, and masked away: that is faster than to look where the highs end.
+    for (at, &place) in places.iter().enumerate() {
+        *out.get_mut(usize::from(place))? |= narrow(fixed::get(rest, at, high) << width);
+    }
+    Some(behind)
 }
 
 /// A number that is known to have 32 bits at most.

@@ -40,6 +40,7 @@ pub(crate) use writer::PostingsWriter;
 use crate::{DocId, DocIterator, END, Frequencies, Lengths, Positions, fixed};
 use chunks::{Chunks, Place};
 use code::Coder;
+use codes::gaps;
 
 /// The codes of the three streams of numbers; none where positions are not kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -280,7 +281,7 @@ impl<'a> Postings<'a> {
         }
         Coder::of_docs(self.codes.docs).read(&mut bytes, &mut docs[read..])?;
         let first = if block == 0 { 0 } else { before.last_doc.checked_add(1)? };
-        let behind = add_up(first, docs)?;
+        let behind = gaps::add_up(first, docs)?;
         (behind <= self.doc_count).then_some(())
     }
 
@@ -375,33 +376,6 @@ impl<'a> Postings<'a> {
     }
 }
 
-/// Makes documents of gaps, the first from `first` on, and returns the document behind the last; `None` if that is too
-/// great.
-#[inline]
-fn add_up(first: u32, gaps: &mut [u32]) -> Option<u32> {
-    // So small that no sum of a block can leave 32 bits, as in all but the strangest lists.
-    let small = gaps.iter().fold(first >> 7, |all, &gap| all | gap) < 1 << 24;
-    if !small {
-        let last = gaps.iter().fold(u64::from(first), |sum, &gap| sum + u64::from(gap) + 1);
-        u32::try_from(last).ok()?;
-    }
-    let mut behind = first;
-    let (quads, rest) = gaps.as_chunks_mut::<4>();
-    for [a, b, c, d] in quads {
-        // One addition from quad to quad, and no more, is what the loop waits for.
-        let (one, two) = (*a + *b + 1, *c + *d + 2);
-        let middle = behind + one;
-        (*a, *b) = (behind + *a, middle);
-        (*c, *d) = (middle + 1 + *c, middle + two);
-        behind += one + two + 1;
-    }
-    for gap in rest {
-        *gap += behind;
-        behind = *gap + 1;
-    }
-    Some(behind)
-}
-
 impl DocIterator for Postings<'_> {
     #[inline]
     fn doc(&self) -> DocId {
@@ -461,34 +435,5 @@ impl Positions for Postings<'_> {
             position = position.saturating_add(distance);
             position
         }));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::add_up;
-    use proptest::collection::vec;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn gaps_add_up_to_documents(
-            first in any::<u32>(),
-            shift in 0..32_u32,
-            gaps in vec(any::<u32>(), 0..130),
-        ) {
-            let (first, mut gaps) = (first >> shift, gaps);
-            gaps.iter_mut().for_each(|gap| *gap >>= shift);
-            let mut next = u64::from(first);
-            let docs: Vec<u64> = gaps.iter().map(|&gap| {
-                next += u64::from(gap) + 1;
-                next - 1
-            }).collect();
-            let behind = add_up(first, &mut gaps);
-            prop_assert_eq!(behind, u32::try_from(next).ok());
-            if behind.is_some() {
-                prop_assert_eq!(gaps.iter().map(|&doc| u64::from(doc)).collect::<Vec<_>>(), docs);
-            }
-        }
     }
 }

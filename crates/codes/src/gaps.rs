@@ -1,0 +1,116 @@
+//! From gaps to what they lie between: sums of a run of numbers.
+//!
+//! What lives here: [`add_up`], by SIMD instructions where there are any. It is what decoding a block of documents waits
+//! for most.
+//!
+//! **Invariant.** The sums ascend strictly, or there are none.
+
+/// Makes of each gap `g` the number that lies `g` + 1 behind the one before; the first lies `g` behind `first`. Returns what
+/// follows the last; `None`, with anything in `gaps`, if that has more than 32 bits.
+#[inline]
+pub fn add_up(first: u32, gaps: &mut [u32]) -> Option<u32> {
+    let (quads, rest) = gaps.as_chunks_mut::<4>();
+    let (mut last, mut all) = sum_quads(first.wrapping_sub(1), quads);
+    for gap in rest {
+        all |= *gap;
+        last = last.wrapping_add(gap.wrapping_add(1));
+        *gap = last;
+    }
+    // So small that no sum can have left 32 bits, as in all but the strangest runs.
+    let small = u64::from(first) + (u64::from(all) + 1) * gaps.len() as u64 <= u64::from(u32::MAX);
+    let ascend = || {
+        gaps.first().is_none_or(|&lowest| lowest >= first) && gaps.is_sorted_by(|a, b| a < b)
+    };
+    if small || ascend() { last.checked_add(1).or((gaps.is_empty() && first == 0).then_some(0)) } else { None }
+}
+
+/// The same of whole quads: what the last one ends with, and all bits of all gaps.
+#[cfg(target_arch = "x86_64")]
+#[expect(unsafe_code, reason = "calling what is compiled for certain instructions")]
+#[inline]
+fn sum_quads(last: u32, quads: &mut [[u32; 4]]) -> (u32, u32) {
+    // SAFETY: every processor of this architecture has SSE2.
+    unsafe { sum_quads_sse2(last, quads) }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "sse2")]
+#[inline]
+fn sum_quads_sse2(last: u32, quads: &mut [[u32; 4]]) -> (u32, u32) {
+    use std::arch::x86_64::{
+        __m128i, _mm_add_epi32, _mm_cvtsi128_si32, _mm_cvtsi128_si64, _mm_or_si128, _mm_set_epi32,
+        _mm_set1_epi32, _mm_setzero_si128, _mm_shuffle_epi32, _mm_slli_si128, _mm_unpackhi_epi64,
+    };
+    let halves = |x: __m128i| -> [u32; 4] {
+        let low = _mm_cvtsi128_si64(x).cast_unsigned();
+        let high = _mm_cvtsi128_si64(_mm_unpackhi_epi64(x, x)).cast_unsigned();
+        let word = |n: u64| u32::try_from(n & u64::from(u32::MAX)).unwrap_or(0);
+        [word(low), word(low >> 32), word(high), word(high >> 32)]
+    };
+    let ones = _mm_set1_epi32(1);
+    let mut last = _mm_set1_epi32(last.cast_signed());
+    let mut all = _mm_setzero_si128();
+    for quad in quads {
+        let [a, b, c, d] = quad.map(u32::cast_signed);
+        let gaps = _mm_set_epi32(d, c, b, a);
+        all = _mm_or_si128(all, gaps);
+        let steps = _mm_add_epi32(gaps, ones);
+        let pairs = _mm_add_epi32(steps, _mm_slli_si128::<4>(steps));
+        let sums = _mm_add_epi32(pairs, _mm_slli_si128::<8>(pairs));
+        let sums = _mm_add_epi32(sums, last);
+        last = _mm_shuffle_epi32::<0xff>(sums);
+        *quad = halves(sums);
+    }
+    let [a, b, c, d] = halves(all);
+    (_mm_cvtsi128_si32(last).cast_unsigned(), a | b | c | d)
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn sum_quads(mut last: u32, quads: &mut [[u32; 4]]) -> (u32, u32) {
+    let mut all = 0;
+    for gap in quads.as_flattened_mut() {
+        all |= *gap;
+        last = last.wrapping_add(gap.wrapping_add(1));
+        *gap = last;
+    }
+    (last, all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn gaps_add_up(
+            first in any::<u32>(),
+            shifts in (0..32_u32, 0..32_u32),
+            gaps in vec(any::<u32>(), 0..130),
+        ) {
+            let first = first >> shifts.0;
+            let mut gaps: Vec<u32> = gaps.iter().map(|gap| gap >> shifts.1).collect();
+            let mut next = u64::from(first);
+            let expected: Vec<u64> = gaps.iter().map(|&gap| {
+                next += u64::from(gap) + 1;
+                next - 1
+            }).collect();
+            let behind = add_up(first, &mut gaps);
+            prop_assert_eq!(behind, u32::try_from(next).ok());
+            if behind.is_some() {
+                prop_assert_eq!(gaps.iter().map(|&n| u64::from(n)).collect::<Vec<_>>(), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn the_greatest_numbers_are_not_passed() {
+        assert_eq!(add_up(0, &mut []), Some(0));
+        assert_eq!(add_up(7, &mut []), Some(7));
+        let mut gaps = [u32::MAX - 1];
+        assert_eq!((add_up(0, &mut gaps), gaps), (Some(u32::MAX), [u32::MAX - 1]));
+        assert_eq!(add_up(0, &mut [u32::MAX]), None);
+        assert_eq!(add_up(1, &mut [0, u32::MAX, 0, 5]), None);
+    }
+}
