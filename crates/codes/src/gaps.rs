@@ -18,10 +18,13 @@ pub fn add_up(first: u32, gaps: &mut [u32]) -> Option<u32> {
     }
     // So small that no sum can have left 32 bits, as in all but the strangest runs.
     let small = u64::from(first) + (u64::from(all) + 1) * gaps.len() as u64 <= u64::from(u32::MAX);
-    let ascend = || {
-        gaps.first().is_none_or(|&lowest| lowest >= first) && gaps.is_sorted_by(|a, b| a < b)
-    };
-    if small || ascend() { last.checked_add(1).or((gaps.is_empty() && first == 0).then_some(0)) } else { None }
+    let ascend =
+        || gaps.first().is_none_or(|&lowest| lowest >= first) && gaps.is_sorted_by(|a, b| a < b);
+    if small || ascend() {
+        last.checked_add(1).or((gaps.is_empty() && first == 0).then_some(0))
+    } else {
+        None
+    }
 }
 
 /// The same of whole quads: what the last one ends with, and all bits of all gaps.

@@ -58,7 +58,16 @@ impl Searcher {
         let mut statics: Vec<StaticScores> = ranks.iter().map(weigh).collect();
         statics.resize_with(index.segments().len(), StaticScores::default);
         let statistics = Statistics::new(&index, &config);
-        Searcher { index, analyzer, ignored, config, statistics, ranks, statics, workspaces: Workspaces::default() }
+        Searcher {
+            index,
+            analyzer,
+            ignored,
+            config,
+            statistics,
+            ranks,
+            statics,
+            workspaces: Workspaces::default(),
+        }
     }
 
     /// The `k` best documents after the first `offset`, and how many match.

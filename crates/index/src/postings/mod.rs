@@ -116,15 +116,61 @@ pub(crate) struct Streams<'a> {
     pub(crate) skips: Skips<'a>,
 }
 
-/// A cursor over the documents that have a term in a field.
-#[derive(Clone, Debug)]
-pub struct Postings<'a> {
+/// The blocks of a list: any of them can be decoded.
+#[derive(Clone, Copy, Debug)]
+struct Blocks<'a> {
     streams: Streams<'a>,
     codes: StreamCodes,
-    lengths: Lengths<'a>,
     doc_frequency: u32,
     total_frequency: u64,
     doc_count: u32,
+}
+
+impl Blocks<'_> {
+    /// How many documents a block has.
+    fn count(&self, block: usize) -> Option<usize> {
+        Some((self.doc_frequency as usize).checked_sub(block.checked_mul(BLOCK)?)?.min(BLOCK))
+    }
+
+    /// Decodes the documents of a block, which has as many.
+    fn docs_of(&self, block: usize, docs: &mut [u32]) -> Option<()> {
+        let before = self.streams.skips.before(block)?;
+        let mut bytes = self.streams.docs.get(usize::try_from(before.docs).ok()?..)?;
+        let mut read = 0;
+        if is_short(self.doc_frequency) {
+            let width = first_width(self.doc_count);
+            docs[0] = u32::try_from(fixed::get(bytes, 0, width)?).ok()?;
+            bytes = &bytes[width..];
+            read = 1;
+        }
+        Coder::of_docs(self.codes.docs).read(&mut bytes, &mut docs[read..])?;
+        let first = if block == 0 { 0 } else { before.last_doc.checked_add(1)? };
+        let behind = gaps::add_up(first, docs)?;
+        (behind <= self.doc_count).then_some(())
+    }
+
+    /// Decodes the frequencies, less one, of a block with as many documents.
+    fn more_of(&self, block: usize, more: &mut [u32]) -> Option<()> {
+        if has_freqs(self.doc_frequency, self.total_frequency) {
+            let before = self.streams.skips.before(block)?;
+            let mut bytes = self.streams.freqs.get(usize::try_from(before.freqs).ok()?..)?;
+            return Coder::of_freqs(self.codes.freqs).read(&mut bytes, more);
+        }
+        more.fill(0);
+        if self.doc_frequency == 1
+            && let Some(more) = more.first_mut()
+        {
+            *more = u32::try_from(self.total_frequency.checked_sub(1)?).ok()?;
+        }
+        Some(())
+    }
+}
+
+/// A cursor over the documents that have a term in a field.
+#[derive(Clone, Debug)]
+pub struct Postings<'a> {
+    list: Blocks<'a>,
+    lengths: Lengths<'a>,
     doc: DocId,
     /// The block in `docs`, and how many documents it has.
     block: usize,
@@ -154,13 +200,10 @@ impl<'a> Postings<'a> {
         list: &List,
         doc_count: u32,
     ) -> Postings<'a> {
+        let &List { doc_frequency, total_frequency, .. } = list;
         let mut postings = Postings {
-            streams,
-            codes,
+            list: Blocks { streams, codes, doc_frequency, total_frequency, doc_count },
             lengths,
-            doc_frequency: list.doc_frequency,
-            total_frequency: list.total_frequency,
-            doc_count,
             doc: END,
             block: 0,
             block_docs: 0,
@@ -178,7 +221,7 @@ impl<'a> Postings<'a> {
 
     /// How many documents have the term.
     pub fn doc_frequency(&self) -> u32 {
-        self.doc_frequency
+        self.list.doc_frequency
     }
 
     /// The lengths of the field.
@@ -188,18 +231,18 @@ impl<'a> Postings<'a> {
 
     /// How often the term occurs in all of them.
     pub fn total_frequency(&self) -> u64 {
-        self.total_frequency
+        self.list.total_frequency
     }
 
     /// The greatest measure of the current block; `None` for the last one if it is not full.
     pub fn block_maximum(&self) -> Option<Maximum> {
-        self.streams.skips.maximum(self.block)
+        self.list.streams.skips.maximum(self.block)
     }
 
     /// What the blocks of the list can make of its term, from its beginning on.
     pub fn bounds(&self) -> Bounds<'a> {
-        let has_tail = !(self.doc_frequency as usize).is_multiple_of(BLOCK);
-        Bounds::new(self.streams.skips, has_tail)
+        let has_tail = !(self.list.doc_frequency as usize).is_multiple_of(BLOCK);
+        Bounds::new(self.list.streams.skips, has_tail)
     }
 
     /// Moves to the first document not less than `target`, ahead or behind.
@@ -208,7 +251,7 @@ impl<'a> Postings<'a> {
             && self.docs[0] <= target.0
             && target.0 <= self.docs[self.block_docs - 1];
         if !inside {
-            let block = self.streams.skips.find(0, target.0);
+            let block = self.list.streams.skips.find(0, target.0);
             if self.load(block, 0) == END {
                 return END;
             }
@@ -254,51 +297,11 @@ impl<'a> Postings<'a> {
         self.doc
     }
 
-    /// How many documents a block has.
-    fn count(&self, block: usize) -> Option<usize> {
-        Some((self.doc_frequency as usize).checked_sub(block.checked_mul(BLOCK)?)?.min(BLOCK))
-    }
-
     /// Decodes the documents of a block and returns how many they are.
     fn read_docs(&mut self, block: usize) -> Option<usize> {
-        let count = self.count(block).filter(|&count| count > 0)?;
-        let mut docs = self.docs;
-        self.docs_of(block, &mut docs[..count])?;
-        self.docs = docs;
+        let count = self.list.count(block).filter(|&count| count > 0)?;
+        self.list.docs_of(block, &mut self.docs[..count])?;
         Some(count)
-    }
-
-    /// Decodes the documents of a block, which has as many.
-    fn docs_of(&self, block: usize, docs: &mut [u32]) -> Option<()> {
-        let before = self.streams.skips.before(block)?;
-        let mut bytes = self.streams.docs.get(usize::try_from(before.docs).ok()?..)?;
-        let mut read = 0;
-        if is_short(self.doc_frequency) {
-            let width = first_width(self.doc_count);
-            docs[0] = u32::try_from(fixed::get(bytes, 0, width)?).ok()?;
-            bytes = &bytes[width..];
-            read = 1;
-        }
-        Coder::of_docs(self.codes.docs).read(&mut bytes, &mut docs[read..])?;
-        let first = if block == 0 { 0 } else { before.last_doc.checked_add(1)? };
-        let behind = gaps::add_up(first, docs)?;
-        (behind <= self.doc_count).then_some(())
-    }
-
-    /// Decodes the frequencies, less one, of a block with as many documents.
-    fn more_of(&self, block: usize, more: &mut [u32]) -> Option<()> {
-        if has_freqs(self.doc_frequency, self.total_frequency) {
-            let before = self.streams.skips.before(block)?;
-            let mut bytes = self.streams.freqs.get(usize::try_from(before.freqs).ok()?..)?;
-            return Coder::of_freqs(self.codes.freqs).read(&mut bytes, more);
-        }
-        more.fill(0);
-        if self.doc_frequency == 1
-            && let Some(more) = more.first_mut()
-        {
-            *more = u32::try_from(self.total_frequency.checked_sub(1)?).ok()?;
-        }
-        Some(())
     }
 
     /// Decodes the frequencies of the current block, if they are not there yet.
@@ -307,30 +310,28 @@ impl<'a> Postings<'a> {
             return Some(());
         }
         self.freqs_block = NONE;
-        let mut freqs = self.freqs;
-        self.more_of(self.block, &mut freqs[..self.block_docs])?;
-        self.freqs = freqs;
+        self.list.more_of(self.block, &mut self.freqs[..self.block_docs])?;
         self.freqs_block = self.block;
         Some(())
     }
 
     /// How many blocks the list has.
     pub fn block_count(&self) -> usize {
-        (self.doc_frequency as usize).div_ceil(BLOCK)
+        (self.list.doc_frequency as usize).div_ceil(BLOCK)
     }
 
     /// Appends the documents of a block, wherever the cursor is: none if it is damaged or not there.
     pub fn append_docs(&self, block: usize, docs: &mut Vec<u32>) {
-        let (start, count) = (docs.len(), self.count(block).unwrap_or(0));
+        let (start, count) = (docs.len(), self.list.count(block).unwrap_or(0));
         docs.resize(start + count, 0);
-        if count == 0 || self.docs_of(block, &mut docs[start..]).is_none() {
+        if count == 0 || self.list.docs_of(block, &mut docs[start..]).is_none() {
             docs.truncate(start);
         }
     }
 
     /// Fills in how often, less one, each document of a block has the term, wherever the cursor is.
     pub fn fill_more(&self, block: usize, more: &mut [u32]) {
-        if self.more_of(block, more).is_none() {
+        if self.list.more_of(block, more).is_none() {
             more.fill(0);
         }
     }
@@ -341,8 +342,8 @@ impl<'a> Postings<'a> {
             return Some(());
         }
         self.load_freqs()?;
-        let before = self.streams.skips.before(self.block)?;
-        let bytes = self.streams.positions.get(usize::try_from(before.positions).ok()?..)?;
+        let before = self.list.streams.skips.before(self.block)?;
+        let bytes = self.list.streams.positions.get(usize::try_from(before.positions).ok()?..)?;
         self.places.clear();
         let (docs, lengths) = (&self.docs[..self.block_docs], self.lengths);
         self.places.extend(
@@ -364,7 +365,7 @@ impl<'a> Postings<'a> {
         if !self.chunks.is_ahead(self.at) {
             self.places_block = NONE;
         }
-        let (Some(code), Some(())) = (self.codes.positions, self.load_places()) else {
+        let (Some(code), Some(())) = (self.list.codes.positions, self.load_places()) else {
             self.places_block = NONE;
             return &[];
         };
@@ -401,9 +402,9 @@ impl DocIterator for Postings<'_> {
         }
         let mut from = self.at + 1;
         while self.docs[self.block_docs - 1] < target.0 {
-            let block = self.streams.skips.find(self.block + 1, target.0);
+            let block = self.list.streams.skips.find(self.block + 1, target.0);
             let doc_min = self.docs[self.block_docs - 1] + 1;
-            if block > self.streams.skips.count() || self.load(block, doc_min) == END {
+            if block > self.list.streams.skips.count() || self.load(block, doc_min) == END {
                 self.block_docs = 0;
                 self.doc = END;
                 return END;

@@ -30,7 +30,12 @@ pub(super) struct Span {
 }
 
 /// Judges the candidates in `work.found` that hold out to the end.
-pub(super) fn complete(rest: &mut Rest<'_, '_>, span: Span, judge: &mut Judge<'_, '_>, work: &mut Workspace) {
+pub(super) fn complete(
+    rest: &mut Rest<'_, '_>,
+    span: Span,
+    judge: &mut Judge<'_, '_>,
+    work: &mut Workspace,
+) {
     let bound = |group: &[Word<'_>]| group.iter().map(|word| word.bound).sum::<f32>();
     let mut sum: f32 = rest.left.iter().map(|&at| bound(&rest.groups[at])).sum();
     while let Some((&at, behind)) = rest.left.split_first() {
@@ -116,7 +121,12 @@ fn add(group: &mut [Word<'_>], span: Span, work: &mut Workspace) {
 }
 
 /// Looks up what is left for one document, as long as it may help.
-fn look_up(rest: &mut Rest<'_, '_>, judge: &mut Judge<'_, '_>, doc: u32, (mut score, mut sum): (f32, f32)) {
+fn look_up(
+    rest: &mut Rest<'_, '_>,
+    judge: &mut Judge<'_, '_>,
+    doc: u32,
+    (mut score, mut sum): (f32, f32),
+) {
     score += judge.still(doc);
     for &at in rest.left {
         let group = &mut rest.groups[at];
@@ -134,8 +144,7 @@ fn look_up(rest: &mut Rest<'_, '_>, judge: &mut Judge<'_, '_>, doc: u32, (mut sc
 
 /// The text score of a document: the sum over groups of the sum over their words.
 pub(super) fn exactly(groups: &mut [Vec<Word<'_>>], doc: u32) -> f64 {
-    let of_group = |words: &mut Vec<Word<'_>>| {
-        words.iter_mut().fold(0.0, |sum, word| sum + word.exactly(doc))
-    };
+    let of_group =
+        |words: &mut Vec<Word<'_>>| words.iter_mut().fold(0.0, |sum, word| sum + word.exactly(doc));
     groups.iter_mut().map(of_group).fold(0.0, |sum, of_group| sum + of_group)
 }

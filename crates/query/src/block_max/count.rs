@@ -4,8 +4,8 @@
 
 use index::{Deleted, DocId};
 
-use super::workspace::Workspace;
 use super::windows::Windows;
+use super::workspace::Workspace;
 use super::{StaticScores, Word, intersection};
 
 /// `deleted`: which documents do not count, if there are any.
@@ -36,7 +36,13 @@ pub(super) fn count(
             count += work.count(&mut groups[0], span);
             continue;
         }
-        let left = intersection::narrow(&mut groups, &rarest_first, (span, f32::NEG_INFINITY), doc_count, work);
+        let left = intersection::narrow(
+            &mut groups,
+            &rarest_first,
+            (span, f32::NEG_INFINITY),
+            doc_count,
+            work,
+        );
         for &doc in &work.docs {
             let counts = deleted.is_none_or(|deleted| !deleted.contains(DocId(doc)));
             count += u64::from(counts && intersection::has_all(&mut groups, left, doc));

@@ -273,7 +273,8 @@ impl<'a> List<'a> {
     #[inline]
     pub(super) fn frequency(&mut self, doc: u32) -> Option<u32> {
         let Some(window) = self.window.clone() else {
-            return (self.postings.seek(DocId(doc)) == DocId(doc)).then(|| self.postings.frequency());
+            return (self.postings.seek(DocId(doc)) == DocId(doc))
+                .then(|| self.postings.frequency());
         };
         self.hint = self.find(window, doc);
         if self.docs.get(self.hint) != Some(&doc) {

@@ -108,7 +108,9 @@ impl<'a> Task<'a> {
             if let Some(groups) = self.groups(segment, lists, &containing) {
                 let is_whole = segment.deleted_count() == 0;
                 let deleted = (!is_whole).then_some(deleted);
-                total += self.workspaces.with(|work| count::count(groups, segment.doc_count(), deleted, work));
+                total += self
+                    .workspaces
+                    .with(|work| count::count(groups, segment.doc_count(), deleted, work));
             }
         }
         Ok(total)
@@ -127,20 +129,27 @@ impl<'a> Task<'a> {
         };
         for (number, (segment, lists)) in segments.iter().zip(lists).enumerate() {
             let deleted = segment.deleted()?;
-            let tree = scorers.as_ref().map(|scorers| Tree::build(self.plan, segment, scorers));
+            if let Some(what) = self.shape.phrase.filter(|_| !segment.has_positions()) {
+                return Err(QueryError::NoPositions { what: what.to_owned() });
+            }
             let mut judge = Judge {
                 number,
                 doc_count: segment.doc_count(),
                 deleted,
                 statics: &self.statics[number],
                 best,
-                tree: tree.transpose()?,
+                plan: scorers.as_ref().map(|scorers| (self.plan, segment, scorers)),
+                tree: None,
+                error: None,
                 floor: 0.0,
                 least: 0.0,
             };
             if let Some(groups) = self.groups(segment, lists, &containing) {
                 let is_partial = self.shape.is_partial || segment.deleted_count() > 0;
                 self.workspaces.with(|work| judge.evaluate(groups, is_partial, work));
+            }
+            if let Some(error) = judge.error {
+                return Err(error);
             }
         }
         Ok(())
@@ -179,20 +188,20 @@ struct Judge<'a, 'b> {
     deleted: Deleted<'a>,
     statics: &'a StaticScores,
     best: &'b mut TopK,
-    /// Where words alone do not decide.
+    /// Where words alone do not decide: what does.
+    plan: Option<(&'a Plan, &'a Segment, &'a Scorers<'a>)>,
+    /// Made when it is first needed.
     tree: Option<Tree<'a>>,
+    error: Option<QueryError>,
     /// What k documents are known to reach.
     floor: f32,
     /// Bounds below this are not among the best.
     least: f32,
 }
 
-impl Judge<'_, '_> {
+impl<'a> Judge<'a, '_> {
     /// `is_partial`: a document that has the words may still not match.
-    fn evaluate(
-        &mut self,
-        mut groups: Vec<Vec<Word<'_>>>,
-        is_partial: bool, work: &mut Workspace) {
+    fn evaluate(&mut self, mut groups: Vec<Vec<Word<'_>>>, is_partial: bool, work: &mut Workspace) {
         if groups.len() > 1 {
             self.lift();
             let rarest_first = intersection::rarest_first(&groups);
@@ -210,13 +219,15 @@ impl Judge<'_, '_> {
         {
             self.floor = if is_partial { 0.0 } else { only[0].surely_reached_by(k) };
             self.lift();
-            single::evaluate(&mut only[0], self, self.tree.is_some(), work);
+            single::evaluate(&mut only[0], self, self.plan.is_some(), work);
         } else {
             let words_mut = words.iter_mut().flatten().filter(|_| !is_partial);
             let reached = words_mut.map(|word| word.reached_by(k, &mut work.scratch));
             self.floor = reached.fold(0.0, f32::max);
             self.lift();
-            self.windows(&mut words, None, |judge, words, span| union::evaluate(words, span, judge, work));
+            self.windows(&mut words, None, |judge, words, span| {
+                union::evaluate(words, span, judge, work)
+            });
         }
     }
 
@@ -229,7 +240,7 @@ impl Judge<'_, '_> {
     ) {
         let segment = (self.doc_count, self.statics);
         let mut windows = Windows::new(groups, driver, segment, self.least);
-        if self.tree.is_none() {
+        if self.plan.is_none() {
             windows.sort();
         }
         for &(number, bound) in &windows.order {
@@ -257,18 +268,32 @@ impl Judge<'_, '_> {
         if self.deleted.contains(doc) {
             return;
         }
-        let score = match &mut self.tree {
-            None => score(),
-            Some(tree) => {
-                if tree.skip_to(doc) != doc {
-                    return;
-                }
-                tree.score()
-            }
+        let score = match self.plan {
+            None => Some(score()),
+            Some((plan, segment, scorers)) => self.score_of_tree(plan, segment, scorers, doc),
         };
+        let Some(score) = score else { return };
         let score = score + self.statics.of(doc);
         self.best.offer(Hit { segment: self.number, doc, score });
         self.lift();
+    }
+
+    /// The score of a document that matches the plan.
+    fn score_of_tree(
+        &mut self,
+        plan: &'a Plan,
+        segment: &'a Segment,
+        scorers: &'a Scorers<'a>,
+        doc: DocId,
+    ) -> Option<f64> {
+        if self.tree.is_none() && self.error.is_none() {
+            match Tree::build(plan, segment, scorers) {
+                Ok(tree) => self.tree = Some(tree),
+                Err(error) => self.error = Some(error),
+            }
+        }
+        let tree = self.tree.as_mut()?;
+        (tree.skip_to(doc) == doc).then(|| tree.score())
     }
 
     /// What a document is worth before any question.

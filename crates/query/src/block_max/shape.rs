@@ -21,12 +21,14 @@ pub(crate) struct Shape<'p> {
     pub(crate) groups: Vec<Vec<Wanted<'p>>>,
     /// Whether the plan asks for more than the groups do.
     pub(crate) is_partial: bool,
+    /// A phrase, if there is one.
+    pub(crate) phrase: Option<&'p str>,
 }
 
 impl<'p> Shape<'p> {
     /// `None`: only exhaustive evaluation will do.
     pub(crate) fn of(plan: &'p Plan) -> Option<Shape<'p>> {
-        let mut shape = Shape { groups: Vec::new(), is_partial: false };
+        let mut shape = Shape { groups: Vec::new(), is_partial: false, phrase: None };
         match plan {
             Plan::And(plans) => {
                 for plan in plans {
@@ -43,7 +45,10 @@ impl<'p> Shape<'p> {
     fn require(&mut self, plan: &'p Plan) -> Option<()> {
         match plan {
             Plan::Words(words) => {
-                self.is_partial |= words.terms.len() > 1;
+                if words.terms.len() > 1 {
+                    self.is_partial = true;
+                    self.phrase = Some(&words.what);
+                }
                 self.groups.extend(terms(words, true).map(|word| vec![word]));
             }
             Plan::Filter(words) => self.groups.extend(terms(words, false).map(|word| vec![word])),

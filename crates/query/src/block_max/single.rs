@@ -10,12 +10,19 @@ use super::workspace::Workspace;
 use super::{Judge, Word};
 
 /// `in_order`: documents may be judged in no other order than their own.
-pub(super) fn evaluate(word: &mut Word<'_>, judge: &mut Judge<'_, '_>, in_order: bool, work: &mut Workspace) {
+pub(super) fn evaluate(
+    word: &mut Word<'_>,
+    judge: &mut Judge<'_, '_>,
+    in_order: bool,
+    work: &mut Workspace,
+) {
     let (saturation, exact, list) = (word.saturation, word.exact, &mut word.lists[0]);
     let (scale, bounds) = (list.scale(), *list.bounds());
     let bound = |maximum: Maximum| saturation.bound(scale.bound(maximum));
     let most = judge.statics.most(0, judge.doc_count);
-    let Some(least) = Maximum::least(|maximum| bound(maximum) + most >= judge.least) else { return };
+    let Some(least) = Maximum::least(|maximum| bound(maximum) + most >= judge.least) else {
+        return;
+    };
     let mut blocks: Vec<(usize, Maximum)> = bounds.reaching(least).collect();
     if !in_order {
         blocks.sort_unstable_by_key(|&(block, maximum)| (std::cmp::Reverse(maximum), block));
@@ -47,7 +54,8 @@ pub(super) fn evaluate(word: &mut Word<'_>, judge: &mut Judge<'_, '_>, in_order:
             }
             for (&doc, (&more, &length)) in docs.iter().zip(pairs()) {
                 if reaches(more, length) {
-                    let score = || exact.score(exactly.scaled(more.saturating_add(1), length));
+                    let scaled = || exactly.scaled(more.saturating_add(1), length);
+                    let score = || exact.map_or(0.0, |exact| exact.score(scaled()));
                     judge.judge(doc, score);
                 }
             }

@@ -42,7 +42,10 @@ impl Windows {
         least: f32,
     ) -> Windows {
         let cost: u64 = groups.iter().flatten().map(Word::cost).sum();
-        let short = driver.and_then(|driver| groups[driver].first()?.short());
+        let short = driver.and_then(|driver| match &groups[driver][..] {
+            [word] => word.short(),
+            _ => None,
+        });
         let mut docs = short.unwrap_or_default().to_vec().into_iter();
         let is_short = short.is_some();
         let wide = wide(cost, doc_count, is_short);
@@ -92,7 +95,8 @@ impl Windows {
 
     /// Goes to a window.
     pub(super) fn enter(&self, number: usize, groups: &mut [Vec<Word<'_>>]) -> Span {
-        let (words, lists) = (self.bounds.len() / self.spans.len(), self.blocks.len() / self.spans.len());
+        let (words, lists) =
+            (self.bounds.len() / self.spans.len(), self.blocks.len() / self.spans.len());
         let mut bounds = self.bounds[number * words..].iter();
         let mut blocks = self.blocks[number * lists..].iter().copied();
         for word in groups.iter_mut().flatten() {

@@ -17,8 +17,8 @@ pub(super) struct Word<'a> {
     pub(super) lists: Vec<List<'a>>,
     /// Which of them is the longest: the others are few beside it.
     longest: usize,
-    is_scored: bool,
-    pub(super) exact: Bm25,
+    /// `None` if it only chooses documents.
+    pub(super) exact: Option<Bm25>,
     pub(super) saturation: Saturation,
     /// In the window at hand.
     pub(super) bound: f32,
@@ -79,11 +79,12 @@ impl<'a> Word<'a> {
         };
         let lists: Vec<List<'a>> = lists.filter_map(open).collect();
         let (longest, _) = lists.iter().enumerate().max_by_key(|(_, list)| list.doc_frequency())?;
-        let (limit, k1) = if wanted.is_scored { exact.parameters() } else { (0.0, 1.0) };
+        let exact = wanted.is_scored.then_some(exact);
+        let (limit, k1) = exact.map_or((0.0, 1.0), |exact| exact.parameters());
         #[expect(clippy::cast_possible_truncation, reason = "bounds have a margin")]
         // Nothing may be divided by nothing.
         let saturation = Saturation { limit: limit as f32, k1: (k1 as f32).max(1e-30) };
-        Some(Word { lists, longest, is_scored: wanted.is_scored, exact, saturation, bound: 0.0, last_bound: (0.0, 0.0) })
+        Some(Word { lists, longest, exact, saturation, bound: 0.0, last_bound: (0.0, 0.0) })
     }
 
     /// Whether it has one list only.
@@ -156,8 +157,11 @@ impl<'a> Word<'a> {
         }
         let Some(all) = list.all() else { return self.saturation.of(list.reached_by(k)) };
         self.saturation.fill(scale, all, lengths, scratch);
-        let Some(place) = k.checked_sub(1).filter(|&at| at < scratch.scores.len()) else { return 0.0 };
-        let (_, &mut reached, _) = scratch.scores.select_nth_unstable_by(place, |a, b| b.total_cmp(a));
+        let Some(place) = k.checked_sub(1).filter(|&at| at < scratch.scores.len()) else {
+            return 0.0;
+        };
+        let (_, &mut reached, _) =
+            scratch.scores.select_nth_unstable_by(place, |a, b| b.total_cmp(a));
         reached
     }
 
@@ -181,15 +185,18 @@ impl<'a> Word<'a> {
 
     /// The score of `doc` for it.
     pub(super) fn exactly(&mut self, doc: u32) -> f64 {
-        if !self.is_scored {
-            return 0.0;
-        }
+        let Some(exact) = self.exact else { return 0.0 };
         let scaled = self.lists.iter_mut().filter_map(|list| list.scaled_exactly(doc));
-        self.exact.score(scaled.fold(0.0, |sum, scaled| sum + scaled))
+        exact.score(scaled.fold(0.0, |sum, scaled| sum + scaled))
     }
 
     /// What a word of one list adds to each document of a window.
-    pub(super) fn single_scores<'s>(&'s mut self, start: u32, end: u32, scratch: &mut Scratch) -> &'s [u32] {
+    pub(super) fn single_scores<'s>(
+        &'s mut self,
+        start: u32,
+        end: u32,
+        scratch: &mut Scratch,
+    ) -> &'s [u32] {
         let list = &mut self.lists[0];
         let (lengths, scale) = (list.lengths(), list.scale());
         list.window(start, end);
@@ -226,7 +233,13 @@ impl<'a> Word<'a> {
     }
 
     /// Adds what it is worth to every document of a window.
-    pub(super) fn add_to(&mut self, window: &mut Window, start: u32, end: u32, scratch: &mut Scratch) {
+    pub(super) fn add_to(
+        &mut self,
+        window: &mut Window,
+        start: u32,
+        end: u32,
+        scratch: &mut Scratch,
+    ) {
         if self.is_single() {
             let docs = self.single_scores(start, end, scratch);
             for (&doc, &score) in docs.iter().zip(&scratch.scores) {
@@ -277,6 +290,8 @@ impl Saturation {
         lengths.of(docs, &mut scratch.lengths);
         scratch.scores.clear();
         let scores = more.iter().zip(&scratch.lengths);
-        scratch.scores.extend(scores.map(|(&more, &length)| self.of_field(scale, more + 1, length)));
+        scratch
+            .scores
+            .extend(scores.map(|(&more, &length)| self.of_field(scale, more + 1, length)));
     }
 }

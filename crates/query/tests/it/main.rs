@@ -6,6 +6,7 @@ mod damage;
 mod evaluation;
 mod language;
 mod operators;
+mod pruning;
 mod replay;
 mod search;
 mod snippet;

@@ -1,0 +1,162 @@
+//! Pruning changes nothing: what [`Searcher::best`] finds is what looking at every document finds, to the last bit, and
+//! [`Searcher::count`] counts as many.
+//!
+//! The collection is large enough for many windows and for lists of all lengths: words by Zipf's law, of every field, in
+//! clusters, with many documents that are equal, so that scores are.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use index::{DocRecord, Field, Index, IndexWriter, MergePolicy};
+use page::{AnalysisConfig, Analyzer};
+use query::{Config, FieldWeights, Query, Searcher};
+
+use crate::damage::Random;
+
+const DOCUMENTS: u32 = 24_000;
+const WORDS: u32 = 3000;
+const QUERIES: usize = 1200;
+
+/// A word by Zipf's law: as likely between n and 2n as between 2n and 4n.
+fn word(random: &mut Random) -> String {
+    let magnitude = random.below(12);
+    format!("w{}", ((1 << magnitude) + random.below(1 << magnitude)).min(WORDS))
+}
+
+/// Documents in clusters of 300 that have a word of their own; every fourth equals the one before.
+fn write(dir: &Path, random: &mut Random, config: &index::Config, docs: std::ops::Range<u32>) {
+    let mut writer = match Index::open(dir) {
+        Ok(_) => IndexWriter::update(dir, config).expect("begun"),
+        Err(_) => IndexWriter::create(dir, config).expect("begun"),
+    };
+    let mut fields: [Vec<String>; Field::ALL.len()] = Default::default();
+    for doc in docs {
+        if doc % 4 != 3 {
+            for (field, words) in Field::ALL.into_iter().zip(&mut fields) {
+                let most = if field == Field::Body { 40 } else { 4 };
+                words.clear();
+                words.extend((0..random.below(most)).map(|_| word(random)));
+            }
+            let body = &mut fields[Field::Body as usize];
+            for _ in 0..random.below(6) {
+                body.push(format!("c{}", doc / 300));
+            }
+        }
+        writer.add(&DocRecord::default()).expect("added");
+        for (field, words) in Field::ALL.into_iter().zip(&fields) {
+            for (position, word) in (0..).zip(words) {
+                writer.term(field, word, position);
+            }
+        }
+    }
+    writer.commit("test").expect("committed");
+}
+
+fn term(random: &mut Random) -> Query {
+    let text = match random.below(8) {
+        0 => format!("c{}", random.below(80)),
+        1 => "nowhere".to_owned(),
+        _ => word(random),
+    };
+    let field = match random.below(3) {
+        0 => Some(Field::Body),
+        1 => Some(Field::ALL[random.below(5) as usize]),
+        _ => None,
+    };
+    Query::Term { field, text }
+}
+
+fn terms(random: &mut Random) -> Vec<Query> {
+    (0..2 + random.below(4)).map(|_| term(random)).collect()
+}
+
+fn question(random: &mut Random) -> Query {
+    let phrase = |random: &mut Random| Query::Phrase {
+        field: None,
+        text: format!("{} {}", word(random), word(random)),
+    };
+    match random.below(9) {
+        0 => term(random),
+        1..=3 => Query::Or(terms(random)),
+        4 | 5 => Query::And(terms(random)),
+        6 => Query::And(vec![term(random), Query::Or(terms(random)), term(random)]),
+        7 => Query::AndNot(Box::new(Query::Or(terms(random))), Box::new(term(random))),
+        _ => match random.below(3) {
+            0 => phrase(random),
+            1 => Query::And(vec![term(random), phrase(random)]),
+            _ => Query::Or(vec![Query::And(terms(random)), phrase(random), term(random)]),
+        },
+    }
+}
+
+fn configs() -> [Config; 4] {
+    let even = FieldWeights { title: 1.0, headings: 1.0, body: 1.0, url: 1.0, anchor: 1.0 };
+    let body = FieldWeights { title: 0.0, headings: 0.0, body: 1.0, url: 0.0, anchor: 0.0 };
+    [
+        Config::default(),
+        Config { b: 0.75, rank_weight: 0.0, weights: even, ..Config::default() },
+        Config { b: 1.0, k1: 0.0, rank_weight: 3.0, ..Config::default() },
+        Config { b: 0.0, k1: 9.0, rank_weight: 0.1, weights: body },
+    ]
+}
+
+fn analyzer() -> Analyzer {
+    let config = AnalysisConfig { stemmer: "none".to_owned(), ..AnalysisConfig::default() };
+    Analyzer::build(&config).expect("no stemmer")
+}
+
+/// Asks many questions of an index, whose documents have ranks of all magnitudes.
+fn ask(dir: &Path, random: &mut Random, queries: usize) {
+    let index = Arc::new(Index::open(dir).expect("opened"));
+    let mut rank = |_| 0.01 * [0.0, 1.0, 3.0, 10.0, 100.0, 3000.0][random.below(6) as usize];
+    let ranks: Vec<Vec<f32>> = index
+        .segments()
+        .iter()
+        .map(|segment| (0..segment.doc_count()).map(&mut rank).collect())
+        .collect();
+    let mut found = 0;
+    for config in configs() {
+        let searcher = Searcher::new(Arc::clone(&index), analyzer(), config.clone(), ranks.clone());
+        for _ in 0..queries / 4 {
+            let query = question(random);
+            let all = searcher.exhaustive(&query, 0, usize::MAX).expect("answered");
+            assert_eq!(
+                searcher.count(&query).expect("counted"),
+                all.len() as u64,
+                "{query} {config:?}"
+            );
+            for (offset, k) in [(0, 1), (0, 10), (5, 20), (0, 300)] {
+                let best = searcher.best(&query, offset, k).expect("answered");
+                let expected = &all[offset.min(all.len())..(offset + k).min(all.len())];
+                assert_eq!(best, expected, "{query} from {offset} {config:?}");
+            }
+            found += all.len();
+        }
+    }
+    assert!(found > 100 * queries, "{found} documents");
+}
+
+#[test]
+fn the_best_of_a_large_segment_are_those_of_all() {
+    let (dir, mut random) = (tempfile::tempdir().expect("a folder"), Random(1));
+    write(dir.path(), &mut random, &index::Config::default(), 0..DOCUMENTS);
+    ask(dir.path(), &mut random, QUERIES);
+}
+
+#[test]
+fn the_best_of_many_segments_with_deleted_documents_are_those_of_all() {
+    let (dir, mut random) = (tempfile::tempdir().expect("a folder"), Random(2));
+    let config = index::Config { merge: MergePolicy::Never, ..index::Config::default() };
+    for part in 0..3 {
+        let step = DOCUMENTS / 6;
+        write(dir.path(), &mut random, &config, part * step..(part + 1) * step);
+    }
+    let mut writer = IndexWriter::update(dir.path(), &config).expect("begun");
+    for segment in 0..2 {
+        for doc in (0..DOCUMENTS / 6).filter(|doc| doc % 7 == 1) {
+            writer.delete(segment, index::DocId(doc)).expect("deleted");
+        }
+    }
+    writer.commit("test").expect("committed");
+    ask(dir.path(), &mut random, QUERIES / 2);
+}
