@@ -17,7 +17,8 @@ pub fn add_up(first: u32, gaps: &mut [u32]) -> Option<u32> {
         *gap = last;
     }
     // So small that no sum can have left 32 bits, as in all but the strangest runs.
-    let small = u64::from(first) + (u64::from(all) + 1) * gaps.len() as u64 <= u64::from(u32::MAX);
+    let most = u64::from(first) + (u64::from(all) + 1) * gaps.len() as u64;
+    let small = u32::try_from(most).is_ok();
     let ascend =
         || gaps.first().is_none_or(|&lowest| lowest >= first) && gaps.is_sorted_by(|a, b| a < b);
     if small || ascend() {

@@ -226,7 +226,7 @@ impl<'a> Judge<'a, '_> {
             self.floor = reached.fold(0.0, f32::max);
             self.lift();
             self.windows(&mut words, None, |judge, words, span| {
-                union::evaluate(words, span, judge, work)
+                union::evaluate(words, span, judge, work);
             });
         }
     }

@@ -49,7 +49,7 @@ pub(super) fn evaluate(
         let chunks = docs.chunks(STRIPE).zip(more.chunks(STRIPE)).zip(lengths.chunks(STRIPE));
         for ((docs, more), lengths) in chunks {
             let pairs = || more.iter().zip(lengths);
-            if !pairs().fold(false, |any, (&more, &length)| any | reaches(more, length)) {
+            if pairs().map(|(&more, &length)| u32::from(reaches(more, length))).sum::<u32>() == 0 {
                 continue;
             }
             for (&doc, (&more, &length)) in docs.iter().zip(pairs()) {

@@ -72,7 +72,7 @@ impl Window {
 /// are none, and that is seen at a glance.
 #[inline]
 fn gather(scores: &[f32], base: u32, least: f32, found: &mut Vec<(u32, f32)>) {
-    if scores.iter().fold(false, |any, &score| any | (score >= least)) {
+    if scores.iter().map(|&score| u32::from(score >= least)).sum::<u32>() > 0 {
         for (distance, &score) in (base..).zip(scores) {
             if score >= least {
                 found.push((distance, score));

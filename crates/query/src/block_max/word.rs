@@ -137,7 +137,7 @@ impl<'a> Word<'a> {
     /// What `scaled` makes at most; that of the last time is kept, since blocks are often alike.
     #[inline]
     fn saturate(&mut self, scaled: f32) -> f32 {
-        if scaled != self.last_bound.0 {
+        if scaled.to_bits() != self.last_bound.0.to_bits() {
             self.last_bound = (scaled, self.saturation.bound(scaled));
         }
         self.last_bound.1

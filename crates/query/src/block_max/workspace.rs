@@ -70,23 +70,21 @@ pub(super) struct Scratch {
 
 /// Workspaces that nobody uses: as many as there have been queries at a time.
 #[derive(Default)]
-pub(crate) struct Workspaces(Mutex<Vec<Box<Workspace>>>);
+pub(crate) struct Workspaces(Mutex<Vec<Workspace>>);
 
 impl Workspaces {
     /// Does `work` with one of them.
     pub(super) fn with<T>(&self, work: impl FnOnce(&mut Workspace) -> T) -> T {
         let free = self.0.lock().ok().and_then(|mut free| free.pop());
-        let mut workspace = free.unwrap_or_else(|| {
-            Box::new(Workspace {
-                window: Window::new(),
-                scratch: Scratch::default(),
-                places: vec![0; WINDOW_MAX as usize],
-                found: Vec::new(),
-                docs: Vec::new(),
-                exact: Vec::new(),
-                marks: vec![0; WINDOW_MAX as usize],
-                stamp: 0,
-            })
+        let mut workspace = free.unwrap_or_else(|| Workspace {
+            window: Window::new(),
+            scratch: Scratch::default(),
+            places: vec![0; WINDOW_MAX as usize],
+            found: Vec::new(),
+            docs: Vec::new(),
+            exact: Vec::new(),
+            marks: vec![0; WINDOW_MAX as usize],
+            stamp: 0,
         });
         let done = work(&mut workspace);
         if let Ok(mut free) = self.0.lock() {
