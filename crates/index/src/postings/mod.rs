@@ -251,7 +251,9 @@ impl<'a> Postings<'a> {
             && self.docs[0] <= target.0
             && target.0 <= self.docs[self.block_docs - 1];
         if !inside {
-            let block = self.list.streams.skips.find(0, target.0);
+            let is_ahead = self.block_docs > 0 && self.docs[self.block_docs - 1] < target.0;
+            let from = if is_ahead { self.block + 1 } else { 0 };
+            let block = self.list.streams.skips.find(from, target.0);
             if self.load(block, 0) == END {
                 return END;
             }

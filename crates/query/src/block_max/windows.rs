@@ -34,7 +34,8 @@ pub(super) struct Windows {
 }
 
 impl Windows {
-    /// Of groups that must all match `driver` is the rarest. What stays below `least` is left out.
+    /// Of groups that must all match `driver` is the rarest. What stays below `least` is left out;
+    /// if nothing can, windows are as wide as they may be.
     pub(super) fn new(
         groups: &mut [Vec<Word<'_>>],
         driver: Option<usize>,
@@ -48,7 +49,7 @@ impl Windows {
         });
         let mut docs = short.unwrap_or_default().to_vec().into_iter();
         let is_short = short.is_some();
-        let wide = wide(cost, doc_count, is_short);
+        let wide = if least.is_finite() { wide(cost, doc_count, is_short) } else { WINDOW_MAX };
         let mut windows = Windows {
             order: Vec::new(),
             is_sorted: false,
