@@ -12,6 +12,7 @@
 //! index-peer walk CRIVELLO TANTIVY                    all posting lists from end to end
 //! index-peer passages CORPUS CORPUS WORDS             the bodies, cut into pieces of so many words
 //! index-peer search CRIVELLO TANTIVY CORPUS N         N questions a class, of the corpus's titles
+//! index-peer equal CRIVELLO CORPUS N                  whether pruning changes the answer to N questions
 //! ```
 //!
 //! Each prints one line of JSON; `bench/index/run` calls them and makes the table. What lives here: the
@@ -25,6 +26,7 @@ mod collection;
 mod corpus;
 mod crivello;
 mod decode;
+mod equal;
 mod lexicon;
 mod measure;
 mod passages;
@@ -70,6 +72,9 @@ fn main() -> Result<()> {
         ["decode", dir] => decode::measure(Path::new(dir))?,
         ["passages", text, to, words] => {
             passages::write(&corpus::Corpus::read(Path::new(text))?, Path::new(to), words.parse()?)?
+        }
+        ["equal", dir, titles, n] => {
+            equal::measure(Path::new(dir), Path::new(titles), n.parse()?)?
         }
         ["search", ours, theirs, titles, n] => search::measure(
             Path::new(ours),
