@@ -34,6 +34,7 @@ pub mod bm25;
 mod config;
 mod error;
 pub mod evaluation;
+mod expansion;
 mod explanation;
 mod ignored;
 mod language;
@@ -42,13 +43,17 @@ mod plan;
 mod scorers;
 mod searcher;
 mod snippet;
+mod spans;
 mod top_k;
 mod tree;
 
 pub use config::{Config, FieldWeights};
 pub use error::QueryError;
 pub use explanation::Explanation;
-pub use language::{DEPTH_MAX, LENGTH_BYTES_MAX, Query, TERMS_MAX, UnknownField, parse};
+pub use language::{
+    DEPTH_MAX, DISTANCE_MAX, DateRange, LENGTH_BYTES_MAX, Query, TERMS_MAX, UnknownField,
+    WIDTH_MAX, parse,
+};
 pub use searcher::{Answer, Searcher};
 pub use snippet::{Highlighter, Piece};
 pub use top_k::{Hit, TopK};

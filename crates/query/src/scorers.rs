@@ -32,7 +32,7 @@ impl<'p> Scorers<'p> {
             FieldScale::new(config, field, documents, length_total.sum())
         });
         let mut terms = Vec::new();
-        plan.each_words(&mut |words| terms.extend(words.terms.iter().map(|(_, term)| &**term)));
+        plan.each_term(&mut |term| terms.push(term));
         terms.sort_unstable();
         terms.dedup();
         let asked: Vec<(Field, &str)> =
@@ -63,5 +63,20 @@ impl<'p> Scorers<'p> {
         };
         let containing = most(&mut fields.iter().filter(counts)).or(most(&mut fields.iter()));
         Bm25::new(&self.config, self.documents, containing.unwrap_or(0))
+    }
+
+    /// The scorer of a word in several forms, in these fields: as if they were one term, which as many documents have as
+    /// have any of them at the most.
+    pub(crate) fn of_forms(&self, fields: &[Field], forms: &[String]) -> Bm25 {
+        let counts = |field: &&Field| self.config.weights.of(**field) > 0.0;
+        let most = |fields: &mut dyn Iterator<Item = &Field>| {
+            let containing = |&field: &Field| -> u64 {
+                forms.iter().map(|form| self.containing[form.as_str()][field as usize]).sum()
+            };
+            fields.map(containing).max()
+        };
+        let containing = most(&mut fields.iter().filter(counts)).or(most(&mut fields.iter()));
+        let containing = containing.unwrap_or(0).min(self.documents);
+        Bm25::new(&self.config, self.documents, containing)
     }
 }

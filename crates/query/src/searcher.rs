@@ -13,7 +13,7 @@ use index::{DocId, DocIterator, END, Index};
 use page::Analyzer;
 
 use crate::ignored::ignored_terms;
-use crate::plan::Plan;
+use crate::plan::{Plan, Planned};
 use crate::scorers::Scorers;
 use crate::tree::Tree;
 use crate::{Config, Explanation, Highlighter, Hit, Query, QueryError, TopK};
@@ -34,6 +34,8 @@ pub struct Answer {
     pub total: u64,
     /// Those of this page, best first.
     pub hits: Vec<Hit>,
+    /// What was not done as the query says, in words: a line each.
+    pub notes: Vec<String>,
 }
 
 impl Searcher {
@@ -51,7 +53,7 @@ impl Searcher {
 
     /// The `k` best documents after the first `offset`.
     pub fn search(&self, query: &Query, offset: usize, k: usize) -> Result<Answer, QueryError> {
-        let plan = Plan::build(query, &self.analyzer, &self.ignored)?;
+        let Planned { plan, notes } = self.plan(query)?;
         let scorers = Scorers::gather(&plan, &self.index, &self.config)?;
         let mut best = TopK::new(if k == 0 { 0 } else { offset.saturating_add(k) });
         let mut total = 0;
@@ -72,7 +74,7 @@ impl Searcher {
                 doc = tree.next_doc();
             }
         }
-        Ok(Answer { total, hits: best.into_hits(offset) })
+        Ok(Answer { total, hits: best.into_hits(offset), notes })
     }
 
     /// Why document `doc` of segment number `segment` has the score that [`Searcher::search`] gives it;
@@ -83,7 +85,7 @@ impl Searcher {
         segment: usize,
         doc: DocId,
     ) -> Result<Explanation, QueryError> {
-        let plan = Plan::build(query, &self.analyzer, &self.ignored)?;
+        let plan = self.plan(query)?.plan;
         let scorers = Scorers::gather(&plan, &self.index, &self.config)?;
         let no_such_document = QueryError::NoSuchDocument { segment, doc: doc.0 };
         let found = self.index.segments().get(segment).filter(|found| doc.0 < found.doc_count());
@@ -111,10 +113,14 @@ impl Searcher {
     /// Marks the words of `query` in texts; none if the query has nothing to search for.
     pub fn highlighter(&self, query: &Query) -> Highlighter {
         let mut terms = BTreeSet::new();
-        if let Ok(plan) = Plan::build(query, &self.analyzer, &self.ignored) {
-            plan.wanted_terms(&mut terms);
+        if let Ok(planned) = self.plan(query) {
+            planned.plan.wanted_terms(&mut terms);
         }
         Highlighter::new(self.analyzer.clone(), terms)
+    }
+
+    fn plan(&self, query: &Query) -> Result<Planned, QueryError> {
+        Plan::build(query, &self.analyzer, &self.ignored, &self.index)
     }
 
     fn static_score(&self, segment: usize, doc: DocId) -> f64 {

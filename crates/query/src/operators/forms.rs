@@ -11,14 +11,21 @@ use super::Or;
 #[derive(Debug)]
 pub struct Forms<P> {
     lists: Or<P>,
+    cost: u64,
     /// Positions of one form; kept for its memory.
     positions: Vec<u32>,
 }
 
 impl<P: Positions> Forms<P> {
-    /// Of the list of each form.
-    pub fn new(lists: Vec<P>) -> Forms<P> {
-        Forms { lists: Or::new(lists), positions: Vec::new() }
+    /// Of the list of each form; `cost` is about how many documents a list has.
+    pub fn new(lists: Vec<P>, cost: impl Fn(&P) -> u64) -> Forms<P> {
+        let cost = lists.iter().map(cost).sum();
+        Forms { lists: Or::new(lists), cost, positions: Vec::new() }
+    }
+
+    /// About how many documents it has.
+    pub fn cost(&self) -> u64 {
+        self.cost
     }
 }
 

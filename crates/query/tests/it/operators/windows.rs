@@ -207,7 +207,10 @@ fn build(shape: &Shape, words: &[Word], counts: &Counts) -> Box<dyn Intervals> {
             let forms = |forms: &[usize]| {
                 let mut forms = forms.to_vec();
                 forms.dedup();
-                Forms::new(forms.into_iter().map(|word| list(&words[word], counts)).collect())
+                Forms::new(
+                    forms.into_iter().map(|word| list(&words[word], counts)).collect(),
+                    |_| 1,
+                )
             };
             let parts = parts.iter().map(|(shift, numbers)| (*shift, forms(numbers))).collect();
             Box::new(Adjacent::new(parts, |_| 0))
@@ -330,7 +333,7 @@ fn leaves(set: &Set) -> u32 {
 fn forms_count_as_one_word() {
     let lists = [vec![(1, vec![4, 9]), (3, vec![0])], vec![(1, vec![2, 5]), (2, vec![7])]];
     let counts = Counts::default();
-    let mut forms = Forms::new(lists.iter().map(|word| list(word, &counts)).collect());
+    let mut forms = Forms::new(lists.iter().map(|word| list(word, &counts)).collect(), |_| 1);
     let mut positions = vec![99];
     let mut told = Vec::new();
     while forms.doc() != END {
