@@ -3,6 +3,10 @@
 //! What lives here: which list goes where, and how often each word stands in the current document. What does not: how
 //! intervals are found (`operators`), scores (`tree.rs`).
 //!
+//! A word in several forms scores as one term would (`bm25.rs`): its frequency is that of all forms together, and n(t) is the
+//! sum of those of its forms, at most N. A window scores as a phrase does: in each field where it stands, each of its words
+//! counts with all its occurrences there.
+//!
 //! **Invariant.** A word counts if the document is a candidate of every operand that it is a part of: of alternatives
 //! those that have all their words there.
 
