@@ -441,7 +441,7 @@ impl Planner<'_> {
         terms: Vec<String>,
     ) -> Result<Option<Plan>, QueryError> {
         self.terms = self.terms.saturating_add(1);
-        if !self.absent.contains(&kind) && !self.knows(kind)? {
+        if !self.absent.contains(&kind) && !self.knows(kind, &terms)? {
             self.absent.push(kind);
         }
         let filter = |term| {
@@ -451,8 +451,14 @@ impl Planner<'_> {
         Ok(one_or(terms.into_iter().map(filter).collect(), Plan::Or))
     }
 
-    /// Whether any document has a filter of a kind; of no documents nothing need be said.
-    fn knows(&self, kind: Filter) -> Result<bool, QueryError> {
+    /// Whether any document has one of these filters, or any other of their kind; of no documents nothing need be said.
+    fn knows(&self, kind: Filter, terms: &[String]) -> Result<bool, QueryError> {
+        let asked: Vec<(Field, &str)> = terms.iter().map(|term| (Field::Url, &**term)).collect();
+        for segment in self.index.segments() {
+            if segment.doc_frequencies(&asked)?.iter().any(|&documents| documents > 0) {
+                return Ok(true);
+            }
+        }
         for segment in self.index.segments() {
             if segment.terms(Field::Url, kind.beginning())?.advance()? {
                 return Ok(true);
