@@ -29,7 +29,7 @@ pub(crate) const WORD_FORMS_MAX: usize = 1024;
 /// Terms kept for all words of a query: each is a list in every field.
 const FORMS_MAX: usize = 4096;
 /// Terms looked at for all words of a query. To skip some is some of these.
-const STEPS_MAX: usize = 1 << 20;
+const STEPS_MAX: usize = 1 << 22;
 /// What it costs to skip terms, in terms.
 const SKIP_STEPS: usize = 16;
 
@@ -38,12 +38,21 @@ pub(crate) struct Expander<'a> {
     index: &'a Index,
     forms_max: usize,
     steps_max: usize,
+    /// What was found so far: a word that a query repeats is looked for once.
+    known: Vec<Known>,
     /// What was left out.
     pub(crate) notes: Vec<String>,
 }
 
+/// The terms of a pattern in some fields.
+struct Known {
+    fields: Vec<Field>,
+    pattern: Pattern,
+    terms: Vec<String>,
+}
+
 /// What terms are compared with.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Pattern {
     /// Terms that begin so.
     Beginning(String),
@@ -56,11 +65,27 @@ impl<'a> Expander<'a> {
     pub(crate) fn new(index: &'a Index, words: usize) -> Expander<'a> {
         let words = words.max(1);
         let forms_max = (FORMS_MAX / words).clamp(1, WORD_FORMS_MAX);
-        Expander { index, forms_max, steps_max: STEPS_MAX / words, notes: Vec::new() }
+        let steps_max = STEPS_MAX / words;
+        Expander { index, forms_max, steps_max, known: Vec::new(), notes: Vec::new() }
     }
 
     /// The terms that `pattern` stands for in any of `fields`, in their order. `what` is how the query says it.
     pub(crate) fn expand(
+        &mut self,
+        what: &str,
+        fields: &[Field],
+        pattern: Pattern,
+    ) -> Result<Vec<String>, QueryError> {
+        let same = |known: &&Known| known.fields == fields && known.pattern == pattern;
+        if let Some(known) = self.known.iter().find(same) {
+            return Ok(known.terms.clone());
+        }
+        let terms = self.find(what, fields, &pattern)?;
+        self.known.push(Known { fields: fields.to_vec(), pattern, terms: terms.clone() });
+        Ok(terms)
+    }
+
+    fn find(
         &mut self,
         what: &str,
         fields: &[Field],
@@ -87,7 +112,6 @@ impl<'a> Expander<'a> {
                 format!("{what} stands for {found} words; the {kept} that most pages have are searched for")
             })
         };
-        let note = note.filter(|note| !self.notes.contains(note));
         self.notes.extend(note);
         let mut terms: Vec<String> =
             best.into_iter().map(|Reverse((_, Reverse(term)))| term).collect();

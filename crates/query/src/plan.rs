@@ -383,7 +383,7 @@ impl Planner<'_> {
                 Forms::Fuzzy(distance) => {
                     let what = format!("{word}~{distance}");
                     let pattern = Pattern::Near(term, distance);
-                    let forms = self.expander.expand(&what, &fields, &pattern)?;
+                    let forms = self.expander.expand(&what, &fields, pattern)?;
                     (what, forms)
                 }
                 _ if is_beginning => {
@@ -410,7 +410,7 @@ impl Planner<'_> {
         if beginning.is_empty() {
             return Ok(vec![term]);
         }
-        let mut forms = self.expander.expand(what, fields, &Pattern::Beginning(beginning))?;
+        let mut forms = self.expander.expand(what, fields, Pattern::Beginning(beginning))?;
         if let Err(place) = forms.binary_search(&term) {
             forms.insert(place, term);
         }
