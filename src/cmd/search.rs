@@ -21,7 +21,10 @@ const SHOWN_BYTES_MAX: usize = 200;
 #[command(after_help = "Examples:
   crivello search solar panels
   crivello search '\"city hall\" -site:example.org title:budget' -k 20
-  crivello search '(garden OR kitchen) AND NOT winter' --explain")]
+  crivello search '(garden OR kitchen) AND NOT winter' --explain
+  crivello search '(solar roof)~8 comput* colour~1 date:2026'
+
+The whole language: docs/guide/searching.md")]
 pub(crate) struct Args {
     /// What to look for; several words are one query
     #[arg(required = true)]
@@ -49,8 +52,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
         context.print_json(&results)?;
     } else {
         talk::say(context.quiet, &talk::count(results.total, "result"));
-        if let Some(hint) = &results.hint {
-            talk::say(context.quiet, &talk::plain(hint));
+        for line in results.hint.iter().chain(&results.notes) {
+            talk::say(context.quiet, &talk::plain(line));
         }
         let mut out = std::io::stdout().lock();
         let bold = out.is_terminal() && std::env::var_os("NO_COLOR").is_none();

@@ -19,7 +19,7 @@
 use crate::arena::{self, Arena, Chain};
 use crate::keys::{self, KeyTable};
 use crate::lengths::PerField;
-use crate::lexicon::{self, TERM_BYTES_MAX};
+use crate::lexicon::{self, FILTER_MARK, TERM_BYTES_MAX};
 use crate::memo::{Probe, WordMemo};
 use crate::paged::Paged;
 use crate::postings::StreamCodes;
@@ -111,7 +111,7 @@ impl Batch {
         let index = self.find_or_insert(&key, keys::hash(&key));
         self.key = key;
         self.append(index?, position)?;
-        self.add_length(field, 1);
+        self.add_length(field, usize::from(!term.contains(FILTER_MARK)));
         Ok(())
     }
 

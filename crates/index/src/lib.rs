@@ -74,7 +74,7 @@ pub use cursor::{DocId, DocIterator, END, Frequencies, Positions};
 pub use error::IndexError;
 pub use field::Field;
 pub use lengths::Lengths;
-pub use lexicon::{TERM_BYTES_MAX, Terms};
+pub use lexicon::{FILTER_MARK, TERM_BYTES_MAX, Terms};
 pub use order::DocOrder;
 pub use policy::MergePolicy;
 pub use postings::{BLOCK, Bounds, Maximum, Postings, StreamCode};

@@ -218,6 +218,7 @@ impl IndexWriter {
     /// The positions of a term in a field of a document must not descend, and a term has at most
     /// [`TERM_BYTES_MAX`](crate::TERM_BYTES_MAX) bytes. It cannot fail; what was wrong with its
     /// arguments comes out of the next [`add`](IndexWriter::add) or [`commit`](IndexWriter::commit).
+    /// One with [`FILTER_MARK`](crate::FILTER_MARK) in it adds nothing to the length of the field.
     pub fn term(&mut self, field: Field, term: &str, position: u32) {
         if !matches!(self.state, State::Sound) {
             return;

@@ -1,8 +1,8 @@
 //! Pages to index: every representative page, in the order of the directory.
 //!
 //! The fields of a document are its title, headings, text, the words of its URL and the text of the
-//! links that lead to it. The URL field also holds unanalysed terms for filters: `site::H` for the
-//! host and each domain above it, `lang::XX` for the language; no analysed word has two colons.
+//! links that lead to it. The URL field also holds unanalysed terms for filters ([`page::Filter`]): its hosts, its
+//! language, the ending of its address, what it links to, and the day of its date.
 //!
 //! Where there is an index that was made with the same settings, only what has changed is indexed: as new
 //! segments, in the order of the directory, and with the old documents deleted (`changes.rs`).
@@ -14,7 +14,7 @@
 use std::collections::BTreeSet;
 
 use index::{DocRecord, Field, Index, IndexError, IndexWriter};
-use page::{AnalysisConfig, Analyzer, TermMaker, Url};
+use page::{AnalysisConfig, Analyzer, Day, Filter, TermMaker, Url};
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::changes::{Changes, Wanted};
@@ -27,6 +27,9 @@ use crate::{Collection, Directory, Folding, JobsError, Lag, PageRow, PageTable, 
 const ANCHOR_BYTES_MAX: usize = 2048;
 /// A link with more text than this says nothing in particular about where it leads.
 const ANCHOR_LINK_BYTES_MAX: usize = 200;
+
+/// What filters a document has, by a number that changes with it: an index made before is made again.
+const FILTERS: &str = "filters 2";
 
 /// What the stage built.
 #[derive(Debug, Clone, Copy, Default, serde::Serialize)]
@@ -244,7 +247,7 @@ fn full_source(
     let codes = codes.map(index::StreamCode::name).join(" ");
     let order = config.order.name();
     let analysis = serde_json::to_string(analysis).expect("strings and numbers are JSON");
-    format!("{} / {} / {codes} {order} / {analysis}", directory.id(), folding.source())
+    format!("{} / {} / {codes} {order} {FILTERS} / {analysis}", directory.id(), folding.source())
 }
 
 /// Which pages become documents.
@@ -289,6 +292,8 @@ impl Plan {
 struct Texts {
     /// For each place the hash of what its page says.
     pages: Vec<u64>,
+    /// For each place the hash of where its page links to.
+    links: Vec<u64>,
     /// For each place the distinct texts of the links that lead to it or to a copy of it; links that the
     /// linking page does not vouch for are left out, as they are in the graph.
     anchors: Vec<BTreeSet<String>>,
@@ -299,11 +304,13 @@ impl Texts {
         let directory = table.directory();
         let places = directory.resolver();
         let mut anchors = vec![BTreeSet::new(); directory.entries().len()];
-        let (mut pages, mut bytes) = (vec![0; anchors.len()], vec![0_usize; anchors.len()]);
+        let (mut pages, mut links) = (vec![0; anchors.len()], vec![0; anchors.len()]);
+        let mut bytes = vec![0_usize; anchors.len()];
         table.each_live(&mut |from, page| {
             pages[from] = hash(
                 [&page.title, &page.headings, &page.text, &page.language].map(String::as_bytes),
             );
+            links[from] = hash(page.links.iter().map(|link| link.url.as_bytes()));
             for link in page.links.iter().filter(|link| !link.nofollow) {
                 let Some(&target) = places.get(link.url.as_str()) else { continue };
                 let place = folding.representative(target as usize).unwrap_or(target as usize);
@@ -315,12 +322,13 @@ impl Texts {
             }
             Ok(())
         })?;
-        Ok(Self { pages, anchors })
+        Ok(Self { pages, links, anchors })
     }
 
     /// The hash of all that is indexed of the page at a place.
     fn content(&self, place: usize, copies: u32) -> u64 {
-        let numbers = [&self.pages[place].to_le_bytes()[..], &copies.to_le_bytes()];
+        let of_page = [self.pages[place], self.links[place]].map(u64::to_le_bytes);
+        let numbers = [&of_page[0][..], &of_page[1], &copies.to_le_bytes()];
         hash(numbers.into_iter().chain(self.anchors[place].iter().map(String::as_bytes)))
     }
 }
@@ -355,7 +363,8 @@ fn fields(record: DocRecord, page: PageRow, anchors: &BTreeSet<String>) -> Field
         (Field::Anchor, anchors.join("\n")),
         (Field::Url, words),
     ];
-    let filters = url_filters(url.as_ref(), &record.language);
+    let links = page.links.iter().map(|link| link.url.as_str());
+    let filters = filters(url.as_ref(), &record.language, record.date_s, links);
     Fields { record, texts, filters }
 }
 
@@ -367,24 +376,19 @@ fn add(
     fields: &Fields,
 ) -> Result<(), JobsError> {
     writer.add(&fields.record)?;
-    let mut last = 0;
     for (field, text) in &fields.texts {
-        last = 0;
         let term = |word: &str, term: &mut String| term.push_str(terms.term(word));
         let mut words = writer.words(*field, text, term);
-        analyzer.words(text, |word, position| {
-            words.push(word, position);
-            last = position;
-        });
+        analyzer.words(text, |word, position| words.push(word, position));
     }
-    add_filters(writer, &fields.filters, last);
+    add_filters(writer, &fields.filters);
     Ok(())
 }
 
-/// Writes the filters behind the words of the URL.
-fn add_filters(writer: &mut IndexWriter, filters: &[String], last: u32) {
-    for (position, filter) in (last + 1..).zip(filters) {
-        writer.term(Field::Url, filter, position);
+/// Writes the filters, which stand nowhere in particular.
+fn add_filters(writer: &mut IndexWriter, filters: &[String]) {
+    for filter in filters {
+        writer.term(Field::Url, filter, 0);
     }
 }
 
@@ -413,17 +417,16 @@ impl Analysed {
 
     fn add(&self, writer: &mut IndexWriter) -> Result<(), JobsError> {
         writer.add(&self.record)?;
-        let (mut start, mut last) = (0, 0);
+        let mut start = 0;
         for (field, ends) in &self.fields {
-            last = 0;
             let as_it_is = |word: &str, term: &mut String| term.push_str(word);
             let mut words = writer.words(*field, &self.terms, as_it_is);
             for (position, &end) in (0..).zip(ends) {
                 words.push(start..end, position);
-                (start, last) = (end, position);
+                start = end;
             }
         }
-        add_filters(writer, &self.filters, last);
+        add_filters(writer, &self.filters);
         Ok(())
     }
 }
@@ -437,21 +440,20 @@ pub fn url_words(url: &Url) -> String {
     format!("{host} {apart}")
 }
 
-/// The unanalysed terms that `site:` and `lang:` look for.
-pub fn url_filters(url: Option<&Url>, language: &str) -> Vec<String> {
-    let mut filters = Vec::new();
-    // `example.org.` is `example.org`, said with the dot of the root.
-    if let Some(host) = url.and_then(Url::host_str).map(|host| host.trim_end_matches('.')) {
-        let named = url.is_some_and(|url| url.domain().is_some());
-        filters.push(format!("site::{host}"));
-        let mut above = host.split_once('.').filter(|_| named);
-        while let Some((_, domain)) = above {
-            filters.push(format!("site::{domain}"));
-            above = domain.split_once('.');
-        }
-    }
+/// The filters of a document at `url`, in a language and of a date, that links to `links`.
+pub fn filters<'a>(
+    url: Option<&Url>,
+    language: &str,
+    date_s: i64,
+    links: impl Iterator<Item = &'a str>,
+) -> Vec<String> {
+    let mut filters = url.map(Filter::of_url).unwrap_or_default();
     if !language.is_empty() {
-        filters.push(format!("lang::{language}"));
+        filters.push(Filter::Language.term(language));
     }
+    filters.extend(Day::of_second(date_s).into_iter().flat_map(Filter::of_day));
+    let own = url.map(Url::as_str);
+    let targets: BTreeSet<&str> = links.filter(|target| Some(*target) != own).collect();
+    filters.extend(targets.into_iter().map(Filter::of_link));
     filters
 }

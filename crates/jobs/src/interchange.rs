@@ -17,7 +17,7 @@ use archive::Archive;
 use index::{CiffExport, CiffFile, CiffImport, DocRecord, Field, Index};
 use page::{AnalysisConfig, Url};
 
-use crate::{Collection, JobsError, analysis_of};
+use crate::{Collection, JobsError, analysis_of, filters};
 
 /// The beginning of the source of an index that came from elsewhere.
 const IMPORTED: &str = "ciff ";
@@ -65,14 +65,12 @@ pub fn import_ciff(
     let chosen = json(stated.as_ref().unwrap_or(analysis));
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let source = format!("{IMPORTED}{} {date_s} {name} / {chosen}", header.documents);
-    let record = |name: &str| DocRecord {
-        url: match Url::parse(name) {
-            Ok(url) if url.has_host() => name.to_owned(),
-            _ => format!("{NAMED}{name}"),
-        },
-        title: name.to_owned(),
-        date_s,
-        ..DocRecord::default()
+    let record = |name: &str| {
+        let url = Url::parse(name).ok().filter(Url::has_host);
+        let terms = filters(url.as_ref(), "", date_s, std::iter::empty());
+        let url = url.map_or_else(|| format!("{NAMED}{name}"), |_| name.to_owned());
+        let title = name.to_owned();
+        (DocRecord { url, title, date_s, ..DocRecord::default() }, terms)
     };
     let length_totals = [header.length_total, file.length_total(), file.occurrences()];
     Ok(CiffReport {

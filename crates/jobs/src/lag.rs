@@ -24,7 +24,7 @@ pub enum Lag {
     Pages,
     /// The index is of other duplicates.
     Duplicates,
-    /// The index has other codes.
+    /// The index has other codes, another order or other filters.
     Codes,
     /// The index was made with another analysis.
     Analysis,
@@ -44,7 +44,7 @@ impl fmt::Display for Lag {
             Lag::Table => out.write_str("`pages/directory` is missing"),
             Lag::Pages => out.write_str("it is of other pages than were read since"),
             Lag::Duplicates => out.write_str("ranks or [dedup] are others than when it was made"),
-            Lag::Codes => out.write_str("[index] asks for other codes or another order"),
+            Lag::Codes => out.write_str("[index] asks for other codes or another order, or another version made it"),
             Lag::Analysis => out.write_str("[analysis] is another than when it was made"),
         }
     }

@@ -40,9 +40,7 @@ pub use collection::{Collection, Lock, Writer};
 pub use error::JobsError;
 pub use extract::{ExtractOptions, ExtractReport, extract, extract_lag};
 pub use fold::{FoldReport, Folding, fold, is_folded};
-pub use indexing::{
-    IndexReport, Reuse, analysis_of, build_index, index_lag, url_filters, url_words,
-};
+pub use indexing::{IndexReport, Reuse, analysis_of, build_index, filters, index_lag, url_words};
 pub use interchange::{CiffReport, document_name, export_ciff, import_ciff, is_imported};
 pub use lag::Lag;
 pub use link::{LinkReport, Linking, link};

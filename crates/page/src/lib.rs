@@ -8,6 +8,7 @@
 //!   is [`Wanted`].
 //! - [`Analyzer`]: text becomes terms with positions and offsets, by the same chain when a page is
 //!   indexed and when a query is asked.
+//! - [`Filter`]: the terms by which pages are chosen as a whole, by site, language, type, link and date.
 //!
 //! What does not: the network, the disk, and what to do with a page (scope, storing, ranking).
 //!
@@ -38,8 +39,10 @@ mod analysis;
 mod assemble;
 mod binary;
 mod charset;
+mod day;
 mod directives;
 mod error;
+mod filters;
 mod flow;
 mod html;
 mod kind;
@@ -59,8 +62,10 @@ pub use analysis::{
     AnalysisConfig, Analyzer, TERM_BYTES_LEAST, TERM_BYTES_LIMIT, TermMaker, Token, stemmers,
 };
 pub use charset::{Charset, CharsetSource};
+pub use day::{Day, YEAR_FIRST, YEAR_LAST};
 pub use directives::Directives;
 pub use error::PageError;
+pub use filters::{Filter, file_type};
 pub use kind::ContentType;
 pub use language::language_of;
 pub use limits::Limits;

@@ -13,7 +13,9 @@ pub enum QueryError {
     #[error("the query is empty: give at least one word")]
     Empty,
     /// The text is longer than [`crate::LENGTH_BYTES_MAX`].
-    #[error("column {column}: the query is too long, at most {bytes_max} bytes are read")]
+    #[error(
+        "column {column}: the query is too long, at most {bytes_max} bytes are read; leave out what follows"
+    )]
     TooLong {
         /// First character that is too much.
         column: usize,
@@ -21,7 +23,9 @@ pub enum QueryError {
         bytes_max: usize,
     },
     /// More words than [`crate::TERMS_MAX`].
-    #[error("column {column}: too many words, at most {max} are searched for")]
+    #[error(
+        "column {column}: too many words, at most {max} are searched for; leave out this one and what follows"
+    )]
     TooManyWords {
         /// Where the first word too many begins.
         column: usize,
@@ -38,7 +42,9 @@ pub enum QueryError {
         max: usize,
     },
     /// Parentheses nest deeper than [`crate::DEPTH_MAX`].
-    #[error("column {column}: parentheses nest too deep, at most {max} levels are read")]
+    #[error(
+        "column {column}: parentheses nest too deep, at most {max} levels are read; leave some of them out"
+    )]
     TooDeep {
         /// The parenthesis that is too much.
         column: usize,
@@ -119,9 +125,84 @@ pub enum QueryError {
         /// What follows it.
         found: String,
     },
+    /// `filetype:` and something that is no ending of a file name.
+    #[error(
+        "column {column}: `{found}` is not the ending of a file name; write for example filetype:txt"
+    )]
+    FileType {
+        /// Where `filetype:` begins.
+        column: usize,
+        /// What follows it.
+        found: String,
+    },
+    /// `link:` and something that is no address of the web.
+    #[error(
+        "column {column}: `{found}` is not an address of the web; write for example link:https://example.org/page, \
+         in quotation marks if there are parentheses in it"
+    )]
+    Link {
+        /// Where `link:` begins.
+        column: usize,
+        /// What follows it.
+        found: String,
+    },
+    /// `date:` and something that is no date, or a range that ends before it begins.
+    #[error(
+        "column {column}: `{found}` is not a date from {} to {}; write for example date:2026, date:2026-03-15, \
+         date:2026-01..2026-03 or date:..2025",
+        page::YEAR_FIRST,
+        page::YEAR_LAST
+    )]
+    Date {
+        /// Where `date:` begins.
+        column: usize,
+        /// What follows it.
+        found: String,
+    },
+    /// `colour~3`
+    #[error(
+        "column {column}: at most {max} letters may differ; write {word}~1 or {word}~{max}, \
+         or put it in quotation marks to search for it as it is"
+    )]
+    Distance {
+        /// Where the word begins.
+        column: usize,
+        /// The word.
+        word: String,
+        /// The limit.
+        max: u32,
+    },
+    /// `(a b)~0`, `a NEAR/99999999 b`
+    #[error(
+        "column {column}: a window is as wide as a number of words from 1 to {max} says; \
+         write for example (solar panel)~8 or solar NEAR/8 panel"
+    )]
+    Width {
+        /// The `~` or the operator.
+        column: usize,
+        /// The limit.
+        max: u32,
+    },
+    /// `(a -b)~8`
+    #[error(
+        "column {column}: {what} has no place in a text, so it cannot stand in a window; \
+         put it before or behind the window"
+    )]
+    InWindow {
+        /// What cannot be there.
+        column: usize,
+        /// Its name.
+        what: &'static str,
+    },
+    /// The same in a query that was built in a program.
+    #[error("{what} has no place in a text, so it cannot stand in a window")]
+    InWindowTree {
+        /// What cannot be there.
+        what: String,
+    },
     /// Words next to each other, in an index that was made without positions.
     #[error(
-        "{what} means words next to each other, and this index was imported without the places of words; \
+        "{what} means words near each other, and this index was imported without the places of words; \
          search for them one by one"
     )]
     NoPositions {
@@ -156,10 +237,17 @@ impl QueryError {
             | Self::Bare { column, .. }
             | Self::Site { column, .. }
             | Self::Port { column, .. }
-            | Self::Language { column, .. } => Some(column),
+            | Self::Language { column, .. }
+            | Self::FileType { column, .. }
+            | Self::Link { column, .. }
+            | Self::Date { column, .. }
+            | Self::Distance { column, .. }
+            | Self::Width { column, .. }
+            | Self::InWindow { column, .. } => Some(column),
             Self::Empty
             | Self::TooManyTerms { .. }
             | Self::TooDeepTree { .. }
+            | Self::InWindowTree { .. }
             | Self::NoPositions { .. }
             | Self::NoSuchDocument { .. }
             | Self::Index(_) => None,

@@ -18,13 +18,16 @@
 //!
 //! `solar panels "city hall" -site:example.org title:budget`: words side by side must all be there;
 //! `OR` or `|` between alternatives, binding less than that; `NOT` or `-`; parentheses; `"…"` for
-//! phrases; `title:`, `headings:`, `body:`, `url:`, `anchor:` before a word or a phrase; `site:example.org`
-//! for a host and those below it; `lang:en`.
+//! phrases; `comput*` for words that begin so, `colour~1` for those that differ in a letter; `(a b c)~8`, `a NEAR/8 b`
+//! for words near each other, `"a b"~8`, `a BEFORE/8 b` for those in order; `title:`, `headings:`, `body:`, `url:`,
+//! `anchor:` before a word or a phrase; `site:example.org` for a host and those below it; `lang:en`, `filetype:txt`,
+//! `link:example.org/page`, `date:2026-01..2026-03`. The grammar is in the header of `language`.
 //!
 //! ```
 //! use query::{QueryError, parse};
 //!
 //! assert_eq!(parse("solar | wind -(coal gas)")?.to_string(), "solar OR wind -(coal gas)");
+//! assert_eq!(parse("solar NEAR/8 (roof OR wall*)")?.to_string(), "(solar (roof OR wall*))~8");
 //! assert_eq!(parse("solar \"city hall").unwrap_err().column(), Some(7));
 //! # Ok::<(), QueryError>(())
 //! ```
@@ -35,6 +38,7 @@ pub mod bm25;
 mod config;
 mod error;
 pub mod evaluation;
+mod expansion;
 mod explanation;
 mod ignored;
 mod language;
@@ -43,13 +47,17 @@ mod plan;
 mod scorers;
 mod searcher;
 mod snippet;
+mod spans;
 mod top_k;
 mod tree;
 
 pub use config::{Config, FieldWeights};
 pub use error::QueryError;
 pub use explanation::Explanation;
-pub use language::{DEPTH_MAX, LENGTH_BYTES_MAX, Query, TERMS_MAX, UnknownField, parse};
+pub use language::{
+    DEPTH_MAX, DISTANCE_MAX, DateRange, LENGTH_BYTES_MAX, Query, TERMS_MAX, UnknownField,
+    WIDTH_MAX, parse,
+};
 pub use searcher::{Answer, Searcher};
 pub use snippet::{Highlighter, Piece};
 pub use top_k::{Hit, TopK};

@@ -1,7 +1,7 @@
 //! A query whose words have become terms: what the lists of an index can answer.
 //!
 //! What lives here: analysis of a query's words by the chain that analysed the documents, and the special
-//! terms of filters. What does not: the index. A plan is the same for every segment.
+//! terms of filters. What does not: posting lists. A plan is the same for every segment.
 //!
 //! A word that analyses to nothing (punctuation) is left out as if it had not been typed; one that analyses
 //! to several terms (`state-of-the-art`, scripts without spaces) is a phrase of them.
@@ -9,20 +9,24 @@
 //! Of a text of which any words are searched for each term is by itself, and those that say little (`ignored.rs`) are
 //! left out if others are left.
 //!
-//! **Filters.** Whoever builds the index puts into [`Field::Url`] of each document, besides the
-//! analysed words of its address, these terms as they stand, not analysed: `site::HOST` for its host and
-//! for each domain above that (`site::www.example.org`, `site::example.org`, `site::org`; lower case,
-//! Punycode), and `lang::CODE` with its language, if that is known. A word may hold a colon between two
-//! letters (WB6 of UAX #29), but never two in a row, so no address and no text can pass for a filter;
-//! a test holds the analysis to that.
+//! A word of which only the beginning is given, or which may differ in some letters, is one word in several *forms*: the
+//! terms of the index that it stands for (`expansion.rs`). A beginning is compared with terms as it is, without a
+//! stemmer; besides, it stands for the term that it is itself as a whole word. A word that may differ is compared as a
+//! term.
 //!
-//! **Invariant.** A plan has at most [`TERMS_MAX`] terms, every leaf at least one.
+//! **Filters.** Whoever builds the index puts into [`Field::Url`] of each document, besides the
+//! analysed words of its address, terms as they stand, not analysed ([`Filter`]). No address and no text can pass for
+//! one; a test holds the analysis to that.
+//!
+//! **Invariant.** A plan has at most [`TERMS_MAX`] words, every leaf at least one. Each has at least one term, or
+//! forms that the index lacks.
 
 use std::collections::BTreeSet;
 
-use index::Field;
-use page::Analyzer;
+use index::{Field, Index};
+use page::{Analyzer, Filter, Limits, normalise};
 
+use crate::expansion::{Expander, Pattern};
 use crate::language::{DEPTH_MAX, TERMS_MAX};
 use crate::{Query, QueryError};
 
@@ -32,6 +36,8 @@ const TREE_DEPTH_MAX: usize = 4 * DEPTH_MAX;
 #[derive(Debug)]
 pub(crate) enum Plan {
     Words(Words),
+    /// Words in several forms, and windows.
+    Near(Near),
     Filter(Words),
     And(Vec<Plan>),
     Or(Vec<Plan>),
@@ -49,43 +55,132 @@ pub(crate) struct Words {
     pub(crate) terms: Vec<(u32, String)>,
 }
 
+/// What stands somewhere in one of some fields.
+#[derive(Debug)]
+pub(crate) struct Near {
+    /// As the query says it.
+    pub(crate) what: String,
+    /// The fields in which it can stand at all.
+    pub(crate) fields: Vec<Field>,
+    pub(crate) part: Part,
+}
+
+/// What has a place in a text.
+#[derive(Debug)]
+pub(crate) enum Part {
+    /// Words next to each other.
+    Words { field: Option<Field>, words: Vec<Word> },
+    /// Any of these.
+    Either(Vec<Part>),
+    /// All of these within so many positions, in this order or in any.
+    Window { ordered: bool, width: u32, parts: Vec<Part> },
+}
+
+/// A word, perhaps in several forms.
+#[derive(Debug)]
+pub(crate) struct Word {
+    /// As the query says it.
+    pub(crate) what: String,
+    /// Its place in the phrase.
+    pub(crate) shift: u32,
+    /// The terms that it stands for.
+    pub(crate) forms: Vec<String>,
+}
+
+impl Part {
+    /// Every word, in the order of the query.
+    pub(crate) fn each_word<'p>(&'p self, visit: &mut dyn FnMut(&'p Word)) {
+        match self {
+            Part::Words { words, .. } => words.iter().for_each(visit),
+            Part::Either(parts) | Part::Window { parts, .. } => {
+                for part in parts {
+                    part.each_word(visit);
+                }
+            }
+        }
+    }
+
+    /// Whether it can stand in a field.
+    fn fits(&self, field: Field) -> bool {
+        match self {
+            Part::Words { field: wanted, .. } => wanted.is_none_or(|wanted| wanted == field),
+            Part::Either(parts) => parts.iter().any(|part| part.fits(field)),
+            Part::Window { parts, .. } => parts.iter().all(|part| part.fits(field)),
+        }
+    }
+
+    /// Whether it is told by positions.
+    pub(crate) fn needs_positions(&self) -> bool {
+        match self {
+            Part::Words { words, .. } => words.len() > 1,
+            Part::Either(parts) => parts.iter().any(Part::needs_positions),
+            Part::Window { .. } => true,
+        }
+    }
+}
+
+/// A plan, and what is to be said of it.
+#[derive(Debug)]
+pub(crate) struct Planned {
+    pub(crate) plan: Plan,
+    /// What was left out, and what the index cannot answer.
+    pub(crate) notes: Vec<String>,
+}
+
 impl Plan {
-    /// `ignored` are the terms that say little where any of many words are searched for.
+    /// `index` is asked what words stand for; `ignored` are the terms that say little where any of many words are searched for.
     pub(crate) fn build(
         query: &Query,
         analyzer: &Analyzer,
         ignored: &BTreeSet<String>,
-    ) -> Result<Plan, QueryError> {
-        let mut planner = Planner { analyzer, ignored, terms: 0 };
+        index: &Index,
+    ) -> Result<Planned, QueryError> {
+        let mut planner = Planner {
+            analyzer,
+            ignored,
+            index,
+            expander: Expander::new(index, expanding(query)),
+            absent: Vec::new(),
+            terms: 0,
+        };
         let plan = planner.plan(query, 0)?.ok_or(QueryError::Empty)?;
         if planner.terms > TERMS_MAX {
             return Err(QueryError::TooManyTerms { found: planner.terms, max: TERMS_MAX });
         }
-        Ok(plan)
+        let mut notes = planner.expander.notes;
+        notes.extend(planner.absent.into_iter().map(absence));
+        Ok(Planned { plan, notes })
     }
 
-    /// Every word of the plan, negated or not, filters not.
-    pub(crate) fn each_words<'p>(&'p self, visit: &mut dyn FnMut(&'p Words)) {
+    /// Every term of the plan's words, negated or not, filters not.
+    pub(crate) fn each_term<'p>(&'p self, visit: &mut dyn FnMut(&'p str)) {
         match self {
-            Plan::Words(words) => visit(words),
+            Plan::Words(words) => words.terms.iter().for_each(|(_, term)| visit(term)),
+            Plan::Near(near) => {
+                near.part.each_word(&mut |word| word.forms.iter().for_each(|term| visit(term)));
+            }
             Plan::Filter(_) => {}
             Plan::And(plans) | Plan::Or(plans) => {
                 for plan in plans {
-                    plan.each_words(visit);
+                    plan.each_term(visit);
                 }
             }
             Plan::AndNot(wanted, unwanted) => {
-                wanted.each_words(visit);
-                unwanted.each_words(visit);
+                wanted.each_term(visit);
+                unwanted.each_term(visit);
             }
-            Plan::Not(plan) => plan.each_words(visit),
+            Plan::Not(plan) => plan.each_term(visit),
         }
     }
 
     /// The terms that a reader looks for: those that are not negated.
     pub(crate) fn wanted_terms(&self, terms: &mut BTreeSet<String>) {
         match self {
-            Plan::Words(words) => terms.extend(words.terms.iter().map(|(_, term)| term.clone())),
+            Plan::Words(_) | Plan::Near(_) => {
+                self.each_term(&mut |term| {
+                    terms.insert(term.to_owned());
+                });
+            }
             Plan::And(plans) | Plan::Or(plans) => {
                 for plan in plans {
                     plan.wanted_terms(terms);
@@ -97,11 +192,54 @@ impl Plan {
     }
 }
 
+/// What is said of an index that has no filters of a kind.
+fn absence(kind: Filter) -> String {
+    let (name, what) = match kind {
+        Filter::Site => ("site:", "the address of any page"),
+        Filter::Language => ("lang:", "the language of any page"),
+        Filter::FileType => ("filetype:", "the address of any page"),
+        Filter::Link => ("link:", "any links"),
+        Filter::Date => ("date:", "the date of any page"),
+    };
+    format!("`{name}` chooses nothing here: this index does not know {what}")
+}
+
+/// How many words of a query stand for others.
+fn expanding(query: &Query) -> usize {
+    let all = |queries: &[Query]| queries.iter().map(expanding).sum();
+    match query {
+        Query::Prefix { .. } | Query::Fuzzy { .. } => 1,
+        Query::Phrase { text, .. } | Query::Within { text, .. } => text.matches('*').count(),
+        Query::And(queries) | Query::Or(queries) | Query::Near { parts: queries, .. } => {
+            all(queries)
+        }
+        Query::AndNot(wanted, unwanted) => expanding(wanted) + expanding(unwanted),
+        Query::Not(unwanted) => expanding(unwanted),
+        _ => 0,
+    }
+}
+
 struct Planner<'a> {
     analyzer: &'a Analyzer,
     ignored: &'a BTreeSet<String>,
-    /// How many terms the plan has so far.
+    index: &'a Index,
+    expander: Expander<'a>,
+    /// Kinds of filters that the query has and the index does not.
+    absent: Vec<Filter>,
+    /// How many words the plan has so far.
     terms: usize,
+}
+
+/// Which words of a text stand for others.
+#[derive(Clone, Copy)]
+enum Forms {
+    None,
+    /// Those that a star follows at once.
+    Starred,
+    /// The last.
+    Beginning,
+    /// All, with so many letters.
+    Fuzzy(u32),
 }
 
 impl Planner<'_> {
@@ -111,11 +249,26 @@ impl Planner<'_> {
             return Err(QueryError::TooDeepTree { max: TREE_DEPTH_MAX });
         }
         Ok(match query {
-            Query::Term { field, text } | Query::Phrase { field, text } => {
-                self.words(query, *field, text)
+            Query::Term { .. }
+            | Query::Phrase { .. }
+            | Query::Prefix { .. }
+            | Query::Fuzzy { .. }
+            | Query::Within { .. }
+            | Query::Near { .. } => {
+                let part = self.part(query, u32::MAX, depth)?;
+                part.map(|part| leaf(query.to_string(), part))
             }
-            Query::Site(host) => Some(self.filter(query, format!("site::{host}"))),
-            Query::Language(code) => Some(self.filter(query, format!("lang::{code}"))),
+            Query::Site(host) => {
+                self.filters(query, Filter::Site, vec![Filter::Site.term(host)])?
+            }
+            Query::Language(code) => {
+                self.filters(query, Filter::Language, vec![Filter::Language.term(code)])?
+            }
+            Query::FileType(ending) => {
+                self.filters(query, Filter::FileType, vec![Filter::FileType.term(ending)])?
+            }
+            Query::Link(url) => self.filters(query, Filter::Link, link_terms(url))?,
+            Query::Date(range) => self.filters(query, Filter::Date, range.terms())?,
             Query::And(queries) => one_or(self.plans(queries, depth)?, Plan::And),
             Query::Or(queries) => one_or(self.plans(queries, depth)?, Plan::Or),
             Query::AndNot(wanted, unwanted) => {
@@ -145,16 +298,121 @@ impl Planner<'_> {
         Ok(plans)
     }
 
-    fn words(&mut self, query: &Query, field: Option<Field>, text: &str) -> Option<Plan> {
-        let mut terms: Vec<(u32, String)> = Vec::new();
-        let mut begin = None;
+    /// What has a place in a text, in a window of `width` positions; `None`: nothing is left of it.
+    fn part(
+        &mut self,
+        query: &Query,
+        width: u32,
+        depth: usize,
+    ) -> Result<Option<Part>, QueryError> {
+        if depth > TREE_DEPTH_MAX {
+            return Err(QueryError::TooDeepTree { max: TREE_DEPTH_MAX });
+        }
+        let (field, text, forms) = match query {
+            Query::Term { field, text } => (field, text, Forms::None),
+            Query::Prefix { field, text } => (field, text, Forms::Beginning),
+            Query::Fuzzy { field, text, distance } => (field, text, Forms::Fuzzy(*distance)),
+            Query::Phrase { field, text } => (field, text, Forms::Starred),
+            Query::Within { field, text, width } => {
+                let words = self.words(*field, text, Forms::Starred)?.into_iter();
+                let alone = |word: Word| Part::Words {
+                    field: *field,
+                    words: vec![Word { shift: 0, ..word }],
+                };
+                return Ok(window(true, *width, words.map(alone).collect()));
+            }
+            Query::Or(queries) => {
+                return Ok(one_or(self.parts(queries, width, depth)?, Part::Either));
+            }
+            // All within a window that is all within a wider one.
+            Query::And(parts) => {
+                let parts = self.parts(parts, width, depth)?;
+                return Ok(window(false, width, parts));
+            }
+            Query::Near { ordered, width, parts } => {
+                let parts = self.parts(parts, *width, depth)?;
+                return Ok(window(*ordered, *width, parts));
+            }
+            other => return Err(QueryError::InWindowTree { what: other.to_string() }),
+        };
+        let words = self.words(*field, text, forms)?;
+        Ok((!words.is_empty()).then_some(Part::Words { field: *field, words }))
+    }
+
+    fn parts(
+        &mut self,
+        queries: &[Query],
+        width: u32,
+        depth: usize,
+    ) -> Result<Vec<Part>, QueryError> {
+        let mut parts = Vec::with_capacity(queries.len());
+        for query in queries {
+            parts.extend(self.part(query, width, depth + 1)?);
+        }
+        Ok(parts)
+    }
+
+    /// The words of a text.
+    fn words(
+        &mut self,
+        field: Option<Field>,
+        text: &str,
+        forms: Forms,
+    ) -> Result<Vec<Word>, QueryError> {
+        let mut tokens: Vec<(u32, &str, String, bool)> = Vec::new();
         self.analyzer.each(text, &mut |token| {
-            let begin = *begin.get_or_insert(token.position);
-            terms.push((token.position.saturating_sub(begin), token.term.to_owned()));
+            let starred = text[token.end..]
+                .strip_prefix('*')
+                .is_some_and(|rest| !rest.starts_with(|c: char| !c.is_whitespace()));
+            let word = &text[token.start..token.end];
+            tokens.push((token.position, word, token.term.to_owned(), starred));
         });
-        self.terms = self.terms.saturating_add(terms.len());
-        let fields = field.map_or_else(|| Field::ALL.to_vec(), |field| vec![field]);
-        (!terms.is_empty()).then(|| Plan::Words(Words { what: query.to_string(), fields, terms }))
+        self.terms = self.terms.saturating_add(tokens.len());
+        let begin = tokens.first().map_or(0, |&(position, ..)| position);
+        let (fields, count) = (fields_of(field), tokens.len());
+        let mut words = Vec::with_capacity(count);
+        for (number, (position, word, term, starred)) in tokens.into_iter().enumerate() {
+            let is_beginning = match forms {
+                Forms::Starred => starred,
+                Forms::Beginning => number + 1 == count,
+                Forms::None | Forms::Fuzzy(_) => false,
+            };
+            let (what, forms) = match forms {
+                Forms::Fuzzy(distance) => {
+                    let what = format!("{word}~{distance}");
+                    let pattern = Pattern::Near(term, distance);
+                    let forms = self.expander.expand(&what, &fields, pattern)?;
+                    (what, forms)
+                }
+                _ if is_beginning => {
+                    let what = format!("{word}*");
+                    let forms = self.beginning(&what, &fields, word, term)?;
+                    (what, forms)
+                }
+                _ => (term.clone(), vec![term]),
+            };
+            words.push(Word { what, shift: position.saturating_sub(begin), forms });
+        }
+        Ok(words)
+    }
+
+    /// The terms that begin as `word` does, and `term`, which it is itself.
+    fn beginning(
+        &mut self,
+        what: &str,
+        fields: &[Field],
+        word: &str,
+        term: String,
+    ) -> Result<Vec<String>, QueryError> {
+        let beginning = self.analyzer.without_stemmer().terms(word).concat();
+        if beginning.is_empty() {
+            return Ok(vec![term]);
+        }
+        let mut forms = self.expander.expand(what, fields, Pattern::Beginning(beginning))?;
+        if let Err(place) = forms.binary_search(&term) {
+            forms.insert(place, term);
+        }
+        Ok(forms)
     }
 
     /// Each term of a text by itself, as often as it is there; those that say little only if there are no others. Of
@@ -173,16 +431,81 @@ impl Planner<'_> {
         one_or(terms.into_iter().map(words).collect(), Plan::Or)
     }
 
-    fn filter(&mut self, query: &Query, term: String) -> Plan {
+    /// Any of these filters, which are all of a kind.
+    fn filters(
+        &mut self,
+        query: &Query,
+        kind: Filter,
+        terms: Vec<String>,
+    ) -> Result<Option<Plan>, QueryError> {
         self.terms = self.terms.saturating_add(1);
-        Plan::Filter(Words {
-            what: query.to_string(),
-            fields: vec![Field::Url],
-            terms: vec![(0, term)],
-        })
+        if !self.absent.contains(&kind) && !self.knows(kind, &terms)? {
+            self.absent.push(kind);
+        }
+        let filter = |term| {
+            let (what, fields) = (query.to_string(), vec![Field::Url]);
+            Plan::Filter(Words { what, fields, terms: vec![(0, term)] })
+        };
+        Ok(one_or(terms.into_iter().map(filter).collect(), Plan::Or))
+    }
+
+    /// Whether any document has one of these filters, or any other of their kind; of no documents nothing need be said.
+    fn knows(&self, kind: Filter, terms: &[String]) -> Result<bool, QueryError> {
+        let asked: Vec<(Field, &str)> = terms.iter().map(|term| (Field::Url, &**term)).collect();
+        for segment in self.index.segments() {
+            if segment.doc_frequencies(&asked)?.iter().any(|&documents| documents > 0) {
+                return Ok(true);
+            }
+        }
+        for segment in self.index.segments() {
+            if segment.terms(Field::Url, kind.beginning())?.advance()? {
+                return Ok(true);
+            }
+        }
+        Ok(self.index.segments().is_empty())
     }
 }
 
-fn one_or(mut plans: Vec<Plan>, many: fn(Vec<Plan>) -> Plan) -> Option<Plan> {
-    if plans.len() > 1 { Some(many(plans)) } else { plans.pop() }
+/// The filters of a link; without a scheme, to either of the web.
+fn link_terms(url: &str) -> Vec<String> {
+    if url.starts_with("http://") || url.starts_with("https://") {
+        return vec![Filter::of_link(url)];
+    }
+    let of_scheme = |scheme| {
+        let url = normalise(&format!("{scheme}://{url}"), None, &Limits::default());
+        Some(Filter::of_link(url.ok()?.as_str()))
+    };
+    ["http", "https"].into_iter().filter_map(of_scheme).collect()
+}
+
+/// Words of one form each are a phrase, and anything else is what it is.
+fn leaf(what: String, part: Part) -> Plan {
+    match part {
+        Part::Words { field, words } if words.iter().all(|word| word.forms.len() == 1) => {
+            let term = |word: Word| word.forms.into_iter().map(move |form| (word.shift, form));
+            let terms = words.into_iter().flat_map(term).collect();
+            Plan::Words(Words { what, fields: fields_of(field), terms })
+        }
+        part => {
+            let fields = Field::ALL.into_iter().filter(|&field| part.fits(field)).collect();
+            Plan::Near(Near { what, fields, part })
+        }
+    }
+}
+
+/// A window; one word alone is in any.
+fn window(ordered: bool, width: u32, mut parts: Vec<Part>) -> Option<Part> {
+    match &parts[..] {
+        [] => None,
+        [Part::Words { words, .. }] if words.len() == 1 => parts.pop(),
+        _ => Some(Part::Window { ordered, width, parts }),
+    }
+}
+
+fn fields_of(field: Option<Field>) -> Vec<Field> {
+    field.map_or_else(|| Field::ALL.to_vec(), |field| vec![field])
+}
+
+fn one_or<T>(mut parts: Vec<T>, many: fn(Vec<T>) -> T) -> Option<T> {
+    if parts.len() > 1 { Some(many(parts)) } else { parts.pop() }
 }

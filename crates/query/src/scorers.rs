@@ -62,7 +62,7 @@ impl<'p> Scorers<'p> {
         statistics: &'p Statistics,
     ) -> Result<Scorers<'p>, QueryError> {
         let mut terms = Vec::new();
-        plan.each_words(&mut |words| terms.extend(words.terms.iter().map(|(_, term)| &**term)));
+        plan.each_term(&mut |term| terms.push(term));
         terms.sort_unstable();
         terms.dedup();
         let asked: Vec<(Field, &str)> =
@@ -84,5 +84,17 @@ impl<'p> Scorers<'p> {
 
     pub(crate) fn of(&self, fields: &[Field], term: &str) -> Bm25 {
         self.statistics.scorer(fields, &self.containing[term])
+    }
+
+    /// The scorer of a word in several forms, in these fields: as if they were one term, which as many documents have as
+    /// have any of them at the most.
+    pub(crate) fn of_forms(&self, fields: &[Field], forms: &[String]) -> Bm25 {
+        let mut sums = Containing::default();
+        for form in forms {
+            for (sum, containing) in sums.iter_mut().zip(&self.containing[form.as_str()]) {
+                *sum = sum.saturating_add(*containing).min(self.statistics.documents);
+            }
+        }
+        self.statistics.scorer(fields, &sums)
     }
 }

@@ -14,7 +14,7 @@ use page::Analyzer;
 
 use crate::block_max::{Shape, StaticScores, Task, Workspaces};
 use crate::ignored::ignored_terms;
-use crate::plan::Plan;
+use crate::plan::{Plan, Planned};
 use crate::scorers::{Scorers, Statistics};
 use crate::tree::Tree;
 use crate::{Config, Explanation, Highlighter, Hit, Query, QueryError, TopK};
@@ -39,6 +39,8 @@ pub struct Answer {
     pub total: u64,
     /// Those of this page, best first.
     pub hits: Vec<Hit>,
+    /// What was not done as the query says, in words: a line each.
+    pub notes: Vec<String>,
 }
 
 impl Searcher {
@@ -72,19 +74,24 @@ impl Searcher {
 
     /// The `k` best documents after the first `offset`, and how many match.
     pub fn search(&self, query: &Query, offset: usize, k: usize) -> Result<Answer, QueryError> {
-        Ok(Answer { total: self.count(query)?, hits: self.best(query, offset, k)? })
+        let Planned { plan, notes } = self.plan(query)?;
+        let (total, hits) = (self.count_of(&plan)?, self.best_of(&plan, offset, k)?);
+        Ok(Answer { total, hits, notes })
     }
 
     /// The `k` best documents after the first `offset`. What cannot be among them is left out where the query allows
     /// it, which changes nothing but the time.
     pub fn best(&self, query: &Query, offset: usize, k: usize) -> Result<Vec<Hit>, QueryError> {
-        let plan = Plan::build(query, &self.analyzer, &self.ignored)?;
-        let Some(shape) = Shape::of(&plan) else { return self.visit(&plan, offset, k) };
-        let mut best = TopK::new(if k == 0 { 0 } else { offset.saturating_add(k) });
+        self.best_of(&self.plan(query)?.plan, offset, k)
+    }
+
+    fn best_of(&self, plan: &Plan, offset: usize, k: usize) -> Result<Vec<Hit>, QueryError> {
         if k == 0 {
             return Ok(Vec::new());
         }
-        self.task(&plan, &shape).evaluate(&mut best)?;
+        let Some(shape) = Shape::of(plan) else { return self.visit(plan, offset, k) };
+        let mut best = TopK::new(offset.saturating_add(k));
+        self.task(plan, &shape).evaluate(&mut best)?;
         Ok(best.into_hits(offset))
     }
 
@@ -95,8 +102,7 @@ impl Searcher {
         offset: usize,
         k: usize,
     ) -> Result<Vec<Hit>, QueryError> {
-        let plan = Plan::build(query, &self.analyzer, &self.ignored)?;
-        self.visit(&plan, offset, k)
+        self.visit(&self.plan(query)?.plan, offset, k)
     }
 
     fn visit(&self, plan: &Plan, offset: usize, k: usize) -> Result<Vec<Hit>, QueryError> {
@@ -119,14 +125,17 @@ impl Searcher {
 
     /// How many documents match.
     pub fn count(&self, query: &Query) -> Result<u64, QueryError> {
-        let plan = Plan::build(query, &self.analyzer, &self.ignored)?;
-        if let Some(shape) = Shape::of(&plan).filter(|shape| !shape.is_partial) {
-            return self.task(&plan, &shape).count();
+        self.count_of(&self.plan(query)?.plan)
+    }
+
+    fn count_of(&self, plan: &Plan) -> Result<u64, QueryError> {
+        if let Some(shape) = Shape::of(plan).filter(|shape| !shape.is_partial) {
+            return self.task(plan, &shape).count();
         }
-        let scorers = Scorers::gather(&plan, &self.index, &self.statistics)?;
+        let scorers = Scorers::gather(plan, &self.index, &self.statistics)?;
         let mut total = 0;
         for segment in self.index.segments() {
-            let mut tree = Tree::build(&plan, segment, &scorers)?;
+            let mut tree = Tree::build(plan, segment, &scorers)?;
             let deleted = segment.deleted()?;
             let mut doc = tree.doc();
             while doc != END {
@@ -135,6 +144,10 @@ impl Searcher {
             }
         }
         Ok(total)
+    }
+
+    fn plan(&self, query: &Query) -> Result<Planned, QueryError> {
+        Plan::build(query, &self.analyzer, &self.ignored, &self.index)
     }
 
     fn task<'a>(&'a self, plan: &'a Plan, shape: &'a Shape<'a>) -> Task<'a> {
@@ -156,7 +169,7 @@ impl Searcher {
         segment: usize,
         doc: DocId,
     ) -> Result<Explanation, QueryError> {
-        let plan = Plan::build(query, &self.analyzer, &self.ignored)?;
+        let plan = self.plan(query)?.plan;
         let scorers = Scorers::gather(&plan, &self.index, &self.statistics)?;
         let no_such_document = QueryError::NoSuchDocument { segment, doc: doc.0 };
         let found = self.index.segments().get(segment).filter(|found| doc.0 < found.doc_count());
@@ -184,8 +197,8 @@ impl Searcher {
     /// Marks the words of `query` in texts; none if the query has nothing to search for.
     pub fn highlighter(&self, query: &Query) -> Highlighter {
         let mut terms = BTreeSet::new();
-        if let Ok(plan) = Plan::build(query, &self.analyzer, &self.ignored) {
-            plan.wanted_terms(&mut terms);
+        if let Ok(planned) = self.plan(query) {
+            planned.plan.wanted_terms(&mut terms);
         }
         Highlighter::new(self.analyzer.clone(), terms)
     }

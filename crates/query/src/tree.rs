@@ -8,9 +8,10 @@
 use index::{DocId, DocIterator, Field, Frequencies, Lengths, Postings, Segment};
 
 use crate::bm25::{Bm25, FieldScale};
-use crate::operators::{And, AndNot, Not, Or, Phrase};
-use crate::plan::{Plan, Words};
+use crate::operators::{And, AndNot, Not, Occurring, Or, Phrase};
+use crate::plan::{Near, Plan, Words};
 use crate::scorers::Scorers;
+use crate::spans::Spans;
 use crate::{Explanation, QueryError};
 
 /// The documents of one segment that match a plan.
@@ -21,7 +22,8 @@ pub(crate) struct Tree<'a> {
 }
 
 enum Node<'a> {
-    Words(Leaf<'a>),
+    Words(Leaf<'a, Phrase<Postings<'a>>>),
+    Near(Leaf<'a, Occurring<Spans<'a>>>),
     And(And<Tree<'a>>),
     Or(Or<Tree<'a>>),
     AndNot(Box<AndNot<Tree<'a>, Tree<'a>>>),
@@ -38,6 +40,7 @@ impl<'a> Tree<'a> {
         let everything = u64::from(segment.doc_count());
         let (node, cost) = match plan {
             Plan::Words(words) => leaf(words, segment, Some(scorers))?,
+            Plan::Near(near) => near_leaf(near, segment, scorers)?,
             Plan::Filter(words) => leaf(words, segment, None)?,
             Plan::And(plans) => {
                 let trees = plans.iter().map(build).collect::<Result<Vec<_>, _>>()?;
@@ -67,6 +70,7 @@ impl<'a> Tree<'a> {
         let mut sum = 0.0;
         match &mut self.node {
             Node::Words(leaf) => sum += leaf.score(),
+            Node::Near(leaf) => sum += leaf.score(),
             Node::And(and) => and.lists_mut().iter_mut().for_each(|tree| sum += tree.score()),
             Node::Or(or) => or.for_each_matched(|tree| sum += tree.score()),
             Node::AndNot(and_not) => sum += and_not.wanted_mut().score(),
@@ -80,6 +84,10 @@ impl<'a> Tree<'a> {
         let mut parts = Vec::new();
         let what = match &mut self.node {
             Node::Words(leaf) => {
+                parts = leaf.explain();
+                leaf.what.to_owned()
+            }
+            Node::Near(leaf) => {
                 parts = leaf.explain();
                 leaf.what.to_owned()
             }
@@ -105,6 +113,7 @@ impl DocIterator for Tree<'_> {
     fn doc(&self) -> DocId {
         match &self.node {
             Node::Words(leaf) => leaf.fields.doc(),
+            Node::Near(leaf) => leaf.fields.doc(),
             Node::And(and) => and.doc(),
             Node::Or(or) => or.doc(),
             Node::AndNot(and_not) => and_not.doc(),
@@ -115,6 +124,7 @@ impl DocIterator for Tree<'_> {
     fn next_doc(&mut self) -> DocId {
         match &mut self.node {
             Node::Words(leaf) => leaf.fields.next_doc(),
+            Node::Near(leaf) => leaf.fields.next_doc(),
             Node::And(and) => and.next_doc(),
             Node::Or(or) => or.next_doc(),
             Node::AndNot(and_not) => and_not.next_doc(),
@@ -125,6 +135,7 @@ impl DocIterator for Tree<'_> {
     fn skip_to(&mut self, target: DocId) -> DocId {
         match &mut self.node {
             Node::Words(leaf) => leaf.fields.skip_to(target),
+            Node::Near(leaf) => leaf.fields.skip_to(target),
             Node::And(and) => and.skip_to(target),
             Node::Or(or) => or.skip_to(target),
             Node::AndNot(and_not) => and_not.skip_to(target),
@@ -171,17 +182,45 @@ fn size(list: &Postings<'_>) -> u64 {
     u64::from(list.doc_frequency())
 }
 
+/// The same of windows and of words in several forms.
+fn near_leaf<'a>(
+    near: &'a Near,
+    segment: &'a Segment,
+    scorers: &Scorers<'_>,
+) -> Result<(Node<'a>, u64), QueryError> {
+    if near.part.needs_positions() && !segment.has_positions() {
+        return Err(QueryError::NoPositions { what: near.what.clone() });
+    }
+    let (mut fields, mut cost) = (Vec::new(), 0);
+    for &field in &near.fields {
+        let spans = Spans::build(&near.part, segment, field, &mut 0)?;
+        if spans.cost == 0 {
+            continue;
+        }
+        cost += spans.cost;
+        let (scale, lengths) = (Some(scorers.scale(field)), segment.lengths(field)?);
+        fields.push(InField { field, words: Occurring::of(spans), scale, lengths });
+    }
+    let mut of_words = Vec::new();
+    near.part.each_word(&mut |word| {
+        of_words.push((word.what.as_str(), scorers.of_forms(&near.fields, &word.forms)));
+    });
+    let scaled = vec![0.0; of_words.len()];
+    let leaf = Leaf { what: &near.what, fields: Or::new(fields), scorers: of_words, scaled };
+    Ok((Node::Near(leaf), cost))
+}
+
 /// Words in any of some fields.
-struct Leaf<'a> {
+struct Leaf<'a, W> {
     what: &'a str,
-    fields: Or<InField<'a>>,
+    fields: Or<InField<'a, W>>,
     /// Of each word; none if the words only filter.
     scorers: Vec<(&'a str, Bm25)>,
     /// What the occurrences of each word add up to; kept for its memory.
     scaled: Vec<f64>,
 }
 
-impl Leaf<'_> {
+impl<W: EachFrequency> Leaf<'_, W> {
     fn score(&mut self) -> f64 {
         self.add_up();
         let scored = self.scorers.iter().zip(&self.scaled);
@@ -193,10 +232,10 @@ impl Leaf<'_> {
         let mut told = vec![Vec::new(); self.scorers.len()];
         self.fields.for_each_matched(|field| {
             let length = field.lengths.get(field.words.doc());
-            for (word, told) in field.words.words_mut().iter_mut().zip(&mut told) {
-                let scale = field.scale.iter();
-                told.extend(scale.map(|it| it.explain(field.field, word.frequency(), length)));
-            }
+            let Some(scale) = field.scale else { return };
+            field.words.each_frequency(|word, frequency| {
+                told[word].push(scale.explain(field.field, frequency, length));
+            });
         });
         let scored = self.scorers.iter().zip(&self.scaled).zip(&told);
         let part = |((&(term, scorer), &scaled), told): ((&(&str, Bm25), &f64), &Vec<String>)| {
@@ -214,26 +253,46 @@ impl Leaf<'_> {
     }
 }
 
+/// Knows how often each of its words stands in the current document.
+trait EachFrequency: DocIterator {
+    /// Hands the number of each word and how often it stands there to `visit`.
+    fn each_frequency(&mut self, visit: impl FnMut(usize, u32));
+}
+
+impl EachFrequency for Phrase<Postings<'_>> {
+    fn each_frequency(&mut self, mut visit: impl FnMut(usize, u32)) {
+        for (number, word) in self.words_mut().iter_mut().enumerate() {
+            visit(number, word.frequency());
+        }
+    }
+}
+
+impl EachFrequency for Occurring<Spans<'_>> {
+    fn each_frequency(&mut self, mut visit: impl FnMut(usize, u32)) {
+        self.inner_mut().each_frequency(&mut visit);
+    }
+}
+
 /// Words in one field.
-struct InField<'a> {
+struct InField<'a, W> {
     field: Field,
-    words: Phrase<Postings<'a>>,
+    words: W,
     /// `None` if the words only filter.
     scale: Option<FieldScale>,
     lengths: Lengths<'a>,
 }
 
-impl InField<'_> {
+impl<W: EachFrequency> InField<'_, W> {
     fn add(&mut self, scaled: &mut [f64]) {
         let Some(scale) = self.scale else { return };
         let length = self.lengths.get(self.words.doc());
-        for (word, scaled) in self.words.words_mut().iter_mut().zip(scaled) {
-            *scaled += scale.scaled(word.frequency(), length);
-        }
+        self.words.each_frequency(|word, frequency| {
+            scaled[word] += scale.scaled(frequency, length);
+        });
     }
 }
 
-impl DocIterator for InField<'_> {
+impl<W: DocIterator> DocIterator for InField<'_, W> {
     fn doc(&self) -> DocId {
         self.words.doc()
     }

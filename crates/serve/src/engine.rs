@@ -54,6 +54,8 @@ pub struct Results {
     pub hits: Vec<Found>,
     /// What is odd about the query, in words.
     pub hint: Option<String>,
+    /// What was not done as the query says, in words: a line each.
+    pub notes: Vec<String>,
 }
 
 /// One result.
@@ -155,7 +157,8 @@ impl Engine {
         let unknown = query.unknown_field();
         let unknown = unknown.filter(|field| field.meant.is_some() || answer.total == 0);
         let hint = unknown.map(|field| field.to_string());
-        Ok(Results { query: query.to_string(), total: answer.total, offset, hits, hint })
+        let (total, notes) = (answer.total, answer.notes);
+        Ok(Results { query: query.to_string(), total, offset, hits, hint, notes })
     }
 
     /// The URLs of the best `k` pages with any of the words of a text, with their scores, best first. Behind a page

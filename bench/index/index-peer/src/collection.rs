@@ -12,7 +12,7 @@ use std::io::{BufWriter, Write as _};
 use std::path::Path;
 
 use index::Index;
-use jobs::{Collection, Directory, Folding, PageTable, analysis_of, url_filters, url_words};
+use jobs::{Collection, Directory, Folding, PageTable, analysis_of, filters, url_words};
 use page::Url;
 use serde_json::{Value, json};
 
@@ -30,6 +30,7 @@ const HOPS_MAX: usize = 10;
 #[derive(Default)]
 struct Page {
     texts: Option<[String; 4]>,
+    links: Vec<String>,
     anchors: BTreeSet<String>,
     anchor_bytes: usize,
 }
@@ -49,13 +50,14 @@ pub(crate) fn write_corpus(from: &Path, to: &Path) -> Result<Value> {
         let Some([title, headings, body, language]) = &page.texts else { continue };
         let anchors: Vec<&str> = page.anchors.iter().map(String::as_str).collect();
         let url = Url::parse(&entry.url).ok();
+        let links = page.links.iter().map(String::as_str);
         let document = Document {
             title,
             headings,
             body,
             anchors: &anchors.join("\n"),
             url_words: &url.as_ref().map_or_else(|| entry.url.clone(), url_words),
-            filters: &url_filters(url.as_ref(), language).join("\n"),
+            filters: &filters(url.as_ref(), language, entry.date_s, links).join("\n"),
             url: &entry.url,
             language,
         };
@@ -81,6 +83,7 @@ fn gather(table: &PageTable, folding: &Folding) -> Result<Vec<Page>> {
         if !entries[from].noindex && !folded {
             let texts = [&row.title, &row.headings, &row.text, &row.language];
             pages[from].texts = Some(texts.map(String::clone));
+            pages[from].links = row.links.iter().map(|link| link.url.clone()).collect();
         }
         for link in row.links.iter().filter(|link| !link.nofollow) {
             let Some(&target) = places.get(link.url.as_str()) else { continue };

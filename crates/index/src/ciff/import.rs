@@ -9,7 +9,8 @@
 use super::reader::{CiffHeader, CiffReader, ListSink};
 use crate::postings::StreamCodes;
 use crate::segment::{ListsWriter, SegmentMeta, SegmentWriter};
-use crate::{Config, DocRecord, Field, IndexError, IndexWriter, fixed, lexicon};
+use crate::{Config, DocRecord, FILTER_MARK, Field, IndexError, IndexWriter, fixed, lexicon};
+use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -76,14 +77,14 @@ impl<'a> CiffFile<'a> {
         self.occurrences
     }
 
-    /// Makes it the index of `dir`. `record` says what is kept of a document of that name; `source` is as for
-    /// [`IndexWriter::commit`].
+    /// Makes it the index of `dir`. `record` says what is kept of a document of that name, and which filters it has: terms
+    /// of [`Field::Url`] with [`FILTER_MARK`] in them. `source` is as for [`IndexWriter::commit`].
     pub fn import(
         &self,
         dir: &Path,
         config: &Config,
         source: &str,
-        mut record: impl FnMut(&str) -> DocRecord,
+        mut record: impl FnMut(&str) -> (DocRecord, Vec<String>),
     ) -> Result<CiffImport, IndexError> {
         let mut writer = IndexWriter::create(dir, config)?;
         if !self.lengths.is_empty() {
@@ -103,15 +104,17 @@ impl<'a> CiffFile<'a> {
         &self,
         mut segment: SegmentWriter,
         codes: StreamCodes,
-        record: &mut dyn FnMut(&str) -> DocRecord,
+        record: &mut dyn FnMut(&str) -> (DocRecord, Vec<String>),
     ) -> Result<SegmentMeta, IndexError> {
         let mut reader = read(&self.path, self.open)?;
         reader.skip_lists()?;
-        let mut number = 0;
+        let (mut number, mut filters) = (0, Filters::default());
         reader.documents(|name, length| {
             self.check_length(number, length)?;
+            let (record, terms) = record(name);
+            filters.add(number, terms);
             number += 1;
-            segment.record(&record(name))
+            segment.record(&record)
         })?;
         self.check_length(number, 0)?;
         let mut totals = [0; Field::ALL.len()];
@@ -123,6 +126,7 @@ impl<'a> CiffFile<'a> {
             return Err(self.changed());
         }
         reader.lists(&mut Writing { out: &mut out, lengths: &self.lengths, key: Vec::new() })?;
+        filters.write(&mut out)?;
         let longest = self.lengths.iter().copied().max().unwrap_or(0);
         let mut widths = [0; Field::ALL.len()];
         widths[Field::Body as usize] = fixed::width(u64::from(longest));
@@ -170,6 +174,36 @@ impl ListSink for Sums {
     }
 
     fn end(&mut self, _: &str) -> Result<(), IndexError> {
+        Ok(())
+    }
+}
+
+/// The filters of all documents, and which documents have each.
+#[derive(Default)]
+struct Filters(BTreeMap<String, Vec<u32>>);
+
+impl Filters {
+    fn add(&mut self, doc: usize, terms: Vec<String>) {
+        let doc = u32::try_from(doc).expect("a file has fewer documents than that");
+        for term in terms.into_iter().filter(|term| term.contains(FILTER_MARK)) {
+            let docs = self.0.entry(term).or_default();
+            if docs.last() != Some(&doc) {
+                docs.push(doc);
+            }
+        }
+    }
+
+    /// Behind the lists of words: their field comes later.
+    fn write(self, out: &mut ListsWriter) -> Result<(), IndexError> {
+        let mut key = Vec::new();
+        for (term, docs) in self.0 {
+            out.begin_list(Field::Url);
+            for doc in docs {
+                out.push(doc, 0, 1, &[])?;
+            }
+            lexicon::set_key(&mut key, Field::Url, &term);
+            out.finish_list(&key)?;
+        }
         Ok(())
     }
 }
@@ -229,8 +263,9 @@ mod tests {
             let config = Config { order, ..Config::default() };
             let mut writer = IndexWriter::create(merged.path(), &config).expect("begins");
             add(&mut writer).expect("takes both");
-            let mut record =
-                |name: &str| DocRecord { url: name.to_owned(), ..DocRecord::default() };
+            let mut record = |name: &str| {
+                (DocRecord { url: name.to_owned(), ..DocRecord::default() }, Vec::new())
+            };
             let filled =
                 writer.add_segment(|segment, codes| file.fill(segment, codes, &mut record));
             filled.expect("takes the file");

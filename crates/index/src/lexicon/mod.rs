@@ -65,6 +65,10 @@ const TRAILER_BYTES: usize = 8;
 /// The longest term.
 pub const TERM_BYTES_MAX: usize = 4096;
 
+/// What a term that is no word has in it: one that says of a whole document what it is, to choose documents by. It
+/// counts in no length.
+pub const FILTER_MARK: &str = "::";
+
 /// Hands the key of a term to `ask`. Most terms need no memory for it.
 #[inline]
 pub(crate) fn with_key<T>(field: Field, term: &str, ask: impl FnOnce(Needle<'_>) -> T) -> T {
@@ -439,6 +443,61 @@ pub struct Terms<'a> {
 }
 
 impl Terms<'_> {
+    /// Moves to the next term; false behind the last.
+    pub fn advance(&mut self) -> Result<bool, IndexError> {
+        while self.entries.advance() {
+            let key = &self.entries.key;
+            if key.starts_with(&self.prefix) {
+                return Ok(true);
+            }
+            if *key > self.prefix {
+                return Ok(false);
+            }
+        }
+        self.check().map(|()| false)
+    }
+
+    /// Moves to the first term behind the current one that is not less than `term`, which begins with the prefix; false
+    /// if there is none. What lies between is not read if that is much.
+    pub fn skip_to(&mut self, term: &str) -> Result<bool, IndexError> {
+        let target = |key: &[u8]| key.get(1..).is_some_and(|own| own >= term.as_bytes());
+        for _ in 0..BLOCK_KEYS {
+            if !self.advance()? {
+                return Ok(false);
+            }
+            if target(&self.entries.key) {
+                return Ok(true);
+            }
+        }
+        let mut key = vec![self.prefix[0]];
+        key.extend_from_slice(term.as_bytes());
+        let behind = self.entries.lexicon.first_block(|head| head > &key[..])?;
+        if let Some(block) = behind.checked_sub(1)
+            && self.entries.blocks.start < block
+        {
+            self.entries.blocks.start = block.min(self.entries.blocks.end);
+            self.entries.block = Block::default();
+        }
+        while self.advance()? {
+            if target(&self.entries.key) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The current term; nothing before the first.
+    pub fn term(&self) -> Result<&str, IndexError> {
+        let term = self.entries.key.get(1..).unwrap_or_default();
+        std::str::from_utf8(term)
+            .map_err(|_| self.entries.lexicon.file().damaged(0, "a term is not text"))
+    }
+
+    /// How many documents have the current term.
+    pub fn doc_frequency(&self) -> u32 {
+        self.entries.list.doc_frequency
+    }
+
     /// An error if the terms ended because the lexicon is damaged.
     pub(crate) fn check(&self) -> Result<(), IndexError> {
         if self.entries.is_broken() {
@@ -452,16 +511,7 @@ impl Iterator for Terms<'_> {
     type Item = (String, u32);
 
     fn next(&mut self) -> Option<(String, u32)> {
-        while self.entries.advance() {
-            let key = &self.entries.key;
-            if key.starts_with(&self.prefix) {
-                let term = String::from_utf8(key[1..].to_vec()).ok()?;
-                return Some((term, self.entries.list.doc_frequency));
-            }
-            if *key > self.prefix {
-                return None;
-            }
-        }
-        None
+        let there = self.advance().ok()?;
+        there.then(|| Some((self.term().ok()?.to_owned(), self.doc_frequency())))?
     }
 }

@@ -21,7 +21,11 @@ fn export(dir: &Path, field: Field) -> Vec<u8> {
 fn import(bytes: &[u8], dir: &Path) -> Result<CiffImport, IndexError> {
     let open = || Ok(Box::new(Cursor::new(bytes.to_vec())) as Box<dyn Read>);
     let file = CiffFile::open(Path::new(FILE), &open)?;
-    let record = |name: &str| DocRecord { url: name.to_owned(), ..DocRecord::default() };
+    let record = |name: &str| {
+        let filters =
+            vec!["kind::every".to_owned(), format!("name::{name}"), "no filter".to_owned()];
+        (DocRecord { url: name.to_owned(), ..DocRecord::default() }, filters)
+    };
     file.import(dir, &Config::default(), "imported", record)
 }
 
@@ -72,6 +76,12 @@ proptest! {
             }
             prop_assert_eq!(cursor.doc(), END);
         }
+        let every = segment.doc_frequency(Field::Url, "kind::every").expect("reads");
+        prop_assert_eq!(every, count);
+        prop_assert_eq!(segment.doc_frequency(Field::Url, "no filter").expect("reads"), 0);
+        let name = format!("name::{}", docs[0].record.url);
+        let named = segment.postings(Field::Url, &name).expect("reads").expect("is there");
+        prop_assert_eq!(named.doc(), DocId(0));
         // What was imported goes out as it came.
         prop_assert_eq!(export(back.path(), Field::Body), bytes);
     }

@@ -21,6 +21,43 @@ fn terms() -> BTreeMap<String, u32> {
         .collect()
 }
 
+/// From anywhere to anywhere behind it, by steps and by leaps.
+#[test]
+fn a_walk_through_the_terms_of_a_prefix_skips_to_where_it_is_told() {
+    let terms = terms();
+    let all: Vec<_> = terms.keys().map(|term| (Field::Body, term.clone(), 0)).collect();
+    let dir = tempfile::tempdir().expect("a folder");
+    build(dir.path(), 1 << 24, &[Doc { terms: all, ..Doc::default() }], "");
+    let index = Index::open(dir.path()).expect("just built");
+    for prefix in ["", "the", "thesamebeginning01", "ab", "x", "日", "none"] {
+        let inside: Vec<&str> =
+            terms.keys().map(String::as_str).filter(|term| term.starts_with(prefix)).collect();
+        for stride in [1, 2, 3, 9, 40, 700] {
+            for more in ["", "!"] {
+                let mut walk = index.segments()[0].terms(Field::Body, prefix).expect("sound");
+                let (mut at, mut steps) = (0, 0);
+                while let Some(&wanted) = inside.get(at) {
+                    let is_there = if steps % 2 == 0 {
+                        let target = format!("{wanted}{more}");
+                        at = inside.partition_point(|term| **term < *target).max(at);
+                        walk.skip_to(&target)
+                    } else {
+                        walk.advance()
+                    };
+                    let expected = inside.get(at).copied();
+                    assert_eq!(is_there.expect("sound"), expected.is_some(), "{prefix} {wanted}");
+                    let Some(expected) = expected else { break };
+                    assert_eq!(walk.term().expect("sound"), expected);
+                    assert_eq!(walk.doc_frequency(), 1);
+                    // A step goes to the next, a skip to any behind.
+                    at += if steps % 2 == 0 { 1 } else { stride };
+                    steps += 1;
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn terms_are_found_one_by_one_and_together_and_others_are_not() {
     let terms = terms();

@@ -195,25 +195,62 @@ fn pages_that_ask_not_to_be_found_are_not() {
 }
 
 #[test]
-fn hosts_and_languages_are_terms_of_their_own() {
+fn hosts_languages_types_links_and_dates_are_terms_of_their_own() {
     let small = Small::new();
     let italian = "La ricerca nel web comincia con una domanda e finisce con una risposta. Chi cerca \
         trova, ma soltanto se le parole che ha scelto sono anche quelle della pagina che vorrebbe leggere.";
     small.archive(&[
         ("http://www.shop.example.org/", 1, html("", italian)),
         ("http://127.0.0.1/", 1, html("", &prose(1))),
+        (
+            "http://127.0.0.1/a.txt",
+            1_773_532_800,
+            html("", &(prose(2) + &link("/", "up") + &link("#x", "here") + &link("/?(y)", "y"))),
+        ),
     ]);
     small.build();
+    let linked = |url: &str| page::Filter::of_link(url);
     for (term, count) in [
+        ("type::html", 2),
+        ("type::txt", 1),
+        ("date::1970-01-01", 2),
+        ("date::2026", 1),
+        ("date::2026-03", 1),
+        ("date::2026-03-15", 1),
+        (&linked("http://127.0.0.1/"), 1),
+        (&linked("http://127.0.0.1/?(y)"), 1),
+        (&linked("http://127.0.0.1/a.txt"), 0),
         ("site::www.shop.example.org", 1),
         ("site::example.org", 1),
         ("site::org", 1),
-        ("site::127.0.0.1", 1),
+        ("site::127.0.0.1", 2),
         ("site::0.0.1", 0),
         ("lang::it", 1),
     ] {
         assert_eq!(frequency(&small, Field::Url, term), count, "{term}");
     }
+    // None of them makes an address longer: `127.0.0.1` and its four numbers.
+    let index = Index::open(&small.collection.index_dir()).expect("an index");
+    let place = documents(&small).iter().position(|url| url == "http://127.0.0.1/");
+    let doc = DocId(u32::try_from(place.expect("it is there")).expect("few"));
+    assert_eq!(index.segments()[0].length(Field::Url, doc), 5);
+}
+
+/// A page whose text stays and whose links change is indexed again.
+#[test]
+fn a_link_that_comes_later_is_found() {
+    let small = Small::new();
+    let filter = page::Filter::of_link("http://b.test/");
+    small.archive(&[("http://a.test/", 1, html("", &prose(1)))]);
+    small.build();
+    assert_eq!(frequency(&small, Field::Url, &filter), 0);
+    let linked = html("", &format!("{}<a href=\"http://b.test/\"></a>", prose(1)));
+    small.archive(&[("http://a.test/", 2, linked)]);
+    let options = ExtractOptions::default();
+    jobs::extract(&small.collection, &options, &silent).expect("extracted");
+    small.build();
+    assert_eq!(documents(&small).len(), 1);
+    assert_eq!(frequency(&small, Field::Url, &filter), 1);
 }
 
 #[test]

@@ -122,6 +122,12 @@ impl Analyzer {
         self.stemming.name()
     }
 
+    /// The same chain without its stemmer: words as they are compared with the beginnings of terms.
+    #[must_use]
+    pub fn without_stemmer(&self) -> Self {
+        Self { stemming: Stemming::NONE, caches: Caches::default(), ..self.clone() }
+    }
+
     /// Hands every word of `text` to `emit`, in order.
     pub fn each(&self, text: &str, emit: &mut dyn FnMut(Token<'_>)) {
         let mut words = self.term_maker();

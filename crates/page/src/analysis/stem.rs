@@ -45,9 +45,12 @@ pub fn stemmers() -> impl Iterator<Item = &'static str> {
 pub(super) struct Stemming(Option<Algorithm>);
 
 impl Stemming {
+    /// Words stay as they are.
+    pub(super) const NONE: Self = Self(None);
+
     pub(super) fn from_name(name: &str) -> Result<Self, PageError> {
         if name == "none" {
-            return Ok(Self(None));
+            return Ok(Self::NONE);
         }
         match STEMMERS.iter().find(|(known, _)| *known == name) {
             Some((_, algorithm)) => Ok(Self(Some(*algorithm))),

@@ -51,6 +51,8 @@ impl<'p> Shape<'p> {
                 }
                 self.groups.extend(terms(words, true).map(|word| vec![word]));
             }
+            // What its words are worth depends on where they stand.
+            Plan::Near(_) => return None,
             Plan::Filter(words) => self.groups.extend(terms(words, false).map(|word| vec![word])),
             Plan::And(plans) => {
                 for plan in plans {
@@ -60,6 +62,7 @@ impl<'p> Shape<'p> {
             Plan::Or(plans) => {
                 let single = |plan: &'p Plan| match plan {
                     Plan::Words(words) if words.terms.len() == 1 => terms(words, true).next(),
+                    Plan::Filter(words) if words.terms.len() == 1 => terms(words, false).next(),
                     _ => None,
                 };
                 self.groups.push(plans.iter().map(single).collect::<Option<Vec<_>>>()?);

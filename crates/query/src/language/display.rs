@@ -1,6 +1,7 @@
 //! [`Query`] → text that [`parse`](super::parse) reads back; but for [`Query::Any`], which no text parses to.
 //!
-//! **Invariant.** No parenthesis is printed that the parsed text did not have, so printing never
+//! **Invariant.** No parenthesis is printed that the parsed text did not have, but for those of a window that was
+//! written with `NEAR`, which parsing counts; so printing never
 //! exceeds the depth that parsing allows. For that a negated `OR` is printed as several negations:
 //! `a -b -c` is how `AndNot(a, Or[b, c])` came about.
 
@@ -19,6 +20,23 @@ impl Display for Query {
                 prefix(f, field.map(index::Field::name))?;
                 write!(f, "\"{text}\"")
             }
+            Self::Prefix { field, text } => {
+                prefix(f, field.map(index::Field::name))?;
+                write!(f, "{text}*")
+            }
+            Self::Fuzzy { field, text, distance } => {
+                prefix(f, field.map(index::Field::name))?;
+                write!(f, "{text}~{distance}")
+            }
+            Self::Within { field, text, width } => {
+                prefix(f, field.map(index::Field::name))?;
+                write!(f, "\"{text}\"~{width}")
+            }
+            Self::Near { ordered, width, parts } => window(f, *ordered, *width, parts),
+            Self::FileType(ending) => write!(f, "filetype:{ending}"),
+            Self::Link(url) if url.contains(super::lexer::ends_word) => write!(f, "link:\"{url}\""),
+            Self::Link(url) => write!(f, "link:{url}"),
+            Self::Date(range) => write!(f, "date:{range}"),
             Self::Site(host) => write!(f, "site:{host}"),
             Self::Language(code) => write!(f, "lang:{code}"),
             Self::And(parts) => separated(f, parts, " ", factor),
@@ -44,13 +62,51 @@ fn prefix(f: &mut Formatter<'_>, name: Option<&str>) -> Result {
     name.map_or(Ok(()), |name| write!(f, "{name}:"))
 }
 
-/// As part of a sequence: in parentheses unless it is one word.
+/// As part of a sequence: in parentheses unless it holds together without.
 fn factor(f: &mut Formatter<'_>, query: &Query) -> Result {
     match query {
-        Query::Term { .. } | Query::Phrase { .. } | Query::Site(_) | Query::Language(_) => {
-            query.fmt(f)
+        Query::And(_) | Query::Or(_) | Query::AndNot(..) | Query::Not(_) | Query::Any(_) => {
+            write!(f, "({query})")
         }
-        _ => write!(f, "({query})"),
+        _ => query.fmt(f),
+    }
+}
+
+fn window(f: &mut Formatter<'_>, ordered: bool, width: u32, parts: &[Query]) -> Result {
+    let operand = |f: &mut Formatter<'_>, part: &Query| match part {
+        Query::Near { ordered: true, .. } => write!(f, "({part})"),
+        _ => factor(f, part),
+    };
+    match parts {
+        _ if ordered => separated(f, parts, &format!(" BEFORE/{width} "), operand),
+        [only] => write!(f, "({only})~{width}"),
+        _ => {
+            f.write_str("(")?;
+            separated(f, parts, " ", factor)?;
+            write!(f, ")~{width}")
+        }
+    }
+}
+
+/// How deep parentheses nest at most in what is printed of a query.
+pub(super) fn levels(query: &Query) -> usize {
+    let inside = |queries: &[Query]| {
+        let level = |query: &Query| {
+            let apart = match query {
+                Query::And(_) | Query::Or(_) | Query::AndNot(..) | Query::Not(_) => true,
+                Query::Near { ordered, .. } => *ordered,
+                _ => false,
+            };
+            usize::from(apart) + levels(query)
+        };
+        queries.iter().map(level).max().unwrap_or(0)
+    };
+    match query {
+        Query::And(queries) | Query::Or(queries) => inside(queries),
+        Query::AndNot(wanted, unwanted) => 1 + levels(wanted).max(levels(unwanted)),
+        Query::Not(unwanted) => 1 + levels(unwanted),
+        Query::Near { ordered, parts, .. } => usize::from(!ordered) + inside(parts),
+        _ => 0,
     }
 }
 

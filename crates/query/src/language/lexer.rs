@@ -4,6 +4,7 @@
 
 use index::Field;
 
+use super::{DISTANCE_MAX, WIDTH_MAX};
 use crate::QueryError;
 
 /// The smallest pieces of the language.
@@ -14,10 +15,50 @@ pub(super) enum Token<'a> {
     Or,
     And,
     Not,
-    Term { field: Option<Field>, text: &'a str },
-    Phrase { field: Option<Field>, text: &'a str },
+    /// `NEAR/8`, `BEFORE/8`
+    Near {
+        ordered: bool,
+        width: u32,
+    },
+    /// `~8`, at once behind a parenthesis or a phrase.
+    Within(u32),
+    Term {
+        field: Option<Field>,
+        text: &'a str,
+    },
+    Prefix {
+        field: Option<Field>,
+        text: &'a str,
+    },
+    Fuzzy {
+        field: Option<Field>,
+        text: &'a str,
+        distance: u32,
+    },
+    Phrase {
+        field: Option<Field>,
+        text: &'a str,
+    },
     Site(&'a str),
     Language(&'a str),
+    FileType(&'a str),
+    Link(&'a str),
+    Date(&'a str),
+}
+
+impl Token<'_> {
+    /// What it is called if it has no place in a text; `None` if it has one.
+    pub(super) fn placeless(&self) -> Option<&'static str> {
+        Some(match self {
+            Token::Not => "NOT",
+            Token::Site(_) => "site:",
+            Token::Language(_) => "lang:",
+            Token::FileType(_) => "filetype:",
+            Token::Link(_) => "link:",
+            Token::Date(_) => "date:",
+            _ => return None,
+        })
+    }
 }
 
 /// A token and where it begins.
@@ -30,8 +71,10 @@ pub(super) struct Lexeme<'a> {
 pub(super) fn lex(text: &str) -> Result<Vec<Lexeme<'_>>, QueryError> {
     let mut lexer = Lexer { rest: text, column: 1 };
     let mut lexemes: Vec<Lexeme<'_>> = Vec::new();
+    // Whether what came last can be followed by a width.
+    let mut can_widen = false;
     loop {
-        lexer.take_until(|c| !c.is_whitespace());
+        can_widen &= lexer.take_until(|c| !c.is_whitespace()).is_empty();
         let column = lexer.column;
         let Some(first) = lexer.rest.chars().next() else { return Ok(lexemes) };
         let token = match first {
@@ -39,11 +82,13 @@ pub(super) fn lex(text: &str) -> Result<Vec<Lexeme<'_>>, QueryError> {
             ')' => lexer.single(Token::Close),
             '|' => lexer.single(Token::Or),
             '-' if lexer.negates() => lexer.single(Token::Not),
+            '~' if can_widen && lexer.widens() => lexer.width_behind()?,
             _ if is_quote(first) => Token::Phrase { field: None, text: lexer.quoted()? },
             _ => lexer.word()?,
         };
         let closes_nothing_inside =
             token == Token::Close && lexemes.last().is_some_and(|last| last.token == Token::Open);
+        can_widen = !closes_nothing_inside && matches!(token, Token::Close | Token::Phrase { .. });
         if closes_nothing_inside {
             lexemes.pop();
         } else {
@@ -83,6 +128,17 @@ impl<'a> Lexer<'a> {
         next.is_some_and(|c| !c.is_whitespace() && c != ')' && c != '|')
     }
 
+    /// Whether the `~` that stands here is one of a width.
+    fn widens(&self) -> bool {
+        self.rest.chars().nth(1).is_none_or(|c| c.is_ascii_digit() || ends_word(c))
+    }
+
+    fn width_behind(&mut self) -> Result<Token<'a>, QueryError> {
+        let column = self.column;
+        self.single(Token::Not);
+        width(self.take_until(ends_word), column).map(Token::Within)
+    }
+
     fn quoted(&mut self) -> Result<&'a str, QueryError> {
         let column = self.column;
         self.single(Token::Open);
@@ -102,7 +158,7 @@ impl<'a> Lexer<'a> {
                 "OR" => Token::Or,
                 "AND" => Token::And,
                 "NOT" => Token::Not,
-                text => Token::Term { field: None, text },
+                text => return window(text, column).unwrap_or_else(|| form(None, text, column)),
             });
         };
         let bare = |name, what| Err(QueryError::Bare { column, name, what });
@@ -113,12 +169,58 @@ impl<'a> Lexer<'a> {
             Prefix::Field(field) if value.is_empty() => {
                 bare(field.name(), "a word or a phrase in quotation marks")
             }
-            Prefix::Field(field) => Ok(Token::Term { field: Some(field), text: value }),
+            Prefix::Field(field) => form(Some(field), value, column),
             Prefix::Site if value.is_empty() => bare("site", "a host name"),
             Prefix::Site => Ok(Token::Site(value)),
             Prefix::Language if value.is_empty() => bare("lang", "a language code"),
             Prefix::Language => Ok(Token::Language(value)),
+            Prefix::FileType if value.is_empty() => bare("filetype", "the ending of a file name"),
+            Prefix::FileType => Ok(Token::FileType(value)),
+            Prefix::Link if value.is_empty() && self.rest.starts_with(is_quote) => {
+                Ok(Token::Link(self.quoted()?))
+            }
+            Prefix::Link if value.is_empty() => bare("link", "a URL"),
+            Prefix::Link => Ok(Token::Link(value)),
+            Prefix::Date if value.is_empty() => bare("date", "a date"),
+            Prefix::Date => Ok(Token::Date(value)),
         }
+    }
+}
+
+/// The operator of a window that a word is, if it is one.
+fn window(word: &str, column: usize) -> Option<Result<Token<'_>, QueryError>> {
+    let (name, digits) = word.split_once('/')?;
+    let ordered = match name {
+        "NEAR" => false,
+        "BEFORE" => true,
+        _ => return None,
+    };
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| width(digits, column).map(|width| Token::Near { ordered, width }))
+}
+
+fn width(digits: &str, column: usize) -> Result<u32, QueryError> {
+    let width = digits.parse().ok().filter(|width| (1..=WIDTH_MAX).contains(width));
+    width.ok_or(QueryError::Width { column, max: WIDTH_MAX })
+}
+
+/// A word, the beginning of one, or one but for some letters.
+fn form(field: Option<Field>, text: &str, column: usize) -> Result<Token<'_>, QueryError> {
+    let beginning = text.trim_end_matches('*');
+    if beginning.len() < text.len() && beginning.contains(char::is_alphanumeric) {
+        return Ok(Token::Prefix { field, text: beginning });
+    }
+    let Some((word, number)) = text.rsplit_once('~') else {
+        return Ok(Token::Term { field, text });
+    };
+    let is_number = number.starts_with(|c: char| c.is_ascii_digit())
+        && number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    if !is_number || !word.ends_with(char::is_alphanumeric) {
+        return Ok(Token::Term { field, text });
+    }
+    match number.parse() {
+        Ok(distance @ 1..=DISTANCE_MAX) => Ok(Token::Fuzzy { field, text: word, distance }),
+        _ => Err(QueryError::Distance { column, word: word.to_owned(), max: DISTANCE_MAX }),
     }
 }
 
@@ -126,6 +228,9 @@ enum Prefix {
     Field(Field),
     Site,
     Language,
+    FileType,
+    Link,
+    Date,
 }
 
 fn split_prefix(word: &str) -> Option<(Prefix, &str)> {
@@ -133,6 +238,9 @@ fn split_prefix(word: &str) -> Option<(Prefix, &str)> {
     let prefix = match name.to_ascii_lowercase().as_str() {
         "site" => Prefix::Site,
         "lang" => Prefix::Language,
+        "filetype" => Prefix::FileType,
+        "link" => Prefix::Link,
+        "date" => Prefix::Date,
         name => Prefix::Field(Field::from_name(name)?),
     };
     Some((prefix, value))
@@ -151,6 +259,6 @@ fn is_letter(text: &str, at: usize) -> bool {
         && text[..at].ends_with(is_hebrew)
 }
 
-fn ends_word(c: char) -> bool {
+pub(super) fn ends_word(c: char) -> bool {
     c.is_whitespace() || is_quote(c) || matches!(c, '(' | ')' | '|')
 }

@@ -2,9 +2,14 @@
 //!
 //! ```text
 //! query    = sequence { ("OR" | "|") sequence }
-//! sequence = factor { ["AND"] factor }
-//! factor   = { "NOT" | "-" } ( "(" query ")" | [field ":"] (word | '"' text '"')
-//!                            | "site:" host | "lang:" code )
+//! sequence = negated { ["AND"] negated }
+//! negated  = { "NOT" | "-" } near
+//! near     = factor { ("NEAR/" | "BEFORE/") number factor }
+//! factor   = "(" query ")" ["~" number]
+//!          | [field ":"] ( word | word "*" | word "~" ("1" | "2") | '"' text '"' ["~" number] )
+//!          | "site:" host | "lang:" code | "filetype:" ending | "link:" url | "date:" dates
+//! dates    = date | [date] ".." [date]
+//! date     = year [ "-" month [ "-" day ] ]
 //! field    = "title" | "headings" | "body" | "url" | "anchor"
 //! ```
 //!
@@ -16,6 +21,11 @@
 //! word, an abbreviation. An unknown name before a colon is part of the
 //! word (`http://…`); `unknown.rs` finds it for a hint. An empty pair of parentheses is dropped (`main()`).
 //!
+//! `*` and `~` mean something only where they follow at once, and end what they follow. Between quotation marks a word
+//! that ends in `*` is a beginning too. A number is from 1 to [`WIDTH_MAX`]. `a NEAR/5 b` is `(a b)~5`; a chain of
+//! equal ones is one window, any other chain nests to the left. In a window stand words, phrases, `OR`, `AND` and
+//! windows, since these have places in a text; negations and filters have none.
+//!
 //! What lives here: text to [`Query`] ([`parse`]) and back (`Display`). What does not: terms. The text
 //! of a word is kept as typed; it is analysed when it is searched for, by the same chain that
 //! analysed the documents (`plan.rs`).
@@ -24,6 +34,7 @@
 //! length, which is bounded; and `parse(&query.to_string()) == query` for every parsed query whose
 //! printed form keeps within [`LENGTH_BYTES_MAX`].
 
+mod date;
 mod display;
 mod lexer;
 mod parser;
@@ -31,6 +42,7 @@ mod unknown;
 
 use index::Field;
 
+pub use date::DateRange;
 pub use parser::parse;
 pub use unknown::UnknownField;
 
@@ -40,6 +52,11 @@ pub const LENGTH_BYTES_MAX: usize = 4096;
 pub const DEPTH_MAX: usize = 64;
 /// Most words (and, after analysis, terms) that one query searches for.
 pub const TERMS_MAX: usize = 256;
+
+/// Widest window, in positions.
+pub const WIDTH_MAX: u32 = 10_000;
+/// Most letters in which a word may differ from one that is searched for.
+pub const DISTANCE_MAX: u32 = 2;
 
 /// What is searched for; see the [grammar](crate#the-language).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,17 +69,58 @@ pub enum Query {
         /// As typed.
         text: String,
     },
-    /// Words in this order and next to each other, within one field.
+    /// Words that begin so, in `field` or anywhere.
+    Prefix {
+        /// Where they must stand; `None`: in any field.
+        field: Option<Field>,
+        /// As typed, without the star.
+        text: String,
+    },
+    /// Words that are so but for some letters, in `field` or anywhere.
+    Fuzzy {
+        /// Where they must stand; `None`: in any field.
+        field: Option<Field>,
+        /// As typed, without what follows.
+        text: String,
+        /// How many letters may be missing, too many, others, or exchanged with their neighbour.
+        distance: u32,
+    },
+    /// Words in this order and next to each other, within one field. One that ends in `*` is the beginning of a word.
     Phrase {
         /// Where it must stand; `None`: in any field.
         field: Option<Field>,
         /// As typed between the quotation marks.
         text: String,
     },
+    /// The words of a text in this order, with others between them perhaps, within so many positions of one field.
+    Within {
+        /// Where they must stand; `None`: in any field.
+        field: Option<Field>,
+        /// As typed between the quotation marks.
+        text: String,
+        /// From the first of them to the last.
+        width: u32,
+    },
+    /// All of these within so many positions of one field. They must be words in any form, phrases, or of
+    /// [`Query::And`], [`Query::Or`] and windows of such.
+    Near {
+        /// Whether they must stand in this order, each behind the one before; otherwise they may also overlap.
+        ordered: bool,
+        /// From the first of them to the last.
+        width: u32,
+        /// What they are.
+        parts: Vec<Query>,
+    },
     /// Pages of this host and of the hosts below it. In lower case, non-ASCII in Punycode.
     Site(String),
     /// Pages in this language, an ISO 639 code in lower case.
     Language(String),
+    /// Pages whose address ends so, in lower case and without the dot.
+    FileType(String),
+    /// Pages with a link to this URL, which is normalised; without a scheme it is any of the web.
+    Link(String),
+    /// Pages of these days.
+    Date(DateRange),
     /// All of these.
     And(Vec<Query>),
     /// At least one of these.

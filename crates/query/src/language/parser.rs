@@ -3,10 +3,13 @@
 //! **Invariant.** The recursion is as deep as the parentheses, hence at most [`DEPTH_MAX`]; a chain of
 //! negations is a loop.
 
-use page::Url;
+use std::ops::Range;
 
+use page::{Limits, Url, file_type, normalise};
+
+use super::display::levels;
 use super::lexer::{Lexeme, Token, lex};
-use super::{DEPTH_MAX, LENGTH_BYTES_MAX, Query, TERMS_MAX};
+use super::{DEPTH_MAX, DateRange, LENGTH_BYTES_MAX, Query, TERMS_MAX};
 use crate::QueryError;
 
 /// Reads a query; what is wrong with it comes back with its column.
@@ -53,11 +56,11 @@ impl Parser<'_> {
             while self.eat(Token::Not) {
                 negated = !negated;
             }
-            let factor = self.factor(depth)?;
+            let part = self.near(depth)?;
             if negated {
-                unwanted.push(factor);
+                unwanted.push(part);
             } else {
-                wanted.push(factor);
+                wanted.push(part);
             }
             let more = self.eat(Token::And)
                 || !matches!(self.peek(), None | Some(Token::Or | Token::Close));
@@ -72,25 +75,56 @@ impl Parser<'_> {
         })
     }
 
+    /// A factor, or a chain of windows over some. What is printed of it has parentheses that it need not have here, so
+    /// these are counted too.
+    fn near(&mut self, depth: usize) -> Result<Query, QueryError> {
+        let start = self.at;
+        let mut query = self.factor(depth)?;
+        while let Some(&Lexeme { token: Token::Near { ordered, width }, column }) =
+            self.lexemes.get(self.at)
+        {
+            self.at += 1;
+            let is_negated = self.peek() == Some(Token::Not);
+            self.check_places(start..self.at + usize::from(is_negated))?;
+            let next = self.factor(depth)?;
+            self.check_places(start..self.at)?;
+            query = match query {
+                Query::Near { ordered: o, width: w, mut parts } if (o, w) == (ordered, width) => {
+                    parts.push(next);
+                    Query::Near { ordered, width, parts }
+                }
+                query => Query::Near { ordered, width, parts: vec![query, next] },
+            };
+            if depth + levels(&query) > DEPTH_MAX {
+                return Err(QueryError::TooDeep { column, max: DEPTH_MAX });
+            }
+        }
+        Ok(query)
+    }
+
+    /// Whether everything among these lexemes has a place in a text.
+    fn check_places(&self, lexemes: Range<usize>) -> Result<(), QueryError> {
+        let placeless =
+            |lexeme: &Lexeme<'_>| lexeme.token.placeless().map(|what| (lexeme.column, what));
+        match self.lexemes[lexemes].iter().find_map(placeless) {
+            Some((column, what)) => Err(QueryError::InWindow { column, what }),
+            None => Ok(()),
+        }
+    }
+
     fn factor(&mut self, depth: usize) -> Result<Query, QueryError> {
         let Some(&Lexeme { token, column }) = self.lexemes.get(self.at) else {
             return Err(self.missing_operand());
         };
         let query = match token {
             Token::Open => return self.group(depth),
-            Token::Close | Token::Or | Token::And | Token::Not => {
-                return Err(self.missing_operand());
-            }
-            Token::Term { field, text } => Query::Term { field, text: text.to_owned() },
-            Token::Phrase { field, text } => Query::Phrase { field, text: text.to_owned() },
-            Token::Site(text) => match host(text) {
-                Some(host) => Query::Site(host),
-                None => return Err(no_host(column, text)),
-            },
-            Token::Language(text) => match language(text) {
-                Some(code) => Query::Language(code),
-                None => return Err(QueryError::Language { column, found: text.to_owned() }),
-            },
+            Token::Close
+            | Token::Or
+            | Token::And
+            | Token::Not
+            | Token::Near { .. }
+            | Token::Within(_) => return Err(self.missing_operand()),
+            token => leaf(token, column)?,
         };
         self.at += 1;
         self.words += match token {
@@ -100,11 +134,21 @@ impl Parser<'_> {
         if self.words > TERMS_MAX {
             return Err(QueryError::TooManyWords { column, max: TERMS_MAX });
         }
-        Ok(query)
+        Ok(match (query, self.width()) {
+            (Query::Phrase { field, text }, Some(width)) => Query::Within { field, text, width },
+            (query, _) => query,
+        })
+    }
+
+    /// The width that stands here, if there is one; the lexer has it only where one may be.
+    fn width(&mut self) -> Option<u32> {
+        let Some(Token::Within(width)) = self.peek() else { return None };
+        self.at += 1;
+        Some(width)
     }
 
     fn group(&mut self, depth: usize) -> Result<Query, QueryError> {
-        let column = self.lexemes[self.at].column;
+        let (start, column) = (self.at, self.lexemes[self.at].column);
         if depth == DEPTH_MAX {
             return Err(QueryError::TooDeep { column, max: DEPTH_MAX });
         }
@@ -113,7 +157,16 @@ impl Parser<'_> {
             return Err(QueryError::OpenParenthesis { column });
         }
         let query = self.alternatives(depth + 1)?;
-        if self.eat(Token::Close) { Ok(query) } else { Err(QueryError::OpenParenthesis { column }) }
+        if !self.eat(Token::Close) {
+            return Err(QueryError::OpenParenthesis { column });
+        }
+        let Some(width) = self.width() else { return Ok(query) };
+        self.check_places(start..self.at)?;
+        let parts = match query {
+            Query::And(parts) => parts,
+            query => vec![query],
+        };
+        Ok(Query::Near { ordered: false, width, parts })
     }
 
     /// Something to search for was expected, and is not there: whose fault is it?
@@ -127,6 +180,8 @@ impl Parser<'_> {
                 Token::Or => "OR",
                 Token::And => "AND",
                 Token::Not => "NOT",
+                Token::Near { ordered: false, .. } => "NEAR",
+                Token::Near { ordered: true, .. } => "BEFORE",
                 _ => continue,
             };
             return QueryError::Operand { column, operator, side };
@@ -144,6 +199,35 @@ impl Parser<'_> {
         self.at += usize::from(found);
         found
     }
+}
+
+/// What a token is by itself.
+fn leaf(token: Token<'_>, column: usize) -> Result<Query, QueryError> {
+    let own = str::to_owned;
+    Ok(match token {
+        Token::Prefix { field, text } => Query::Prefix { field, text: own(text) },
+        Token::Fuzzy { field, text, distance } => Query::Fuzzy { field, text: own(text), distance },
+        Token::Phrase { field, text } => Query::Phrase { field, text: own(text) },
+        Token::Site(text) => Query::Site(host(text).ok_or_else(|| no_host(column, text))?),
+        Token::Language(text) => {
+            let error = || QueryError::Language { column, found: own(text) };
+            Query::Language(language(text).ok_or_else(error)?)
+        }
+        Token::FileType(text) => {
+            let error = || QueryError::FileType { column, found: own(text) };
+            Query::FileType(file_type(text.trim_start_matches('.')).ok_or_else(error)?)
+        }
+        Token::Link(text) => {
+            let error = || QueryError::Link { column, found: own(text) };
+            Query::Link(link(text).ok_or_else(error)?)
+        }
+        Token::Date(text) => {
+            let error = || QueryError::Date { column, found: own(text) };
+            Query::Date(DateRange::read(text).ok_or_else(error)?)
+        }
+        Token::Term { field, text } => Query::Term { field, text: own(text) },
+        operator => unreachable!("{operator:?} is no leaf"),
+    })
 }
 
 fn all_of(queries: Vec<Query>) -> Query {
@@ -198,6 +282,24 @@ fn no_host(column: usize, text: &str) -> QueryError {
         Some(host) => QueryError::Port { column, host },
         None => QueryError::Site { column, found: text.to_owned() },
     }
+}
+
+/// The normalised URL of `http://example.org/x`; that of `example.org/x` without its scheme.
+fn link(text: &str) -> Option<String> {
+    let limits = Limits::default();
+    let is_web = |scheme: &str| {
+        text.get(..scheme.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(scheme))
+    };
+    if is_web("http://") || is_web("https://") {
+        return normalise(text, None, &limits).ok().map(|url| url.as_str().to_owned());
+    }
+    let url = normalise(&format!("http://{text}"), None, &limits).ok()?;
+    let bare = url.as_str().strip_prefix("http://")?;
+    // What it is written as must be what it is read as: without a user, an empty host or another scheme.
+    let (host, _) = bare.split_once('/')?;
+    let begins = text.get(..host.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(host));
+    let is_said = begins || !text.is_ascii();
+    (is_said && host.contains(['.', ':'])).then(|| bare.to_owned())
 }
 
 /// The language of `en`, `EN`, `en-GB`.

@@ -33,7 +33,7 @@ impl fmt::Display for UnknownField {
 }
 
 fn names() -> impl Iterator<Item = &'static str> {
-    Field::ALL.into_iter().map(Field::name).chain(["site", "lang"])
+    Field::ALL.into_iter().map(Field::name).chain(["site", "lang", "filetype", "link", "date"])
 }
 
 impl Query {
@@ -42,12 +42,16 @@ impl Query {
         let mut left = vec![self];
         while let Some(query) = left.pop() {
             match query {
-                Query::Term { field: None, text } => {
+                Query::Term { field: None, text }
+                | Query::Prefix { field: None, text }
+                | Query::Fuzzy { field: None, text, .. } => {
                     if let Some(name) = field_like(text) {
                         return Some(UnknownField { name: name.to_owned(), meant: nearest(name) });
                     }
                 }
-                Query::And(queries) | Query::Or(queries) => left.extend(queries.iter().rev()),
+                Query::And(queries) | Query::Or(queries) | Query::Near { parts: queries, .. } => {
+                    left.extend(queries.iter().rev());
+                }
                 Query::AndNot(wanted, unwanted) => left.extend([&**unwanted, &**wanted]),
                 Query::Not(unwanted) => left.push(unwanted),
                 _ => {}

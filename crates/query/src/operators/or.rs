@@ -40,6 +40,11 @@ impl<I: DocIterator> Or<I> {
         &self.matched
     }
 
+    /// All lists in the order given; those of [`Or::matched`] stand on the current document. None may be moved.
+    pub(super) fn lists_mut(&mut self) -> &mut [I] {
+        &mut self.lists
+    }
+
     /// Calls `visit` with each list that has the current document, in the order given.
     pub fn for_each_matched(&mut self, mut visit: impl FnMut(&mut I)) {
         for &number in &self.matched {

@@ -5,18 +5,27 @@ use index::Field;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
-use query::{DEPTH_MAX, LENGTH_BYTES_MAX, Query, QueryError, TERMS_MAX, parse};
+use query::{DEPTH_MAX, LENGTH_BYTES_MAX, Query, QueryError, TERMS_MAX, WIDTH_MAX, parse};
 
 /// The tree in prefix form: short to write, and without the rules of printing.
 fn tree(query: &Query) -> String {
     let all = |name: &str, queries: &[Query]| {
         format!("{name}[{}]", queries.iter().map(tree).collect::<Vec<_>>().join(" "))
     };
+    let of = |field: Option<Field>| field.map_or(String::new(), |it| format!("{}:", it.name()));
     match query {
         Query::Term { field: None, text } => text.clone(),
         Query::Term { field: Some(field), text } => format!("{}:{text}", field.name()),
         Query::Phrase { field: None, text } => format!("'{text}'"),
         Query::Phrase { field: Some(field), text } => format!("{}:'{text}'", field.name()),
+        Query::Prefix { field, text } => format!("{}{text}…", of(*field)),
+        Query::Fuzzy { field, text, distance } => format!("{}{text}±{distance}", of(*field)),
+        Query::Within { field, text, width } => format!("{}'{text}'<{width}", of(*field)),
+        Query::Near { ordered: false, width, parts } => all(&format!("near{width}"), parts),
+        Query::Near { ordered: true, width, parts } => all(&format!("before{width}"), parts),
+        Query::FileType(ending) => format!("type={ending}"),
+        Query::Link(url) => format!("link={url}"),
+        Query::Date(range) => format!("date={range}"),
         Query::Site(host) => format!("site={host}"),
         Query::Language(code) => format!("lang={code}"),
         Query::And(queries) => all("and", queries),
@@ -76,6 +85,45 @@ fn texts_and_their_trees() {
 }
 
 #[test]
+fn forms_windows_and_filters_and_their_trees() {
+    let table = [
+        ("comput*", "comput…"),
+        ("title:comput* -a*", "without[title:comput… a…]"),
+        ("a** * !* a*b", "and[a… * !* a*b]"),
+        ("colour~1 body:x~2", "and[colour±1 body:x±2]"),
+        ("a~ a~b ~1 /~5 colour~", "and[a~ a~b ~1 /~5 colour~]"),
+        ("(a b c)~8", "near8[a b c]"),
+        ("(a OR \"b c\" (d e)~3)~8 x", "and[near8[or[a and['b c' near3[d e]]]] x]"),
+        ("(a (b OR c*) \"d e\"~4)~8", "near8[a or[b c…] 'd e'<4]"),
+        ("((a b) c)~8", "near8[and[a b] c]"),
+        ("(a)~8 | (a AND b)~2", "or[near8[a] near2[a b]]"),
+        ("\"a b\"~8 title:\"a b\"~3", "and['a b'<8 title:'a b'<3]"),
+        ("\"a b\" ~8 (a) ~8", "and['a b' ~8 a ~8]"),
+        ("\"a\"~x (a)~y", "and['a' ~x a ~y]"),
+        ("main()~5", "and[main ~5]"),
+        ("a NEAR/5 b", "near5[a b]"),
+        ("x a NEAR/5 b y", "and[x near5[a b] y]"),
+        ("a NEAR/5 b NEAR/5 c NEAR/6 d", "near6[near5[a b c] d]"),
+        ("a BEFORE/5 b BEFORE/5 (c OR d)", "before5[a b or[c d]]"),
+        ("a BEFORE/5 (b BEFORE/5 c) NEAR/2 d", "near2[before5[a before5[b c]] d]"),
+        ("-a NEAR/5 b OR c", "or[not[near5[a b]] c]"),
+        ("(a b)~3 NEAR/3 c", "near3[a b c]"),
+        ("NEAR near/5 NEAR/x NEAR/ title:NEAR/5", "and[NEAR near/5 NEAR/x NEAR/ title:NEAR/5]"),
+        ("filetype:.PDF FILETYPE:html", "and[type=pdf type=html]"),
+        ("link:HTTP://Example.org:80/a#b", "link=http://example.org/a"),
+        ("link:example.org", "link=example.org/"),
+        ("link:\"https://example.org/a_(b)|\"", "link=https://example.org/a_(b)|"),
+        ("date:2026 -date:2026-01..2026-03-15", "without[date=2026 date=2026-01..2026-03-15]"),
+        ("date:..2025 date:2026-03.. date:2026..2026", "and[date=..2025 date=2026-03.. date=2026]"),
+    ];
+    for (text, expected) in table {
+        let query = parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert_eq!(tree(&query), expected, "{text}");
+        check_round_trip(text);
+    }
+}
+
+#[test]
 fn wrong_texts_and_where_they_are_wrong() {
     let table = [
         ("é \"a b", 3, "quotation mark is never closed"),
@@ -107,13 +155,58 @@ fn wrong_texts_and_where_they_are_wrong() {
         ("site:.", 1, "is not a host name"),
         ("lang:klingon", 1, "`klingon` is not a language code"),
     ];
-    for (text, column, expected) in table {
+    check_errors(&table);
+}
+
+fn check_errors(table: &[(&str, usize, &str)]) {
+    for &(text, column, expected) in table {
         let error = parse(text).expect_err(text);
         assert_eq!(error.column(), Some(column), "{text}: {error}");
         let message = error.to_string();
         assert!(message.starts_with(&format!("column {column}: ")), "{text}: {message}");
         assert!(message.contains(expected), "{text}: {message}");
     }
+}
+
+#[test]
+fn wrong_forms_windows_and_filters_and_where_they_are_wrong() {
+    check_errors(&[
+        ("a colour~3", 3, "at most 2 letters may differ; write colour~1 or colour~2"),
+        ("title:a~0", 1, "at most 2 letters"),
+        ("a~0.8", 1, "at most 2 letters"),
+        ("(a b)~0", 6, "a number of words from 1 to 10000"),
+        ("(a b)~ c", 6, "write for example (solar panel)~8"),
+        ("\"a b\"~8x", 6, "a window is as wide as"),
+        ("\"a b\"~99999999999", 6, "a window is as wide as"),
+        ("a NEAR/0 b", 3, "a window is as wide as"),
+        ("a BEFORE/10001 b", 3, "a window is as wide as"),
+        ("é NEAR/3", 3, "nothing stands after NEAR"),
+        ("BEFORE/3 b", 1, "nothing stands before BEFORE"),
+        ("a NEAR/3 OR b", 3, "nothing stands after NEAR"),
+        ("x (a -b)~3", 6, "NOT has no place in a text"),
+        ("a NEAR/3 -b", 10, "NOT has no place in a text"),
+        (
+            "(a ((site:a.example)))~3",
+            6,
+            "site: has no place in a text, so it cannot stand in a window",
+        ),
+        ("lang:en NEAR/3 b", 1, "lang: has no place"),
+        ("a NEAR/3 date:2026", 10, "date: has no place"),
+        ("(a (b filetype:txt))~2", 7, "filetype: has no place"),
+        ("(link:a.example a)~2", 2, "link: has no place"),
+        ("filetype:a.b", 1, "`a.b` is not the ending of a file name"),
+        ("filetype: x", 1, "`filetype:` must be followed at once by the ending"),
+        ("link:x", 1, "`x` is not an address of the web"),
+        ("a link:ftp://example.org/", 3, "is not an address of the web"),
+        ("link:", 1, "`link:` must be followed at once by a URL"),
+        ("date:", 1, "`date:` must be followed at once by a date"),
+        (
+            "a date:2026-13",
+            3,
+            "`2026-13` is not a date from 1970 to 2199; write for example date:2026",
+        ),
+        ("date:2026..2025", 1, "is not a date"),
+    ]);
 }
 
 #[test]
@@ -147,7 +240,20 @@ fn every_limit_holds_at_its_edge() {
 
 #[test]
 fn endless_texts_are_refused_at_once() {
-    for text in ["(", "a ", "\" ", "NOT ", "a OR ", "title:\"", "(-", "-"] {
+    for text in [
+        "(",
+        "a ",
+        "\" ",
+        "NOT ",
+        "a OR ",
+        "title:\"",
+        "(-",
+        "-",
+        "a* ",
+        "a~1 ",
+        "a NEAR/2 ",
+        "(a)~2 ",
+    ] {
         for count in [999, 9_999, 1_000_000] {
             // The last of some dashes is punctuation, which the others negate.
             let short = text == "-" && count < LENGTH_BYTES_MAX;
@@ -159,9 +265,10 @@ fn endless_texts_are_refused_at_once() {
 
 /// Scraps that the language gives a meaning to, and some that it does not; some more often.
 #[rustfmt::skip]
-const SCRAPS: [&str; 31] = [
+const SCRAPS: [&str; 45] = [
     "a", "b", "é", "日本", "א", "א\"ב", " ", " ", " ", "(", ")", "(", ")", "\"", "“", "-", "|", " OR ", " AND ",
     " NOT ", "OR", "title:", "url:", "site:", "lang:", "en", "example.org", ":", "!", "x-y", "\n",
+    "*", "*", "~1", "~2", "~", "~8", ")~8", "\"~3", " NEAR/5 ", " BEFORE/2 ", "filetype:", "link:", "date:2026", "..",
 ];
 
 pub(crate) fn soup() -> impl Strategy<Value = String> {
@@ -175,6 +282,95 @@ fn check_round_trip(text: &str) {
             parse(&printed).unwrap_or_else(|error| panic!("{text:?} → {printed:?}: {error}"));
         assert_eq!(again, query, "{text:?} → {printed:?}");
         assert_eq!(again.to_string(), printed);
+    }
+}
+
+/// Something that has a place in a text, by the grammar.
+fn placed() -> impl Strategy<Value = String> {
+    let words = ["a", "b*", "title:c~2", "\"d e*\"", "url:\"f g\"~9", "h-i", "OR*", "é"];
+    let leaf = select(words.to_vec()).prop_map(str::to_owned);
+    leaf.prop_recursive(4, 12, 3, |inner| {
+        let parts = || vec(inner.clone(), 1..4);
+        let window = select(&["NEAR/5", "BEFORE/5", "NEAR/7", "BEFORE/7"][..]);
+        prop_oneof![
+            (parts(), 1..=WIDTH_MAX)
+                .prop_map(|(parts, width)| format!("({})~{width}", parts.join(" "))),
+            (parts(), window).prop_map(|(parts, by)| {
+                let parts: Vec<String> = parts.iter().map(|part| factor(part)).collect();
+                parts.join(&format!(" {by} "))
+            }),
+            parts().prop_map(|parts| format!("({})", parts.join(" OR "))),
+            parts().prop_map(|parts| format!("({})", parts.join(" AND "))),
+        ]
+    })
+}
+
+/// In parentheses, unless it is one word.
+fn factor(text: &str) -> String {
+    if text.contains(' ') { format!("({text})") } else { text.to_owned() }
+}
+
+/// A whole query, by the grammar.
+fn sentence() -> impl Strategy<Value = String> {
+    let filters = [
+        "site:example.org",
+        "lang:en",
+        "filetype:pdf",
+        "link:http://a.example/(x)",
+        "link:\"a.example/(x)\"",
+        "date:2026-03..",
+        "date:..2025-12-31",
+        "date:2026",
+    ];
+    let filters: Vec<&str> = filters.into_iter().filter(|it| parse(it).is_ok()).collect();
+    let leaf = prop_oneof![3 => placed(), 1 => select(filters).prop_map(str::to_owned)];
+    leaf.prop_recursive(4, 16, 3, |inner| {
+        let parts = || vec(inner.clone(), 1..4);
+        prop_oneof![
+            parts().prop_map(|parts| parts.join(" ")),
+            parts().prop_map(|parts| parts.join(" OR ")),
+            parts().prop_map(|parts| format!("({})", parts.join(" | "))),
+            inner.prop_map(|part| format!("-{}", factor(&part))),
+        ]
+    })
+}
+
+/// Windows take parentheses when they are printed: as deep as may be, and one deeper.
+#[test]
+fn windows_are_as_deep_as_they_are_printed() {
+    for (open, chain) in [("(", "a NEAR/5 b"), ("(x OR ", "a BEFORE/5 b NEAR/6 c")] {
+        let mut depth = DEPTH_MAX;
+        let text = |depth: usize| format!("{}{chain}{}", open.repeat(depth), ")".repeat(depth));
+        while parse(&text(depth)).is_err() {
+            depth -= 1;
+        }
+        assert!(depth >= DEPTH_MAX - 2, "{chain}: {depth}");
+        let error = parse(&text(depth + 1)).expect_err("too deep");
+        assert!(matches!(error, QueryError::TooDeep { .. }), "{error}");
+        check_round_trip(&text(depth));
+    }
+    let chain = |count: usize| {
+        (0..count).fold("a".to_owned(), |text, at| format!("{text} NEAR/{} a", at + 1))
+    };
+    check_round_trip(&chain(DEPTH_MAX - 1));
+    let error = parse(&chain(DEPTH_MAX + 1)).expect_err("too deep");
+    assert!(matches!(error, QueryError::TooDeep { .. }), "{error}");
+}
+
+/// What is far beyond every limit is refused at once, with a column and with what to do.
+#[test]
+fn ten_thousand_words_and_a_thousand_levels_are_refused() {
+    let deep = |open: &str, close: &str| format!("{}a{}", open.repeat(1000), close.repeat(1000));
+    for (text, expected) in [
+        ("word ".repeat(10_000), "leave out what follows"),
+        ("w ".repeat(2000), "leave out this one and what follows"),
+        ("w* ".repeat(1000), "leave out this one and what follows"),
+        (deep("(", ")"), "leave some of them out"),
+        (deep("-(", ")"), "leave some of them out"),
+        (deep("(", ")~9").chars().take(4096).collect(), "leave some of them out"),
+    ] {
+        let error = parse(&text).expect_err("too much");
+        assert!(error.column().is_some() && error.to_string().contains(expected), "{error}");
     }
 }
 
@@ -192,6 +388,22 @@ proptest! {
     #[test]
     fn what_is_printed_is_read_back(text in soup()) {
         check_round_trip(&text);
+    }
+
+    #[test]
+    fn every_sentence_of_the_grammar_is_read_and_read_back(text in sentence()) {
+        prop_assert!(parse(&text).is_ok(), "{}", text);
+        check_round_trip(&text);
+    }
+
+    #[test]
+    fn any_link_or_date_is_one_or_an_error(
+        name in select(&["link", "date", "filetype"][..]),
+        value in "[a-zA-Z0-9.:/%@\\[\\]_é?#()|-]{0,12}",
+    ) {
+        check_round_trip(&format!("{name}:{value}"));
+        check_round_trip(&format!("{name}:\"{value}\""));
+        check_round_trip(&format!("link:https://a.example/{value}"));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Every operator against sorted vectors, over random walks of `next_doc` and `skip_to`; and how
-//! far it moves its lists against how far it must.
+//! far it moves its lists against how far it must. Windows, and trees of all, are in `windows.rs`.
+
+mod windows;
 
 use std::cell::Cell;
 use std::collections::BTreeMap;

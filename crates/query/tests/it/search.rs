@@ -121,13 +121,52 @@ fn config() -> impl Strategy<Value = Config> {
     prop_oneof![Just(Config::default()), chosen]
 }
 
-fn leaf() -> impl Strategy<Value = Query> {
+/// Words in all forms, and phrases.
+fn placed() -> impl Strategy<Value = Query> {
     let field = || prop_oneof![2 => Just(None), 1 => select(&Field::ALL[..]).prop_map(Some)];
     let word = select(&["ka", "mo", "ri", "tu", "ze", "Ka", "none", "ka-mo", "!?"][..]);
-    let phrase = vec(select(&["ka", "mo", "ri", "!", "ka-mo"][..]), 0..4);
+    let own = str::to_owned;
+    let phrase = || {
+        vec(select(&["ka", "mo", "ri", "!", "ka-mo", "m*", "ka*", "*"][..]), 0..4)
+            .prop_map(|words| words.join(" "))
+    };
+    let beginning = select(&["k", "ka", "M", "r", "zz", "ka-m", "s", "site"][..]);
+    let near = select(&["ka", "kam", "om", "rituze", "Zee", "ka-me"][..]);
     prop_oneof![
-        6 => (field(), word).prop_map(|(field, text)| Query::Term { field, text: text.to_owned() }),
-        3 => (field(), phrase).prop_map(|(field, text)| Query::Phrase { field, text: text.join(" ") }),
+        6 => (field(), word).prop_map(move |(field, text)| Query::Term { field, text: own(text) }),
+        3 => (field(), phrase()).prop_map(|(field, text)| Query::Phrase { field, text }),
+        1 => (field(), beginning).prop_map(move |(field, text)| Query::Prefix { field, text: own(text) }),
+        1 => (field(), near, 1..3_u32)
+            .prop_map(move |(field, text, distance)| Query::Fuzzy { field, text: own(text), distance }),
+        1 => (field(), phrase(), 1..6_u32)
+            .prop_map(|(field, text, width)| Query::Within { field, text, width }),
+    ]
+}
+
+/// A window with anything in it that may be there.
+fn window() -> impl Strategy<Value = Query> {
+    let inner = placed().prop_recursive(2, 6, 3, |inner| {
+        prop_oneof![
+            vec(inner.clone(), 0..3).prop_map(Query::And),
+            vec(inner.clone(), 0..3).prop_map(Query::Or),
+            near(inner),
+        ]
+    });
+    near(inner)
+}
+
+fn near(inner: impl Strategy<Value = Query> + Clone) -> impl Strategy<Value = Query> + Clone {
+    (any::<bool>(), 1..9_u32, vec(inner, 1..4)).prop_map(|(ordered, width, parts)| Query::Near {
+        ordered,
+        width,
+        parts,
+    })
+}
+
+fn leaf() -> impl Strategy<Value = Query> {
+    prop_oneof![
+        12 => placed(),
+        3 => window(),
         1 => select(&HOSTS[..]).prop_map(|host| Query::Site(host.to_owned())),
         1 => select(&["en", "it", "de"][..]).prop_map(|code| Query::Language(code.to_owned())),
     ]
@@ -146,7 +185,7 @@ fn any_query() -> impl Strategy<Value = Query> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
+    #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
     fn search_is_the_naive_evaluation(
@@ -287,6 +326,160 @@ fn filters_cannot_be_forged() {
         [("site:a.example", 1), ("lang:it", 1), ("site:forger.example", 0), ("lang:en", 0)]
     {
         assert_eq!(found(&searcher, text), [expected], "{text}");
+    }
+}
+
+#[test]
+fn forms_and_windows_as_people_write_them() {
+    let (_dir, searcher) = texts(
+        &[
+            "computers compute computations",            // 0: one stem
+            "a colour is a color",                       // 1
+            "computing in colours, coolers",             // 2
+            "solar panels on the roof of the city hall", // 3
+            "the roof without solar or wind panel",      // 4
+            "résumé of the site",                        // 5
+        ],
+        "english",
+    );
+    let table: [(&str, &[u32]); 26] = [
+        // Filters are no words.
+        ("url:site* | url:sit~2 | url:s*", &[]),
+        ("comput*", &[0, 2]),
+        // A term is a stem: a longer beginning finds what it is itself.
+        ("computing*", &[0, 2]),
+        ("COMPUT* colour*", &[2]),
+        ("résu*", &[5]),
+        ("resume*", &[5]),
+        ("zzz*", &[]),
+        ("colour~1", &[1, 2]),
+        ("color~1", &[1, 2]),
+        ("cooler~1", &[2]),
+        ("cooler~2", &[1, 2]),
+        ("colouur~1", &[1, 2]),
+        ("colruo~1", &[]),
+        ("colruo~2", &[1, 2]),
+        ("\"solar pan*\"", &[3]),
+        ("\"pan* solar\"", &[]),
+        ("solar NEAR/2 panel", &[3]),
+        ("solar NEAR/4 panel", &[3, 4]),
+        ("solar NEAR/3 panel", &[3]),
+        ("(roof solar)~5", &[3, 4]),
+        ("solar BEFORE/5 roof", &[3]),
+        ("\"solar roof\"~5", &[3]),
+        ("\"solar roof\"~4", &[]),
+        ("\"roof solar\"~3", &[4]),
+        ("(\"city hall\" (solar panel*)~2)~9", &[3]),
+        ("(\"city hall\" (solar panel*)~2)~8", &[]),
+    ];
+    for (text, expected) in table {
+        assert_eq!(found(&searcher, text), expected, "{text}");
+    }
+}
+
+#[test]
+fn what_a_form_stands_for_is_marked() {
+    let (_dir, searcher) = texts(&["a colour and a computer"], "english");
+    let query = parse("comput* color~1 -a").expect("a query");
+    let marked = searcher.highlighter(&query).mark("a colour and a computer");
+    let words: Vec<&str> =
+        marked.iter().filter(|piece| piece.highlighted).map(|piece| piece.text.as_str()).collect();
+    assert_eq!(words, ["colour", "computer"]);
+}
+
+/// A beginning of very many words: those that most documents have are searched for, at once, and the answer says so.
+#[test]
+fn too_many_forms_are_cut_and_it_is_said() {
+    let words: Vec<String> = (0..30_000).map(|number| format!("w{number}x")).collect();
+    let often = "w777x w29999x";
+    let all = words.join(" ");
+    let (_dir, searcher) = texts(&[&all, often, often, "v"], "none");
+    let answer = searcher.search(&parse("w*").expect("a query"), 0, 10).expect("answered");
+    assert_eq!(answer.total, 3);
+    let said = "w* stands for 30000 words; the 1024 that most pages have are searched for";
+    assert_eq!(answer.notes, [said]);
+    let next_to = found(&searcher, "\"w* w29999x\"");
+    assert_eq!(next_to, [1, 2], "w777x is one of those that most have, w29998x is not");
+    let answer = searcher.search(&parse("v* w777x~1").expect("a query"), 0, 10).expect("answered");
+    assert_eq!((answer.total, answer.notes.len()), (0, 0));
+    // However many there are, all of them together are bounded.
+    let many = "w* ".repeat(TERMS_MAX);
+    let answer = searcher.search(&parse(&many).expect("a query"), 0, 10).expect("answered");
+    let said = "w* may stand for more words than were looked at; of those that were, the 16 that most pages have are \
+        searched for";
+    assert_eq!((answer.total, answer.notes), (1, vec![said.to_owned()]));
+    let many = "w1~2 ".repeat(TERMS_MAX);
+    searcher.search(&parse(&many).expect("a query"), 0, 10).expect("answered");
+}
+
+/// Of an index that has no filters of a kind nothing is found by them, and the answer says why.
+#[test]
+fn a_filter_that_the_index_does_not_know_is_told() {
+    let (_dir, searcher) = texts(&["a", "b"], "none");
+    let notes = |text: &str| {
+        let query = parse(text).expect("a query");
+        searcher.search(&query, 0, 10).expect("answered").notes
+    };
+    assert_eq!(notes("a site:example"), [""; 0]);
+    assert_eq!(notes("a site:other.example"), [""; 0], "others have sites");
+    let unknown = notes("a -lang:en (lang:it | date:2026 filetype:txt link:a.example/)");
+    let kinds: Vec<&str> = unknown.iter().map(|note| &note[..5]).collect();
+    assert_eq!(kinds, ["`lang", "`date", "`file", "`link"], "{unknown:?}");
+    let (_dir, searcher) = texts(&[], "none");
+    let answer = searcher.search(&parse("lang:en").expect("a query"), 0, 10).expect("answered");
+    assert_eq!(answer.notes, [""; 0], "nothing is known of nothing");
+}
+
+#[test]
+fn filters_choose_by_type_link_and_date() {
+    let mut documents = vec![Document::new(Default::default(), "a.example", ""); 3];
+    let of = [
+        "type::html date::2025 date::2025-12 date::2025-12-31",
+        "type::pdf date::2026 date::2026-01 date::2026-01-01",
+        "type::pdf date::2026 date::2026-03 date::2026-03-15",
+    ];
+    for (document, filters) in documents.iter_mut().zip(of) {
+        document.fields[Field::Url as usize].extend(filters.split(' ').map(str::to_owned));
+    }
+    let links =
+        [(0, "http://b.example/x"), (1, "https://b.example/x"), (2, "http://b.example/x?y=(z)")];
+    for (doc, link) in links {
+        documents[doc].fields[Field::Url as usize].push(page::Filter::of_link(link));
+    }
+    let (_dir, searcher) = searcher(&documents, &[], "none");
+    let table: [(&str, &[u32]); 13] = [
+        ("filetype:PDF", &[1, 2]),
+        ("-filetype:pdf", &[0]),
+        ("date:2026", &[1, 2]),
+        ("date:2026-01", &[1]),
+        ("date:2025-12-31..2026-01-01", &[0, 1]),
+        ("date:..2025", &[0]),
+        ("date:2026-01-02..", &[2]),
+        ("date:2026-02..2026-03-14", &[]),
+        ("date:2026-02..2026-03-15", &[2]),
+        ("link:http://b.example:80/x#part", &[0]),
+        ("link:https://b.example/x", &[1]),
+        ("link:b.example/x", &[0, 1]),
+        ("link:\"b.example/x?y=(z)\"", &[2]),
+    ];
+    for (text, expected) in table {
+        assert_eq!(found(&searcher, text), expected, "{text}");
+    }
+}
+
+/// What has no place in a text cannot be put into a window by a program either.
+#[test]
+fn a_window_of_what_has_no_place_is_refused() {
+    let (_dir, searcher) = texts(&["a"], "none");
+    let word = || Query::Term { field: None, text: "a".to_owned() };
+    for wrong in [
+        Query::Site("example".to_owned()),
+        Query::Not(Box::new(word())),
+        Query::Any("a".to_owned()),
+    ] {
+        let near = Query::Near { ordered: false, width: 5, parts: vec![word(), wrong] };
+        let error = searcher.search(&near, 0, 1).unwrap_err();
+        assert!(matches!(error, QueryError::InWindowTree { .. }), "{error}");
     }
 }
 

@@ -17,6 +17,10 @@ pub(crate) fn home(title: &str, documents: u64) -> Markup {
             dt { code { "garden OR kitchen -winter" } } dd { "either word, and not the third" }
             dt { code { "title:budget site:example.org lang:it" } }
             dd { "in the title, on one site, in one language" }
+            dt { code { "comput* colour~1" } } dd { "words that begin so, or differ in a letter" }
+            dt { code { "(solar roof)~8" } } dd { "within eight words, in any order" }
+            dt { code { "filetype:txt date:2026-01..2026-03 link:example.org/page" } }
+            dd { "by the ending of the address, by date, by what is linked to" }
         }
     };
     frame(title, title, "", &body)

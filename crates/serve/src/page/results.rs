@@ -25,7 +25,7 @@ pub(crate) fn results(view: &View<'_>, results: &Results) -> Markup {
     let first = results.offset + 1;
     let last = results.offset + results.hits.len();
     let body = html! {
-        @if let Some(hint) = &results.hint { p { (hint) "." } }
+        @for line in results.hint.iter().chain(&results.notes) { p { (line) "." } }
         @if results.hits.is_empty() && results.total > 0 {
             p role="status" {
                 @if results.total == 1 { "There is only 1 result for " }

@@ -181,5 +181,15 @@ fn a_misspelt_field_is_told() {
     let answer = site.get("/api/search?q=titel%3Ashared");
     assert!(answer.body.contains("\"hint\":\"`titel:` is no field"), "{}", answer.body);
     let answer = site.get("/api/search?q=shared");
-    assert!(answer.body.contains("\"hint\":null"), "{}", answer.body);
+    assert!(answer.body.contains("\"hint\":null,\"notes\":[]"), "{}", answer.body);
+}
+
+/// What is not done as the query says is told on the page and by the interface.
+#[test]
+fn what_was_left_out_of_a_query_is_told() {
+    let site = twenty_five();
+    let page = site.get("/search?q=shared+-link%3Aexample.org");
+    assert!(page.body.contains("`link:` chooses nothing here"), "{}", page.body);
+    let answer = site.get("/api/search?q=shared+-link%3Aexample.org");
+    assert!(answer.body.contains("\"notes\":[\"`link:` chooses nothing here"), "{}", answer.body);
 }

@@ -11,7 +11,7 @@ use std::hash::{Hash, Hasher as _};
 use std::sync::Arc;
 
 /// Every operator, alone and in one another.
-const QUERIES: [&str; 14] = [
+const QUERIES: [&str; 18] = [
     "ka",
     "ka mo",
     "morezu OR rima OR nowhere",
@@ -26,6 +26,10 @@ const QUERIES: [&str; 14] = [
     "(ka OR ze) (mo | \"ri tu\") -(tu ze)",
     "NOT (ka OR mo OR ri)",
     "antidisestablishmentarianism nowhere",
+    "mo* \"k* mo\"",
+    "rimo~1 OR title:kama~2",
+    "(ka (mo OR \"ri tu\") ze)~6",
+    "ka BEFORE/4 (mo NEAR/3 r*) -\"tu ze\"~5",
 ];
 /// How many results a query is asked for.
 const RESULTS: usize = 10;

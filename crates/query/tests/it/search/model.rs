@@ -3,6 +3,8 @@
 //! Written from the definitions in the headers of `plan.rs` and `bm25.rs`, with nothing of the
 //! crate but its types.
 
+use std::collections::BTreeSet;
+
 use index::{DocId, Field};
 use query::{Config, Hit, Query};
 
@@ -28,12 +30,101 @@ impl Document {
         Document { fields }
     }
 
-    fn has(&self, field: Field, phrase: &[String]) -> bool {
-        self.fields[field as usize].windows(phrase.len()).any(|window| window == phrase)
+    fn has(&self, field: Field, term: &str) -> bool {
+        self.fields[field as usize].iter().any(|other| other == term)
     }
 
-    fn frequency(&self, field: Field, term: &str) -> f64 {
-        real(self.fields[field as usize].iter().filter(|other| *other == term).count())
+    fn frequency(&self, field: Field, forms: &[String]) -> f64 {
+        real(self.fields[field as usize].iter().filter(|other| forms.contains(other)).count())
+    }
+
+    /// Filters do not count.
+    fn length(&self, field: Field) -> usize {
+        self.fields[field as usize].iter().filter(|term| !term.contains("::")).count()
+    }
+}
+
+/// What stands somewhere: each word is all of its forms.
+enum Part {
+    Words(Option<Field>, Vec<Vec<String>>),
+    Either(Vec<Part>),
+    Window(bool, u32, Vec<Part>),
+}
+
+impl Part {
+    fn words<'p>(&'p self, out: &mut Vec<&'p [String]>) {
+        match self {
+            Part::Words(_, words) => out.extend(words.iter().map(Vec::as_slice)),
+            Part::Either(parts) | Part::Window(_, _, parts) => {
+                for part in parts {
+                    part.words(out);
+                }
+            }
+        }
+    }
+
+    /// For each word whether it counts in a field; `None` if the field does not have all that it needs.
+    fn counts(&self, document: &Document, at: Field) -> Option<Vec<bool>> {
+        match self {
+            Part::Words(field, words) => {
+                let has = |forms: &Vec<String>| document.frequency(at, forms) > 0.0;
+                let fits = field.is_none_or(|field| field == at) && words.iter().all(has);
+                fits.then(|| vec![true; words.len()])
+            }
+            Part::Either(parts) => {
+                let of: Vec<_> = parts.iter().map(|part| part.counts(document, at)).collect();
+                let nothing = |part: &Part| {
+                    let mut words = Vec::new();
+                    part.words(&mut words);
+                    vec![false; words.len()]
+                };
+                of.iter().any(Option::is_some).then(|| {
+                    let all = of.into_iter().zip(parts);
+                    all.flat_map(|(counts, part)| counts.unwrap_or_else(|| nothing(part))).collect()
+                })
+            }
+            Part::Window(_, _, parts) => {
+                let of: Option<Vec<_>> =
+                    parts.iter().map(|part| part.counts(document, at)).collect();
+                of.map(|counts| counts.concat())
+            }
+        }
+    }
+
+    /// From where to where it stands: every choice of places, not only the shortest.
+    fn places(&self, document: &Document, at: Field) -> Vec<(usize, usize)> {
+        let terms = &document.fields[at as usize];
+        match self {
+            Part::Words(field, words) => {
+                let fits = field.is_none_or(|field| field == at);
+                let stands = |start: &usize| {
+                    let here = &terms[*start..*start + words.len()];
+                    here.iter().zip(words).all(|(term, forms)| forms.contains(term))
+                };
+                let starts = 0..(terms.len() + 1).saturating_sub(words.len());
+                let starts = starts.filter(|start| fits && stands(start));
+                starts.map(|start| (start, start + words.len() - 1)).collect()
+            }
+            Part::Either(parts) => {
+                parts.iter().flat_map(|part| part.places(document, at)).collect()
+            }
+            Part::Window(ordered, width, parts) => {
+                let mut whole: Vec<(usize, usize)> = parts[0].places(document, at);
+                for part in &parts[1..] {
+                    let places = part.places(document, at);
+                    let joined = |&(first, last): &(usize, usize)| {
+                        let next = places.iter().filter(move |place| !ordered || place.0 > last);
+                        next.map(move |place| (first.min(place.0), last.max(place.1)))
+                    };
+                    let mut longer: Vec<_> = whole.iter().flat_map(joined).collect();
+                    longer.sort_unstable();
+                    longer.dedup();
+                    whole = longer;
+                }
+                whole.retain(|&(first, last)| last - first < *width as usize);
+                whole
+            }
+        }
     }
 }
 
@@ -46,10 +137,14 @@ pub(crate) struct Model<'a> {
 impl Model<'_> {
     /// All hits, best first; `None` if there is nothing to search for.
     pub(crate) fn answer(&self, query: &Query) -> Option<Vec<Hit>> {
-        let query = meaningful(query)?;
+        let tree = self.tree(&meaningful(query)?);
+        let averages = Field::ALL.map(|field| {
+            let lengths = self.documents.iter().map(|document| document.length(field));
+            real(lengths.sum()) / real(self.documents.len())
+        });
         let mut hits: Vec<Hit> = Vec::new();
         for (doc, document) in (0..).zip(self.documents) {
-            if let Some(text) = self.score(&query, document) {
+            if let Some(text) = self.score(&tree, document, &averages) {
                 let rank = self.ranks.get(doc as usize).map_or(0.0, |&rank| f64::from(rank));
                 let score = text + self.config.rank_weight * rank.ln_1p();
                 hits.push(Hit { segment: 0, doc: DocId(doc), score });
@@ -59,67 +154,179 @@ impl Model<'_> {
         Some(hits)
     }
 
-    /// `None`: does not match.
-    fn score(&self, query: &Query, document: &Document) -> Option<f64> {
-        let special = |term: String| document.has(Field::Url, &[term]).then_some(0.0);
+    fn tree(&self, query: &Query) -> Tree {
+        let all = |queries: &[Query]| queries.iter().map(|query| self.tree(query)).collect();
         match query {
-            Query::Term { field, text } | Query::Phrase { field, text } => {
-                self.score_words(*field, &words(text), document)
+            Query::Site(host) => Tree::Special(format!("site::{host}")),
+            Query::Language(code) => Tree::Special(format!("lang::{code}")),
+            Query::And(queries) => Tree::And(all(queries)),
+            Query::Or(queries) => Tree::Or(all(queries)),
+            Query::AndNot(wanted, unwanted) => {
+                Tree::AndNot(Box::new(self.tree(wanted)), Box::new(self.tree(unwanted)))
             }
-            Query::Site(host) => special(format!("site::{host}")),
-            Query::Language(code) => special(format!("lang::{code}")),
-            Query::And(queries) => {
-                queries.iter().try_fold(0.0, |sum, query| Some(sum + self.score(query, document)?))
+            Query::Not(unwanted) => Tree::Not(Box::new(self.tree(unwanted))),
+            Query::Any(_) | Query::Date(_) => panic!("no evaluation of {query:?}"),
+            words => {
+                let part = self.part(words, u32::MAX);
+                let asked: Vec<Field> =
+                    Field::ALL.into_iter().filter(|&field| can_stand(&part, field)).collect();
+                let mut words = Vec::new();
+                part.words(&mut words);
+                let idfs = words.iter().map(|forms| self.idf(&asked, forms)).collect();
+                Tree::Part(part, asked, idfs)
             }
-            Query::Or(queries) => {
-                let scores = queries.iter().filter_map(|query| self.score(query, document));
-                scores.fold(None, |sum, score| Some(sum.unwrap_or(0.0) + score))
-            }
-            Query::AndNot(wanted, unwanted) => match self.score(unwanted, document) {
-                None => self.score(wanted, document),
-                Some(_) => None,
-            },
-            Query::Not(unwanted) => match self.score(unwanted, document) {
-                None => Some(0.0),
-                Some(_) => None,
-            },
-            other => panic!("no evaluation of {other:?}"),
         }
     }
 
-    fn score_words(
-        &self,
-        field: Option<Field>,
-        words: &[String],
-        document: &Document,
-    ) -> Option<f64> {
-        let asked = field.map_or(Field::ALL.to_vec(), |field| vec![field]);
-        let matched: Vec<Field> =
-            asked.iter().copied().filter(|&field| document.has(field, words)).collect();
-        let score = |sum, word: &String| sum + self.bm25f(&asked, &matched, word, document);
-        (!matched.is_empty()).then(|| words.iter().fold(0.0, score))
+    /// `None`: does not match.
+    fn score(&self, tree: &Tree, document: &Document, averages: &[f64; 5]) -> Option<f64> {
+        let score = |tree: &Tree| self.score(tree, document, averages);
+        match tree {
+            Tree::Special(term) => document.has(Field::Url, term).then_some(0.0),
+            Tree::And(trees) => trees.iter().try_fold(0.0, |sum, tree| Some(sum + score(tree)?)),
+            Tree::Or(trees) => {
+                let scores = trees.iter().filter_map(score);
+                scores.fold(None, |sum, score| Some(sum.unwrap_or(0.0) + score))
+            }
+            Tree::AndNot(wanted, unwanted) => match score(unwanted) {
+                None => score(wanted),
+                Some(_) => None,
+            },
+            Tree::Not(unwanted) => match score(unwanted) {
+                None => Some(0.0),
+                Some(_) => None,
+            },
+            Tree::Part(part, asked, idfs) => {
+                let mut words = Vec::new();
+                part.words(&mut words);
+                let matched: Vec<(Field, Vec<bool>)> = asked
+                    .iter()
+                    .filter_map(|&field| Some((field, part.counts(document, field)?)))
+                    .filter(|&(field, _)| !part.places(document, field).is_empty())
+                    .collect();
+                let score = |sum, (number, forms): (usize, &&[String])| {
+                    let fields = matched.iter().filter(|(_, counts)| counts[number]);
+                    let fields = fields.map(|(field, _)| *field);
+                    sum + self.bm25f(idfs[number], fields, forms, document, averages)
+                };
+                (!matched.is_empty()).then(|| words.iter().enumerate().fold(0.0, score))
+            }
+        }
     }
 
-    fn bm25f(&self, asked: &[Field], matched: &[Field], term: &str, document: &Document) -> f64 {
-        let count = real(self.documents.len());
-        let containing = |field: Field| {
-            let has = |document: &&Document| document.frequency(field, term) > 0.0;
-            self.documents.iter().filter(has).count()
+    fn part(&self, query: &Query, width: u32) -> Part {
+        let all =
+            |queries: &[Query], width| queries.iter().map(|it| self.part(it, width)).collect();
+        match query {
+            Query::Term { field, text } => {
+                Part::Words(*field, words(text).into_iter().map(|(word, _)| vec![word]).collect())
+            }
+            Query::Phrase { field, text } => Part::Words(*field, self.starred(*field, text)),
+            Query::Within { field, text, width } => {
+                let alone = |word| Part::Words(*field, vec![word]);
+                Part::Window(
+                    true,
+                    *width,
+                    self.starred(*field, text).into_iter().map(alone).collect(),
+                )
+            }
+            Query::Prefix { field, text } => {
+                let mut words: Vec<_> =
+                    words(text).into_iter().map(|(word, _)| vec![word]).collect();
+                let last = words.pop().expect("a word").remove(0);
+                words.push(self.forms(*field, &last, |term| term.starts_with(&last)));
+                Part::Words(*field, words)
+            }
+            Query::Fuzzy { field, text, distance } => {
+                let near = |word: &String| {
+                    let near = |term: &str| strsim::osa_distance(word, term) <= *distance as usize;
+                    self.forms(*field, word, near)
+                };
+                Part::Words(*field, words(text).iter().map(|(word, _)| near(word)).collect())
+            }
+            Query::Or(queries) => Part::Either(all(queries, width)),
+            Query::And(queries) => Part::Window(false, width, all(queries, width)),
+            Query::Near { ordered, width, parts } => {
+                Part::Window(*ordered, *width, all(parts, *width))
+            }
+            other => panic!("{other:?} has no place"),
+        }
+    }
+
+    fn starred(&self, field: Option<Field>, text: &str) -> Vec<Vec<String>> {
+        let forms = |(word, starred): (String, bool)| {
+            if starred {
+                self.forms(field, &word, |term| term.starts_with(&word))
+            } else {
+                vec![word]
+            }
         };
-        let (weights, b) = (&self.config.weights, self.config.b);
-        let weighty = asked.iter().filter(|&&field| weights.of(field) > 0.0);
+        words(text).into_iter().map(forms).collect()
+    }
+
+    /// The word itself, and the terms of the collection that are like it.
+    fn forms(&self, field: Option<Field>, word: &str, like: impl Fn(&str) -> bool) -> Vec<String> {
+        let fields = field.map_or(Field::ALL.to_vec(), |field| vec![field]);
+        let mut forms = BTreeSet::from([word.to_owned()]);
+        for document in self.documents {
+            for term in fields.iter().flat_map(|&field| &document.fields[field as usize]) {
+                if !term.contains("::") && like(term) {
+                    forms.insert(term.clone());
+                }
+            }
+        }
+        forms.into_iter().collect()
+    }
+
+    fn idf(&self, asked: &[Field], forms: &[String]) -> f64 {
+        let count = real(self.documents.len());
+        let containing = |field: Field| -> usize {
+            let of = |form: &String| {
+                self.documents.iter().filter(|document| document.has(field, form)).count()
+            };
+            forms.iter().map(of).sum::<usize>().min(self.documents.len())
+        };
+        let weighty = asked.iter().filter(|&&field| self.config.weights.of(field) > 0.0);
         let n = weighty.map(|&field| containing(field)).max();
         let n = n.or(asked.iter().map(|&field| containing(field)).max()).unwrap_or(0);
-        let idf = (1.0 + (count - real(n) + 0.5) / (real(n) + 0.5)).ln();
-        let x = matched.iter().fold(0.0, |x, &field| {
-            let lengths =
-                self.documents.iter().map(|document| document.fields[field as usize].len());
-            let average = real(lengths.sum()) / count;
-            let length = real(document.fields[field as usize].len());
-            let norm = 1.0 - b + b * (length / average);
-            x + weights.of(field) * document.frequency(field, term) / norm
+        (1.0 + (count - real(n) + 0.5) / (real(n) + 0.5)).ln()
+    }
+
+    fn bm25f(
+        &self,
+        idf: f64,
+        matched: impl Iterator<Item = Field>,
+        forms: &[String],
+        document: &Document,
+        averages: &[f64; 5],
+    ) -> f64 {
+        let Config { k1, b, weights, .. } = &self.config;
+        let x = matched.fold(0.0, |x, field| {
+            let length = real(document.length(field));
+            let norm = 1.0 - b + b * (length / averages[field as usize]);
+            x + weights.of(field) * document.frequency(field, forms) / norm
         });
-        if x > 0.0 { idf * (x * (self.config.k1 + 1.0) / (x + self.config.k1)) } else { 0.0 }
+        if x > 0.0 { idf * (x * (k1 + 1.0) / (x + k1)) } else { 0.0 }
+    }
+}
+
+/// A query whose words are known.
+enum Tree {
+    Special(String),
+    And(Vec<Tree>),
+    Or(Vec<Tree>),
+    AndNot(Box<Tree>, Box<Tree>),
+    Not(Box<Tree>),
+    /// With the fields that it may stand in, and what each of its words is worth.
+    Part(Part, Vec<Field>, Vec<f64>),
+}
+
+/// Whether the fields that are asked for let it stand in a field.
+fn can_stand(part: &Part, at: Field) -> bool {
+    match part {
+        Part::Words(field, _) => field.is_none_or(|field| field == at),
+        Part::Either(parts) => parts.iter().any(|part| can_stand(part, at)),
+        Part::Window(_, _, parts) => parts.iter().all(|part| can_stand(part, at)),
     }
 }
 
@@ -127,10 +334,18 @@ fn real(count: usize) -> f64 {
     f64::from(u32::try_from(count).expect("a small test"))
 }
 
-/// The words of the tests are letters, with anything else between them.
-fn words(text: &str) -> Vec<String> {
-    let pieces = text.split(|c: char| !c.is_alphanumeric());
-    pieces.filter(|piece| !piece.is_empty()).map(str::to_lowercase).collect()
+/// The words of the tests are letters, with anything else between them; each with whether a star follows that ends it.
+fn words(text: &str) -> Vec<(String, bool)> {
+    let mut words = Vec::new();
+    let mut rest = text;
+    while let Some(start) = rest.find(char::is_alphanumeric) {
+        let word = &rest[start..];
+        let end = word.find(|c: char| !c.is_alphanumeric()).unwrap_or(word.len());
+        rest = &word[end..];
+        let starred = rest == "*" || rest.starts_with("* ");
+        words.push((word[..end].to_lowercase(), starred));
+    }
+    words
 }
 
 /// The query without its words that are punctuation only.
@@ -140,8 +355,14 @@ fn meaningful(query: &Query) -> Option<Query> {
         (!queries.is_empty()).then_some(queries)
     };
     match query {
-        Query::Term { text, .. } | Query::Phrase { text, .. } => {
-            (!words(text).is_empty()).then(|| query.clone())
+        Query::Term { text, .. }
+        | Query::Phrase { text, .. }
+        | Query::Prefix { text, .. }
+        | Query::Fuzzy { text, .. }
+        | Query::Within { text, .. } => (!words(text).is_empty()).then(|| query.clone()),
+        Query::Near { ordered, width, parts } => {
+            let near = |parts| Query::Near { ordered: *ordered, width: *width, parts };
+            all(parts).map(near)
         }
         Query::And(queries) => all(queries).map(Query::And),
         Query::Or(queries) => all(queries).map(Query::Or),

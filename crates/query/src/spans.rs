@@ -1,0 +1,169 @@
+//! A window, or a word in several forms, in one field of one segment.
+//!
+//! What lives here: which list goes where, and how often each word stands in the current document. What does not: how
+//! intervals are found (`operators`), scores (`tree.rs`).
+//!
+//! A word in several forms scores as one term would (`bm25.rs`): its frequency is that of all forms together, and n(t) is the
+//! sum of those of its forms, at most N. A window scores as a phrase does: in each field where it stands, each of its words
+//! counts with all its occurrences there.
+//!
+//! **Invariant.** A word counts if the document is a candidate of every operand that it is a part of: of alternatives
+//! those that have all their words there.
+
+use index::{DocId, DocIterator, Field, Frequencies, Postings, Segment};
+
+use crate::QueryError;
+use crate::operators::{Adjacent, Either, Forms, Interval, Intervals, Ordered, Unordered};
+use crate::plan::Part;
+
+/// What has a place in a field.
+pub(crate) struct Spans<'a> {
+    node: Node<'a>,
+    /// At most this many documents, by the sizes of the lists.
+    pub(crate) cost: u64,
+}
+
+enum Node<'a> {
+    /// With the number of the first of them.
+    Words(Adjacent<Forms<Postings<'a>>>, usize),
+    Either(Either<Spans<'a>>),
+    Unordered(Unordered<Spans<'a>>),
+    Ordered(Ordered<Spans<'a>>),
+}
+
+impl<'a> Spans<'a> {
+    /// Words are numbered in the order of the query; `next` is the number of the next one.
+    pub(crate) fn build(
+        part: &Part,
+        segment: &'a Segment,
+        field: Field,
+        next: &mut usize,
+    ) -> Result<Spans<'a>, QueryError> {
+        let mut all = |parts: &[Part]| -> Result<Vec<Spans<'a>>, QueryError> {
+            parts.iter().map(|part| Spans::build(part, segment, field, next)).collect()
+        };
+        let cost = |part: &Spans<'a>| part.cost;
+        Ok(match part {
+            Part::Words { field: wanted, words } => {
+                let number = *next;
+                *next += words.len();
+                let mut lists = Vec::with_capacity(words.len());
+                for word in words {
+                    let forms = if wanted.is_none_or(|wanted| wanted == field) {
+                        &word.forms[..]
+                    } else {
+                        &[]
+                    };
+                    lists.push((word.shift, open(forms, segment, field)?));
+                }
+                let least = lists.iter().map(|(_, list)| list.cost()).min().unwrap_or(0);
+                let words = Adjacent::new(lists, Forms::cost);
+                Spans { node: Node::Words(words, number), cost: least }
+            }
+            Part::Either(parts) => {
+                let parts = all(parts)?;
+                let sum = parts.iter().map(cost).sum();
+                Spans { node: Node::Either(Either::new(parts)), cost: sum }
+            }
+            Part::Window { ordered, width, parts } => {
+                let parts = all(parts)?;
+                let least = parts.iter().map(cost).min().unwrap_or(0);
+                let node = if *ordered {
+                    Node::Ordered(Ordered::new(parts, *width, cost))
+                } else {
+                    Node::Unordered(Unordered::new(parts, *width, cost))
+                };
+                Spans { node, cost: least }
+            }
+        })
+    }
+
+    /// Hands the number of each word that counts in the current document to `visit`, and how often it stands there.
+    pub(crate) fn each_frequency(&mut self, visit: &mut impl FnMut(usize, u32)) {
+        match &mut self.node {
+            Node::Words(words, number) => {
+                for (place, word) in words.words_mut().iter_mut().enumerate() {
+                    visit(*number + place, word.frequency());
+                }
+            }
+            Node::Either(either) => either.for_each_matched(|part| part.each_frequency(visit)),
+            Node::Unordered(window) => {
+                window.parts_mut().iter_mut().for_each(|part| part.each_frequency(visit));
+            }
+            Node::Ordered(window) => {
+                window.parts_mut().iter_mut().for_each(|part| part.each_frequency(visit));
+            }
+        }
+    }
+}
+
+/// The lists of the forms of a word.
+fn open<'a>(
+    forms: &[String],
+    segment: &'a Segment,
+    field: Field,
+) -> Result<Forms<Postings<'a>>, QueryError> {
+    let mut lists = Vec::new();
+    for form in forms {
+        lists.extend(segment.postings(field, form)?);
+    }
+    Ok(Forms::new(lists, |list| u64::from(list.doc_frequency())))
+}
+
+impl DocIterator for Spans<'_> {
+    fn doc(&self) -> DocId {
+        match &self.node {
+            Node::Words(words, _) => words.doc(),
+            Node::Either(either) => either.doc(),
+            Node::Unordered(window) => window.doc(),
+            Node::Ordered(window) => window.doc(),
+        }
+    }
+
+    fn next_doc(&mut self) -> DocId {
+        match &mut self.node {
+            Node::Words(words, _) => words.next_doc(),
+            Node::Either(either) => either.next_doc(),
+            Node::Unordered(window) => window.next_doc(),
+            Node::Ordered(window) => window.next_doc(),
+        }
+    }
+
+    fn skip_to(&mut self, target: DocId) -> DocId {
+        match &mut self.node {
+            Node::Words(words, _) => words.skip_to(target),
+            Node::Either(either) => either.skip_to(target),
+            Node::Unordered(window) => window.skip_to(target),
+            Node::Ordered(window) => window.skip_to(target),
+        }
+    }
+}
+
+impl Intervals for Spans<'_> {
+    fn begin(&mut self) {
+        match &mut self.node {
+            Node::Words(words, _) => words.begin(),
+            Node::Either(either) => either.begin(),
+            Node::Unordered(window) => window.begin(),
+            Node::Ordered(window) => window.begin(),
+        }
+    }
+
+    fn next_interval(&mut self) -> Option<Interval> {
+        match &mut self.node {
+            Node::Words(words, _) => words.next_interval(),
+            Node::Either(either) => either.next_interval(),
+            Node::Unordered(window) => window.next_interval(),
+            Node::Ordered(window) => window.next_interval(),
+        }
+    }
+
+    fn occurs(&mut self) -> bool {
+        match &mut self.node {
+            Node::Words(words, _) => words.occurs(),
+            Node::Either(either) => either.occurs(),
+            Node::Unordered(window) => window.occurs(),
+            Node::Ordered(window) => window.occurs(),
+        }
+    }
+}
