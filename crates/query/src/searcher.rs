@@ -3,8 +3,9 @@
 //! What lives here: a plan run over every segment, and what it says of one document. What does not: how
 //! a query becomes a plan (`plan.rs`), a tree (`tree.rs`), a number (`bm25.rs`).
 //!
-//! **Invariant.** Every document that matches and is not deleted is visited and scored, so the total is
-//! exact. Deleted ones count in the statistics until their segment is merged.
+//! **Invariant.** [`Searcher::best`] gives what [`Searcher::exhaustive`] gives, and [`Searcher::count`] counts what that
+//! visits: every document that matches and is not deleted. Deleted ones count in the statistics until their segment is
+//! merged.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
