@@ -3,8 +3,9 @@
 //! What lives here, in the order in which a query passes through:
 //!
 //! - [`parse`]: text becomes a [`Query`];
-//! - [`Searcher::search`]: its words are analysed like the documents were, posting lists are combined by
-//!   [`operators`], every match is scored by [`bm25`] and its rank, the best are kept by [`TopK`];
+//! - [`Searcher::search`]: its words are analysed like the documents were; what cannot be among the best by its block
+//!   maxima is left out where words decide, else posting lists are combined by [`operators`]; what is left is scored by
+//!   [`bm25`] and its rank, the best are kept by [`TopK`];
 //! - [`Searcher::explain`]: the same score as a sum that can be read;
 //! - [`Highlighter`]: the words of the query in a title or in the best part of a text;
 //! - [`evaluation`]: how good all that is, by judgements of people.
