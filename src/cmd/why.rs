@@ -169,7 +169,7 @@ fn visited(
 
 /// The visits, and robots.txt.
 fn ask_archive(why: &mut Why, url: &Url, archive: &Archive, config: &Config) -> Result<()> {
-    why.captures = captures::read(archive, url)?;
+    why.captures = captures::read(archive, url, config.crawl.agent_name())?;
     why.cuts = captures::cuts(archive, url, &config.crawl)?;
     why.canonical = captures::canonical(archive, url, &config.crawl)?;
     if let Some(saying) = robots::saying(archive, url, &config.crawl.user_agent)? {

@@ -13,7 +13,8 @@ use serde_json::Value;
 
 use crate::sandbox::{PAGES_PER_HOST_MAX, Sandbox, small_web, truth};
 
-/// A server whose answers can be changed while it runs; what it does not know is 404.
+/// A server whose answers can be changed while it runs; what it does not know is 404. What stands under a path and
+/// ` if` is the answer to a condition.
 pub(crate) struct Pages {
     answers: Arc<Mutex<BTreeMap<String, Vec<u8>>>>,
     root: String,
@@ -55,8 +56,12 @@ impl Pages {
 fn answer(stream: TcpStream, answers: &Mutex<BTreeMap<String, Vec<u8>>>) -> Option<()> {
     let mut lines = BufReader::new(stream.try_clone().ok()?).lines().map_while(Result::ok);
     let path = lines.next()?.split(' ').nth(1)?.to_owned();
-    lines.find(String::is_empty)?;
-    let found = answers.lock().ok()?.get(&path).cloned();
+    let head: Vec<String> = lines.take_while(|line| !line.is_empty()).collect();
+    let is_asked = head.iter().any(|line| line.to_ascii_lowercase().starts_with("if-"));
+    let found = answers.lock().ok().and_then(|answers| {
+        let conditional = answers.get(&format!("{path} if")).filter(|_| is_asked);
+        conditional.or_else(|| answers.get(&path)).cloned()
+    });
     let found = found.unwrap_or_else(|| b"404 Not Found\n\n".to_vec());
     let end = found.windows(2).position(|pair| pair == b"\n\n")?;
     let (head, body) = (str::from_utf8(&found[..end]).ok()?, &found[end + 2..]);
@@ -221,6 +226,71 @@ fn a_page_is_what_its_last_head_makes_of_it() {
         &server.url("/late"),
         "fetched; asked again, the server answered 423 to the last of 2",
     );
+}
+
+const NOINDEX_304: &str = "304 Not Modified\nETag: \"1\"\nX-Robots-Tag: noindex\n\n";
+
+/// A page with a tag and a word of its own.
+fn tagged(name: &str) -> String {
+    format!("200 OK\nContent-Type: text/html\nETag: \"1\"\n\n<title>t</title><p>zebra{name}")
+}
+
+/// How many pages a search for the word of a page finds.
+fn found(sandbox: &Sandbox, name: &str) -> usize {
+    let found = sandbox.run(&["search", "--dir", "web", "--json", &format!("zebra{name}")]);
+    assert!(matches!(found.code, 0 | 3), "{found:#?}");
+    let found: Value = serde_json::from_str(&found.stdout).expect("JSON");
+    found["hits"].as_array().expect("hits").len()
+}
+
+/// What a 304 says of robots counts, whatever becomes of the question that follows it.
+#[test]
+fn a_304_with_noindex_takes_a_page_out_of_the_index_also_if_nothing_follows() {
+    let names = ["busy", "always", "plain"];
+    let server = Pages::serve(&[("/", &page(&["/busy", "/always", "/plain"]))]);
+    for name in names {
+        server.set(&format!("/{name}"), &tagged(name));
+    }
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/")]);
+    sandbox.done(&["index", "--dir", "web", "-q"]);
+    assert_eq!(names.map(|name| found(&sandbox, name)), [1, 1, 1]);
+    server.set("/busy if", NOINDEX_304);
+    server.set("/busy", "503 Busy\n\n");
+    server.set("/always", NOINDEX_304);
+    server.set("/plain if", "304 Not Modified\n\n");
+    for _ in 0..2 {
+        let report = sandbox.json(&["crawl", "--dir", "web", "-q", "--recrawl"]);
+        let counts = ["pages", "asked", "unchanged", "changed", "failed"];
+        let counts = counts.map(|name| report[name].as_u64().expect("a number"));
+        assert_eq!(counts, [4, 4, 2, 0, 2], "{report:#}");
+        for flags in [["index", "-q"], ["index", "--rebuild"]] {
+            sandbox.done(&[&flags[..], &["--dir", "web"]].concat());
+            assert_eq!(names.map(|name| found(&sandbox, name)), [0, 0, 1]);
+        }
+        for (name, vain) in
+            [("busy", "the server answered 503"), ("always", "protocol: the server")]
+        {
+            let vain = format!("fetched; asked again, {vain}");
+            let why = check(&sandbox, &server.url(&format!("/{name}")), &vain);
+            let said = why["verdict"].as_str().expect("text");
+            let place = " stands, but not in the index, since the 304 of 20";
+            assert!(said.contains(place) && said.ends_with(" has noindex"), "{why:#}");
+            assert_eq!(why["standing"], "a page, which asks not to be found", "{why:#}");
+        }
+        let kept = sandbox.done(&["archive", "get", "--dir", "web", &server.url("/always")]);
+        assert!(kept.contains("zebraalways"), "the page itself stays: {kept}");
+    }
+    // A 304 that says nothing of it brings a page back, and so does the page itself.
+    server.set("/busy if", "304 Not Modified\n\n");
+    server.set("/always", &tagged("always"));
+    sandbox.done(&["crawl", "--dir", "web", "-q", "--recrawl"]);
+    sandbox.done(&["index", "--dir", "web", "-q"]);
+    assert_eq!(names.map(|name| found(&sandbox, name)), [1, 1, 1]);
+    for name in names {
+        let why = check(&sandbox, &server.url(&format!("/{name}")), "fetched");
+        assert_eq!((&why["verdict"], &why["standing"]), (&"fetched".into(), &"a page".into()));
+    }
 }
 
 /// Sitemaps are no pages, robots.txt is no request, and what another host has had is its own.

@@ -163,6 +163,8 @@ impl Counted {
     /// What a visit counts for.
     fn tally(&mut self, again: Option<&Again>, file: usize, settled: &Settled) -> Tally {
         match again.map_or(Tally::Again, |again| again.tally(file, settled)) {
+            // The answer that is still to come counts for the page.
+            Tally::Anew if settled.entry.is_inconclusive => Tally::Anew,
             Tally::Anew if !self.0.insert(signature(settled.url.as_bytes())) => Tally::Again,
             tally => tally,
         }

@@ -5,7 +5,8 @@
 //!
 //! **Invariant.** A condition is sent as the server gave it last, byte by byte. An answer counts as the same only if it
 //! is a 304 to a condition, or if status, target, meaning and body are the same: so what a page is by its last capture
-//! with a body, it is still. A 304 that may take that back is no answer; the page is asked for without a condition.
+//! with a body, it is still. A 304 that may take that back is none by which it is: what it says of robots counts, and the
+//! page is asked for without a condition.
 //!
 //! Reference: RFC 9110, sections 8.8 and 13.1: If-None-Match by the entity tag, and only without one
 //! If-Modified-Since by the date of modification; RFC 9111, section 4.3.4: what a 304 brings takes the place of what
@@ -52,11 +53,9 @@ struct Meaning {
 
 impl Meaning {
     fn of(http: &HttpResponse<'_>, agent: &str) -> Meaning {
-        let tags = http.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case(ROBOTS_TAG));
-        let tags = tags.map(|(_, value)| Directives::from_header(value, agent));
         Meaning {
             content_type: ContentType::read(http.header(CONTENT_TYPE)),
-            directives: tags.fold(Directives::default(), Directives::union),
+            directives: Directives::from_headers(&http.headers, agent),
         }
     }
 

@@ -57,14 +57,14 @@ impl Hosts {
         let answered = answered.unwrap_or_default();
         let host = &mut self.table[index(id)];
         if tally != Tally::Superseded {
-            let toll = Toll::of(entry.purpose, &answered, tally == Tally::Again);
+            let toll = Toll::of(entry, &answered, tally == Tally::Again);
             host.requests += toll.requests();
             for pages in [&mut host.pages, &mut self.report.pages] {
                 *pages = toll.pages(*pages);
             }
         }
         let stands = leaves_standing(entry.purpose, status) && !answered.unchanged;
-        if entry.purpose != Purpose::Page || stands {
+        if entry.purpose != Purpose::Page || stands || entry.is_inconclusive {
             return;
         }
         let (now, before) = (u64::from(answered.is_page()), u64::from(answered.before == 200));
