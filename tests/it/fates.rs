@@ -293,6 +293,31 @@ fn a_304_with_noindex_takes_a_page_out_of_the_index_also_if_nothing_follows() {
     }
 }
 
+/// The limit of a host leaves no room for the question that follows a 304: it is counted and told all the same.
+#[test]
+fn a_304_that_was_the_last_request_of_its_host_is_counted_and_told() {
+    let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", &tagged("a"))]);
+    let sandbox = Sandbox::new();
+    let limit = "requests_per_host_max = 2\n";
+    crawl(&sandbox, limit, &[&server.url("/")]);
+    server.set("/a if", NOINDEX_304);
+    let report = sandbox.json(&["crawl", "--dir", "web", "-q", "--recrawl"]);
+    let counts = ["asked", "unchanged", "failed", "pages"];
+    let counts = counts.map(|name| report[name].as_u64().expect("a number"));
+    assert_eq!((counts, &report["dropped"]["host-limit"]), ([2, 1, 1, 2], &1.into()), "{report:#}");
+    sandbox.done(&["index", "--dir", "web", "-q"]);
+    assert_eq!(found(&sandbox, "a"), 0);
+    let said = "fetched; asked again, the server answered 304 with a head that makes another page of it, \
+                and nobody asked since which; the page of 20";
+    let why = check(&sandbox, &server.url("/a"), said);
+    let last = why["captures"].as_array().and_then(|all| all.last()).expect("visits");
+    assert_eq!((&last["status"], &last["inconclusive"]), (&"304".into(), &true.into()), "{why:#}");
+    assert_eq!(why["standing"], "a page, which asks not to be found", "{why:#}");
+    // The recrawl is over, and the next run has nothing to do.
+    let report = sandbox.json(&["crawl", "--dir", "web", "-q"]);
+    assert_eq!((&report["pages"], &report["requests"]), (&2.into(), &0.into()), "{report:#}");
+}
+
 /// Sitemaps are no pages, robots.txt is no request, and what another host has had is its own.
 #[test]
 fn the_share_of_a_host_is_counted_as_the_crawl_counts_it() {
