@@ -52,6 +52,9 @@ struct Why {
     seed: bool,
     /// Whether another agent found it.
     inbox: bool,
+    /// How many redirects led to it then.
+    #[serde(skip)]
+    inbox_hops: Option<u8>,
     /// Why a crawl would not take it.
     refused: Option<String>,
     /// The URL it is visited under, if another: then that is what everything else is about.
@@ -184,7 +187,8 @@ fn ask_archive(why: &mut Why, url: &Url, archive: &Archive, config: &Config) -> 
 fn ask_rules(why: &mut Why, url: &Url, collection: &Collection, config: &Config) -> Result<()> {
     let seeds = crawl::read_seeds(&collection.frontier_dir())?;
     why.seed = seeds.contains(url);
-    why.inbox = crawl::is_in_inbox(&collection.frontier_dir(), url.as_str())?;
+    why.inbox_hops = crawl::inbox_hops(&collection.frontier_dir(), url.as_str())?;
+    why.inbox = why.inbox_hops.is_some();
     if !url.has_host() {
         return Ok(());
     }

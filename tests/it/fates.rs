@@ -622,6 +622,31 @@ fn the_host_of_another_agent_is_left_to_it() {
     }
 }
 
+/// What another agent wrote and is of no use is counted, and told.
+#[test]
+fn a_line_of_an_inbox_that_is_too_far_or_none_is_told() {
+    let (sandbox, server) =
+        (Sandbox::new(), Pages::serve(&[("/", HTML), ("/5", HTML), ("/6", HTML)]));
+    crawl(&sandbox, "", &[&server.url("/")]);
+    let lines = [("hops:5 ", "/5"), ("hops:6 ", "/6"), ("hops:-1 ", "/x"), ("hops:1\t", "/y")];
+    let lines = lines.map(|(way, path)| format!("{way}{}\n", server.url(path))).concat();
+    std::fs::write(sandbox.path("web/frontier/inbox-1.urls"), lines).expect("a file");
+    let report = sandbox.json(&["crawl", "--dir", "web", "-q"]);
+    let counts = (&report["pages"], &report["dropped"]["redirects"], &report["bad_lines"]);
+    assert_eq!(counts, (&2.into(), &1.into(), &2.into()), "{report:#}");
+    let said =
+        "2 lines of inboxes not understood, the first: line 3 of inbox-1.urls, \"hops:-1 http:";
+    for told in
+        [report["summary"][1].as_str().expect("text"), &sandbox.done(&["status", "--dir", "web"])]
+    {
+        assert!(told.contains(said) && told.contains("1 URL dropped (`redirects_max`)"), "{told}");
+    }
+    check(&sandbox, &server.url("/5"), "fetched");
+    let far =
+        "dropped: 6 redirects led to it where another agent found it, and `redirects_max` is 5";
+    check(&sandbox, &server.url("/6"), far);
+}
+
 /// What another agent found is in an inbox, and nowhere else until it is fetched.
 #[test]
 fn what_another_agent_found_is_told() {

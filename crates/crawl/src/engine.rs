@@ -26,12 +26,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crossbeam_channel::bounded;
-use page::{Limits, Url, normalise};
+use page::Url;
 use tokio::runtime::Builder;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::{Instant, sleep};
 
-use crate::agents::read_inboxes;
 use crate::answer::Answers;
 use crate::checkpoint::VisitLogs;
 use crate::clock::Clock;
@@ -41,6 +40,7 @@ use crate::error::CrawlError;
 use crate::fetch::Fetcher;
 use crate::frontier::Frontier;
 use crate::guard::Guard;
+use crate::inbox::Inbox;
 use crate::parser::{Event, PARSER, Parser, SharedParser};
 use crate::recrawl::{Epochs, LastCaptures};
 use crate::replay::{Replay, Replayed};
@@ -101,7 +101,13 @@ pub fn run(
     // A link that is known may yet be a shorter way.
     let recent = frontier.recent().filter(|_| config.depth_max == 0);
     let answers = Arc::new(Answers::new(&config, rules.clone(), recent));
-    let first = first_urls(&dirs.frontier, &given, &seeds, &rules, &config)?;
+    // A run of the given addresses alone has none but these.
+    let inbox =
+        if config.alone { Inbox::default() } else { Inbox::read(&dirs.frontier, &rules, &config)? };
+    for (limit, urls) in &inbox.dropped {
+        frontier.drop_urls(limit, *urls);
+    }
+    let first = first_urls(&given, &seeds, &inbox, &config);
     let pause = Pause::new(dirs.frontier.join(PAUSE));
     let mut teller = Teller::new(Arc::clone(&clock), watch, started_ms, pause);
     let tick = &mut |frontier: &Frontier| teller.tell(frontier);
@@ -140,7 +146,7 @@ pub fn run(
     replay.count_held(&mut coordinator.frontier)?;
     coordinator.teller.told_ms = None;
     coordinator.teller.tell(&coordinator.frontier);
-    let report = coordinator.report(&replayed, started_ms);
+    let report = coordinator.report(&replayed, &inbox, started_ms);
     write_report(&dirs.frontier, &report)?;
     Ok(report)
 }
@@ -158,31 +164,9 @@ fn lock(frontier: &Path) -> Result<File, CrawlError> {
 }
 
 /// The seeds, and what other agents found for this one; or what was given, if that is all.
-fn first_urls(
-    frontier: &Path,
-    given: &[Seed],
-    seeds: &[Seed],
-    rules: &Rules,
-    config: &Config,
-) -> Result<Vec<Start>, CrawlError> {
-    if config.alone && !given.is_empty() {
-        return Ok(given.iter().map(Start::from).collect());
-    }
-    let mut starts: Vec<Start> = seeds.iter().map(Start::from).collect();
-    if config.alone {
-        return Ok(starts);
-    }
-    let limits = Limits { url_bytes_max: config.url_bytes_max, ..Limits::default() };
-    read_inboxes(frontier, &mut |line| {
-        let start = Start::read(line);
-        let url = normalise(&start.url, None, &limits).ok().map(|url| rules.normalise(url));
-        let check =
-            |url: &Url| if start.is_sitemap { rules.check_sitemap(url) } else { rules.check(url) };
-        let url = url.filter(|url| check(url).is_ok());
-        starts.extend(url.map(|url| Start { url: url.into(), ..start }));
-        Ok(())
-    })?;
-    Ok(starts)
+fn first_urls(given: &[Seed], seeds: &[Seed], inbox: &Inbox, config: &Config) -> Vec<Start> {
+    let seeds = if config.alone && !given.is_empty() { given } else { seeds };
+    seeds.iter().map(Start::from).chain(inbox.starts.iter().cloned()).collect()
 }
 
 /// The thread between the stages.
@@ -331,12 +315,14 @@ impl Coordinator<'_> {
         Ok(settled)
     }
 
-    fn report(&self, replayed: &Replayed, started_ms: u64) -> Report {
+    fn report(&self, replayed: &Replayed, inbox: &Inbox, started_ms: u64) -> Report {
         let (now_ms, finished_s) = (self.clock.now_ms(), self.clock.unix_s());
         let mut report = Report {
             damaged: replayed.damaged,
             damage: replayed.damage.clone(),
             visited: replayed.visited.clone(),
+            bad_lines: inbox.bad_lines,
+            bad_line: inbox.bad_line.clone(),
             resumed: replayed.resumed,
             interrupted: self.stop.load(Ordering::Relaxed),
             recrawled: replayed.known.is_some(),

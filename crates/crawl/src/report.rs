@@ -186,6 +186,10 @@ pub struct Report {
     /// What is wrong at the first of them that no earlier run has found, with file and byte.
     #[serde(default)]
     pub damage: Option<String>,
+    /// Lines of inboxes that are no addresses with the way that led there.
+    pub bad_lines: u64,
+    /// What is wrong with the first of them, with file and line.
+    pub bad_line: Option<String>,
     /// Whether the run went on from an earlier one.
     pub resumed: bool,
     /// Whether it was stopped before its end.
