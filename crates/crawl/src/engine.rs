@@ -146,7 +146,9 @@ pub fn run(
     replay.count_held(&mut coordinator.frontier)?;
     coordinator.teller.told_ms = None;
     coordinator.teller.tell(&coordinator.frontier);
-    let report = coordinator.report(&replayed, &inbox, started_ms);
+    let open = Epochs::read(&dirs.frontier)?;
+    let recrawl_waits_s = replayed.alone.as_ref().and_then(|alone| open.beside_s(alone));
+    let report = Report { recrawl_waits_s, ..coordinator.report(&replayed, &inbox, started_ms) };
     write_report(&dirs.frontier, &report)?;
     Ok(report)
 }
@@ -326,6 +328,7 @@ impl Coordinator<'_> {
             resumed: replayed.resumed,
             interrupted: self.stop.load(Ordering::Relaxed),
             recrawled: replayed.known.is_some(),
+            recrawl_unbegun: replayed.is_unbegun,
             paused_ms: self.teller.pause.total_ms(now_ms),
             fetchers: self.fetchers as u64,
             finished_s,

@@ -46,6 +46,8 @@ pub(crate) struct Replayed {
     pub(crate) is_recrawl: bool,
     /// The captures to compare answers with, if known URLs are asked for again.
     pub(crate) known: Option<Arc<LastCaptures>>,
+    /// Whether a recrawl is wanted and not begun, for as many bytes as there may be have come.
+    pub(crate) is_unbegun: bool,
     /// The known URLs that alone the run may ask for, if that is so.
     pub(crate) alone: Option<BTreeSet<String>>,
     /// Addresses that are wanted first and need no visit, for they had one.
@@ -184,9 +186,9 @@ impl Replay<'_> {
         let archive = Archive::open(dir)?;
         let found =
             self.logs.complete(&archive, self.answers, self.stop, &mut || tick(frontier))?;
-        let again = self.again(frontier, &archive)?;
         let damage = found.map(|error| error.to_string());
         let mut replayed = Replayed { damage, ..Replayed::default() };
+        let again = self.again(frontier, &archive, &mut replayed.is_unbegun)?;
         let mut visited = VisitedSeeds::of(self.listed());
         let mut answered = BTreeSet::new();
         replayed.damaged = self.logs.each(&archive, self.stop, &mut |file, settled| {
@@ -388,6 +390,7 @@ impl Replay<'_> {
         &self,
         frontier: &mut Frontier,
         archive: &Archive,
+        is_unbegun: &mut bool,
     ) -> Result<Option<Again>, CrawlError> {
         if !self.config.store {
             return Ok(None);
@@ -401,8 +404,10 @@ impl Replay<'_> {
             wanted = (!is_none).then_some(Extent::Given(due));
             alone = Some(known);
         }
-        let wanted = if wanted.is_some() && self.is_full(archive)? { None } else { wanted };
+        let unwanted =
+            if wanted.is_some() && self.is_full(archive)? { wanted.take() } else { None };
         let epochs = Epochs::begin(&self.dirs.frontier, wanted, files, now_s)?;
+        *is_unbegun = unwanted.is_some_and(|unwanted| !epochs.has_some_of(&unwanted));
         let Some(mut again) = Again::new(&epochs, files) else { return Ok(None) };
         again.alone = alone;
         self.logs.each(archive, self.stop, &mut |file, settled| {

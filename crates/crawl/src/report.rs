@@ -196,6 +196,10 @@ pub struct Report {
     pub interrupted: bool,
     /// Whether known pages were asked for again.
     pub recrawled: bool,
+    /// Whether a recrawl was wanted and not begun, since as many bytes as there may be have come (`bytes_max`).
+    pub recrawl_unbegun: bool,
+    /// In a run of the given addresses alone: when another recrawl began that goes on waiting, in seconds since 1970.
+    pub recrawl_waits_s: Option<i64>,
     /// How long it held because of `frontier/pause`.
     pub paused_ms: u64,
     /// How many requests could be under way at once: as many as the system has descriptors for.

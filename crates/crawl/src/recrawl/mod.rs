@@ -203,6 +203,20 @@ impl Epochs {
         }
     }
 
+    /// Whether something of what is wanted is asked for by one that is not over.
+    pub(crate) fn has_some_of(&self, wanted: &Extent) -> bool {
+        self.0.iter().any(|open| match wanted {
+            Extent::Given(urls) => open.extent.is_within(urls),
+            _ => true,
+        })
+    }
+
+    /// When the first began that asks for others than these URLs, in seconds since 1970; `None` if there is none.
+    pub(crate) fn beside_s(&self, alone: &BTreeSet<String>) -> Option<i64> {
+        let beside = self.0.iter().find(|open| !open.extent.is_within(alone));
+        beside.map(|open| open.begun_s)
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Epoch> {
         self.0.iter()
     }
