@@ -193,6 +193,46 @@ fn seeds_of_earlier_runs_wait_for_a_list_and_are_counted() {
     assert_eq!(report["put_off"], 0, "{report}");
 }
 
+/// What a sitemap names is named, by one that is new and by one that is known.
+#[test]
+fn a_list_of_a_sitemap_asks_again_for_all_that_it_names() {
+    let site = Site::serve();
+    let (done, left) = site.stop_a_recrawl();
+    let sitemap = format!("/sitemap-{}-{}.xml", &done[0][2..], &left[0][2..]);
+    let mut wanted = vec![done[0].clone(), left[0].clone(), sitemap.clone()];
+    wanted.sort_unstable();
+    for _ in 0..2 {
+        let (report, asked) = site.crawl(&["--recrawl", "--list", "--sitemap", &sitemap]);
+        assert_eq!(asked, wanted, "{report}");
+        assert_eq!(report["put_off"], left.len() - 1, "{report}");
+    }
+    let (report, asked) = site.crawl(&["--list", "--sitemap", &sitemap]);
+    assert!(asked.is_empty(), "nobody asks for it again: {report}");
+    let (report, asked) = site.crawl(&[]);
+    assert_eq!(asked, left[1..], "and none of them twice: {report}");
+    assert!(!site.sandbox.path("web/frontier/recrawl").exists());
+}
+
+/// Also if some of it was not known when it began.
+#[test]
+fn a_recrawl_of_a_list_that_was_stopped_goes_on_with_the_same_command() {
+    let site = Site::serve();
+    site.crawl(&["/"]);
+    let sitemap = "/sitemap-0-1-2-3-4.xml";
+    let list = ["--recrawl", "--list", "/p5", "/new", "--sitemap", sitemap];
+    let short = ["--max-time", "3", "--set", "crawl.delay_ms=600"];
+    let (_, first) = site.crawl(&[&list[..], &short[..]].concat());
+    assert!((4..8).contains(&first.len()) && first.contains(&"/new".to_owned()), "{first:?}");
+    let (report, second) = site.crawl(&list);
+    let mut asked = [first, second].concat();
+    asked.sort_unstable();
+    let wanted = ["/new", "/p0", "/p1", "/p2", "/p3", "/p4", "/p5", sitemap];
+    assert_eq!(asked, wanted, "none of them twice: {report}");
+    assert_eq!((&report["pages"], &report["put_off"]), (&12.into(), &0.into()), "{report}");
+    assert!(!site.sandbox.path("web/frontier/recrawl").exists());
+    assert_eq!(site.crawl(&list).1, wanted, "and then all of them again");
+}
+
 /// What the lines of a crawl say of a recrawl is so.
 #[test]
 fn what_is_said_of_a_recrawl_beside_a_list_is_so() {

@@ -123,17 +123,20 @@ pub fn run(
         given: &given,
         seeds: &seeds,
     };
-    let replayed = replay.run(&mut frontier, &first, tick)?;
+    let mut replayed = replay.run(&mut frontier, &first, tick)?;
 
-    let known = replayed.known.clone();
-    if known.is_some() {
+    if replayed.known.is_some() {
         frontier.begin_recrawl();
     }
     let mut coordinator = Coordinator { frontier, clock, stop, teller, fetchers: 0 };
     coordinator.teller.tell(&coordinator.frontier);
     while !stop.load(Ordering::Relaxed) {
-        coordinator.crawl(dirs, &config, &answers, &logs, known.clone())?;
-        if coordinator.frontier.is_cut() || !replay.go_on(&mut coordinator.frontier)? {
+        coordinator.crawl(dirs, &config, &answers, &logs, replayed.known.clone())?;
+        let frontier = &mut coordinator.frontier;
+        if frontier.is_cut() || stop.load(Ordering::Relaxed) {
+            break;
+        }
+        if !replay.go_on(frontier)? && !replay.ask_named(frontier, &mut replayed)? {
             break;
         }
     }

@@ -75,6 +75,18 @@ impl Hosts {
         };
     }
 
+    /// Takes back what the visits of a URL counted for that is asked for again.
+    pub(in crate::frontier) fn supersede(&mut self, url: &str, is_page: bool) {
+        let id = Site::split(url).and_then(|(site, _)| self.id(site));
+        let Some(id) = id else { return };
+        let pages = u64::from(is_page);
+        let host = &mut self.table[index(id)];
+        host.requests = host.requests.saturating_sub(1);
+        host.pages = host.pages.saturating_sub(pages);
+        self.report.pages = self.report.pages.saturating_sub(pages);
+        self.pages_due += pages;
+    }
+
     /// Ends the replay: hosts that an earlier run asked rest as if it had not ended. The archive has the
     /// second in which a request began, so that is what counts. Of a request that was under way when the
     /// run was killed there is no trace, so every host, known or not, has one whole pause at least.
