@@ -37,10 +37,16 @@ impl Reading {
         Reading { agent: config.agent_name().into(), decoded_bytes_max: config.decoded_bytes_max }
     }
 
-    /// The digest of a body with its codings undone; `None` if it cannot be decoded whole.
+    /// The digest of a body with its codings undone; `None` if nothing can be decoded, or too much. One that breaks off
+    /// is what can be read of it, and never the same as one that is whole.
     fn decoded_digest(&self, http: &HttpResponse<'_>) -> Option<String> {
-        let body = http.whole_body(self.decoded_bytes_max.saturating_add(1)).ok()?;
-        (body.len() <= self.decoded_bytes_max).then(|| payload_digest(&body))
+        let bytes_max = self.decoded_bytes_max.saturating_add(1);
+        let (body, end) = match http.whole_body(bytes_max) {
+            Ok(body) => (body, ""),
+            Err(_) => (http.decoded_body(bytes_max).ok()?, " and no end"),
+        };
+        let is_short = body.len() <= self.decoded_bytes_max;
+        is_short.then(|| payload_digest(&body) + end)
     }
 }
 

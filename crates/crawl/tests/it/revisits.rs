@@ -364,7 +364,8 @@ fn gzip(text: &str, time_s: u32) -> Vec<u8> {
 
 #[test]
 fn bodies_are_compared_with_their_coding_undone() {
-    const PATHS: [&str; 5] = ["/stamped", "/plain-first", "/gzip-first", "/text", "/broken"];
+    const PATHS: [&str; 6] =
+        ["/stamped", "/plain-first", "/gzip-first", "/endless", "/text", "/broken"];
     let text = "<p>the same text, again and again. ".repeat(9);
     let site = Site::crawl(&PATHS, move |request, edition| {
         let time_s = u32::try_from(edition).expect("small");
@@ -378,6 +379,12 @@ fn bodies_are_compared_with_their_coding_undone() {
         };
         match request.path.as_str() {
             "/text" => coded(gzip(&format!("{text} {}", edition.min(1)), time_s)),
+            // Without the checksum and the length at the end, as some servers send it.
+            "/endless" => {
+                let mut body = gzip(&text, time_s);
+                body.truncate(body.len() - 8);
+                coded(body)
+            }
             "/broken" => {
                 let mut body = gzip(&text, time_s);
                 body.truncate(body.len() - 9 * usize::from(edition == 1));
@@ -388,13 +395,13 @@ fn bodies_are_compared_with_their_coding_undone() {
         }
     });
     let report = site.again(1);
-    assert_eq!((report.changed, report.unchanged, report.failed), (2, 4, 0), "{report:?}");
-    for (path, kind) in PATHS.iter().zip(["decoded", "decoded", "decoded", "response", "response"])
-    {
+    assert_eq!((report.changed, report.unchanged, report.failed), (2, 5, 0), "{report:?}");
+    let kinds = ["decoded", "decoded", "decoded", "decoded", "response", "response"];
+    for (path, kind) in PATHS.iter().zip(kinds) {
         assert_eq!(site.kinds(path), ["response", kind], "{path}");
     }
     let report = site.again(2);
-    assert_eq!((report.changed, report.unchanged), (1, 5), "{report:?}");
+    assert_eq!((report.changed, report.unchanged), (1, 6), "{report:?}");
     assert_eq!(site.kinds("/plain-first"), ["response", "decoded", "same"]);
     assert_eq!(site.kinds("/text"), ["response", "response", "decoded"]);
     assert_eq!(site.kinds("/broken"), ["response", "response", "response"]);
