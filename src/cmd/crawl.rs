@@ -246,8 +246,8 @@ pub(crate) fn fetch(
     let told = Summary::of(report?, config, !seeds.is_empty());
     told.say(context.quiet);
     let report = &told.report;
-    if report.recrawl_unbegun {
-        talk::say(context.quiet, "recrawl  not begun: `bytes_max` leaves no room for it");
+    if let Some(limit) = &report.recrawl_unbegun {
+        talk::say(context.quiet, &format!("recrawl  not begun: `{limit}` leaves no room for it"));
     }
     if let Some(since_s) = report.recrawl_waits_s {
         let since = archive::date_text(since_s);

@@ -331,7 +331,7 @@ impl Coordinator<'_> {
             resumed: replayed.resumed,
             interrupted: self.stop.load(Ordering::Relaxed),
             recrawled: replayed.known.is_some(),
-            recrawl_unbegun: replayed.is_unbegun,
+            recrawl_unbegun: replayed.is_unbegun.then(|| "bytes_max".to_owned()),
             paused_ms: self.teller.pause.total_ms(now_ms),
             fetchers: self.fetchers as u64,
             finished_s,

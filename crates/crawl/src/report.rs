@@ -196,8 +196,8 @@ pub struct Report {
     pub interrupted: bool,
     /// Whether known pages were asked for again.
     pub recrawled: bool,
-    /// Whether a recrawl was wanted and not begun, since as many bytes as there may be have come (`bytes_max`).
-    pub recrawl_unbegun: bool,
+    /// The limit that kept a recrawl that was wanted from being begun, as its key.
+    pub recrawl_unbegun: Option<String>,
     /// In a run of the given addresses alone: when another recrawl began that goes on waiting, in seconds since 1970.
     pub recrawl_waits_s: Option<i64>,
     /// How long it held because of `frontier/pause`.
