@@ -19,7 +19,7 @@ mod stages;
 mod teller;
 
 use std::fs::{self, File, TryLockError};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -83,10 +83,7 @@ pub fn run(
 ) -> Result<Report, CrawlError> {
     config.check()?;
     let started_ms = clock.now_ms();
-    for dir in [&dirs.frontier, &dirs.archive] {
-        fs::create_dir_all(dir).map_err(|source| CrawlError::Io { path: dir.clone(), source })?;
-    }
-    let _lock = lock(&dirs.frontier)?;
+    let _lock = lock(dirs)?;
     let given = given_seeds(seeds, config)?;
     let seeds = all_seeds(&dirs.frontier, &given)?;
     let urls: Vec<Url> = seeds.iter().map(|seed| seed.url.clone()).collect();
@@ -101,12 +98,8 @@ pub fn run(
     // A link that is known may yet be a shorter way.
     let recent = frontier.recent().filter(|_| config.depth_max == 0);
     let answers = Arc::new(Answers::new(&config, rules.clone(), recent));
-    // A run of the given addresses alone has none but these.
-    let inbox =
-        if config.alone { Inbox::default() } else { Inbox::read(&dirs.frontier, &rules, &config)? };
-    for (limit, urls) in &inbox.dropped {
-        frontier.drop_urls(limit, *urls);
-    }
+    let inbox = Inbox::read(&dirs.frontier, &rules, &config)?;
+    inbox.dropped.iter().for_each(|(limit, urls)| frontier.drop_urls(limit, *urls));
     let first = first_urls(&given, &seeds, &inbox, &config);
     let pause = Pause::new(dirs.frontier.join(PAUSE));
     let mut teller = Teller::new(Arc::clone(&clock), watch, started_ms, pause);
@@ -132,17 +125,14 @@ pub fn run(
     coordinator.teller.tell(&coordinator.frontier);
     while !stop.load(Ordering::Relaxed) {
         coordinator.crawl(dirs, &config, &answers, &logs, replayed.known.clone())?;
+        let is_ended = coordinator.is_ended();
         let frontier = &mut coordinator.frontier;
-        if frontier.is_cut() || stop.load(Ordering::Relaxed) {
-            break;
-        }
-        if !replay.go_on(frontier)? && !replay.ask_named(frontier, &mut replayed)? {
+        if is_ended || !replay.go_on(frontier)? && !replay.ask_named(frontier, &mut replayed)? {
             break;
         }
     }
     // What a limit kept from being asked for is left to the next run.
-    let is_over = !stop.load(Ordering::Relaxed) && !coordinator.frontier.is_cut();
-    if is_over && replayed.is_recrawl {
+    if replayed.is_recrawl && !coordinator.is_ended() {
         let is_rest = coordinator.frontier.has_known_aside();
         Epochs::close(&dirs.frontier, replayed.alone.as_ref(), is_rest)?;
     }
@@ -150,15 +140,17 @@ pub fn run(
     coordinator.teller.told_ms = None;
     coordinator.teller.tell(&coordinator.frontier);
     let open = Epochs::read(&dirs.frontier)?;
-    let recrawl_waits_s = replayed.alone.as_ref().and_then(|alone| open.beside_s(alone));
-    let report = Report { recrawl_waits_s, ..coordinator.report(&replayed, &inbox, started_ms) };
+    let report = coordinator.report(&replayed, &inbox, &open, started_ms);
     write_report(&dirs.frontier, &report)?;
     Ok(report)
 }
 
-/// Keeps a second crawl away from the folder as long as the file is open.
-fn lock(frontier: &Path) -> Result<File, CrawlError> {
-    let path = frontier.join("lock");
+/// Makes the folders, and keeps a second crawl away from them as long as the file is open.
+fn lock(dirs: &Dirs) -> Result<File, CrawlError> {
+    for dir in [&dirs.frontier, &dirs.archive] {
+        fs::create_dir_all(dir).map_err(|source| CrawlError::Io { path: dir.clone(), source })?;
+    }
+    let path = dirs.frontier.join("lock");
     let file = File::options().create(true).append(true).open(&path);
     let file = file.map_err(|source| CrawlError::Io { path: path.clone(), source })?;
     match file.try_lock() {
@@ -185,6 +177,11 @@ struct Coordinator<'a> {
 }
 
 impl Coordinator<'_> {
+    /// Whether the run was stopped, or a limit has ended it.
+    fn is_ended(&self) -> bool {
+        self.stop.load(Ordering::Relaxed) || self.frontier.is_cut()
+    }
+
     fn crawl(
         &mut self,
         dirs: &Dirs,
@@ -320,7 +317,7 @@ impl Coordinator<'_> {
         Ok(settled)
     }
 
-    fn report(&self, replayed: &Replayed, inbox: &Inbox, started_ms: u64) -> Report {
+    fn report(&self, replayed: &Replayed, inbox: &Inbox, open: &Epochs, started_ms: u64) -> Report {
         let (now_ms, finished_s) = (self.clock.now_ms(), self.clock.unix_s());
         let mut report = Report {
             damaged: replayed.damaged,
@@ -331,6 +328,7 @@ impl Coordinator<'_> {
             resumed: replayed.resumed,
             interrupted: self.stop.load(Ordering::Relaxed),
             recrawled: replayed.known.is_some(),
+            recrawl_waits_s: replayed.alone.as_ref().and_then(|alone| open.beside_s(alone)),
             recrawl_unbegun: replayed.is_unbegun.then(|| "bytes_max".to_owned()),
             paused_ms: self.teller.pause.total_ms(now_ms),
             fetchers: self.fetchers as u64,

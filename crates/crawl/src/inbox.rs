@@ -34,9 +34,12 @@ pub(crate) struct Inbox {
 }
 
 impl Inbox {
-    /// Reads all inboxes in a folder.
+    /// Reads all inboxes in a folder; a run of the given addresses alone takes nothing of them.
     pub(crate) fn read(dir: &Path, rules: &Rules, config: &Config) -> Result<Inbox, CrawlError> {
         let mut inbox = Inbox::default();
+        if config.alone {
+            return Ok(inbox);
+        }
         read_inboxes(dir, &mut |line| {
             if let Err(why) = inbox.take(&line, rules, config) {
                 inbox.bad_lines += 1;
