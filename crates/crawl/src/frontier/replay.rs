@@ -139,7 +139,7 @@ impl Frontier {
         is_put_off: bool,
     ) -> Result<(), CrawlError> {
         self.begin_recrawl();
-        self.put_off -= u64::from(is_put_off);
+        self.put_off = self.put_off.saturating_sub(u64::from(is_put_off));
         self.hosts.supersede(url, is_page);
         let mark = self.mark_again(url, entry);
         let mut key = url.as_bytes().to_vec();
