@@ -246,11 +246,13 @@ pub(crate) fn fetch(
     let told = Summary::of(report?, config, !seeds.is_empty());
     told.say(context.quiet);
     let report = &told.report;
-    if let Some(limit) = report.limit.as_ref().filter(|_| report.resumed && !report.recrawled)
-        && config.recrawl != Recrawl::Never
-        && (config.recrawl != Recrawl::Given || !seeds.is_empty())
-    {
+    if let Some(limit) = &report.recrawl_unbegun {
         talk::say(context.quiet, &format!("recrawl  not begun: `{limit}` leaves no room for it"));
+    }
+    if let Some(since_s) = report.recrawl_waits_s {
+        let since = archive::date_text(since_s);
+        let fate = "is not over, and goes on waiting: --list asks for what it names alone";
+        talk::say(context.quiet, &format!("recrawl  that since {since} {fate}"));
     }
     if report.pages == 0 && is_of_others(report) {
         let why = "none of the URLs known so far is for this agent";
@@ -286,13 +288,14 @@ fn is_of_others(report: &Report) -> bool {
         && statuses.all(|status| (300..400).contains(status))
 }
 
-/// What becomes of a recrawl that is not over, by what is asked for now.
+/// What becomes of a recrawl that is not over, by what is asked for now. Whether one waits for a list is known when
+/// the addresses are that the list leads to, and told at the end.
 fn unfinished(standing: &Standing, config: &Config) -> Option<String> {
+    if config.alone {
+        return None;
+    }
     let since = archive::date_text(standing.recrawl_since_s?);
     let fate = match (standing.recrawl?, config.recrawl) {
-        _ if config.alone => {
-            "is not over, and goes on waiting: --list asks for what it names alone"
-        }
         (_, Recrawl::Never | Recrawl::Given) if standing.recrawl_rest => {
             "has left hosts that were set aside: they are asked now"
         }

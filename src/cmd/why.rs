@@ -52,6 +52,9 @@ struct Why {
     seed: bool,
     /// Whether another agent found it.
     inbox: bool,
+    /// How many redirects led to it then.
+    #[serde(skip)]
+    inbox_hops: Option<u8>,
     /// Why a crawl would not take it.
     refused: Option<String>,
     /// The URL it is visited under, if another: then that is what everything else is about.
@@ -169,7 +172,7 @@ fn visited(
 
 /// The visits, and robots.txt.
 fn ask_archive(why: &mut Why, url: &Url, archive: &Archive, config: &Config) -> Result<()> {
-    why.captures = captures::read(archive, url)?;
+    why.captures = captures::read(archive, url, config.crawl.agent_name())?;
     why.cuts = captures::cuts(archive, url, &config.crawl)?;
     why.canonical = captures::canonical(archive, url, &config.crawl)?;
     if let Some(saying) = robots::saying(archive, url, &config.crawl.user_agent)? {
@@ -184,7 +187,8 @@ fn ask_archive(why: &mut Why, url: &Url, archive: &Archive, config: &Config) -> 
 fn ask_rules(why: &mut Why, url: &Url, collection: &Collection, config: &Config) -> Result<()> {
     let seeds = crawl::read_seeds(&collection.frontier_dir())?;
     why.seed = seeds.contains(url);
-    why.inbox = crawl::is_in_inbox(&collection.frontier_dir(), url.as_str())?;
+    why.inbox_hops = crawl::inbox_hops(&collection.frontier_dir(), url.as_str())?;
+    why.inbox = why.inbox_hops.is_some();
     if !url.has_host() {
         return Ok(());
     }

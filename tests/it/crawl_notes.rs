@@ -199,7 +199,8 @@ fn a_crawl_that_begins_with_a_pause_says_so() {
 #[test]
 fn a_fault_of_a_block_is_told_with_its_line_and_a_file_without_end_is_refused() {
     let block = |lines: &str| format!("[[crawl.auth]]\nhost = \"a.test\"\n{lines}\n");
-    let blocks = [block("user = \"me\""), block("user = \"you\""), block("password = \"word\"")];
+    let other = block("user = \"you\"").replace("a.test", "b.test");
+    let blocks = [block("user = \"me\""), other, block("password = \"word\"")];
     let sandbox = collection(&blocks.concat());
     let ran = sandbox.run(&["config", "check", "--dir", "web"]);
     let words = ["`auth`", "entry 3", "has no `user`", "11 | [[crawl.auth]]"];

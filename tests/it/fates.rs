@@ -13,7 +13,8 @@ use serde_json::Value;
 
 use crate::sandbox::{PAGES_PER_HOST_MAX, Sandbox, small_web, truth};
 
-/// A server whose answers can be changed while it runs; what it does not know is 404.
+/// A server whose answers can be changed while it runs; what it does not know is 404. What stands under a path and
+/// ` if` is the answer to a condition.
 pub(crate) struct Pages {
     answers: Arc<Mutex<BTreeMap<String, Vec<u8>>>>,
     root: String,
@@ -55,8 +56,12 @@ impl Pages {
 fn answer(stream: TcpStream, answers: &Mutex<BTreeMap<String, Vec<u8>>>) -> Option<()> {
     let mut lines = BufReader::new(stream.try_clone().ok()?).lines().map_while(Result::ok);
     let path = lines.next()?.split(' ').nth(1)?.to_owned();
-    lines.find(String::is_empty)?;
-    let found = answers.lock().ok()?.get(&path).cloned();
+    let head: Vec<String> = lines.take_while(|line| !line.is_empty()).collect();
+    let is_asked = head.iter().any(|line| line.to_ascii_lowercase().starts_with("if-"));
+    let found = answers.lock().ok().and_then(|answers| {
+        let conditional = answers.get(&format!("{path} if")).filter(|_| is_asked);
+        conditional.or_else(|| answers.get(&path)).cloned()
+    });
     let found = found.unwrap_or_else(|| b"404 Not Found\n\n".to_vec());
     let end = found.windows(2).position(|pair| pair == b"\n\n")?;
     let (head, body) = (str::from_utf8(&found[..end]).ok()?, &found[end + 2..]);
@@ -168,59 +173,6 @@ fn a_page_stands_where_a_recrawl_asked_for_it_in_vain() {
     // The next run has nothing left to do.
     let report = sandbox.json(&["crawl", "--dir", "web", "-q"]);
     assert_eq!((&report["pages"], &report["requests"]), (&4.into(), &0.into()), "{report:#}");
-}
-
-/// The body is the same each time; the last head says what becomes of it, in the index as for `why`.
-#[test]
-fn a_page_is_what_its_last_head_makes_of_it() {
-    const TAG: &str = "\nX-Robots-Tag: noindex";
-    let zebra = |fields: &str, name: &str| {
-        format!(
-            "200 OK\nContent-Type: text/html{fields}\n\n<title>t</title><p>zebra{name} caf\u{e9}"
-        )
-    };
-    let server = Pages::serve(&[
-        ("/", &page(&["/closed", "/freed", "/typed", "/late"])),
-        ("/closed", &zebra("", "closed")),
-        ("/freed", &zebra(TAG, "freed")),
-        ("/typed", &zebra("", "typed")),
-        ("/late", &zebra("", "late")),
-    ]);
-    let sandbox = Sandbox::new();
-    let found = |name: &str| {
-        let found = sandbox.run(&["search", "--dir", "web", "--json", &format!("zebra{name}")]);
-        assert!(matches!(found.code, 0 | 3), "{found:#?}");
-        let found: Value = serde_json::from_str(&found.stdout).expect("JSON");
-        found["hits"].as_array().expect("hits").len()
-    };
-    let found = || ["closed", "freed", "typed", "late"].map(found);
-    crawl(&sandbox, "", &[&server.url("/")]);
-    sandbox.done(&["index", "--dir", "web", "-q"]);
-    assert_eq!(found(), [1, 0, 1, 1]);
-    server.set("/closed", &zebra(TAG, "closed"));
-    server.set("/freed", &zebra("", "freed"));
-    server.set(
-        "/typed",
-        "200 OK\nContent-Type: image/png\n\n<title>t</title><p>zebratyped caf\u{e9}",
-    );
-    server.set("/late", "423 Locked\n\n");
-    let report = sandbox.json(&["crawl", "--dir", "web", "-q", "--recrawl"]);
-    let counts = ["unchanged", "changed", "deleted", "failed"];
-    let counts = counts.map(|name| report[name].as_u64().expect("a number"));
-    assert_eq!(counts, [1, 3, 0, 1], "{report:#}");
-    for flags in [["index", "-q"], ["index", "--rebuild"]] {
-        sandbox.done(&[&flags[..], &["--dir", "web"]].concat());
-        assert_eq!(found(), [0, 1, 0, 1], "{flags:?}");
-    }
-    let closed = check(&sandbox, &server.url("/closed"), "fetched");
-    assert_eq!(closed["standing"], "a page, which asks not to be found", "{closed:#}");
-    let freed = check(&sandbox, &server.url("/freed"), "fetched");
-    assert_eq!(freed["standing"], "a page", "{freed:#}");
-    check(
-        &sandbox,
-        &server.url("/late"),
-        "fetched; asked again, the server answered 423 to the last of 2",
-    );
 }
 
 /// Sitemaps are no pages, robots.txt is no request, and what another host has had is its own.
@@ -525,6 +477,31 @@ fn the_host_of_another_agent_is_left_to_it() {
         assert_eq!(is_sent, said == other, "{why:#}");
         std::fs::remove_dir_all(sandbox.path("web")).expect("a folder");
     }
+}
+
+/// What another agent wrote and is of no use is counted, and told.
+#[test]
+fn a_line_of_an_inbox_that_is_too_far_or_none_is_told() {
+    let (sandbox, server) =
+        (Sandbox::new(), Pages::serve(&[("/", HTML), ("/5", HTML), ("/6", HTML)]));
+    crawl(&sandbox, "", &[&server.url("/")]);
+    let lines = [("hops:5 ", "/5"), ("hops:6 ", "/6"), ("hops:-1 ", "/x"), ("hops:1\t", "/y")];
+    let lines = lines.map(|(way, path)| format!("{way}{}\n", server.url(path))).concat();
+    std::fs::write(sandbox.path("web/frontier/inbox-1.urls"), lines).expect("a file");
+    let report = sandbox.json(&["crawl", "--dir", "web", "-q"]);
+    let counts = (&report["pages"], &report["dropped"]["redirects"], &report["bad_lines"]);
+    assert_eq!(counts, (&2.into(), &1.into(), &2.into()), "{report:#}");
+    let said =
+        "2 lines of inboxes not understood, the first: line 3 of inbox-1.urls, \"hops:-1 http:";
+    for told in
+        [report["summary"][1].as_str().expect("text"), &sandbox.done(&["status", "--dir", "web"])]
+    {
+        assert!(told.contains(said) && told.contains("1 URL dropped (`redirects_max`)"), "{told}");
+    }
+    check(&sandbox, &server.url("/5"), "fetched");
+    let far =
+        "dropped: 6 redirects led to it where another agent found it, and `redirects_max` is 5";
+    check(&sandbox, &server.url("/6"), far);
 }
 
 /// What another agent found is in an inbox, and nowhere else until it is fetched.

@@ -35,7 +35,22 @@ impl Site {
                 let path = request.split(' ').nth(1).unwrap_or_default().to_owned();
                 let links: Vec<String> =
                     (0..PAGES).map(|page| format!("<a href=\"/p{page}\">x</a>")).collect();
-                let body = if path == "/" { links.concat() } else { path.clone() };
+                let host = request.split("host: ").nth(1).and_then(|rest| rest.lines().next());
+                let loc = |page: &str| {
+                    format!("<url><loc>http://{}/p{page}</loc></url>", host.unwrap_or_default())
+                };
+                // A sitemap names the pages in its own name.
+                let sitemap = path.strip_prefix("/sitemap-").and_then(|it| it.strip_suffix(".xml"));
+                let body = match sitemap {
+                    Some(pages) => {
+                        format!(
+                            "<urlset>{}</urlset>",
+                            pages.split('-').map(loc).collect::<String>()
+                        )
+                    }
+                    None if path == "/" => links.concat(),
+                    None => path.clone(),
+                };
                 let head = "Content-Type: text/html\r\nConnection: close";
                 let status = if path == "/robots.txt" { "404 No" } else { "200 OK" };
                 let _ = write!(stream, "HTTP/1.1 {status}\r\n{head}\r\n\r\n{body}");
@@ -176,4 +191,75 @@ fn seeds_of_earlier_runs_wait_for_a_list_and_are_counted() {
     let (report, rest) = site.crawl(&[]);
     assert_eq!(first.len() + rest.len(), 3, "{first:?} {rest:?}");
     assert_eq!(report["put_off"], 0, "{report}");
+}
+
+/// What a sitemap names is named, by one that is new and by one that is known.
+#[test]
+fn a_list_of_a_sitemap_asks_again_for_all_that_it_names() {
+    let site = Site::serve();
+    let (done, left) = site.stop_a_recrawl();
+    let sitemap = format!("/sitemap-{}-{}.xml", &done[0][2..], &left[0][2..]);
+    let mut wanted = vec![done[0].clone(), left[0].clone(), sitemap.clone()];
+    wanted.sort_unstable();
+    for _ in 0..2 {
+        let (report, asked) = site.crawl(&["--recrawl", "--list", "--sitemap", &sitemap]);
+        assert_eq!(asked, wanted, "{report}");
+        assert_eq!(report["put_off"], left.len() - 1, "{report}");
+    }
+    let (report, asked) = site.crawl(&["--list", "--sitemap", &sitemap]);
+    assert!(asked.is_empty(), "nobody asks for it again: {report}");
+    let (report, asked) = site.crawl(&[]);
+    assert_eq!(asked, left[1..], "and none of them twice: {report}");
+    assert!(!site.sandbox.path("web/frontier/recrawl").exists());
+}
+
+/// Also if some of it was not known when it began.
+#[test]
+fn a_recrawl_of_a_list_that_was_stopped_goes_on_with_the_same_command() {
+    let site = Site::serve();
+    site.crawl(&["/"]);
+    let sitemap = "/sitemap-0-1-2-3-4.xml";
+    let list = ["--recrawl", "--list", "/p5", "/new", "--sitemap", sitemap];
+    let short = ["--max-time", "3", "--set", "crawl.delay_ms=600"];
+    let (_, first) = site.crawl(&[&list[..], &short[..]].concat());
+    assert!((4..8).contains(&first.len()) && first.contains(&"/new".to_owned()), "{first:?}");
+    let (report, second) = site.crawl(&list);
+    let mut asked = [first, second].concat();
+    asked.sort_unstable();
+    let wanted = ["/new", "/p0", "/p1", "/p2", "/p3", "/p4", "/p5", sitemap];
+    assert_eq!(asked, wanted, "none of them twice: {report}");
+    assert_eq!((&report["pages"], &report["put_off"]), (&12.into(), &0.into()), "{report}");
+    assert!(!site.sandbox.path("web/frontier/recrawl").exists());
+    assert_eq!(site.crawl(&list).1, wanted, "and then all of them again");
+}
+
+/// What the lines of a crawl say of a recrawl is so.
+#[test]
+fn what_is_said_of_a_recrawl_beside_a_list_is_so() {
+    const WAITS: &str = " is not over, and goes on waiting: --list asks for what it names alone";
+    let site = Site::serve();
+    let (done, left) = site.stop_a_recrawl();
+    let run =
+        |flags: &[&str]| site.sandbox.run(&[&["crawl", "--dir", "web"], flags].concat()).stderr;
+    let slow = ["--set", "crawl.delay_ms=600"];
+    // The time is over before all were asked for, and none of them is known.
+    let new = ["/new1", "/new2", "/new3"].map(|path| site.url(path));
+    let new = new.each_ref().map(String::as_str);
+    let said = run(&[&["--recrawl", "--list", "--max-time", "1"], &slow[..], &new[..]].concat());
+    assert!(said.contains("stopped by `time_s_max`") && !said.contains("not begun"), "{said}");
+    assert!(said.contains(WAITS), "{said}");
+    // One of a list that was stopped goes on; the other one waits.
+    let given = [&done[0], &left[0], &left[1]].map(|path| site.url(path));
+    let given = given.each_ref().map(String::as_str);
+    let list = [&["--recrawl", "--list"], &given[..]].concat();
+    let said = run(&[&list[..], &slow[..], &["--max-time", "1"]].concat());
+    assert!(said.contains(WAITS), "{said}");
+    assert_eq!(run(&list).matches(WAITS).count(), 1);
+    run(&[]);
+    let said = run(&[&list[..], &slow[..], &["--max-time", "1"]].concat());
+    assert!(said.contains("stopped by `time_s_max`") && !said.contains(WAITS), "{said}");
+    assert!(site.sandbox.path("web/frontier/recrawl").exists());
+    let said = run(&list);
+    assert!(!said.contains(WAITS) && !said.contains("not over"), "{said}");
+    assert!(!site.sandbox.path("web/frontier/recrawl").exists());
 }

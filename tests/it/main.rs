@@ -14,6 +14,7 @@ mod errors;
 mod eval;
 mod fates;
 mod guide;
+mod heads;
 mod import;
 mod interrupt;
 mod lists;

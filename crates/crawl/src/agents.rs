@@ -80,23 +80,17 @@ fn outbox_path(dir: &Path, agent: AgentId) -> PathBuf {
     dir.join(format!("outbox-{}.urls", agent.0))
 }
 
-/// Whether another agent has found `url` for this one.
-pub fn is_in_inbox(dir: &Path, url: &str) -> Result<bool, CrawlError> {
-    let mut is_there = false;
-    if dir.is_dir() {
-        read_inboxes(dir, &mut |line| {
-            is_there |= Start::read(line).url == url;
-            Ok(())
-        })?;
-    }
-    Ok(is_there)
+/// A line of an inbox.
+pub(crate) struct Line<'a> {
+    pub(crate) path: &'a Path,
+    /// From 1.
+    pub(crate) number: u64,
+    /// What stands in it, or why that is nothing.
+    pub(crate) text: Result<&'a str, &'static str>,
 }
 
 /// Hands every line of every inbox in `dir` to `take`.
-pub(crate) fn read_inboxes(
-    dir: &Path,
-    take: &mut dyn FnMut(&str) -> Result<(), CrawlError>,
-) -> Result<(), CrawlError> {
+pub(crate) fn read_inboxes(dir: &Path, take: &mut dyn FnMut(Line<'_>)) -> Result<(), CrawlError> {
     let failed = |path: &Path| {
         let path = path.to_path_buf();
         move |source| CrawlError::Io { path, source }
@@ -114,17 +108,19 @@ pub(crate) fn read_inboxes(
     paths.sort_unstable();
     for path in paths {
         let mut lines = BufReader::new(File::open(&path).map_err(failed(&path))?);
-        loop {
+        for number in 1.. {
             let mut line = Vec::new();
             let mut bounded = (&mut lines).take(LINE_BYTES_MAX);
             bounded.read_until(b'\n', &mut line).map_err(failed(&path))?;
+            let path = path.as_path();
             if line.ends_with(b"\n") {
-                if let Ok(line) = str::from_utf8(&line) {
-                    take(line.trim())?;
-                }
-            } else if lines.skip_until(b'\n').map_err(failed(&path))? == 0 {
+                let text = str::from_utf8(&line).map_err(|_| "it is no text in UTF-8");
+                take(Line { path, number, text });
+            } else if lines.skip_until(b'\n').map_err(failed(path))? == 0 {
                 // What has no end yet is still being written, or was cut off.
                 break;
+            } else {
+                take(Line { path, number, text: Err("it has more bytes than are read") });
             }
         }
     }
@@ -152,10 +148,11 @@ mod tests {
         }
         let mut lines = Vec::new();
         read_inboxes(dir.path(), &mut |line| {
-            lines.push(line.to_owned());
-            Ok(())
+            let text = line.text.map(|text| text.trim().to_owned());
+            lines.push((line.number, text.unwrap_or_default()));
         })
         .expect("they can be read");
-        assert_eq!(lines, ["http://a/", "http://b/", "http://e/"]);
+        let lines: Vec<(u64, &str)> = lines.iter().map(|(at, line)| (*at, line.as_str())).collect();
+        assert_eq!(lines, [(1, "http://a/"), (2, "http://b/"), (1, ""), (2, "http://e/")]);
     }
 }

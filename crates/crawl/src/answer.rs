@@ -253,11 +253,8 @@ impl Answers {
             }
             return None;
         };
-        let headers = context.http.headers.iter();
-        let tags = headers.filter(|(name, _)| name.eq_ignore_ascii_case("X-Robots-Tag"));
-        let directives = tags.fold(page.robots, |all, (_, value)| {
-            all.union(Directives::from_header(value, &self.agent))
-        });
+        let tags = Directives::from_headers(&context.http.headers, &self.agent);
+        let directives = page.robots.union(tags);
         let read = ReadPage { language: page.language.clone(), directives };
         if is_late {
             let facts = ReadPage::facts(Some(&read), context.facts());

@@ -19,19 +19,18 @@ mod stages;
 mod teller;
 
 use std::fs::{self, File, TryLockError};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crossbeam_channel::bounded;
-use page::{Limits, Url, normalise};
+use page::Url;
 use tokio::runtime::Builder;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::{Instant, sleep};
 
-use crate::agents::read_inboxes;
 use crate::answer::Answers;
 use crate::checkpoint::VisitLogs;
 use crate::clock::Clock;
@@ -41,6 +40,7 @@ use crate::error::CrawlError;
 use crate::fetch::Fetcher;
 use crate::frontier::Frontier;
 use crate::guard::Guard;
+use crate::inbox::Inbox;
 use crate::parser::{Event, PARSER, Parser, SharedParser};
 use crate::recrawl::{Epochs, LastCaptures};
 use crate::replay::{Replay, Replayed};
@@ -83,10 +83,7 @@ pub fn run(
 ) -> Result<Report, CrawlError> {
     config.check()?;
     let started_ms = clock.now_ms();
-    for dir in [&dirs.frontier, &dirs.archive] {
-        fs::create_dir_all(dir).map_err(|source| CrawlError::Io { path: dir.clone(), source })?;
-    }
-    let _lock = lock(&dirs.frontier)?;
+    let _lock = lock(dirs)?;
     let given = given_seeds(seeds, config)?;
     let seeds = all_seeds(&dirs.frontier, &given)?;
     let urls: Vec<Url> = seeds.iter().map(|seed| seed.url.clone()).collect();
@@ -101,7 +98,9 @@ pub fn run(
     // A link that is known may yet be a shorter way.
     let recent = frontier.recent().filter(|_| config.depth_max == 0);
     let answers = Arc::new(Answers::new(&config, rules.clone(), recent));
-    let first = first_urls(&dirs.frontier, &given, &seeds, &rules, &config)?;
+    let inbox = Inbox::read(&dirs.frontier, &rules, &config)?;
+    inbox.dropped.iter().for_each(|(limit, urls)| frontier.drop_urls(limit, *urls));
+    let first = first_urls(&given, &seeds, &inbox, &config);
     let pause = Pause::new(dirs.frontier.join(PAUSE));
     let mut teller = Teller::new(Arc::clone(&clock), watch, started_ms, pause);
     let tick = &mut |frontier: &Frontier| teller.tell(frontier);
@@ -117,37 +116,41 @@ pub fn run(
         given: &given,
         seeds: &seeds,
     };
-    let replayed = replay.run(&mut frontier, &first, tick)?;
+    let mut replayed = replay.run(&mut frontier, &first, tick)?;
 
-    let known = replayed.known.clone();
-    if known.is_some() {
+    if replayed.known.is_some() {
         frontier.begin_recrawl();
     }
     let mut coordinator = Coordinator { frontier, clock, stop, teller, fetchers: 0 };
     coordinator.teller.tell(&coordinator.frontier);
     while !stop.load(Ordering::Relaxed) {
-        coordinator.crawl(dirs, &config, &answers, &logs, known.clone())?;
-        if coordinator.frontier.is_cut() || !replay.go_on(&mut coordinator.frontier)? {
+        coordinator.crawl(dirs, &config, &answers, &logs, replayed.known.clone())?;
+        let is_ended = coordinator.is_ended();
+        let frontier = &mut coordinator.frontier;
+        if is_ended || !replay.go_on(frontier)? && !replay.ask_named(frontier, &mut replayed)? {
             break;
         }
     }
     // What a limit kept from being asked for is left to the next run.
-    let is_over = !stop.load(Ordering::Relaxed) && !coordinator.frontier.is_cut();
-    if is_over && replayed.is_recrawl {
+    if replayed.is_recrawl && !coordinator.is_ended() {
         let is_rest = coordinator.frontier.has_known_aside();
         Epochs::close(&dirs.frontier, replayed.alone.as_ref(), is_rest)?;
     }
     replay.count_held(&mut coordinator.frontier)?;
     coordinator.teller.told_ms = None;
     coordinator.teller.tell(&coordinator.frontier);
-    let report = coordinator.report(&replayed, started_ms);
+    let open = Epochs::read(&dirs.frontier)?;
+    let report = coordinator.report(&replayed, &inbox, &open, started_ms);
     write_report(&dirs.frontier, &report)?;
     Ok(report)
 }
 
-/// Keeps a second crawl away from the folder as long as the file is open.
-fn lock(frontier: &Path) -> Result<File, CrawlError> {
-    let path = frontier.join("lock");
+/// Makes the folders, and keeps a second crawl away from them as long as the file is open.
+fn lock(dirs: &Dirs) -> Result<File, CrawlError> {
+    for dir in [&dirs.frontier, &dirs.archive] {
+        fs::create_dir_all(dir).map_err(|source| CrawlError::Io { path: dir.clone(), source })?;
+    }
+    let path = dirs.frontier.join("lock");
     let file = File::options().create(true).append(true).open(&path);
     let file = file.map_err(|source| CrawlError::Io { path: path.clone(), source })?;
     match file.try_lock() {
@@ -158,31 +161,9 @@ fn lock(frontier: &Path) -> Result<File, CrawlError> {
 }
 
 /// The seeds, and what other agents found for this one; or what was given, if that is all.
-fn first_urls(
-    frontier: &Path,
-    given: &[Seed],
-    seeds: &[Seed],
-    rules: &Rules,
-    config: &Config,
-) -> Result<Vec<Start>, CrawlError> {
-    if config.alone && !given.is_empty() {
-        return Ok(given.iter().map(Start::from).collect());
-    }
-    let mut starts: Vec<Start> = seeds.iter().map(Start::from).collect();
-    if config.alone {
-        return Ok(starts);
-    }
-    let limits = Limits { url_bytes_max: config.url_bytes_max, ..Limits::default() };
-    read_inboxes(frontier, &mut |line| {
-        let start = Start::read(line);
-        let url = normalise(&start.url, None, &limits).ok().map(|url| rules.normalise(url));
-        let check =
-            |url: &Url| if start.is_sitemap { rules.check_sitemap(url) } else { rules.check(url) };
-        let url = url.filter(|url| check(url).is_ok());
-        starts.extend(url.map(|url| Start { url: url.into(), ..start }));
-        Ok(())
-    })?;
-    Ok(starts)
+fn first_urls(given: &[Seed], seeds: &[Seed], inbox: &Inbox, config: &Config) -> Vec<Start> {
+    let seeds = if config.alone && !given.is_empty() { given } else { seeds };
+    seeds.iter().map(Start::from).chain(inbox.starts.iter().cloned()).collect()
 }
 
 /// The thread between the stages.
@@ -196,6 +177,11 @@ struct Coordinator<'a> {
 }
 
 impl Coordinator<'_> {
+    /// Whether the run was stopped, or a limit has ended it.
+    fn is_ended(&self) -> bool {
+        self.stop.load(Ordering::Relaxed) || self.frontier.is_cut()
+    }
+
     fn crawl(
         &mut self,
         dirs: &Dirs,
@@ -331,15 +317,19 @@ impl Coordinator<'_> {
         Ok(settled)
     }
 
-    fn report(&self, replayed: &Replayed, started_ms: u64) -> Report {
+    fn report(&self, replayed: &Replayed, inbox: &Inbox, open: &Epochs, started_ms: u64) -> Report {
         let (now_ms, finished_s) = (self.clock.now_ms(), self.clock.unix_s());
         let mut report = Report {
             damaged: replayed.damaged,
             damage: replayed.damage.clone(),
             visited: replayed.visited.clone(),
+            bad_lines: inbox.bad_lines,
+            bad_line: inbox.bad_line.clone(),
             resumed: replayed.resumed,
             interrupted: self.stop.load(Ordering::Relaxed),
             recrawled: replayed.known.is_some(),
+            recrawl_waits_s: replayed.alone.as_ref().and_then(|alone| open.beside_s(alone)),
+            recrawl_unbegun: replayed.is_unbegun.then(|| "bytes_max".to_owned()),
             paused_ms: self.teller.pause.total_ms(now_ms),
             fetchers: self.fetchers as u64,
             finished_s,

@@ -6,7 +6,9 @@
 //! site whose robots.txt it is. A visit without an answer is a `metadata` record with the same as fields, and
 //! with `outcome` and `detail`; its purpose is `address` if it was the name server that failed. An answer
 //! that is as an earlier one was is a `revisit` record, which says by `Crivello-Length` how many bytes its body had, and
-//! every answer that was compared with an earlier one says by `Crivello-Before` what status that had. One that a filter keeps out of the archive is a
+//! every answer that was compared with an earlier one says by `Crivello-Before` what status that had. A 304 that may make
+//! another page of the earlier one is a `revisit` record with `Crivello-Inconclusive`: what its head says counts until a
+//! better answer has come. One that a filter keeps out of the archive is a
 //! `metadata` record of what it leads to. What does not: what follows from a record
 //! (`replay.rs`).
 //!
@@ -34,6 +36,9 @@ const LENGTH: &str = "Crivello-Length";
 /// The status of the capture that an answer was compared with.
 pub(crate) const BEFORE: &str = "Crivello-Before";
 
+/// Of an answer that does not tell what its page is now.
+const INCONCLUSIVE: &str = "Crivello-Inconclusive";
+
 const NOT_MODIFIED: &str = "http://netpreserve.org/warc/1.1/revisit/server-not-modified";
 const IDENTICAL: &str = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
 /// A profile of our own: the payloads are the same when their content codings are undone.
@@ -57,6 +62,8 @@ pub(crate) struct Entry {
     pub(crate) robots_for: Option<String>,
     /// Why there was no answer; `None` if the record is one.
     pub(crate) failure: Option<FailureKind>,
+    /// Whether the answer does not tell what the page is now, which is still to be asked for.
+    pub(crate) is_inconclusive: bool,
 }
 
 impl Entry {
@@ -74,6 +81,7 @@ impl Entry {
             depth: visit.page.depth,
             robots_for: robots_for.filter(|&site| site != visit.site.key()).map(str::to_owned),
             failure,
+            is_inconclusive: false,
         })
     }
 
@@ -81,6 +89,7 @@ impl Entry {
     /// was no answer.
     pub(crate) fn is_final(&self, status: u16, retries: u8) -> bool {
         let is_passing = match self.failure {
+            None if self.is_inconclusive => return false,
             Some(failure) if failure.is_of_host() && !failure.is_passing() => return false,
             Some(failure) => failure.is_passing(),
             None => is_passing(self.purpose, status),
@@ -127,6 +136,7 @@ impl Entry {
         };
         let number = |name| find(name).and_then(|value| value.parse().ok()).unwrap_or(0);
         let is_unstored = find("outcome") == Some(UNSTORED);
+        let is_inconclusive = record.kind == Kind::Revisit && find(INCONCLUSIVE).is_some();
         (is_answer || is_unstored || failure.is_some()).then(|| Entry {
             purpose,
             attempts: number(ATTEMPT),
@@ -138,6 +148,7 @@ impl Entry {
             } else {
                 failure
             },
+            is_inconclusive,
         })
     }
 }
@@ -187,6 +198,9 @@ pub(crate) fn write_answer(
     }
     extra.extend(revisit.iter().chain(&notes).map(|(name, value)| (*name, value.as_str())));
     extra.extend(before.as_deref().map(|before| (BEFORE, before)));
+    if earlier.is_some_and(|earlier| earlier.is_in_doubt(answer)) {
+        extra.push((INCONCLUSIVE, "yes"));
+    }
     let length = answer.body.len().to_string();
     if found.is_some() {
         extra.push(("WARC-Refers-To-Target-URI", &url));

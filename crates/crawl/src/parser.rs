@@ -161,7 +161,13 @@ impl Parser {
             Ok(Catch::Addresses { addresses, until_ms }) => {
                 Outcome::Resolved { addresses, until_ms }
             }
-            Ok(Catch::Inconclusive { status }) => Outcome::Inconclusive { status },
+            Ok(Catch::Inconclusive(answer)) => {
+                // What a 304 says of the page counts also if nobody ever tells more.
+                if let (Some(earlier), 304) = (&earlier, answer.status()) {
+                    self.keep_inconclusive(&visit, date_s, &answer, earlier)?;
+                }
+                Outcome::Inconclusive { status: answer.status() }
+            }
             Ok(Catch::Answer(answer)) => {
                 if visit.page.sitemap
                     && self.answers.is_page_after_all(&visit.url(), &answer.http()?)
@@ -226,6 +232,34 @@ impl Parser {
         store.log.push(location, &settled);
         self.answers.know_body(&settled);
         Ok(settled.answered.unwrap_or_default())
+    }
+
+    /// Archives a 304 after which the page is yet to be asked for, and puts it into the log.
+    fn keep_inconclusive(
+        &mut self,
+        visit: &Visit,
+        date_s: i64,
+        answer: &Answer,
+        earlier: &Earlier,
+    ) -> Result<(), ArchiveError> {
+        let Some(store) = &mut self.store else { return Ok(()) };
+        let Written { block, location, unchanged } = journal::write_answer(
+            &mut store.archive,
+            visit,
+            date_s,
+            &self.user_agent,
+            answer,
+            Some(earlier),
+        )?;
+        let Some(entry) = Entry::of(visit, None) else { return Ok(()) };
+        let entry = Entry { is_inconclusive: true, ..entry };
+        let (url, location, before) = (visit.url(), &location, earlier.status);
+        let http = parse_http(&block)?;
+        let (purpose, depth) = (visit.purpose(), visit.page.depth);
+        let answered = self.answers.read(purpose, &url, &http, date_s, depth, Links::Unknown);
+        let circumstances = Circumstances { url, entry, date_s, location, before, unchanged };
+        store.log.push(location, &Settled::new(circumstances, Some(&http), Some(answered)));
+        Ok(())
     }
 
     /// What an answer means, and whether it is to be archived.

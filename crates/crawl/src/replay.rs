@@ -2,12 +2,15 @@
 //!
 //! What lives here: the passes over the visits. One puts the URLs into the sieve that need no further
 //! visit, and remembers how often others were tried in vain; the last offers all that the visits led to, as if they had just taken place. A recrawl has a pass
-//! before them, which finds out what is due again; and [`Again`], what a visit counts for in a recrawl. What
+//! before them, which finds out what is due again; and [`Again`], what a visit counts for in a recrawl.
+//! `replay/named.rs` is what a list turns out to name while it is visited. What
 //! does not: the logs (`checkpoint/`), and when a page is due (`recrawl/`).
 //!
 //! **Invariant.** Afterwards the frontier is where it was when the last record was written, except
 //! that hosts set aside are tried again that did not ask for it. A host keeps the silence that its last request
 //! asks for.
+
+mod named;
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
@@ -30,6 +33,8 @@ use crate::rules::Rules;
 use crate::seeds::{Seed, Start};
 use crate::visited::{Visited, VisitedSeeds};
 
+use named::Named;
+
 /// After so many archived visits it is looked whether the time of the run is over.
 const VISITS_A_LOOK: u32 = 256;
 
@@ -46,8 +51,12 @@ pub(crate) struct Replayed {
     pub(crate) is_recrawl: bool,
     /// The captures to compare answers with, if known URLs are asked for again.
     pub(crate) known: Option<Arc<LastCaptures>>,
+    /// Whether a recrawl is wanted and not begun, for as many bytes as there may be have come.
+    pub(crate) is_unbegun: bool,
     /// The known URLs that alone the run may ask for, if that is so.
     pub(crate) alone: Option<BTreeSet<String>>,
+    /// What a run of given addresses alone knew when it began.
+    pub(crate) named: Named,
     /// Addresses that are wanted first and need no visit, for they had one.
     pub(crate) visited: Visited,
 }
@@ -163,6 +172,8 @@ impl Counted {
     /// What a visit counts for.
     fn tally(&mut self, again: Option<&Again>, file: usize, settled: &Settled) -> Tally {
         match again.map_or(Tally::Again, |again| again.tally(file, settled)) {
+            // The answer that is still to come counts for the page.
+            Tally::Anew if settled.entry.is_inconclusive => Tally::Anew,
             Tally::Anew if !self.0.insert(signature(settled.url.as_bytes())) => Tally::Again,
             tally => tally,
         }
@@ -182,9 +193,9 @@ impl Replay<'_> {
         let archive = Archive::open(dir)?;
         let found =
             self.logs.complete(&archive, self.answers, self.stop, &mut || tick(frontier))?;
-        let again = self.again(frontier, &archive)?;
         let damage = found.map(|error| error.to_string());
         let mut replayed = Replayed { damage, ..Replayed::default() };
+        let again = self.again(frontier, &archive, &mut replayed)?;
         let mut visited = VisitedSeeds::of(self.listed());
         let mut answered = BTreeSet::new();
         replayed.damaged = self.logs.each(&archive, self.stop, &mut |file, settled| {
@@ -386,6 +397,7 @@ impl Replay<'_> {
         &self,
         frontier: &mut Frontier,
         archive: &Archive,
+        replayed: &mut Replayed,
     ) -> Result<Option<Again>, CrawlError> {
         if !self.config.store {
             return Ok(None);
@@ -394,20 +406,54 @@ impl Replay<'_> {
         let mut alone = None;
         let mut wanted = Extent::of(self.config, self.given, now_s);
         if self.config.alone {
-            let (known, due) = self.known_given(frontier, archive, now_s)?;
+            let (known, mut due) = self.known_given(frontier, archive, now_s)?;
+            self.leave_to_open(&mut due, archive)?;
             let is_none = wanted.is_none() || due.is_empty();
             wanted = (!is_none).then_some(Extent::Given(due));
+            replayed.named = Named { urls: known.clone(), files: files.to_vec() };
             alone = Some(known);
         }
-        let wanted = if wanted.is_some() && self.is_full(archive)? { None } else { wanted };
+        let unwanted =
+            if wanted.is_some() && self.is_full(archive)? { wanted.take() } else { None };
         let epochs = Epochs::begin(&self.dirs.frontier, wanted, files, now_s)?;
-        let Some(mut again) = Again::new(&epochs, files) else { return Ok(None) };
-        again.alone = alone;
+        replayed.is_unbegun = unwanted.is_some_and(|unwanted| !epochs.has_some_of(&unwanted));
+        let again = self.note_all(&epochs, archive)?;
+        Ok(again.map(|again| Again { alone, ..again }))
+    }
+
+    /// What is due in these recrawls, if there are any, by all visits of the archive.
+    fn note_all(&self, epochs: &Epochs, archive: &Archive) -> Result<Option<Again>, CrawlError> {
+        let Some(mut again) = Again::new(epochs, archive.files()) else { return Ok(None) };
         self.logs.each(archive, self.stop, &mut |file, settled| {
             again.note(file, &settled);
             Ok(())
         })?;
         Ok(Some(again))
+    }
+
+    /// Takes away, of what a list names, what became known only since a recrawl of the same list began that is not
+    /// over: that one asks for the rest.
+    fn leave_to_open(
+        &self,
+        due: &mut BTreeSet<String>,
+        archive: &Archive,
+    ) -> Result<(), CrawlError> {
+        let open = Epochs::read(&self.dirs.frontier)?;
+        let within: Vec<&Epoch> = open.iter().filter(|open| open.is_going_on_in(due)).collect();
+        if within.is_empty() {
+            return Ok(());
+        }
+        let files = archive.files();
+        let is_old = |file: usize| within.iter().any(|open| open.is_old(&files[file]));
+        let mut before: BTreeSet<String> = BTreeSet::new();
+        self.logs.each(archive, self.stop, &mut |file, settled| {
+            if is_old(file) && due.contains(&settled.url) {
+                before.insert(settled.url);
+            }
+            Ok(())
+        })?;
+        *due = before;
+        Ok(())
     }
 
     /// The known URLs among those that a run of the given addresses alone may ask for, and those of them that are due,

@@ -186,12 +186,20 @@ pub struct Report {
     /// What is wrong at the first of them that no earlier run has found, with file and byte.
     #[serde(default)]
     pub damage: Option<String>,
+    /// Lines of inboxes that are no addresses with the way that led there.
+    pub bad_lines: u64,
+    /// What is wrong with the first of them, with file and line.
+    pub bad_line: Option<String>,
     /// Whether the run went on from an earlier one.
     pub resumed: bool,
     /// Whether it was stopped before its end.
     pub interrupted: bool,
     /// Whether known pages were asked for again.
     pub recrawled: bool,
+    /// The limit that kept a recrawl that was wanted from being begun, as its key.
+    pub recrawl_unbegun: Option<String>,
+    /// In a run of the given addresses alone: when another recrawl began that goes on waiting, in seconds since 1970.
+    pub recrawl_waits_s: Option<i64>,
     /// How long it held because of `frontier/pause`.
     pub paused_ms: u64,
     /// How many requests could be under way at once: as many as the system has descriptors for.

@@ -62,21 +62,33 @@ impl Start {
         words.join(" ")
     }
 
-    /// Reads such a line; one of a seed is one.
-    pub(crate) fn read(line: &str) -> Start {
+    /// Reads such a line; one of a seed is one. An error says what is wrong with it. A number that is too large for its
+    /// kind is the largest.
+    pub(crate) fn read(line: &str) -> Result<Start, &'static str> {
         let (mut start, mut rest) = (Start::default(), line.trim());
-        while let Some((word, after)) = rest.split_once(' ') {
-            if let Some(Ok(hops)) = word.strip_prefix(HOPS).map(str::parse) {
-                start.hops = hops;
-            } else if let Some(Ok(depth)) = word.strip_prefix(DEPTH).map(str::parse) {
-                start.depth = depth;
+        loop {
+            if let Some(word) = rest.strip_prefix(HOPS) {
+                let (number, after) = number(word)?;
+                (start.hops, rest) = (u8::try_from(number).unwrap_or(u8::MAX), after);
+            } else if let Some(word) = rest.strip_prefix(DEPTH) {
+                let (number, after) = number(word)?;
+                (start.depth, rest) = (u16::try_from(number).unwrap_or(u16::MAX), after);
             } else {
                 break;
             }
-            rest = after;
         }
         let (url, is_sitemap) = cut(rest);
-        Start { url: url.to_owned(), is_sitemap, ..start }
+        Ok(Start { url: url.to_owned(), is_sitemap, ..start })
+    }
+}
+
+/// The number at the beginning of a text, and what follows the space behind it.
+fn number(text: &str) -> Result<(u64, &str), &'static str> {
+    let (number, after) = text.split_at(text.bytes().take_while(u8::is_ascii_digit).count());
+    match after.strip_prefix(' ') {
+        // More than a number holds is still too much.
+        Some(after) if !number.is_empty() => Ok((number.parse().unwrap_or(u64::MAX), after)),
+        _ => Err("`hops:` and `depth:` have a number behind them, and a space"),
     }
 }
 
@@ -193,11 +205,13 @@ mod tests {
             ("hops:3 http://a/", start("http://a/", false, 3, 0)),
             ("hops:3 depth:2 sitemap:http://a/", start("http://a/", true, 3, 2)),
         ] {
-            assert_eq!(Start::read(line), wanted);
+            assert_eq!(Start::read(line), Ok(wanted.clone()));
             assert_eq!(wanted.line(), line);
         }
-        for line in ["hops:300 http://a/", "hops: http://a/", "x http://a/", "hops:1"] {
-            assert_eq!(Start::read(line), start(line, false, 0, 0), "it is none, and no address");
+        assert_eq!(Start::read("hops:300 http://a/"), Ok(start("http://a/", false, u8::MAX, 0)));
+        assert_eq!(Start::read("x http://a/"), Ok(start("x http://a/", false, 0, 0)), "no address");
+        for line in ["hops: http://a/", "hops:-1 http://a/", "hops:1\thttp://a/", "depth:1"] {
+            assert!(Start::read(line).is_err(), "{line}");
         }
     }
 }

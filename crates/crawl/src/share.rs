@@ -15,6 +15,7 @@ use crate::checkpoint::Settled;
 use crate::config::Config;
 use crate::error::CrawlError;
 use crate::frontier::{Tally, is_same_site};
+use crate::journal::Entry;
 use crate::outcome::Answered;
 use crate::recrawl::Epochs;
 use crate::replay::Again;
@@ -32,10 +33,12 @@ pub(crate) struct Toll {
 
 impl Toll {
     /// What an answer counts for; one that was compared with an earlier answer stands in its place, if
-    /// that counts (`is_again`).
-    pub(crate) fn of(purpose: Purpose, answered: &Answered, is_again: bool) -> Toll {
+    /// that counts (`is_again`). One that does not tell what its page is now is a request and no more.
+    pub(crate) fn of(entry: &Entry, answered: &Answered, is_again: bool) -> Toll {
+        let purpose = entry.purpose;
         let was_counted = answered.before > 0 && is_again;
         let is_page = purpose == Purpose::Page
+            && !entry.is_inconclusive
             && (answered.unchanged || !leaves_standing(purpose, answered.status));
         Toll {
             is_new: purpose != Purpose::Robots && !was_counted,
@@ -84,7 +87,7 @@ pub fn host_limit(
         if tally != Tally::Superseded {
             let none = Answered::default();
             let answered = settled.answered.as_ref().unwrap_or(&none);
-            let toll = Toll::of(settled.entry.purpose, answered, tally == Tally::Again);
+            let toll = Toll::of(&settled.entry, answered, tally == Tally::Again);
             requests += toll.requests();
             pages = toll.pages(pages);
         }
@@ -126,8 +129,32 @@ mod tests {
     fn check(purpose: Purpose, status: u16, before: u16, is_again: bool, wanted: (u64, u64)) {
         let unchanged = status == 304 && before > 0;
         let answered = Answered { status, before, unchanged, ..Answered::default() };
-        let toll = Toll::of(purpose, &answered, is_again);
+        let toll = Toll::of(&entry(purpose), &answered, is_again);
         assert_eq!((toll.requests(), toll.pages(10)), wanted, "{status} after {before}");
+    }
+
+    fn entry(purpose: Purpose) -> Entry {
+        Entry {
+            purpose,
+            attempts: 0,
+            hops: 0,
+            depth: 0,
+            robots_for: None,
+            failure: None,
+            is_inconclusive: false,
+        }
+    }
+
+    /// The answer that follows counts for the page.
+    #[test]
+    fn a_304_that_does_not_tell_what_the_page_is_counts_as_a_request() {
+        let entry = Entry { is_inconclusive: true, ..entry(Purpose::Page) };
+        let answered =
+            Answered { status: 304, before: 200, unchanged: true, ..Answered::default() };
+        for (is_again, requests) in [(false, 1), (true, 0)] {
+            let toll = Toll::of(&entry, &answered, is_again);
+            assert_eq!((toll.requests(), toll.pages(10)), (requests, 10), "{is_again}");
+        }
     }
 
     #[test]

@@ -33,6 +33,8 @@ pub struct Told {
     pub before: Option<u16>,
     /// Whether it is as that one was.
     pub unchanged: bool,
+    /// Whether it does not tell what the page is now, which is still to be asked for.
+    pub is_inconclusive: bool,
     /// Where it redirects to, as the server spells it.
     pub location: Option<String>,
     /// When the server wants to be asked again at the earliest, in seconds since 1970.
@@ -63,6 +65,7 @@ impl Told {
             is_unstored: unstored.is_some(),
             before: record.header(BEFORE).and_then(|value| value.parse().ok()),
             unchanged: record.kind == Kind::Revisit,
+            is_inconclusive: entry.is_inconclusive,
             location: unstored.and_then(|unstored| unstored.harvest.redirect).or_else(|| {
                 header("Location").filter(|_| status.is_some_and(is_redirect)).map(str::to_owned)
             }),

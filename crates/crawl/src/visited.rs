@@ -111,7 +111,15 @@ mod tests {
 
     fn visit(url: &str, date_s: i64, outcome: Result<Answered, FailureKind>) -> Settled {
         let (purpose, robots_for, failure) = (Purpose::Page, None, outcome.as_ref().err().copied());
-        let entry = Entry { purpose, attempts: 0, hops: 0, depth: 0, robots_for, failure };
+        let entry = Entry {
+            purpose,
+            attempts: 0,
+            hops: 0,
+            depth: 0,
+            robots_for,
+            failure,
+            is_inconclusive: false,
+        };
         Settled::plain(url.to_owned(), entry, date_s, (0, 0), 0, outcome.ok())
     }
 

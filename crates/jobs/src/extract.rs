@@ -287,7 +287,7 @@ fn fate_of(record: &Record, options: &ExtractOptions) -> Option<(String, Fate)> 
     let fate = match record.kind {
         Kind::Response => response(record, &url?, options),
         Kind::Resource => resource(record, url.as_ref(), options)?,
-        Kind::Revisit if is_own(record) => Fate::Same,
+        Kind::Revisit if is_own(record) => revisit(record, options),
         Kind::Metadata => Fate::Failed { what: outcome(&record.block)? },
         _ => return None,
     };
@@ -329,13 +329,21 @@ fn response(record: &Record, url: &Url, options: &ExtractOptions) -> Fate {
         Ok(body) => body,
         Err(error) => return Fate::Gone { what: error.to_string() },
     };
-    let header = answer
-        .headers
-        .iter()
-        .filter(|(name, _)| name.eq_ignore_ascii_case("x-robots-tag"))
-        .map(|(_, value)| Directives::from_header(value, &options.agent))
-        .fold(Directives::default(), Directives::union);
+    let header = Directives::from_headers(&answer.headers, &options.agent);
     text_of(record, url, answer.header("content-type"), &body, header, options)
+}
+
+/// A 304 that asks for the page not to be found is heard, also if nobody told afterwards what the page is now.
+fn revisit(record: &Record, options: &ExtractOptions) -> Fate {
+    let asks = |answer: archive::HttpResponse<'_>| {
+        let directives = Directives::from_headers(&answer.headers, &options.agent);
+        answer.status == 304 && directives.noindex
+    };
+    let is_withheld = archive::parse_http(&record.block).is_ok_and(asks);
+    match record.header("WARC-Refers-To-Date").filter(|_| is_withheld) {
+        Some(page_date) => Fate::Withheld { page_date: page_date.to_owned() },
+        None => Fate::Same,
+    }
 }
 
 fn resource(record: &Record, url: Option<&Url>, options: &ExtractOptions) -> Option<Fate> {

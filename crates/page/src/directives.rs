@@ -18,6 +18,9 @@ pub struct Directives {
     pub nofollow: bool,
 }
 
+/// The header, in any case.
+const ROBOTS_TAG: &str = "X-Robots-Tag";
+
 /// Directives that carry a value after a colon; any other name before a colon is a robot's.
 const WITH_VALUE: [&str; 5] =
     ["unavailable_after", "max-snippet", "max-image-preview", "max-video-preview", "max-age"];
@@ -52,6 +55,16 @@ impl Directives {
             }
         }
         directives
+    }
+
+    /// Reads all `X-Robots-Tag` headers among these, for a robot called `agent`.
+    #[must_use]
+    pub fn from_headers<'a>(
+        headers: impl IntoIterator<Item = &'a (String, String)>,
+        agent: &str,
+    ) -> Self {
+        let tags = headers.into_iter().filter(|(name, _)| name.eq_ignore_ascii_case(ROBOTS_TAG));
+        tags.map(|(_, value)| Self::from_header(value, agent)).fold(Self::default(), Self::union)
     }
 
     /// Reads the content of `<meta name=robots>`.

@@ -215,6 +215,11 @@ pub(crate) fn left_out(report: &Report) -> Vec<String> {
         let urls = talk::count(report.forbidden_by_robots, "URL");
         parts.push(format!("{urls} forbidden by robots.txt"));
     }
+    if report.bad_lines > 0 {
+        let first = report.bad_line.as_deref().map(talk::plain).unwrap_or_default();
+        let lines = talk::count(report.bad_lines, "line");
+        parts.push(format!("{lines} of inboxes not understood, the first: {first}"));
+    }
     if unreadable > 0 {
         let pages = talk::count(unreadable, "page");
         parts.push(format!(

@@ -8,7 +8,7 @@
 use anyhow::Result;
 use archive::{Archive, ArchiveError, CdxLine, Kind, Record, parse_http};
 use crawl::{Config, Normalisation, Purpose, Told};
-use page::{StatusClass, Url};
+use page::{Directives, StatusClass, Url};
 use serde::Serialize;
 
 use super::{URL_BYTES_MAX, cut};
@@ -30,6 +30,8 @@ pub(super) struct Capture {
     pub(super) unstored: bool,
     /// Whether it is as the one before was.
     pub(super) unchanged: bool,
+    /// What its head says, if that makes another page of that one, which only a later answer can tell.
+    pub(super) inconclusive: Option<Said>,
     /// Why there was no answer.
     pub(super) failure: Option<String>,
     /// Whether it is a document that was imported, and not an answer.
@@ -41,6 +43,16 @@ pub(super) struct Capture {
     pub(super) offset: u64,
 }
 
+/// What the head of an answer says that makes another page of the one before.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Said {
+    /// Among other things perhaps, that it is not to be found.
+    Noindex,
+    /// Something else.
+    Other,
+}
+
 impl Capture {
     /// Whether it was in vain: no answer, or one that may be better another time or says nothing of the page. It hides
     /// no earlier one.
@@ -48,7 +60,7 @@ impl Capture {
         let purpose = self.purpose.unwrap_or(Purpose::Page);
         let leaves_standing = |status| crawl::leaves_standing(purpose, status);
         let is_vain = self.status.parse().is_ok_and(leaves_standing);
-        self.failure.is_some() || is_vain && !self.unchanged
+        self.failure.is_some() || self.inconclusive.is_some() || is_vain && !self.unchanged
     }
 
     /// Whether the archive has a page by it.
@@ -80,7 +92,7 @@ pub(super) fn lines(archive: &Archive, url: &Url) -> Result<Vec<CdxLine>> {
 }
 
 /// Every visit of a URL, oldest first.
-pub(super) fn read(archive: &Archive, url: &Url) -> Result<Vec<Capture>> {
+pub(super) fn read(archive: &Archive, url: &Url, agent: &str) -> Result<Vec<Capture>> {
     let mut captures = Vec::new();
     for line in lines(archive, url)? {
         let record = match archive.read(&line.location) {
@@ -97,12 +109,16 @@ pub(super) fn read(archive: &Archive, url: &Url) -> Result<Vec<Capture>> {
         }
         let status = line.status.or(told.as_ref().and_then(|told| told.status));
         let failure = record.as_ref().and_then(crawl::read_failure);
+        let is_inconclusive = told.as_ref().is_some_and(|told| told.is_inconclusive);
+        let record_said = record.as_ref().filter(|_| is_inconclusive);
+        let inconclusive = record_said.map(|record| said(record, agent));
         captures.push(Capture {
             date_s: line.date_s,
             status: status.map_or_else(|| "-".to_owned(), |status| status.to_string()),
             purpose: told.as_ref().map(|told| told.purpose),
             unstored: told.as_ref().is_some_and(|told| told.is_unstored),
             unchanged: told.as_ref().is_some_and(|told| told.unchanged),
+            inconclusive,
             failure: failure.map(|failure| failure.to_string()),
             imported: record.is_some_and(|record| record.kind == Kind::Resource),
             told,
@@ -111,6 +127,13 @@ pub(super) fn read(archive: &Archive, url: &Url) -> Result<Vec<Capture>> {
         });
     }
     Ok(captures)
+}
+
+/// What the head of a record says.
+fn said(record: &Record, agent: &str) -> Said {
+    let http = parse_http(&record.block);
+    let asks = http.is_ok_and(|http| Directives::from_headers(&http.headers, agent).noindex);
+    if asks { Said::Noindex } else { Said::Other }
 }
 
 /// The newest page, or what is wrong with its record; `None` if there never was one.
@@ -163,13 +186,29 @@ pub(super) fn answered(captures: &[Capture], retries: u8) -> Option<String> {
     }
     if let Some(vain) = after.last() {
         let told = vain.told.as_ref();
-        let failure = vain.failure.clone().unwrap_or_else(|| failing(&vain.status, told, retries));
+        let failure = match &vain.failure {
+            Some(failure) => failure.clone(),
+            None if vain.inconclusive.is_some() => {
+                let what = "with a head that makes another page of it";
+                format!("the server answered {} {what}, and nobody asked since which", vain.status)
+            }
+            None => failing(&vain.status, told, retries),
+        };
         verdict = format!("{verdict}; asked again, {failure}");
     }
     if standing.is_some() && !after.is_empty() {
         let what = if last.is_page() { "the page" } else { "the answer" };
         let date = archive::date_text(last.date_s);
-        verdict = format!("{verdict}; {what} of {date} stands, also in the index");
+        let inconclusive = after.iter().rfind(|capture| capture.inconclusive.is_some());
+        let withheld = inconclusive.filter(|told| told.inconclusive == Some(Said::Noindex));
+        let place = match withheld {
+            Some(told) => {
+                let told = format!("the {} of {}", told.status, archive::date_text(told.date_s));
+                format!("but not in the index, since {told} has noindex")
+            }
+            None => "also in the index".to_owned(),
+        };
+        verdict = format!("{verdict}; {what} of {date} stands, {place}");
     }
     Some(verdict)
 }

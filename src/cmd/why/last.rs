@@ -16,6 +16,7 @@ use super::Why;
 use super::found;
 use super::limit::Limits;
 use crate::config::Config;
+use crate::talk;
 
 /// What became of `url`, which was found, is not refused, and was not visited.
 pub(super) fn verdict(
@@ -27,7 +28,10 @@ pub(super) fn verdict(
     config: &Config,
 ) -> Result<String> {
     let frontier = &collection.frontier_dir();
-    let given = why.seed || why.inbox;
+    if let Some(far) = too_far(why, config) {
+        return Ok(far);
+    }
+    let given = is_given(why, config);
     let limits = Limits { archive, frontier, report, config: &config.crawl };
     if let Some(dropped) = limits.dropped_by(url, given, &why.found_on)? {
         return Ok(dropped);
@@ -61,6 +65,21 @@ pub(super) fn verdict(
     Ok(if is_unsure { verdict + caveat } else { verdict })
 }
 
+/// Whether it is given, or another agent found it by a way that is not too long.
+fn is_given(why: &Why, config: &Config) -> bool {
+    why.seed || why.inbox_hops.is_some_and(|hops| hops <= config.crawl.redirects_max)
+}
+
+/// Why only another agent's way leads to it, and is too long; `None` if that is not so.
+fn too_far(why: &Why, config: &Config) -> Option<String> {
+    let hops = why.inbox_hops.filter(|_| !is_given(why, config) && why.found_on.is_empty())?;
+    let redirects = talk::count(hops.into(), "redirect");
+    let redirects_max = config.crawl.redirects_max;
+    Some(format!(
+        "dropped: {redirects} led to it where another agent found it, and `redirects_max` is {redirects_max}"
+    ))
+}
+
 /// Why a run that was `told` this would not visit `url`; `None` if it would.
 fn left_out(
     why: &Why,
@@ -74,7 +93,10 @@ fn left_out(
     if let Some(refused) = refusal.filter(|_| !why.seed) {
         return Ok(Some(format!("refused: {refused}")));
     }
-    let given = why.seed || why.inbox;
+    if let Some(far) = too_far(why, told) {
+        return Ok(Some(far));
+    }
+    let given = is_given(why, told);
     let found_on = found::found_on(url, collection, told)?;
     if !given && !found_on.iter().any(|found| found.how.is_followed(&told.crawl)) {
         return Ok(Some(found::unfollowed(&found_on, &told.crawl)));

@@ -30,6 +30,9 @@ pub(super) fn print(why: &Why) -> Result<()> {
         let what = match &capture.failure {
             Some(failure) => format!("failed {date}, {}", talk::plain(failure)),
             None if capture.unstored => format!("visited {date}, status {}", capture.status),
+            None if capture.inconclusive.is_some() => {
+                format!("visited {date}, status {}, with the head of another page", capture.status)
+            }
             None if capture.unchanged => {
                 format!("visited {date}, status {}, unchanged", capture.status)
             }

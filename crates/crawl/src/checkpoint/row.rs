@@ -158,8 +158,8 @@ impl Rows {
         let Settled { url, entry, date_s, offset, length, payload, validator, answered, robots } =
             settled;
         let purpose = PURPOSES.iter().position(|&purpose| purpose == entry.purpose);
-        self.bytes
-            .push(u8::try_from(purpose.expect("all of them are there")).expect("there are 3"));
+        let purpose = u8::try_from(purpose.expect("all of them are there")).expect("there are 3");
+        self.bytes.push(purpose | if entry.is_inconclusive { INCONCLUSIVE } else { 0 });
         self.bytes.extend([entry.attempts, entry.hops]);
         vbyte::write(&mut self.bytes, entry.depth.into());
         self.put(url);
@@ -230,6 +230,9 @@ impl Rows {
     }
 }
 
+/// What the byte of the purpose has besides if the answer does not tell what the page is now.
+const INCONCLUSIVE: u8 = 4;
+
 const PURPOSES: [Purpose; 3] = [Purpose::Page, Purpose::Robots, Purpose::Sitemap];
 
 /// The rows of a block; `None` if they are none.
@@ -247,7 +250,8 @@ struct Input<'a> {
 impl<'a> Input<'a> {
     fn row(&mut self) -> Option<Settled> {
         let &[purpose, attempts, hops] = self.take(3)?.first_chunk()?;
-        let purpose = *PURPOSES.get(usize::from(purpose))?;
+        let is_inconclusive = purpose & INCONCLUSIVE != 0;
+        let purpose = *PURPOSES.get(usize::from(purpose & !INCONCLUSIVE))?;
         let depth = u16::try_from(self.number()?).ok()?;
         let url = self.text()?.to_owned();
         let date_s = i64::from_le_bytes(*self.take(8)?.first_chunk()?);
@@ -273,7 +277,7 @@ impl<'a> Input<'a> {
             [1] => Some(self.answered()?),
             _ => return None,
         };
-        let entry = Entry { purpose, attempts, hops, depth, robots_for, failure };
+        let entry = Entry { purpose, attempts, hops, depth, robots_for, failure, is_inconclusive };
         Some(Settled { url, entry, date_s, offset, length, payload, validator, answered, robots })
     }
 

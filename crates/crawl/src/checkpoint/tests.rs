@@ -212,6 +212,7 @@ fn record() -> impl Strategy<Value = Record> {
         "Crivello-Robots-For",
         "Crivello-Before",
         "Crivello-Length",
+        "Crivello-Inconclusive",
         "outcome",
         "status",
         "length",
@@ -297,13 +298,13 @@ prop_compose! {
     fn settled()(
         url in url(),
         purpose in prop::sample::select(vec![Purpose::Page, Purpose::Robots, Purpose::Sitemap]),
-        (attempts, hops, depth) in any::<(u8, u8, u16)>(),
+        (attempts, hops, depth, is_inconclusive) in any::<(u8, u8, u16, bool)>(),
         robots_for in prop::option::of(url()),
         failure in prop::option::of(prop::sample::select(FailureKind::ALL.to_vec())),
         (date_s, offset, length, payload) in any::<(i64, u64, u64, u64)>(),
         answered in prop::option::of(answered()),
     ) -> Settled {
-        let entry = Entry { purpose, attempts, hops, depth, robots_for, failure };
+        let entry = Entry { purpose, attempts, hops, depth, robots_for, failure, is_inconclusive };
         Settled::plain(url, entry, date_s, (offset, length), payload, answered)
     }
 }

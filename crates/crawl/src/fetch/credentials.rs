@@ -56,7 +56,7 @@ struct Rule {
 }
 
 /// Which sites a rule is for.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 enum Hosts {
     /// Every one: what the key `headers` says.
     Every,
@@ -64,7 +64,7 @@ enum Hosts {
     Some { is_tls: bool, port: u16, names: Names },
 }
 
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 enum Names {
     One(String),
     /// All hosts that end so, with the dot.
@@ -121,6 +121,22 @@ impl Credentials {
     }
 }
 
+impl Credentials {
+    /// What is said of an `Authorization` for every host that some hosts do not get, since they have their own.
+    fn beaten(&self) -> Option<String> {
+        let has = |rule: &&Rule| rule.headers.iter().any(|(name, _)| name == AUTHORIZATION);
+        let (every, some): (Vec<&Rule>, Vec<&Rule>) =
+            self.rules.iter().filter(has).partition(|rule| rule.hosts == Hosts::Every);
+        (!every.is_empty() && !some.is_empty()).then(|| {
+            let which = if some.len() == 1 { "the one host" } else { "the hosts" };
+            format!(
+                "the header Authorization under `headers` goes to every host but {which} for which [[crawl.auth]] has \
+                 another one"
+            )
+        })
+    }
+}
+
 impl Hosts {
     /// Reads what `auth` calls a host: a name, or `*.` and a name below which nobody else has hosts, perhaps with a
     /// scheme before and a port after it. Without a scheme it means https. A dot at the end of a name says nothing.
@@ -138,7 +154,7 @@ impl Hosts {
             return None;
         }
         let (name, port) = match name.rsplit_once(':').filter(|(host, _)| !is_half(host)) {
-            Some((name, port)) => (name, port.parse().ok()?),
+            Some((name, port)) => (name, port.parse().ok().filter(|&port| port > 0)?),
             None => (name, if is_tls { 443 } else { 80 }),
         };
         let name = spelt_host(name.strip_suffix('.').unwrap_or(name))?;
@@ -203,10 +219,24 @@ fn rules(config: &Config) -> Result<Vec<Rule>, CrawlError> {
         rules.push(Rule { hosts: Hosts::Every, headers });
     }
     for (at, auth) in config.auth.iter().enumerate() {
-        let rule = rule(auth).map_err(|why| CrawlError::Auth { number: at + 1, why })?;
+        let wrong = |why| CrawlError::Auth { number: at + 1, why };
+        let rule = rule(auth).map_err(wrong)?;
+        check_twice(&rule, &rules).map_err(wrong)?;
         rules.push(rule);
     }
     Ok(rules)
+}
+
+/// Refuses a header that another entry of `auth` has for the same hosts, however they are spelt: only one can be sent.
+fn check_twice(rule: &Rule, others: &[Rule]) -> Result<(), String> {
+    let same = others.iter().filter(|other| other.hosts == rule.hosts);
+    let mut names = same.flat_map(|other| &other.headers).map(|(name, _)| name);
+    match names.find(|name| rule.headers.iter().any(|(own, _)| own == *name)) {
+        None => Ok(()),
+        Some(name) => Err(format!(
+            "an entry before it has the same host, and the header {name} as well, of which only one can be sent"
+        )),
+    }
 }
 
 /// What an entry of `auth` says; or what is wrong with it, without its secrets.
@@ -216,8 +246,8 @@ fn rule(auth: &HostAuth) -> Result<Rule, String> {
     let hosts = Hosts::parse(&auth.host).ok_or_else(|| {
         let and = if host == auth.host { "" } else { " with a user before it" };
         format!(
-            "{host:?}{and} is no host, nor `*.` and a domain in which all hosts are yours (not `*`, `*.com` or \
-             `*.co.uk`); https is meant unless it begins with `http://`"
+            "{host:?}{and} is no host, with or without a port from 1 to 65535, nor `*.` and a domain in which all \
+             hosts are yours (not `*`, `*.com` or `*.co.uk`); https is meant unless it begins with `http://`"
         )
     })?;
     let mut headers = headers(&auth.headers)?;
@@ -226,6 +256,9 @@ fn rule(auth: &HostAuth) -> Result<Rule, String> {
             return Err(format!(
                 "the password for {host:?} has no `user`, so it would not be sent"
             ));
+        }
+        if headers.is_empty() {
+            return Err(format!("{host:?} has neither a `user` nor `headers` that could be sent"));
         }
         return Ok(Rule { hosts, headers });
     }
@@ -297,6 +330,7 @@ pub fn unsent_credentials(
         urls.iter().filter_map(|url| Some(Site::split(url.as_str())?.0)).collect();
     let sites: Vec<Site> = sites.into_iter().filter_map(Site::parse).collect();
     unsent.extend(missed(config, &sites));
+    unsent.extend(credentials.beaten());
     let mut told = BTreeSet::new();
     unsent.retain(|remark| told.insert(remark.clone()));
     Ok(unsent)
@@ -422,7 +456,8 @@ mod tests {
 
     #[test]
     fn what_is_not_sent_to_several_is_said_once() {
-        let auth = HostAuth { host: "*.b.test".to_owned(), ..HostAuth::default() };
+        let (host, user) = ("*.b.test".to_owned(), "me".to_owned());
+        let auth = HostAuth { host, user, ..HostAuth::default() };
         let config = Config { auth: vec![auth], ..Config::default() };
         let dir = tempfile::tempdir().expect("a temporary folder");
         let seeds =
@@ -435,6 +470,27 @@ mod tests {
         let words =
             ["\"*.b.test\" goes to https on port 443", "http://x.b.test (nor to 1 more", "read it"];
         assert!(said.len() == 1 && words.iter().all(|word| said[0].contains(word)), "{said:?}");
+    }
+
+    #[test]
+    fn an_authorization_that_another_one_beats_is_told_once() {
+        let auth = |host: &str| HostAuth {
+            host: host.to_owned(),
+            user: "me".to_owned(),
+            ..HostAuth::default()
+        };
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        for (header, hosts, times) in [
+            ("Authorization", &["a.test", "b.test"][..], 1),
+            ("Authorization", &[], 0),
+            ("X-Key", &["a.test"], 0),
+        ] {
+            let headers = table(&[(header, "Bearer word")]);
+            let auth = hosts.iter().map(|host| auth(host)).collect();
+            let config = Config { headers, auth, ..Config::default() };
+            let said = unsent_credentials(&config, dir.path(), &[]).expect("it is whole");
+            assert!(said.len() == times && !said.concat().contains("word"), "{said:?}");
+        }
     }
 
     #[test]
@@ -462,6 +518,9 @@ mod tests {
             "http://",
             "a.test/b",
             "a.test:x",
+            "a.test:0",
+            "a.test:65536",
+            "a.test:",
             "a:1:2",
             "http://me@a.test",
             "[::1",
@@ -482,11 +541,18 @@ mod tests {
             password: password.to_owned(),
             headers: table(headers),
         };
+        let dotted = |auth| HostAuth { host: "A.test.:443".to_owned(), ..auth };
         for (bad, words) in [
             (auth("", "word", &[]), "has no `user`"),
+            (auth("", "", &[]), "neither a `user` nor `headers`"),
             (auth("me", "word", &[("authorization", "Bearer word")]), "only one can be sent"),
+            (
+                auth("", "", &[("x-key", "word")]),
+                "before it has the same host, and the header x-key",
+            ),
+            (dotted(auth("you", "word", &[])), "the same host, and the header authorization"),
         ] {
-            let good = [auth("me", "", &[]), auth("", "", &[("Authorization", "Bearer word")])];
+            let good = [auth("me", "", &[]), auth("", "", &[("X-Key", "Bearer word")])];
             let auth = good.into_iter().chain([bad]).collect();
             let config = Config { auth, ..Config::default() };
             let error = Credentials::check(&config).expect_err("it is not sent").to_string();

@@ -110,10 +110,8 @@ pub(crate) enum Catch {
         addresses: Vec<IpAddr>,
         until_ms: u64,
     },
-    /// An answer of this status to the condition, which does not tell what the page is now.
-    Inconclusive {
-        status: u16,
-    },
+    /// An answer to the condition, which does not tell what the page is now.
+    Inconclusive(Answer),
     Answer(Answer),
 }
 
@@ -408,7 +406,7 @@ fn called_for(answer: Answer, visit: &Visit, earlier: Option<&Earlier>) -> Resul
         return Err(Failure::uncalled_304());
     }
     if earlier.is_some_and(|earlier| earlier.is_in_doubt(&answer)) {
-        return Ok(Catch::Inconclusive { status: answer.status() });
+        return Ok(Catch::Inconclusive(answer));
     }
     Ok(Catch::Answer(answer))
 }

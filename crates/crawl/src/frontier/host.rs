@@ -24,7 +24,7 @@ use super::spill::Spill;
 use crate::assignment::AgentId;
 use crate::error::CrawlError;
 use crate::health::Health;
-use crate::order::Waiting;
+use crate::order::{Manner, Waiting};
 use crate::politeness::Pace;
 use crate::site::{HostId, Site};
 
@@ -314,6 +314,12 @@ impl Host {
         let first = self.rare.as_ref().and_then(|rare| rare.again.first_key_value());
         let again_ms = first.map_or(0, |(&(ms, _), _)| ms);
         if is_waiting { self.ready_ms.max(again_ms) } else { self.ready_ms }
+    }
+
+    /// How many pages wait that had an answer which does not tell what they are now.
+    pub(super) fn unsettled(&self) -> usize {
+        let again = self.rare.iter().flat_map(|rare| rare.again.values());
+        again.filter(|page| page.manner == Manner::Anyhow && !page.sitemap).count()
     }
 
     /// Forgets all pages that wait; how many they were.

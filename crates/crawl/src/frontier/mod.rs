@@ -125,6 +125,11 @@ impl Frontier {
         Ok(self.sieve.offer_uncached(signature, &self.key)?)
     }
 
+    /// Counts URLs that were found elsewhere, and that a limit keeps out.
+    pub(crate) fn drop_urls(&mut self, limit: &str, urls: usize) {
+        self.hosts.drop_urls(limit, urls);
+    }
+
     /// The class of a page that no link led to.
     fn class(&self, url: &str) -> u8 {
         let path = Site::split(url).map_or("/", |(_, path)| path);

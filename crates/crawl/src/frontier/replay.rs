@@ -125,11 +125,35 @@ impl Frontier {
 
     /// Puts a URL in that an earlier run visited and that is due again.
     pub(crate) fn offer_again(&mut self, url: &str, entry: &Entry) -> Result<(), CrawlError> {
+        let mark = self.mark_again(url, entry);
+        if mark.sitemap { self.offer_marked(url, mark) } else { self.offer_page(url, mark) }
+    }
+
+    /// Has a URL visited again that earlier runs visited, and that has turned out to be given. The sieve has it, so it
+    /// goes to its host at once: it is to be told once. Its last visit counts no more.
+    pub(crate) fn ask_again(
+        &mut self,
+        url: &str,
+        entry: &Entry,
+        is_page: bool,
+        is_put_off: bool,
+    ) -> Result<(), CrawlError> {
+        self.begin_recrawl();
+        self.put_off = self.put_off.saturating_sub(u64::from(is_put_off));
+        self.hosts.supersede(url, is_page);
+        let mark = self.mark_again(url, entry);
+        let mut key = url.as_bytes().to_vec();
+        mark.append(&mut key);
+        self.hosts.enqueue(&key);
+        self.hosts.end_flush()
+    }
+
+    /// The mark of a URL that an earlier run visited and that is due again.
+    fn mark_again(&self, url: &str, entry: &Entry) -> Mark {
         let &Entry { hops, depth, .. } = entry;
         let sitemap = entry.purpose == Purpose::Sitemap;
         let class = if sitemap { 0 } else { self.class(url) };
-        let mark = Mark { hops, sitemap, depth, class, is_known: true, ..Mark::default() };
-        if sitemap { self.offer_marked(url, mark) } else { self.offer_page(url, mark) }
+        Mark { hops, sitemap, depth, class, is_known: true, ..Mark::default() }
     }
 
     /// Ends the replay: what is still to be visited joins the queues.

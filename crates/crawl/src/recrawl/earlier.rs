@@ -5,7 +5,8 @@
 //!
 //! **Invariant.** A condition is sent as the server gave it last, byte by byte. An answer counts as the same only if it
 //! is a 304 to a condition, or if status, target, meaning and body are the same: so what a page is by its last capture
-//! with a body, it is still. A 304 that may take that back is no answer; the page is asked for without a condition.
+//! with a body, it is still. A 304 that may take that back is none by which it is: what it says of robots counts, and the
+//! page is asked for without a condition.
 //!
 //! Reference: RFC 9110, sections 8.8 and 13.1: If-None-Match by the entity tag, and only without one
 //! If-Modified-Since by the date of modification; RFC 9111, section 4.3.4: what a 304 brings takes the place of what
@@ -36,10 +37,16 @@ impl Reading {
         Reading { agent: config.agent_name().into(), decoded_bytes_max: config.decoded_bytes_max }
     }
 
-    /// The digest of a body with its codings undone; `None` if it cannot be decoded whole.
+    /// The digest of a body with its codings undone; `None` if nothing can be decoded, or too much. One that breaks off
+    /// is what can be read of it, and never the same as one that is whole.
     fn decoded_digest(&self, http: &HttpResponse<'_>) -> Option<String> {
-        let body = http.whole_body(self.decoded_bytes_max.saturating_add(1)).ok()?;
-        (body.len() <= self.decoded_bytes_max).then(|| payload_digest(&body))
+        let bytes_max = self.decoded_bytes_max.saturating_add(1);
+        let (body, end) = match http.whole_body(bytes_max) {
+            Ok(body) => (body, ""),
+            Err(_) => (http.decoded_body(bytes_max).ok()?, " and no end"),
+        };
+        let is_short = body.len() <= self.decoded_bytes_max;
+        is_short.then(|| payload_digest(&body) + end)
     }
 }
 
@@ -52,11 +59,9 @@ struct Meaning {
 
 impl Meaning {
     fn of(http: &HttpResponse<'_>, agent: &str) -> Meaning {
-        let tags = http.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case(ROBOTS_TAG));
-        let tags = tags.map(|(_, value)| Directives::from_header(value, agent));
         Meaning {
             content_type: ContentType::read(http.header(CONTENT_TYPE)),
-            directives: tags.fold(Directives::default(), Directives::union),
+            directives: Directives::from_headers(&http.headers, agent),
         }
     }
 

@@ -104,6 +104,12 @@ impl Extent {
         }
     }
 
+    /// The URLs that were given, if it is of those.
+    fn given(&self) -> impl Iterator<Item = &String> {
+        let urls = if let Extent::Given(urls) = self { Some(urls) } else { None };
+        urls.into_iter().flatten()
+    }
+
     /// Whether it is of URLs that were given, and of no others than these.
     fn is_within(&self, urls: &BTreeSet<String>) -> bool {
         matches!(self, Extent::Given(own) if own.is_subset(urls))
@@ -135,6 +141,11 @@ impl Epochs {
             return false;
         }
         if let Extent::Given(urls) = &wanted {
+            let going_on = self.0.iter().filter(|open| open.is_going_on_in(urls));
+            let asked: BTreeSet<&String> = going_on.flat_map(|open| open.extent.given()).collect();
+            if urls.iter().all(|url| asked.contains(url)) {
+                return false;
+            }
             // It asks for all that these ask for.
             self.0.retain(|open| !open.extent.is_within(urls));
             self.0.push(Epoch { extent: wanted, is_rest: false, begun_s: now_s, files });
@@ -203,6 +214,20 @@ impl Epochs {
         }
     }
 
+    /// Whether something of what is wanted is asked for by one that is not over.
+    pub(crate) fn has_some_of(&self, wanted: &Extent) -> bool {
+        self.0.iter().any(|open| match wanted {
+            Extent::Given(urls) => open.extent.is_within(urls),
+            _ => true,
+        })
+    }
+
+    /// When the first began that asks for others than these URLs, in seconds since 1970; `None` if there is none.
+    pub(crate) fn beside_s(&self, alone: &BTreeSet<String>) -> Option<i64> {
+        let beside = self.0.iter().find(|open| !open.extent.is_within(alone));
+        beside.map(|open| open.begun_s)
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Epoch> {
         self.0.iter()
     }
@@ -226,6 +251,11 @@ impl Epochs {
 }
 
 impl Epoch {
+    /// Whether it asks for URLs that were given, for no others than these, and not only hosts are left.
+    pub(crate) fn is_going_on_in(&self, urls: &BTreeSet<String>) -> bool {
+        !self.is_rest && self.extent.is_within(urls)
+    }
+
     /// Whether a file of the archive was there before.
     pub(crate) fn is_old(&self, file: &str) -> bool {
         self.files.contains(file)

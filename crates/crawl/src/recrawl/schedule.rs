@@ -104,6 +104,9 @@ impl Schedule {
         let (Ok(file), Ok(length)) = (u32::try_from(file), u32::try_from(length)) else { return };
         let place = Place { file, length, offset };
         let before = self.histories.get(&key(&settled.url));
+        if settled.entry.is_inconclusive {
+            return;
+        }
         if settled.entry.purpose == Purpose::Robots || !is_telling(answered.status, before) {
             return;
         }
@@ -278,6 +281,7 @@ mod tests {
             depth: 0,
             robots_for: None,
             failure: None,
+            is_inconclusive: false,
         };
         let harvest = Harvest { links: vec![link.to_owned()], ..Harvest::default() };
         let answered =

@@ -5,7 +5,8 @@
 //!
 //! **Invariant.** Entries are strictly increasing by (SURT, URL); redirects and fates by URL. The
 //! newest capture counts, except that a failed try never hides an earlier answer, and that one which
-//! found the page as it was gives the earlier one its date.
+//! found the page as it was gives the earlier one its date. If that one asks for the page not to be found, it
+//! is not, until a later one tells what the page is.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
@@ -189,6 +190,8 @@ pub(crate) struct DirectoryBuilder {
     standings: BTreeMap<(String, String), (i64, Standing)>,
     /// When a URL was last found as it was before.
     same: BTreeMap<(String, String), i64>,
+    /// When the capture of a URL was last said to be not for the index, and the date of that capture.
+    withheld: BTreeMap<(String, String), (i64, String)>,
 }
 
 impl DirectoryBuilder {
@@ -203,6 +206,13 @@ impl DirectoryBuilder {
         if matches!(fate, Fate::Same) {
             let same_s = self.same.entry(key).or_insert(date_s);
             *same_s = date_s.max(*same_s);
+            return;
+        }
+        if let Fate::Withheld { page_date } = fate {
+            let withheld = self.withheld.entry(key).or_default();
+            if date_s >= withheld.0 {
+                *withheld = (date_s, page_date);
+            }
             return;
         }
         let answer = !matches!(fate, Fate::Failed { .. });
@@ -225,7 +235,7 @@ impl DirectoryBuilder {
             Fate::Redirect { target } => Standing::Redirect(target),
             Fate::Gone { what } => Standing::Gone(what),
             Fate::Failed { what } => Standing::Failed(what),
-            Fate::Same => return,
+            Fate::Same | Fate::Withheld { .. } => return,
         };
         self.standings.insert(key, (date_s, standing));
     }
@@ -236,7 +246,15 @@ impl DirectoryBuilder {
             match standing {
                 Standing::Page(mut entry) => {
                     let same_s = self.same.get(&key).copied();
-                    entry.date_s = entry.date_s.max(same_s.unwrap_or(entry.date_s));
+                    let is_of_it = |page_date: &str| archive::date_text(entry.date_s) == page_date;
+                    let withheld = self.withheld.get(&key);
+                    // Who was asked once more in the same second has the last word.
+                    let withheld = withheld.filter(|(date_s, page_date)| {
+                        same_s.is_none_or(|same_s| same_s < *date_s) && is_of_it(page_date)
+                    });
+                    entry.noindex |= withheld.is_some();
+                    let found_s = same_s.max(withheld.map(|(date_s, _)| *date_s));
+                    entry.date_s = entry.date_s.max(found_s.unwrap_or(entry.date_s));
                     directory.entries.push(entry);
                 }
                 Standing::Redirect(target) => directory.redirects.push((key.1, target)),

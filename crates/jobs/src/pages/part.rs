@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use super::row::{self, BLOCK_ROWS_MAX, Fate, PART_BYTES_MAX, PageHead, Row, RowBytes};
 use crate::{JobsError, disk};
 
-const MAGIC: [u8; 8] = *b"CRVPAGE\x03";
+const MAGIC: [u8; 8] = *b"CRVPAGE\x04";
 /// Rows gather until they are this many bytes.
 const BLOCK_BYTES: usize = 64 << 10;
 /// The limits of a page keep every row far below this; a block that claims more is damaged.

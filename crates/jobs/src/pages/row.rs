@@ -122,6 +122,11 @@ pub enum Fate<P = Box<PageRow>> {
     },
     /// It was found as it was before.
     Same,
+    /// It was found as it was before, and asks not to be found.
+    Withheld {
+        /// The date of the capture that this is said of, as in the archive.
+        page_date: String,
+    },
 }
 
 /// A row: URL, date, fate.
@@ -150,6 +155,7 @@ impl RowBytes {
             Fate::Gone { what } => (2, what.as_str()),
             Fate::Failed { what } => (3, what.as_str()),
             Fate::Same => (4, ""),
+            Fate::Withheld { page_date } => (5, page_date.as_str()),
         };
         heads.push(tag);
         put_text(heads, text);
@@ -166,6 +172,7 @@ pub(crate) fn decode_head(input: &mut &[u8]) -> Option<Row<PageHead>> {
         2 => Fate::Gone { what: take_text(input)? },
         3 => Fate::Failed { what: take_text(input)? },
         4 if take_text(input)?.is_empty() => Fate::Same,
+        5 => Fate::Withheld { page_date: take_text(input)? },
         _ => return None,
     };
     Some((url, date_s, fate))
@@ -180,6 +187,7 @@ pub(crate) fn decode(heads: &mut &[u8], bodies: &mut &[u8]) -> Option<Row> {
         Fate::Gone { what } => Fate::Gone { what },
         Fate::Failed { what } => Fate::Failed { what },
         Fate::Same => Fate::Same,
+        Fate::Withheld { page_date } => Fate::Withheld { page_date },
     };
     Some((url, date_s, fate))
 }
@@ -342,6 +350,7 @@ mod tests {
             "\\PC{0,20}".prop_map(|what| Fate::Gone { what }),
             "\\PC{0,20}".prop_map(|what| Fate::Failed { what }),
             Just(Fate::Same),
+            "\\PC{0,20}".prop_map(|page_date| Fate::Withheld { page_date }),
         ]
     }
 

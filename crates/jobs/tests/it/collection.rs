@@ -55,16 +55,22 @@ impl Small {
 
     /// Archives that a URL was found as it was before, in a file of its own.
     pub(crate) fn revisit(&self, url: &str, date_s: i64, extra: &[(&str, &str)]) {
+        self.revisit_with(url, date_s, extra, "304 Not Modified");
+    }
+
+    /// The same with a head.
+    pub(crate) fn revisit_with(&self, url: &str, date_s: i64, extra: &[(&str, &str)], head: &str) {
         let mut writer =
             WarcWriter::create(&self.collection.archive_dir(), WriterOptions::default())
                 .expect("a writer");
+        let block = format!("HTTP/1.1 {head}\r\n\r\n");
         let draft = Draft {
             kind: Kind::Revisit,
             date_s,
             target: Some(url),
             content_type: "application/http; msgtype=response",
             extra,
-            block: b"HTTP/1.1 304 Not Modified\r\n\r\n",
+            block: block.as_bytes(),
             payload_offset: 0,
         };
         writer.write(&draft).expect("written");

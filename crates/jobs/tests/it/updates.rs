@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use index::{DocIterator, END, Field, Frequencies, Index, MergePolicy};
-use jobs::Reuse;
+use jobs::{PageTable, Reuse};
 
 use crate::collection::{Small, html, prose};
 
@@ -172,4 +172,49 @@ fn when_most_has_changed_or_the_settings_have_all_is_built_again() {
     let other = index::Config { docs_code: index::StreamCode::Gamma, ..index::Config::default() };
     let index = small.build_with(&other, Reuse::Unchanged).index;
     assert_eq!((index.added, index.removed, index.segments), (6, 0, 1));
+}
+
+/// A 304 may say that a page is not to be found any more; what it is now, only a later answer tells.
+#[test]
+fn a_304_keeps_a_page_out_of_the_index_until_a_later_answer_brings_it_back() {
+    const NOINDEX: &str = "304 Not Modified\r\nX-Robots-Tag: noindex";
+    let (small, config) = (Small::new(), index::Config::default());
+    let of = |date| [("Crivello-Purpose", "page"), ("WARC-Refers-To-Date", date)];
+    let first = of("1970-01-01T00:00:10Z");
+    let url = |name: &str| format!("http://{name}.test/");
+    let names = ["again", "answered", "closed", "other", "silent", "twice"];
+    let urls = names.map(url);
+    let pages: Vec<_> = (0..)
+        .zip(&urls)
+        .map(|(number, url)| (&**url, 10, html("<title>x</title>", &prose(number))))
+        .collect();
+    small.archive(&pages);
+    let found = || -> Vec<String> {
+        small.build_with(&config, Reuse::Unchanged);
+        check(&small, &config);
+        documents(&small).keys().map(|url| url[7..url.len() - 6].to_owned()).collect()
+    };
+    assert_eq!(found(), names);
+    for name in ["again", "answered", "closed", "silent", "twice"] {
+        small.revisit_with(&url(name), 20, &first, NOINDEX);
+    }
+    let other = "304 Not Modified\r\nX-Robots-Tag: otherbot: noindex";
+    small.revisit_with(&url("other"), 20, &first, other);
+    assert_eq!(found(), ["other"]);
+    // Asked once more, in the same second; later with nothing to say of robots; and later with a page.
+    small.revisit_with(&url("again"), 20, &first, "200 OK");
+    small.revisit_with(&url("silent"), 30, &first, "304 Not Modified");
+    small.archive(&[
+        (&*url("answered"), 20, html("<title>x</title>", &prose(7))),
+        (&*url("twice"), 30, html("<title>x</title>", &prose(8))),
+    ]);
+    assert_eq!(found(), ["again", "answered", "other", "silent", "twice"]);
+    small.revisit_with(&url("twice"), 40, &of("1970-01-01T00:00:30Z"), NOINDEX);
+    assert_eq!(found(), ["again", "answered", "other", "silent"]);
+    let table = PageTable::open(&small.collection.pages_dir()).expect("a table");
+    let directory = table.directory();
+    let entry = |name| &directory.entries()[directory.find(&url(name)).expect("a page")];
+    assert_eq!((entry("twice").date_s, entry("closed").date_s), (40, 20));
+    let (_, row) = table.page(entry("closed").pointer).expect("a table").expect("a row");
+    assert!(row.text.contains(&prose(2)), "the page itself stays");
 }

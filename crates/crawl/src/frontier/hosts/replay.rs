@@ -57,14 +57,14 @@ impl Hosts {
         let answered = answered.unwrap_or_default();
         let host = &mut self.table[index(id)];
         if tally != Tally::Superseded {
-            let toll = Toll::of(entry.purpose, &answered, tally == Tally::Again);
+            let toll = Toll::of(entry, &answered, tally == Tally::Again);
             host.requests += toll.requests();
             for pages in [&mut host.pages, &mut self.report.pages] {
                 *pages = toll.pages(*pages);
             }
         }
         let stands = leaves_standing(entry.purpose, status) && !answered.unchanged;
-        if entry.purpose != Purpose::Page || stands {
+        if entry.purpose != Purpose::Page || stands || entry.is_inconclusive {
             return;
         }
         let (now, before) = (u64::from(answered.is_page()), u64::from(answered.before == 200));
@@ -73,6 +73,18 @@ impl Hosts {
             Tally::Anew => self.pages_due.saturating_sub(before),
             Tally::Superseded => (self.pages_due + now).saturating_sub(before),
         };
+    }
+
+    /// Takes back what the visits of a URL counted for that is asked for again.
+    pub(in crate::frontier) fn supersede(&mut self, url: &str, is_page: bool) {
+        let id = Site::split(url).and_then(|(site, _)| self.id(site));
+        let Some(id) = id else { return };
+        let pages = u64::from(is_page);
+        let host = &mut self.table[index(id)];
+        host.requests = host.requests.saturating_sub(1);
+        host.pages = host.pages.saturating_sub(pages);
+        self.report.pages = self.report.pages.saturating_sub(pages);
+        self.pages_due += pages;
     }
 
     /// Ends the replay: hosts that an earlier run asked rest as if it had not ended. The archive has the

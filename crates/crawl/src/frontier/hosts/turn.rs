@@ -123,6 +123,10 @@ impl Hosts {
         if is_reached(host.pages, self.config.pages_per_host_max)
             || is_reached(host.requests, self.config.requests_per_host_max)
         {
+            // These were asked for, and no answer has told what they are now.
+            let unsettled = host.unsettled() as u64;
+            self.report.asked += unsettled;
+            self.report.failed += unsettled;
             let cleared = self.change(id, Host::clear);
             let cleared = self.note(cleared);
             self.waiting -= cleared;

@@ -205,6 +205,7 @@ fn check_rest(date_s: i64, status: u16, retry_after_ms: Option<u64>, wanted_ms: 
         depth: 0,
         robots_for: None,
         failure: (status == 0).then_some(FailureKind::Timeout),
+        is_inconclusive: false,
     };
     let answered = Answered { status, retry_after_ms, ..Answered::default() };
     let answered = (status > 0).then_some(answered);
@@ -242,7 +243,8 @@ fn a_host_that_no_record_tells_of_may_have_been_asked_too() {
     let config = Config { delay_ms: 10_000, ip_delay_ms: 0, ..Config::default() };
     let mut walk = Walk::new(config, &[], &["http://b/"]);
     let (purpose, attempts, hops, depth) = (Purpose::Page, 0, 0, 0);
-    let entry = Entry { purpose, attempts, hops, depth, robots_for: None, failure: None };
+    let (robots_for, failure, is_inconclusive) = (None, None, false);
+    let entry = Entry { purpose, attempts, hops, depth, robots_for, failure, is_inconclusive };
     let answered = Answered { status: 200, ..Answered::default() };
     let replayed = walk.frontier.replay("http://a/", &entry, -9, Some(answered), Tally::Again);
     replayed.expect("no files");

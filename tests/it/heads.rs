@@ -1,0 +1,149 @@
+//! What the head of the last answer makes of a page whose body is the same: in the index, and for `crivello why`.
+
+use serde_json::Value;
+
+use crate::fates::{Pages, check, crawl, page};
+use crate::sandbox::Sandbox;
+
+/// The body is the same each time; the last head says what becomes of it, in the index as for `why`.
+#[test]
+fn a_page_is_what_its_last_head_makes_of_it() {
+    const TAG: &str = "\nX-Robots-Tag: noindex";
+    let zebra = |fields: &str, name: &str| {
+        format!(
+            "200 OK\nContent-Type: text/html{fields}\n\n<title>t</title><p>zebra{name} caf\u{e9}"
+        )
+    };
+    let server = Pages::serve(&[
+        ("/", &page(&["/closed", "/freed", "/typed", "/late"])),
+        ("/closed", &zebra("", "closed")),
+        ("/freed", &zebra(TAG, "freed")),
+        ("/typed", &zebra("", "typed")),
+        ("/late", &zebra("", "late")),
+    ]);
+    let sandbox = Sandbox::new();
+    let found = |name: &str| {
+        let found = sandbox.run(&["search", "--dir", "web", "--json", &format!("zebra{name}")]);
+        assert!(matches!(found.code, 0 | 3), "{found:#?}");
+        let found: Value = serde_json::from_str(&found.stdout).expect("JSON");
+        found["hits"].as_array().expect("hits").len()
+    };
+    let found = || ["closed", "freed", "typed", "late"].map(found);
+    crawl(&sandbox, "", &[&server.url("/")]);
+    sandbox.done(&["index", "--dir", "web", "-q"]);
+    assert_eq!(found(), [1, 0, 1, 1]);
+    server.set("/closed", &zebra(TAG, "closed"));
+    server.set("/freed", &zebra("", "freed"));
+    server.set(
+        "/typed",
+        "200 OK\nContent-Type: image/png\n\n<title>t</title><p>zebratyped caf\u{e9}",
+    );
+    server.set("/late", "423 Locked\n\n");
+    let report = sandbox.json(&["crawl", "--dir", "web", "-q", "--recrawl"]);
+    let counts = ["unchanged", "changed", "deleted", "failed"];
+    let counts = counts.map(|name| report[name].as_u64().expect("a number"));
+    assert_eq!(counts, [1, 3, 0, 1], "{report:#}");
+    for flags in [["index", "-q"], ["index", "--rebuild"]] {
+        sandbox.done(&[&flags[..], &["--dir", "web"]].concat());
+        assert_eq!(found(), [0, 1, 0, 1], "{flags:?}");
+    }
+    let closed = check(&sandbox, &server.url("/closed"), "fetched");
+    assert_eq!(closed["standing"], "a page, which asks not to be found", "{closed:#}");
+    let freed = check(&sandbox, &server.url("/freed"), "fetched");
+    assert_eq!(freed["standing"], "a page", "{freed:#}");
+    check(
+        &sandbox,
+        &server.url("/late"),
+        "fetched; asked again, the server answered 423 to the last of 2",
+    );
+}
+
+const NOINDEX_304: &str = "304 Not Modified\nETag: \"1\"\nX-Robots-Tag: noindex\n\n";
+
+/// A page with a tag and a word of its own.
+fn tagged(name: &str) -> String {
+    format!("200 OK\nContent-Type: text/html\nETag: \"1\"\n\n<title>t</title><p>zebra{name}")
+}
+
+/// How many pages a search for the word of a page finds.
+fn found(sandbox: &Sandbox, name: &str) -> usize {
+    let found = sandbox.run(&["search", "--dir", "web", "--json", &format!("zebra{name}")]);
+    assert!(matches!(found.code, 0 | 3), "{found:#?}");
+    let found: Value = serde_json::from_str(&found.stdout).expect("JSON");
+    found["hits"].as_array().expect("hits").len()
+}
+
+/// What a 304 says of robots counts, whatever becomes of the question that follows it.
+#[test]
+fn a_304_with_noindex_takes_a_page_out_of_the_index_also_if_nothing_follows() {
+    let names = ["busy", "always", "plain"];
+    let server = Pages::serve(&[("/", &page(&["/busy", "/always", "/plain"]))]);
+    for name in names {
+        server.set(&format!("/{name}"), &tagged(name));
+    }
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/")]);
+    sandbox.done(&["index", "--dir", "web", "-q"]);
+    assert_eq!(names.map(|name| found(&sandbox, name)), [1, 1, 1]);
+    server.set("/busy if", NOINDEX_304);
+    server.set("/busy", "503 Busy\n\n");
+    server.set("/always", NOINDEX_304);
+    server.set("/plain if", "304 Not Modified\n\n");
+    for _ in 0..2 {
+        let report = sandbox.json(&["crawl", "--dir", "web", "-q", "--recrawl"]);
+        let counts = ["pages", "asked", "unchanged", "changed", "failed"];
+        let counts = counts.map(|name| report[name].as_u64().expect("a number"));
+        assert_eq!(counts, [4, 4, 2, 0, 2], "{report:#}");
+        for flags in [["index", "-q"], ["index", "--rebuild"]] {
+            sandbox.done(&[&flags[..], &["--dir", "web"]].concat());
+            assert_eq!(names.map(|name| found(&sandbox, name)), [0, 0, 1]);
+        }
+        for (name, vain) in
+            [("busy", "the server answered 503"), ("always", "protocol: the server")]
+        {
+            let vain = format!("fetched; asked again, {vain}");
+            let why = check(&sandbox, &server.url(&format!("/{name}")), &vain);
+            let said = why["verdict"].as_str().expect("text");
+            let place = " stands, but not in the index, since the 304 of 20";
+            assert!(said.contains(place) && said.ends_with(" has noindex"), "{why:#}");
+            assert_eq!(why["standing"], "a page, which asks not to be found", "{why:#}");
+        }
+        let kept = sandbox.done(&["archive", "get", "--dir", "web", &server.url("/always")]);
+        assert!(kept.contains("zebraalways"), "the page itself stays: {kept}");
+    }
+    // A 304 that says nothing of it brings a page back, and so does the page itself.
+    server.set("/busy if", "304 Not Modified\n\n");
+    server.set("/always", &tagged("always"));
+    sandbox.done(&["crawl", "--dir", "web", "-q", "--recrawl"]);
+    sandbox.done(&["index", "--dir", "web", "-q"]);
+    assert_eq!(names.map(|name| found(&sandbox, name)), [1, 1, 1]);
+    for name in names {
+        let why = check(&sandbox, &server.url(&format!("/{name}")), "fetched");
+        assert_eq!((&why["verdict"], &why["standing"]), (&"fetched".into(), &"a page".into()));
+    }
+}
+
+/// The limit of a host leaves no room for the question that follows a 304: it is counted and told all the same.
+#[test]
+fn a_304_that_was_the_last_request_of_its_host_is_counted_and_told() {
+    let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", &tagged("a"))]);
+    let sandbox = Sandbox::new();
+    let limit = "requests_per_host_max = 2\n";
+    crawl(&sandbox, limit, &[&server.url("/")]);
+    server.set("/a if", NOINDEX_304);
+    let report = sandbox.json(&["crawl", "--dir", "web", "-q", "--recrawl"]);
+    let counts = ["asked", "unchanged", "failed", "pages"];
+    let counts = counts.map(|name| report[name].as_u64().expect("a number"));
+    assert_eq!((counts, &report["dropped"]["host-limit"]), ([2, 1, 1, 2], &1.into()), "{report:#}");
+    sandbox.done(&["index", "--dir", "web", "-q"]);
+    assert_eq!(found(&sandbox, "a"), 0);
+    let said = "fetched; asked again, the server answered 304 with a head that makes another page of it, \
+                and nobody asked since which; the page of 20";
+    let why = check(&sandbox, &server.url("/a"), said);
+    let last = why["captures"].as_array().and_then(|all| all.last()).expect("visits");
+    assert_eq!((&last["status"], &last["inconclusive"]), (&"304".into(), &"noindex".into()));
+    assert_eq!(why["standing"], "a page, which asks not to be found", "{why:#}");
+    // The recrawl is over, and the next run has nothing to do.
+    let report = sandbox.json(&["crawl", "--dir", "web", "-q"]);
+    assert_eq!((&report["pages"], &report["requests"]), (&2.into(), &0.into()), "{report:#}");
+}
