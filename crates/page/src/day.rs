@@ -108,7 +108,10 @@ mod tests {
             assert!(next > day && day <= day.month_end() && day.month_end() <= day.year_end());
             day = next;
         }
-        assert_eq!((day, second), (Day { year: YEAR_LAST, month: 12, of_month: 31 }, 84_006 * DAY_S));
+        assert_eq!(
+            (day, second),
+            (Day { year: YEAR_LAST, month: 12, of_month: 31 }, 84_006 * DAY_S)
+        );
         assert_eq!([-1, second, i64::MAX, i64::MIN].map(Day::of_second), [None; 4]);
     }
 

@@ -10,9 +10,9 @@ use index::{Field, Index};
 use query::{Config, Query, Searcher};
 use serde_json::{Value, json};
 
+use crate::Result;
 use crate::corpus::Corpus;
 use crate::questions::{Question, of_titles};
-use crate::Result;
 
 /// How many results are asked for, in turn.
 const KS: [usize; 4] = [10, 1, 100, 1000];
@@ -30,7 +30,8 @@ pub(crate) fn measure(dir: &Path, titles: &Path, n: usize) -> Result<Value> {
     let (mut hits, mut counted) = (0, 0);
     for (number, question) in questions.iter().enumerate() {
         let (query, k) = (query(question, number), KS[number % KS.len()]);
-        let (best, all) = (searcher.best(&query, 0, k)?, searcher.exhaustive(&query, 0, usize::MAX)?);
+        let (best, all) =
+            (searcher.best(&query, 0, k)?, searcher.exhaustive(&query, 0, usize::MAX)?);
         let total = searcher.count(&query)?;
         if best != all[..k.min(all.len())] || total != all.len() as u64 {
             return Err(format!("{query}, the best {k}: pruning changed the answer").into());

@@ -73,15 +73,10 @@ fn main() -> Result<()> {
         ["passages", text, to, words] => {
             passages::write(&corpus::Corpus::read(Path::new(text))?, Path::new(to), words.parse()?)?
         }
-        ["equal", dir, titles, n] => {
-            equal::measure(Path::new(dir), Path::new(titles), n.parse()?)?
+        ["equal", dir, titles, n] => equal::measure(Path::new(dir), Path::new(titles), n.parse()?)?,
+        ["search", ours, theirs, titles, n] => {
+            search::measure(Path::new(ours), Path::new(theirs), Path::new(titles), n.parse()?)?
         }
-        ["search", ours, theirs, titles, n] => search::measure(
-            Path::new(ours),
-            Path::new(theirs),
-            Path::new(titles),
-            n.parse()?,
-        )?,
         ["walk", ours, theirs] => answers::walk(Path::new(ours), Path::new(theirs))?,
         _ => return Err("see the head of bench/index/index-peer/src/main.rs".into()),
     };

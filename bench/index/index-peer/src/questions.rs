@@ -37,7 +37,9 @@ pub(crate) fn of_titles(
             let terms = analyzer.terms(word);
             let plain = word.chars().all(char::is_alphanumeric);
             let [term] = &terms[..] else { break };
-            if !plain || segment.doc_frequency(Field::Body, term)? == 0 || question.terms.contains(term)
+            if !plain
+                || segment.doc_frequency(Field::Body, term)? == 0
+                || question.terms.contains(term)
             {
                 question.words.clear();
                 question.terms.clear();

@@ -118,19 +118,27 @@ impl Engines {
 
     fn time_best(&self, pairs: &[Pair]) -> Value {
         let top = TopDocs::with_limit(K).order_by_score();
-        both(pairs, |pair| {
-            black_box(self.ours.best(&pair.ours, 0, K).expect("it was asked before"));
-        }, |pair| {
-            black_box(self.theirs.search(&*pair.theirs, &top).expect("it was asked before"));
-        })
+        both(
+            pairs,
+            |pair| {
+                black_box(self.ours.best(&pair.ours, 0, K).expect("it was asked before"));
+            },
+            |pair| {
+                black_box(self.theirs.search(&*pair.theirs, &top).expect("it was asked before"));
+            },
+        )
     }
 
     fn time_count(&self, pairs: &[Pair]) -> Value {
-        both(pairs, |pair| {
-            black_box(self.ours.count(&pair.ours).expect("it was asked before"));
-        }, |pair| {
-            black_box(self.theirs.search(&*pair.theirs, &Count).expect("it was asked before"));
-        })
+        both(
+            pairs,
+            |pair| {
+                black_box(self.ours.count(&pair.ours).expect("it was asked before"));
+            },
+            |pair| {
+                black_box(self.theirs.search(&*pair.theirs, &Count).expect("it was asked before"));
+            },
+        )
     }
 }
 
