@@ -28,7 +28,7 @@ const K: usize = 10;
 /// Rounds of which the fastest counts, for each question.
 const ROUNDS: usize = 5;
 /// What tantivy's rounding of lengths may make of a score, relatively.
-const ROUNDED: f64 = 0.05;
+const ROUNDED: f64 = 0.12;
 
 /// What is asked, with the least and the most words of a question.
 const CLASSES: [(&str, (usize, usize)); 4] =
