@@ -147,3 +147,39 @@ fn a_304_that_was_the_last_request_of_its_host_is_counted_and_told() {
     let report = sandbox.json(&["crawl", "--dir", "web", "-q"]);
     assert_eq!((&report["pages"], &report["requests"]), (&2.into(), &0.into()), "{report:#}");
 }
+
+/// Recrawls may follow each other within a second, which is as much as the archive tells of time: what stands later in
+/// it counts, in the index as for `why`.
+#[test]
+fn of_two_304s_in_one_second_the_later_one_counts() {
+    let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", &tagged("a"))]);
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/")]);
+    let url = server.url("/a");
+    let is_in_one_second = |why: &Value| {
+        let captures = why["captures"].as_array().expect("visits");
+        let dates: Vec<i64> =
+            captures.iter().filter_map(|capture| capture["date_s"].as_i64()).collect();
+        dates[dates.len() - 3] == dates[dates.len() - 2]
+    };
+    for _ in 0..20 {
+        for (conditional, plain) in
+            [("304 Not Modified\n\n", &*tagged("a")), (NOINDEX_304, "503 Busy\n\n")]
+        {
+            server.set("/a if", conditional);
+            server.set("/a", plain);
+            sandbox.done(&["crawl", "--dir", "web", "-q", "--recrawl", "--list", &url]);
+        }
+        let why = check(&sandbox, &url, "fetched; asked again, the server answered 503");
+        let said = why["verdict"].as_str().expect("text");
+        assert!(said.ends_with(" has noindex"), "{why:#}");
+        if is_in_one_second(&why) {
+            sandbox.done(&["index", "--dir", "web", "-q"]);
+            assert_eq!(found(&sandbox, "a"), 0);
+            let why = check(&sandbox, &url, "fetched; asked again");
+            assert_eq!(why["standing"], "a page, which asks not to be found", "{why:#}");
+            return;
+        }
+    }
+    panic!("two short runs never ended in one second");
+}
