@@ -126,6 +126,13 @@ fn sentence(report: &Report) -> String {
 
 /// What ended the run, and what it has left; `None` if that is nothing.
 pub(crate) fn ending(report: &Report) -> Option<String> {
+    if report.unread {
+        let limit = report.limit.as_ref().map(|limit| format!(" by `{limit}`"));
+        let by = limit.unwrap_or_default();
+        return Some(format!(
+            "stopped{by} while what earlier runs archived was read; the same command goes on with that"
+        ));
+    }
     let waiting = talk::count(report.waiting, "URL");
     let is_old = report.requests == 0;
     Some(match &report.limit {

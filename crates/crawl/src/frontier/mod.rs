@@ -223,6 +223,11 @@ impl Frontier {
         flush_ms.into_iter().chain(hosts_ms).min()
     }
 
+    /// Begins the time of the run; when it is over, if there is a limit.
+    pub(crate) fn begin_time(&mut self, now_ms: u64) -> Option<u64> {
+        self.hosts.end_ms(now_ms)
+    }
+
     /// Whether the time of the run is over; whatever else keeps it from asking for visits, the limits are
     /// looked at.
     pub(crate) fn is_time_over(&mut self, now_ms: u64) -> bool {

@@ -210,11 +210,16 @@ impl Hosts {
         self.limit.is_some()
     }
 
-    /// Whether the time of the run is over, which begins with the first look.
-    pub(in crate::frontier) fn is_time_over(&mut self, now_ms: u64) -> bool {
+    /// When the time of the run is over, which begins with the first question; `None` if there is no limit.
+    pub(in crate::frontier) fn end_ms(&mut self, now_ms: u64) -> Option<u64> {
         let run_ms = self.config.time_s_max.saturating_mul(1000);
         let end_ms = *self.end_ms.get_or_insert(now_ms.saturating_add(run_ms));
-        self.config.time_s_max > 0 && now_ms >= end_ms
+        (run_ms > 0).then_some(end_ms)
+    }
+
+    /// Whether the time of the run is over.
+    pub(in crate::frontier) fn is_time_over(&mut self, now_ms: u64) -> bool {
+        self.end_ms(now_ms).is_some_and(|end_ms| now_ms >= end_ms)
     }
 
     /// Looks whether a limit of the whole crawl has come.
