@@ -35,7 +35,12 @@ impl Summary {
     pub(super) fn of(report: Report, config: &Config, given: bool) -> Summary {
         let fetchers = config.fetchers;
         let mut summary = vec![sentence(&report)];
-        if given && let Some(known) = known(&report.visited, "given URL") {
+        // Where no recrawl was begun that would have asked for them, that is why they were not asked for.
+        let is_begun = report.recrawl_unbegun.is_none();
+        if given
+            && is_begun
+            && let Some(known) = known(&report.visited, "given URL")
+        {
             summary.push(format!("{known}; {}", who_asks_again(config)));
         }
         let left_out = left_out(&report);
