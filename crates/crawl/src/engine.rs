@@ -136,7 +136,10 @@ pub fn run(
             break;
         }
     }
-    // What a limit kept from being asked for is left to the next run.
+    // What a limit kept from being asked for is left to the next run, also what a list is found to name.
+    if coordinator.is_ended() {
+        replay.halt.read_on(|| replay.ask_named(&mut coordinator.frontier, &mut replayed))?;
+    }
     if replayed.is_recrawl && !coordinator.is_ended() {
         let is_rest = coordinator.frontier.has_known_aside();
         Epochs::close(&dirs.frontier, replayed.alone.as_ref(), is_rest)?;

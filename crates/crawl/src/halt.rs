@@ -3,7 +3,8 @@
 //! What lives here: [`Halt`], which is called when the run is stopped, and when its time is over as long as that
 //! counts. What does not: the limits of a run that is under way (`frontier/hosts/turn.rs`).
 //!
-//! **Invariant.** Once it was called it stays so, and whoever asks later knows whether anything was left unread.
+//! **Invariant.** Once it was called it stays so, and whoever asks later knows whether anything was left unread; what is
+//! [read on](Halt::read_on) hears nothing of it.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,12 +21,14 @@ pub(crate) struct Halt<'a> {
     end: Cell<Option<(&'a dyn Clock, u64)>>,
     asked: Cell<u32>,
     was_called: Cell<bool>,
+    is_deaf: Cell<bool>,
 }
 
 impl<'a> Halt<'a> {
     /// Called when the run is stopped.
     pub(crate) fn at(stop: &'a AtomicBool) -> Halt<'a> {
-        Halt { stop, end: Cell::new(None), asked: Cell::new(0), was_called: Cell::new(false) }
+        let (asked, was_called) = (Cell::new(0), Cell::new(false));
+        Halt { stop, end: Cell::new(None), asked, was_called, is_deaf: Cell::new(false) }
     }
 
     /// Called at `end_ms` as well, if the run has an end.
@@ -38,8 +41,19 @@ impl<'a> Halt<'a> {
         self.end.set(None);
     }
 
+    /// Has something read to its end, whatever comes.
+    pub(crate) fn read_on<T>(&self, read: impl FnOnce() -> T) -> T {
+        self.is_deaf.set(true);
+        let value = read();
+        self.is_deaf.set(false);
+        value
+    }
+
     /// Whether to leave off.
     pub(crate) fn is_called(&self) -> bool {
+        if self.is_deaf.get() {
+            return false;
+        }
         if !self.was_called.get() {
             let asked = self.asked.get();
             self.asked.set(asked.wrapping_add(1));
