@@ -192,7 +192,7 @@ fn ask_archive(why: &mut Why, url: &Url, archive: &Archive, config: &Config) -> 
 fn ask_rules(why: &mut Why, url: &Url, collection: &Collection, config: &Config) -> Result<()> {
     let seeds = crawl::read_seeds(&collection.frontier_dir())?;
     why.seed = seeds.contains(url);
-    why.inbox_hops = crawl::inbox_hops(&collection.frontier_dir(), url.as_str())?;
+    why.inbox_hops = crawl::inbox_hops(&collection.frontier_dir(), url.as_str(), &config.crawl)?;
     why.inbox = why.inbox_hops.is_some();
     if !url.has_host() {
         return Ok(());
