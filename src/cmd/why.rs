@@ -72,6 +72,9 @@ struct Why {
     unheard: Option<String>,
     /// Why its host was set aside when the last crawl ended.
     aside: Option<AsideHost>,
+    /// Why it was not left to another agent, whose host it is: every way to it is too long.
+    #[serde(skip)]
+    far: Option<String>,
     /// The agent that crawls its host, if another.
     agent: Option<u16>,
     /// Every visit, oldest first.
@@ -139,6 +142,11 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     why.found_on = found::found_on(&url, &collection, &config)?;
     ask_rules(&mut why, &url, &collection, &config)?;
     ask_report(&mut why, &url, &report);
+    if why.agent.is_some() {
+        let frontier = &collection.frontier_dir();
+        let limits = Limits { archive: &archive, frontier, report: &report, config: &config.crawl };
+        why.far = limits.dropped_far(&url, &why.found_on)?;
+    }
     why.next = next(&why, &url, &collection, &archive, &report, &config)?;
     let unknown = why.captures.is_empty() && why.standing.is_none() && !why.is_named();
     why.verdict = match verdict(&why, &config, &report) {
@@ -275,6 +283,9 @@ fn verdict(why: &Why, config: &Config, report: &Report) -> Option<String> {
     if let Some(failed) = failed.as_ref().filter(|failed| failed.is_final) {
         let failures = talk::count(failed.tries, "failure");
         return Some(format!("given up after {failures}, at last {}", failed.last));
+    }
+    if let Some(far) = why.far.as_ref().filter(|_| !why.seed) {
+        return Some(far.clone());
     }
     if let Some(agent) = why.agent {
         return Some(format!(
