@@ -226,7 +226,7 @@ impl Replay<'_> {
                 }
                 return Ok(());
             }
-            frontier.note_tries(&settled.url, settled.entry.tries(status));
+            frontier.note_vain(&settled.url, &settled.entry, status);
             Ok(())
         })?;
         frontier.forget()?;

@@ -15,7 +15,7 @@ use super::super::host::{Host, State};
 use super::{Hosts, index, is_reached};
 use crate::error::CrawlError;
 use crate::health::Health;
-use crate::order::Waiting;
+use crate::order::{Manner, Waiting};
 use crate::outcome::{Task, Visit};
 use crate::site::HostId;
 
@@ -155,8 +155,8 @@ impl Hosts {
             .change(id, |host, spill| host.pop_allowed(now_ms, spill, &mut effort, &mut forbidden));
         self.effort = effort;
         let mut page = self.note(popped);
-        if let Some(page) = page.as_mut().filter(|page| page.attempts == 0) {
-            page.attempts = self.take_tries(id, &page.path);
+        if let Some(page) = page.as_mut() {
+            self.recall(id, page);
         }
         self.waiting -= forbidden + usize::from(page.is_some());
         self.report.forbidden_by_robots += forbidden as u64;
@@ -184,13 +184,19 @@ impl Hosts {
         self.take_failure()
     }
 
-    /// How often a page was tried in vain before it came to the queue, which does not keep that.
-    fn take_tries(&mut self, id: HostId, path: &str) -> u8 {
-        if self.tries.is_empty() {
-            return 0;
+    /// How often a page was tried in vain before it came to the queue, and in what manner it is to be asked for, which the
+    /// queue does not keep.
+    fn recall(&mut self, id: HostId, page: &mut Waiting) {
+        if self.tries.is_empty() && self.anyhow.is_empty() {
+            return;
         }
-        let url = self.table[index(id)].site.url(path);
-        self.tries.remove(&signature(url.as_bytes()).0).unwrap_or(0)
+        let url = signature(self.table[index(id)].site.url(&page.path).as_bytes()).0;
+        if page.attempts == 0 {
+            page.attempts = self.tries.remove(&url).unwrap_or(0);
+        }
+        if self.anyhow.remove(&url) {
+            page.manner = Manner::Anyhow;
+        }
     }
 
     /// Whether as much as is wanted is there, or on its way.
