@@ -254,12 +254,12 @@ pub(crate) fn fetch(
         let fate = "is not over, and goes on waiting: --list asks for what it names alone";
         talk::say(context.quiet, &format!("recrawl  that since {since} {fate}"));
     }
-    if report.pages == 0 && is_of_others(report) {
+    if report.pages == 0 && !report.unread && is_of_others(report) {
         let why = "none of the URLs known so far is for this agent";
         talk::say(context.quiet, &format!("         {why}; its inboxes may bring some"));
         return Ok(told);
     }
-    if report.pages == 0 && !report.interrupted {
+    if report.pages == 0 && !report.interrupted && !report.unread {
         bail!("no page could be fetched{}", summary::reasons(report));
     }
     if report.requests > 0 && report.statuses.is_empty() {

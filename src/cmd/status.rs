@@ -211,16 +211,19 @@ fn folder_bytes(dir: &Path) -> u64 {
 
 fn print_crawl(out: &mut impl Write, report: &Report) -> Result<()> {
     let ended = if report.interrupted { "stopped" } else { "ended" };
+    // A run that could not tell, and none before it that could.
+    let is_unknown = report.unread && report.hosts == 0;
+    let (pages, hosts) = (count(report.pages, "page"), count(report.hosts, "host"));
+    let all = format!("{pages} archived and {hosts} known in all; ");
     writeln!(
         out,
-        "last crawl  {ended} {}: {}, {}, {} in {} s; {} archived and {} known in all; {}",
+        "last crawl  {ended} {}: {}, {}, {} in {} s; {}{}",
         archive::date_text(report.finished_s),
         count(report.pages_new, "new page"),
         count(report.requests, "request"),
         talk::bytes(report.bytes),
         report.elapsed_ms / 1000,
-        count(report.pages, "page"),
-        count(report.hosts, "host"),
+        if is_unknown { "" } else { &all },
         ending(report).unwrap_or_else(|| "no URL is left".to_owned()),
     )?;
     if report.held > 0 {

@@ -31,8 +31,9 @@ use crate::config::Config;
 use crate::context::{Context, Exit};
 use crate::talk;
 
-use captures::Capture;
+use captures::{Capture, Next};
 use found::Found;
+use limit::Limits;
 
 #[derive(clap::Args)]
 #[command(after_help = "Example:\n  crivello why https://example.org/private/ --dir my-web")]
@@ -71,10 +72,16 @@ struct Why {
     unheard: Option<String>,
     /// Why its host was set aside when the last crawl ended.
     aside: Option<AsideHost>,
+    /// Why it was not left to another agent, whose host it is: every way to it is too long.
+    #[serde(skip)]
+    far: Option<String>,
     /// The agent that crawls its host, if another.
     agent: Option<u16>,
     /// Every visit, oldest first.
     captures: Vec<Capture>,
+    /// Who tries it again, if the last was in vain.
+    #[serde(skip)]
+    next: Next,
     /// Which limits cut the newest page.
     cuts: Vec<String>,
     /// What the newest capture is.
@@ -135,6 +142,12 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     why.found_on = found::found_on(&url, &collection, &config)?;
     ask_rules(&mut why, &url, &collection, &config)?;
     ask_report(&mut why, &url, &report);
+    if why.agent.is_some() {
+        let frontier = &collection.frontier_dir();
+        let limits = Limits { archive: &archive, frontier, report: &report, config: &config.crawl };
+        why.far = limits.dropped_far(&url, &why.found_on)?;
+    }
+    why.next = next(&why, &url, &collection, &archive, &report, &config)?;
     let unknown = why.captures.is_empty() && why.standing.is_none() && !why.is_named();
     why.verdict = match verdict(&why, &config, &report) {
         Some(verdict) => verdict,
@@ -187,7 +200,7 @@ fn ask_archive(why: &mut Why, url: &Url, archive: &Archive, config: &Config) -> 
 fn ask_rules(why: &mut Why, url: &Url, collection: &Collection, config: &Config) -> Result<()> {
     let seeds = crawl::read_seeds(&collection.frontier_dir())?;
     why.seed = seeds.contains(url);
-    why.inbox_hops = crawl::inbox_hops(&collection.frontier_dir(), url.as_str())?;
+    why.inbox_hops = crawl::inbox_hops(&collection.frontier_dir(), url.as_str(), &config.crawl)?;
     why.inbox = why.inbox_hops.is_some();
     if !url.has_host() {
         return Ok(());
@@ -197,6 +210,27 @@ fn ask_rules(why: &mut Why, url: &Url, collection: &Collection, config: &Config)
     let owner = agents.and_then(|agents| agents.owner(crawl::host_of(url)));
     why.agent = owner.map(|AgentId(agent)| agent).filter(|&agent| agent != config.crawl.agent);
     Ok(())
+}
+
+/// Who asks for it again whose last visit was in vain.
+fn next(
+    why: &Why,
+    url: &Url,
+    collection: &Collection,
+    archive: &Archive,
+    report: &Report,
+    config: &Config,
+) -> Result<Next> {
+    if !captures::is_unfinished(&why.captures, config.crawl.retries) {
+        return Ok(Next::Crawl);
+    }
+    let frontier = &collection.frontier_dir();
+    let is_recrawl = Standing::read(frontier)?.recrawl.is_some();
+    if captures::has_standing(&why.captures) && !is_recrawl {
+        return Ok(Next::Recrawl);
+    }
+    let limits = Limits { archive, frontier, report, config: &config.crawl };
+    Ok(limits.share_had(url)?.map_or(Next::Crawl, Next::Nobody))
 }
 
 /// What the last crawl said of its host when it ended.
@@ -235,7 +269,7 @@ fn ask_pages(why: &mut Why, url: &Url, collection: &Collection) -> Result<()> {
 /// What became of it, in a sentence; `None` if all that is left is the queue and its limits.
 fn verdict(why: &Why, config: &Config, report: &Report) -> Option<String> {
     let (retries, found_on) = (config.crawl.retries, &why.found_on);
-    if let Some(verdict) = captures::answered(&why.captures, retries) {
+    if let Some(verdict) = captures::answered(&why.captures, retries, &why.next) {
         return Some(verdict);
     }
     if !why.is_named() && why.captures.is_empty() {
@@ -249,6 +283,9 @@ fn verdict(why: &Why, config: &Config, report: &Report) -> Option<String> {
     if let Some(failed) = failed.as_ref().filter(|failed| failed.is_final) {
         let failures = talk::count(failed.tries, "failure");
         return Some(format!("given up after {failures}, at last {}", failed.last));
+    }
+    if let Some(far) = why.far.as_ref().filter(|_| !why.seed) {
+        return Some(far.clone());
     }
     if let Some(agent) = why.agent {
         return Some(format!(
@@ -269,7 +306,8 @@ fn verdict(why: &Why, config: &Config, report: &Report) -> Option<String> {
     }
     if let Some(failed) = failed {
         let times = talk::count(failed.tries, "time");
-        return Some(format!("failed {times}, at last {}; a crawl tries it again", failed.last));
+        let (last, next) = (failed.last, why.next.told(None));
+        return Some(format!("failed {times}, at last {last}; {next}"));
     }
     // A run that follows no link, and leaves nothing waiting, has come to all that given sitemaps name.
     let is_all = report.waiting == 0 && report.put_off == 0;

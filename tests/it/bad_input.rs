@@ -196,6 +196,9 @@ fn a_recrawl_is_widened_and_says_so() {
     let said = crawl(&["--recrawl=due", "--max-bytes", "1"]);
     assert!(said.contains("`bytes_max` was reached before, and no URL is left"), "{said}");
     assert!(said.contains("recrawl  not begun: `bytes_max` leaves no room for it"), "{said}");
+    let said = crawl(&["--recrawl", "--list", &seed, "--max-bytes", "1"]);
+    assert!(said.contains("recrawl  not begun: `bytes_max` leaves no room for it"), "{said}");
+    assert!(!said.contains("gone on with") && !said.contains("visited before"), "{said}");
     let short = ["--max-time", "1", "--set", "crawl.delay_ms=60000"];
     let due = ["--recrawl=due", "--set", "crawl.recrawl_min_s=0"];
     let said = crawl(&[&due[..], &short[..]].concat());

@@ -479,6 +479,40 @@ fn the_host_of_another_agent_is_left_to_it() {
     }
 }
 
+/// One redirect too many leads to it: nobody leaves it to the agent whose host it is, and it is counted once.
+#[test]
+fn what_is_too_far_is_left_to_no_other_agent() {
+    const TARGETS: usize = 8;
+    let server = Pages::serve(&[]);
+    let sources: Vec<String> = (0..TARGETS).map(|number| format!("/{number}")).collect();
+    let links: Vec<&str> = sources.iter().map(String::as_str).collect();
+    server.set("/", &page(&links));
+    let target = |number: usize| format!("http://h{number}.test/");
+    for (number, source) in sources.iter().enumerate() {
+        server.set(source, &format!("302 Found\nLocation: {}\n\n", target(number)));
+    }
+    let mut crawled = 0;
+    for agent in 0..2 {
+        let sandbox = Sandbox::new();
+        let settings = format!("agents = 2\nagent = {agent}\nscope = \"any\"\nredirects_max = 0\n");
+        let flags = ["crawl", "--dir", "web", "-q", &server.url("/")];
+        crawl_any(&sandbox, &settings, &flags);
+        if why(&sandbox, &server.url("/"))["verdict"] != "fetched" {
+            continue;
+        }
+        crawled += 1;
+        for _ in 0..2 {
+            let report = sandbox.json(&["crawl", "--dir", "web", "-q", "--recrawl"]);
+            assert_eq!(report["dropped"]["redirects"], TARGETS, "{report:#}");
+        }
+        for number in 0..TARGETS {
+            let far = "dropped: 1 redirect led to it, one more than `redirects_max` allows";
+            check(&sandbox, &target(number), far);
+        }
+    }
+    assert_eq!(crawled, 1, "the host is of one of them");
+}
+
 /// What another agent wrote and is of no use is counted, and told.
 #[test]
 fn a_line_of_an_inbox_that_is_too_far_or_none_is_told() {

@@ -147,3 +147,92 @@ fn a_304_that_was_the_last_request_of_its_host_is_counted_and_told() {
     let report = sandbox.json(&["crawl", "--dir", "web", "-q"]);
     assert_eq!((&report["pages"], &report["requests"]), (&2.into(), &0.into()), "{report:#}");
 }
+
+/// Recrawls may follow each other within a second, which is as much as the archive tells of time: what stands later in
+/// it counts, in the index as for `why`.
+#[test]
+fn of_two_304s_in_one_second_the_later_one_counts() {
+    let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", &tagged("a"))]);
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/")]);
+    let url = server.url("/a");
+    let is_in_one_second = |why: &Value| {
+        let captures = why["captures"].as_array().expect("visits");
+        let dates: Vec<i64> =
+            captures.iter().filter_map(|capture| capture["date_s"].as_i64()).collect();
+        dates[dates.len() - 3] == dates[dates.len() - 2]
+    };
+    for _ in 0..20 {
+        for (conditional, plain) in
+            [("304 Not Modified\n\n", &*tagged("a")), (NOINDEX_304, "503 Busy\n\n")]
+        {
+            server.set("/a if", conditional);
+            server.set("/a", plain);
+            sandbox.done(&["crawl", "--dir", "web", "-q", "--recrawl", "--list", &url]);
+        }
+        let why = check(&sandbox, &url, "fetched; asked again, the server answered 503");
+        let said = why["verdict"].as_str().expect("text");
+        assert!(said.ends_with(" has noindex"), "{why:#}");
+        if is_in_one_second(&why) {
+            sandbox.done(&["index", "--dir", "web", "-q"]);
+            assert_eq!(found(&sandbox, "a"), 0);
+            let why = check(&sandbox, &url, "fetched; asked again");
+            assert_eq!(why["standing"], "a page, which asks not to be found", "{why:#}");
+            return;
+        }
+    }
+    panic!("two short runs never ended in one second");
+}
+
+/// The limit of a host leaves no room for the next try of a page that a recrawl asked for in vain: it is counted as
+/// failed, and nobody promises what no crawl does.
+#[test]
+fn a_page_that_a_limit_keeps_from_its_next_try_is_counted_and_told() {
+    let server =
+        Pages::serve(&[("/", &page(&["/a", "/b"])), ("/a", &tagged("a")), ("/b", &tagged("b"))]);
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/")]);
+    server.set("/a", "503 Busy\n\n");
+    server.set("/a if", "503 Busy\n\n");
+    let (tries, limit) = (["--set", "crawl.retries=3"], ["--set", "crawl.requests_per_host_max=3"]);
+    let report = sandbox
+        .json(&[&["crawl", "--dir", "web", "-q", "--recrawl"], &tries[..], &limit[..]].concat());
+    let counts = ["asked", "unchanged", "failed", "pages"];
+    let counts = counts.map(|name| report[name].as_u64().expect("a number"));
+    assert_eq!((counts, &report["dropped"]["host-limit"]), ([3, 2, 1, 3], &1.into()), "{report:#}");
+    let why = |flags: &[&str]| {
+        let url = server.url("/a");
+        sandbox.json(&[&["why", "--dir", "web", &url], flags].concat())["verdict"].to_string()
+    };
+    let said = why(&tries);
+    let wanted = "the server answered 503 to the last of 1 request; the next recrawl asks for it again; the page of";
+    assert!(said.contains(wanted), "{said}");
+    let report = sandbox.json(&[&["crawl", "--dir", "web", "-q"], &tries[..]].concat());
+    assert_eq!(report["requests"], 0, "{report:#}");
+}
+
+/// One that was never answered waits for a crawl with more room.
+#[test]
+fn a_new_page_that_a_limit_keeps_from_its_next_try_waits_for_more_room() {
+    let server = Pages::serve(&[("/", &page(&["/new"])), ("/new", "503 Busy\n\n")]);
+    let sandbox = Sandbox::new();
+    let (tries, key) = (["--set", "crawl.retries=3"], "crawl.requests_per_host_max");
+    let (root, url) = (server.url("/"), server.url("/new"));
+    crawl(&sandbox, "", &[&root, "--set", &format!("{key}=2"), tries[0], tries[1]]);
+    for (requests_max, wanted) in [
+        (
+            2,
+            "; no crawl tries it again now, since its host has had its 2 requests (`requests_per_host_max`)",
+        ),
+        (0, "; a crawl tries it again"),
+    ] {
+        let limit = format!("{key}={requests_max}");
+        let flags = ["--dir", "web", "--set", &limit, tries[0], tries[1]];
+        let why = sandbox.json(&[&["why", &url], &flags[..]].concat());
+        let said = why["verdict"].as_str().expect("text");
+        let is_told = said.starts_with("failed: the server answered 503") && said.ends_with(wanted);
+        assert!(is_told, "{why:#}");
+        let report = sandbox.json(&[&["crawl", "-q"], &flags[..]].concat());
+        assert_eq!(report["requests"].as_u64() > Some(0), requests_max == 0, "{report:#}");
+    }
+}

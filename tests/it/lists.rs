@@ -233,6 +233,28 @@ fn a_recrawl_of_a_list_that_was_stopped_goes_on_with_the_same_command() {
     assert_eq!(site.crawl(&list).1, wanted, "and then all of them again");
 }
 
+/// Stopped when the sitemap was read, and before the known page that it names was asked for: the same command, and any
+/// other crawl, asks for the rest, and for nothing that had its answer.
+#[test]
+fn a_list_that_was_stopped_behind_its_sitemap_asks_for_nothing_twice() {
+    let sitemap = "/sitemap-5-x1-x2-x3-x4.xml";
+    let list = ["--recrawl", "--list", "/p0", "/p1", "--sitemap", sitemap];
+    for next in [&list[..], &[]] {
+        let site = Site::serve();
+        site.crawl(&["/"]);
+        let short = ["--max-time", "3", "--set", "crawl.delay_ms=600"];
+        let (_, first) = site.crawl(&[&list[..], &short[..]].concat());
+        assert!(first.iter().any(|path| path == "/px1"), "the sitemap was read: {first:?}");
+        assert!(first.iter().all(|path| path != "/p5" && path != "/px4"), "{first:?}");
+        let (report, second) = site.crawl(next);
+        let mut asked = [first, second].concat();
+        asked.sort_unstable();
+        let wanted = ["/p0", "/p1", "/p5", "/px1", "/px2", "/px3", "/px4", sitemap];
+        assert_eq!(asked, wanted, "none of them twice: {report}");
+        assert!(!site.sandbox.path("web/frontier/recrawl").exists());
+    }
+}
+
 /// What the lines of a crawl say of a recrawl is so.
 #[test]
 fn what_is_said_of_a_recrawl_beside_a_list_is_so() {

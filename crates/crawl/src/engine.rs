@@ -40,11 +40,12 @@ use crate::error::CrawlError;
 use crate::fetch::Fetcher;
 use crate::frontier::Frontier;
 use crate::guard::Guard;
+use crate::halt::Halt;
 use crate::inbox::Inbox;
 use crate::parser::{Event, PARSER, Parser, SharedParser};
 use crate::recrawl::{Epochs, LastCaptures};
 use crate::replay::{Replay, Replayed};
-use crate::report::{Report, Snapshot, write_report};
+use crate::report::{Report, Snapshot, read_report, write_report};
 use crate::rules::Rules;
 use crate::seeds::{Seed, Start, all_seeds, given_seeds, write_seeds};
 use crate::settings::Settings;
@@ -95,6 +96,7 @@ pub fn run(
     let rules = Rules::new(&config, &urls)?;
     let logs = VisitLogs::new(&dirs.frontier, &dirs.archive, &config, &urls);
     let mut frontier = Frontier::create(&config, &urls, &dirs.frontier)?;
+    let end_ms = frontier.begin_time(started_ms);
     // A link that is known may yet be a shorter way.
     let recent = frontier.recent().filter(|_| config.depth_max == 0);
     let answers = Arc::new(Answers::new(&config, rules.clone(), recent));
@@ -112,11 +114,14 @@ pub fn run(
         logs: &logs,
         answers: &answers,
         clock: &*replay_clock,
-        stop,
+        halt: Halt::at(stop).or_at(&*replay_clock, end_ms),
         given: &given,
         seeds: &seeds,
     };
     let mut replayed = replay.run(&mut frontier, &first, tick)?;
+    if replayed.is_cut {
+        return unread(dirs, &*clock, stop, started_ms);
+    }
 
     if replayed.known.is_some() {
         frontier.begin_recrawl();
@@ -131,7 +136,10 @@ pub fn run(
             break;
         }
     }
-    // What a limit kept from being asked for is left to the next run.
+    // What a limit kept from being asked for is left to the next run, also what a list is found to name.
+    if coordinator.is_ended() {
+        replay.halt.read_on(|| replay.ask_named(&mut coordinator.frontier, &mut replayed))?;
+    }
     if replayed.is_recrawl && !coordinator.is_ended() {
         let is_rest = coordinator.frontier.has_known_aside();
         Epochs::close(&dirs.frontier, replayed.alone.as_ref(), is_rest)?;
@@ -141,6 +149,27 @@ pub fn run(
     coordinator.teller.tell(&coordinator.frontier);
     let open = Epochs::read(&dirs.frontier)?;
     let report = coordinator.report(&replayed, &inbox, &open, started_ms);
+    write_report(&dirs.frontier, &report)?;
+    Ok(report)
+}
+
+/// Ends a run that has not come to the end of what earlier ones archived: how things stand is not known to it.
+fn unread(
+    dirs: &Dirs,
+    clock: &dyn Clock,
+    stop: &AtomicBool,
+    started_ms: u64,
+) -> Result<Report, CrawlError> {
+    let interrupted = stop.load(Ordering::Relaxed);
+    let report = Report {
+        unread: true,
+        resumed: true,
+        interrupted,
+        limit: (!interrupted).then(|| "time_s_max".to_owned()),
+        finished_s: clock.unix_s(),
+        elapsed_ms: clock.now_ms().saturating_sub(started_ms),
+        ..read_report(&dirs.frontier)?.unwrap_or_default().standing()
+    };
     write_report(&dirs.frontier, &report)?;
     Ok(report)
 }
@@ -329,7 +358,7 @@ impl Coordinator<'_> {
             interrupted: self.stop.load(Ordering::Relaxed),
             recrawled: replayed.known.is_some(),
             recrawl_waits_s: replayed.alone.as_ref().and_then(|alone| open.beside_s(alone)),
-            recrawl_unbegun: replayed.is_unbegun.then(|| "bytes_max".to_owned()),
+            recrawl_unbegun: replayed.unbegun.map(str::to_owned),
             paused_ms: self.teller.pause.total_ms(now_ms),
             fetchers: self.fetchers as u64,
             finished_s,

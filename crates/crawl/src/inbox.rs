@@ -15,6 +15,7 @@ use crate::agents::{Line, read_inboxes};
 use crate::config::Config;
 use crate::error::CrawlError;
 use crate::frontier::SITEMAP_DEPTH_MAX;
+use crate::normalisation::Normalisation;
 use crate::rules::Rules;
 use crate::seeds::Start;
 
@@ -55,10 +56,7 @@ impl Inbox {
         if text.is_empty() {
             return Ok(());
         }
-        let start = Start::read(text)?;
-        let limits = Limits { url_bytes_max: config.url_bytes_max, ..Limits::default() };
-        let url = normalise(&start.url, None, &limits).map_err(|error| error.to_string())?;
-        let url = rules.normalise(url);
+        let (start, url) = read(text, config)?;
         let check =
             |url: &Url| if start.is_sitemap { rules.check_sitemap(url) } else { rules.check(url) };
         if let Some(limit) = too_far(&start, config) {
@@ -68,6 +66,14 @@ impl Inbox {
         }
         Ok(())
     }
+}
+
+/// What a line says, and the URL under which a crawl visits it; an error says what is wrong.
+fn read(text: &str, config: &Config) -> Result<(Start, Url), String> {
+    let start = Start::read(text)?;
+    let limits = Limits { url_bytes_max: config.url_bytes_max, ..Limits::default() };
+    let url = normalise(&start.url, None, &limits).map_err(|error| error.to_string())?;
+    Ok((start, Normalisation::apply(&config.normalise, url)))
 }
 
 /// The limit that the way to an address is beyond, if it is.
@@ -87,13 +93,15 @@ fn told(line: &Line<'_>, why: &str) -> String {
     format!("line {} of {file}, {text:?}: {why}", line.number)
 }
 
-/// How many redirects led to `url`, as the inboxes in a folder tell, by the shortest way; `None` if it is in none.
-pub fn inbox_hops(dir: &Path, url: &str) -> Result<Option<u8>, CrawlError> {
+/// How many redirects led to `url`, as the inboxes in a folder tell, by the shortest way; `None` if it is in none. A
+/// line counts for the URL that a crawl with this configuration makes of it.
+pub fn inbox_hops(dir: &Path, url: &str, config: &Config) -> Result<Option<u8>, CrawlError> {
     let mut fewest: Option<u8> = None;
     if dir.is_dir() {
         read_inboxes(dir, &mut |line| {
-            let start = line.text.ok().and_then(|text| Start::read(text).ok());
-            if let Some(Start { hops, .. }) = start.filter(|start| start.url == url) {
+            let found = line.text.ok().and_then(|text| read(text, config).ok());
+            if let Some((Start { hops, .. }, _)) = found.filter(|(_, found)| found.as_str() == url)
+            {
                 fewest = Some(fewest.map_or(hops, |fewest| fewest.min(hops)));
             }
         })?;
@@ -140,10 +148,17 @@ mod tests {
         assert_eq!(inbox.bad_lines, broken.len() as u64);
         let told = inbox.bad_line.expect("the first");
         assert!(told.starts_with("line 9 of inbox-3.urls, \"hops:-1 http://a.test/\": "), "{told}");
-        let hops = |url: &str| inbox_hops(dir.path(), url).expect("it can be read");
+        let hops = |url: &str| inbox_hops(dir.path(), url, &config).expect("it can be read");
         assert_eq!(
             ["http://a.test/1", "http://a.test/3", "http://a.test/4", "http://a.test/"].map(hops),
             [Some(0), Some(6), Some(u8::MAX), None]
         );
+        // What is counted can be asked about, however it is spelt.
+        let line = "  hops:6 HTTP://A.test:80/x/../9?utm_source=a#b  \r\n";
+        fs::write(dir.path().join("inbox-4.urls"), line).expect("room");
+        let normalise = vec![Normalisation::Tracking];
+        let config = Config { normalise, ..config };
+        let hops = |url: &str| inbox_hops(dir.path(), url, &config).expect("it can be read");
+        assert_eq!(hops("http://a.test/9"), Some(6));
     }
 }

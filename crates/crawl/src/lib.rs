@@ -32,6 +32,7 @@ mod fetch;
 mod filter;
 mod frontier;
 mod guard;
+mod halt;
 mod health;
 mod inbox;
 mod journal;

@@ -15,7 +15,6 @@ mod named;
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use archive::Archive;
 use page::Url;
@@ -28,6 +27,7 @@ use crate::config::{Config, Recrawl};
 use crate::engine::Dirs;
 use crate::error::CrawlError;
 use crate::frontier::{Frontier, Tally};
+use crate::halt::Halt;
 use crate::recrawl::{Epoch, Epochs, Extent, LastCaptures, Reading, Schedule};
 use crate::rules::Rules;
 use crate::seeds::{Seed, Start};
@@ -51,8 +51,10 @@ pub(crate) struct Replayed {
     pub(crate) is_recrawl: bool,
     /// The captures to compare answers with, if known URLs are asked for again.
     pub(crate) known: Option<Arc<LastCaptures>>,
-    /// Whether a recrawl is wanted and not begun, for as many bytes as there may be have come.
-    pub(crate) is_unbegun: bool,
+    /// The limit that keeps a recrawl that is wanted from being begun, as its key.
+    pub(crate) unbegun: Option<&'static str>,
+    /// Whether the run has ended before all was found: then nothing of this is whole.
+    pub(crate) is_cut: bool,
     /// The known URLs that alone the run may ask for, if that is so.
     pub(crate) alone: Option<BTreeSet<String>>,
     /// What a run of given addresses alone knew when it began.
@@ -69,7 +71,7 @@ pub(crate) struct Replay<'a> {
     pub(crate) logs: &'a VisitLogs,
     pub(crate) answers: &'a Answers,
     pub(crate) clock: &'a dyn Clock,
-    pub(crate) stop: &'a AtomicBool,
+    pub(crate) halt: Halt<'a>,
     /// The addresses that were given to the run; it has seeds of earlier ones as well.
     pub(crate) given: &'a [Seed],
     pub(crate) seeds: &'a [Seed],
@@ -192,13 +194,17 @@ impl Replay<'_> {
         archive::repair_from(dir, &|name| self.logs.whole(name))?;
         let archive = Archive::open(dir)?;
         let found =
-            self.logs.complete(&archive, self.answers, self.stop, &mut || tick(frontier))?;
+            self.logs.complete(&archive, self.answers, &self.halt, &mut || tick(frontier))?;
         let damage = found.map(|error| error.to_string());
         let mut replayed = Replayed { damage, ..Replayed::default() };
         let again = self.again(frontier, &archive, &mut replayed)?;
+        if self.halt.was_called() {
+            replayed.is_cut = true;
+            return Ok(replayed);
+        }
         let mut visited = VisitedSeeds::of(self.listed());
         let mut answered = BTreeSet::new();
-        replayed.damaged = self.logs.each(&archive, self.stop, &mut |file, settled| {
+        replayed.damaged = self.logs.each(&archive, &self.halt, &mut |file, settled| {
             replayed.resumed = true;
             tick(frontier);
             // A URL that was read as a robots.txt may yet be a page: some redirect it to the home page.
@@ -220,7 +226,7 @@ impl Replay<'_> {
                 }
                 return Ok(());
             }
-            frontier.note_tries(&settled.url, settled.entry.tries(status));
+            frontier.note_vain(&settled.url, &settled.entry, status);
             Ok(())
         })?;
         frontier.forget()?;
@@ -229,20 +235,14 @@ impl Replay<'_> {
         let mut is_asking = !self.config.alone;
         if let Some(again) = &again {
             self.put_off(again, frontier, &archive)?;
-            self.logs.each(&archive, self.stop, &mut |file, settled| {
-                if again.is_superseded(file, &settled) && self.is_wanted(&settled) {
-                    is_asking |= !answered.contains(&settled.url);
-                    frontier.offer_again(&settled.url, &settled.entry)?;
-                }
-                Ok(())
-            })?;
+            is_asking |= self.offer_due(again, frontier, &archive, &answered)?;
         }
         for seed in seeds {
             frontier.offer_seed(seed)?;
         }
         self.find_given(frontier, &archive)?;
         let mut counted = Counted::default();
-        self.logs.each(&archive, self.stop, &mut |file, mut settled| {
+        self.logs.each(&archive, &self.halt, &mut |file, mut settled| {
             tick(frontier);
             let tally = counted.tally(again.as_ref(), file, &settled);
             settled.read_robots(self.answers);
@@ -251,6 +251,8 @@ impl Replay<'_> {
             frontier.replay(&url, &entry, date_s, answered, tally)
         })?;
         self.read_nearer(frontier, &archive)?;
+        replayed.is_cut = self.halt.was_called();
+        self.halt.forget_time();
         frontier.end_replay(self.clock.over_ms(), self.clock.unix_s())?;
         replayed.is_recrawl = again.is_some();
         replayed.alone = again.as_ref().and_then(|again| again.alone.clone());
@@ -258,6 +260,25 @@ impl Replay<'_> {
         let reading = Reading::of(self.config);
         replayed.known = last.map(|last| Arc::new(last.into_captures(archive, reading)));
         Ok(replayed)
+    }
+
+    /// Puts in what is due again; whether there is anything but what was `answered` since.
+    fn offer_due(
+        &self,
+        again: &Again,
+        frontier: &mut Frontier,
+        archive: &Archive,
+        answered: &BTreeSet<String>,
+    ) -> Result<bool, CrawlError> {
+        let mut is_asking = false;
+        self.logs.each(archive, &self.halt, &mut |file, settled| {
+            if again.is_superseded(file, &settled) && self.is_wanted(&settled) {
+                is_asking |= !answered.contains(&settled.url);
+                frontier.offer_again(&settled.url, &settled.entry)?;
+            }
+            Ok(())
+        })?;
+        Ok(is_asking)
     }
 
     /// The addresses that the run was given, or else those of earlier runs.
@@ -275,7 +296,7 @@ impl Replay<'_> {
         if again.alone.is_none() {
             return Ok(());
         }
-        self.logs.each(archive, self.stop, &mut |file, settled| {
+        self.logs.each(archive, &self.halt, &mut |file, settled| {
             if again.is_put_off(file, &settled) && self.is_wanted(&settled) {
                 frontier.offer(&settled.url)?;
             }
@@ -291,7 +312,7 @@ impl Replay<'_> {
             return Ok(false);
         }
         let archive = Archive::open(&self.dirs.archive)?;
-        self.logs.complete(&archive, self.answers, self.stop, &mut || {})?;
+        self.logs.complete(&archive, self.answers, &self.halt, &mut || {})?;
         self.read_nearer(frontier, &archive)?;
         frontier.flush(self.clock.now_ms())?;
         Ok(!frontier.is_done())
@@ -300,10 +321,10 @@ impl Replay<'_> {
     /// The same until none is nearer, since what they lead to may be nearer, too; or until the time is over.
     fn read_nearer(&self, frontier: &mut Frontier, archive: &Archive) -> Result<(), CrawlError> {
         let mut is_over = false;
-        while frontier.has_nearer() && !is_over && !self.stop.load(Ordering::Relaxed) {
+        while frontier.has_nearer() && !is_over && !self.halt.is_called() {
             frontier.begin_pass();
             let mut visits = 0_u32;
-            self.logs.each(archive, self.stop, &mut |_, settled| {
+            self.logs.each(archive, &self.halt, &mut |_, settled| {
                 visits = visits.wrapping_add(1);
                 if visits.is_multiple_of(VISITS_A_LOOK) {
                     is_over = is_over || frontier.is_time_over(self.clock.now_ms());
@@ -322,9 +343,9 @@ impl Replay<'_> {
     /// Finds out what the given URLs have led to, where nothing else is visited.
     fn find_given(&self, frontier: &mut Frontier, archive: &Archive) -> Result<(), CrawlError> {
         let mut is_more = !self.config.follow;
-        while is_more && !self.stop.load(Ordering::Relaxed) {
+        while is_more && !self.halt.is_called() {
             is_more = false;
-            self.logs.each(archive, self.stop, &mut |_, mut settled| {
+            self.logs.each(archive, &self.halt, &mut |_, mut settled| {
                 if let Some(answered) = &mut settled.answered {
                     is_more |= frontier.find_given(&settled.url, settled.entry.purpose, answered);
                 }
@@ -340,15 +361,21 @@ impl Replay<'_> {
             return Ok(());
         }
         let archive = Archive::open(&self.dirs.archive)?;
-        self.logs.complete(&archive, self.answers, self.stop, &mut || {})?;
+        self.logs.complete(&archive, self.answers, &self.halt, &mut || {})?;
         frontier.flush(self.clock.now_ms())?;
         if self.config.alone {
             self.count_earlier(frontier, &archive)?;
         }
-        self.logs.each(&archive, self.stop, &mut |_, mut settled| match &mut settled.answered {
-            Some(answered) => frontier.offer_held(&settled.url, settled.entry.purpose, answered),
-            None => Ok(()),
-        })?;
+        self.logs.each(
+            &archive,
+            &self.halt,
+            &mut |_, mut settled| match &mut settled.answered {
+                Some(answered) => {
+                    frontier.offer_held(&settled.url, settled.entry.purpose, answered)
+                }
+                None => Ok(()),
+            },
+        )?;
         frontier.count_held()
     }
 
@@ -359,7 +386,7 @@ impl Replay<'_> {
             frontier.offer(seed.url.as_str())?;
         }
         self.find_given(frontier, archive)?;
-        self.logs.each(archive, self.stop, &mut |_, mut settled| match &mut settled.answered {
+        self.logs.each(archive, &self.halt, &mut |_, mut settled| match &mut settled.answered {
             Some(answered) => frontier.offer_given(&settled.url, settled.entry.purpose, answered),
             None => Ok(()),
         })?;
@@ -384,7 +411,7 @@ impl Replay<'_> {
         let bytes_max = self.config.bytes_max;
         let mut bytes = 0;
         if bytes_max > 0 {
-            self.logs.each(archive, self.stop, &mut |_, settled| {
+            self.logs.each(archive, &self.halt, &mut |_, settled| {
                 bytes += settled.answered.map_or(0, |answered| answered.bytes);
                 Ok(())
             })?;
@@ -415,8 +442,13 @@ impl Replay<'_> {
         }
         let unwanted =
             if wanted.is_some() && self.is_full(archive)? { wanted.take() } else { None };
+        // What was found so far may be less than all that is wanted.
+        if self.halt.was_called() {
+            return Ok(None);
+        }
         let epochs = Epochs::begin(&self.dirs.frontier, wanted, files, now_s)?;
-        replayed.is_unbegun = unwanted.is_some_and(|unwanted| !epochs.has_some_of(&unwanted));
+        let is_unbegun = unwanted.is_some_and(|unwanted| !epochs.has_some_of(&unwanted));
+        replayed.unbegun = is_unbegun.then_some("bytes_max");
         let again = self.note_all(&epochs, archive)?;
         Ok(again.map(|again| Again { alone, ..again }))
     }
@@ -424,7 +456,7 @@ impl Replay<'_> {
     /// What is due in these recrawls, if there are any, by all visits of the archive.
     fn note_all(&self, epochs: &Epochs, archive: &Archive) -> Result<Option<Again>, CrawlError> {
         let Some(mut again) = Again::new(epochs, archive.files()) else { return Ok(None) };
-        self.logs.each(archive, self.stop, &mut |file, settled| {
+        self.logs.each(archive, &self.halt, &mut |file, settled| {
             again.note(file, &settled);
             Ok(())
         })?;
@@ -446,7 +478,7 @@ impl Replay<'_> {
         let files = archive.files();
         let is_old = |file: usize| within.iter().any(|open| open.is_old(&files[file]));
         let mut before: BTreeSet<String> = BTreeSet::new();
-        self.logs.each(archive, self.stop, &mut |file, settled| {
+        self.logs.each(archive, &self.halt, &mut |file, settled| {
             if is_old(file) && due.contains(&settled.url) {
                 before.insert(settled.url);
             }
@@ -470,13 +502,13 @@ impl Replay<'_> {
         let mut schedule =
             Schedule::new(if is_of_due { Extent::due(self.config, now_s) } else { Extent::All });
         if is_of_due {
-            self.logs.each(archive, self.stop, &mut |file, settled| {
+            self.logs.each(archive, &self.halt, &mut |file, settled| {
                 schedule.note(file, &settled);
                 Ok(())
             })?;
         }
         let (mut known, mut due) = (BTreeSet::new(), BTreeSet::new());
-        self.logs.each(archive, self.stop, &mut |_, settled| {
+        self.logs.each(archive, &self.halt, &mut |_, settled| {
             let purpose = settled.entry.purpose;
             if purpose != Purpose::Robots && frontier.is_given(purpose, &settled.url) {
                 if schedule.is_due(&settled) {

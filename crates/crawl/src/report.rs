@@ -122,6 +122,7 @@ pub struct Census {
 /// The outcome of a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a key of the report")]
 pub struct Report {
     /// Pages archived in all, those of earlier runs included.
     pub pages: u64,
@@ -194,6 +195,9 @@ pub struct Report {
     pub resumed: bool,
     /// Whether it was stopped before its end.
     pub interrupted: bool,
+    /// Whether it ended before it had read what earlier runs archived. Then nothing was asked for, and how things
+    /// stand is as the report before has it.
+    pub unread: bool,
     /// Whether known pages were asked for again.
     pub recrawled: bool,
     /// The limit that kept a recrawl that was wanted from being begun, as its key.
@@ -213,6 +217,15 @@ pub struct Report {
 }
 
 impl Report {
+    /// How things stand, and nothing of what was done.
+    pub(crate) fn standing(self) -> Report {
+        let Report { pages, hosts, waiting, held, put_off, dropped, forbidden_by_robots, .. } =
+            self;
+        let Report { pruned, aside, sieve, .. } = self;
+        let counts = Report { pages, pruned, waiting, held, put_off, hosts, ..Report::default() };
+        Report { forbidden_by_robots, aside, dropped, sieve, ..counts }
+    }
+
     /// Counts a known URL that was asked for again, by its answer.
     pub(crate) fn count_again(&mut self, answered: &Answered) {
         let &Answered { status, before, .. } = answered;

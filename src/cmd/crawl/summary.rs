@@ -35,7 +35,12 @@ impl Summary {
     pub(super) fn of(report: Report, config: &Config, given: bool) -> Summary {
         let fetchers = config.fetchers;
         let mut summary = vec![sentence(&report)];
-        if given && let Some(known) = known(&report.visited, "given URL") {
+        // Where no recrawl was begun that would have asked for them, that is why they were not asked for.
+        let is_begun = report.recrawl_unbegun.is_none();
+        if given
+            && is_begun
+            && let Some(known) = known(&report.visited, "given URL")
+        {
             summary.push(format!("{known}; {}", who_asks_again(config)));
         }
         let left_out = left_out(&report);
@@ -126,6 +131,13 @@ fn sentence(report: &Report) -> String {
 
 /// What ended the run, and what it has left; `None` if that is nothing.
 pub(crate) fn ending(report: &Report) -> Option<String> {
+    if report.unread {
+        let limit = report.limit.as_ref().map(|limit| format!(" by `{limit}`"));
+        let by = limit.unwrap_or_default();
+        return Some(format!(
+            "stopped{by} while what earlier runs archived was read; the same command goes on with that"
+        ));
+    }
     let waiting = talk::count(report.waiting, "URL");
     let is_old = report.requests == 0;
     Some(match &report.limit {

@@ -70,6 +70,43 @@ impl Capture {
     }
 }
 
+/// Who tries a URL again whose last visit was in vain and not the last one by `retries`.
+#[derive(Default, Clone, PartialEq, Eq)]
+pub(super) enum Next {
+    /// Any crawl.
+    #[default]
+    Crawl,
+    /// A recrawl, since an earlier answer stands and none is under way.
+    Recrawl,
+    /// Nobody, as long as its host has had its share: why.
+    Nobody(String),
+}
+
+impl Next {
+    /// In words, for a server that wants to be left alone until a moment.
+    pub(super) fn told(&self, until_s: Option<i64>) -> String {
+        let until = until_s.map(|s| format!(", not before {}", archive::date_text(s)));
+        let until = until.unwrap_or_default();
+        match self {
+            Next::Crawl => format!("a crawl tries it again{until}"),
+            Next::Recrawl => format!("the next recrawl asks for it again{until}"),
+            Next::Nobody(why) => format!("no crawl tries it again now, since {why}"),
+        }
+    }
+}
+
+/// Whether the last visit was in vain and another one may do better.
+pub(super) fn is_unfinished(captures: &[Capture], retries: u8) -> bool {
+    let last = captures.iter().rfind(|capture| capture.told.is_some());
+    let told = last.filter(|last| last.is_vain()).and_then(|last| last.told.as_ref());
+    told.is_some_and(|told| !told.is_final(retries))
+}
+
+/// Whether an answer stands, whatever came after it.
+pub(super) fn has_standing(captures: &[Capture]) -> bool {
+    captures.iter().any(|capture| !capture.is_vain())
+}
+
 /// What failed visits mean where there was never an answer.
 pub(super) struct Failed {
     pub(super) tries: u64,
@@ -172,7 +209,7 @@ pub(super) fn cuts(archive: &Archive, url: &Url, config: &Config) -> Result<Vec<
 }
 
 /// What the answers mean, in a sentence; `None` if there was none.
-pub(super) fn answered(captures: &[Capture], retries: u8) -> Option<String> {
+pub(super) fn answered(captures: &[Capture], retries: u8, next: &Next) -> Option<String> {
     let is_answer = |capture: &Capture| capture.failure.is_none();
     let standing = captures.iter().rposition(|capture| !capture.is_vain());
     let at = standing.or_else(|| captures.iter().rposition(is_answer))?;
@@ -180,7 +217,7 @@ pub(super) fn answered(captures: &[Capture], retries: u8) -> Option<String> {
     if last.imported {
         return Some("imported".to_owned());
     }
-    let mut verdict = answer(last, &captures[..at], retries);
+    let mut verdict = answer(last, &captures[..at], retries, next);
     if last.unstored {
         verdict.push_str("; `store_filter` keeps it out of the archive");
     }
@@ -192,7 +229,7 @@ pub(super) fn answered(captures: &[Capture], retries: u8) -> Option<String> {
                 let what = "with a head that makes another page of it";
                 format!("the server answered {} {what}, and nobody asked since which", vain.status)
             }
-            None => failing(&vain.status, told, retries),
+            None => failing(&vain.status, told, retries, next),
         };
         verdict = format!("{verdict}; asked again, {failure}");
     }
@@ -214,7 +251,7 @@ pub(super) fn answered(captures: &[Capture], retries: u8) -> Option<String> {
 }
 
 /// What the last answer was, after those before it.
-fn answer(last: &Capture, before: &[Capture], retries: u8) -> String {
+fn answer(last: &Capture, before: &[Capture], retries: u8, next: &Next) -> String {
     let told = last.told.as_ref();
     match last.status.as_str() {
         "200" => match last.purpose {
@@ -236,7 +273,7 @@ fn answer(last: &Capture, before: &[Capture], retries: u8) -> String {
             let purpose = last.purpose.unwrap_or(Purpose::Page);
             let number = status.parse().unwrap_or(0);
             if crawl::is_passing(purpose, number) {
-                return format!("failed: {}", failing(status, told, retries));
+                return format!("failed: {}", failing(status, told, retries, next));
             }
             let had = before.iter().rfind(|capture| capture.status == "200");
             match had.filter(|_| StatusClass::of(number) == StatusClass::Gone) {
@@ -251,16 +288,12 @@ fn answer(last: &Capture, before: &[Capture], retries: u8) -> String {
 }
 
 /// What an answer means that may be better another time.
-fn failing(status: &str, told: Option<&Told>, retries: u8) -> String {
+fn failing(status: &str, told: Option<&Told>, retries: u8, next: &Next) -> String {
     let tries = told.map_or(1, |told| u64::from(told.attempts) + 1);
     let requests = talk::count(tries, "request");
     let next = match told {
         Some(told) if told.is_final(retries) => "; given up".to_owned(),
-        Some(told) => {
-            let until =
-                told.not_before_s.map(|s| format!(", not before {}", archive::date_text(s)));
-            format!("; a crawl tries it again{}", until.unwrap_or_default())
-        }
+        Some(told) => format!("; {}", next.told(told.not_before_s)),
         None => String::new(),
     };
     format!("the server answered {status} to the last of {requests}{next}")

@@ -36,11 +36,21 @@ impl Limits<'_> {
         given: bool,
         found_on: &[Found],
     ) -> Result<Option<String>> {
-        if !given && let Some(far) = self.too_far(url, found_on)? {
-            return Ok(Some(format!("dropped: {far}")));
+        if !given && let Some(far) = self.dropped_far(url, found_on)? {
+            return Ok(Some(far));
         }
+        Ok(self.share_had(url)?.map(|share| format!("dropped: {share}")))
+    }
+
+    /// That every way to `url` is too long, in a sentence; `None` if one is not.
+    pub(super) fn dropped_far(&self, url: &Url, found_on: &[Found]) -> Result<Option<String>> {
+        Ok(self.too_far(url, found_on)?.map(|far| format!("dropped: {far}")))
+    }
+
+    /// That the host of `url` has had its share, in words; `None` if it has not.
+    pub(super) fn share_had(&self, url: &Url) -> Result<Option<String>> {
         let share = crawl::host_limit(self.archive, self.frontier, self.config, url.as_str())?;
-        Ok(share.map(|key| format!("dropped: {}", self.share(key))))
+        Ok(share.map(|key| self.share(key)))
     }
 
     /// What became of `url`, which nothing of that keeps out, by the counts of the last run that ended.

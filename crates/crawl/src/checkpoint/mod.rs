@@ -22,7 +22,6 @@ use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use archive::{Archive, ArchiveError};
 use page::Url;
@@ -31,6 +30,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::answer::Answers;
 use crate::config::{Config, Scope};
 use crate::error::CrawlError;
+use crate::halt::Halt;
 
 pub(crate) use file::LogWriter;
 use file::{LogReader, is_log};
@@ -77,14 +77,14 @@ impl VisitLogs {
         &self,
         archive: &Archive,
         answers: &Answers,
-        stop: &AtomicBool,
+        halt: &Halt<'_>,
         tick: &mut dyn FnMut(),
     ) -> Result<Option<ArchiveError>, CrawlError> {
         fs::create_dir_all(&self.dir).map_err(CrawlError::io(&self.dir))?;
         self.drop_incomplete(archive)?;
         let mut damage = None;
         for name in archive.files() {
-            let found = self.complete_one(archive, name, answers, stop, tick)?;
+            let found = self.complete_one(archive, name, answers, halt, tick)?;
             damage = damage.or(found);
         }
         Ok(damage)
@@ -125,7 +125,7 @@ impl VisitLogs {
         archive: &Archive,
         name: &str,
         answers: &Answers,
-        stop: &AtomicBool,
+        halt: &Halt<'_>,
         tick: &mut dyn FnMut(),
     ) -> Result<Option<ArchiveError>, CrawlError> {
         let warc = self.archive.join(name);
@@ -144,7 +144,7 @@ impl VisitLogs {
         };
         let mut damage = None;
         for record in records.into_iter().flatten() {
-            if stop.load(Ordering::Relaxed) {
+            if halt.is_called() {
                 return Ok(damage);
             }
             tick();
@@ -170,7 +170,7 @@ impl VisitLogs {
     pub(crate) fn each(
         &self,
         archive: &Archive,
-        stop: &AtomicBool,
+        halt: &Halt<'_>,
         take: &mut dyn FnMut(usize, Settled) -> Result<(), CrawlError>,
     ) -> Result<u64, CrawlError> {
         let mut damaged = 0;
@@ -179,7 +179,7 @@ impl VisitLogs {
             while let Some(block) = reader.next_block() {
                 damaged += u64::from(block.damaged);
                 for settled in block.rows {
-                    if stop.load(Ordering::Relaxed) {
+                    if halt.is_called() {
                         return Ok(damaged);
                     }
                     take(place, settled)?;

@@ -316,10 +316,12 @@ impl Host {
         if is_waiting { self.ready_ms.max(again_ms) } else { self.ready_ms }
     }
 
-    /// How many pages wait that had an answer which does not tell what they are now.
+    /// How many known pages wait that were asked for again, and whose answer, if there was one, does not tell what they
+    /// are now.
     pub(super) fn unsettled(&self) -> usize {
         let again = self.rare.iter().flat_map(|rare| rare.again.values());
-        again.filter(|page| page.manner == Manner::Anyhow && !page.sitemap).count()
+        let is_asked = |page: &Waiting| page.attempts > 0 || page.manner == Manner::Anyhow;
+        again.filter(|page| page.known && !page.sitemap && is_asked(page)).count()
     }
 
     /// Forgets all pages that wait; how many they were.

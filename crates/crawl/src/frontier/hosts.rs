@@ -18,7 +18,7 @@ mod tell;
 mod turn;
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -61,6 +61,8 @@ pub(super) struct Hosts {
     replayed: BTreeMap<HostId, Replayed>,
     /// How often URLs that wait in a queue were tried in vain, by the signature; most were not.
     tries: HashMap<u64, u8>,
+    /// URLs that wait in a queue and are to be asked for without a condition, by the signature; most are not.
+    anyhow: HashSet<u64>,
     /// Before this moment no host is asked that the replay did not know.
     silent_until_ms: u64,
     /// The part of the queues and of the rules of robots.txt files that is on disk.
@@ -114,6 +116,7 @@ impl Hosts {
             asides: BTreeMap::new(),
             replayed: BTreeMap::new(),
             tries: HashMap::new(),
+            anyhow: HashSet::new(),
             silent_until_ms: 0,
             spill: Spill::create(dir)?,
             memory_bytes: 0,
@@ -148,6 +151,11 @@ impl Hosts {
     pub(super) fn note_tries(&mut self, url: Signature, tries: u8) {
         let noted = self.tries.entry(url.0).or_default();
         *noted = tries.max(*noted);
+    }
+
+    /// Takes note that a URL is to be asked for without a condition.
+    pub(super) fn note_anyhow(&mut self, url: Signature) {
+        self.anyhow.insert(url.0);
     }
 
     /// Whether a URL was tried in vain before.

@@ -3,7 +3,8 @@
 //! What lives here: how far away what was found is, which class it has, and what nests too deep. What does not: reading
 //! an answer (`answer.rs`), and whether a URL was put in before, which the sieve says.
 //!
-//! **Invariant.** What is not put in is counted in its own run, by the limit that keeps it out.
+//! **Invariant.** What is not put in is counted in its own run, by the limit that keeps it out; each URL that is too far
+//! once.
 
 use sieve::signature;
 
@@ -56,7 +57,9 @@ impl Frontier {
         // An index of sitemaps names sitemaps; one that names indexes that name indexes is a trap.
         let depth = if purpose == Purpose::Sitemap { source.depth.saturating_add(1) } else { 0 };
         if depth > SITEMAP_DEPTH_MAX {
-            self.hosts.drop_urls("sitemap-depth", std::mem::take(&mut harvest.sitemaps).len());
+            for url in std::mem::take(&mut harvest.sitemaps) {
+                self.drop_far("sitemap-depth", &url);
+            }
         }
         for url in std::mem::take(&mut harvest.sitemaps) {
             self.offer_marked(&url, Mark { sitemap: true, depth, ..Mark::default() })?;
@@ -73,10 +76,17 @@ impl Frontier {
                     self.offer_page(&url, mark)?;
                 }
             } else {
-                self.hosts.drop_urls("redirects", 1);
+                self.drop_far("redirects", &url);
             }
         }
         Ok(())
+    }
+
+    /// Counts a URL that is too far, once, however often it is found.
+    fn drop_far(&mut self, limit: &str, url: &str) {
+        if self.far.insert(signature(url.as_bytes())) {
+            self.hosts.drop_urls(limit, 1);
+        }
     }
 
     /// Puts in a link with its distance and its class, unless it is too far from the first page.

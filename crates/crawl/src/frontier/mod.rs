@@ -24,6 +24,7 @@ mod spill;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -66,6 +67,8 @@ pub(crate) struct Frontier {
     depth_max: u16,
     /// The shortest ways, if that is a limit.
     depths: Option<Depths>,
+    /// What is too many redirects or indexes of sitemaps away.
+    far: HashSet<Signature>,
     /// What was given, if nothing else is visited.
     given: Option<Given>,
     /// URLs that are left to a crawl that follows links.
@@ -98,6 +101,7 @@ impl Frontier {
             order: visit_order(config),
             depth_max: config.depth_max,
             depths: (config.depth_max > 0).then(Depths::default),
+            far: HashSet::new(),
             given: (!config.follow).then(Given::default),
             held: 0,
             put_off: 0,
@@ -221,6 +225,11 @@ impl Frontier {
         let flush_ms = (self.offered > 0).then_some(self.flushed_ms + FLUSH_MS);
         let hosts_ms = self.hosts.next_ms();
         flush_ms.into_iter().chain(hosts_ms).min()
+    }
+
+    /// Begins the time of the run; when it is over, if there is a limit.
+    pub(crate) fn begin_time(&mut self, now_ms: u64) -> Option<u64> {
+        self.hosts.end_ms(now_ms)
     }
 
     /// Whether the time of the run is over; whatever else keeps it from asking for visits, the limits are

@@ -25,10 +25,15 @@ impl Frontier {
         Ok(self.sieve.flush(&mut |_| {})?)
     }
 
-    /// Takes note that earlier runs tried a URL so often in vain.
-    pub(crate) fn note_tries(&mut self, url: &str, tries: u8) {
+    /// Takes note of a visit after which a URL is to be asked for once more: how often it was tried in vain by then, and
+    /// that it is asked for without a condition, if the answer to one did not tell what it is now.
+    pub(crate) fn note_vain(&mut self, url: &str, entry: &Entry, status: u16) {
+        let (url, tries) = (signature(url.as_bytes()), entry.tries(status));
         if tries > 0 {
-            self.hosts.note_tries(signature(url.as_bytes()), tries);
+            self.hosts.note_tries(url, tries);
+        }
+        if entry.is_inconclusive {
+            self.hosts.note_anyhow(url);
         }
     }
 

@@ -141,14 +141,18 @@ impl Epochs {
             return false;
         }
         if let Extent::Given(urls) = &wanted {
-            let going_on = self.0.iter().filter(|open| open.is_going_on_in(urls));
-            let asked: BTreeSet<&String> = going_on.flat_map(|open| open.extent.given()).collect();
-            if urls.iter().all(|url| asked.contains(url)) {
+            let is_going_on = |open: &&Epoch| open.is_going_on_in(urls);
+            let asked = self.0.iter().filter(is_going_on).flat_map(|open| open.extent.given());
+            let asked: BTreeSet<&String> = asked.collect();
+            // What these have had since they began is not asked for again.
+            let rest: BTreeSet<String> =
+                urls.iter().filter(|url| !asked.contains(url)).cloned().collect();
+            if rest.is_empty() {
                 return false;
             }
-            // It asks for all that these ask for.
-            self.0.retain(|open| !open.extent.is_within(urls));
-            self.0.push(Epoch { extent: wanted, is_rest: false, begun_s: now_s, files });
+            self.0.retain(|open| open.is_going_on_in(urls) || !open.extent.is_within(urls));
+            let extent = Extent::Given(rest);
+            self.0.push(Epoch { extent, is_rest: false, begun_s: now_s, files });
             return true;
         }
         let is_given = |open: &Epoch| matches!(open.extent, Extent::Given(_));
@@ -377,19 +381,21 @@ mod tests {
         let epochs = begin(dir.path(), Some(given(&["u", "v"])), &["a", "b"], 8);
         assert_eq!(epochs.len(), 2);
         assert!(!epochs[0].is_old("b") && epochs[1].is_old("b"), "{epochs:?}");
-        // The same once more goes on, others are another one, and more take the place of fewer.
+        // The same once more goes on, others are another one, and of more the rest is.
         assert_eq!(begin(dir.path(), Some(given(&["v", "u"])), &["a", "b", "c"], 9), epochs);
         assert_eq!(begin(dir.path(), Some(given(&["x"])), &["a", "b", "c"], 9).len(), 3);
         let epochs = begin(dir.path(), Some(given(&["u", "v", "w"])), &["a", "b", "c"], 9);
         let extents: Vec<&Extent> = epochs.iter().map(|epoch| &epoch.extent).collect();
-        assert_eq!(extents, [&Extent::All, &given(&["x"]), &given(&["u", "v", "w"])]);
+        let wanted = [&Extent::All, &given(&["u", "v"]), &given(&["x"]), &given(&["w"])];
+        assert_eq!(extents, wanted);
+        assert!(!epochs[1].is_old("c") && epochs[3].is_old("c"), "{epochs:?}");
         // A run of some alone ends no other.
-        close(dir.path(), Some(&["w", "x"]), true);
-        assert!(Epochs::read(dir.path()).expect("a file").0[1].is_rest);
-        close(dir.path(), Some(&["w", "x"]), false);
+        close(dir.path(), Some(&["v", "x"]), true);
+        assert!(Epochs::read(dir.path()).expect("a file").0[2].is_rest);
+        close(dir.path(), Some(&["v", "x"]), false);
         let extents = begin(dir.path(), None, &["a"], 9);
         let extents: Vec<&Extent> = extents.iter().map(|epoch| &epoch.extent).collect();
-        assert_eq!(extents, [&Extent::All, &given(&["u", "v", "w"])]);
+        assert_eq!(extents, [&Extent::All, &given(&["u", "v"]), &given(&["w"])]);
         close(dir.path(), None, false);
         // One of everything that begins later asks for it all, one of what is due does not.
         begin(dir.path(), Some(given(&["u"])), &["a"], 9);

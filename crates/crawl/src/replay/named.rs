@@ -47,11 +47,11 @@ impl Replay<'_> {
         replayed: &mut Replayed,
     ) -> Result<bool, CrawlError> {
         let is_wanted = self.config.alone && self.config.recrawl != Recrawl::Never;
-        if !is_wanted || !self.config.store || replayed.is_unbegun {
+        if !is_wanted || !self.config.store || replayed.unbegun.is_some() {
             return Ok(false);
         }
         let archive = Archive::open(&self.dirs.archive)?;
-        self.logs.complete(&archive, self.answers, self.stop, &mut || {})?;
+        self.logs.complete(&archive, self.answers, &self.halt, &mut || {})?;
         let now_s = self.clock.unix_s();
         let (known, mut due) = self.known_given(frontier, &archive, now_s)?;
         due.retain(|url| !replayed.named.urls.contains(url));
@@ -92,7 +92,7 @@ impl Replay<'_> {
         let open = self.note_all(&Epochs::read(&self.dirs.frontier)?, archive)?;
         let is_before: Vec<bool> =
             archive.files().iter().map(|file| named.files.contains(file)).collect();
-        self.logs.each(archive, self.stop, &mut |file, settled| {
+        self.logs.each(archive, &self.halt, &mut |file, settled| {
             if settled.entry.purpose == Purpose::Robots || !urls.contains(&settled.url) {
                 return Ok(());
             }

@@ -2,15 +2,17 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use crawl::{Config, Order, Recrawl, Scope, Weights, read_seeds};
+use crawl::{
+    Clock, Config, Order, Recrawl, Scope, Snapshot, Weights, read_report, read_seeds, run,
+};
 use simweb::Kind;
 
 use crate::hostile;
-use crate::support::{archived, config, crawl, server};
+use crate::support::{archived, config, crawl, dirs, server};
 
 #[test]
 fn a_sitemap_can_be_a_seed_and_is_kept_as_one() {
@@ -203,6 +205,47 @@ fn a_request_that_is_cut_off_is_counted() {
     let report =
         crawl(dir.path(), &config, &[format!("http://127.0.0.1:{port}/")]).expect("it runs");
     assert_eq!((report.requests, report.waiting), (asked.load(Ordering::Relaxed), 1));
+}
+
+/// A clock that a look makes a tenth of a second later.
+#[derive(Default)]
+struct Hasty(AtomicU64);
+
+impl Clock for Hasty {
+    fn now_ms(&self) -> u64 {
+        self.0.fetch_add(100, Ordering::Relaxed)
+    }
+
+    fn unix_s(&self) -> i64 {
+        i64::try_from(self.now_ms() / 1000).expect("a few seconds")
+    }
+}
+
+/// The log of visits is made anew; the run may end before it is read, and does not know then how things stand.
+#[test]
+fn a_run_that_ends_while_it_reads_the_archive_keeps_the_counts_of_the_one_before() {
+    let server = server();
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let config = config(&server);
+    let first = crawl(dir.path(), &config, &server.web().seeds()).expect("it runs");
+    assert!(first.pages > 50, "{first:?}");
+    for is_stopped in [false, true] {
+        fs::remove_dir_all(dir.path().join("frontier/visits")).expect("there is a log");
+        let (stop, never) = (AtomicBool::new(is_stopped), |_: &Snapshot| {});
+        let timed = Config { time_s_max: 1, recrawl: Recrawl::All, ..config.clone() };
+        let clock = Arc::new(Hasty::default());
+        let cut = run(&dirs(dir.path()), &timed, &[], clock, &stop, &never).expect("it ends");
+        let limit = (!is_stopped).then_some("time_s_max");
+        assert_eq!((cut.limit.as_deref(), cut.interrupted), (limit, is_stopped), "{cut:?}");
+        assert!(cut.unread && cut.requests == 0, "{cut:?}");
+        assert_eq!((cut.pages, cut.hosts), (first.pages, first.hosts), "{cut:?}");
+        let kept = read_report(&dir.path().join("frontier")).expect("it can be read");
+        assert_eq!(kept.as_ref(), Some(&cut));
+        let has_recrawl = dir.path().join("frontier/recrawl").exists();
+        assert!(!has_recrawl, "none is begun by what is not known");
+    }
+    let last = crawl(dir.path(), &config, &[]).expect("it goes on");
+    assert_eq!((last.pages, last.hosts, last.unread), (first.pages, first.hosts, false));
 }
 
 /// By the clock of the server, from the moment before an answer to the moment after the next request.

@@ -175,8 +175,9 @@ fn a_recrawl_of_what_is_due_is_widened_to_one_of_everything() {
 
     // Nothing is due by the bounds of the configuration; everything is asked for.
     let due = Config { recrawl: Recrawl::Due, ..config.clone() };
-    let none = recrawl_until(dir.path(), &due, 0).expect("a recrawl");
-    assert!(none.recrawled && none.asked == 0, "{none:?}");
+    let new = format!("{}nowhere", server.web().seeds()[0]);
+    let none = crawl(dir.path(), &short(&due), &[new]).expect("a recrawl");
+    assert!(none.recrawled && (none.asked, none.waiting) == (0, 1), "{none:?}");
     let standing = Standing::read(&dirs(dir.path()).frontier).expect("a folder");
     assert_eq!(standing.recrawl, Some(Recrawl::Due));
     let again = crawl(dir.path(), &all(&config), &[]).expect("a recrawl");

@@ -5,16 +5,16 @@ use std::env;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use archive::{Archive, Kind, Record};
-use crawl::{Config, Recrawl, Report};
+use crawl::{Config, Recrawl, Report, SystemClock, run};
 use flate2::{Compression, GzBuilder};
 use tempfile::TempDir;
 
 use crate::hostile::{Request, serve};
-use crate::support::crawl;
+use crate::support::{crawl, dirs};
 
 /// What a page answers: status and headers, and the body.
 type Answer = (String, Vec<u8>);
@@ -247,6 +247,36 @@ fn what_a_304_says_of_a_page_is_archived_before_the_page_is_asked_for() {
     assert_eq!((report.unchanged, report.changed, report.failed), (1, 1, 0), "{report:?}");
     assert_eq!(site.conditions("/page"), ["if-none-match: \"1\"", ""]);
     assert_eq!(*seen.lock().expect("no panic"), [2]);
+}
+
+/// The journal has the answer to the condition, so a run that goes on asks what is left to ask, and no more.
+#[test]
+fn a_recrawl_that_ended_behind_a_304_asks_only_without_the_condition() {
+    const TAGS: &str = "\r\nETag: \"1\"\r\nX-Robots-Tag: noindex";
+    let stop = Arc::new(AtomicBool::new(false));
+    let end = Arc::clone(&stop);
+    let site = Site::crawl(&["/page"], move |request, edition| {
+        if edition == 0 {
+            return html("\r\nETag: \"1\"", "<p>a page");
+        }
+        if is_conditional(request) {
+            end.store(true, Ordering::Relaxed);
+            return (format!("304 Not Modified{TAGS}"), Vec::new());
+        }
+        html(TAGS, "<p>a page")
+    });
+    site.edition.store(1, Ordering::Relaxed);
+    site.asked.lock().expect("no panic").clear();
+    let all = Config { recrawl: Recrawl::All, ..site.config.clone() };
+    let clock = Arc::new(SystemClock::new());
+    let cut = run(&dirs(site.dir.path()), &all, &[], clock, &stop, &|_| {}).expect("it ends");
+    assert!(cut.interrupted, "{cut:?}");
+    let asked = site.conditions("/page");
+    assert_eq!(asked, ["if-none-match: \"1\""], "{cut:?}");
+    site.asked.lock().expect("no panic").clear();
+    let report = crawl(site.dir.path(), &site.config, &[]).expect("it goes on");
+    assert_eq!(site.conditions("/page"), [""], "{report:?}");
+    assert_eq!((report.changed, report.failed), (1, 0), "{report:?}");
 }
 
 #[test]

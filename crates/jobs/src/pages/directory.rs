@@ -4,9 +4,9 @@
 //! not: the pages' text, which stays in the parts.
 //!
 //! **Invariant.** Entries are strictly increasing by (SURT, URL); redirects and fates by URL. The
-//! newest capture counts, except that a failed try never hides an earlier answer, and that one which
-//! found the page as it was gives the earlier one its date. If that one asks for the page not to be found, it
-//! is not, until a later one tells what the page is.
+//! newest capture counts, of two in one second the later row, except that a failed try never hides an earlier
+//! answer, and that one which found the page as it was gives the earlier one its date. If that one asks for the
+//! page not to be found, it is not, until a later one tells what the page is.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
@@ -184,14 +184,20 @@ enum Standing {
     Failed(String),
 }
 
-/// Takes captures in any order and keeps, for each URL, the one that counts.
+/// That a URL was found as it was before.
+struct Same {
+    date_s: i64,
+    /// The date of the capture that is said to be not for the index, if one is.
+    withheld: Option<String>,
+}
+
+/// Takes captures, those of one second as they follow each other in the archive, and keeps, for each URL, the one that
+/// counts.
 #[derive(Default)]
 pub(crate) struct DirectoryBuilder {
     standings: BTreeMap<(String, String), (i64, Standing)>,
-    /// When a URL was last found as it was before.
-    same: BTreeMap<(String, String), i64>,
-    /// When the capture of a URL was last said to be not for the index, and the date of that capture.
-    withheld: BTreeMap<(String, String), (i64, String)>,
+    /// When a URL was last found as it was before, and what was said of that.
+    same: BTreeMap<(String, String), Same>,
 }
 
 impl DirectoryBuilder {
@@ -203,15 +209,14 @@ impl DirectoryBuilder {
         pointer: PagePointer,
     ) {
         let key = (archive::surt(&url), url.clone());
-        if matches!(fate, Fate::Same) {
-            let same_s = self.same.entry(key).or_insert(date_s);
-            *same_s = date_s.max(*same_s);
-            return;
-        }
-        if let Fate::Withheld { page_date } = fate {
-            let withheld = self.withheld.entry(key).or_default();
-            if date_s >= withheld.0 {
-                *withheld = (date_s, page_date);
+        let withheld = match fate {
+            Fate::Same => Some(None),
+            Fate::Withheld { ref page_date } => Some(Some(page_date.clone())),
+            _ => None,
+        };
+        if let Some(withheld) = withheld {
+            if self.same.get(&key).is_none_or(|same| date_s >= same.date_s) {
+                self.same.insert(key, Same { date_s, withheld });
             }
             return;
         }
@@ -245,16 +250,11 @@ impl DirectoryBuilder {
         for (key, (_, standing)) in self.standings {
             match standing {
                 Standing::Page(mut entry) => {
-                    let same_s = self.same.get(&key).copied();
-                    let is_of_it = |page_date: &str| archive::date_text(entry.date_s) == page_date;
-                    let withheld = self.withheld.get(&key);
-                    // Who was asked once more in the same second has the last word.
-                    let withheld = withheld.filter(|(date_s, page_date)| {
-                        same_s.is_none_or(|same_s| same_s < *date_s) && is_of_it(page_date)
-                    });
-                    entry.noindex |= withheld.is_some();
-                    let found_s = same_s.max(withheld.map(|(date_s, _)| *date_s));
-                    entry.date_s = entry.date_s.max(found_s.unwrap_or(entry.date_s));
+                    if let Some(Same { date_s, withheld }) = self.same.get(&key) {
+                        let page_date = archive::date_text(entry.date_s);
+                        entry.noindex |= withheld.as_ref() == Some(&page_date);
+                        entry.date_s = entry.date_s.max(*date_s);
+                    }
                     directory.entries.push(entry);
                 }
                 Standing::Redirect(target) => directory.redirects.push((key.1, target)),

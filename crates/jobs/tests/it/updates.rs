@@ -182,7 +182,7 @@ fn a_304_keeps_a_page_out_of_the_index_until_a_later_answer_brings_it_back() {
     let of = |date| [("Crivello-Purpose", "page"), ("WARC-Refers-To-Date", date)];
     let first = of("1970-01-01T00:00:10Z");
     let url = |name: &str| format!("http://{name}.test/");
-    let names = ["again", "answered", "closed", "other", "silent", "twice"];
+    let names = ["again", "answered", "closed", "other", "silent", "tied", "twice"];
     let urls = names.map(url);
     let pages: Vec<_> = (0..)
         .zip(&urls)
@@ -195,7 +195,9 @@ fn a_304_keeps_a_page_out_of_the_index_until_a_later_answer_brings_it_back() {
         documents(&small).keys().map(|url| url[7..url.len() - 6].to_owned()).collect()
     };
     assert_eq!(found(), names);
-    for name in ["again", "answered", "closed", "silent", "twice"] {
+    // Of two in one second the later one counts.
+    small.revisit_with(&url("tied"), 20, &first, "304 Not Modified");
+    for name in ["again", "answered", "closed", "silent", "tied", "twice"] {
         small.revisit_with(&url(name), 20, &first, NOINDEX);
     }
     let other = "304 Not Modified\r\nX-Robots-Tag: otherbot: noindex";

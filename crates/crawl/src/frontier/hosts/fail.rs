@@ -12,6 +12,7 @@ use sieve::signature;
 
 use super::super::host::{Errand, RobotsState, State};
 use super::{Hosts, LAST_CLASS, index};
+use crate::order::Manner;
 use crate::outcome::{Failure, FailureKind, Task, Visit};
 use crate::politeness::Politeness;
 use crate::site::HostId;
@@ -153,7 +154,11 @@ impl Hosts {
         if visit.task != Task::Page {
             return self.put_back(visit, 0);
         }
-        self.note_tries(signature(visit.url().as_bytes()), visit.page.attempts);
+        let url = signature(visit.url().as_bytes());
+        self.note_tries(url, visit.page.attempts);
+        if visit.page.manner == Manner::Anyhow {
+            self.note_anyhow(url);
+        }
         self.change(visit.host, |host, _| host.queue.push(LAST_CLASS, &visit.page));
         self.waiting += 1;
     }

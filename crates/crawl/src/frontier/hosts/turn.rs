@@ -15,7 +15,7 @@ use super::super::host::{Host, State};
 use super::{Hosts, index, is_reached};
 use crate::error::CrawlError;
 use crate::health::Health;
-use crate::order::Waiting;
+use crate::order::{Manner, Waiting};
 use crate::outcome::{Task, Visit};
 use crate::site::HostId;
 
@@ -155,8 +155,8 @@ impl Hosts {
             .change(id, |host, spill| host.pop_allowed(now_ms, spill, &mut effort, &mut forbidden));
         self.effort = effort;
         let mut page = self.note(popped);
-        if let Some(page) = page.as_mut().filter(|page| page.attempts == 0) {
-            page.attempts = self.take_tries(id, &page.path);
+        if let Some(page) = page.as_mut() {
+            self.recall(id, page);
         }
         self.waiting -= forbidden + usize::from(page.is_some());
         self.report.forbidden_by_robots += forbidden as u64;
@@ -184,13 +184,19 @@ impl Hosts {
         self.take_failure()
     }
 
-    /// How often a page was tried in vain before it came to the queue, which does not keep that.
-    fn take_tries(&mut self, id: HostId, path: &str) -> u8 {
-        if self.tries.is_empty() {
-            return 0;
+    /// How often a page was tried in vain before it came to the queue, and in what manner it is to be asked for, which the
+    /// queue does not keep.
+    fn recall(&mut self, id: HostId, page: &mut Waiting) {
+        if self.tries.is_empty() && self.anyhow.is_empty() {
+            return;
         }
-        let url = self.table[index(id)].site.url(path);
-        self.tries.remove(&signature(url.as_bytes()).0).unwrap_or(0)
+        let url = signature(self.table[index(id)].site.url(&page.path).as_bytes()).0;
+        if page.attempts == 0 {
+            page.attempts = self.tries.remove(&url).unwrap_or(0);
+        }
+        if self.anyhow.remove(&url) {
+            page.manner = Manner::Anyhow;
+        }
     }
 
     /// Whether as much as is wanted is there, or on its way.
@@ -210,11 +216,16 @@ impl Hosts {
         self.limit.is_some()
     }
 
-    /// Whether the time of the run is over, which begins with the first look.
-    pub(in crate::frontier) fn is_time_over(&mut self, now_ms: u64) -> bool {
+    /// When the time of the run is over, which begins with the first question; `None` if there is no limit.
+    pub(in crate::frontier) fn end_ms(&mut self, now_ms: u64) -> Option<u64> {
         let run_ms = self.config.time_s_max.saturating_mul(1000);
         let end_ms = *self.end_ms.get_or_insert(now_ms.saturating_add(run_ms));
-        self.config.time_s_max > 0 && now_ms >= end_ms
+        (run_ms > 0).then_some(end_ms)
+    }
+
+    /// Whether the time of the run is over.
+    pub(in crate::frontier) fn is_time_over(&mut self, now_ms: u64) -> bool {
+        self.end_ms(now_ms).is_some_and(|end_ms| now_ms >= end_ms)
     }
 
     /// Looks whether a limit of the whole crawl has come.

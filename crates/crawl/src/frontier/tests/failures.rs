@@ -130,7 +130,7 @@ fn a_page_that_failed_in_an_earlier_run_comes_last() {
     let web = [("http://a/bad", &[Reply::Status(500)][..])];
     let seeds = ["http://a/bad", "http://a/1", "http://a/2"];
     let mut walk = Walk::new(config, &web, &seeds);
-    walk.frontier.note_tries("http://a/bad", 1);
+    walk.frontier.hosts.note_tries(sieve::signature(b"http://a/bad"), 1);
     walk.run(u64::MAX);
     let wanted = ["http://a/robots.txt", "http://a/1", "http://a/2", "http://a/bad"];
     assert_eq!(walk.urls(), wanted);
