@@ -56,6 +56,10 @@ fn without_texts_terms_are_words() {
     let library = shelf();
     assert_eq!(library.complete_without_texts("berl"), ["berlin"]);
     assert_eq!(library.complete_without_texts("begon"), ["begonia"]);
+    // The stem of `databases` is `databas`, and of that `databa`.
+    let library = Library::new("english", &[("", "databases")]);
+    assert_eq!(library.complete_without_texts("datab"), [""; 0]);
+    assert_eq!(library.complete("datab"), ["databases"]);
 }
 
 #[test]

@@ -99,6 +99,9 @@ fn words_are_suggested_as_they_are_written() {
         ("seeds -gardning", None),
         ("\"solar pannels\"", None),
         ("xyzzyplugh", None),
+        // Three are enough, and no more is not more.
+        ("seeds OR gardning", None),
+        ("okapi OR okapy", None),
     ] {
         assert_eq!(library.suggested(query).as_deref(), expected, "{query}");
     }
