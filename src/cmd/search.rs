@@ -23,6 +23,7 @@ const SHOWN_BYTES_MAX: usize = 200;
   crivello search '\"city hall\" -site:example.org title:budget' -k 20
   crivello search '(garden OR kitchen) AND NOT winter' --explain
   crivello search '(solar roof)~8 comput* colour~1 date:2026'
+  crivello search --complete 'solar pan'
 
 The whole language: docs/guide/searching.md")]
 pub(crate) struct Args {
@@ -38,6 +39,9 @@ pub(crate) struct Args {
     /// Show how each score came about
     #[arg(long)]
     explain: bool,
+    /// Instead of results, what the last, unfinished word may become: a query a line
+    #[arg(long, conflicts_with_all = ["k", "offset", "explain"])]
+    complete: bool,
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
@@ -45,6 +49,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     let config = context.config(&collection)?;
     let engine = Engine::open(&collection, config.search)?;
     let text = args.query.join(" ");
+    if args.complete {
+        return complete(&engine, &text, context);
+    }
     let results = engine
         .search(&text, args.offset, usize::from(args.k), args.explain)
         .map_err(|error| complain(error, &text))?;
@@ -55,6 +62,11 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
         for line in results.hint.iter().chain(&results.notes) {
             talk::say(context.quiet, &talk::plain(line));
         }
+        if let Some(suggestion) = &results.suggestion {
+            let count = talk::count(suggestion.total, "result");
+            let said = format!("did you mean: {} ({count})", talk::plain(&suggestion.query));
+            talk::say(context.quiet, &said);
+        }
         let mut out = std::io::stdout().lock();
         let bold = out.is_terminal() && std::env::var_os("NO_COLOR").is_none();
         for (place, found) in (args.offset.saturating_add(1)..).zip(&results.hits) {
@@ -62,6 +74,20 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
         }
     }
     Ok(if results.hits.is_empty() { Exit::NothingFound } else { Exit::Done })
+}
+
+/// Prints what an unfinished query may become.
+fn complete(engine: &Engine, text: &str, context: &Context) -> Result<Exit> {
+    let found = engine.complete(text)?;
+    if context.json {
+        context.print_json(&found)?;
+    } else {
+        let mut out = std::io::stdout().lock();
+        for completion in &found.completions {
+            writeln!(out, "{}", talk::plain(completion))?;
+        }
+    }
+    Ok(if found.completions.is_empty() { Exit::NothingFound } else { Exit::Done })
 }
 
 /// A query that cannot be read is shown with a mark where it went wrong; that is wrong usage.

@@ -20,6 +20,7 @@ mod interrupt;
 mod lists;
 mod sandbox;
 mod spelling;
+mod suggesting;
 mod telling;
 mod tidy;
 mod traps;

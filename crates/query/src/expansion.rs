@@ -91,33 +91,50 @@ impl<'a> Expander<'a> {
         fields: &[Field],
         pattern: &Pattern,
     ) -> Result<Vec<String>, QueryError> {
-        let mut merge = Merge::begin(self.index, fields, pattern, self.steps_max)?;
-        let mut best: BinaryHeap<Reverse<(u64, Reverse<String>)>> = BinaryHeap::new();
-        let mut found = 0_u64;
-        while let Some((term, documents)) = merge.next()? {
-            found += 1;
-            best.push(Reverse((documents, Reverse(term))));
-            if best.len() > self.forms_max {
-                best.pop();
-            }
-        }
-        let (kept, left) = (best.len() as u64, found - best.len() as u64);
-        let note = if merge.steps_left == 0 {
+        let Fitting { most, count, is_cut } = self.most(fields, pattern)?;
+        let (kept, left) = (most.len() as u64, count - most.len() as u64);
+        let note = if is_cut {
             Some(format!(
                 "{what} may stand for more words than were looked at; of those that were, the {kept} that most pages \
                  have are searched for"
             ))
         } else {
             (left > 0).then(|| {
-                format!("{what} stands for {found} words; the {kept} that most pages have are searched for")
+                format!("{what} stands for {count} words; the {kept} that most pages have are searched for")
             })
         };
         self.notes.extend(note);
-        let mut terms: Vec<String> =
-            best.into_iter().map(|Reverse((_, Reverse(term)))| term).collect();
+        let mut terms: Vec<String> = most.into_iter().map(|(term, _)| term).collect();
         terms.sort_unstable();
         Ok(terms)
     }
+
+    /// The terms that fit `pattern` in any of `fields`: those that most documents have.
+    pub(crate) fn most(&self, fields: &[Field], pattern: &Pattern) -> Result<Fitting, QueryError> {
+        let mut merge = Merge::begin(self.index, fields, pattern, self.steps_max)?;
+        let mut best: BinaryHeap<Reverse<(u64, Reverse<String>)>> = BinaryHeap::new();
+        let mut count = 0_u64;
+        while let Some((term, documents)) = merge.next()? {
+            count += 1;
+            best.push(Reverse((documents, Reverse(term))));
+            if best.len() > self.forms_max {
+                best.pop();
+            }
+        }
+        let most = best.into_sorted_vec().into_iter();
+        let most = most.map(|Reverse((documents, Reverse(term)))| (term, documents)).collect();
+        Ok(Fitting { most, count, is_cut: merge.steps_left == 0 })
+    }
+}
+
+/// The terms that fit a pattern.
+pub(crate) struct Fitting {
+    /// Those that most documents have, with how many, most first; equals in the order of terms.
+    pub(crate) most: Vec<(String, u64)>,
+    /// How many fit.
+    count: u64,
+    /// Whether there may be more than were looked at.
+    is_cut: bool,
 }
 
 /// The terms of several segments and fields that fit a pattern, in order.

@@ -8,6 +8,7 @@
 //!   [`bm25`] and its rank, the best are kept by [`TopK`];
 //! - [`Searcher::explain`]: the same score as a sum that can be read;
 //! - [`Highlighter`]: the words of the query in a title or in the best part of a text;
+//! - [`Searcher::suggest`], [`Searcher::complete`]: what was perhaps meant, and what an unfinished word may become;
 //! - [`evaluation`]: how good all that is, by judgements of people.
 //!
 //! What does not: HTTP, HTML, files (the index has them), the text of documents (it is handed in).
@@ -36,6 +37,7 @@
 
 mod block_max;
 pub mod bm25;
+mod completion;
 mod config;
 mod error;
 pub mod evaluation;
@@ -49,9 +51,12 @@ mod scorers;
 mod searcher;
 mod snippet;
 mod spans;
+mod suggestion;
 mod top_k;
 mod tree;
+mod written;
 
+pub use completion::COMPLETIONS_MAX;
 pub use config::{Config, FieldWeights};
 pub use error::QueryError;
 pub use explanation::Explanation;
@@ -61,4 +66,5 @@ pub use language::{
 };
 pub use searcher::{Answer, Searcher};
 pub use snippet::{Highlighter, Piece};
+pub use suggestion::{FEW_RESULTS, Suggestion};
 pub use top_k::{Hit, TopK};

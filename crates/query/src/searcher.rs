@@ -22,8 +22,8 @@ use crate::{Config, Explanation, Highlighter, Hit, Query, QueryError, TopK};
 
 /// One generation of an index, ready to answer.
 pub struct Searcher {
-    index: Arc<Index>,
-    analyzer: Analyzer,
+    pub(crate) index: Arc<Index>,
+    pub(crate) analyzer: Analyzer,
     ignored: BTreeSet<String>,
     config: Config,
     statistics: Statistics,
@@ -86,7 +86,12 @@ impl Searcher {
         self.best_of(&self.plan(query)?.plan, offset, k)
     }
 
-    fn best_of(&self, plan: &Plan, offset: usize, k: usize) -> Result<Vec<Hit>, QueryError> {
+    pub(crate) fn best_of(
+        &self,
+        plan: &Plan,
+        offset: usize,
+        k: usize,
+    ) -> Result<Vec<Hit>, QueryError> {
         if k == 0 {
             return Ok(Vec::new());
         }

@@ -11,7 +11,7 @@ use std::time::SystemTime;
 use archive::{Archive, Location};
 use index::Index;
 use jobs::{Collection, Folding, PageTable};
-use query::{Explanation, Hit, Piece, Query, QueryError, Searcher};
+use query::{Explanation, Hit, Piece, Query, QueryError, Searcher, Suggestion};
 use serde::Serialize;
 
 use crate::ServeError;
@@ -56,6 +56,17 @@ pub struct Results {
     pub hint: Option<String>,
     /// What was not done as the query says, in words: a line each.
     pub notes: Vec<String>,
+    /// What was perhaps meant, if little was found.
+    pub suggestion: Option<Suggestion>,
+}
+
+/// What an unfinished query may become.
+#[derive(Debug, Serialize)]
+pub struct Completions {
+    /// As typed.
+    pub query: String,
+    /// Whole queries, the likeliest first; none if no word is begun.
+    pub completions: Vec<String>,
 }
 
 /// One result.
@@ -157,8 +168,29 @@ impl Engine {
         let unknown = query.unknown_field();
         let unknown = unknown.filter(|field| field.meant.is_some() || answer.total == 0);
         let hint = unknown.map(|field| field.to_string());
-        let (total, notes) = (answer.total, answer.notes);
-        Ok(Results { query: query.to_string(), total, offset, hits, hint, notes })
+        let (total, mut notes) = (answer.total, answer.notes);
+        let suggestion = self.searcher.suggest(&query, total, |hit| self.text(hit));
+        // What is found is found, even if what more would be looked at is damaged.
+        let suggestion = suggestion.unwrap_or_else(|error: ServeError| {
+            notes.push(format!("What was perhaps meant cannot be told: {error}"));
+            None
+        });
+        Ok(Results { query: query.to_string(), total, offset, hits, hint, notes, suggestion })
+    }
+
+    /// What the word at the end of `text` may become.
+    pub fn complete(&self, text: &str) -> Result<Completions, ServeError> {
+        let completions = self.searcher.complete(text, |hit| self.text(hit))?;
+        Ok(Completions { query: text.to_owned(), completions })
+    }
+
+    /// The text of a document, if its page is still there.
+    fn text(&self, hit: &Hit) -> Result<Option<String>, ServeError> {
+        let record = self.index.segments()[hit.segment].record(hit.doc)?;
+        let directory = self.pages.directory();
+        let Some(place) = directory.find(&record.url) else { return Ok(None) };
+        let row = self.pages.page(directory.entries()[place].pointer)?;
+        Ok(row.map(|(_, page)| page.text))
     }
 
     /// The URLs of the best `k` pages with any of the words of a text, with their scores, best first. Behind a page

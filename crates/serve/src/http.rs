@@ -49,6 +49,12 @@ struct Asked {
 }
 
 #[derive(Deserialize)]
+struct AskedText {
+    #[serde(default)]
+    q: String,
+}
+
+#[derive(Deserialize)]
 struct AskedUrl {
     url: String,
 }
@@ -140,6 +146,7 @@ fn router(state: Arc<State>) -> Router {
         .route("/opensearch.xml", get(opensearch))
         .route("/health", get(health))
         .route("/api/search", get(api_search))
+        .route("/api/complete", get(api_complete))
         .fallback(not_found)
         .layer(middleware::from_fn(guard))
         .with_state(state)
@@ -233,11 +240,20 @@ async fn api_search(Shared(state): AppState, Asking(asked): Asking<Asked>) -> Re
     let explain = asked.explain != 0;
     match state.with_engine(move |engine| engine.search(&asked.q, offset, k, explain)).await {
         Ok(results) => Json(results).into_response(),
-        Err(error) => {
-            let body = json!({ "error": error.to_string(), "column": error.column() });
-            (status_of(&error), Json(body)).into_response()
-        }
+        Err(error) => api_failure(&error),
     }
+}
+
+async fn api_complete(Shared(state): AppState, Asking(asked): Asking<AskedText>) -> Response {
+    match state.with_engine(move |engine| engine.complete(&asked.q)).await {
+        Ok(completions) => Json(completions).into_response(),
+        Err(error) => api_failure(&error),
+    }
+}
+
+fn api_failure(error: &ServeError) -> Response {
+    let body = json!({ "error": error.to_string(), "column": error.column() });
+    (status_of(error), Json(body)).into_response()
 }
 
 async fn health(Shared(state): AppState) -> Response {

@@ -224,7 +224,7 @@ fn form(field: Option<Field>, text: &str, column: usize) -> Result<Token<'_>, Qu
     }
 }
 
-enum Prefix {
+pub(super) enum Prefix {
     Field(Field),
     Site,
     Language,
@@ -233,7 +233,7 @@ enum Prefix {
     Date,
 }
 
-fn split_prefix(word: &str) -> Option<(Prefix, &str)> {
+pub(super) fn split_prefix(word: &str) -> Option<(Prefix, &str)> {
     let (name, value) = word.split_once(':')?;
     let prefix = match name.to_ascii_lowercase().as_str() {
         "site" => Prefix::Site,

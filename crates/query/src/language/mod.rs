@@ -38,12 +38,14 @@ mod date;
 mod display;
 mod lexer;
 mod parser;
+mod unfinished;
 mod unknown;
 
 use index::Field;
 
 pub use date::DateRange;
 pub use parser::parse;
+pub(crate) use unfinished::unfinished;
 pub use unknown::UnknownField;
 
 /// Longest query that is read, in bytes.

@@ -1,6 +1,7 @@
 //! Tests of the public interface.
 
 mod bm25;
+mod completion;
 mod config;
 mod damage;
 mod evaluation;
@@ -10,4 +11,5 @@ mod pruning;
 mod replay;
 mod search;
 mod snippet;
+mod suggestion;
 mod top_k;

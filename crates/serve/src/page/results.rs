@@ -26,6 +26,13 @@ pub(crate) fn results(view: &View<'_>, results: &Results) -> Markup {
     let last = results.offset + results.hits.len();
     let body = html! {
         @for line in results.hint.iter().chain(&results.notes) { p { (line) "." } }
+        @if let Some(suggestion) = &results.suggestion {
+            p.suggestion {
+                "Did you mean " a href=(View { query: &suggestion.query, ..*view }.href(1, view.explain)) {
+                    (suggestion.query)
+                } "?"
+            }
+        }
         @if results.hits.is_empty() && results.total > 0 {
             p role="status" {
                 @if results.total == 1 { "There is only 1 result for " }

@@ -193,3 +193,65 @@ fn what_was_left_out_of_a_query_is_told() {
     let answer = site.get("/api/search?q=shared+-link%3Aexample.org");
     assert!(answer.body.contains("\"notes\":[\"`link:` chooses nothing here"), "{}", answer.body);
 }
+
+/// Pages that differ in more than a word, so that none is folded; one word is in all.
+fn gardens() -> Site {
+    let page = |number: usize| {
+        let (url, html) = numbered(number);
+        (
+            url,
+            html.replace("<p>", "<p>Gardening with <em>rosemary</em>. ").replace("Page", "Gardens"),
+        )
+    };
+    Site::serve(&(0..5).map(page).collect::<Vec<_>>())
+}
+
+/// A misspelt query is told with a link to what was perhaps meant, and its results stay what they are.
+#[test]
+fn a_misspelt_word_is_told_with_what_was_meant() {
+    let site = gardens();
+    let page = site.get("/search?q=rosemray&explain=1");
+    let link = "Did you mean <a href=\"/search?q=rosemary&amp;page=1&amp;explain=1\">rosemary</a>?";
+    assert!(page.body.contains(link), "{}", page.body);
+    assert!(page.body.contains("Nothing found"), "{}", page.body);
+    let answer = site.get("/api/search?q=shared+rosemray");
+    let suggested = "\"total\":0,\"offset\":0,\"hits\":[],\"hint\":null,\"notes\":[],\
+        \"suggestion\":{\"query\":\"shared rosemary\",\"total\":5}";
+    assert!(answer.body.contains(suggested), "{}", answer.body);
+    for query in ["rosemary", "xyzzyplugh"] {
+        let answer = site.get(&format!("/api/search?q={query}"));
+        assert!(answer.body.contains("\"suggestion\":null"), "{}", answer.body);
+        let page = site.get(&format!("/search?q={query}"));
+        assert!(!page.body.contains("Did you mean"), "{}", page.body);
+    }
+    let page = site.get("/search?q=rosemray+%3Cb%3E");
+    assert!(!page.body.contains("<b>"), "{}", page.body);
+}
+
+/// Words of titles, then those of texts; whatever is asked, a list.
+#[test]
+fn an_unfinished_word_is_completed() {
+    let site = gardens();
+    let list = |query: &str| {
+        let answer = site.get(&format!("/api/complete?q={query}"));
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        let json: serde_json::Value = serde_json::from_str(&answer.body).expect("JSON");
+        json["completions"].clone()
+    };
+    assert_eq!(list("shared+gar"), serde_json::json!(["shared gardens"]));
+    assert_eq!(list("rosem"), serde_json::json!(["rosemary"]));
+    for nothing in ["", "gar+", "xyzzy", "%22%22", "site%3Anum"] {
+        assert_eq!(list(nothing), serde_json::json!([]), "{nothing}");
+    }
+    assert_eq!(site.get("/api/complete").body, "{\"query\":\"\",\"completions\":[]}");
+    assert_eq!(site.get("/api/complete?q=a&q=b").status, 400);
+}
+
+/// Without the rows of pages there are titles and terms.
+#[test]
+fn what_was_meant_is_told_without_texts() {
+    let site = gardens();
+    std::fs::remove_dir_all(site.collection.pages_dir()).expect("removed");
+    let answer = site.get("/api/search?q=gardnes");
+    assert!(answer.body.contains("\"suggestion\":{\"query\":\"gardens\""), "{}", answer.body);
+}

@@ -1,0 +1,47 @@
+//! The word that is being typed at the end of a query.
+//!
+//! What lives here: where it begins. What does not: what it may become (`completion.rs`).
+//!
+//! **Invariant.** Whatever stands before it, an open parenthesis or quotation mark too, is left as it is.
+
+use index::Field;
+
+use super::lexer::{Prefix, ends_word, split_prefix};
+
+/// Where the word that a query ends with begins, and the field before it; `None` if the query ends behind a word, or
+/// with a filter.
+pub(crate) fn unfinished(text: &str) -> Option<(usize, Option<Field>)> {
+    let word = text.rsplit(ends_word).next().unwrap_or(text).trim_start_matches('-');
+    let (field, word) = match split_prefix(word) {
+        None => (None, word),
+        Some((Prefix::Field(field), value)) => (Some(field), value),
+        Some(_) => return None,
+    };
+    (!word.is_empty()).then_some((text.len() - word.len(), field))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_word_is_found() {
+        for (text, expected) in [
+            ("beg", Some((0, None))),
+            ("the -beg", Some((5, None))),
+            ("(a|beg", Some((3, None))),
+            ("\"città al", Some((8, None))),
+            ("title:beg", Some((6, Some(Field::Title)))),
+            ("a -title:be", Some((9, Some(Field::Title)))),
+            ("other:be", Some((0, None))),
+            ("beg ", None),
+            ("\"city\"", None),
+            ("title:", None),
+            ("site:exam", None),
+            ("--", None),
+            ("", None),
+        ] {
+            assert_eq!(unfinished(text), expected, "{text:?}");
+        }
+    }
+}

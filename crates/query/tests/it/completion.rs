@@ -1,0 +1,86 @@
+//! What an unfinished word may become.
+
+use proptest::prelude::*;
+use query::COMPLETIONS_MAX;
+
+use crate::suggestion::Library;
+
+fn shelf() -> Library {
+    Library::new(
+        "english",
+        &[
+            ("Computing for Beginners", "begonias"),
+            ("Computers and People", "begonias in the beginning"),
+            ("Computers at Home", "beggars"),
+            ("Résumés", "Berlin begets begetters"),
+            ("The City Hall of Rome", "romance"),
+            ("Beginnings", ""),
+        ],
+    )
+}
+
+#[test]
+fn words_of_titles_come_first_then_those_of_texts() {
+    let library = shelf();
+    for (text, expected) in [
+        // Two titles have `begin` words, and two texts begonias.
+        ("beg", &["beginnings", "beginners", "begonias", "begets", "begetters", "beggars"][..]),
+        ("comput", &["computers", "computing"]),
+        ("Comput", &["Computers", "Computing"]),
+        // It has outgrown its stem.
+        ("computin", &["computing"]),
+        ("resu", &["résumés"]),
+        ("\"city ha", &["\"city hall"]),
+        ("rome -title:beg", &["rome -title:beginnings", "rome -title:beginners"]),
+        (
+            "body:beg",
+            &["body:begonias", "body:begets", "body:begetters", "body:beggars", "body:beginning"],
+        ),
+        ("(computers|ro", &["(computers|rome", "(computers|romance"]),
+        // Nothing is begun, or nothing begins so, or nothing is longer.
+        ("beg ", &[]),
+        ("b", &[]),
+        ("", &[]),
+        ("xyz", &[]),
+        ("romance", &[]),
+        ("site:ro", &[]),
+        ("beg!", &[]),
+    ] {
+        assert_eq!(library.complete(text), expected, "{text:?}");
+    }
+}
+
+/// Terms stand for words where there are no texts, if they lead to themselves.
+#[test]
+fn without_texts_terms_are_words() {
+    let library = shelf();
+    assert_eq!(library.complete_without_texts("berl"), ["berlin"]);
+    assert_eq!(library.complete_without_texts("begon"), ["begonia"]);
+    // The stem of `databases` is `databas`, and of that `databa`.
+    let library = Library::new("english", &[("", "databases")]);
+    assert_eq!(library.complete_without_texts("datab"), [""; 0]);
+    assert_eq!(library.complete("datab"), ["databases"]);
+}
+
+#[test]
+fn there_are_at_most_ten() {
+    let words: Vec<String> = ('a'..='z').map(|letter| format!("wo{letter}ds")).collect();
+    let library = Library::new("english", &[("", &words.join(" "))]);
+    assert_eq!(library.complete("wo").len(), COMPLETIONS_MAX);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_is_typed_what_comes_begins_so(text in any::<String>(), word in "[bcr][eo][a-z]{0,3}") {
+        let library = shelf();
+        library.complete(&text);
+        let typed = format!("{text} {word}");
+        for completion in library.complete(&typed) {
+            prop_assert!(completion.len() > typed.len());
+            let accents = |text: &str| text.replace('é', "e");
+            prop_assert!(accents(&completion).starts_with(&accents(&typed)), "{} {}", typed, completion);
+        }
+    }
+}

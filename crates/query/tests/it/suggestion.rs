@@ -1,0 +1,240 @@
+//! What is suggested: examples by hand, and single words against a search of all words.
+
+use std::sync::Arc;
+
+use index::{DocRecord, Field, Index, IndexWriter};
+use page::{AnalysisConfig, Analyzer};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use query::{Config, FEW_RESULTS, Hit, QueryError, Searcher, Suggestion, parse};
+
+/// Documents, each a title and a text, and a searcher over them.
+pub(crate) struct Library {
+    searcher: Searcher,
+    texts: Vec<String>,
+    _folder: tempfile::TempDir,
+}
+
+impl Library {
+    pub(crate) fn new(stemmer: &str, documents: &[(&str, &str)]) -> Library {
+        let folder = tempfile::tempdir().expect("a folder");
+        let config = AnalysisConfig { stemmer: stemmer.to_owned(), ..AnalysisConfig::default() };
+        let analyzer = Analyzer::build(&config).expect("a stemmer that exists");
+        let mut writer =
+            IndexWriter::create(folder.path(), &index::Config::default()).expect("created");
+        for (title, text) in documents {
+            let record = DocRecord { title: (*title).to_owned(), ..DocRecord::default() };
+            writer.add(&record).expect("added");
+            for (field, words) in [(Field::Title, title), (Field::Body, text)] {
+                for (position, term) in (0..).zip(analyzer.terms(words)) {
+                    writer.term(field, &term, position);
+                }
+            }
+        }
+        writer.commit("test").expect("committed");
+        let index = Arc::new(Index::open(folder.path()).expect("opened"));
+        let searcher = Searcher::new(index, analyzer, Config::default(), Vec::new());
+        let texts = documents.iter().map(|(_, text)| (*text).to_owned()).collect();
+        Library { searcher, texts, _folder: folder }
+    }
+
+    fn text(&self, hit: &Hit) -> Option<String> {
+        self.texts.get(hit.doc.0 as usize).cloned()
+    }
+
+    fn suggest(&self, query: &str) -> Option<Suggestion> {
+        let query = parse(query).expect("a query");
+        let total = self.searcher.count(&query).expect("counted");
+        self.searcher
+            .suggest(&query, total, |hit| Ok::<_, QueryError>(self.text(hit)))
+            .expect("answered")
+    }
+
+    /// The query that is suggested.
+    fn suggested(&self, query: &str) -> Option<String> {
+        self.suggest(query).map(|suggestion| suggestion.query)
+    }
+
+    pub(crate) fn complete(&self, text: &str) -> Vec<String> {
+        self.searcher.complete(text, |hit| Ok::<_, QueryError>(self.text(hit))).expect("answered")
+    }
+
+    /// As from an index without texts.
+    pub(crate) fn complete_without_texts(&self, text: &str) -> Vec<String> {
+        self.searcher.complete(text, |_| Ok::<_, QueryError>(None)).expect("answered")
+    }
+}
+
+fn garden() -> Library {
+    Library::new(
+        "english",
+        &[
+            ("Gardening for Beginners", "soil, seeds and a database of plants"),
+            ("Gardening in Winter", "what the okapi does not know of gardening"),
+            ("The Gardens of Rome", "roses and databases"),
+            ("Résumé of a year", "gardening, seeds, wardens"),
+            ("A warden", "solar panels on roofs"),
+            ("City hall", "solar panels and seeds"),
+        ],
+    )
+}
+
+#[test]
+fn words_are_suggested_as_they_are_written() {
+    let library = garden();
+    for (query, expected) in [
+        ("gardning", Some("gardening")),
+        ("gardenign", Some("gardening")),
+        ("gardnes", Some("gardens")),
+        ("Gardning", Some("Gardening")),
+        // The stem of `database` is none of `databas`, which it is itself.
+        ("databsae", Some("database")),
+        ("resme", Some("résumé")),
+        ("title:gardning", Some("title:gardening")),
+        ("title:pannels", None),
+        ("soler pannels", Some("solar panels")),
+        ("(soler roof)~9", Some("(solar roof)~9")),
+        ("soler -pannels", Some("solar -pannels")),
+        ("okapi OR gardning", Some("okapi OR gardening")),
+        ("seeds -gardning", None),
+        ("\"solar pannels\"", None),
+        ("xyzzyplugh", None),
+        // Three are enough, and no more is not more.
+        ("seeds OR gardning", None),
+        ("okapi OR okapo", None),
+    ] {
+        assert_eq!(library.suggested(query).as_deref(), expected, "{query}");
+    }
+}
+
+/// A rare word that is right stays, and what finds no more is not suggested.
+#[test]
+fn a_suggestion_changes_as_little_as_it_can_and_finds_more() {
+    let library = garden();
+    assert_eq!(library.suggested("okapi gardning").as_deref(), Some("okapi gardening"));
+    assert_eq!(library.suggested("okapi rozes"), None);
+    assert_eq!(library.suggested("gardening"), None, "enough results");
+    assert_eq!(library.suggested("wardens"), None, "some have it, and not many more what is near");
+    let suggestion = library.suggest("sedes").expect("seeds");
+    assert_eq!(suggestion, Suggestion { query: "seeds".to_owned(), total: 3 });
+}
+
+/// What a document has is doubted for what is far more common alone.
+#[test]
+fn a_word_that_documents_misspell_is_doubted() {
+    for (right, expected) in [(10, None), (11, Some("separate"))] {
+        let texts = std::iter::once("seperate").chain((0..right).map(|_| "separate"));
+        let documents: Vec<(&str, &str)> = texts.map(|text| ("", text)).collect();
+        let library = Library::new("english", &documents);
+        assert_eq!(library.suggested("seperate").as_deref(), expected, "{right}");
+    }
+}
+
+/// Numbers and what has them are names, not misspelt.
+#[test]
+fn numbers_are_left_alone() {
+    let text = "BM1690 1690 BM1690s";
+    let library = Library::new("none", &[("a", text), ("b", text), ("c", text), ("d", text)]);
+    for query in ["1691", "BM1691", "BM1690x"] {
+        assert_eq!(library.suggested(query), None, "{query}");
+    }
+}
+
+/// Of what is equally far that is suggested which has most documents; a letter is nearer than two.
+#[test]
+fn distance_comes_first_and_documents_second() {
+    let documents: Vec<(&str, &str)> = ["bread", "brand brand", "brand"]
+        .iter()
+        .map(|text| ("", *text))
+        .chain((0..5).map(|_| ("", "grind grant")))
+        .collect();
+    let library = Library::new("none", &documents);
+    // `brand` and `bread` are a letter away, `grind` and `grant` two.
+    assert_eq!(library.suggested("bra nd"), None);
+    assert_eq!(library.suggested("brend").as_deref(), Some("brand"));
+    // Words of four letters are a letter away and no more.
+    assert_eq!(library.suggested("bred").as_deref(), Some("bread"));
+    assert_eq!(library.suggested("rant").as_deref(), Some("grant"));
+    assert_eq!(library.suggested("gint"), None);
+}
+
+/// What a search of all words suggests for a single one.
+fn naive(documents: &[Vec<String>], typed: &str) -> Option<(String, u64)> {
+    let with =
+        |word: &str| documents.iter().filter(|words| words.iter().any(|w| w == word)).count();
+    let own = with(typed);
+    if own > 2 {
+        return None;
+    }
+    let farthest = if typed.len() < 5 { 1 } else { 2 };
+    let mut words: Vec<(usize, std::cmp::Reverse<usize>, &String)> = documents
+        .iter()
+        .flatten()
+        .map(|word| (distance(typed, word), std::cmp::Reverse(with(word)), word))
+        .filter(|(distance, documents, _)| {
+            (1..=farthest).contains(distance) && documents.0 > own * 10
+        })
+        .collect();
+    words.sort();
+    words.first().map(|(_, documents, word)| ((*word).clone(), documents.0 as u64))
+}
+
+/// The fewest letters inserted, left out, replaced or exchanged, by its definition.
+fn distance(a: &str, b: &str) -> usize {
+    fn of(one: &[u8], other: &[u8]) -> usize {
+        let (Some((x, rest)), Some((y, other_rest))) = (one.split_last(), other.split_last())
+        else {
+            return one.len().max(other.len());
+        };
+        let replaced = of(rest, other_rest) + usize::from(x != y);
+        let best = replaced.min(of(rest, other) + 1).min(of(one, other_rest) + 1);
+        match (rest, other_rest) {
+            ([shorter @ .., before], [other_shorter @ .., other_before])
+                if before == y && other_before == x =>
+            {
+                best.min(of(shorter, other_shorter) + 1)
+            }
+            _ => best,
+        }
+    }
+    of(a.as_bytes(), b.as_bytes())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_single_word_is_suggested_as_by_a_search_of_all(
+        documents in vec(vec("[ab]{3,6}", 1..6), 1..30),
+        typed in "[ab]{3,6}",
+    ) {
+        let texts: Vec<String> = documents.iter().map(|words| words.join(" ")).collect();
+        let pairs: Vec<(&str, &str)> = texts.iter().map(|text| ("", text.as_str())).collect();
+        let library = Library::new("none", &pairs);
+        let expected = naive(&documents, &typed).map(|(query, total)| Suggestion { query, total });
+        prop_assert_eq!(library.suggest(&typed), expected);
+    }
+
+    /// Whatever is asked: what is suggested finds as many as it says, and more than the query.
+    #[test]
+    fn a_suggestion_keeps_its_promise(query in "(title:|-|\\(|\")?[gsrw][aeo][a-z]{1,5}( | OR |\\) )[a-z]{2,5}[*\")]?") {
+        let library = garden();
+        let Ok(parsed) = parse(&query) else { return Ok(()) };
+        let Ok(total) = library.searcher.count(&parsed) else { return Ok(()) };
+        if let Some(suggestion) = library.suggest(&query) {
+            let again = parse(&suggestion.query).expect("a query");
+            prop_assert_eq!(library.searcher.count(&again).expect("counted"), suggestion.total);
+            prop_assert!(total < FEW_RESULTS && suggestion.total > total);
+        }
+    }
+}
+
+/// A query with as many rare words as there can be takes no time to speak of.
+#[test]
+fn many_words_are_bounded() {
+    let library = garden();
+    let query = "gardnig solr pannel ".repeat(80);
+    library.suggested(&query);
+    let other: Vec<String> = (0..200).map(|n| format!("g{}rden", "ab".repeat(n % 9))).collect();
+    library.suggested(&other.join(" OR "));
+}
