@@ -46,7 +46,7 @@ impl Config {
 
 impl Default for Config {
     fn default() -> Config {
-        Config { k1: 1.2, b: 0.5, weights: FieldWeights::default(), rank_weight: 0.5 }
+        Config { k1: 1.2, b: 0.5, weights: FieldWeights::default(), rank_weight: 0.1 }
     }
 }
 
@@ -73,7 +73,7 @@ pub struct FieldWeights {
 
 impl Default for FieldWeights {
     fn default() -> FieldWeights {
-        FieldWeights { title: 2.5, headings: 1.5, body: 1.0, url: 0.5, anchor: 2.0 }
+        FieldWeights { title: 5.0, headings: 1.5, body: 1.0, url: 0.5, anchor: 2.0 }
     }
 }
 

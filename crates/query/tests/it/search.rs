@@ -575,5 +575,5 @@ fn an_explanation_reads_well() {
       0.608240  solar: idf 0.4700 × tf 1.2941; 2 of 4 in body (average 3.0, weight 1); in 2 of 3 documents
 ";
     assert!(text.starts_with(expected), "{text}");
-    assert!(text.ends_with("  0.000000  links: weight 0.5 × ln(1 + 0)\n"), "{text}");
+    assert!(text.ends_with("  0.000000  links: weight 0.1 × ln(1 + 0)\n"), "{text}");
 }
