@@ -4,13 +4,10 @@
 //!
 //! **Invariant.** A document of the window that is not judged lacks a group, or its bounds stay below what it takes.
 
-use super::candidates::Span;
+use super::candidates::{LOOK_UP, Span};
 use super::window::keep;
 use super::workspace::Workspace;
 use super::{Judge, Word};
-
-/// Looking a document up costs as much as going over so many.
-const LOOK_UP: u64 = 24;
 
 /// The rarest group is scored first if it must add at least this share of its bound: then many documents fall short.
 const SCORED: f32 = 0.5;

@@ -21,7 +21,9 @@ pub(super) struct List<'a> {
     lengths: Lengths<'a>,
     exact: FieldScale,
     scale: Scale,
-    /// Whole blocks whose documents are decoded.
+    /// How many blocks there are; the list ends before one that does not go on behind the one before it.
+    block_count: usize,
+    /// Whole blocks whose documents are decoded: they ascend.
     blocks: Range<usize>,
     docs: Vec<u32>,
     /// How often, less one, each has the term, of those blocks that were asked for it.
@@ -96,6 +98,7 @@ impl<'a> List<'a> {
             bounds: postings.bounds(),
             near: postings.bounds(),
             lengths: postings.lengths(),
+            block_count: postings.block_count(),
             postings,
             exact,
             scale,
@@ -176,14 +179,14 @@ impl<'a> List<'a> {
         if self.doc_frequency() as usize > SHORT {
             return None;
         }
-        self.hold(0..self.postings.block_count());
+        self.hold(0..self.block_count);
         self.window = Some(0..self.docs.len());
         Some(self.with_more())
     }
 
     /// All documents, if they have been decoded.
     pub(super) fn short(&self) -> Option<&[u32]> {
-        (self.blocks == (0..self.postings.block_count())).then_some(&self.docs[..])
+        (self.blocks == (0..self.block_count)).then_some(&self.docs[..])
     }
 
     /// The documents of the window.
@@ -212,7 +215,8 @@ impl<'a> List<'a> {
 
     /// Decodes whole blocks, and forgets those before them.
     fn hold(&mut self, wanted: Range<usize>) {
-        let wanted = wanted.start..wanted.end.min(self.postings.block_count());
+        let start = wanted.start.min(self.block_count);
+        let mut wanted = start..wanted.end.clamp(start, self.block_count);
         if self.blocks.start <= wanted.start && wanted.end <= self.blocks.end {
             return;
         }
@@ -228,7 +232,20 @@ impl<'a> List<'a> {
             self.blocks.end = wanted.start;
         }
         for block in self.blocks.end..wanted.end {
+            let before = self.docs.len();
             self.postings.append_docs(block, &mut self.docs);
+            let ascends = match (before.checked_sub(1), self.docs.get(before)) {
+                (_, None) => false,
+                (None, Some(_)) => true,
+                (Some(last), Some(first)) => self.docs[last] < *first,
+            };
+            if !ascends {
+                // Only files that we did not write are so.
+                self.docs.truncate(before);
+                self.block_count = block;
+                wanted.end = block;
+                break;
+            }
         }
         self.more.resize(self.docs.len(), 0);
         self.has_more.resize(wanted.len(), false);

@@ -261,8 +261,8 @@ impl<'a> Judge<'a, '_> {
         self.least = least;
     }
 
-    /// Keeps a document if its score is among the best; if there is a tree, none comes before the last. `score` is its text score,
-    /// if words decide.
+    /// Keeps a document if its score is among the best; if there is a tree, none comes before the last. `score` is its
+    /// text score, if words decide.
     fn judge(&mut self, doc: u32, score: impl FnOnce() -> f64) {
         let doc = DocId(doc);
         if self.deleted.contains(doc) {
