@@ -11,7 +11,7 @@ use index::{DocRecord, Field, Index, IndexWriter, MergePolicy};
 use page::{AnalysisConfig, Analyzer};
 use query::{Config, FieldWeights, Query, Searcher};
 
-use crate::damage::Random;
+use crate::damage::{Files, Random};
 
 const DOCUMENTS: u32 = 24_000;
 const WORDS: u32 = 3000;
@@ -159,4 +159,34 @@ fn the_best_of_many_segments_with_deleted_documents_are_those_of_all() {
     }
     writer.commit("test").expect("committed");
     ask(dir.path(), &mut random, QUERIES / 2);
+}
+
+/// With sums that match: lists of many blocks that are not what they say of each other are asked without a panic.
+#[test]
+fn blocks_that_do_not_go_on_behind_one_another_are_survived() {
+    let (dir, mut random) = (tempfile::tempdir().expect("a folder"), Random(3));
+    write(dir.path(), &mut random, &index::Config::default(), 0..6000);
+    let mut files = Files::read(dir.path());
+    let sound: Vec<(u8, Vec<u8>)> =
+        files.payloads().map(|(number, payload)| (number, payload.to_vec())).collect();
+    for (number, payload) in sound.iter().filter(|(_, payload)| payload.len() > 100) {
+        for _ in 0..12 {
+            let mut forged = payload.clone();
+            for _ in 0..200 {
+                let at = random.below(u32::try_from(forged.len()).expect("short")) as usize;
+                forged[at] = u8::try_from(random.below(256)).expect("a byte");
+            }
+            files.forge(files.choose(*number), &forged);
+            files.write();
+            if let Ok(index) = Index::open(dir.path()) {
+                let searcher =
+                    Searcher::new(Arc::new(index), analyzer(), Config::default(), Vec::new());
+                for _ in 0..40 {
+                    // Whatever it says, it says something.
+                    let _ = searcher.search(&question(&mut random), 0, 10);
+                }
+            }
+            files.restore();
+        }
+    }
 }

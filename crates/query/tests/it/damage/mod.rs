@@ -15,14 +15,13 @@ mod script;
 mod sound;
 mod usage;
 
-use files::Files;
 use index::{Index, IndexError};
 use questions::{Asked, Question};
 use std::path::PathBuf;
 use tempfile::TempDir;
 use usage::Usage;
 
-pub(crate) use files::KIND_COUNT;
+pub(crate) use files::{Files, KIND_COUNT};
 pub(crate) use script::{OPERATIONS, REPLACE, SEAL};
 pub(crate) use sound::{Random, Size};
 
