@@ -42,6 +42,7 @@ mod normalisation;
 mod order;
 mod outcome;
 mod parser;
+mod pending;
 mod politeness;
 mod recrawl;
 mod replay;
@@ -82,6 +83,7 @@ pub use order::{
     BreadthFirst, CLASSES, Manner, Priority, ShallowFirst, VisitOrder, Waiting, visit_order,
 };
 pub use outcome::{Failure, FailureKind};
+pub use pending::recrawl_asks;
 pub use politeness::{Pace, Politeness};
 pub use report::{AsideHost, Census, Report, SieveReport, Snapshot, read_report};
 pub use robots::{ROBOTS_HOPS_MAX, Robots, RobotsSaying, Verdict, explain_robots};
