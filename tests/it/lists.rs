@@ -320,6 +320,20 @@ fn a_list_that_was_killed_is_gone_on_with_by_any_crawl() {
     }
 }
 
+/// A collection that has all the pages that it may have is asked again by a list all the same.
+#[test]
+fn a_list_of_a_new_sitemap_is_read_in_a_full_collection() {
+    let site = Site::serve();
+    site.crawl(&["/"]);
+    let sitemap = "/sitemap-5-x1.xml";
+    let pages = (PAGES + 1).to_string();
+    let list = ["--recrawl", "--list", "--sitemap", sitemap, "--max-pages", &pages];
+    let (report, asked) = site.crawl(&list);
+    assert_eq!(asked, ["/p5", sitemap], "{report}");
+    assert_eq!((&report["pages"], &report["dropped"]["pages-limit"]), (&11.into(), &1.into()));
+    assert!(!site.sandbox.path("web/frontier/recrawl").exists());
+}
+
 /// A sitemap that could not be read before the run was ended is read by the next one, and all that it names is asked for.
 #[test]
 fn a_list_that_ended_before_its_sitemap_is_gone_on_with_by_any_crawl() {

@@ -21,12 +21,11 @@ pub fn date_text(date_s: i64) -> String {
 
 /// The same with the microseconds of that second, unless there are none: `2017-03-06T04:03:53.000120Z`.
 pub fn exact_date_text(date_s: i64, date_us: u32) -> String {
-    let mut text = date_text(date_s);
-    if date_us > 0 {
-        text.truncate(text.len() - 1);
-        text.push_str(&format!(".{:06}Z", date_us.min(999_999)));
+    let text = date_text(date_s);
+    match text.strip_suffix('Z') {
+        Some(whole) if date_us > 0 => format!("{whole}.{:06}Z", date_us.min(999_999)),
+        _ => text,
     }
-    text
 }
 
 /// `20170306040353`.

@@ -385,7 +385,7 @@ fn is_uncalled_304(record: &Record, purpose: Purpose) -> bool {
 }
 
 /// Whether a visit had an answer that is none, and that says of the page that it is not to be found.
-pub(crate) fn withholds(record: &Record) -> bool {
+pub fn withholds(record: &Record) -> bool {
     let is_it = |(name, _): &(String, String)| name.eq_ignore_ascii_case(WITHHOLDS);
     record.kind == Kind::Metadata && parse_warc_fields(&record.block).iter().any(is_it)
 }

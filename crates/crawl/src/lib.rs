@@ -75,7 +75,7 @@ pub use fetch::unsent_credentials;
 pub use filter::{Facts, Filter, FilterError, Point};
 pub use frontier::SITEMAP_DEPTH_MAX;
 pub use inbox::inbox_hops;
-pub use journal::read_failure;
+pub use journal::{read_failure, withholds};
 pub use mention::{Excess, Mention, Mentions};
 pub use metrics::{Board, serve_metrics};
 pub use normalisation::Normalisation;

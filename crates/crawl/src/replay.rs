@@ -55,7 +55,8 @@ pub(crate) struct Replayed {
     pub(crate) is_cut: bool,
     /// What alone the run may ask for, if that is so.
     pub(crate) alone: Option<Alone>,
-    /// The known URLs that the lists which the run goes on with are known to name.
+    /// How many lists the run goes on with, and the known URLs that they are known to name.
+    pub(crate) lists: usize,
     pub(crate) named: BTreeSet<String>,
     /// Addresses that are wanted first and need no visit, for they had one.
     pub(crate) visited: Visited,

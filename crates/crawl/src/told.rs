@@ -8,7 +8,7 @@
 use archive::{Kind, Record, parse_http};
 
 use crate::answer::{Purpose, is_redirect, wait_ms};
-use crate::journal::{BEFORE, Entry, read_failure, read_unstored, withholds};
+use crate::journal::{BEFORE, Entry, read_failure, read_unstored};
 use crate::outcome::Failure;
 use crate::politeness::Politeness;
 
@@ -35,8 +35,6 @@ pub struct Told {
     pub unchanged: bool,
     /// Whether it does not tell what the page is now, which is still to be asked for.
     pub is_inconclusive: bool,
-    /// Whether an answer that is none says all the same that the page is not to be found.
-    pub withholds: bool,
     /// Where it redirects to, as the server spells it.
     pub location: Option<String>,
     /// When the server wants to be asked again at the earliest, in seconds since 1970.
@@ -68,7 +66,6 @@ impl Told {
             before: record.header(BEFORE).and_then(|value| value.parse().ok()),
             unchanged: record.kind == Kind::Revisit,
             is_inconclusive: entry.is_inconclusive,
-            withholds: withholds(record),
             location: unstored.and_then(|unstored| unstored.harvest.redirect).or_else(|| {
                 header("Location").filter(|_| status.is_some_and(is_redirect)).map(str::to_owned)
             }),

@@ -149,7 +149,7 @@ pub(super) fn read(archive: &Archive, url: &Url, agent: &str) -> Result<Vec<Capt
         let status = line.status.or(told.as_ref().and_then(|told| told.status));
         let failure = record.as_ref().and_then(crawl::read_failure);
         let inconclusive = match &told {
-            Some(told) if told.withholds => Some(Said::Noindex),
+            _ if record.as_ref().is_some_and(crawl::withholds) => Some(Said::Noindex),
             Some(told) if told.is_inconclusive && told.status == Some(412) => Some(Said::Condition),
             Some(told) if told.is_inconclusive => record.as_ref().map(|record| said(record, agent)),
             _ => None,

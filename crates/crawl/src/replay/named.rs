@@ -42,6 +42,7 @@ impl Replay<'_> {
         let mut asked = BTreeSet::new();
         for list in Epochs::read(frontier)?.into_lists(replayed.alone.as_ref()) {
             let (known, mut due) = self.named_by_list(&list, archive)?;
+            replayed.lists += 1;
             replayed.named.extend(known);
             // What several name is asked for by the first of them.
             due.retain(|url| asked.insert(url.clone()));
@@ -124,7 +125,9 @@ impl Replay<'_> {
         let (mut known, mut asked) = (BTreeSet::new(), BTreeSet::new());
         let Extent::List { lines, due } = list else { return Ok((known, asked)) };
         let mut given = Given::default();
-        lines.iter().for_each(|line| given.add(line));
+        for line in lines {
+            given.add(line);
+        }
         let mut is_more = true;
         while is_more && !self.halt.is_called() {
             let before = given.len();
