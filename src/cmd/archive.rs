@@ -12,7 +12,7 @@ use std::io::Write as _;
 
 use anyhow::{Context as _, Result};
 use archive::{Archive, CdxLine, Kind, Record};
-use crawl::{FailureKind, Normalisation, Told};
+use crawl::{FailureKind, Normalisation, Purpose, Told};
 use page::Url;
 use serde_json::json;
 
@@ -108,9 +108,13 @@ fn get(collection: &jobs::Collection, url: &str, headers: bool, context: &Contex
     if url != asked {
         talk::say(context.quiet, &format!("a crawl visits it as {url}"));
     }
-    // A try that failed is no capture to show while there is a better one, and a revisit has no body.
+    // A try that failed, or an answer that leaves an earlier one standing, is no capture to show while there is a better
+    // one, and a revisit has no body.
+    let is_vain = |status| crawl::leaves_standing(Purpose::Page, status);
     captures.sort_by_key(|capture| {
-        (capture.status.is_some(), capture.mime != "warc/revisit", capture.date_s)
+        let is_answer = capture.status.is_some();
+        let tells = !capture.status.is_some_and(is_vain);
+        (is_answer, capture.mime != "warc/revisit", tells, capture.date_s)
     });
     let Some(capture) = captures.pop() else { return unfound(&folder, &url, context) };
     let record = folder.read(&capture.location).with_context(|| unreadable(&url, &capture))?;

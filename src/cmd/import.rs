@@ -251,6 +251,7 @@ fn write_record(writer: &mut WarcWriter, record: &Record) -> Result<bool> {
     let written = writer.write(&Draft {
         kind: record.kind.clone(),
         date_s: record.date_s,
+        date_us: record.date_us,
         target: record.target.as_deref(),
         content_type: record.content_type.as_deref().unwrap_or("application/octet-stream"),
         extra: &extra,
@@ -292,6 +293,7 @@ fn write_document(writer: &mut WarcWriter, document: &Document, date_s: i64) -> 
     let written = writer.write(&Draft {
         kind: Kind::Resource,
         date_s,
+        date_us: 0,
         target: Some(&target),
         content_type: "application/json",
         extra: &[],
@@ -315,6 +317,7 @@ fn write_trec(writer: &mut WarcWriter, document: TrecDocument, date_s: i64) -> R
             held(writer.write(&Draft {
                 kind: Kind::Response,
                 date_s,
+                date_us: 0,
                 target: Some(&url),
                 content_type: "application/http;msgtype=response",
                 extra: &[(TREC_ID, &id)],

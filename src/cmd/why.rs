@@ -225,8 +225,8 @@ fn next(
         return Ok(Next::Crawl);
     }
     let frontier = &collection.frontier_dir();
-    let is_recrawl = Standing::read(frontier)?.recrawl.is_some();
-    if captures::has_standing(&why.captures) && !is_recrawl {
+    let is_standing = captures::has_standing(&why.captures);
+    if is_standing && !crawl::recrawl_asks(archive, frontier, &config.crawl, url.as_str())? {
         return Ok(Next::Recrawl);
     }
     let limits = Limits { archive, frontier, report, config: &config.crawl };

@@ -1,5 +1,7 @@
 //! What the head of the last answer makes of a page whose body is the same: in the index, and for `crivello why`.
 
+use std::fs;
+
 use serde_json::Value;
 
 use crate::fates::{Pages, check, crawl, page};
@@ -235,4 +237,126 @@ fn a_new_page_that_a_limit_keeps_from_its_next_try_waits_for_more_room() {
         let report = sandbox.json(&[&["crawl", "-q"], &flags[..]].concat());
         assert_eq!(report["requests"].as_u64() > Some(0), requests_max == 0, "{report:#}");
     }
+}
+
+/// A 304 that nobody asked for is a fault of the server, and no answer; but what its head says of robots it says of the
+/// page that is known.
+#[test]
+fn a_noindex_in_a_304_that_nobody_asked_for_is_heard() {
+    let bare =
+        |name: &str| format!("200 OK\nContent-Type: text/html\n\n<title>t</title><p>zebra{name}");
+    let server = Pages::serve(&[("/", &page(&["/closed", "/silent"]))]);
+    for name in ["closed", "silent"] {
+        server.set(&format!("/{name}"), &bare(name));
+    }
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/")]);
+    server.set("/closed", "304 Not Modified\nX-Robots-Tag: noindex\n\n");
+    server.set("/silent", "304 Not Modified\n\n");
+    let found = || {
+        sandbox.done(&["index", "--dir", "web", "-q"]);
+        ["closed", "silent"].map(|name| found(&sandbox, name))
+    };
+    for _ in 0..2 {
+        let report = sandbox.json(&["crawl", "--dir", "web", "-q", "--recrawl"]);
+        assert_eq!((&report["failed"], &report["pages"]), (&2.into(), &3.into()), "{report:#}");
+        assert_eq!(found(), [0, 1]);
+        let url = server.url("/closed");
+        let why = check(&sandbox, &url, "fetched; asked again, protocol: the server answered 304");
+        let said = why["verdict"].as_str().expect("text");
+        let place = " stands, but not in the index, since the 304 of 20";
+        assert!(said.contains(place) && said.ends_with(" has noindex"), "{why:#}");
+        let told = sandbox.done(&["why", "--dir", "web", &url]);
+        assert!(told.contains("with noindex in its head"), "{told}");
+        let why = check(&sandbox, &server.url("/silent"), "fetched; asked again, protocol:");
+        let said = why["verdict"].as_str().expect("text");
+        assert!(said.ends_with(" stands, also in the index"), "{why:#}");
+    }
+    server.set("/closed", &bare("closed"));
+    sandbox.done(&["crawl", "--dir", "web", "-q", "--recrawl"]);
+    assert_eq!(found(), [1, 1], "a later answer brings it back");
+}
+
+/// It speaks of the condition and not of the page; that it came, and what follows from it, is told.
+#[test]
+fn a_412_is_told_with_its_reason() {
+    let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", &tagged("a"))]);
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/")]);
+    server.set("/a if", "412 Precondition Failed\nX-Robots-Tag: noindex\n\nno");
+    let limit = ["--set", "crawl.requests_per_host_max=2"];
+    let recrawl = ["crawl", "--dir", "web", "-q", "--recrawl"];
+    for (flags, is_asked) in [(&limit[..], false), (&[], true)] {
+        sandbox.done(&[&recrawl[..], flags].concat());
+        let url = server.url("/a");
+        let wanted = if is_asked {
+            "fetched"
+        } else {
+            "fetched; asked again, the server answered 412, that the condition of the request does not hold, and \
+             nobody asked since without one; the page of 20"
+        };
+        let why = check(&sandbox, &url, wanted);
+        let said = why["verdict"].as_str().expect("text");
+        assert!(said == "fetched" || said.ends_with(" stands, also in the index"), "{why:#}");
+        let told = sandbox.done(&["why", "--dir", "web", &url]);
+        let line = "status 412: the condition of the request does not hold, so the page is asked for without one";
+        assert!(told.contains(line), "{told}");
+        let captures = why["captures"].as_array().expect("visits").iter();
+        let statuses: Vec<_> =
+            captures.map(|capture| (&capture["status"], &capture["inconclusive"])).collect();
+        let at = statuses.iter().rposition(|(status, _)| *status == "412").expect("it is there");
+        assert_eq!(statuses[at].1, "condition", "{why:#}");
+        assert_eq!(statuses.len() - 1 - at, usize::from(is_asked), "{why:#}");
+        let kept = sandbox.done(&["archive", "get", "--dir", "web", &url]);
+        assert!(kept.contains("zebraa"), "{kept}");
+        sandbox.done(&["index", "--dir", "web", "-q"]);
+        assert_eq!(found(&sandbox, "a"), 1);
+    }
+}
+
+/// A recrawl of other pages asks for no page but these.
+#[test]
+fn only_a_recrawl_that_covers_a_page_is_said_to_ask_for_it() {
+    let paths = ["/a", "/b", "/c", "/sitemap.xml"];
+    let server = Pages::serve(&[("/", &page(&paths[..3]))]);
+    for name in ["a", "b", "c"] {
+        server.set(&format!("/{name}"), &tagged(name));
+    }
+    let locs = paths[..1].iter().map(|path| format!("<url><loc>{}</loc></url>", server.url(path)));
+    let sitemap = format!("<urlset>{}</urlset>", locs.collect::<String>());
+    server.set("/sitemap.xml", &format!("200 OK\nContent-Type: text/xml\n\n{sitemap}"));
+    let sandbox = Sandbox::new();
+    let (root, tries) = (server.url("/"), ["--set", "crawl.retries=3"]);
+    crawl(&sandbox, "", &[&root]);
+    server.set("/a if", "503 Busy\n\n");
+    server.set("/a", "503 Busy\n\n");
+    let crawl = |flags: &[&str]| {
+        sandbox.done(&[&["crawl", "--dir", "web", "-q"], &tries[..], flags].concat());
+    };
+    let why = || {
+        let url = server.url("/a");
+        sandbox.json(&[&["why", "--dir", "web", &url], &tries[..]].concat())["verdict"].to_string()
+    };
+    let (is_asked, is_not) = ("; a crawl tries it again;", "; the next recrawl asks for it again;");
+    crawl(&["--recrawl", "--set", "crawl.requests_per_host_max=4"]);
+    assert!(why().contains(is_not), "{}", why());
+    let slow = ["--max-time", "1", "--set", "crawl.delay_ms=1500"];
+    let (b, c, sitemap) = (server.url("/b"), server.url("/c"), server.url("/sitemap.xml"));
+    crawl(&[&["--recrawl", "--list", &b, &c], &slow[..]].concat());
+    assert!(sandbox.path("web/frontier/recrawl").exists(), "it is not over");
+    assert!(why().contains(is_not), "{}", why());
+    // A list whose sitemap names it, as a kill leaves it behind the sitemap.
+    crawl(&["--list", "--sitemap", &sitemap]);
+    let files = fs::read_dir(sandbox.path("web/archive")).expect("a folder");
+    let files = files.map(|file| file.expect("a file").file_name().into_string().expect("text"));
+    let files: Vec<String> = files.filter(|name| name.ends_with(".warc.gz")).collect();
+    for (line, asked) in [(format!("sitemap:{sitemap}"), is_asked), (b.clone(), is_not)] {
+        let (count, names) = (files.len(), files.join("\n"));
+        let list =
+            format!("crivello recrawl 4\nrecrawls 1\nlist 7 1\nfiles {count}\n{names}\n{line}\n");
+        fs::write(sandbox.path("web/frontier/recrawl"), list).expect("a file");
+        assert!(why().contains(asked), "{line}: {}", why());
+    }
+    crawl(&[&["--recrawl"], &slow[..]].concat());
+    assert!(why().contains(is_asked), "{}", why());
 }

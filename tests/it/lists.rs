@@ -6,6 +6,7 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -283,5 +284,69 @@ fn what_is_said_of_a_recrawl_beside_a_list_is_so() {
     assert!(site.sandbox.path("web/frontier/recrawl").exists());
     let said = run(&list);
     assert!(!said.contains(WAITS) && !said.contains("not over"), "{said}");
+    assert!(!site.sandbox.path("web/frontier/recrawl").exists());
+}
+
+/// Killed at its first request, or behind its sitemap: any crawl goes on with it, and asks for the known pages that only
+/// the sitemap names.
+#[test]
+fn a_list_that_was_killed_is_gone_on_with_by_any_crawl() {
+    let sitemap = "/sitemap-5-6-x1-x2-x3.xml";
+    let wanted = ["/p0", "/p5", "/p6", "/px1", "/px2", "/px3", sitemap];
+    for requests in [1, 2, 3] {
+        let site = Site::serve();
+        site.crawl(&["/"]);
+        let (page, list) = (site.url("/p0"), site.url(sitemap));
+        let flags =
+            ["--recrawl", "--list", &page, "--sitemap", &list, "--set", "crawl.delay_ms=500"];
+        let mut running =
+            site.sandbox.start(&[&["crawl", "--dir", "web", "-q"], &flags[..]].concat());
+        while site.asked.lock().expect("no panic").len() < requests {
+            assert!(running.child.try_wait().expect("a process").is_none(), "it has not ended");
+            thread::sleep(Duration::from_millis(2));
+        }
+        running.child.kill().expect("it runs");
+        running.child.wait().expect("it ends");
+        let first = std::mem::take(&mut *site.asked.lock().expect("no panic"));
+        let (report, second) = site.crawl(&[]);
+        let all: BTreeSet<&str> = first.iter().chain(&second).map(String::as_str).collect();
+        assert_eq!(all, BTreeSet::from(wanted), "{first:?} {second:?} {report}");
+        // What was under way is asked for once more, and nothing else.
+        let twice: Vec<&String> = first.iter().filter(|path| second.contains(path)).collect();
+        assert!(twice.iter().all(|path| Some(*path) == first.last()), "{first:?} {second:?}");
+        assert_eq!(report["pages"], PAGES + 4, "{report}");
+        assert!(!site.sandbox.path("web/frontier/recrawl").exists());
+        assert_eq!(site.crawl(&[]).1, [""; 0]);
+    }
+}
+
+/// A collection that has all the pages that it may have is asked again by a list all the same.
+#[test]
+fn a_list_of_a_new_sitemap_is_read_in_a_full_collection() {
+    let site = Site::serve();
+    site.crawl(&["/"]);
+    let sitemap = "/sitemap-5-x1.xml";
+    let pages = (PAGES + 1).to_string();
+    let list = ["--recrawl", "--list", "--sitemap", sitemap, "--max-pages", &pages];
+    let (report, asked) = site.crawl(&list);
+    assert_eq!(asked, ["/p5", sitemap], "{report}");
+    assert_eq!((&report["pages"], &report["dropped"]["pages-limit"]), (&11.into(), &1.into()));
+    assert!(!site.sandbox.path("web/frontier/recrawl").exists());
+}
+
+/// A sitemap that could not be read before the run was ended is read by the next one, and all that it names is asked for.
+#[test]
+fn a_list_that_ended_before_its_sitemap_is_gone_on_with_by_any_crawl() {
+    let site = Site::serve();
+    site.crawl(&["/"]);
+    let sitemap = "/sitemap-5.xml";
+    let list = ["--recrawl", "--list", "/p0", "/p1", "/p2", "--sitemap", sitemap];
+    let short = ["--max-time", "1", "--set", "crawl.delay_ms=800"];
+    let (_, first) = site.crawl(&[&list[..], &short[..]].concat());
+    assert!(first.len() < 2, "{first:?}");
+    let (report, second) = site.crawl(&[]);
+    let mut asked = [first, second].concat();
+    asked.sort_unstable();
+    assert_eq!(asked, ["/p0", "/p1", "/p2", "/p5", sitemap], "{report}");
     assert!(!site.sandbox.path("web/frontier/recrawl").exists());
 }

@@ -106,6 +106,7 @@ fn write(dir: &Path, options: &WriterOptions, pages: &[Vec<u8>]) -> Result<(), B
         let request = Draft {
             kind: Kind::Request,
             date_s: DATE_S,
+            date_us: 0,
             target: Some(&url),
             content_type: "application/http;msgtype=request",
             extra: &[("WARC-IP-Address", "127.0.0.1")],

@@ -49,6 +49,8 @@ pub struct CdxLine {
     pub key: String,
     /// When, in seconds since 1970; 14 digits in UTC on the line.
     pub date_s: i64,
+    /// The microseconds of that second, as far as its record tells.
+    pub date_us: u32,
     /// The URL as captured; empty if what cannot be read may have been any.
     pub url: String,
     /// The media type without parameters; `warc/revisit` for a revisit, `unk` where none is known.
@@ -72,6 +74,8 @@ struct Json {
     length: String,
     offset: String,
     filename: String,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    microseconds: Option<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -98,7 +102,7 @@ impl CdxLine {
         Self::describe(
             &record.kind,
             record.target.as_deref()?,
-            record.date_s,
+            (record.date_s, record.date_us),
             record.content_type.as_deref(),
             &record.block,
             digest.as_deref(),
@@ -109,7 +113,7 @@ impl CdxLine {
     pub(crate) fn describe(
         kind: &Kind,
         target: &str,
-        date_s: i64,
+        (date_s, date_us): (i64, u32),
         content_type: Option<&str>,
         block: &[u8],
         digest: Option<&str>,
@@ -129,6 +133,7 @@ impl CdxLine {
         Some(Self {
             key: surt(target),
             date_s,
+            date_us,
             url: target.to_owned(),
             mime: if mime.is_empty() { "unk".to_owned() } else { mime.to_ascii_lowercase() },
             status: response.map(|response| response.status),
@@ -151,6 +156,7 @@ impl CdxLine {
             length: self.location.length.to_string(),
             offset: self.location.offset.to_string(),
             filename: self.location.file.clone(),
+            microseconds: Some(self.date_us.to_string()).filter(|_| self.date_us > 0),
         };
         let json = serde_json::to_string(&json).expect("strings become JSON");
         format!("{} {} {json}", self.key, date::digits(self.date_s))
@@ -166,7 +172,8 @@ impl CdxLine {
         let json: Json = serde_json::from_str(json).ok()?;
         Some(Self {
             key: format!("{mark}{key}"),
-            date_s: date::parse(timestamp)?,
+            date_s: date::parse(timestamp)?.0,
+            date_us: json.microseconds.map_or(Some(0), |us| us.parse().ok())?,
             url: json.url,
             mime: json.mime,
             status: json.status.and_then(|status| status.parse().ok()),
@@ -182,7 +189,13 @@ impl CdxLine {
     /// The line of something at `location` that cannot be read, and of which nothing else is known.
     fn nobody(location: Location) -> Self {
         let (key, mime) = (format!("{UNREADABLE}{NOBODY}"), "unk".to_owned());
-        Self { key, date_s: 0, url: String::new(), mime, status: None, digest: None, location }
+        let (date_s, date_us, url) = (0, 0, String::new());
+        Self { key, date_s, date_us, url, mime, status: None, digest: None, location }
+    }
+
+    /// What captures are sorted by: the moment, and where it does not tell them apart, the place in the archive.
+    pub(crate) fn order(&self) -> (i64, u32, &Location) {
+        (self.date_s, self.date_us, &self.location)
     }
 
     fn is_unreadable(&self) -> bool {

@@ -125,7 +125,7 @@ impl Archive {
                 line
             }));
         }
-        found.sort_by(|a, b| (a.date_s, &a.location).cmp(&(b.date_s, &b.location)));
+        found.sort_by(|a, b| a.order().cmp(&b.order()));
         Ok(found)
     }
 

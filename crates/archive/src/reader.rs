@@ -257,10 +257,13 @@ impl<R: Read> WarcReader<R> {
         let find = |name| fields::find(&headers, name).filter(|value| !value.is_empty());
         let kind = find("WARC-Type").ok_or_else(|| self.missing(start, "WARC-Type"))?;
         let date = find("WARC-Date").ok_or_else(|| self.missing(start, "WARC-Date"))?;
+        let (date_s, date_us) =
+            date::parse(date).ok_or_else(|| self.bad(start, "WARC-Date", date))?;
         Ok(Record {
             kind: Kind::from_name(kind),
             id: bare(find("WARC-Record-ID").unwrap_or_default()).to_owned(),
-            date_s: date::parse(date).ok_or_else(|| self.bad(start, "WARC-Date", date))?,
+            date_s,
+            date_us,
             target: find("WARC-Target-URI").map(|target| bare(target).to_owned()),
             content_type: find("Content-Type").map(str::to_owned),
             block: Vec::new(),

@@ -94,8 +94,10 @@ pub struct Record {
     pub kind: Kind,
     /// WARC-Record-ID without its angle brackets; empty where a foreign file has none.
     pub id: String,
-    /// WARC-Date as seconds since 1970; fractions of a second are dropped.
+    /// WARC-Date as seconds since 1970.
     pub date_s: i64,
+    /// The microseconds of that second, as far as the date tells.
+    pub date_us: u32,
     /// WARC-Target-URI, without the angle brackets that some writers put around it.
     pub target: Option<String>,
     /// Content-Type of the block.

@@ -46,6 +46,8 @@ pub struct Draft<'a> {
     pub kind: Kind,
     /// WARC-Date, in seconds since 1970.
     pub date_s: i64,
+    /// The microseconds of that second; 0 for a date to the second.
+    pub date_us: u32,
     /// WARC-Target-URI.
     pub target: Option<&'a str>,
     /// Content-Type of the block.
@@ -157,6 +159,7 @@ impl<D: Disk> Appender<D> {
             let warcinfo = Draft {
                 kind: Kind::Warcinfo,
                 date_s: draft.date_s,
+                date_us: draft.date_us,
                 target: None,
                 content_type: "application/warc-fields",
                 extra: &[("WARC-Filename", &filename)],
@@ -245,7 +248,7 @@ impl Current {
             let line = CdxLine::describe(
                 &draft.kind,
                 target,
-                draft.date_s,
+                (draft.date_s, draft.date_us),
                 Some(draft.content_type),
                 draft.block,
                 payload_digest.as_deref(),
@@ -287,7 +290,7 @@ impl Current {
         };
         put("WARC-Type", draft.kind.name());
         put("WARC-Record-ID", &format!("<{id}>"));
-        put("WARC-Date", &date::date_text(draft.date_s));
+        put("WARC-Date", &date::exact_date_text(draft.date_s, draft.date_us));
         if let Some(target) = draft.target {
             put("WARC-Target-URI", target);
         }

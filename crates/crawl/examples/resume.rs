@@ -54,6 +54,7 @@ fn make(dir: &Path, pages: u64, links: u64, bytes: usize) -> Result<(), Box<dyn 
         writer.write(&Draft {
             kind: Kind::Response,
             date_s: 1_700_000_000 + i64::try_from(number)?,
+            date_us: 0,
             target: Some(&url(number % HOSTS, number)),
             content_type: "application/http;msgtype=response",
             extra: &[("Crivello-Purpose", "page")],

@@ -5,9 +5,18 @@
 //!
 //! **Invariant.** `now_ms` never goes backwards; only it decides when a host may be visited, with waits that begin
 //! at `over_ms`: an end is rounded up and a beginning down.
-//! `unix_s` may jump with the calendar and is only written down.
+//! `unix_s` may jump with the calendar and is only written down, and so is `date`.
 
 use std::time::{Instant, SystemTime};
+
+/// A moment as the archive has it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Moment {
+    /// Seconds since 1970.
+    pub s: i64,
+    /// Microseconds of that second: what a host is asked for follows each other within one.
+    pub us: u32,
+}
 
 /// Where the time comes from.
 pub trait Clock: Send + Sync {
@@ -20,6 +29,10 @@ pub trait Clock: Send + Sync {
     }
     /// Seconds since 1970, for the records of the archive.
     fn unix_s(&self) -> i64;
+    /// The same moment as exactly as the clock tells it.
+    fn date(&self) -> Moment {
+        Moment { s: self.unix_s(), us: 0 }
+    }
 }
 
 /// The clock of this machine.
@@ -52,10 +65,14 @@ impl Clock for SystemClock {
         u64::try_from(over_ms).unwrap_or(u64::MAX)
     }
 
-    #[expect(clippy::disallowed_methods, reason = "this is where the calendar comes in")]
     fn unix_s(&self) -> i64 {
+        self.date().s
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "this is where the calendar comes in")]
+    fn date(&self) -> Moment {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
+        Moment { s: i64::try_from(since.as_secs()).unwrap_or(i64::MAX), us: since.subsec_micros() }
     }
 }
 

@@ -123,7 +123,8 @@ pub fn run(
         return unread(dirs, &*clock, stop, started_ms);
     }
 
-    if replayed.known.is_some() {
+    // What a list is yet to be read for is asked for like what is known, whatever `pages_max` says to new pages.
+    if replayed.known.is_some() || replayed.lists > 0 {
         frontier.begin_recrawl();
     }
     let mut coordinator = Coordinator { frontier, clock, stop, teller, fetchers: 0 };

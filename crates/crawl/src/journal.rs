@@ -8,7 +8,8 @@
 //! that is as an earlier one was is a `revisit` record, which says by `Crivello-Length` how many bytes its body had, and
 //! every answer that was compared with an earlier one says by `Crivello-Before` what status that had. A 304 that may make
 //! another page of the earlier one is a `revisit` record with `Crivello-Inconclusive`: what its head says counts until a
-//! better answer has come. One that a filter keeps out of the archive is a
+//! better answer has come; and so is a 412 to a condition, as a `response`, of which nothing counts. A 304 that nobody asked
+//! for is no answer, and says by `Crivello-Withholds` if the page is not to be found. One that a filter keeps out of the archive is a
 //! `metadata` record of what it leads to. What does not: what follows from a record
 //! (`replay.rs`).
 //!
@@ -16,11 +17,12 @@
 //! never took place.
 
 use archive::{
-    ArchiveError, Draft, Kind, Location, Record, WarcWriter, date_text, http_block,
+    ArchiveError, Draft, Kind, Location, Record, WarcWriter, exact_date_text, http_block,
     parse_warc_fields, warc_fields,
 };
 
 use crate::answer::{Purpose, is_passing};
+use crate::clock::Moment;
 use crate::fetch::{ACCEPTED, Answer, CODING};
 use crate::outcome::{Answered, Failure, FailureKind, Harvest, Task, Visit};
 use crate::recrawl::{Earlier, Likeness};
@@ -35,6 +37,9 @@ const ROBOTS_FOR: &str = "Crivello-Robots-For";
 const LENGTH: &str = "Crivello-Length";
 /// The status of the capture that an answer was compared with.
 pub(crate) const BEFORE: &str = "Crivello-Before";
+
+/// The date of the capture that, by an answer which is none, is not to be found.
+const WITHHOLDS: &str = "Crivello-Withholds";
 
 /// Of an answer that does not tell what its page is now.
 const INCONCLUSIVE: &str = "Crivello-Inconclusive";
@@ -136,7 +141,7 @@ impl Entry {
         };
         let number = |name| find(name).and_then(|value| value.parse().ok()).unwrap_or(0);
         let is_unstored = find("outcome") == Some(UNSTORED);
-        let is_inconclusive = record.kind == Kind::Revisit && find(INCONCLUSIVE).is_some();
+        let is_inconclusive = is_answer && find(INCONCLUSIVE).is_some();
         (is_answer || is_unstored || failure.is_some()).then(|| Entry {
             purpose,
             attempts: number(ATTEMPT),
@@ -166,7 +171,7 @@ pub(crate) struct Written {
 pub(crate) fn write_answer(
     archive: &mut WarcWriter,
     visit: &Visit,
-    date_s: i64,
+    date: Moment,
     user_agent: &str,
     answer: &Answer,
     earlier: Option<&Earlier>,
@@ -176,7 +181,8 @@ pub(crate) fn write_answer(
     let request = request_block(visit, user_agent, answer, earlier);
     archive.write(&Draft {
         kind: Kind::Request,
-        date_s,
+        date_s: date.s,
+        date_us: date.us,
         target: Some(&url),
         content_type: "application/http;msgtype=request",
         extra: &[("WARC-IP-Address", &address)],
@@ -208,7 +214,8 @@ pub(crate) fn write_answer(
     }
     let location = archive.write(&Draft {
         kind: if found.is_some() { Kind::Revisit } else { Kind::Response },
-        date_s,
+        date_s: date.s,
+        date_us: date.us,
         target: Some(&url),
         content_type: "application/http;msgtype=response",
         extra: &extra,
@@ -237,7 +244,7 @@ fn revisit(found: &Earlier, likeness: Likeness) -> Vec<(&'static str, String)> {
     };
     let mut headers = vec![
         ("WARC-Profile", profile.to_owned()),
-        ("WARC-Refers-To-Date", date_text(found.date_s)),
+        ("WARC-Refers-To-Date", exact_date_text(found.date.s, found.date.us)),
     ];
     if !found.record_id.is_empty() {
         headers.push(("WARC-Refers-To", format!("<{}>", found.record_id)));
@@ -282,12 +289,13 @@ fn request_block(
 fn write_fields(
     archive: &mut WarcWriter,
     visit: &Visit,
-    date_s: i64,
+    date: Moment,
     fields: &[(&str, &str)],
 ) -> Result<Location, ArchiveError> {
     archive.write(&Draft {
         kind: Kind::Metadata,
-        date_s,
+        date_s: date.s,
+        date_us: date.us,
         target: Some(&visit.url()),
         content_type: "application/warc-fields",
         extra: &[],
@@ -296,17 +304,20 @@ fn write_fields(
     })
 }
 
-/// Writes that a visit had no answer.
+/// Writes that a visit had no answer, and if one that was none says that the page `withheld` is not to be found, that.
 pub(crate) fn write_failure(
     archive: &mut WarcWriter,
     visit: &Visit,
-    date_s: i64,
+    date: Moment,
     failure: &Failure,
+    withheld: Option<&Earlier>,
 ) -> Result<Location, ArchiveError> {
     let notes = notes(visit);
+    let page_date = withheld.map(|page| exact_date_text(page.date.s, page.date.us));
     let mut fields = vec![("outcome", failure.kind.name()), ("detail", failure.detail.as_str())];
+    fields.extend(page_date.as_deref().map(|page_date| (WITHHOLDS, page_date)));
     fields.extend(notes.iter().map(|(name, value)| (*name, value.as_str())));
-    write_fields(archive, visit, date_s, &fields)
+    write_fields(archive, visit, date, &fields)
 }
 
 /// Writes of an answer that is not to be archived only what the crawl has to remember: its status, and
@@ -314,7 +325,7 @@ pub(crate) fn write_failure(
 pub(crate) fn write_unstored(
     archive: &mut WarcWriter,
     visit: &Visit,
-    date_s: i64,
+    date: Moment,
     answered: &Answered,
 ) -> Result<Location, ArchiveError> {
     let notes = notes(visit);
@@ -331,7 +342,7 @@ pub(crate) fn write_unstored(
     fields.extend(links.iter().map(|url| ("outlink", url.as_str())));
     fields.extend(sitemaps.iter().map(|url| ("sitemap", url.as_str())));
     fields.extend(refused.iter().map(|refused| ("refused", refused.as_str())));
-    write_fields(archive, visit, date_s, &fields)
+    write_fields(archive, visit, date, &fields)
 }
 
 /// An answer that [`write_unstored`] wrote of; `None` if the record is something else.
@@ -371,6 +382,12 @@ fn is_uncalled_304(record: &Record, purpose: Purpose) -> bool {
         && purpose != Purpose::Robots
         && record.block.starts_with(b"HTTP/")
         && record.block.split(|&byte| byte == b' ').nth(1).is_some_and(|status| status == b"304")
+}
+
+/// Whether a visit had an answer that is none, and that says of the page that it is not to be found.
+pub fn withholds(record: &Record) -> bool {
+    let is_it = |(name, _): &(String, String)| name.eq_ignore_ascii_case(WITHHOLDS);
+    record.kind == Kind::Metadata && parse_warc_fields(&record.block).iter().any(is_it)
 }
 
 /// Why a visit had no answer, as its record tells; `None` if the record is another one.
@@ -423,6 +440,7 @@ mod tests {
             kind: Kind::Response,
             id: String::new(),
             date_s: 0,
+            date_us: 0,
             target: Some(target.to_owned()),
             content_type: None,
             headers: headers.collect(),

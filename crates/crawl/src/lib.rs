@@ -42,6 +42,7 @@ mod normalisation;
 mod order;
 mod outcome;
 mod parser;
+mod pending;
 mod politeness;
 mod recrawl;
 mod replay;
@@ -63,7 +64,7 @@ pub use address::read_address;
 pub use agents::assignment;
 pub use answer::{Purpose, URLS_BYTES_MAX, is_passing, leaves_standing};
 pub use assignment::{AgentId, Assignment, Modulo, Rendezvous};
-pub use clock::{Clock, SystemClock};
+pub use clock::{Clock, Moment, SystemClock};
 pub use config::{
     AssignmentKind, CompressionKind, Config, HostAuth, Order, PolitenessKind, Range, Recrawl,
     Scope, Weights,
@@ -74,7 +75,7 @@ pub use fetch::unsent_credentials;
 pub use filter::{Facts, Filter, FilterError, Point};
 pub use frontier::SITEMAP_DEPTH_MAX;
 pub use inbox::inbox_hops;
-pub use journal::read_failure;
+pub use journal::{read_failure, withholds};
 pub use mention::{Excess, Mention, Mentions};
 pub use metrics::{Board, serve_metrics};
 pub use normalisation::Normalisation;
@@ -82,6 +83,7 @@ pub use order::{
     BreadthFirst, CLASSES, Manner, Priority, ShallowFirst, VisitOrder, Waiting, visit_order,
 };
 pub use outcome::{Failure, FailureKind};
+pub use pending::recrawl_asks;
 pub use politeness::{Pace, Politeness};
 pub use report::{AsideHost, Census, Report, SieveReport, Snapshot, read_report};
 pub use robots::{ROBOTS_HOPS_MAX, Robots, RobotsSaying, Verdict, explain_robots};

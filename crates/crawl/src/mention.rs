@@ -227,6 +227,7 @@ mod tests {
             kind: Kind::Response,
             id: String::new(),
             date_s: 0,
+            date_us: 0,
             target: Some("http://a.test/".to_owned()),
             content_type: None,
             headers: vec![("Crivello-Purpose".to_owned(), purpose.to_owned())],

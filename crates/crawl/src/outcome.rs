@@ -85,8 +85,9 @@ pub(crate) struct Done {
 pub(crate) enum Outcome {
     /// The host has these addresses, the best first, until that moment on the clock's scale.
     Resolved { addresses: Vec<IpAddr>, until_ms: u64 },
-    /// The server answered with this status to the condition of the request, and not what the page is now.
-    Inconclusive { status: u16 },
+    /// The server answered with this status, and a body of so many bytes, to the condition of the request, and not what
+    /// the page is now.
+    Inconclusive { status: u16, bytes: u64 },
     /// The server answered.
     Answered(Answered),
     /// No answer, or none that can be used.

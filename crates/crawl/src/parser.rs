@@ -18,7 +18,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use crate::answer::{Answers, Links};
 use crate::checkpoint::{Circumstances, LogWriter, Settled};
-use crate::clock::Clock;
+use crate::clock::{Clock, Moment};
 use crate::error::CrawlError;
 use crate::fetch::{Answer, Catch, Fetched};
 use crate::journal::{self, Entry, Written};
@@ -155,18 +155,27 @@ impl Parser {
     }
 
     fn settle(&mut self, fetched: Fetched) -> Result<Done, ArchiveError> {
-        let Fetched { mut visit, finished_ms, date_s, mut earlier, result } = fetched;
+        let Fetched { mut visit, finished_ms, date, mut earlier, result } = fetched;
         let before = earlier.as_ref().map_or(0, |earlier| earlier.status);
         let outcome = match result {
             Ok(Catch::Addresses { addresses, until_ms }) => {
                 Outcome::Resolved { addresses, until_ms }
             }
             Ok(Catch::Inconclusive(answer)) => {
-                // What a 304 says of the page counts also if nobody ever tells more.
-                if let (Some(earlier), 304) = (&earlier, answer.status()) {
-                    self.keep_inconclusive(&visit, date_s, &answer, earlier)?;
+                // What it says of the page counts also if nobody ever tells more.
+                if let Some(earlier) = &earlier {
+                    self.keep_inconclusive(&visit, date, &answer, earlier)?;
                 }
-                Outcome::Inconclusive { status: answer.status() }
+                let bytes = u64::try_from(answer.body.len()).unwrap_or(u64::MAX);
+                Outcome::Inconclusive { status: answer.status(), bytes }
+            }
+            Ok(Catch::Uncalled(answer)) => {
+                let failure = Failure::uncalled_304();
+                let withheld = earlier.as_ref().filter(|page| page.is_withheld_by(&answer));
+                if let Some(store) = &mut self.store {
+                    store.keep_failure(&visit, date, &failure, withheld)?;
+                }
+                Outcome::Failed(failure)
             }
             Ok(Catch::Answer(answer)) => {
                 if visit.page.sitemap
@@ -177,18 +186,18 @@ impl Parser {
                     (visit.page.sitemap, visit.page.depth) = (false, 0);
                     earlier = earlier.filter(|earlier| earlier.is_page);
                 }
-                Outcome::Answered(self.settle_answer(&visit, date_s, &answer, earlier.as_ref())?)
+                Outcome::Answered(self.settle_answer(&visit, date, &answer, earlier.as_ref())?)
             }
             Err(failure) => {
                 let is_over = !visit.goes_on_after(&failure);
                 if let Some(store) = self.store.as_mut().filter(|_| is_over) {
-                    store.keep_failure(&visit, date_s, &failure)?;
+                    store.keep_failure(&visit, date, &failure, None)?;
                 }
                 Outcome::Failed(failure)
             }
         };
         self.is_dirty = true;
-        Ok(Done { visit, finished_ms, date_s, before, outcome })
+        Ok(Done { visit, finished_ms, date_s: date.s, before, outcome })
     }
 
     /// Archives an answer, or what it leads to if the filter refuses it, and puts it into the log. One that
@@ -196,10 +205,11 @@ impl Parser {
     fn settle_answer(
         &mut self,
         visit: &Visit,
-        date_s: i64,
+        date: Moment,
         answer: &Answer,
         earlier: Option<&Earlier>,
     ) -> Result<Answered, ArchiveError> {
+        let date_s = date.s;
         let (url, depth) = (visit.url(), visit.page.depth);
         let bytes = u64::try_from(answer.body.len()).unwrap_or(u64::MAX);
         let is_judged = earlier.is_none() && self.answers.may_refuse_to_store(visit.purpose());
@@ -216,10 +226,10 @@ impl Parser {
         let Written { block, location, unchanged } = match &judged {
             Some(judged) if is_unstored => Written {
                 block: Vec::new(),
-                location: journal::write_unstored(archive, visit, date_s, judged)?,
+                location: journal::write_unstored(archive, visit, date, judged)?,
                 unchanged: false,
             },
-            _ => journal::write_answer(archive, visit, date_s, &self.user_agent, answer, earlier)?,
+            _ => journal::write_answer(archive, visit, date, &self.user_agent, answer, earlier)?,
         };
         let http = if is_unstored { None } else { Some(parse_http(&block)?) };
         // The record has no body if it is as the earlier one was.
@@ -234,11 +244,11 @@ impl Parser {
         Ok(settled.answered.unwrap_or_default())
     }
 
-    /// Archives a 304 after which the page is yet to be asked for, and puts it into the log.
+    /// Archives an answer to the condition after which the page is yet to be asked for, and puts it into the log.
     fn keep_inconclusive(
         &mut self,
         visit: &Visit,
-        date_s: i64,
+        date: Moment,
         answer: &Answer,
         earlier: &Earlier,
     ) -> Result<(), ArchiveError> {
@@ -246,14 +256,14 @@ impl Parser {
         let Written { block, location, unchanged } = journal::write_answer(
             &mut store.archive,
             visit,
-            date_s,
+            date,
             &self.user_agent,
             answer,
             Some(earlier),
         )?;
         let Some(entry) = Entry::of(visit, None) else { return Ok(()) };
         let entry = Entry { is_inconclusive: true, ..entry };
-        let (url, location, before) = (visit.url(), &location, earlier.status);
+        let (url, location, before, date_s) = (visit.url(), &location, earlier.status, date.s);
         let http = parse_http(&block)?;
         let (purpose, depth) = (visit.purpose(), visit.page.depth);
         let answered = self.answers.read(purpose, &url, &http, date_s, depth, Links::Unknown);
@@ -276,16 +286,18 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// Archives that a visit had no answer, and puts it into the log.
+    /// Archives that a visit had no answer, and what one that was none says of the page; puts it into the log.
     fn keep_failure(
         &mut self,
         visit: &Visit,
-        date_s: i64,
+        date: Moment,
         failure: &Failure,
+        withheld: Option<&Earlier>,
     ) -> Result<(), ArchiveError> {
-        let location = journal::write_failure(&mut self.archive, visit, date_s, failure)?;
+        let archive = &mut self.archive;
+        let location = journal::write_failure(archive, visit, date, failure, withheld)?;
         if let Some(entry) = Entry::of(visit, Some(failure.kind)) {
-            let (url, location) = (visit.url(), &location);
+            let (url, location, date_s) = (visit.url(), &location, date.s);
             let (before, unchanged) = (0, false);
             let circumstances = Circumstances { url, entry, date_s, location, before, unchanged };
             self.log.push(location, &Settled::new(circumstances, None, None));

@@ -23,17 +23,15 @@ use sieve::{Signature, signature};
 use crate::answer::{Answers, Purpose};
 use crate::checkpoint::{Settled, VisitLogs};
 use crate::clock::Clock;
-use crate::config::{Config, Recrawl};
+use crate::config::Config;
 use crate::engine::Dirs;
 use crate::error::CrawlError;
 use crate::frontier::{Frontier, Tally};
 use crate::halt::Halt;
-use crate::recrawl::{Epoch, Epochs, Extent, LastCaptures, Reading, Schedule};
+use crate::recrawl::{Alone, Epoch, Epochs, Extent, LastCaptures, Reading, Schedule};
 use crate::rules::Rules;
 use crate::seeds::{Seed, Start};
 use crate::visited::{Visited, VisitedSeeds};
-
-use named::Named;
 
 /// After so many archived visits it is looked whether the time of the run is over.
 const VISITS_A_LOOK: u32 = 256;
@@ -55,10 +53,11 @@ pub(crate) struct Replayed {
     pub(crate) unbegun: Option<&'static str>,
     /// Whether the run has ended before all was found: then nothing of this is whole.
     pub(crate) is_cut: bool,
-    /// The known URLs that alone the run may ask for, if that is so.
-    pub(crate) alone: Option<BTreeSet<String>>,
-    /// What a run of given addresses alone knew when it began.
-    pub(crate) named: Named,
+    /// What alone the run may ask for, if that is so.
+    pub(crate) alone: Option<Alone>,
+    /// How many lists the run goes on with, and the known URLs that they are known to name.
+    pub(crate) lists: usize,
+    pub(crate) named: BTreeSet<String>,
     /// Addresses that are wanted first and need no visit, for they had one.
     pub(crate) visited: Visited,
 }
@@ -110,8 +109,20 @@ impl Again {
             schedule: Schedule::new(epoch.extent.clone()),
             is_old: files.iter().map(|file| epoch.is_old(file)).collect(),
         };
-        let parts: Vec<Part> = epochs.iter().map(part).collect();
+        // What a list names is asked for by those of what was given, as soon as it is known.
+        let is_list = |epoch: &&Epoch| matches!(epoch.extent, Extent::List { .. });
+        let parts: Vec<Part> = epochs.iter().filter(|epoch| !is_list(epoch)).map(part).collect();
         (!parts.is_empty()).then_some(Again { parts, alone: None })
+    }
+
+    /// The recrawl of a list, of what it names.
+    pub(crate) fn of_list(list: &Epoch, files: &[String]) -> Again {
+        let extent = match list.extent {
+            Extent::List { due: Some(due), .. } => Extent::Due(due),
+            _ => Extent::All,
+        };
+        let is_old = files.iter().map(|file| list.is_old(file)).collect();
+        Again { parts: vec![Part { schedule: Schedule::new(extent), is_old }], alone: None }
     }
 
     /// Takes note of a visit, by the place of its file.
@@ -132,7 +143,7 @@ impl Again {
     }
 
     /// Whether a visit is from before, and its URL due again.
-    fn is_old(&self, file: usize, settled: &Settled) -> bool {
+    pub(crate) fn is_old(&self, file: usize, settled: &Settled) -> bool {
         settled.entry.purpose != Purpose::Robots
             && self.parts.iter().any(|part| part.is_old(file) && part.schedule.is_due(settled))
     }
@@ -197,7 +208,7 @@ impl Replay<'_> {
             self.logs.complete(&archive, self.answers, &self.halt, &mut || tick(frontier))?;
         let damage = found.map(|error| error.to_string());
         let mut replayed = Replayed { damage, ..Replayed::default() };
-        let again = self.again(frontier, &archive, &mut replayed)?;
+        let again = self.again(&archive, &mut replayed)?;
         if self.halt.was_called() {
             replayed.is_cut = true;
             return Ok(replayed);
@@ -254,8 +265,6 @@ impl Replay<'_> {
         replayed.is_cut = self.halt.was_called();
         self.halt.forget_time();
         frontier.end_replay(self.clock.over_ms(), self.clock.unix_s())?;
-        replayed.is_recrawl = again.is_some();
-        replayed.alone = again.as_ref().and_then(|again| again.alone.clone());
         let last = again.filter(|_| is_asking).and_then(Again::last);
         let reading = Reading::of(self.config);
         replayed.known = last.map(|last| Arc::new(last.into_captures(archive, reading)));
@@ -422,7 +431,6 @@ impl Replay<'_> {
     /// The recrawls that this run belongs to, if there are any.
     fn again(
         &self,
-        frontier: &mut Frontier,
         archive: &Archive,
         replayed: &mut Replayed,
     ) -> Result<Option<Again>, CrawlError> {
@@ -430,26 +438,36 @@ impl Replay<'_> {
             return Ok(None);
         }
         let (now_s, files) = (self.clock.unix_s(), archive.files());
-        let mut alone = None;
-        let mut wanted = Extent::of(self.config, self.given, now_s);
+        let (mut wanted, mut list) = (Extent::of(self.config, self.given, now_s), None);
         if self.config.alone {
-            let (known, mut due) = self.known_given(frontier, archive, now_s)?;
-            self.leave_to_open(&mut due, archive)?;
-            let is_none = wanted.is_none() || due.is_empty();
-            wanted = (!is_none).then_some(Extent::Given(due));
-            replayed.named = Named { urls: known.clone(), files: files.to_vec() };
-            alone = Some(known);
+            let lines: BTreeSet<String> = self.listed().iter().map(Seed::line).collect();
+            let is_wanted = wanted.is_some();
+            let extent = Extent::list(self.config, lines.clone(), now_s);
+            let (known, due) = self.named_by(&extent, archive, &|_| true)?;
+            wanted = (is_wanted && !due.is_empty()).then_some(Extent::Given(due));
+            list = is_wanted.then_some(extent);
+            replayed.named.clone_from(&known);
+            replayed.alone = Some(Alone { urls: known, lines });
         }
-        let unwanted =
-            if wanted.is_some() && self.is_full(archive)? { wanted.take() } else { None };
+        let is_full = (wanted.is_some() || list.is_some()) && self.is_full(archive)?;
+        let unwanted = wanted.take_if(|_| is_full);
         // What was found so far may be less than all that is wanted.
         if self.halt.was_called() {
             return Ok(None);
         }
-        let epochs = Epochs::begin(&self.dirs.frontier, wanted, files, now_s)?;
+        if self.config.alone {
+            // It is on the medium before the first request, so that whoever goes on knows what it names.
+            wanted = list.filter(|_| !is_full);
+        }
+        let frontier = &self.dirs.frontier;
+        Epochs::begin(frontier, wanted, files, now_s)?;
+        self.go_on_with_lists(archive, replayed, now_s)?;
+        let epochs = Epochs::read(frontier)?;
         let is_unbegun = unwanted.is_some_and(|unwanted| !epochs.has_some_of(&unwanted));
         replayed.unbegun = is_unbegun.then_some("bytes_max");
+        replayed.is_recrawl = epochs.iter().next().is_some();
         let again = self.note_all(&epochs, archive)?;
+        let alone = replayed.alone.as_ref().map(|alone| alone.urls.clone());
         Ok(again.map(|again| Again { alone, ..again }))
     }
 
@@ -461,63 +479,5 @@ impl Replay<'_> {
             Ok(())
         })?;
         Ok(Some(again))
-    }
-
-    /// Takes away, of what a list names, what became known only since a recrawl of the same list began that is not
-    /// over: that one asks for the rest.
-    fn leave_to_open(
-        &self,
-        due: &mut BTreeSet<String>,
-        archive: &Archive,
-    ) -> Result<(), CrawlError> {
-        let open = Epochs::read(&self.dirs.frontier)?;
-        let within: Vec<&Epoch> = open.iter().filter(|open| open.is_going_on_in(due)).collect();
-        if within.is_empty() {
-            return Ok(());
-        }
-        let files = archive.files();
-        let is_old = |file: usize| within.iter().any(|open| open.is_old(&files[file]));
-        let mut before: BTreeSet<String> = BTreeSet::new();
-        self.logs.each(archive, &self.halt, &mut |file, settled| {
-            if is_old(file) && due.contains(&settled.url) {
-                before.insert(settled.url);
-            }
-            Ok(())
-        })?;
-        *due = before;
-        Ok(())
-    }
-
-    /// The known URLs among those that a run of the given addresses alone may ask for, and those of them that are due,
-    /// if the configuration asks for what is due; all, if not.
-    fn known_given(
-        &self,
-        frontier: &mut Frontier,
-        archive: &Archive,
-        now_s: i64,
-    ) -> Result<(BTreeSet<String>, BTreeSet<String>), CrawlError> {
-        self.listed().iter().for_each(|seed| frontier.give(&seed.line()));
-        self.find_given(frontier, archive)?;
-        let is_of_due = self.config.recrawl == Recrawl::Due;
-        let mut schedule =
-            Schedule::new(if is_of_due { Extent::due(self.config, now_s) } else { Extent::All });
-        if is_of_due {
-            self.logs.each(archive, &self.halt, &mut |file, settled| {
-                schedule.note(file, &settled);
-                Ok(())
-            })?;
-        }
-        let (mut known, mut due) = (BTreeSet::new(), BTreeSet::new());
-        self.logs.each(archive, &self.halt, &mut |_, settled| {
-            let purpose = settled.entry.purpose;
-            if purpose != Purpose::Robots && frontier.is_given(purpose, &settled.url) {
-                if schedule.is_due(&settled) {
-                    due.insert(settled.url.clone());
-                }
-                known.insert(settled.url);
-            }
-            Ok(())
-        })?;
-        Ok((known, due))
     }
 }

@@ -98,7 +98,7 @@ pub fn host_limit(
 }
 
 /// Hands every visit among the captures to `take`, with the place of its file.
-fn each_visit(
+pub(crate) fn each_visit(
     archive: &Archive,
     captures: &[CdxLine],
     take: &mut dyn FnMut(usize, &Settled),

@@ -95,7 +95,7 @@ pub fn extract(
     if lag.is_some() {
         damages = read_files(collection, &dir, &missing, options, progress)?;
         parts.names.extend(missing);
-        // By file name, so that of two captures in one second the later file's counts.
+        // By file name, so that of two captures whose dates are the same the later file's counts.
         parts.names.sort_by(|a, b| a.archive_file.cmp(&b.archive_file));
         // The list comes last: a kill in between leaves one that still names files to read.
         write_directory(&dir, &parts)?;
@@ -244,7 +244,7 @@ fn read_files(
                 };
                 let length = record.location.length;
                 if let Some((url, fate)) = fate_of(&record, options) {
-                    writer.push(&url, record.date_s, &fate)?;
+                    writer.push(&url, (record.date_s, record.date_us), &fate)?;
                 }
                 let sum = done.fetch_add(length, Ordering::Relaxed) + length;
                 progress(Stage::Extract, sum, total);
@@ -288,7 +288,7 @@ fn fate_of(record: &Record, options: &ExtractOptions) -> Option<(String, Fate)> 
         Kind::Response => response(record, &url?, options),
         Kind::Resource => resource(record, url.as_ref(), options)?,
         Kind::Revisit if is_own(record) => revisit(record, options),
-        Kind::Metadata => Fate::Failed { what: outcome(&record.block)? },
+        Kind::Metadata => failed(&record.block)?,
         _ => return None,
     };
     Some((name, fate))
@@ -415,9 +415,14 @@ fn fingerprint(title: &str, text: &str) -> neardup::Fingerprint {
     neardup::fingerprint(&format!("{title}\n{text}"))
 }
 
-/// The field `outcome` of a failed fetch.
-fn outcome(block: &[u8]) -> Option<String> {
+/// What became of a URL by a fetch that failed: that its page is not to be found, if the server said so all the same.
+fn failed(block: &[u8]) -> Option<Fate> {
     let text = std::str::from_utf8(block).ok()?;
-    let value = text.lines().find_map(|line| line.strip_prefix("outcome:"))?;
-    Some(value.trim().to_owned())
+    let find = |name: &str| {
+        let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+        Some(value.trim().to_owned())
+    };
+    let what = find("outcome")?;
+    let withheld = find("Crivello-Withholds").map(|page_date| Fate::Withheld { page_date });
+    Some(withheld.unwrap_or(Fate::Failed { what }))
 }

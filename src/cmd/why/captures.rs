@@ -30,7 +30,7 @@ pub(super) struct Capture {
     pub(super) unstored: bool,
     /// Whether it is as the one before was.
     pub(super) unchanged: bool,
-    /// What its head says, if that makes another page of that one, which only a later answer can tell.
+    /// What it says, if that is not what the page is now, which only a later answer can tell.
     pub(super) inconclusive: Option<Said>,
     /// Why there was no answer.
     pub(super) failure: Option<String>,
@@ -43,14 +43,16 @@ pub(super) struct Capture {
     pub(super) offset: u64,
 }
 
-/// What the head of an answer says that makes another page of the one before.
+/// What an answer says that does not tell what the page is now.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Said {
     /// Among other things perhaps, that it is not to be found.
     Noindex,
-    /// Something else.
+    /// Something else that makes another page of the one before.
     Other,
+    /// Nothing of the page: that the condition of the request does not hold.
+    Condition,
 }
 
 impl Capture {
@@ -146,9 +148,12 @@ pub(super) fn read(archive: &Archive, url: &Url, agent: &str) -> Result<Vec<Capt
         }
         let status = line.status.or(told.as_ref().and_then(|told| told.status));
         let failure = record.as_ref().and_then(crawl::read_failure);
-        let is_inconclusive = told.as_ref().is_some_and(|told| told.is_inconclusive);
-        let record_said = record.as_ref().filter(|_| is_inconclusive);
-        let inconclusive = record_said.map(|record| said(record, agent));
+        let inconclusive = match &told {
+            _ if record.as_ref().is_some_and(crawl::withholds) => Some(Said::Noindex),
+            Some(told) if told.is_inconclusive && told.status == Some(412) => Some(Said::Condition),
+            Some(told) if told.is_inconclusive => record.as_ref().map(|record| said(record, agent)),
+            _ => None,
+        };
         captures.push(Capture {
             date_s: line.date_s,
             status: status.map_or_else(|| "-".to_owned(), |status| status.to_string()),
@@ -225,6 +230,13 @@ pub(super) fn answered(captures: &[Capture], retries: u8, next: &Next) -> Option
         let told = vain.told.as_ref();
         let failure = match &vain.failure {
             Some(failure) => failure.clone(),
+            None if vain.inconclusive == Some(Said::Condition) => {
+                let what = "that the condition of the request does not hold";
+                format!(
+                    "the server answered {}, {what}, and nobody asked since without one",
+                    vain.status
+                )
+            }
             None if vain.inconclusive.is_some() => {
                 let what = "with a head that makes another page of it";
                 format!("the server answered {} {what}, and nobody asked since which", vain.status)
@@ -236,12 +248,14 @@ pub(super) fn answered(captures: &[Capture], retries: u8, next: &Next) -> Option
     if standing.is_some() && !after.is_empty() {
         let what = if last.is_page() { "the page" } else { "the answer" };
         let date = archive::date_text(last.date_s);
-        let inconclusive = after.iter().rfind(|capture| capture.inconclusive.is_some());
-        let withheld = inconclusive.filter(|told| told.inconclusive == Some(Said::Noindex));
+        let says =
+            |capture: &&Capture| !matches!(capture.inconclusive, None | Some(Said::Condition));
+        let withheld = after.iter().rfind(says);
+        let withheld = withheld.filter(|told| told.inconclusive == Some(Said::Noindex));
         let place = match withheld {
             Some(told) => {
-                let told = format!("the {} of {}", told.status, archive::date_text(told.date_s));
-                format!("but not in the index, since {told} has noindex")
+                let date = archive::date_text(told.date_s);
+                format!("but not in the index, since the 304 of {date} has noindex")
             }
             None => "also in the index".to_owned(),
         };

@@ -10,6 +10,7 @@ use anyhow::Result;
 use crawl::Mention;
 
 use super::Why;
+use super::captures::Said;
 use super::found::Found;
 use crate::cmd::crawl::aside_fate;
 use crate::talk;
@@ -28,8 +29,15 @@ pub(super) fn print(why: &Why) -> Result<()> {
     for capture in &why.captures {
         let (file, date) = (&capture.file, archive::date_text(capture.date_s));
         let what = match &capture.failure {
+            Some(failure) if capture.inconclusive.is_some() => {
+                format!("failed {date}, {}, with noindex in its head", talk::plain(failure))
+            }
             Some(failure) => format!("failed {date}, {}", talk::plain(failure)),
             None if capture.unstored => format!("visited {date}, status {}", capture.status),
+            None if capture.inconclusive == Some(Said::Condition) => {
+                let what = "the condition of the request does not hold, so the page is asked for without one";
+                format!("visited {date}, status {}: {what}", capture.status)
+            }
             None if capture.inconclusive.is_some() => {
                 format!("visited {date}, status {}, with the head of another page", capture.status)
             }

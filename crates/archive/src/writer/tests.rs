@@ -60,6 +60,7 @@ fn draft<'a>(target: &'a str, block: &'a [u8]) -> Draft<'a> {
     Draft {
         kind: Kind::Resource,
         date_s: 1_700_000_000,
+        date_us: 0,
         target: Some(target),
         content_type: "text/plain",
         extra: &[],

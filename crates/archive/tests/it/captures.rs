@@ -73,11 +73,12 @@ proptest! {
         status in proptest::option::of(100..1000_u16),
         digest in proptest::option::of("[A-Z2-7]{32}"),
         date_s in 0..250_000_000_000_i64,
+        date_us in 0..1_000_000_u32,
         offset: u64,
         length: u64,
     ) {
         let location = Location { file: FILE.to_owned(), offset, length };
-        let line = CdxLine { key: surt(&url), date_s, url, mime, status, digest, location };
+        let line = CdxLine { key: surt(&url), date_s, date_us, url, mime, status, digest, location };
         prop_assert_eq!(CdxLine::parse(&line.to_text()), Some(line));
     }
 
@@ -135,6 +136,31 @@ fn ask(dir: &Path, url: &str) -> Vec<(i64, Option<u16>)> {
         assert_eq!(record.date_s, line.date_s);
     }
     lines.iter().map(|line| (line.date_s, line.status)).collect()
+}
+
+/// What was archived at once may stand in several files, in any order.
+#[test]
+fn captures_of_one_second_come_in_the_order_of_their_microseconds() {
+    for dates in [[(10, 0), (10, 7), (10, 30)], [(10, 30), (10, 7), (10, 0)]] {
+        let dir = tempfile::tempdir().expect("a folder");
+        let at =
+            |(date_s, date_us)| Owned { date_s, date_us, ..response("http://a.example/", b"x") };
+        let options = WriterOptions { file_bytes_max: 1, ..WriterOptions::default() };
+        write_all(dir.path(), options, &dates.map(at));
+        for _ in 0..2 {
+            let found = Archive::open(dir.path()).expect("a folder").captures("http://a.example/");
+            let found = found.expect("captures");
+            let found: Vec<_> = found.iter().map(|line| (line.date_s, line.date_us)).collect();
+            assert_eq!(found, [(10, 0), (10, 7), (10, 30)]);
+            // The record alone tells the same.
+            for file in fs::read_dir(dir.path()).expect("a folder") {
+                let path = file.expect("a file").path();
+                if path.extension().is_some_and(|ending| ending == "cdxj") {
+                    fs::remove_file(path).expect("removed");
+                }
+            }
+        }
+    }
 }
 
 #[test]

@@ -32,6 +32,7 @@ pub(crate) fn first_file(compression: Compression) -> &'static str {
 pub(crate) struct Owned {
     pub(crate) kind: Kind,
     pub(crate) date_s: i64,
+    pub(crate) date_us: u32,
     pub(crate) target: Option<String>,
     pub(crate) content_type: String,
     pub(crate) extra: Vec<(String, String)>,
@@ -45,6 +46,7 @@ impl Owned {
         writer.write(&Draft {
             kind: self.kind.clone(),
             date_s: self.date_s,
+            date_us: self.date_us,
             target: self.target.as_deref(),
             content_type: &self.content_type,
             extra: &extra,
@@ -58,7 +60,7 @@ impl Owned {
         let carried = self.extra.iter().all(|header| record.headers.contains(header));
         carried
             && record.kind == self.kind
-            && record.date_s == self.date_s
+            && (record.date_s, record.date_us) == (self.date_s, self.date_us)
             && record.target == self.target
             && record.content_type.as_ref() == Some(&self.content_type)
             && record.block == self.block
@@ -70,6 +72,7 @@ pub(crate) fn resource(target: &str, text: &str) -> Owned {
     Owned {
         kind: Kind::Resource,
         date_s: DATE_S,
+        date_us: 0,
         target: Some(target.to_owned()),
         content_type: "text/plain".to_owned(),
         extra: Vec::new(),
@@ -111,6 +114,7 @@ pub(crate) fn of_every_kind() -> Vec<Owned> {
     let revisit = Owned {
         kind: Kind::Revisit,
         date_s: DATE_S + 60,
+        date_us: 0,
         extra: [
             ("WARC-Profile", profile),
             ("WARC-Refers-To-Target-URI", url),

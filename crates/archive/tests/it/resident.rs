@@ -39,6 +39,7 @@ fn child() {
         let draft = Draft {
             kind: Kind::Resource,
             date_s: 1_700_000_000,
+            date_us: 0,
             target: Some(&url(number)),
             content_type: "text/plain",
             extra: &[],

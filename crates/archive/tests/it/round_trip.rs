@@ -69,11 +69,13 @@ fn compression() -> impl Strategy<Value = Compression> {
 
 fn draft() -> impl Strategy<Value = Owned> {
     let extra = vec(("X-[A-Za-z0-9!#$%&'*+.^_`|~-]{1,20}", value()), 0..4);
-    let parts = (kind(), -62_000_000_000..250_000_000_000_i64, option::of(target()));
+    let date = (-62_000_000_000..250_000_000_000_i64, 0..1_000_000_u32);
+    let parts = (kind(), date, option::of(target()));
     (parts, content_type(), extra, block(), 0..60_usize).prop_map(
-        |((kind, date_s, target), content_type, extra, block, payload_offset)| Owned {
+        |((kind, (date_s, date_us), target), content_type, extra, block, payload_offset)| Owned {
             kind,
             date_s,
+            date_us,
             target,
             content_type,
             extra,

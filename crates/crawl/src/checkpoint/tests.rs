@@ -266,6 +266,7 @@ fn record() -> impl Strategy<Value = Record> {
             kind,
             id: String::new(),
             date_s,
+            date_us: 0,
             target,
             content_type: None,
             block: block.into_bytes(),

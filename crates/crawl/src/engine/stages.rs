@@ -65,7 +65,9 @@ impl Stages<'_> {
                 answer.body.len() <= ALONE_BYTES_MAX
                     && !answer.headers.contains_key(CONTENT_ENCODING)
             }
-            Ok(Catch::Addresses { .. } | Catch::Inconclusive(_)) | Err(_) => true,
+            Ok(Catch::Addresses { .. } | Catch::Inconclusive(_) | Catch::Uncalled(_)) | Err(_) => {
+                true
+            }
         };
         let mut fetched = fetched;
         if is_alone && is_short && self.fetched.is_empty() {

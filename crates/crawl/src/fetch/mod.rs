@@ -40,7 +40,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::answer::Purpose;
-use crate::clock::Clock;
+use crate::clock::{Clock, Moment};
 use crate::config::Config;
 use crate::descriptors::Patience;
 use crate::error::CrawlError;
@@ -112,6 +112,8 @@ pub(crate) enum Catch {
     },
     /// An answer to the condition, which does not tell what the page is now.
     Inconclusive(Answer),
+    /// An answer of 304 to a request without a condition, which is none.
+    Uncalled(Answer),
     Answer(Answer),
 }
 
@@ -120,7 +122,7 @@ pub(crate) enum Catch {
 pub(crate) struct Fetched {
     pub(crate) visit: Visit,
     pub(crate) finished_ms: u64,
-    pub(crate) date_s: i64,
+    pub(crate) date: Moment,
     /// The capture that an answer is to be compared with.
     pub(crate) earlier: Option<Earlier>,
     pub(crate) result: Result<Catch, Failure>,
@@ -219,7 +221,7 @@ impl Fetcher {
     ) -> Result<Fetched, CrawlError> {
         let mut patience = Patience::default();
         loop {
-            let date_s = self.clock.unix_s();
+            let date = self.clock.date();
             let caught = match (&visit.task, visit.address) {
                 (Task::Resolve, _) | (_, None) => self.resolve(&visit.site).await,
                 (_, Some(address)) => self.get(&visit, address, earlier.as_ref()).await,
@@ -234,7 +236,7 @@ impl Fetcher {
                 }
             };
             let finished_ms = self.clock.over_ms();
-            return Ok(Fetched { visit, finished_ms, date_s, earlier, result });
+            return Ok(Fetched { visit, finished_ms, date, earlier, result });
         }
     }
 
@@ -261,7 +263,7 @@ impl Fetcher {
             match self.send(&mut sender, request).await {
                 Ok(response) => {
                     let answer = self.receive(visit, sender, response, secrets).await?;
-                    return Ok(called_for(answer, visit, earlier)?);
+                    return Ok(called_for(answer, visit, earlier));
                 }
                 // It was closed before it took the request.
                 Err((Seen::Not, _)) if !is_fresh => {}
@@ -395,20 +397,19 @@ fn is_sitemap(head: &Parts, status_line: &str, body: &[u8]) -> bool {
     head.status == StatusCode::OK && start.is_ok_and(|start| Sitemap::is_in(&start))
 }
 
-/// The answer, unless it says that nothing has changed to a request that did not ask for changes: it brings no
-/// page, and says nothing of one that was there before (RFC 9110, section 15.4.5). To whoever asks for a
-/// robots.txt it says, like all that is no file and no error, that there are no rules. One that speaks of the
-/// condition alone is left out as well.
-fn called_for(answer: Answer, visit: &Visit, earlier: Option<&Earlier>) -> Result<Catch, Failure> {
+/// What an answer is to its request. One that says that nothing has changed to a request that did not ask for changes
+/// brings no page, and does not tell whether one that was there before is still the same (RFC 9110, section 15.4.5). To
+/// whoever asks for a robots.txt it says, like all that is no file and no error, that there are no rules.
+fn called_for(answer: Answer, visit: &Visit, earlier: Option<&Earlier>) -> Catch {
     let is_asked = earlier.and_then(Earlier::condition).is_some();
     let is_robots = matches!(visit.task, Task::Robots { .. });
     if answer.status() == 304 && !is_asked && !is_robots {
-        return Err(Failure::uncalled_304());
+        return Catch::Uncalled(answer);
     }
     if earlier.is_some_and(|earlier| earlier.is_in_doubt(&answer)) {
-        return Ok(Catch::Inconclusive(answer));
+        return Catch::Inconclusive(answer);
     }
-    Ok(Catch::Answer(answer))
+    Catch::Answer(answer)
 }
 
 fn status_line(response: &Response<Incoming>) -> String {

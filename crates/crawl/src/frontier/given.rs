@@ -1,6 +1,6 @@
 //! What a crawl that follows no link may visit: what was given, and what that leads to without a link.
 //!
-//! What lives here: [`Given`], which a frontier has where `follow` is off. Given are the seeds, where a given
+//! What lives here: [`Given`], which a frontier has where `follow` is off, and by which a recrawl knows what a list names. Given are the seeds, where a given
 //! URL redirects to, and what a given sitemap names. What does not: reading links, which such a crawl does not
 //! (`answer.rs`); and that what is held back waits, for the archive keeps what every visit led to.
 //!
@@ -16,27 +16,27 @@ use crate::seeds::seed_line;
 
 /// The URLs that were given, each as a page or as a sitemap.
 #[derive(Debug, Default)]
-pub(super) struct Given {
+pub(crate) struct Given {
     urls: HashSet<u64>,
 }
 
 impl Given {
     /// Takes note of a URL as it stands among the seeds.
-    pub(super) fn add(&mut self, seed: &str) {
+    pub(crate) fn add(&mut self, seed: &str) {
         self.urls.insert(signature(seed.as_bytes()).0);
     }
 
-    pub(super) fn has(&self, purpose: Purpose, url: &str) -> bool {
+    pub(crate) fn has(&self, purpose: Purpose, url: &str) -> bool {
         let seed = seed_line(url, purpose == Purpose::Sitemap);
         self.urls.contains(&signature(seed.as_bytes()).0)
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.urls.len()
     }
 
     /// Takes away what an answer from `url` leads to and was not given; what is left is given from now on.
-    pub(super) fn keep(
+    pub(crate) fn keep(
         &mut self,
         purpose: Purpose,
         url: &str,

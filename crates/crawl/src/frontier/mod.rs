@@ -43,7 +43,7 @@ use crate::seeds::{Start, seed_line};
 use crate::site::Site;
 
 use depths::Depths;
-use given::Given;
+pub(crate) use given::Given;
 use hosts::Hosts;
 pub(crate) use hosts::Tally;
 use lead::Source;

@@ -84,11 +84,6 @@ impl Frontier {
         self.given.iter_mut().for_each(|given| given.add(seed));
     }
 
-    /// Whether a URL is given, where nothing else is visited.
-    pub(crate) fn is_given(&self, purpose: Purpose, url: &str) -> bool {
-        self.given.as_ref().is_some_and(|given| given.has(purpose, url))
-    }
-
     /// Puts in what is given of that which an archived visit led to, to be [counted](Self::count_put_off).
     pub(crate) fn offer_given(
         &mut self,

@@ -20,6 +20,7 @@ use page::{ContentType, Directives};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::answer::{Purpose, is_redirect};
+use crate::clock::Moment;
 use crate::config::Config;
 use crate::fetch::Answer;
 use crate::journal::Entry;
@@ -102,7 +103,7 @@ pub(crate) struct Earlier {
     pub(crate) status: u16,
     /// Whether it was asked for as a page, and not as a sitemap.
     pub(crate) is_page: bool,
-    pub(crate) date_s: i64,
+    pub(crate) date: Moment,
     pub(crate) record_id: String,
     /// Of its payload, as in the archive.
     pub(crate) digest: String,
@@ -145,7 +146,7 @@ impl Earlier {
         Some(Earlier {
             status: http.status,
             is_page,
-            date_s: record.date_s,
+            date: Moment { s: record.date_s, us: record.date_us },
             record_id: record.id.clone(),
             digest,
             codings,
@@ -181,6 +182,14 @@ impl Earlier {
                 412 => true,
                 _ => false,
             }
+    }
+
+    /// Whether an answer of 304 that nobody asked for says that the page is not to be found. That it is sent is a fault of
+    /// the server; what its head says of robots it says of the page all the same.
+    pub(crate) fn is_withheld_by(&self, answer: &Answer) -> bool {
+        let asks =
+            |http: HttpResponse<'_>| Meaning::of(&http, &self.reading.agent).directives.noindex;
+        self.is_page && self.status == 200 && answer.http().is_ok_and(asks)
     }
 
     /// In what an answer is the same again; `None` if it is another one.
@@ -273,6 +282,7 @@ mod tests {
             kind,
             id: String::new(),
             date_s: 0,
+            date_us: 0,
             target: Some("http://a/".to_owned()),
             content_type: None,
             headers: vec![("Crivello-Purpose".to_owned(), purpose.to_owned())],

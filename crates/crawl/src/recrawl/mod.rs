@@ -8,7 +8,8 @@
 //! until it is over: what stands in other files was answered to it, and is not asked for again however
 //! often the run is killed. The file also says what the recrawl asks for; a run that asks for more widens
 //! it, none narrows it. One of URLs that were given is a recrawl of its own beside it, so that they are asked
-//! for whatever the other one has had. When only hosts are left that were set aside, the next one may begin: it
+//! for whatever the other one has had. A list is in the file before its first request goes out, since what it names may be
+//! known only when its sitemaps have been read: every run that goes on asks for what they name by then. When only hosts are left that were set aside, the next one may begin: it
 //! asks them, too.
 
 mod earlier;
@@ -28,7 +29,9 @@ pub(crate) use earlier::{Earlier, Likeness, Reading, Validator};
 pub(crate) use schedule::{Bounds, LastCaptures, Schedule};
 
 const NAME: &str = "recrawl";
-const FIRST_LINE: &str = "crivello recrawl 3";
+const FIRST_LINE: &str = "crivello recrawl 4";
+/// The same before lists were kept.
+const NO_LISTS_LINE: &str = "crivello recrawl 3";
 /// What the file began with when it had one recrawl and no more.
 const ONE_LINE: &str = "crivello recrawl 2";
 /// What follows if only hosts are left that were set aside.
@@ -46,8 +49,8 @@ pub(crate) struct Epoch {
     files: BTreeSet<String>,
 }
 
-/// The recrawls that are not over: one of everything or of what is due, and those of what was given, each with
-/// the files that there were when it began.
+/// The recrawls that are not over: one of everything or of what is due, and those of what was given, and of lists, each
+/// with the files that there were when it began.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Epochs(Vec<Epoch>);
 
@@ -58,8 +61,55 @@ pub(crate) enum Extent {
     All,
     /// These URLs.
     Given(BTreeSet<String>),
-    /// What is due at that moment, in seconds since 1970.
-    Due { at_s: i64, bounds: Bounds },
+    /// What these addresses name, as they stand among the seeds: themselves, and what sitemaps and redirects lead to.
+    List { lines: BTreeSet<String>, due: Option<Due> },
+    /// What is due.
+    Due(Due),
+}
+
+/// Which pages are due: at that moment, in seconds since 1970, by those times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Due {
+    pub(crate) at_s: i64,
+    pub(crate) bounds: Bounds,
+}
+
+impl Due {
+    /// What is due at `now_s`.
+    fn at(config: &Config, now_s: i64) -> Due {
+        let bounds = Bounds { min_s: config.recrawl_min_s, max_s: config.recrawl_max_s };
+        Due { at_s: now_s, bounds }
+    }
+
+    /// What is due by one or the other, or more. With a later moment and with shorter times more is due.
+    fn or(self, other: Due) -> Due {
+        let min_s = self.bounds.min_s.min(other.bounds.min_s);
+        let max_s = self.bounds.max_s.min(other.bounds.max_s);
+        Due { at_s: self.at_s.max(other.at_s), bounds: Bounds { min_s, max_s } }
+    }
+}
+
+/// The words of it in the file.
+impl Due {
+    fn words(self) -> String {
+        let Due { at_s, bounds: Bounds { min_s, max_s } } = self;
+        format!("{at_s} {min_s} {max_s}")
+    }
+
+    fn parse(words: &[&str]) -> Option<Due> {
+        let &[at_s, min_s, max_s] = words else { return None };
+        let bounds = Bounds { min_s: min_s.parse().ok()?, max_s: max_s.parse().ok()? };
+        Some(Due { at_s: at_s.parse().ok()?, bounds })
+    }
+}
+
+/// What a run asks for that asks for nothing else.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Alone {
+    /// The known URLs.
+    pub(crate) urls: BTreeSet<String>,
+    /// The list, as its addresses stand among the seeds.
+    pub(crate) lines: BTreeSet<String>,
 }
 
 impl Extent {
@@ -72,25 +122,20 @@ impl Extent {
             Recrawl::Given => {
                 Some(Extent::Given(given.iter().map(|seed| seed.url.to_string()).collect()))
             }
-            Recrawl::Due => Some(Extent::due(config, now_s)),
+            Recrawl::Due => Some(Extent::Due(Due::at(config, now_s))),
         }
     }
 
-    /// What is due at `now_s`.
-    pub(crate) fn due(config: &Config, now_s: i64) -> Extent {
-        let bounds = Bounds { min_s: config.recrawl_min_s, max_s: config.recrawl_max_s };
-        Extent::Due { at_s: now_s, bounds }
+    /// What the configuration asks for of a list at `now_s`.
+    pub(crate) fn list(config: &Config, lines: BTreeSet<String>, now_s: i64) -> Extent {
+        let is_of_due = config.recrawl == Recrawl::Due;
+        Extent::List { lines, due: is_of_due.then(|| Due::at(config, now_s)) }
     }
 
-    /// What one or the other asks for, neither of them of what was given, or more. With a later moment and with
-    /// shorter times more is due.
+    /// What one or the other asks for, neither of them of what was given, or more.
     fn or(&self, other: &Extent) -> Extent {
         match (self, other) {
-            (&Extent::Due { at_s, bounds }, &Extent::Due { at_s: other_s, bounds: others }) => {
-                let min_s = bounds.min_s.min(others.min_s);
-                let max_s = bounds.max_s.min(others.max_s);
-                Extent::Due { at_s: at_s.max(other_s), bounds: Bounds { min_s, max_s } }
-            }
+            (&Extent::Due(due), &Extent::Due(other)) => Extent::Due(due.or(other)),
             _ => Extent::All,
         }
     }
@@ -99,8 +144,8 @@ impl Extent {
     pub(crate) fn mode(&self) -> Recrawl {
         match self {
             Extent::All => Recrawl::All,
-            Extent::Given(_) => Recrawl::Given,
-            Extent::Due { .. } => Recrawl::Due,
+            Extent::Given(_) | Extent::List { .. } => Recrawl::Given,
+            Extent::Due(_) => Recrawl::Due,
         }
     }
 
@@ -113,6 +158,21 @@ impl Extent {
     /// Whether it is of URLs that were given, and of no others than these.
     fn is_within(&self, urls: &BTreeSet<String>) -> bool {
         matches!(self, Extent::Given(own) if own.is_subset(urls))
+    }
+
+    /// Whether it is of a list, and of no others than these lines.
+    pub(crate) fn is_list_within(&self, within: &BTreeSet<String>) -> bool {
+        matches!(self, Extent::List { lines, .. } if lines.is_subset(within))
+    }
+
+    /// Whether it asks for nothing that a run of this alone does not ask for.
+    fn is_of(&self, alone: &Alone) -> bool {
+        self.is_within(&alone.urls) || self.is_list_within(&alone.lines)
+    }
+
+    /// Whether it stands beside one of everything or of what is due.
+    fn is_beside(&self) -> bool {
+        matches!(self, Extent::Given(_) | Extent::List { .. })
     }
 }
 
@@ -155,9 +215,11 @@ impl Epochs {
             self.0.push(Epoch { extent, is_rest: false, begun_s: now_s, files });
             return true;
         }
-        let is_given = |open: &Epoch| matches!(open.extent, Extent::Given(_));
-        self.0.retain(|open| !open.is_rest || is_given(open));
-        if let Some(open) = self.0.iter_mut().find(|open| !is_given(open)) {
+        if let Extent::List { lines, due } = &wanted {
+            return self.want_list(lines, *due, files, now_s);
+        }
+        self.0.retain(|open| !open.is_rest || open.extent.is_beside());
+        if let Some(open) = self.0.iter_mut().find(|open| !open.extent.is_beside()) {
             let extent = open.extent.or(&wanted);
             let is_wider = extent != open.extent;
             open.extent = extent;
@@ -170,15 +232,45 @@ impl Epochs {
         true
     }
 
+    /// Takes in a list; whether that changes anything. Those of some of it go on, and are perhaps widened; the new one is of
+    /// the rest.
+    fn want_list(
+        &mut self,
+        lines: &BTreeSet<String>,
+        due: Option<Due>,
+        files: BTreeSet<String>,
+        now_s: i64,
+    ) -> bool {
+        let (mut rest, mut is_wider) = (lines.clone(), false);
+        for open in &mut self.0 {
+            if let Extent::List { lines: own, due: own_due } = &mut open.extent
+                && own.is_subset(lines)
+            {
+                rest.retain(|line| !own.contains(line));
+                let wider = own_due.zip(due).map(|(own, due)| own.or(due));
+                is_wider |= *own_due != wider;
+                *own_due = wider;
+            }
+        }
+        if rest.is_empty() {
+            return is_wider;
+        }
+        let extent = Extent::List { lines: rest, due };
+        self.0.push(Epoch { extent, is_rest: false, begun_s: now_s, files });
+        true
+    }
+
     /// Ends those that a run has come to the end of, or leaves them with what hosts have that were set aside: all
-    /// of them, or, if it asked for these URLs `alone`, those of no others.
+    /// of them, or, if it asked for something `alone`, those of nothing else. Of a list only what it named is left.
     pub(crate) fn close(
         frontier: &Path,
-        alone: Option<&BTreeSet<String>>,
+        alone: Option<&Alone>,
         is_rest: bool,
     ) -> Result<(), CrawlError> {
         let mut open = Epochs::read(frontier)?;
-        let is_over = |open: &Epoch| alone.is_none_or(|urls| open.extent.is_within(urls));
+        let is_over = |open: &Epoch| alone.is_none_or(|alone| open.extent.is_of(alone));
+        let is_list = |open: &Epoch| matches!(open.extent, Extent::List { .. });
+        open.0.retain(|epoch| !(is_list(epoch) && is_over(epoch)));
         if is_rest {
             for epoch in open.0.iter_mut().filter(|epoch| is_over(epoch)) {
                 epoch.is_rest = true;
@@ -226,10 +318,17 @@ impl Epochs {
         })
     }
 
-    /// When the first began that asks for others than these URLs, in seconds since 1970; `None` if there is none.
-    pub(crate) fn beside_s(&self, alone: &BTreeSet<String>) -> Option<i64> {
-        let beside = self.0.iter().find(|open| !open.extent.is_within(alone));
+    /// When the first began that asks for others than these, in seconds since 1970; `None` if there is none.
+    pub(crate) fn beside_s(&self, alone: &Alone) -> Option<i64> {
+        let beside = self.0.iter().find(|open| !open.extent.is_of(alone));
         beside.map(|open| open.begun_s)
+    }
+
+    /// Those of lists: of all, or if a run asks for something `alone`, of those that ask for nothing else.
+    pub(crate) fn into_lists(self, alone: Option<&Alone>) -> Vec<Epoch> {
+        let is_list = |open: &Epoch| matches!(open.extent, Extent::List { .. });
+        let is_own = |open: &Epoch| alone.is_none_or(|alone| open.extent.is_of(alone));
+        self.0.into_iter().filter(|open| is_list(open) && is_own(open)).collect()
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Epoch> {
@@ -245,7 +344,7 @@ impl Epochs {
     fn parse(text: &str) -> Option<Epochs> {
         let mut lines = text.strip_suffix('\n')?.split('\n');
         let count: usize = match lines.next()? {
-            FIRST_LINE => lines.next()?.strip_prefix("recrawls ")?.parse().ok()?,
+            FIRST_LINE | NO_LISTS_LINE => lines.next()?.strip_prefix("recrawls ")?.parse().ok()?,
             ONE_LINE => 1,
             _ => return None,
         };
@@ -260,6 +359,11 @@ impl Epoch {
         !self.is_rest && self.extent.is_within(urls)
     }
 
+    /// The archive files there were.
+    pub(crate) fn files(&self) -> Vec<String> {
+        self.files.iter().cloned().collect()
+    }
+
     /// Whether a file of the archive was there before.
     pub(crate) fn is_old(&self, file: &str) -> bool {
         self.files.contains(file)
@@ -270,15 +374,17 @@ impl Epoch {
         let extent = match &self.extent {
             Extent::All => format!("all {begun_s}"),
             Extent::Given(urls) => format!("given {begun_s} {}", urls.len()),
-            Extent::Due { at_s, bounds: Bounds { min_s, max_s } } => {
-                format!("due {begun_s} {at_s} {min_s} {max_s}")
+            Extent::List { lines, due } => {
+                let due = due.map(|due| format!(" {}", due.words())).unwrap_or_default();
+                format!("list {begun_s} {}{due}", lines.len())
             }
+            Extent::Due(due) => format!("due {begun_s} {}", due.words()),
         };
         lines.push(extent + if self.is_rest { REST } else { "" });
         lines.push(format!("files {}", self.files.len()));
         lines.extend(self.files.iter().cloned());
-        if let Extent::Given(urls) = &self.extent {
-            lines.extend(urls.iter().cloned());
+        if let Extent::Given(named) | Extent::List { lines: named, .. } = &self.extent {
+            lines.extend(named.iter().cloned());
         }
     }
 
@@ -287,25 +393,27 @@ impl Epoch {
         let (line, is_rest) =
             line.strip_suffix(REST).map_or((line, false), |without| (without, true));
         let words: Vec<&str> = line.split(' ').collect();
-        let mut urls_count = 0;
+        let mut named_count = 0;
         let (mut extent, begun_s) = match words[..] {
             ["all", begun_s] => (Extent::All, begun_s),
             ["given", begun_s, count] => {
-                urls_count = count.parse().ok()?;
+                named_count = count.parse().ok()?;
                 (Extent::Given(BTreeSet::new()), begun_s)
             }
-            ["due", begun_s, at_s, min_s, max_s] => {
-                let bounds = Bounds { min_s: min_s.parse().ok()?, max_s: max_s.parse().ok()? };
-                (Extent::Due { at_s: at_s.parse().ok()?, bounds }, begun_s)
+            ["list", begun_s, count, ref due @ ..] => {
+                named_count = count.parse().ok()?;
+                let due = if due.is_empty() { None } else { Some(Due::parse(due)?) };
+                (Extent::List { lines: BTreeSet::new(), due }, begun_s)
             }
+            ["due", begun_s, ref due @ ..] => (Extent::Due(Due::parse(due)?), begun_s),
             _ => return None,
         };
         let count: usize = lines.next()?.strip_prefix("files ")?.parse().ok()?;
         let files: BTreeSet<String> = lines.take(count).map(str::to_owned).collect();
-        let rest: BTreeSet<String> = lines.take(urls_count).map(str::to_owned).collect();
-        let is_whole = files.len() == count && rest.len() == urls_count;
-        if let Extent::Given(urls) = &mut extent {
-            *urls = rest;
+        let rest: BTreeSet<String> = lines.take(named_count).map(str::to_owned).collect();
+        let is_whole = files.len() == count && rest.len() == named_count;
+        if let Extent::Given(named) | Extent::List { lines: named, .. } = &mut extent {
+            *named = rest;
         }
         let begun_s = begun_s.parse().ok()?;
         is_whole.then_some(Epoch { extent, is_rest, begun_s, files })
@@ -316,10 +424,14 @@ impl Epoch {
 mod tests {
     use super::*;
 
-    const DUE: Extent = Extent::Due { at_s: 7, bounds: Bounds { min_s: 10, max_s: 90 } };
+    const DUE: Extent = Extent::Due(Due { at_s: 7, bounds: Bounds { min_s: 10, max_s: 90 } });
 
     fn due(at_s: i64, min_s: u64, max_s: u64) -> Extent {
-        Extent::Due { at_s, bounds: Bounds { min_s, max_s } }
+        Extent::Due(Due { at_s, bounds: Bounds { min_s, max_s } })
+    }
+
+    fn list(lines: &[&str]) -> Extent {
+        Extent::List { lines: set(lines), due: None }
     }
 
     fn given(urls: &[&str]) -> Extent {
@@ -340,7 +452,8 @@ mod tests {
     }
 
     fn close(frontier: &Path, alone: Option<&[&str]>, is_rest: bool) {
-        Epochs::close(frontier, alone.map(set).as_ref(), is_rest).expect("it is there");
+        let alone = alone.map(|urls| Alone { urls: set(urls), lines: set(urls) });
+        Epochs::close(frontier, alone.as_ref(), is_rest).expect("it is there");
     }
 
     #[test]
@@ -425,10 +538,41 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_one_recrawl_is_still_read() {
-        let text = "crivello recrawl 2\ngiven 7 2\nfiles 1\na\nu\nv\n";
-        let Epochs(epochs) = Epochs::parse(text).expect("it was written once");
-        assert!(epochs[0].extent == given(&["u", "v"]) && epochs[0].is_old("a"), "{epochs:?}");
+    fn a_list_stands_beside_the_others_until_it_is_over() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        begin(dir.path(), Some(DUE), &["a"], 7);
+        let of_due = |due| Extent::List { lines: set(&["sitemap:s", "u"]), due };
+        let Extent::Due(bounds) = DUE else { unreachable!("it is") };
+        begin(dir.path(), Some(of_due(Some(bounds))), &["a"], 7);
+        begin(dir.path(), Some(given(&["u", "w"])), &["a"], 7);
+        let epochs = begin(dir.path(), Some(of_due(None)), &["a", "b"], 8);
+        let extents: Vec<&Extent> = epochs.iter().map(|epoch| &epoch.extent).collect();
+        assert_eq!(extents, [&DUE, &of_due(None), &given(&["u", "w"])], "widened");
+        assert!(!epochs[1].is_old("b"), "it goes on");
+        let epochs = begin(dir.path(), Some(list(&["sitemap:s", "u", "v"])), &["a", "b"], 8);
+        assert!(epochs[3].extent == list(&["v"]) && epochs[3].is_old("b"), "of the rest");
+        // A run of some alone ends no other; that hosts were set aside is said of what was named.
+        close(dir.path(), Some(&["sitemap:s", "u", "w"]), true);
+        let epochs = begin(dir.path(), None, &["a"], 9);
+        let rests: Vec<(&Extent, bool)> =
+            epochs.iter().map(|epoch| (&epoch.extent, epoch.is_rest)).collect();
+        assert_eq!(rests, [(&DUE, false), (&given(&["u", "w"]), true), (&list(&["v"]), false)]);
+        let alone = Alone { urls: BTreeSet::new(), lines: set(&["v"]) };
+        let open = Epochs::read(dir.path()).expect("a file");
+        assert_eq!((open.beside_s(&alone), open.into_lists(Some(&alone)).len()), (Some(7), 1));
+        assert_eq!(begin(dir.path(), Some(Extent::All), &["a"], 9).len(), 3);
+        close(dir.path(), None, false);
+        begin(dir.path(), Some(list(&["v"])), &["a"], 9);
+        assert_eq!(begin(dir.path(), Some(Extent::All), &["a"], 9).len(), 1, "it asks for all");
+    }
+
+    #[test]
+    fn files_of_earlier_versions_are_still_read() {
+        for head in ["crivello recrawl 2", "crivello recrawl 3\nrecrawls 1"] {
+            let text = format!("{head}\ngiven 7 2\nfiles 1\na\nu\nv\n");
+            let Epochs(epochs) = Epochs::parse(&text).expect("it was written once");
+            assert!(epochs[0].extent == given(&["u", "v"]) && epochs[0].is_old("a"), "{epochs:?}");
+        }
     }
 
     #[test]
@@ -438,6 +582,7 @@ mod tests {
         for extent in [DUE, Extent::All] {
             begin(dir.path(), Some(extent), &["a", "b"], 7);
             begin(dir.path(), Some(given(&["u", "v"])), &["a", "b"], 7);
+            begin(dir.path(), Some(list(&["u", "sitemap:v"])), &["a", "b"], 7);
             let good = fs::read(&path).expect("a file");
             let cuts = (0..good.len()).map(|length| good[..length].to_vec());
             for bad in cuts.chain([b"crivello recrawl 1\nall 7\na\n".to_vec(), vec![0xFF; 9]]) {

@@ -21,7 +21,7 @@ use archive::{Archive, ArchiveError, Location, Record, is_exhausted};
 use page::StatusClass;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{Earlier, Extent, Reading, Validator};
+use super::{Due, Earlier, Extent, Reading, Validator};
 use crate::answer::Purpose;
 use crate::checkpoint::Settled;
 use crate::outcome::{Answered, Harvest};
@@ -152,7 +152,7 @@ impl Schedule {
             return urls.contains(&settled.url);
         }
         let Some(history) = self.histories.get(&key(&settled.url)) else { return true };
-        let &Extent::Due { at_s, bounds } = &self.extent else { return true };
+        let &Extent::Due(Due { at_s, bounds }) = &self.extent else { return true };
         if settled.entry.purpose == Purpose::Sitemap {
             return true;
         }
@@ -298,7 +298,7 @@ mod tests {
             [(3, 2, false), (3, 3, false), (3, 4, true), (0, 0, true), (1, 1, false), (1, 2, true)]
         {
             let bounds = Bounds { min_s, max_s: 100 };
-            let mut schedule = Schedule::new(Extent::Due { at_s, bounds });
+            let mut schedule = Schedule::new(Extent::Due(Due { at_s, bounds }));
             schedule.note(0, &visit);
             assert_eq!(schedule.is_due(&visit), is_due, "{min_s} {at_s}");
         }
@@ -313,7 +313,7 @@ mod tests {
             ([5; 10], ["/a", "/b", "/a", "/b", "/a", "/b", "/a", "/b", "/a", "/b"], true),
         ] {
             let at_s = 12 * i64::try_from(DAY_S).expect("a day");
-            let mut schedule = Schedule::new(Extent::Due { at_s, bounds: BOUNDS });
+            let mut schedule = Schedule::new(Extent::Due(Due { at_s, bounds: BOUNDS }));
             for (day, (bytes, link)) in bytes.into_iter().zip(link).enumerate() {
                 let day = i64::try_from(day).expect("a few days");
                 schedule.note(0, &unstored(day, bytes, link));

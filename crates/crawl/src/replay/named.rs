@@ -1,10 +1,11 @@
-//! Known URLs that a list is found to name while it is visited: by a sitemap that is new, or by a redirect.
+//! Known URLs that a list names, or is found to name while it is visited: by a sitemap that is new, or by a redirect.
 //!
-//! What lives here: [`Named`], what a run of given addresses alone knew when it began, and asking again for what it
-//! found to be given besides. What does not: what counts as given (`frontier/given.rs`).
+//! What lives here: what lists name by the visits of the archive, going on with those that are not over, and asking again
+//! for what the run found to be named besides. What does not: what counts as given (`frontier/given.rs`), and the file that
+//! keeps the lists (`recrawl/`).
 //!
-//! **Invariant.** What is asked for again here was archived before the run, has had no visit in it, and is put in
-//! once. A recrawl that a kill ends goes on as if all had been named from the start.
+//! **Invariant.** What is asked for again here was archived before the list began, has had no visit since, and is put in
+//! once. A recrawl that a kill ends goes on as if all had been named from the start, whoever goes on with it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,20 +15,10 @@ use archive::Archive;
 use super::{Again, Replay, Replayed};
 use crate::answer::{Purpose, leaves_standing};
 use crate::checkpoint::Settled;
-use crate::config::Recrawl;
 use crate::error::CrawlError;
-use crate::frontier::Frontier;
+use crate::frontier::{Frontier, Given};
 use crate::journal::Entry;
-use crate::recrawl::{Epochs, Extent, Reading};
-
-/// What a run of given addresses alone knew when it began.
-#[derive(Debug, Default)]
-pub(crate) struct Named {
-    /// The known URLs that were given.
-    pub(super) urls: BTreeSet<String>,
-    /// The files of the archive.
-    pub(super) files: Vec<String>,
-}
+use crate::recrawl::{Epoch, Epochs, Extent, Reading, Schedule};
 
 /// A URL that is to be asked for again.
 struct Known {
@@ -40,58 +31,150 @@ struct Known {
 }
 
 impl Replay<'_> {
-    /// Asks again for known URLs that are given by what the run has visited by now; whether there are any.
+    /// Has what the lists name by now that are not over, and that the run may go on with, asked for again.
+    pub(super) fn go_on_with_lists(
+        &self,
+        archive: &Archive,
+        replayed: &mut Replayed,
+        now_s: i64,
+    ) -> Result<(), CrawlError> {
+        let frontier = &self.dirs.frontier;
+        let mut asked = BTreeSet::new();
+        for list in Epochs::read(frontier)?.into_lists(replayed.alone.as_ref()) {
+            let (known, mut due) = self.named_by_list(&list, archive)?;
+            replayed.lists += 1;
+            replayed.named.extend(known);
+            // What several name is asked for by the first of them.
+            due.retain(|url| asked.insert(url.clone()));
+            if !due.is_empty() && !self.halt.was_called() {
+                Epochs::begin(frontier, Some(Extent::Given(due)), &list.files(), now_s)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks again for known URLs that lists are found to name by what the run has visited by now; whether there are any.
     pub(crate) fn ask_named(
         &self,
         frontier: &mut Frontier,
         replayed: &mut Replayed,
     ) -> Result<bool, CrawlError> {
-        let is_wanted = self.config.alone && self.config.recrawl != Recrawl::Never;
-        if !is_wanted || !self.config.store || replayed.unbegun.is_some() {
+        if !self.config.store {
+            return Ok(false);
+        }
+        let lists = Epochs::read(&self.dirs.frontier)?.into_lists(replayed.alone.as_ref());
+        if lists.is_empty() {
             return Ok(false);
         }
         let archive = Archive::open(&self.dirs.archive)?;
         self.logs.complete(&archive, self.answers, &self.halt, &mut || {})?;
-        let now_s = self.clock.unix_s();
-        let (known, mut due) = self.known_given(frontier, &archive, now_s)?;
-        due.retain(|url| !replayed.named.urls.contains(url));
-        replayed.named.urls.extend(known);
-        let found = self.find_known(frontier, &archive, due, &replayed.named)?;
-        if found.is_empty() {
-            return Ok(false);
+        let mut is_more = false;
+        for list in lists {
+            let (known, mut due) = self.named_by_list(&list, &archive)?;
+            due.retain(|url| !replayed.named.contains(url));
+            replayed.named.extend(known);
+            let mut found = self.find_known(frontier, &archive, due, &list)?;
+            if !self.config.alone {
+                // What another one is yet to ask for, this run does.
+                found.retain(|_, known| !known.is_due || known.is_answered);
+            }
+            if found.is_empty() {
+                continue;
+            }
+            is_more = true;
+            let wanted = Extent::Given(found.keys().cloned().collect());
+            let now_s = self.clock.unix_s();
+            Epochs::begin(&self.dirs.frontier, Some(wanted), &list.files(), now_s)?;
+            for (url, known) in &found {
+                // What another one is yet to ask for was counted with what goes on waiting.
+                let is_put_off = known.is_due && !known.is_answered;
+                frontier.ask_again(url, &known.entry, known.is_page, is_put_off)?;
+            }
         }
-        let wanted = Extent::Given(found.keys().cloned().collect());
-        let files = &replayed.named.files;
-        let epochs = Epochs::begin(&self.dirs.frontier, Some(wanted), files, now_s)?;
-        let again = self.note_all(&epochs, &archive)?;
-        for (url, known) in &found {
-            // What another one is yet to ask for was counted with what goes on waiting.
-            let is_put_off = known.is_due && !known.is_answered;
-            frontier.ask_again(url, &known.entry, known.is_page, is_put_off)?;
+        if let Some(alone) = &mut replayed.alone {
+            alone.urls.clone_from(&replayed.named);
         }
-        replayed.is_recrawl = true;
-        replayed.alone = Some(replayed.named.urls.clone());
-        let last = again.and_then(Again::last);
-        let reading = Reading::of(self.config);
-        replayed.known = last.map(|last| Arc::new(last.into_captures(archive, reading)));
-        Ok(true)
+        if is_more {
+            let last = self.note_all(&Epochs::read(&self.dirs.frontier)?, &archive)?;
+            let last = last.and_then(Again::last);
+            let reading = Reading::of(self.config);
+            replayed.known = last.map(|last| Arc::new(last.into_captures(archive, reading)));
+        }
+        Ok(is_more)
     }
 
-    /// What the archive has of these URLs from before the run, of those that had no visit in it.
+    /// The known URLs that a list names which is not over, and those of them that it asks for again: what became known
+    /// only since it began it does not.
+    fn named_by_list(
+        &self,
+        list: &Epoch,
+        archive: &Archive,
+    ) -> Result<(BTreeSet<String>, BTreeSet<String>), CrawlError> {
+        let files: Vec<bool> = archive.files().iter().map(|file| list.is_old(file)).collect();
+        self.named_by(&list.extent, archive, &|file| files.get(file) == Some(&true))
+    }
+
+    /// The known URLs that a list names, and those of them that were known by files that are old, and are due if it asks
+    /// for what is due.
+    pub(super) fn named_by(
+        &self,
+        list: &Extent,
+        archive: &Archive,
+        is_old: &dyn Fn(usize) -> bool,
+    ) -> Result<(BTreeSet<String>, BTreeSet<String>), CrawlError> {
+        let (mut known, mut asked) = (BTreeSet::new(), BTreeSet::new());
+        let Extent::List { lines, due } = list else { return Ok((known, asked)) };
+        let mut given = Given::default();
+        for line in lines {
+            given.add(line);
+        }
+        let mut is_more = true;
+        while is_more && !self.halt.is_called() {
+            let before = given.len();
+            self.logs.each(archive, &self.halt, &mut |_, mut settled| {
+                if let Some(answered) = &mut settled.answered {
+                    given.keep(settled.entry.purpose, &settled.url, &mut answered.harvest);
+                }
+                Ok(())
+            })?;
+            is_more = given.len() > before;
+        }
+        let mut schedule = Schedule::new(due.map_or(Extent::All, Extent::Due));
+        if due.is_some() {
+            self.logs.each(archive, &self.halt, &mut |file, settled| {
+                if is_old(file) {
+                    schedule.note(file, &settled);
+                }
+                Ok(())
+            })?;
+        }
+        self.logs.each(archive, &self.halt, &mut |file, settled| {
+            let purpose = settled.entry.purpose;
+            if purpose != Purpose::Robots && given.has(purpose, &settled.url) {
+                if is_old(file) && schedule.is_due(&settled) {
+                    asked.insert(settled.url.clone());
+                }
+                known.insert(settled.url);
+            }
+            Ok(())
+        })?;
+        Ok((known, asked))
+    }
+
+    /// What the archive has of these URLs from before a list began, of those that had no visit since.
     fn find_known(
         &self,
         frontier: &Frontier,
         archive: &Archive,
         mut urls: BTreeSet<String>,
-        named: &Named,
+        list: &Epoch,
     ) -> Result<BTreeMap<String, Known>, CrawlError> {
         let mut found: BTreeMap<String, Known> = BTreeMap::new();
         if urls.is_empty() {
             return Ok(found);
         }
         let open = self.note_all(&Epochs::read(&self.dirs.frontier)?, archive)?;
-        let is_before: Vec<bool> =
-            archive.files().iter().map(|file| named.files.contains(file)).collect();
+        let is_before: Vec<bool> = archive.files().iter().map(|file| list.is_old(file)).collect();
         self.logs.each(archive, &self.halt, &mut |file, settled| {
             if settled.entry.purpose == Purpose::Robots || !urls.contains(&settled.url) {
                 return Ok(());

@@ -477,3 +477,90 @@ fn needs_warcio_revisits_of_all_kinds_pass_its_check() {
     let files = Archive::open(&archive).expect("the crawl made it").files().to_vec();
     assert!(files.iter().map(|file| check(&archive.join(file))).sum::<usize>() >= 8);
 }
+
+/// With several parsers a 304 and the answer to the question that follows it may stand in two files, whose order says
+/// nothing: a run that goes on finds the same in either, and the archive tells them in the order of their dates.
+#[test]
+fn a_304_and_what_follows_it_are_replayed_alike_in_whatever_files_they_stand() {
+    let site = Site::crawl(&["/page"], |request, edition| {
+        if edition > 0 && is_conditional(request) {
+            return ("304 Not Modified\r\nX-Robots-Tag: noindex".to_owned(), Vec::new());
+        }
+        html("\r\nETag: \"1\"", "<p>a page")
+    });
+    let report = site.again(1);
+    assert_eq!((report.unchanged, report.pages), (2, 2), "{report:?}");
+    assert_eq!(site.kinds("/page"), ["response", "304", "same"]);
+    let (dir, frontier) = (site.dir.path().join("archive"), site.dir.path().join("frontier"));
+    let archive = Archive::open(&dir).expect("an archive");
+    let [old, new] = archive.files() else { panic!("a file for each run: {archive:?}") };
+    let records = archive.records().map(|record| record.expect("the crawl wrote it"));
+    let records: Vec<Record> = records.filter(|record| record.location.file == *new).collect();
+    let bytes = std::fs::read(dir.join(new)).expect("a file");
+    let members = |records: &[Record]| -> Vec<u8> {
+        let member = |record: &Record| {
+            let at = usize::try_from(record.location.offset).expect("a small file");
+            bytes[at..at + usize::try_from(record.location.length).expect("it")].to_vec()
+        };
+        records.iter().flat_map(member).collect()
+    };
+    let is_told = |record: &Record| record.header("Crivello-Inconclusive").is_some();
+    let at = records.iter().position(is_told).expect("it is there") + 1;
+    let halves = [members(&records[..at]), members(&records[at..])];
+    for [first, second] in [[0, 1], [1, 0]] {
+        for file in std::fs::read_dir(&dir).expect("a folder") {
+            let path = file.expect("a file").path();
+            if !path.ends_with(old) {
+                std::fs::remove_file(path).expect("removed");
+            }
+        }
+        std::fs::write(dir.join(new), &halves[first]).expect("written");
+        std::fs::write(dir.join("crivello-00003.warc.gz"), &halves[second]).expect("written");
+        std::fs::remove_dir_all(frontier.join("visits")).expect("there are logs");
+        // The recrawl is not over.
+        let open = format!("crivello recrawl 4\nrecrawls 1\nall 7\nfiles 1\n{old}\n");
+        std::fs::write(frontier.join("recrawl"), open).expect("written");
+        let report = crawl(site.dir.path(), &site.config, &[]).expect("a run");
+        assert_eq!((report.requests, report.pages), (0, 2), "{report:?}");
+        let archive = Archive::open(&dir).expect("an archive");
+        let captures = archive.captures(&format!("{}/page", site.root)).expect("captures");
+        let statuses: Vec<_> = captures.iter().map(|capture| capture.status).collect();
+        assert_eq!(statuses, [Some(200), Some(304), Some(200)], "{captures:?}");
+        assert!(captures.iter().any(|capture| capture.date_us > 0), "{captures:?}");
+    }
+}
+
+/// It speaks of the condition alone; the archive has it, and a run that goes on asks without.
+#[test]
+fn a_412_is_archived_before_the_page_is_asked_for_without_the_condition() {
+    let stop = Arc::new(AtomicBool::new(false));
+    let end = Arc::clone(&stop);
+    let site = Site::crawl(&["/page"], move |request, edition| {
+        if edition == 0 || !is_conditional(request) {
+            return html("\r\nETag: \"1\"", "<p>a page");
+        }
+        end.store(edition == 1, Ordering::Relaxed);
+        ("412 Precondition Failed".to_owned(), b"no".to_vec())
+    });
+    site.edition.store(1, Ordering::Relaxed);
+    let config = Config { recrawl: Recrawl::All, delay_ms: 300, ..site.config.clone() };
+    let clock = Arc::new(SystemClock::new());
+    let report = run(&dirs(site.dir.path()), &config, &[], clock, &stop, &|_| {});
+    assert!(report.expect("a run").interrupted);
+    let records = site.records("/page");
+    assert_eq!(records.len(), 2, "{records:?}");
+    assert!(records[1].block.starts_with(b"HTTP/1.1 412 "), "{records:?}");
+    assert_eq!(records[1].header("Crivello-Inconclusive"), Some("yes"));
+    site.asked.lock().expect("no panic").clear();
+    let report = crawl(site.dir.path(), &site.config, &[]).expect("it goes on");
+    assert_eq!(site.conditions("/page"), [""], "{report:?}");
+    assert_eq!((report.unchanged, report.failed, report.pages), (1, 0, 2), "{report:?}");
+    assert!(!site.dir.path().join("frontier/recrawl").exists());
+    // By the archive alone it is the same.
+    std::fs::remove_dir_all(site.dir.path().join("frontier/visits")).expect("there are logs");
+    let idle = crawl(site.dir.path(), &site.config, &[]).expect("a run");
+    assert_eq!((idle.requests, idle.pages), (0, 2), "{idle:?}");
+    let report = site.again(2);
+    assert_eq!(site.conditions("/page"), ["if-none-match: \"1\"", ""]);
+    assert_eq!((report.unchanged, report.failed, report.pages), (2, 0, 2), "{report:?}");
+}

@@ -4,7 +4,7 @@
 //! not: the pages' text, which stays in the parts.
 //!
 //! **Invariant.** Entries are strictly increasing by (SURT, URL); redirects and fates by URL. The
-//! newest capture counts, of two in one second the later row, except that a failed try never hides an earlier
+//! newest capture counts, of two with the same date the later row, except that a failed try never hides an earlier
 //! answer, and that one which found the page as it was gives the earlier one its date. If that one asks for the
 //! page not to be found, it is not, until a later one tells what the page is.
 
@@ -16,7 +16,7 @@ use std::path::Path;
 use codes::vbyte;
 use neardup::Fingerprint;
 
-use super::row::{Fate, PageHead, PagePointer, put_head, put_text, take_text, take_word};
+use super::row::{Fate, Moment, PageHead, PagePointer, put_head, put_text, take_text, take_word};
 use crate::{JobsError, disk};
 
 const MAGIC: [u8; 8] = *b"CRVDIRE\x02";
@@ -186,16 +186,16 @@ enum Standing {
 
 /// That a URL was found as it was before.
 struct Same {
-    date_s: i64,
+    date: Moment,
     /// The date of the capture that is said to be not for the index, if one is.
     withheld: Option<String>,
 }
 
-/// Takes captures, those of one second as they follow each other in the archive, and keeps, for each URL, the one that
-/// counts.
+/// Takes captures, those with the same date as they follow each other in the archive, and keeps, for each URL, the one
+/// that counts. What was written at once may stand in several files, whose order tells nothing: so the microsecond counts.
 #[derive(Default)]
 pub(crate) struct DirectoryBuilder {
-    standings: BTreeMap<(String, String), (i64, Standing)>,
+    standings: BTreeMap<(String, String), (Moment, Standing)>,
     /// When a URL was last found as it was before, and what was said of that.
     same: BTreeMap<(String, String), Same>,
 }
@@ -204,7 +204,7 @@ impl DirectoryBuilder {
     pub(crate) fn add(
         &mut self,
         url: String,
-        date_s: i64,
+        date: Moment,
         fate: Fate<PageHead>,
         pointer: PagePointer,
     ) {
@@ -215,23 +215,23 @@ impl DirectoryBuilder {
             _ => None,
         };
         if let Some(withheld) = withheld {
-            if self.same.get(&key).is_none_or(|same| date_s >= same.date_s) {
-                self.same.insert(key, Same { date_s, withheld });
+            if self.same.get(&key).is_none_or(|same| date >= same.date) {
+                self.same.insert(key, Same { date, withheld });
             }
             return;
         }
         let answer = !matches!(fate, Fate::Failed { .. });
-        if let Some((held_s, held)) = self.standings.get(&key) {
+        if let Some((held_date, held)) = self.standings.get(&key) {
             let held_answer = !matches!(held, Standing::Failed(_));
-            // Of two captures in the same second the later row counts.
-            if (answer, date_s) < (held_answer, *held_s) {
+            // Of two captures with the same date the later row counts.
+            if (answer, date) < (held_answer, *held_date) {
                 return;
             }
         }
         let standing = match fate {
             Fate::Page(page) => Standing::Page(Entry {
                 url,
-                date_s,
+                date_s: date.0,
                 pointer,
                 fingerprint: page.fingerprint,
                 noindex: page.noindex,
@@ -242,17 +242,21 @@ impl DirectoryBuilder {
             Fate::Failed { what } => Standing::Failed(what),
             Fate::Same | Fate::Withheld { .. } => return,
         };
-        self.standings.insert(key, (date_s, standing));
+        self.standings.insert(key, (date, standing));
     }
 
     pub(crate) fn finish(self) -> Directory {
         let mut directory = Directory::default();
-        for (key, (_, standing)) in self.standings {
+        for (key, ((page_s, page_us), standing)) in self.standings {
             match standing {
                 Standing::Page(mut entry) => {
-                    if let Some(Same { date_s, withheld }) = self.same.get(&key) {
-                        let page_date = archive::date_text(entry.date_s);
-                        entry.noindex |= withheld.as_ref() == Some(&page_date);
+                    if let Some(Same { date: (date_s, _), withheld }) = self.same.get(&key) {
+                        // Earlier versions named the date of the page to the second.
+                        let is_of_page = |withheld: &String| {
+                            *withheld == archive::exact_date_text(page_s, page_us)
+                                || *withheld == archive::date_text(page_s)
+                        };
+                        entry.noindex |= withheld.as_ref().is_some_and(is_of_page);
                         entry.date_s = entry.date_s.max(*date_s);
                     }
                     directory.entries.push(entry);

@@ -11,10 +11,10 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use super::row::{self, BLOCK_ROWS_MAX, Fate, PART_BYTES_MAX, PageHead, Row, RowBytes};
+use super::row::{self, BLOCK_ROWS_MAX, Fate, Moment, PART_BYTES_MAX, PageHead, Row, RowBytes};
 use crate::{JobsError, disk};
 
-const MAGIC: [u8; 8] = *b"CRVPAGE\x04";
+const MAGIC: [u8; 8] = *b"CRVPAGE\x05";
 /// Rows gather until they are this many bytes.
 const BLOCK_BYTES: usize = 64 << 10;
 /// The limits of a page keep every row far below this; a block that claims more is damaged.
@@ -47,8 +47,8 @@ impl PartWriter {
         })
     }
 
-    pub(crate) fn push(&mut self, url: &str, date_s: i64, fate: &Fate) -> Result<(), JobsError> {
-        self.rows.push(url, date_s, fate);
+    pub(crate) fn push(&mut self, url: &str, date: Moment, fate: &Fate) -> Result<(), JobsError> {
+        self.rows.push(url, date, fate);
         self.row_count += 1;
         let bytes = self.rows.heads.len() + self.rows.bodies.len();
         if bytes >= BLOCK_BYTES || self.row_count as usize == BLOCK_ROWS_MAX {

@@ -129,8 +129,11 @@ pub enum Fate<P = Box<PageRow>> {
     },
 }
 
+/// When a capture was made: seconds since 1970, and the microseconds of that second.
+pub(crate) type Moment = (i64, u32);
+
 /// A row: URL, date, fate.
-pub(crate) type Row<P = Box<PageRow>> = (String, i64, Fate<P>);
+pub(crate) type Row<P = Box<PageRow>> = (String, Moment, Fate<P>);
 
 /// The bytes of rows.
 #[derive(Debug, Default)]
@@ -141,10 +144,11 @@ pub(crate) struct RowBytes {
 
 impl RowBytes {
     /// Appends a row.
-    pub(crate) fn push(&mut self, url: &str, date_s: i64, fate: &Fate) {
+    pub(crate) fn push(&mut self, url: &str, (date_s, date_us): Moment, fate: &Fate) {
         let heads = &mut self.heads;
         put_text(heads, url);
         vbyte::write(heads, u64::try_from(date_s).unwrap_or(0));
+        vbyte::write(heads, date_us.into());
         let (tag, text) = match fate {
             Fate::Page(page) => {
                 heads.push(0);
@@ -166,6 +170,7 @@ impl RowBytes {
 pub(crate) fn decode_head(input: &mut &[u8]) -> Option<Row<PageHead>> {
     let url = take_text(input)?;
     let date_s = i64::try_from(vbyte::read(input)?).ok()?;
+    let date_us = u32::try_from(vbyte::read(input)?).ok()?;
     let fate = match take_byte(input)? {
         0 => Fate::Page(PageHead::decode(input)?),
         1 => Fate::Redirect { target: take_text(input)? },
@@ -175,12 +180,12 @@ pub(crate) fn decode_head(input: &mut &[u8]) -> Option<Row<PageHead>> {
         5 => Fate::Withheld { page_date: take_text(input)? },
         _ => return None,
     };
-    Some((url, date_s, fate))
+    Some((url, (date_s, date_us), fate))
 }
 
 /// Reads a whole row.
 pub(crate) fn decode(heads: &mut &[u8], bodies: &mut &[u8]) -> Option<Row> {
-    let (url, date_s, fate) = decode_head(heads)?;
+    let (url, date, fate) = decode_head(heads)?;
     let fate = match fate {
         Fate::Page(head) => Fate::Page(Box::new(PageRow::decode_body(head, bodies)?)),
         Fate::Redirect { target } => Fate::Redirect { target },
@@ -189,7 +194,7 @@ pub(crate) fn decode(heads: &mut &[u8], bodies: &mut &[u8]) -> Option<Row> {
         Fate::Same => Fate::Same,
         Fate::Withheld { page_date } => Fate::Withheld { page_date },
     };
-    Some((url, date_s, fate))
+    Some((url, date, fate))
 }
 
 impl PageHead {
@@ -359,18 +364,18 @@ mod tests {
         fn a_row_comes_back_from_its_bytes(
             fate in fate(),
             url in "\\PC{0,20}",
-            date_s in 0..i64::MAX,
+            date in (0..i64::MAX, any::<u32>()),
             noise in vec(any::<u8>(), 0..9),
         ) {
             let mut bytes = RowBytes::default();
-            bytes.push(&url, date_s, &fate);
+            bytes.push(&url, date, &fate);
             let RowBytes { mut heads, mut bodies } = bytes;
             let lengths = (heads.len(), bodies.len());
             heads.extend_from_slice(&noise);
             bodies.extend_from_slice(&noise);
             let (mut heads_left, mut bodies_left) = (heads.as_slice(), bodies.as_slice());
             let row = decode(&mut heads_left, &mut bodies_left);
-            prop_assert_eq!(row, Some((url, date_s, fate)));
+            prop_assert_eq!(row, Some((url, date, fate)));
             prop_assert_eq!((heads_left, bodies_left), (noise.as_slice(), noise.as_slice()));
             for cut in 0..lengths.0 {
                 let row = decode(&mut &heads[..cut], &mut bodies.as_slice());

@@ -178,9 +178,9 @@ pub(crate) fn write_directory(dir: &Path, parts: &Parts) -> Result<(), JobsError
         let mut part = Part::open(&Parts::path(dir, name.number))?;
         let mut offset = Part::FIRST;
         while let Some((rows, next)) = part.heads(offset)? {
-            for (row, (url, date_s, fate)) in (0_u16..).zip(rows) {
+            for (row, (url, date, fate)) in (0_u16..).zip(rows) {
                 let pointer = PagePointer { part: name.number, block: offset, row };
-                builder.add(url, date_s, fate, pointer);
+                builder.add(url, date, fate, pointer);
             }
             offset = next;
         }

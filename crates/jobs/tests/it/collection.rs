@@ -33,15 +33,22 @@ impl Small {
 
     /// Archives answers, each a URL, a date and the whole HTTP message, in a file of its own.
     pub(crate) fn archive(&self, answers: &[(&str, i64, String)]) {
+        let at = |(url, date_s, message): &(_, i64, String)| (*url, (*date_s, 0), message.clone());
+        self.archive_at(&answers.iter().map(at).collect::<Vec<_>>());
+    }
+
+    /// The same at seconds and microseconds of them.
+    pub(crate) fn archive_at(&self, answers: &[(&str, (i64, u32), String)]) {
         let mut writer =
             WarcWriter::create(&self.collection.archive_dir(), WriterOptions::default())
                 .expect("a writer");
-        for (url, date_s, message) in answers {
+        for (url, (date_s, date_us), message) in answers {
             let purpose = if url.contains("sitemap") { "sitemap" } else { "page" };
             let payload_offset = message.find("\r\n\r\n").expect("a head") + 4;
             let draft = Draft {
                 kind: Kind::Response,
                 date_s: *date_s,
+                date_us: *date_us,
                 target: Some(url),
                 content_type: "application/http; msgtype=response",
                 extra: &[("Crivello-Purpose", purpose)],
@@ -55,11 +62,17 @@ impl Small {
 
     /// Archives that a URL was found as it was before, in a file of its own.
     pub(crate) fn revisit(&self, url: &str, date_s: i64, extra: &[(&str, &str)]) {
-        self.revisit_with(url, date_s, extra, "304 Not Modified");
+        self.revisit_with(url, (date_s, 0), extra, "304 Not Modified");
     }
 
-    /// The same with a head.
-    pub(crate) fn revisit_with(&self, url: &str, date_s: i64, extra: &[(&str, &str)], head: &str) {
+    /// The same with a head, at a second and a microsecond of it.
+    pub(crate) fn revisit_with(
+        &self,
+        url: &str,
+        (date_s, date_us): (i64, u32),
+        extra: &[(&str, &str)],
+        head: &str,
+    ) {
         let mut writer =
             WarcWriter::create(&self.collection.archive_dir(), WriterOptions::default())
                 .expect("a writer");
@@ -67,6 +80,7 @@ impl Small {
         let draft = Draft {
             kind: Kind::Revisit,
             date_s,
+            date_us,
             target: Some(url),
             content_type: "application/http; msgtype=response",
             extra,

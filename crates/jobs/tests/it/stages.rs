@@ -349,6 +349,7 @@ fn an_imported_document_is_cut_at_the_limits_of_a_page() {
     let draft = archive::Draft {
         kind: archive::Kind::Resource,
         date_s: 1,
+        date_us: 0,
         target: Some("urn:crivello:1"),
         content_type: "application/json",
         extra: &[],

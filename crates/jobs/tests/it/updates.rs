@@ -196,22 +196,22 @@ fn a_304_keeps_a_page_out_of_the_index_until_a_later_answer_brings_it_back() {
     };
     assert_eq!(found(), names);
     // Of two in one second the later one counts.
-    small.revisit_with(&url("tied"), 20, &first, "304 Not Modified");
+    small.revisit_with(&url("tied"), (20, 0), &first, "304 Not Modified");
     for name in ["again", "answered", "closed", "silent", "tied", "twice"] {
-        small.revisit_with(&url(name), 20, &first, NOINDEX);
+        small.revisit_with(&url(name), (20, 0), &first, NOINDEX);
     }
     let other = "304 Not Modified\r\nX-Robots-Tag: otherbot: noindex";
-    small.revisit_with(&url("other"), 20, &first, other);
+    small.revisit_with(&url("other"), (20, 0), &first, other);
     assert_eq!(found(), ["other"]);
     // Asked once more, in the same second; later with nothing to say of robots; and later with a page.
-    small.revisit_with(&url("again"), 20, &first, "200 OK");
-    small.revisit_with(&url("silent"), 30, &first, "304 Not Modified");
+    small.revisit_with(&url("again"), (20, 0), &first, "200 OK");
+    small.revisit_with(&url("silent"), (30, 0), &first, "304 Not Modified");
     small.archive(&[
         (&*url("answered"), 20, html("<title>x</title>", &prose(7))),
         (&*url("twice"), 30, html("<title>x</title>", &prose(8))),
     ]);
     assert_eq!(found(), ["again", "answered", "other", "silent", "twice"]);
-    small.revisit_with(&url("twice"), 40, &of("1970-01-01T00:00:30Z"), NOINDEX);
+    small.revisit_with(&url("twice"), (40, 0), &of("1970-01-01T00:00:30Z"), NOINDEX);
     assert_eq!(found(), ["again", "answered", "other", "silent"]);
     let table = PageTable::open(&small.collection.pages_dir()).expect("a table");
     let directory = table.directory();
@@ -219,4 +219,42 @@ fn a_304_keeps_a_page_out_of_the_index_until_a_later_answer_brings_it_back() {
     assert_eq!((entry("twice").date_s, entry("closed").date_s), (40, 20));
     let (_, row) = table.page(entry("closed").pointer).expect("a table").expect("a row");
     assert!(row.text.contains(&prose(2)), "the page itself stays");
+}
+
+/// A 304 and the answer to the question that follows it may stand in two files, in any order, with dates in one second.
+#[test]
+fn of_two_captures_in_one_second_the_later_one_counts_in_whatever_file_it_stands() {
+    let noindex = "304 Not Modified\r\nX-Robots-Tag: noindex";
+    let of = [("Crivello-Purpose", "page"), ("WARC-Refers-To-Date", "1970-01-01T00:00:10Z")];
+    let url = "http://a.test/";
+    for (heads, count) in [([noindex, "200 OK"], 1), (["200 OK", noindex], 0)] {
+        for order in [[0, 1], [1, 0]] {
+            let small = Small::new();
+            small.archive(&[(url, 10, html("<title>x</title>", &prose(0)))]);
+            for at in order {
+                let date_us = [100, 200][at];
+                small.revisit_with(url, (20, date_us), &of, heads[at]);
+            }
+            small.build();
+            assert_eq!(documents(&small).len(), count, "{heads:?} {order:?}");
+        }
+    }
+}
+
+/// A page may be named by its date with microseconds, and by the second alone, as earlier versions did it.
+#[test]
+fn a_304_with_noindex_is_about_the_page_of_the_date_that_it_names() {
+    let noindex = "304 Not Modified\r\nX-Robots-Tag: noindex";
+    for (named, count) in [
+        ("1970-01-01T00:00:10.000500Z", 0),
+        ("1970-01-01T00:00:10Z", 0),
+        ("1970-01-01T00:00:10.000400Z", 1),
+    ] {
+        let small = Small::new();
+        small.archive_at(&[("http://a.test/", (10, 500), html("<title>x</title>", &prose(0)))]);
+        let of = [("Crivello-Purpose", "page"), ("WARC-Refers-To-Date", named)];
+        small.revisit_with("http://a.test/", (20, 0), &of, noindex);
+        small.build();
+        assert_eq!(documents(&small).len(), count, "{named}");
+    }
 }

@@ -38,6 +38,7 @@ pub(crate) fn archive(collection: &Collection, pages: &[(String, String)]) {
         let draft = Draft {
             kind: Kind::Response,
             date_s: 1_750_000_000,
+            date_us: 0,
             target: Some(url),
             content_type: "application/http; msgtype=response",
             extra: &[],

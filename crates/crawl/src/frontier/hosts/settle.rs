@@ -54,7 +54,8 @@ impl Hosts {
                 let stumble = Stumble { before, ..failure.into() };
                 self.stumble(visit, stumble, finished_ms);
             }
-            Outcome::Inconclusive { status } => {
+            Outcome::Inconclusive { status, bytes } => {
+                self.report.bytes += bytes;
                 *self.report.statuses.entry(status).or_default() += 1;
                 let page = Waiting { manner: Manner::Anyhow, ..visit.page };
                 self.make_again(Visit { page, ..visit }, finished_ms);

@@ -1,0 +1,107 @@
+//! Whether a recrawl that is not over is yet to ask for a URL.
+//!
+//! What lives here: [`recrawl_asks`], by the archive and the files of the frontier. What does not: going on with a recrawl
+//! (`replay.rs`), and what a limit or a rule has to say to it.
+//!
+//! **Invariant.** What is said of a URL is what the next run finds when it replays the archive: a recrawl that does not
+//! cover the URL, or has had its answer, asks for nothing.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use archive::{Archive, ArchiveError};
+
+use crate::answer::{Answers, Purpose};
+use crate::checkpoint::Settled;
+use crate::config::Config;
+use crate::error::CrawlError;
+use crate::frontier::Given;
+use crate::recrawl::{Epoch, Epochs, Extent};
+use crate::replay::Again;
+use crate::rules::Rules;
+use crate::seeds::{cut, read_seeds};
+use crate::share::each_visit;
+
+/// Whether one of the recrawls that are not over asks for `url` again, or for once more if it has asked in vain.
+pub fn recrawl_asks(
+    archive: &Archive,
+    frontier: &Path,
+    config: &Config,
+    url: &str,
+) -> Result<bool, CrawlError> {
+    let epochs = Epochs::read(frontier)?;
+    let mut captures = archive.captures(url)?;
+    captures.retain(|capture| capture.url == url);
+    let asks = |again: Option<Again>| -> Result<bool, CrawlError> {
+        let Some(mut again) = again else { return Ok(false) };
+        each_visit(archive, &captures, &mut |file, settled| again.note(file, settled))?;
+        let (mut is_due, mut is_had) = (false, false);
+        each_visit(archive, &captures, &mut |file, settled| {
+            let status = settled.answered.as_ref().map_or(0, |answered| answered.status);
+            let is_old = again.is_old(file, settled);
+            is_due |= is_old;
+            is_had |= !is_old && settled.entry.is_final(status, config.retries);
+        })?;
+        Ok(is_due && !is_had)
+    };
+    if asks(Again::new(&epochs, archive.files()))? {
+        return Ok(true);
+    }
+    let lists = epochs.into_lists(None);
+    if lists.is_empty() {
+        return Ok(false);
+    }
+    let rules = Rules::new(config, &read_seeds(frontier)?)?;
+    let answers = Answers::new(config, rules, None);
+    for list in lists {
+        if asks(Some(Again::of_list(&list, archive.files())))?
+            && names(&list, archive, &answers, url)?
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether a list names `url` by what was archived of it so far.
+fn names(
+    list: &Epoch,
+    archive: &Archive,
+    answers: &Answers,
+    url: &str,
+) -> Result<bool, CrawlError> {
+    let Extent::List { lines, .. } = &list.extent else { return Ok(false) };
+    let mut given = Given::default();
+    let mut seen = BTreeSet::new();
+    let mut queue: Vec<(String, bool)> = Vec::new();
+    for line in lines {
+        let (address, is_sitemap) = cut(line);
+        given.add(line);
+        queue.push((address.to_owned(), is_sitemap));
+    }
+    while let Some((from, is_sitemap)) = queue.pop() {
+        if !seen.insert((from.clone(), is_sitemap)) {
+            continue;
+        }
+        for capture in archive.captures(&from)? {
+            // Of a page only that it has moved counts.
+            let is_led_on = |status: u16| is_sitemap || (300..400).contains(&status);
+            if capture.url != from || !capture.status.is_none_or(is_led_on) {
+                continue;
+            }
+            let record = match archive.read(&capture.location) {
+                Err(error @ ArchiveError::Io { .. }) => return Err(error.into()),
+                // What cannot be read names nothing to a crawl, either.
+                Err(_) => continue,
+                Ok(record) => record,
+            };
+            let Some(settled) = Settled::of_record(&record, answers) else { continue };
+            let Some(mut answered) = settled.answered else { continue };
+            given.keep(settled.entry.purpose, &from, &mut answered.harvest);
+            let redirect = answered.harvest.redirect.into_iter();
+            queue.extend(redirect.map(|target| (target, is_sitemap)));
+            queue.extend(answered.harvest.sitemaps.into_iter().map(|sitemap| (sitemap, true)));
+        }
+    }
+    Ok(given.has(Purpose::Page, url) || given.has(Purpose::Sitemap, url))
+}
