@@ -155,7 +155,8 @@ fn key_of(text: &str, line: usize) -> Option<(&str, &str)> {
     let set = text.lines().nth(line - 1)?;
     let inside = inside(header_above(text, line)?.1)?;
     match inside.split_once('.') {
-        Some((section, key)) => Some((section.trim(), key.trim())),
+        // A table in a table is a part of the key.
+        Some((section, key)) => Some((section.trim(), key.split('.').next()?.trim())),
         None if set.trim_start().starts_with(['#', '[']) => None,
         None => Some((inside, set.split_once('=')?.0.trim())),
     }
@@ -355,7 +356,7 @@ mod tests {
 
     #[test]
     fn a_key_is_found_in_its_own_section() {
-        let text = "# b = 1\n[a]\nb = 1\n[c]\nbb = 0\nb = 2\n[c.d]\nx = 1\n";
+        let text = "# b = 1\n[a]\nb = 1\n[c]\nbb = 0\nb = 2\n[c.d.e]\nx = 1\n";
         let lines =
             [("a", "b"), ("c", "b"), ("c", "d"), ("a", "d")].map(|(s, k)| line_of(text, s, k));
         assert_eq!(lines, [Some(3), Some(6), Some(7), None]);
