@@ -87,6 +87,9 @@ fn every_signal_moves_results_and_explains_itself() {
     assert!(ran.stderr.contains("topic    none: no page of it is in the collection"), "{ran:#?}");
     let of_topic = search(&sandbox, &["--topic", "bulbs"]);
     assert_eq!((order(&of_topic).as_str(), &of_topic["topic"]), ("bac", &"bulbs".into()));
+    let status = sandbox.done(&["status", "--dir", "web"]);
+    assert!(status.contains("ranks       in-degree, pagerank, visits\n"), "{status}");
+    assert!(status.contains("topics      bulbs\n"), "{status}");
     // All at once: the explanation has each of them.
     let all = [
         "--topic=bulbs",

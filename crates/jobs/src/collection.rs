@@ -198,6 +198,11 @@ impl Collection {
         format!("documents-{}-{source:016x}.", index.generation())
     }
 
+    /// There while vectors by document may be of others by page than there are.
+    pub(crate) fn stale_ranks_file(&self) -> PathBuf {
+        self.graph_dir().join("stale")
+    }
+
     /// The ranks that users brought, by URL.
     pub(crate) fn imported_ranks_dir(&self) -> PathBuf {
         self.root.join("ranks")

@@ -13,7 +13,7 @@ use index::Index;
 
 use super::{Vector, imported_vectors, node_vectors, read_imported, read_vector};
 use crate::interchange::document_name;
-use crate::{Collection, Directory, JobsError};
+use crate::{Collection, Directory, JobsError, disk};
 
 /// A vector, before it is put into the order of documents.
 enum Source {
@@ -114,10 +114,15 @@ pub(crate) fn write_document_ranks(
             fs::remove_file(&path).map_err(JobsError::io(&path))?;
         }
     }
-    Ok(())
+    disk::remove(&collection.stale_ranks_file())
 }
 
-/// Whether the documents of an index have every vector that there is, whole, and no other.
+/// To be called before a vector is replaced: whatever happens then, its documents are ranked again.
+pub(super) fn mark_stale(collection: &Collection) -> Result<(), JobsError> {
+    disk::write_whole(&collection.stale_ranks_file(), &[])
+}
+
+/// Whether the documents of an index have every vector that there is, as it is, whole, and no other.
 pub(crate) fn is_ranked(collection: &Collection, directory: &Directory, index: &Index) -> bool {
     let of_nodes = || -> Result<Vec<Vector>, JobsError> {
         let mut vectors = Vec::new();
@@ -131,6 +136,9 @@ pub(crate) fn is_ranked(collection: &Collection, directory: &Directory, index: &
     let (Ok(mut wanted), Ok(imported)) = (of_nodes(), imported_vectors(collection)) else {
         return false;
     };
+    if collection.stale_ranks_file().exists() {
+        return false;
+    }
     wanted.extend(imported);
     wanted.sort();
     let found = document_vectors(collection, index);

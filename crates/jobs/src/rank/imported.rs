@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use super::config::address;
 use super::vector::check_name;
-use super::{Vector, is_computed, write_document_ranks};
+use super::{Vector, is_computed, mark_stale, write_document_ranks};
 use crate::interchange::document_name;
 use crate::pages::{put_text, take_text};
 use crate::{Collection, Directory, JobsError, PageTable, disk};
@@ -77,6 +77,7 @@ pub fn import_ranks(
         put_text(&mut bytes, url);
         bytes.extend_from_slice(&value.to_le_bytes());
     }
+    mark_stale(collection)?;
     disk::write_sealed(&collection.imported_ranks_file(name), MAGIC, &bytes)?;
     if let Some(index) = index {
         write_document_ranks(collection, directory, &index)?;

@@ -23,6 +23,7 @@ use crate::link::read_source;
 use crate::{Collection, Directory, JobsError, Linking, PageTable, Progress, Stage, disk};
 
 pub use config::{RankConfig, Topic};
+use documents::mark_stale;
 pub use documents::{document_ranks, document_vectors};
 pub(crate) use documents::{is_ranked, write_document_ranks};
 pub use imported::{RankImport, import_ranks};
@@ -185,6 +186,7 @@ fn bring(
     // Without its origin a vector is computed again: that is taken away first and written last.
     let path = collection.rank_source_file(vector);
     disk::remove(&path)?;
+    mark_stale(collection)?;
     write_ranks(&collection.rank_file(vector), &values)?;
     let origin = Origin { source: linking.source.clone(), settings, iterations, error_bound };
     let bytes = serde_json::to_vec(&origin).expect("strings and numbers are JSON");

@@ -129,6 +129,34 @@ fn one_vector_more_leaves_the_others_alone() {
     assert!(topic["http://a.test/2"] > 0.0 && topic["http://a.test/1"] == 0.0, "{topic:?}");
 }
 
+/// A kill between a vector by page and the same by document: the next run writes what is missing.
+#[test]
+fn documents_have_the_ranks_of_now_whatever_was_broken_off() {
+    let small = small();
+    small.build();
+    import(&small, "mine", "http://a.test/1\t1\nhttp://a.test/2\t3\n").expect("read");
+    let index = Index::open(&small.collection.index_dir()).expect("an index");
+    let graph = small.collection.graph_dir();
+    let by_document = |name: &str| small.collection.document_ranks_file(&index, &of_name(name));
+    let old = ["mine", "pagerank"].map(|name| (name, fs::read(by_document(name)).expect("there")));
+    import(&small, "mine", "http://a.test/1\t3\nhttp://a.test/2\t1\n").expect("read");
+    let config = RankConfig { damping: 0.5, ..RankConfig::default() };
+    let rank = || jobs::rank(&small.collection, &config, &silent).expect("ranked");
+    rank();
+    assert!(!graph.join("stale").exists(), "all is done");
+    let new = ["mine", "pagerank"].map(|name| (name, fs::read(by_document(name)).expect("there")));
+    assert_ne!(old, new);
+    for (name, bytes) in &old {
+        fs::write(by_document(name), bytes).expect("written");
+    }
+    fs::write(graph.join("stale"), "").expect("written");
+    assert!(rank().up_to_date);
+    for (name, bytes) in &new {
+        assert_eq!(&fs::read(by_document(name)).expect("there"), bytes, "{name}");
+    }
+    assert!(!graph.join("stale").exists());
+}
+
 #[test]
 fn topics_that_cannot_be_meant_are_refused() {
     for (name, pages, sites, why) in [
@@ -241,4 +269,18 @@ fn a_damaged_file_of_the_user_is_told_with_what_to_do() {
     }
     fs::write(&path, sound).expect("written");
     jobs::verify_ranks(&small.collection).expect("whole");
+}
+
+/// The bytes on the page `docs/formats/graph.md` are those that are written.
+#[test]
+fn the_page_of_the_format_has_the_bytes_of_a_file() {
+    let small = small();
+    import(&small, "mine", "http://a.test/1\t3\n").expect("read");
+    let bytes = fs::read(small.collection.root().join("ranks/mine.values")).expect("there");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/formats/graph.md");
+    let page = fs::read_to_string(page).expect("the page");
+    let (_, example) = page.split_once("## Values of users").expect("a section");
+    let block = example.split("```").nth(1).expect("an example").trim_start_matches("text");
+    let byte = |digits: &str| u8::from_str_radix(digits, 16).expect("a byte");
+    assert_eq!(block.split_whitespace().map(byte).collect::<Vec<_>>(), bytes);
 }
