@@ -286,6 +286,23 @@ fn most_frequent(reasons: &BTreeMap<String, u64>) -> String {
     if shown.is_empty() { String::new() } else { format!(" ({})", talk::plain(&shown.join(", "))) }
 }
 
+fn print_index(out: &mut impl Write, index: &IndexStatus) -> Result<()> {
+    let bytes = talk::bytes(index.bytes);
+    writeln!(
+        out,
+        "index       {}, {bytes}, generation {}{}",
+        count(index.documents, "document"),
+        index.generation,
+        if index.imported { "; imported, without positions" } else { "" }
+    )?;
+    for (what, names) in [("ranks ", &index.ranks), ("topics", &index.topics)] {
+        if !names.is_empty() {
+            writeln!(out, "{what}      {}", names.join(", "))?;
+        }
+    }
+    Ok(())
+}
+
 fn print(status: &Status) -> Result<()> {
     let mut out = std::io::stdout().lock();
     let archive = &status.archive;
@@ -343,19 +360,7 @@ fn print(status: &Status) -> Result<()> {
         writeln!(out, "duplicates  {folded} folded behind {clusters}")?;
     }
     if let Some(index) = &status.index {
-        let bytes = talk::bytes(index.bytes);
-        writeln!(
-            out,
-            "index       {}, {bytes}, generation {}{}",
-            count(index.documents, "document"),
-            index.generation,
-            if index.imported { "; imported, without positions" } else { "" }
-        )?;
-        for (what, names) in [("ranks ", &index.ranks), ("topics", &index.topics)] {
-            if !names.is_empty() {
-                writeln!(out, "{what}      {}", names.join(", "))?;
-            }
-        }
+        print_index(&mut out, index)?;
     }
     for command in &status.behind {
         let why = status.why_behind.as_deref().unwrap_or_default();

@@ -344,6 +344,9 @@ impl Version {
     }
 }
 
+/// Ranks by name.
+type Named = Vec<(String, RankValues)>;
+
 /// The ranks that have a weight, and what to say of those that are not there. Nobody computes any of an imported index:
 /// the ranks that count by default are not missed there.
 fn ranks_of(
@@ -351,7 +354,7 @@ fn ranks_of(
     index: &Index,
     version: &Version,
     config: &query::Config,
-) -> Result<(Vec<(String, RankValues)>, Vec<String>), ServeError> {
+) -> Result<(Named, Vec<String>), ServeError> {
     let (mut ranks, mut missing) = (Vec::new(), Vec::new());
     let by_default = query::Config::default().ranks;
     for (name, _) in config.ranks.iter().filter(|(_, weight)| **weight > 0.0) {

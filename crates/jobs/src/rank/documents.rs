@@ -53,7 +53,9 @@ fn sources(
     for vector in node_vectors(collection)? {
         if let Some(mut values) = read_vector(collection, directory, &vector)? {
             let scale = scale(&values);
-            values.iter_mut().for_each(|value| *value *= scale);
+            for value in &mut values {
+                *value *= scale;
+            }
             sources.push((vector, Source::Nodes(values)));
         }
     }

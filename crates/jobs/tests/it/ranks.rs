@@ -1,4 +1,5 @@
 //! Named ranks: what is computed, of which topics, what users bring, and which document has which.
+#![expect(clippy::float_cmp, reason = "equal means equal")]
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -144,6 +144,27 @@ fn new_ranks_of_the_same_index_are_noticed() {
 }
 
 #[test]
+fn new_topics_are_noticed_and_can_be_chosen() {
+    let site = twenty_five();
+    let path = "/api/search?q=shared&k=1&topic=seven";
+    let answer = site.get(path);
+    assert_eq!(answer.status, 400, "{}", answer.body);
+    assert!(answer.body.contains("there is no topic `seven`"), "{}", answer.body);
+    let topic =
+        |number: usize| jobs::Topic { pages: vec![numbered(number).0], ..jobs::Topic::default() };
+    for number in [7, 8] {
+        let topics = [("seven".to_owned(), topic(number))].into();
+        let config = jobs::RankConfig { topics, ..jobs::RankConfig::default() };
+        jobs::rank(&site.collection, &config, &|_, _, _| {}).expect("ranked");
+        let url = format!("\"url\":\"http://numbers.test/{number}\"");
+        site.wait_for(path, |body| body.contains(&url));
+    }
+    assert!(site.get("/").body.contains("<option value=\"seven\">"));
+    let page = site.get("/search?q=sharde&topic=seven").body;
+    assert!(page.contains("/search?q=shared&amp;page=1&amp;topic=seven"), "{page}");
+}
+
+#[test]
 fn a_page_whose_row_is_gone_is_still_found() {
     let site = twenty_five();
     std::fs::remove_dir_all(site.collection.pages_dir()).expect("removed");
