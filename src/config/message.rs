@@ -183,6 +183,10 @@ pub(super) fn in_words(message: &str, range: Option<&str>, is_secret: bool) -> S
     if message.starts_with("duplicate key") {
         return "this key, or this section, stands here for the second time".to_owned();
     }
+    if message.starts_with("cannot extend value of type inline table") {
+        return "a line above gives this table a value already, such as `{}`: put the block in the place of that line"
+            .to_owned();
+    }
     if message.starts_with("string values must be quoted") {
         return "a value is missing here, or is text without quotation marks".to_owned();
     }

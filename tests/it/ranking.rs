@@ -178,6 +178,41 @@ fn a_topic_is_chosen_on_the_page_and_over_the_interface() {
     assert!(status == 400 && page.contains("it has bulbs") && !page.contains("\"<b>"), "{page}");
 }
 
+/// Documents of another engine have names, and no links.
+#[test]
+fn an_imported_index_has_the_ranks_of_the_user() {
+    let sandbox = Sandbox::new();
+    sandbox.done(&["init", "web"]);
+    let documents = PAGES.map(|(url, _, text)| {
+        serde_json::json!({ "id": url[7..8], "title": "", "text": text }).to_string()
+    });
+    fs::write(sandbox.path("d.jsonl"), documents.join("\n")).expect("a file");
+    sandbox.done(&["import", "d.jsonl", "--dir", "web"]);
+    sandbox.done(&["index", "--dir", "web"]);
+    sandbox.done(&["index", "export", "web.ciff", "--dir", "web"]);
+    sandbox.done(&["init", "other"]);
+    sandbox.done(&["import", "web.ciff", "--dir", "other"]);
+    let run = |flags: &[&str]| {
+        sandbox.run(&[&["search", "--dir", "other", "gardens", "--json"], flags].concat())
+    };
+    let plain: Value = serde_json::from_str(&run(&[]).stdout).expect("JSON");
+    assert_eq!(plain["notes"], serde_json::json!([]), "nobody asked for PageRank: {plain:#}");
+    fs::write(sandbox.path("votes.tsv"), "c\t2\nb\t1\nx\t1\n").expect("a file");
+    let told = sandbox.json(&["rank", "import", "votes", "votes.tsv", "--dir", "other"]);
+    assert_eq!((&told["values"], &told["first_unknown"]), (&3.into(), &"x".into()), "{told:#}");
+    let ran = run(&["--set", "search.ranks={ pagerank = 0.1, votes = 0.9 }"]);
+    let answer: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    let urls: Vec<_> =
+        answer["hits"].as_array().expect("hits").iter().map(|hit| &hit["url"]).collect();
+    assert_eq!(urls, ["urn:crivello:c", "urn:crivello:b", "urn:crivello:a"]);
+    let path = sandbox.path("other/ranks/votes.values");
+    let mut bytes = fs::read(&path).expect("there");
+    bytes[9] ^= 1;
+    fs::write(&path, bytes).expect("written");
+    let ran = sandbox.run(&["doctor", "--dir", "other"]);
+    assert!(ran.code == 1 && ran.stdout.contains("votes.values is damaged"), "{ran:#?}");
+}
+
 #[test]
 fn topics_that_cannot_be_meant_are_told_with_their_line() {
     let sandbox = Sandbox::new();
@@ -189,6 +224,10 @@ fn topics_that_cannot_be_meant_are_told_with_their_line() {
         ("[rank.topics.A]\npages = ['http://a.test/']", "topic `A`: a name has"),
         ("[rank.topics.a]\nsite = ['a.test']", "did you mean `sites`?"),
         ("[rank]\ntopics = ['a']", "must be a table"),
+        (
+            "[rank]\ntopics = {}\n[rank.topics.a]\npages = ['http://a.test/']",
+            "put the block in the place",
+        ),
         ("[search]\nrank_weight = 0.1", "unknown key `rank_weight`; did you mean `ranks`?"),
         ("[search]\nfreshness_half_life = '3 months'", "such as \"30d\""),
     ] {

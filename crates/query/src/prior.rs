@@ -61,10 +61,7 @@ impl Prior {
         }
         if config.freshness_weight > 0.0 {
             let values = freshness(index, config)?;
-            let what = format!(
-                "freshness, half of it gone with every {} behind the newest page",
-                config.freshness_half_life
-            );
+            let what = format!("freshness, half after {}", config.freshness_half_life);
             signals.extend(Signal::new(what, config.freshness_weight, Curve::Line, values));
         }
         Ok(Prior::of(signals, index))
