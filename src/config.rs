@@ -35,7 +35,7 @@ pub(crate) struct Config {
     pub(crate) crawl: crawl::Config,
     pub(crate) analysis: page::AnalysisConfig,
     pub(crate) dedup: neardup::Config,
-    pub(crate) rank: graph::PageRankConfig,
+    pub(crate) rank: jobs::RankConfig,
     pub(crate) index: index::Config,
     pub(crate) search: query::Config,
     pub(crate) serve: serve::Config,
@@ -95,6 +95,12 @@ impl Config {
                 return Err(Fault { section, key, entry: None, why });
             }
         }
+        self.rank.check().map_err(|why| Fault {
+            section: "rank",
+            key: "topics",
+            entry: None,
+            why,
+        })?;
         page::Analyzer::build(&self.analysis).map_err(|error| Fault {
             section: "analysis",
             key: "stemmer",

@@ -10,7 +10,7 @@ use anyhow::Result;
 use crawl::Normalisation;
 use jobs::{
     Collection, ExtractOptions, ExtractReport, FoldReport, IndexReport, LinkReport, RankReport,
-    Reuse, Spelling,
+    Reuse, Spelling, TopicReport,
 };
 use page::Url;
 use serde::Serialize;
@@ -93,6 +93,9 @@ impl<'a> Pipeline<'a> {
             talk::count(rank.iterations.into(), "round"),
             rank.error_bound
         ));
+        for topic in &rank.topics {
+            self.say(&told(topic));
+        }
         Ok((link, rank))
     }
 
@@ -139,6 +142,23 @@ impl<'a> Pipeline<'a> {
     fn say(&self, text: &str) {
         talk::say(self.quiet, text);
     }
+}
+
+/// What became of a topic, in words.
+fn told(topic: &TopicReport) -> String {
+    let TopicReport { name, pages, missing } = topic;
+    let about = match pages {
+        0 => "no page of it is in the collection, so it has no ranks".to_owned(),
+        _ => format!("ranked from {}", talk::count(*pages, "page")),
+    };
+    let missing = match &missing[..] {
+        [] => String::new(),
+        [only] => format!("; not in the collection: {}", talk::plain(only)),
+        [first, others @ ..] => {
+            format!("; not in the collection: {} and {} more", talk::plain(first), others.len())
+        }
+    };
+    format!("topic    {name}: {about}{missing}")
 }
 
 /// The rules by which the crawl made one URL of several.

@@ -108,7 +108,16 @@ fn schema() -> Value {
     })
 }
 
-/// What may stand at a path, by its default. A table that has keys by default has these and no other; a list that has
+/// Tables that have more keys than by default, all of one kind.
+const OPEN: [&str; 1] = ["search.ranks"];
+
+fn without_default(mut property: Value) -> Value {
+    property.as_object_mut().map(|property| property.remove("default"));
+    property
+}
+
+/// What may stand at a path, by its default. A table that has keys by default has these and no other unless it is
+/// [`OPEN`]; a list that has
 /// numbers by default has as many.
 fn property(path: &str, value: &Value, bounds: &Bounds) -> Value {
     let kind = match value {
@@ -128,8 +137,7 @@ fn property(path: &str, value: &Value, bounds: &Bounds) -> Value {
             }
         }
         Value::Array(items) if items.first().is_some_and(Value::is_number) => {
-            property["items"] = self::property(path, &items[0], bounds);
-            property["items"].as_object_mut().map(|item| item.remove("default"));
+            property["items"] = without_default(self::property(path, &items[0], bounds));
             property["minItems"] = items.len().into();
             property["maxItems"] = items.len().into();
         }
@@ -137,8 +145,10 @@ fn property(path: &str, value: &Value, bounds: &Bounds) -> Value {
             let inner = |(key, value): (&String, &Value)| {
                 (key.clone(), self::property(&format!("{path}.{key}"), value, bounds))
             };
-            property["properties"] = keys.iter().map(inner).collect::<Map<_, _>>().into();
-            property["additionalProperties"] = false.into();
+            let properties: Map<String, Value> = keys.iter().map(inner).collect();
+            let any = properties.values().next().filter(|_| OPEN.contains(&path)).cloned();
+            property["additionalProperties"] = any.map_or(false.into(), without_default);
+            property["properties"] = properties.into();
         }
         _ => {}
     }

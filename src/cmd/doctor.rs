@@ -271,7 +271,11 @@ impl Patient<'_> {
 
     fn graph(&self) -> Finding {
         match Linking::open(self.collection) {
-            Ok(None) => self.not_yet("graph", "run `crivello rank`"),
+            // An imported index has ranks of the user's at most.
+            Ok(None) => match jobs::verify_ranks(self.collection) {
+                Ok(()) => self.not_yet("graph", "run `crivello rank`"),
+                Err(error) => Finding::of("graph", String::new(), vec![with_causes(error)]),
+            },
             Ok(Some(linking)) => {
                 let (nodes, arcs) = (linking.graph.nodes(), linking.graph.arcs());
                 let about = format!("{}, {}", count(nodes.into(), "node"), count(arcs, "arc"));

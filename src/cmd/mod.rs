@@ -45,7 +45,7 @@ pub(crate) enum Command {
     Dedup(dedup::Args),
     /// Build the search index; brings ranks and duplicates up to date first. Export it
     Index(index::Args),
-    /// Build the link graph and compute PageRank
+    /// Build the link graph; compute PageRank, in-degrees and topics; import ranks of your own
     Rank(rank::Args),
     /// Search from the command line
     Search(search::Args),

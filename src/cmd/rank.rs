@@ -1,6 +1,8 @@
-//! `crivello rank`: the link graph and PageRank.
+//! `crivello rank`: the link graph, PageRank, in-degrees and topics; and ranks that users bring.
 //!
 //! **Invariant.** Ranks are those of the graph of what the archive holds.
+
+mod import;
 
 use anyhow::Result;
 use serde_json::json;
@@ -9,10 +11,29 @@ use crate::context::{Context, Exit};
 use crate::pipeline;
 
 #[derive(clap::Args)]
-#[command(after_help = "Example:\n  crivello rank --dir my-web --set rank.damping=0.9")]
-pub(crate) struct Args {}
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "Examples:
+  crivello rank --dir my-web --set rank.damping=0.9
+  crivello rank import visits visits.tsv --dir my-web    lines of a URL, a tab and a number
 
-pub(crate) fn run(_: &Args, context: &Context) -> Result<Exit> {
+How much each rank counts: search.ranks of crivello.toml; docs/guide/ranking.md"
+)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    action: Option<Action>,
+}
+
+#[derive(clap::Subcommand)]
+enum Action {
+    /// Take a rank of your own: a number for each URL
+    Import(import::Args),
+}
+
+pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
+    if let Some(Action::Import(args)) = &args.action {
+        return import::run(args, context);
+    }
     pipeline::run("rank", context, |pipeline| {
         let (link, rank) = pipeline.rank()?;
         Ok(json!({ "graph": link, "pagerank": rank }))

@@ -7,7 +7,7 @@
 
 use std::io::{IsTerminal, Write};
 
-use ::serve::{Engine, Found, ServeError};
+use ::serve::{Engine, Found, Question, ServeError};
 use anyhow::Result;
 use query::{Explanation, Piece};
 
@@ -23,6 +23,7 @@ const SHOWN_BYTES_MAX: usize = 200;
   crivello search '\"city hall\" -site:example.org title:budget' -k 20
   crivello search '(garden OR kitchen) AND NOT winter' --explain
   crivello search '(solar roof)~8 comput* colour~1 date:2026'
+  crivello search solar panels --topic gardening
   crivello search --complete 'solar pan'
 
 The whole language: docs/guide/searching.md")]
@@ -36,11 +37,14 @@ pub(crate) struct Args {
     /// Leave out that many first
     #[arg(long, default_value_t = 0)]
     offset: usize,
+    /// In the order of a topic of [rank.topics]
+    #[arg(long)]
+    topic: Option<String>,
     /// Show how each score came about
     #[arg(long)]
     explain: bool,
     /// Instead of results, what the last, unfinished word may become: a query a line
-    #[arg(long, conflicts_with_all = ["k", "offset", "explain"])]
+    #[arg(long, conflicts_with_all = ["k", "offset", "topic", "explain"])]
     complete: bool,
 }
 
@@ -52,9 +56,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     if args.complete {
         return complete(&engine, &text, context);
     }
-    let results = engine
-        .search(&text, args.offset, usize::from(args.k), args.explain)
-        .map_err(|error| complain(error, &text))?;
+    let (offset, k, explain) = (args.offset, usize::from(args.k), args.explain);
+    let question = Question { text: &text, offset, k, topic: args.topic.as_deref(), explain };
+    let results = engine.search(&question).map_err(|error| complain(error, &text))?;
     if context.json {
         context.print_json(&results)?;
     } else {

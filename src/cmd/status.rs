@@ -12,7 +12,7 @@ use anyhow::Result;
 use archive::Archive;
 use crawl::{Recrawl, Report, SieveReport};
 use index::{Index, IndexError};
-use jobs::{Collection, Directory, Folding, Lag, Linking, PageTable, Writer};
+use jobs::{Collection, Directory, Folding, Lag, Linking, PageTable, Vector, Writer};
 use serde::Serialize;
 
 use super::crawl::aside_fate;
@@ -87,6 +87,10 @@ struct IndexStatus {
     bytes: u64,
     /// Whether it came from another engine, instead of from the archive.
     imported: bool,
+    /// Names that search.ranks can give a weight to.
+    ranks: Vec<String>,
+    /// Names that a search can choose.
+    topics: Vec<String>,
 }
 
 impl PagesStatus {
@@ -118,10 +122,17 @@ pub(crate) fn run(_: &Args, context: &Context) -> Result<Exit> {
 }
 
 impl IndexStatus {
-    fn of(index: &Index, folder: &Path) -> IndexStatus {
+    fn of(index: &Index, collection: &Collection) -> IndexStatus {
         let (documents, generation) = (index.live_count(), index.generation());
-        let (bytes, imported) = (folder_bytes(folder), jobs::is_imported(index));
-        IndexStatus { documents, generation, bytes, imported }
+        let (bytes, imported) = (folder_bytes(&collection.index_dir()), jobs::is_imported(index));
+        let (mut ranks, mut topics) = (Vec::new(), Vec::new());
+        for (vector, _) in jobs::document_vectors(collection, index) {
+            match vector {
+                Vector::Rank(name) => ranks.push(name),
+                Vector::Topic(name) => topics.push(name),
+            }
+        }
+        IndexStatus { documents, generation, bytes, imported, ranks, topics }
     }
 }
 
@@ -182,7 +193,7 @@ fn look(collection: &Collection, config: &Config) -> Result<Status> {
             (None, None) => Some(Lag::Duplicates),
         };
         index_lag = lag.map(|lag| lag.to_string());
-        status.index = Some(IndexStatus::of(&index, &index_dir));
+        status.index = Some(IndexStatus::of(&index, collection));
     }
     // The index takes ranks and duplicates along.
     let lag = if status.index.as_ref().is_some_and(|index| index.imported) {
@@ -275,6 +286,23 @@ fn most_frequent(reasons: &BTreeMap<String, u64>) -> String {
     if shown.is_empty() { String::new() } else { format!(" ({})", talk::plain(&shown.join(", "))) }
 }
 
+fn print_index(out: &mut impl Write, index: &IndexStatus) -> Result<()> {
+    let bytes = talk::bytes(index.bytes);
+    writeln!(
+        out,
+        "index       {}, {bytes}, generation {}{}",
+        count(index.documents, "document"),
+        index.generation,
+        if index.imported { "; imported, without positions" } else { "" }
+    )?;
+    for (what, names) in [("ranks ", &index.ranks), ("topics", &index.topics)] {
+        if !names.is_empty() {
+            writeln!(out, "{what}      {}", names.join(", "))?;
+        }
+    }
+    Ok(())
+}
+
 fn print(status: &Status) -> Result<()> {
     let mut out = std::io::stdout().lock();
     let archive = &status.archive;
@@ -332,14 +360,7 @@ fn print(status: &Status) -> Result<()> {
         writeln!(out, "duplicates  {folded} folded behind {clusters}")?;
     }
     if let Some(index) = &status.index {
-        let bytes = talk::bytes(index.bytes);
-        writeln!(
-            out,
-            "index       {}, {bytes}, generation {}{}",
-            count(index.documents, "document"),
-            index.generation,
-            if index.imported { "; imported, without positions" } else { "" }
-        )?;
+        print_index(&mut out, index)?;
     }
     for command in &status.behind {
         let why = status.why_behind.as_deref().unwrap_or_default();

@@ -155,7 +155,8 @@ fn key_of(text: &str, line: usize) -> Option<(&str, &str)> {
     let set = text.lines().nth(line - 1)?;
     let inside = inside(header_above(text, line)?.1)?;
     match inside.split_once('.') {
-        Some((section, key)) => Some((section.trim(), key.trim())),
+        // A table in a table is a part of the key.
+        Some((section, key)) => Some((section.trim(), key.split('.').next()?.trim())),
         None if set.trim_start().starts_with(['#', '[']) => None,
         None => Some((inside, set.split_once('=')?.0.trim())),
     }
@@ -181,6 +182,10 @@ pub(super) fn in_words(message: &str, range: Option<&str>, is_secret: bool) -> S
     }
     if message.starts_with("duplicate key") {
         return "this key, or this section, stands here for the second time".to_owned();
+    }
+    if message.starts_with("cannot extend value of type inline table") {
+        return "a line above gives this table a value already, such as `{}`: put the block in the place of that line"
+            .to_owned();
     }
     if message.starts_with("string values must be quoted") {
         return "a value is missing here, or is text without quotation marks".to_owned();
@@ -355,7 +360,7 @@ mod tests {
 
     #[test]
     fn a_key_is_found_in_its_own_section() {
-        let text = "# b = 1\n[a]\nb = 1\n[c]\nbb = 0\nb = 2\n[c.d]\nx = 1\n";
+        let text = "# b = 1\n[a]\nb = 1\n[c]\nbb = 0\nb = 2\n[c.d.e]\nx = 1\n";
         let lines =
             [("a", "b"), ("c", "b"), ("c", "d"), ("a", "d")].map(|(s, k)| line_of(text, s, k));
         assert_eq!(lines, [Some(3), Some(6), Some(7), None]);

@@ -14,7 +14,7 @@ const DOCUMENTS: &str = r#"{"id": "D-1", "text": "zebras and okapis and zebras"}
 
 /// Words of the body are all that counts.
 const BODY: [&str; 2] = [
-    "--set=search.rank_weight=0",
+    "--set=search.ranks={}",
     "--set=search.weights={ title = 0.0, headings = 0.0, url = 0.0, anchor = 0.0 }",
 ];
 

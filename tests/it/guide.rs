@@ -63,6 +63,7 @@ fn every_command_of_the_guide_can_be_read() {
         "importing.md",
         "judging.md",
         "searching.md",
+        "ranking.md",
         "codes.md",
         "configuration.md",
         "troubles.md",

@@ -18,6 +18,7 @@ mod heads;
 mod import;
 mod interrupt;
 mod lists;
+mod ranking;
 mod sandbox;
 mod spelling;
 mod suggesting;

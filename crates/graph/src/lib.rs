@@ -1,7 +1,7 @@
 //! Compressed link graph, centralities, spectral ranks.
 //!
 //! What lives here: [`Graph`], a web graph compressed on disk as a `BVGraph`; [`pagerank()`] over
-//! it; the files both are kept in (`docs/formats/graph.md`). What does not: URLs and text. A graph
+//! it, and in-degrees; the files all are kept in (`docs/formats/graph.md`). What does not: URLs and text. A graph
 //! sees numbers.
 //!
 //! **Invariant.** A [`Graph`] that exists was read and checked from its first bit to its last: its
@@ -27,6 +27,7 @@ mod dead_ends;
 mod decode;
 mod disk;
 mod error;
+mod in_degree;
 mod manifest;
 mod matrix;
 mod pagerank;
@@ -35,7 +36,8 @@ mod shape;
 mod store;
 
 pub use error::GraphError;
-pub use pagerank::{DeadEnds, PageRankConfig, Ranks, Solver, pagerank};
+pub use in_degree::in_degrees;
+pub use pagerank::{DeadEnds, PageRankConfig, Ranks, Solver, pagerank, topic_pagerank};
 pub use ranks::{read_ranks, write_ranks};
 pub use store::Graph;
 

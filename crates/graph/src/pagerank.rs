@@ -22,21 +22,26 @@
 //! at most β‖Δ‖, and since ‖(*I* – β*M*)⁻¹‖ ≤ 1/(1 – β), the error of *y* is at most
 //! ε = β/(1 – β) ‖Δ‖. Dividing by the sum turns that into at most 2ε/‖*y*‖, the bound reported.
 //!
+//! **Topics.** With a distribution *v* over the pages of a topic in the place of *e*/*n*, in the jump and for the dead
+//! ends alike (strongly preferential: whoever is stuck begins again in the topic), all of the above holds word for word,
+//! and *x* says how much the topic thinks of each node: topic-sensitive `PageRank`.
+//!
 //! Both bounds leave out the rounding of doubles, of the order of 1e-15.
 //!
 //! **Reference.** L. Page, S. Brin, R. Motwani, T. Winograd, "The `PageRank` citation ranking:
 //! bringing order to the Web", 1998; P. Boldi, M. Santini, S. Vigna, "`PageRank`: Functional
 //! dependencies", ACM TOIS 27(4), 2009; G. M. Del Corso, A. Gullì, F. Romani, "Fast `PageRank`
-//! computation via a sparse linear system", Internet Mathematics 2(3), 2005.
+//! computation via a sparse linear system", Internet Mathematics 2(3), 2005; T. H. Haveliwala, "Topic-sensitive
+//! `PageRank`", WWW 2002.
 //!
 //! **Invariant.** Sums are taken in one fixed order: the same graph and configuration give the same
 //! bits.
 
 use serde::{Deserialize, Serialize};
 
-use crate::Graph;
 use crate::dead_ends::{removal_order, restore};
 use crate::matrix::Matrix;
+use crate::{Graph, NodeId};
 
 /// How `PageRank` is computed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -96,7 +101,8 @@ pub enum Solver {
 /// The result of [`pagerank`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranks {
-    /// One value a node; they sum to one, unless dead ends were put back.
+    /// One value a node; they sum to one, unless dead ends were put back, or all are zero since there was nowhere to
+    /// jump to.
     pub values: Vec<f64>,
     /// How many iterations it took.
     pub iterations: u32,
@@ -111,11 +117,37 @@ pub fn pagerank(
     config: &PageRankConfig,
     progress: &mut dyn FnMut(u32, f64),
 ) -> Ranks {
+    solve(graph, config, |_| true, progress)
+}
+
+/// `PageRank` of every node with jumps to the nodes of `topic` alone, to each of them as often; what is no node is left
+/// out. Dead ends that are spread go there, too. All values are zero if no node is left to jump to.
+pub fn topic_pagerank(
+    graph: &Graph,
+    config: &PageRankConfig,
+    topic: &[NodeId],
+    progress: &mut dyn FnMut(u32, f64),
+) -> Ranks {
+    let mut is_in_topic = vec![false; graph.nodes() as usize];
+    for node in topic {
+        if let Some(is_in) = is_in_topic.get_mut(node.0 as usize) {
+            *is_in = true;
+        }
+    }
+    solve(graph, config, |node| is_in_topic[node as usize], progress)
+}
+
+fn solve(
+    graph: &Graph,
+    config: &PageRankConfig,
+    is_jump: impl Fn(u32) -> bool,
+    progress: &mut dyn FnMut(u32, f64),
+) -> Ranks {
     let matrix = Matrix::new(graph);
     match config.dead_ends {
         DeadEnds::Spread => {
             let all: Vec<u32> = (0..graph.nodes()).collect();
-            Iteration::new(&matrix, &all, config).run(progress)
+            Iteration::new(&matrix, &all, is_jump, config).run(progress)
         }
         DeadEnds::Remove => {
             let order = removal_order(&matrix, graph.nodes());
@@ -125,7 +157,7 @@ pub fn pagerank(
             }
             let rest: Vec<u32> = (0..graph.nodes()).filter(|&node| !gone[node as usize]).collect();
             let core = Matrix::among(graph, |node| !gone[node as usize]);
-            let mut ranks = Iteration::new(&core, &rest, config).run(progress);
+            let mut ranks = Iteration::new(&core, &rest, is_jump, config).run(progress);
             restore(&matrix, &order, &mut ranks.values);
             ranks
         }
@@ -140,8 +172,8 @@ struct Iteration<'a> {
     config: &'a PageRankConfig,
     /// β, in its range.
     damping: f64,
-    /// The jump to each node: one by the count of nodes.
-    jump: f64,
+    /// The jump to each node, of sum one, by node; zero where there is none.
+    jumps: Vec<f64>,
     /// By node; zero for those that do not take part.
     values: Vec<f64>,
     /// One by the outdegree, by node; zero for dead ends.
@@ -150,24 +182,31 @@ struct Iteration<'a> {
 
 impl<'a> Iteration<'a> {
     #[expect(clippy::cast_precision_loss, reason = "there are fewer than 2^32 nodes")]
-    fn new(matrix: &'a Matrix, nodes: &'a [u32], config: &'a PageRankConfig) -> Self {
-        let jump = 1.0 / nodes.len().max(1) as f64;
+    fn new(
+        matrix: &'a Matrix,
+        nodes: &'a [u32],
+        is_jump: impl Fn(u32) -> bool,
+        config: &'a PageRankConfig,
+    ) -> Self {
+        let targets = || nodes.iter().filter(|&&node| is_jump(node));
+        let jump = 1.0 / targets().count().max(1) as f64;
         let damping = if config.damping.is_nan() { 0.0 } else { config.damping.clamp(0.0, 1.0) };
-        let mut values = vec![0.0; matrix.len()];
-        for &node in nodes {
-            values[node as usize] = jump;
+        let mut jumps = vec![0.0; matrix.len()];
+        for &node in targets() {
+            jumps[node as usize] = jump;
         }
         let share = |node| match matrix.degree(node) {
             0 => 0.0,
             degree => 1.0 / f64::from(degree),
         };
         let shares = (0..matrix.len()).map(share).collect();
-        Iteration { matrix, nodes, config, damping, jump, values, shares }
+        let values = jumps.clone();
+        Iteration { matrix, nodes, config, damping, jumps, values, shares }
     }
 
     fn run(mut self, progress: &mut dyn FnMut(u32, f64)) -> Ranks {
         let mut ranks = Ranks { values: Vec::new(), iterations: 0, error_bound: f64::INFINITY };
-        if self.nodes.is_empty() {
+        if self.values.iter().all(|&value| value == 0.0) {
             return Ranks { values: self.values, error_bound: 0.0, ..ranks };
         }
         let power = self.config.solver == Solver::Power || self.damping >= 1.0;
@@ -201,7 +240,7 @@ impl<'a> Iteration<'a> {
     fn multiply(&mut self, next: &mut Vec<f64>) -> f64 {
         let dead = self.nodes.iter().filter(|&&node| self.shares[node as usize] == 0.0);
         let dead: f64 = dead.map(|&node| self.values[node as usize]).sum();
-        let base = (1.0 - self.damping + self.damping * dead) * self.jump;
+        let base = 1.0 - self.damping + self.damping * dead;
         let mut change = 0.0;
         for &node in self.nodes {
             let node = node as usize;
@@ -209,7 +248,7 @@ impl<'a> Iteration<'a> {
             for &before in self.matrix.predecessors(node) {
                 inflow += self.values[before as usize] * self.shares[before as usize];
             }
-            next[node] = base + self.damping * inflow;
+            next[node] = base * self.jumps[node] + self.damping * inflow;
             change += (next[node] - self.values[node]).abs();
         }
         std::mem::swap(&mut self.values, next);
@@ -230,7 +269,7 @@ impl<'a> Iteration<'a> {
                     inflow += self.values[before] * self.shares[before];
                 }
             }
-            let value = (self.jump + self.damping * inflow) / (1.0 - self.damping * own);
+            let value = (self.jumps[node] + self.damping * inflow) / (1.0 - self.damping * own);
             change += (value - self.values[node]).abs();
             self.values[node] = value;
         }

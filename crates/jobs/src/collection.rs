@@ -17,7 +17,7 @@ use index::Index;
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::JobsError;
+use crate::{JobsError, Vector};
 
 /// The folder of a collection and the names inside it.
 #[derive(Debug, Clone)]
@@ -171,19 +171,46 @@ impl Collection {
 
     /// PageRank by node.
     pub fn ranks_file(&self) -> PathBuf {
-        self.graph_dir().join("pagerank.ranks")
+        self.rank_file(&Vector::pagerank())
     }
 
-    /// What the ranks were computed from, and how.
-    pub(crate) fn ranks_source_file(&self) -> PathBuf {
-        self.graph_dir().join("pagerank.source")
+    /// A vector by node.
+    pub(crate) fn rank_file(&self, vector: &Vector) -> PathBuf {
+        self.graph_dir().join(format!("{}.ranks", vector.stem()))
     }
 
-    /// PageRank by document of one generation of the index.
-    pub fn document_ranks_file(&self, index: &Index) -> PathBuf {
+    /// What a vector was computed from, and how.
+    pub(crate) fn rank_source_file(&self, vector: &Vector) -> PathBuf {
+        self.graph_dir().join(format!("{}.source", vector.stem()))
+    }
+
+    /// A vector by document of one generation of the index.
+    pub fn document_ranks_file(&self, index: &Index, vector: &Vector) -> PathBuf {
+        let begin = self.document_ranks_begin(index);
+        self.graph_dir().join(format!("{begin}{}.ranks", vector.stem()))
+    }
+
+    /// How the names of all vectors by document of one generation of the index begin.
+    #[expect(clippy::unused_self, reason = "it names files of a collection")]
+    pub(crate) fn document_ranks_begin(&self, index: &Index) -> String {
         // An index that was deleted begins again at the first generation: the number is not enough.
         let source = xxh3_64(index.source().as_bytes());
-        self.graph_dir().join(format!("documents-{}-{source:016x}.ranks", index.generation()))
+        format!("documents-{}-{source:016x}.", index.generation())
+    }
+
+    /// There while vectors by document may be of others by page than there are.
+    pub(crate) fn stale_ranks_file(&self) -> PathBuf {
+        self.graph_dir().join("stale")
+    }
+
+    /// The ranks that users brought, by URL.
+    pub(crate) fn imported_ranks_dir(&self) -> PathBuf {
+        self.root.join("ranks")
+    }
+
+    /// One of them.
+    pub(crate) fn imported_ranks_file(&self, name: &str) -> PathBuf {
+        self.imported_ranks_dir().join(format!("{name}.values"))
     }
 
     /// The index.

@@ -89,6 +89,24 @@ pub enum JobsError {
         /// The folder of the archive.
         path: PathBuf,
     },
+    /// A rank cannot be called so.
+    #[error("`{name}` cannot be the name of a rank: {why}")]
+    RankName {
+        /// The name that was given.
+        name: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A line of a file of ranks cannot be read.
+    #[error("{path}, line {line}: {what}")]
+    RankLine {
+        /// The file.
+        path: PathBuf,
+        /// The number of the line, from 1.
+        line: u64,
+        /// What is wrong there.
+        what: String,
+    },
     /// More pages or blocks than a pointer can address.
     #[error("too many {what}: at most {most}")]
     TooMany {
@@ -147,6 +165,7 @@ fn made_by(path: &Path) -> Option<(&Path, &'static str)> {
         ("pages", "`crivello index`"),
         ("graph", "`crivello rank` and `crivello index`"),
         ("dups", "`crivello index`"),
+        (IMPORTED, "`crivello rank import`"),
     ];
     let name = |folder: &Path| folder.file_name().unwrap_or_default().to_owned();
     path.ancestors().skip(1).find_map(|folder| {
@@ -162,6 +181,9 @@ fn commands(path: &Path) -> &'static str {
 
 const STAGE: &str = "the stage that makes it";
 
+/// The folder of what no archive holds.
+const IMPORTED: &str = "ranks";
+
 /// Who writes, after a colon; nothing if that is not known.
 fn name_of(writer: Option<&Writer>) -> String {
     writer.map(|writer| format!(": {writer}")).unwrap_or_default()
@@ -169,6 +191,9 @@ fn name_of(writer: Option<&Writer>) -> String {
 
 /// What to do about a damaged file: which folder goes, and which commands make it again.
 fn way_out(path: &Path) -> String {
+    if path.parent().is_some_and(|folder| folder.ends_with(IMPORTED)) {
+        return format!("delete it, or write it again with {}", commands(path));
+    }
     let (folder, commands) = made_by(path)
         .map_or(("it is in".to_owned(), STAGE), |(folder, commands)| {
             (folder.display().to_string(), commands)
@@ -188,6 +213,7 @@ mod tests {
                 "w/graph/links/a.graph",
                 "delete the folder w/graph and run `crivello rank` and `crivello index`: ",
             ),
+            ("w/ranks/mine.values", "delete it, or write it again with `crivello rank import`"),
         ] {
             let graph =
                 GraphError::Damaged { file: file.into(), offset: 7, reason: "torn".to_owned() };

@@ -20,7 +20,7 @@ use xxhash_rust::xxh3::Xxh3;
 use crate::changes::{Changes, Wanted};
 use crate::in_order::each_in_order;
 use crate::interchange::is_imported;
-use crate::rank::{document_ranks, write_document_ranks};
+use crate::rank::{is_ranked, write_document_ranks};
 use crate::{Collection, Directory, Folding, JobsError, Lag, PageRow, PageTable, Progress, Stage};
 
 /// Anchor text kept for one page.
@@ -100,7 +100,8 @@ fn build(
     if let Some(index) = &old
         && index.source() == source
     {
-        return finish(collection, config, IndexReport { up_to_date: true, ..plan.report() });
+        let report = IndexReport { up_to_date: true, ..plan.report() };
+        return finish(collection, table.directory(), config, report);
     }
     let texts = Texts::of(&table, &folding)?;
     let contents = plan.places.iter().map(|&place| Wanted {
@@ -142,7 +143,8 @@ fn build(
     }
     writer.commit(&source)?;
     let (added, removed) = (total, changes.removed.len() as u64);
-    finish(collection, config, IndexReport { added, removed, ..plan.report() })
+    let report = IndexReport { added, removed, ..plan.report() };
+    finish(collection, table.directory(), config, report)
 }
 
 /// A writer that keeps of an old index what still stands, or of none, and what it is to be told.
@@ -169,19 +171,19 @@ fn begin(
 /// searched from the moment it is there, while the next one is made.
 fn finish(
     collection: &Collection,
+    directory: &Directory,
     config: &index::Config,
     report: IndexReport,
 ) -> Result<IndexReport, JobsError> {
     let dir = collection.index_dir();
     let mut index = Index::open(&dir)?;
     // A kill may have come between the index and its ranks, and damage at any time.
-    let is_ranked = collection.document_ranks_file(&index).is_file();
-    if !is_ranked || document_ranks(collection, &index).is_err() {
-        write_document_ranks(collection, &index)?;
+    if !is_ranked(collection, directory, &index) {
+        write_document_ranks(collection, directory, &index)?;
     }
     if index::merge(&dir, config).map_err(JobsError::Merge)?.is_some() {
         index = Index::open(&dir)?;
-        write_document_ranks(collection, &index)?;
+        write_document_ranks(collection, directory, &index)?;
     }
     let segments = index.segments().len() as u64;
     Ok(IndexReport { segments, generation: index.generation(), ..report })

@@ -7,11 +7,11 @@
 //! |---|---|---|---|
 //! | extract | `archive/` | `pages/` | [`extract`] |
 //! | link | `pages/` | `graph/links/`, `graph/source` | [`link`] |
-//! | rank | `graph/` | `graph/pagerank.ranks`, `graph/documents-….ranks` | [`rank`] |
+//! | rank | `graph/`, `ranks/` | `graph/NAME.ranks`, `graph/documents-….NAME.ranks` | [`rank()`] |
 //! | fold | `pages/`, ranks if there are any | `dups/` | [`fold`] |
-//! | index | `pages/`, `dups/`, ranks | `index/`, `graph/documents-….ranks` | [`build_index`] |
+//! | index | `pages/`, `dups/`, ranks | `index/`, `graph/documents-….NAME.ranks` | [`build_index`] |
 //!
-//! An index may also come from another engine ([`import_ciff`]), instead of all that, and go to one ([`export_ciff`]).
+//! Ranks may also come from the user ([`import_ranks`], to `ranks/`). An index may also come from another engine ([`import_ciff`]), instead of all that, and go to one ([`export_ciff`]).
 //!
 //! **Invariant.** A stage writes beside and renames into place: after a kill at any moment every
 //! output is the old one, the new one, or absent, and whole. Pages, graph, clusters and index name the
@@ -46,6 +46,9 @@ pub use lag::Lag;
 pub use link::{LinkReport, Linking, link};
 pub use pages::{Directory, Entry, Fate, OutLink, PagePointer, PageRow, PageTable};
 pub use progress::{Progress, Stage};
-pub use rank::{RankReport, document_ranks, rank};
+pub use rank::{
+    RankConfig, RankImport, RankReport, Topic, TopicReport, Vector, document_ranks,
+    document_vectors, import_ranks, rank,
+};
 pub use spelling::{AsFound, Spelling};
 pub use verify::{verify_pages, verify_ranks};

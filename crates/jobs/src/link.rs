@@ -8,6 +8,7 @@ use std::fs;
 
 use graph::{Graph, NodeId};
 
+use crate::rank::remove_vectors;
 use crate::{Collection, JobsError, PageTable, Progress, Stage, disk};
 
 const MAGIC: [u8; 8] = *b"CRVLINK\x01";
@@ -75,11 +76,8 @@ pub fn link(collection: &Collection, progress: Progress<'_>) -> Result<LinkRepor
     // The source goes first and comes back last: a kill in between leaves a graph that no source
     // vouches for, and the next run builds it again. Ranks of the old graph say nothing of the new.
     let source = dir.join("source");
-    for path in [&source, &collection.ranks_file()] {
-        if path.is_file() {
-            fs::remove_file(path).map_err(JobsError::io(path))?;
-        }
-    }
+    disk::remove(&source)?;
+    remove_vectors(collection, |_| true)?;
     let graph = Graph::build(&collection.links_dir(), nodes, arcs.into_iter())?;
     let text = format!("{outside} {}", directory.id());
     disk::write_sealed(&source, MAGIC, text.as_bytes())?;

@@ -9,7 +9,8 @@ use graph::read_ranks;
 use index::Index;
 
 use crate::pages::{Part, Parts};
-use crate::{Collection, JobsError, PageTable, document_ranks};
+use crate::rank::{imported_vectors, node_vectors, read_imported};
+use crate::{Collection, JobsError, PageTable, document_ranks, document_vectors};
 
 /// Reads every row of the page table; how many there are, and what is damaged.
 pub fn verify_pages(collection: &Collection) -> (u64, Vec<JobsError>) {
@@ -35,15 +36,19 @@ pub fn verify_pages(collection: &Collection) -> (u64, Vec<JobsError>) {
     (rows, faults)
 }
 
-/// Reads the ranks of pages, and those of documents, if there are any.
+/// Reads the ranks of pages, those that users brought, and those of documents, if there are any.
 pub fn verify_ranks(collection: &Collection) -> Result<(), JobsError> {
-    let path = collection.ranks_file();
-    if path.is_file() {
-        read_ranks(&path)?;
+    for vector in node_vectors(collection)? {
+        read_ranks(&collection.rank_file(&vector))?;
+    }
+    for vector in imported_vectors(collection)? {
+        read_imported(collection, vector.name())?;
     }
     // An index that cannot be opened has no ranks either; whose fault that is, is found out elsewhere.
     if let Ok(index) = Index::open(&collection.index_dir()) {
-        document_ranks(collection, &index)?;
+        for (vector, _) in document_vectors(collection, &index) {
+            document_ranks(collection, &index, &vector)?;
+        }
     }
     Ok(())
 }

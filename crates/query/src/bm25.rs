@@ -1,14 +1,14 @@
 //! BM25F, the score of a word in the fields of a document.
 //!
 //! ```text
-//! score(d) = Σ_words BM25F(t, d)  +  rank_weight · ln(1 + n · PageRank(d))
+//! score(d) = Σ_words BM25F(t, d)  +  prior(d)
 //!
 //! BM25F(t, d) = idf(t) · x · (k1 + 1) / (x + k1)
 //! x           = Σ_fields weight_f · tf_f / (1 - b + b · len_f(d) / avg_f)
 //! idf(t)      = ln(1 + (N - n(t) + 0.5) / (n(t) + 0.5))
 //! ```
 //!
-//! where `tf_f` is how often term `t` stands in field `f` of document `d`, `len_f(d)` the number of terms in
+//! where `prior` is what a document is worth before any question (`prior.rs`), `tf_f` is how often term `t` stands in field `f` of document `d`, `len_f(d)` the number of terms in
 //! that field, `avg_f` its average over all N documents (those without the field count with length 0),
 //! and `n(t)` how many documents have `t` in that one of the fields asked in which most have it (fields of weight 0 are
 //! left out if others are left). N, `avg_f` and

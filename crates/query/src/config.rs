@@ -3,11 +3,18 @@
 //! **Invariant.** A configuration that was read from a file holds numbers that are neither negative nor
 //! greater than [`VALUE_MAX`], so every score is finite and not negative.
 
+use std::collections::BTreeMap;
+
 use index::Field;
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::HalfLife;
+
 /// The greatest number that makes any sense, by far: products of a few of them are still finite.
 const VALUE_MAX: f64 = 1e6;
+
+/// The rank that counts unless told otherwise.
+const PAGERANK: &str = "pagerank";
 
 /// How results are scored; the formula is in the header of [`crate::bm25`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -21,19 +28,29 @@ pub struct Config {
     pub b: f64,
     /// What a word is worth in each field.
     pub weights: FieldWeights,
-    /// What the links that lead to a page are worth beside its words.
+    /// What the ranks of a page are worth beside its words, by their names; what is not named counts for nothing.
+    #[serde(deserialize_with = "not_negative_each")]
+    pub ranks: BTreeMap<String, f64>,
+    /// What the rank of a page in a topic is worth, where a search chooses one.
     #[serde(deserialize_with = "not_negative")]
-    pub rank_weight: f64,
+    pub topic_weight: f64,
+    /// What it is worth to be as new as the newest page.
+    #[serde(deserialize_with = "not_negative")]
+    pub freshness_weight: f64,
+    /// How much older than the newest page one is that is worth half as much for it.
+    pub freshness_half_life: HalfLife,
 }
 
 impl Config {
     /// Every key that is a number, with its value, and the least and the most that it may be.
-    pub fn ranges(&self) -> [(&'static str, f64, f64, f64); 8] {
+    pub fn ranges(&self) -> [(&'static str, f64, f64, f64); 10] {
         let FieldWeights { title, headings, body, url, anchor } = self.weights;
         [
             ("k1", self.k1, VALUE_MAX),
             ("b", self.b, 1.0),
-            ("rank_weight", self.rank_weight, VALUE_MAX),
+            ("ranks.pagerank", self.ranks.get(PAGERANK).copied().unwrap_or(0.0), VALUE_MAX),
+            ("topic_weight", self.topic_weight, VALUE_MAX),
+            ("freshness_weight", self.freshness_weight, VALUE_MAX),
             ("weights.title", title, VALUE_MAX),
             ("weights.headings", headings, VALUE_MAX),
             ("weights.body", body, VALUE_MAX),
@@ -46,7 +63,15 @@ impl Config {
 
 impl Default for Config {
     fn default() -> Config {
-        Config { k1: 1.2, b: 0.5, weights: FieldWeights::default(), rank_weight: 0.1 }
+        Config {
+            k1: 1.2,
+            b: 0.5,
+            weights: FieldWeights::default(),
+            ranks: BTreeMap::from([(PAGERANK.to_owned(), 0.1)]),
+            topic_weight: 0.5,
+            freshness_weight: 0.0,
+            freshness_half_life: HalfLife::default(),
+        }
     }
 }
 
@@ -92,6 +117,15 @@ impl FieldWeights {
 
 fn not_negative<'de, D: Deserializer<'de>>(input: D) -> Result<f64, D::Error> {
     within(input, VALUE_MAX, "a number from 0 to 1000000")
+}
+
+fn not_negative_each<'de, D: Deserializer<'de>>(
+    input: D,
+) -> Result<BTreeMap<String, f64>, D::Error> {
+    #[derive(Deserialize)]
+    struct Weight(#[serde(deserialize_with = "not_negative")] f64);
+    let weights = BTreeMap::<String, Weight>::deserialize(input)?;
+    Ok(weights.into_iter().map(|(name, Weight(weight))| (name, weight)).collect())
 }
 
 fn fraction<'de, D: Deserializer<'de>>(input: D) -> Result<f64, D::Error> {

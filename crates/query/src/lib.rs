@@ -5,7 +5,8 @@
 //! - [`parse`]: text becomes a [`Query`];
 //! - [`Searcher::search`]: its words are analysed like the documents were; what cannot be among the best by its block
 //!   maxima is left out where words decide, else posting lists are combined by [`operators`]; what is left is scored by
-//!   [`bm25`] and its rank, the best are kept by [`TopK`];
+//!   [`bm25`] and by what it is worth before any question, the best are kept by [`TopK`];
+//! - [`Searcher::with_topic`]: the same, in the order of a topic;
 //! - [`Searcher::explain`]: the same score as a sum that can be read;
 //! - [`Highlighter`]: the words of the query in a title or in the best part of a text;
 //! - [`Searcher::suggest`], [`Searcher::complete`]: what was perhaps meant, and what an unfinished word may become;
@@ -43,10 +44,12 @@ mod error;
 pub mod evaluation;
 mod expansion;
 mod explanation;
+mod half_life;
 mod ignored;
 mod language;
 pub mod operators;
 mod plan;
+mod prior;
 mod scorers;
 mod searcher;
 mod snippet;
@@ -60,10 +63,12 @@ pub use completion::COMPLETIONS_MAX;
 pub use config::{Config, FieldWeights};
 pub use error::QueryError;
 pub use explanation::Explanation;
+pub use half_life::HalfLife;
 pub use language::{
     DEPTH_MAX, DISTANCE_MAX, DateRange, LENGTH_BYTES_MAX, Query, TERMS_MAX, UnknownField,
     WIDTH_MAX, parse,
 };
+pub use prior::RankValues;
 pub use searcher::{Answer, Searcher};
 pub use snippet::{Highlighter, Piece};
 pub use suggestion::{FEW_RESULTS, Suggestion};

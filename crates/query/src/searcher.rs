@@ -1,7 +1,8 @@
 //! A query in, the best documents of all segments out.
 //!
 //! What lives here: a plan run over every segment, and what it says of one document. What does not: how
-//! a query becomes a plan (`plan.rs`), a tree (`tree.rs`), a number (`bm25.rs`).
+//! a query becomes a plan (`plan.rs`), a tree (`tree.rs`), a number (`bm25.rs`); what documents are worth without one
+//! (`prior.rs`).
 //!
 //! **Invariant.** [`Searcher::best`] gives what [`Searcher::exhaustive`] gives, and [`Searcher::count`] counts what that
 //! visits: every document that matches and is not deleted. Deleted ones count in the statistics until their segment is
@@ -13,9 +14,10 @@ use std::sync::Arc;
 use index::{DocId, DocIterator, END, Index};
 use page::Analyzer;
 
-use crate::block_max::{Shape, StaticScores, Task, Workspaces};
+use crate::block_max::{Shape, Task, Workspaces};
 use crate::ignored::ignored_terms;
 use crate::plan::{Plan, Planned};
+use crate::prior::{Prior, RankValues};
 use crate::scorers::{Scorers, Statistics};
 use crate::tree::Tree;
 use crate::{Config, Explanation, Highlighter, Hit, Query, QueryError, TopK};
@@ -26,11 +28,9 @@ pub struct Searcher {
     pub(crate) analyzer: Analyzer,
     ignored: BTreeSet<String>,
     config: Config,
-    statistics: Statistics,
-    ranks: Vec<Vec<f32>>,
-    /// Of each segment.
-    statics: Vec<StaticScores>,
-    workspaces: Workspaces,
+    statistics: Arc<Statistics>,
+    prior: Prior,
+    workspaces: Arc<Workspaces>,
 }
 
 /// A page of results.
@@ -45,31 +45,36 @@ pub struct Answer {
 }
 
 impl Searcher {
-    /// `analyzer` is the chain that analysed the documents. `ranks` has for each segment and each
-    /// document n·PageRank, 1 being the average; what is missing, negative or not a number counts as 0.
+    /// `analyzer` is the chain that analysed the documents. `ranks` are those that there are, by their names, in any
+    /// order; the weights of `config` say which of them count, and whether the dates of all documents are read here.
     pub fn new(
         index: Arc<Index>,
         analyzer: Analyzer,
         config: Config,
-        ranks: Vec<Vec<f32>>,
-    ) -> Searcher {
-        let ignored = ignored_terms(&analyzer);
-        let weigh = |ranks: &Vec<f32>| {
-            let score = |rank: &f32| config.rank_weight * valid(*rank).ln_1p();
-            StaticScores::new(ranks.iter().map(score).collect())
-        };
-        let mut statics: Vec<StaticScores> = ranks.iter().map(weigh).collect();
-        statics.resize_with(index.segments().len(), StaticScores::default);
-        let statistics = Statistics::new(&index, &config);
-        Searcher {
+        ranks: Vec<(String, RankValues)>,
+    ) -> Result<Searcher, QueryError> {
+        Ok(Searcher {
+            ignored: ignored_terms(&analyzer),
+            statistics: Arc::new(Statistics::new(&index, &config)),
+            prior: Prior::new(&index, &config, ranks)?,
             index,
             analyzer,
-            ignored,
             config,
-            statistics,
-            ranks,
-            statics,
-            workspaces: Workspaces::default(),
+            workspaces: Arc::default(),
+        })
+    }
+
+    /// The same generation in the order of a topic: `ranks` are those of the documents in it. All else is shared.
+    #[must_use]
+    pub fn with_topic(&self, topic: &str, ranks: RankValues) -> Searcher {
+        Searcher {
+            index: Arc::clone(&self.index),
+            analyzer: self.analyzer.clone(),
+            ignored: self.ignored.clone(),
+            config: self.config.clone(),
+            statistics: Arc::clone(&self.statistics),
+            prior: self.prior.with_topic(&self.index, &self.config, topic, ranks),
+            workspaces: Arc::clone(&self.workspaces),
         }
     }
 
@@ -114,13 +119,14 @@ impl Searcher {
     fn visit(&self, plan: &Plan, offset: usize, k: usize) -> Result<Vec<Hit>, QueryError> {
         let scorers = Scorers::gather(plan, &self.index, &self.statistics)?;
         let mut best = TopK::new(if k == 0 { 0 } else { offset.saturating_add(k) });
-        for (number, segment) in self.index.segments().iter().enumerate() {
+        let segments = self.index.segments().iter().zip(self.prior.statics());
+        for (number, (segment, statics)) in segments.enumerate() {
             let mut tree = Tree::build(plan, segment, &scorers)?;
             let deleted = segment.deleted()?;
             let mut doc = tree.doc();
             while doc != END {
                 if !deleted.contains(doc) {
-                    let score = tree.score() + self.statics[number].of(doc);
+                    let score = tree.score() + statics.of(doc);
                     best.offer(Hit { segment: number, doc, score });
                 }
                 doc = tree.next_doc();
@@ -162,7 +168,7 @@ impl Searcher {
             shape,
             index: &self.index,
             statistics: &self.statistics,
-            statics: &self.statics,
+            statics: self.prior.statics(),
             workspaces: &self.workspaces,
         }
     }
@@ -188,16 +194,9 @@ impl Searcher {
             let what = format!("does not match {query}");
             return Ok(Explanation { what, value: 0.0, parts: Vec::new() });
         }
-        let rank = Explanation {
-            what: format!(
-                "links: weight {} × ln(1 + {})",
-                self.config.rank_weight,
-                self.rank(segment, doc)
-            ),
-            value: self.statics[segment].of(doc),
-            parts: Vec::new(),
-        };
-        Ok(Explanation::sum(format!("score for {query}"), vec![tree.explain(), rank]))
+        let parts = [Some(tree.explain()), self.prior.explain(segment, doc)];
+        let parts = parts.into_iter().flatten().collect();
+        Ok(Explanation::sum(format!("score for {query}"), parts))
     }
 
     /// Marks the words of `query` in texts; none if the query has nothing to search for.
@@ -208,14 +207,4 @@ impl Searcher {
         }
         Highlighter::new(self.analyzer.clone(), terms)
     }
-
-    fn rank(&self, segment: usize, doc: DocId) -> f64 {
-        let rank = self.ranks.get(segment).and_then(|ranks| ranks.get(doc.0 as usize));
-        rank.copied().map_or(0.0, valid)
-    }
-}
-
-/// A rank that is one.
-fn valid(rank: f32) -> f64 {
-    if rank.is_finite() && rank > 0.0 { f64::from(rank) } else { 0.0 }
 }

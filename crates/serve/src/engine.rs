@@ -4,14 +4,14 @@
 //! generation that are removed meanwhile stay mapped. Rows of the page table that are removed
 //! meanwhile leave results without a snippet.
 
-use std::fs;
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use archive::{Archive, Location};
 use index::Index;
-use jobs::{Collection, Folding, PageTable};
-use query::{Explanation, Hit, Piece, Query, QueryError, Searcher, Suggestion};
+use jobs::{Collection, Folding, PageTable, Vector};
+use query::{Explanation, Hit, Piece, Query, QueryError, RankValues, Searcher, Suggestion};
 use serde::Serialize;
 
 use crate::ServeError;
@@ -23,9 +23,14 @@ const CACHED_BYTES_MAX: usize = 16 << 20;
 
 /// A searchable collection.
 pub struct Engine {
+    collection: Collection,
     version: Version,
     index: Arc<Index>,
-    searcher: Searcher,
+    searcher: Arc<Searcher>,
+    /// In the order of those topics that were asked for.
+    of_topics: Mutex<BTreeMap<String, Arc<Searcher>>>,
+    /// Ranks that have a weight and are not there, in words: a line each.
+    missing: Vec<String>,
     pages: PageTable,
     folding: Option<Folding>,
     archive: Archive,
@@ -37,8 +42,23 @@ struct Version {
     generation: u64,
     /// An index that was deleted begins again at the first generation.
     source: String,
-    /// `None` without ranks; they come after the index, and again with every `rank`.
-    ranked: Option<SystemTime>,
+    /// Ranks come after the index, and again with every `rank`.
+    vectors: Vec<(Vector, Option<SystemTime>)>,
+}
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Question<'a> {
+    /// The query, as typed.
+    pub text: &'a str,
+    /// How many of the best are left out.
+    pub offset: usize,
+    /// How many are wanted behind those.
+    pub k: usize,
+    /// In the order of which topic, if any.
+    pub topic: Option<&'a str>,
+    /// Whether each result tells how its score came about.
+    pub explain: bool,
 }
 
 /// The answer to a query.
@@ -46,6 +66,9 @@ struct Version {
 pub struct Results {
     /// The query as it was understood.
     pub query: String,
+    /// The topic that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub topic: Option<String>,
     /// Documents that match.
     pub total: u64,
     /// How many were left out before the first hit.
@@ -113,14 +136,18 @@ impl Engine {
         }
         let index = Arc::new(Index::open(&collection.index_dir())?);
         let version = Version::of(collection, &index);
-        let ranks = jobs::document_ranks(collection, &index)?;
+        let (ranks, missing) = ranks_of(collection, &index, &version, &query)?;
         // Words of a query must become the terms that the words of the pages became.
         let analysis = jobs::analysis_of(&index).ok_or(ServeError::NoIndex)?;
         let analyzer = ::page::Analyzer::build(&analysis)?;
         let pages = PageTable::open(&collection.pages_dir())?;
+        let searcher = Searcher::new(Arc::clone(&index), analyzer, query, ranks)?;
         Ok(Self {
+            collection: collection.clone(),
             version,
-            searcher: Searcher::new(Arc::clone(&index), analyzer, query, ranks),
+            searcher: Arc::new(searcher),
+            of_topics: Mutex::default(),
+            missing,
             index,
             folding: Folding::open(collection, pages.directory())?,
             pages,
@@ -144,23 +171,46 @@ impl Engine {
         self.index.live_count()
     }
 
-    /// The best `k` documents after the first `offset`.
-    pub fn search(
-        &self,
-        text: &str,
-        offset: usize,
-        k: usize,
-        explain: bool,
-    ) -> Result<Results, ServeError> {
+    /// The names of the topics that a search can choose.
+    pub fn topics(&self) -> Vec<&str> {
+        let topic = |vector| match vector {
+            &(Vector::Topic(ref name), _) => Some(name.as_str()),
+            _ => None,
+        };
+        self.version.vectors.iter().filter_map(topic).collect()
+    }
+
+    /// The searcher for a topic: made when it is first asked for.
+    fn searcher(&self, topic: Option<&str>) -> Result<Arc<Searcher>, ServeError> {
+        let Some(topic) = topic else { return Ok(Arc::clone(&self.searcher)) };
+        let lock = || self.of_topics.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(searcher) = lock().get(topic) {
+            return Ok(Arc::clone(searcher));
+        }
+        let unknown = || {
+            let known = self.topics().into_iter().map(str::to_owned).collect();
+            ServeError::NoTopic { topic: topic.to_owned(), known }
+        };
+        if !self.topics().contains(&topic) {
+            return Err(unknown());
+        }
+        let vector = Vector::Topic(topic.to_owned());
+        let ranks = jobs::document_ranks(&self.collection, &self.index, &vector)?;
+        let searcher = Arc::new(self.searcher.with_topic(topic, ranks.ok_or_else(unknown)?));
+        lock().insert(topic.to_owned(), Arc::clone(&searcher));
+        Ok(searcher)
+    }
+
+    /// The best documents for a question.
+    pub fn search(&self, question: &Question<'_>) -> Result<Results, ServeError> {
+        let &Question { text, offset, k, topic, explain } = question;
         let query = query::parse(text)?;
-        let answer = self.searcher.search(&query, offset, k)?;
-        let highlighter = self.searcher.highlighter(&query);
+        let searcher = self.searcher(topic)?;
+        let answer = searcher.search(&query, offset, k)?;
+        let highlighter = searcher.highlighter(&query);
         let found = answer.hits.iter().map(|hit| {
-            let explanation = if explain {
-                Some(self.searcher.explain(&query, hit.segment, hit.doc)?)
-            } else {
-                None
-            };
+            let explanation =
+                if explain { Some(searcher.explain(&query, hit.segment, hit.doc)?) } else { None };
             self.found(hit, &highlighter, explanation)
         });
         let hits = found.collect::<Result<_, _>>()?;
@@ -169,13 +219,15 @@ impl Engine {
         let unknown = unknown.filter(|field| field.meant.is_some() || answer.total == 0);
         let hint = unknown.map(|field| field.to_string());
         let (total, mut notes) = (answer.total, answer.notes);
-        let suggestion = self.searcher.suggest(&query, total, |hit| self.text(hit));
+        notes.extend_from_slice(&self.missing);
+        let suggestion = searcher.suggest(&query, total, |hit| self.text(hit));
         // What is found is found, even if what more would be looked at is damaged.
         let suggestion = suggestion.unwrap_or_else(|error: ServeError| {
             notes.push(format!("What was perhaps meant cannot be told: {error}"));
             None
         });
-        Ok(Results { query: query.to_string(), total, offset, hits, hint, notes, suggestion })
+        let (query, topic) = (query.to_string(), topic.map(str::to_owned));
+        Ok(Results { query, topic, total, offset, hits, hint, notes, suggestion })
     }
 
     /// What the word at the end of `text` may become.
@@ -287,8 +339,43 @@ impl Engine {
 
 impl Version {
     fn of(collection: &Collection, index: &Index) -> Self {
-        let ranks = fs::metadata(collection.document_ranks_file(index));
-        let ranked = ranks.and_then(|about| about.modified()).ok();
-        Self { generation: index.generation(), source: index.source().to_owned(), ranked }
+        let vectors = jobs::document_vectors(collection, index);
+        Self { generation: index.generation(), source: index.source().to_owned(), vectors }
     }
+}
+
+/// Ranks by name.
+type Named = Vec<(String, RankValues)>;
+
+/// The ranks that have a weight, and what to say of those that are not there. Nobody computes any of an imported index:
+/// the ranks that count by default are not missed there.
+fn ranks_of(
+    collection: &Collection,
+    index: &Index,
+    version: &Version,
+    config: &query::Config,
+) -> Result<(Named, Vec<String>), ServeError> {
+    let (mut ranks, mut missing) = (Vec::new(), Vec::new());
+    let by_default = query::Config::default().ranks;
+    for (name, _) in config.ranks.iter().filter(|(_, weight)| **weight > 0.0) {
+        let vector = Vector::Rank(name.clone());
+        if let Some(values) = jobs::document_ranks(collection, index, &vector)? {
+            ranks.push((name.clone(), values));
+        } else if !(jobs::is_imported(index) && by_default.contains_key(name)) {
+            missing.push(no_such_rank(name, version));
+        }
+    }
+    Ok((ranks, missing))
+}
+
+fn no_such_rank(name: &str, version: &Version) -> String {
+    let ranks = version.vectors.iter().filter(|(vector, _)| matches!(vector, Vector::Rank(_)));
+    let known: Vec<&str> = ranks.map(|(vector, _)| vector.name()).collect();
+    let known = match known[..] {
+        [] => "it has none: `crivello rank` computes some".to_owned(),
+        _ => format!("it has {}", known.join(", ")),
+    };
+    format!(
+        "[search] gives the rank `{name}` a weight, but this collection has no such rank; {known}"
+    )
 }

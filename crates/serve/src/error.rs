@@ -11,6 +11,14 @@ pub enum ServeError {
     /// The collection has no index yet.
     #[error("this collection has no index yet: run `crivello index` first")]
     NoIndex,
+    /// The topic that was chosen is none.
+    #[error("there is no topic `{topic}` in this collection; {}", in_words(known))]
+    NoTopic {
+        /// What was asked for.
+        topic: String,
+        /// Those that there are.
+        known: Vec<String>,
+    },
     /// The query cannot be read or answered.
     #[error(transparent)]
     Query(#[from] query::QueryError),
@@ -45,6 +53,18 @@ impl ServeError {
 
     /// The fault is in what was asked, not in us.
     pub fn is_users(&self) -> bool {
-        matches!(self, Self::Query(error) if !matches!(error, query::QueryError::Index(_)))
+        match self {
+            Self::Query(error) => !matches!(error, query::QueryError::Index(_)),
+            Self::NoTopic { .. } => true,
+            _ => false,
+        }
+    }
+}
+
+fn in_words(known: &[String]) -> String {
+    match known {
+        [] => "it has none: name some in [rank.topics] of crivello.toml and run `crivello rank`"
+            .to_owned(),
+        _ => format!("it has {}", known.join(", ")),
     }
 }

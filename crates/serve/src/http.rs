@@ -21,7 +21,7 @@ use tokio::net::TcpListener;
 
 use crate::connections::accept;
 use crate::state::State;
-use crate::{Config, ServeError, page};
+use crate::{Config, Question, ServeError, page};
 
 /// Results on one page, or in one answer of the API.
 pub const RESULTS_MAX: usize = 100;
@@ -44,8 +44,18 @@ struct Asked {
     #[serde(default)]
     offset: usize,
     k: Option<usize>,
+    /// Blank: none.
+    #[serde(default)]
+    topic: String,
     #[serde(default)]
     explain: u8,
+}
+
+impl Asked {
+    fn question(&self, offset: usize, k: usize) -> Question<'_> {
+        let topic = Some(self.topic.trim()).filter(|topic| !topic.is_empty());
+        Question { text: &self.q, offset, k, topic, explain: self.explain != 0 }
+    }
 }
 
 #[derive(Deserialize)]
@@ -171,7 +181,9 @@ async fn guard(request: Request, next: Next) -> Response {
 type AppState = Shared<Arc<State>>;
 
 async fn home(Shared(state): AppState) -> Response {
-    page::home(&state.config.title, state.engine().document_count()).into_response()
+    let engine = state.engine();
+    let form = page::Form { topics: &engine.topics(), ..page::Form::default() };
+    page::home(&state.config.title, &form, engine.document_count()).into_response()
 }
 
 async fn search(Shared(state): AppState, Asking(asked): Asking<Asked>) -> Response {
@@ -181,17 +193,24 @@ async fn search(Shared(state): AppState, Asking(asked): Asking<Asked>) -> Respon
     let per_page = state.config.results_per_page.clamp(1, RESULTS_MAX);
     let number = asked.page.clamp(1, DEPTH_MAX / per_page);
     let offset = (number - 1) * per_page;
-    let text = asked.q.clone();
-    let explain = asked.explain != 0;
-    let answer =
-        state.with_engine(move |engine| engine.search(&text, offset, per_page, explain)).await;
+    let asked = Arc::new(asked);
+    let question = Arc::clone(&asked);
+    let answer = state
+        .with_engine(move |engine| {
+            let topics = engine.topics().into_iter().map(str::to_owned).collect::<Vec<_>>();
+            Ok((topics, engine.search(&question.question(offset, per_page))))
+        })
+        .await;
+    let (topics, answer) = answer.unwrap_or_else(|error| (Vec::new(), Err(error)));
+    let topics: Vec<&str> = topics.iter().map(String::as_str).collect();
     let title = &state.config.title;
+    let form = page::Form { query: &asked.q, topics: &topics, topic: asked.topic.trim() };
     match answer {
         Ok(results) => {
-            let view = page::View { title, query: &asked.q, number, per_page, explain };
+            let view = page::View { title, form, number, per_page, explain: asked.explain != 0 };
             page::results(&view, &results).into_response()
         }
-        Err(error) => (status_of(&error), page::failure(title, &asked.q, &error)).into_response(),
+        Err(error) => (status_of(&error), page::failure(title, &form, &error)).into_response(),
     }
 }
 
@@ -201,7 +220,8 @@ async fn cached(Shared(state): AppState, Asking(asked): Asking<AskedUrl>) -> Res
     match state.with_engine(move |engine| engine.cached(&url)).await {
         Ok(Some(copy)) => page::cached(&title, &copy).into_response(),
         Ok(None) => missing(&title, &asked.url),
-        Err(error) => (status_of(&error), page::failure(&title, "", &error)).into_response(),
+        Err(error) => (status_of(&error), page::failure(&title, &page::Form::default(), &error))
+            .into_response(),
     }
 }
 
@@ -217,7 +237,8 @@ async fn cached_raw(Shared(state): AppState, Asking(asked): Asking<AskedUrl>) ->
             (headers, copy.body).into_response()
         }
         Ok(None) => missing(&title, &asked.url),
-        Err(error) => (status_of(&error), page::failure(&title, "", &error)).into_response(),
+        Err(error) => (status_of(&error), page::failure(&title, &page::Form::default(), &error))
+            .into_response(),
     }
 }
 
@@ -226,7 +247,8 @@ async fn copies(Shared(state): AppState, Asking(asked): Asking<AskedUrl>) -> Res
     let title = state.config.title.clone();
     match state.with_engine(move |engine| Ok(engine.copies(&url))).await {
         Ok(copies) => page::copies(&title, &asked.url, &copies).into_response(),
-        Err(error) => (status_of(&error), page::failure(&title, "", &error)).into_response(),
+        Err(error) => (status_of(&error), page::failure(&title, &page::Form::default(), &error))
+            .into_response(),
     }
 }
 
@@ -237,8 +259,7 @@ async fn api_search(Shared(state): AppState, Asking(asked): Asking<Asked>) -> Re
     }
     let k = asked.k.unwrap_or(state.config.results_per_page).clamp(1, RESULTS_MAX);
     let offset = asked.offset.min(DEPTH_MAX - k);
-    let explain = asked.explain != 0;
-    match state.with_engine(move |engine| engine.search(&asked.q, offset, k, explain)).await {
+    match state.with_engine(move |engine| engine.search(&asked.question(offset, k))).await {
         Ok(results) => Json(results).into_response(),
         Err(error) => api_failure(&error),
     }

@@ -24,7 +24,8 @@ pub(crate) fn measure(dir: &Path, titles: &Path, n: usize) -> Result<Value> {
     let analyzer = corpus.analyzer()?;
     let rank = |doc: u32| 10.0 / (1.0 + (doc.wrapping_mul(0x9E37_79B9) >> 20) as f32);
     let ranks = index.segments().iter().map(|segment| (0..segment.doc_count()).map(rank).collect());
-    let searcher = Searcher::new(Arc::clone(&index), analyzer, Config::default(), ranks.collect());
+    let ranks = vec![("pagerank".to_owned(), ranks.collect())];
+    let searcher = Searcher::new(Arc::clone(&index), analyzer, Config::default(), ranks)?;
     let segment = index.segments().first().ok_or("an empty index")?;
     let questions = of_titles(&corpus, segment, (1, 5), n)?;
     let (mut hits, mut counted) = (0, 0);

@@ -52,13 +52,13 @@ pub(crate) fn measure(ours: &Path, theirs: &Path, titles: &Path, n: usize) -> Re
     let corpus = Corpus::read(titles)?;
     let index = Arc::new(crivello::open(ours)?);
     let weights = FieldWeights { title: 0.0, headings: 0.0, body: 1.0, url: 0.0, anchor: 0.0 };
-    let config = Config { k1: 1.2, b: 0.75, weights, rank_weight: 0.0 };
+    let config = Config { k1: 1.2, b: 0.75, weights, ..Config::default() };
     let theirs = tantivy::Index::open_in_dir(theirs)?;
     let field = peer::field(&theirs.schema(), Field::Body)?;
     let reader: tantivy::IndexReader =
         theirs.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
     let engines = Engines {
-        ours: Searcher::new(Arc::clone(&index), corpus.analyzer()?, config, Vec::new()),
+        ours: Searcher::new(Arc::clone(&index), corpus.analyzer()?, config, Vec::new())?,
         theirs: reader.searcher(),
         field,
     };

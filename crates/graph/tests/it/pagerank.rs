@@ -1,6 +1,6 @@
 //! `PageRank` against published values and against a dense solution of its equations.
 
-use graph::{DeadEnds, PageRankConfig, Solver, pagerank};
+use graph::{DeadEnds, NodeId, PageRankConfig, Solver, pagerank, topic_pagerank};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -47,10 +47,48 @@ fn the_dead_ends_of_the_textbook() {
         let config = PageRankConfig { dead_ends, solver, epsilon: 1e-13, ..Default::default() };
         let found = ranks(5, &arcs, &config).values;
         let rest = [(0, 1), (0, 2), (1, 0), (1, 2), (2, 1)];
-        let rest = dense(3, &rest, 0.85);
+        let rest = dense(3, &rest, 0.85, &[0, 1, 2]);
         check_close(&[found[0], found[1], found[3]], &rest, 1e-12);
         let c = rest[0] / 3.0 + rest[2] / 2.0;
         check_close(&[found[2], found[4]], &[c, c], 1e-12);
+    }
+}
+
+/// The teleport set {B, D} there, example 5.10: A→B,C,D; B→A,D; C→A; D→B,C.
+#[test]
+fn the_topic_of_the_textbook() {
+    let arcs = [(0, 1), (0, 2), (0, 3), (1, 0), (1, 3), (2, 0), (3, 1), (3, 2)];
+    let dir = folder();
+    let graph = build(dir.path(), 4, &arcs);
+    for solver in SOLVERS {
+        let config = PageRankConfig { damping: 0.8, epsilon: 1e-13, solver, ..Default::default() };
+        // Twice the same node counts once, and what is no node does not count.
+        let topic = [1, 3, 1, 4, u32::MAX].map(NodeId);
+        let ranks = topic_pagerank(&graph, &config, &topic, &mut |_, _| {});
+        check_close(&ranks.values, &[54.0, 59.0, 38.0, 59.0].map(|n| n / 210.0), 1e-12);
+        assert!(ranks.error_bound <= 1e-13);
+    }
+}
+
+#[test]
+fn topics_at_the_edges() {
+    let dir = folder();
+    let graph = build(dir.path(), 4, &[(0, 1), (1, 0), (1, 2), (2, 3)]);
+    let all = [0, 1, 2, 3].map(NodeId);
+    for solver in SOLVERS {
+        for dead_ends in [DeadEnds::Spread, DeadEnds::Remove] {
+            let config = PageRankConfig { solver, dead_ends, ..Default::default() };
+            let topic = |nodes: &[NodeId]| topic_pagerank(&graph, &config, nodes, &mut |_, _| {});
+            assert_eq!(topic(&all), pagerank(&graph, &config, &mut |_, _| {}), "of all pages");
+            let none = topic(&[]);
+            assert_eq!((none.values, none.error_bound), (vec![0.0; 4], 0.0));
+            assert!(topic(&all[..1]).values.iter().all(|value| value.is_finite()));
+        }
+        // All that the topic names was removed.
+        let config =
+            PageRankConfig { solver, dead_ends: DeadEnds::Remove, ..PageRankConfig::default() };
+        let gone = topic_pagerank(&graph, &config, &all[2..], &mut |_, _| {});
+        assert_eq!(gone.values, [0.0; 4]);
     }
 }
 
@@ -120,7 +158,8 @@ proptest! {
         let mut arcs: Vec<_> = pairs.iter().map(|&(a, b)| (a % nodes, b % nodes)).collect();
         arcs.sort_unstable();
         arcs.dedup();
-        let expected = dense(nodes, &arcs, damping);
+        let all: Vec<u32> = (0..nodes).collect();
+        let expected = dense(nodes, &arcs, damping, &all);
         let dir = folder();
         let graph = build(dir.path(), nodes, &arcs);
         for solver in SOLVERS {
@@ -135,14 +174,53 @@ proptest! {
     }
 }
 
-/// Dead ends link to all; (I – βM) x = (1 – β)e/n by elimination with pivots.
-fn dense(nodes: u32, arcs: &[(u32, u32)], damping: f64) -> Vec<f64> {
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn a_topic_is_within_the_bound_of_the_dense_solution(
+        nodes in 1..25_u32, pairs in vec((0..25_u32, 0..25_u32), 0..90), damping in 0.0..0.95,
+        topic in vec(0..25_u32, 1..6), exponent in 2..12_i32,
+    ) {
+        let mut arcs: Vec<_> = pairs.iter().map(|&(a, b)| (a % nodes, b % nodes)).collect();
+        arcs.sort_unstable();
+        arcs.dedup();
+        let mut topic: Vec<u32> = topic.iter().map(|node| node % nodes).collect();
+        topic.sort_unstable();
+        topic.dedup();
+        let expected = dense(nodes, &arcs, damping, &topic);
+        let topic: Vec<NodeId> = topic.into_iter().map(NodeId).collect();
+        let dir = folder();
+        let graph = build(dir.path(), nodes, &arcs);
+        for solver in SOLVERS {
+            let epsilon = 10_f64.powi(-exponent);
+            let config = PageRankConfig { damping, epsilon, solver, ..Default::default() };
+            let found = topic_pagerank(&graph, &config, &topic, &mut |_, _| {});
+            prop_assert!(found.error_bound <= epsilon);
+            check_close(&found.values, &expected, found.error_bound + 1e-13);
+        }
+    }
+
+    #[test]
+    fn in_degrees_count_the_arcs(nodes in 1..25_u32, pairs in vec((0..25_u32, 0..25_u32), 0..90)) {
+        let mut arcs: Vec<_> = pairs.iter().map(|&(a, b)| (a % nodes, b % nodes)).collect();
+        arcs.sort_unstable();
+        arcs.dedup();
+        let dir = folder();
+        let graph = build(dir.path(), nodes, &arcs);
+        let into = |node: u32| arcs.iter().filter(|arc| arc.1 == node).map(|_| 1.0).sum::<f64>();
+        prop_assert_eq!(graph::in_degrees(&graph), (0..nodes).map(into).collect::<Vec<_>>());
+    }
+}
+
+/// Dead ends link to all of the topic, as the jump does; (I – βM) x = (1 – β)v by elimination with pivots.
+fn dense(nodes: u32, arcs: &[(u32, u32)], damping: f64, topic: &[u32]) -> Vec<f64> {
     let n = nodes as usize;
     let mut rows = vec![vec![0.0; n + 1]; n];
     for from in 0..nodes {
         let mut to: Vec<_> = arcs.iter().filter(|a| a.0 == from).map(|a| a.1 as usize).collect();
         if to.is_empty() {
-            to = (0..n).collect();
+            to = topic.iter().map(|&node| node as usize).collect();
         }
         let degree = f64::from(u32::try_from(to.len()).expect("a small graph"));
         for &target in &to {
@@ -151,7 +229,9 @@ fn dense(nodes: u32, arcs: &[(u32, u32)], damping: f64) -> Vec<f64> {
     }
     for (i, row) in rows.iter_mut().enumerate() {
         row[i] += 1.0;
-        row[n] = (1.0 - damping) / f64::from(nodes);
+        let is_in_topic = topic.iter().any(|&node| node as usize == i);
+        let targets = f64::from(u32::try_from(topic.len()).expect("a small graph"));
+        row[n] = if is_in_topic { (1.0 - damping) / targets } else { 0.0 };
     }
     for i in 0..n {
         let pivot = (i..n).max_by(|&a, &b| rows[a][i].abs().total_cmp(&rows[b][i].abs()));

@@ -2,7 +2,8 @@
 
 use archive::{Draft, Kind, WarcWriter, WriterOptions};
 use jobs::{
-    Collection, ExtractOptions, FoldReport, IndexReport, LinkReport, RankReport, Reuse, Stage,
+    Collection, ExtractOptions, FoldReport, IndexReport, LinkReport, RankConfig, RankReport, Reuse,
+    Stage,
 };
 use tempfile::TempDir;
 
@@ -102,8 +103,7 @@ impl Small {
         jobs::extract(collection, &ExtractOptions::default(), &silent).expect("extracted");
         Built {
             link: jobs::link(collection, &silent).expect("linked"),
-            rank: jobs::rank(collection, &graph::PageRankConfig::default(), &silent)
-                .expect("ranked"),
+            rank: jobs::rank(collection, &RankConfig::default(), &silent).expect("ranked"),
             fold: jobs::fold(collection, &neardup::Config::default(), &silent).expect("folded"),
             index: jobs::build_index(
                 collection,

@@ -2,5 +2,6 @@
 
 mod collection;
 mod damage;
+mod ranks;
 mod stages;
 mod updates;

@@ -1,7 +1,7 @@
 //! What each stage makes of what the archive holds.
 
 use index::{DocId, Field, Index};
-use jobs::{ExtractOptions, Folding, PageTable, Reuse};
+use jobs::{ExtractOptions, Folding, PageTable, Reuse, Vector};
 
 use crate::collection::{Small, html, prose, silent};
 
@@ -149,7 +149,8 @@ fn links_become_arcs_and_anchors_through_redirects() {
         assert_eq!(frequency(&small, Field::Anchor, term), count, "{term}");
     }
     let index = Index::open(&small.collection.index_dir()).expect("an index");
-    let ranks = jobs::document_ranks(&small.collection, &index).expect("ranks").remove(0);
+    let ranks = jobs::document_ranks(&small.collection, &index, &Vector::pagerank());
+    let ranks = ranks.expect("ranks").expect("PageRank").remove(0);
     let (a, t, u) = (ranks[0], ranks[1], ranks[2]);
     assert!(t > a && t > u && (a - u).abs() < 1e-6, "{ranks:?}");
     assert!((ranks.iter().sum::<f32>() - 3.0).abs() < 1e-5, "n times a distribution: {ranks:?}");
@@ -384,8 +385,9 @@ fn ranks_of_an_index_that_is_gone_are_not_those_of_the_next() {
         jobs::build_index(&small.collection, &config, &analysis, reuse, silent).expect("indexed");
     assert_eq!(report.documents, 2);
     let index = Index::open(&small.collection.index_dir()).expect("an index");
-    let ranks = jobs::document_ranks(&small.collection, &index).expect("no mix-up");
-    assert!(ranks.is_empty(), "the graph knows nothing of b.test: {ranks:?}");
+    let ranks = jobs::document_ranks(&small.collection, &index, &Vector::pagerank());
+    let ranks = ranks.expect("no mix-up");
+    assert!(ranks.is_none(), "the graph knows nothing of b.test: {ranks:?}");
 }
 
 /// Documents with words of several scripts, long ones, and such that stem twice.

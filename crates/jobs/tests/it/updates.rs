@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use index::{DocIterator, END, Field, Frequencies, Index, MergePolicy};
-use jobs::{PageTable, Reuse};
+use jobs::{PageTable, Reuse, Vector};
 
 use crate::collection::{Small, html, prose};
 
@@ -85,7 +85,8 @@ fn what_has_changed_is_indexed_and_nothing_else() {
         assert!(again.up_to_date && again.segments == segments, "{again:?}");
         let ranks = {
             let index = Index::open(&small.collection.index_dir()).expect("an index");
-            jobs::document_ranks(&small.collection, &index).expect("ranks")
+            let ranks = jobs::document_ranks(&small.collection, &index, &Vector::pagerank());
+            ranks.expect("ranks").expect("PageRank")
         };
         assert_eq!(ranks.len() as u64, segments, "every generation has its ranks");
         check(&small, &config);
@@ -128,13 +129,13 @@ fn ranks_that_are_damaged_are_written_again() {
     small.archive(&[("http://a.test/", 10, page(1, "")), ("http://b.test/", 10, page(2, ""))]);
     small.build();
     let index = Index::open(&small.collection.index_dir()).expect("an index");
-    let path = small.collection.document_ranks_file(&index);
+    let path = small.collection.document_ranks_file(&index, &Vector::pagerank());
     let sound = std::fs::read(&path).expect("ranks");
     let mut bytes = sound.clone();
     let last = bytes.len() - 1;
     bytes[last] ^= 1;
     std::fs::write(&path, bytes).expect("written");
-    assert!(jobs::document_ranks(&small.collection, &index).is_err());
+    assert!(jobs::document_ranks(&small.collection, &index, &Vector::pagerank()).is_err());
     assert!(small.build().index.up_to_date);
     assert_eq!(std::fs::read(&path).expect("ranks"), sound);
 }

@@ -23,6 +23,21 @@ fn what_is_written_is_read() {
 }
 
 #[test]
+fn a_half_life_is_written_in_the_longest_unit_that_fits() {
+    for (text, shown) in
+        [("1h", "1h"), ("24h", "1d"), ("36h", "36h"), ("30d", "30d"), ("14d", "2w"), ("365d", "1y")]
+    {
+        let read: Config =
+            toml::from_str(&format!("freshness_half_life = '{text}'")).expect("valid");
+        assert_eq!(read.freshness_half_life.to_string(), shown);
+        assert_eq!(
+            toml::from_str::<Config>(&toml::to_string(&read).expect("text")).expect("own"),
+            read
+        );
+    }
+}
+
+#[test]
 fn wrong_keys_and_values_are_refused_by_name() {
     let table = [
         ("k2 = 1", "k2"),
@@ -30,7 +45,21 @@ fn wrong_keys_and_values_are_refused_by_name() {
         ("b = nan", "from 0 to 1"),
         ("k1 = -0.1", "from 0 to 1000000"),
         ("k1 = 1e300", "from 0 to 1000000"),
-        ("rank_weight = inf", "from 0 to 1000000"),
+        ("rank_weight = 0.1", "rank_weight"),
+        ("ranks = 0.1", "a map"),
+        ("ranks = { pagerank = inf }", "from 0 to 1000000"),
+        ("ranks = { mine = -1 }", "from 0 to 1000000"),
+        ("topic_weight = -1", "from 0 to 1000000"),
+        ("freshness_weight = nan", "from 0 to 1000000"),
+        ("freshness_half_life = 30", "a string"),
+        ("freshness_half_life = ''", "such as `30d`"),
+        ("freshness_half_life = 'd'", "such as `30d`"),
+        ("freshness_half_life = '0d'", "such as `30d`"),
+        ("freshness_half_life = '+3d'", "such as `30d`"),
+        ("freshness_half_life = '30'", "such as `30d`"),
+        ("freshness_half_life = '30 é'", "such as `30d`"),
+        ("freshness_half_life = '101y'", "such as `30d`"),
+        ("freshness_half_life = '99999999999999999999d'", "such as `30d`"),
         ("[weights]\nbody = -1", "from 0 to 1000000"),
         ("[weights]\ntext = 1", "text"),
     ];

@@ -7,6 +7,7 @@ mod damage;
 mod evaluation;
 mod language;
 mod operators;
+mod prior;
 mod pruning;
 mod replay;
 mod search;

@@ -1,4 +1,5 @@
-//! Pruning changes nothing: what [`Searcher::best`] finds is what looking at every document finds, to the last bit, and
+//! Pruning changes nothing, whatever documents are worth before any question, and every score is the sum that explains
+//! it: what [`Searcher::best`] finds is what looking at every document finds, to the last bit, and
 //! [`Searcher::count`] counts as many.
 //!
 //! The collection is large enough for many windows and for lists of all lengths: words by Zipf's law, of every field, in
@@ -9,9 +10,10 @@ use std::sync::Arc;
 
 use index::{DocRecord, Field, Index, IndexWriter, MergePolicy};
 use page::{AnalysisConfig, Analyzer};
-use query::{Config, FieldWeights, Query, Searcher};
+use query::{Config, FieldWeights, Query, RankValues, Searcher};
 
 use crate::damage::{Files, Random};
+use crate::search::check_sums;
 
 const DOCUMENTS: u32 = 24_000;
 const WORDS: u32 = 3000;
@@ -42,7 +44,9 @@ fn write(dir: &Path, random: &mut Random, config: &index::Config, docs: std::ops
                 body.push(format!("c{}", doc / 300));
             }
         }
-        writer.add(&DocRecord::default()).expect("added");
+        // Some have a date that is none.
+        let date_s = if doc % 11 == 0 { -1 } else { i64::from(doc % 700) * 86_400 };
+        writer.add(&DocRecord { date_s, ..DocRecord::default() }).expect("added");
         for (field, words) in Field::ALL.into_iter().zip(&fields) {
             for (position, word) in (0..).zip(words) {
                 writer.term(field, word, position);
@@ -89,14 +93,23 @@ fn question(random: &mut Random) -> Query {
     }
 }
 
-fn configs() -> [Config; 4] {
+fn configs() -> [Config; 5] {
+    let ranks = |weights: &[(&str, f64)]| {
+        weights.iter().map(|&(name, weight)| (name.to_owned(), weight)).collect()
+    };
     let even = FieldWeights { title: 1.0, headings: 1.0, body: 1.0, url: 1.0, anchor: 1.0 };
     let body = FieldWeights { title: 0.0, headings: 0.0, body: 1.0, url: 0.0, anchor: 0.0 };
     [
         Config::default(),
-        Config { b: 0.75, rank_weight: 0.0, weights: even, ..Config::default() },
-        Config { b: 1.0, k1: 0.0, rank_weight: 3.0, ..Config::default() },
-        Config { b: 0.0, k1: 9.0, rank_weight: 0.1, weights: body },
+        Config { b: 0.75, ranks: ranks(&[]), weights: even, ..Config::default() },
+        Config { b: 1.0, k1: 0.0, ranks: ranks(&[("pagerank", 3.0)]), ..Config::default() },
+        Config { b: 0.0, k1: 9.0, weights: body, ..Config::default() },
+        Config {
+            ranks: ranks(&[("pagerank", 0.1), ("in-degree", 0.7), ("mine", 0.3), ("gone", 1.0)]),
+            topic_weight: 0.9,
+            freshness_weight: 1.1,
+            ..Config::default()
+        },
     ]
 }
 
@@ -105,20 +118,27 @@ fn analyzer() -> Analyzer {
     Analyzer::build(&config).expect("no stemmer")
 }
 
-/// Asks many questions of an index, whose documents have ranks of all magnitudes.
+/// Ranks of all magnitudes.
+fn ranks(index: &Index, random: &mut Random) -> RankValues {
+    let mut rank = |_| 0.01 * [0.0, 1.0, 3.0, 10.0, 100.0, 3000.0][random.below(6) as usize];
+    let segments = index.segments().iter();
+    segments.map(|segment| (0..segment.doc_count()).map(&mut rank).collect()).collect()
+}
+
+/// Asks many questions of an index, whose documents have ranks of all kinds.
 fn ask(dir: &Path, random: &mut Random, queries: usize) {
     let index = Arc::new(Index::open(dir).expect("opened"));
-    let mut rank = |_| 0.01 * [0.0, 1.0, 3.0, 10.0, 100.0, 3000.0][random.below(6) as usize];
-    let ranks: Vec<Vec<f32>> = index
-        .segments()
-        .iter()
-        .map(|segment| (0..segment.doc_count()).map(&mut rank).collect())
-        .collect();
+    let named = ["pagerank", "mine", "in-degree", "unused"]
+        .map(|name| (name.to_owned(), ranks(&index, random)))
+        .to_vec();
     let mut found = 0;
     for config in configs() {
-        let searcher = Searcher::new(Arc::clone(&index), analyzer(), config.clone(), ranks.clone());
-        for _ in 0..queries / 4 {
+        let searcher = Searcher::new(Arc::clone(&index), analyzer(), config.clone(), named.clone());
+        let searcher = searcher.expect("ready");
+        let of_topic = searcher.with_topic("zoo", ranks(&index, random));
+        for number in 0..queries / 5 {
             let query = question(random);
+            let searcher = if number % 2 == 0 { &searcher } else { &of_topic };
             let all = searcher.exhaustive(&query, 0, usize::MAX).expect("answered");
             assert_eq!(
                 searcher.count(&query).expect("counted"),
@@ -129,6 +149,11 @@ fn ask(dir: &Path, random: &mut Random, queries: usize) {
                 let best = searcher.best(&query, offset, k).expect("answered");
                 let expected = &all[offset.min(all.len())..(offset + k).min(all.len())];
                 assert_eq!(best, expected, "{query} from {offset} {config:?}");
+            }
+            for hit in all.iter().take(20) {
+                let explanation = searcher.explain(&query, hit.segment, hit.doc).expect("found");
+                check_sums(&explanation);
+                assert_eq!(explanation.value.to_bits(), hit.score.to_bits(), "{explanation}");
             }
             found += all.len();
         }
@@ -180,7 +205,8 @@ fn blocks_that_do_not_go_on_behind_one_another_are_survived() {
             files.write();
             if let Ok(index) = Index::open(dir.path()) {
                 let searcher =
-                    Searcher::new(Arc::new(index), analyzer(), Config::default(), Vec::new());
+                    Searcher::new(Arc::new(index), analyzer(), Config::default(), Vec::new())
+                        .expect("dates are not asked for");
                 for _ in 0..40 {
                     // Whatever it says, it says something.
                     let _ = searcher.search(&question(&mut random), 0, 10);

@@ -56,13 +56,13 @@ fn searcher_with(
     let index = Index::open(dir.path()).expect("opened");
     let segments = usize::from(!documents.is_empty());
     assert_eq!(index.segments().len(), segments, "ranks below are for one segment");
-    let ranks = vec![ranks.to_vec()];
-    let searcher = Searcher::new(Arc::new(index), analyzer(stemmer), config, ranks);
+    let ranks = vec![("pagerank".to_owned(), vec![ranks.to_vec()])];
+    let searcher = Searcher::new(Arc::new(index), analyzer(stemmer), config, ranks).expect("ready");
     (dir, searcher)
 }
 
 /// Every node that has parts is their sum from the left, and equal means equal.
-fn check_sums(explanation: &Explanation) {
+pub(crate) fn check_sums(explanation: &Explanation) {
     if !explanation.parts.is_empty() {
         let sum = explanation.parts.iter().fold(0.0, |sum, part| sum + part.value);
         assert!(sum.to_bits() == explanation.value.to_bits(), "{explanation}");
@@ -114,9 +114,10 @@ fn config() -> impl Strategy<Value = Config> {
     let numbers = || prop_oneof![1 => Just(0.0), 4 => 0.0..4.0_f64];
     let weights = [numbers(), numbers(), numbers(), numbers(), numbers()];
     let chosen = (numbers(), prop_oneof![Just(0.0), Just(1.0), 0.0..1.0_f64], weights, numbers());
-    let chosen = chosen.prop_map(|(k1, b, [title, headings, body, url, anchor], rank_weight)| {
+    let chosen = chosen.prop_map(|(k1, b, [title, headings, body, url, anchor], weight)| {
         let weights = FieldWeights { title, headings, body, url, anchor };
-        Config { k1, b, weights, rank_weight }
+        let ranks = [("pagerank".to_owned(), weight)].into();
+        Config { k1, b, weights, ranks, ..Config::default() }
     });
     prop_oneof![Just(Config::default()), chosen]
 }
@@ -575,5 +576,6 @@ fn an_explanation_reads_well() {
       0.608240  solar: idf 0.4700 × tf 1.2941; 2 of 4 in body (average 3.0, weight 1); in 2 of 3 documents
 ";
     assert!(text.starts_with(expected), "{text}");
-    assert!(text.ends_with("  0.000000  links: weight 0.1 × ln(1 + 0)\n"), "{text}");
+    let prior = "  0.000000  the page before any question\n    0.000000  pagerank: weight 0.1 × ln(1 + 0)\n";
+    assert!(text.ends_with(prior), "{text}");
 }

@@ -17,7 +17,7 @@ fn highlighter(query: &str) -> Highlighter {
     writer.commit("nothing").expect("committed");
     let index = Arc::new(Index::open(dir.path()).expect("opened"));
     let analyzer = Analyzer::build(&AnalysisConfig::default()).expect("the default chain");
-    let searcher = Searcher::new(index, analyzer, Config::default(), Vec::new());
+    let searcher = Searcher::new(index, analyzer, Config::default(), Vec::new()).expect("ready");
     searcher.highlighter(&parse(query).expect("a query"))
 }
 

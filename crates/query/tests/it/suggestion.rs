@@ -33,7 +33,8 @@ impl Library {
         }
         writer.commit("test").expect("committed");
         let index = Arc::new(Index::open(folder.path()).expect("opened"));
-        let searcher = Searcher::new(index, analyzer, Config::default(), Vec::new());
+        let searcher =
+            Searcher::new(index, analyzer, Config::default(), Vec::new()).expect("ready");
         let texts = documents.iter().map(|(_, text)| (*text).to_owned()).collect();
         Library { searcher, texts, _folder: folder }
     }

@@ -10,8 +10,18 @@ pub(crate) const STYLE: &str = include_str!("style.css");
 /// The mark of the house: a sieve.
 pub(crate) const ICON: &str = include_str!("icon.svg");
 
-/// A whole page around `body`; `query` stands in the search box.
-pub(super) fn frame(title: &str, heading: &str, query: &str, body: &Markup) -> Markup {
+/// What stands in the search box.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Form<'a> {
+    pub(crate) query: &'a str,
+    /// Those that can be chosen.
+    pub(crate) topics: &'a [&'a str],
+    /// The one that is; blank: none.
+    pub(crate) topic: &'a str,
+}
+
+/// A whole page around `body`.
+pub(super) fn frame(title: &str, heading: &str, form: &Form<'_>, body: &Markup) -> Markup {
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -28,7 +38,7 @@ pub(super) fn frame(title: &str, heading: &str, query: &str, body: &Markup) -> M
                 a.skip href="#main" { "Skip to the results" }
                 header {
                     a.name href="/" { (title) }
-                    (form(query))
+                    (form.markup())
                 }
                 main #main { (body) }
                 footer { "Crivello: a search engine in one binary" }
@@ -37,14 +47,24 @@ pub(super) fn frame(title: &str, heading: &str, query: &str, body: &Markup) -> M
     }
 }
 
-/// The search box.
-fn form(query: &str) -> Markup {
-    html! {
-        form action="/search" role="search" {
-            label for="q" { "Search" }
-            input #q type="search" name="q" value=(query) autofocus[query.is_empty()]
-                autocomplete="off" spellcheck="false" maxlength="4096";
-            button { "Search" }
+impl Form<'_> {
+    /// The search box.
+    fn markup(&self) -> Markup {
+        html! {
+            form action="/search" role="search" {
+                label for="q" { "Search" }
+                input #q type="search" name="q" value=(self.query) autofocus[self.query.is_empty()]
+                    autocomplete="off" spellcheck="false" maxlength="4096";
+                @if !self.topics.is_empty() {
+                    select name="topic" aria-label="Topic" {
+                        option value="" { "any topic" }
+                        @for topic in self.topics {
+                            option value=(topic) selected[*topic == self.topic] { (topic) }
+                        }
+                    }
+                }
+                button { "Search" }
+            }
         }
     }
 }

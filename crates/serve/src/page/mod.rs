@@ -6,6 +6,6 @@ mod layout;
 mod notices;
 mod results;
 
-pub(crate) use layout::{ICON, STYLE, opensearch};
+pub(crate) use layout::{Form, ICON, STYLE, opensearch};
 pub(crate) use notices::{cached, copies, failure, home, notice};
 pub(crate) use results::{View, results};

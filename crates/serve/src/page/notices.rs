@@ -4,11 +4,11 @@
 
 use maud::{Markup, html};
 
-use super::layout::frame;
+use super::layout::{Form, frame};
 use crate::{Cached, ServeError};
 
 /// The first page.
-pub(crate) fn home(title: &str, documents: u64) -> Markup {
+pub(crate) fn home(title: &str, form: &Form<'_>, documents: u64) -> Markup {
     let body = html! {
         p.lead { "Search " (documents) @if documents == 1 { " page." } @else { " pages." } }
         dl.hints {
@@ -23,23 +23,23 @@ pub(crate) fn home(title: &str, documents: u64) -> Markup {
             dd { "by the ending of the address, by date, by what is linked to" }
         }
     };
-    frame(title, title, "", &body)
+    frame(title, title, form, &body)
 }
 
 /// A sentence instead of results.
 pub(crate) fn notice(title: &str, text: &str) -> Markup {
-    frame(title, text, "", &html! { p role="status" { (text) } })
+    frame(title, text, &Form::default(), &html! { p role="status" { (text) } })
 }
 
 /// A query that cannot be answered, with a mark under the column where it went wrong.
-pub(crate) fn failure(title: &str, query: &str, error: &ServeError) -> Markup {
+pub(crate) fn failure(title: &str, form: &Form<'_>, error: &ServeError) -> Markup {
     let body = html! {
         p.error role="alert" { (error) }
         @if let Some(column) = error.column() {
-            pre { (query) "\n" (" ".repeat(column.saturating_sub(1))) "^" }
+            pre { (form.query) "\n" (" ".repeat(column.saturating_sub(1))) "^" }
         }
     };
-    frame(title, "This cannot be answered", query, &body)
+    frame(title, "This cannot be answered", form, &body)
 }
 
 /// A cached copy in a frame that can do nothing.
@@ -55,7 +55,7 @@ pub(crate) fn cached(title: &str, copy: &Cached) -> Markup {
         }
         iframe sandbox="" src=(raw) title="Cached copy" {}
     };
-    frame(title, &format!("Copy of {}", copy.url), "", &body)
+    frame(title, &format!("Copy of {}", copy.url), &Form::default(), &body)
 }
 
 /// The near-duplicates behind a page.
@@ -73,7 +73,7 @@ pub(crate) fn copies(title: &str, url: &str, copies: &[String]) -> Markup {
         }
         @if copies.is_empty() { p role="status" { "None." } }
     };
-    frame(title, "Near-duplicates", "", &body)
+    frame(title, "Near-duplicates", &Form::default(), &body)
 }
 
 /// A link to a page of somebody else's; only the web is linked to, whatever an import brought in.

@@ -5,7 +5,7 @@
 use maud::{Markup, html};
 use query::{Explanation, Piece};
 
-use super::layout::frame;
+use super::layout::{Form, frame};
 use super::notices::{escape, link, outward};
 use crate::http::DEPTH_MAX;
 use crate::{Found, Results};
@@ -13,7 +13,7 @@ use crate::{Found, Results};
 /// How the list is to be shown.
 pub(crate) struct View<'a> {
     pub(crate) title: &'a str,
-    pub(crate) query: &'a str,
+    pub(crate) form: Form<'a>,
     /// Which page of results, from 1; none ends beyond `DEPTH_MAX`.
     pub(crate) number: usize,
     pub(crate) per_page: usize,
@@ -28,7 +28,7 @@ pub(crate) fn results(view: &View<'_>, results: &Results) -> Markup {
         @for line in results.hint.iter().chain(&results.notes) { p { (line) "." } }
         @if let Some(suggestion) = &results.suggestion {
             p.suggestion {
-                "Did you mean " a href=(View { query: &suggestion.query, ..*view }.href(1, view.explain)) {
+                "Did you mean " a href=(view.instead(&suggestion.query).href(1, view.explain)) {
                     (suggestion.query)
                 } "?"
             }
@@ -37,11 +37,11 @@ pub(crate) fn results(view: &View<'_>, results: &Results) -> Markup {
             p role="status" {
                 @if results.total == 1 { "There is only 1 result for " }
                 @else { "There are only " (results.total) " results for " }
-                strong { (view.query) } "."
+                strong { (view.form.query) } "."
             }
             p { a href=(view.href(1, view.explain)) { "To the first of them" } }
         } @else if results.hits.is_empty() {
-            p role="status" { "Nothing found for " strong { (view.query) } "." }
+            p role="status" { "Nothing found for " strong { (view.form.query) } "." }
             p { "Fewer or other words may help; every word must be on the page unless you say OR." }
         } @else {
             p.count role="status" {
@@ -54,7 +54,7 @@ pub(crate) fn results(view: &View<'_>, results: &Results) -> Markup {
         }
         (paging(view, results))
     };
-    frame(view.title, view.query, view.query, &body)
+    frame(view.title, view.form.query, &view.form, &body)
 }
 
 fn item(found: &Found) -> Markup {
@@ -119,9 +119,18 @@ fn paging(view: &View<'_>, results: &Results) -> Markup {
     }
 }
 
-impl View<'_> {
+impl<'a> View<'a> {
+    /// The same of another query.
+    fn instead(&self, query: &'a str) -> View<'a> {
+        View { form: Form { query, ..self.form }, ..*self }
+    }
+
     fn href(&self, number: usize, explain: bool) -> String {
         let explain = if explain { "&explain=1" } else { "" };
-        format!("/search?q={}&page={number}{explain}", escape(self.query))
+        let topic = match self.form.topic {
+            "" => String::new(),
+            topic => format!("&topic={}", escape(topic)),
+        };
+        format!("/search?q={}&page={number}{topic}{explain}", escape(self.form.query))
     }
 }

@@ -135,12 +135,33 @@ fn a_new_index_is_noticed() {
 fn new_ranks_of_the_same_index_are_noticed() {
     let site = twenty_five();
     let index = index::Index::open(&site.collection.index_dir()).expect("an index");
-    let ranks = site.collection.document_ranks_file(&index);
+    let ranks = site.collection.document_ranks_file(&index, &jobs::Vector::pagerank());
     std::fs::remove_file(&ranks).expect("removed");
-    let unranked = "ln(1 + 0)";
+    let unranked = "this collection has no such rank; it has in-degree.";
     site.wait_for("/search?q=shared&explain=1", |body| body.contains(unranked));
-    jobs::rank(&site.collection, &graph::PageRankConfig::default(), &|_, _, _| {}).expect("ranked");
+    jobs::rank(&site.collection, &jobs::RankConfig::default(), &|_, _, _| {}).expect("ranked");
     site.wait_for("/search?q=shared&explain=1", |body| !body.contains(unranked));
+}
+
+#[test]
+fn new_topics_are_noticed_and_can_be_chosen() {
+    let site = twenty_five();
+    let path = "/api/search?q=shared&k=1&topic=seven";
+    let answer = site.get(path);
+    assert_eq!(answer.status, 400, "{}", answer.body);
+    assert!(answer.body.contains("there is no topic `seven`"), "{}", answer.body);
+    let topic =
+        |number: usize| jobs::Topic { pages: vec![numbered(number).0], ..jobs::Topic::default() };
+    for number in [7, 8] {
+        let topics = [("seven".to_owned(), topic(number))].into();
+        let config = jobs::RankConfig { topics, ..jobs::RankConfig::default() };
+        jobs::rank(&site.collection, &config, &|_, _, _| {}).expect("ranked");
+        let url = format!("\"url\":\"http://numbers.test/{number}\"");
+        site.wait_for(path, |body| body.contains(&url));
+    }
+    assert!(site.get("/").body.contains("<option value=\"seven\">"));
+    let page = site.get("/search?q=sharde&topic=seven").body;
+    assert!(page.contains("/search?q=shared&amp;page=1&amp;topic=seven"), "{page}");
 }
 
 #[test]

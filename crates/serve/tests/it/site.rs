@@ -54,7 +54,7 @@ pub(crate) fn archive(collection: &Collection, pages: &[(String, String)]) {
 pub(crate) fn index(collection: &Collection) {
     jobs::extract(collection, &ExtractOptions::default(), &silent).expect("extracted");
     jobs::link(collection, &silent).expect("linked");
-    jobs::rank(collection, &graph::PageRankConfig::default(), &silent).expect("ranked");
+    jobs::rank(collection, &jobs::RankConfig::default(), &silent).expect("ranked");
     jobs::fold(collection, &neardup::Config::default(), &silent).expect("folded");
     let analysis = page::AnalysisConfig::default();
     let config = index::Config::default();

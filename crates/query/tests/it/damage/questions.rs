@@ -75,7 +75,8 @@ impl Asked {
         let config = AnalysisConfig { stemmer: "none".to_owned(), ..AnalysisConfig::default() };
         let analyzer = Analyzer::build(&config).expect("analysis without a stemmer");
         let searcher =
-            Searcher::new(Arc::clone(&index), analyzer, query::Config::default(), Vec::new());
+            Searcher::new(Arc::clone(&index), analyzer, query::Config::default(), Vec::new())
+                .expect("dates are not asked for");
         Asked { index, searcher }
     }
 

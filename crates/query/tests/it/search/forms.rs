@@ -94,9 +94,10 @@ fn a_thousand_queries_have_one_answer_under_every_pair_of_codes_and_every_policy
                 }
                 let index = Arc::new(Index::open(dir.path()).expect("opened"));
                 segments_seen[policy] = index.segments().len().max(segments_seen[policy]);
-                let ranks = split(&index, &ranks);
+                let ranks = vec![("pagerank".to_owned(), split(&index, &ranks))];
                 let searcher =
-                    Searcher::new(Arc::clone(&index), analyzer("none"), Config::default(), ranks);
+                    Searcher::new(Arc::clone(&index), analyzer("none"), Config::default(), ranks)
+                        .expect("ready");
                 for (query, expected) in queries.iter().zip(&expected) {
                     let found = answer(&searcher, &index, query);
                     assert_eq!(&found, expected, "{query} {config:?}");
@@ -148,7 +149,8 @@ fn what_is_deleted_is_not_found() {
         let index = Arc::new(Index::open(dir.path()).expect("opened"));
         let places = places(&index);
         let searcher =
-            Searcher::new(Arc::clone(&index), analyzer("none"), Config::default(), Vec::new());
+            Searcher::new(Arc::clone(&index), analyzer("none"), Config::default(), Vec::new())
+                .expect("ready");
         for query in &queries {
             let expected = model.answer(query);
             let found = answer(&searcher, &index, query);
@@ -183,7 +185,8 @@ fn another_order_gives_the_same_scores() {
     add(dir.path(), &config, &documents);
     let index = Arc::new(Index::open(dir.path()).expect("opened"));
     let searcher =
-        Searcher::new(Arc::clone(&index), analyzer("none"), Config::default(), Vec::new());
+        Searcher::new(Arc::clone(&index), analyzer("none"), Config::default(), Vec::new())
+            .expect("ready");
     let scores = |hits: Option<Vec<Hit>>| -> Option<Vec<u64>> {
         Some(hits?.into_iter().map(|hit| hit.score.to_bits()).collect())
     };

@@ -146,7 +146,7 @@ impl Model<'_> {
         for (doc, document) in (0..).zip(self.documents) {
             if let Some(text) = self.score(&tree, document, &averages) {
                 let rank = self.ranks.get(doc as usize).map_or(0.0, |&rank| f64::from(rank));
-                let score = text + self.config.rank_weight * rank.ln_1p();
+                let score = text + self.config.ranks["pagerank"] * rank.ln_1p();
                 hits.push(Hit { segment: 0, doc: DocId(doc), score });
             }
         }
