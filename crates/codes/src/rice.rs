@@ -87,7 +87,7 @@ impl<'a> Writer<'a> {
 }
 
 /// Reads codewords from bytes.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Reader<'a> {
     bytes: &'a [u8],
     bit: usize,
@@ -113,6 +113,18 @@ impl<'a> Reader<'a> {
         };
         self.bit += width as usize;
         low(n)
+    }
+
+    /// Whether it has not gone past the end.
+    #[inline]
+    pub fn is_within(&self) -> bool {
+        self.bit.div_ceil(8) <= self.bytes.len()
+    }
+
+    /// How many bytes are left, at least in part.
+    #[inline]
+    pub fn rest(&self) -> usize {
+        self.bytes.len().saturating_sub(self.bit / 8)
     }
 
     /// What follows the run; `None` if it went past the end, or if the rest of its last byte is not

@@ -77,7 +77,9 @@ pub use lengths::Lengths;
 pub use lexicon::{FILTER_MARK, TERM_BYTES_MAX, Terms};
 pub use order::DocOrder;
 pub use policy::MergePolicy;
-pub use postings::{BLOCK, Bounds, Maximum, Postings, StreamCode};
+pub use postings::{
+    BLOCK, Bounds, DecodedBlock, InvertedList, Maximum, Occurrences, Postings, StreamCode,
+};
 pub use reader::Index;
 pub use record::{DocRecord, RECORD_BYTES_MAX};
 pub use segment::{ListNumbers, Segment, Sizes};

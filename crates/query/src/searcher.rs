@@ -141,7 +141,8 @@ impl Searcher {
     }
 
     fn count_of(&self, plan: &Plan) -> Result<u64, QueryError> {
-        if let Some(shape) = Shape::of(plan).filter(|shape| !shape.is_partial) {
+        let countable = |shape: &Shape<'_>| !shape.is_partial && shape.phrases.is_empty();
+        if let Some(shape) = Shape::of(plan).filter(countable) {
             return self.task(plan, &shape).count();
         }
         let scorers = Scorers::gather(plan, &self.index, &self.statistics)?;

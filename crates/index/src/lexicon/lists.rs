@@ -7,7 +7,7 @@
 //! **Invariant.** On any bytes: no panic, and every list ends at a number that fits 64 bits.
 
 use super::BLOCK_KEYS;
-use crate::postings::{self, BLOCK, Extent, Extents, List, Widths};
+use crate::postings::{self, Extent, Extents, List, Widths};
 use codes::vbyte;
 
 /// Appends what is known of the lists of a block in a bucket whose lists begin there.
@@ -116,9 +116,8 @@ impl<'a> Lists<'a> {
             positions: extent(begins[2], positions)?,
             skips: Extent { start: begins[3], bytes: 0 },
         };
-        let blocks = doc_frequency as usize / BLOCK;
         let widths = Widths::new(doc_count, &extents);
-        extents.skips = extent(begins[3], blocks as u64 * widths.entry_bytes() as u64)?;
+        extents.skips = extent(begins[3], widths.list_bytes(doc_frequency))?;
         let Extents { docs, freqs, positions, skips } = extents;
         // No overflow: `extent` refuses such a list.
         self.begins = [docs, freqs, positions, skips].map(|extent| extent.start + extent.bytes);

@@ -15,19 +15,19 @@ pub struct Bounds<'a> {
     /// The first block that may hold a document asked for, and its last document.
     block: usize,
     last_doc: u32,
-    /// The documents behind all full blocks: if the list has any, how great the greatest may be.
-    tail: Option<Maximum>,
+    /// How many blocks there are, the last of which need not be full.
+    blocks: usize,
 }
 
 impl<'a> Bounds<'a> {
-    pub(super) fn new(skips: Skips<'a>, has_tail: bool) -> Bounds<'a> {
-        let tail = has_tail.then_some(Maximum::UNKNOWN);
-        let mut bounds = Bounds { skips, block: 0, last_doc: 0, tail };
+    pub(super) fn new(skips: Skips<'a>, blocks: usize) -> Bounds<'a> {
+        let mut bounds = Bounds { skips, block: 0, last_doc: 0, blocks };
         bounds.last_doc = bounds.last_of(0);
         bounds
     }
 
-    /// The last document of a block; beyond all for the tail.
+    /// The last document of a block; beyond all for the last, if that is not full.
+    #[inline]
     fn last_of(&self, block: usize) -> u32 {
         self.skips.last_doc(block).unwrap_or(u32::MAX)
     }
@@ -54,24 +54,34 @@ impl<'a> Bounds<'a> {
         self.skips.find(self.block + 1, end.saturating_sub(1))
     }
 
+    /// Moves to the block that `doc` is in, if the list has it, and returns it. `doc` never goes back, unless
+    /// [`Bounds::enter`] does.
+    #[inline]
+    pub fn seek(&mut self, doc: u32) -> usize {
+        if self.last_doc < doc {
+            self.block = self.skips.find(self.block + 1, doc);
+            self.last_doc = self.last_of(self.block);
+        }
+        self.block
+    }
+
     /// The bound of the documents from `start` up to, but without, `end`; `None` if the list has none there
     /// for sure. `start` never goes back, unless [`Bounds::enter`] does.
     #[inline]
     pub fn between(&mut self, start: u32, end: u32) -> Option<Maximum> {
-        if self.last_doc < start {
-            self.block = self.skips.find(self.block + 1, start);
-            self.last_doc = self.last_of(self.block);
+        self.seek(start);
+        // The block behind may begin right after the last document of this one.
+        let last = self.last_block(end).min(self.blocks.checked_sub(1)?);
+        if self.block > last {
+            return None;
         }
-        let (mut block, mut last_doc, mut most) = (self.block, self.last_doc, None);
-        loop {
-            most = most.max(self.skips.maximum(block).or(self.tail));
-            // The block behind may begin right after the last document of this one.
-            if block >= self.skips.count() || last_doc.saturating_add(1) >= end {
-                return most;
+        Some(match self.skips.maxima() {
+            [] => Maximum::UNKNOWN,
+            maxima => {
+                let near = maxima.get(self.block..=last).unwrap_or_default();
+                Maximum(near.iter().copied().max().unwrap_or(u8::MAX))
             }
-            block += 1;
-            last_doc = self.last_of(block);
-        }
+        })
     }
 
     /// Where the bound of `start` may change: the last document of its block.
@@ -83,9 +93,9 @@ impl<'a> Bounds<'a> {
     /// The blocks whose bound is `least` or more.
     pub fn reaching(&self, least: Maximum) -> impl Iterator<Item = (usize, Maximum)> + use<'a> {
         let maxima = self.skips.maxima();
-        let tail = self.tail.map(|tail| (maxima.len(), tail));
-        let full = maxima.iter().enumerate().filter(move |&(_, &code)| code >= least.0);
-        full.map(|(block, &code)| (block, Maximum(code))).chain(tail)
+        let unknown = (maxima.is_empty() && self.blocks > 0).then_some((0, Maximum::UNKNOWN));
+        let known = maxima.iter().enumerate().filter(move |&(_, &code)| code >= least.0);
+        known.map(|(block, &code)| (block, Maximum(code))).chain(unknown)
     }
 
     /// Between which documents the documents of a block lie, both included.
@@ -94,7 +104,13 @@ impl<'a> Bounds<'a> {
         (before, self.last_of(block))
     }
 
-    /// What at least `k` documents reach, each in a block of its own: zero for lists of fewer full blocks.
+    /// The last document of each block; beyond all for the last one, if that is not full.
+    pub fn last_docs(&self) -> impl Iterator<Item = u32> + use<'a> {
+        let bounds = *self;
+        (0..self.blocks).map(move |block| bounds.last_of(block))
+    }
+
+    /// What at least `k` documents reach, each in a block of its own: zero for lists of fewer blocks.
     pub fn reached_by(&self, k: usize) -> Maximum {
         let maxima = self.skips.maxima();
         if k == 0 || maxima.len() < k {

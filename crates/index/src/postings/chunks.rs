@@ -1,6 +1,6 @@
 //! The positions of one block of documents, in chunks that can be leapt over.
 //!
-//! A chunk ends with the first document that gives it 128 occurrences or more, or with the block. Each
+//! A chunk ends with the first document that gives it 64 occurrences or more, or with the block. Each
 //! chunk but the last of a block begins with its length in bytes, a vbyte. Its numbers, for each
 //! occurrence the distance to the one before in the document (from 0), are one run under the code of
 //! the stream. Under `golomb` they are a run of [`codes::rice`] instead, whose parameter follows from
@@ -8,7 +8,7 @@
 //! (the local Bernoulli model), and both are known.
 //!
 //! **Invariant.** To read the positions of a document no more is decoded than its chunk, in which at
-//! most 127 occurrences stand before the last document. On any bytes: no panic, and no more memory than
+//! most 63 occurrences stand before the last document, and under `golomb` no more than up to it. On any bytes: no panic, and no more memory than
 //! 1 KiB a byte.
 //! Reference: I. H. Witten, A. Moffat, T. C. Bell, *Managing Gigabytes*, 1999, section 3.3.
 
@@ -17,7 +17,7 @@ use codes::{rice, vbyte};
 use std::ops::Range;
 
 /// A chunk takes no more documents once it has so many occurrences.
-const CHUNK: u64 = 128;
+const CHUNK: u64 = 64;
 
 /// No code spends less than this: so many numbers to a byte.
 const NUMBERS_A_BYTE_MAX: usize = 256;
@@ -37,23 +37,24 @@ impl Place {
     }
 }
 
-/// The documents from `first` on that make up a chunk, and their occurrences.
-fn chunk(places: &[Place], first: usize) -> (Range<usize>, u64) {
-    let mut occurrences = 0;
-    for (at, place) in places.iter().enumerate().skip(first) {
-        occurrences += u64::from(place.more) + 1;
+/// The documents from `first` on that make up a chunk, and their occurrences: `more` are those of each, less one.
+fn chunk(more: impl Iterator<Item = u32>, first: usize) -> (Range<usize>, u64) {
+    let (mut occurrences, mut end) = (0, first);
+    for more in more.skip(first) {
+        occurrences += u64::from(more) + 1;
+        end += 1;
         if occurrences >= CHUNK {
-            return (first..at + 1, occurrences);
+            break;
         }
     }
-    (first..places.len(), occurrences)
+    (first..end, occurrences)
 }
 
 /// Appends the positions of a block: `deltas` are the numbers of all its documents.
 pub(crate) fn write(code: StreamCode, places: &[Place], mut deltas: &[u32], out: &mut Vec<u8>) {
     let (mut first, mut scratch) = (0, Vec::new());
     while first < places.len() {
-        let (docs, occurrences) = chunk(places, first);
+        let (docs, occurrences) = chunk(places.iter().map(|place| place.more), first);
         let count = usize::try_from(occurrences).expect("they are in memory");
         let (numbers, rest) = deltas.split_at(count);
         deltas = rest;
@@ -87,84 +88,101 @@ fn write_run(code: StreamCode, places: &[Place], mut numbers: &[u32], out: &mut 
 
 /// Reads the positions of documents of one block, in ascending order.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Chunks<'a> {
+pub(super) struct Chunks<'a> {
     /// Where the next chunk begins.
     rest: &'a [u8],
-    /// The documents of the chunk that is decoded.
+    /// The documents of the chunk at hand.
     docs: Range<usize>,
-    numbers: Vec<u32>,
-    /// The document whose numbers come next, and where.
+    /// The next of them.
     next: usize,
+    /// Under `golomb`: stands before the numbers of `next`.
+    reader: rice::Reader<'a>,
+    /// Under `golomb` the numbers of the document before `next`, else of all, and where those of `next` begin.
+    numbers: Vec<u32>,
     offset: usize,
 }
 
 impl<'a> Chunks<'a> {
     /// Stands before the first document of the block that `bytes` begin with.
-    pub(crate) fn restart(&mut self, bytes: &'a [u8]) {
+    pub(super) fn restart(&mut self, bytes: &'a [u8]) {
         self.rest = bytes;
         self.docs = 0..0;
         (self.next, self.offset) = (0, 0);
     }
 
     /// Whether document `at` of the block is still ahead.
-    pub(crate) fn is_ahead(&self, at: usize) -> bool {
+    pub(super) fn is_ahead(&self, at: usize) -> bool {
         at >= self.next
     }
 
-    /// The numbers of document `at`; `None` if the bytes are none.
-    pub(crate) fn read(&mut self, code: StreamCode, places: &[Place], at: usize) -> Option<&[u32]> {
+    /// The numbers of document `at`; `None` if the bytes are none. `more` are the occurrences of each document, less one,
+    /// and `length` tells how many terms its field has.
+    pub(super) fn read(
+        &mut self,
+        code: StreamCode,
+        more: &[u32],
+        length: impl Fn(usize) -> u32,
+        at: usize,
+    ) -> Option<&[u32]> {
         while at >= self.docs.end {
-            self.leap(code, places, at)?;
+            self.leap(code, more, at)?;
         }
-        let passed = places.get(self.next..at)?;
-        self.offset += passed.iter().map(|place| place.more as usize + 1).sum::<usize>();
-        let start = self.offset;
-        let end = start + places.get(at)?.more as usize + 1;
-        let numbers = self.numbers.get(start..end)?;
-        (self.next, self.offset) = (at + 1, end);
-        Some(numbers)
+        let count = *more.get(at)? as usize + 1;
+        let passed = more.get(self.next..at)?;
+        if code != StreamCode::Golomb {
+            let start = self.offset + passed.iter().map(|&more| more as usize + 1).sum::<usize>();
+            (self.next, self.offset) = (at + 1, start + count);
+            return self.numbers.get(start..start + count);
+        }
+        for (at, &more) in (self.next..).zip(passed) {
+            let parameter = Place { more, length: length(at) }.parameter();
+            for _ in 0..=more {
+                self.reader.read(parameter);
+            }
+            // Occurrences that are not there are not worth the time.
+            self.reader.is_within().then_some(())?;
+        }
+        let parameter = Place { more: more[at], length: length(at) }.parameter();
+        is_possible(count, self.reader.rest()).then_some(())?;
+        self.numbers.resize(count, 0);
+        for number in &mut self.numbers {
+            *number = self.reader.read(parameter);
+        }
+        self.next = at + 1;
+        let is_sound = if self.next == self.docs.end {
+            self.reader.clone().finish().is_some()
+        } else {
+            self.reader.is_within()
+        };
+        is_sound.then_some(&self.numbers[..])
     }
 
-    /// Moves to the next chunk, and decodes it if it holds document `at`.
-    fn leap(&mut self, code: StreamCode, places: &[Place], at: usize) -> Option<()> {
-        let (docs, occurrences) = chunk(places, self.docs.end);
+    /// Moves to the next chunk, and decodes it if that must be done at once and it holds document `at`.
+    fn leap(&mut self, code: StreamCode, more: &[u32], at: usize) -> Option<()> {
+        let (docs, occurrences) = chunk(more.iter().copied(), self.docs.end);
         if docs.is_empty() {
             return None;
         }
         let mut bytes = self.rest;
-        if docs.end < places.len() {
+        if docs.end < more.len() {
             let length = usize::try_from(vbyte::read(&mut self.rest)?).ok()?;
             (bytes, self.rest) = self.rest.split_at_checked(length)?;
         }
         (self.next, self.offset) = (docs.start, 0);
-        self.docs = docs.clone();
-        if docs.contains(&at) {
+        self.docs = docs;
+        if code == StreamCode::Golomb {
+            self.reader = rice::Reader::new(bytes);
+        } else if self.docs.contains(&at) {
             let count = usize::try_from(occurrences).ok()?;
-            if count / NUMBERS_A_BYTE_MAX > bytes.len() + BLOCK {
-                return None;
-            }
+            is_possible(count, bytes.len()).then_some(())?;
             self.numbers.resize(count, 0);
-            read_run(code, &places[docs], bytes, &mut self.numbers)?;
+            Coder::of_positions(code).read(&mut bytes, &mut self.numbers)?;
         }
         Some(())
     }
 }
 
-fn read_run(
-    code: StreamCode,
-    places: &[Place],
-    mut bytes: &[u8],
-    numbers: &mut [u32],
-) -> Option<()> {
-    if code != StreamCode::Golomb {
-        return Coder::of_positions(code).read(&mut bytes, numbers);
-    }
-    let (mut reader, mut numbers) = (rice::Reader::new(bytes), numbers.iter_mut());
-    for place in places {
-        let parameter = place.parameter();
-        for number in numbers.by_ref().take(place.more as usize + 1) {
-            *number = reader.read(parameter);
-        }
-    }
-    reader.finish().map(|_| ())
+/// Whether so many numbers may be in so many bytes.
+fn is_possible(numbers: usize, bytes: usize) -> bool {
+    numbers / NUMBERS_A_BYTE_MAX <= bytes + BLOCK
 }

@@ -10,7 +10,7 @@
 //! | `golomb` | the modulus for their mean, as a prefix vbyte, then codewords up to a whole byte |
 //! | `minimal-binary` | the greatest number, or 1, as a prefix vbyte, then codewords up to a whole byte |
 //! | `rans` | the class of a Lomax distribution, a byte, then a block under its model |
-//! | `packed`, `pfor`, `pfor-optimum` | every 128 numbers a block, the rest under the [`Coder`]'s `rest` |
+//! | `packed`, `pfor`, `pfor-optimum` | every 128 numbers a block; of the rest 32 or more are a shorter block of PFOR, fewer are under the [`Coder`]'s `rest` |
 //!
 //! **Invariant.** What a coder writes it reads back, given how many numbers there are. On any bytes: no
 //! panic, and nothing is read behind the run.
@@ -23,6 +23,10 @@ use std::sync::OnceLock;
 
 /// How many numbers a block holds, and how many documents.
 pub const BLOCK: usize = packed::BLOCK;
+
+/// So many numbers that are left over make up a block of their own: it is decoded much faster than single codewords, and
+/// takes hardly more.
+const SHORT_BLOCK: usize = 32;
 
 /// A code for one of the streams of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -100,7 +104,7 @@ impl StreamCode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Coder {
     code: StreamCode,
-    /// For what is left over by a code of whole blocks; itself a code of any count.
+    /// For the few that are left over by a code of blocks; itself a code of any count.
     rest: StreamCode,
 }
 
@@ -129,7 +133,9 @@ impl Coder {
                 write(block, out);
             }
             rest = left;
-            if !rest.is_empty() {
+            if rest.len() >= SHORT_BLOCK {
+                pfor::write(rest, Choice::Optimum, out);
+            } else if !rest.is_empty() {
                 write_run(self.rest, rest, out);
             }
         } else if !rest.is_empty() {
@@ -149,6 +155,9 @@ impl Coder {
                     StreamCode::Packed => packed::read(input, block)?,
                     _ => pfor::read(input, block)?,
                 }
+            }
+            if left.len() >= SHORT_BLOCK {
+                return pfor::read(input, left);
             }
             (rest, rest_code) = (left, self.rest);
         }

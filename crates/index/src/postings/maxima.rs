@@ -2,7 +2,8 @@
 //!
 //! The measure is the normalised frequency *f* / (¼ + ¾ · length / average), where the average is that
 //! of the field in the segment. It bounds the score of BM25 whatever the parameters are: see
-//! [`Maximum::bound`]. A byte *c* stands for 2^((*c* – 128) / 16), rounded up; 255 for anything greater.
+//! [`Maximum::bound`]. A byte *c* stands for the measure *m* with *m* / (*m* + 1.2) = (*c* + 1) / 256, rounded up, and 255 for
+//! anything greater: what BM25 with its usual *k1* makes of a measure is cut into equal steps.
 //!
 //! What does not live here: scores.
 //!
@@ -12,17 +13,19 @@
 /// How much of the norm is the length.
 const SLOPE: f32 = 0.75;
 
+/// Where a score is half of what it can be.
+const HALF: f64 = 1.2;
+
 /// What each byte stands for.
 static SCALE: [f32; 256] = {
-    // 2^(1/16) to the last digit; 2^-8 is exact.
-    let (root, mut scale) = (1.044_273_782_427_413_8_f64, [f32::INFINITY; 256]);
-    let (mut value, mut code) = (1.0 / 256.0, 0);
+    let (mut scale, mut code) = ([f32::INFINITY; 256], 0);
+    let mut share = 1.0;
     while code < 255 {
         #[expect(clippy::cast_possible_truncation, reason = "a scale need not be exact")]
         {
-            scale[code] = value as f32;
+            scale[code] = (HALF * share / (256.0 - share)) as f32;
         }
-        value *= root;
+        share += 1.0;
         code += 1;
     }
     scale
@@ -111,7 +114,7 @@ mod tests {
             assert!(SCALE[usize::from(code)] >= measure, "{measure}");
             assert!(code == 0 || SCALE[usize::from(code) - 1] < measure, "{measure}");
         }
-        assert!((SCALE[128] - 1.0).abs() < 1e-4 && (SCALE[144] - 2.0).abs() < 1e-4);
+        assert!((SCALE[127] - 1.2).abs() < 1e-4 && (SCALE[191] - 3.6).abs() < 1e-4);
     }
 
     #[test]
@@ -130,8 +133,9 @@ mod tests {
                     assert!(bound >= measure, "{frequency} {length} {b} {ratio}");
                 }
             }
-            let tight = maximum.bound(0.75, 1.0) / norm.measure(frequency, length);
-            assert!(tight < 1.0443 || maximum == Maximum(255), "{frequency} {length}: {tight}");
+            let share = |measure: f32| measure / (measure + 1.2);
+            let loose = share(maximum.bound(0.75, 1.0)) - share(norm.measure(frequency, length));
+            assert!(loose < 0.004 || maximum == Maximum(255), "{frequency} {length}: {loose}");
         }
     }
 }

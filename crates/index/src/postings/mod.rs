@@ -26,21 +26,21 @@
 mod bounds;
 mod chunks;
 mod code;
+mod list;
 mod maxima;
 mod skips;
 mod writer;
 
 pub use bounds::Bounds;
 pub use code::{BLOCK, StreamCode};
+pub(crate) use list::Streams;
+pub use list::{DecodedBlock, InvertedList, Occurrences};
 pub use maxima::Maximum;
 pub(crate) use maxima::Norm;
 pub(crate) use skips::{Skips, Widths};
 pub(crate) use writer::PostingsWriter;
 
-use crate::{DocId, DocIterator, END, Frequencies, Lengths, Positions, fixed};
-use chunks::{Chunks, Place};
-use code::Coder;
-use codes::gaps;
+use crate::{DocId, DocIterator, END, Frequencies, Positions, fixed};
 
 /// The codes of the three streams of numbers; none where positions are not kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,70 +107,10 @@ pub(crate) struct List {
     pub(crate) extents: Extents,
 }
 
-/// The verified bytes of a list.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Streams<'a> {
-    pub(crate) docs: &'a [u8],
-    pub(crate) freqs: &'a [u8],
-    pub(crate) positions: &'a [u8],
-    pub(crate) skips: Skips<'a>,
-}
-
-/// The blocks of a list: any of them can be decoded.
-#[derive(Clone, Copy, Debug)]
-struct Blocks<'a> {
-    streams: Streams<'a>,
-    codes: StreamCodes,
-    doc_frequency: u32,
-    total_frequency: u64,
-    doc_count: u32,
-}
-
-impl Blocks<'_> {
-    /// How many documents a block has.
-    fn count(&self, block: usize) -> Option<usize> {
-        Some((self.doc_frequency as usize).checked_sub(block.checked_mul(BLOCK)?)?.min(BLOCK))
-    }
-
-    /// Decodes the documents of a block, which has as many.
-    fn docs_of(&self, block: usize, docs: &mut [u32]) -> Option<()> {
-        let before = self.streams.skips.before(block)?;
-        let mut bytes = self.streams.docs.get(usize::try_from(before.docs).ok()?..)?;
-        let mut read = 0;
-        if is_short(self.doc_frequency) {
-            let width = first_width(self.doc_count);
-            docs[0] = u32::try_from(fixed::get(bytes, 0, width)?).ok()?;
-            bytes = &bytes[width..];
-            read = 1;
-        }
-        Coder::of_docs(self.codes.docs).read(&mut bytes, &mut docs[read..])?;
-        let first = if block == 0 { 0 } else { before.last_doc.checked_add(1)? };
-        let behind = gaps::add_up(first, docs)?;
-        (behind <= self.doc_count).then_some(())
-    }
-
-    /// Decodes the frequencies, less one, of a block with as many documents.
-    fn more_of(&self, block: usize, more: &mut [u32]) -> Option<()> {
-        if has_freqs(self.doc_frequency, self.total_frequency) {
-            let before = self.streams.skips.before(block)?;
-            let mut bytes = self.streams.freqs.get(usize::try_from(before.freqs).ok()?..)?;
-            return Coder::of_freqs(self.codes.freqs).read(&mut bytes, more);
-        }
-        more.fill(0);
-        if self.doc_frequency == 1
-            && let Some(more) = more.first_mut()
-        {
-            *more = u32::try_from(self.total_frequency.checked_sub(1)?).ok()?;
-        }
-        Some(())
-    }
-}
-
 /// A cursor over the documents that have a term in a field.
 #[derive(Clone, Debug)]
 pub struct Postings<'a> {
-    list: Blocks<'a>,
-    lengths: Lengths<'a>,
+    list: InvertedList<'a>,
     doc: DocId,
     /// The block in `docs`, and how many documents it has.
     block: usize,
@@ -181,29 +121,17 @@ pub struct Postings<'a> {
     /// The frequencies, less one, of block `freqs_block`.
     freqs: [u32; BLOCK],
     freqs_block: usize,
-    /// What the chunks of positions ask of block `places_block`.
-    places: Vec<Place>,
-    places_block: usize,
-    chunks: Chunks<'a>,
+    occurrences: Occurrences<'a>,
 }
 
 /// Stands for no block.
 const NONE: usize = usize::MAX;
 
 impl<'a> Postings<'a> {
-    /// A cursor on the first document of a list of a segment with `doc_count` documents; `lengths` are
-    /// those of its field.
-    pub(crate) fn new(
-        streams: Streams<'a>,
-        codes: StreamCodes,
-        lengths: Lengths<'a>,
-        list: &List,
-        doc_count: u32,
-    ) -> Postings<'a> {
-        let &List { doc_frequency, total_frequency, .. } = list;
+    /// A cursor on the first document of a list.
+    pub fn new(list: InvertedList<'a>) -> Postings<'a> {
         let mut postings = Postings {
-            list: Blocks { streams, codes, doc_frequency, total_frequency, doc_count },
-            lengths,
+            list,
             doc: END,
             block: 0,
             block_docs: 0,
@@ -211,9 +139,7 @@ impl<'a> Postings<'a> {
             docs: [0; BLOCK],
             freqs: [0; BLOCK],
             freqs_block: NONE,
-            places: Vec::new(),
-            places_block: NONE,
-            chunks: Chunks::default(),
+            occurrences: Occurrences::new(list),
         };
         postings.load(0, 0);
         postings
@@ -221,67 +147,17 @@ impl<'a> Postings<'a> {
 
     /// How many documents have the term.
     pub fn doc_frequency(&self) -> u32 {
-        self.list.doc_frequency
-    }
-
-    /// The lengths of the field.
-    pub fn lengths(&self) -> Lengths<'a> {
-        self.lengths
+        self.list.doc_frequency()
     }
 
     /// How often the term occurs in all of them.
     pub fn total_frequency(&self) -> u64 {
-        self.list.total_frequency
+        self.list.total_frequency()
     }
 
-    /// The greatest measure of the current block; `None` for the last one if it is not full.
+    /// The greatest measure of the current block; `None` if the list is too short to have any.
     pub fn block_maximum(&self) -> Option<Maximum> {
         self.list.streams.skips.maximum(self.block)
-    }
-
-    /// What the blocks of the list can make of its term, from its beginning on.
-    pub fn bounds(&self) -> Bounds<'a> {
-        let has_tail = !(self.list.doc_frequency as usize).is_multiple_of(BLOCK);
-        Bounds::new(self.list.streams.skips, has_tail)
-    }
-
-    /// Moves to the first document not less than `target`, ahead or behind.
-    pub fn seek(&mut self, target: DocId) -> DocId {
-        let inside = self.block_docs > 0
-            && self.docs[0] <= target.0
-            && target.0 <= self.docs[self.block_docs - 1];
-        if !inside {
-            let is_ahead = self.block_docs > 0 && self.docs[self.block_docs - 1] < target.0;
-            let from = if is_ahead { self.block + 1 } else { 0 };
-            let block = self.list.streams.skips.find(from, target.0);
-            if self.load(block, 0) == END {
-                return END;
-            }
-        }
-        let before = self.docs[..self.block_docs].partition_point(|&doc| doc < target.0);
-        if before == self.block_docs {
-            // All documents of the last block come before it.
-            self.block_docs = 0;
-            self.doc = END;
-            return END;
-        }
-        self.at = before;
-        self.doc = DocId(self.docs[before]);
-        self.doc
-    }
-
-    /// Moves to the first document of any block, ahead or behind; to the end if there is no such block.
-    pub fn enter_block(&mut self, block: usize) -> DocId {
-        self.load(block, 0)
-    }
-
-    /// The documents of the current block from the current one on, and how often, less one, each has the term.
-    pub fn block_rest_more(&mut self) -> (&[u32], &[u32]) {
-        if self.doc == END || self.load_freqs().is_none() {
-            return (&[], &[]);
-        }
-        let rest = self.at..self.block_docs;
-        (&self.docs[rest.clone()], &self.freqs[rest])
     }
 
     /// Moves to the first document of a block; to the end if there is no such block, or if it does
@@ -290,20 +166,15 @@ impl<'a> Postings<'a> {
         self.block = block;
         self.at = 0;
         self.doc = END;
-        self.block_docs = self.read_docs(block).unwrap_or(0);
-        if self.block_docs > 0 && self.docs[0] >= doc_min {
+        let count = self.list.block_len(block);
+        let read = count > 0 && self.list.read_docs(block, &mut self.docs[..count]).is_some();
+        if read && self.docs[0] >= doc_min {
+            self.block_docs = count;
             self.doc = DocId(self.docs[0]);
         } else {
             self.block_docs = 0;
         }
         self.doc
-    }
-
-    /// Decodes the documents of a block and returns how many they are.
-    fn read_docs(&mut self, block: usize) -> Option<usize> {
-        let count = self.list.count(block).filter(|&count| count > 0)?;
-        self.list.docs_of(block, &mut self.docs[..count])?;
-        Some(count)
     }
 
     /// Decodes the frequencies of the current block, if they are not there yet.
@@ -312,70 +183,19 @@ impl<'a> Postings<'a> {
             return Some(());
         }
         self.freqs_block = NONE;
-        self.list.more_of(self.block, &mut self.freqs[..self.block_docs])?;
+        self.list.read_more(self.block, &mut self.freqs[..self.block_docs])?;
         self.freqs_block = self.block;
-        Some(())
-    }
-
-    /// How many blocks the list has.
-    pub fn block_count(&self) -> usize {
-        (self.list.doc_frequency as usize).div_ceil(BLOCK)
-    }
-
-    /// Appends the documents of a block, wherever the cursor is: none if it is damaged or not there.
-    pub fn append_docs(&self, block: usize, docs: &mut Vec<u32>) {
-        let (start, count) = (docs.len(), self.list.count(block).unwrap_or(0));
-        docs.resize(start + count, 0);
-        if count == 0 || self.list.docs_of(block, &mut docs[start..]).is_none() {
-            docs.truncate(start);
-        }
-    }
-
-    /// Fills in how often, less one, each document of a block has the term, wherever the cursor is.
-    pub fn fill_more(&self, block: usize, more: &mut [u32]) {
-        if self.list.more_of(block, more).is_none() {
-            more.fill(0);
-        }
-    }
-
-    /// Puts what the chunks of the current block ask in `places`, if it is not there yet.
-    fn load_places(&mut self) -> Option<()> {
-        if self.places_block == self.block {
-            return Some(());
-        }
-        self.load_freqs()?;
-        let before = self.list.streams.skips.before(self.block)?;
-        let bytes = self.list.streams.positions.get(usize::try_from(before.positions).ok()?..)?;
-        self.places.clear();
-        let (docs, lengths) = (&self.docs[..self.block_docs], self.lengths);
-        self.places.extend(
-            docs.iter()
-                .zip(&self.freqs)
-                .map(|(&doc, &more)| Place { more, length: lengths.get(DocId(doc)) }),
-        );
-        self.chunks.restart(bytes);
-        self.places_block = self.block;
         Some(())
     }
 
     /// For each occurrence in the current document its distance to the one before; for the first, its
     /// position. None at the end, and of bytes that were never written by us.
     pub(crate) fn distances(&mut self) -> &[u32] {
-        if self.doc == END {
+        if self.doc == END || self.load_freqs().is_none() {
             return &[];
         }
-        if !self.chunks.is_ahead(self.at) {
-            self.places_block = NONE;
-        }
-        let (Some(code), Some(())) = (self.list.codes.positions, self.load_places()) else {
-            self.places_block = NONE;
-            return &[];
-        };
-        let distances = self.chunks.read(code, &self.places, self.at);
-        if distances.is_none() {
-            self.places_block = NONE;
-        }
-        distances.unwrap_or_default()
+        let (docs, more) = (&self.docs[..self.block_docs], &self.freqs[..self.block_docs]);
+        self.occurrences.distances(DecodedBlock { block: self.block, docs, more }, self.at)
     }
 }
 
@@ -406,7 +226,7 @@ impl DocIterator for Postings<'_> {
         while self.docs[self.block_docs - 1] < target.0 {
             let block = self.list.streams.skips.find(self.block + 1, target.0);
             let doc_min = self.docs[self.block_docs - 1] + 1;
-            if block > self.list.streams.skips.count() || self.load(block, doc_min) == END {
+            if block >= self.list.block_count() || self.load(block, doc_min) == END {
                 self.block_docs = 0;
                 self.doc = END;
                 return END;
@@ -433,10 +253,13 @@ impl Frequencies for Postings<'_> {
 impl Positions for Postings<'_> {
     fn positions(&mut self, out: &mut Vec<u32>) {
         out.clear();
-        let mut position = 0_u32;
-        out.extend(self.distances().iter().map(|&distance| {
-            position = position.saturating_add(distance);
-            position
-        }));
+        if self.doc != END && self.load_freqs().is_some() {
+            let (docs, more) = (&self.docs[..self.block_docs], &self.freqs[..self.block_docs]);
+            self.occurrences.positions(
+                DecodedBlock { block: self.block, docs, more },
+                self.at,
+                out,
+            );
+        }
     }
 }

@@ -2,9 +2,11 @@
 //!
 //! ```text
 //! last     the last document of each block, one after the other
-//! maxima   the greatest measure of each block, a byte each; see `maxima.rs`
+//! maxima   the greatest measure of each block, a byte each, also of what follows them; see `maxima.rs`
 //! next     for each block, where the one after it begins: offset in docs, in freqs, in positions
 //! ```
+//!
+//! A list without a full block has none of this.
 //!
 //! Every other column has a fixed width, the least number of bytes that hold its bound: the number of
 //! documents, the length of the list in docs, in freqs, in positions. The reader knows these from the
@@ -14,7 +16,7 @@
 //! Reference: J. L. Bentley, A. C.-C. Yao, "An almost optimal algorithm for unbounded searching",
 //! Information Processing Letters 5(3), 1976.
 
-use super::{Extents, Maximum};
+use super::{BLOCK, Extents, Maximum};
 use crate::fixed;
 
 /// What is known at the end of a block.
@@ -51,9 +53,10 @@ impl Widths {
         }
     }
 
-    /// The bytes of one block in both parts.
-    pub(crate) fn entry_bytes(&self) -> usize {
-        self.last_doc + 1 + self.next_bytes()
+    /// The bytes of the skips of a list.
+    pub(crate) fn list_bytes(&self, doc_frequency: u32) -> u64 {
+        let (blocks, maxima) = counts(doc_frequency);
+        (blocks * (self.last_doc + self.next_bytes()) + maxima) as u64
     }
 
     fn next_bytes(&self) -> usize {
@@ -61,12 +64,20 @@ impl Widths {
     }
 }
 
-/// Appends the skips of a list.
-pub(crate) fn write(skips: &[Skip], widths: &Widths, out: &mut Vec<u8>) {
+/// How many full blocks a list has, and how many maxima.
+fn counts(doc_frequency: u32) -> (usize, usize) {
+    let documents = doc_frequency as usize;
+    let blocks = documents / BLOCK;
+    (blocks, if blocks > 0 { documents.div_ceil(BLOCK) } else { 0 })
+}
+
+/// Appends the skips of a list, whose last block, if it is not full, has the maximum `tail`.
+pub(crate) fn write(skips: &[Skip], tail: Option<Maximum>, widths: &Widths, out: &mut Vec<u8>) {
     for skip in skips {
         fixed::put(out, u64::from(skip.last_doc), widths.last_doc);
     }
     out.extend(skips.iter().map(|skip| skip.maximum.0));
+    out.extend(tail.filter(|_| !skips.is_empty()).map(|maximum| maximum.0));
     for skip in skips {
         fixed::put(out, skip.docs, widths.docs);
         fixed::put(out, skip.freqs, widths.freqs);
@@ -79,25 +90,22 @@ pub(crate) fn write(skips: &[Skip], widths: &Widths, out: &mut Vec<u8>) {
 pub(crate) struct Skips<'a> {
     bytes: &'a [u8],
     count: usize,
+    maxima: usize,
     widths: Widths,
 }
 
 impl<'a> Skips<'a> {
-    /// `bytes` are `count` entries of these widths.
-    pub(crate) fn new(bytes: &'a [u8], count: usize, widths: Widths) -> Skips<'a> {
-        Skips { bytes, count, widths }
-    }
-
-    /// How many full blocks the list has.
-    pub(crate) fn count(&self) -> usize {
-        self.count
+    /// `bytes` are those of a list, in these widths.
+    pub(crate) fn new(bytes: &'a [u8], doc_frequency: u32, widths: Widths) -> Skips<'a> {
+        let (count, maxima) = counts(doc_frequency);
+        Skips { bytes, count, maxima, widths }
     }
 
     /// What is known before block `block`; nothing is zero before the first.
     pub(crate) fn before(&self, block: usize) -> Option<Skip> {
         let Some(index) = block.checked_sub(1) else { return Some(Skip::default()) };
         let Widths { docs, freqs, positions, .. } = self.widths;
-        let at = self.count * (self.widths.last_doc + 1) + index * self.widths.next_bytes();
+        let at = self.count * self.widths.last_doc + self.maxima + index * self.widths.next_bytes();
         Some(Skip {
             last_doc: self.last_doc(index)?,
             docs: fixed::get(self.bytes, at, docs)?,
@@ -107,20 +115,22 @@ impl<'a> Skips<'a> {
         })
     }
 
-    /// The greatest measure of a full block.
+    /// The greatest measure of a block.
+    #[inline]
     pub(crate) fn maximum(&self, block: usize) -> Option<Maximum> {
-        let at = self.count * self.widths.last_doc + block;
-        self.bytes.get(at).filter(|_| block < self.count).map(|&code| Maximum(code))
+        self.maxima().get(block).map(|&code| Maximum(code))
     }
 
-    /// The greatest measures of all full blocks, as codes.
+    /// The greatest measures of all blocks, as codes; none of a list without a full block.
+    #[inline]
     pub(crate) fn maxima(&self) -> &'a [u8] {
         let start = self.count * self.widths.last_doc;
-        self.bytes.get(start..start + self.count).unwrap_or_default()
+        self.bytes.get(start..start + self.maxima).unwrap_or_default()
     }
 
     /// The first block from `from` on whose last document is not before `target`: gallops ahead,
     /// then halves. The number of full blocks if there is none.
+    #[inline]
     pub(crate) fn find(&self, from: usize, target: u32) -> usize {
         let before = |block: usize| self.last_doc(block).is_some_and(|last| last < target);
         let (mut low, mut step) = (from, 1);
@@ -138,6 +148,7 @@ impl<'a> Skips<'a> {
     }
 
     /// The last document of a full block.
+    #[inline]
     pub(crate) fn last_doc(&self, block: usize) -> Option<u32> {
         if block >= self.count {
             return None;
@@ -172,9 +183,12 @@ mod tests {
                 })
                 .collect();
             let mut bytes = Vec::new();
-            write(&skips, &widths, &mut bytes);
-            assert_eq!(bytes.len(), skips.len() * widths.entry_bytes());
-            let subject = Skips::new(&bytes, skips.len(), widths);
+            let tail = (count % 2 == 1).then_some(Maximum(200));
+            write(&skips, tail, &widths, &mut bytes);
+            let documents = count * 128 + count % 2 * 77;
+            assert_eq!(bytes.len() as u64, widths.list_bytes(documents));
+            let subject = Skips::new(&bytes, documents, widths);
+            assert_eq!(subject.maximum(skips.len()), tail);
             for (i, skip) in skips.iter().enumerate() {
                 assert_eq!(subject.before(i + 1), Some(*skip));
             }

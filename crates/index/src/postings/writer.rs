@@ -120,8 +120,10 @@ impl PostingsWriter {
 
     /// Ends the current list.
     pub(crate) fn finish_list(&mut self) -> Result<List, IndexError> {
+        let mut tail = None;
         if !self.block.gaps.is_empty() {
             self.write_block()?;
+            tail = Some(self.maximum());
             self.clear_block();
         }
         let mut extents = Extents {
@@ -132,7 +134,7 @@ impl PostingsWriter {
         };
         let widths = Widths::new(self.doc_count, &extents);
         self.scratch.clear();
-        skips::write(&self.skips, &widths, &mut self.scratch);
+        skips::write(&self.skips, tail, &widths, &mut self.scratch);
         self.skips_file.write(&self.scratch)?;
         extents.skips.bytes = self.scratch.len() as u64;
         Ok(List {

@@ -24,7 +24,7 @@ use crate::envelope::{Kind, Stamp};
 use crate::lengths::{LengthsFile, PerField};
 use crate::lexicon::{self, Lexicon};
 use crate::mapped::MappedFile;
-use crate::postings::{BLOCK, Extent, List, Norm, Skips, StreamCodes, Streams, Widths};
+use crate::postings::{Extent, InvertedList, List, Norm, Skips, StreamCodes, Streams, Widths};
 use crate::record::Records;
 use crate::tombstones::{Tombstones, TombstonesMeta};
 use crate::{Deleted, DocId, DocRecord, Field, IndexError, Lengths, Postings, StreamCode, Terms};
@@ -180,16 +180,16 @@ impl Segment {
         self.cursor(field, &list).map(Some)
     }
 
-    /// The same of many terms, which costs less than one after the other.
-    pub fn postings_of(
+    /// The lists of many terms, which costs less than one after the other, and verifies as much.
+    pub fn lists(
         &self,
         terms: &[(Field, &str)],
-    ) -> Result<Vec<Option<Postings<'_>>>, IndexError> {
+    ) -> Result<Vec<Option<InvertedList<'_>>>, IndexError> {
         let lists = self.lexicon.find_all(terms)?;
-        let cursor = |(list, &(field, _)): (&Option<List>, &(Field, &str))| {
-            list.as_ref().map(|list| self.cursor(field, list)).transpose()
+        let open = |(list, &(field, _)): (&Option<List>, &(Field, &str))| {
+            list.as_ref().map(|list| self.list(field, list)).transpose()
         };
-        lists.iter().zip(terms).map(cursor).collect()
+        lists.iter().zip(terms).map(open).collect()
     }
 
     /// How many documents have a term in a field. Asks the lexicon alone.
@@ -287,17 +287,21 @@ impl Segment {
 
     /// A cursor over a list of a field, as the lexicon says where it lies.
     fn cursor(&self, field: Field, list: &List) -> Result<Postings<'_>, IndexError> {
+        self.list(field, list).map(Postings::new)
+    }
+
+    /// A list of a field.
+    fn list(&self, field: Field, list: &List) -> Result<InvertedList<'_>, IndexError> {
         let extents = &list.extents;
         let widths = Widths::new(self.doc_count(), extents);
-        let skips = bytes(&self.skips, extents.skips)?;
         let streams = Streams {
             docs: bytes(&self.docs, extents.docs)?,
             freqs: bytes(&self.freqs, extents.freqs)?,
             positions: bytes(&self.positions, extents.positions)?,
-            skips: Skips::new(skips, list.doc_frequency as usize / BLOCK, widths),
+            skips: Skips::new(bytes(&self.skips, extents.skips)?, list.doc_frequency, widths),
         };
         let lengths = self.lengths.field(field)?;
-        Ok(Postings::new(streams, self.meta.codes, lengths, list, self.doc_count()))
+        Ok(InvertedList::new(streams, self.meta.codes, lengths, list, self.doc_count()))
     }
 }
 

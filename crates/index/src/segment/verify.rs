@@ -130,8 +130,9 @@ fn verify_list(
         docs += 1;
         occurrences += u64::from(frequency);
         measure = measure.max(norm.measure(frequency, lengths.get(cursor.doc())));
-        if (docs as usize).is_multiple_of(BLOCK) {
-            if cursor.block_maximum() != Some(Maximum::of(measure)) {
+        if (docs as usize).is_multiple_of(BLOCK) || docs == list.doc_frequency {
+            let maximum = cursor.block_maximum();
+            if maximum.is_some_and(|maximum| maximum != Maximum::of(measure)) {
                 let start = usize::try_from(list.extents.skips.start).unwrap_or(usize::MAX);
                 return Err(segment.skips.damaged(start, "not the maximum of its block"));
             }

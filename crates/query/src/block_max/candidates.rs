@@ -29,6 +29,13 @@ pub(super) struct Span {
     pub(super) most: f32,
 }
 
+impl Span {
+    #[inline]
+    pub(super) fn contains(self, doc: u32) -> bool {
+        self.start <= doc && doc < self.end
+    }
+}
+
 /// Judges the candidates in `work.found` that hold out to the end.
 pub(super) fn complete(
     rest: &mut Rest<'_, '_>,
@@ -110,7 +117,7 @@ fn add(group: &mut [Word<'_>], span: Span, work: &mut Workspace) {
             let (distance, score) = &mut found[at as usize];
             let place = usize::from(places[*distance as usize]);
             let length = lengths.get(DocId(span.start + *distance));
-            *score += saturation.of_field(scale, list.frequency_at(place), length);
+            *score += saturation.of_field(scale, list.spot_at(place).frequency, length);
         }
         return;
     }

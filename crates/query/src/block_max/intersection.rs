@@ -1,18 +1,68 @@
 //! Groups of words that must all match: the rarest proposes documents.
 //!
-//! First it is found out which documents have all groups, then what they are worth: most have not.
+//! A window is a block of the rarest group, if that is one list. Its documents are scored; those that the bounds of the
+//! other groups cannot lift to what it takes are no candidates. Group after group their number shrinks, the rarest
+//! first: by the bounds of the blocks that they are in, by whether they are there at all, and by what that adds. Where
+//! candidates are many beside the postings of a list in the window, these are gone over; where they are few, each is
+//! looked up by itself.
 //!
 //! **Invariant.** A document of the window that is not judged lacks a group, or its bounds stay below what it takes.
 
-use super::candidates::{LOOK_UP, Span};
-use super::window::keep;
+use index::DocId;
+
+use super::candidates::Span;
+use super::list::Spot;
+use super::phrase;
+use super::shape::Shape;
+use super::window::WINDOW_MAX;
 use super::workspace::Workspace;
 use super::{Judge, Word};
 
-/// The rarest group is scored first if it must add at least this share of its bound: then many documents fall short.
-const SCORED: f32 = 0.5;
+/// Looking a document up costs as much as going over so many postings.
+const LOOK_UP: u64 = 12;
 
-/// Evaluates a window; the groups are in the order of `rarest_first`, and their bounds are known.
+/// Documents that have every group so far.
+#[derive(Default)]
+pub(super) struct Matches {
+    docs: Vec<u32>,
+    /// What they are worth so far, about.
+    scores: Vec<f32>,
+    /// For each list where each document stands in it.
+    spots: Vec<Vec<Spot>>,
+    /// Which of them are left.
+    left: Vec<u32>,
+}
+
+impl Matches {
+    /// Of no documents yet, in so many lists.
+    fn begin(&mut self, lists: usize) {
+        self.docs.clear();
+        self.scores.clear();
+        self.left.clear();
+        self.spots.resize_with(self.spots.len().max(lists), Vec::new);
+    }
+
+    /// All of them are left.
+    fn spread(&mut self) {
+        self.left.extend(0..u32::try_from(self.docs.len()).unwrap_or(u32::MAX));
+    }
+
+    /// Where they stand in a list: room for it.
+    fn spots_in(&mut self, list: usize) -> &mut [Spot] {
+        let spots = &mut self.spots[list];
+        spots.resize(spots.len().max(self.docs.len()), Spot::default());
+        &mut spots[..self.docs.len()]
+    }
+}
+
+/// The order in which groups are looked up.
+pub(super) fn rarest_first(groups: &[Vec<Word<'_>>]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..groups.len()).collect();
+    order.sort_by_key(|&at| groups[at].iter().map(Word::cost).sum::<u64>());
+    order
+}
+
+/// Evaluates a window; the bounds of the groups are known.
 pub(super) fn evaluate(
     groups: &mut [Vec<Word<'_>>],
     rarest_first: &[usize],
@@ -20,109 +70,175 @@ pub(super) fn evaluate(
     judge: &mut Judge<'_, '_>,
     work: &mut Workspace,
 ) {
-    let least = judge.least - span.most;
-    let left = narrow(groups, rarest_first, (span, least), judge.doc_count, work);
-    for at in 0..work.docs.len() {
-        let doc = work.docs[at];
-        if has_all(groups, left, doc) {
-            score(groups, rarest_first, judge, doc, span.most, &mut work.exact);
-        }
-    }
-}
-
-/// Makes `work.docs` the documents of a window that have the rarest groups, except some whose words cannot reach `least`,
-/// and returns the groups that are left to be looked up.
-pub(super) fn narrow<'o>(
-    groups: &mut [Vec<Word<'_>>],
-    rarest_first: &'o [usize],
-    (span, least): (Span, f32),
-    doc_count: u32,
-    work: &mut Workspace,
-) -> &'o [usize] {
-    let Some((&driver, mut left)) = rarest_first.split_first() else { return &[] };
-    let others: f32 = left.iter().flat_map(|&at| &groups[at]).map(|word| word.bound).sum();
-    propose(&mut groups[driver], span, least - others, work);
-    while let Some((&at, behind)) = left.split_first() {
-        let group = &mut groups[at];
-        let cost: u64 = group.iter().map(Word::cost).sum();
-        let postings = cost * u64::from(span.end - span.start) / u64::from(doc_count.max(1));
-        if work.docs.len() as u64 * LOOK_UP <= postings {
-            break;
-        }
-        let stamp = work.mark(group, span);
-        let (docs, marks) = (&mut work.docs, &work.marks);
-        keep(docs, |doc| marks[(*doc - span.start) as usize] == stamp);
-        left = behind;
-    }
-    left
-}
-
-/// Whether a document has a word of each group.
-pub(super) fn has_all(groups: &mut [Vec<Word<'_>>], asked: &[usize], doc: u32) -> bool {
-    asked.iter().all(|&at| groups[at].iter_mut().any(|word| word.contains(doc)))
-}
-
-/// The order in which groups are added.
-pub(super) fn rarest_first(groups: &[Vec<Word<'_>>]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..groups.len()).collect();
-    order.sort_by_key(|&at| groups[at].iter().map(Word::cost).sum::<u64>());
-    order
-}
-
-/// The documents of a window that have any word of a group; those that may add less than `least` can be left out.
-fn propose(group: &mut [Word<'_>], span: Span, least: f32, work: &mut Workspace) {
-    work.docs.clear();
-    if let [word] = group
-        && let bound = word.bound
-        && let Some((list, _)) = word.single_list()
+    let Some((&driver, others)) = rarest_first.split_first() else { return };
+    let mut rest: f32 = others.iter().map(|&at| bound(&groups[at])).sum();
+    work.matches.begin(groups.iter().flatten().map(|word| word.lists.len()).sum());
+    let mut left = rarest_first;
+    let mut gone_over = 0;
+    if let [word] = &mut groups[driver][..]
+        && word.is_single()
     {
-        if least < SCORED * bound {
-            work.docs.extend_from_slice(list.window(span.start, span.end));
-            return;
-        }
-        let docs = word.single_scores(span.start, span.end, &mut work.scratch);
-        work.docs.resize(docs.len() + 1, 0);
-        let mut count = 0;
-        for (&doc, &score) in docs.iter().zip(&work.scratch.scores) {
-            work.docs[count] = doc;
-            count += usize::from(score >= least);
-        }
-        work.docs.truncate(count);
-        return;
+        propose(word, span, judge.least - span.most - rest, work);
+        left = others;
+        gone_over = 1;
+    } else {
+        work.mark_docs(&mut groups[driver], span);
+        rest += bound(&groups[driver]);
+        work.matches.docs.extend_from_slice(&work.docs);
+        work.matches.scores.resize(work.docs.len(), 0.0);
+        work.matches.spread();
     }
-    let stamp = work.mark(group, span);
-    let marks = (span.start..span.end).zip(&work.marks);
-    work.docs.extend(marks.filter(|(_, mark)| **mark == stamp).map(|(doc, _)| doc));
+    if span.most > 0.0 {
+        let Matches { docs, scores, .. } = &mut work.matches;
+        docs.iter().zip(scores).for_each(|(&doc, score)| *score += judge.still(doc));
+    }
+    // Where candidates are many, group by group; then candidate by candidate.
+    while let Some((&at, behind)) = left.split_first()
+        && is_dense(&groups[at], span, judge.doc_count, &work.matches)
+    {
+        let word = &mut groups[at][0];
+        rest -= word.bound;
+        go_over(word, span, judge.least - rest.max(0.0), work);
+        (left, gone_over) = (behind, gone_over + 1);
+    }
+    for &at in left {
+        groups[at].iter_mut().for_each(Word::rewind);
+    }
+    let gone_over = &rarest_first[..gone_over];
+    for at in 0..work.matches.left.len() {
+        let place = work.matches.left[at] as usize;
+        let (doc, score) = (work.matches.docs[place], work.matches.scores[place]);
+        if is_match(groups, left, doc, (score, rest), judge.least) {
+            for &at in gone_over {
+                let word = &mut groups[at][0];
+                word.lists[0].found = work.matches.spots[word.number][place];
+            }
+            settle(groups, doc, judge, work);
+        }
+    }
 }
 
-/// Adds up what the words of a document that has all groups are worth, as long as it may help.
-fn score(
+/// Whether the matches are many beside the postings of a group, which is one list, in the window.
+fn is_dense(group: &[Word<'_>], span: Span, doc_count: u32, matches: &Matches) -> bool {
+    let [word] = group else { return false };
+    let wide = span.end - span.start;
+    let postings = word.cost() * u64::from(wide) / u64::from(doc_count.max(1));
+    word.is_single() && wide <= WINDOW_MAX && matches.left.len() as u64 * LOOK_UP > postings
+}
+
+/// What a group adds at most in the window at hand.
+fn bound(group: &[Word<'_>]) -> f32 {
+    group.iter().map(|word| word.bound).sum()
+}
+
+/// Makes matches of the documents of a block, which the window is, that add `wanted` or more.
+fn propose(word: &mut Word<'_>, span: Span, wanted: f32, work: &mut Workspace) {
+    let Workspace { scratch, matches, .. } = work;
+    let number = word.number;
+    let (docs, more, first) = word.block_scores(scratch);
+    let kept = &mut scratch.kept;
+    kept.clear();
+    kept.resize(docs.len() + 1, 0);
+    let mut count = 0;
+    for ((place, &doc), &score) in (0..).zip(docs).zip(&scratch.scores) {
+        kept[count] = place;
+        count += usize::from(score >= wanted && span.contains(doc));
+    }
+    for &place in &kept[..count] {
+        matches.docs.push(docs[place as usize]);
+        matches.scores.push(scratch.scores[place as usize]);
+    }
+    matches.spread();
+    let spots = matches.spots_in(number);
+    for (spot, &place) in spots.iter_mut().zip(&kept[..count]) {
+        let frequency = more[place as usize].saturating_add(1);
+        *spot = Spot { frequency, at: first + place as usize };
+    }
+}
+
+/// Keeps the matches that are in a list, whose documents in the window are gone over, and come to `least` with it.
+fn go_over(word: &mut Word<'_>, span: Span, least: f32, work: &mut Workspace) {
+    let Workspace { matches, places, .. } = work;
+    let (number, saturation) = (word.number, word.saturation);
+    let list = &mut word.lists[0];
+    let (lengths, scale) = (list.lengths(), list.scale());
+    let found = list.window(span.start, span.end);
+    let Some(last) = found.len().checked_sub(1) else { return matches.left.clear() };
+    for (place, &doc) in (0..).zip(found) {
+        places[(doc - span.start) as usize] = place;
+    }
+    matches.spots_in(number);
+    let Matches { docs, scores, spots, left } = matches;
+    let spots = &mut spots[number][..];
+    // A place from another time is seen by its document.
+    let mut kept = 0;
+    for at in 0..left.len() {
+        let place = left[at];
+        let doc = docs[place as usize];
+        let there = usize::from(places[(doc - span.start) as usize]).min(last);
+        left[kept] = place;
+        kept += usize::from(found[there] == doc);
+    }
+    left.truncate(kept);
+    kept = 0;
+    for at in 0..left.len() {
+        let place = left[at] as usize;
+        let doc = docs[place];
+        let spot = list.spot_at(usize::from(places[(doc - span.start) as usize]));
+        spots[place] = spot;
+        scores[place] += saturation.of_field(scale, spot.frequency, lengths.get(DocId(doc)));
+        left[kept] = left[at];
+        kept += usize::from(scores[place] >= least);
+    }
+    left.truncate(kept);
+}
+
+/// Whether a document has the groups that are left, as long as they may lift it to `least`.
+fn is_match(
     groups: &mut [Vec<Word<'_>>],
-    rarest_first: &[usize],
-    judge: &mut Judge<'_, '_>,
+    left: &[usize],
     doc: u32,
-    most: f32,
-    exact: &mut Vec<f64>,
-) {
-    let mut rest: f32 = groups.iter().flatten().map(|word| word.bound).sum();
-    let mut sum = if most > 0.0 { judge.still(doc) } else { 0.0 };
-    exact.clear();
-    exact.resize(groups.len(), 0.0);
-    for &at in rarest_first {
-        let mut of_group = 0.0;
-        for word in &mut groups[at] {
-            rest -= word.bound;
-            of_group += word.exactly(doc);
+    (mut score, mut rest): (f32, f32),
+    least: f32,
+) -> bool {
+    for &at in left {
+        let group = &mut groups[at];
+        rest -= bound(group);
+        let tight: f32 = group.iter_mut().map(|word| word.bound_at(doc).0).sum();
+        if score + tight + rest.max(0.0) < least {
+            return false;
         }
-        exact[at] = of_group;
-        #[expect(clippy::cast_possible_truncation, reason = "there is a margin")]
-        {
-            sum += of_group as f32;
+        let mut is_there = false;
+        for word in group {
+            if let Some(added) = word.look_up(doc) {
+                is_there = true;
+                score += added;
+            }
         }
-        if sum + rest.max(0.0) < judge.least {
-            return;
+        if !is_there {
+            return false;
         }
     }
-    // In the order of the query, as everywhere.
-    judge.judge(doc, || exact.iter().fold(0.0, |sum, of_group| sum + of_group));
+    score >= least
+}
+
+/// Judges a document that has every group, and whose words have been found.
+fn settle(groups: &mut [Vec<Word<'_>>], doc: u32, judge: &mut Judge<'_, '_>, work: &mut Workspace) {
+    let shape = judge.shape;
+    if judge.plan.is_some() {
+        judge.judge(doc, || 0.0);
+    } else if phrase::hold(groups, shape, &mut work.positions) {
+        judge.judge(doc, || exactly(groups, shape, doc));
+    }
+}
+
+/// The text score of a document whose words have been found: the sum over units of the sum over groups of the sum over
+/// words, in the order of the query as everywhere.
+fn exactly(groups: &mut [Vec<Word<'_>>], shape: &Shape<'_>, doc: u32) -> f64 {
+    let of_group = |words: &mut Vec<Word<'_>>| {
+        words.iter_mut().fold(0.0, |sum, word| sum + word.exactly_found(doc))
+    };
+    shape.units.iter().fold(0.0, |sum, unit| {
+        sum + groups[unit.clone()].iter_mut().map(of_group).fold(0.0, |sum, score| sum + score)
+    })
 }

@@ -1,10 +1,12 @@
-//! One posting list: decoded a window or a block at a time, bounded without.
+//! One inverted list: decoded a window or a block at a time, bounded without.
 //!
 //! **Invariant.** Windows come in any order; what is asked for in one of them ascends.
 
 use std::ops::Range;
 
-use index::{BLOCK, Bounds, DocId, Field, Frequencies, Lengths, Maximum, Postings, Segment};
+use index::{
+    BLOCK, Bounds, DecodedBlock, DocId, Field, InvertedList, Lengths, Maximum, Occurrences, Segment,
+};
 
 use crate::bm25::FieldScale;
 
@@ -13,12 +15,11 @@ const SHORT: usize = 2048;
 
 /// The documents that have a term in a field.
 pub(super) struct List<'a> {
-    /// Its cursor serves to look documents up.
-    postings: Postings<'a>,
+    inverted: InvertedList<'a>,
+    pub(super) field: Field,
     bounds: Bounds<'a>,
     /// The same, of documents of the window at hand.
     near: Bounds<'a>,
-    lengths: Lengths<'a>,
     exact: FieldScale,
     scale: Scale,
     /// How many blocks there are; the list ends before one that does not go on behind the one before it.
@@ -33,8 +34,33 @@ pub(super) struct List<'a> {
     window: Option<Range<usize>>,
     /// Where a document was found last.
     hint: usize,
+    /// The block that documents are looked up in.
+    held: Held,
+    /// Where the document at hand was found.
+    pub(super) found: Spot,
+    /// Made when it is first needed.
+    occurrences: Option<Occurrences<'a>>,
     /// The maximum that was asked for last, and its bound.
     last_bound: (Maximum, f32),
+}
+
+/// Where a document stands in a list, and how often it has the term: 0 if it does not.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Spot {
+    pub(super) frequency: u32,
+    /// Among all documents of the list.
+    pub(super) at: usize,
+}
+
+/// A block by itself.
+#[derive(Default)]
+struct Held {
+    block: Option<usize>,
+    docs: Vec<u32>,
+    more: Vec<u32>,
+    has_more: bool,
+    /// Where a document was found last.
+    at: usize,
 }
 
 /// What occurrences count: weight · f / (base + `per_term` · length).
@@ -88,18 +114,18 @@ impl Scale {
 
 impl<'a> List<'a> {
     pub(super) fn new(
-        postings: Postings<'a>,
+        list: InvertedList<'a>,
         field: Field,
         segment: &Segment,
         exact: FieldScale,
     ) -> List<'a> {
-        let scale = Scale::new(exact, segment, field);
+        let (scale, bounds) = (Scale::new(exact, segment, field), list.bounds());
         List {
-            bounds: postings.bounds(),
-            near: postings.bounds(),
-            lengths: postings.lengths(),
-            block_count: postings.block_count(),
-            postings,
+            bounds,
+            near: bounds,
+            block_count: list.block_count(),
+            inverted: list,
+            field,
             exact,
             scale,
             blocks: 0..0,
@@ -108,12 +134,16 @@ impl<'a> List<'a> {
             has_more: Vec::new(),
             window: None,
             hint: 0,
+            held: Held::default(),
+            found: Spot::default(),
+            occurrences: None,
             last_bound: (Maximum::default(), scale.bound(Maximum::default())),
         }
     }
 
+    #[inline]
     pub(super) fn doc_frequency(&self) -> u32 {
-        self.postings.doc_frequency()
+        self.inverted.doc_frequency()
     }
 
     pub(super) fn bounds(&self) -> &Bounds<'a> {
@@ -129,7 +159,7 @@ impl<'a> List<'a> {
     }
 
     pub(super) fn lengths(&self) -> Lengths<'a> {
-        self.lengths
+        self.inverted.lengths()
     }
 
     /// What the occurrences of any document of a window count at most, and the block where it begins. Windows ascend.
@@ -184,11 +214,6 @@ impl<'a> List<'a> {
         Some(self.with_more())
     }
 
-    /// All documents, if they have been decoded.
-    pub(super) fn short(&self) -> Option<&[u32]> {
-        (self.blocks == (0..self.block_count)).then_some(&self.docs[..])
-    }
-
     /// The documents of the window.
     pub(super) fn window(&mut self, start: u32, end: u32) -> &[u32] {
         let last = self.bounds.last_block(end);
@@ -233,13 +258,10 @@ impl<'a> List<'a> {
         }
         for block in self.blocks.end..wanted.end {
             let before = self.docs.len();
-            self.postings.append_docs(block, &mut self.docs);
-            let ascends = match (before.checked_sub(1), self.docs.get(before)) {
-                (_, None) => false,
-                (None, Some(_)) => true,
-                (Some(last), Some(first)) => self.docs[last] < *first,
-            };
-            if !ascends {
+            self.docs.resize(before + self.inverted.block_len(block), 0);
+            let read = self.inverted.read_docs(block, &mut self.docs[before..]).is_some();
+            let ascends = before == 0 || self.docs[before - 1] < self.docs[before];
+            if !read || !ascends {
                 // Only files that we did not write are so.
                 self.docs.truncate(before);
                 self.block_count = block;
@@ -258,76 +280,157 @@ impl<'a> List<'a> {
         if !self.has_more[block] {
             self.has_more[block] = true;
             let end = self.more.len().min((block + 1) * BLOCK);
-            self.postings.fill_more(self.blocks.start + block, &mut self.more[block * BLOCK..end]);
+            read_more(
+                &self.inverted,
+                self.blocks.start + block,
+                &mut self.more[block * BLOCK..end],
+            );
         }
     }
 
-    /// How often the document at a place of the window has the term.
+    /// Where the document at a place of the window stands.
     #[inline]
-    pub(super) fn frequency_at(&mut self, place: usize) -> u32 {
+    pub(super) fn spot_at(&mut self, place: usize) -> Spot {
         let at = self.window.as_ref().map_or(0, |window| window.start) + place;
         self.fill_more(at / BLOCK);
-        self.more[at].saturating_add(1)
+        Spot { frequency: self.more[at].saturating_add(1), at: self.blocks.start * BLOCK + at }
     }
 
     /// Decodes any block: its documents and how often, less one, each has the term.
     pub(super) fn block(&mut self, block: usize) -> (&[u32], &[u32]) {
-        self.postings.enter_block(block);
-        self.postings.block_rest_more()
+        self.hold_alone(block);
+        self.held.fill_more(&self.inverted);
+        (&self.held.docs, &self.held.more)
     }
 
-    /// Whether `doc` has the term.
+    /// Decodes a block to look documents up in.
+    fn hold_alone(&mut self, block: usize) {
+        if self.held.block == Some(block) {
+            return;
+        }
+        let held = &mut self.held;
+        held.docs.resize(self.inverted.block_len(block), 0);
+        if self.inverted.read_docs(block, &mut held.docs).is_none() {
+            held.docs.clear();
+        }
+        (held.block, held.has_more, held.at) = (Some(block), false, 0);
+    }
+
+    /// Whether `doc`, which is in the window or to be looked up, has the term.
     #[inline]
     pub(super) fn contains(&mut self, doc: u32) -> bool {
         let Some(window) = self.window.clone() else {
-            return self.postings.seek(DocId(doc)) == DocId(doc);
+            let block = self.near.seek(doc);
+            self.hold_alone(block);
+            return self.held.find(doc);
         };
-        self.hint = self.find(window, doc);
+        self.hint = find(&self.docs, self.hint.max(window.start), doc);
         self.docs.get(self.hint) == Some(&doc)
     }
 
-    /// How often `doc` has the term.
+    /// How often `doc`, which is in the window or to be looked up, has the term; 0 if it does not.
     #[inline]
-    pub(super) fn frequency(&mut self, doc: u32) -> Option<u32> {
-        let Some(window) = self.window.clone() else {
-            return (self.postings.seek(DocId(doc)) == DocId(doc))
-                .then(|| self.postings.frequency());
-        };
-        self.hint = self.find(window, doc);
-        if self.docs.get(self.hint) != Some(&doc) {
-            return None;
+    pub(super) fn frequency(&mut self, doc: u32) -> u32 {
+        if self.window.is_none() {
+            return self.look_up(doc);
+        }
+        if !self.contains(doc) {
+            return 0;
         }
         self.fill_more(self.hint / BLOCK);
-        Some(self.more[self.hint].saturating_add(1))
+        self.more[self.hint].saturating_add(1)
     }
 
-    /// Where the first document of the window from `doc` on is: most often not far behind the one before.
+    /// How often `doc` has the term; where it stands is kept.
     #[inline]
-    fn find(&self, window: Range<usize>, doc: u32) -> usize {
-        let (mut low, mut step) = (self.hint, 1);
-        if self.docs.get(low).is_none_or(|&found| found > doc) {
-            low = window.start;
+    pub(super) fn look_up(&mut self, doc: u32) -> u32 {
+        let block = self.near.seek(doc);
+        self.hold_alone(block);
+        self.found = Spot::default();
+        if self.held.find(doc) {
+            self.held.fill_more(&self.inverted);
+            let frequency = self.held.more[self.held.at].saturating_add(1);
+            self.found = Spot { frequency, at: block * BLOCK + self.held.at };
         }
-        while let Some(&found) = self.docs.get(low + step)
-            && found <= doc
-        {
-            low += step;
-            step *= 2;
-        }
-        let high = (low + step).min(self.docs.len());
-        low + self.docs[low..high].partition_point(|&found| found < doc)
+        self.found.frequency
+    }
+
+    /// Decodes the block where the window begins: its documents, how often, less one, each has the term, and where the
+    /// first of them stands.
+    pub(super) fn first_block(&mut self) -> (&[u32], &[u32], usize) {
+        let block = self.bounds.block();
+        let (docs, more) = self.block(block);
+        (docs, more, block * BLOCK)
+    }
+
+    /// Makes `positions` where the term stands in the document at hand.
+    pub(super) fn positions(&mut self, positions: &mut Vec<u32>) {
+        let (block, at) = (self.found.at / BLOCK, self.found.at % BLOCK);
+        let held = block.checked_sub(self.blocks.start).filter(|_| self.blocks.contains(&block));
+        let decoded = if let Some(number) = held {
+            self.fill_more(number);
+            let part = number * BLOCK..self.docs.len().min((number + 1) * BLOCK);
+            DecodedBlock { block, docs: &self.docs[part.clone()], more: &self.more[part] }
+        } else {
+            self.hold_alone(block);
+            self.held.fill_more(&self.inverted);
+            DecodedBlock { block, docs: &self.held.docs, more: &self.held.more }
+        };
+        let occurrences = self.occurrences.get_or_insert_with(|| Occurrences::new(self.inverted));
+        occurrences.positions(decoded, at, positions);
     }
 
     /// What the occurrences of `doc` count, about.
     #[inline]
-    pub(super) fn scaled(&mut self, doc: u32) -> Option<f32> {
-        let frequency = self.frequency(doc)?;
-        Some(self.scale.scaled(frequency, self.lengths.get(DocId(doc))))
+    pub(super) fn scaled(&self, doc: u32, frequency: u32) -> f32 {
+        self.scale.scaled(frequency, self.lengths().get(DocId(doc)))
     }
 
     /// The same to the last digit.
-    pub(super) fn scaled_exactly(&mut self, doc: u32) -> Option<f64> {
-        let frequency = self.frequency(doc)?;
-        Some(self.exact.scaled(frequency, self.lengths.get(DocId(doc))))
+    #[inline]
+    pub(super) fn scaled_exactly(&self, doc: u32, frequency: u32) -> f64 {
+        self.exact.scaled(frequency, self.lengths().get(DocId(doc)))
     }
+}
+
+impl Held {
+    /// Whether `doc`, which is not before the one before, is there.
+    #[inline]
+    fn find(&mut self, doc: u32) -> bool {
+        self.at = find(&self.docs, self.at, doc);
+        self.docs.get(self.at) == Some(&doc)
+    }
+
+    #[inline]
+    fn fill_more(&mut self, list: &InvertedList<'_>) {
+        if let (false, Some(block)) = (self.has_more, self.block) {
+            self.has_more = true;
+            self.more.resize(self.docs.len(), 0);
+            read_more(list, block, &mut self.more);
+        }
+    }
+}
+
+/// What is damaged counts as one occurrence.
+fn read_more(list: &InvertedList<'_>, block: usize, more: &mut [u32]) {
+    if list.read_more(block, more).is_none() {
+        more.fill(0);
+    }
+}
+
+/// Where the first document from `doc` on is among ascending ones: most often not far behind `hint`.
+#[inline]
+fn find(docs: &[u32], hint: usize, doc: u32) -> usize {
+    let (mut low, mut step) = (hint, 1);
+    if docs.get(low).is_none_or(|&found| found > doc) {
+        low = 0;
+    }
+    while let Some(&found) = docs.get(low + step)
+        && found <= doc
+    {
+        low += step;
+        step *= 2;
+    }
+    let high = (low + step).min(docs.len());
+    low + docs[low..high].partition_point(|&found| found < doc)
 }

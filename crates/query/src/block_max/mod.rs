@@ -7,11 +7,11 @@
 //! - of words of which any may match (`union.rs`), those with the least bounds that together cannot reach the
 //!   threshold are not essential (MaxScore): the postings of the others are added up in an array, and only for
 //!   documents whose sum comes near the threshold the rest is looked up;
-//! - of groups of words that must all match (`intersection.rs`) the rarest proposes documents, and what is left is
-//!   added up.
+//! - of groups of words that must all match (`intersection.rs`) the rarest proposes documents, a block at a time, and the
+//!   others are looked up for those that they may lift; only of what is left positions are read (`phrase.rs`).
 //!
 //! All this is in single precision, on bounds that have a margin for its roundings. What may still be among the
-//! best is scored exactly: by the words, or by [`Tree`] if the plan asks for more than words.
+//! best is scored exactly: by the words, or by [`Tree`] if the plan asks for more than words and phrases.
 //!
 //! What does not live here: which plans can be pruned (`shape.rs`), scores (`bm25.rs`).
 //!
@@ -25,6 +25,7 @@ mod candidates;
 mod count;
 mod intersection;
 mod list;
+mod phrase;
 mod shape;
 mod single;
 mod static_scores;
@@ -38,7 +39,7 @@ pub(crate) use shape::Shape;
 pub(crate) use static_scores::StaticScores;
 pub(crate) use workspace::Workspaces;
 
-use index::{Deleted, DocId, DocIterator, Field, Index, Postings, Segment};
+use index::{Deleted, DocId, DocIterator, Field, Index, InvertedList, Segment};
 
 use crate::plan::Plan;
 use crate::scorers::{Containing, Scorers, Statistics};
@@ -66,7 +67,7 @@ pub(crate) struct Task<'a> {
 }
 
 /// The lists of all words of a shape in one segment, in their order.
-type Lists<'a> = Vec<Option<Postings<'a>>>;
+type Lists<'a> = Vec<Option<InvertedList<'a>>>;
 
 impl<'a> Task<'a> {
     /// The lists of each segment.
@@ -77,7 +78,7 @@ impl<'a> Task<'a> {
         }
         let mut lists = Vec::with_capacity(self.index.segments().len());
         for segment in self.index.segments() {
-            lists.push(segment.postings_of(&asked)?);
+            lists.push(segment.lists(&asked)?);
         }
         Ok(lists)
     }
@@ -129,14 +130,17 @@ impl<'a> Task<'a> {
         };
         for (number, (segment, lists)) in segments.iter().zip(lists).enumerate() {
             let deleted = segment.deleted()?;
-            if let Some(what) = self.shape.phrase.filter(|_| !segment.has_positions()) {
-                return Err(QueryError::NoPositions { what: what.to_owned() });
+            if let Some((_, words)) = self.shape.phrases.first()
+                && !segment.has_positions()
+            {
+                return Err(QueryError::NoPositions { what: words.what.clone() });
             }
             let mut judge = Judge {
                 number,
                 doc_count: segment.doc_count(),
                 deleted,
                 statics: &self.statics[number],
+                shape: self.shape,
                 best,
                 plan: scorers.as_ref().map(|scorers| (self.plan, segment, scorers)),
                 tree: None,
@@ -165,12 +169,17 @@ impl<'a> Task<'a> {
         let mut lists = lists.into_iter();
         let mut containing = containing.iter();
         let mut groups = Vec::with_capacity(self.shape.groups.len());
+        let mut number = 0;
         for group in &self.shape.groups {
             let mut words = Vec::with_capacity(group.len());
             for wanted in group {
                 let scorer = self.statistics.scorer(wanted.fields, containing.next()?);
                 let lists = wanted.fields.iter().copied().zip(lists.by_ref());
-                words.extend(Word::new(wanted, segment, self.statistics, scorer, lists));
+                if let Some(mut word) = Word::new(wanted, segment, self.statistics, scorer, lists) {
+                    word.number = number;
+                    number += word.lists.len();
+                    words.push(word);
+                }
             }
             if words.is_empty() {
                 return None;
@@ -187,6 +196,7 @@ struct Judge<'a, 'b> {
     doc_count: u32,
     deleted: Deleted<'a>,
     statics: &'a StaticScores,
+    shape: &'a Shape<'a>,
     best: &'b mut TopK,
     /// Where words alone do not decide: what does.
     plan: Option<(&'a Plan, &'a Segment, &'a Scorers<'a>)>,
@@ -205,8 +215,8 @@ impl<'a> Judge<'a, '_> {
         if groups.len() > 1 {
             self.lift();
             let rarest_first = intersection::rarest_first(&groups);
-            groups.iter_mut().flatten().for_each(Word::load_short);
-            self.windows(&mut groups, rarest_first.first().copied(), |judge, groups, span| {
+            let windows = self.windows_of(&mut groups, rarest_first.first().copied());
+            self.each_window(windows, &mut groups, |judge, groups, span| {
                 intersection::evaluate(groups, &rarest_first, span, judge, work);
             });
             return;
@@ -225,21 +235,33 @@ impl<'a> Judge<'a, '_> {
             let reached = words_mut.map(|word| word.reached_by(k, &mut work.scratch));
             self.floor = reached.fold(0.0, f32::max);
             self.lift();
-            self.windows(&mut words, None, |judge, words, span| {
+            let windows = self.windows_of(&mut words, None);
+            self.each_window(windows, &mut words, |judge, words, span| {
                 union::evaluate(words, span, judge, work);
             });
         }
     }
 
+    /// The blocks of the driver, if it is one list, or else windows of one width.
+    fn windows_of(&self, groups: &mut [Vec<Word<'_>>], driver: Option<usize>) -> Windows {
+        let segment = (self.doc_count, self.statics);
+        let bounds = driver.and_then(|driver| match &groups[driver][..] {
+            [word] if word.is_single() => Some(*word.lists[0].bounds()),
+            _ => None,
+        });
+        match bounds {
+            Some(bounds) => Windows::of_blocks(&bounds, groups, segment, self.least),
+            None => Windows::new(groups, segment, self.least),
+        }
+    }
+
     /// Evaluates all windows that may hold one of the best.
-    fn windows<'w>(
+    fn each_window<'w>(
         &mut self,
+        mut windows: Windows,
         groups: &mut [Vec<Word<'w>>],
-        driver: Option<usize>,
         mut evaluate: impl FnMut(&mut Self, &mut [Vec<Word<'w>>], Span),
     ) {
-        let segment = (self.doc_count, self.statics);
-        let mut windows = Windows::new(groups, driver, segment, self.least);
         if self.plan.is_none() {
             windows.sort();
         }

@@ -3,6 +3,8 @@
 //! **Invariant.** Every document that matches the plan has a word of each group, and what its words add up to is not
 //! less than its text score.
 
+use std::ops::Range;
+
 use index::Field;
 
 use crate::plan::{Plan, Words};
@@ -19,16 +21,19 @@ pub(crate) struct Wanted<'p> {
 pub(crate) struct Shape<'p> {
     /// Of each group at least one word must be there.
     pub(crate) groups: Vec<Vec<Wanted<'p>>>,
-    /// Whether the plan asks for more than the groups do.
+    /// Which groups are scored together before they are added to the others.
+    pub(crate) units: Vec<Range<usize>>,
+    /// Units whose words must stand in place, each with its number.
+    pub(crate) phrases: Vec<(usize, &'p Words)>,
+    /// Whether the plan asks for more than the groups and phrases do.
     pub(crate) is_partial: bool,
-    /// A phrase, if there is one.
-    pub(crate) phrase: Option<&'p str>,
 }
 
 impl<'p> Shape<'p> {
     /// `None`: only exhaustive evaluation will do.
     pub(crate) fn of(plan: &'p Plan) -> Option<Shape<'p>> {
-        let mut shape = Shape { groups: Vec::new(), is_partial: false, phrase: None };
+        let mut shape =
+            Shape { groups: Vec::new(), units: Vec::new(), phrases: Vec::new(), is_partial: false };
         match plan {
             Plan::And(plans) => {
                 for plan in plans {
@@ -43,11 +48,11 @@ impl<'p> Shape<'p> {
     }
 
     fn require(&mut self, plan: &'p Plan) -> Option<()> {
+        let before = self.groups.len();
         match plan {
             Plan::Words(words) => {
                 if words.terms.len() > 1 {
-                    self.is_partial = true;
-                    self.phrase = Some(&words.what);
+                    self.phrases.push((self.units.len(), words));
                 }
                 self.groups.extend(terms(words, true).map(|word| vec![word]));
             }
@@ -58,6 +63,7 @@ impl<'p> Shape<'p> {
                 for plan in plans {
                     self.require(plan)?;
                 }
+                return Some(());
             }
             Plan::Or(plans) => {
                 let single = |plan: &'p Plan| match plan {
@@ -69,10 +75,14 @@ impl<'p> Shape<'p> {
             }
             Plan::AndNot(wanted, _) => {
                 self.is_partial = true;
-                self.require(wanted)?;
+                return self.require(wanted);
             }
-            Plan::Not(_) => self.is_partial = true,
+            Plan::Not(_) => {
+                self.is_partial = true;
+                return Some(());
+            }
         }
+        self.units.push(before..self.groups.len());
         Some(())
     }
 }

@@ -5,9 +5,11 @@
 
 use index::Maximum;
 
-use super::window::STRIPE;
 use super::workspace::Workspace;
 use super::{Judge, Word};
+
+/// Documents that are looked at together.
+const STRIPE: usize = 32;
 
 /// `in_order`: documents may be judged in no other order than their own.
 pub(super) fn evaluate(

@@ -8,7 +8,8 @@ pub(super) const WINDOW_MAX: u32 = 32768;
 /// And at least, but for the last.
 pub(super) const WINDOW_MIN: u32 = 256;
 /// Documents that are looked at together.
-pub(super) const STRIPE: usize = 32;
+const STRIPE_DOCS: u32 = 8;
+const STRIPE: usize = STRIPE_DOCS as usize;
 const STRIPES: usize = WINDOW_MAX as usize / STRIPE;
 
 /// A word that counts nothing still says that it is there.
@@ -60,10 +61,10 @@ impl Window {
                 let at = touched.trailing_zeros();
                 *touched &= *touched - 1;
                 let stripe = &mut stripes[at as usize];
-                visit(base + at * 32, stripe);
+                visit(base + at * STRIPE_DOCS, stripe);
                 *stripe = [0.0; STRIPE];
             }
-            base += 64 * 32;
+            base += 64 * STRIPE_DOCS;
         }
     }
 }

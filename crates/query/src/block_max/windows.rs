@@ -7,6 +7,8 @@
 //!
 //! J. Mackenzie, M. Petri, A. Moffat, "Anytime ranking on document-ordered indexes", TOIS 2022.
 
+use index::Bounds;
+
 use super::candidates::Span;
 use super::window::{WINDOW_MAX, WINDOW_MIN};
 use super::{StaticScores, Word};
@@ -19,6 +21,7 @@ const FEW: u64 = 1 << 16;
 const POSTINGS: u64 = 512;
 
 /// The windows that may hold one of the best.
+#[derive(Default)]
 pub(super) struct Windows {
     /// In the order in which they are evaluated: each with its number and the sum of its bounds.
     pub(super) order: Vec<(usize, f32)>,
@@ -34,35 +37,39 @@ pub(super) struct Windows {
 }
 
 impl Windows {
-    /// Of groups that must all match `driver` is the rarest. What stays below `least` is left out;
-    /// if nothing can, windows are as wide as they may be.
+    /// Windows of one width. What stays below `least` is left out; if nothing can, they are as wide as they may be.
     pub(super) fn new(
         groups: &mut [Vec<Word<'_>>],
-        driver: Option<usize>,
         (doc_count, statics): (u32, &StaticScores),
         least: f32,
     ) -> Windows {
         let cost: u64 = groups.iter().flatten().map(Word::cost).sum();
-        let short = driver.and_then(|driver| match &groups[driver][..] {
-            [word] => word.short(),
-            _ => None,
-        });
-        let mut docs = short.unwrap_or_default().to_vec().into_iter();
-        let is_short = short.is_some();
-        let wide = if least.is_finite() { wide(cost, doc_count, is_short) } else { WINDOW_MAX };
-        let mut windows = Windows {
-            order: Vec::new(),
-            is_sorted: false,
-            is_costly: cost >= FEW,
-            spans: Vec::new(),
-            bounds: Vec::new(),
-            blocks: Vec::new(),
-        };
-        let mut start = if is_short { docs.next().unwrap_or(doc_count) } else { 0 };
+        let wide = if least.is_finite() { wide(cost, doc_count) } else { WINDOW_MAX };
+        let mut windows = Windows { is_costly: cost >= FEW, ..Windows::default() };
+        let mut start = 0;
         while start < doc_count {
             let end = start.saturating_add(wide).min(doc_count);
             windows.push(groups, Span { start, end, most: statics.most(start, end) }, least);
-            start = if is_short { docs.find(|&doc| doc >= end).unwrap_or(doc_count) } else { end };
+            start = end;
+        }
+        windows
+    }
+
+    /// The same, where each window is a block of a list.
+    pub(super) fn of_blocks(
+        bounds: &Bounds<'_>,
+        groups: &mut [Vec<Word<'_>>],
+        (doc_count, statics): (u32, &StaticScores),
+        least: f32,
+    ) -> Windows {
+        let mut windows = Windows { is_costly: true, ..Windows::default() };
+        let mut start = 0;
+        for last in bounds.last_docs() {
+            let end = last.saturating_add(1).min(doc_count);
+            if start < end {
+                windows.push(groups, Span { start, end, most: statics.most(start, end) }, least);
+                start = end;
+            }
         }
         windows
     }
@@ -108,10 +115,8 @@ impl Windows {
 }
 
 /// How wide windows are.
-fn wide(cost: u64, doc_count: u32, is_short: bool) -> u32 {
-    if is_short {
-        WINDOW_MAX
-    } else if cost < FEW {
+fn wide(cost: u64, doc_count: u32) -> u32 {
+    if cost < FEW {
         let documents = POSTINGS * u64::from(doc_count) / cost.max(1);
         u32::try_from(documents).unwrap_or(u32::MAX).clamp(WINDOW_MIN, WINDOW_MAX)
     } else {

@@ -3,7 +3,7 @@
 //! **Invariant.** Up to rounding, what a word adds is its BM25F score (`bm25.rs`): occurrences in all fields are added
 //! up before they saturate. What [`Word::exactly`] says is that score to the last digit.
 
-use index::{DocId, Field, Postings, Segment};
+use index::{DocId, Field, InvertedList, Segment};
 
 use super::list::{List, Scale};
 use super::shape::Wanted;
@@ -15,6 +15,8 @@ use crate::scorers::Statistics;
 pub(super) struct Word<'a> {
     /// In the order of the fields asked.
     pub(super) lists: Vec<List<'a>>,
+    /// The number of the first of them among all of the query.
+    pub(super) number: usize,
     /// Which of them is the longest: the others are few beside it.
     longest: usize,
     /// `None` if it only chooses documents.
@@ -24,6 +26,30 @@ pub(super) struct Word<'a> {
     pub(super) bound: f32,
     /// What was bounded last, and its bound.
     last_bound: (f32, f32),
+    memo: Memo,
+}
+
+/// Scores that were computed before: documents that are alike are many, and to divide takes long.
+#[derive(Default)]
+struct Memo(Vec<(u32, u32, f64)>);
+
+impl Memo {
+    /// How many are kept, a power of two.
+    const SIZE: usize = 64;
+
+    /// The score of so many occurrences in a field of that length.
+    #[inline]
+    fn score(&mut self, frequency: u32, length: u32, compute: impl FnOnce() -> f64) -> f64 {
+        if self.0.is_empty() {
+            self.0.resize(Memo::SIZE, (0, 0, 0.0));
+        }
+        let at = (length as usize ^ (frequency as usize) << 3) % Memo::SIZE;
+        let kept = &mut self.0[at];
+        if (kept.0, kept.1) != (frequency, length) {
+            *kept = (frequency, length, compute());
+        }
+        kept.2
+    }
 }
 
 /// limit · x / (x + k1)
@@ -72,10 +98,10 @@ impl<'a> Word<'a> {
         segment: &'a Segment,
         statistics: &Statistics,
         exact: Bm25,
-        lists: impl Iterator<Item = (Field, Option<Postings<'a>>)>,
+        lists: impl Iterator<Item = (Field, Option<InvertedList<'a>>)>,
     ) -> Option<Word<'a>> {
-        let open = |(field, postings): (Field, Option<Postings<'a>>)| {
-            Some(List::new(postings?, field, segment, statistics.scale(field)))
+        let open = |(field, list): (Field, Option<InvertedList<'a>>)| {
+            Some(List::new(list?, field, segment, statistics.scale(field)))
         };
         let lists: Vec<List<'a>> = lists.filter_map(open).collect();
         let (longest, _) = lists.iter().enumerate().max_by_key(|(_, list)| list.doc_frequency())?;
@@ -84,27 +110,21 @@ impl<'a> Word<'a> {
         #[expect(clippy::cast_possible_truncation, reason = "bounds have a margin")]
         // Nothing may be divided by nothing.
         let saturation = Saturation { limit: limit as f32, k1: (k1 as f32).max(1e-30) };
-        Some(Word { lists, longest, exact, saturation, bound: 0.0, last_bound: (0.0, 0.0) })
+        Some(Word {
+            lists,
+            number: 0,
+            longest,
+            exact,
+            saturation,
+            bound: 0.0,
+            last_bound: (0.0, 0.0),
+            memo: Memo::default(),
+        })
     }
 
     /// Whether it has one list only.
     pub(super) fn is_single(&self) -> bool {
         self.lists.len() == 1
-    }
-
-    /// Decodes it, if it is one list that is not long.
-    pub(super) fn load_short(&mut self) {
-        if let [list] = &mut self.lists[..] {
-            list.all();
-        }
-    }
-
-    /// Its documents, if it is one list that has been decoded as a whole.
-    pub(super) fn short(&self) -> Option<&[u32]> {
-        match &self.lists[..] {
-            [list] => list.short(),
-            _ => None,
-        }
     }
 
     /// About how many documents have it.
@@ -171,23 +191,47 @@ impl<'a> Word<'a> {
         self.lists.iter_mut().any(|list| list.contains(doc))
     }
 
-    /// What it adds to `doc`; `None` if that does not have it.
+    /// What it adds to `doc`; `None` if that does not have it. Keeps how often it is there.
     #[inline]
     pub(super) fn look_up(&mut self, doc: u32) -> Option<f32> {
-        let mut sum = None;
+        let (mut sum, mut is_there) = (0.0, false);
         for list in &mut self.lists {
-            if let Some(scaled) = list.scaled(doc) {
-                sum = Some(sum.unwrap_or(0.0) + scaled);
+            let frequency = list.look_up(doc);
+            if frequency > 0 {
+                is_there = true;
+                sum += list.scaled(doc, frequency);
             }
         }
-        sum.map(|scaled| present(self.saturation.of(scaled)))
+        is_there.then(|| present(self.saturation.of(sum)))
     }
 
     /// The score of `doc` for it.
     pub(super) fn exactly(&mut self, doc: u32) -> f64 {
+        for list in &mut self.lists {
+            list.found.frequency = list.frequency(doc);
+        }
+        self.exactly_found(doc)
+    }
+
+    /// The score of `doc` for what was found in it.
+    #[inline]
+    pub(super) fn exactly_found(&mut self, doc: u32) -> f64 {
         let Some(exact) = self.exact else { return 0.0 };
-        let scaled = self.lists.iter_mut().filter_map(|list| list.scaled_exactly(doc));
-        exact.score(scaled.fold(0.0, |sum, scaled| sum + scaled))
+        if let [list] = &self.lists[..] {
+            let (frequency, length) = (list.found.frequency, list.lengths().get(DocId(doc)));
+            return self.memo.score(frequency, length, || {
+                exact.score(0.0 + list.exact().scaled(frequency, length))
+            });
+        }
+        let there = self.lists.iter().filter(|list| list.found.frequency > 0);
+        exact.score(
+            there.fold(0.0, |sum, list| sum + list.scaled_exactly(doc, list.found.frequency)),
+        )
+    }
+
+    /// The list in a field.
+    pub(super) fn list_in(&mut self, field: Field) -> Option<&mut List<'a>> {
+        self.lists.iter_mut().find(|list| list.field == field)
     }
 
     /// What a word of one list adds to each document of a window.
@@ -203,6 +247,19 @@ impl<'a> Word<'a> {
         let (docs, more) = list.with_more();
         self.saturation.fill(scale, (docs, more), lengths, scratch);
         docs
+    }
+
+    /// What a word of one list adds to each document of the block where the window begins; and as
+    /// [`List::first_block`].
+    pub(super) fn block_scores<'s>(
+        &'s mut self,
+        scratch: &mut Scratch,
+    ) -> (&'s [u32], &'s [u32], usize) {
+        let list = &mut self.lists[0];
+        let (lengths, scale) = (list.lengths(), list.scale());
+        let (docs, more, first) = list.first_block();
+        self.saturation.fill(scale, (docs, more), lengths, scratch);
+        (docs, more, first)
     }
 
     /// The list of a word that has one only.

@@ -5,6 +5,8 @@
 use std::sync::Mutex;
 
 use super::candidates::Span;
+use super::intersection::Matches;
+use super::phrase::Positions;
 use super::window::WINDOW_MAX;
 use super::{Window, Word};
 
@@ -17,8 +19,8 @@ pub(super) struct Workspace {
     pub(super) found: Vec<(u32, f32)>,
     /// Documents of a window.
     pub(super) docs: Vec<u32>,
-    /// Scores of one document.
-    pub(super) exact: Vec<f64>,
+    pub(super) matches: Matches,
+    pub(super) positions: Positions,
     /// The last stamp that each document of a window was marked with.
     pub(super) marks: Vec<u32>,
     stamp: u32,
@@ -34,6 +36,14 @@ impl Workspace {
             }
         }
         stamp
+    }
+
+    /// Makes `docs` these documents.
+    pub(super) fn mark_docs(&mut self, words: &mut [Word<'_>], span: Span) {
+        let stamp = self.mark(words, span);
+        self.docs.clear();
+        let marks = (span.start..span.end).zip(&self.marks);
+        self.docs.extend(marks.filter(|(_, mark)| **mark == stamp).map(|(doc, _)| doc));
     }
 
     /// The same, and counts them.
@@ -82,7 +92,8 @@ impl Workspaces {
             places: vec![0; WINDOW_MAX as usize],
             found: Vec::new(),
             docs: Vec::new(),
-            exact: Vec::new(),
+            matches: Matches::default(),
+            positions: Positions::default(),
             marks: vec![0; WINDOW_MAX as usize],
             stamp: 0,
         });
