@@ -115,6 +115,37 @@ impl<'a> Reader<'a> {
         low(n)
     }
 
+    /// Hands the next `count` numbers, all written under parameter `k`, to `visit`; as [`Reader::read`] does, but with one
+    /// load of memory for several of them.
+    #[inline]
+    pub fn each(&mut self, k: u32, count: usize, mut visit: impl FnMut(u32)) {
+        let k = k & PARAMETER_MAX;
+        let mut left = count;
+        while left > 0 {
+            let offset = low(self.bit as u64 % 8);
+            let mut window = eight(self.bytes, self.bit / 8) >> offset;
+            let mut held = u64::BITS - offset;
+            while left > 0 {
+                let quotient = (window | 1 << QUOTIENT_MAX).trailing_zeros();
+                let (n, width) = if quotient < QUOTIENT_MAX {
+                    let lower = window >> (quotient + 1) & mask(k);
+                    (u64::from(quotient) << k | lower, quotient + 1 + k)
+                } else {
+                    (window >> QUOTIENT_MAX, QUOTIENT_MAX + u32::BITS)
+                };
+                // Behind what is held there are only zeros.
+                if width > held {
+                    break;
+                }
+                visit(low(n));
+                window >>= width;
+                held -= width;
+                self.bit += width as usize;
+                left -= 1;
+            }
+        }
+    }
+
     /// Whether it has not gone past the end.
     #[inline]
     pub fn is_within(&self) -> bool {
@@ -195,6 +226,14 @@ mod tests {
             let mut reader = Reader::new(&out);
             let read: Vec<u32> = numbers.iter().map(|_| reader.read(k)).collect();
             assert_eq!((read, reader.finish()), (numbers.clone(), Some(&[][..])), "k = {k}");
+            for first in [0, 1, 40, numbers.len()] {
+                let (mut reader, mut read) = (Reader::new(&out), Vec::new());
+                for count in [first, numbers.len() - first] {
+                    reader.each(k, count, |n| read.push(n));
+                }
+                assert!(reader.is_within() && reader.rest() <= 1, "k = {k}");
+                assert_eq!((read, reader.finish()), (numbers.clone(), Some(&[][..])), "k = {k}");
+            }
         }
     }
 
@@ -213,6 +252,10 @@ mod tests {
                 for _ in 0..600 {
                     reader.read(k);
                 }
+                let mut other = Reader::new(&bytes);
+                other.each(k, 600, |_| {});
+                assert_eq!(other.bit, reader.bit, "in one go as one by one");
+                assert!(!other.is_within());
                 assert_eq!(reader.finish(), None, "so many numbers need more bytes");
             }
         }

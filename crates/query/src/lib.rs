@@ -49,6 +49,7 @@ mod ignored;
 mod language;
 pub mod operators;
 mod plan;
+mod prepared;
 mod prior;
 mod scorers;
 mod searcher;
@@ -68,8 +69,9 @@ pub use language::{
     DEPTH_MAX, DISTANCE_MAX, DateRange, LENGTH_BYTES_MAX, Query, TERMS_MAX, UnknownField,
     WIDTH_MAX, parse,
 };
+pub use prepared::{Answer, Prepared};
 pub use prior::RankValues;
-pub use searcher::{Answer, Searcher};
+pub use searcher::Searcher;
 pub use snippet::{Highlighter, Piece};
 pub use suggestion::{FEW_RESULTS, Suggestion};
 pub use top_k::{Hit, TopK};

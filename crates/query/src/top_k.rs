@@ -25,12 +25,14 @@ pub struct TopK {
     size: usize,
     /// The worst on top. Grows with the hits, not with `size`, which anybody may ask for.
     best: BinaryHeap<Ranked>,
+    /// The worst, if there is no room for more.
+    worst: Option<Ranked>,
 }
 
 impl TopK {
     /// Keeps `size` hits.
     pub fn new(size: usize) -> TopK {
-        TopK { size, best: BinaryHeap::new() }
+        TopK { size, best: BinaryHeap::new(), worst: None }
     }
 
     /// How many hits it keeps.
@@ -38,21 +40,31 @@ impl TopK {
         self.size
     }
 
-    /// Keeps `hit` if it is among the best so far.
-    pub fn offer(&mut self, hit: Hit) {
+    /// Keeps `hit` if it is among the best so far, and says whether it is.
+    #[inline]
+    pub fn offer(&mut self, hit: Hit) -> bool {
+        let is_better = self.worst.is_none_or(|worst| Ranked(hit) < worst);
+        if is_better {
+            self.keep(hit);
+        }
+        is_better
+    }
+
+    fn keep(&mut self, hit: Hit) {
         if self.best.len() < self.size {
             self.best.push(Ranked(hit));
-        } else if let Some(mut worst) = self.best.peek_mut()
-            && Ranked(hit) < *worst
-        {
+        } else if let Some(mut worst) = self.best.peek_mut() {
             *worst = Ranked(hit);
+        }
+        if self.best.len() >= self.size {
+            self.worst = self.best.peek().copied();
         }
     }
 
     /// What a hit must reach to be kept: the score of the worst that is, if there is no room for more.
+    #[inline]
     pub fn threshold(&self) -> Option<f64> {
-        let worst = self.best.peek().filter(|_| self.best.len() >= self.size)?;
-        Some(worst.0.score)
+        self.worst.map(|worst| worst.0.score)
     }
 
     /// The best hits but the first `offset`, best first.

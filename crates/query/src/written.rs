@@ -13,7 +13,7 @@
 use index::Field;
 
 use crate::plan::{Plan, Words};
-use crate::{Hit, Query, QueryError, Searcher, parse};
+use crate::{Hit, Prepared, Query, QueryError, Searcher, parse};
 
 /// Titles looked at for one term.
 const TITLES_MAX: usize = 16;
@@ -48,7 +48,9 @@ impl Searcher {
         let (what, fields) = (sought.term.to_owned(), sought.fields.to_vec());
         let terms = vec![(0, what.clone())];
         let plan = Plan::Words(Words { what, fields, terms });
-        let hits = self.best_of(&plan, 0, TITLES_MAX)?;
+        let query = Query::Any(sought.term.to_owned());
+        let prepared = Prepared { searcher: self, query: &query, plan, notes: Vec::new() };
+        let hits = prepared.best(0, TITLES_MAX)?;
         let mut words: Vec<(String, usize)> = Vec::new();
         for hit in &hits {
             let record = self.index.segments()[hit.segment].record(hit.doc);

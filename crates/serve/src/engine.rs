@@ -206,11 +206,12 @@ impl Engine {
         let &Question { text, offset, k, topic, explain } = question;
         let query = query::parse(text)?;
         let searcher = self.searcher(topic)?;
-        let answer = searcher.search(&query, offset, k)?;
-        let highlighter = searcher.highlighter(&query);
+        let prepared = searcher.prepare(&query)?;
+        let answer = prepared.search(offset, k)?;
+        let highlighter = prepared.highlighter();
         let found = answer.hits.iter().map(|hit| {
             let explanation =
-                if explain { Some(searcher.explain(&query, hit.segment, hit.doc)?) } else { None };
+                if explain { Some(prepared.explain(hit.segment, hit.doc)?) } else { None };
             self.found(hit, &highlighter, explanation)
         });
         let hits = found.collect::<Result<_, _>>()?;

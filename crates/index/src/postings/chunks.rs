@@ -1,6 +1,6 @@
 //! The positions of one block of documents, in chunks that can be leapt over.
 //!
-//! A chunk ends with the first document that gives it 64 occurrences or more, or with the block. Each
+//! A chunk ends with the first document that gives it 32 occurrences or more, or with the block. Each
 //! chunk but the last of a block begins with its length in bytes, a vbyte. Its numbers, for each
 //! occurrence the distance to the one before in the document (from 0), are one run under the code of
 //! the stream. Under `golomb` they are a run of [`codes::rice`] instead, whose parameter follows from
@@ -8,7 +8,7 @@
 //! (the local Bernoulli model), and both are known.
 //!
 //! **Invariant.** To read the positions of a document no more is decoded than its chunk, in which at
-//! most 63 occurrences stand before the last document, and under `golomb` no more than up to it. On any bytes: no panic, and no more memory than
+//! most 31 occurrences stand before the last document, and under `golomb` no more than up to it. On any bytes: no panic, and no more memory than
 //! 1 KiB a byte.
 //! Reference: I. H. Witten, A. Moffat, T. C. Bell, *Managing Gigabytes*, 1999, section 3.3.
 
@@ -17,7 +17,7 @@ use codes::{rice, vbyte};
 use std::ops::Range;
 
 /// A chunk takes no more documents once it has so many occurrences.
-const CHUNK: u64 = 64;
+const CHUNK: u64 = 32;
 
 /// No code spends less than this: so many numbers to a byte.
 const NUMBERS_A_BYTE_MAX: usize = 256;
@@ -136,18 +136,15 @@ impl<'a> Chunks<'a> {
         }
         for (at, &more) in (self.next..).zip(passed) {
             let parameter = Place { more, length: length(at) }.parameter();
-            for _ in 0..=more {
-                self.reader.read(parameter);
-            }
+            self.reader.each(parameter, more as usize + 1, |_| {});
             // Occurrences that are not there are not worth the time.
             self.reader.is_within().then_some(())?;
         }
         let parameter = Place { more: more[at], length: length(at) }.parameter();
         is_possible(count, self.reader.rest()).then_some(())?;
-        self.numbers.resize(count, 0);
-        for number in &mut self.numbers {
-            *number = self.reader.read(parameter);
-        }
+        self.numbers.clear();
+        self.numbers.reserve(count);
+        self.reader.each(parameter, count, |number| self.numbers.push(number));
         self.next = at + 1;
         let is_sound = if self.next == self.docs.end {
             self.reader.clone().finish().is_some()

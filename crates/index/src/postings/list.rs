@@ -81,8 +81,8 @@ impl<'a> InvertedList<'a> {
     /// Decodes the documents of a block into `docs`, which has room for as many; `None`, with anything in it, if the block
     /// is damaged or not there.
     pub fn read_docs(&self, block: usize, docs: &mut [u32]) -> Option<()> {
-        let before = self.streams.skips.before(block)?;
-        let mut bytes = self.streams.docs.get(usize::try_from(before.docs).ok()?..)?;
+        let skips = &self.streams.skips;
+        let mut bytes = self.streams.docs.get(skips.docs(block)?..)?;
         let mut read = 0;
         if is_short(self.doc_frequency) {
             let width = first_width(self.doc_count);
@@ -91,16 +91,14 @@ impl<'a> InvertedList<'a> {
             read = 1;
         }
         Coder::of_docs(self.codes.docs).read(&mut bytes, &mut docs[read..])?;
-        let first = if block == 0 { 0 } else { before.last_doc.checked_add(1)? };
-        let behind = gaps::add_up(first, docs)?;
+        let behind = gaps::add_up(skips.first_doc(block)?, docs)?;
         (behind <= self.doc_count).then_some(())
     }
 
     /// Decodes how often, less one, each document of a block has the term; as [`InvertedList::read_docs`] does.
     pub fn read_more(&self, block: usize, more: &mut [u32]) -> Option<()> {
         if has_freqs(self.doc_frequency, self.total_frequency) {
-            let before = self.streams.skips.before(block)?;
-            let mut bytes = self.streams.freqs.get(usize::try_from(before.freqs).ok()?..)?;
+            let mut bytes = self.streams.freqs.get(self.streams.skips.freqs(block)?..)?;
             return Coder::of_freqs(self.codes.freqs).read(&mut bytes, more);
         }
         more.fill(0);
@@ -114,8 +112,7 @@ impl<'a> InvertedList<'a> {
 
     /// Where the positions of a block begin.
     fn positions(&self, block: usize) -> Option<&'a [u8]> {
-        let before = self.streams.skips.before(block)?;
-        self.streams.positions.get(usize::try_from(before.positions).ok()?..)
+        self.streams.positions.get(self.streams.skips.positions(block)?..)
     }
 }
 

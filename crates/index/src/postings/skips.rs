@@ -101,18 +101,41 @@ impl<'a> Skips<'a> {
         Skips { bytes, count, maxima, widths }
     }
 
-    /// What is known before block `block`; nothing is zero before the first.
-    pub(crate) fn before(&self, block: usize) -> Option<Skip> {
-        let Some(index) = block.checked_sub(1) else { return Some(Skip::default()) };
+    /// The document that a block may begin with at the least.
+    #[inline]
+    pub(crate) fn first_doc(&self, block: usize) -> Option<u32> {
+        match block.checked_sub(1) {
+            None => Some(0),
+            Some(before) => self.last_doc(before)?.checked_add(1),
+        }
+    }
+
+    /// Where a block begins in docs, from the start of the list.
+    #[inline]
+    pub(crate) fn docs(&self, block: usize) -> Option<usize> {
+        self.begin(block, 0, self.widths.docs)
+    }
+
+    /// The same in freqs.
+    #[inline]
+    pub(crate) fn freqs(&self, block: usize) -> Option<usize> {
+        self.begin(block, self.widths.docs, self.widths.freqs)
+    }
+
+    /// The same in positions.
+    #[inline]
+    pub(crate) fn positions(&self, block: usize) -> Option<usize> {
         let Widths { docs, freqs, positions, .. } = self.widths;
-        let at = self.count * self.widths.last_doc + self.maxima + index * self.widths.next_bytes();
-        Some(Skip {
-            last_doc: self.last_doc(index)?,
-            docs: fixed::get(self.bytes, at, docs)?,
-            freqs: fixed::get(self.bytes, at + docs, freqs)?,
-            positions: fixed::get(self.bytes, at + docs + freqs, positions)?,
-            maximum: self.maximum(index)?,
-        })
+        self.begin(block, docs + freqs, positions)
+    }
+
+    /// What stands at an offset of the row of the block before; zero before the first.
+    #[inline]
+    fn begin(&self, block: usize, offset: usize, width: usize) -> Option<usize> {
+        let Some(row) = block.checked_sub(1) else { return Some(0) };
+        let rows = self.count * self.widths.last_doc + self.maxima;
+        let at = rows + row * self.widths.next_bytes() + offset;
+        usize::try_from(fixed::get(self.bytes, at, width)?).ok().filter(|_| row < self.count)
     }
 
     /// The greatest measure of a block.
@@ -190,7 +213,12 @@ mod tests {
             let subject = Skips::new(&bytes, documents, widths);
             assert_eq!(subject.maximum(skips.len()), tail);
             for (i, skip) in skips.iter().enumerate() {
-                assert_eq!(subject.before(i + 1), Some(*skip));
+                let found = (subject.docs(i + 1), subject.freqs(i + 1), subject.positions(i + 1));
+                let written = [skip.docs, skip.freqs, skip.positions];
+                let [docs, freqs, positions] = written.map(|n| usize::try_from(n).ok());
+                assert_eq!(found, (docs, freqs, positions));
+                assert_eq!(subject.first_doc(i + 1), Some(skip.last_doc + 1));
+                assert_eq!(subject.maximum(i), Some(skip.maximum));
             }
             for from in 0..=skips.len() {
                 for target in 0..1100 {

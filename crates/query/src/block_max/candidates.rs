@@ -12,7 +12,7 @@ use super::workspace::Workspace;
 use super::{Judge, Word};
 
 /// Looking a document up costs as much as going over so many postings.
-pub(super) const LOOK_UP: u64 = 24;
+const LOOK_UP: u64 = 24;
 
 /// Groups of words, and which of them are left to be added.
 pub(super) struct Rest<'r, 'a> {

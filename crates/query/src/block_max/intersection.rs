@@ -4,11 +4,11 @@
 //! other groups cannot lift to what it takes are no candidates. Group after group their number shrinks, the rarest
 //! first: by the bounds of the blocks that they are in, by whether they are there at all, and by what that adds. Where
 //! candidates are many beside the postings of a list in the window, these are gone over; where they are few, each is
-//! looked up by itself.
+//! looked up by itself. As long as any document will do, nothing is scored before it has every group.
 //!
 //! **Invariant.** A document of the window that is not judged lacks a group, or its bounds stay below what it takes.
 
-use index::DocId;
+use index::{BLOCK, DocId};
 
 use super::candidates::Span;
 use super::list::Spot;
@@ -50,7 +50,7 @@ impl Matches {
     /// Where they stand in a list: room for it.
     fn spots_in(&mut self, list: usize) -> &mut [Spot] {
         let spots = &mut self.spots[list];
-        spots.resize(spots.len().max(self.docs.len()), Spot::default());
+        spots.resize(spots.len().max(self.docs.len()), Spot::NOWHERE);
         &mut spots[..self.docs.len()]
     }
 }
@@ -75,10 +75,16 @@ pub(super) fn evaluate(
     work.matches.begin(groups.iter().flatten().map(|word| word.lists.len()).sum());
     let mut left = rarest_first;
     let mut gone_over = 0;
+    // Throughout the window, or sums would lack what was not added.
+    let is_scored = judge.least > 0.0;
     if let [word] = &mut groups[driver][..]
         && word.is_single()
     {
-        propose(word, span, judge.least - span.most - rest, work);
+        if is_scored {
+            propose(word, span, judge.least - span.most - rest, work);
+        } else {
+            propose_all(word, span, work);
+        }
         left = others;
         gone_over = 1;
     } else {
@@ -98,7 +104,7 @@ pub(super) fn evaluate(
     {
         let word = &mut groups[at][0];
         rest -= word.bound;
-        go_over(word, span, judge.least - rest.max(0.0), work);
+        go_over(word, span, is_scored.then_some(judge.least - rest.max(0.0)), work);
         (left, gone_over) = (behind, gone_over + 1);
     }
     for &at in left {
@@ -108,7 +114,12 @@ pub(super) fn evaluate(
     for at in 0..work.matches.left.len() {
         let place = work.matches.left[at] as usize;
         let (doc, score) = (work.matches.docs[place], work.matches.scores[place]);
-        if is_match(groups, left, doc, (score, rest), judge.least) {
+        let is_match = if is_scored {
+            may_be_best(groups, left, doc, (score, rest), judge.least)
+        } else {
+            left.iter().all(|&at| has_any(&mut groups[at], doc))
+        };
+        if is_match {
             for &at in gone_over {
                 let word = &mut groups[at][0];
                 word.lists[0].found = work.matches.spots[word.number][place];
@@ -131,33 +142,39 @@ fn bound(group: &[Word<'_>]) -> f32 {
     group.iter().map(|word| word.bound).sum()
 }
 
-/// Makes matches of the documents of a block, which the window is, that add `wanted` or more.
-fn propose(word: &mut Word<'_>, span: Span, wanted: f32, work: &mut Workspace) {
-    let Workspace { scratch, matches, .. } = work;
-    let number = word.number;
-    let (docs, more, first) = word.block_scores(scratch);
-    let kept = &mut scratch.kept;
-    kept.clear();
-    kept.resize(docs.len() + 1, 0);
-    let mut count = 0;
-    for ((place, &doc), &score) in (0..).zip(docs).zip(&scratch.scores) {
-        kept[count] = place;
-        count += usize::from(score >= wanted && span.contains(doc));
-    }
-    for &place in &kept[..count] {
-        matches.docs.push(docs[place as usize]);
-        matches.scores.push(scratch.scores[place as usize]);
-    }
+/// Makes matches of all documents of a block, which the window is, without their scores.
+fn propose_all(word: &mut Word<'_>, span: Span, work: &mut Workspace) {
+    let (matches, number) = (&mut work.matches, word.number);
+    let block = word.lists[0].first_block();
+    let docs = word.lists[0].block_docs(block);
+    let start = docs.partition_point(|&doc| doc < span.start);
+    let end = docs.partition_point(|&doc| doc < span.end).max(start);
+    matches.docs.extend_from_slice(&docs[start..end]);
+    matches.scores.resize(end - start, 0.0);
     matches.spread();
-    let spots = matches.spots_in(number);
-    for (spot, &place) in spots.iter_mut().zip(&kept[..count]) {
-        let frequency = more[place as usize].saturating_add(1);
-        *spot = Spot { frequency, at: first + place as usize };
+    for (place, spot) in (start..end).zip(matches.spots_in(number)) {
+        *spot = Spot::at(block * BLOCK + place, 0);
     }
 }
 
-/// Keeps the matches that are in a list, whose documents in the window are gone over, and come to `least` with it.
-fn go_over(word: &mut Word<'_>, span: Span, least: f32, work: &mut Workspace) {
+/// Makes matches of those that add `wanted` or more.
+fn propose(word: &mut Word<'_>, span: Span, wanted: f32, work: &mut Workspace) {
+    let Workspace { scratch, matches, found, .. } = work;
+    let (number, block) = (word.number, word.lists[0].first_block());
+    let (docs, more) = word.block_reaching(block, wanted, scratch, found);
+    found.retain(|&(place, _)| span.contains(docs[place as usize]));
+    matches.docs.extend(found.iter().map(|&(place, _)| docs[place as usize]));
+    matches.scores.extend(found.iter().map(|&(_, score)| score));
+    matches.spread();
+    for (spot, &(place, _)) in matches.spots_in(number).iter_mut().zip(&*found) {
+        let frequency = more[place as usize].saturating_add(1);
+        *spot = Spot::at(block * BLOCK + place as usize, frequency);
+    }
+}
+
+/// Keeps the matches that are in a list, whose documents in the window are gone over, and come to `least` with it, if
+/// that is asked for.
+fn go_over(word: &mut Word<'_>, span: Span, least: Option<f32>, work: &mut Workspace) {
     let Workspace { matches, places, .. } = work;
     let (number, saturation) = (word.number, word.saturation);
     let list = &mut word.lists[0];
@@ -180,11 +197,18 @@ fn go_over(word: &mut Word<'_>, span: Span, least: f32, work: &mut Workspace) {
         kept += usize::from(found[there] == doc);
     }
     left.truncate(kept);
+    let place_of = |doc: u32| usize::from(places[(doc - span.start) as usize]);
+    let Some(least) = least else {
+        for &place in &*left {
+            spots[place as usize] = list.bare_spot_at(place_of(docs[place as usize]));
+        }
+        return;
+    };
     kept = 0;
     for at in 0..left.len() {
         let place = left[at] as usize;
         let doc = docs[place];
-        let spot = list.spot_at(usize::from(places[(doc - span.start) as usize]));
+        let spot = list.spot_at(place_of(doc));
         spots[place] = spot;
         scores[place] += saturation.of_field(scale, spot.frequency, lengths.get(DocId(doc)));
         left[kept] = left[at];
@@ -193,8 +217,13 @@ fn go_over(word: &mut Word<'_>, span: Span, least: f32, work: &mut Workspace) {
     left.truncate(kept);
 }
 
-/// Whether a document has the groups that are left, as long as they may lift it to `least`.
-fn is_match(
+/// Whether a document has a word of a group.
+fn has_any(group: &mut [Word<'_>], doc: u32) -> bool {
+    group.iter_mut().fold(false, |is_there, word| is_there | word.find(doc))
+}
+
+/// Whether a document has the groups that are left, and comes to `least` with them.
+fn may_be_best(
     groups: &mut [Vec<Word<'_>>],
     left: &[usize],
     doc: u32,
@@ -226,8 +255,12 @@ fn is_match(
 fn settle(groups: &mut [Vec<Word<'_>>], doc: u32, judge: &mut Judge<'_, '_>, work: &mut Workspace) {
     let shape = judge.shape;
     if judge.plan.is_some() {
-        judge.judge(doc, || 0.0);
-    } else if phrase::hold(groups, shape, &mut work.positions) {
+        return judge.judge(doc, || 0.0);
+    }
+    for list in groups.iter_mut().flatten().flat_map(|word| &mut word.lists) {
+        list.complete_found();
+    }
+    if phrase::hold(groups, shape, &mut work.positions) {
         judge.judge(doc, || exactly(groups, shape, doc));
     }
 }

@@ -39,17 +39,29 @@ pub(super) struct List<'a> {
     /// Where the document at hand was found.
     pub(super) found: Spot,
     /// Made when it is first needed.
-    occurrences: Option<Occurrences<'a>>,
+    occurrences: Option<Box<Occurrences<'a>>>,
     /// The maximum that was asked for last, and its bound.
     last_bound: (Maximum, f32),
 }
 
-/// Where a document stands in a list, and how often it has the term: 0 if it does not.
-#[derive(Clone, Copy, Debug, Default)]
+/// Where a document stands in a list, and how often it has the term: 0 if it does not, or if that is not known yet.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Spot {
     pub(super) frequency: u32,
     /// Among all documents of the list.
-    pub(super) at: usize,
+    at: Option<u32>,
+}
+
+impl Spot {
+    /// Not in the list.
+    pub(super) const NOWHERE: Spot = Spot { frequency: 0, at: None };
+
+    /// At a place among all documents of the list.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "a list has fewer than 2^32 documents")]
+    pub(super) fn at(place: usize, frequency: u32) -> Spot {
+        Spot { frequency, at: Some(place as u32) }
+    }
 }
 
 /// A block by itself.
@@ -99,6 +111,13 @@ impl Scale {
         (self.weight * frequency as f32, self.base + self.per_term * length as f32)
     }
 
+    /// How many occurrences it takes at the least to count as much, however short the field is.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+    pub(super) fn least_frequency(self, scaled: f32) -> u32 {
+        // Nothing is worth nothing, and not a number asks for none.
+        (scaled * self.base / self.weight * 0.9999).ceil().max(1.0) as u32
+    }
+
     #[inline]
     pub(super) fn scaled(self, frequency: u32, length: u32) -> f32 {
         let (above, below) = self.fraction(frequency, length);
@@ -135,7 +154,7 @@ impl<'a> List<'a> {
             window: None,
             hint: 0,
             held: Held::default(),
-            found: Spot::default(),
+            found: Spot::NOWHERE,
             occurrences: None,
             last_bound: (Maximum::default(), scale.bound(Maximum::default())),
         }
@@ -174,6 +193,14 @@ impl<'a> List<'a> {
     pub(super) fn enter(&mut self, block: usize) {
         self.bounds.enter(block);
         self.window = None;
+    }
+
+    /// Goes to a window that begins at `start`; windows ascend.
+    #[inline]
+    pub(super) fn advance(&mut self, start: u32) {
+        self.bounds.seek(start);
+        self.window = None;
+        self.near = self.bounds;
     }
 
     /// Back to the first document of the window, for [`List::bound_at`].
@@ -293,7 +320,14 @@ impl<'a> List<'a> {
     pub(super) fn spot_at(&mut self, place: usize) -> Spot {
         let at = self.window.as_ref().map_or(0, |window| window.start) + place;
         self.fill_more(at / BLOCK);
-        Spot { frequency: self.more[at].saturating_add(1), at: self.blocks.start * BLOCK + at }
+        Spot::at(self.blocks.start * BLOCK + at, self.more[at].saturating_add(1))
+    }
+
+    /// The same, without how often it has the term.
+    #[inline]
+    pub(super) fn bare_spot_at(&self, place: usize) -> Spot {
+        let at = self.window.as_ref().map_or(0, |window| window.start) + place;
+        Spot::at(self.blocks.start * BLOCK + at, 0)
     }
 
     /// Decodes any block: its documents and how often, less one, each has the term.
@@ -301,6 +335,17 @@ impl<'a> List<'a> {
         self.hold_alone(block);
         self.held.fill_more(&self.inverted);
         (&self.held.docs, &self.held.more)
+    }
+
+    /// Decodes the documents of any block.
+    pub(super) fn block_docs(&mut self, block: usize) -> &[u32] {
+        self.hold_alone(block);
+        &self.held.docs
+    }
+
+    /// How many blocks there are.
+    pub(super) fn block_count(&self) -> usize {
+        self.block_count
     }
 
     /// Decodes a block to look documents up in.
@@ -341,31 +386,55 @@ impl<'a> List<'a> {
         self.more[self.hint].saturating_add(1)
     }
 
-    /// How often `doc` has the term; where it stands is kept.
+    /// Whether `doc`, which is looked up, has the term; where it stands is kept, not how often.
     #[inline]
-    pub(super) fn look_up(&mut self, doc: u32) -> u32 {
+    pub(super) fn find(&mut self, doc: u32) -> bool {
         let block = self.near.seek(doc);
         self.hold_alone(block);
-        self.found = Spot::default();
-        if self.held.find(doc) {
+        let is_there = self.held.find(doc);
+        self.found =
+            if is_there { Spot::at(block * BLOCK + self.held.at, 0) } else { Spot::NOWHERE };
+        is_there
+    }
+
+    /// How often `doc`, which is looked up, has the term; that and where it stands is kept.
+    #[inline]
+    pub(super) fn look_up(&mut self, doc: u32) -> u32 {
+        if self.find(doc) {
             self.held.fill_more(&self.inverted);
-            let frequency = self.held.more[self.held.at].saturating_add(1);
-            self.found = Spot { frequency, at: block * BLOCK + self.held.at };
+            self.found.frequency = self.held.more[self.held.at].saturating_add(1);
         }
         self.found.frequency
     }
 
-    /// Decodes the block where the window begins: its documents, how often, less one, each has the term, and where the
-    /// first of them stands.
-    pub(super) fn first_block(&mut self) -> (&[u32], &[u32], usize) {
-        let block = self.bounds.block();
-        let (docs, more) = self.block(block);
-        (docs, more, block * BLOCK)
+    /// Finds out how often the document at hand has the term, if that is not known yet.
+    #[inline]
+    pub(super) fn complete_found(&mut self) {
+        if let Spot { frequency: 0, at: Some(at) } = self.found {
+            let (decoded, place) = self.decoded(at as usize);
+            self.found.frequency = decoded.more[place].saturating_add(1);
+        }
+    }
+
+    /// The block where the window begins.
+    pub(super) fn first_block(&self) -> usize {
+        self.bounds.block()
     }
 
     /// Makes `positions` where the term stands in the document at hand.
     pub(super) fn positions(&mut self, positions: &mut Vec<u32>) {
-        let (block, at) = (self.found.at / BLOCK, self.found.at % BLOCK);
+        let Some(at) = self.found.at else { return positions.clear() };
+        let list = self.inverted;
+        let mut occurrences =
+            self.occurrences.take().unwrap_or_else(|| Box::new(Occurrences::new(list)));
+        let (decoded, place) = self.decoded(at as usize);
+        occurrences.positions(decoded, place, positions);
+        self.occurrences = Some(occurrences);
+    }
+
+    /// The block of a document by its place in the list, and its place in the block.
+    fn decoded(&mut self, at: usize) -> (DecodedBlock<'_>, usize) {
+        let (block, place) = (at / BLOCK, at % BLOCK);
         let held = block.checked_sub(self.blocks.start).filter(|_| self.blocks.contains(&block));
         let decoded = if let Some(number) = held {
             self.fill_more(number);
@@ -376,8 +445,7 @@ impl<'a> List<'a> {
             self.held.fill_more(&self.inverted);
             DecodedBlock { block, docs: &self.held.docs, more: &self.held.more }
         };
-        let occurrences = self.occurrences.get_or_insert_with(|| Occurrences::new(self.inverted));
-        occurrences.positions(decoded, at, positions);
+        (decoded, place)
     }
 
     /// What the occurrences of `doc` count, about.

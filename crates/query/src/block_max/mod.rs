@@ -190,6 +190,25 @@ impl<'a> Task<'a> {
     }
 }
 
+/// What at least k documents have of some word: the rarest comes first, and most often is worth most.
+fn floor(words: &mut [Vec<Word<'_>>], k: usize, work: &mut Workspace) -> f32 {
+    let mut order: Vec<&mut Word<'_>> = words.iter_mut().flatten().collect();
+    order.sort_by(|a, b| b.limit().total_cmp(&a.limit()));
+    let mut floor = 0.0_f32;
+    for word in order {
+        if word.limit() > floor {
+            let is_first = floor == 0.0;
+            let reached = if is_first {
+                word.reached_by(k, &mut work.scratch)
+            } else {
+                word.surely_reached_by(k)
+            };
+            floor = floor.max(reached);
+        }
+    }
+    floor
+}
+
 /// Decides on the documents of a segment, and knows what they must reach.
 struct Judge<'a, 'b> {
     number: usize,
@@ -231,9 +250,9 @@ impl<'a> Judge<'a, '_> {
             self.lift();
             single::evaluate(&mut only[0], self, self.plan.is_some(), work);
         } else {
-            let words_mut = words.iter_mut().flatten().filter(|_| !is_partial);
-            let reached = words_mut.map(|word| word.reached_by(k, &mut work.scratch));
-            self.floor = reached.fold(0.0, f32::max);
+            if !is_partial {
+                self.floor = floor(&mut words, k, work);
+            }
             self.lift();
             let windows = self.windows_of(&mut words, None);
             self.each_window(windows, &mut words, |judge, words, span| {
@@ -285,6 +304,7 @@ impl<'a> Judge<'a, '_> {
 
     /// Keeps a document if its score is among the best; if there is a tree, none comes before the last. `score` is its
     /// text score, if words decide.
+    #[inline]
     fn judge(&mut self, doc: u32, score: impl FnOnce() -> f64) {
         let doc = DocId(doc);
         if self.deleted.contains(doc) {
@@ -296,8 +316,9 @@ impl<'a> Judge<'a, '_> {
         };
         let Some(score) = score else { return };
         let score = score + self.statics.of(doc);
-        self.best.offer(Hit { segment: self.number, doc, score });
-        self.lift();
+        if self.best.offer(Hit { segment: self.number, doc, score }) {
+            self.lift();
+        }
     }
 
     /// The score of a document that matches the plan.

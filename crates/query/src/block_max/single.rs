@@ -18,7 +18,9 @@ pub(super) fn evaluate(
     in_order: bool,
     work: &mut Workspace,
 ) {
-    let (saturation, exact, list) = (word.saturation, word.exact, &mut word.lists[0]);
+    let (saturation, exact) = (word.saturation, word.exact);
+    let Word { lists, memo, .. } = word;
+    let list = &mut lists[0];
     let (scale, bounds) = (list.scale(), *list.bounds());
     let bound = |maximum: Maximum| saturation.bound(scale.bound(maximum));
     let most = judge.statics.most(0, judge.doc_count);
@@ -56,9 +58,10 @@ pub(super) fn evaluate(
             }
             for (&doc, (&more, &length)) in docs.iter().zip(pairs()) {
                 if reaches(more, length) {
-                    let scaled = || exactly.scaled(more.saturating_add(1), length);
+                    let frequency = more.saturating_add(1);
+                    let scaled = || exactly.scaled(frequency, length);
                     let score = || exact.map_or(0.0, |exact| exact.score(scaled()));
-                    judge.judge(doc, score);
+                    judge.judge(doc, || memo.score(frequency, length, score));
                 }
             }
         }

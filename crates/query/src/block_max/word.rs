@@ -7,7 +7,7 @@ use index::{DocId, Field, InvertedList, Segment};
 
 use super::list::{List, Scale};
 use super::shape::Wanted;
-use super::window::{Window, present};
+use super::window::{Window, keep, present};
 use super::workspace::Scratch;
 use crate::bm25::Bm25;
 use crate::scorers::Statistics;
@@ -26,12 +26,12 @@ pub(super) struct Word<'a> {
     pub(super) bound: f32,
     /// What was bounded last, and its bound.
     last_bound: (f32, f32),
-    memo: Memo,
+    pub(super) memo: Memo,
 }
 
 /// Scores that were computed before: documents that are alike are many, and to divide takes long.
 #[derive(Default)]
-struct Memo(Vec<(u32, u32, f64)>);
+pub(super) struct Memo(Vec<(u32, u32, f64)>);
 
 impl Memo {
     /// How many are kept, a power of two.
@@ -39,7 +39,12 @@ impl Memo {
 
     /// The score of so many occurrences in a field of that length.
     #[inline]
-    fn score(&mut self, frequency: u32, length: u32, compute: impl FnOnce() -> f64) -> f64 {
+    pub(super) fn score(
+        &mut self,
+        frequency: u32,
+        length: u32,
+        compute: impl FnOnce() -> f64,
+    ) -> f64 {
         if self.0.is_empty() {
             self.0.resize(Memo::SIZE, (0, 0, 0.0));
         }
@@ -168,7 +173,12 @@ impl<'a> Word<'a> {
         self.saturation.of(self.lists[self.longest].reached_by(k))
     }
 
-    /// The same, to the point for a list that is not long.
+    /// What no document reaches of it.
+    pub(super) fn limit(&self) -> f32 {
+        self.saturation.limit
+    }
+
+    /// As [`Word::surely_reached_by`], to the point for a list that is not long.
     pub(super) fn reached_by(&mut self, k: usize, scratch: &mut Scratch) -> f32 {
         let list = &mut self.lists[self.longest];
         let (lengths, scale) = (list.lengths(), list.scale());
@@ -185,12 +195,6 @@ impl<'a> Word<'a> {
         reached
     }
 
-    /// Whether `doc` has it.
-    #[inline]
-    pub(super) fn contains(&mut self, doc: u32) -> bool {
-        self.lists.iter_mut().any(|list| list.contains(doc))
-    }
-
     /// What it adds to `doc`; `None` if that does not have it. Keeps how often it is there.
     #[inline]
     pub(super) fn look_up(&mut self, doc: u32) -> Option<f32> {
@@ -203,6 +207,12 @@ impl<'a> Word<'a> {
             }
         }
         is_there.then(|| present(self.saturation.of(sum)))
+    }
+
+    /// Whether `doc` has it. Keeps where, not how often.
+    #[inline]
+    pub(super) fn find(&mut self, doc: u32) -> bool {
+        self.lists.iter_mut().fold(false, |is_there, list| is_there | list.find(doc))
     }
 
     /// The score of `doc` for it.
@@ -249,17 +259,41 @@ impl<'a> Word<'a> {
         docs
     }
 
-    /// What a word of one list adds to each document of the block where the window begins; and as
-    /// [`List::first_block`].
-    pub(super) fn block_scores<'s>(
+    /// Which documents of a block of a word of one list it adds `wanted` to, or more: their places and what it adds. And as
+    /// [`List::block`].
+    pub(super) fn block_reaching<'s>(
         &'s mut self,
+        block: usize,
+        wanted: f32,
         scratch: &mut Scratch,
-    ) -> (&'s [u32], &'s [u32], usize) {
-        let list = &mut self.lists[0];
+        found: &mut Vec<(u32, f32)>,
+    ) -> (&'s [u32], &'s [u32]) {
+        let (saturation, list) = (self.saturation, &mut self.lists[0]);
         let (lengths, scale) = (list.lengths(), list.scale());
-        let (docs, more, first) = list.first_block();
-        self.saturation.fill(scale, (docs, more), lengths, scratch);
-        (docs, more, first)
+        let (docs, more) = list.block(block);
+        let least = scale.least_frequency(saturation.inverse(wanted));
+        found.clear();
+        if least > 1 {
+            // Most documents have too few, and their lengths need not be known.
+            let kept = &mut scratch.kept;
+            kept.clear();
+            kept.resize(docs.len() + 1, 0);
+            let mut count = 0;
+            for (place, &more) in (0..).zip(more) {
+                kept[count] = place;
+                count += usize::from(more >= least - 1);
+            }
+            found.extend(kept[..count].iter().map(|&place| {
+                let (doc, more) = (docs[place as usize], more[place as usize]);
+                let length = lengths.get(DocId(doc));
+                (place, saturation.of_field(scale, more.saturating_add(1), length))
+            }));
+        } else {
+            saturation.fill(scale, (docs, more), lengths, scratch);
+            found.extend((0..).zip(scratch.scores.iter().copied()));
+        }
+        keep(found, |&mut (_, score)| score >= wanted);
+        (docs, more)
     }
 
     /// The list of a word that has one only.
@@ -269,6 +303,11 @@ impl<'a> Word<'a> {
             [list] => Some((list, saturation)),
             _ => None,
         }
+    }
+
+    /// Goes to a window that begins at `start`; windows ascend.
+    pub(super) fn advance(&mut self, start: u32) {
+        self.lists.iter_mut().for_each(|list| list.advance(start));
     }
 
     /// Back to the first document of the window, for [`Word::bound_at`].

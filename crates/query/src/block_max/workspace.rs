@@ -22,13 +22,13 @@ pub(super) struct Workspace {
     pub(super) matches: Matches,
     pub(super) positions: Positions,
     /// The last stamp that each document of a window was marked with.
-    pub(super) marks: Vec<u32>,
-    stamp: u32,
+    pub(super) marks: Vec<u8>,
+    stamp: u8,
 }
 
 impl Workspace {
     /// Marks the documents of a window that have any of some words, with a stamp that no other has.
-    pub(super) fn mark(&mut self, words: &mut [Word<'_>], span: Span) -> u32 {
+    pub(super) fn mark(&mut self, words: &mut [Word<'_>], span: Span) -> u8 {
         let stamp = self.next_stamp();
         for list in words.iter_mut().flat_map(|word| &mut word.lists) {
             for &doc in list.window(span.start, span.end) {
@@ -46,26 +46,13 @@ impl Workspace {
         self.docs.extend(marks.filter(|(_, mark)| **mark == stamp).map(|(doc, _)| doc));
     }
 
-    /// The same, and counts them.
-    pub(super) fn count(&mut self, words: &mut [Word<'_>], span: Span) -> u64 {
-        let stamp = self.next_stamp();
-        let mut count = 0;
-        for list in words.iter_mut().flat_map(|word| &mut word.lists) {
-            for &doc in list.window(span.start, span.end) {
-                let mark = &mut self.marks[(doc - span.start) as usize];
-                count += u64::from(*mark != stamp);
-                *mark = stamp;
-            }
-        }
-        count
-    }
-
-    fn next_stamp(&mut self) -> u32 {
-        let (stamp, wraps) = self.stamp.overflowing_add(1);
-        if wraps {
+    /// A stamp that no mark has.
+    pub(super) fn next_stamp(&mut self) -> u8 {
+        if self.stamp == u8::MAX {
             self.marks.fill(0);
+            self.stamp = 0;
         }
-        self.stamp = stamp.max(1);
+        self.stamp += 1;
         self.stamp
     }
 }

@@ -18,7 +18,7 @@ fn highlighter(query: &str) -> Highlighter {
     let index = Arc::new(Index::open(dir.path()).expect("opened"));
     let analyzer = Analyzer::build(&AnalysisConfig::default()).expect("the default chain");
     let searcher = Searcher::new(index, analyzer, Config::default(), Vec::new()).expect("ready");
-    searcher.highlighter(&parse(query).expect("a query"))
+    searcher.prepare(&parse(query).expect("a query")).expect("has words").highlighter()
 }
 
 /// Highlighted pieces in brackets.
@@ -39,7 +39,6 @@ fn titles_are_marked_by_stem_phrase_and_script() {
         ("sieve", "Sieves, sieving & SIEVE", "[Sieves], [sieving] & [SIEVE]"),
         ("\"city hall\" -tax", "Hall of the city: tax", "[Hall] of the [city]: tax"),
         ("title:budget OR site:hall.example", "The hall's budget", "The hall's [budget]"),
-        ("!!", "nothing!!", "nothing!!"),
         ("a", "", ""),
     ];
     for (query, text, expected) in table {
