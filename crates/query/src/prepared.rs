@@ -78,7 +78,9 @@ impl Prepared<'_> {
 
     /// How many documents match.
     pub fn count(&self) -> Result<u64, QueryError> {
-        let countable = |shape: &Shape<'_>| !shape.is_partial && shape.phrases.is_empty();
+        let countable = |shape: &Shape<'_>| {
+            !shape.is_partial && shape.phrases.is_empty() && shape.unwanted.is_empty()
+        };
         if let Some(shape) = Shape::of(&self.plan).filter(countable) {
             return self.task(&shape).count();
         }

@@ -40,17 +40,17 @@ impl TopK {
         self.size
     }
 
-    /// Keeps `hit` if it is among the best so far, and says whether it is.
+    /// Whether `hit` is among the best so far.
     #[inline]
-    pub fn offer(&mut self, hit: Hit) -> bool {
-        let is_better = self.worst.is_none_or(|worst| Ranked(hit) < worst);
-        if is_better {
-            self.keep(hit);
-        }
-        is_better
+    pub fn admits(&self, hit: &Hit) -> bool {
+        self.worst.is_none_or(|worst| Ranked(*hit) < worst)
     }
 
-    fn keep(&mut self, hit: Hit) {
+    /// Keeps `hit` if it is among the best so far.
+    pub fn offer(&mut self, hit: Hit) {
+        if !self.admits(&hit) {
+            return;
+        }
         if self.best.len() < self.size {
             self.best.push(Ranked(hit));
         } else if let Some(mut worst) = self.best.peek_mut() {

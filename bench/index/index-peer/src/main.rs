@@ -13,6 +13,7 @@
 //! index-peer passages CORPUS CORPUS WORDS             the bodies, cut into pieces of so many words
 //! index-peer search CRIVELLO TANTIVY CORPUS N         N questions a class, of the corpus's titles
 //! index-peer equal CRIVELLO CORPUS N                  whether pruning changes the answer to N questions
+//! index-peer nested CRIVELLO CORPUS N                 N nested questions with windows, and the least they must cost
 //! ```
 //!
 //! Each prints one line of JSON; `bench/index/run` calls them and makes the table. What lives here: the
@@ -29,6 +30,7 @@ mod decode;
 mod equal;
 mod lexicon;
 mod measure;
+mod nested;
 mod passages;
 mod peer;
 mod questions;
@@ -74,6 +76,9 @@ fn main() -> Result<()> {
             passages::write(&corpus::Corpus::read(Path::new(text))?, Path::new(to), words.parse()?)?
         }
         ["equal", dir, titles, n] => equal::measure(Path::new(dir), Path::new(titles), n.parse()?)?,
+        ["nested", dir, titles, n] => {
+            nested::measure(Path::new(dir), Path::new(titles), n.parse()?)?
+        }
         ["search", ours, theirs, titles, n] => {
             search::measure(Path::new(ours), Path::new(theirs), Path::new(titles), n.parse()?)?
         }

@@ -129,7 +129,7 @@ fn narrow(
     work: &mut Workspace,
 ) {
     let Some((&driver, others)) = rarest_first.split_first() else { return };
-    work.mark_docs(&mut groups[driver], span);
+    work.collect(&mut groups[driver], span);
     for &at in others {
         let group = &mut groups[at];
         if let [word] = &mut group[..]

@@ -14,7 +14,7 @@ use super::candidates::Span;
 use super::list::Spot;
 use super::phrase;
 use super::shape::Shape;
-use super::window::WINDOW_MAX;
+use super::window::{WINDOW_MAX, keep};
 use super::workspace::Workspace;
 use super::{Judge, Word};
 
@@ -73,44 +73,38 @@ pub(super) fn evaluate(
     let Some((&driver, others)) = rarest_first.split_first() else { return };
     let mut rest: f32 = others.iter().map(|&at| bound(&groups[at])).sum();
     work.matches.begin(groups.iter().flatten().map(|word| word.lists.len()).sum());
-    let mut left = rarest_first;
-    let mut gone_over = 0;
     // Throughout the window, or sums would lack what was not added.
     let is_scored = judge.least > 0.0;
-    if let [word] = &mut groups[driver][..]
-        && word.is_single()
-    {
-        if is_scored {
-            propose(word, span, judge.least - span.most - rest, work);
-        } else {
-            propose_all(word, span, work);
-        }
-        left = others;
-        gone_over = 1;
-    } else {
-        work.mark_docs(&mut groups[driver], span);
-        rest += bound(&groups[driver]);
-        work.matches.docs.extend_from_slice(&work.docs);
-        work.matches.scores.resize(work.docs.len(), 0.0);
-        work.matches.spread();
+    let wanted = judge.least - span.most - rest;
+    match &mut groups[driver][..] {
+        [word] if word.is_single() && is_scored => propose(word, span, wanted, work),
+        [word] if word.is_single() => propose_all(word, span, work),
+        group => propose_sums(group, span, wanted, work),
     }
     if span.most > 0.0 {
         let Matches { docs, scores, .. } = &mut work.matches;
         docs.iter().zip(scores).for_each(|(&doc, score)| *score += judge.still(doc));
     }
     // Where candidates are many, group by group; then candidate by candidate.
+    let mut left = others;
     while let Some((&at, behind)) = left.split_first()
-        && is_dense(&groups[at], span, judge.doc_count, &work.matches)
+        && let documents = groups[at].iter().map(Word::cost).sum()
+        && are_many(&work.matches, documents, span, judge.doc_count)
     {
-        let word = &mut groups[at][0];
-        rest -= word.bound;
-        go_over(word, span, is_scored.then_some(judge.least - rest.max(0.0)), work);
-        (left, gone_over) = (behind, gone_over + 1);
+        let group = &mut groups[at];
+        rest -= bound(group);
+        let least = is_scored.then_some(judge.least - rest.max(0.0));
+        match &mut group[..] {
+            [word] if word.is_single() => go_over(word, span, least, work),
+            group => go_over_sums(group, span, least, work),
+        }
+        left = behind;
     }
+    refuse(span, judge, work);
     for &at in left {
         groups[at].iter_mut().for_each(Word::rewind);
     }
-    let gone_over = &rarest_first[..gone_over];
+    let gone_over = &rarest_first[..rarest_first.len() - left.len()];
     for at in 0..work.matches.left.len() {
         let place = work.matches.left[at] as usize;
         let (doc, score) = (work.matches.docs[place], work.matches.scores[place]);
@@ -121,20 +115,46 @@ pub(super) fn evaluate(
         };
         if is_match {
             for &at in gone_over {
-                let word = &mut groups[at][0];
-                word.lists[0].found = work.matches.spots[word.number][place];
+                recall(&mut groups[at], doc, place, &work.matches);
             }
             settle(groups, doc, judge, work);
         }
     }
 }
 
-/// Whether the matches are many beside the postings of a group, which is one list, in the window.
-fn is_dense(group: &[Word<'_>], span: Span, doc_count: u32, matches: &Matches) -> bool {
-    let [word] = group else { return false };
+/// Finds again where a match stands in a group that was gone over.
+fn recall(group: &mut [Word<'_>], doc: u32, place: usize, matches: &Matches) {
+    match group {
+        [word] if word.is_single() => word.lists[0].found = matches.spots[word.number][place],
+        group => {
+            for list in group.iter_mut().flat_map(|word| &mut word.lists) {
+                list.find_in_window(doc);
+            }
+        }
+    }
+}
+
+/// Whether the matches are many beside the postings of a list of so many documents in the window.
+fn are_many(matches: &Matches, documents: u64, span: Span, doc_count: u32) -> bool {
     let wide = span.end - span.start;
-    let postings = word.cost() * u64::from(wide) / u64::from(doc_count.max(1));
-    word.is_single() && wide <= WINDOW_MAX && matches.left.len() as u64 * LOOK_UP > postings
+    let postings = documents * u64::from(wide) / u64::from(doc_count.max(1));
+    wide <= WINDOW_MAX && matches.left.len() as u64 * LOOK_UP > postings
+}
+
+/// Drops matches that have unwanted words, as far as it is worth while here: the rest is seen when they are judged.
+fn refuse(span: Span, judge: &mut Judge<'_, '_>, work: &mut Workspace) {
+    for list in &mut judge.unwanted {
+        if !are_many(&work.matches, u64::from(list.doc_frequency()), span, judge.doc_count) {
+            continue;
+        }
+        let stamp = work.next_stamp();
+        list.go_to(span.start);
+        for &doc in list.window(span.start, span.end) {
+            work.marks[(doc - span.start) as usize] = stamp;
+        }
+        let (Matches { docs, left, .. }, marks) = (&mut work.matches, &work.marks);
+        keep(left, |&mut place| marks[(docs[place as usize] - span.start) as usize] != stamp);
+    }
 }
 
 /// What a group adds at most in the window at hand.
@@ -155,6 +175,34 @@ fn propose_all(word: &mut Word<'_>, span: Span, work: &mut Workspace) {
     for (place, spot) in (start..end).zip(matches.spots_in(number)) {
         *spot = Spot::at(block * BLOCK + place, 0);
     }
+}
+
+/// Makes matches of the documents of a window that a group of several lists adds `wanted` to, or more.
+fn propose_sums(group: &mut [Word<'_>], span: Span, wanted: f32, work: &mut Workspace) {
+    let Workspace { window, scratch, matches, found, .. } = work;
+    for word in group {
+        word.add_to(window, span.start, span.end, scratch);
+    }
+    window.drain(wanted, found);
+    matches.docs.extend(found.iter().map(|&(distance, _)| span.start + distance));
+    matches.scores.extend(found.iter().map(|&(_, score)| score));
+    matches.spread();
+}
+
+/// As [`go_over`], of a group of several lists.
+fn go_over_sums(group: &mut [Word<'_>], span: Span, least: Option<f32>, work: &mut Workspace) {
+    let Workspace { window, scratch, matches: Matches { docs, scores, left, .. }, .. } = work;
+    for word in group {
+        word.add_to(window, span.start, span.end, scratch);
+    }
+    let least = least.unwrap_or(f32::NEG_INFINITY);
+    keep(left, |&mut place| {
+        let (doc, score) = (docs[place as usize], &mut scores[place as usize]);
+        let added = window.sum((doc - span.start) as usize);
+        *score += added;
+        added > 0.0 && *score >= least
+    });
+    window.clear();
 }
 
 /// Makes matches of those that add `wanted` or more.

@@ -203,6 +203,12 @@ impl<'a> List<'a> {
         self.near = self.bounds;
     }
 
+    /// Goes to a window that begins at `start`, wherever it is.
+    pub(super) fn go_to(&mut self, start: u32) {
+        self.bounds.enter(0);
+        self.advance(start);
+    }
+
     /// Back to the first document of the window, for [`List::bound_at`].
     #[inline]
     pub(super) fn rewind(&mut self) {
@@ -386,6 +392,15 @@ impl<'a> List<'a> {
         self.more[self.hint].saturating_add(1)
     }
 
+    /// Finds a document of the window, which is decoded: where it stands is kept, not how often it has the term.
+    pub(super) fn find_in_window(&mut self, doc: u32) {
+        self.found = if self.contains(doc) {
+            Spot::at(self.blocks.start * BLOCK + self.hint, 0)
+        } else {
+            Spot::NOWHERE
+        };
+    }
+
     /// Whether `doc`, which is looked up, has the term; where it stands is kept, not how often.
     #[inline]
     pub(super) fn find(&mut self, doc: u32) -> bool {
@@ -395,6 +410,19 @@ impl<'a> List<'a> {
         self.found =
             if is_there { Spot::at(block * BLOCK + self.held.at, 0) } else { Spot::NOWHERE };
         is_there
+    }
+
+    /// Whether `doc` has the term, wherever it lies beside those asked for before.
+    pub(super) fn has(&mut self, doc: u32) -> bool {
+        let (first, last) = (self.held.docs.first(), self.held.docs.last());
+        let is_held =
+            first.is_some_and(|&first| first <= doc) && last.is_some_and(|&last| doc <= last);
+        if !is_held {
+            self.near.enter(0);
+            let block = self.near.seek(doc);
+            self.hold_alone(block);
+        }
+        self.held.find(doc)
     }
 
     /// How often `doc`, which is looked up, has the term; that and where it stands is kept.

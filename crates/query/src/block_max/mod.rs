@@ -46,6 +46,7 @@ use crate::scorers::{Containing, Scorers, Statistics};
 use crate::tree::Tree;
 use crate::{Hit, QueryError, TopK};
 use candidates::Span;
+use list::List;
 use window::Window;
 use windows::Windows;
 use word::Word;
@@ -66,15 +67,18 @@ pub(crate) struct Task<'a> {
     pub(crate) workspaces: &'a Workspaces,
 }
 
-/// The lists of all words of a shape in one segment, in their order.
+/// Of each group at least one word must be there.
+type Groups<'a> = Vec<Vec<Word<'a>>>;
+
+/// The lists of all words of a shape in one segment, in their order, then of those that are unwanted.
 type Lists<'a> = Vec<Option<InvertedList<'a>>>;
 
 impl<'a> Task<'a> {
     /// The lists of each segment.
     fn lists(&self) -> Result<Vec<Lists<'a>>, QueryError> {
         let mut asked: Vec<(Field, &str)> = Vec::new();
-        for wanted in self.shape.groups.iter().flatten() {
-            asked.extend(wanted.fields.iter().map(|&field| (field, wanted.term)));
+        for word in self.shape.groups.iter().flatten().chain(&self.shape.unwanted) {
+            asked.extend(word.fields.iter().map(|&field| (field, word.term)));
         }
         let mut lists = Vec::with_capacity(self.index.segments().len());
         for segment in self.index.segments() {
@@ -106,7 +110,7 @@ impl<'a> Task<'a> {
         let mut total = 0;
         for (segment, lists) in self.index.segments().iter().zip(lists) {
             let deleted = segment.deleted()?;
-            if let Some(groups) = self.groups(segment, lists, &containing) {
+            if let Some((groups, _)) = self.groups(segment, lists, &containing) {
                 let is_whole = segment.deleted_count() == 0;
                 let deleted = (!is_whole).then_some(deleted);
                 total += self
@@ -143,13 +147,17 @@ impl<'a> Task<'a> {
                 shape: self.shape,
                 best,
                 plan: scorers.as_ref().map(|scorers| (self.plan, segment, scorers)),
+                unwanted: Vec::new(),
                 tree: None,
                 error: None,
                 floor: 0.0,
                 least: 0.0,
             };
-            if let Some(groups) = self.groups(segment, lists, &containing) {
-                let is_partial = self.shape.is_partial || segment.deleted_count() > 0;
+            if let Some((groups, unwanted)) = self.groups(segment, lists, &containing) {
+                let is_partial = self.shape.is_partial
+                    || segment.deleted_count() > 0
+                    || !self.shape.unwanted.is_empty();
+                judge.unwanted = unwanted;
                 self.workspaces.with(|work| judge.evaluate(groups, is_partial, work));
             }
             if let Some(error) = judge.error {
@@ -159,13 +167,14 @@ impl<'a> Task<'a> {
         Ok(())
     }
 
-    /// The words of each group that the segment has; `None` if it has none of some group.
+    /// The words of each group that the segment has, and the lists of those that are unwanted; `None` if it has none of
+    /// some group.
     fn groups(
         &self,
         segment: &'a Segment,
         lists: Lists<'a>,
         containing: &[Containing],
-    ) -> Option<Vec<Vec<Word<'a>>>> {
+    ) -> Option<(Groups<'a>, Vec<List<'a>>)> {
         let mut lists = lists.into_iter();
         let mut containing = containing.iter();
         let mut groups = Vec::with_capacity(self.shape.groups.len());
@@ -186,7 +195,11 @@ impl<'a> Task<'a> {
             }
             groups.push(words);
         }
-        Some(groups)
+        let fields = self.shape.unwanted.iter().flat_map(|word| word.fields);
+        let open = |(&field, list): (&Field, Option<InvertedList<'a>>)| {
+            Some(List::new(list?, field, segment, self.statistics.scale(field)))
+        };
+        Some((groups, fields.zip(lists).filter_map(open).collect()))
     }
 }
 
@@ -219,6 +232,8 @@ struct Judge<'a, 'b> {
     best: &'b mut TopK,
     /// Where words alone do not decide: what does.
     plan: Option<(&'a Plan, &'a Segment, &'a Scorers<'a>)>,
+    /// No document of these is among the best.
+    unwanted: Vec<List<'a>>,
     /// Made when it is first needed.
     tree: Option<Tree<'a>>,
     error: Option<QueryError>,
@@ -315,8 +330,9 @@ impl<'a> Judge<'a, '_> {
             Some((plan, segment, scorers)) => self.score_of_tree(plan, segment, scorers, doc),
         };
         let Some(score) = score else { return };
-        let score = score + self.statics.of(doc);
-        if self.best.offer(Hit { segment: self.number, doc, score }) {
+        let hit = Hit { segment: self.number, doc, score: score + self.statics.of(doc) };
+        if self.best.admits(&hit) && !self.unwanted.iter_mut().any(|list| list.has(doc.0)) {
+            self.best.offer(hit);
             self.lift();
         }
     }

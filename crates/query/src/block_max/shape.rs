@@ -1,4 +1,4 @@
-//! Which plans can be pruned: conjunctions of alternatives of words.
+//! Which plans can be pruned: conjunctions of alternatives of words, without what has certain others.
 //!
 //! **Invariant.** Every document that matches the plan has a word of each group, and what its words add up to is not
 //! less than its text score.
@@ -25,20 +25,27 @@ pub(crate) struct Shape<'p> {
     pub(crate) units: Vec<Range<usize>>,
     /// Units whose words must stand in place, each with its number.
     pub(crate) phrases: Vec<(usize, &'p Words)>,
-    /// Whether the plan asks for more than the groups and phrases do.
+    /// Of these words none may be there.
+    pub(crate) unwanted: Vec<Wanted<'p>>,
+    /// Whether the plan asks for more than all that.
     pub(crate) is_partial: bool,
 }
 
 impl<'p> Shape<'p> {
     /// `None`: only exhaustive evaluation will do.
     pub(crate) fn of(plan: &'p Plan) -> Option<Shape<'p>> {
-        let mut shape =
-            Shape { groups: Vec::new(), units: Vec::new(), phrases: Vec::new(), is_partial: false };
+        let mut shape = Shape {
+            groups: Vec::new(),
+            units: Vec::new(),
+            phrases: Vec::new(),
+            unwanted: Vec::new(),
+            is_partial: false,
+        };
         match plan {
             Plan::And(plans) => {
                 for plan in plans {
                     // Sums of sums are rounded otherwise than one long sum.
-                    shape.is_partial |= matches!(plan, Plan::And(_));
+                    shape.is_partial |= is_sum(plan);
                     shape.require(plan)?;
                 }
             }
@@ -66,24 +73,55 @@ impl<'p> Shape<'p> {
                 return Some(());
             }
             Plan::Or(plans) => {
-                let single = |plan: &'p Plan| match plan {
-                    Plan::Words(words) if words.terms.len() == 1 => terms(words, true).next(),
-                    Plan::Filter(words) if words.terms.len() == 1 => terms(words, false).next(),
-                    _ => None,
-                };
                 self.groups.push(plans.iter().map(single).collect::<Option<Vec<_>>>()?);
             }
-            Plan::AndNot(wanted, _) => {
-                self.is_partial = true;
+            Plan::AndNot(wanted, unwanted) => {
+                self.refuse(unwanted);
                 return self.require(wanted);
             }
-            Plan::Not(_) => {
-                self.is_partial = true;
+            Plan::Not(unwanted) => {
+                self.refuse(unwanted);
                 return Some(());
             }
         }
         self.units.push(before..self.groups.len());
         Some(())
+    }
+
+    fn refuse(&mut self, plan: &'p Plan) {
+        match any_of(plan) {
+            Some(words) => self.unwanted.extend(words),
+            None => self.is_partial = true,
+        }
+    }
+}
+
+/// Whether a plan's score is a sum of those of others.
+fn is_sum(plan: &Plan) -> bool {
+    match plan {
+        Plan::And(_) => true,
+        Plan::AndNot(wanted, _) => is_sum(wanted),
+        _ => false,
+    }
+}
+
+/// A word by itself.
+fn single(plan: &Plan) -> Option<Wanted<'_>> {
+    match plan {
+        Plan::Words(words) if words.terms.len() == 1 => terms(words, true).next(),
+        Plan::Filter(words) if words.terms.len() == 1 => terms(words, false).next(),
+        _ => None,
+    }
+}
+
+/// The words of a plan that matches what has any of them.
+fn any_of(plan: &Plan) -> Option<Vec<Wanted<'_>>> {
+    match plan {
+        Plan::Or(plans) => {
+            let words = plans.iter().map(any_of).collect::<Option<Vec<_>>>()?;
+            Some(words.into_iter().flatten().collect())
+        }
+        plan => Some(vec![single(plan)?]),
     }
 }
 

@@ -48,6 +48,16 @@ impl Window {
         for (distance, score) in found {
             *score += self.scores[*distance as usize];
         }
+        self.clear();
+    }
+
+    /// What was added for the document at a distance.
+    #[inline]
+    pub(super) fn sum(&self, distance: usize) -> f32 {
+        self.scores[distance]
+    }
+
+    pub(super) fn clear(&mut self) {
         self.each_touched(|_, _| {});
     }
 

@@ -10,6 +10,9 @@ use super::phrase::Positions;
 use super::window::WINDOW_MAX;
 use super::{Window, Word};
 
+/// Where one document in as many is marked, to sort them costs less than to look at all marks.
+const FEW: usize = 16;
+
 /// Of one query at a time.
 pub(super) struct Workspace {
     pub(super) window: Window,
@@ -38,12 +41,27 @@ impl Workspace {
         stamp
     }
 
-    /// Makes `docs` these documents.
-    pub(super) fn mark_docs(&mut self, words: &mut [Word<'_>], span: Span) {
-        let stamp = self.mark(words, span);
+    /// Makes `docs` the documents of a window that have any of some words.
+    pub(super) fn collect(&mut self, words: &mut [Word<'_>], span: Span) {
+        let stamp = self.next_stamp();
         self.docs.clear();
-        let marks = (span.start..span.end).zip(&self.marks);
-        self.docs.extend(marks.filter(|(_, mark)| **mark == stamp).map(|(doc, _)| doc));
+        for list in words.iter_mut().flat_map(|word| &mut word.lists) {
+            for &doc in list.window(span.start, span.end) {
+                let mark = &mut self.marks[(doc - span.start) as usize];
+                if *mark != stamp {
+                    *mark = stamp;
+                    self.docs.push(doc);
+                }
+            }
+        }
+        let wide = (span.end - span.start) as usize;
+        if self.docs.len() * FEW < wide {
+            self.docs.sort_unstable();
+        } else {
+            self.docs.clear();
+            let marks = (span.start..span.end).zip(&self.marks);
+            self.docs.extend(marks.filter(|(_, mark)| **mark == stamp).map(|(doc, _)| doc));
+        }
     }
 
     /// A stamp that no mark has.

@@ -79,18 +79,34 @@ fn question(random: &mut Random) -> Query {
         field: None,
         text: format!("{} {}", word(random), word(random)),
     };
-    match random.below(9) {
+    match random.below(11) {
         0 => term(random),
         1..=3 => Query::Or(terms(random)),
         4 | 5 => Query::And(terms(random)),
         6 => Query::And(vec![term(random), Query::Or(terms(random)), term(random)]),
-        7 => Query::AndNot(Box::new(Query::Or(terms(random))), Box::new(term(random))),
+        7 => without(Query::Or(terms(random)), term(random)),
+        8 => without(
+            Query::And(vec![term(random), term(random)]),
+            Query::Or(vec![term(random), term(random)]),
+        ),
+        9 => match random.below(3) {
+            0 => Query::And(vec![
+                term(random),
+                without(Query::And(vec![term(random), term(random)]), term(random)),
+            ]),
+            1 => without(term(random), phrase(random)),
+            _ => Query::And(vec![term(random), term(random), Query::Not(Box::new(term(random)))]),
+        },
         _ => match random.below(3) {
             0 => phrase(random),
             1 => Query::And(vec![term(random), phrase(random)]),
             _ => Query::Or(vec![Query::And(terms(random)), phrase(random), term(random)]),
         },
     }
+}
+
+fn without(wanted: Query, unwanted: Query) -> Query {
+    Query::AndNot(Box::new(wanted), Box::new(unwanted))
 }
 
 fn configs() -> [Config; 5] {
