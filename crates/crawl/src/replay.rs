@@ -28,7 +28,9 @@ use crate::engine::Dirs;
 use crate::error::CrawlError;
 use crate::frontier::{Frontier, Tally};
 use crate::halt::Halt;
-use crate::recrawl::{Alone, Epoch, Epochs, Extent, LastCaptures, Reading, Schedule};
+use crate::recrawl::{
+    Alone, Epoch, Epochs, Extent, LastCaptures, Reading, Schedule, Wanted, lines,
+};
 use crate::rules::Rules;
 use crate::seeds::{Seed, Start};
 use crate::visited::{Visited, VisitedSeeds};
@@ -74,6 +76,8 @@ pub(crate) struct Replay<'a> {
     /// The addresses that were given to the run; it has seeds of earlier ones as well.
     pub(crate) given: &'a [Seed],
     pub(crate) seeds: &'a [Seed],
+    /// What the run is asked to ask for again.
+    pub(crate) wanted: &'a Wanted,
 }
 
 /// The recrawls that are not over, and what is due in them.
@@ -202,7 +206,6 @@ impl Replay<'_> {
         tick: &mut dyn FnMut(&Frontier),
     ) -> Result<Replayed, CrawlError> {
         let dir: &Path = &self.dirs.archive;
-        archive::repair_from(dir, &|name| self.logs.whole(name))?;
         let archive = Archive::open(dir)?;
         let found =
             self.logs.complete(&archive, self.answers, &self.halt, &mut || tick(frontier))?;
@@ -437,30 +440,26 @@ impl Replay<'_> {
         if !self.config.store {
             return Ok(None);
         }
-        let (now_s, files) = (self.clock.unix_s(), archive.files());
-        let (mut wanted, mut list) = (Extent::of(self.config, self.given, now_s), None);
+        let now_s = self.wanted.now_s;
+        let mut wanted = self.wanted.extent.clone();
+        let is_full = wanted.is_some() && self.is_full(archive)?;
         if self.config.alone {
-            let lines: BTreeSet<String> = self.listed().iter().map(Seed::line).collect();
-            let is_wanted = wanted.is_some();
+            let lines = lines(self.given, self.seeds);
             let extent = Extent::list(self.config, lines.clone(), now_s);
             let (known, due) = self.named_by(&extent, archive, &|_| true)?;
-            wanted = (is_wanted && !due.is_empty()).then_some(Extent::Given(due));
-            list = is_wanted.then_some(extent);
+            wanted = wanted.filter(|_| !due.is_empty()).map(|_| Extent::Given(due));
             replayed.named.clone_from(&known);
             replayed.alone = Some(Alone { urls: known, lines });
         }
-        let is_full = (wanted.is_some() || list.is_some()) && self.is_full(archive)?;
-        let unwanted = wanted.take_if(|_| is_full);
+        let unwanted = wanted.filter(|_| is_full);
         // What was found so far may be less than all that is wanted.
         if self.halt.was_called() {
             return Ok(None);
         }
-        if self.config.alone {
-            // It is on the medium before the first request, so that whoever goes on knows what it names.
-            wanted = list.filter(|_| !is_full);
-        }
         let frontier = &self.dirs.frontier;
-        Epochs::begin(frontier, wanted, files, now_s)?;
+        if is_full {
+            self.wanted.take_back(frontier)?;
+        }
         self.go_on_with_lists(archive, replayed, now_s)?;
         let epochs = Epochs::read(frontier)?;
         let is_unbegun = unwanted.is_some_and(|unwanted| !epochs.has_some_of(&unwanted));

@@ -18,7 +18,10 @@ use crate::checkpoint::Settled;
 use crate::error::CrawlError;
 use crate::frontier::{Frontier, Given};
 use crate::journal::Entry;
+use crate::outcome::Harvest;
 use crate::recrawl::{Epoch, Epochs, Extent, Reading, Schedule};
+use crate::seeds::cut;
+use crate::site::Site;
 
 /// A URL that is to be asked for again.
 struct Known {
@@ -124,21 +127,7 @@ impl Replay<'_> {
     ) -> Result<(BTreeSet<String>, BTreeSet<String>), CrawlError> {
         let (mut known, mut asked) = (BTreeSet::new(), BTreeSet::new());
         let Extent::List { lines, due } = list else { return Ok((known, asked)) };
-        let mut given = Given::default();
-        for line in lines {
-            given.add(line);
-        }
-        let mut is_more = true;
-        while is_more && !self.halt.is_called() {
-            let before = given.len();
-            self.logs.each(archive, &self.halt, &mut |_, mut settled| {
-                if let Some(answered) = &mut settled.answered {
-                    given.keep(settled.entry.purpose, &settled.url, &mut answered.harvest);
-                }
-                Ok(())
-            })?;
-            is_more = given.len() > before;
-        }
+        let given = self.given_by(lines, archive)?;
         let mut schedule = Schedule::new(due.map_or(Extent::All, Extent::Due));
         if due.is_some() {
             self.logs.each(archive, &self.halt, &mut |file, settled| {
@@ -159,6 +148,90 @@ impl Replay<'_> {
             Ok(())
         })?;
         Ok((known, asked))
+    }
+
+    /// All that these lines of a list give by what was archived of them.
+    fn given_by(&self, lines: &BTreeSet<String>, archive: &Archive) -> Result<Given, CrawlError> {
+        let mut given = Given::default();
+        for line in lines {
+            given.add(line);
+        }
+        let mut is_more = true;
+        while is_more && !self.halt.is_called() {
+            let before = given.len();
+            self.logs.each(archive, &self.halt, &mut |_, mut settled| {
+                if let Some(answered) = &mut settled.answered {
+                    given.keep(settled.entry.purpose, &settled.url, &mut answered.harvest);
+                }
+                Ok(())
+            })?;
+            is_more = given.len() > before;
+        }
+        Ok(given)
+    }
+
+    /// The lists of the run that may name more than is known: something that they name waits at a host that is set aside,
+    /// and has had no answer since they began.
+    pub(crate) fn unread_lists(
+        &self,
+        frontier: &Frontier,
+        replayed: &Replayed,
+    ) -> Result<Vec<Epoch>, CrawlError> {
+        let mut lists = Epochs::read(&self.dirs.frontier)?.into_lists(replayed.alone.as_ref());
+        let aside = frontier.sites_aside();
+        if aside.is_empty() || lists.is_empty() {
+            return Ok(Vec::new());
+        }
+        let archive = Archive::open(&self.dirs.archive)?;
+        let mut unread = Vec::new();
+        for list in lists.drain(..) {
+            if self.has_unread(&list, frontier, &aside, &archive)? {
+                unread.push(list);
+            }
+        }
+        Ok(unread)
+    }
+
+    fn has_unread(
+        &self,
+        list: &Epoch,
+        frontier: &Frontier,
+        aside: &BTreeSet<&str>,
+        archive: &Archive,
+    ) -> Result<bool, CrawlError> {
+        let Extent::List { lines, .. } = &list.extent else { return Ok(false) };
+        let is_aside = |url: &str| Site::split(url).is_some_and(|(site, _)| aside.contains(site));
+        let mut named: BTreeSet<String> = lines.iter().map(|line| cut(line).0.to_owned()).collect();
+        named.retain(|url| is_aside(url));
+        let mut given = self.given_by(lines, archive)?;
+        self.logs.each(archive, &self.halt, &mut |_, mut settled| {
+            let purpose = settled.entry.purpose;
+            if let Some(answered) = settled.answered.as_mut().filter(|_| purpose != Purpose::Robots)
+            {
+                given.keep(purpose, &settled.url, &mut answered.harvest);
+                let Harvest { redirect, links, sitemaps, .. } = &mut answered.harvest;
+                let urls = redirect.take().into_iter().chain(links.drain(..));
+                let urls = urls.chain(sitemaps.drain(..));
+                named.extend(urls.filter(|url| is_aside(url)));
+            }
+            Ok(())
+        })?;
+        let (_, due) = self.named_by_list(list, archive)?;
+        self.logs.each(archive, &self.halt, &mut |file, settled| {
+            let status = settled.answered.as_ref().map_or(0, |answered| answered.status);
+            let is_old = archive.files().get(file).is_some_and(|file| list.is_old(file));
+            let is_robots = settled.entry.purpose == Purpose::Robots;
+            // What is known and not due is left as it is.
+            let is_settled = match is_old {
+                true => !due.contains(&settled.url),
+                false => frontier.is_final(&settled.entry, status),
+            };
+            if is_settled && !is_robots {
+                named.remove(&settled.url);
+            }
+            Ok(())
+        })?;
+        Ok(!named.is_empty())
     }
 
     /// What the archive has of these URLs from before a list began, of those that had no visit since.
