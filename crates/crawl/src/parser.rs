@@ -16,7 +16,7 @@ use archive::{ArchiveError, WarcWriter, parse_http};
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::answer::{Answers, Links};
+use crate::answer::{Answers, Links, is_redirect};
 use crate::checkpoint::{Circumstances, LogWriter, Settled};
 use crate::clock::{Clock, Moment};
 use crate::error::CrawlError;
@@ -178,8 +178,11 @@ impl Parser {
                 Outcome::Failed(failure)
             }
             Ok(Catch::Answer(answer)) => {
+                let was_page = earlier.as_ref().is_some_and(|earlier| earlier.is_page);
+                let is_led_on = answer.status() == 200 || is_redirect(answer.status());
                 if visit.page.sitemap
-                    && self.answers.is_page_after_all(&visit.url(), &answer.http()?)
+                    && (was_page && !is_led_on
+                        || self.answers.is_page_after_all(&visit.url(), &answer.http()?))
                 {
                     // From here on it is what it would be if a link had led to it: a page that is new, if
                     // it was a sitemap so far.

@@ -283,7 +283,9 @@ impl Replay<'_> {
         answered: &BTreeSet<String>,
     ) -> Result<bool, CrawlError> {
         let mut is_asking = false;
-        self.logs.each(archive, &self.halt, &mut |file, settled| {
+        let sitemaps = self.sitemaps();
+        self.logs.each(archive, &self.halt, &mut |file, mut settled| {
+            ask_as_given(&mut settled, &sitemaps);
             if again.is_superseded(file, &settled) && self.is_wanted(&settled) {
                 is_asking |= !answered.contains(&settled.url);
                 frontier.offer_again(&settled.url, &settled.entry)?;
@@ -291,6 +293,12 @@ impl Replay<'_> {
             Ok(())
         })?;
         Ok(is_asking)
+    }
+
+    /// The seeds that were given as sitemaps.
+    fn sitemaps(&self) -> HashSet<&str> {
+        let sitemaps = self.seeds.iter().filter(|seed| seed.is_sitemap);
+        sitemaps.map(|seed| seed.url.as_str()).collect()
     }
 
     /// The addresses that the run was given, or else those of earlier runs.
@@ -478,5 +486,12 @@ impl Replay<'_> {
             Ok(())
         })?;
         Ok(Some(again))
+    }
+}
+
+/// Has what was given as a sitemap asked for as one, also if it turned out to be a page.
+fn ask_as_given(settled: &mut Settled, sitemaps: &HashSet<&str>) {
+    if settled.entry.purpose == Purpose::Page && sitemaps.contains(settled.url.as_str()) {
+        (settled.entry.purpose, settled.entry.depth) = (Purpose::Sitemap, 0);
     }
 }

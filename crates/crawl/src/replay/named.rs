@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use archive::Archive;
 
-use super::{Again, Replay, Replayed};
+use super::{Again, Replay, Replayed, ask_as_given};
 use crate::answer::{Purpose, leaves_standing};
 use crate::checkpoint::Settled;
 use crate::error::CrawlError;
@@ -139,7 +139,10 @@ impl Replay<'_> {
         }
         self.logs.each(archive, &self.halt, &mut |file, settled| {
             let purpose = settled.entry.purpose;
-            if purpose != Purpose::Robots && given.has(purpose, &settled.url) {
+            // A sitemap may have turned out to be a page.
+            let is_given =
+                given.has(purpose, &settled.url) || given.has(Purpose::Sitemap, &settled.url);
+            if purpose != Purpose::Robots && is_given {
                 if is_old(file) && schedule.is_due(&settled) {
                     asked.insert(settled.url.clone());
                 }
@@ -246,9 +249,10 @@ impl Replay<'_> {
         if urls.is_empty() {
             return Ok(found);
         }
+        let sitemaps = self.sitemaps();
         let open = self.note_all(&Epochs::read(&self.dirs.frontier)?, archive)?;
         let is_before: Vec<bool> = archive.files().iter().map(|file| list.is_old(file)).collect();
-        self.logs.each(archive, &self.halt, &mut |file, settled| {
+        self.logs.each(archive, &self.halt, &mut |file, mut settled| {
             if settled.entry.purpose == Purpose::Robots || !urls.contains(&settled.url) {
                 return Ok(());
             }
@@ -264,6 +268,7 @@ impl Replay<'_> {
                 let is_page = is_page(&settled, had(|known| known.is_page));
                 let is_due = is_old || had(|known| known.is_due);
                 let is_answered = is_answer || had(|known| known.is_answered);
+                ask_as_given(&mut settled, &sitemaps);
                 let Settled { url, entry, .. } = settled;
                 found.insert(url, Known { entry, is_page, is_due, is_answered });
             }

@@ -13,6 +13,7 @@ use crate::support::{crawl, dirs};
 /// What `/list.xml` and `/way` are.
 const BUSY: u64 = 0;
 const READY: u64 = 1;
+const HTML: u64 = 2;
 
 /// How long they are busy, in seconds.
 const BUSY_S: i64 = 3600;
@@ -129,5 +130,27 @@ fn a_list_is_not_over_before_its_sitemap_or_redirect_could_be_read() {
             assert_eq!(site.standing().recrawl, None, "it is over");
             assert_eq!(site.run(&config(), &[], BUSY_S + 3).0, [""; 0]);
         }
+    }
+}
+
+/// Whatever it was before: what is given as a sitemap is asked for as one.
+#[test]
+fn a_sitemap_that_was_a_page_for_a_while_is_read_again() {
+    for recrawl in [list(), Config { recrawl: Recrawl::All, follow: false, ..config() }] {
+        let site = Site::crawl();
+        let seed = [format!("sitemap:{}", site.url("/list.xml"))];
+        site.edition.store(HTML, Ordering::Relaxed);
+        assert_eq!(site.run(&list(), &seed, 0).0, ["/list.xml"]);
+        assert_eq!(site.run(&list(), &seed, 0).0, ["/list.xml"], "and again");
+        site.edition.store(READY, Ordering::Relaxed);
+        let (asked, report) = site.run(&recrawl, &seed, 0);
+        let has = |path: &str| asked.iter().filter(|asked| *asked == path).count();
+        assert_eq!(["/list.xml", "/new", "/p1"].map(has), [1, 1, 1], "{asked:?} {report:?}");
+        // It may be one now and the other then.
+        site.edition.store(HTML, Ordering::Relaxed);
+        assert!(site.run(&list(), &seed, 0).0.contains(&"/list.xml".to_owned()));
+        site.edition.store(READY, Ordering::Relaxed);
+        assert_eq!(site.run(&list(), &seed, 0).0, ["/list.xml", "/new", "/p1"]);
+        assert_eq!(site.run(&config(), &[], 0).0, [""; 0]);
     }
 }
