@@ -240,7 +240,7 @@ impl Parser {
         let answered = Answered { bytes, ..answered };
         let Some(entry) = Entry::of(visit, None) else { return Ok(answered) };
         let (location, before) = (&location, earlier.map_or(0, |earlier| earlier.status));
-        let circumstances = Circumstances { url, entry, date_s, location, before, unchanged };
+        let circumstances = Circumstances { url, entry, date, location, before, unchanged };
         let settled = Settled::new(circumstances, http.as_ref(), Some(answered));
         store.log.push(location, &settled);
         self.answers.know_body(&settled);
@@ -270,7 +270,7 @@ impl Parser {
         let http = parse_http(&block)?;
         let (purpose, depth) = (visit.purpose(), visit.page.depth);
         let answered = self.answers.read(purpose, &url, &http, date_s, depth, Links::Unknown);
-        let circumstances = Circumstances { url, entry, date_s, location, before, unchanged };
+        let circumstances = Circumstances { url, entry, date, location, before, unchanged };
         store.log.push(location, &Settled::new(circumstances, Some(&http), Some(answered)));
         Ok(())
     }
@@ -300,9 +300,9 @@ impl Store {
         let archive = &mut self.archive;
         let location = journal::write_failure(archive, visit, date, failure, withheld)?;
         if let Some(entry) = Entry::of(visit, Some(failure.kind)) {
-            let (url, location, date_s) = (visit.url(), &location, date.s);
+            let (url, location) = (visit.url(), &location);
             let (before, unchanged) = (0, false);
-            let circumstances = Circumstances { url, entry, date_s, location, before, unchanged };
+            let circumstances = Circumstances { url, entry, date, location, before, unchanged };
             self.log.push(location, &Settled::new(circumstances, None, None));
         }
         Ok(())
