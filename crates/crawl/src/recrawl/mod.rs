@@ -339,6 +339,12 @@ impl Epochs {
         self.0.iter().filter_map(|open| open.extent.list_lines()).flatten()
     }
 
+    /// When the first one of a list began, in seconds since 1970; `None` if there is none.
+    pub(crate) fn list_since_s(&self) -> Option<i64> {
+        let list = self.0.iter().find(|open| open.extent.list_lines().is_some());
+        list.map(|open| open.begun_s)
+    }
+
     /// Those of lists: of all, or if a run asks for something `alone`, of those that ask for nothing else.
     pub(crate) fn into_lists(self, alone: Option<&Alone>) -> Vec<Epoch> {
         let is_list = |open: &Epoch| matches!(open.extent, Extent::List { .. });
