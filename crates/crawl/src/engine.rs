@@ -148,9 +148,7 @@ pub fn run(
         replay.halt.read_on(|| replay.ask_named(&mut coordinator.frontier, &mut replayed))?;
     }
     if replayed.is_recrawl && !coordinator.is_ended() {
-        let is_rest = coordinator.frontier.has_known_aside();
-        let unread = replay.unread_lists(&coordinator.frontier, &replayed)?;
-        Epochs::close(&dirs.frontier, replayed.alone.as_ref(), is_rest, &unread)?;
+        replay.close_recrawls(&coordinator.frontier, &replayed)?;
     }
     replay.count_held(&mut coordinator.frontier)?;
     coordinator.teller.told_ms = None;

@@ -173,9 +173,20 @@ impl Replay<'_> {
         Ok(given)
     }
 
+    /// Ends the recrawls that the run has come to the end of, but for what hosts have that were set aside.
+    pub(crate) fn close_recrawls(
+        &self,
+        frontier: &Frontier,
+        replayed: &Replayed,
+    ) -> Result<(), CrawlError> {
+        let unread = self.unread_lists(frontier, replayed)?;
+        let is_rest = frontier.has_known_aside();
+        Epochs::close(&self.dirs.frontier, replayed.alone.as_ref(), is_rest, &unread)
+    }
+
     /// The lists of the run that may name more than is known: something that they name waits at a host that is set aside,
     /// and has had no answer since they began.
-    pub(crate) fn unread_lists(
+    fn unread_lists(
         &self,
         frontier: &Frontier,
         replayed: &Replayed,
@@ -225,9 +236,10 @@ impl Replay<'_> {
             let is_old = archive.files().get(file).is_some_and(|file| list.is_old(file));
             let is_robots = settled.entry.purpose == Purpose::Robots;
             // What is known and not due is left as it is.
-            let is_settled = match is_old {
-                true => !due.contains(&settled.url),
-                false => frontier.is_final(&settled.entry, status),
+            let is_settled = if is_old {
+                !due.contains(&settled.url)
+            } else {
+                frontier.is_final(&settled.entry, status)
             };
             if is_settled && !is_robots {
                 named.remove(&settled.url);

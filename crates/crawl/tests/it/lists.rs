@@ -109,9 +109,8 @@ fn a_list_is_not_over_before_its_sitemap_or_redirect_could_be_read() {
     for (is_sitemap, wanted) in
         [(true, &["/list.xml", "/new", "/p1"][..]), (false, &["/p2", "/way"][..])]
     {
-        let seed = |site: &Site| match is_sitemap {
-            true => format!("sitemap:{}", site.url("/list.xml")),
-            false => site.url("/way"),
+        let seed = |site: &Site| {
+            if is_sitemap { format!("sitemap:{}", site.url("/list.xml")) } else { site.url("/way") }
         };
         for is_same in [false, true] {
             let site = Site::crawl();
@@ -122,9 +121,10 @@ fn a_list_is_not_over_before_its_sitemap_or_redirect_could_be_read() {
             assert_eq!(site.run(&config(), &[], 1).0, [""; 0], "it is to be left alone");
             assert!(site.standing().recrawl_rest, "and goes on waiting");
             site.edition.store(READY, Ordering::Relaxed);
-            let (asked, report) = match is_same {
-                true => site.run(&list(), &[seed(&site)], BUSY_S + 2),
-                false => site.run(&config(), &[], BUSY_S + 2),
+            let (asked, report) = if is_same {
+                site.run(&list(), &[seed(&site)], BUSY_S + 2)
+            } else {
+                site.run(&config(), &[], BUSY_S + 2)
             };
             assert_eq!(asked, wanted, "{report:?}");
             assert_eq!(site.standing().recrawl, None, "it is over");
