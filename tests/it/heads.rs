@@ -412,3 +412,23 @@ fn what_stands_after_a_visit_in_vain_is_told_as_it_is() {
     let said = "given up; a crawl asks for it again, for the recrawl that is not over; the page of";
     assert!(why["verdict"].as_str().expect("text").contains(said), "{why:#}");
 }
+
+/// What was given as a sitemap, answered with a page, and is a sitemap now is no page any more.
+#[test]
+fn a_page_that_has_become_a_sitemap_leaves_the_index() {
+    let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", &tagged("a"))]);
+    server.set("/map.xml", &tagged("map"));
+    let (sandbox, map) = (Sandbox::new(), server.url("/map.xml"));
+    crawl(&sandbox, "", &[&server.url("/"), "--sitemap", &map]);
+    sandbox.done(&["index", "--dir", "web", "-q"]);
+    assert_eq!(found(&sandbox, "map"), 1);
+    let loc = server.url("/new");
+    let sitemap = format!("<urlset><url><loc>{loc}</loc></url></urlset>");
+    server.set("/map.xml", &format!("200 OK\nContent-Type: text/xml\n\n{sitemap}"));
+    server.set("/new", &tagged("new"));
+    sandbox.done(&["crawl", "--dir", "web", "-q", "--recrawl", "--list", "--sitemap", &map]);
+    sandbox.done(&["index", "--dir", "web", "-q"]);
+    assert_eq!(["map", "a", "new"].map(|name| found(&sandbox, name)), [0, 1, 1]);
+    let why = check(&sandbox, &map, "fetched, as a sitemap");
+    assert_eq!(why["standing"], "no page: a sitemap", "{why:#}");
+}

@@ -4,7 +4,7 @@
 //! does not: what is due by then (`replay.rs`), and how it is written (`mod.rs`).
 //!
 //! **Invariant.** It is on the medium before the seeds of the run are, and before a visit of the archive is read, however
-//! many there are: a run that is killed meanwhile has kept all that it was given, or nothing.
+//! many there are: a run that is killed meanwhile has kept what it asks for again if it has kept its seeds.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use crawl::{Clock, Config, Recrawl, Report, Standing, SystemClock, run};
+use crawl::{Clock, Config, Moment, Recrawl, Report, Standing, SystemClock, run};
 use tempfile::TempDir;
 
 use crate::hostile::serve;
@@ -36,6 +36,11 @@ impl Clock for Later {
 
     fn unix_s(&self) -> i64 {
         self.0.unix_s() + self.1
+    }
+
+    fn date(&self) -> Moment {
+        let Moment { s, us } = self.0.date();
+        Moment { s: s + self.1, us }
     }
 }
 

@@ -11,7 +11,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use archive::{Archive, Kind, Record};
-use crawl::{Clock, Config, CrawlError, Recrawl, Report, Scope, Standing, SystemClock, run};
+use crawl::{
+    Clock, Config, CrawlError, Moment, Recrawl, Report, Scope, Standing, SystemClock, run,
+};
 use simweb::{Changes, Options, Server};
 use tempfile::TempDir;
 
@@ -513,6 +515,11 @@ impl Clock for Later {
 
     fn unix_s(&self) -> i64 {
         self.0.unix_s() + self.1
+    }
+
+    fn date(&self) -> Moment {
+        let Moment { s, us } = self.0.date();
+        Moment { s: s + self.1, us }
     }
 }
 
