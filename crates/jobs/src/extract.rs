@@ -301,9 +301,13 @@ fn fate_of(record: &Record, options: &ExtractOptions) -> Option<(String, Fate)> 
 fn sitemap(record: &Record, url: &Url, options: &ExtractOptions) -> Option<Fate> {
     let is_again = record.kind == Kind::Response && record.header("Crivello-Before").is_some();
     let is_sitemap = record.header("Crivello-Purpose") == Some("sitemap");
-    (is_again && is_sitemap).then(|| match response(record, url, options) {
-        Fate::Page(_) => Fate::Gone { what: "a sitemap".to_owned() },
-        fate => fate,
+    let is_there = archive::parse_http(&record.block).is_ok_and(|answer| answer.status == 200);
+    (is_again && is_sitemap).then(|| {
+        if is_there {
+            Fate::Gone { what: "a sitemap".to_owned() }
+        } else {
+            response(record, url, options)
+        }
     })
 }
 
