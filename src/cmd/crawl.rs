@@ -220,7 +220,7 @@ pub(crate) fn fetch(
         let why = "frontier/pause is there; nothing is asked for until it is removed";
         talk::say(context.quiet, &format!("paused   {why}"));
     }
-    if let Some(remark) = unfinished(&standing, config) {
+    if let Some(remark) = unfinished(&standing, config, seeds.is_empty()) {
         talk::say(context.quiet, &remark);
     }
     if standing.list && config.follow {
@@ -288,11 +288,12 @@ fn is_of_others(report: &Report) -> bool {
         && statuses.all(|status| (300..400).contains(status))
 }
 
-/// What becomes of a recrawl that is not over, by what is asked for now. Whether one waits for a list is known when
-/// the addresses are that the list leads to, and told at the end.
-fn unfinished(standing: &Standing, config: &Config) -> Option<String> {
+/// What becomes of a recrawl that is not over, by what is asked for now. A list of all addresses goes on with every other
+/// one. Whether one waits for a list is known when the addresses are that the list leads to, and told at the end.
+fn unfinished(standing: &Standing, config: &Config, is_of_all: bool) -> Option<String> {
     if config.alone {
-        return None;
+        let since = archive::date_text(standing.list_since_s.filter(|_| is_of_all)?);
+        return Some(format!("recrawl  of a list since {since} is not over: it goes on"));
     }
     let since = archive::date_text(standing.recrawl_since_s?);
     let fate = match (standing.recrawl?, config.recrawl) {

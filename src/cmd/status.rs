@@ -150,8 +150,7 @@ fn look(collection: &Collection, config: &Config) -> Result<Status> {
         pages_lag = jobs::extract_lag(collection, &extract_options(&config.crawl))?;
     }
     status.crawl = crawl::read_report(&collection.frontier_dir())?;
-    let has_pages = collection.pages_dir().join("directory").is_file();
-    let table = has_pages.then(|| PageTable::open(&collection.pages_dir())).transpose()?;
+    let table = PageTable::open_current(&collection.pages_dir())?;
     let directory = table.as_ref().map(PageTable::directory);
     status.pages = directory.map(PagesStatus::of);
     let mut rank_lag = Some("there are no ranks yet");

@@ -79,9 +79,12 @@ struct Why {
     agent: Option<u16>,
     /// Every visit, oldest first.
     captures: Vec<Capture>,
-    /// Who tries it again, if the last was in vain.
+    /// Who tries it again, if the last was in vain and anybody does.
     #[serde(skip)]
-    next: Next,
+    next: Option<Next>,
+    /// What keeps the newest page out of the index.
+    #[serde(skip)]
+    kept_out: Option<&'static str>,
     /// Which limits cut the newest page.
     cuts: Vec<String>,
     /// What the newest capture is.
@@ -187,7 +190,7 @@ fn visited(
 fn ask_archive(why: &mut Why, url: &Url, archive: &Archive, config: &Config) -> Result<()> {
     why.captures = captures::read(archive, url, config.crawl.agent_name())?;
     why.cuts = captures::cuts(archive, url, &config.crawl)?;
-    why.canonical = captures::canonical(archive, url, &config.crawl)?;
+    (why.canonical, why.kept_out) = captures::newest(archive, url, &config.crawl)?;
     if let Some(saying) = robots::saying(archive, url, &config.crawl.user_agent)? {
         why.forbidden = !saying.allowed;
         let said = if saying.is_had { &mut why.robots } else { &mut why.unheard };
@@ -220,17 +223,20 @@ fn next(
     archive: &Archive,
     report: &Report,
     config: &Config,
-) -> Result<Next> {
-    if !captures::is_unfinished(&why.captures, config.crawl.retries) {
-        return Ok(Next::Crawl);
-    }
+) -> Result<Option<Next>> {
+    let Some(is_given_up) = captures::is_given_up(&why.captures, config.crawl.retries) else {
+        return Ok(None);
+    };
     let frontier = &collection.frontier_dir();
     let is_standing = captures::has_standing(&why.captures);
-    if is_standing && !crawl::recrawl_asks(archive, frontier, &config.crawl, url.as_str())? {
-        return Ok(Next::Recrawl);
+    if (is_standing || is_given_up)
+        && !crawl::recrawl_asks(archive, frontier, &config.crawl, url.as_str())?
+    {
+        return Ok(is_standing.then_some(Next::Recrawl));
     }
     let limits = Limits { archive, frontier, report, config: &config.crawl };
-    Ok(limits.share_had(url)?.map_or(Next::Crawl, Next::Nobody))
+    let next = if is_given_up { Next::Open } else { Next::Crawl };
+    Ok(Some(limits.share_had(url)?.map_or(next, Next::Nobody)))
 }
 
 /// What the last crawl said of its host when it ended.
@@ -244,10 +250,7 @@ fn ask_report(why: &mut Why, url: &Url, report: &Report) {
 
 /// The page table and the duplicates.
 fn ask_pages(why: &mut Why, url: &Url, collection: &Collection) -> Result<()> {
-    if !found::has_table(collection) {
-        return Ok(());
-    }
-    let table = PageTable::open(&collection.pages_dir())?;
+    let Some(table) = PageTable::open_current(&collection.pages_dir())? else { return Ok(()) };
     let directory = table.directory();
     let entries = directory.entries();
     if let Some(place) = directory.find(url.as_str()) {
@@ -269,7 +272,9 @@ fn ask_pages(why: &mut Why, url: &Url, collection: &Collection) -> Result<()> {
 /// What became of it, in a sentence; `None` if all that is left is the queue and its limits.
 fn verdict(why: &Why, config: &Config, report: &Report) -> Option<String> {
     let (retries, found_on) = (config.crawl.retries, &why.found_on);
-    if let Some(verdict) = captures::answered(&why.captures, retries, &why.next) {
+    if let Some(verdict) =
+        captures::answered(&why.captures, retries, why.next.as_ref(), why.kept_out)
+    {
         return Some(verdict);
     }
     if !why.is_named() && why.captures.is_empty() {
@@ -282,7 +287,9 @@ fn verdict(why: &Why, config: &Config, report: &Report) -> Option<String> {
     let failed = captures::failed(&why.captures, retries);
     if let Some(failed) = failed.as_ref().filter(|failed| failed.is_final) {
         let failures = talk::count(failed.tries, "failure");
-        return Some(format!("given up after {failures}, at last {}", failed.last));
+        let next = why.next.as_ref().map(|next| format!("; {}", next.told(None)));
+        let next = next.unwrap_or_default();
+        return Some(format!("given up after {failures}, at last {}{next}", failed.last));
     }
     if let Some(far) = why.far.as_ref().filter(|_| !why.seed) {
         return Some(far.clone());
@@ -306,7 +313,8 @@ fn verdict(why: &Why, config: &Config, report: &Report) -> Option<String> {
     }
     if let Some(failed) = failed {
         let times = talk::count(failed.tries, "time");
-        let (last, next) = (failed.last, why.next.told(None));
+        let next = why.next.clone().unwrap_or_default();
+        let (last, next) = (failed.last, next.told(None));
         return Some(format!("failed {times}, at last {last}; {next}"));
     }
     // A run that follows no link, and leaves nothing waiting, has come to all that given sitemaps name.

@@ -585,14 +585,12 @@ fn a_page_table_of_an_older_version_is_no_damage() {
     let mut bytes = fs::read(&directory).expect("bytes");
     bytes[7] -= 1;
     fs::write(&directory, bytes).expect("written");
-    let seed = &server.web().seeds()[0];
-    for command in [&["status"][..], &["why", seed]] {
-        let ran = sandbox.run(&[command, &["--dir", "web"]].concat());
-        assert_eq!(ran.code, 1, "{ran:#?}");
-        let said = "pages/directory has format version 1, this program reads version 2; \
-                    `crivello index` makes it again";
-        assert!(ran.stderr.contains(said) && !ran.stderr.contains("damaged"), "{ran:#?}");
-    }
+    let status = sandbox.json(&["status", "--dir", "web"]);
+    let said = "`pages/directory` is missing, or of another version";
+    assert_eq!((&status["behind"][0], &status["why_behind"]), (&"index".into(), &said.into()));
+    let why = sandbox.json(&["why", &server.web().seeds()[0], "--dir", "web"]);
+    assert_eq!(why["verdict"], "fetched", "{why:#}");
     sandbox.done(&["index", "--dir", "web", "-q"]);
-    sandbox.done(&["status", "--dir", "web"]);
+    let status = sandbox.json(&["status", "--dir", "web"]);
+    assert_eq!(status["behind"], serde_json::json!([]), "{status:#}");
 }

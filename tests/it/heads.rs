@@ -140,7 +140,7 @@ fn a_304_that_was_the_last_request_of_its_host_is_counted_and_told() {
     sandbox.done(&["index", "--dir", "web", "-q"]);
     assert_eq!(found(&sandbox, "a"), 0);
     let said = "fetched; asked again, the server answered 304 with a head that makes another page of it, \
-                and nobody asked since which; the page of 20";
+                and nobody asked since which; the next recrawl asks for it again; the page of 20";
     let why = check(&sandbox, &server.url("/a"), said);
     let last = why["captures"].as_array().and_then(|all| all.last()).expect("visits");
     assert_eq!((&last["status"], &last["inconclusive"]), (&"304".into(), &"noindex".into()));
@@ -293,7 +293,7 @@ fn a_412_is_told_with_its_reason() {
             "fetched"
         } else {
             "fetched; asked again, the server answered 412, that the condition of the request does not hold, and \
-             nobody asked since without one; the page of 20"
+             nobody asked since without one; the next recrawl asks for it again; the page of 20"
         };
         let why = check(&sandbox, &url, wanted);
         let said = why["verdict"].as_str().expect("text");
@@ -359,4 +359,76 @@ fn only_a_recrawl_that_covers_a_page_is_said_to_ask_for_it() {
     }
     crawl(&[&["--recrawl"], &slow[..]].concat());
     assert!(why().contains(is_asked), "{}", why());
+}
+
+/// Where an answer that stands is, who asks again, and how often was asked.
+#[test]
+fn what_stands_after_a_visit_in_vain_is_told_as_it_is() {
+    let noindex = "200 OK\nContent-Type: text/html\nX-Robots-Tag: noindex\n\n<title>t</title><p>no";
+    let meta = "200 OK\nContent-Type: text/html\n\n<meta name=robots content=noindex><p>no";
+    let paths = ["/closed", "/meta", "/gone", "/moved", "/a"];
+    let server = Pages::serve(&[
+        ("/", &page(&paths)),
+        ("/closed", noindex),
+        ("/meta", meta),
+        ("/gone", "404 Not Found\n\n"),
+        ("/moved", "302 Found\nLocation: /a\n\n"),
+        ("/a", &tagged("a")),
+    ]);
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/")]);
+    let path = sandbox.path("web/crivello.toml");
+    let settings = fs::read_to_string(&path).expect("a file").replace("retries = 1", "retries = 0");
+    fs::write(&path, settings).expect("a file");
+    let no_page = "and there is no page in the index";
+    let places = ["but not in the index, since it asks not to be found"; 2].into_iter();
+    let places = places.chain([no_page, no_page, "also in the index"]);
+    let next = "the next recrawl asks for it again";
+    for (status, said) in [
+        ("503 Busy", "the server answered 503 to the last of N; given up"),
+        ("412 No", "the server answered 412 to the last of N; given up"),
+        ("304 Not Modified", "to a request that did not ask for changes; given up"),
+    ] {
+        for path in paths {
+            server.set(path, &format!("{status}\n\n"));
+        }
+        // A 412 to the condition is asked for once more without it.
+        server
+            .set("/a if", &format!("{}\n\n", if status == "503 Busy" { status } else { "412 No" }));
+        sandbox.done(&["crawl", "--dir", "web", "-q", "--recrawl"]);
+        for (path, place) in paths.into_iter().zip(places.clone()) {
+            let is_twice = path == "/a" && status != "503 Busy";
+            let said = said.replace('N', if is_twice { "2 requests" } else { "1 request" });
+            let why = sandbox.json(&["why", "--dir", "web", &server.url(path)]);
+            let verdict = why["verdict"].as_str().expect("text");
+            let is_told = verdict.contains(&format!("{said}; {next}; the "));
+            assert!(is_told && verdict.ends_with(&format!(" stands, {place}")), "{said}: {why:#}");
+        }
+    }
+    // A recrawl that is begun and not over asks for all of it.
+    let slow = ["--max-time", "1", "--set", "crawl.delay_ms=60000"];
+    sandbox.done(&[&["crawl", "--dir", "web", "-q", "--recrawl"], &slow[..]].concat());
+    let why = sandbox.json(&["why", "--dir", "web", &server.url("/a")]);
+    let said = "given up; a crawl asks for it again, for the recrawl that is not over; the page of";
+    assert!(why["verdict"].as_str().expect("text").contains(said), "{why:#}");
+}
+
+/// What was given as a sitemap, answered with a page, and is a sitemap now is no page any more.
+#[test]
+fn a_page_that_has_become_a_sitemap_leaves_the_index() {
+    let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", &tagged("a"))]);
+    server.set("/map.xml", &tagged("map"));
+    let (sandbox, map) = (Sandbox::new(), server.url("/map.xml"));
+    crawl(&sandbox, "", &[&server.url("/"), "--sitemap", &map]);
+    sandbox.done(&["index", "--dir", "web", "-q"]);
+    assert_eq!(found(&sandbox, "map"), 1);
+    let loc = server.url("/new");
+    let sitemap = format!("<urlset><url><loc>{loc}</loc></url></urlset>");
+    server.set("/map.xml", &format!("200 OK\nContent-Type: text/xml\n\n{sitemap}"));
+    server.set("/new", &tagged("new"));
+    sandbox.done(&["crawl", "--dir", "web", "-q", "--recrawl", "--list", "--sitemap", &map]);
+    sandbox.done(&["index", "--dir", "web", "-q"]);
+    assert_eq!(["map", "a", "new"].map(|name| found(&sandbox, name)), [0, 1, 1]);
+    let why = check(&sandbox, &map, "fetched, as a sitemap");
+    assert_eq!(why["standing"], "no page: a sitemap", "{why:#}");
 }

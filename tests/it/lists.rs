@@ -308,6 +308,18 @@ fn a_list_that_was_killed_is_gone_on_with_by_any_crawl() {
         running.child.kill().expect("it runs");
         running.child.wait().expect("it ends");
         let first = std::mem::take(&mut *site.asked.lock().expect("no panic"));
+        // A list of all addresses goes on with it, too, and says so.
+        let said = site.sandbox.run(&[
+            "crawl",
+            "--dir",
+            "web",
+            "--list",
+            "--max-time",
+            "1",
+            "--set",
+            "crawl.delay_ms=60000",
+        ]);
+        assert!(said.stderr.contains("recrawl  of a list since 20"), "{said:#?}");
         let (report, second) = site.crawl(&[]);
         let all: BTreeSet<&str> = first.iter().chain(&second).map(String::as_str).collect();
         assert_eq!(all, BTreeSet::from(wanted), "{first:?} {second:?} {report}");

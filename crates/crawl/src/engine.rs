@@ -25,6 +25,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use archive::Archive;
 use crossbeam_channel::bounded;
 use page::Url;
 use tokio::runtime::Builder;
@@ -43,7 +44,7 @@ use crate::guard::Guard;
 use crate::halt::Halt;
 use crate::inbox::Inbox;
 use crate::parser::{Event, PARSER, Parser, SharedParser};
-use crate::recrawl::{Epochs, LastCaptures};
+use crate::recrawl::{Epochs, LastCaptures, Wanted};
 use crate::replay::{Replay, Replayed};
 use crate::report::{Report, Snapshot, read_report, write_report};
 use crate::rules::Rules;
@@ -89,12 +90,16 @@ pub fn run(
     let seeds = all_seeds(&dirs.frontier, &given)?;
     let urls: Vec<Url> = seeds.iter().map(|seed| seed.url.clone()).collect();
     Guard::new(config, &urls)?.check_contact()?;
+    let rules = Rules::new(config, &urls)?;
+    let logs = VisitLogs::new(&dirs.frontier, &dirs.archive, config, &urls);
+    archive::repair_from(&dirs.archive, &|name| logs.whole(name))?;
+    let archive = Archive::open(&dirs.archive)?;
+    let (both, now_s) = ((&given[..], &seeds[..]), clock.unix_s());
+    let wanted = Wanted::begin(&dirs.frontier, archive.files(), config, both, now_s)?;
     write_seeds(&dirs.frontier, &seeds)?;
     Settings::of(config).write(&dirs.frontier)?;
 
     let config = Arc::new(config.clone());
-    let rules = Rules::new(&config, &urls)?;
-    let logs = VisitLogs::new(&dirs.frontier, &dirs.archive, &config, &urls);
     let mut frontier = Frontier::create(&config, &urls, &dirs.frontier)?;
     let end_ms = frontier.begin_time(started_ms);
     // A link that is known may yet be a shorter way.
@@ -117,6 +122,7 @@ pub fn run(
         halt: Halt::at(stop).or_at(&*replay_clock, end_ms),
         given: &given,
         seeds: &seeds,
+        wanted: &wanted,
     };
     let mut replayed = replay.run(&mut frontier, &first, tick)?;
     if replayed.is_cut {
@@ -142,8 +148,7 @@ pub fn run(
         replay.halt.read_on(|| replay.ask_named(&mut coordinator.frontier, &mut replayed))?;
     }
     if replayed.is_recrawl && !coordinator.is_ended() {
-        let is_rest = coordinator.frontier.has_known_aside();
-        Epochs::close(&dirs.frontier, replayed.alone.as_ref(), is_rest)?;
+        replay.close_recrawls(&coordinator.frontier, &replayed)?;
     }
     replay.count_held(&mut coordinator.frontier)?;
     coordinator.teller.told_ms = None;

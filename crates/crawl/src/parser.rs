@@ -16,7 +16,7 @@ use archive::{ArchiveError, WarcWriter, parse_http};
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::answer::{Answers, Links};
+use crate::answer::{Answers, Links, is_redirect};
 use crate::checkpoint::{Circumstances, LogWriter, Settled};
 use crate::clock::{Clock, Moment};
 use crate::error::CrawlError;
@@ -178,8 +178,11 @@ impl Parser {
                 Outcome::Failed(failure)
             }
             Ok(Catch::Answer(answer)) => {
+                let was_page = earlier.as_ref().is_some_and(|earlier| earlier.is_page);
+                let is_led_on = answer.status() == 200 || is_redirect(answer.status());
                 if visit.page.sitemap
-                    && self.answers.is_page_after_all(&visit.url(), &answer.http()?)
+                    && (was_page && !is_led_on
+                        || self.answers.is_page_after_all(&visit.url(), &answer.http()?))
                 {
                     // From here on it is what it would be if a link had led to it: a page that is new, if
                     // it was a sitemap so far.
@@ -237,7 +240,7 @@ impl Parser {
         let answered = Answered { bytes, ..answered };
         let Some(entry) = Entry::of(visit, None) else { return Ok(answered) };
         let (location, before) = (&location, earlier.map_or(0, |earlier| earlier.status));
-        let circumstances = Circumstances { url, entry, date_s, location, before, unchanged };
+        let circumstances = Circumstances { url, entry, date, location, before, unchanged };
         let settled = Settled::new(circumstances, http.as_ref(), Some(answered));
         store.log.push(location, &settled);
         self.answers.know_body(&settled);
@@ -267,7 +270,7 @@ impl Parser {
         let http = parse_http(&block)?;
         let (purpose, depth) = (visit.purpose(), visit.page.depth);
         let answered = self.answers.read(purpose, &url, &http, date_s, depth, Links::Unknown);
-        let circumstances = Circumstances { url, entry, date_s, location, before, unchanged };
+        let circumstances = Circumstances { url, entry, date, location, before, unchanged };
         store.log.push(location, &Settled::new(circumstances, Some(&http), Some(answered)));
         Ok(())
     }
@@ -297,9 +300,9 @@ impl Store {
         let archive = &mut self.archive;
         let location = journal::write_failure(archive, visit, date, failure, withheld)?;
         if let Some(entry) = Entry::of(visit, Some(failure.kind)) {
-            let (url, location, date_s) = (visit.url(), &location, date.s);
+            let (url, location) = (visit.url(), &location);
             let (before, unchanged) = (0, false);
-            let circumstances = Circumstances { url, entry, date_s, location, before, unchanged };
+            let circumstances = Circumstances { url, entry, date, location, before, unchanged };
             self.log.push(location, &Settled::new(circumstances, None, None));
         }
         Ok(())

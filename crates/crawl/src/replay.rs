@@ -28,7 +28,9 @@ use crate::engine::Dirs;
 use crate::error::CrawlError;
 use crate::frontier::{Frontier, Tally};
 use crate::halt::Halt;
-use crate::recrawl::{Alone, Epoch, Epochs, Extent, LastCaptures, Reading, Schedule};
+use crate::recrawl::{
+    Alone, Epoch, Epochs, Extent, LastCaptures, Reading, Schedule, Wanted, lines,
+};
 use crate::rules::Rules;
 use crate::seeds::{Seed, Start};
 use crate::visited::{Visited, VisitedSeeds};
@@ -74,6 +76,8 @@ pub(crate) struct Replay<'a> {
     /// The addresses that were given to the run; it has seeds of earlier ones as well.
     pub(crate) given: &'a [Seed],
     pub(crate) seeds: &'a [Seed],
+    /// What the run is asked to ask for again.
+    pub(crate) wanted: &'a Wanted,
 }
 
 /// The recrawls that are not over, and what is due in them.
@@ -202,7 +206,6 @@ impl Replay<'_> {
         tick: &mut dyn FnMut(&Frontier),
     ) -> Result<Replayed, CrawlError> {
         let dir: &Path = &self.dirs.archive;
-        archive::repair_from(dir, &|name| self.logs.whole(name))?;
         let archive = Archive::open(dir)?;
         let found =
             self.logs.complete(&archive, self.answers, &self.halt, &mut || tick(frontier))?;
@@ -280,7 +283,9 @@ impl Replay<'_> {
         answered: &BTreeSet<String>,
     ) -> Result<bool, CrawlError> {
         let mut is_asking = false;
-        self.logs.each(archive, &self.halt, &mut |file, settled| {
+        let sitemaps = self.sitemaps();
+        self.logs.each(archive, &self.halt, &mut |file, mut settled| {
+            ask_as_given(&mut settled, &sitemaps);
             if again.is_superseded(file, &settled) && self.is_wanted(&settled) {
                 is_asking |= !answered.contains(&settled.url);
                 frontier.offer_again(&settled.url, &settled.entry)?;
@@ -288,6 +293,12 @@ impl Replay<'_> {
             Ok(())
         })?;
         Ok(is_asking)
+    }
+
+    /// The seeds that were given as sitemaps.
+    fn sitemaps(&self) -> HashSet<&str> {
+        let sitemaps = self.seeds.iter().filter(|seed| seed.is_sitemap);
+        sitemaps.map(|seed| seed.url.as_str()).collect()
     }
 
     /// The addresses that the run was given, or else those of earlier runs.
@@ -437,30 +448,26 @@ impl Replay<'_> {
         if !self.config.store {
             return Ok(None);
         }
-        let (now_s, files) = (self.clock.unix_s(), archive.files());
-        let (mut wanted, mut list) = (Extent::of(self.config, self.given, now_s), None);
+        let now_s = self.wanted.now_s;
+        let mut wanted = self.wanted.extent.clone();
+        let is_full = wanted.is_some() && self.is_full(archive)?;
         if self.config.alone {
-            let lines: BTreeSet<String> = self.listed().iter().map(Seed::line).collect();
-            let is_wanted = wanted.is_some();
+            let lines = lines(self.given, self.seeds);
             let extent = Extent::list(self.config, lines.clone(), now_s);
             let (known, due) = self.named_by(&extent, archive, &|_| true)?;
-            wanted = (is_wanted && !due.is_empty()).then_some(Extent::Given(due));
-            list = is_wanted.then_some(extent);
+            wanted = wanted.filter(|_| !due.is_empty()).map(|_| Extent::Given(due));
             replayed.named.clone_from(&known);
             replayed.alone = Some(Alone { urls: known, lines });
         }
-        let is_full = (wanted.is_some() || list.is_some()) && self.is_full(archive)?;
-        let unwanted = wanted.take_if(|_| is_full);
+        let unwanted = wanted.filter(|_| is_full);
         // What was found so far may be less than all that is wanted.
         if self.halt.was_called() {
             return Ok(None);
         }
-        if self.config.alone {
-            // It is on the medium before the first request, so that whoever goes on knows what it names.
-            wanted = list.filter(|_| !is_full);
-        }
         let frontier = &self.dirs.frontier;
-        Epochs::begin(frontier, wanted, files, now_s)?;
+        if is_full {
+            self.wanted.take_back(frontier)?;
+        }
         self.go_on_with_lists(archive, replayed, now_s)?;
         let epochs = Epochs::read(frontier)?;
         let is_unbegun = unwanted.is_some_and(|unwanted| !epochs.has_some_of(&unwanted));
@@ -479,5 +486,12 @@ impl Replay<'_> {
             Ok(())
         })?;
         Ok(Some(again))
+    }
+}
+
+/// Has what was given as a sitemap asked for as one, also if it turned out to be a page.
+fn ask_as_given(settled: &mut Settled, sitemaps: &HashSet<&str>) {
+    if settled.entry.purpose == Purpose::Page && sitemaps.contains(settled.url.as_str()) {
+        (settled.entry.purpose, settled.entry.depth) = (Purpose::Sitemap, 0);
     }
 }

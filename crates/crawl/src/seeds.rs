@@ -17,6 +17,7 @@ use crate::address::read_address;
 use crate::config::Config;
 use crate::error::CrawlError;
 use crate::normalisation::Normalisation;
+use crate::recrawl::Epochs;
 
 const NAME: &str = "seeds";
 
@@ -111,17 +112,16 @@ fn read(frontier: &Path) -> Result<Vec<Seed>, CrawlError> {
         Err(source) => return Err(CrawlError::Io { path, source }),
     };
     let seeds = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    seeds.map(read_line).collect()
+}
+
+/// A seed as it stands in a file; it was judged when it was given.
+fn read_line(line: &str) -> Result<Seed, CrawlError> {
     let limits = Limits { url_bytes_max: 1 << 15, ..Limits::default() };
-    // They were judged when they were given.
-    let read = |line: &str| {
-        let (url, is_sitemap) = cut(line);
-        let wrong = |error: PageError| CrawlError::Address {
-            text: line.to_owned(),
-            why: error.to_string(),
-        };
-        Ok(Seed { url: normalise(url, None, &limits).map_err(wrong)?, is_sitemap })
-    };
-    seeds.map(read).collect()
+    let (url, is_sitemap) = cut(line);
+    let wrong =
+        |error: PageError| CrawlError::Address { text: line.to_owned(), why: error.to_string() };
+    Ok(Seed { url: normalise(url, None, &limits).map_err(wrong)?, is_sitemap })
 }
 
 /// The addresses that a run is given, as it visits them.
@@ -134,11 +134,14 @@ pub(crate) fn given_seeds(seeds: &[String], config: &Config) -> Result<Vec<Seed>
     seeds.iter().map(read).collect()
 }
 
-/// The seeds of earlier runs, and those given to this one, each once.
+/// The seeds of earlier runs, those of a list that was killed before they were kept, and those given to this run, each
+/// once.
 pub(crate) fn all_seeds(frontier: &Path, given: &[Seed]) -> Result<Vec<Seed>, CrawlError> {
     let mut all = read(frontier)?;
     let mut seen: BTreeSet<Seed> = all.iter().cloned().collect();
-    for seed in given {
+    let listed = Epochs::read(frontier)?;
+    let listed = listed.lines().map(|line| read_line(line)).collect::<Result<Vec<Seed>, _>>()?;
+    for seed in listed.iter().chain(given) {
         if seen.insert(seed.clone()) {
             all.push(seed.clone());
         }

@@ -33,6 +33,9 @@ pub struct Standing {
     pub recrawl: Option<Recrawl>,
     /// Whether only hosts are left of it that were set aside.
     pub recrawl_rest: bool,
+    /// When the first one of a list began that is not over.
+    #[serde(skip)]
+    pub list_since_s: Option<i64>,
 }
 
 impl Standing {
@@ -45,6 +48,7 @@ impl Standing {
             paused: frontier.join(PAUSE).exists(),
             list: frontier.join(LIST).exists(),
             recrawl_rest: epoch.is_some_and(|epoch| epoch.is_rest),
+            list_since_s: epochs.list_since_s(),
             recrawl_since_s: epoch.map(|epoch| epoch.begun_s),
             recrawl: epoch.map(|epoch| epoch.extent.mode()),
         })

@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde::{Deserialize, Serialize};
 
 use crate::checkpoint::Settled;
+use crate::clock::Moment;
 use crate::outcome::FailureKind;
 use crate::seeds::Seed;
 
@@ -57,7 +58,7 @@ struct Wanted {
     /// Its place among the seeds.
     place: usize,
     /// When its last visit was made, and how that ended.
-    last: Option<(i64, String)>,
+    last: Option<(Moment, String)>,
 }
 
 impl<'a> VisitedSeeds<'a> {
@@ -70,7 +71,7 @@ impl<'a> VisitedSeeds<'a> {
     /// Takes note of a visit after which there is no other.
     pub(crate) fn note(&mut self, settled: &Settled) {
         let Some(Wanted { last, .. }) = self.by_url.get_mut(settled.url.as_str()) else { return };
-        if last.as_ref().is_some_and(|(date_s, _)| *date_s > settled.date_s) {
+        if last.as_ref().is_some_and(|(date, _)| *date > settled.date()) {
             return;
         }
         let outcome = match (&settled.answered, settled.entry.failure) {
@@ -80,13 +81,13 @@ impl<'a> VisitedSeeds<'a> {
             (Some(answered), None) => format!("status {}", answered.status),
             (None, None) => "no answer".to_owned(),
         };
-        *last = Some((settled.date_s, outcome));
+        *last = Some((settled.date(), outcome));
     }
 
     pub(crate) fn told(self) -> Visited {
         let mut found: Vec<(usize, VisitedUrl)> = Vec::new();
         for (url, Wanted { place, last }) in self.by_url {
-            if let Some((date_s, outcome)) = last {
+            if let Some((Moment { s: date_s, .. }, outcome)) = last {
                 found.push((place, VisitedUrl { url: url.to_owned(), outcome, date_s }));
             }
         }

@@ -145,7 +145,7 @@ pub fn extract_lag(
 }
 
 /// Goes up when the rows of the same record become others; then all are made again.
-const ROWS_VERSION: u32 = 4;
+const ROWS_VERSION: u32 = 5;
 
 impl ExtractOptions {
     /// Tells options, or a version of this program, that make other rows from those that make the same.
@@ -281,8 +281,11 @@ fn fate_of(record: &Record, options: &ExtractOptions) -> Option<(String, Fate)> 
     let target = record.target.as_deref()?;
     let url = page::normalise(target, None, &options.page).ok();
     let name = url.as_ref().map_or_else(|| target.to_owned(), |url| url.as_str().to_owned());
-    if url.as_ref().is_some_and(|url| url.path() == "/robots.txt") || is_for_crawlers(record) {
+    if url.as_ref().is_some_and(|url| url.path() == "/robots.txt") {
         return None;
+    }
+    if is_for_crawlers(record) {
+        return Some((name, sitemap(record, &url?, options)?));
     }
     let fate = match record.kind {
         Kind::Response => response(record, &url?, options),
@@ -292,6 +295,20 @@ fn fate_of(record: &Record, options: &ExtractOptions) -> Option<(String, Fate)> 
         _ => return None,
     };
     Some((name, fate))
+}
+
+/// What an answer from a sitemap says that had one before: then it may have been a page. `None` if it says nothing.
+fn sitemap(record: &Record, url: &Url, options: &ExtractOptions) -> Option<Fate> {
+    let is_again = record.kind == Kind::Response && record.header("Crivello-Before").is_some();
+    let is_sitemap = record.header("Crivello-Purpose") == Some("sitemap");
+    let is_there = archive::parse_http(&record.block).is_ok_and(|answer| answer.status == 200);
+    (is_again && is_sitemap).then(|| {
+        if is_there {
+            Fate::Gone { what: "a sitemap".to_owned() }
+        } else {
+            response(record, url, options)
+        }
+    })
 }
 
 /// Whether our crawl wrote it: the revisits of others may be about any capture, even of another URL.

@@ -18,7 +18,7 @@ pub enum Lag {
     FilesGone,
     /// Pages are read by other settings, or by another version of this program.
     Reading,
-    /// The page table itself is not whole.
+    /// The page table itself is not there, or cannot be read by this version.
     Table,
     /// The index is of other pages.
     Pages,
@@ -41,7 +41,7 @@ impl fmt::Display for Lag {
                 "pages are read by other settings of [crawl] than they were (`normalise`, `user_agent`, limits \
                  of a page), or by another version",
             ),
-            Lag::Table => out.write_str("`pages/directory` is missing"),
+            Lag::Table => out.write_str("`pages/directory` is missing, or of another version"),
             Lag::Pages => out.write_str("it is of other pages than were read since"),
             Lag::Duplicates => out.write_str("ranks or [dedup] are others than when it was made"),
             Lag::Codes => out.write_str("[index] asks for other codes or another order, or another version made it"),

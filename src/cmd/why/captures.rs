@@ -8,7 +8,7 @@
 use anyhow::Result;
 use archive::{Archive, ArchiveError, CdxLine, Kind, Record, parse_http};
 use crawl::{Config, Normalisation, Purpose, Told};
-use page::{Directives, StatusClass, Url};
+use page::{Directives, Page, StatusClass, Url};
 use serde::Serialize;
 
 use super::{URL_BYTES_MAX, cut};
@@ -68,16 +68,19 @@ impl Capture {
     /// Whether the archive has a page by it.
     fn is_page(&self) -> bool {
         let is_page = matches!(self.purpose, Some(Purpose::Page) | None);
-        is_page && !self.unstored && (self.status == "200" || self.unchanged)
+        let is_same = self.unchanged && self.status == "304";
+        is_page && !self.unstored && (self.status == "200" || is_same)
     }
 }
 
-/// Who tries a URL again whose last visit was in vain and not the last one by `retries`.
+/// Who tries a URL again whose last visit was in vain.
 #[derive(Default, Clone, PartialEq, Eq)]
 pub(super) enum Next {
     /// Any crawl.
     #[default]
     Crawl,
+    /// Any crawl, since a recrawl is not over that asks for it, whatever was given up before.
+    Open,
     /// A recrawl, since an earlier answer stands and none is under way.
     Recrawl,
     /// Nobody, as long as its host has had its share: why.
@@ -91,17 +94,18 @@ impl Next {
         let until = until.unwrap_or_default();
         match self {
             Next::Crawl => format!("a crawl tries it again{until}"),
+            Next::Open => "a crawl asks for it again, for the recrawl that is not over".to_owned(),
             Next::Recrawl => format!("the next recrawl asks for it again{until}"),
             Next::Nobody(why) => format!("no crawl tries it again now, since {why}"),
         }
     }
 }
 
-/// Whether the last visit was in vain and another one may do better.
-pub(super) fn is_unfinished(captures: &[Capture], retries: u8) -> bool {
+/// Whether the last visit was in vain and was the last one by `retries`; `None` if it was not in vain.
+pub(super) fn is_given_up(captures: &[Capture], retries: u8) -> Option<bool> {
     let last = captures.iter().rfind(|capture| capture.told.is_some());
     let told = last.filter(|last| last.is_vain()).and_then(|last| last.told.as_ref());
-    told.is_some_and(|told| !told.is_final(retries))
+    told.map(|told| told.is_final(retries))
 }
 
 /// Whether an answer stands, whatever came after it.
@@ -188,15 +192,35 @@ fn newest_page(archive: &Archive, url: &Url) -> Result<Option<Result<Record, Arc
     }
 }
 
-/// Which address the newest page names as its canonical one.
-pub(super) fn canonical(archive: &Archive, url: &Url, config: &Config) -> Result<Option<String>> {
+/// The newest page, and whether it asks not to be found; `None` if it cannot be read.
+fn read_newest(archive: &Archive, url: &Url, config: &Config) -> Result<Option<(Page, bool)>> {
     let Some(Ok(record)) = newest_page(archive, url)? else { return Ok(None) };
     let Ok(http) = parse_http(&record.block) else { return Ok(None) };
     let Ok(body) = http.decoded_body(config.decoded_bytes_max) else { return Ok(None) };
     let limits = extract_options(config).page;
+    let header = Directives::from_headers(&http.headers, config.agent_name());
     let page = page::parse(url, http.header("Content-Type"), &body, &limits).ok();
-    let canonical = page.and_then(|page| page.canonical);
-    Ok(canonical.map(|url| Normalisation::apply(&config.normalise, url).into()))
+    Ok(page.map(|page| {
+        let noindex = page.robots.union(header).noindex;
+        (page, noindex)
+    }))
+}
+
+/// Which address the newest page names as its canonical one, and what keeps it out of the index.
+pub(super) fn newest(
+    archive: &Archive,
+    url: &Url,
+    config: &Config,
+) -> Result<(Option<String>, Option<&'static str>)> {
+    Ok(match read_newest(archive, url, config)? {
+        None => (None, Some("nothing of it can be read")),
+        Some((page, noindex)) => {
+            let canonical = page.canonical;
+            let canonical =
+                canonical.map(|url| Normalisation::apply(&config.normalise, url).into());
+            (canonical, noindex.then_some("it asks not to be found"))
+        }
+    })
 }
 
 /// What of the newest page was not read.
@@ -214,7 +238,12 @@ pub(super) fn cuts(archive: &Archive, url: &Url, config: &Config) -> Result<Vec<
 }
 
 /// What the answers mean, in a sentence; `None` if there was none.
-pub(super) fn answered(captures: &[Capture], retries: u8, next: &Next) -> Option<String> {
+pub(super) fn answered(
+    captures: &[Capture],
+    retries: u8,
+    next: Option<&Next>,
+    kept_out: Option<&str>,
+) -> Option<String> {
     let is_answer = |capture: &Capture| capture.failure.is_none();
     let standing = captures.iter().rposition(|capture| !capture.is_vain());
     let at = standing.or_else(|| captures.iter().rposition(is_answer))?;
@@ -227,45 +256,75 @@ pub(super) fn answered(captures: &[Capture], retries: u8, next: &Next) -> Option
         verdict.push_str("; `store_filter` keeps it out of the archive");
     }
     if let Some(vain) = after.last() {
-        let told = vain.told.as_ref();
-        let failure = match &vain.failure {
-            Some(failure) => failure.clone(),
-            None if vain.inconclusive == Some(Said::Condition) => {
-                let what = "that the condition of the request does not hold";
-                format!(
-                    "the server answered {}, {what}, and nobody asked since without one",
-                    vain.status
-                )
-            }
-            None if vain.inconclusive.is_some() => {
-                let what = "with a head that makes another page of it";
-                format!("the server answered {} {what}, and nobody asked since which", vain.status)
-            }
-            None => failing(&vain.status, told, retries, next),
-        };
-        verdict = format!("{verdict}; asked again, {failure}");
+        verdict = format!("{verdict}; asked again, {}", in_vain(vain, after, retries, next));
     }
     if standing.is_some() && !after.is_empty() {
         let what = if last.is_page() { "the page" } else { "the answer" };
         let date = archive::date_text(last.date_s);
-        let says =
-            |capture: &&Capture| !matches!(capture.inconclusive, None | Some(Said::Condition));
-        let withheld = after.iter().rfind(says);
-        let withheld = withheld.filter(|told| told.inconclusive == Some(Said::Noindex));
-        let place = match withheld {
-            Some(told) => {
-                let date = archive::date_text(told.date_s);
-                format!("but not in the index, since the 304 of {date} has noindex")
-            }
-            None => "also in the index".to_owned(),
-        };
+        let place = place(last, after, kept_out);
         verdict = format!("{verdict}; {what} of {date} stands, {place}");
     }
     Some(verdict)
 }
 
+/// What became of the last visit after an answer that stands, and who makes another one.
+fn in_vain(vain: &Capture, after: &[Capture], retries: u8, next: Option<&Next>) -> String {
+    let told = vain.told.as_ref();
+    let said = match &vain.failure {
+        Some(failure) => failure.clone(),
+        None if vain.inconclusive == Some(Said::Condition) => {
+            let what = "that the condition of the request does not hold";
+            format!(
+                "the server answered {}, {what}, and nobody asked since without one",
+                vain.status
+            )
+        }
+        None if vain.inconclusive.is_some() => {
+            let what = "with a head that makes another page of it";
+            format!("the server answered {} {what}, and nobody asked since which", vain.status)
+        }
+        None => return failing(&vain.status, told, requests(after), retries, next),
+    };
+    said + &fate(told, retries, next)
+}
+
+/// How many requests were made for the last of these visits, those before it that it repeats included.
+fn requests(visits: &[Capture]) -> u64 {
+    let tries =
+        |capture: &Capture| capture.told.as_ref().map_or(1, |told| u64::from(told.attempts) + 1);
+    let all = visits.last().map_or(1, tries);
+    let (mut left, mut requests) = (all, 0);
+    for capture in visits.iter().rev() {
+        let is_asked_once_more = capture.inconclusive.is_some() && capture.failure.is_none();
+        if !is_asked_once_more {
+            if left == 0 {
+                break;
+            }
+            left -= 1;
+        }
+        requests += 1;
+    }
+    requests.max(all)
+}
+
+/// Where an answer is that stands, by visits after it that were in vain, and by what keeps a page out of the index.
+fn place(last: &Capture, after: &[Capture], kept_out: Option<&str>) -> String {
+    let says = |capture: &&Capture| !matches!(capture.inconclusive, None | Some(Said::Condition));
+    let withheld = after.iter().rfind(says);
+    let withheld = withheld.filter(|told| told.inconclusive == Some(Said::Noindex));
+    match (withheld, kept_out) {
+        _ if !last.is_page() => "and there is no page in the index".to_owned(),
+        (Some(told), _) => {
+            let date = archive::date_text(told.date_s);
+            format!("but not in the index, since the 304 of {date} has noindex")
+        }
+        (None, Some(why)) => format!("but not in the index, since {why}"),
+        (None, None) => "also in the index".to_owned(),
+    }
+}
+
 /// What the last answer was, after those before it.
-fn answer(last: &Capture, before: &[Capture], retries: u8, next: &Next) -> String {
+fn answer(last: &Capture, before: &[Capture], retries: u8, next: Option<&Next>) -> String {
     let told = last.told.as_ref();
     match last.status.as_str() {
         "200" => match last.purpose {
@@ -287,7 +346,8 @@ fn answer(last: &Capture, before: &[Capture], retries: u8, next: &Next) -> Strin
             let purpose = last.purpose.unwrap_or(Purpose::Page);
             let number = status.parse().unwrap_or(0);
             if crawl::is_passing(purpose, number) {
-                return format!("failed: {}", failing(status, told, retries, next));
+                let tries = told.map_or(1, |told| u64::from(told.attempts) + 1);
+                return format!("failed: {}", failing(status, told, tries, retries, next));
             }
             let had = before.iter().rfind(|capture| capture.status == "200");
             match had.filter(|_| StatusClass::of(number) == StatusClass::Gone) {
@@ -302,15 +362,26 @@ fn answer(last: &Capture, before: &[Capture], retries: u8, next: &Next) -> Strin
 }
 
 /// What an answer means that may be better another time.
-fn failing(status: &str, told: Option<&Told>, retries: u8, next: &Next) -> String {
-    let tries = told.map_or(1, |told| u64::from(told.attempts) + 1);
-    let requests = talk::count(tries, "request");
-    let next = match told {
-        Some(told) if told.is_final(retries) => "; given up".to_owned(),
-        Some(told) => format!("; {}", next.told(told.not_before_s)),
-        None => String::new(),
-    };
-    format!("the server answered {status} to the last of {requests}{next}")
+fn failing(
+    status: &str,
+    told: Option<&Told>,
+    requests: u64,
+    retries: u8,
+    next: Option<&Next>,
+) -> String {
+    let requests = talk::count(requests, "request");
+    let fate = fate(told, retries, next);
+    format!("the server answered {status} to the last of {requests}{fate}")
+}
+
+/// Whether a visit that was in vain was the last one by `retries`, and who makes another one.
+fn fate(told: Option<&Told>, retries: u8, next: Option<&Next>) -> String {
+    let Some(told) = told else { return String::new() };
+    let is_final = told.is_final(retries);
+    let given_up = if is_final { "; given up" } else { "" };
+    let until_s = told.not_before_s.filter(|_| !is_final);
+    let next = next.map(|next| format!("; {}", next.told(until_s))).unwrap_or_default();
+    format!("{given_up}{next}")
 }
 
 /// What the failures mean, if there is nothing else; one of the name server's is not one of the page.

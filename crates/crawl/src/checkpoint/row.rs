@@ -14,6 +14,7 @@ use codes::vbyte;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::answer::{Answers, Links, Purpose};
+use crate::clock::Moment;
 use crate::journal::{self, BEFORE, Entry};
 use crate::outcome::{Answered, FailureKind, Harvest};
 use crate::recrawl::Validator;
@@ -25,6 +26,8 @@ pub(crate) struct Settled {
     pub(crate) url: String,
     pub(crate) entry: Entry,
     pub(crate) date_s: i64,
+    /// Microseconds of that second.
+    pub(crate) date_us: u32,
     /// Where its record begins in its archive file, and how many bytes it has there.
     pub(crate) offset: u64,
     pub(crate) length: u64,
@@ -49,7 +52,7 @@ enum RobotsText {
 pub(crate) struct Circumstances<'a> {
     pub(crate) url: String,
     pub(crate) entry: Entry,
-    pub(crate) date_s: i64,
+    pub(crate) date: Moment,
     pub(crate) location: &'a Location,
     /// See [`Answered`].
     pub(crate) before: u16,
@@ -90,7 +93,7 @@ impl Settled {
         let circumstances = Circumstances {
             url,
             entry,
-            date_s: record.date_s,
+            date: Moment { s: record.date_s, us: record.date_us },
             location: &record.location,
             before,
             unchanged: record.kind == Kind::Revisit,
@@ -104,7 +107,8 @@ impl Settled {
         http: Option<&HttpResponse<'_>>,
         answered: Option<Answered>,
     ) -> Settled {
-        let Circumstances { url, entry, date_s, location, before, unchanged } = circumstances;
+        let Circumstances { url, entry, date, location, before, unchanged } = circumstances;
+        let Moment { s: date_s, us: date_us } = date;
         let answered = answered.map(|answered| Answered { before, unchanged, ..answered });
         let has_robots =
             answered.as_ref().is_some_and(|answered| answered.harvest.robots.is_some());
@@ -116,7 +120,18 @@ impl Settled {
         let payload = http.filter(|_| !unchanged).map_or(0, |http| xxh3_64(http.body));
         let validator = http.map(Validator::of).unwrap_or_default();
         let (offset, length) = (location.offset, location.length);
-        Settled { url, entry, date_s, offset, length, payload, validator, answered, robots }
+        Settled {
+            url,
+            entry,
+            date_s,
+            date_us,
+            offset,
+            length,
+            payload,
+            validator,
+            answered,
+            robots,
+        }
     }
 
     /// One without a robots.txt.
@@ -129,8 +144,24 @@ impl Settled {
         payload: u64,
         answered: Option<Answered>,
     ) -> Settled {
-        let (validator, robots) = (Validator::default(), RobotsText::None);
-        Settled { url, entry, date_s, offset, length, payload, validator, answered, robots }
+        let (validator, robots, date_us) = (Validator::default(), RobotsText::None, 0);
+        Settled {
+            url,
+            entry,
+            date_s,
+            date_us,
+            offset,
+            length,
+            payload,
+            validator,
+            answered,
+            robots,
+        }
+    }
+
+    /// When it took place.
+    pub(crate) fn date(&self) -> Moment {
+        Moment { s: self.date_s, us: self.date_us }
     }
 
     /// Reads the rules of a robots.txt again, which decoding leaves out.
@@ -155,8 +186,18 @@ pub(super) struct Rows {
 
 impl Rows {
     pub(super) fn push(&mut self, settled: &Settled) {
-        let Settled { url, entry, date_s, offset, length, payload, validator, answered, robots } =
-            settled;
+        let Settled {
+            url,
+            entry,
+            date_s,
+            date_us,
+            offset,
+            length,
+            payload,
+            validator,
+            answered,
+            robots,
+        } = settled;
         let purpose = PURPOSES.iter().position(|&purpose| purpose == entry.purpose);
         let purpose = u8::try_from(purpose.expect("all of them are there")).expect("there are 3");
         self.bytes.push(purpose | if entry.is_inconclusive { INCONCLUSIVE } else { 0 });
@@ -164,6 +205,7 @@ impl Rows {
         vbyte::write(&mut self.bytes, entry.depth.into());
         self.put(url);
         self.bytes.extend(date_s.to_le_bytes());
+        vbyte::write(&mut self.bytes, (*date_us).into());
         vbyte::write(&mut self.bytes, *offset);
         vbyte::write(&mut self.bytes, *length);
         self.bytes.extend(payload.to_le_bytes());
@@ -255,6 +297,7 @@ impl<'a> Input<'a> {
         let depth = u16::try_from(self.number()?).ok()?;
         let url = self.text()?.to_owned();
         let date_s = i64::from_le_bytes(*self.take(8)?.first_chunk()?);
+        let date_us = u32::try_from(self.number()?).ok()?;
         let (offset, length) = (self.number()?, self.number()?);
         let payload = u64::from_le_bytes(*self.take(8)?.first_chunk()?);
         let validator = Validator(u32::try_from(self.number()?).ok()?);
@@ -278,7 +321,18 @@ impl<'a> Input<'a> {
             _ => return None,
         };
         let entry = Entry { purpose, attempts, hops, depth, robots_for, failure, is_inconclusive };
-        Some(Settled { url, entry, date_s, offset, length, payload, validator, answered, robots })
+        Some(Settled {
+            url,
+            entry,
+            date_s,
+            date_us,
+            offset,
+            length,
+            payload,
+            validator,
+            answered,
+            robots,
+        })
     }
 
     fn answered(&mut self) -> Option<Answered> {

@@ -304,11 +304,13 @@ prop_compose! {
         (attempts, hops, depth, is_inconclusive) in any::<(u8, u8, u16, bool)>(),
         robots_for in prop::option::of(url()),
         failure in prop::option::of(prop::sample::select(FailureKind::ALL.to_vec())),
-        (date_s, offset, length, payload) in any::<(i64, u64, u64, u64)>(),
+        (date_s, date_us, offset, length, payload) in any::<(i64, u32, u64, u64, u64)>(),
         answered in prop::option::of(answered()),
     ) -> Settled {
         let entry = Entry { purpose, attempts, hops, depth, robots_for, failure, is_inconclusive };
-        Settled::plain(url, entry, date_s, (offset, length), payload, answered)
+        let mut plain = Settled::plain(url, entry, date_s, (offset, length), payload, answered);
+        plain.date_us = date_us;
+        plain
     }
 }
 

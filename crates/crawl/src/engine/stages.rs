@@ -104,7 +104,9 @@ async fn visit_once(
             }
         }
     }
-    if visit.page.manner == Manner::Anyhow {
+    // What it is now, only an answer with a body tells.
+    let is_other = |earlier: &Earlier| visit.page.sitemap && earlier.is_page;
+    if visit.page.manner == Manner::Anyhow || earlier.as_ref().is_some_and(is_other) {
         earlier = earlier.map(Earlier::without_condition);
     }
     fetcher.visit(visit, earlier).await

@@ -24,7 +24,7 @@ mod spill;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -256,6 +256,11 @@ impl Frontier {
     /// Whether known pages wait that a recrawl asks for, at hosts that are set aside.
     pub(crate) fn has_known_aside(&self) -> bool {
         self.hosts.has_known_aside()
+    }
+
+    /// The sites that are set aside and that something waits at.
+    pub(crate) fn sites_aside(&self) -> BTreeSet<&str> {
+        self.hosts.sites_aside()
     }
 
     /// Whether a limit has ended the run before everything was asked for.

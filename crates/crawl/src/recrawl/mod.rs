@@ -1,19 +1,21 @@
 //! Recrawl (V6): asking again for pages that the collection has.
 //!
 //! What lives here: [`Epochs`], the recrawls that a run belongs to; `schedule.rs` decides which pages are due
-//! by how often they have changed; `earlier.rs` is the capture that an answer is compared with. What
-//! does not: the requests themselves, and the records (`journal.rs`).
+//! by how often they have changed; `earlier.rs` is the capture that an answer is compared with; `wanted.rs` is what a run
+//! is asked for. What does not: the requests themselves, and the records (`journal.rs`).
 //!
 //! **Invariant.** A recrawl begins with a list of the archive files there are, kept in `frontier/recrawl`
 //! until it is over: what stands in other files was answered to it, and is not asked for again however
 //! often the run is killed. The file also says what the recrawl asks for; a run that asks for more widens
 //! it, none narrows it. One of URLs that were given is a recrawl of its own beside it, so that they are asked
 //! for whatever the other one has had. A list is in the file before its first request goes out, since what it names may be
-//! known only when its sitemaps have been read: every run that goes on asks for what they name by then. When only hosts are left that were set aside, the next one may begin: it
-//! asks them, too.
+//! known only when its sitemaps have been read: every run that goes on asks for what they name by then, and it is not over
+//! as long as one of them is at a host that was set aside. When only such hosts are left, the next one may begin: it asks
+//! them, too.
 
 mod earlier;
 mod schedule;
+mod wanted;
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -27,6 +29,7 @@ use crate::seeds::Seed;
 
 pub(crate) use earlier::{Earlier, Likeness, Reading, Validator};
 pub(crate) use schedule::{Bounds, LastCaptures, Schedule};
+pub(crate) use wanted::{Wanted, lines};
 
 const NAME: &str = "recrawl";
 const FIRST_LINE: &str = "crivello recrawl 4";
@@ -38,7 +41,7 @@ const ONE_LINE: &str = "crivello recrawl 2";
 const REST: &str = " rest";
 
 /// A recrawl that is not over.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Epoch {
     pub(crate) extent: Extent,
     /// Whether all was asked for but what hosts have that were set aside.
@@ -155,6 +158,11 @@ impl Extent {
         urls.into_iter().flatten()
     }
 
+    /// The lines, if it is of a list.
+    fn list_lines(&self) -> Option<&BTreeSet<String>> {
+        if let Extent::List { lines, .. } = self { Some(lines) } else { None }
+    }
+
     /// Whether it is of URLs that were given, and of no others than these.
     fn is_within(&self, urls: &BTreeSet<String>) -> bool {
         matches!(self, Extent::Given(own) if own.is_subset(urls))
@@ -242,6 +250,8 @@ impl Epochs {
         now_s: i64,
     ) -> bool {
         let (mut rest, mut is_wider) = (lines.clone(), false);
+        // What is left of one is among what this one begins anew.
+        self.0.retain(|open| !open.is_rest || !open.extent.is_list_within(lines));
         for open in &mut self.0 {
             if let Extent::List { lines: own, due: own_due } = &mut open.extent
                 && own.is_subset(lines)
@@ -261,22 +271,22 @@ impl Epochs {
     }
 
     /// Ends those that a run has come to the end of, or leaves them with what hosts have that were set aside: all
-    /// of them, or, if it asked for something `alone`, those of nothing else. Of a list only what it named is left.
+    /// of them, or, if it asked for something `alone`, those of nothing else. Lists are left that are among the `unread`.
     pub(crate) fn close(
         frontier: &Path,
         alone: Option<&Alone>,
         is_rest: bool,
+        unread: &[Epoch],
     ) -> Result<(), CrawlError> {
         let mut open = Epochs::read(frontier)?;
         let is_over = |open: &Epoch| alone.is_none_or(|alone| open.extent.is_of(alone));
-        let is_list = |open: &Epoch| matches!(open.extent, Extent::List { .. });
-        open.0.retain(|epoch| !(is_list(epoch) && is_over(epoch)));
-        if is_rest {
-            for epoch in open.0.iter_mut().filter(|epoch| is_over(epoch)) {
-                epoch.is_rest = true;
-            }
-        } else {
-            open.0.retain(|epoch| !is_over(epoch));
+        let is_left = |open: &Epoch| match open.extent {
+            Extent::List { .. } => unread.contains(open),
+            _ => is_rest,
+        };
+        open.0.retain(|epoch| !is_over(epoch) || is_left(epoch));
+        for epoch in open.0.iter_mut().filter(|epoch| is_over(epoch)) {
+            epoch.is_rest = true;
         }
         open.write(frontier)
     }
@@ -322,6 +332,17 @@ impl Epochs {
     pub(crate) fn beside_s(&self, alone: &Alone) -> Option<i64> {
         let beside = self.0.iter().find(|open| !open.extent.is_of(alone));
         beside.map(|open| open.begun_s)
+    }
+
+    /// The addresses of lists, as they stand among the seeds.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = &String> {
+        self.0.iter().filter_map(|open| open.extent.list_lines()).flatten()
+    }
+
+    /// When the first one of a list began, in seconds since 1970; `None` if there is none.
+    pub(crate) fn list_since_s(&self) -> Option<i64> {
+        let list = self.0.iter().find(|open| open.extent.list_lines().is_some());
+        list.map(|open| open.begun_s)
     }
 
     /// Those of lists: of all, or if a run asks for something `alone`, of those that ask for nothing else.
@@ -453,7 +474,7 @@ mod tests {
 
     fn close(frontier: &Path, alone: Option<&[&str]>, is_rest: bool) {
         let alone = alone.map(|urls| Alone { urls: set(urls), lines: set(urls) });
-        Epochs::close(frontier, alone.as_ref(), is_rest).expect("it is there");
+        Epochs::close(frontier, alone.as_ref(), is_rest, &[]).expect("it is there");
     }
 
     #[test]
@@ -564,6 +585,22 @@ mod tests {
         close(dir.path(), None, false);
         begin(dir.path(), Some(list(&["v"])), &["a"], 9);
         assert_eq!(begin(dir.path(), Some(Extent::All), &["a"], 9).len(), 1, "it asks for all");
+    }
+
+    #[test]
+    fn a_list_that_could_not_be_read_is_left_until_it_is_wanted_anew() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        begin(dir.path(), Some(given(&["u"])), &["a"], 7);
+        begin(dir.path(), Some(list(&["sitemap:s"])), &["a"], 7);
+        begin(dir.path(), Some(list(&["sitemap:t"])), &["a"], 7);
+        let unread = [Epochs::read(dir.path()).expect("a file").0[1].clone()];
+        Epochs::close(dir.path(), None, false, &unread).expect("it is there");
+        let epochs = begin(dir.path(), None, &["a", "b"], 8);
+        assert!(epochs.len() == 1 && epochs[0].is_rest, "{epochs:?}");
+        assert_eq!(epochs[0].extent, list(&["sitemap:s"]));
+        let epochs = begin(dir.path(), Some(list(&["sitemap:s", "u"])), &["a", "b"], 8);
+        assert!(epochs.len() == 1 && !epochs[0].is_rest && epochs[0].is_old("b"), "{epochs:?}");
+        assert_eq!(epochs[0].extent, list(&["sitemap:s", "u"]));
     }
 
     #[test]

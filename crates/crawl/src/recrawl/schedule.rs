@@ -24,6 +24,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::{Due, Earlier, Extent, Reading, Validator};
 use crate::answer::Purpose;
 use crate::checkpoint::Settled;
+use crate::clock::Moment;
 use crate::outcome::{Answered, Harvest};
 
 /// The shortest and the longest time after which a page is due again, in seconds.
@@ -38,6 +39,8 @@ pub(crate) struct Bounds {
 struct History {
     first_s: i64,
     last_s: i64,
+    /// Microseconds of that second.
+    last_us: u32,
     /// Visits after the first, and how many of them found no change.
     visits: u32,
     same: u32,
@@ -59,6 +62,11 @@ struct Place {
 }
 
 impl History {
+    /// When the last visit took place.
+    fn last(&self) -> Moment {
+        Moment { s: self.last_s, us: self.last_us }
+    }
+
     /// Seconds after the last visit until the next one.
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     fn interval_s(&self, bounds: Bounds) -> u64 {
@@ -100,7 +108,7 @@ impl Schedule {
     /// Takes note of a visit from before the recrawl, by the number of its file.
     pub(crate) fn note(&mut self, file: usize, settled: &Settled) {
         let Some(answered) = &settled.answered else { return };
-        let &Settled { date_s, offset, length, validator, .. } = settled;
+        let &Settled { date_s, date_us, offset, length, validator, .. } = settled;
         let (Ok(file), Ok(length)) = (u32::try_from(file), u32::try_from(length)) else { return };
         let place = Place { file, length, offset };
         let before = self.histories.get(&key(&settled.url));
@@ -115,6 +123,7 @@ impl Schedule {
         let fresh = History {
             first_s: date_s,
             last_s: date_s,
+            last_us: date_us,
             visits: 0,
             same: 0,
             status,
@@ -130,14 +139,14 @@ impl Schedule {
             return;
         };
         let first_s = history.first_s.min(date_s);
-        if date_s < history.last_s {
+        if settled.date() < history.last() {
             history.first_s = first_s;
             return;
         }
         let is_same = answered.unchanged || (history.status, history.payload) == (status, payload);
         let (visits, same) = (history.visits + 1, history.same + u32::from(is_same));
         if answered.unchanged {
-            history.last_s = date_s;
+            (history.last_s, history.last_us) = (date_s, date_us);
             history.adopt(status, validator, place);
         } else {
             *history = fresh;
@@ -161,9 +170,9 @@ impl Schedule {
         interval_s == 0 || history.last_s.saturating_add(interval_s) < at_s
     }
 
-    /// Whether a URL has had an answer after a visit that was in vain, by the second.
+    /// Whether a URL has had an answer after a visit that was in vain.
     pub(crate) fn has_answered_since(&self, vain: &Settled) -> bool {
-        self.histories.get(&key(&vain.url)).is_some_and(|history| history.last_s > vain.date_s)
+        self.histories.get(&key(&vain.url)).is_some_and(|history| history.last() > vain.date())
     }
 
     /// The captures themselves, for the run that is to come.
@@ -250,6 +259,7 @@ mod tests {
         let history = History {
             first_s: 0,
             last_s,
+            last_us: 0,
             visits,
             same,
             status,
@@ -270,6 +280,24 @@ mod tests {
         check(10, 5, 100, 15); // at every other one: 10 / ln(10.5 / 5.5)
         check(10, 9, 100, 99); // once: 10 / ln(10.5 / 9.5)
         check(10, 0, 1, 1); // the bound
+    }
+
+    /// Visits of one second come in any order, as from files that were imported.
+    #[test]
+    fn of_visits_in_one_second_the_last_one_counts() {
+        for order in [[1, 2, 3], [3, 2, 1], [2, 3, 1]] {
+            let mut schedule = Schedule::new(Extent::All);
+            for us in order {
+                let mut visit = unstored(0, us.into(), "/a");
+                visit.date_us = us;
+                schedule.note(usize::try_from(us).expect("a few"), &visit);
+            }
+            let history = schedule.histories[&key("http://a/")];
+            assert_eq!((history.last.file, history.last_us), (3, 3), "{order:?}");
+            let mut vain = unstored(0, 0, "/a");
+            vain.date_us = 2;
+            assert!(schedule.has_answered_since(&vain));
+        }
     }
 
     /// A visit a day after the one before, of a page that was not archived.

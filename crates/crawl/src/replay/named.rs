@@ -12,13 +12,16 @@ use std::sync::Arc;
 
 use archive::Archive;
 
-use super::{Again, Replay, Replayed};
+use super::{Again, Replay, Replayed, ask_as_given};
 use crate::answer::{Purpose, leaves_standing};
 use crate::checkpoint::Settled;
 use crate::error::CrawlError;
 use crate::frontier::{Frontier, Given};
 use crate::journal::Entry;
+use crate::outcome::Harvest;
 use crate::recrawl::{Epoch, Epochs, Extent, Reading, Schedule};
+use crate::seeds::cut;
+use crate::site::Site;
 
 /// A URL that is to be asked for again.
 struct Known {
@@ -124,6 +127,34 @@ impl Replay<'_> {
     ) -> Result<(BTreeSet<String>, BTreeSet<String>), CrawlError> {
         let (mut known, mut asked) = (BTreeSet::new(), BTreeSet::new());
         let Extent::List { lines, due } = list else { return Ok((known, asked)) };
+        let given = self.given_by(lines, archive)?;
+        let mut schedule = Schedule::new(due.map_or(Extent::All, Extent::Due));
+        if due.is_some() {
+            self.logs.each(archive, &self.halt, &mut |file, settled| {
+                if is_old(file) {
+                    schedule.note(file, &settled);
+                }
+                Ok(())
+            })?;
+        }
+        self.logs.each(archive, &self.halt, &mut |file, settled| {
+            let purpose = settled.entry.purpose;
+            // A sitemap may have turned out to be a page.
+            let is_given =
+                given.has(purpose, &settled.url) || given.has(Purpose::Sitemap, &settled.url);
+            if purpose != Purpose::Robots && is_given {
+                if is_old(file) && schedule.is_due(&settled) {
+                    asked.insert(settled.url.clone());
+                }
+                known.insert(settled.url);
+            }
+            Ok(())
+        })?;
+        Ok((known, asked))
+    }
+
+    /// All that these lines of a list give by what was archived of them.
+    fn given_by(&self, lines: &BTreeSet<String>, archive: &Archive) -> Result<Given, CrawlError> {
         let mut given = Given::default();
         for line in lines {
             given.add(line);
@@ -139,26 +170,83 @@ impl Replay<'_> {
             })?;
             is_more = given.len() > before;
         }
-        let mut schedule = Schedule::new(due.map_or(Extent::All, Extent::Due));
-        if due.is_some() {
-            self.logs.each(archive, &self.halt, &mut |file, settled| {
-                if is_old(file) {
-                    schedule.note(file, &settled);
-                }
-                Ok(())
-            })?;
+        Ok(given)
+    }
+
+    /// Ends the recrawls that the run has come to the end of, but for what hosts have that were set aside.
+    pub(crate) fn close_recrawls(
+        &self,
+        frontier: &Frontier,
+        replayed: &Replayed,
+    ) -> Result<(), CrawlError> {
+        let unread = self.unread_lists(frontier, replayed)?;
+        let is_rest = frontier.has_known_aside();
+        Epochs::close(&self.dirs.frontier, replayed.alone.as_ref(), is_rest, &unread)
+    }
+
+    /// The lists of the run that may name more than is known: something that they name waits at a host that is set aside,
+    /// and has had no answer since they began.
+    fn unread_lists(
+        &self,
+        frontier: &Frontier,
+        replayed: &Replayed,
+    ) -> Result<Vec<Epoch>, CrawlError> {
+        let mut lists = Epochs::read(&self.dirs.frontier)?.into_lists(replayed.alone.as_ref());
+        let aside = frontier.sites_aside();
+        if aside.is_empty() || lists.is_empty() {
+            return Ok(Vec::new());
         }
-        self.logs.each(archive, &self.halt, &mut |file, settled| {
+        let archive = Archive::open(&self.dirs.archive)?;
+        let mut unread = Vec::new();
+        for list in lists.drain(..) {
+            if self.has_unread(&list, frontier, &aside, &archive)? {
+                unread.push(list);
+            }
+        }
+        Ok(unread)
+    }
+
+    fn has_unread(
+        &self,
+        list: &Epoch,
+        frontier: &Frontier,
+        aside: &BTreeSet<&str>,
+        archive: &Archive,
+    ) -> Result<bool, CrawlError> {
+        let Extent::List { lines, .. } = &list.extent else { return Ok(false) };
+        let is_aside = |url: &str| Site::split(url).is_some_and(|(site, _)| aside.contains(site));
+        let mut named: BTreeSet<String> = lines.iter().map(|line| cut(line).0.to_owned()).collect();
+        named.retain(|url| is_aside(url));
+        let mut given = self.given_by(lines, archive)?;
+        self.logs.each(archive, &self.halt, &mut |_, mut settled| {
             let purpose = settled.entry.purpose;
-            if purpose != Purpose::Robots && given.has(purpose, &settled.url) {
-                if is_old(file) && schedule.is_due(&settled) {
-                    asked.insert(settled.url.clone());
-                }
-                known.insert(settled.url);
+            if let Some(answered) = settled.answered.as_mut().filter(|_| purpose != Purpose::Robots)
+            {
+                given.keep(purpose, &settled.url, &mut answered.harvest);
+                let Harvest { redirect, links, sitemaps, .. } = &mut answered.harvest;
+                let urls = redirect.take().into_iter().chain(links.drain(..));
+                let urls = urls.chain(sitemaps.drain(..));
+                named.extend(urls.filter(|url| is_aside(url)));
             }
             Ok(())
         })?;
-        Ok((known, asked))
+        let (_, due) = self.named_by_list(list, archive)?;
+        self.logs.each(archive, &self.halt, &mut |file, settled| {
+            let status = settled.answered.as_ref().map_or(0, |answered| answered.status);
+            let is_old = archive.files().get(file).is_some_and(|file| list.is_old(file));
+            let is_robots = settled.entry.purpose == Purpose::Robots;
+            // What is known and not due is left as it is.
+            let is_settled = if is_old {
+                !due.contains(&settled.url)
+            } else {
+                frontier.is_final(&settled.entry, status)
+            };
+            if is_settled && !is_robots {
+                named.remove(&settled.url);
+            }
+            Ok(())
+        })?;
+        Ok(!named.is_empty())
     }
 
     /// What the archive has of these URLs from before a list began, of those that had no visit since.
@@ -173,9 +261,10 @@ impl Replay<'_> {
         if urls.is_empty() {
             return Ok(found);
         }
+        let sitemaps = self.sitemaps();
         let open = self.note_all(&Epochs::read(&self.dirs.frontier)?, archive)?;
         let is_before: Vec<bool> = archive.files().iter().map(|file| list.is_old(file)).collect();
-        self.logs.each(archive, &self.halt, &mut |file, settled| {
+        self.logs.each(archive, &self.halt, &mut |file, mut settled| {
             if settled.entry.purpose == Purpose::Robots || !urls.contains(&settled.url) {
                 return Ok(());
             }
@@ -191,6 +280,7 @@ impl Replay<'_> {
                 let is_page = is_page(&settled, had(|known| known.is_page));
                 let is_due = is_old || had(|known| known.is_due);
                 let is_answered = is_answer || had(|known| known.is_answered);
+                ask_as_given(&mut settled, &sitemaps);
                 let Settled { url, entry, .. } = settled;
                 found.insert(url, Known { entry, is_page, is_due, is_answered });
             }

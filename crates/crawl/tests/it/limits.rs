@@ -242,9 +242,10 @@ fn a_run_that_ends_while_it_reads_the_archive_keeps_the_counts_of_the_one_before
         let kept = read_report(&dir.path().join("frontier")).expect("it can be read");
         assert_eq!(kept.as_ref(), Some(&cut));
         let has_recrawl = dir.path().join("frontier/recrawl").exists();
-        assert!(!has_recrawl, "none is begun by what is not known");
+        assert!(has_recrawl, "what was asked for is kept");
     }
     let last = crawl(dir.path(), &config, &[]).expect("it goes on");
+    assert!(last.recrawled, "{last:?}");
     assert_eq!((last.pages, last.hosts, last.unread), (first.pages, first.hosts, false));
 }
 

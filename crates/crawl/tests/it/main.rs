@@ -13,6 +13,7 @@ mod filters;
 mod hostile;
 mod http2;
 mod limits;
+mod lists;
 mod long_sitemaps;
 mod metrics;
 mod names;

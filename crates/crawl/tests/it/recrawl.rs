@@ -11,7 +11,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use archive::{Archive, Kind, Record};
-use crawl::{Clock, Config, CrawlError, Recrawl, Report, Scope, Standing, SystemClock, run};
+use crawl::{
+    Clock, Config, CrawlError, Moment, Recrawl, Report, Scope, Standing, SystemClock, run,
+};
 use simweb::{Changes, Options, Server};
 use tempfile::TempDir;
 
@@ -514,6 +516,11 @@ impl Clock for Later {
     fn unix_s(&self) -> i64 {
         self.0.unix_s() + self.1
     }
+
+    fn date(&self) -> Moment {
+        let Moment { s, us } = self.0.date();
+        Moment { s: s + self.1, us }
+    }
 }
 
 /// A run `days` later; the paths that were asked for, and the report.
@@ -668,4 +675,41 @@ fn needs_warcio_recrawled_archives_pass_its_check() {
         revisits += text.lines().filter(|line| line.contains("revisit")).count();
     }
     assert!(revisits > 30, "{revisits}");
+}
+
+/// Whatever ends a run while it reads what earlier ones archived, what it was asked for is kept as a whole.
+#[test]
+fn what_is_wanted_is_kept_before_the_archive_is_read() {
+    let other = Arc::new(AtomicBool::new(false));
+    let port = serve_bare(&other);
+    let url = |path: &str| format!("http://127.0.0.1:{port}{path}");
+    let page = Config { delay_ms: 0, retry_ms: 1, follow: false, ..Config::default() };
+    let all = Config { recrawl: Recrawl::All, ..page.clone() };
+    let given = Config { recrawl: Recrawl::Given, ..page.clone() };
+    let list = Config { alone: true, ..all.clone() };
+    let sitemap = format!("sitemap:{}", url("/new.xml"));
+    for (config, seed) in [(&all, &sitemap), (&given, &url("/")), (&list, &sitemap)] {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        crawl(dir.path(), &page, &[url("/")]).expect("a crawl");
+        let frontier = dir.path().join("frontier");
+        let seeds = fs::read_to_string(frontier.join("seeds")).expect("a file");
+        // A run that ends between the two has kept nothing of what it was given.
+        fs::create_dir(frontier.join("recrawl.tmp")).expect("a folder");
+        crawl(dir.path(), config, std::slice::from_ref(seed)).expect_err("it cannot be kept");
+        assert_eq!(fs::read_to_string(frontier.join("seeds")).expect("a file"), seeds);
+        fs::remove_dir(frontier.join("recrawl.tmp")).expect("a folder");
+        let stop = AtomicBool::new(true);
+        let clock = Arc::new(SystemClock::new());
+        let seed = std::slice::from_ref(seed);
+        run(&dirs(dir.path()), config, seed, clock, &stop, &|_| {}).expect("it is stopped");
+        let standing = Standing::read(&frontier).expect("a recrawl");
+        let mode = if config.alone { Recrawl::Given } else { config.recrawl };
+        assert_eq!(standing.recrawl, Some(mode), "{seed:?}");
+        if config.alone {
+            // The list is also what it asks for first.
+            fs::write(frontier.join("seeds"), &seeds).expect("a file");
+            let after = crawl(dir.path(), &page, &[]).expect("it goes on");
+            assert_eq!(after.statuses.get(&404), Some(&1), "the sitemap: {after:?}");
+        }
+    }
 }

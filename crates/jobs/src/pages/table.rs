@@ -102,6 +102,14 @@ impl PageTable {
         Ok(Self { dir: dir.to_owned(), parts, directory, cache: Mutex::default() })
     }
 
+    /// The same; `None` where it is missing, or was made by another version and is to be made again.
+    pub fn open_current(dir: &Path) -> Result<Option<Self>, JobsError> {
+        match Self::open(dir) {
+            Err(JobsError::Missing { .. } | JobsError::Version { .. }) => Ok(None),
+            table => table.map(Some),
+        }
+    }
+
     /// Live pages and the rest.
     pub fn directory(&self) -> &Directory {
         &self.directory

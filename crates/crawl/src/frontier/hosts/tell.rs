@@ -5,6 +5,8 @@
 //!
 //! **Invariant.** Telling changes nothing.
 
+use std::collections::BTreeSet;
+
 use super::super::host::State;
 use super::fail::{Aside, Term};
 use super::turn::PAGES_MAX;
@@ -41,6 +43,12 @@ impl Hosts {
     /// Whether pages that a recrawl asks for wait at hosts that are set aside.
     pub(in crate::frontier) fn has_known_aside(&self) -> bool {
         self.asides.keys().any(|&(_, id)| self.table[index(id)].has_known())
+    }
+
+    /// The sites that are set aside and that something waits at.
+    pub(in crate::frontier) fn sites_aside(&self) -> BTreeSet<&str> {
+        let hosts = self.asides.keys().map(|&(_, id)| &self.table[index(id)]);
+        hosts.filter(|host| host.waiting() > 0).map(|host| host.site.key()).collect()
     }
 
     /// Counts the hosts by what they are doing; as long as the table of them.
