@@ -1,7 +1,7 @@
 //! A query in, the best documents of all segments out.
 //!
 //! What lives here: a plan run over every segment, and what it says of one document. What does not: how
-//! a query becomes a plan (`plan.rs`), a tree (`tree.rs`), a number (`bm25.rs`); what documents are worth without one
+//! a query becomes a plan (`plan.rs`), a tree (`tree.rs`), a number (`weighting.rs`); what documents are worth without one
 //! (`prior.rs`).
 //!
 //! **Invariant.** [`Searcher::best`] gives what [`Searcher::exhaustive`] gives, and [`Searcher::count`] counts what that
@@ -20,7 +20,7 @@ use crate::plan::{Plan, Planned};
 use crate::prior::{Prior, RankValues};
 use crate::scorers::{Scorers, Statistics};
 use crate::tree::Tree;
-use crate::{Config, Explanation, Highlighter, Hit, Query, QueryError, TopK};
+use crate::{Config, Explanation, Highlighter, Hit, Query, QueryError, TopK, Weighting};
 
 /// One generation of an index, ready to answer.
 pub struct Searcher {
@@ -100,7 +100,11 @@ impl Searcher {
         if k == 0 {
             return Ok(Vec::new());
         }
-        let Some(shape) = Shape::of(plan) else { return self.visit(plan, offset, k) };
+        // Block maxima are those of BM25F.
+        let is_bounded = self.config.model == Weighting::Bm25f;
+        let Some(shape) = Shape::of(plan).filter(|_| is_bounded) else {
+            return self.visit(plan, offset, k);
+        };
         let mut best = TopK::new(offset.saturating_add(k));
         self.task(plan, &shape).evaluate(&mut best)?;
         Ok(best.into_hits(offset))
@@ -160,7 +164,8 @@ impl Searcher {
     }
 
     fn plan(&self, query: &Query) -> Result<Planned, QueryError> {
-        Plan::build(query, &self.analyzer, &self.ignored, &self.index)
+        let pairing = self.config.proximity_weight > 0.0;
+        Plan::build(query, &self.analyzer, &self.ignored, &self.index, pairing)
     }
 
     fn task<'a>(&'a self, plan: &'a Plan, shape: &'a Shape<'a>) -> Task<'a> {

@@ -1,7 +1,7 @@
 //! Which plans can be pruned: conjunctions of alternatives of words.
 //!
 //! **Invariant.** Every document that matches the plan has a word of each group, and what its words add up to is not
-//! less than its text score.
+//! less than its text score, without what words near each other add to that (`proximity.rs`).
 
 use std::ops::Range;
 
@@ -27,13 +27,20 @@ pub(crate) struct Shape<'p> {
     pub(crate) phrases: Vec<(usize, &'p Words)>,
     /// Whether the plan asks for more than the groups and phrases do.
     pub(crate) is_partial: bool,
+    /// Whether words near each other count, too.
+    pub(crate) is_close: bool,
 }
 
 impl<'p> Shape<'p> {
     /// `None`: only exhaustive evaluation will do.
     pub(crate) fn of(plan: &'p Plan) -> Option<Shape<'p>> {
-        let mut shape =
-            Shape { groups: Vec::new(), units: Vec::new(), phrases: Vec::new(), is_partial: false };
+        let mut shape = Shape {
+            groups: Vec::new(),
+            units: Vec::new(),
+            phrases: Vec::new(),
+            is_partial: false,
+            is_close: false,
+        };
         match plan {
             Plan::And(plans) => {
                 for plan in plans {
@@ -72,6 +79,10 @@ impl<'p> Shape<'p> {
                     _ => None,
                 };
                 self.groups.push(plans.iter().map(single).collect::<Option<Vec<_>>>()?);
+            }
+            Plan::Close(plan, _) => {
+                self.is_close = true;
+                return self.require(plan);
             }
             Plan::AndNot(wanted, _) => {
                 self.is_partial = true;

@@ -12,7 +12,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 use query::{
-    Config, Explanation, FieldWeights, Hit, Query, QueryError, Searcher, TERMS_MAX, parse,
+    Config, Explanation, FieldWeights, Hit, Query, QueryError, Searcher, TERMS_MAX, Weighting,
+    parse,
 };
 
 use crate::language::soup;
@@ -113,13 +114,20 @@ fn document() -> impl Strategy<Value = Document> {
 fn config() -> impl Strategy<Value = Config> {
     let numbers = || prop_oneof![1 => Just(0.0), 4 => 0.0..4.0_f64];
     let weights = [numbers(), numbers(), numbers(), numbers(), numbers()];
-    let chosen = (numbers(), prop_oneof![Just(0.0), Just(1.0), 0.0..1.0_f64], weights, numbers());
-    let chosen = chosen.prop_map(|(k1, b, [title, headings, body, url, anchor], weight)| {
+    let model = select(&[Weighting::Bm25f, Weighting::TfIdf][..]);
+    let chosen = (
+        numbers(),
+        prop_oneof![Just(0.0), Just(1.0), 0.0..1.0_f64],
+        weights,
+        (numbers(), numbers(), model),
+    );
+    let chosen = chosen.prop_map(|(k1, b, [title, headings, body, url, anchor], others)| {
         let weights = FieldWeights { title, headings, body, url, anchor };
-        let ranks = [("pagerank".to_owned(), weight)].into();
-        Config { k1, b, weights, ranks, ..Config::default() }
+        let (rank, proximity_weight, model) = others;
+        let ranks = [("pagerank".to_owned(), rank)].into();
+        Config { model, k1, b, weights, proximity_weight, ranks, ..Config::default() }
     });
-    prop_oneof![Just(Config::default()), chosen]
+    prop_oneof![1 => Just(Config::default()), 3 => chosen]
 }
 
 /// Words in all forms, and phrases.
