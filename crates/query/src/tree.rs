@@ -258,13 +258,12 @@ impl<W: EachFrequency> Leaf<'_, W> {
                 told[word].push(weighting.explain(field.field, &frequency.to_string(), doc));
             });
         });
-        let scored = self.scorers.iter().zip(&self.scaled).zip(&told);
-        type Scored<'s> = ((&'s (&'s str, TermWeighting), &'s f64), &'s Vec<String>);
-        let part = |((&(term, scorer), &scaled), told): Scored<'_>| {
+        let mut parts = Vec::with_capacity(self.scorers.len());
+        for (((term, scorer), &scaled), told) in self.scorers.iter().zip(&self.scaled).zip(&told) {
             let what = scorer.explain(term, scaled, told);
-            Explanation { what, value: scorer.score(scaled), parts: Vec::new() }
-        };
-        scored.map(part).collect()
+            parts.push(Explanation { what, value: scorer.score(scaled), parts: Vec::new() });
+        }
+        parts
     }
 
     /// Adds up the occurrences of each word in the fields that have the current document.

@@ -8,7 +8,7 @@
 //!
 //! **Invariant.** The merged segment has the bytes that it would have if its documents had been one
 //! batch; it has positions if all of them do. Memory does not depend on the size of the segments, except for
-//! the longest list, the lengths, the records of one segment, the starts of blocks, and the places of what is
+//! the longest list, the lengths and peaks, the records of one segment, the starts of blocks, and the places of what is
 //! left of a segment that has lost documents.
 
 use super::{ListsWriter, Segment, SegmentMeta, SegmentWriter};
@@ -37,9 +37,6 @@ pub(crate) fn merge(
     let lengths = Kept::of(segments, |segment, field| {
         segment.lengths(field).map(|lengths| move |doc| lengths.get(doc))
     })?;
-    let peaks = Kept::of(segments, |segment, field| {
-        segment.peaks(field).map(|peaks| move |doc| peaks.get(doc))
-    })?;
     let mut totals = PerField::default();
     for (field, length) in lengths.numbers() {
         totals[field as usize] += u64::from(length);
@@ -48,6 +45,9 @@ pub(crate) fn merge(
     let positions = codes.positions.filter(|_| has_positions);
     let mut out = out.lists(StreamCodes { positions, ..codes }, totals)?;
     merge_lists(segments, &mut out)?;
+    let peaks = Kept::of(segments, |segment, field| {
+        segment.peaks(field).map(|peaks| move |doc| peaks.get(doc))
+    })?;
     out.finish(Columns::new(|| lengths.numbers()), Columns::new(|| peaks.numbers()))
 }
 

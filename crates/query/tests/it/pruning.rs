@@ -82,7 +82,7 @@ fn question(random: &mut Random) -> Query {
     match random.below(10) {
         0 => term(random),
         9 => {
-            let words: Vec<String> = (0..1 + random.below(7)).map(|_| word(random)).collect();
+            let words: Vec<String> = (0..=random.below(7)).map(|_| word(random)).collect();
             Query::Any(words.join(" "))
         }
         1..=3 => Query::Or(terms(random)),
