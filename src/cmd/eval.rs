@@ -130,7 +130,9 @@ fn search(topics: &Topics, args: &Args, context: &Context) -> Result<Run> {
         said.extend(notes);
     }
     line.clear();
-    said.iter().for_each(|note| talk::say(context.quiet, &talk::plain(note)));
+    for note in &said {
+        talk::say(context.quiet, &talk::plain(note));
+    }
     Ok(Run::of_rankings(rankings))
 }
 
