@@ -67,6 +67,8 @@ pub(crate) struct Words {
     pub(crate) fields: Vec<Field>,
     /// Each with its place in the phrase.
     pub(crate) terms: Vec<(u32, String)>,
+    /// Whether they are terms as they were written, and not what others stand for.
+    pub(crate) is_plain: bool,
 }
 
 /// What stands somewhere in one of some fields.
@@ -474,7 +476,12 @@ impl Planner<'_> {
         self.terms = self.terms.saturating_add(terms.len());
         let words = |term: String| {
             let fields = Field::ALL.to_vec();
-            Plan::Words(Words { what: term.clone(), fields, terms: vec![(0, term)] })
+            Plan::Words(Words {
+                what: term.clone(),
+                fields,
+                terms: vec![(0, term)],
+                is_plain: true,
+            })
         };
         let plans = terms.into_iter().map(words).collect();
         self.close(plans, Plan::Or)
@@ -493,7 +500,7 @@ impl Planner<'_> {
         }
         let filter = |term| {
             let (what, fields) = (query.to_string(), vec![Field::Url]);
-            Plan::Filter(Words { what, fields, terms: vec![(0, term)] })
+            Plan::Filter(Words { what, fields, terms: vec![(0, term)], is_plain: true })
         };
         Ok(one_or(terms.into_iter().map(filter).collect(), Plan::Or))
     }
@@ -521,7 +528,7 @@ fn pairs(plans: &[Plan]) -> Vec<Pair> {
     let mut last: Option<(&str, &[Field])> = None;
     for plan in plans.iter().filter(|plan| !is_filter(plan)) {
         let word = match plan {
-            Plan::Words(Words { terms, fields, .. }) => match &terms[..] {
+            Plan::Words(Words { terms, fields, is_plain: true, .. }) => match &terms[..] {
                 [(_, term)] => Some((term.as_str(), &fields[..])),
                 _ => None,
             },
@@ -570,9 +577,10 @@ fn link_terms(url: &str) -> Vec<String> {
 fn leaf(what: String, part: Part) -> Plan {
     match part {
         Part::Words { field, words } if words.iter().all(|word| word.forms.len() == 1) => {
+            let is_plain = words.iter().all(|word| word.forms[0] == word.what);
             let term = |word: Word| word.forms.into_iter().map(move |form| (word.shift, form));
             let terms = words.into_iter().flat_map(term).collect();
-            Plan::Words(Words { what, fields: fields_of(field), terms })
+            Plan::Words(Words { what, fields: fields_of(field), terms, is_plain })
         }
         part => {
             let fields = Field::ALL.into_iter().filter(|&field| part.fits(field)).collect();

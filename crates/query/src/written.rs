@@ -47,7 +47,7 @@ impl Searcher {
     ) -> Result<Vec<String>, E> {
         let (what, fields) = (sought.term.to_owned(), sought.fields.to_vec());
         let terms = vec![(0, what.clone())];
-        let plan = Plan::Words(Words { what, fields, terms });
+        let plan = Plan::Words(Words { what, fields, terms, is_plain: true });
         let hits = self.best_of(&plan, 0, TITLES_MAX)?;
         let mut words: Vec<(String, usize)> = Vec::new();
         for hit in &hits {

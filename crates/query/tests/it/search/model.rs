@@ -196,14 +196,14 @@ impl Model<'_> {
             }
             Query::Not(unwanted) => Tree::Not(Box::new(self.tree(unwanted))),
             Query::Any(_) | Query::Date(_) => panic!("no evaluation of {query:?}"),
-            words => {
-                let part = self.part(words, u32::MAX);
+            query => {
+                let part = self.part(query, u32::MAX);
                 let asked: Vec<Field> =
                     Field::ALL.into_iter().filter(|&field| can_stand(&part, field)).collect();
                 let mut words = Vec::new();
                 part.words(&mut words);
                 let idfs = words.iter().map(|forms| self.idf(self.n(&asked, forms))).collect();
-                Tree::Part(part, asked, idfs)
+                Tree::Part(part, asked, idfs, is_plain(query))
             }
         }
     }
@@ -236,7 +236,7 @@ impl Model<'_> {
                 None => Some(0.0),
                 Some(_) => None,
             },
-            Tree::Part(part, asked, idfs) => {
+            Tree::Part(part, asked, idfs, _) => {
                 let mut words = Vec::new();
                 part.words(&mut words);
                 let matched: Vec<(Field, Vec<bool>)> = asked
@@ -405,8 +405,8 @@ enum Tree {
     Or(Vec<Tree>),
     AndNot(Box<Tree>, Box<Tree>),
     Not(Box<Tree>),
-    /// With the fields that it may stand in, and what each of its words is worth.
-    Part(Part, Vec<Field>, Vec<f64>),
+    /// With the fields that it may stand in, what each of its words is worth, and whether these are as they stand there.
+    Part(Part, Vec<Field>, Vec<f64>, bool),
 }
 
 impl Tree {
@@ -435,7 +435,7 @@ impl Tree {
             }
         }
         match self {
-            Tree::Part(part, asked, _) => Some((only(part)?, asked)),
+            Tree::Part(part, asked, _, true) => Some((only(part)?, asked)),
             _ => None,
         }
     }
@@ -466,6 +466,20 @@ fn words(text: &str) -> Vec<(String, bool)> {
         words.push((word[..end].to_lowercase(), starred));
     }
     words
+}
+
+/// Whether no word may stand for others.
+fn is_plain(query: &Query) -> bool {
+    match query {
+        Query::Term { .. } => true,
+        Query::Phrase { text, .. } | Query::Within { text, .. } => {
+            words(text).iter().all(|(_, starred)| !starred)
+        }
+        Query::And(queries) | Query::Or(queries) | Query::Near { parts: queries, .. } => {
+            queries.iter().all(is_plain)
+        }
+        _ => false,
+    }
 }
 
 /// The query without its words that are punctuation only.
