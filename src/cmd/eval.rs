@@ -4,6 +4,7 @@
 //!
 //! **Invariant.** A run that is written and read again has the same figures. Nothing of a collection is changed.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
@@ -118,16 +119,20 @@ fn search(topics: &Topics, args: &Args, context: &Context) -> Result<Run> {
     let config = context.config(&collection)?;
     let engine = Engine::open(&collection, config.search)?;
     let line = Line::start(context.quiet);
-    let mut rankings = Vec::new();
+    let (mut rankings, mut said) = (Vec::new(), BTreeSet::new());
     for (done, topic) in topics.topics().iter().enumerate() {
         line.show(format!("searching: {done} of {}", count(topics.topics().len() as u64, "topic")));
-        let ranking = engine
+        let (ranking, notes) = engine
             .rank_any(&topic.text, args.depth as usize)
             .with_context(|| format!("topic {} cannot be searched for", topic.name))?;
         let named = |(url, score): (String, f64)| (jobs::document_name(&url).to_owned(), score);
         rankings.push((topic.name.clone(), ranking.into_iter().map(named).collect()));
+        said.extend(notes);
     }
     line.clear();
+    for note in &said {
+        talk::say(context.quiet, &talk::plain(note));
+    }
     Ok(Run::of_rankings(rankings))
 }
 

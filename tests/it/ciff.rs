@@ -28,7 +28,11 @@ fn indexed() -> Sandbox {
 }
 
 fn hits(sandbox: &Sandbox, dir: &str, query: &str) -> Vec<(String, f64)> {
-    let found = sandbox.json(&[&["search", query, "--dir", dir][..], &BODY].concat());
+    hits_with(sandbox, dir, query, &[])
+}
+
+fn hits_with(sandbox: &Sandbox, dir: &str, query: &str, flags: &[&str]) -> Vec<(String, f64)> {
+    let found = sandbox.json(&[&["search", query, "--dir", dir][..], &BODY, flags].concat());
     let hits = found["hits"].as_array().expect("hits");
     let hit = |hit: &Value| {
         (hit["url"].as_str().expect("a URL").to_owned(), hit["score"].as_f64().expect("a score"))
@@ -50,6 +54,9 @@ fn what_is_exported_is_found_again_with_the_same_scores() {
             let found = hits(&sandbox, &back, query);
             assert!(!found.is_empty(), "{query}");
             assert_eq!(found, hits(&sandbox, "web", query), "{query}");
+            let by_tf_idf = |dir| hits_with(&sandbox, dir, query, &["--set=search.model=tf-idf"]);
+            assert_eq!(by_tf_idf(&back), by_tf_idf("web"), "{query}");
+            assert_ne!(by_tf_idf(&back), found, "{query}");
         }
     }
     assert_ne!(fs::read(sandbox.path("w.ciff.gz")).expect("bytes")[..2], *b"\x08\x01");
@@ -70,6 +77,30 @@ fn what_is_exported_is_found_again_with_the_same_scores() {
     ] {
         let ran = sandbox.run(arguments);
         assert!(ran.code == 2 && ran.stderr.contains(said), "{ran:#?}");
+    }
+}
+
+#[test]
+fn an_imported_index_tells_that_words_near_each_other_do_not_count() {
+    let sandbox = indexed();
+    sandbox.done(&["index", "export", "w.ciff", "--dir", "web"]);
+    sandbox.done(&["init", "back"]);
+    sandbox.done(&["import", "w.ciff", "--dir", "back"]);
+    fs::write(sandbox.path("topics.tsv"), "1\tokapis forest\n2\tforest animals\n").expect("a file");
+    fs::write(sandbox.path("qrels.txt"), "1 0 D-2 1\n").expect("a file");
+    let near = "--set=search.proximity_weight=1";
+    let said = "this index does not know where words stand";
+    for (dir, is_told) in [("web", false), ("back", true)] {
+        let search = sandbox.run(&["search", "okapis forest", "--dir", dir, near]);
+        let files = ["--topics", "topics.tsv", "--qrels", "qrels.txt"];
+        let eval = sandbox.run(&[&["eval", "--dir", dir, near][..], &files].concat());
+        for ran in [search, eval] {
+            let told = format!("{}{}", ran.stdout, ran.stderr);
+            assert!(
+                ran.code == 0 && told.matches(said).count() == usize::from(is_told),
+                "{ran:#?}"
+            );
+        }
     }
 }
 

@@ -27,6 +27,7 @@ mod tidy;
 mod traps;
 mod up;
 mod webdriver;
+mod weighing;
 mod whole_way;
 mod why;
 mod words;

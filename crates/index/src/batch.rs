@@ -18,14 +18,14 @@
 
 use crate::arena::{self, Arena, Chain};
 use crate::keys::{self, KeyTable};
-use crate::lengths::PerField;
+use crate::lengths::{Columns, PerField};
 use crate::lexicon::{self, FILTER_MARK, TERM_BYTES_MAX};
 use crate::memo::{Probe, WordMemo};
 use crate::paged::Paged;
 use crate::postings::StreamCodes;
 use crate::segment::{ListsWriter, SegmentMeta, SegmentWriter};
 use crate::words::{self, Occurrence};
-use crate::{Field, IndexError, fixed};
+use crate::{Field, IndexError};
 use std::hint::black_box;
 use std::ops::Range;
 
@@ -240,7 +240,8 @@ impl Batch {
     /// How much memory to count for the batch, what writing its lists needs included.
     pub(crate) fn memory_bytes(&self) -> usize {
         let sorting = self.lists.len() * size_of::<(u64, u32)>();
-        let lengths = self.lengths.len() * size_of::<u32>();
+        // Lengths of one field, peaks of all.
+        let columns = self.lengths.len() * size_of::<u32>() * (1 + Field::ALL.len());
         self.arena.memory_bytes()
             + self.lists.memory_bytes()
             + self.keys.memory_bytes()
@@ -250,7 +251,7 @@ impl Batch {
             + self.table.memory_bytes()
             + self.memo.memory_bytes()
             + sorting
-            + lengths
+            + columns
     }
 
     /// Writes the batch out as a segment, whose records are already in `segment`.
@@ -275,15 +276,19 @@ impl Batch {
                 self.write_list(index, &mut scratch, &mut out)?;
             }
         }
-        let mut bounds = PerField::<u32>::default();
-        for lengths in self.lengths.iter() {
-            bounds = std::array::from_fn(|field| bounds[field].max(lengths[field]));
-        }
-        let widths = bounds.map(|bound| fixed::width(u64::from(bound)));
-        let lengths = Field::ALL.into_iter().flat_map(|field| {
-            self.lengths.iter().map(move |lengths| (field, lengths[field as usize]))
+        let lengths = Columns::new(|| {
+            Field::ALL.into_iter().flat_map(|field| {
+                self.lengths.iter().map(move |lengths| (field, lengths[field as usize]))
+            })
         });
-        out.finish(widths, lengths)
+        let peaks = Columns::new(|| {
+            Field::ALL.into_iter().flat_map(|field| {
+                let peaks = &scratch.peaks[field as usize];
+                (0..self.lengths.len())
+                    .map(move |doc| (field, peaks.get(doc).copied().unwrap_or(0)))
+            })
+        });
+        out.finish(lengths, peaks)
     }
 
     fn key(&self, key: Key) -> &[u8] {
@@ -302,7 +307,9 @@ impl Batch {
         let field = Field::of_key(key).expect("was made of one");
         out.begin_list(field);
         scratch.load_lengths(field, &self.lengths);
-        let Scratch { bytes, distances, lengths, .. } = scratch;
+        let Scratch { bytes, distances, lengths, peaks, .. } = scratch;
+        let is_word = !lexicon::is_filter(key);
+        let peaks = &mut peaks[field as usize];
         let slices = self.arena.slices(at, key.len(), self.lists[index].chain);
         let mut codes = Codes::new(slices, bytes);
         let (mut code, mut doc_next) = (codes.next(), 0);
@@ -321,6 +328,10 @@ impl Batch {
                 found: distances.len() as u64,
                 max: u64::from(u32::MAX),
             })?;
+            if is_word {
+                let peak = &mut peaks[doc as usize];
+                *peak = frequency.max(*peak);
+            }
             out.push(doc, lengths[doc as usize], frequency, distances)?;
             doc_next = doc + 1;
         }
@@ -456,6 +467,8 @@ struct Scratch {
     /// The lengths of all documents in one field, close together.
     lengths: Vec<u32>,
     field: Option<Field>,
+    /// How often a word occurs at the most in each document so far; none of a field without lists.
+    peaks: PerField<Vec<u32>>,
 }
 
 impl Scratch {
@@ -464,6 +477,7 @@ impl Scratch {
             self.lengths.clear();
             self.lengths.reserve_exact(lengths.len());
             self.lengths.extend(lengths.iter().map(|of| of[field as usize]));
+            self.peaks[field as usize] = vec![0; lengths.len()];
             self.field = Some(field);
         }
     }

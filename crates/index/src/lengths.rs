@@ -1,11 +1,14 @@
-//! How many terms each field of each document has.
+//! How many terms each field of each document has, and its peak: how often the most frequent of them occurs.
 //!
 //! ```text
-//! widths   for each field how many bytes a number takes, from 0 to 4: five bytes
+//! widths   for each field how many bytes a length takes, from 0 to 4; the same of the peaks: ten bytes
 //! lengths  for each field the lengths of all documents
+//! peaks    for each field the peaks of all documents
 //! ```
 //!
-//! **Invariant.** The width of a field is the least that holds its longest document.
+//! Filters, the terms with [`FILTER_MARK`](crate::FILTER_MARK), count in neither.
+//!
+//! **Invariant.** The width of a column is the least that holds its greatest number.
 
 use crate::disk::Disk;
 use crate::envelope::{FileWriter, Kind, Stamp};
@@ -17,25 +20,53 @@ use std::path::Path;
 /// One number for each field.
 pub(crate) type PerField<T> = [T; Field::ALL.len()];
 
-/// Writes the file: all lengths of the first field, then all of the second, and so on.
+/// How many columns there are of each kind.
+const FIELDS: usize = Field::ALL.len();
+
+/// A number for each field of each document: those of the first field, then those of the second, and so on.
+pub(crate) struct Columns<I> {
+    pub(crate) widths: PerField<usize>,
+    pub(crate) numbers: I,
+}
+
+impl<I: Iterator<Item = (Field, u32)>> Columns<I> {
+    /// Of numbers that `numbers` gives twice.
+    pub(crate) fn new(numbers: impl Fn() -> I) -> Columns<I> {
+        let mut greatest = PerField::<u32>::default();
+        for (field, number) in numbers() {
+            greatest[field as usize] = number.max(greatest[field as usize]);
+        }
+        let widths = greatest.map(|number| fixed::width(u64::from(number)));
+        Columns { widths, numbers: numbers() }
+    }
+
+    fn write(self, file: &mut FileWriter) -> Result<(), IndexError> {
+        let mut bytes: Vec<u8> = Vec::with_capacity(8);
+        for (field, number) in self.numbers {
+            bytes.clear();
+            fixed::put(&mut bytes, u64::from(number), self.widths[field as usize]);
+            file.write(&bytes)?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes the file.
 pub(crate) fn write(
     disk: &Disk,
     folder: &Path,
-    widths: PerField<usize>,
-    lengths: impl Iterator<Item = (Field, u32)>,
+    lengths: Columns<impl Iterator<Item = (Field, u32)>>,
+    peaks: Columns<impl Iterator<Item = (Field, u32)>>,
 ) -> Result<Stamp, IndexError> {
     let path = folder.join(Kind::Lengths.file_name());
     let mut file = FileWriter::create(disk, &path, Kind::Lengths)?;
-    let mut bytes: Vec<u8> = Vec::with_capacity(8);
-    for width in widths {
+    let mut bytes: Vec<u8> = Vec::with_capacity(2 * FIELDS);
+    for width in lengths.widths.into_iter().chain(peaks.widths) {
         fixed::put(&mut bytes, width as u64, 1);
     }
     file.write(&bytes)?;
-    for (field, length) in lengths {
-        bytes.clear();
-        fixed::put(&mut bytes, u64::from(length), widths[field as usize]);
-        file.write(&bytes)?;
-    }
+    lengths.write(&mut file)?;
+    peaks.write(&mut file)?;
     file.finish()
 }
 
@@ -44,23 +75,24 @@ pub(crate) fn write(
 pub(crate) struct LengthsFile {
     file: MappedFile,
     doc_count: u32,
-    widths: PerField<usize>,
-    /// Where each field begins in the payload.
-    starts: PerField<usize>,
+    /// Of the lengths of each field, then of its peaks.
+    widths: [usize; 2 * FIELDS],
+    /// Where each of these columns begins in the payload.
+    starts: [usize; 2 * FIELDS],
 }
 
 impl LengthsFile {
     pub(crate) fn new(file: MappedFile, doc_count: u32) -> Result<LengthsFile, IndexError> {
-        let mut starts = [0; Field::ALL.len()];
-        let mut end = Field::ALL.len();
-        let mut widths = [0; Field::ALL.len()];
-        for (field, &width) in file.bytes(0..end)?.iter().enumerate() {
+        let mut starts = [0; 2 * FIELDS];
+        let mut end = 2 * FIELDS;
+        let mut widths = [0; 2 * FIELDS];
+        for (column, &width) in file.bytes(0..end)?.iter().enumerate() {
             if width > 4 {
-                return Err(file.damaged(field, "a length has at most four bytes"));
+                return Err(file.damaged(column, "a length has at most four bytes"));
             }
-            widths[field] = usize::from(width);
-            starts[field] = end;
-            end += widths[field] * doc_count as usize;
+            widths[column] = usize::from(width);
+            starts[column] = end;
+            end += widths[column] * doc_count as usize;
         }
         if end != file.payload_bytes() {
             return Err(file.damaged(0, "not as many lengths as documents"));
@@ -85,7 +117,16 @@ impl LengthsFile {
 
     /// The lengths of one field, verified.
     pub(crate) fn field(&self, field: Field) -> Result<Lengths<'_>, IndexError> {
-        let (start, width) = (self.starts[field as usize], self.widths[field as usize]);
+        self.column(field as usize)
+    }
+
+    /// The peaks of one field, verified.
+    pub(crate) fn peaks(&self, field: Field) -> Result<Peaks<'_>, IndexError> {
+        self.column(FIELDS + field as usize).map(Peaks)
+    }
+
+    fn column(&self, column: usize) -> Result<Lengths<'_>, IndexError> {
+        let (start, width) = (self.starts[column], self.widths[column]);
         let bytes = self.file.bytes(start..start + width * self.doc_count as usize)?;
         Ok(Lengths { bytes, width, doc_count: self.doc_count })
     }
@@ -133,5 +174,17 @@ impl Lengths<'_> {
                 }
             }
         }
+    }
+}
+
+/// The peaks of one field: how often the most frequent term of each document occurs in it.
+#[derive(Clone, Copy, Debug)]
+pub struct Peaks<'a>(Lengths<'a>);
+
+impl Peaks<'_> {
+    /// The peak of a document; zero for one that the segment does not have, or that has no terms.
+    #[inline]
+    pub fn get(self, doc: DocId) -> u32 {
+        self.0.get(doc)
     }
 }

@@ -1,14 +1,15 @@
 //! BM25F, the score of a word in the fields of a document.
 //!
 //! ```text
-//! score(d) = Σ_words BM25F(t, d)  +  prior(d)
+//! score(d) = Σ_words BM25F(t, d)  +  proximity(d)  +  prior(d)
 //!
 //! BM25F(t, d) = idf(t) · x · (k1 + 1) / (x + k1)
 //! x           = Σ_fields weight_f · tf_f / (1 - b + b · len_f(d) / avg_f)
 //! idf(t)      = ln(1 + (N - n(t) + 0.5) / (n(t) + 0.5))
 //! ```
 //!
-//! where `prior` is what a document is worth before any question (`prior.rs`), `tf_f` is how often term `t` stands in field `f` of document `d`, `len_f(d)` the number of terms in
+//! where `proximity` is what words near each other add, if that counts (`proximity.rs`), `prior` what a document is worth
+//! before any question (`prior.rs`), `tf_f` is how often term `t` stands in field `f` of document `d`, `len_f(d)` the number of terms in
 //! that field, `avg_f` its average over all N documents (those without the field count with length 0),
 //! and `n(t)` how many documents have `t` in that one of the fields asked in which most have it (fields of weight 0 are
 //! left out if others are left). N, `avg_f` and
@@ -53,12 +54,18 @@ impl FieldScale {
     /// What `frequency` occurrences among `length` terms count.
     #[inline]
     pub fn scaled(&self, frequency: u32, length: u32) -> f64 {
+        self.scaled_real(f64::from(frequency), length)
+    }
+
+    /// The same of what need not be a whole number.
+    #[inline]
+    pub(crate) fn scaled_real(&self, frequency: f64, length: u32) -> f64 {
         // A field without any terms has no postings either; 1 is as good as any.
         let relative_length =
             if self.average_length > 0.0 { f64::from(length) / self.average_length } else { 1.0 };
         let norm = 1.0 - self.b + self.b * relative_length;
         // With b = 1 an empty field would divide by nothing; it has no occurrences to divide.
-        if norm > 0.0 { self.weight * f64::from(frequency) / norm } else { 0.0 }
+        if norm > 0.0 { self.weight * frequency / norm } else { 0.0 }
     }
 
     /// Weight, slope *b* and average length, for whoever bounds scores.
@@ -67,7 +74,7 @@ impl FieldScale {
     }
 
     /// The same, in words.
-    pub(crate) fn explain(&self, field: Field, frequency: u32, length: u32) -> String {
+    pub(crate) fn explain(&self, field: Field, frequency: &str, length: u32) -> String {
         let name = field.name();
         format!(
             "{frequency} of {length} in {name} (average {:.1}, weight {})",

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use index::Field;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::HalfLife;
+use crate::{HalfLife, Weighting};
 
 /// The greatest number that makes any sense, by far: products of a few of them are still finite.
 const VALUE_MAX: f64 = 1e6;
@@ -16,10 +16,12 @@ const VALUE_MAX: f64 = 1e6;
 /// The rank that counts unless told otherwise.
 const PAGERANK: &str = "pagerank";
 
-/// How results are scored; the formula is in the header of [`crate::bm25`].
+/// How results are scored; the formulas are in the headers of [`crate::bm25`] and [`crate::tf_idf`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
+    /// How words are weighed.
+    pub model: Weighting,
     /// How soon more occurrences of a word stop to count more: 0 at the first, large never.
     #[serde(deserialize_with = "not_negative")]
     pub k1: f64,
@@ -28,6 +30,9 @@ pub struct Config {
     pub b: f64,
     /// What a word is worth in each field.
     pub weights: FieldWeights,
+    /// What words beside each other in a query are worth where they are near each other in a page; 0: nothing.
+    #[serde(deserialize_with = "not_negative")]
+    pub proximity_weight: f64,
     /// What the ranks of a page are worth beside its words, by their names; what is not named counts for nothing.
     #[serde(deserialize_with = "not_negative_each")]
     pub ranks: BTreeMap<String, f64>,
@@ -43,11 +48,12 @@ pub struct Config {
 
 impl Config {
     /// Every key that is a number, with its value, and the least and the most that it may be.
-    pub fn ranges(&self) -> [(&'static str, f64, f64, f64); 10] {
+    pub fn ranges(&self) -> [(&'static str, f64, f64, f64); 11] {
         let FieldWeights { title, headings, body, url, anchor } = self.weights;
         [
             ("k1", self.k1, VALUE_MAX),
             ("b", self.b, 1.0),
+            ("proximity_weight", self.proximity_weight, VALUE_MAX),
             ("ranks.pagerank", self.ranks.get(PAGERANK).copied().unwrap_or(0.0), VALUE_MAX),
             ("topic_weight", self.topic_weight, VALUE_MAX),
             ("freshness_weight", self.freshness_weight, VALUE_MAX),
@@ -64,9 +70,11 @@ impl Config {
 impl Default for Config {
     fn default() -> Config {
         Config {
+            model: Weighting::default(),
             k1: 1.2,
             b: 0.5,
             weights: FieldWeights::default(),
+            proximity_weight: 0.0,
             ranks: BTreeMap::from([(PAGERANK.to_owned(), 0.1)]),
             topic_weight: 0.5,
             freshness_weight: 0.0,

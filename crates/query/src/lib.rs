@@ -5,7 +5,8 @@
 //! - [`parse`]: text becomes a [`Query`];
 //! - [`Searcher::search`]: its words are analysed like the documents were; what cannot be among the best by its block
 //!   maxima is left out where words decide, else posting lists are combined by [`operators`]; what is left is scored by
-//!   [`bm25`] and by what it is worth before any question, the best are kept by [`TopK`];
+//!   [`bm25`] or [`tf_idf`], by words near each other if these count, and by what it is worth before any question; the
+//!   best are kept by [`TopK`];
 //! - [`Searcher::with_topic`]: the same, in the order of a topic;
 //! - [`Searcher::explain`]: the same score as a sum that can be read;
 //! - [`Highlighter`]: the words of the query in a title or in the best part of a text;
@@ -51,13 +52,16 @@ pub mod operators;
 mod plan;
 mod prepared;
 mod prior;
+mod proximity;
 mod scorers;
 mod searcher;
 mod snippet;
 mod spans;
 mod suggestion;
+pub mod tf_idf;
 mod top_k;
 mod tree;
+mod weighting;
 mod written;
 
 pub use completion::COMPLETIONS_MAX;
@@ -75,3 +79,4 @@ pub use searcher::Searcher;
 pub use snippet::{Highlighter, Piece};
 pub use suggestion::{FEW_RESULTS, Suggestion};
 pub use top_k::{Hit, TopK};
+pub use weighting::Weighting;

@@ -14,6 +14,8 @@
 //! stemmer; besides, it stands for the term that it is itself as a whole word. A word that may differ is compared as a
 //! term.
 //!
+//! Where words near each other count, words that stand beside each other in the query are pairs (`proximity.rs`).
+//!
 //! **Filters.** Whoever builds the index puts into [`Field::Url`] of each document, besides the
 //! analysed words of its address, terms as they stand, not analysed ([`Filter`]). No address and no text can pass for
 //! one; a test holds the analysis to that.
@@ -23,7 +25,7 @@
 
 use std::collections::BTreeSet;
 
-use index::{Field, Index};
+use index::{Field, Index, Segment};
 use page::{Analyzer, Filter, Limits, normalise};
 
 use crate::expansion::{Expander, Pattern};
@@ -43,6 +45,18 @@ pub(crate) enum Plan {
     Or(Vec<Plan>),
     AndNot(Box<Plan>, Box<Plan>),
     Not(Box<Plan>),
+    /// What a plan says, and more where these words stand near each other.
+    Close(Box<Plan>, Vec<Pair>),
+}
+
+/// Two words beside each other in a query.
+#[derive(Debug)]
+pub(crate) struct Pair {
+    /// As an explanation says it.
+    pub(crate) what: String,
+    pub(crate) terms: [String; 2],
+    /// Those in which both are asked, at least one.
+    pub(crate) fields: Vec<Field>,
 }
 
 /// A word or a phrase, in any of some fields.
@@ -53,6 +67,8 @@ pub(crate) struct Words {
     pub(crate) fields: Vec<Field>,
     /// Each with its place in the phrase.
     pub(crate) terms: Vec<(u32, String)>,
+    /// Whether they are terms as they were written, and not what others stand for.
+    pub(crate) is_plain: bool,
 }
 
 /// What stands somewhere in one of some fields.
@@ -128,12 +144,14 @@ pub(crate) struct Planned {
 }
 
 impl Plan {
-    /// `index` is asked what words stand for; `ignored` are the terms that say little where any of many words are searched for.
+    /// `index` is asked what words stand for; `ignored` are the terms that say little where any of many words are searched for;
+    /// `pairing`: words near each other count.
     pub(crate) fn build(
         query: &Query,
         analyzer: &Analyzer,
         ignored: &BTreeSet<String>,
         index: &Index,
+        pairing: bool,
     ) -> Result<Planned, QueryError> {
         let mut planner = Planner {
             analyzer,
@@ -141,6 +159,8 @@ impl Plan {
             index,
             expander: Expander::new(index, expanding(query)),
             absent: Vec::new(),
+            pairing,
+            unplaced: false,
             terms: 0,
         };
         let plan = planner.plan(query, 0)?.ok_or(QueryError::Empty)?;
@@ -149,6 +169,10 @@ impl Plan {
         }
         let mut notes = planner.expander.notes;
         notes.extend(planner.absent.into_iter().map(absence));
+        if planner.unplaced {
+            let what = "words near each other count no more here: this index does not know where words stand";
+            notes.push(what.to_owned());
+        }
         Ok(Planned { plan, notes })
     }
 
@@ -169,7 +193,7 @@ impl Plan {
                 wanted.each_term(visit);
                 unwanted.each_term(visit);
             }
-            Plan::Not(plan) => plan.each_term(visit),
+            Plan::Not(plan) | Plan::Close(plan, _) => plan.each_term(visit),
         }
     }
 
@@ -186,7 +210,7 @@ impl Plan {
                     plan.wanted_terms(terms);
                 }
             }
-            Plan::AndNot(wanted, _) => wanted.wanted_terms(terms),
+            Plan::AndNot(wanted, _) | Plan::Close(wanted, _) => wanted.wanted_terms(terms),
             Plan::Filter(_) | Plan::Not(_) => {}
         }
     }
@@ -226,6 +250,10 @@ struct Planner<'a> {
     expander: Expander<'a>,
     /// Kinds of filters that the query has and the index does not.
     absent: Vec<Filter>,
+    /// Whether words near each other count.
+    pairing: bool,
+    /// Whether they would have, if the index knew where words stand.
+    unplaced: bool,
     /// How many words the plan has so far.
     terms: usize,
 }
@@ -269,11 +297,14 @@ impl Planner<'_> {
             }
             Query::Link(url) => self.filters(query, Filter::Link, link_terms(url))?,
             Query::Date(range) => self.filters(query, Filter::Date, range.terms())?,
-            Query::And(queries) => one_or(self.plans(queries, depth)?, Plan::And),
+            Query::And(queries) => {
+                let plans = self.plans(queries, depth)?;
+                self.close(plans, Plan::And)
+            }
             Query::Or(queries) => one_or(self.plans(queries, depth)?, Plan::Or),
             Query::AndNot(wanted, unwanted) => {
                 let wanted = self.plan(wanted, depth + 1)?;
-                let unwanted = self.plan(unwanted, depth + 1)?;
+                let unwanted = self.unwanted(unwanted, depth + 1)?;
                 match (wanted, unwanted) {
                     (Some(wanted), Some(unwanted)) => {
                         Some(Plan::AndNot(Box::new(wanted), Box::new(unwanted)))
@@ -283,11 +314,30 @@ impl Planner<'_> {
                 }
             }
             Query::Not(unwanted) => {
-                let unwanted = self.plan(unwanted, depth + 1)?;
+                let unwanted = self.unwanted(unwanted, depth + 1)?;
                 unwanted.map(|plan| Plan::Not(Box::new(plan)))
             }
             Query::Any(text) => self.any(text),
         })
+    }
+
+    /// What only tells documents apart.
+    fn unwanted(&mut self, query: &Query, depth: usize) -> Result<Option<Plan>, QueryError> {
+        let pairing = std::mem::replace(&mut self.pairing, false);
+        let plan = self.plan(query, depth);
+        self.pairing = pairing;
+        plan
+    }
+
+    /// Plans together, with their pairs of words if these count.
+    fn close(&mut self, plans: Vec<Plan>, many: fn(Vec<Plan>) -> Plan) -> Option<Plan> {
+        let mut pairs = if self.pairing { pairs(&plans) } else { Vec::new() };
+        if !pairs.is_empty() && !self.index.segments().iter().all(Segment::has_positions) {
+            pairs.clear();
+            self.unplaced = true;
+        }
+        let plan = one_or(plans, many)?;
+        Some(if pairs.is_empty() { plan } else { Plan::Close(Box::new(plan), pairs) })
     }
 
     fn plans(&mut self, queries: &[Query], depth: usize) -> Result<Vec<Plan>, QueryError> {
@@ -426,9 +476,15 @@ impl Planner<'_> {
         self.terms = self.terms.saturating_add(terms.len());
         let words = |term: String| {
             let fields = Field::ALL.to_vec();
-            Plan::Words(Words { what: term.clone(), fields, terms: vec![(0, term)] })
+            Plan::Words(Words {
+                what: term.clone(),
+                fields,
+                terms: vec![(0, term)],
+                is_plain: true,
+            })
         };
-        one_or(terms.into_iter().map(words).collect(), Plan::Or)
+        let plans = terms.into_iter().map(words).collect();
+        self.close(plans, Plan::Or)
     }
 
     /// Any of these filters, which are all of a kind.
@@ -444,7 +500,7 @@ impl Planner<'_> {
         }
         let filter = |term| {
             let (what, fields) = (query.to_string(), vec![Field::Url]);
-            Plan::Filter(Words { what, fields, terms: vec![(0, term)] })
+            Plan::Filter(Words { what, fields, terms: vec![(0, term)], is_plain: true })
         };
         Ok(one_or(terms.into_iter().map(filter).collect(), Plan::Or))
     }
@@ -466,6 +522,45 @@ impl Planner<'_> {
     }
 }
 
+/// The words that stand beside each other, each pair once.
+fn pairs(plans: &[Plan]) -> Vec<Pair> {
+    let (mut pairs, mut known) = (Vec::new(), BTreeSet::new());
+    let mut last: Option<(&str, &[Field])> = None;
+    for plan in plans.iter().filter(|plan| !is_filter(plan)) {
+        let word = match plan {
+            Plan::Words(Words { terms, fields, is_plain: true, .. }) => match &terms[..] {
+                [(_, term)] => Some((term.as_str(), &fields[..])),
+                _ => None,
+            },
+            _ => None,
+        };
+        if let (Some((one, fields)), Some((other, asked))) = (last, word) {
+            let fields: Vec<Field> =
+                fields.iter().copied().filter(|field| asked.contains(field)).collect();
+            let is_new = one != other
+                && !fields.is_empty()
+                && known.insert((one.min(other), one.max(other), fields.clone()));
+            if is_new {
+                let what = format!("{one} near {other}");
+                let terms = [one, other].map(str::to_owned);
+                pairs.push(Pair { what, terms, fields });
+            }
+        }
+        last = word;
+    }
+    pairs
+}
+
+/// Whether it only chooses documents.
+fn is_filter(plan: &Plan) -> bool {
+    match plan {
+        Plan::Filter(_) | Plan::Not(_) => true,
+        Plan::And(plans) | Plan::Or(plans) => plans.iter().all(is_filter),
+        Plan::AndNot(wanted, _) => is_filter(wanted),
+        Plan::Words(_) | Plan::Near(_) | Plan::Close(..) => false,
+    }
+}
+
 /// The filters of a link; without a scheme, to either of the web.
 fn link_terms(url: &str) -> Vec<String> {
     if url.starts_with("http://") || url.starts_with("https://") {
@@ -482,9 +577,10 @@ fn link_terms(url: &str) -> Vec<String> {
 fn leaf(what: String, part: Part) -> Plan {
     match part {
         Part::Words { field, words } if words.iter().all(|word| word.forms.len() == 1) => {
+            let is_plain = words.iter().all(|word| word.forms[0] == word.what);
             let term = |word: Word| word.forms.into_iter().map(move |form| (word.shift, form));
             let terms = words.into_iter().flat_map(term).collect();
-            Plan::Words(Words { what, fields: fields_of(field), terms })
+            Plan::Words(Words { what, fields: fields_of(field), terms, is_plain })
         }
         part => {
             let fields = Field::ALL.into_iter().filter(|&field| part.fits(field)).collect();

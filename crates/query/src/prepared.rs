@@ -1,7 +1,7 @@
 //! A query that is ready to be answered: by the best documents, by their number, by why one of them is where it is.
 //!
 //! What lives here: a plan run over every segment, and what it says of one document. What does not: how a query becomes
-//! a plan (`plan.rs`), a tree (`tree.rs`), a number (`bm25.rs`).
+//! a plan (`plan.rs`), a tree (`tree.rs`), a number (`weighting.rs`).
 //!
 //! **Invariant.** [`Prepared::best`] gives what [`Prepared::exhaustive`] gives, and [`Prepared::count`] counts what that
 //! visits: every document that matches and is not deleted. Deleted ones count in the statistics until their segment is
@@ -15,7 +15,7 @@ use crate::block_max::{Shape, Task};
 use crate::plan::Plan;
 use crate::scorers::Scorers;
 use crate::tree::Tree;
-use crate::{Explanation, Highlighter, Hit, Query, QueryError, Searcher, TopK};
+use crate::{Explanation, Highlighter, Hit, Query, QueryError, Searcher, TopK, Weighting};
 
 /// A page of results.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,7 +49,11 @@ impl Prepared<'_> {
         if k == 0 {
             return Ok(Vec::new());
         }
-        let Some(shape) = Shape::of(&self.plan) else { return self.exhaustive(offset, k) };
+        // Block maxima are those of BM25F.
+        let is_bounded = self.searcher.config.model == Weighting::Bm25f;
+        let Some(shape) = Shape::of(&self.plan).filter(|_| is_bounded) else {
+            return self.exhaustive(offset, k);
+        };
         let mut best = TopK::new(offset.saturating_add(k));
         self.task(&shape).evaluate(&mut best)?;
         Ok(best.into_hits(offset))

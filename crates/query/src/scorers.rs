@@ -1,16 +1,18 @@
 //! What a query's terms are worth, from the statistics of the whole index.
 //!
-//! What does not live here: the formula (`bm25.rs`).
+//! What does not live here: the formulas (`bm25.rs`, `tf_idf.rs`).
 //!
 //! **Invariant.** Every term of the plan's words has its counts, also one that no document has.
 
 use std::collections::BTreeMap;
 
-use index::{Field, Index};
+use index::{Field, Index, Segment};
 
 use crate::bm25::{Bm25, FieldScale};
 use crate::plan::Plan;
-use crate::{Config, QueryError};
+use crate::tf_idf::TfIdf;
+use crate::weighting::{FieldWeighting, TermWeighting};
+use crate::{Config, QueryError, Weighting};
 
 /// What all terms have in common.
 pub(crate) struct Statistics {
@@ -37,15 +39,30 @@ impl Statistics {
         self.scales[field as usize]
     }
 
-    /// A term asked in `fields`: it is as rare as in that of them where most documents have it. Fields of weight 0 do
-    /// not matter, unless all do.
+    /// A term asked in `fields`.
     pub(crate) fn scorer(&self, fields: &[Field], containing: &Containing) -> Bm25 {
+        Bm25::new(&self.config, self.documents, self.containing(fields, containing))
+    }
+
+    /// A term that so many documents have.
+    fn weighting(&self, containing: u64) -> TermWeighting {
+        match self.config.model {
+            Weighting::Bm25f => {
+                TermWeighting::Bm25(Bm25::new(&self.config, self.documents, containing))
+            }
+            Weighting::TfIdf => TermWeighting::TfIdf(TfIdf::new(self.documents, containing)),
+        }
+    }
+
+    /// How many documents have a term that is asked in `fields`: it is as rare as in that of them where most documents
+    /// have it. Fields of weight 0 do not matter, unless all do.
+    fn containing(&self, fields: &[Field], containing: &Containing) -> u64 {
         let counts = |field: &&Field| self.config.weights.of(**field) > 0.0;
         let most = |fields: &mut dyn Iterator<Item = &Field>| {
             fields.map(|&field| containing[field as usize]).max()
         };
         let containing = most(&mut fields.iter().filter(counts)).or(most(&mut fields.iter()));
-        Bm25::new(&self.config, self.documents, containing.unwrap_or(0))
+        containing.unwrap_or(0)
     }
 }
 
@@ -78,23 +95,58 @@ impl<'p> Scorers<'p> {
         Ok(Scorers { statistics, containing })
     }
 
-    pub(crate) fn scale(&self, field: Field) -> FieldScale {
-        self.statistics.scale(field)
+    /// What an occurrence of any term counts in a field of a segment.
+    pub(crate) fn in_field<'a>(
+        &self,
+        field: Field,
+        segment: &'a Segment,
+    ) -> Result<FieldWeighting<'a>, QueryError> {
+        Ok(match self.statistics.config.model {
+            Weighting::Bm25f => {
+                let (scale, lengths) = (self.statistics.scale(field), segment.lengths(field)?);
+                FieldWeighting::Bm25 { scale, lengths }
+            }
+            Weighting::TfIdf => {
+                let weight = self.statistics.config.weights.of(field);
+                FieldWeighting::TfIdf { weight, peaks: segment.peaks(field)? }
+            }
+        })
     }
 
-    pub(crate) fn of(&self, fields: &[Field], term: &str) -> Bm25 {
-        self.statistics.scorer(fields, &self.containing[term])
+    pub(crate) fn of(&self, fields: &[Field], term: &str) -> TermWeighting {
+        self.statistics.weighting(self.statistics.containing(fields, &self.containing[term]))
+    }
+
+    /// Of two words near each other: as if they were one, which as many documents have as have the more common.
+    pub(crate) fn of_pair(&self, fields: &[Field], terms: [&str; 2]) -> TermWeighting {
+        self.statistics.weighting(self.more_common(fields, terms))
+    }
+
+    /// What such a pair is worth at most with BM25F.
+    pub(crate) fn most_of_pair(&self, fields: &[Field], terms: [&str; 2]) -> f64 {
+        let Statistics { config, documents, .. } = self.statistics;
+        let (most, _) = Bm25::new(config, *documents, self.more_common(fields, terms)).parameters();
+        most
+    }
+
+    fn more_common(&self, fields: &[Field], [one, other]: [&str; 2]) -> u64 {
+        let containing = |term: &str| self.statistics.containing(fields, &self.containing[term]);
+        containing(one).max(containing(other))
+    }
+
+    pub(crate) fn proximity_weight(&self) -> f64 {
+        self.statistics.config.proximity_weight
     }
 
     /// The scorer of a word in several forms, in these fields: as if they were one term, which as many documents have as
     /// have any of them at the most.
-    pub(crate) fn of_forms(&self, fields: &[Field], forms: &[String]) -> Bm25 {
+    pub(crate) fn of_forms(&self, fields: &[Field], forms: &[String]) -> TermWeighting {
         let mut sums = Containing::default();
         for form in forms {
             for (sum, containing) in sums.iter_mut().zip(&self.containing[form.as_str()]) {
                 *sum = sum.saturating_add(*containing).min(self.statistics.documents);
             }
         }
-        self.statistics.scorer(fields, &sums)
+        self.statistics.weighting(self.statistics.containing(fields, &sums))
     }
 }

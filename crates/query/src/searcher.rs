@@ -24,7 +24,7 @@ pub struct Searcher {
     pub(crate) index: Arc<Index>,
     pub(crate) analyzer: Analyzer,
     ignored: BTreeSet<String>,
-    config: Config,
+    pub(crate) config: Config,
     pub(crate) statistics: Arc<Statistics>,
     pub(crate) prior: Prior,
     pub(crate) workspaces: Arc<Workspaces>,
@@ -66,8 +66,9 @@ impl Searcher {
 
     /// Makes a query ready: its words are analysed, and those that stand for others are looked up.
     pub fn prepare<'a>(&'a self, query: &'a Query) -> Result<Prepared<'a>, QueryError> {
+        let pairing = self.config.proximity_weight > 0.0;
         let Planned { plan, notes } =
-            Plan::build(query, &self.analyzer, &self.ignored, &self.index)?;
+            Plan::build(query, &self.analyzer, &self.ignored, &self.index, pairing)?;
         Ok(Prepared { searcher: self, query, plan, notes })
     }
 

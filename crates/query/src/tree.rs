@@ -1,17 +1,19 @@
 //! A plan on one segment: operators over posting lists, with scores on top.
 //!
 //! What lives here: which list goes where, and how the scores of the parts that match are added up. What
-//! does not: how operators move (`operators`), what a term is worth (`bm25.rs`).
+//! does not: how operators move (`operators`), what a term is worth (`weighting.rs`), or where it stands
+//! (`proximity.rs`).
 //!
 //! **Invariant.** [`Tree::score`] and [`Tree::explain`] add the same numbers in the same order.
 
-use index::{DocId, DocIterator, Field, Frequencies, Lengths, Postings, Segment};
+use index::{DocId, DocIterator, Field, Frequencies, Postings, Segment};
 
-use crate::bm25::{Bm25, FieldScale};
 use crate::operators::{And, AndNot, Not, Occurring, Or, Phrase};
 use crate::plan::{Near, Plan, Words};
+use crate::proximity::Proximity;
 use crate::scorers::Scorers;
 use crate::spans::Spans;
+use crate::weighting::{FieldWeighting, TermWeighting};
 use crate::{Explanation, QueryError};
 
 /// The documents of one segment that match a plan.
@@ -28,6 +30,7 @@ enum Node<'a> {
     Or(Or<Tree<'a>>),
     AndNot(Box<AndNot<Tree<'a>, Tree<'a>>>),
     Not(Box<Not<Tree<'a>>>),
+    Close(Box<(Tree<'a>, Proximity<'a>)>),
 }
 
 impl<'a> Tree<'a> {
@@ -61,6 +64,11 @@ impl<'a> Tree<'a> {
                 let not = Not::complement(build(unwanted)?, segment.doc_count());
                 (Node::Not(Box::new(not)), everything)
             }
+            Plan::Close(plan, pairs) => {
+                let (tree, proximity) = (build(plan)?, Proximity::build(pairs, segment, scorers)?);
+                let cost = tree.cost;
+                (Node::Close(Box::new((tree, proximity))), cost)
+            }
         };
         Ok(Tree { node, cost: cost.min(everything) })
     }
@@ -75,6 +83,11 @@ impl<'a> Tree<'a> {
             Node::Or(or) => or.for_each_matched(|tree| sum += tree.score()),
             Node::AndNot(and_not) => sum += and_not.wanted_mut().score(),
             Node::Not(_) => {}
+            Node::Close(close) => {
+                let (tree, proximity) = &mut **close;
+                sum += tree.score();
+                sum += proximity.score(tree.doc());
+            }
         }
         sum
     }
@@ -104,6 +117,12 @@ impl<'a> Tree<'a> {
                 "and not what is unwanted".to_owned()
             }
             Node::Not(_) => "every page but what is unwanted".to_owned(),
+            Node::Close(close) => {
+                let (tree, proximity) = &mut **close;
+                parts.push(tree.explain());
+                parts.extend(proximity.explain(tree.doc()));
+                "words, and where they stand".to_owned()
+            }
         };
         Explanation::sum(what, parts)
     }
@@ -118,6 +137,7 @@ impl DocIterator for Tree<'_> {
             Node::Or(or) => or.doc(),
             Node::AndNot(and_not) => and_not.doc(),
             Node::Not(not) => not.doc(),
+            Node::Close(close) => close.0.doc(),
         }
     }
 
@@ -129,6 +149,7 @@ impl DocIterator for Tree<'_> {
             Node::Or(or) => or.next_doc(),
             Node::AndNot(and_not) => and_not.next_doc(),
             Node::Not(not) => not.next_doc(),
+            Node::Close(close) => close.0.next_doc(),
         }
     }
 
@@ -140,6 +161,7 @@ impl DocIterator for Tree<'_> {
             Node::Or(or) => or.skip_to(target),
             Node::AndNot(and_not) => and_not.skip_to(target),
             Node::Not(not) => not.skip_to(target),
+            Node::Close(close) => close.0.skip_to(target),
         }
     }
 }
@@ -164,9 +186,8 @@ fn leaf<'a>(
             continue;
         }
         cost += lists.iter().map(|(_, list)| size(list)).min().unwrap_or(0);
-        let scale = scorers.map(|scorers| scorers.scale(field));
-        let lengths = segment.lengths(field)?;
-        fields.push(InField { field, words: Phrase::new(lists, size), scale, lengths });
+        let weighting = scorers.map(|scorers| scorers.in_field(field, segment)).transpose()?;
+        fields.push(InField { field, words: Phrase::new(lists, size), weighting });
     }
     let terms = words.terms.iter().map(|(_, term)| term.as_str());
     let of_terms = |scorers: &Scorers<'_>| {
@@ -198,8 +219,8 @@ fn near_leaf<'a>(
             continue;
         }
         cost += spans.cost;
-        let (scale, lengths) = (Some(scorers.scale(field)), segment.lengths(field)?);
-        fields.push(InField { field, words: Occurring::of(spans), scale, lengths });
+        let weighting = Some(scorers.in_field(field, segment)?);
+        fields.push(InField { field, words: Occurring::of(spans), weighting });
     }
     let mut of_words = Vec::new();
     near.part.each_word(&mut |word| {
@@ -215,7 +236,7 @@ struct Leaf<'a, W> {
     what: &'a str,
     fields: Or<InField<'a, W>>,
     /// Of each word; none if the words only filter.
-    scorers: Vec<(&'a str, Bm25)>,
+    scorers: Vec<(&'a str, TermWeighting)>,
     /// What the occurrences of each word add up to; kept for its memory.
     scaled: Vec<f64>,
 }
@@ -231,18 +252,18 @@ impl<W: EachFrequency> Leaf<'_, W> {
         self.add_up();
         let mut told = vec![Vec::new(); self.scorers.len()];
         self.fields.for_each_matched(|field| {
-            let length = field.lengths.get(field.words.doc());
-            let Some(scale) = field.scale else { return };
+            let doc = field.words.doc();
+            let Some(weighting) = field.weighting else { return };
             field.words.each_frequency(|word, frequency| {
-                told[word].push(scale.explain(field.field, frequency, length));
+                told[word].push(weighting.explain(field.field, &frequency.to_string(), doc));
             });
         });
-        let scored = self.scorers.iter().zip(&self.scaled).zip(&told);
-        let part = |((&(term, scorer), &scaled), told): ((&(&str, Bm25), &f64), &Vec<String>)| {
+        let mut parts = Vec::with_capacity(self.scorers.len());
+        for (((term, scorer), &scaled), told) in self.scorers.iter().zip(&self.scaled).zip(&told) {
             let what = scorer.explain(term, scaled, told);
-            Explanation { what, value: scorer.score(scaled), parts: Vec::new() }
-        };
-        scored.map(part).collect()
+            parts.push(Explanation { what, value: scorer.score(scaled), parts: Vec::new() });
+        }
+        parts
     }
 
     /// Adds up the occurrences of each word in the fields that have the current document.
@@ -278,16 +299,15 @@ struct InField<'a, W> {
     field: Field,
     words: W,
     /// `None` if the words only filter.
-    scale: Option<FieldScale>,
-    lengths: Lengths<'a>,
+    weighting: Option<FieldWeighting<'a>>,
 }
 
 impl<W: EachFrequency> InField<'_, W> {
     fn add(&mut self, scaled: &mut [f64]) {
-        let Some(scale) = self.scale else { return };
-        let length = self.lengths.get(self.words.doc());
+        let Some(weighting) = self.weighting else { return };
+        let doc = self.words.doc();
         self.words.each_frequency(|word, frequency| {
-            scaled[word] += scale.scaled(frequency, length);
+            scaled[word] += weighting.scaled(f64::from(frequency), doc);
         });
     }
 }

@@ -47,7 +47,7 @@ impl Searcher {
     ) -> Result<Vec<String>, E> {
         let (what, fields) = (sought.term.to_owned(), sought.fields.to_vec());
         let terms = vec![(0, what.clone())];
-        let plan = Plan::Words(Words { what, fields, terms });
+        let plan = Plan::Words(Words { what, fields, terms, is_plain: true });
         let query = Query::Any(sought.term.to_owned());
         let prepared = Prepared { searcher: self, query: &query, plan, notes: Vec::new() };
         let hits = prepared.best(0, TITLES_MAX)?;

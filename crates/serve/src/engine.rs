@@ -21,6 +21,9 @@ const SNIPPET_CHARS_MAX: usize = 240;
 /// Bytes of a cached copy.
 const CACHED_BYTES_MAX: usize = 16 << 20;
 
+/// URLs with their scores, best first.
+pub type Ranking = Vec<(String, f64)>;
+
 /// A searchable collection.
 pub struct Engine {
     collection: Collection,
@@ -246,11 +249,11 @@ impl Engine {
         Ok(row.map(|(_, page)| page.text))
     }
 
-    /// The URLs of the best `k` pages with any of the words of a text, with their scores, best first. Behind a page
-    /// come those that it stands for.
-    pub fn rank_any(&self, text: &str, k: usize) -> Result<Vec<(String, f64)>, ServeError> {
+    /// The URLs of the best `k` pages with any of the words of a text, with their scores, best first, and what was not
+    /// done as it was asked for, a line each. Behind a page come those that it stands for.
+    pub fn rank_any(&self, text: &str, k: usize) -> Result<(Ranking, Vec<String>), ServeError> {
         let answer = match self.searcher.search(&Query::Any(text.to_owned()), 0, k) {
-            Err(QueryError::Empty) => return Ok(Vec::new()),
+            Err(QueryError::Empty) => return Ok((Vec::new(), Vec::new())),
             answer => answer?,
         };
         let directory = self.pages.directory();
@@ -268,7 +271,7 @@ impl Engine {
             }
         }
         ranking.truncate(k);
-        Ok(ranking)
+        Ok((ranking, answer.notes))
     }
 
     fn found(

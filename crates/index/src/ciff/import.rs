@@ -7,9 +7,10 @@
 //! all is written. Whoever changes the file in between finds an error, or his change imported: never half of it.
 
 use super::reader::{CiffHeader, CiffReader, ListSink};
+use crate::lengths::Columns;
 use crate::postings::StreamCodes;
 use crate::segment::{ListsWriter, SegmentMeta, SegmentWriter};
-use crate::{Config, DocRecord, FILTER_MARK, Field, IndexError, IndexWriter, fixed, lexicon};
+use crate::{Config, DocRecord, FILTER_MARK, Field, IndexError, IndexWriter, lexicon};
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -125,16 +126,17 @@ impl<'a> CiffFile<'a> {
         if *reader.header() != self.header {
             return Err(self.changed());
         }
-        reader.lists(&mut Writing { out: &mut out, lengths: &self.lengths, key: Vec::new() })?;
+        let mut writing = Writing {
+            out: &mut out,
+            lengths: &self.lengths,
+            peaks: vec![0; self.lengths.len()],
+            raised: Vec::new(),
+            key: Vec::new(),
+        };
+        reader.lists(&mut writing)?;
+        let peaks = writing.peaks;
         filters.write(&mut out)?;
-        let longest = self.lengths.iter().copied().max().unwrap_or(0);
-        let mut widths = [0; Field::ALL.len()];
-        widths[Field::Body as usize] = fixed::width(u64::from(longest));
-        let lengths = Field::ALL.into_iter().flat_map(|field| {
-            let body = field == Field::Body;
-            self.lengths.iter().map(move |&length| (field, if body { length } else { 0 }))
-        });
-        out.finish(widths, lengths)
+        out.finish(of_body(&self.lengths), of_body(&peaks))
     }
 
     /// Whether a document has the length that it had; past the last one, whether there were so many.
@@ -149,6 +151,16 @@ impl<'a> CiffFile<'a> {
         let what = "the file was changed while it was read".to_owned();
         IndexError::Ciff { file: self.path.clone(), offset: 0, what }
     }
+}
+
+/// Columns of which only that of the body has numbers.
+fn of_body(numbers: &[u32]) -> Columns<impl Iterator<Item = (Field, u32)>> {
+    Columns::new(|| {
+        Field::ALL.into_iter().flat_map(|field| {
+            let body = field == Field::Body;
+            numbers.iter().map(move |&number| (field, if body { number } else { 0 }))
+        })
+    })
 }
 
 fn read(path: &Path, open: &OpenBytes<'_>) -> Result<CiffReader<Box<dyn Read>>, IndexError> {
@@ -212,21 +224,33 @@ impl Filters {
 struct Writing<'a> {
     out: &'a mut ListsWriter,
     lengths: &'a [u32],
+    peaks: Vec<u32>,
+    /// The documents whose peaks the list at hand raises, unless it is that of a filter.
+    raised: Vec<(usize, u32)>,
     key: Vec<u8>,
 }
 
 impl ListSink for Writing<'_> {
     fn begin(&mut self) {
         self.out.begin_list(Field::Body);
+        self.raised.clear();
     }
 
     fn posting(&mut self, doc: u32, frequency: u32) -> Result<(), IndexError> {
         let length = self.lengths.get(doc as usize).copied().unwrap_or(0);
+        if self.peaks.get(doc as usize).is_some_and(|&peak| peak < frequency) {
+            self.raised.push((doc as usize, frequency));
+        }
         self.out.push(doc, length, frequency, &[])
     }
 
     fn end(&mut self, term: &str) -> Result<(), IndexError> {
         lexicon::set_key(&mut self.key, Field::Body, term);
+        if !lexicon::is_filter(&self.key) {
+            for (doc, frequency) in self.raised.drain(..) {
+                self.peaks[doc] = frequency;
+            }
+        }
         self.out.finish_list(&self.key)
     }
 }

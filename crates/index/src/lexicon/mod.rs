@@ -69,6 +69,11 @@ pub const TERM_BYTES_MAX: usize = 4096;
 /// counts in no length.
 pub const FILTER_MARK: &str = "::";
 
+/// Whether the term of a key is a filter.
+pub(crate) fn is_filter(key: &[u8]) -> bool {
+    key.windows(FILTER_MARK.len()).any(|bytes| bytes == FILTER_MARK.as_bytes())
+}
+
 /// Hands the key of a term to `ask`. Most terms need no memory for it.
 #[inline]
 pub(crate) fn with_key<T>(field: Field, term: &str, ask: impl FnOnce(Needle<'_>) -> T) -> T {

@@ -8,12 +8,11 @@
 //!
 //! **Invariant.** The merged segment has the bytes that it would have if its documents had been one
 //! batch; it has positions if all of them do. Memory does not depend on the size of the segments, except for
-//! the longest list, the lengths, the records of one segment, the starts of blocks, and the places of what is
+//! the longest list, the lengths and peaks, the records of one segment, the starts of blocks, and the places of what is
 //! left of a segment that has lost documents.
 
 use super::{ListsWriter, Segment, SegmentMeta, SegmentWriter};
-use crate::fixed;
-use crate::lengths::PerField;
+use crate::lengths::{Columns, PerField};
 use crate::lexicon::Entries;
 use crate::postings::StreamCodes;
 use crate::tombstones::Places;
@@ -35,30 +34,50 @@ pub(crate) fn merge(
     for segment in segments {
         segment.reopen()?.try_each_record(|_, record| out.record(record))?;
     }
-    let (mut totals, mut longest) = (PerField::default(), PerField::default());
-    for (field, length) in lengths(segments)? {
+    let lengths = Kept::of(segments, |segment, field| {
+        segment.lengths(field).map(|lengths| move |doc| lengths.get(doc))
+    })?;
+    let mut totals = PerField::default();
+    for (field, length) in lengths.numbers() {
         totals[field as usize] += u64::from(length);
-        longest[field as usize] = length.max(longest[field as usize]);
     }
     let has_positions = segments.iter().all(Segment::has_positions);
     let positions = codes.positions.filter(|_| has_positions);
     let mut out = out.lists(StreamCodes { positions, ..codes }, totals)?;
     merge_lists(segments, &mut out)?;
-    out.finish(longest.map(|length| fixed::width(u64::from(length))), lengths(segments)?)
+    let peaks = Kept::of(segments, |segment, field| {
+        segment.peaks(field).map(|peaks| move |doc| peaks.get(doc))
+    })?;
+    out.finish(Columns::new(|| lengths.numbers()), Columns::new(|| peaks.numbers()))
 }
 
-/// The lengths of all documents that are kept, field by field.
-fn lengths(segments: &[Segment]) -> Result<impl Iterator<Item = (Field, u32)>, IndexError> {
-    let mut parts = Vec::with_capacity(segments.len() * Field::ALL.len());
-    for field in Field::ALL {
-        for segment in segments {
-            parts.push((field, segment.doc_count(), segment.deleted()?, segment.lengths(field)?));
+/// A number for each field of each document that is kept.
+struct Kept<'a, G> {
+    /// For each field each segment: how many documents it has, which of them not, and the number of each.
+    parts: Vec<(Field, u32, Deleted<'a>, G)>,
+}
+
+impl<'a, G: Fn(DocId) -> u32> Kept<'a, G> {
+    fn of(
+        segments: &'a [Segment],
+        column: impl Fn(&'a Segment, Field) -> Result<G, IndexError>,
+    ) -> Result<Kept<'a, G>, IndexError> {
+        let mut parts = Vec::with_capacity(segments.len() * Field::ALL.len());
+        for field in Field::ALL {
+            for segment in segments {
+                let number = column(segment, field)?;
+                parts.push((field, segment.doc_count(), segment.deleted()?, number));
+            }
         }
+        Ok(Kept { parts })
     }
-    Ok(parts.into_iter().flat_map(|(field, doc_count, deleted, lengths)| {
-        let kept = (0..doc_count).map(DocId).filter(move |&doc| !deleted.contains(doc));
-        kept.map(move |doc| (field, lengths.get(doc)))
-    }))
+
+    fn numbers(&self) -> impl Iterator<Item = (Field, u32)> {
+        self.parts.iter().flat_map(|(field, doc_count, deleted, number)| {
+            let kept = (0..*doc_count).map(DocId).filter(|&doc| !deleted.contains(doc));
+            kept.map(|doc| (*field, number(doc)))
+        })
+    }
 }
 
 fn merge_lists(segments: &[Segment], out: &mut ListsWriter) -> Result<(), IndexError> {

@@ -27,7 +27,9 @@ use crate::mapped::MappedFile;
 use crate::postings::{Extent, InvertedList, List, Norm, Skips, StreamCodes, Streams, Widths};
 use crate::record::Records;
 use crate::tombstones::{Tombstones, TombstonesMeta};
-use crate::{Deleted, DocId, DocRecord, Field, IndexError, Lengths, Postings, StreamCode, Terms};
+use crate::{
+    Deleted, DocId, DocRecord, Field, IndexError, Lengths, Peaks, Postings, StreamCode, Terms,
+};
 use std::path::Path;
 
 /// Which segment: unique in the life of an index folder.
@@ -94,7 +96,7 @@ pub struct Sizes {
     pub positions: u64,
     /// Where each block of documents begins.
     pub skips: u64,
-    /// How long each document is.
+    /// How long each document is, and how often its most frequent term occurs.
     pub lengths: u64,
     /// The document table.
     pub records: u64,
@@ -214,6 +216,11 @@ impl Segment {
     /// The lengths of all documents in a field.
     pub fn lengths(&self, field: Field) -> Result<Lengths<'_>, IndexError> {
         self.lengths.field(field)
+    }
+
+    /// How often the most frequent term of each document occurs in a field.
+    pub fn peaks(&self, field: Field) -> Result<Peaks<'_>, IndexError> {
+        self.lengths.peaks(field)
     }
 
     /// How many terms all documents together have in a field.

@@ -8,7 +8,7 @@
 //! order.
 
 use super::{ListsWriter, Segment, SegmentMeta, SegmentWriter};
-use crate::fixed;
+use crate::lengths::Columns;
 use crate::lexicon::Entries;
 use crate::{DocId, DocIterator, END, Field, Frequencies, IndexError};
 use std::ops::Range;
@@ -37,20 +37,19 @@ pub(crate) fn permute(
     if entries.is_broken() {
         return Err(segment.lexicon.file().damaged(0, "not a lexicon"));
     }
-    let mut lengths = Vec::with_capacity(Field::ALL.len());
+    let (mut lengths, mut peaks) = (Vec::new(), Vec::new());
     for field in Field::ALL {
         lengths.push((field, segment.lengths(field)?));
+        peaks.push((field, segment.peaks(field)?));
     }
-    let longest = lengths.iter().map(|(_, of)| {
-        let longest = order.iter().map(|&doc| of.get(DocId(doc))).max();
-        fixed::width(u64::from(longest.unwrap_or_default()))
+    let docs = || order.iter().map(|&doc| DocId(doc));
+    let lengths = Columns::new(|| {
+        lengths.iter().flat_map(|&(field, of)| docs().map(move |doc| (field, of.get(doc))))
     });
-    let longest: Vec<usize> = longest.collect();
-    let widths = std::array::from_fn(|field| longest[field]);
-    let in_order = |(field, of): (Field, crate::Lengths<'_>)| {
-        order.iter().map(move |&doc| (field, of.get(DocId(doc)))).collect::<Vec<_>>()
-    };
-    out.finish(widths, lengths.into_iter().flat_map(in_order))
+    let peaks = Columns::new(|| {
+        peaks.iter().flat_map(|&(field, of)| docs().map(move |doc| (field, of.get(doc))))
+    });
+    out.finish(lengths, peaks)
 }
 
 /// A document of a list.

@@ -8,7 +8,7 @@
 
 use super::Segment;
 use crate::lengths::PerField;
-use crate::lexicon::{Entries, FILTER_MARK};
+use crate::lexicon::{self, Entries};
 use crate::postings::{BLOCK, Extents};
 use crate::{DocId, DocIterator, END, Field, Frequencies, IndexError, Maximum, Positions};
 use codes::symbols::Needle;
@@ -43,6 +43,9 @@ struct Walk {
     occurrences: PerField<u64>,
     /// Of these, those of filters, which lengths need not count.
     filters: PerField<u64>,
+    /// The field at hand, and the greatest frequency in each document so far; none if there was no list of it.
+    field: usize,
+    peaks: Vec<u32>,
     /// Where the next list begins in docs, freqs, positions and skips.
     ends: [u64; 4],
     positions: Vec<u32>,
@@ -71,18 +74,40 @@ impl Walk {
         if segment.lexicon.find(needle)? != Some(*list) {
             return Err(damaged("a key is not found where it stands"));
         }
-        verify_list(segment, entries, &mut self.positions)?;
+        while self.field < field {
+            self.check_peaks(segment)?;
+        }
+        let is_filter = lexicon::is_filter(key);
+        self.peaks.resize(segment.doc_count() as usize, 0);
+        let peaks = (!is_filter).then_some(&mut self.peaks[..]);
+        verify_list(segment, entries, &mut self.positions, peaks)?;
         self.terms += 1;
         self.postings += u64::from(list.doc_frequency);
         self.occurrences[field] += list.total_frequency;
-        if key.windows(FILTER_MARK.len()).any(|bytes| bytes == FILTER_MARK.as_bytes()) {
+        if is_filter {
             self.filters[field] += list.total_frequency;
         }
         Ok(())
     }
 
+    /// The peaks of a field whose lists have all been seen are those of the file.
+    fn check_peaks(&mut self, segment: &Segment) -> Result<(), IndexError> {
+        let peaks = segment.peaks(Field::ALL[self.field])?;
+        let mut docs = (0..segment.doc_count()).map(DocId);
+        let seen = |doc: DocId| self.peaks.get(doc.0 as usize).copied().unwrap_or(0);
+        if docs.any(|doc| peaks.get(doc) != seen(doc)) {
+            return Err(segment.lengths.file().damaged(0, "not the peak of all occurrences"));
+        }
+        self.peaks.clear();
+        self.field += 1;
+        Ok(())
+    }
+
     /// The lists fill the streams, and the counts are those of the manifest.
-    fn finish(&self, segment: &Segment) -> Result<(), IndexError> {
+    fn finish(&mut self, segment: &Segment) -> Result<(), IndexError> {
+        while self.field < Field::ALL.len() {
+            self.check_peaks(segment)?;
+        }
         let counts = (segment.term_count(), segment.posting_count());
         if (self.terms, self.postings) != counts {
             let what = "not as many terms and postings as the manifest names";
@@ -115,6 +140,7 @@ fn verify_list(
     segment: &Segment,
     entries: &Entries<'_>,
     positions: &mut Vec<u32>,
+    mut peaks: Option<&mut [u32]>,
 ) -> Result<(), IndexError> {
     let (field, list) = (entries.field, &entries.list);
     let (mut cursor, lengths) = (segment.cursor(field, list)?, segment.lengths(field)?);
@@ -126,6 +152,10 @@ fn verify_list(
         let placed = !segment.has_positions() || positions.len() == frequency as usize;
         if frequency == 0 || !placed {
             break;
+        }
+        let peak = peaks.as_mut().and_then(|peaks| peaks.get_mut(cursor.doc().0 as usize));
+        if let Some(peak) = peak {
+            *peak = frequency.max(*peak);
         }
         docs += 1;
         occurrences += u64::from(frequency);

@@ -6,7 +6,7 @@
 use super::{SegmentId, SegmentMeta};
 use crate::disk::Disk;
 use crate::envelope::{FileWriter, Kind, Stamp};
-use crate::lengths::{self, PerField};
+use crate::lengths::{self, Columns, PerField};
 use crate::lexicon::LexiconWriter;
 use crate::postings::{Norm, PostingsWriter, StreamCodes};
 use crate::record::RecordsWriter;
@@ -60,7 +60,7 @@ impl SegmentWriter {
     }
 }
 
-/// The second stage: posting lists in the order of their keys, then the lengths.
+/// The second stage: posting lists in the order of their keys, then the lengths and peaks.
 pub(crate) struct ListsWriter {
     disk: Disk,
     folder: PathBuf,
@@ -95,16 +95,16 @@ impl ListsWriter {
         self.lexicon.push(key, &list)
     }
 
-    /// Writes the lengths, field by field, and ends the segment.
+    /// Writes lengths and peaks, and ends the segment.
     pub(crate) fn finish(
         mut self,
-        widths: PerField<usize>,
-        lengths: impl Iterator<Item = (Field, u32)>,
+        lengths: Columns<impl Iterator<Item = (Field, u32)>>,
+        peaks: Columns<impl Iterator<Item = (Field, u32)>>,
     ) -> Result<SegmentMeta, IndexError> {
         self.meta.term_count = self.lexicon.count();
         let lexicon = self.lexicon.finish()?;
         let [docs, freqs, positions, skips] = self.postings.finish()?;
-        let lengths = lengths::write(&self.disk, &self.folder, widths, lengths)?;
+        let lengths = lengths::write(&self.disk, &self.folder, lengths, peaks)?;
         self.meta.stamps = [lexicon, docs, freqs, positions, skips, lengths, self.records];
         Ok(self.meta)
     }

@@ -67,6 +67,8 @@ proptest! {
             prop_assert_eq!(&segment.record(DocId(number)).expect("reads").url, &doc.record.url);
             let length = segment.length(Field::Body, DocId(number));
             prop_assert_eq!(length, model.lengths[number as usize][field as usize]);
+            let peak = segment.peaks(Field::Body).expect("reads").get(DocId(number));
+            prop_assert_eq!(peak, model.peaks[number as usize][field as usize]);
         }
         for ((_, term), list) in lists {
             let mut cursor = segment.postings(Field::Body, term).expect("reads").expect("is there");
@@ -245,6 +247,21 @@ fn what_is_wrong_is_told_with_its_place() {
     let unsorted = [header, message(&lists[..1]), message(&lists[1..])].concat();
     assert!(fault(&unsorted).1.contains("\"a\" comes after that of \"b\""));
     assert!(fault(&message(&[b"\x08\x02"])).1.contains("version 2 of the format"));
+}
+
+/// Document 0 has `s::x` three times and `t` twice, document 1 has neither.
+#[test]
+fn what_looks_like_a_filter_is_no_peak() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let header = message(&[b"\x08\x01\x10\x02\x18\x02"]);
+    let marked = message(&[b"\x0a\x04s::x\x10\x01\x18\x03\x22\x02\x10\x03"]);
+    let word = message(&[b"\x0a\x01t\x10\x01\x18\x02\x22\x02\x10\x02"]);
+    let documents = DOCUMENTS.map(|document| message(&[document])).concat();
+    import(&[header, marked, word, documents].concat(), dir.path()).expect("imports");
+    let index = Index::open(dir.path()).expect("opens");
+    index.verify().expect("is sound");
+    let peaks = index.segments()[0].peaks(Field::Body).expect("reads");
+    assert_eq!([0, 1].map(|doc| peaks.get(DocId(doc))), [2, 0]);
 }
 
 #[test]

@@ -4,8 +4,8 @@
 //! method that it has; the two must be equal.
 
 use index::{
-    Config, DocId, DocIterator, DocRecord, END, Field, Frequencies, Index, IndexError, IndexWriter,
-    ListNumbers, Positions, Segment,
+    Config, DocId, DocIterator, DocRecord, END, FILTER_MARK, Field, Frequencies, Index, IndexError,
+    IndexWriter, ListNumbers, Positions, Segment,
 };
 use std::collections::BTreeMap;
 use std::fs;
@@ -27,6 +27,8 @@ pub(crate) struct Contents {
     pub(crate) records: Vec<DocRecord>,
     /// For each document the lengths of its fields.
     pub(crate) lengths: Vec<[u32; 5]>,
+    /// For each document how often the most frequent term of each field occurs.
+    pub(crate) peaks: Vec<[u32; 5]>,
     pub(crate) lists: BTreeMap<(Field, String), List>,
 }
 
@@ -36,9 +38,15 @@ impl Contents {
         let mut contents = Contents::default();
         for (number, doc) in (0..).zip(docs) {
             contents.records.push(doc.record.clone());
-            let mut lengths = [0; 5];
+            let (mut lengths, mut peaks) = ([0; 5], [0; 5]);
+            let mut frequencies = BTreeMap::<(Field, &str), u32>::new();
             for (field, term, position) in &doc.terms {
-                lengths[*field as usize] += 1;
+                let frequency = frequencies.entry((*field, term)).or_default();
+                if !term.contains(FILTER_MARK) {
+                    lengths[*field as usize] += 1;
+                    *frequency += 1;
+                    peaks[*field as usize] = peaks[*field as usize].max(*frequency);
+                }
                 let list = contents.lists.entry((*field, term.clone())).or_default();
                 match list.last_mut() {
                     Some((last, positions)) if *last == number => positions.push(*position),
@@ -46,6 +54,7 @@ impl Contents {
                 }
             }
             contents.lengths.push(lengths);
+            contents.peaks.push(peaks);
         }
         contents
     }
@@ -65,13 +74,15 @@ impl Contents {
         let mut totals = [0_u64; 5];
         for doc in (0..segment.doc_count()).map(DocId) {
             self.records.push(segment.record(doc)?);
-            let mut lengths = [0; 5];
+            let (mut lengths, mut peaks) = ([0; 5], [0; 5]);
             for (field, length) in Field::ALL.into_iter().zip(&mut lengths) {
+                peaks[field as usize] = segment.peaks(field)?.get(doc);
                 *length = segment.lengths(field)?.get(doc);
                 assert_eq!(segment.length(field, doc), *length);
                 totals[field as usize] += u64::from(*length);
             }
             self.lengths.push(lengths);
+            self.peaks.push(peaks);
         }
         assert_eq!(Field::ALL.map(|field| segment.length_total(field)), totals);
         let (mut terms, mut postings, mut lists) = (0, 0, Vec::new());

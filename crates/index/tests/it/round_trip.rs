@@ -2,7 +2,7 @@
 //! and merged from many.
 
 use crate::contents::{Contents, Doc, Random, build, contents_of, random_docs, read_list, term};
-use index::{DocId, Field, Index, IndexError};
+use index::{DocId, DocRecord, Field, Index, IndexError};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::fs;
@@ -134,9 +134,30 @@ fn a_document_that_is_not_there_has_no_length_and_no_record() {
         for field in Field::ALL {
             assert_eq!(segment.length(field, doc), 0);
             assert_eq!(segment.lengths(field).expect("reads").get(doc), 0);
+            assert_eq!(segment.peaks(field).expect("reads").get(doc), 0);
         }
         let record = segment.record(doc);
         assert!(matches!(record, Err(IndexError::NoDocument { doc_count: 3, .. })), "{record:?}");
+    }
+}
+
+#[test]
+fn filters_count_neither_in_lengths_nor_in_peaks() {
+    let doc = |terms: &[&str]| Doc {
+        record: DocRecord::default(),
+        terms: (0..).zip(terms).map(|(at, term)| (Field::Url, (*term).to_owned(), at)).collect(),
+    };
+    let docs =
+        [doc(&["a", "b", "k::v", "a", "k::v", "k::v"]), doc(&["k::v"]), doc(&["b", "b", "b"])];
+    let dir = tempfile::tempdir().expect("a folder");
+    for memory_bytes in [0, 256 << 20] {
+        build(dir.path(), memory_bytes, &docs, "");
+        let index = Index::open(dir.path()).expect("opens");
+        index.verify().expect("is sound");
+        let segment = &index.segments()[0];
+        let peaks = segment.peaks(Field::Url).expect("reads");
+        assert_eq!([0, 1, 2].map(|doc| peaks.get(DocId(doc))), [2, 0, 3]);
+        assert_eq!([0, 1, 2].map(|doc| segment.length(Field::Url, DocId(doc))), [3, 0, 3]);
     }
 }
 

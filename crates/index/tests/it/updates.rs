@@ -26,6 +26,7 @@ fn live_contents(index: &Index) -> Contents {
             places.insert(base + doc, u32::try_from(places.len()).expect("few"));
             live.records.push(segment.record(DocId(doc)).expect("reads"));
             live.lengths.push(all.lengths[(base + doc) as usize]);
+            live.peaks.push(all.peaks[(base + doc) as usize]);
         }
         let expected = &live.records[live.records.len() - left.len()..];
         assert!(left.iter().map(|(_, record)| record).eq(expected));

@@ -97,7 +97,8 @@ impl Scale {
             if is_empty { (1.0, 0.0, 1.0) } else { (1.0 - b, b / average, average / own) };
         Scale {
             weight: weight as f32,
-            base: base as f32,
+            // A field of no terms at all must not divide nothing by nothing.
+            base: (base as f32).max(1e-30),
             per_term: per_term as f32,
             b: b as f32,
             average_ratio: average_ratio as f32,

@@ -11,7 +11,8 @@
 //!   others are looked up for those that they may lift; only of what is left positions are read (`phrase.rs`).
 //!
 //! All this is in single precision, on bounds that have a margin for its roundings. What may still be among the
-//! best is scored exactly: by the words, or by [`Tree`] if the plan asks for more than words and phrases.
+//! best is scored exactly: by the words, or by [`Tree`] if the plan asks for more than words and phrases. What words near
+//! each other may add is known beforehand: by so much less the others must reach.
 //!
 //! What does not live here: which plans can be pruned (`shape.rs`), scores (`bm25.rs`).
 //!
@@ -42,6 +43,7 @@ pub(crate) use workspace::Workspaces;
 use index::{Deleted, DocId, DocIterator, Field, Index, InvertedList, Segment};
 
 use crate::plan::Plan;
+use crate::proximity;
 use crate::scorers::{Containing, Scorers, Statistics};
 use crate::tree::Tree;
 use crate::{Hit, QueryError, TopK};
@@ -127,11 +129,12 @@ impl<'a> Task<'a> {
         let containing = self.containing(&lists);
         let segments = self.index.segments();
         // Only if the words alone do not decide.
-        let scorers = if self.shape.is_partial {
+        let scorers = if self.shape.is_partial || self.shape.is_close {
             Some(Scorers::gather(self.plan, self.index, self.statistics)?)
         } else {
             None
         };
+        let added = scorers.as_ref().map_or(0.0, |scorers| proximity::most(self.plan, scorers));
         for (number, (segment, lists)) in segments.iter().zip(lists).enumerate() {
             let deleted = segment.deleted()?;
             if let Some((_, words)) = self.shape.phrases.first()
@@ -151,6 +154,7 @@ impl<'a> Task<'a> {
                 tree: None,
                 error: None,
                 floor: 0.0,
+                added,
                 least: 0.0,
             };
             if let Some((groups, unwanted)) = self.groups(segment, lists, &containing) {
@@ -239,6 +243,8 @@ struct Judge<'a, 'b> {
     error: Option<QueryError>,
     /// What k documents are known to reach.
     floor: f32,
+    /// What words near each other add at most to what bounds know of.
+    added: f64,
     /// Bounds below this are not among the best.
     least: f32,
 }
@@ -312,8 +318,9 @@ impl<'a> Judge<'a, '_> {
     /// Takes account of what the best so far have.
     fn lift(&mut self) {
         let threshold = self.best.threshold().unwrap_or(0.0);
+        let reached = threshold.max(f64::from(self.floor)) - self.added * (1.0 + MARGIN);
         #[expect(clippy::cast_possible_truncation, reason = "there is a margin")]
-        let least = (threshold.max(f64::from(self.floor)) * (1.0 - MARGIN)) as f32;
+        let least = (reached.max(0.0) * (1.0 - MARGIN)) as f32;
         self.least = least;
     }
 

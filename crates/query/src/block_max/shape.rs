@@ -1,7 +1,7 @@
 //! Which plans can be pruned: conjunctions of alternatives of words, without what has certain others.
 //!
 //! **Invariant.** Every document that matches the plan has a word of each group, and what its words add up to is not
-//! less than its text score.
+//! less than its text score, without what words near each other add to that (`proximity.rs`).
 
 use std::ops::Range;
 
@@ -29,6 +29,8 @@ pub(crate) struct Shape<'p> {
     pub(crate) unwanted: Vec<Wanted<'p>>,
     /// Whether the plan asks for more than all that.
     pub(crate) is_partial: bool,
+    /// Whether words near each other count, too.
+    pub(crate) is_close: bool,
 }
 
 impl<'p> Shape<'p> {
@@ -40,6 +42,7 @@ impl<'p> Shape<'p> {
             phrases: Vec::new(),
             unwanted: Vec::new(),
             is_partial: false,
+            is_close: false,
         };
         match plan {
             Plan::And(plans) => {
@@ -74,6 +77,10 @@ impl<'p> Shape<'p> {
             }
             Plan::Or(plans) => {
                 self.groups.push(plans.iter().map(single).collect::<Option<Vec<_>>>()?);
+            }
+            Plan::Close(plan, _) => {
+                self.is_close = true;
+                return self.require(plan);
             }
             Plan::AndNot(wanted, unwanted) => {
                 self.refuse(unwanted);

@@ -10,14 +10,14 @@ use std::sync::Arc;
 
 use index::{DocRecord, Field, Index, IndexWriter, MergePolicy};
 use page::{AnalysisConfig, Analyzer};
-use query::{Config, FieldWeights, Query, RankValues, Searcher};
+use query::{Config, FieldWeights, Query, RankValues, Searcher, Weighting};
 
 use crate::damage::{Files, Random};
 use crate::search::check_sums;
 
 const DOCUMENTS: u32 = 24_000;
 const WORDS: u32 = 3000;
-const QUERIES: usize = 1200;
+const QUERIES: usize = 1920;
 
 /// A word by Zipf's law: as likely between n and 2n as between 2n and 4n.
 fn word(random: &mut Random) -> String {
@@ -79,8 +79,12 @@ fn question(random: &mut Random) -> Query {
         field: None,
         text: format!("{} {}", word(random), word(random)),
     };
-    match random.below(11) {
+    match random.below(12) {
         0 => term(random),
+        10 => {
+            let words: Vec<String> = (0..=random.below(7)).map(|_| word(random)).collect();
+            Query::Any(words.join(" "))
+        }
         1..=3 => Query::Or(terms(random)),
         4 | 5 => Query::And(terms(random)),
         6 => Query::And(vec![term(random), Query::Or(terms(random)), term(random)]),
@@ -109,7 +113,7 @@ fn without(wanted: Query, unwanted: Query) -> Query {
     Query::AndNot(Box::new(wanted), Box::new(unwanted))
 }
 
-fn configs() -> [Config; 5] {
+fn configs() -> [Config; 8] {
     let ranks = |weights: &[(&str, f64)]| {
         weights.iter().map(|&(name, weight)| (name.to_owned(), weight)).collect()
     };
@@ -126,6 +130,9 @@ fn configs() -> [Config; 5] {
             freshness_weight: 1.1,
             ..Config::default()
         },
+        Config { proximity_weight: 0.3, ..Config::default() },
+        Config { proximity_weight: 5.0, b: 1.0, k1: 0.5, ranks: ranks(&[]), ..Config::default() },
+        Config { model: Weighting::TfIdf, proximity_weight: 1.0, ..Config::default() },
     ]
 }
 
@@ -152,7 +159,7 @@ fn ask(dir: &Path, random: &mut Random, queries: usize) {
         let searcher = Searcher::new(Arc::clone(&index), analyzer(), config.clone(), named.clone());
         let searcher = searcher.expect("ready");
         let of_topic = searcher.with_topic("zoo", ranks(&index, random));
-        for number in 0..queries / 5 {
+        for number in 0..queries / 8 {
             let query = question(random);
             let searcher = if number % 2 == 0 { &searcher } else { &of_topic };
             let all = searcher.exhaustive(&query, 0, usize::MAX).expect("answered");

@@ -12,7 +12,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 use query::{
-    Config, Explanation, FieldWeights, Hit, Query, QueryError, Searcher, TERMS_MAX, parse,
+    Config, Explanation, FieldWeights, Hit, Query, QueryError, Searcher, TERMS_MAX, Weighting,
+    parse,
 };
 
 use crate::language::soup;
@@ -113,13 +114,20 @@ fn document() -> impl Strategy<Value = Document> {
 fn config() -> impl Strategy<Value = Config> {
     let numbers = || prop_oneof![1 => Just(0.0), 4 => 0.0..4.0_f64];
     let weights = [numbers(), numbers(), numbers(), numbers(), numbers()];
-    let chosen = (numbers(), prop_oneof![Just(0.0), Just(1.0), 0.0..1.0_f64], weights, numbers());
-    let chosen = chosen.prop_map(|(k1, b, [title, headings, body, url, anchor], weight)| {
+    let model = select(&[Weighting::Bm25f, Weighting::TfIdf][..]);
+    let chosen = (
+        numbers(),
+        prop_oneof![Just(0.0), Just(1.0), 0.0..1.0_f64],
+        weights,
+        (numbers(), numbers(), model),
+    );
+    let chosen = chosen.prop_map(|(k1, b, [title, headings, body, url, anchor], others)| {
         let weights = FieldWeights { title, headings, body, url, anchor };
-        let ranks = [("pagerank".to_owned(), weight)].into();
-        Config { k1, b, weights, ranks, ..Config::default() }
+        let (rank, proximity_weight, model) = others;
+        let ranks = [("pagerank".to_owned(), rank)].into();
+        Config { model, k1, b, weights, proximity_weight, ranks, ..Config::default() }
     });
-    prop_oneof![Just(Config::default()), chosen]
+    prop_oneof![1 => Just(Config::default()), 3 => chosen]
 }
 
 /// Words in all forms, and phrases.
@@ -260,6 +268,31 @@ fn found(searcher: &Searcher, text: &str) -> Vec<u32> {
     let mut docs: Vec<u32> = hits.into_iter().map(|hit| hit.doc.0).collect();
     docs.sort_unstable();
     docs
+}
+
+/// Its address has a filter and no words, so that its length is nothing, which must not divide nothing.
+#[test]
+fn a_page_without_words_is_found_by_its_site_under_any_weights() {
+    let mut other = Document::new(Default::default(), "b.example", "");
+    other.fields[Field::Url as usize] = vec!["ka".to_owned()];
+    let documents = [Document::new(Default::default(), "a.example", ""), other];
+    let weights = FieldWeights { title: 0.0, headings: 0.0, body: 0.0, url: 0.0, anchor: 0.0 };
+    for (k1, b) in [(0.0, 1.0), (1.2, 1.0), (0.0, 0.0)] {
+        let config = Config { k1, b, weights: weights.clone(), ..Config::default() };
+        let (_dir, searcher) = searcher_with(&documents, &[], "english", config);
+        for text in
+            ["ka OR site:a.example", "site:a.example", "(ka OR site:a.example) site:a.example"]
+        {
+            let query = parse(text).expect("a query");
+            let best = searcher.best(&query, 0, 10).expect("answered");
+            assert_eq!(
+                best,
+                searcher.exhaustive(&query, 0, 10).expect("answered"),
+                "{text} {k1} {b}"
+            );
+            assert!(best.iter().any(|hit| hit.doc == DocId(0)), "{text} {k1} {b}");
+        }
+    }
 }
 
 #[test]

@@ -1,12 +1,12 @@
 //! The naive evaluation: every document, every field, every token, for every query.
 //!
-//! Written from the definitions in the headers of `plan.rs` and `bm25.rs`, with nothing of the
-//! crate but its types.
+//! Written from the definitions in the headers of `plan.rs`, `bm25.rs`, `tf_idf.rs` and `proximity.rs`, with nothing of
+//! the crate but its types.
 
 use std::collections::BTreeSet;
 
 use index::{DocId, Field};
-use query::{Config, Hit, Query};
+use query::{Config, Hit, Query, Weighting};
 
 /// The terms of a document, by field.
 #[derive(Debug, Clone)]
@@ -41,6 +41,29 @@ impl Document {
     /// Filters do not count.
     fn length(&self, field: Field) -> usize {
         self.fields[field as usize].iter().filter(|term| !term.contains("::")).count()
+    }
+
+    /// How often the most frequent word stands in a field.
+    fn peak(&self, field: Field) -> f64 {
+        let words = self.fields[field as usize].iter().filter(|term| !term.contains("::"));
+        let frequencies = words.map(|word| self.frequency(field, std::slice::from_ref(word)));
+        frequencies.fold(0.0, f64::max)
+    }
+
+    /// Σ 1 / distance² over places of two words in a field that are at most five apart.
+    fn nearness(&self, field: Field, [one, other]: [&str; 2]) -> f64 {
+        let terms = &self.fields[field as usize];
+        let places = |term: &str| {
+            let all = terms.iter().enumerate();
+            all.filter(|(_, other)| *other == term).map(|(place, _)| place).collect::<Vec<_>>()
+        };
+        let mut sum = 0.0;
+        for place in places(one) {
+            for there in places(other).into_iter().filter(|there| there.abs_diff(place) <= 5) {
+                sum += 1.0 / real(there.abs_diff(place)).powi(2);
+            }
+        }
+        sum
     }
 }
 
@@ -159,21 +182,28 @@ impl Model<'_> {
         match query {
             Query::Site(host) => Tree::Special(format!("site::{host}")),
             Query::Language(code) => Tree::Special(format!("lang::{code}")),
-            Query::And(queries) => Tree::And(all(queries)),
+            Query::And(queries) | Query::Or(queries) if queries.len() == 1 => {
+                self.tree(&queries[0])
+            }
+            Query::And(queries) => {
+                let trees: Vec<Tree> = all(queries);
+                let pairs = self.pairs(&trees);
+                Tree::And(trees, pairs)
+            }
             Query::Or(queries) => Tree::Or(all(queries)),
             Query::AndNot(wanted, unwanted) => {
                 Tree::AndNot(Box::new(self.tree(wanted)), Box::new(self.tree(unwanted)))
             }
             Query::Not(unwanted) => Tree::Not(Box::new(self.tree(unwanted))),
             Query::Any(_) | Query::Date(_) => panic!("no evaluation of {query:?}"),
-            words => {
-                let part = self.part(words, u32::MAX);
+            query => {
+                let part = self.part(query, u32::MAX);
                 let asked: Vec<Field> =
                     Field::ALL.into_iter().filter(|&field| can_stand(&part, field)).collect();
                 let mut words = Vec::new();
                 part.words(&mut words);
-                let idfs = words.iter().map(|forms| self.idf(&asked, forms)).collect();
-                Tree::Part(part, asked, idfs)
+                let idfs = words.iter().map(|forms| self.idf(self.n(&asked, forms))).collect();
+                Tree::Part(part, asked, idfs, is_plain(query))
             }
         }
     }
@@ -183,7 +213,17 @@ impl Model<'_> {
         let score = |tree: &Tree| self.score(tree, document, averages);
         match tree {
             Tree::Special(term) => document.has(Field::Url, term).then_some(0.0),
-            Tree::And(trees) => trees.iter().try_fold(0.0, |sum, tree| Some(sum + score(tree)?)),
+            Tree::And(trees, pairs) => {
+                let words = trees.iter().try_fold(0.0, |sum, tree| Some(sum + score(tree)?))?;
+                let near = |pair: &Pair| {
+                    let [one, other] = &pair.terms;
+                    let nearness = |field| document.nearness(field, [one, other]);
+                    let fields = pair.fields.iter().map(|&field| (field, nearness(field)));
+                    self.config.proximity_weight
+                        * self.weighted(pair.idf, fields, document, averages)
+                };
+                Some(words + pairs.iter().map(near).fold(0.0, |sum, near| sum + near))
+            }
             Tree::Or(trees) => {
                 let scores = trees.iter().filter_map(score);
                 scores.fold(None, |sum, score| Some(sum.unwrap_or(0.0) + score))
@@ -196,7 +236,7 @@ impl Model<'_> {
                 None => Some(0.0),
                 Some(_) => None,
             },
-            Tree::Part(part, asked, idfs) => {
+            Tree::Part(part, asked, idfs, _) => {
                 let mut words = Vec::new();
                 part.words(&mut words);
                 let matched: Vec<(Field, Vec<bool>)> = asked
@@ -206,8 +246,9 @@ impl Model<'_> {
                     .collect();
                 let score = |sum, (number, forms): (usize, &&[String])| {
                     let fields = matched.iter().filter(|(_, counts)| counts[number]);
-                    let fields = fields.map(|(field, _)| *field);
-                    sum + self.bm25f(idfs[number], fields, forms, document, averages)
+                    let fields =
+                        fields.map(|(field, _)| (*field, document.frequency(*field, forms)));
+                    sum + self.weighted(idfs[number], fields, document, averages)
                 };
                 (!matched.is_empty()).then(|| words.iter().enumerate().fold(0.0, score))
             }
@@ -278,8 +319,29 @@ impl Model<'_> {
         forms.into_iter().collect()
     }
 
-    fn idf(&self, asked: &[Field], forms: &[String]) -> f64 {
-        let count = real(self.documents.len());
+    /// Words beside each other, each pair once.
+    fn pairs(&self, trees: &[Tree]) -> Vec<Pair> {
+        let mut pairs: Vec<Pair> = Vec::new();
+        let words: Vec<_> = trees.iter().filter(|tree| !tree.is_filter()).map(Tree::word).collect();
+        for both in words.windows(2) {
+            let [Some((one, of_one)), Some((other, of_other))] = both else { continue };
+            let fields: Vec<Field> =
+                of_one.iter().copied().filter(|field| of_other.contains(field)).collect();
+            let is_known = pairs.iter().any(|pair| {
+                let same = [[*one, *other], [*other, *one]];
+                same.iter().any(|same| pair.terms == *same) && pair.fields == fields
+            });
+            if one != other && !fields.is_empty() && !is_known {
+                let n = [*one, *other].map(|term| self.n(&fields, &[term.to_owned()]));
+                let idf = self.idf(n[0].max(n[1]));
+                let terms = [*one, *other].map(str::to_owned);
+                pairs.push(Pair { terms, fields, idf });
+            }
+        }
+        pairs
+    }
+
+    fn n(&self, asked: &[Field], forms: &[String]) -> usize {
         let containing = |field: Field| -> usize {
             let of = |form: &String| {
                 self.documents.iter().filter(|document| document.has(field, form)).count()
@@ -288,37 +350,95 @@ impl Model<'_> {
         };
         let weighty = asked.iter().filter(|&&field| self.config.weights.of(field) > 0.0);
         let n = weighty.map(|&field| containing(field)).max();
-        let n = n.or(asked.iter().map(|&field| containing(field)).max()).unwrap_or(0);
-        (1.0 + (count - real(n) + 0.5) / (real(n) + 0.5)).ln()
+        n.or(asked.iter().map(|&field| containing(field)).max()).unwrap_or(0)
     }
 
-    fn bm25f(
+    fn idf(&self, n: usize) -> f64 {
+        let count = real(self.documents.len());
+        match self.config.model {
+            Weighting::Bm25f => (1.0 + (count - real(n) + 0.5) / (real(n) + 0.5)).ln(),
+            Weighting::TfIdf if n == 0 => 0.0,
+            Weighting::TfIdf => (count / real(n)).log2(),
+        }
+    }
+
+    /// Of what stands so often in these fields.
+    fn weighted(
         &self,
         idf: f64,
-        matched: impl Iterator<Item = Field>,
-        forms: &[String],
+        fields: impl Iterator<Item = (Field, f64)>,
         document: &Document,
         averages: &[f64; 5],
     ) -> f64 {
         let Config { k1, b, weights, .. } = &self.config;
-        let x = matched.fold(0.0, |x, field| {
-            let length = real(document.length(field));
-            let norm = 1.0 - b + b * (length / averages[field as usize]);
-            x + weights.of(field) * document.frequency(field, forms) / norm
-        });
-        if x > 0.0 { idf * (x * (k1 + 1.0) / (x + k1)) } else { 0.0 }
+        let fields = fields.filter(|(_, frequency)| *frequency > 0.0);
+        match self.config.model {
+            Weighting::Bm25f => {
+                let x = fields.fold(0.0, |x, (field, frequency)| {
+                    let length = real(document.length(field));
+                    let norm = 1.0 - b + b * (length / averages[field as usize]);
+                    x + weights.of(field) * frequency / norm
+                });
+                if x > 0.0 { idf * (x * (k1 + 1.0) / (x + k1)) } else { 0.0 }
+            }
+            Weighting::TfIdf => {
+                let tf = fields.fold(0.0, |tf, (field, frequency)| {
+                    tf + weights.of(field) * frequency / document.peak(field).max(frequency)
+                });
+                tf * idf
+            }
+        }
     }
+}
+
+/// Words beside each other.
+struct Pair {
+    terms: [String; 2],
+    fields: Vec<Field>,
+    idf: f64,
 }
 
 /// A query whose words are known.
 enum Tree {
     Special(String),
-    And(Vec<Tree>),
+    And(Vec<Tree>, Vec<Pair>),
     Or(Vec<Tree>),
     AndNot(Box<Tree>, Box<Tree>),
     Not(Box<Tree>),
-    /// With the fields that it may stand in, and what each of its words is worth.
-    Part(Part, Vec<Field>, Vec<f64>),
+    /// With the fields that it may stand in, what each of its words is worth, and whether these are as they stand there.
+    Part(Part, Vec<Field>, Vec<f64>, bool),
+}
+
+impl Tree {
+    /// Whether it only chooses documents.
+    fn is_filter(&self) -> bool {
+        match self {
+            Tree::Special(_) | Tree::Not(_) => true,
+            Tree::And(trees, _) | Tree::Or(trees) => trees.iter().all(Tree::is_filter),
+            Tree::AndNot(wanted, _) => wanted.is_filter(),
+            Tree::Part(..) => false,
+        }
+    }
+
+    /// The word that it is, if it is only one in one form, and the fields in which it is asked.
+    fn word(&self) -> Option<(&str, &[Field])> {
+        fn only(part: &Part) -> Option<&str> {
+            match part {
+                Part::Words(_, words) => match &words[..] {
+                    [forms] if forms.len() == 1 => Some(&forms[0]),
+                    _ => None,
+                },
+                Part::Either(parts) | Part::Window(_, _, parts) => match &parts[..] {
+                    [part] => only(part),
+                    _ => None,
+                },
+            }
+        }
+        match self {
+            Tree::Part(part, asked, _, true) => Some((only(part)?, asked)),
+            _ => None,
+        }
+    }
 }
 
 /// Whether the fields that are asked for let it stand in a field.
@@ -346,6 +466,20 @@ fn words(text: &str) -> Vec<(String, bool)> {
         words.push((word[..end].to_lowercase(), starred));
     }
     words
+}
+
+/// Whether no word may stand for others.
+fn is_plain(query: &Query) -> bool {
+    match query {
+        Query::Term { .. } => true,
+        Query::Phrase { text, .. } | Query::Within { text, .. } => {
+            words(text).iter().all(|(_, starred)| !starred)
+        }
+        Query::And(queries) | Query::Or(queries) | Query::Near { parts: queries, .. } => {
+            queries.iter().all(is_plain)
+        }
+        _ => false,
+    }
 }
 
 /// The query without its words that are punctuation only.
