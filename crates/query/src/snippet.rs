@@ -33,7 +33,7 @@ pub struct Piece {
     pub highlighted: bool,
 }
 
-/// Marks the words of one query; made by [`crate::Searcher::highlighter`].
+/// Marks the words of one query; made by [`crate::Prepared::highlighter`].
 pub struct Highlighter {
     analyzer: Analyzer,
     /// Sorted.

@@ -1,7 +1,7 @@
 //! Crivello's side: building its index from the corpus.
 //!
 //! **Invariant.** A document is put as `crates/jobs/src/indexing.rs` puts it: fields in the same order,
-//! the same positions, the filters behind the words of the URL.
+//! the same positions, the filters of the URL at the first.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -99,7 +99,6 @@ fn add(
         ..DocRecord::default()
     })?;
     let Document { title, headings, body, anchors, url_words, filters, .. } = *document;
-    let mut last = 0;
     for (field, text) in [
         (Field::Title, title),
         (Field::Headings, headings),
@@ -107,17 +106,12 @@ fn add(
         (Field::Anchor, anchors),
         (Field::Url, url_words),
     ] {
-        last = 0;
         let term = |word: &str, term: &mut String| term.push_str(terms.term(word));
         let mut words = writer.words(field, text, term);
-        analyzer.words(text, |word, position| {
-            words.push(word, position);
-            last = position;
-        });
+        analyzer.words(text, |word, position| words.push(word, position));
     }
     for filter in filters.lines() {
-        last += 1;
-        writer.term(Field::Url, filter, last);
+        writer.term(Field::Url, filter, 0);
     }
     Ok(())
 }

@@ -198,7 +198,7 @@ impl TokenStream for OurTokens<'_> {
         for filter in self.filters.split(FILTER_MARK).filter(|filter| !filter.is_empty()) {
             token.text.clear();
             token.text.push_str(filter);
-            token.position += 1;
+            token.position = 0;
             sink(token);
         }
     }
