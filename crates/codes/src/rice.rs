@@ -103,16 +103,9 @@ impl<'a> Reader<'a> {
     #[inline]
     pub fn read(&mut self, k: u32) -> u32 {
         let k = k & PARAMETER_MAX;
-        let window = eight(self.bytes, self.bit / 8) >> (self.bit % 8);
-        let quotient = (window | 1 << QUOTIENT_MAX).trailing_zeros();
-        let (n, width) = if quotient < QUOTIENT_MAX {
-            let lower = window >> (quotient + 1) & mask(k);
-            (u64::from(quotient) << k | lower, quotient + 1 + k)
-        } else {
-            (window >> QUOTIENT_MAX, QUOTIENT_MAX + u32::BITS)
-        };
+        let (n, width) = codeword(eight(self.bytes, self.bit / 8) >> (self.bit % 8), k);
         self.bit += width as usize;
-        low(n)
+        n
     }
 
     /// Hands the next `count` numbers, all written under parameter `k`, to `visit`; as [`Reader::read`] does, but with one
@@ -126,18 +119,12 @@ impl<'a> Reader<'a> {
             let mut window = eight(self.bytes, self.bit / 8) >> offset;
             let mut held = u64::BITS - offset;
             while left > 0 {
-                let quotient = (window | 1 << QUOTIENT_MAX).trailing_zeros();
-                let (n, width) = if quotient < QUOTIENT_MAX {
-                    let lower = window >> (quotient + 1) & mask(k);
-                    (u64::from(quotient) << k | lower, quotient + 1 + k)
-                } else {
-                    (window >> QUOTIENT_MAX, QUOTIENT_MAX + u32::BITS)
-                };
+                let (n, width) = codeword(window, k);
                 // Behind what is held there are only zeros.
                 if width > held {
                     break;
                 }
-                visit(low(n));
+                visit(n);
                 window >>= width;
                 held -= width;
                 self.bit += width as usize;
@@ -164,6 +151,18 @@ impl<'a> Reader<'a> {
         let rest = self.bytes.get(self.bit.div_ceil(8)..)?;
         let padding = self.bytes.get(self.bit / 8).filter(|_| !self.bit.is_multiple_of(8));
         padding.is_none_or(|&last| last >> (self.bit % 8) == 0).then_some(rest)
+    }
+}
+
+/// The number that the lowest bits of a window are the codeword of under parameter `k`, and how many bits it takes.
+#[inline]
+fn codeword(window: u64, k: u32) -> (u32, u32) {
+    let quotient = (window | 1 << QUOTIENT_MAX).trailing_zeros();
+    if quotient < QUOTIENT_MAX {
+        let lower = window >> (quotient + 1) & mask(k);
+        (low(u64::from(quotient) << k | lower), quotient + 1 + k)
+    } else {
+        (low(window >> QUOTIENT_MAX), QUOTIENT_MAX + u32::BITS)
     }
 }
 

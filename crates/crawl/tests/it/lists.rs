@@ -4,11 +4,11 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use crawl::{Clock, Config, Moment, Recrawl, Report, Standing, SystemClock, run};
+use crawl::{Config, Recrawl, Report, Standing, SystemClock, run};
 use tempfile::TempDir;
 
 use crate::hostile::serve;
-use crate::support::{crawl, dirs};
+use crate::support::{Later, crawl, dirs};
 
 /// What `/list.xml` and `/way` are.
 const BUSY: u64 = 0;
@@ -24,24 +24,6 @@ struct Site {
     root: String,
     edition: Arc<AtomicU64>,
     asked: Arc<Mutex<Vec<String>>>,
-}
-
-/// The clock of this machine, some seconds later.
-struct Later(SystemClock, i64);
-
-impl Clock for Later {
-    fn now_ms(&self) -> u64 {
-        self.0.now_ms()
-    }
-
-    fn unix_s(&self) -> i64 {
-        self.0.unix_s() + self.1
-    }
-
-    fn date(&self) -> Moment {
-        let Moment { s, us } = self.0.date();
-        Moment { s: s + self.1, us }
-    }
 }
 
 impl Site {

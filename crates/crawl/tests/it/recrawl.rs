@@ -11,14 +11,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use archive::{Archive, Kind, Record};
-use crawl::{
-    Clock, Config, CrawlError, Moment, Recrawl, Report, Scope, Standing, SystemClock, run,
-};
+use crawl::{Config, CrawlError, Recrawl, Report, Scope, Standing, SystemClock, run};
 use simweb::{Changes, Options, Server};
 use tempfile::TempDir;
 
 use crate::hostile;
-use crate::support::{PAGES_PER_HOST, archived, config, crawl, dirs, recrawl_until};
+use crate::support::{Later, PAGES_PER_HOST, archived, config, crawl, dirs, recrawl_until};
 
 const DAY_S: i64 = 24 * 3600;
 
@@ -503,24 +501,6 @@ fn a_limit_that_is_reached_already_begins_no_recrawl() {
 fn run_later(dir: &Path, config: &Config, seconds: i64) -> Report {
     let clock = Arc::new(Later(SystemClock::new(), seconds));
     run(&dirs(dir), config, &[], clock, &AtomicBool::new(false), &|_| {}).expect("it runs")
-}
-
-/// The clock of this machine, some days later.
-struct Later(SystemClock, i64);
-
-impl Clock for Later {
-    fn now_ms(&self) -> u64 {
-        self.0.now_ms()
-    }
-
-    fn unix_s(&self) -> i64 {
-        self.0.unix_s() + self.1
-    }
-
-    fn date(&self) -> Moment {
-        let Moment { s, us } = self.0.date();
-        Moment { s: s + self.1, us }
-    }
 }
 
 /// A run `days` later; the paths that were asked for, and the report.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use archive::{Archive, Kind};
-use crawl::{Config, CrawlError, Dirs, Report, Scope, Snapshot, SystemClock, run};
+use crawl::{Clock, Config, CrawlError, Dirs, Moment, Report, Scope, Snapshot, SystemClock, run};
 use simweb::{Options, Server};
 
 /// The pages of a host that the crawls of the tests take at most.
@@ -88,4 +88,22 @@ pub(crate) fn archived(dir: &Path) -> BTreeMap<String, usize> {
         }
     }
     pages
+}
+
+/// The clock of this machine, some seconds later.
+pub(crate) struct Later(pub(crate) SystemClock, pub(crate) i64);
+
+impl Clock for Later {
+    fn now_ms(&self) -> u64 {
+        self.0.now_ms()
+    }
+
+    fn unix_s(&self) -> i64 {
+        self.0.unix_s() + self.1
+    }
+
+    fn date(&self) -> Moment {
+        let Moment { s, us } = self.0.date();
+        Moment { s: s + self.1, us }
+    }
 }

@@ -144,7 +144,7 @@ impl<'a> Occurrences<'a> {
 
     /// For each occurrence in the document at a place of a block its distance to the one before; for the first, its
     /// position. None if the index keeps no positions, and of bytes that were never written by us.
-    pub fn distances(&mut self, decoded: DecodedBlock<'_>, at: usize) -> &[u32] {
+    pub(super) fn distances(&mut self, decoded: DecodedBlock<'_>, at: usize) -> &[u32] {
         let Some(code) = self.list.codes.positions else { return &[] };
         if self.block != Some(decoded.block) || !self.chunks.is_ahead(at) {
             self.block = None;
