@@ -92,7 +92,8 @@ impl Saturation {
     #[inline]
     pub(super) fn of_field(self, scale: Scale, frequency: u32, length: u32) -> f32 {
         let (above, below) = scale.fraction(frequency, length);
-        self.limit * (above / (above + self.k1 * below))
+        // The greater of nothing and what is no number, nothing over nothing, is nothing.
+        self.limit * (above / (above + self.k1 * below)).max(0.0)
     }
 }
 
