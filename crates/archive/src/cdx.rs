@@ -5,7 +5,7 @@
 //!
 //! A line is `key timestamp {json}` as pywb has it: the key of [`crate::surt`], 14 digits, and an object with
 //! `url`, `mime`, `status`, `digest`, `length`, `offset` and `filename`, all of them strings. Lines are
-//! sorted bytewise. Before them stands `!meta {"version":1,"filename":…,"length":l,"covers":c,"bytes":b}`:
+//! sorted bytewise. Before them stands `!meta {"version":2,"filename":…,"length":l,"covers":c,"bytes":b}`:
 //! the WARC file had l bytes, of which the first c are indexed, by lines of b bytes in all. A file that has
 //! grown since is indexed from c on; one that has shrunk or was changed otherwise, from the beginning. Of one that has
 //! shrunk `"had":h` remembers how many bytes of it were once indexed, so that whoever reads it through can tell that
@@ -36,7 +36,10 @@ use crate::{ArchiveError, Kind, Limits, Location, Record, WarcReader, date, dige
 const LINE_BYTES_MAX: u64 = 1 << 20;
 /// A stretch this short is read through rather than halved again.
 const SCAN_BYTES: u64 = 4096;
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
+/// The same before lines had microseconds. Those of a record that tells some are not as they would be written now, so
+/// the file is made again; until then it says where records are, and what was there.
+const VERSION_OF_SECONDS: u32 = 1;
 /// What stands before the key of a capture that cannot be read.
 pub(crate) const UNREADABLE: &str = "!unreadable ";
 /// The key of a capture whose URL nobody knows.
@@ -297,6 +300,8 @@ pub(crate) struct CdxFile {
     pub(crate) covers: u64,
     /// How many bytes the WARC file had.
     warc_length: u64,
+    /// Whether its lines are as they are written now.
+    is_of_now: bool,
     modified: Option<SystemTime>,
 }
 
@@ -306,6 +311,7 @@ impl CdxFile {
         let Some(mut cdx) = Self::unread(warc)? else { return Ok(None) };
         let Some((meta, body)) = cdx.meta(warc)? else { return Ok(None) };
         (cdx.covers, cdx.warc_length, cdx.body) = (meta.covers, meta.length, body);
+        cdx.is_of_now = meta.version == VERSION;
         Ok((cdx.length - body == meta.bytes).then_some(cdx))
     }
 
@@ -319,8 +325,9 @@ impl CdxFile {
         };
         let about = file.metadata().map_err(ArchiveError::io(&path))?;
         let (length, modified) = (about.len(), about.modified().ok());
-        let input = BufReader::new(file);
-        Ok(Some(Self { input, path, body: 0, length, covers: 0, warc_length: 0, modified }))
+        let (input, is_of_now) = (BufReader::new(file), false);
+        let (body, covers, warc_length) = (0, 0, 0);
+        Ok(Some(Self { input, path, body, length, covers, warc_length, is_of_now, modified }))
     }
 
     /// The first line and its length; `None` if it is none of use.
@@ -333,17 +340,18 @@ impl CdxFile {
         let meta = std::str::from_utf8(&line).ok().and_then(|line| line.strip_prefix("!meta "));
         let meta: Option<Meta> = meta.and_then(|meta| serde_json::from_str(meta).ok());
         let name = warc.file_name().unwrap_or_default().to_string_lossy();
-        let fits = |meta: &Meta| meta.version == VERSION && meta.filename == name;
+        let is_known = |version| matches!(version, VERSION | VERSION_OF_SECONDS);
+        let fits = |meta: &Meta| is_known(meta.version) && meta.filename == name;
         Ok(meta.filter(fits).map(|meta| (meta, line.len() as u64)))
     }
 
-    /// Whether nothing has happened to the WARC file since.
+    /// Whether nothing has happened to the WARC file since, and it would be indexed the same way now.
     pub(crate) fn is_current(&self, warc: &fs::Metadata) -> bool {
         let untouched = match (self.modified, warc.modified()) {
             (Some(cdxj), Ok(warc)) => warc <= cdxj,
             _ => true,
         };
-        self.warc_length == warc.len() && untouched
+        self.is_of_now && self.warc_length == warc.len() && untouched
     }
 
     /// The lines that begin with `start`, by binary search for the first one.
@@ -420,7 +428,7 @@ pub(crate) fn current(disk: &mut impl Disk, warc: &Path) -> Result<CdxFile, Arch
     if let Some(cdx) = old.take_if(|cdx| cdx.is_current(&about)) {
         return Ok(cdx);
     }
-    let grown = old.filter(|cdx| cdx.warc_length < about.len());
+    let grown = old.filter(|cdx| cdx.is_of_now && cdx.warc_length < about.len());
     let (covers, mut lines) = match grown.and_then(|cdx| extend(disk, warc, cdx).transpose()) {
         Some(extended) => extended?,
         None => index(disk, warc, 0, Lines::default())?.unwrap_or_default(),

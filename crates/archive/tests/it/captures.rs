@@ -5,7 +5,8 @@ use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
 use archive::{
-    Archive, CdxLine, Compression, Kind, Location, WarcWriter, WriterOptions, date_text, surt,
+    Archive, ArchiveError, CdxLine, CdxState, CdxSum, Compression, Kind, Location, WarcWriter,
+    WriterOptions, date_text, surt,
 };
 use proptest::prelude::*;
 
@@ -121,7 +122,7 @@ fn golden_lines() {
     ];
     let bytes: usize = lines.iter().map(|line| line.len() + 1).sum();
     let meta = format!(
-        r#"!meta {{"version":1,"filename":"{FILE}","length":{warc_bytes},"covers":{warc_bytes},"bytes":{bytes}}}"#
+        r#"!meta {{"version":2,"filename":"{FILE}","length":{warc_bytes},"covers":{warc_bytes},"bytes":{bytes}}}"#
     );
     assert_eq!(text.lines().collect::<Vec<_>>(), [&[meta][..], &lines].concat());
 }
@@ -161,6 +162,73 @@ fn captures_of_one_second_come_in_the_order_of_their_microseconds() {
             }
         }
     }
+}
+
+/// A CDXJ file as it was before lines had microseconds: `!meta` of version 1, and none in the lines.
+fn to_seconds(cdxj: &str) -> String {
+    let (meta, lines) = cdxj.split_once('\n').expect("a first line");
+    let cut = |line: &str| match line.find(",\"microseconds\"") {
+        Some(at) => format!("{}}}\n", &line[..at]),
+        None => format!("{line}\n"),
+    };
+    let lines: String = lines.lines().map(cut).collect();
+    let at = meta.find("\"bytes\":").expect("their length");
+    let had = meta[at..].find(',').map_or("}", |had| &meta[at + had..]);
+    let meta = meta[..at].replace("\"version\":2", "\"version\":1");
+    format!("{meta}\"bytes\":{}{had}\n{lines}", lines.len())
+}
+
+/// It is made again, at once or when its WARC file has grown; what it alone knows is not lost.
+#[test]
+fn a_cdxj_of_before_there_were_microseconds_is_made_again() {
+    let at = |url: &str, date_us| Owned { date_us, ..response(url, b"x") };
+    let drafts = [30, 7].map(|date_us| at("http://a.example/", date_us));
+    let dates = |dir: &Path| -> Vec<u32> {
+        let archive = Archive::open(dir).expect("listed");
+        let lines = archive.captures("http://a.example/").expect("looked up");
+        lines.iter().map(|line| line.date_us).collect()
+    };
+    for is_grown in [false, true] {
+        let dir = tempfile::tempdir().expect("a folder");
+        write_all(dir.path(), WriterOptions::default(), &drafts);
+        let (warc, path) = (dir.path().join(FILE), dir.path().join(CDXJ));
+        let original = cdxj(dir.path());
+        let old = to_seconds(&original);
+        assert!(old.len() < original.len() && !old.contains("micro"), "{old}");
+        fs::write(&path, &old).expect("written");
+        let archive = Archive::open(dir.path()).expect("listed");
+        let mut sum = CdxSum::default();
+        archive.records().for_each(|record| sum.add(&record.expect("whole")));
+        let state = archive.check_cdx(FILE, &sum).expect("it is not taken for damaged");
+        assert_eq!(state, CdxState::Behind);
+        if is_grown {
+            let bytes = fs::read(&warc).expect("bytes");
+            fs::write(&warc, [&bytes[..], &bytes].concat()).expect("written");
+        }
+        assert_eq!(dates(dir.path()), if is_grown { vec![7, 7, 30, 30] } else { vec![7, 30] });
+        assert!(is_grown || cdxj(dir.path()) == original);
+    }
+    // That records are gone, and whose they were that cannot be read.
+    let dir = tempfile::tempdir().expect("a folder");
+    write_all(dir.path(), WriterOptions::default(), &drafts);
+    let (warc, path) = (dir.path().join(FILE), dir.path().join(CDXJ));
+    let (bytes, old) = (fs::read(&warc).expect("bytes"), to_seconds(&cdxj(dir.path())));
+    let places: Vec<Location> =
+        read_folder(dir.path()).into_iter().map(|record| record.location).collect();
+    let last = usize::try_from(places[2].offset).expect("small");
+    fs::write(&warc, &bytes[..last]).expect("written");
+    fs::write(&path, &old).expect("written");
+    assert_eq!(dates(dir.path()), [30]);
+    let records: Vec<_> = Archive::open(dir.path()).expect("listed").records().collect();
+    assert!(matches!(records.last(), Some(Err(ArchiveError::Shrunk { .. }))), "{records:?}");
+    let mut damaged = bytes;
+    damaged[last + 20] ^= 1;
+    fs::write(&warc, &damaged).expect("written");
+    fs::write(&path, &old).expect("written");
+    let archive = Archive::open(dir.path()).expect("listed");
+    let unreadable = archive.unreadable("http://a.example/").expect("looked up");
+    assert_eq!(unreadable.len(), 1, "{unreadable:?}");
+    assert_eq!(unreadable[0].url, "http://a.example/");
 }
 
 #[test]
@@ -217,7 +285,8 @@ fn a_missing_or_damaged_cdxj_is_made_again_as_the_writer_made_it() {
         Some(original[..last_line].to_owned()),
         Some(original[..original.len() - 9].to_owned()),
         Some(original[body..].to_owned()),
-        Some(original.replacen("\"version\":1", "\"version\":2", 1)),
+        Some(original.replacen("\"version\":2", "\"version\":1", 1)),
+        Some(original.replacen("\"version\":2", "\"version\":3", 1)),
         Some("x".repeat(2 << 20)),
         Some(other_name),
         Some(flipped),
