@@ -134,8 +134,7 @@ pub(crate) fn given_seeds(seeds: &[String], config: &Config) -> Result<Vec<Seed>
     seeds.iter().map(read).collect()
 }
 
-/// The seeds of earlier runs, those of a list that was killed before they were kept, and those given to this run, each
-/// once.
+/// The seeds of earlier runs, those of one that was killed before they were kept, and those given to this run, each once.
 pub(crate) fn all_seeds(frontier: &Path, given: &[Seed]) -> Result<Vec<Seed>, CrawlError> {
     let mut all = read(frontier)?;
     let mut seen: BTreeSet<Seed> = all.iter().cloned().collect();
@@ -150,6 +149,12 @@ pub(crate) fn all_seeds(frontier: &Path, given: &[Seed]) -> Result<Vec<Seed>, Cr
         return Err(CrawlError::NoSeeds);
     }
     Ok(all)
+}
+
+/// Those of the seeds that are not kept yet, as they stand in the file.
+pub(crate) fn unkept_lines(frontier: &Path, seeds: &[Seed]) -> Result<Vec<String>, CrawlError> {
+    let kept: BTreeSet<Seed> = read(frontier)?.into_iter().collect();
+    Ok(seeds.iter().filter(|seed| !kept.contains(seed)).map(Seed::line).collect())
 }
 
 /// Keeps the seeds for later runs.

@@ -7,7 +7,8 @@
 //! **Invariant.** A recrawl begins with a list of the archive files there are, kept in `frontier/recrawl`
 //! until it is over: what stands in other files was answered to it, and is not asked for again however
 //! often the run is killed. The file also says what the recrawl asks for; a run that asks for more widens
-//! it, none narrows it. One of URLs that were given is a recrawl of its own beside it, so that they are asked
+//! it, none narrows it. With it stand the seeds that the run was given and that have no place of their own yet, so that a
+//! kill leaves both or none. One of URLs that were given is a recrawl of its own beside it, so that they are asked
 //! for whatever the other one has had. A list is in the file before its first request goes out, since what it names may be
 //! known only when its sitemaps have been read: every run that goes on asks for what they name by then, and it is not over
 //! as long as one of them is at a host that was set aside. When only such hosts are left, the next one may begin: it asks
@@ -32,7 +33,9 @@ pub(crate) use schedule::{Bounds, LastCaptures, Schedule};
 pub(crate) use wanted::{Wanted, lines};
 
 const NAME: &str = "recrawl";
-const FIRST_LINE: &str = "crivello recrawl 4";
+const FIRST_LINE: &str = "crivello recrawl 5";
+/// The same before seeds were kept with them.
+const NO_SEEDS_LINE: &str = "crivello recrawl 4";
 /// The same before lists were kept.
 const NO_LISTS_LINE: &str = "crivello recrawl 3";
 /// What the file began with when it had one recrawl and no more.
@@ -55,7 +58,12 @@ pub(crate) struct Epoch {
 /// The recrawls that are not over: one of everything or of what is due, and those of what was given, and of lists, each
 /// with the files that there were when it began.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Epochs(Vec<Epoch>);
+pub(crate) struct Epochs {
+    open: Vec<Epoch>,
+    /// The seeds of the run that began the last of them, as far as they were not kept before, as they stand among the
+    /// seeds.
+    seeds: Vec<String>,
+}
 
 /// What a recrawl asks for again.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -186,16 +194,18 @@ impl Extent {
 
 impl Epochs {
     /// The recrawls that were begun and are not over, with what is `wanted` now among them, if there is anything
-    /// to ask for again.
+    /// to ask for again. With it the `seeds` are kept that have no place of their own yet.
     pub(crate) fn begin(
         frontier: &Path,
         wanted: Option<Extent>,
         files: &[String],
         now_s: i64,
+        seeds: &[String],
     ) -> Result<Epochs, CrawlError> {
         let mut open = Epochs::read(frontier)?;
         let Some(wanted) = wanted.filter(|_| !files.is_empty()) else { return Ok(open) };
         if open.want(wanted, files, now_s) {
+            open.seeds = seeds.to_vec();
             open.write(frontier)?;
         }
         Ok(open)
@@ -205,12 +215,12 @@ impl Epochs {
     fn want(&mut self, wanted: Extent, files: &[String], now_s: i64) -> bool {
         let files = files.iter().cloned().collect();
         let is_same = |open: &Epoch| !open.is_rest && open.extent == wanted;
-        if self.0.iter().any(is_same) {
+        if self.open.iter().any(is_same) {
             return false;
         }
         if let Extent::Given(urls) = &wanted {
             let is_going_on = |open: &&Epoch| open.is_going_on_in(urls);
-            let asked = self.0.iter().filter(is_going_on).flat_map(|open| open.extent.given());
+            let asked = self.open.iter().filter(is_going_on).flat_map(|open| open.extent.given());
             let asked: BTreeSet<&String> = asked.collect();
             // What these have had since they began is not asked for again.
             let rest: BTreeSet<String> =
@@ -218,25 +228,25 @@ impl Epochs {
             if rest.is_empty() {
                 return false;
             }
-            self.0.retain(|open| open.is_going_on_in(urls) || !open.extent.is_within(urls));
+            self.open.retain(|open| open.is_going_on_in(urls) || !open.extent.is_within(urls));
             let extent = Extent::Given(rest);
-            self.0.push(Epoch { extent, is_rest: false, begun_s: now_s, files });
+            self.open.push(Epoch { extent, is_rest: false, begun_s: now_s, files });
             return true;
         }
         if let Extent::List { lines, due } = &wanted {
             return self.want_list(lines, *due, files, now_s);
         }
-        self.0.retain(|open| !open.is_rest || open.extent.is_beside());
-        if let Some(open) = self.0.iter_mut().find(|open| !open.extent.is_beside()) {
+        self.open.retain(|open| !open.is_rest || open.extent.is_beside());
+        if let Some(open) = self.open.iter_mut().find(|open| !open.extent.is_beside()) {
             let extent = open.extent.or(&wanted);
             let is_wider = extent != open.extent;
             open.extent = extent;
             return is_wider;
         }
         if wanted == Extent::All {
-            self.0.clear();
+            self.open.clear();
         }
-        self.0.insert(0, Epoch { extent: wanted, is_rest: false, begun_s: now_s, files });
+        self.open.insert(0, Epoch { extent: wanted, is_rest: false, begun_s: now_s, files });
         true
     }
 
@@ -251,8 +261,8 @@ impl Epochs {
     ) -> bool {
         let (mut rest, mut is_wider) = (lines.clone(), false);
         // What is left of one is among what this one begins anew.
-        self.0.retain(|open| !open.is_rest || !open.extent.is_list_within(lines));
-        for open in &mut self.0 {
+        self.open.retain(|open| !open.is_rest || !open.extent.is_list_within(lines));
+        for open in &mut self.open {
             if let Extent::List { lines: own, due: own_due } = &mut open.extent
                 && own.is_subset(lines)
             {
@@ -266,7 +276,7 @@ impl Epochs {
             return is_wider;
         }
         let extent = Extent::List { lines: rest, due };
-        self.0.push(Epoch { extent, is_rest: false, begun_s: now_s, files });
+        self.open.push(Epoch { extent, is_rest: false, begun_s: now_s, files });
         true
     }
 
@@ -284,17 +294,18 @@ impl Epochs {
             Extent::List { .. } => unread.contains(open),
             _ => is_rest,
         };
-        open.0.retain(|epoch| !is_over(epoch) || is_left(epoch));
-        for epoch in open.0.iter_mut().filter(|epoch| is_over(epoch)) {
+        open.open.retain(|epoch| !is_over(epoch) || is_left(epoch));
+        for epoch in open.open.iter_mut().filter(|epoch| is_over(epoch)) {
             epoch.is_rest = true;
         }
+        open.seeds.clear();
         open.write(frontier)
     }
 
     fn write(&self, frontier: &Path) -> Result<(), CrawlError> {
         let path = frontier.join(NAME);
         let write = || -> io::Result<()> {
-            if self.0.is_empty() {
+            if self.open.is_empty() {
                 return fs::remove_file(&path);
             }
             let fresh = frontier.join("recrawl.tmp");
@@ -322,7 +333,7 @@ impl Epochs {
 
     /// Whether something of what is wanted is asked for by one that is not over.
     pub(crate) fn has_some_of(&self, wanted: &Extent) -> bool {
-        self.0.iter().any(|open| match wanted {
+        self.open.iter().any(|open| match wanted {
             Extent::Given(urls) => open.extent.is_within(urls),
             _ => true,
         })
@@ -330,18 +341,20 @@ impl Epochs {
 
     /// When the first began that asks for others than these, in seconds since 1970; `None` if there is none.
     pub(crate) fn beside_s(&self, alone: &Alone) -> Option<i64> {
-        let beside = self.0.iter().find(|open| !open.extent.is_of(alone));
+        let beside = self.open.iter().find(|open| !open.extent.is_of(alone));
         beside.map(|open| open.begun_s)
     }
 
-    /// The addresses of lists, as they stand among the seeds.
+    /// The addresses of lists, and what else was given to runs that may not have kept their seeds, as they stand among
+    /// these.
     pub(crate) fn lines(&self) -> impl Iterator<Item = &String> {
-        self.0.iter().filter_map(|open| open.extent.list_lines()).flatten()
+        let listed = self.open.iter().filter_map(|open| open.extent.list_lines()).flatten();
+        listed.chain(&self.seeds)
     }
 
     /// When the first one of a list began, in seconds since 1970; `None` if there is none.
     pub(crate) fn list_since_s(&self) -> Option<i64> {
-        let list = self.0.iter().find(|open| open.extent.list_lines().is_some());
+        let list = self.open.iter().find(|open| open.extent.list_lines().is_some());
         list.map(|open| open.begun_s)
     }
 
@@ -349,28 +362,42 @@ impl Epochs {
     pub(crate) fn into_lists(self, alone: Option<&Alone>) -> Vec<Epoch> {
         let is_list = |open: &Epoch| matches!(open.extent, Extent::List { .. });
         let is_own = |open: &Epoch| alone.is_none_or(|alone| open.extent.is_of(alone));
-        self.0.into_iter().filter(|open| is_list(open) && is_own(open)).collect()
+        self.open.into_iter().filter(|open| is_list(open) && is_own(open)).collect()
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Epoch> {
-        self.0.iter()
+        self.open.iter()
     }
 
     fn to_text(&self) -> String {
-        let mut lines = vec![FIRST_LINE.to_owned(), format!("recrawls {}", self.0.len())];
-        self.0.iter().for_each(|epoch| epoch.add_lines(&mut lines));
+        let mut lines = vec![FIRST_LINE.to_owned(), format!("recrawls {}", self.open.len())];
+        self.open.iter().for_each(|epoch| epoch.add_lines(&mut lines));
+        lines.push(format!("seeds {}", self.seeds.len()));
+        lines.extend(self.seeds.iter().cloned());
         lines.join("\n") + "\n"
     }
 
     fn parse(text: &str) -> Option<Epochs> {
         let mut lines = text.strip_suffix('\n')?.split('\n');
-        let count: usize = match lines.next()? {
-            FIRST_LINE | NO_LISTS_LINE => lines.next()?.strip_prefix("recrawls ")?.parse().ok()?,
+        let first = lines.next()?;
+        let count: usize = match first {
+            FIRST_LINE | NO_SEEDS_LINE | NO_LISTS_LINE => {
+                lines.next()?.strip_prefix("recrawls ")?.parse().ok()?
+            }
             ONE_LINE => 1,
             _ => return None,
         };
-        let epochs: Option<Vec<Epoch>> = (0..count).map(|_| Epoch::parse(&mut lines)).collect();
-        epochs.filter(|_| lines.next().is_none()).map(Epochs)
+        let open: Option<Vec<Epoch>> = (0..count).map(|_| Epoch::parse(&mut lines)).collect();
+        let open = open?;
+        let mut seeds = Vec::new();
+        if first == FIRST_LINE {
+            let count: usize = lines.next()?.strip_prefix("seeds ")?.parse().ok()?;
+            seeds.extend(lines.by_ref().take(count).map(str::to_owned));
+            if seeds.len() < count {
+                return None;
+            }
+        }
+        lines.next().is_none().then_some(Epochs { open, seeds })
     }
 }
 
@@ -465,9 +492,9 @@ mod tests {
 
     fn begin(frontier: &Path, wanted: Option<Extent>, files: &[&str], now_s: i64) -> Vec<Epoch> {
         let files: Vec<String> = files.iter().map(|&file| file.to_owned()).collect();
-        let Epochs(open) =
-            Epochs::begin(frontier, wanted, &files, now_s).expect("the folder is there");
-        let Epochs(kept) = Epochs::read(frontier).expect("what was written");
+        let Epochs { open, .. } =
+            Epochs::begin(frontier, wanted, &files, now_s, &[]).expect("the folder is there");
+        let Epochs { open: kept, .. } = Epochs::read(frontier).expect("what was written");
         assert_eq!(open, kept);
         open
     }
@@ -525,7 +552,7 @@ mod tests {
         assert!(!epochs[1].is_old("c") && epochs[3].is_old("c"), "{epochs:?}");
         // A run of some alone ends no other.
         close(dir.path(), Some(&["v", "x"]), true);
-        assert!(Epochs::read(dir.path()).expect("a file").0[2].is_rest);
+        assert!(Epochs::read(dir.path()).expect("a file").open[2].is_rest);
         close(dir.path(), Some(&["v", "x"]), false);
         let extents = begin(dir.path(), None, &["a"], 9);
         let extents: Vec<&Extent> = extents.iter().map(|epoch| &epoch.extent).collect();
@@ -593,7 +620,7 @@ mod tests {
         begin(dir.path(), Some(given(&["u"])), &["a"], 7);
         begin(dir.path(), Some(list(&["sitemap:s"])), &["a"], 7);
         begin(dir.path(), Some(list(&["sitemap:t"])), &["a"], 7);
-        let unread = [Epochs::read(dir.path()).expect("a file").0[1].clone()];
+        let unread = [Epochs::read(dir.path()).expect("a file").open[1].clone()];
         Epochs::close(dir.path(), None, false, &unread).expect("it is there");
         let epochs = begin(dir.path(), None, &["a", "b"], 8);
         assert!(epochs.len() == 1 && epochs[0].is_rest, "{epochs:?}");
@@ -604,10 +631,36 @@ mod tests {
     }
 
     #[test]
+    fn seeds_are_kept_with_what_is_begun_until_another_is_or_all_is_over() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let (files, seeds) = (["a".to_owned()], ["u", "sitemap:v"].map(str::to_owned));
+        let begin = |extent, seeds: &[String]| {
+            Epochs::begin(dir.path(), Some(extent), &files, 7, seeds).expect("the folder is there")
+        };
+        let kept = || -> Vec<String> {
+            Epochs::read(dir.path()).expect("what was written").lines().cloned().collect()
+        };
+        begin(given(&["u", "v"]), &seeds);
+        assert_eq!(kept(), seeds);
+        begin(given(&["u", "v"]), &[]);
+        assert_eq!(kept(), seeds, "nothing was begun");
+        begin(given(&["w"]), &[]);
+        assert_eq!(kept(), [""; 0]);
+        begin(list(&["x"]), &seeds);
+        assert_eq!(kept(), ["x", "u", "sitemap:v"]);
+        Epochs::close(dir.path(), None, true, &[]).expect("it is there");
+        assert_eq!(kept(), [""; 0]);
+    }
+
+    #[test]
     fn files_of_earlier_versions_are_still_read() {
-        for head in ["crivello recrawl 2", "crivello recrawl 3\nrecrawls 1"] {
+        for head in [
+            "crivello recrawl 2",
+            "crivello recrawl 3\nrecrawls 1",
+            "crivello recrawl 4\nrecrawls 1",
+        ] {
             let text = format!("{head}\ngiven 7 2\nfiles 1\na\nu\nv\n");
-            let Epochs(epochs) = Epochs::parse(&text).expect("it was written once");
+            let Epochs { open: epochs, .. } = Epochs::parse(&text).expect("it was written once");
             assert!(epochs[0].extent == given(&["u", "v"]) && epochs[0].is_old("a"), "{epochs:?}");
         }
     }

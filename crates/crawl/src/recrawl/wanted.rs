@@ -3,8 +3,8 @@
 //! What lives here: [`Wanted`], which puts it on the medium, and takes it back where a limit leaves no room for it. What
 //! does not: what is due by then (`replay.rs`), and how it is written (`mod.rs`).
 //!
-//! **Invariant.** It is on the medium before the seeds of the run are, and before a visit of the archive is read, however
-//! many there are: a run that is killed meanwhile has kept what it asks for again if it has kept its seeds.
+//! **Invariant.** It is on the medium before the seeds of the run are, together with those that are new, and before a visit
+//! of the archive is read, however many there are: a run that is killed meanwhile has kept both or none of them.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -12,7 +12,7 @@ use std::path::Path;
 use super::{Epochs, Extent};
 use crate::config::Config;
 use crate::error::CrawlError;
-use crate::seeds::Seed;
+use crate::seeds::{Seed, unkept_lines};
 
 /// What is wanted, and the moment it counts from.
 #[derive(Debug)]
@@ -40,7 +40,11 @@ impl Wanted {
             extent = Some(Extent::list(config, lines(given, seeds), now_s));
         }
         let before = Epochs::read(frontier)?;
-        let after = Epochs::begin(frontier, extent.clone(), files, now_s)?;
+        let mut unkept = unkept_lines(frontier, seeds)?;
+        if let Some(Extent::List { lines, .. }) = &extent {
+            unkept.retain(|line| !lines.contains(line));
+        }
+        let after = Epochs::begin(frontier, extent.clone(), files, now_s, &unkept)?;
         let before = (before != after).then_some(before);
         Ok(Wanted { extent, now_s, before })
     }

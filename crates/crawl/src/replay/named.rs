@@ -50,7 +50,7 @@ impl Replay<'_> {
             // What several name is asked for by the first of them.
             due.retain(|url| asked.insert(url.clone()));
             if !due.is_empty() && !self.halt.was_called() {
-                Epochs::begin(frontier, Some(Extent::Given(due)), &list.files(), now_s)?;
+                Epochs::begin(frontier, Some(Extent::Given(due)), &list.files(), now_s, &[])?;
             }
         }
         Ok(())
@@ -87,7 +87,7 @@ impl Replay<'_> {
             is_more = true;
             let wanted = Extent::Given(found.keys().cloned().collect());
             let now_s = self.clock.unix_s();
-            Epochs::begin(&self.dirs.frontier, Some(wanted), &list.files(), now_s)?;
+            Epochs::begin(&self.dirs.frontier, Some(wanted), &list.files(), now_s, &[])?;
             for (url, known) in &found {
                 // What another one is yet to ask for was counted with what goes on waiting.
                 let is_put_off = known.is_due && !known.is_answered;

@@ -693,3 +693,35 @@ fn what_is_wanted_is_kept_before_the_archive_is_read() {
         }
     }
 }
+
+/// A kill between the two files leaves what a run was given as if both had been one.
+#[test]
+fn seeds_that_are_not_kept_yet_are_kept_with_the_recrawl() {
+    let port = serve_bare(&Arc::new(AtomicBool::new(false)));
+    let url = |path: &str| format!("http://127.0.0.1:{port}{path}");
+    let page = Config { delay_ms: 0, retry_ms: 1, follow: false, ..Config::default() };
+    for recrawl in [Recrawl::Given, Recrawl::Due, Recrawl::All] {
+        for seed in [url("/added"), format!("sitemap:{}", url("/added.xml"))] {
+            let dir = tempfile::tempdir().expect("a temporary folder");
+            crawl(dir.path(), &page, &[url("/")]).expect("a crawl");
+            let frontier = dir.path().join("frontier");
+            fs::create_dir(frontier.join("seeds.tmp")).expect("a folder");
+            let config = Config { recrawl, ..page.clone() };
+            let given = [url("/"), seed.clone()];
+            crawl(dir.path(), &config, &given).expect_err("the seeds cannot be kept");
+            fs::remove_dir(frontier.join("seeds.tmp")).expect("a folder");
+            let seeds = || fs::read_to_string(frontier.join("seeds")).expect("a file");
+            assert!(!seeds().contains("added"), "as after a kill: {}", seeds());
+            let standing = Standing::read(&frontier).expect("a recrawl");
+            assert_eq!(standing.recrawl, Some(recrawl), "{seed}");
+            crawl(dir.path(), &page, &[]).expect("it goes on");
+            let archive = Archive::open(&dir.path().join("archive")).expect("the crawl made it");
+            let asked = archive.records().flatten().filter(|record| {
+                let target = record.target.as_deref().unwrap_or_default();
+                record.kind == Kind::Request && target.contains("/added")
+            });
+            assert_eq!(asked.count(), 1, "{recrawl:?} {seed}");
+            assert!(seeds().lines().any(|line| line == seed), "{}", seeds());
+        }
+    }
+}
