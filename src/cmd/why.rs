@@ -3,7 +3,7 @@
 //! What lives here: the questions, and which answer is the verdict. `why/captures.rs` is what was visited,
 //! `why/found.rs` where the URL was found, `why/robots.rs` what robots.txt says of it, `why/limit.rs` which
 //! limit dropped it, `why/last.rs` what keeps one waiting that nothing refuses now, `why/cut.rs` what of it was not
-//! read, `why/print.rs` how all that is told. What does not: the rules of a crawl and how records are read (`crawl`).
+//! read, `why/sitemap.rs` who calls a page a sitemap, `why/print.rs` how all that is told. What does not: the rules of a crawl and how records are read (`crawl`).
 //!
 //! **Invariant.** The verdict is the first thing that holds, in the order in which a crawl decides:
 //! fetched, imported, never seen, refused, given up, its host another agent's, set aside or not reached, forbidden, failed,
@@ -17,6 +17,7 @@ mod last;
 mod limit;
 mod print;
 mod robots;
+mod sitemap;
 
 use anyhow::Result;
 use archive::Archive;
@@ -95,9 +96,15 @@ struct Why {
     canonical: Option<String>,
     /// Pages that stand behind it.
     copies: Vec<String>,
+    /// Who says of a page that it is a sitemap, so that a recrawl asks for it as one: the URL of a robots.txt or an index,
+    /// or `seeds`.
+    named_as_sitemap_by: Option<String>,
     /// Where it was found, the first of them.
     found_on: Vec<Found>,
 }
+
+/// Who says so if it was given as one.
+const SEEDS: &str = "seeds";
 
 impl Why {
     /// Whether anything names it.
@@ -144,6 +151,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     ask_pages(&mut why, &url, &collection)?;
     why.found_on = found::found_on(&url, &collection, &config)?;
     ask_rules(&mut why, &url, &collection, &config)?;
+    ask_sitemaps(&mut why, &url, &collection, &archive, &config)?;
     ask_report(&mut why, &url, &report);
     if why.agent.is_some() {
         let frontier = &collection.frontier_dir();
@@ -212,6 +220,26 @@ fn ask_rules(why: &mut Why, url: &Url, collection: &Collection, config: &Config)
     let agents = crawl::assignment(&config.crawl);
     let owner = agents.and_then(|agents| agents.owner(crawl::host_of(url)));
     why.agent = owner.map(|AgentId(agent)| agent).filter(|&agent| agent != config.crawl.agent);
+    Ok(())
+}
+
+/// Who says of a page that it is a sitemap.
+fn ask_sitemaps(
+    why: &mut Why,
+    url: &Url,
+    collection: &Collection,
+    archive: &Archive,
+    config: &Config,
+) -> Result<()> {
+    if !sitemap::is_page(&why.captures) {
+        return Ok(());
+    }
+    let is_given = crawl::read_sitemap_seeds(&collection.frontier_dir())?.contains(url);
+    why.named_as_sitemap_by = if is_given {
+        Some(SEEDS.to_owned())
+    } else {
+        sitemap::named_by(url, &why.found_on, archive, &config.crawl)?
+    };
     Ok(())
 }
 

@@ -432,3 +432,54 @@ fn a_page_that_has_become_a_sitemap_leaves_the_index() {
     let why = check(&sandbox, &map, "fetched, as a sitemap");
     assert_eq!(why["standing"], "no page: a sitemap", "{why:#}");
 }
+
+/// What robots.txt, an index or a seed names as a sitemap is one when it answers as one, and a page else; and there are as
+/// many pages as the collection has, whatever it was before.
+#[test]
+fn what_is_named_as_a_sitemap_is_a_page_only_while_it_answers_with_one() {
+    let server =
+        Pages::serve(&[("/", &page(&["/a"])), ("/a", &tagged("a")), ("/map", &tagged("map"))]);
+    let (sandbox, map) = (Sandbox::new(), server.url("/map"));
+    let robots = format!("200 OK\nContent-Type: text/plain\n\nSitemap: {map}\n");
+    server.set("/robots.txt", &robots);
+    // The page is what a link led to, and its bytes are the same when it is a sitemap.
+    let list = format!("200 OK\nContent-Type: text/plain\n\n{}\n", server.url("/a"));
+    server.set("/list", &list);
+    server.set("/", &page(&["/a", "/list"]));
+    crawl(&sandbox, "", &[&server.url("/")]);
+    let xml = format!("<urlset><url><loc>{}</loc></url></urlset>", server.url("/a"));
+    let xml = format!("200 OK\nContent-Type: text/xml\n\n{xml}");
+    let seed = ["--sitemap", &server.url("/list")];
+    for (at, answer, pages) in
+        [("/map", None, 4), ("/list", Some(&list), 3), ("/map", Some(&xml), 2)]
+    {
+        if let Some(answer) = answer {
+            server.set(at, answer);
+            let flags = if at == "/list" { &seed[..] } else { &[] };
+            let report =
+                sandbox.json(&[&["crawl", "--dir", "web", "-q", "--recrawl"][..], flags].concat());
+            assert_eq!(report["pages"], pages, "{at}: {report:#}");
+        }
+        sandbox.done(&["index", "--dir", "web", "-q"]);
+        let status = sandbox.json(&["status", "--dir", "web"]);
+        assert_eq!(status["pages"]["pages"], pages, "{at}: {status:#}");
+        let idle = sandbox.json(&["crawl", "--dir", "web", "-q"]);
+        assert_eq!(idle["pages"], pages, "{at}: {idle:#}");
+        let status = sandbox.json(&["status", "--dir", "web"]);
+        assert_eq!(status["crawl"]["pages"], pages, "{at}: {status:#}");
+        if at == "/map" && answer.is_none() {
+            let why = check(&sandbox, &map, "fetched");
+            assert_eq!(why["named_as_sitemap_by"], server.url("/robots.txt"), "{why:#}");
+            let told = sandbox.done(&["why", "--dir", "web", &map]);
+            assert!(told.contains(", so a recrawl asks for it as one; it is a page"), "{told}");
+            let why = check(&sandbox, &server.url("/a"), "fetched");
+            assert!(why["named_as_sitemap_by"].is_null(), "{why:#}");
+        }
+    }
+    let why = check(&sandbox, &map, "fetched, as a sitemap");
+    assert!(why["named_as_sitemap_by"].is_null(), "{why:#}");
+    server.set("/list", &tagged("list"));
+    sandbox.done(&["crawl", "--dir", "web", "-q", "--recrawl"]);
+    let why = check(&sandbox, &server.url("/list"), "fetched");
+    assert_eq!(why["named_as_sitemap_by"], "seeds", "{why:#}");
+}

@@ -78,6 +78,8 @@ pub(crate) struct Done {
     pub(crate) date_s: i64,
     /// The status of the capture that an answer is compared with; 0 if there is none.
     pub(crate) before: u16,
+    /// Whether that is a page, and not a sitemap.
+    pub(crate) was_page: bool,
     pub(crate) outcome: Outcome,
 }
 

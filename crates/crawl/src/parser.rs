@@ -157,6 +157,7 @@ impl Parser {
     fn settle(&mut self, fetched: Fetched) -> Result<Done, ArchiveError> {
         let Fetched { mut visit, finished_ms, date, mut earlier, result } = fetched;
         let before = earlier.as_ref().map_or(0, |earlier| earlier.status);
+        let was_page = earlier.as_ref().is_some_and(|earlier| earlier.is_page && before == 200);
         let outcome = match result {
             Ok(Catch::Addresses { addresses, until_ms }) => {
                 Outcome::Resolved { addresses, until_ms }
@@ -164,7 +165,7 @@ impl Parser {
             Ok(Catch::Inconclusive(answer)) => {
                 // What it says of the page counts also if nobody ever tells more.
                 if let Some(earlier) = &earlier {
-                    self.keep_inconclusive(&visit, date, &answer, earlier)?;
+                    self.keep_inconclusive(&of_page(&visit, earlier), date, &answer, earlier)?;
                 }
                 let bytes = u64::try_from(answer.body.len()).unwrap_or(u64::MAX);
                 Outcome::Inconclusive { status: answer.status(), bytes }
@@ -173,21 +174,15 @@ impl Parser {
                 let failure = Failure::uncalled_304();
                 let withheld = earlier.as_ref().filter(|page| page.is_withheld_by(&answer));
                 if let Some(store) = &mut self.store {
+                    let visit =
+                        withheld.map_or_else(|| visit.clone(), |page| of_page(&visit, page));
                     store.keep_failure(&visit, date, &failure, withheld)?;
                 }
                 Outcome::Failed(failure)
             }
             Ok(Catch::Answer(answer)) => {
-                let was_page = earlier.as_ref().is_some_and(|earlier| earlier.is_page);
-                let is_led_on = answer.status() == 200 || is_redirect(answer.status());
-                if visit.page.sitemap
-                    && (was_page && !is_led_on
-                        || self.answers.is_page_after_all(&visit.url(), &answer.http()?))
-                {
-                    // From here on it is what it would be if a link had led to it: a page that is new, if
-                    // it was a sitemap so far.
-                    (visit.page.sitemap, visit.page.depth) = (false, 0);
-                    earlier = earlier.filter(|earlier| earlier.is_page);
+                if visit.page.sitemap {
+                    earlier = self.tell_apart(&mut visit, &answer, earlier)?;
                 }
                 Outcome::Answered(self.settle_answer(&visit, date, &answer, earlier.as_ref())?)
             }
@@ -200,7 +195,26 @@ impl Parser {
             }
         };
         self.is_dirty = true;
-        Ok(Done { visit, finished_ms, date_s: date.s, before, outcome })
+        Ok(Done { visit, finished_ms, date_s: date.s, before, was_page, outcome })
+    }
+
+    /// Makes the visit of a sitemap that of a page if the answer is one; what the answer is to be compared with.
+    fn tell_apart(
+        &self,
+        visit: &mut Visit,
+        answer: &Answer,
+        earlier: Option<Earlier>,
+    ) -> Result<Option<Earlier>, ArchiveError> {
+        let was_page = earlier.as_ref().is_some_and(|earlier| earlier.is_page);
+        let is_led_on = answer.status() == 200 || is_redirect(answer.status());
+        if was_page && !is_led_on || self.answers.is_page_after_all(&visit.url(), &answer.http()?) {
+            // From here on it is what it would be if a link had led to it: a page that is new, if it was a sitemap so
+            // far.
+            (visit.page.sitemap, visit.page.depth) = (false, 0);
+            return Ok(earlier.filter(|earlier| earlier.is_page));
+        }
+        // That the bytes are the same makes no page of a sitemap.
+        Ok(earlier.map(|earlier| if was_page { earlier.of_another_kind() } else { earlier }))
     }
 
     /// Archives an answer, or what it leads to if the filter refuses it, and puts it into the log. One that
@@ -280,6 +294,15 @@ impl Parser {
         let http = answer.http()?;
         Ok(self.answers.judge(&visit.url(), &http, date_s, visit.page.depth))
     }
+}
+
+/// A visit as one of what its URL was before: an answer without a body says something of that.
+fn of_page(visit: &Visit, earlier: &Earlier) -> Visit {
+    let mut visit = visit.clone();
+    if visit.page.sitemap && earlier.is_page {
+        (visit.page.sitemap, visit.page.depth) = (false, 0);
+    }
+    visit
 }
 
 /// Where a parser keeps what it gets.

@@ -3,14 +3,15 @@
 //! What lives here: the passes over the visits. One puts the URLs into the sieve that need no further
 //! visit, and remembers how often others were tried in vain; the last offers all that the visits led to, as if they had just taken place. A recrawl has a pass
 //! before them, which finds out what is due again; and [`Again`], what a visit counts for in a recrawl.
-//! `replay/named.rs` is what a list turns out to name while it is visited. What
-//! does not: the logs (`checkpoint/`), and when a page is due (`recrawl/`).
+//! `replay/named.rs` is what a list turns out to name while it is visited, `replay/sitemaps.rs` what is asked for as a
+//! sitemap. What does not: the logs (`checkpoint/`), and when a page is due (`recrawl/`).
 //!
 //! **Invariant.** Afterwards the frontier is where it was when the last record was written, except
 //! that hosts set aside are tried again that did not ask for it. A host keeps the silence that its last request
 //! asks for.
 
 mod named;
+mod sitemaps;
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
@@ -33,6 +34,7 @@ use crate::recrawl::{
 };
 use crate::rules::Rules;
 use crate::seeds::{Seed, Start};
+use crate::share::Changing;
 use crate::visited::{Visited, VisitedSeeds};
 
 /// After so many archived visits it is looked whether the time of the run is over.
@@ -217,10 +219,11 @@ impl Replay<'_> {
             return Ok(replayed);
         }
         let mut visited = VisitedSeeds::of(self.listed());
-        let mut answered = BTreeSet::new();
+        let (mut answered, mut changing) = (BTreeSet::new(), Changing::default());
         replayed.damaged = self.logs.each(&archive, &self.halt, &mut |file, settled| {
             replayed.resumed = true;
             tick(frontier);
+            changing.note(&settled);
             // A URL that was read as a robots.txt may yet be a page: some redirect it to the home page.
             let status = settled.answered.as_ref().map_or(0, |answered| answered.status);
             if settled.entry.purpose == Purpose::Robots {
@@ -259,11 +262,13 @@ impl Replay<'_> {
         self.logs.each(&archive, &self.halt, &mut |file, mut settled| {
             tick(frontier);
             let tally = counted.tally(again.as_ref(), file, &settled);
+            let is_apart = changing.count(&settled, tally);
             settled.read_robots(self.answers);
             self.answers.know_body(&settled);
             let Settled { url, entry, date_s, answered, .. } = settled;
-            frontier.replay(&url, &entry, date_s, answered, tally)
+            frontier.replay(&url, &entry, date_s, answered, (tally, is_apart))
         })?;
+        changing.counts().for_each(|(url, count)| frontier.count_page(url, count));
         self.read_nearer(frontier, &archive)?;
         replayed.is_cut = self.halt.was_called();
         self.halt.forget_time();
@@ -283,22 +288,19 @@ impl Replay<'_> {
         answered: &BTreeSet<String>,
     ) -> Result<bool, CrawlError> {
         let mut is_asking = false;
-        let sitemaps = self.sitemaps();
+        let sitemaps = self.sitemaps(archive)?;
         self.logs.each(archive, &self.halt, &mut |file, mut settled| {
-            ask_as_given(&mut settled, &sitemaps);
-            if again.is_superseded(file, &settled) && self.is_wanted(&settled) {
+            if !again.is_superseded(file, &settled) {
+                return Ok(());
+            }
+            sitemaps.claim(&mut settled);
+            if self.is_wanted(&settled) {
                 is_asking |= !answered.contains(&settled.url);
                 frontier.offer_again(&settled.url, &settled.entry)?;
             }
             Ok(())
         })?;
         Ok(is_asking)
-    }
-
-    /// The seeds that were given as sitemaps.
-    fn sitemaps(&self) -> HashSet<&str> {
-        let sitemaps = self.seeds.iter().filter(|seed| seed.is_sitemap);
-        sitemaps.map(|seed| seed.url.as_str()).collect()
     }
 
     /// The addresses that the run was given, or else those of earlier runs.
@@ -486,12 +488,5 @@ impl Replay<'_> {
             Ok(())
         })?;
         Ok(Some(again))
-    }
-}
-
-/// Has what was given as a sitemap asked for as one, also if it turned out to be a page.
-fn ask_as_given(settled: &mut Settled, sitemaps: &HashSet<&str>) {
-    if settled.entry.purpose == Purpose::Page && sitemaps.contains(settled.url.as_str()) {
-        (settled.entry.purpose, settled.entry.depth) = (Purpose::Sitemap, 0);
     }
 }

@@ -104,6 +104,12 @@ pub fn read_seeds(frontier: &Path) -> Result<Vec<Url>, CrawlError> {
     Ok(read(frontier)?.into_iter().map(|seed| seed.url).collect())
 }
 
+/// Those of them that were given as sitemaps.
+pub fn read_sitemap_seeds(frontier: &Path) -> Result<Vec<Url>, CrawlError> {
+    let sitemaps = read(frontier)?.into_iter().filter(|seed| seed.is_sitemap);
+    Ok(sitemaps.map(|seed| seed.url).collect())
+}
+
 fn read(frontier: &Path) -> Result<Vec<Seed>, CrawlError> {
     let path = frontier.join(NAME);
     let text = match fs::read_to_string(&path) {

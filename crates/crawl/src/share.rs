@@ -1,17 +1,21 @@
 //! What a host has had: what counts against `pages_per_host_max` and `requests_per_host_max`.
 //!
-//! What lives here: what an archived visit counts for, and [`host_limit`], which asks the archive whether a
-//! host has had its share. What does not: what a limit does (`frontier/`).
+//! What lives here: what an archived visit counts for; [`Changing`], the URLs of which no visit alone tells that; and
+//! [`host_limit`], which asks the archive whether a host has had its share. What does not: what a limit does
+//! (`frontier/`).
 //!
 //! **Invariant.** There is one way to count an archived visit: a crawl that goes on and whoever asks why a
 //! URL was dropped use the same, also while a recrawl is under way ([`Again`]).
 
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
 use archive::{Archive, ArchiveError, CdxLine};
+use sieve::signature;
 
 use crate::answer::{Purpose, leaves_standing};
 use crate::checkpoint::Settled;
+use crate::clock::Moment;
 use crate::config::Config;
 use crate::error::CrawlError;
 use crate::frontier::{Tally, is_same_site};
@@ -37,9 +41,7 @@ impl Toll {
     pub(crate) fn of(entry: &Entry, answered: &Answered, is_again: bool) -> Toll {
         let purpose = entry.purpose;
         let was_counted = answered.before > 0 && is_again;
-        let is_page = purpose == Purpose::Page
-            && !entry.is_inconclusive
-            && (answered.unchanged || !leaves_standing(purpose, answered.status));
+        let is_page = purpose == Purpose::Page && tells(entry, answered);
         Toll {
             is_new: purpose != Purpose::Robots && !was_counted,
             page: is_page && answered.is_page(),
@@ -54,6 +56,79 @@ impl Toll {
     /// A count of pages after the visit.
     pub(crate) fn pages(self, count: u64) -> u64 {
         (count + u64::from(self.page)).saturating_sub(u64::from(self.before))
+    }
+}
+
+/// Whether an answer tells what its URL is now.
+fn tells(entry: &Entry, answered: &Answered) -> bool {
+    let stands = leaves_standing(entry.purpose, answered.status);
+    !entry.is_inconclusive && (answered.unchanged || !stands)
+}
+
+/// The URLs that were asked for as sitemaps at some time. Such a one may be a page now and a sitemap then, and an answer
+/// does not tell which of them the one before was. So they count apart, by their last answer that tells. All visits are to
+/// be [noted](Self::note) first, and then [counted](Self::count).
+#[derive(Debug, Default)]
+pub(crate) struct Changing {
+    urls: HashSet<u64>,
+    found: BTreeMap<String, Found>,
+}
+
+/// What is known of such a URL, each by the last answer: when it came, and whether it is a page.
+#[derive(Debug, Default)]
+struct Found {
+    /// By those that are superseded.
+    old: Option<(Moment, bool)>,
+    /// By the others.
+    now: Option<(Moment, bool)>,
+}
+
+/// What such a URL counts for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Count {
+    /// A page.
+    Page,
+    /// A page that is to be asked for again.
+    Due,
+}
+
+impl Changing {
+    /// Takes note of a visit.
+    pub(crate) fn note(&mut self, settled: &Settled) {
+        if settled.entry.purpose == Purpose::Sitemap {
+            self.urls.insert(signature(settled.url.as_bytes()).0);
+        }
+    }
+
+    /// Counts a visit, if it is one of such a URL; whether it is.
+    pub(crate) fn count(&mut self, settled: &Settled, tally: Tally) -> bool {
+        let (entry, url) = (&settled.entry, &settled.url);
+        if entry.purpose == Purpose::Robots || !self.has(url) {
+            return false;
+        }
+        if let Some(answered) = settled.answered.as_ref().filter(|answered| tells(entry, answered))
+        {
+            let is_page = entry.purpose == Purpose::Page && answered.is_page();
+            let found = self.found.entry(url.clone()).or_default();
+            let last = if tally == Tally::Superseded { &mut found.old } else { &mut found.now };
+            if last.is_none_or(|(date, _)| date <= settled.date()) {
+                *last = Some((settled.date(), is_page));
+            }
+        }
+        true
+    }
+
+    fn has(&self, url: &str) -> bool {
+        !self.urls.is_empty() && self.urls.contains(&signature(url.as_bytes()).0)
+    }
+
+    /// The URLs that count for anything.
+    pub(crate) fn counts(&self) -> impl Iterator<Item = (&str, Count)> {
+        self.found.iter().filter_map(|(url, found)| match found {
+            Found { now: Some((_, true)), .. } => Some((url.as_str(), Count::Page)),
+            Found { old: Some((_, true)), now: None } => Some((url.as_str(), Count::Due)),
+            _ => None,
+        })
     }
 }
 
@@ -78,20 +153,24 @@ pub fn host_limit(
         return Ok(None);
     }
     let mut again = Again::new(&Epochs::read(frontier)?, archive.files());
-    if let Some(again) = &mut again {
-        each_visit(archive, &captures, &mut |file, settled| again.note(file, settled))?;
-    }
+    let mut changing = Changing::default();
+    each_visit(archive, &captures, &mut |file, settled| {
+        changing.note(settled);
+        again.iter_mut().for_each(|again| again.note(file, settled));
+    })?;
     let (mut pages, mut requests) = (0, 0);
     each_visit(archive, &captures, &mut |file, settled| {
         let tally = again.as_ref().map_or(Tally::Again, |again| again.tally(file, settled));
+        let is_apart = changing.count(settled, tally);
         if tally != Tally::Superseded {
             let none = Answered::default();
             let answered = settled.answered.as_ref().unwrap_or(&none);
             let toll = Toll::of(&settled.entry, answered, tally == Tally::Again);
             requests += toll.requests();
-            pages = toll.pages(pages);
+            pages = if is_apart { pages } else { toll.pages(pages) };
         }
     })?;
+    pages += changing.counts().filter(|&(_, count)| count == Count::Page).count() as u64;
     let reached = [pages, requests].into_iter().zip(limits);
     let mut reached = reached.filter(|&(count, (_, limit))| limit > 0 && count >= limit);
     Ok(reached.next().map(|(_, (key, _))| key))

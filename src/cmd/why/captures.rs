@@ -58,7 +58,7 @@ pub(super) enum Said {
 impl Capture {
     /// Whether it was in vain: no answer, or one that may be better another time or says nothing of the page. It hides
     /// no earlier one.
-    fn is_vain(&self) -> bool {
+    pub(super) fn is_vain(&self) -> bool {
         let purpose = self.purpose.unwrap_or(Purpose::Page);
         let leaves_standing = |status| crawl::leaves_standing(purpose, status);
         let is_vain = self.status.parse().is_ok_and(leaves_standing);
@@ -66,7 +66,7 @@ impl Capture {
     }
 
     /// Whether the archive has a page by it.
-    fn is_page(&self) -> bool {
+    pub(super) fn is_page(&self) -> bool {
         let is_page = matches!(self.purpose, Some(Purpose::Page) | None);
         let is_same = self.unchanged && self.status == "304";
         is_page && !self.unstored && (self.status == "200" || is_same)

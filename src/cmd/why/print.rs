@@ -9,9 +9,9 @@ use std::io::Write;
 use anyhow::Result;
 use crawl::Mention;
 
-use super::Why;
 use super::captures::Said;
 use super::found::Found;
+use super::{SEEDS, Why};
 use crate::cmd::crawl::aside_fate;
 use crate::talk;
 
@@ -57,6 +57,16 @@ pub(super) fn print(why: &Why) -> Result<()> {
     }
     if why.inbox {
         writeln!(out, "  another agent found it")?;
+    }
+    if let Some(namer) = &why.named_as_sitemap_by {
+        let who = match namer.as_str() {
+            SEEDS => "given as a sitemap".to_owned(),
+            namer => format!("named as a sitemap by {}", talk::plain(namer)),
+        };
+        writeln!(
+            out,
+            "  {who}, so a recrawl asks for it as one; it is a page while it answers with one"
+        )?;
     }
     for Found { url, date_s, how } in &why.found_on {
         let how = match how {

@@ -104,8 +104,8 @@ async fn visit_once(
             }
         }
     }
-    // What it is now, only an answer with a body tells.
-    let is_other = |earlier: &Earlier| visit.page.sitemap && earlier.is_page;
+    // What was read as a page is read as a sitemap only with its body; what is none needs none if it is the same.
+    let is_other = |earlier: &Earlier| visit.page.sitemap && earlier.is_page && earlier.is_listing;
     if visit.page.manner == Manner::Anyhow || earlier.as_ref().is_some_and(is_other) {
         earlier = earlier.map(Earlier::without_condition);
     }

@@ -16,6 +16,7 @@ use crate::answer::Purpose;
 use crate::error::CrawlError;
 use crate::journal::Entry;
 use crate::outcome::{Answered, Harvest};
+use crate::share::Count;
 use crate::site::Site;
 
 impl Frontier {
@@ -43,14 +44,15 @@ impl Frontier {
     }
 
     /// Takes note of a visit that an earlier run archived. Its URL was [forgotten](Self::forget)
-    /// before, if it need not be visited again.
+    /// before, if it need not be visited again. Whether it is of a page is [counted](Self::count_page) otherwise if it
+    /// counts `apart`.
     pub(crate) fn replay(
         &mut self,
         url: &str,
         entry: &Entry,
         date_s: i64,
         answered: Option<Answered>,
-        tally: Tally,
+        (tally, apart): (Tally, bool),
     ) -> Result<(), CrawlError> {
         let mut answered = answered;
         if let Some(answered) = &mut answered {
@@ -61,8 +63,13 @@ impl Frontier {
             // What it was refused was counted by its own run.
             self.lead(Source { site, purpose, hops, depth }, &mut answered.harvest)?;
         }
-        self.hosts.replay(url, entry, date_s, answered, tally);
+        self.hosts.replay(url, entry, date_s, answered, (tally, apart));
         Ok(())
+    }
+
+    /// Counts a page whose visits count apart, when all of them have been told.
+    pub(crate) fn count_page(&mut self, url: &str, count: Count) {
+        self.hosts.count_page(url, count);
     }
 
     /// Holds back what an archived visit led to that was not given, if nothing else is to be visited; whether

@@ -166,7 +166,8 @@ impl Walk {
             }
         };
         let date_s = i64::try_from(finished_ms / 1000).expect("a short crawl");
-        let done = Done { visit, finished_ms, date_s, before: 0, outcome };
+        let was_page = false;
+        let done = Done { visit, finished_ms, date_s, before: 0, was_page, outcome };
         self.frontier.settle(done).expect("no files");
     }
 

@@ -24,6 +24,7 @@ use crate::clock::Moment;
 use crate::config::Config;
 use crate::fetch::Answer;
 use crate::journal::Entry;
+use crate::sitemap::{HEAD_BYTES, Sitemap};
 
 /// How answers are read that are compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -103,6 +104,10 @@ pub(crate) struct Earlier {
     pub(crate) status: u16,
     /// Whether it was asked for as a page, and not as a sitemap.
     pub(crate) is_page: bool,
+    /// Whether it is what a sitemap is, also if it was asked for as a page.
+    pub(crate) is_listing: bool,
+    /// Whether it was a page, and is read as a sitemap now.
+    is_of_another_kind: bool,
     pub(crate) date: Moment,
     pub(crate) record_id: String,
     /// Of its payload, as in the archive.
@@ -146,6 +151,8 @@ impl Earlier {
         Some(Earlier {
             status: http.status,
             is_page,
+            is_listing: http.decoded_body(HEAD_BYTES).is_ok_and(|body| Sitemap::is_in(&body)),
+            is_of_another_kind: false,
             date: Moment { s: record.date_s, us: record.date_us },
             record_id: record.id.clone(),
             digest,
@@ -167,6 +174,11 @@ impl Earlier {
     /// The same, to be asked for without a condition.
     pub(crate) fn without_condition(self) -> Earlier {
         Earlier { condition: None, ..self }
+    }
+
+    /// The same, to be compared with an answer that is read as something else.
+    pub(crate) fn of_another_kind(self) -> Earlier {
+        Earlier { is_of_another_kind: true, ..self }
     }
 
     /// Whether an answer speaks of the condition and not of the page, so that the page has to be asked for without: it
@@ -200,7 +212,8 @@ impl Earlier {
         }
         let location = answer.headers.get(LOCATION).map(HeaderValue::as_bytes);
         let is_led_elsewhere = is_redirect(status) && location != self.location.as_deref();
-        if status != self.status || answer.is_truncated || is_led_elsewhere {
+        let is_other = self.is_of_another_kind || status != self.status;
+        if is_other || answer.is_truncated || is_led_elsewhere {
             return None;
         }
         let http = answer.http().ok()?;

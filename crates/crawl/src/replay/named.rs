@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use archive::Archive;
 
-use super::{Again, Replay, Replayed, ask_as_given};
+use super::{Again, Replay, Replayed};
 use crate::answer::{Purpose, leaves_standing};
 use crate::checkpoint::Settled;
 use crate::error::CrawlError;
@@ -261,7 +261,7 @@ impl Replay<'_> {
         if urls.is_empty() {
             return Ok(found);
         }
-        let sitemaps = self.sitemaps();
+        let sitemaps = self.sitemaps(archive)?;
         let open = self.note_all(&Epochs::read(&self.dirs.frontier)?, archive)?;
         let is_before: Vec<bool> = archive.files().iter().map(|file| list.is_old(file)).collect();
         self.logs.each(archive, &self.halt, &mut |file, mut settled| {
@@ -280,7 +280,7 @@ impl Replay<'_> {
                 let is_page = is_page(&settled, had(|known| known.is_page));
                 let is_due = is_old || had(|known| known.is_due);
                 let is_answered = is_answer || had(|known| known.is_answered);
-                ask_as_given(&mut settled, &sitemaps);
+                sitemaps.claim(&mut settled);
                 let Settled { url, entry, .. } = settled;
                 found.insert(url, Known { entry, is_page, is_due, is_answered });
             }

@@ -8,6 +8,7 @@ mod credentials;
 mod depth;
 mod descriptors;
 mod directives;
+mod faces;
 mod faults;
 mod filters;
 mod hostile;

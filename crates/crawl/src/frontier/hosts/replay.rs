@@ -12,7 +12,7 @@ use crate::answer::{Purpose, is_passing, leaves_standing};
 use crate::journal::Entry;
 use crate::outcome::Answered;
 use crate::politeness::Politeness;
-use crate::share::Toll;
+use crate::share::{Count, Toll};
 use crate::site::Site;
 
 /// What a visit of an earlier run counts for.
@@ -27,14 +27,15 @@ pub(crate) enum Tally {
 }
 
 impl Hosts {
-    /// Takes note of a visit of an earlier run; `answered` is `None` if it failed.
+    /// Takes note of a visit of an earlier run; `answered` is `None` if it failed. Whether it is of a page is
+    /// [counted](Self::count_page) otherwise if it counts `apart`.
     pub(in crate::frontier) fn replay(
         &mut self,
         url: &str,
         entry: &Entry,
         date_s: i64,
         answered: Option<Answered>,
-        tally: Tally,
+        (tally, apart): (Tally, bool),
     ) {
         let Some((site, _)) = Site::split(url) else { return };
         let Some(id) = self.id(site) else { return };
@@ -59,12 +60,12 @@ impl Hosts {
         if tally != Tally::Superseded {
             let toll = Toll::of(entry, &answered, tally == Tally::Again);
             host.requests += toll.requests();
-            for pages in [&mut host.pages, &mut self.report.pages] {
+            for pages in [&mut host.pages, &mut self.report.pages].into_iter().filter(|_| !apart) {
                 *pages = toll.pages(*pages);
             }
         }
         let stands = leaves_standing(entry.purpose, status) && !answered.unchanged;
-        if entry.purpose != Purpose::Page || stands || entry.is_inconclusive {
+        if apart || entry.purpose != Purpose::Page || stands || entry.is_inconclusive {
             return;
         }
         let (now, before) = (u64::from(answered.is_page()), u64::from(answered.before == 200));
@@ -73,6 +74,18 @@ impl Hosts {
             Tally::Anew => self.pages_due.saturating_sub(before),
             Tally::Superseded => (self.pages_due + now).saturating_sub(before),
         };
+    }
+
+    /// Counts a page whose visits count apart.
+    pub(in crate::frontier) fn count_page(&mut self, url: &str, count: Count) {
+        let id = Site::split(url).and_then(|(site, _)| self.id(site));
+        let Some(id) = id else { return };
+        if count == Count::Due {
+            self.pages_due += 1;
+        } else {
+            self.table[index(id)].pages += 1;
+            self.report.pages += 1;
+        }
     }
 
     /// Takes back what the visits of a URL counted for that is asked for again.

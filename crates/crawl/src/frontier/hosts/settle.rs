@@ -21,7 +21,7 @@ use crate::site::{HostId, Site};
 
 impl Hosts {
     pub(in crate::frontier) fn settle(&mut self, done: Done) {
-        let Done { visit, finished_ms, date_s, before, outcome } = done;
+        let Done { visit, finished_ms, date_s, before, was_page, outcome } = done;
         self.under_way -= 1;
         self.pages_under_way -= usize::from(visit.task == Task::Page);
         self.new_under_way -= usize::from(is_new_page(&visit));
@@ -76,7 +76,11 @@ impl Hosts {
                     Task::Robots { asker, .. } => {
                         self.settle_robots(&visit, asker, answered, date_s, finished_ms);
                     }
-                    _ => self.settle_page(id, visit.page.sitemap, &answered),
+                    _ => {
+                        // It is to be asked for no more, whatever it is now.
+                        self.pages_due = self.pages_due.saturating_sub(u64::from(was_page));
+                        self.settle_page(id, visit.page.sitemap, &answered);
+                    }
                 }
                 // A Crawl-delay that has just become known counts at once.
                 let host = &mut self.table[index(id)];
@@ -103,7 +107,6 @@ impl Hosts {
             return;
         }
         if before > 0 {
-            self.pages_due = self.pages_due.saturating_sub(u64::from(before == 200));
             self.report.count_again(answered);
         } else if status == 200 && !answered.is_unstored {
             self.report.pages_new += 1;

@@ -209,7 +209,9 @@ fn check_rest(date_s: i64, status: u16, retry_after_ms: Option<u64>, wanted_ms: 
     };
     let answered = Answered { status, retry_after_ms, ..Answered::default() };
     let answered = (status > 0).then_some(answered);
-    walk.frontier.replay("http://a/x", &entry, date_s, answered, Tally::Again).expect("no files");
+    walk.frontier
+        .replay("http://a/x", &entry, date_s, answered, (Tally::Again, false))
+        .expect("no files");
     walk.frontier.end_replay(0, 0).expect("no files");
     walk.run(u64::MAX);
     if let [aside] = walk.frontier.report().aside.as_slice() {
@@ -246,7 +248,8 @@ fn a_host_that_no_record_tells_of_may_have_been_asked_too() {
     let (robots_for, failure, is_inconclusive) = (None, None, false);
     let entry = Entry { purpose, attempts, hops, depth, robots_for, failure, is_inconclusive };
     let answered = Answered { status: 200, ..Answered::default() };
-    let replayed = walk.frontier.replay("http://a/", &entry, -9, Some(answered), Tally::Again);
+    let replayed =
+        walk.frontier.replay("http://a/", &entry, -9, Some(answered), (Tally::Again, false));
     replayed.expect("no files");
     walk.frontier.end_replay(0, 0).expect("no files");
     walk.run(u64::MAX);

@@ -1,0 +1,253 @@
+//! URLs that are a page at one time and a sitemap at another: how many pages there are by the report of every run, compared
+//! with what the archive has, and what they are asked for as (V6, V7).
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use archive::{Archive, Kind, Record, parse_http};
+use crawl::{Config, Recrawl, Report, SystemClock, host_limit, run};
+use tempfile::TempDir;
+
+use crate::hostile::{Request, serve};
+use crate::support::{Later, dirs};
+
+/// What a URL answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Face {
+    /// A page, which has not changed if its tag is asked about.
+    Html,
+    /// A sitemap of `/listed`.
+    Xml,
+    /// The same as text.
+    Text,
+    /// An index with `/part` in it.
+    Index,
+    Gone,
+    /// A robots.txt that names `/list` and `/index`, and one that names nothing.
+    Names,
+    Nothing,
+}
+
+type Faces = Arc<Mutex<BTreeMap<&'static str, Face>>>;
+
+/// A site, and a collection of it.
+struct Site {
+    dir: TempDir,
+    root: String,
+    faces: Faces,
+    /// When a request comes for this path, the run is stopped.
+    last: Arc<Mutex<Option<&'static str>>>,
+    stop: Arc<AtomicBool>,
+    /// How much later the next run is.
+    later_s: AtomicI64,
+}
+
+impl Site {
+    fn new(faces: &[(&'static str, Face)]) -> Site {
+        let faces: Faces = Arc::new(Mutex::new(faces.iter().copied().collect()));
+        let (last, stop) = (Arc::new(Mutex::new(None)), Arc::new(AtomicBool::new(false)));
+        let (now, end, signal) = (Arc::clone(&faces), Arc::clone(&last), Arc::clone(&stop));
+        let port = serve(move |request, out| {
+            let face = now.lock().expect("no panic").get(request.path.as_str()).copied();
+            if end.lock().expect("no panic").is_some_and(|path| path == request.path) {
+                signal.store(true, Ordering::Relaxed);
+            }
+            let (head, body) = answer(request, face);
+            let head = format!("HTTP/1.1 {head}\r\nConnection: close\r\n");
+            match head.contains(" 304 ") {
+                true => out.say(&format!("{head}\r\n")),
+                false => out.say(&format!("{head}Content-Length: {}\r\n\r\n{body}", body.len())),
+            }
+        });
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let root = format!("http://127.0.0.1:{port}");
+        Site { dir, root, faces, last, stop, later_s: AtomicI64::new(0) }
+    }
+
+    fn set(&self, path: &'static str, face: Face) {
+        self.faces.lock().expect("no panic").insert(path, face);
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.root)
+    }
+
+    /// A run two days after the one before, so that robots.txt is asked for again.
+    fn run(&self, recrawl: Recrawl, seeds: &[String]) -> Report {
+        let later_s = self.later_s.fetch_add(2 * 24 * 3600, Ordering::Relaxed);
+        let clock = Arc::new(Later(SystemClock::new(), later_s));
+        self.stop.store(false, Ordering::Relaxed);
+        let config = Config { recrawl, ..config() };
+        run(&dirs(self.dir.path()), &config, seeds, clock, &self.stop, &|_| {}).expect("it runs")
+    }
+
+    /// One that ends when `path` is asked for.
+    fn run_until(&self, path: &'static str, recrawl: Recrawl, seeds: &[String]) -> Report {
+        *self.last.lock().expect("no panic") = Some(path);
+        let report = self.run(recrawl, seeds);
+        *self.last.lock().expect("no panic") = None;
+        report
+    }
+
+    fn archive(&self) -> Archive {
+        Archive::open(&self.dir.path().join("archive")).expect("the crawl made it")
+    }
+
+    /// The purposes of the answers from a path, oldest first.
+    fn purposes(&self, path: &str) -> Vec<String> {
+        let mut found: Vec<(i64, u32, String)> = Vec::new();
+        for record in self.archive().records().flatten() {
+            let is_answer = matches!(record.kind, Kind::Response | Kind::Revisit);
+            if is_answer && record.target.as_deref() == Some(&self.url(path)) {
+                let purpose = record.header("Crivello-Purpose").unwrap_or_default().to_owned();
+                found.push((record.date_s, record.date_us, purpose));
+            }
+        }
+        found.sort();
+        found.into_iter().map(|(.., purpose)| purpose).collect()
+    }
+
+    /// The URLs whose last answer was a page.
+    fn pages(&self) -> u64 {
+        let mut last: BTreeMap<String, (i64, u32, bool)> = BTreeMap::new();
+        for record in self.archive().records().flatten() {
+            let Some(is_page) = is_page(&record) else { continue };
+            let found = (record.date_s, record.date_us, is_page);
+            let last = last.entry(record.target.unwrap_or_default()).or_insert(found);
+            *last = found.max(*last);
+        }
+        last.values().filter(|(.., is_page)| *is_page).count() as u64
+    }
+
+    /// What the report of a run and the limit of the host say is what the archive has.
+    #[track_caller]
+    fn check(&self, report: &Report, what: &str) {
+        let pages = self.pages();
+        assert_eq!(report.pages, pages, "{what}: {report:?}");
+        let frontier = self.dir.path().join("frontier");
+        if !frontier.join("recrawl").exists() {
+            for (pages_per_host_max, limit) in
+                [(pages, Some("pages_per_host_max")), (pages + 1, None)]
+            {
+                let config = Config { pages_per_host_max, ..config() };
+                let found = host_limit(&self.archive(), &frontier, &config, &self.url("/"));
+                assert_eq!(found.expect("it is read"), limit, "{what}: {pages_per_host_max}");
+            }
+        }
+    }
+}
+
+fn config() -> Config {
+    Config { delay_ms: 0, ip_delay_ms: 0, retry_ms: 1, ..Config::default() }
+}
+
+fn answer(request: &Request, face: Option<Face>) -> (String, String) {
+    let host = request.head.lines().find_map(|line| line.strip_prefix("host: "));
+    let root = format!("http://{}", host.unwrap_or_default());
+    let ok = |kind: &str| format!("200 OK\r\nContent-Type: {kind}");
+    match face {
+        Some(Face::Html) if request.head.contains("if-none-match: \"h\"") => {
+            ("304 Not Modified".to_owned(), String::new())
+        }
+        Some(Face::Html) => (ok("text/html\r\nETag: \"h\""), "<p>no list".to_owned()),
+        Some(Face::Xml) => {
+            let list = format!("<urlset><url><loc>{root}/listed</loc></url></urlset>");
+            (ok("text/xml\r\nETag: \"x\""), list)
+        }
+        Some(Face::Text) => (ok("text/plain"), format!("{root}/listed\n")),
+        Some(Face::Index) => {
+            let part = format!("<sitemap><loc>{root}/part</loc></sitemap>");
+            (ok("text/xml"), format!("<sitemapindex>{part}</sitemapindex>"))
+        }
+        Some(Face::Names) => {
+            (ok("text/plain"), format!("Sitemap: {root}/list\nSitemap: {root}/index\n"))
+        }
+        Some(Face::Nothing) => (ok("text/plain"), "User-agent: *\nDisallow:\n".to_owned()),
+        Some(Face::Gone) => ("404 Not Found".to_owned(), String::new()),
+        None => match request.path.as_str() {
+            "/" => (ok("text/html"), "<a href=/linked>l</a>".to_owned()),
+            "/robots.txt" => ("404 Not Found".to_owned(), String::new()),
+            path => (ok("text/html"), format!("<p>{path}")),
+        },
+    }
+}
+
+/// Whether a record is of a page; `None` if it does not tell.
+fn is_page(record: &Record) -> Option<bool> {
+    let purpose = record.header("Crivello-Purpose")?;
+    let is_answer = matches!(record.kind, Kind::Response | Kind::Revisit);
+    let http = parse_http(&record.block).ok().filter(|_| is_answer && purpose != "robots")?;
+    Some(purpose == "page" && matches!(http.status, 200 | 304))
+}
+
+/// In all the ways in which a sitemap may be known, however a run ends.
+#[test]
+fn there_are_as_many_pages_as_the_archive_has_whatever_they_were_before() {
+    use Face::{Gone, Html, Index, Names, Text, Xml};
+    for (robots, path, is_given) in [
+        (Names, "/list", false),
+        (Names, "/part", false),
+        (Face::Nothing, "/list", true),
+        // A link leads to it first.
+        (Face::Nothing, "/linked", true),
+    ] {
+        let first = if path == "/linked" { Text } else { Html };
+        let faces = [("/robots.txt", robots), ("/index", Index), ("/list", Xml), (path, first)];
+        let site = Site::new(&faces);
+        let report = site.run(Recrawl::Never, &[site.url("/")]);
+        site.check(&report, "at first");
+        let sitemap = [format!("sitemap:{}", site.url(path))];
+        let given = if is_given { &sitemap[..] } else { &[] };
+        for face in [first, Xml, Html, Html, Text, Text, Gone, Html, Gone, Xml] {
+            site.set(path, face);
+            let what = |run: &str| format!("{path} {face:?} {run}");
+            site.check(&site.run_until(path, Recrawl::All, given), &what("cut short"));
+            site.check(&site.run(Recrawl::Never, &[]), &what("gone on with"));
+            site.check(&site.run(Recrawl::Never, &[]), &what("replayed"));
+            fs::remove_dir_all(site.dir.path().join("frontier/visits")).expect("there are logs");
+            let idle = site.run(Recrawl::Never, &[]);
+            site.check(&idle, &what("replayed from the archive"));
+            assert_eq!((idle.requests, idle.waiting), (0, 0), "{idle:?}");
+            site.check(&site.run(Recrawl::All, &[]), &what("once more"));
+        }
+    }
+}
+
+/// By robots.txt, and by an index that robots.txt names.
+#[test]
+fn what_is_named_as_a_sitemap_is_asked_for_as_one_each_time() {
+    use Face::{Html, Index, Names, Nothing, Text, Xml};
+    for path in ["/list", "/part"] {
+        let namer = if path == "/list" { "/robots.txt" } else { "/index" };
+        let (names, silent) = if path == "/list" { (Names, Nothing) } else { (Index, Xml) };
+        let faces = [("/robots.txt", Names), ("/index", Index), (path, Html)];
+        let site = Site::new(&faces);
+        site.run(Recrawl::Never, &[site.url("/")]);
+        assert_eq!(site.purposes(path), ["page"]);
+        // What is no sitemap, and the same as before, need not be sent again.
+        let again = site.run(Recrawl::All, &[]);
+        assert!(again.unchanged > 0 && again.statuses.contains_key(&304), "{path}: {again:?}");
+        assert_eq!(site.purposes(path), ["page"; 2]);
+        site.set(path, Text);
+        let report = site.run(Recrawl::All, &[]);
+        assert_eq!(site.purposes(path), ["page", "page", "sitemap"], "{path}");
+        assert!(report.pages_new == 1 || path == "/part", "what it lists: {report:?}");
+        site.set(path, Html);
+        site.run(Recrawl::All, &[]);
+        // It is named no more, which a run finds out that asks for it as if it were.
+        site.set(namer, silent);
+        site.run(Recrawl::All, &[]);
+        site.set(path, Text);
+        site.run(Recrawl::All, &[]);
+        let purposes = site.purposes(path);
+        assert_eq!(purposes[3..], ["page"; 3], "{path}");
+        site.set(namer, names);
+        site.run(Recrawl::All, &[]);
+        site.run(Recrawl::All, &[]);
+        assert_eq!(site.purposes(path)[6..], ["page", "sitemap"], "{path}");
+        let idle = site.run(Recrawl::Never, &[]);
+        site.check(&idle, path);
+    }
+}
