@@ -156,7 +156,10 @@ fn answer(request: &Request, face: Option<Face>) -> (String, String) {
             let list = format!("<urlset><url><loc>{root}/listed</loc></url></urlset>");
             (ok("text/xml\r\nETag: \"x\""), list)
         }
-        Some(Face::Text) => (ok("text/plain"), format!("{root}/listed\n")),
+        Some(Face::Text) if request.head.contains("if-none-match: \"t\"") => {
+            ("304 Not Modified".to_owned(), String::new())
+        }
+        Some(Face::Text) => (ok("text/plain\r\nETag: \"t\""), format!("{root}/listed\n")),
         Some(Face::Index) => {
             let part = format!("<sitemap><loc>{root}/part</loc></sitemap>");
             (ok("text/xml"), format!("<sitemapindex>{part}</sitemapindex>"))
@@ -182,37 +185,54 @@ fn is_page(record: &Record) -> Option<bool> {
     Some(purpose == "page" && matches!(http.status, 200 | 304))
 }
 
-/// In all the ways in which a sitemap may be known, however a run ends.
-#[test]
-fn there_are_as_many_pages_as_the_archive_has_whatever_they_were_before() {
-    use Face::{Gone, Html, Index, Names, Text, Xml};
-    for (robots, path, is_given) in [
-        (Names, "/list", false),
-        (Names, "/part", false),
-        (Face::Nothing, "/list", true),
-        // A link leads to it first.
-        (Face::Nothing, "/linked", true),
-    ] {
-        let first = if path == "/linked" { Text } else { Html };
-        let faces = [("/robots.txt", robots), ("/index", Index), ("/list", Xml), (path, first)];
-        let site = Site::new(&faces);
-        let report = site.run(Recrawl::Never, &[site.url("/")]);
-        site.check(&report, "at first");
-        let sitemap = [format!("sitemap:{}", site.url(path))];
-        let given = if is_given { &sitemap[..] } else { &[] };
-        for face in [first, Xml, Html, Html, Text, Text, Gone, Html, Gone, Xml] {
-            site.set(path, face);
-            let what = |run: &str| format!("{path} {face:?} {run}");
-            site.check(&site.run_until(path, Recrawl::All, given), &what("cut short"));
-            site.check(&site.run(Recrawl::Never, &[]), &what("gone on with"));
-            site.check(&site.run(Recrawl::Never, &[]), &what("replayed"));
+/// There are as many pages as the archive has, whatever `path` was before and however a run ends.
+#[track_caller]
+fn check_way(robots: Face, path: &'static str, first: Face, is_given: bool) {
+    use Face::{Gone, Html, Index, Text, Xml};
+    let faces = [("/robots.txt", robots), ("/index", Index), ("/list", Xml), (path, first)];
+    let site = Site::new(&faces);
+    let report = site.run(Recrawl::Never, &[site.url("/")]);
+    site.check(&report, "at first");
+    let sitemap = [format!("sitemap:{}", site.url(path))];
+    let given = if is_given { &sitemap[..] } else { &[] };
+    for (step, face) in [first, Xml, Html, Text, Gone, Html, Xml].into_iter().enumerate() {
+        site.set(path, face);
+        let what = |run: &str| format!("{path} {face:?} {run}");
+        site.check(&site.run_until(path, Recrawl::All, given), &what("cut short"));
+        site.check(&site.run(Recrawl::Never, &[]), &what("gone on with"));
+        // By the log of visits, and by the archive alone.
+        if step % 2 == 0 {
             fs::remove_dir_all(site.dir.path().join("frontier/visits")).expect("there are logs");
-            let idle = site.run(Recrawl::Never, &[]);
-            site.check(&idle, &what("replayed from the archive"));
-            assert_eq!((idle.requests, idle.waiting), (0, 0), "{idle:?}");
-            site.check(&site.run(Recrawl::All, &[]), &what("once more"));
         }
+        let idle = site.run(Recrawl::Never, &[]);
+        site.check(&idle, &what("replayed"));
+        assert_eq!((idle.requests, idle.waiting), (0, 0), "{idle:?}");
+        site.check(&site.run(Recrawl::All, &[]), &what("once more"));
+        let purpose = if matches!(face, Xml | Text) { "sitemap" } else { "page" };
+        let last = site.purposes(path).pop();
+        assert!(face == Gone || last.as_deref() == Some(purpose), "{path} {face:?}: {last:?}");
     }
+}
+
+#[test]
+fn a_sitemap_of_robots_txt_counts_as_what_it_is() {
+    check_way(Face::Names, "/list", Face::Html, false);
+}
+
+#[test]
+fn a_sitemap_of_an_index_counts_as_what_it_is() {
+    check_way(Face::Names, "/part", Face::Html, false);
+}
+
+#[test]
+fn a_given_sitemap_counts_as_what_it_is() {
+    check_way(Face::Nothing, "/list", Face::Html, true);
+}
+
+/// The bytes that were a page are a sitemap then.
+#[test]
+fn a_given_sitemap_that_a_link_led_to_before_counts_as_what_it_is() {
+    check_way(Face::Nothing, "/linked", Face::Text, true);
 }
 
 /// By robots.txt, and by an index that robots.txt names.
