@@ -156,7 +156,9 @@ pub fn host_limit(
     let mut changing = Changing::default();
     each_visit(archive, &captures, &mut |file, settled| {
         changing.note(settled);
-        again.iter_mut().for_each(|again| again.note(file, settled));
+        if let Some(again) = &mut again {
+            again.note(file, settled);
+        }
     })?;
     let (mut pages, mut requests) = (0, 0);
     each_visit(archive, &captures, &mut |file, settled| {

@@ -56,10 +56,12 @@ impl Site {
             }
             let (head, body) = answer(request, face);
             let head = format!("HTTP/1.1 {head}\r\nConnection: close\r\n");
-            match head.contains(" 304 ") {
-                true => out.say(&format!("{head}\r\n")),
-                false => out.say(&format!("{head}Content-Length: {}\r\n\r\n{body}", body.len())),
-            }
+            let length = if head.contains(" 304 ") {
+                String::new()
+            } else {
+                format!("Content-Length: {}\r\n", body.len())
+            };
+            out.say(&format!("{head}{length}\r\n{body}"));
         });
         let dir = tempfile::tempdir().expect("a temporary folder");
         let root = format!("http://127.0.0.1:{port}");

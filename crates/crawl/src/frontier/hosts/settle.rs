@@ -72,15 +72,12 @@ impl Hosts {
                     return self.stumble(visit, stumble, finished_ms);
                 }
                 host.health.recover();
-                match visit.task {
-                    Task::Robots { asker, .. } => {
-                        self.settle_robots(&visit, asker, answered, date_s, finished_ms);
-                    }
-                    _ => {
-                        // It is to be asked for no more, whatever it is now.
-                        self.pages_due = self.pages_due.saturating_sub(u64::from(was_page));
-                        self.settle_page(id, visit.page.sitemap, &answered);
-                    }
+                if let Task::Robots { asker, .. } = visit.task {
+                    self.settle_robots(&visit, asker, answered, date_s, finished_ms);
+                } else {
+                    // It is to be asked for no more, whatever it is now.
+                    self.pages_due = self.pages_due.saturating_sub(u64::from(was_page));
+                    self.settle_page(id, visit.page.sitemap, &answered);
                 }
                 // A Crawl-delay that has just become known counts at once.
                 let host = &mut self.table[index(id)];
