@@ -7,12 +7,10 @@
 
 use index::DocId;
 
+use super::list::LOOK_UP;
 use super::window::keep;
 use super::workspace::Workspace;
 use super::{Judge, Word};
-
-/// Looking a document up costs as much as going over so many postings.
-const LOOK_UP: u64 = 24;
 
 /// Groups of words, and which of them are left to be added.
 pub(super) struct Rest<'r, 'a> {

@@ -5,13 +5,10 @@
 use index::{Deleted, DocId};
 
 use super::candidates::Span;
-use super::list::List;
+use super::list::{LOOK_UP, List};
 use super::window::{WINDOW_MAX, keep};
 use super::workspace::Workspace;
 use super::{Word, intersection};
-
-/// Looking a document up costs as much as going over so many postings.
-const LOOK_UP: u64 = 16;
 
 /// `deleted`: which documents do not count, if there are any.
 pub(super) fn count(

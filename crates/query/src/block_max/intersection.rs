@@ -11,15 +11,12 @@
 use index::{BLOCK, DocId};
 
 use super::candidates::Span;
-use super::list::Spot;
+use super::list::{LOOK_UP, Spot};
 use super::phrase;
 use super::shape::Shape;
 use super::window::{WINDOW_MAX, keep};
 use super::workspace::Workspace;
 use super::{Judge, Word};
-
-/// Looking a document up costs as much as going over so many postings.
-const LOOK_UP: u64 = 12;
 
 /// Documents that have every group so far.
 #[derive(Default)]

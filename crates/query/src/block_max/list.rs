@@ -10,6 +10,9 @@ use index::{
 
 use crate::bm25::FieldScale;
 
+/// Looking a document up costs as much as going over so many postings.
+pub(super) const LOOK_UP: u64 = 16;
+
 /// A list of no more documents is decoded at once.
 const SHORT: usize = 2048;
 

@@ -8,7 +8,9 @@
 //!   threshold are not essential (MaxScore): the postings of the others are added up in an array, and only for
 //!   documents whose sum comes near the threshold the rest is looked up;
 //! - of groups of words that must all match (`intersection.rs`) the rarest proposes documents, a block at a time, and the
-//!   others are looked up for those that they may lift; only of what is left positions are read (`phrase.rs`).
+//!   others are looked up for those that they may lift; only of what is left positions are read (`phrase.rs`);
+//!
+//! - of anything else (`nested.rs`) the documents of each part are put together from those of its words.
 //!
 //! All this is in single precision, on bounds that have a margin for its roundings. What may still be among the
 //! best is scored exactly: by the words, or by [`Tree`] if the plan asks for more than words and phrases. What words near
@@ -26,6 +28,7 @@ mod candidates;
 mod count;
 mod intersection;
 mod list;
+mod nested;
 mod phrase;
 mod shape;
 mod single;
@@ -80,7 +83,9 @@ impl<'a> Task<'a> {
     fn lists(&self) -> Result<Vec<Lists<'a>>, QueryError> {
         let mut asked: Vec<(Field, &str)> = Vec::new();
         for word in self.shape.groups.iter().flatten().chain(&self.shape.unwanted) {
-            asked.extend(word.fields.iter().map(|&field| (field, word.term)));
+            for term in word.forms.terms() {
+                asked.extend(word.fields.iter().map(|&field| (field, term)));
+            }
         }
         let mut lists = Vec::with_capacity(self.index.segments().len());
         for segment in self.index.segments() {
@@ -95,10 +100,14 @@ impl<'a> Task<'a> {
         let mut at = 0;
         for wanted in self.shape.groups.iter().flatten() {
             let mut counts = Containing::default();
-            for &field in wanted.fields {
-                let found = lists.iter().filter_map(|lists| lists[at].as_ref());
-                counts[field as usize] = found.map(|list| u64::from(list.doc_frequency())).sum();
-                at += 1;
+            for _ in wanted.forms.terms() {
+                for &field in wanted.fields {
+                    let found = lists.iter().filter_map(|lists| lists[at].as_ref());
+                    let found: u64 = found.map(|list| u64::from(list.doc_frequency())).sum();
+                    let sum = &mut counts[field as usize];
+                    *sum = sum.saturating_add(found).min(self.index.doc_count());
+                    at += 1;
+                }
             }
             containing.push(counts);
         }
@@ -141,6 +150,13 @@ impl<'a> Task<'a> {
                 && !segment.has_positions()
             {
                 return Err(QueryError::NoPositions { what: words.what.clone() });
+            }
+            if self.shape.nested.is_some()
+                && !segment.has_positions()
+                && let Some(scorers) = &scorers
+            {
+                // Says what needs them.
+                Tree::build(self.plan, segment, scorers)?;
             }
             let mut judge = Judge {
                 number,
@@ -187,14 +203,15 @@ impl<'a> Task<'a> {
             let mut words = Vec::with_capacity(group.len());
             for wanted in group {
                 let scorer = self.statistics.scorer(wanted.fields, containing.next()?);
-                let lists = wanted.fields.iter().copied().zip(lists.by_ref());
+                let fields = wanted.forms.terms().flat_map(|_| wanted.fields.iter().copied());
+                let lists = fields.zip(lists.by_ref());
                 if let Some(mut word) = Word::new(wanted, segment, self.statistics, scorer, lists) {
                     word.number = number;
                     number += word.lists.len();
                     words.push(word);
                 }
             }
-            if words.is_empty() {
+            if words.is_empty() && self.shape.nested.is_none() {
                 return None;
             }
             groups.push(words);
@@ -252,6 +269,14 @@ struct Judge<'a, 'b> {
 impl<'a> Judge<'a, '_> {
     /// `is_partial`: a document that has the words may still not match.
     fn evaluate(&mut self, mut groups: Vec<Vec<Word<'_>>>, is_partial: bool, work: &mut Workspace) {
+        if let Some(need) = &self.shape.nested {
+            self.lift();
+            let windows = self.windows_of(&mut groups, None);
+            self.each_window(windows, &mut groups, |judge, groups, span| {
+                nested::evaluate(groups, need, span, judge, work);
+            });
+            return;
+        }
         if groups.len() > 1 {
             self.lift();
             let rarest_first = intersection::rarest_first(&groups);

@@ -6,6 +6,7 @@ use std::sync::Mutex;
 
 use super::candidates::Span;
 use super::intersection::Matches;
+use super::nested::Found;
 use super::phrase::Positions;
 use super::window::WINDOW_MAX;
 use super::{Window, Word};
@@ -24,6 +25,8 @@ pub(super) struct Workspace {
     pub(super) docs: Vec<u32>,
     pub(super) matches: Matches,
     pub(super) positions: Positions,
+    /// Of parts of a query, kept for their memory.
+    spare: Vec<Found>,
     /// The last stamp that each document of a window was marked with.
     pub(super) marks: Vec<u8>,
     stamp: u8,
@@ -64,6 +67,17 @@ impl Workspace {
         }
     }
 
+    /// Room for documents: none yet.
+    pub(super) fn take(&mut self) -> Found {
+        self.spare.pop().unwrap_or_default()
+    }
+
+    /// Takes room that is not needed any more.
+    pub(super) fn give_back(&mut self, mut found: Found) {
+        found.clear();
+        self.spare.push(found);
+    }
+
     /// A stamp that no mark has.
     pub(super) fn next_stamp(&mut self) -> u8 {
         if self.stamp == u8::MAX {
@@ -99,6 +113,7 @@ impl Workspaces {
             docs: Vec::new(),
             matches: Matches::default(),
             positions: Positions::default(),
+            spare: Vec::new(),
             marks: vec![0; WINDOW_MAX as usize],
             stamp: 0,
         });

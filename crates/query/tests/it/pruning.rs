@@ -79,8 +79,9 @@ fn question(random: &mut Random) -> Query {
         field: None,
         text: format!("{} {}", word(random), word(random)),
     };
-    match random.below(12) {
+    match random.below(14) {
         0 => term(random),
+        12 | 13 => nested(random, 3),
         10 => {
             let words: Vec<String> = (0..=random.below(7)).map(|_| word(random)).collect();
             Query::Any(words.join(" "))
@@ -106,6 +107,35 @@ fn question(random: &mut Random) -> Query {
             1 => Query::And(vec![term(random), phrase(random)]),
             _ => Query::Or(vec![Query::And(terms(random)), phrase(random), term(random)]),
         },
+    }
+}
+
+/// Alternatives, conjunctions, phrases, windows and words in several forms, within each other.
+fn nested(random: &mut Random, depth: u32) -> Query {
+    let parts = |random: &mut Random| -> Vec<Query> {
+        (0..2 + random.below(2)).map(|_| nested(random, depth - 1)).collect()
+    };
+    let field = if random.below(2) == 0 { Some(Field::Body) } else { None };
+    let words = |random: &mut Random| format!("{} {}", word(random), word(random));
+    match random.below(if depth == 0 { 5 } else { 9 }) {
+        0 | 1 => term(random),
+        2 => Query::Phrase { field, text: words(random) },
+        3 => Query::Near {
+            ordered: random.below(2) == 0,
+            width: 2 + random.below(12),
+            parts: vec![
+                Query::Term { field, text: word(random) },
+                Query::Or(vec![
+                    Query::Term { field, text: word(random) },
+                    Query::Phrase { field, text: words(random) },
+                ]),
+            ],
+        },
+        // From one form to more than bounds are asked for.
+        4 => Query::Prefix { field, text: format!("w{}", 10 + random.below(290)) },
+        5 => Query::And(parts(random)),
+        6 => without(nested(random, depth - 1), nested(random, depth - 1)),
+        _ => Query::Or(parts(random)),
     }
 }
 

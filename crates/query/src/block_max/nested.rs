@@ -1,0 +1,154 @@
+//! Alternatives of phrases and windows, nested as they like: which documents have the words that they need, and what
+//! these add up to.
+//!
+//! Window by window the documents of each part are put together from those of its words: of parts that must all be there
+//! the rarest come first, and once few documents are left the other words are looked up. Where a word stands is not
+//! looked at; whoever asks judges what comes near the threshold by the whole plan.
+//!
+//! **Invariant.** Documents ascend. One that matches the plan is among them, with what its words add up to at most.
+
+use super::candidates::Span;
+use super::list::LOOK_UP;
+use super::shape::Need;
+use super::window::{keep, present};
+use super::workspace::Workspace;
+use super::{Judge, Word};
+
+/// By their distance from the first of the window, with what their words add up to.
+pub(super) type Found = Vec<(u32, f32)>;
+
+/// Evaluates a window.
+pub(super) fn evaluate(
+    groups: &mut [Vec<Word<'_>>],
+    need: &Need,
+    span: Span,
+    judge: &mut Judge<'_, '_>,
+    work: &mut Workspace,
+) {
+    let found = Parts { groups, span, doc_count: judge.doc_count, work }.having(need);
+    for &(distance, score) in &found {
+        let doc = span.start + distance;
+        if score + judge.still(doc) >= judge.least {
+            judge.judge(doc, || 0.0);
+        }
+    }
+    work.give_back(found);
+}
+
+struct Parts<'p, 'a> {
+    /// At most one word each: none if the segment does not have it.
+    groups: &'p mut [Vec<Word<'a>>],
+    span: Span,
+    doc_count: u32,
+    work: &'p mut Workspace,
+}
+
+impl Parts<'_, '_> {
+    /// The documents of the window that have what is needed.
+    fn having(&mut self, need: &Need) -> Found {
+        match need {
+            Need::Word(at) => self.having_word(*at),
+            Need::All(needs) => self.having_all(needs),
+            Need::Any(needs) => {
+                let mut found = self.work.take();
+                for need in needs {
+                    let others = self.having(need);
+                    let before = std::mem::replace(&mut found, self.work.take());
+                    merge(&before, &others, &mut found);
+                    self.work.give_back(before);
+                    self.work.give_back(others);
+                }
+                found
+            }
+        }
+    }
+
+    fn having_word(&mut self, at: usize) -> Found {
+        let (mut found, Span { start, end, .. }) = (self.work.take(), self.span);
+        let Some(word) = self.groups[at].first_mut() else { return found };
+        let Workspace { window, scratch, .. } = &mut *self.work;
+        if word.is_single() {
+            let docs = word.single_scores(start, end, scratch);
+            let scored = docs.iter().zip(&scratch.scores);
+            found.extend(scored.map(|(&doc, &score)| (doc - start, present(score))));
+        } else {
+            word.add_to(window, start, end, scratch);
+            window.drain(0.0, &mut found);
+        }
+        found
+    }
+
+    fn having_all(&mut self, needs: &[Need]) -> Found {
+        let mut order: Vec<(u64, &Need)> =
+            needs.iter().map(|need| (need.cost(self.groups), need)).collect();
+        order.sort_by_key(|&(cost, _)| cost);
+        let Some((&(_, rarest), others)) = order.split_first() else { return Found::new() };
+        let mut found = self.having(rarest);
+        for &(cost, need) in others {
+            if found.is_empty() {
+                break;
+            }
+            let wide = u64::from(self.span.end - self.span.start);
+            let postings = cost * wide / u64::from(self.doc_count.max(1));
+            match need {
+                Need::Word(at) if found.len() as u64 * LOOK_UP <= postings => {
+                    self.look_up(*at, &mut found);
+                }
+                need => {
+                    let others = self.having(need);
+                    intersect(&mut found, &others);
+                    self.work.give_back(others);
+                }
+            }
+        }
+        found
+    }
+
+    /// Keeps those that have a word.
+    fn look_up(&mut self, at: usize, found: &mut Found) {
+        let Some(word) = self.groups[at].first_mut() else { return found.clear() };
+        word.rewind();
+        keep(found, |(distance, score)| match word.look_up(self.span.start + *distance) {
+            Some(added) => {
+                *score += added;
+                true
+            }
+            None => false,
+        });
+    }
+}
+
+/// Keeps of `found` what is among the others as well, and adds up what both are worth.
+fn intersect(found: &mut Found, others: &[(u32, f32)]) {
+    let mut at = 0;
+    keep(found, |(distance, score)| {
+        while others.get(at).is_some_and(|other| other.0 < *distance) {
+            at += 1;
+        }
+        let other = others.get(at).filter(|other| other.0 == *distance);
+        *score += other.map_or(0.0, |other| other.1);
+        other.is_some()
+    });
+}
+
+/// Makes `merged` what is in either, and adds up what both are worth.
+fn merge(mut some: &[(u32, f32)], mut others: &[(u32, f32)], merged: &mut Found) {
+    merged.clear();
+    while let (Some((&one, behind)), Some((&other, behind_other))) =
+        (some.split_first(), others.split_first())
+    {
+        let distance = one.0.min(other.0);
+        let mut sum = 0.0;
+        if one.0 == distance {
+            sum += one.1;
+            some = behind;
+        }
+        if other.0 == distance {
+            sum += other.1;
+            others = behind_other;
+        }
+        merged.push((distance, sum));
+    }
+    merged.extend_from_slice(some);
+    merged.extend_from_slice(others);
+}
