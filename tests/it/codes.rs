@@ -236,7 +236,8 @@ fn an_index_is_surveyed() {
     // Lists as short as these are vbytes, a byte a number.
     assert!((bits(gaps, "packed") - 8.0).abs() < 1e-9);
     assert!(
-        ["packed", "pfor", "pfor-optimum"].contains(&gaps["recommended"].as_str().expect("text"))
+        ["packed", "pfor", "pfor-optimum", "pfor-unary"]
+            .contains(&gaps["recommended"].as_str().expect("text"))
     );
     // The smallest is one that an index has for each list, under another name.
     let positions = stream(&answer, "positions");

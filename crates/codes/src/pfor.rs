@@ -11,6 +11,10 @@
 //! | *e* | which numbers they are |
 //! | ⌈*eh*/8⌉ | what is left of each when its lower bits are taken away, as in [`fixed`] |
 //!
+//! A block may instead be in unary code ([`Choice::OptimumOrUnary`]): a byte 64, its length in bytes, and
+//! [`unary_block`]. Then whether something lies at some distance from the first gap on is seen without
+//! decoding anything.
+//!
 //! Any other count below 256, at the end of a list, is the same with the lower bits as in [`fixed`].
 //! All numbers are unpacked at once, without a look at what they are (by SIMD instructions where
 //! there are any); then the loop over the tail puts the exceptions right.
@@ -29,7 +33,7 @@
 
 use bitpacking::{BitPacker, BitPacker4x, BitPacker8x};
 
-use crate::fixed;
+use crate::{fixed, unary_block};
 
 /// How many numbers a full block holds.
 pub const BLOCK: usize = BitPacker8x::BLOCK_LEN;
@@ -39,6 +43,13 @@ pub const HALF_BLOCK: usize = BitPacker4x::BLOCK_LEN;
 
 /// Set in the first byte if there are exceptions.
 const EXCEPTIONS: u8 = 0x80;
+
+/// The first byte of a block in unary.
+const UNARY: u8 = 0x40;
+
+/// How many bytes longer than otherwise, and a third, a block in unary may be. So chosen that all blocks of
+/// a real index together are as long as without: many are shorter.
+const UNARY_MORE: usize = 6;
 
 /// How the width of a block is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +61,8 @@ pub enum Choice {
     },
     /// The width that makes the block smallest.
     Optimum,
+    /// The same, or unary code where that is not much longer.
+    OptimumOrUnary,
 }
 
 impl Choice {
@@ -71,7 +84,7 @@ impl Choice {
                 let may = numbers.len() * (100 - usize::from(percent.min(100))) / 100;
                 (0..=widest).find(|&width| wider[width as usize] <= may)
             }
-            Choice::Optimum => {
+            Choice::Optimum | Choice::OptimumOrUnary => {
                 (0..=widest).min_by_key(|&w| bytes(numbers.len(), w, wider[w as usize], widest - w))
             }
         };
@@ -93,6 +106,14 @@ fn bytes(count: usize, width: u32, exceptions: usize, high: u32) -> usize {
 pub fn write(numbers: &[u32], choice: Choice, out: &mut Vec<u8>) {
     assert!(numbers.len() <= BLOCK, "a block of {} numbers", numbers.len());
     let (width, exceptions, high) = choice.shape(numbers);
+    let length = bytes(numbers.len(), width, exceptions, high);
+    if choice == Choice::OptimumOrUnary
+        && let Ok(unary) = u8::try_from(unary_block::bytes(numbers))
+        && usize::from(unary) + 2 <= length + length / 3 + UNARY_MORE
+    {
+        out.extend_from_slice(&[UNARY, unary]);
+        return unary_block::write(numbers, out);
+    }
     let kept = u32::MAX.checked_shr(u32::BITS - width).unwrap_or(0);
     let [width_byte, ..] = width.to_le_bytes();
     out.push(if exceptions > 0 { width_byte | EXCEPTIONS } else { width_byte });
@@ -123,6 +144,11 @@ pub fn write(numbers: &[u32], choice: Choice, out: &mut Vec<u8>) {
 /// If there are more than [`BLOCK`].
 pub fn read(input: &mut &[u8], out: &mut [u32]) -> Option<()> {
     assert!(out.len() <= BLOCK, "a block of {} numbers", out.len());
+    if let Some((bits, rest)) = split_unary(input) {
+        unary_block::read(bits, out)?;
+        *input = rest;
+        return Some(());
+    }
     let (&first, rest) = input.split_first()?;
     let width = u32::from(first & !EXCEPTIONS);
     if width > u32::BITS {
@@ -147,6 +173,15 @@ pub fn read(input: &mut &[u8], out: &mut [u32]) -> Option<()> {
     }
     *input = rest;
     Some(())
+}
+
+/// The bits of a block in unary ([`unary_block`]), and what follows it; `None` if that is not how the bytes begin.
+#[inline]
+pub fn split_unary(input: &[u8]) -> Option<(&[u8], &[u8])> {
+    match input {
+        &[UNARY, length, ref rest @ ..] => rest.split_at_checked(usize::from(length)),
+        _ => None,
+    }
 }
 
 /// Puts the exceptions right, and returns what follows them.

@@ -15,6 +15,7 @@
 //! | `packed` | blocks of 128, and what is left over as `vbyte` |
 //! | `pfor` | blocks of 256, with the width that 90 of a hundred fit |
 //! | `pfor-optimum` | the same with the best width |
+//! | `pfor-unary` | the same, or unary where that is not much longer |
 //! | `rans` | one model for all |
 //!
 //! **Invariant.** What is charged is what the coders of this crate write.
@@ -47,6 +48,7 @@ struct ByList {
     packed: u64,
     pfor: u64,
     pfor_optimum: u64,
+    pfor_unary: u64,
     rans: u64,
 }
 
@@ -101,8 +103,12 @@ impl Survey {
         }
         self.by_list.packed += bits(&self.bytes);
 
-        let by_share = (Choice::Coverage { percent: 90 }, &mut self.by_list.pfor);
-        for (choice, sum) in [by_share, (Choice::Optimum, &mut self.by_list.pfor_optimum)] {
+        let sums = &mut self.by_list;
+        for (choice, sum) in [
+            (Choice::Coverage { percent: 90 }, &mut sums.pfor),
+            (Choice::Optimum, &mut sums.pfor_optimum),
+            (Choice::OptimumOrUnary, &mut sums.pfor_unary),
+        ] {
             self.bytes.clear();
             for block in list.chunks(pfor::BLOCK) {
                 pfor::write(block, choice, &mut self.bytes);
@@ -142,6 +148,7 @@ impl Survey {
             ("packed", true, sums.packed),
             ("pfor", true, sums.pfor),
             ("pfor-optimum", true, sums.pfor_optimum),
+            ("pfor-unary", true, sums.pfor_unary),
             ("rans", false, sums.rans),
         ];
         let by_list = by_list.map(|(code, is_vectorised, bits)| Cost {

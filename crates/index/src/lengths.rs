@@ -20,6 +20,9 @@ use std::path::Path;
 /// One number for each field.
 pub(crate) type PerField<T> = [T; Field::ALL.len()];
 
+/// For each width the bits of a number of that width.
+const MASKS: [u32; 5] = [0, 0xff, 0xffff, 0xff_ffff, u32::MAX];
+
 /// How many columns there are of each kind.
 const FIELDS: usize = Field::ALL.len();
 
@@ -128,7 +131,7 @@ impl LengthsFile {
     fn column(&self, column: usize) -> Result<Lengths<'_>, IndexError> {
         let (start, width) = (self.starts[column], self.widths[column]);
         let bytes = self.file.bytes(start..start + width * self.doc_count as usize)?;
-        Ok(Lengths { bytes, width, doc_count: self.doc_count })
+        Ok(Lengths { bytes, width, mask: MASKS[width], doc_count: self.doc_count })
     }
 }
 
@@ -137,6 +140,8 @@ impl LengthsFile {
 pub struct Lengths<'a> {
     bytes: &'a [u8],
     width: usize,
+    /// The bits of a number of that width.
+    mask: u32,
     doc_count: u32,
 }
 
@@ -144,10 +149,14 @@ impl Lengths<'_> {
     /// The length of a document; zero for one that the segment does not have.
     #[inline]
     pub fn get(self, doc: DocId) -> u32 {
+        let at = doc.0 as usize * self.width;
+        if let Some(four) = self.bytes.get(at..).and_then(|rest| rest.first_chunk()) {
+            return u32::from_le_bytes(*four) & self.mask;
+        }
         if doc.0 >= self.doc_count {
             return 0;
         }
-        let length = fixed::get(self.bytes, doc.0 as usize * self.width, self.width);
+        let length = fixed::get(self.bytes, at, self.width);
         length.and_then(|length| u32::try_from(length).ok()).unwrap_or(0)
     }
 

@@ -39,6 +39,11 @@ impl Statistics {
         self.scales[field as usize]
     }
 
+    /// Whether a trace of a word, less than any occurrence, counts for nothing.
+    pub(crate) fn is_gradual(&self) -> bool {
+        self.config.k1 > 1e-6
+    }
+
     /// A term asked in `fields`.
     pub(crate) fn scorer(&self, fields: &[Field], containing: &Containing) -> Bm25 {
         Bm25::new(&self.config, self.documents, self.containing(fields, containing))

@@ -8,6 +8,9 @@ use std::collections::BinaryHeap;
 
 use index::DocId;
 
+/// As many hits as there is room for from the beginning.
+const PAGE: usize = 16;
+
 /// A document that matches.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Hit {
@@ -23,7 +26,7 @@ pub struct Hit {
 #[derive(Debug)]
 pub struct TopK {
     size: usize,
-    /// The worst on top. Grows with the hits, not with `size`, which anybody may ask for.
+    /// The worst on top. Grows with the hits, not with `size`, which anybody may ask for, beyond a page.
     best: BinaryHeap<Ranked>,
     /// The worst, if there is no room for more.
     worst: Option<Ranked>,
@@ -32,7 +35,7 @@ pub struct TopK {
 impl TopK {
     /// Keeps `size` hits.
     pub fn new(size: usize) -> TopK {
-        TopK { size, best: BinaryHeap::new(), worst: None }
+        TopK { size, best: BinaryHeap::with_capacity(size.min(PAGE)), worst: None }
     }
 
     /// How many hits it keeps.

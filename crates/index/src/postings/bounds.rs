@@ -98,6 +98,12 @@ impl<'a> Bounds<'a> {
         known.map(|(block, &code)| (block, Maximum(code))).chain(unknown)
     }
 
+    /// A block with the greatest bound.
+    pub fn best_block(&self) -> usize {
+        let maxima = self.skips.maxima().iter().enumerate();
+        maxima.max_by_key(|(_, code)| **code).map_or(0, |(block, _)| block)
+    }
+
     /// Between which documents the documents of a block lie, both included.
     pub fn span(&self, block: usize) -> (u32, u32) {
         let before = block.checked_sub(1).map_or(0, |before| self.last_of(before));

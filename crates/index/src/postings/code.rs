@@ -10,7 +10,7 @@
 //! | `golomb` | the modulus for their mean, as a prefix vbyte, then codewords up to a whole byte |
 //! | `minimal-binary` | the greatest number, or 1, as a prefix vbyte, then codewords up to a whole byte |
 //! | `rans` | the class of a Lomax distribution, a byte, then a block under its model |
-//! | `packed`, `pfor`, `pfor-optimum` | every 128 numbers a block; of the rest 32 or more are a shorter block of PFOR, fewer are under the [`Coder`]'s `rest` |
+//! | `packed`, `pfor`, `pfor-optimum`, `pfor-unary` | every 128 numbers a block; of the rest 32 or more are a shorter block of PFOR, fewer are under the [`Coder`]'s `rest` |
 //!
 //! **Invariant.** What a coder writes it reads back, given how many numbers there are. On any bytes: no
 //! panic, and nothing is read behind the run.
@@ -54,11 +54,14 @@ pub enum StreamCode {
     PforOptimum,
     /// Asymmetric numeral systems, with the model that suits each block.
     Rans,
+    /// As [`StreamCode::PforOptimum`], but blocks in unary where that is not much longer: a document is looked up in them
+    /// without decoding any.
+    PforUnary,
 }
 
 impl StreamCode {
     /// Every code, in the order of its number.
-    pub const ALL: [StreamCode; 11] = [
+    pub const ALL: [StreamCode; 12] = [
         StreamCode::Gamma,
         StreamCode::Delta,
         StreamCode::Zeta,
@@ -70,6 +73,7 @@ impl StreamCode {
         StreamCode::Pfor,
         StreamCode::PforOptimum,
         StreamCode::Rans,
+        StreamCode::PforUnary,
     ];
 
     /// The name in the configuration.
@@ -86,6 +90,7 @@ impl StreamCode {
             StreamCode::Pfor => "pfor",
             StreamCode::PforOptimum => "pfor-optimum",
             StreamCode::Rans => "rans",
+            StreamCode::PforUnary => "pfor-unary",
         }
     }
 
@@ -175,6 +180,7 @@ fn block_writer(code: StreamCode) -> Option<BlockWriter> {
             Some(|block, out| pfor::write(block, Choice::Coverage { percent: 90 }, out))
         }
         StreamCode::PforOptimum => Some(|block, out| pfor::write(block, Choice::Optimum, out)),
+        StreamCode::PforUnary => Some(|block, out| pfor::write(block, Choice::OptimumOrUnary, out)),
         _ => None,
     }
 }
@@ -210,7 +216,7 @@ fn write_run(code: StreamCode, numbers: &[u32], out: &mut Vec<u8>) {
             out.push(class);
             lomax(class).write(numbers, out);
         }
-        StreamCode::Packed | StreamCode::Pfor | StreamCode::PforOptimum => {
+        StreamCode::Packed | StreamCode::Pfor | StreamCode::PforOptimum | StreamCode::PforUnary => {
             unreachable!("what they leave over is under another code")
         }
     }
@@ -237,7 +243,9 @@ fn read_run(code: StreamCode, input: &mut &[u8], out: &mut [u32]) -> Option<()> 
             *input = rest;
             (class <= LOMAX_CLASS_MAX).then(|| lomax(class).read(input, out))?
         }
-        StreamCode::Packed | StreamCode::Pfor | StreamCode::PforOptimum => None,
+        StreamCode::Packed | StreamCode::Pfor | StreamCode::PforOptimum | StreamCode::PforUnary => {
+            None
+        }
     }
 }
 
@@ -330,7 +338,7 @@ mod tests {
                 serde::de::value::StrDeserializer::<serde::de::value::Error>::new(code.name());
             assert_eq!(serde::Deserialize::deserialize(name), Ok(code));
         }
-        assert_eq!(StreamCode::from_number(11), None);
+        assert_eq!(StreamCode::from_number(12), None);
         assert_eq!(StreamCode::from_number(u64::MAX), None);
     }
 }

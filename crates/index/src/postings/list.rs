@@ -6,9 +6,12 @@
 
 use super::chunks::Chunks;
 use super::code::{BLOCK, Coder};
-use super::{Bounds, Extents, List, Skips, StreamCodes, first_width, has_freqs, is_short};
+use super::{
+    Bounds, Extents, List, Skips, StreamCode, StreamCodes, first_width, has_freqs, is_short,
+};
 use crate::{DocId, Lengths, fixed};
-use codes::gaps;
+use codes::{gaps, pfor, unary_block};
+use std::ops::Range;
 
 /// The verified bytes of a list.
 #[derive(Clone, Copy, Debug)]
@@ -81,6 +84,10 @@ impl<'a> InvertedList<'a> {
     /// Decodes the documents of a block into `docs`, which has room for as many; `None`, with anything in it, if the block
     /// is damaged or not there.
     pub fn read_docs(&self, block: usize, docs: &mut [u32]) -> Option<()> {
+        if let Some(set) = self.set(block) {
+            let behind = unary_block::places(set.bits, set.first, docs)?;
+            return (behind <= self.doc_count).then_some(());
+        }
         let skips = &self.streams.skips;
         let mut bytes = self.streams.docs.get(skips.docs(block)?..)?;
         let mut read = 0;
@@ -93,6 +100,19 @@ impl<'a> InvertedList<'a> {
         Coder::of_docs(self.codes.docs).read(&mut bytes, &mut docs[read..])?;
         let behind = gaps::add_up(skips.first_doc(block)?, docs)?;
         (behind <= self.doc_count).then_some(())
+    }
+
+    /// A full block that lies as a set of bits.
+    #[inline]
+    pub fn set(&self, block: usize) -> Option<DocSet<'a>> {
+        if self.codes.docs != StreamCode::PforUnary
+            || (block + 1) * BLOCK > self.doc_frequency as usize
+        {
+            return None;
+        }
+        let skips = &self.streams.skips;
+        let (bits, _) = pfor::split_unary(self.streams.docs.get(skips.docs(block)?..)?)?;
+        Some(DocSet { first: skips.first_doc(block)?, bits })
     }
 
     /// Decodes how often, less one, each document of a block has the term; as [`InvertedList::read_docs`] does.
@@ -113,6 +133,52 @@ impl<'a> InvertedList<'a> {
     /// Where the positions of a block begin.
     fn positions(&self, block: usize) -> Option<&'a [u8]> {
         self.streams.positions.get(self.streams.skips.positions(block)?..)
+    }
+}
+
+/// The documents of a block, as bits: whoever asks for one decodes none.
+#[derive(Clone, Copy, Debug)]
+pub struct DocSet<'a> {
+    /// That of the first bit.
+    first: u32,
+    bits: &'a [u8],
+}
+
+impl DocSet<'_> {
+    /// Whether a document is among them.
+    #[inline]
+    pub fn contains(&self, doc: u32) -> bool {
+        doc >= self.first && unary_block::contains(self.bits, doc - self.first)
+    }
+
+    /// For each of the 64 documents from `doc` on whether it is among them, the lowest bit first.
+    #[inline]
+    pub fn word(&self, doc: u32) -> u64 {
+        if doc >= self.first {
+            unary_block::word(self.bits, doc - self.first)
+        } else {
+            unary_block::word(self.bits, 0).checked_shl(self.first - doc).unwrap_or(0)
+        }
+    }
+
+    /// Between which documents they are, the second not included.
+    #[inline]
+    pub fn range(&self) -> Range<u32> {
+        let unused = self.bits.last().map_or(0, |last| last.leading_zeros());
+        let bits = u32::try_from(8 * self.bits.len()).unwrap_or(u32::MAX);
+        self.first..self.first.saturating_add(bits - unused)
+    }
+
+    /// How many of them are before a document.
+    #[inline]
+    pub fn rank(&self, doc: u32) -> usize {
+        let ahead = (doc.saturating_sub(self.first) as usize).min(8 * self.bits.len());
+        let (whole, rest) = self.bits[..ahead / 8].as_chunks();
+        let mut ones: u32 = whole.iter().map(|word| u64::from_le_bytes(*word).count_ones()).sum();
+        let left = unary_block::word(self.bits, u32::try_from(64 * whole.len()).unwrap_or(0));
+        let beside = 8 * rest.len() + ahead % 8;
+        ones += (left & ((1 << beside) - 1)).count_ones();
+        ones as usize
     }
 }
 
@@ -169,5 +235,30 @@ impl<'a> Occurrences<'a> {
             position = position.saturating_add(distance);
             position
         }));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_set_says_what_its_documents_say(first in 0..300_u32, gaps in vec(0..9_u32, 1..128)) {
+            let mut bits = Vec::new();
+            unary_block::write(&gaps, &mut bits);
+            let mut docs = gaps;
+            let behind = gaps::add_up(first, &mut docs).expect("small");
+            let set = DocSet { first, bits: &bits };
+            prop_assert_eq!(set.range(), first..behind);
+            for doc in 0..behind + 70 {
+                prop_assert_eq!(set.contains(doc), docs.contains(&doc), "{}", doc);
+                prop_assert_eq!(set.rank(doc), docs.iter().filter(|&&one| one < doc).count());
+                let ahead = |at: u32| u64::from(docs.contains(&(doc + at))) << at;
+                prop_assert_eq!(set.word(doc), (0..64).map(ahead).sum::<u64>());
+            }
+        }
     }
 }

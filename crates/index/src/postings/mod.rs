@@ -34,7 +34,7 @@ mod writer;
 pub use bounds::Bounds;
 pub use code::{BLOCK, StreamCode};
 pub(crate) use list::Streams;
-pub use list::{DecodedBlock, InvertedList, Occurrences};
+pub use list::{DecodedBlock, DocSet, InvertedList, Occurrences};
 pub use maxima::Maximum;
 pub(crate) use maxima::Norm;
 pub(crate) use skips::{Skips, Widths};
@@ -53,7 +53,7 @@ pub(crate) struct StreamCodes {
 impl Default for StreamCodes {
     fn default() -> StreamCodes {
         StreamCodes {
-            docs: StreamCode::PforOptimum,
+            docs: StreamCode::PforUnary,
             freqs: StreamCode::PforOptimum,
             positions: Some(StreamCode::Golomb),
         }

@@ -2,13 +2,21 @@
 //!
 //! **Invariant.** Each document counts once, deleted ones never.
 
-use index::{Deleted, DocId};
+use std::ops::Range;
+
+use index::{Deleted, DocId, DocSet};
 
 use super::candidates::Span;
 use super::list::{LOOK_UP, List};
 use super::window::{WINDOW_MAX, keep};
 use super::workspace::Workspace;
 use super::{Word, intersection};
+
+/// One posting in as many documents is much: to look at each document costs less than to look at each posting.
+const DENSE: u64 = 16;
+
+/// No set of a block has more bits.
+const SET_WORDS: usize = 32;
 
 /// `deleted`: which documents do not count, if there are any.
 pub(super) fn count(
@@ -23,7 +31,7 @@ pub(super) fn count(
         (groups, None) if groups.iter().all(is_one_list) => {
             let mut lists: Vec<&mut List<'_>> =
                 groups.iter_mut().flatten().flat_map(|word| &mut word.lists).collect();
-            return count_all(&mut lists, doc_count, work);
+            return count_all(&mut lists, work);
         }
         _ => {}
     }
@@ -31,7 +39,7 @@ pub(super) fn count(
     let mut count = 0;
     for span in spans(doc_count) {
         groups.iter_mut().flatten().for_each(|word| word.advance(span.start));
-        narrow(&mut groups, &rarest_first, span, doc_count, work);
+        narrow(&mut groups, &rarest_first, span, work);
         let counts = |doc: &&u32| deleted.is_none_or(|deleted| !deleted.contains(DocId(**doc)));
         count += work.docs.iter().filter(counts).count() as u64;
     }
@@ -58,6 +66,9 @@ fn count_any(words: &mut [Word<'_>], doc_count: u32, work: &mut Workspace) -> u6
     if rest == 0 {
         return count;
     }
+    if (rest + count) * DENSE >= u64::from(doc_count) {
+        return count_dense(&mut lists, doc_count, work);
+    }
     let looks_up = rest * LOOK_UP <= count;
     for span in spans(doc_count) {
         let stamp = work.next_stamp();
@@ -82,49 +93,74 @@ fn count_any(words: &mut [Word<'_>], doc_count: u32, work: &mut Workspace) -> u6
     count
 }
 
+/// The same where there are many: the lists are laid over each other.
+fn count_dense(lists: &mut [&mut List<'_>], doc_count: u32, work: &mut Workspace) -> u64 {
+    let mut count = 0;
+    work.words.resize(WINDOW_MAX as usize / 64, 0);
+    for span in spans(doc_count) {
+        for list in &mut *lists {
+            list.lay_out(span.start, span.end, &mut work.words);
+        }
+        for word in &mut work.words {
+            count += u64::from(std::mem::take(word).count_ones());
+        }
+    }
+    count
+}
+
 /// How many documents are in all lists.
-fn count_all(lists: &mut [&mut List<'_>], doc_count: u32, work: &mut Workspace) -> u64 {
+fn count_all(lists: &mut [&mut List<'_>], work: &mut Workspace) -> u64 {
     lists.sort_by_key(|list| list.doc_frequency());
     let Some((rarest, others)) = lists.split_first_mut() else { return 0 };
     let mut count = 0;
     for block in 0..rarest.block_count() {
+        if let Some(set) = rarest.block_set(block) {
+            count += count_in_set(set, others);
+            continue;
+        }
         work.docs.clear();
         work.docs.extend_from_slice(rarest.block_docs(block));
-        let (Some(&first), Some(&last)) = (work.docs.first(), work.docs.last()) else { break };
-        let span = Span { start: first, end: last + 1, most: 0.0 };
         for list in &mut *others {
-            list.advance(span.start);
-            keep_listed(list, span, doc_count, work);
+            keep_listed(list, work);
         }
         count += work.docs.len() as u64;
     }
     count
 }
 
-/// Keeps of `work.docs` those that are in a list, which stands at the beginning of the window.
-fn keep_listed(list: &mut List<'_>, span: Span, doc_count: u32, work: &mut Workspace) {
-    let wide = span.end - span.start;
-    let postings = u64::from(list.doc_frequency()) * u64::from(wide) / u64::from(doc_count.max(1));
-    if wide > WINDOW_MAX || work.docs.len() as u64 * LOOK_UP <= postings {
-        keep(&mut work.docs, |&mut doc| list.contains(doc));
-        return;
+/// How many documents of a set are in all lists, which are asked for ever greater ones.
+fn count_in_set(set: DocSet<'_>, others: &mut [&mut List<'_>]) -> u64 {
+    let mut words = [0; SET_WORDS];
+    let Range { start, end } = set.range();
+    let words = &mut words[..((end - start) as usize).div_ceil(64).min(SET_WORDS)];
+    for (word, doc) in words.iter_mut().zip((start..).step_by(64)) {
+        *word = set.word(doc);
     }
-    let stamp = work.next_stamp();
-    let (docs, marks) = (&mut work.docs, &mut work.marks);
-    for &doc in list.window(span.start, span.end) {
-        marks[(doc - span.start) as usize] = stamp;
+    for list in others {
+        let mut theirs = [0; SET_WORDS];
+        list.lay_out(start, end, &mut theirs[..words.len()]);
+        words.iter_mut().zip(theirs).for_each(|(word, theirs)| *word &= theirs);
     }
-    keep(docs, |doc| marks[(*doc - span.start) as usize] == stamp);
+    words.iter().map(|word| u64::from(word.count_ones())).sum()
+}
+
+/// Keeps of `work.docs` those that are in a list, which is asked for ever greater ones.
+fn keep_listed(list: &mut List<'_>, work: &mut Workspace) {
+    let (docs, places) = (&mut work.docs, &mut work.places);
+    let (mut from, mut kept) = (0, 0);
+    while let Some(&first) = docs.get(from) {
+        let Some((last, _, block)) = list.block_of(first) else { break };
+        let rest = &mut docs[from..];
+        let run = rest.iter().position(|&doc| doc > last).unwrap_or(rest.len());
+        let count = list.keep_in_block(block, &mut rest[..run], |doc| doc, places);
+        docs.copy_within(from..from + count, kept);
+        (from, kept) = (from + run, kept + count);
+    }
+    docs.truncate(kept);
 }
 
 /// Makes `work.docs` the documents of a window that have all groups.
-fn narrow(
-    groups: &mut [Vec<Word<'_>>],
-    rarest_first: &[usize],
-    span: Span,
-    doc_count: u32,
-    work: &mut Workspace,
-) {
+fn narrow(groups: &mut [Vec<Word<'_>>], rarest_first: &[usize], span: Span, work: &mut Workspace) {
     let Some((&driver, others)) = rarest_first.split_first() else { return };
     work.collect(&mut groups[driver], span);
     for &at in others {
@@ -132,7 +168,8 @@ fn narrow(
         if let [word] = &mut group[..]
             && let [list] = &mut word.lists[..]
         {
-            keep_listed(list, span, doc_count, work);
+            list.go_to(span.start);
+            keep_listed(list, work);
             continue;
         }
         let stamp = work.mark(group, span);

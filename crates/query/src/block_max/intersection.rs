@@ -2,16 +2,16 @@
 //!
 //! A window is a block of the rarest group, if that is one list. Its documents are scored; those that the bounds of the
 //! other groups cannot lift to what it takes are no candidates. Group after group their number shrinks, the rarest
-//! first: by the bounds of the blocks that they are in, by whether they are there at all, and by what that adds. Where
-//! candidates are many beside the postings of a list in the window, these are gone over; where they are few, each is
-//! looked up by itself. As long as any document will do, nothing is scored before it has every group.
+//! first: by the bounds of the blocks that they are in, by whether they are there at all, and by what that adds. A list is
+//! entered where candidates are, a block at a time, and not decoded at all where it lies as a set of bits. As long as any
+//! document will do, nothing is scored before it has every group.
 //!
 //! **Invariant.** A document of the window that is not judged lacks a group, or its bounds stay below what it takes.
 
 use index::{BLOCK, DocId};
 
 use super::candidates::Span;
-use super::list::{LOOK_UP, Spot};
+use super::list::{LOOK_UP, Spot, compact};
 use super::phrase;
 use super::shape::Shape;
 use super::window::{WINDOW_MAX, keep};
@@ -71,7 +71,7 @@ pub(super) fn evaluate(
     let mut rest: f32 = others.iter().map(|&at| bound(&groups[at])).sum();
     work.matches.begin(groups.iter().flatten().map(|word| word.lists.len()).sum());
     // Throughout the window, or sums would lack what was not added.
-    let is_scored = judge.least > 0.0;
+    let is_scored = judge.least > 0.0 || !judge.is_partial;
     let wanted = judge.least - span.most - rest;
     match &mut groups[driver][..] {
         [word] if word.is_single() && is_scored => propose(word, span, wanted, work),
@@ -82,50 +82,45 @@ pub(super) fn evaluate(
         let Matches { docs, scores, .. } = &mut work.matches;
         docs.iter().zip(scores).for_each(|(&doc, score)| *score += judge.still(doc));
     }
-    // Where candidates are many, group by group; then candidate by candidate.
-    let mut left = others;
-    while let Some((&at, behind)) = left.split_first()
-        && let documents = groups[at].iter().map(Word::cost).sum()
-        && are_many(&work.matches, documents, span, judge.doc_count)
-    {
+    for &at in others {
+        if work.matches.left.is_empty() {
+            return;
+        }
         let group = &mut groups[at];
         rest -= bound(group);
         let least = is_scored.then_some(judge.least - rest.max(0.0));
+        let documents = group.iter().map(Word::cost).sum();
         match &mut group[..] {
-            [word] if word.is_single() => go_over(word, span, least, work),
-            group => go_over_sums(group, span, least, work),
+            [word] if word.is_single() => narrow(word, least, work),
+            group if are_many(&work.matches, documents, span, judge.doc_count) => {
+                go_over_sums(group, span, least, work);
+            }
+            group => look_up_each(group, least, work),
         }
-        left = behind;
     }
     refuse(span, judge, work);
-    for &at in left {
-        groups[at].iter_mut().for_each(Word::rewind);
-    }
-    let gone_over = &rarest_first[..rarest_first.len() - left.len()];
+    let Matches { scores, left, .. } = &work.matches;
+    judge.raise(left.iter().map(|&place| scores[place as usize]));
+    groups.iter_mut().flatten().for_each(Word::rewind);
     for at in 0..work.matches.left.len() {
         let place = work.matches.left[at] as usize;
         let (doc, score) = (work.matches.docs[place], work.matches.scores[place]);
-        let is_match = if is_scored {
-            may_be_best(groups, left, doc, (score, rest), judge.least)
-        } else {
-            left.iter().all(|&at| has_any(&mut groups[at], doc))
-        };
-        if is_match {
-            for &at in gone_over {
-                recall(&mut groups[at], doc, place, &work.matches);
+        if !is_scored || score >= judge.least {
+            for group in &mut *groups {
+                recall(group, doc, place, &work.matches);
             }
             settle(groups, doc, judge, work);
         }
     }
 }
 
-/// Finds again where a match stands in a group that was gone over.
+/// Finds again where a match stands in a group.
 fn recall(group: &mut [Word<'_>], doc: u32, place: usize, matches: &Matches) {
     match group {
         [word] if word.is_single() => word.lists[0].found = matches.spots[word.number][place],
         group => {
             for list in group.iter_mut().flat_map(|word| &mut word.lists) {
-                list.find_in_window(doc);
+                list.find_anywhere(doc);
             }
         }
     }
@@ -217,83 +212,67 @@ fn propose(word: &mut Word<'_>, span: Span, wanted: f32, work: &mut Workspace) {
     }
 }
 
-/// Keeps the matches that are in a list, whose documents in the window are gone over, and come to `least` with it, if
-/// that is asked for.
-fn go_over(word: &mut Word<'_>, span: Span, least: Option<f32>, work: &mut Workspace) {
+/// Keeps the matches that are in a list, a block of it at a time, and come to `least` with it, if that is asked for.
+fn narrow(word: &mut Word<'_>, least: Option<f32>, work: &mut Workspace) {
     let Workspace { matches, places, .. } = work;
-    let (number, saturation) = (word.number, word.saturation);
-    let list = &mut word.lists[0];
+    let (number, saturation, list) = (word.number, word.saturation, &mut word.lists[0]);
     let (lengths, scale) = (list.lengths(), list.scale());
-    let found = list.window(span.start, span.end);
-    let Some(last) = found.len().checked_sub(1) else { return matches.left.clear() };
-    for (place, &doc) in (0..).zip(found) {
-        places[(doc - span.start) as usize] = place;
-    }
     matches.spots_in(number);
     let Matches { docs, scores, spots, left } = matches;
-    let spots = &mut spots[number][..];
-    // A place from another time is seen by its document.
-    let mut kept = 0;
-    for at in 0..left.len() {
-        let place = left[at];
-        let doc = docs[place as usize];
-        let there = usize::from(places[(doc - span.start) as usize]).min(last);
-        left[kept] = place;
-        kept += usize::from(found[there] == doc);
-    }
-    left.truncate(kept);
-    let place_of = |doc: u32| usize::from(places[(doc - span.start) as usize]);
-    let Some(least) = least else {
-        for &place in &*left {
-            spots[place as usize] = list.bare_spot_at(place_of(docs[place as usize]));
+    let (docs, spots) = (&docs[..], &mut spots[number][..]);
+    list.rewind();
+    let (mut from, mut kept) = (0, 0);
+    while let Some(&first) = left.get(from) {
+        let Some((last, scaled, block)) = list.block_of(docs[first as usize]) else { break };
+        let rest = &mut left[from..];
+        let run = rest.iter().position(|&place| docs[place as usize] > last);
+        let run = run.unwrap_or(rest.len());
+        let run = &mut rest[..run];
+        let (start, end) = (from, from + run.len());
+        from = end;
+        let mut count = run.len();
+        if let Some(least) = least {
+            let wanted = least - saturation.bound(scaled);
+            count = compact(run, |place| scores[place as usize] >= wanted);
         }
-        return;
-    };
-    kept = 0;
-    for at in 0..left.len() {
-        let place = left[at] as usize;
-        let doc = docs[place];
-        let spot = list.spot_at(place_of(doc));
-        spots[place] = spot;
-        scores[place] += saturation.of_field(scale, spot.frequency, lengths.get(DocId(doc)));
-        left[kept] = left[at];
-        kept += usize::from(scores[place] >= least);
+        if count > 0 {
+            count = list.keep_in_block(block, &mut run[..count], |at| docs[at as usize], places);
+        }
+        for at in start..start + count {
+            let place = left[at] as usize;
+            let spot = list.spot_of(docs[place], least.is_some());
+            spots[place] = spot;
+            left[kept] = left[at];
+            let Some(least) = least else {
+                kept += 1;
+                continue;
+            };
+            let length = lengths.get(DocId(docs[place]));
+            scores[place] += saturation.of_field(scale, spot.frequency, length);
+            kept += usize::from(scores[place] >= least);
+        }
     }
     left.truncate(kept);
 }
 
-/// Whether a document has a word of a group.
-fn has_any(group: &mut [Word<'_>], doc: u32) -> bool {
-    group.iter_mut().fold(false, |is_there, word| is_there | word.find(doc))
-}
-
-/// Whether a document has the groups that are left, and comes to `least` with them.
-fn may_be_best(
-    groups: &mut [Vec<Word<'_>>],
-    left: &[usize],
-    doc: u32,
-    (mut score, mut rest): (f32, f32),
-    least: f32,
-) -> bool {
-    for &at in left {
-        let group = &mut groups[at];
-        rest -= bound(group);
+/// The same of a group of several lists, in which each match is looked up.
+fn look_up_each(group: &mut [Word<'_>], least: Option<f32>, work: &mut Workspace) {
+    let Matches { docs, scores, left, .. } = &mut work.matches;
+    group.iter_mut().for_each(Word::rewind);
+    let least = least.unwrap_or(f32::NEG_INFINITY);
+    left.retain(|&place| {
+        let (doc, score) = (docs[place as usize], &mut scores[place as usize]);
         let tight: f32 = group.iter_mut().map(|word| word.bound_at(doc).0).sum();
-        if score + tight + rest.max(0.0) < least {
+        if *score + tight < least {
             return false;
         }
         let mut is_there = false;
-        for word in group {
-            if let Some(added) = word.look_up(doc) {
-                is_there = true;
-                score += added;
-            }
+        for added in group.iter_mut().filter_map(|word| word.look_up(doc)) {
+            is_there = true;
+            *score += added;
         }
-        if !is_there {
-            return false;
-        }
-    }
-    score >= least
+        is_there && *score >= least
+    });
 }
 
 /// Judges a document that has every group, and whose words have been found.

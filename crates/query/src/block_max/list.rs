@@ -5,7 +5,8 @@
 use std::ops::Range;
 
 use index::{
-    BLOCK, Bounds, DecodedBlock, DocId, Field, InvertedList, Lengths, Maximum, Occurrences, Segment,
+    BLOCK, Bounds, DecodedBlock, DocId, DocSet, Field, InvertedList, Lengths, Maximum, Occurrences,
+    Segment,
 };
 
 use crate::bm25::FieldScale;
@@ -13,8 +14,8 @@ use crate::bm25::FieldScale;
 /// Looking a document up costs as much as going over so many postings.
 pub(super) const LOOK_UP: u64 = 16;
 
-/// A list of no more documents is decoded at once.
-const SHORT: usize = 2048;
+/// So many documents are searched for one by one in a block; for more, its places are laid out.
+const FEW: usize = 12;
 
 /// The documents that have a term in a field.
 pub(super) struct List<'a> {
@@ -38,7 +39,7 @@ pub(super) struct List<'a> {
     /// Where a document was found last.
     hint: usize,
     /// The block that documents are looked up in.
-    held: Held,
+    held: Held<'a>,
     /// Where the document at hand was found.
     pub(super) found: Spot,
     /// Made when it is first needed.
@@ -69,9 +70,12 @@ impl Spot {
 
 /// A block by itself.
 #[derive(Default)]
-struct Held {
+struct Held<'a> {
     block: Option<usize>,
+    /// If it lies as a set of bits: then documents are found without `docs`.
+    set: Option<DocSet<'a>>,
     docs: Vec<u32>,
+    has_docs: bool,
     more: Vec<u32>,
     has_more: bool,
     /// Where a document was found last.
@@ -110,9 +114,8 @@ impl Scale {
 
     /// Weighted occurrences, and what they are divided by.
     #[inline]
-    #[expect(clippy::cast_precision_loss, reason = "bounds have a margin")]
     pub(super) fn fraction(self, frequency: u32, length: u32) -> (f32, f32) {
-        (self.weight * frequency as f32, self.base + self.per_term * length as f32)
+        (self.weight * number(frequency), self.base + self.per_term * number(length))
     }
 
     /// How many occurrences it takes at the least to count as much, however short the field is.
@@ -241,16 +244,6 @@ impl<'a> List<'a> {
         self.scale.weight * reached.reached(self.scale.b, self.scale.average_ratio)
     }
 
-    /// Decodes all of it, if it is not long: its documents and how often, less one, each has the term.
-    pub(super) fn all(&mut self) -> Option<(&[u32], &[u32])> {
-        if self.doc_frequency() as usize > SHORT {
-            return None;
-        }
-        self.hold(0..self.block_count);
-        self.window = Some(0..self.docs.len());
-        Some(self.with_more())
-    }
-
     /// The documents of the window.
     pub(super) fn window(&mut self, start: u32, end: u32) -> &[u32] {
         let last = self.bounds.last_block(end);
@@ -333,16 +326,10 @@ impl<'a> List<'a> {
         Spot::at(self.blocks.start * BLOCK + at, self.more[at].saturating_add(1))
     }
 
-    /// The same, without how often it has the term.
-    #[inline]
-    pub(super) fn bare_spot_at(&self, place: usize) -> Spot {
-        let at = self.window.as_ref().map_or(0, |window| window.start) + place;
-        Spot::at(self.blocks.start * BLOCK + at, 0)
-    }
-
     /// Decodes any block: its documents and how often, less one, each has the term.
     pub(super) fn block(&mut self, block: usize) -> (&[u32], &[u32]) {
         self.hold_alone(block);
+        self.held.fill_docs(&self.inverted);
         self.held.fill_more(&self.inverted);
         (&self.held.docs, &self.held.more)
     }
@@ -350,7 +337,95 @@ impl<'a> List<'a> {
     /// Decodes the documents of any block.
     pub(super) fn block_docs(&mut self, block: usize) -> &[u32] {
         self.hold_alone(block);
+        self.held.fill_docs(&self.inverted);
         &self.held.docs
+    }
+
+    /// A block that lies as a set of bits.
+    #[inline]
+    pub(super) fn block_set(&self, block: usize) -> Option<DocSet<'a>> {
+        self.inverted.set(block)
+    }
+
+    /// Up to which document the block goes on that `doc`, which never goes back, is in if anywhere, what its documents
+    /// count at most, and which one it is; `None` behind the last.
+    #[inline]
+    pub(super) fn block_of(&mut self, doc: u32) -> Option<(u32, f32, usize)> {
+        let most = self.near.between(doc, doc + 1)?;
+        Some((self.near.last_doc(), self.bound_of(Some(most)), self.near.block()))
+    }
+
+    /// Sets the bits of the documents from `start` up to, but without, `end`: the lowest of the first word is that of
+    /// `start`, which never goes back.
+    pub(super) fn lay_out(&mut self, start: u32, end: u32, words: &mut [u64]) {
+        let mut next = start;
+        while next < end {
+            let Some((last, _, block)) = self.block_of(next) else { return };
+            if let Some(set) = self.inverted.set(block) {
+                let Range { start: first, end: behind } = set.range();
+                let from = (first.max(start) - start) / 64;
+                let until = behind.min(end).saturating_sub(start).div_ceil(64);
+                for at in from..until {
+                    words[at as usize] |= set.word(start + 64 * at);
+                }
+            } else {
+                self.hold_alone(block);
+                for &doc in self.held.docs.iter().filter(|doc| (start..end).contains(doc)) {
+                    let at = doc - start;
+                    words[at as usize / 64] |= 1 << (at % 64);
+                }
+            }
+            if last == u32::MAX {
+                return;
+            }
+            next = last + 1;
+        }
+    }
+
+    /// Keeps the documents that a block has, in their order: each is known by a tag. Returns how many.
+    pub(super) fn keep_in_block(
+        &mut self,
+        block: usize,
+        tags: &mut [u32],
+        doc_of: impl Fn(u32) -> u32,
+        places: &mut [u16],
+    ) -> usize {
+        self.hold_alone(block);
+        if let Some(set) = &self.held.set {
+            return compact(tags, |tag| set.contains(doc_of(tag)));
+        }
+        let docs = &self.held.docs[..];
+        let (Some(&first), Some(&last)) = (docs.first(), docs.last()) else { return 0 };
+        if tags.len() <= FEW || (last - first) as usize >= places.len() {
+            return compact(tags, |tag| {
+                let doc = doc_of(tag);
+                docs.get(docs.partition_point(|&found| found < doc)) == Some(&doc)
+            });
+        }
+        for (place, &doc) in (0..).zip(docs) {
+            places[(doc - first) as usize] = place;
+        }
+        // A place from another time is seen by its document.
+        compact(tags, |tag| {
+            let doc = doc_of(tag);
+            let at = places[doc.wrapping_sub(first).min(last - first) as usize];
+            docs[usize::from(at).min(docs.len() - 1)] == doc
+        })
+    }
+
+    /// Where a document that the block at hand has stands in the list; and how often it has the term, if that is asked
+    /// for, or else 0.
+    #[inline]
+    pub(super) fn spot_of(&mut self, doc: u32, with_frequency: bool) -> Spot {
+        let Some(block) = self.held.block.filter(|_| self.held.find(doc)) else {
+            return Spot::NOWHERE;
+        };
+        let mut frequency = 0;
+        if with_frequency {
+            self.held.fill_more(&self.inverted);
+            frequency = self.held.more.get(self.held.at).map_or(1, |more| more.saturating_add(1));
+        }
+        Spot::at(block * BLOCK + self.held.at, frequency)
     }
 
     /// How many blocks there are.
@@ -364,11 +439,11 @@ impl<'a> List<'a> {
             return;
         }
         let held = &mut self.held;
-        held.docs.resize(self.inverted.block_len(block), 0);
-        if self.inverted.read_docs(block, &mut held.docs).is_none() {
-            held.docs.clear();
+        (held.block, held.has_docs, held.has_more, held.at) = (Some(block), false, false, 0);
+        held.set = self.inverted.set(block);
+        if held.set.is_none() {
+            held.fill_docs(&self.inverted);
         }
-        (held.block, held.has_more, held.at) = (Some(block), false, 0);
     }
 
     /// Whether `doc`, which is in the window or to be looked up, has the term.
@@ -396,8 +471,12 @@ impl<'a> List<'a> {
         self.more[self.hint].saturating_add(1)
     }
 
-    /// Finds a document of the window, which is decoded: where it stands is kept, not how often it has the term.
-    pub(super) fn find_in_window(&mut self, doc: u32) {
+    /// Finds a document, in the window if that is decoded: where it stands is kept, not how often it has the term.
+    pub(super) fn find_anywhere(&mut self, doc: u32) {
+        if self.window.is_none() {
+            self.find(doc);
+            return;
+        }
         self.found = if self.contains(doc) {
             Spot::at(self.blocks.start * BLOCK + self.hint, 0)
         } else {
@@ -418,9 +497,11 @@ impl<'a> List<'a> {
 
     /// Whether `doc` has the term, wherever it lies beside those asked for before.
     pub(super) fn has(&mut self, doc: u32) -> bool {
-        let (first, last) = (self.held.docs.first(), self.held.docs.last());
-        let is_held =
-            first.is_some_and(|&first| first <= doc) && last.is_some_and(|&last| doc <= last);
+        let block = self.held.block;
+        let is_held = block.is_some_and(|block| {
+            let (before, last) = self.near.span(block);
+            (block == 0 || before < doc) && doc <= last
+        });
         if !is_held {
             self.near.enter(0);
             let block = self.near.seek(doc);
@@ -434,7 +515,8 @@ impl<'a> List<'a> {
     pub(super) fn look_up(&mut self, doc: u32) -> u32 {
         if self.find(doc) {
             self.held.fill_more(&self.inverted);
-            self.found.frequency = self.held.more[self.held.at].saturating_add(1);
+            let more = self.held.more.get(self.held.at).copied().unwrap_or(0);
+            self.found.frequency = more.saturating_add(1);
         }
         self.found.frequency
     }
@@ -444,7 +526,8 @@ impl<'a> List<'a> {
     pub(super) fn complete_found(&mut self) {
         if let Spot { frequency: 0, at: Some(at) } = self.found {
             let (decoded, place) = self.decoded(at as usize);
-            self.found.frequency = decoded.more[place].saturating_add(1);
+            let more = decoded.more.get(place).copied().unwrap_or(0);
+            self.found.frequency = more.saturating_add(1);
         }
     }
 
@@ -474,6 +557,7 @@ impl<'a> List<'a> {
             DecodedBlock { block, docs: &self.docs[part.clone()], more: &self.more[part] }
         } else {
             self.hold_alone(block);
+            self.held.fill_docs(&self.inverted);
             self.held.fill_more(&self.inverted);
             DecodedBlock { block, docs: &self.held.docs, more: &self.held.more }
         };
@@ -493,22 +577,59 @@ impl<'a> List<'a> {
     }
 }
 
-impl Held {
-    /// Whether `doc`, which is not before the one before, is there.
+impl Held<'_> {
+    /// Whether `doc` is there.
     #[inline]
     fn find(&mut self, doc: u32) -> bool {
+        if let Some(set) = &self.set {
+            let is_there = set.contains(doc);
+            if is_there {
+                self.at = set.rank(doc);
+            }
+            return is_there;
+        }
         self.at = find(&self.docs, self.at, doc);
         self.docs.get(self.at) == Some(&doc)
+    }
+
+    #[inline]
+    fn fill_docs(&mut self, list: &InvertedList<'_>) {
+        if let (false, Some(block)) = (self.has_docs, self.block) {
+            self.has_docs = true;
+            self.docs.resize(list.block_len(block), 0);
+            if list.read_docs(block, &mut self.docs).is_none() {
+                self.docs.clear();
+            }
+        }
     }
 
     #[inline]
     fn fill_more(&mut self, list: &InvertedList<'_>) {
         if let (false, Some(block)) = (self.has_more, self.block) {
             self.has_more = true;
-            self.more.resize(self.docs.len(), 0);
+            self.more.resize(list.block_len(block), 0);
             read_more(list, block, &mut self.more);
         }
     }
+}
+
+/// Of less than 2³¹, of which processors make a fraction faster than of any number: none of a list or a field is greater.
+#[inline]
+#[expect(clippy::cast_precision_loss, reason = "bounds have a margin")]
+fn number(n: u32) -> f32 {
+    (n & i32::MAX.cast_unsigned()).cast_signed() as f32
+}
+
+/// Keeps the tags for which `test` holds at the front, in their order, and returns how many.
+#[inline]
+pub(super) fn compact(tags: &mut [u32], mut test: impl FnMut(u32) -> bool) -> usize {
+    let mut kept = 0;
+    for at in 0..tags.len() {
+        let tag = tags[at];
+        tags[kept] = tag;
+        kept += usize::from(test(tag));
+    }
+    kept
 }
 
 /// What is damaged counts as one occurrence.

@@ -26,6 +26,7 @@
 
 mod candidates;
 mod count;
+mod floor;
 mod intersection;
 mod list;
 mod nested;
@@ -52,7 +53,7 @@ use crate::tree::Tree;
 use crate::{Hit, QueryError, TopK};
 use candidates::Span;
 use list::List;
-use window::Window;
+use window::{NOTHING, Window};
 use windows::Windows;
 use word::Word;
 use workspace::Workspace;
@@ -170,15 +171,17 @@ impl<'a> Task<'a> {
                 tree: None,
                 error: None,
                 floor: 0.0,
+                is_partial: self.shape.is_partial
+                    || !self.shape.phrases.is_empty()
+                    || !self.shape.unwanted.is_empty()
+                    || segment.deleted_count() > 0
+                    || !self.statistics.is_gradual(),
                 added,
                 least: 0.0,
             };
             if let Some((groups, unwanted)) = self.groups(segment, lists, &containing) {
-                let is_partial = self.shape.is_partial
-                    || segment.deleted_count() > 0
-                    || !self.shape.unwanted.is_empty();
                 judge.unwanted = unwanted;
-                self.workspaces.with(|work| judge.evaluate(groups, is_partial, work));
+                self.workspaces.with(|work| judge.evaluate(groups, work));
             }
             if let Some(error) = judge.error {
                 return Err(error);
@@ -260,6 +263,8 @@ struct Judge<'a, 'b> {
     error: Option<QueryError>,
     /// What k documents are known to reach.
     floor: f32,
+    /// Whether a document that has the words may still not match, or be worth less than sums in single precision.
+    is_partial: bool,
     /// What words near each other add at most to what bounds know of.
     added: f64,
     /// Bounds below this are not among the best.
@@ -267,8 +272,7 @@ struct Judge<'a, 'b> {
 }
 
 impl<'a> Judge<'a, '_> {
-    /// `is_partial`: a document that has the words may still not match.
-    fn evaluate(&mut self, mut groups: Vec<Vec<Word<'_>>>, is_partial: bool, work: &mut Workspace) {
+    fn evaluate(&mut self, mut groups: Vec<Vec<Word<'_>>>, work: &mut Workspace) {
         if let Some(need) = &self.shape.nested {
             self.lift();
             let windows = self.windows_of(&mut groups, None);
@@ -292,11 +296,11 @@ impl<'a> Judge<'a, '_> {
         if let [only] = &mut words[..]
             && only[0].is_single()
         {
-            self.floor = if is_partial { 0.0 } else { only[0].surely_reached_by(k) };
+            self.floor = if self.is_partial { 0.0 } else { only[0].surely_reached_by(k) };
             self.lift();
             single::evaluate(&mut only[0], self, self.plan.is_some(), work);
         } else {
-            if !is_partial {
+            if !self.is_partial {
                 self.floor = floor(&mut words, k, work);
             }
             self.lift();
@@ -347,6 +351,17 @@ impl<'a> Judge<'a, '_> {
         #[expect(clippy::cast_possible_truncation, reason = "there is a margin")]
         let least = (reached.max(0.0) * (1.0 - MARGIN)) as f32;
         self.least = least;
+    }
+
+    /// Takes account of what some documents have at least.
+    fn raise(&mut self, scores: impl ExactSizeIterator<Item = f32>) {
+        if !self.is_partial {
+            let reached = floor::reached_by(self.best.size(), scores);
+            if reached > self.floor.max(NOTHING) {
+                self.floor = reached;
+                self.lift();
+            }
+        }
     }
 
     /// Keeps a document if its score is among the best; if there is a tree, none comes before the last. `score` is its

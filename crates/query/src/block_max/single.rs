@@ -45,6 +45,12 @@ pub(super) fn evaluate(
         let (docs, more) = list.block(block);
         lengths.of(docs, &mut work.scratch.lengths);
         let lengths = &work.scratch.lengths[..];
+        if judge.least <= 0.0 {
+            let score = |(&more, &length): (&u32, &u32)| {
+                saturation.of_field(scale, more.saturating_add(1), length)
+            };
+            judge.raise(more.iter().zip(lengths).map(score));
+        }
         let wanted = saturation.inverse(judge.least - near);
         let reaches = |more: u32, length: u32| {
             let (above, below) = scale.fraction(more.saturating_add(1), length);

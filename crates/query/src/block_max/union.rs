@@ -36,6 +36,7 @@ pub(super) fn evaluate(
         }
         window.drain(least, found);
     }
+    judge.raise(work.found.iter().map(|&(_, score)| score));
     // What is worth most comes first.
     optional.reverse();
     let mut rest = Rest { groups, left: optional };

@@ -14,6 +14,8 @@ const STRIPES: usize = WINDOW_MAX as usize / STRIPE;
 
 /// A word that counts nothing still says that it is there.
 const PRESENT: f32 = 1e-30;
+/// No more than this is the sum of all that only say so.
+pub(super) const NOTHING: f32 = 1e-20;
 
 /// Sums, by the distance of a document from the first of the window.
 pub(super) struct Window {

@@ -45,7 +45,7 @@ impl Windows {
     ) -> Windows {
         let cost: u64 = groups.iter().flatten().map(Word::cost).sum();
         let wide = if least.is_finite() { wide(cost, doc_count) } else { WINDOW_MAX };
-        let mut windows = Windows { is_costly: cost >= FEW, ..Windows::default() };
+        let mut windows = Windows { is_costly: true, ..Windows::default() };
         let mut start = 0;
         while start < doc_count {
             let end = start.saturating_add(wide).min(doc_count);

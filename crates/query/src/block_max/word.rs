@@ -5,6 +5,7 @@
 
 use index::{DocId, Field, InvertedList, Segment};
 
+use super::floor;
 use super::list::{List, Scale};
 use super::shape::Wanted;
 use super::window::{Window, keep, present};
@@ -35,7 +36,7 @@ pub(super) struct Memo(Vec<(u32, u32, f64)>);
 
 impl Memo {
     /// How many are kept, a power of two.
-    const SIZE: usize = 64;
+    const SIZE: usize = 16;
 
     /// The score of so many occurrences in a field of that length.
     #[inline]
@@ -179,21 +180,13 @@ impl<'a> Word<'a> {
         self.saturation.limit
     }
 
-    /// As [`Word::surely_reached_by`], to the point for a list that is not long.
+    /// As [`Word::surely_reached_by`], and as the best of its blocks has it.
     pub(super) fn reached_by(&mut self, k: usize, scratch: &mut Scratch) -> f32 {
+        let surely = self.surely_reached_by(k);
         let list = &mut self.lists[self.longest];
-        let (lengths, scale) = (list.lengths(), list.scale());
-        if (list.doc_frequency() as usize) < k {
-            return 0.0;
-        }
-        let Some(all) = list.all() else { return self.saturation.of(list.reached_by(k)) };
-        self.saturation.fill(scale, all, lengths, scratch);
-        let Some(place) = k.checked_sub(1).filter(|&at| at < scratch.scores.len()) else {
-            return 0.0;
-        };
-        let (_, &mut reached, _) =
-            scratch.scores.select_nth_unstable_by(place, |a, b| b.total_cmp(a));
-        reached
+        let (lengths, scale, best) = (list.lengths(), list.scale(), list.bounds().best_block());
+        self.saturation.fill(scale, list.block(best), lengths, scratch);
+        floor::reached_by(k, scratch.scores.iter().copied()).max(surely)
     }
 
     /// What it adds to `doc`; `None` if that does not have it. Keeps how often it is there.
@@ -208,12 +201,6 @@ impl<'a> Word<'a> {
             }
         }
         is_there.then(|| present(self.saturation.of(sum)))
-    }
-
-    /// Whether `doc` has it. Keeps where, not how often.
-    #[inline]
-    pub(super) fn find(&mut self, doc: u32) -> bool {
-        self.lists.iter_mut().fold(false, |is_there, list| is_there | list.find(doc))
     }
 
     /// The score of `doc` for it.
@@ -377,7 +364,7 @@ impl<'a> Word<'a> {
 }
 
 impl Saturation {
-    fn fill(
+    pub(super) fn fill(
         self,
         scale: Scale,
         (docs, more): (&[u32], &[u32]),
@@ -387,8 +374,8 @@ impl Saturation {
         lengths.of(docs, &mut scratch.lengths);
         scratch.scores.clear();
         let scores = more.iter().zip(&scratch.lengths);
-        scratch
-            .scores
-            .extend(scores.map(|(&more, &length)| self.of_field(scale, more + 1, length)));
+        scratch.scores.extend(
+            scores.map(|(&more, &length)| self.of_field(scale, more.saturating_add(1), length)),
+        );
     }
 }

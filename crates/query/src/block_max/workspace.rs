@@ -27,6 +27,8 @@ pub(super) struct Workspace {
     pub(super) positions: Positions,
     /// Of parts of a query, kept for their memory.
     spare: Vec<Found>,
+    /// A bit for each document of a window: all zeros.
+    pub(super) words: Vec<u64>,
     /// The last stamp that each document of a window was marked with.
     pub(super) marks: Vec<u8>,
     stamp: u8,
@@ -99,23 +101,27 @@ pub(super) struct Scratch {
 
 /// Workspaces that nobody uses: as many as there have been queries at a time.
 #[derive(Default)]
-pub(crate) struct Workspaces(Mutex<Vec<Workspace>>);
+#[expect(clippy::vec_box, reason = "a workspace is large, and would be moved twice a query")]
+pub(crate) struct Workspaces(Mutex<Vec<Box<Workspace>>>);
 
 impl Workspaces {
     /// Does `work` with one of them.
     pub(super) fn with<T>(&self, work: impl FnOnce(&mut Workspace) -> T) -> T {
         let free = self.0.lock().ok().and_then(|mut free| free.pop());
-        let mut workspace = free.unwrap_or_else(|| Workspace {
-            window: Window::new(),
-            scratch: Scratch::default(),
-            places: vec![0; WINDOW_MAX as usize],
-            found: Vec::new(),
-            docs: Vec::new(),
-            matches: Matches::default(),
-            positions: Positions::default(),
-            spare: Vec::new(),
-            marks: vec![0; WINDOW_MAX as usize],
-            stamp: 0,
+        let mut workspace = free.unwrap_or_else(|| {
+            Box::new(Workspace {
+                window: Window::new(),
+                scratch: Scratch::default(),
+                places: vec![0; WINDOW_MAX as usize],
+                found: Vec::new(),
+                docs: Vec::new(),
+                matches: Matches::default(),
+                positions: Positions::default(),
+                spare: Vec::new(),
+                marks: vec![0; WINDOW_MAX as usize],
+                words: Vec::new(),
+                stamp: 0,
+            })
         });
         let done = work(&mut workspace);
         if let Ok(mut free) = self.0.lock() {

@@ -37,7 +37,7 @@ pub(crate) const WORDS: [&str; 24] = [
 
 /// Of each segment: how many documents, and the codes of docs, freqs and positions.
 const SEGMENTS: [(u32, [StreamCode; 3]); 4] = [
-    (300, [StreamCode::PforOptimum, StreamCode::Vbyte, StreamCode::Golomb]),
+    (300, [StreamCode::PforUnary, StreamCode::Vbyte, StreamCode::Golomb]),
     (131, [StreamCode::Rans, StreamCode::Packed, StreamCode::Zeta]),
     (20, [StreamCode::Golomb, StreamCode::MinimalBinary, StreamCode::PrefixVbyte]),
     (129, [StreamCode::Delta, StreamCode::Gamma, StreamCode::Pfor]),

@@ -1,0 +1,126 @@
+//! Blocks of numbers in unary code: the gaps of a set of numbers as the set itself, a bit for each number that may be in
+//! it.
+//!
+//! Number *n* is *n* zeros and a one, from the lowest bit of the first byte on; the zeros that fill up the last byte mean
+//! nothing. So bit *i* says whether *i* is one of the numbers that the gaps lie between: that can be asked of any *i*
+//! without decoding the others.
+//!
+//! What does not live here: how many numbers a block has, and where its bytes end; the caller knows.
+//!
+//! **Implied distribution.** 1/2ⁿ⁺¹.
+//! **Invariant.** On any bytes: no panic. What is read had as many ones as numbers were asked for.
+
+use crate::fixed;
+
+/// The length in bytes of these numbers.
+pub fn bytes(numbers: &[u32]) -> u64 {
+    numbers.iter().map(|&n| u64::from(n) + 1).sum::<u64>().div_ceil(8)
+}
+
+/// Appends `numbers`.
+pub fn write(numbers: &[u32], out: &mut Vec<u8>) {
+    let (start, mut bit) = (out.len(), 0_usize);
+    for &n in numbers {
+        bit += n as usize;
+        out.resize(start + bit / 8 + 1, 0);
+        out[start + bit / 8] |= 1 << (bit % 8);
+        bit += 1;
+    }
+}
+
+/// Reads as many numbers as `out` holds; `None`, with anything in it, if `bits` has another count of ones,
+/// or ends with a byte without any.
+pub fn read(bits: &[u8], out: &mut [u32]) -> Option<()> {
+    places(bits, 0, out)?;
+    let mut next = 0;
+    for place in out {
+        let at = *place;
+        *place = at - next;
+        next = at + 1;
+    }
+    Some(())
+}
+
+/// Makes `out` where the ones are, from `first` on, and returns what follows the last; `None` as in [`read`], or if that has
+/// more than 32 bits.
+pub fn places(bits: &[u8], first: u32, out: &mut [u32]) -> Option<u32> {
+    let behind = u32::try_from(u64::from(first) + 8 * bits.len() as u64).ok()?;
+    let (words, rest) = bits.as_chunks();
+    let mut tail = [0; 8];
+    tail[..rest.len()].copy_from_slice(rest);
+    let (mut base, mut found) = (first, 0);
+    for bytes in words.iter().chain([&tail]) {
+        let mut word = u64::from_le_bytes(*bytes);
+        let ones = word.count_ones() as usize;
+        let places = out.get_mut(found..found + ones)?;
+        for place in places {
+            *place = base.wrapping_add(word.trailing_zeros());
+            word &= word.wrapping_sub(1);
+        }
+        found += ones;
+        base = base.wrapping_add(64);
+    }
+    if found < out.len() || bits.last() == Some(&0) {
+        return None;
+    }
+    out.last().map_or(Some(first), |&last| last.checked_add(1)).filter(|&next| next <= behind)
+}
+
+/// Whether bit `at` is a one; zeros follow the last byte.
+#[inline]
+pub fn contains(bits: &[u8], at: u32) -> bool {
+    bits.get(at as usize / 8).is_some_and(|byte| byte >> (at % 8) & 1 != 0)
+}
+
+/// The 64 bits from `at` on; zeros follow the last byte.
+#[inline]
+pub fn word(bits: &[u8], at: u32) -> u64 {
+    let (byte, shift) = (at as usize / 8, at % 8);
+    let ninth = bits.get(byte + 8).copied().unwrap_or(0);
+    // In two steps, since a shift of 64 bits is none.
+    fixed::eight(bits, byte) >> shift | u64::from(ninth) << 56 << (8 - shift)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn numbers_come_back_and_bits_are_the_set(numbers in vec(0..40_u32, 0..140), first in 0..99_u32) {
+            let mut bits = Vec::new();
+            write(&numbers, &mut bits);
+            prop_assert_eq!(bits.len() as u64, bytes(&numbers));
+            let mut read_back = vec![9; numbers.len()];
+            prop_assert_eq!(read(&bits, &mut read_back), Some(()));
+            prop_assert_eq!(&read_back, &numbers);
+            let mut set = vec![0; numbers.len()];
+            let behind = places(&bits, first, &mut set);
+            let sums = numbers.iter().scan(first, |next, &n| {
+                *next += n + 1;
+                Some(*next - 1)
+            });
+            prop_assert_eq!(&set, &sums.collect::<Vec<_>>());
+            prop_assert_eq!(behind, Some(set.last().map_or(first, |last| last + 1)));
+            for at in 0..8 * u32::try_from(bits.len()).expect("short") + 20 {
+                prop_assert_eq!(contains(&bits, at), set.contains(&(at + first)));
+                let ahead = |bit: u32| u64::from(contains(&bits, at + bit)) << bit;
+                prop_assert_eq!(word(&bits, at), (0..64).map(ahead).sum::<u64>());
+            }
+            // One more or one less than there are.
+            prop_assert_eq!(read(&bits, &mut vec![0; numbers.len() + 1]), None);
+            if let Some(fewer) = numbers.len().checked_sub(1) {
+                prop_assert_eq!(read(&bits, &mut vec![0; fewer]), None);
+            }
+        }
+
+        #[test]
+        fn any_bytes_are_survived(bits in vec(any::<u8>(), 0..60), count in 0..200_usize, first in any::<u32>()) {
+            let _ = read(&bits, &mut vec![0; count]);
+            let _ = places(&bits, first, &mut vec![0; count]);
+            let _ = (contains(&bits, first), word(&bits, first));
+        }
+    }
+}

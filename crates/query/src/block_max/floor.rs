@@ -1,0 +1,46 @@
+//! A score that at least k documents reach, seen without sorting them.
+//!
+//! Scores are dealt out to groups, one after the other; k groups with a score of their own each are k documents. The k-th
+//! of the greatest scores of the groups is less than the k-th of all, but seldom by much.
+//!
+//! **Invariant.** At least k of the scores are no less than what [`reached_by`] says.
+
+/// How many groups there are: twice as many as documents are most often asked for, or more.
+const GROUPS: usize = 32;
+
+/// What at least `k` of the scores reach; nothing if that is not to be seen at a glance.
+pub(super) fn reached_by(k: usize, scores: impl ExactSizeIterator<Item = f32>) -> f32 {
+    if k == 0 || k > GROUPS / 2 || scores.len() < k {
+        return 0.0;
+    }
+    let mut greatest = [0.0_f32; GROUPS];
+    let mut group = 0;
+    for score in scores {
+        greatest[group] = if score > greatest[group] { score } else { greatest[group] };
+        group = (group + 1) % GROUPS;
+    }
+    let (_, &mut reached, _) = greatest.select_nth_unstable_by(k - 1, |a, b| b.total_cmp(a));
+    reached
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn as_many_reach_it(scores in vec(0.0..9.0_f32, 0..200), k in 0..40_usize) {
+            let reached = reached_by(k, scores.iter().copied());
+            let count = scores.iter().filter(|&&score| score >= reached).count();
+            prop_assert!(reached == 0.0 || count >= k);
+            // Not nothing, and with few scores no less than there is.
+            if (1..=GROUPS / 2).contains(&k) && (k..=GROUPS).contains(&scores.len()) {
+                let mut sorted = scores;
+                sorted.sort_by(|a, b| b.total_cmp(a));
+                prop_assert_eq!(reached.to_bits(), sorted[k - 1].to_bits());
+            }
+        }
+    }
+}
