@@ -12,6 +12,7 @@
 //! index-peer walk CRIVELLO TANTIVY                    all posting lists from end to end
 //! index-peer passages CORPUS CORPUS WORDS             the bodies, cut into pieces of so many words
 //! index-peer search CRIVELLO TANTIVY CORPUS N         N questions a class, of the corpus's titles
+//! index-peer handover CRIVELLO CORPUS N CIFF FILE     the text for another engine, N questions and their answers
 //! index-peer equal CRIVELLO CORPUS N                  whether pruning changes the answer to N questions
 //! index-peer nested CRIVELLO CORPUS N                 N nested questions with windows, and the least they must cost
 //! ```
@@ -28,6 +29,7 @@ mod corpus;
 mod crivello;
 mod decode;
 mod equal;
+mod handover;
 mod lexicon;
 mod measure;
 mod nested;
@@ -81,6 +83,10 @@ fn main() -> Result<()> {
         }
         ["search", ours, theirs, titles, n] => {
             search::measure(Path::new(ours), Path::new(theirs), Path::new(titles), n.parse()?)?
+        }
+        ["handover", dir, titles, n, ciff, questions] => {
+            let [dir, titles, ciff, questions] = [dir, titles, ciff, questions].map(Path::new);
+            handover::write(dir, titles, n.parse()?, ciff, questions)?
         }
         ["walk", ours, theirs] => answers::walk(Path::new(ours), Path::new(theirs))?,
         _ => return Err("see the head of bench/index/index-peer/src/main.rs".into()),

@@ -27,7 +27,7 @@ use crate::questions::{Question, of_titles};
 use crate::{Result, crivello, peer};
 
 /// Results of a question.
-const K: usize = 10;
+pub(crate) const K: usize = 10;
 /// Rounds of which the fastest counts, for each question.
 const ROUNDS: usize = 5;
 /// How long a measurement takes at least.
@@ -35,9 +35,11 @@ const LEAST_NS: f64 = 40_000.0;
 /// What tantivy's rounding of lengths may make of a score, relatively.
 const ROUNDED: f64 = 0.12;
 
+/// The least and the most words of a question of which one is enough.
+pub(crate) const OR_WORDS: (usize, usize) = (2, 5);
 /// What is asked, with the least and the most words of a question.
 const CLASSES: [(&str, (usize, usize)); 4] =
-    [("one term", (1, 1)), ("or", (2, 5)), ("and", (2, 5)), ("phrase", (2, 3))];
+    [("one term", (1, 1)), ("or", OR_WORDS), ("and", (2, 5)), ("phrase", (2, 3))];
 
 /// Both engines, each with an index of the same text.
 struct Engines {
@@ -62,14 +64,12 @@ struct Ready<'a> {
 pub(crate) fn measure(ours: &Path, theirs: &Path, titles: &Path, n: usize) -> Result<Value> {
     let corpus = Corpus::read(titles)?;
     let index = Arc::new(crivello::open(ours)?);
-    let weights = FieldWeights { title: 0.0, headings: 0.0, body: 1.0, url: 0.0, anchor: 0.0 };
-    let config = Config { k1: 1.2, b: 0.75, weights, ..Config::default() };
     let theirs = tantivy::Index::open_in_dir(theirs)?;
     let field = peer::field(&theirs.schema(), Field::Body)?;
     let reader: tantivy::IndexReader =
         theirs.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
     let engines = Engines {
-        ours: Searcher::new(Arc::clone(&index), corpus.analyzer()?, config, Vec::new())?,
+        ours: Searcher::new(Arc::clone(&index), corpus.analyzer()?, config(), Vec::new())?,
         theirs: reader.searcher(),
         field,
     };
@@ -90,10 +90,21 @@ pub(crate) fn measure(ours: &Path, theirs: &Path, titles: &Path, n: usize) -> Re
     Ok(found)
 }
 
+/// BM25 as the peers have it, of the text only.
+pub(crate) fn config() -> Config {
+    let weights = FieldWeights { title: 0.0, headings: 0.0, body: 1.0, url: 0.0, anchor: 0.0 };
+    Config { k1: 1.2, b: 0.75, weights, ..Config::default() }
+}
+
+/// The words of a question, each looked for in the text.
+pub(crate) fn words(question: &Question) -> Vec<Query> {
+    let word = |word: &String| Query::Term { field: Some(Field::Body), text: word.clone() };
+    question.words.iter().map(word).collect()
+}
+
 impl Engines {
     fn pair(&self, class: &str, question: &Question) -> Pair {
-        let word = |word: &String| Query::Term { field: Some(Field::Body), text: word.clone() };
-        let words: Vec<Query> = question.words.iter().map(word).collect();
+        let words = words(question);
         let terms: Vec<Term> =
             question.terms.iter().map(|term| Term::from_field_text(self.field, term)).collect();
         let leaf = |term: &Term| -> Box<dyn PeerQuery> {
