@@ -47,9 +47,10 @@ const EXCEPTIONS: u8 = 0x80;
 /// The first byte of a block in unary.
 const UNARY: u8 = 0x40;
 
-/// How many bytes longer than otherwise, and a third, a block in unary may be. So chosen that all blocks of
-/// a real index together are as long as without: many are shorter.
-const UNARY_MORE: usize = 6;
+/// How many bytes longer than otherwise, and three quarters, a block in unary may be. So chosen that all blocks
+/// of a real index together are a fiftieth longer than without, since many are shorter, and half of those of long
+/// lists are in unary.
+const UNARY_MORE: usize = 12;
 
 /// How the width of a block is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,7 +110,7 @@ pub fn write(numbers: &[u32], choice: Choice, out: &mut Vec<u8>) {
     let length = bytes(numbers.len(), width, exceptions, high);
     if choice == Choice::OptimumOrUnary
         && let Ok(unary) = u8::try_from(unary_block::bytes(numbers))
-        && usize::from(unary) + 2 <= length + length / 3 + UNARY_MORE
+        && usize::from(unary) + 2 <= length + length * 3 / 4 + UNARY_MORE
     {
         out.extend_from_slice(&[UNARY, unary]);
         return unary_block::write(numbers, out);

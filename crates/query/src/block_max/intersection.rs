@@ -133,19 +133,31 @@ fn are_many(matches: &Matches, documents: u64, span: Span, doc_count: u32) -> bo
     wide <= WINDOW_MAX && matches.left.len() as u64 * LOOK_UP > postings
 }
 
-/// Drops matches that have unwanted words, as far as it is worth while here: the rest is seen when they are judged.
+/// Drops matches that have unwanted words.
 fn refuse(span: Span, judge: &mut Judge<'_, '_>, work: &mut Workspace) {
+    let Workspace { matches: Matches { docs, left, .. }, places, scratch, .. } = work;
     for list in &mut judge.unwanted {
-        if !are_many(&work.matches, u64::from(list.doc_frequency()), span, judge.doc_count) {
-            continue;
-        }
-        let stamp = work.next_stamp();
         list.go_to(span.start);
-        for &doc in list.window(span.start, span.end) {
-            work.marks[(doc - span.start) as usize] = stamp;
+        let (mut from, mut kept) = (0, 0);
+        while let Some(&first) = left.get(from) {
+            let Some((last, _, block)) = list.block_of(docs[first as usize]) else { break };
+            let rest = &left[from..];
+            let run = rest.iter().position(|&place| docs[place as usize] > last);
+            let run = run.unwrap_or(rest.len());
+            let refused = &mut scratch.kept;
+            refused.clear();
+            refused.extend_from_slice(&rest[..run]);
+            let count = list.keep_in_block(block, refused, |at| docs[at as usize], places);
+            let mut refused = refused[..count].iter().peekable();
+            for at in from..from + run {
+                let place = left[at];
+                left[kept] = place;
+                kept += usize::from(refused.next_if_eq(&&place).is_none());
+            }
+            from += run;
         }
-        let (Matches { docs, left, .. }, marks) = (&mut work.matches, &work.marks);
-        keep(left, |&mut place| marks[(docs[place as usize] - span.start) as usize] != stamp);
+        left.copy_within(from.., kept);
+        left.truncate(kept + left.len() - from);
     }
 }
 

@@ -370,9 +370,12 @@ impl<'a> List<'a> {
                 }
             } else {
                 self.hold_alone(block);
-                for &doc in self.held.docs.iter().filter(|doc| (start..end).contains(doc)) {
-                    let at = doc - start;
-                    words[at as usize / 64] |= 1 << (at % 64);
+                for &doc in &self.held.docs {
+                    // What is not in the window has no word.
+                    let at = doc.wrapping_sub(start);
+                    if let Some(word) = words.get_mut(at as usize / 64) {
+                        *word |= 1 << (at % 64);
+                    }
                 }
             }
             if last == u32::MAX {

@@ -168,12 +168,12 @@ impl<'a> Task<'a> {
                 best,
                 plan: scorers.as_ref().map(|scorers| (self.plan, segment, scorers)),
                 unwanted: Vec::new(),
+                is_refused: false,
                 tree: None,
                 error: None,
                 floor: 0.0,
                 is_partial: self.shape.is_partial
                     || !self.shape.phrases.is_empty()
-                    || !self.shape.unwanted.is_empty()
                     || segment.deleted_count() > 0
                     || !self.statistics.is_gradual(),
                 added,
@@ -258,6 +258,8 @@ struct Judge<'a, 'b> {
     plan: Option<(&'a Plan, &'a Segment, &'a Scorers<'a>)>,
     /// No document of these is among the best.
     unwanted: Vec<List<'a>>,
+    /// Whether it has been seen that documents have none of those before they are judged.
+    is_refused: bool,
     /// Made when it is first needed.
     tree: Option<Tree<'a>>,
     error: Option<QueryError>,
@@ -281,6 +283,7 @@ impl<'a> Judge<'a, '_> {
             });
             return;
         }
+        self.is_refused = groups.len() > 1 || self.unwanted.is_empty();
         if groups.len() > 1 {
             self.lift();
             let rarest_first = intersection::rarest_first(&groups);
@@ -296,11 +299,11 @@ impl<'a> Judge<'a, '_> {
         if let [only] = &mut words[..]
             && only[0].is_single()
         {
-            self.floor = if self.is_partial { 0.0 } else { only[0].surely_reached_by(k) };
+            self.floor = if self.is_sure() { only[0].surely_reached_by(k) } else { 0.0 };
             self.lift();
             single::evaluate(&mut only[0], self, self.plan.is_some(), work);
         } else {
-            if !self.is_partial {
+            if self.is_sure() {
                 self.floor = floor(&mut words, k, work);
             }
             self.lift();
@@ -353,9 +356,14 @@ impl<'a> Judge<'a, '_> {
         self.least = least;
     }
 
+    /// Whether what documents have of words is what they are worth.
+    fn is_sure(&self) -> bool {
+        !self.is_partial && self.is_refused
+    }
+
     /// Takes account of what some documents have at least.
     fn raise(&mut self, scores: impl ExactSizeIterator<Item = f32>) {
-        if !self.is_partial {
+        if self.is_sure() {
             let reached = floor::reached_by(self.best.size(), scores);
             if reached > self.floor.max(NOTHING) {
                 self.floor = reached;
@@ -378,7 +386,9 @@ impl<'a> Judge<'a, '_> {
         };
         let Some(score) = score else { return };
         let hit = Hit { segment: self.number, doc, score: score + self.statics.of(doc) };
-        if self.best.admits(&hit) && !self.unwanted.iter_mut().any(|list| list.has(doc.0)) {
+        let is_unwanted = |list: &mut List<'_>| list.has(doc.0);
+        if self.best.admits(&hit) && (self.is_refused || !self.unwanted.iter_mut().any(is_unwanted))
+        {
             self.best.offer(hit);
             self.lift();
         }
