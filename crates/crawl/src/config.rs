@@ -467,6 +467,13 @@ impl Config {
         }
     }
 
+    /// How long a visit takes at most, but for the want of descriptors: it may be sent twice, and wait for room before
+    /// its body is read on.
+    pub(crate) fn visit_ms_max(&self) -> u64 {
+        let twice_ms = self.timeout_ms.saturating_add(self.body_timeout_ms).saturating_mul(2);
+        self.connect_timeout_ms.saturating_add(twice_ms)
+    }
+
     /// The sieve that the configuration asks for.
     pub(crate) fn sieve_plan(&self) -> Plan {
         Plan {

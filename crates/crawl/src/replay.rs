@@ -23,6 +23,7 @@ use sieve::{Signature, signature};
 
 use crate::answer::{Answers, Purpose};
 use crate::checkpoint::{Settled, VisitLogs};
+use crate::asked::Asked;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::engine::Dirs;
@@ -272,7 +273,8 @@ impl Replay<'_> {
         self.read_nearer(frontier, &archive)?;
         replayed.is_cut = self.halt.was_called();
         self.halt.forget_time();
-        frontier.end_replay(self.clock.over_ms(), self.clock.unix_s())?;
+        let asked = Asked::read(&self.dirs.frontier);
+        frontier.end_replay(self.clock.over_ms(), self.clock.date(), asked)?;
         let last = again.filter(|_| is_asking).and_then(Again::last);
         let reading = Reading::of(self.config);
         replayed.known = last.map(|last| Arc::new(last.into_captures(archive, reading)));

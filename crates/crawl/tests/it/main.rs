@@ -27,6 +27,7 @@ mod revisits;
 mod robots;
 mod rules;
 mod sitemaps;
+mod silences;
 mod statuses;
 mod support;
 mod tls;

@@ -245,6 +245,11 @@ impl Hosts {
         self.under_way == 0
     }
 
+    /// Whether requests are under way.
+    pub(in crate::frontier) fn is_asking(&self) -> bool {
+        self.requests_under_way > 0
+    }
+
     /// Whether nothing is under way and nothing waits for its moment.
     pub(in crate::frontier) fn is_idle(&self) -> bool {
         self.under_way == 0 && self.workbench.is_empty()
