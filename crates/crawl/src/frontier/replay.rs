@@ -6,7 +6,7 @@
 //!
 //! **Invariant.** What an earlier run settled for good is not visited again, unless it is due.
 
-use sieve::signature;
+use sieve::{Signature, signature};
 
 use super::depths::Depths;
 use super::lead::Source;
@@ -31,12 +31,18 @@ impl Frontier {
     /// Takes note of a visit after which a URL is to be asked for once more: after the others, if it was in vain, and
     /// without a condition, if the answer to one did not tell what it is now.
     pub(crate) fn note_vain(&mut self, url: &str, entry: &Entry, status: u16) {
-        let (url, tries) = (signature(url.as_bytes()), entry.tries(status));
-        if tries > 0 {
-            self.hosts.note_tries(url, tries);
+        if entry.is_vain(status) {
+            self.put_last(url);
         }
         if entry.is_inconclusive {
-            self.hosts.note_anyhow(url);
+            self.hosts.note_anyhow(signature(url.as_bytes()));
+        }
+    }
+
+    /// Takes note that a URL was tried so often in vain.
+    pub(crate) fn note_tries(&mut self, url: Signature, tries: u8) {
+        if tries > 0 {
+            self.hosts.note_tries(url, tries);
         }
     }
 
