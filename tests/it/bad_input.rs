@@ -118,7 +118,7 @@ fn a_page_that_is_not_there_is_the_reason() {
     fails(&ran, 1, &["no page could be fetched", "status 404"]);
     // Whoever reads the counts gets them all the same.
     let ran = sandbox.run(&["crawl", "--dir", "web", "--list", &missing, "--json"]);
-    let report: serde_json::Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    let report: Value = serde_json::from_str(&ran.stdout).expect("JSON");
     assert_eq!((ran.code, &report["pages"], &report["requests"]), (1, &0.into(), &0.into()));
     assert_eq!(report["visited"]["outcomes"]["status 404"], 1, "{report}");
 }

@@ -187,6 +187,23 @@ impl Again {
     }
 }
 
+/// Takes note of how often a URL was tried by a visit; whether the visit has settled it for good.
+fn note_try(frontier: &mut Frontier, spells: &mut Spells, settled: &Settled) -> bool {
+    let (entry, url) = (&settled.entry, &settled.url);
+    let status = settled.answered.as_ref().map_or(0, |answered| answered.status);
+    let is_final = frontier.is_final(entry, status);
+    let tries = if is_final { 0 } else { entry.tries(status) };
+    if entry.is_against_host(status) {
+        spells.note(settled, tries);
+    } else {
+        frontier.note_tries(signature(url.as_bytes()), tries);
+    }
+    if !is_final {
+        frontier.note_vain(url, entry, status);
+    }
+    is_final
+}
+
 /// The URLs that count anew, each once: a page may be given, and asked for, beside a recrawl that has had it.
 #[derive(Default)]
 struct Counted(HashSet<Signature>);
@@ -240,22 +257,13 @@ impl Replay<'_> {
                 }
                 return Ok(());
             }
-            let is_final = frontier.is_final(&settled.entry, status);
-            let tries = if is_final { 0 } else { settled.entry.tries(status) };
-            if settled.entry.is_against_host(status) {
-                spells.note(&settled, tries);
-            } else {
-                frontier.note_tries(signature(settled.url.as_bytes()), tries);
-            }
-            if is_final {
+            if note_try(frontier, &mut spells, &settled) {
                 visited.note(&settled);
                 frontier.offer(&settled.url)?;
                 if again.as_ref().is_some_and(|again| again.names(&settled)) {
                     answered.insert(settled.url);
                 }
-                return Ok(());
             }
-            frontier.note_vain(&settled.url, &settled.entry, status);
             Ok(())
         })?;
         self.count_tries(spells, frontier, &archive)?;

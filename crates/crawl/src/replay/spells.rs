@@ -50,7 +50,9 @@ impl Spells {
             if is_outage {
                 vains.sort_by_key(|vain| vain.date);
             } else {
-                vains.iter().for_each(|vain| take(vain.url, vain.tries));
+                for vain in &*vains {
+                    take(vain.url, vain.tries);
+                }
             }
             is_outage
         });
