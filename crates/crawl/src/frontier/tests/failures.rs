@@ -43,6 +43,35 @@ fn waits_double_and_a_dead_host_is_set_aside_and_comes_back() {
     assert!(walk.frontier.report().aside.is_empty());
 }
 
+/// It comes back in the same run, and its pages have had no try by then that counts.
+#[test]
+fn a_host_that_is_set_aside_and_comes_back_has_all_its_pages() {
+    let config = Config {
+        delay_ms: 1_000,
+        retries: 1,
+        host_failures_max: 3,
+        set_aside_s: 600,
+        ..Config::default()
+    };
+    let links: Vec<&'static str> =
+        (0..4).map(|number| leak(format!("http://a/{number}"))).collect();
+    let busy: Vec<&'static str> =
+        (0..2_000).map(|number| leak(format!("http://b/{number}"))).collect();
+    let broken = [vec![Reply::Status(500); 2], page(&[])].concat();
+    let (home, other) = (page(&links), page(&busy));
+    let mut web: Vec<(&'static str, &[Reply])> =
+        links.iter().map(|&url| (url, broken.as_slice())).collect();
+    web.extend([("http://a/", home.as_slice()), ("http://b/", other.as_slice())]);
+    let mut walk = Walk::new(config, &web, &["http://a/", "http://b/"]);
+    walk.run(u64::MAX);
+    let report = walk.frontier.report();
+    assert_eq!(report.failures, report.put_aside, "none is given up");
+    assert_eq!(report.failures.get("http-500"), Some(&2), "set aside twice");
+    for url in links {
+        assert_eq!(walk.times(url).len(), 3, "{url}");
+    }
+}
+
 /// The walk itself sees to it that the second address, which another host is asked at, is not asked too soon.
 #[test]
 fn a_host_with_a_dead_address_is_visited_at_the_next() {
