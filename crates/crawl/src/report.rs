@@ -53,7 +53,7 @@ pub struct Snapshot {
     pub refused: BTreeMap<String, u64>,
     /// URLs known by now that a robots.txt forbids.
     pub forbidden_by_robots: u64,
-    /// Visits that this run gave up, by the class of the failure.
+    /// Visits that this run gave up, or that set their hosts aside, by the class of the failure.
     pub failures: BTreeMap<String, u64>,
     /// URLs known by now that were dropped because of a limit, by the limit.
     pub dropped: BTreeMap<String, u64>,

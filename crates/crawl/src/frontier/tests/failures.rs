@@ -72,6 +72,20 @@ fn a_host_that_is_set_aside_and_comes_back_has_all_its_pages() {
     }
 }
 
+#[test]
+fn a_host_that_is_set_aside_tells_whether_pages_wait_there() {
+    for (seeds, is_idle) in [(&["http://a/1"][..], true), (&["http://a/1", "http://a/2"], false)] {
+        let config = Config { retries: 0, host_failures_max: 1, ..Config::default() };
+        let web = [("http://a/1", &[Reply::Status(500)][..])];
+        let mut walk = Walk::new(config, &web, seeds);
+        walk.run(600_000);
+        let report = walk.frontier.report();
+        assert_eq!((report.failures.len(), report.put_aside.len()), (1, 0), "it was the last try");
+        let idle: Vec<bool> = report.aside.iter().map(|aside| aside.idle).collect();
+        assert_eq!(idle, [is_idle], "{seeds:?}");
+    }
+}
+
 /// The walk itself sees to it that the second address, which another host is asked at, is not asked too soon.
 #[test]
 fn a_host_with_a_dead_address_is_visited_at_the_next() {
