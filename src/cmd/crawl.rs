@@ -19,7 +19,7 @@ use std::sync::atomic::AtomicBool;
 use ::crawl::{
     AsideHost, Board, Config, Dirs, Recrawl, Report, Snapshot, Standing, SystemClock, read_seeds,
 };
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 use clap::ValueEnum as _;
 use jobs::Collection;
 use tokio::net::TcpListener;
@@ -143,6 +143,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     if context.json {
         context.print_json(&told)?;
     }
+    told.check()?;
     Ok(if told.report.interrupted { Exit::Interrupted } else { Exit::Done })
 }
 
@@ -203,9 +204,7 @@ fn without_comment(line: &str) -> &str {
     line[..start.unwrap_or(line.len())].trim()
 }
 
-/// Crawls with progress, and says how it went; fails if the collection has no page afterwards. Where it has
-/// pages of earlier runs, it can be used however this one went: a crawl of many hosts meets dead ones each
-/// time, and what they cost is in the counts.
+/// Crawls with progress, and says how it went; whether that is [enough](Summary::check) is for the caller to ask.
 pub(crate) fn fetch(
     collection: &Collection,
     config: &Config,
@@ -259,10 +258,7 @@ pub(crate) fn fetch(
         talk::say(context.quiet, &format!("         {why}; its inboxes may bring some"));
         return Ok(told);
     }
-    if report.pages == 0 && !report.interrupted && !report.unread {
-        bail!("no page could be fetched{}", summary::reasons(report));
-    }
-    if report.requests > 0 && report.statuses.is_empty() {
+    if report.requests > 0 && report.statuses.is_empty() && told.check().is_ok() {
         let stays = "the pages of earlier runs stay as they are";
         talk::say(context.quiet, &format!("         nothing answered; {stays}"));
     }
@@ -274,6 +270,7 @@ pub(crate) fn aside_fate(aside: &AsideHost) -> String {
     match aside.until_s {
         _ if aside.refused => "no crawl visits it as long as that is so".to_owned(),
         Some(until_s) => format!("no crawl asks it before {}", archive::date_text(until_s)),
+        None if aside.idle => "none of its pages is left to ask for".to_owned(),
         None => "the next crawl tries it again".to_owned(),
     }
 }

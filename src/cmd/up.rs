@@ -75,7 +75,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     let crawled = if imported {
         None
     } else {
-        Some(fetch(&collection, &config.crawl, &seeds, &runtime, &stop, context)?)
+        let told = fetch(&collection, &config.crawl, &seeds, &runtime, &stop, context)?;
+        told.check()?;
+        Some(told)
     };
     if crawled.as_ref().is_some_and(|told| told.report.interrupted) {
         return Ok(Exit::Interrupted);

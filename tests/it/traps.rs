@@ -233,7 +233,9 @@ fn needs_shared_all_traps_of_docweb_in_one_crawl() {
     ] {
         // Answers that never end do not come into docweb's log.
         let asked = times.get(path).copied().unwrap_or(0);
-        assert!(asked <= 2, "{path}: {asked} times");
+        // Whoever hangs up on a kept connection may not have seen the request.
+        let asked_max = if path == "/empty" { 3 } else { 2 };
+        assert!(asked <= asked_max, "{path}: {asked} times");
         let why = sandbox.run(&["why", "--dir", "web", &url(path)]).stdout;
         assert!(why.contains(reason), "{path}: {why}");
     }

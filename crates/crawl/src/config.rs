@@ -152,7 +152,8 @@ pub struct Config {
     /// Redirects that may follow each other.
     pub redirects_max: u8,
 
-    /// How often a visit that failed for a passing reason is tried again.
+    /// How often a visit that failed for a passing reason is tried again; after so many a host that cannot be reached is
+    /// set aside, and that costs none of its pages a try.
     pub retries: u8,
     /// The wait before the first such retry, in milliseconds; it doubles each time.
     pub retry_ms: u64,
@@ -465,6 +466,13 @@ impl Config {
             CompressionKind::Gzip => Compression::Gzip { level: self.gzip_level },
             CompressionKind::Zstd => Compression::Zstd { level: self.zstd_level },
         }
+    }
+
+    /// How long a visit takes at most, but for the want of descriptors: it may be sent twice, and wait for room before
+    /// its body is read on.
+    pub(crate) fn visit_ms_max(&self) -> u64 {
+        let twice_ms = self.timeout_ms.saturating_add(self.body_timeout_ms).saturating_mul(2);
+        self.connect_timeout_ms.saturating_add(twice_ms)
     }
 
     /// The sieve that the configuration asks for.

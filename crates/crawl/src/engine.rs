@@ -33,6 +33,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::{Instant, sleep};
 
 use crate::answer::Answers;
+use crate::asked::AskedFile;
 use crate::checkpoint::VisitLogs;
 use crate::clock::Clock;
 use crate::config::Config;
@@ -43,6 +44,7 @@ use crate::frontier::Frontier;
 use crate::guard::Guard;
 use crate::halt::Halt;
 use crate::inbox::Inbox;
+use crate::outcome::Task;
 use crate::parser::{Event, PARSER, Parser, SharedParser};
 use crate::recrawl::{Epochs, LastCaptures, Wanted};
 use crate::replay::{Replay, Replayed};
@@ -133,7 +135,8 @@ pub fn run(
     if replayed.known.is_some() || replayed.lists > 0 {
         frontier.begin_recrawl();
     }
-    let mut coordinator = Coordinator { frontier, clock, stop, teller, fetchers: 0 };
+    let asked = AskedFile::new(&dirs.frontier);
+    let mut coordinator = Coordinator { frontier, clock, stop, teller, asked, fetchers: 0 };
     coordinator.teller.tell(&coordinator.frontier);
     while !stop.load(Ordering::Relaxed) {
         coordinator.crawl(dirs, &config, &answers, &logs, replayed.known.clone())?;
@@ -207,6 +210,7 @@ struct Coordinator<'a> {
     clock: Arc<dyn Clock>,
     stop: &'a AtomicBool,
     teller: Teller<'a>,
+    asked: AskedFile,
     /// How many visits may be under way.
     fetchers: usize,
 }
@@ -281,6 +285,7 @@ impl Coordinator<'_> {
                 Event::Lost(_) | Event::Fetched(_) | Event::Unable(_) => {}
             }
         }
+        self.asked.end(&*self.clock, !self.frontier.is_asking())?;
         self.frontier.end_run(self.clock.now_ms())
     }
 
@@ -307,8 +312,14 @@ impl Coordinator<'_> {
             while !is_held && under_way < visits_max {
                 let now_ms = self.clock.now_ms();
                 let Some(visit) = self.frontier.next(now_ms, self.clock.unix_s())? else { break };
+                if visit.task != Task::Resolve {
+                    self.asked.keep(&*self.clock)?;
+                }
                 stages.fetch(visit);
                 under_way += 1;
+            }
+            if self.frontier.is_asking() {
+                self.asked.keep(&*self.clock)?;
             }
             if under_way == 0 && !is_held && self.frontier.is_done() {
                 return Ok(());

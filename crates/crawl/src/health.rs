@@ -2,22 +2,28 @@
 //!
 //! What lives here: [`Health`], the failures of a host since its last good answer. A name without
 //! an address or a connection that is refused speaks against the host each time. A page that
-//! hangs, breaks off or answers 5xx speaks against the host the first time; when it is tried again
-//! and fails again, against itself. What does not: what follows (`frontier/`, `politeness.rs`).
+//! hangs, breaks off or answers 5xx speaks against the host the first time that a run tries it; when it is tried
+//! again and fails again, against itself. What does not: what follows (`frontier/`, `politeness.rs`).
 //!
-//! **Invariant.** One page, however often it fails, counts once; an answer forgives all.
+//! **Invariant.** One page, however often it fails, counts once; an answer forgives all. Failures with no good answer
+//! in between are one spell, and every spell has its own number, from 1.
+
+use crate::order::Waiting;
 
 /// What failed at a host since its last good answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Health {
     failures: u32,
+    /// How many spells are over.
+    spells: u32,
     is_failing: bool,
 }
 
 impl Health {
-    /// The host answered.
+    /// The host answered, or is given another chance.
     pub(crate) fn recover(&mut self) {
-        *self = Health::default();
+        let spells = self.spells.saturating_add(u32::from(self.is_failing));
+        *self = Health { spells, ..Health::default() };
     }
 
     /// The host could not be reached.
@@ -26,10 +32,18 @@ impl Health {
         self.is_failing = true;
     }
 
-    /// A page could not be had, after so many attempts before.
-    pub(crate) fn fail_page(&mut self, attempts: u8) {
-        self.failures = self.failures.saturating_add(u32::from(attempts == 0));
+    /// A page could not be had.
+    pub(crate) fn fail_page(&mut self, page: &mut Waiting) {
+        self.failures = self.failures.saturating_add(u32::from(page.spell == 0));
         self.is_failing = true;
+        if page.spell != self.spell() {
+            (page.spell, page.attempts_before) = (self.spell(), page.attempts);
+        }
+    }
+
+    /// The number of the spell that the next failure belongs to.
+    pub(crate) fn spell(self) -> u32 {
+        self.spells.saturating_add(1)
     }
 
     /// Whether the last visit failed.
@@ -50,16 +64,19 @@ mod tests {
     #[test]
     fn one_page_counts_once_and_an_answer_forgives_all() {
         let mut health = Health::default();
-        for attempts in [0, 0, 1, 2] {
-            health.fail_page(attempts);
+        let mut pages = ["/a", "/b"].map(Waiting::new);
+        for page in [0, 1, 1, 0] {
+            health.fail_page(&mut pages[page]);
         }
-        assert_eq!((health.failures(), health.is_failing()), (2, true));
+        assert_eq!((health.failures(), health.is_failing(), health.spell()), (2, true, 1));
         health.fail();
         health.fail();
         assert_eq!(health.failures(), 4);
         health.recover();
-        assert_eq!((health.failures(), health.is_failing()), (0, false));
-        health.fail_page(1);
+        assert_eq!((health.failures(), health.is_failing(), health.spell()), (0, false, 2));
+        pages[0].attempts = 1;
+        health.fail_page(&mut pages[0]);
         assert_eq!((health.failures(), health.is_failing()), (0, true));
+        assert_eq!((pages[0].spell, pages[0].attempts_before), (2, 1));
     }
 }

@@ -95,18 +95,34 @@ impl Entry {
     pub(crate) fn is_final(&self, status: u16, retries: u8) -> bool {
         let is_passing = match self.failure {
             None if self.is_inconclusive => return false,
-            Some(failure) if failure.is_of_host() && !failure.is_passing() => return false,
+            Some(failure) if failure.is_of_host() => return false,
             Some(failure) => failure.is_passing(),
             None => is_passing(self.purpose, status),
         };
         !is_passing || self.attempts >= retries
     }
 
-    /// How often its URL was tried, this time included, if it failed for a reason that may pass; 0 if not.
+    /// Whether it failed for a reason that may pass.
+    pub(crate) fn is_vain(&self, status: u16) -> bool {
+        self.failure.map_or_else(|| is_passing(self.purpose, status), FailureKind::is_passing)
+    }
+
+    /// Whether it was in vain, and speaks against its host as well.
+    pub(crate) fn is_against_host(&self, status: u16) -> bool {
+        self.is_vain(status) && self.failure != Some(FailureKind::Room)
+    }
+
+    /// Whether its host answered, and that well enough to be asked for other pages.
+    pub(crate) fn is_good(&self, status: u16) -> bool {
+        let is_outage = self.failure.is_some_and(FailureKind::is_of_host);
+        !self.is_against_host(status) && !is_outage && !self.is_inconclusive
+    }
+
+    /// How often its URL was tried, this time included, if it failed for a reason that may pass; 0 if not, and if its host
+    /// could not be reached, in which its page has no part.
     pub(crate) fn tries(&self, status: u16) -> u8 {
-        let is_passing =
-            self.failure.map_or_else(|| is_passing(self.purpose, status), FailureKind::is_passing);
-        if is_passing { self.attempts.saturating_add(1) } else { 0 }
+        let is_outage = self.failure.is_some_and(FailureKind::is_of_host);
+        if self.is_vain(status) && !is_outage { self.attempts.saturating_add(1) } else { 0 }
     }
 
     /// What a record tells; `None` if it is not about a visit. A response of another crawler is a

@@ -21,6 +21,7 @@
 mod address;
 mod agents;
 mod answer;
+mod asked;
 mod assignment;
 mod checkpoint;
 mod clock;

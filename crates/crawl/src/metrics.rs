@@ -209,7 +209,12 @@ fn pages(now: &Snapshot) -> Vec<Family> {
 
 fn troubles(now: &Snapshot) -> Vec<Family> {
     vec![
-        many("failures_total", "Visits given up by class", "class", &now.failures),
+        many(
+            "failures_total",
+            "Visits given up, or that set their hosts aside, by class",
+            "class",
+            &now.failures,
+        ),
         many("refused_links_total", "Links refused by rule", "rule", &now.refused),
         many("dropped_urls_total", "URLs dropped by limit", "limit", &now.dropped),
         one(

@@ -25,8 +25,12 @@ pub struct Waiting {
     pub path: Box<str>,
     /// How many redirects led here.
     pub hops: u8,
-    /// How many visits have failed so far.
+    /// How many visits have failed so far, those left out that its host was to blame for.
     pub attempts: u8,
+    /// In which spell of failures of its host it failed last; 0 if this run has not tried it in vain.
+    pub spell: u32,
+    /// How many visits had failed when that spell began.
+    pub attempts_before: u8,
     /// Whether it is a sitemap, which is read for its list and is no page.
     pub sitemap: bool,
     /// Whether a recrawl asks for it again.
@@ -56,6 +60,8 @@ impl Waiting {
             path: path.into(),
             hops: 0,
             attempts: 0,
+            spell: 0,
+            attempts_before: 0,
             sitemap: false,
             known: false,
             depth: 0,

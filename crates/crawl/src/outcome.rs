@@ -184,7 +184,7 @@ pub enum FailureKind {
     Timeout,
     /// Not an HTTP answer, or one that broke off.
     Protocol,
-    /// By its own word, the server has done nothing with the request.
+    /// By its own word, or by closing a connection that it had kept, the server has done nothing with the request.
     Refused,
     /// A body longer than is kept.
     TooLarge,

@@ -4,7 +4,7 @@
 //! visit, and remembers how often others were tried in vain; the last offers all that the visits led to, as if they had just taken place. A recrawl has a pass
 //! before them, which finds out what is due again; and [`Again`], what a visit counts for in a recrawl.
 //! `replay/named.rs` is what a list turns out to name while it is visited, `replay/sitemaps.rs` what is asked for as a
-//! sitemap. What does not: the logs (`checkpoint/`), and when a page is due (`recrawl/`).
+//! sitemap, `replay/spells.rs` what hosts are to blame for. What does not: the logs (`checkpoint/`), and when a page is due (`recrawl/`).
 //!
 //! **Invariant.** Afterwards the frontier is where it was when the last record was written, except
 //! that hosts set aside are tried again that did not ask for it. A host keeps the silence that its last request
@@ -12,6 +12,7 @@
 
 mod named;
 mod sitemaps;
+mod spells;
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
@@ -22,6 +23,7 @@ use page::Url;
 use sieve::{Signature, signature};
 
 use crate::answer::{Answers, Purpose};
+use crate::asked::Asked;
 use crate::checkpoint::{Settled, VisitLogs};
 use crate::clock::Clock;
 use crate::config::Config;
@@ -36,6 +38,8 @@ use crate::rules::Rules;
 use crate::seeds::{Seed, Start};
 use crate::share::Changing;
 use crate::visited::{Visited, VisitedSeeds};
+
+use spells::Spells;
 
 /// After so many archived visits it is looked whether the time of the run is over.
 const VISITS_A_LOOK: u32 = 256;
@@ -183,6 +187,23 @@ impl Again {
     }
 }
 
+/// Takes note of how often a URL was tried by a visit; whether the visit has settled it for good.
+fn note_try(frontier: &mut Frontier, spells: &mut Spells, settled: &Settled) -> bool {
+    let (entry, url) = (&settled.entry, &settled.url);
+    let status = settled.answered.as_ref().map_or(0, |answered| answered.status);
+    let is_final = frontier.is_final(entry, status);
+    let tries = if is_final { 0 } else { entry.tries(status) };
+    if entry.is_against_host(status) {
+        spells.note(settled, tries);
+    } else {
+        frontier.note_tries(signature(url.as_bytes()), tries);
+    }
+    if !is_final {
+        frontier.note_vain(url, entry, status);
+    }
+    is_final
+}
+
 /// The URLs that count anew, each once: a page may be given, and asked for, beside a recrawl that has had it.
 #[derive(Default)]
 struct Counted(HashSet<Signature>);
@@ -220,6 +241,7 @@ impl Replay<'_> {
         }
         let mut visited = VisitedSeeds::of(self.listed());
         let (mut answered, mut changing) = (BTreeSet::new(), Changing::default());
+        let mut spells = Spells::default();
         replayed.damaged = self.logs.each(&archive, &self.halt, &mut |file, settled| {
             replayed.resumed = true;
             tick(frontier);
@@ -230,22 +252,21 @@ impl Replay<'_> {
                 return Ok(());
             }
             if let Some(again) = again.as_ref().filter(|again| again.is_old(file, &settled)) {
-                if settled.entry.tries(status) > 0 && !again.has_answered_since(&settled) {
+                if settled.entry.is_vain(status) && !again.has_answered_since(&settled) {
                     frontier.put_last(&settled.url);
                 }
                 return Ok(());
             }
-            if frontier.is_final(&settled.entry, status) {
+            if note_try(frontier, &mut spells, &settled) {
                 visited.note(&settled);
                 frontier.offer(&settled.url)?;
                 if again.as_ref().is_some_and(|again| again.names(&settled)) {
                     answered.insert(settled.url);
                 }
-                return Ok(());
             }
-            frontier.note_vain(&settled.url, &settled.entry, status);
             Ok(())
         })?;
+        self.count_tries(spells, frontier, &archive)?;
         frontier.forget()?;
         replayed.visited = visited.told();
         // What is known comes before what is new, which a limit on a host's pages may keep out.
@@ -272,11 +293,33 @@ impl Replay<'_> {
         self.read_nearer(frontier, &archive)?;
         replayed.is_cut = self.halt.was_called();
         self.halt.forget_time();
-        frontier.end_replay(self.clock.over_ms(), self.clock.unix_s())?;
+        let asked = Asked::read(&self.dirs.frontier);
+        frontier.end_replay(self.clock.over_ms(), self.clock.date(), asked)?;
         let last = again.filter(|_| is_asking).and_then(Again::last);
         let reading = Reading::of(self.config);
         replayed.known = last.map(|last| Arc::new(last.into_captures(archive, reading)));
         Ok(replayed)
+    }
+
+    /// Counts how often URLs were tried in vain, but for the tries that their hosts are to blame for.
+    fn count_tries(
+        &self,
+        mut spells: Spells,
+        frontier: &mut Frontier,
+        archive: &Archive,
+    ) -> Result<(), CrawlError> {
+        let pages_max = usize::try_from(self.config.host_failures_max).unwrap_or(usize::MAX);
+        if spells.sift(pages_max, &mut |url, tries| frontier.note_tries(url, tries)) {
+            self.logs.each(archive, &self.halt, &mut |_, settled| {
+                let status = settled.answered.as_ref().map_or(0, |answered| answered.status);
+                if settled.entry.is_good(status) {
+                    spells.answer(&settled);
+                }
+                Ok(())
+            })?;
+        }
+        spells.count(pages_max, &mut |url, tries| frontier.note_tries(url, tries));
+        Ok(())
     }
 
     /// Puts in what is due again; whether there is anything but what was `answered` since.

@@ -53,7 +53,7 @@ pub struct Snapshot {
     pub refused: BTreeMap<String, u64>,
     /// URLs known by now that a robots.txt forbids.
     pub forbidden_by_robots: u64,
-    /// Visits that this run gave up, by the class of the failure.
+    /// Visits that this run gave up, or that set their hosts aside, by the class of the failure.
     pub failures: BTreeMap<String, u64>,
     /// URLs known by now that were dropped because of a limit, by the limit.
     pub dropped: BTreeMap<String, u64>,
@@ -154,8 +154,10 @@ pub struct Report {
     pub refused: BTreeMap<String, u64>,
     /// URLs known by now that a robots.txt forbids.
     pub forbidden_by_robots: u64,
-    /// Visits that this run gave up, by the class of the failure.
+    /// Visits that this run gave up, or that set their hosts aside, by the class of the failure.
     pub failures: BTreeMap<String, u64>,
+    /// Those that set their hosts aside: what they were for is not given up.
+    pub put_aside: BTreeMap<String, u64>,
     /// Visits of this run that failed and were to be made again, by the class of the failure.
     pub retried: BTreeMap<String, u64>,
     /// Hosts set aside at the end, and why.
@@ -257,7 +259,9 @@ pub struct AsideHost {
     pub until_s: Option<i64>,
     /// Whether the crawl may not visit its address: then none does, as long as that is so.
     pub refused: bool,
-    /// The same on the clock of the run.
+    /// Whether none of its pages waits to be asked for.
+    pub idle: bool,
+    /// The same as `until_s` on the clock of the run.
     #[serde(skip)]
     pub(crate) until_ms: Option<u64>,
 }

@@ -22,6 +22,9 @@ use crate::trap;
 /// Bytes that the compiled patterns of a scope may take.
 const PATTERN_BYTES_MAX: usize = 1 << 22;
 
+/// Under this name URLs are counted that are too long, also those that are not read to their end.
+pub(crate) const LENGTH: &str = "length";
+
 /// Decides about URLs by themselves.
 #[derive(Debug, Clone)]
 pub struct Rules {
@@ -261,7 +264,7 @@ impl Refusal {
     pub fn name(&self) -> &'static str {
         match self {
             Refusal::Scope { .. } | Refusal::Port { .. } => "scope",
-            Refusal::Length { .. } => "length",
+            Refusal::Length { .. } => LENGTH,
             Refusal::Repetition { .. } => "repetition",
             Refusal::Parameters { .. } => "parameters",
             Refusal::Extension { .. } => "extension",

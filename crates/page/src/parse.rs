@@ -26,6 +26,9 @@ pub struct Page {
     pub description: String,
     /// The links in order, normalised; the same URL may come several times.
     pub links: Vec<Link>,
+    /// How many others, each counted once, are longer than [`Limits::url_bytes_max`]; those that say `rel=nofollow` are
+    /// left out.
+    pub links_too_long: u64,
     /// The URL that the page names as its own.
     pub canonical: Option<Url>,
     /// Where the page sends its visitor by `<meta http-equiv=refresh>`.
@@ -153,6 +156,7 @@ impl Page {
             text: String::new(),
             description: String::new(),
             links: Vec::new(),
+            links_too_long: 0,
             canonical: None,
             refresh: None,
             language: String::new(),

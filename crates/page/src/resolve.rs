@@ -16,10 +16,10 @@ use std::net::Ipv4Addr;
 use ::url::{Host, Position, Url};
 use memchr::memchr;
 
-use crate::Limits;
 use crate::assemble::{Authority, assemble};
 use crate::parse::Known;
 use crate::url::normalise;
+use crate::{Limits, PageError};
 
 /// Resolves references against one base.
 pub(crate) struct Resolver<'a> {
@@ -52,16 +52,16 @@ impl<'a> Resolver<'a> {
 
     /// The URL that `raw` means, if it is one of the web and not too long.
     pub(crate) fn resolve(&self, raw: &str) -> Option<Url> {
-        self.resolve_unknown(raw, &|_| false, &mut String::new())
+        self.resolve_unknown(raw, &|_| false, &mut String::new()).ok()?
     }
 
-    /// The same, unless the URL is `known`; `spelling` is only to be used again.
+    /// The same, or why it is none; `None` if the URL is `known`. `spelling` is only to be used again.
     pub(crate) fn resolve_unknown(
         &self,
         raw: &str,
         known: Known<'_>,
         spelling: &mut String,
-    ) -> Option<Url> {
+    ) -> Result<Option<Url>, PageError> {
         if let Some(plain) = self.plain(raw) {
             let Plain { authority, directory, rest, query } = plain;
             let bytes = authority.prefix.len() + directory.len() + rest.len();
@@ -71,16 +71,16 @@ impl<'a> Resolver<'a> {
                     spelling.push_str(part);
                 }
                 if known(spelling) {
-                    return None;
+                    return Ok(None);
                 }
                 let query = query.map(|at| authority.prefix.len() + directory.len() + at);
                 if let Some(url) = assemble(&authority, spelling, query) {
-                    return Some(url);
+                    return Ok(Some(url));
                 }
             }
         }
-        let url = normalise(raw, Some(self.base), self.limits).ok()?;
-        (!known(url.as_str())).then_some(url)
+        let url = normalise(raw, Some(self.base), self.limits)?;
+        Ok(Some(url).filter(|url| !known(url.as_str())))
     }
 
     fn plain<'b>(&'b self, raw: &'b str) -> Option<Plain<'b>> {

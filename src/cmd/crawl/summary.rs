@@ -11,11 +11,12 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use ::crawl::{Config, FailureKind, Recrawl, Report, Visited};
+use ::crawl::{Config, Recrawl, Report, Visited};
+use anyhow::{Result, bail};
 use page::StatusClass;
 use serde::Serialize;
 
-use super::{aside_fate, list};
+use super::{aside_fate, is_of_others, list};
 use crate::talk;
 
 /// Hosts set aside that are named one by one.
@@ -70,6 +71,16 @@ impl Summary {
             summary.push(format!("set aside {hosts}: see `crivello status`"));
         }
         Summary { report, summary }
+    }
+
+    /// Fails if the collection has no page after the run. Where it has pages of earlier runs, it can be used however
+    /// this one went: a crawl of many hosts meets dead ones each time, and what they cost is in the counts.
+    pub(crate) fn check(&self) -> Result<()> {
+        let report = &self.report;
+        if report.pages > 0 || report.interrupted || report.unread || is_of_others(report) {
+            return Ok(());
+        }
+        bail!("no page could be fetched{}", reasons(report))
     }
 
     /// Says all of it.
@@ -205,14 +216,15 @@ pub(crate) fn left_out(report: &Report) -> Vec<String> {
     let (unread, cut, unstored) =
         (of_refused("parse-filter"), of_refused("sitemap-cut"), of_refused("store-filter"));
     let unreadable = refused.remove("unreadable").unwrap_or(0);
-    let (asides, failures): (BTreeMap<_, _>, BTreeMap<_, _>) =
-        report.failures.clone().into_iter().partition(|(name, _)| {
-            // The host is, and the next crawl may ask it again.
-            FailureKind::from_name(name).is_some_and(|kind| kind.is_of_host() && !kind.is_passing())
-        });
+    let asides = &report.put_aside;
+    let given_up = report.failures.iter().map(|(name, times)| {
+        let aside = asides.get(name).copied().unwrap_or(0);
+        (name.clone(), times.saturating_sub(aside))
+    });
+    let failures: BTreeMap<String, u64> = given_up.collect();
     let mut parts: Vec<String> = [
         ("given up", "visit", &failures),
-        ("in vain, whose hosts were set aside", "visit", &asides),
+        ("in vain, whose hosts were set aside", "visit", asides),
         ("without a page", "URL", &no_page),
         ("dropped", "URL", &dropped),
         ("refused", "link", &refused),
@@ -307,7 +319,7 @@ fn keys_of(name: &str) -> &'static [&'static str] {
 
 /// Why there is no page, behind a colon: what ended the run or kept URLs out, then what became of the visits. What a
 /// robots.txt answered is no reason; what it forbids is.
-pub(super) fn reasons(report: &Report) -> String {
+fn reasons(report: &Report) -> String {
     let limit = report.limit.iter().map(|limit| format!("stopped by `{limit}`"));
     let sent = (report.sent > 0).then(|| {
         let urls = talk::count(report.sent, "URL");
@@ -407,6 +419,30 @@ mod tests {
         );
         assert!(said("time_s_max", 2).ends_with("2 URLs left: `crivello crawl` goes on with them"));
         assert!(said("pages_max", 0).ends_with("`pages_max` is reached, and no URL is left"));
+    }
+
+    #[test]
+    fn a_visit_that_sets_its_host_aside_is_not_given_up() {
+        let counts = |times: u64| BTreeMap::from([("protocol".to_owned(), times)]);
+        let said = |given_up: u64, aside: u64| {
+            let (failures, put_aside) = (counts(given_up + aside), counts(aside));
+            left_out(&Report { failures, put_aside, ..Report::default() }).join("; ")
+        };
+        let aside = "1 visit in vain, whose hosts were set aside (protocol)";
+        assert_eq!(said(0, 1), aside);
+        assert_eq!(said(2, 1), format!("2 visits given up (protocol); {aside}"));
+        assert_eq!(said(2, 0), "2 visits given up (protocol)");
+    }
+
+    #[test]
+    fn a_host_of_which_nothing_waits_is_not_said_to_be_tried_again() {
+        let said = |idle: bool| {
+            let aside = serde_json::json!({ "host": "http://a", "why": "w", "idle": idle });
+            let aside = vec![serde_json::from_value(aside).expect("the rest has defaults")];
+            Summary::of(Report { aside, ..Report::default() }, &none(), false).summary.remove(1)
+        };
+        assert_eq!(said(false), "set aside http://a: w; the next crawl tries it again");
+        assert_eq!(said(true), "set aside http://a: w; none of its pages is left to ask for");
     }
 
     #[test]

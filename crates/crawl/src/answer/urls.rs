@@ -9,13 +9,13 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use archive::HttpResponse;
-use page::{Url, normalise};
+use page::{PageError, Url, normalise};
 
 use super::{Answers, Context, Purpose};
 use crate::filter::Facts;
 use crate::frontier::is_same_site;
 use crate::outcome::Harvest;
-use crate::rules::Refusal;
+use crate::rules::{LENGTH, Refusal};
 use crate::sitemap::Sitemap;
 
 /// Bytes of all URLs that one answer leads to; those after them are refused and counted. Short links may be
@@ -32,6 +32,7 @@ impl Answers {
         }
         let links = page.links.into_iter().filter(|link| !link.nofollow);
         let links = links.map(|link| (link.url, link.text));
+        refuse(page.links_too_long, LENGTH, out);
         let mut seen = BTreeSet::new();
         let mut room = Room(self.urls_bytes_max);
         for (url, anchor) in links.chain(page.refresh.map(|url| (url, String::new()))) {
@@ -56,14 +57,14 @@ impl Answers {
     pub(super) fn sitemap(&self, base: &Url, body: &[u8], is_cut: bool, out: &mut Harvest) {
         let sitemap = Sitemap::parse(body, self.sitemap_bytes_max, is_cut);
         if sitemap.is_cut {
-            *out.refused.entry(SITEMAP_CUT.into()).or_default() += 1;
+            refuse(1, SITEMAP_CUT, out);
         }
         if sitemap.is_index {
             return self.keep_sitemaps(base, &sitemap.urls, out);
         }
         let mut room = Room(self.urls_bytes_max);
         for raw in &sitemap.urls {
-            if let Ok(url) = normalise(raw, Some(base), &self.limits) {
+            if let Some(url) = self.target(raw, base, out) {
                 let url = self.rules.normalise(url);
                 room.keep(self.rules.check(&url), url, &mut out.links, &mut out.refused);
             }
@@ -73,7 +74,7 @@ impl Answers {
     pub(super) fn keep_sitemaps(&self, base: &Url, urls: &[String], out: &mut Harvest) {
         let mut room = Room(self.urls_bytes_max);
         for raw in urls {
-            if let Ok(url) = normalise(raw, Some(base), &self.limits) {
+            if let Some(url) = self.target(raw, base, out) {
                 room.keep(self.rules.check_sitemap(&url), url, &mut out.sitemaps, &mut out.refused);
             }
         }
@@ -87,7 +88,7 @@ impl Answers {
         out: &mut Harvest,
     ) {
         let Some(target) = http.header("Location") else { return };
-        let Ok(target) = normalise(target, Some(url), &self.limits) else { return };
+        let Some(target) = self.target(target, url, out) else { return };
         let target = self.rules.normalise_redirect(url, target);
         let verdict = match purpose {
             Purpose::Page => self.rules.check(&target),
@@ -97,8 +98,22 @@ impl Answers {
         };
         match verdict {
             Ok(()) => out.redirect = Some(target.into()),
-            Err(refusal) => *out.refused.entry(refusal.name().into()).or_default() += 1,
+            Err(refusal) => refuse(1, refusal.name(), out),
         }
+    }
+
+    /// The URL that `raw` means in an answer from `base`; `None` if that is none, and counted if it is too long.
+    fn target(&self, raw: &str, base: &Url, out: &mut Harvest) -> Option<Url> {
+        let target = normalise(raw, Some(base), &self.limits);
+        refuse(u64::from(matches!(target, Err(PageError::UrlTooLong { .. }))), LENGTH, out);
+        target.ok()
+    }
+}
+
+/// Counts URLs that are refused.
+fn refuse(urls: u64, refusal: &'static str, out: &mut Harvest) {
+    if urls > 0 {
+        *out.refused.entry(refusal.into()).or_default() += urls;
     }
 }
 

@@ -13,6 +13,7 @@
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use archive::is_exhausted;
@@ -30,6 +31,7 @@ use tokio::net::TcpStream;
 use tokio::task::AbortHandle;
 use tokio_rustls::TlsConnector;
 
+use super::heard::Heard;
 use super::{Hitch, protocol, trust};
 use crate::config::Config;
 use crate::error::CrawlError;
@@ -53,7 +55,7 @@ const HTTP1_SITES_MAX: usize = 10_000;
 
 /// Where requests are put in.
 pub(super) enum Sender {
-    Http1(http1::SendRequest<Empty<Bytes>>),
+    Http1 { sender: http1::SendRequest<Empty<Bytes>>, heard: Arc<AtomicU64> },
     Http2 { sender: http2::SendRequest<Empty<Bytes>>, _tied: Tied },
 }
 
@@ -87,8 +89,16 @@ impl Drop for Tied {
 impl Sender {
     pub(super) fn is_closed(&self) -> bool {
         match self {
-            Sender::Http1(sender) => sender.is_closed(),
+            Sender::Http1 { sender, .. } => sender.is_closed(),
             Sender::Http2 { sender, .. } => sender.is_closed(),
+        }
+    }
+
+    /// How many bytes have come so far; over HTTP/2 the server says by itself what it has seen.
+    pub(super) fn heard(&self) -> Option<u64> {
+        match self {
+            Sender::Http1 { heard, .. } => Some(heard.load(Ordering::Relaxed)),
+            Sender::Http2 { .. } => None,
         }
     }
 
@@ -101,7 +111,7 @@ impl Sender {
         request: Ask,
     ) -> Result<Response<Incoming>, TrySendError<Ask>> {
         match self {
-            Sender::Http1(sender) => sender.try_send_request(request).await,
+            Sender::Http1 { sender, .. } => sender.try_send_request(request).await,
             Sender::Http2 { sender, .. } => sender.try_send_request(request).await,
         }
     }
@@ -173,6 +183,8 @@ impl Connector {
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
+        let stream = Heard::new(stream);
+        let heard = stream.bytes();
         let (sender, connection) = http1::Builder::new()
             .max_buf_size(self.head_bytes_max)
             .max_headers(HEADERS_MAX)
@@ -188,7 +200,7 @@ impl Connector {
             // The request tells what went wrong.
             let _ = connection.await;
         });
-        Ok(Sender::Http1(sender))
+        Ok(Sender::Http1 { sender, heard })
     }
 
     async fn http2<S>(&self, stream: S) -> Result<Sender, Failure>

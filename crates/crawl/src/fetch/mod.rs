@@ -2,19 +2,21 @@
 //!
 //! What lives here: [`Fetcher`], the HTTP client with its timeouts and limits. `names.rs` finds addresses,
 //! `connect.rs` opens connections, `body.rs` reads what comes of them, `trust.rs` knows which certificates to
-//! accept, `pool.rs` keeps connections between the visits of a site, `credentials.rs` and `cookies.rs` know what
+//! accept, `pool.rs` keeps connections between the visits of a site, `heard.rs` knows whether anything came by one, `credentials.rs` and `cookies.rs` know what
 //! hosts are told besides the request, `named.rs` reads the files that the configuration names. What does not: when, where and why to fetch, and what becomes of an answer.
 //!
 //! **Invariant.** A visit ends within the sum of its timeouts, but for the want of descriptors; with at most
 //! `body_bytes_max` bytes of body, or of a sitemap `sitemap_bytes_max` if there is room for a long one, and
 //! `head_bytes_max` of head in memory. A visit is one request: a second one
-//! is made only where the first never left this machine. A body that breaks off is none. A connection goes to
+//! is made only where the first never left this machine; one that met a kept connection being closed counts as refused
+//! unseen. A body that breaks off is none. A connection goes to
 //! the address that the visit names, and nowhere else.
 
 mod body;
 mod connect;
 mod cookies;
 mod credentials;
+mod heard;
 mod named;
 mod names;
 mod pool;
@@ -260,6 +262,7 @@ impl Fetcher {
         };
         loop {
             let (request, secrets) = self.request(visit, sender.is_http2(), earlier)?;
+            let heard = sender.heard();
             match self.send(&mut sender, request).await {
                 Ok(response) => {
                     let answer = self.receive(visit, sender, response, secrets).await?;
@@ -274,7 +277,13 @@ impl Fetcher {
                     }
                     return Err(Failure { kind: FailureKind::Refused, ..failure }.into());
                 }
-                Err((_, failure)) => return Err(failure.into()),
+                Err((_, failure)) => {
+                    let is_closed = failure.kind == FailureKind::Protocol;
+                    let is_unheard = heard.is_some() && sender.heard() == heard;
+                    let is_unseen = is_closed && is_unheard && !is_fresh;
+                    let kind = if is_unseen { FailureKind::Refused } else { failure.kind };
+                    return Err(Failure { kind, ..failure }.into());
+                }
             }
             drop(sender);
             sender = self.open(&visit.site, address).await?;

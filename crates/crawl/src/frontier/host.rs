@@ -6,7 +6,8 @@
 //! comes. When its robots.txt redirects to another host, it waits (`Asking`) until that host has
 //! run the errand in a turn of its own; meanwhile it may itself run errands for others. A host that
 //! cannot be reached, or whose robots.txt cannot be had, is set `Aside` for a while, its pages
-//! with it; after the third time in a row, for the rest of the run. One that asks for more time than a run has
+//! with it, which have all their tries then that it was to blame for; after the third time in a row, for the rest of
+//! the run. One that asks for more time than a run has
 //! is set aside for that long, in later runs as well.
 //!
 //! **Invariant.** Only a host that is `Listed` is in the workbench, only one that is `Visiting` has
@@ -278,6 +279,15 @@ impl Host {
         let rare = self.rare.get_or_insert_default();
         let replaced = rare.again.insert((due_ms, page.path.clone()), page);
         debug_assert!(replaced.is_none(), "a page waits once");
+    }
+
+    /// Takes back the tries of the spell of failures that goes on: the host is to blame, and its pages have them yet.
+    pub(super) fn forgive(&mut self) {
+        let spell = self.health.spell();
+        let again = self.rare.iter_mut().flat_map(|rare| rare.again.values_mut());
+        for page in again.filter(|page| page.spell == spell) {
+            (page.attempts, page.spell) = (page.attempts_before, 0);
+        }
     }
 
     /// Puts an errand behind the others.

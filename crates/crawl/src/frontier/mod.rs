@@ -268,6 +268,11 @@ impl Frontier {
         self.hosts.is_cut()
     }
 
+    /// Whether requests are under way.
+    pub(crate) fn is_asking(&self) -> bool {
+        self.hosts.is_asking()
+    }
+
     /// Whether all is done that can be.
     pub(crate) fn is_done(&self) -> bool {
         self.hosts.is_full() && self.hosts.is_quiet() || self.offered == 0 && self.hosts.is_idle()

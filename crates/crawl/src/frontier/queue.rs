@@ -230,6 +230,8 @@ fn decode(record: &[u8]) -> (Waiting, usize) {
         path: String::from_utf8_lossy(&record[RECORD_HEADER_BYTES..bytes]).into(),
         hops: record[2],
         attempts: 0,
+        spell: 0,
+        attempts_before: 0,
         sitemap: record[3] & SITEMAP != 0,
         known: record[3] & KNOWN != 0,
         depth: u16::from_le_bytes([record[4], record[5]]),

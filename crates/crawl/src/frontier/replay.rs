@@ -6,13 +6,15 @@
 //!
 //! **Invariant.** What an earlier run settled for good is not visited again, unless it is due.
 
-use sieve::signature;
+use sieve::{Signature, signature};
 
 use super::depths::Depths;
 use super::lead::Source;
 use super::mark::Mark;
 use super::{Frontier, Tally};
 use crate::answer::Purpose;
+use crate::asked::Asked;
+use crate::clock::Moment;
 use crate::error::CrawlError;
 use crate::journal::Entry;
 use crate::outcome::{Answered, Harvest};
@@ -26,15 +28,21 @@ impl Frontier {
         Ok(self.sieve.flush(&mut |_| {})?)
     }
 
-    /// Takes note of a visit after which a URL is to be asked for once more: how often it was tried in vain by then, and
-    /// that it is asked for without a condition, if the answer to one did not tell what it is now.
+    /// Takes note of a visit after which a URL is to be asked for once more: after the others, if it was in vain, and
+    /// without a condition, if the answer to one did not tell what it is now.
     pub(crate) fn note_vain(&mut self, url: &str, entry: &Entry, status: u16) {
-        let (url, tries) = (signature(url.as_bytes()), entry.tries(status));
-        if tries > 0 {
-            self.hosts.note_tries(url, tries);
+        if entry.is_vain(status) {
+            self.put_last(url);
         }
         if entry.is_inconclusive {
-            self.hosts.note_anyhow(url);
+            self.hosts.note_anyhow(signature(url.as_bytes()));
+        }
+    }
+
+    /// Takes note that a URL was tried so often in vain.
+    pub(crate) fn note_tries(&mut self, url: Signature, tries: u8) {
+        if tries > 0 {
+            self.hosts.note_tries(url, tries);
         }
     }
 
@@ -163,9 +171,14 @@ impl Frontier {
         Mark { hops, sitemap, depth, class, is_known: true, ..Mark::default() }
     }
 
-    /// Ends the replay: what is still to be visited joins the queues.
-    pub(crate) fn end_replay(&mut self, now_ms: u64, now_s: i64) -> Result<(), CrawlError> {
-        self.hosts.rest(now_ms, now_s);
+    /// Ends the replay, with what is known of the last requests: what is still to be visited joins the queues.
+    pub(crate) fn end_replay(
+        &mut self,
+        now_ms: u64,
+        now: Moment,
+        asked: Option<Asked>,
+    ) -> Result<(), CrawlError> {
+        self.hosts.rest(now_ms, now, asked);
         self.flush(now_ms)
     }
 

@@ -6,8 +6,8 @@ use std::io::Read as _;
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
@@ -132,6 +132,74 @@ fn slow_servers_are_given_up() {
     let report = check(&config, &[&seeds[0], &seeds[1]]).expect("it runs");
     assert_eq!((report.pages, report.requests), (0, 6));
     assert_eq!(report.failures.get("timeout"), Some(&2), "{:?}", report.failures);
+}
+
+/// A server that keeps connections and hangs up when it is asked for a page over one that it has kept, or always; the
+/// requests it gets.
+fn serve_closing(is_always: bool) -> (String, Arc<Mutex<Vec<String>>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a port");
+    let address = listener.local_addr().expect("it is bound");
+    let asked = Arc::<Mutex<Vec<String>>>::default();
+    let log = Arc::clone(&asked);
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { return };
+            for place in 0.. {
+                let mut request = vec![0; 4096];
+                let read = stream.read(&mut request).unwrap_or(0);
+                let request = String::from_utf8_lossy(&request[..read]).into_owned();
+                let Some(path) = request.split(' ').nth(1) else { break };
+                log.lock().expect("nobody panics").push(path.to_owned());
+                let is_robots = path == "/robots.txt";
+                if !is_robots && (place > 0 || is_always) {
+                    break;
+                }
+                let status = if is_robots { "404 No" } else { "200 OK" };
+                let kind = "Content-Type: text/html\r\nContent-Length: 5";
+                write(&mut stream, &format!("HTTP/1.1 {status}\r\n{kind}\r\n\r\n<p>ok"));
+            }
+        }
+    });
+    (format!("http://{address}/"), asked)
+}
+
+/// The server has not seen such a request, so it is no try of its page, and it is made again after the pause.
+#[test]
+fn a_request_that_meets_a_kept_connection_being_closed_is_made_again() {
+    let config = Config { retries: 0, ..config() };
+    let (seed, asked) = serve_closing(false);
+    let report = check(&config, &[&seed]).expect("it runs");
+    assert_eq!((report.pages, report.failures.len()), (1, 0), "{report:?}");
+    assert_eq!(*asked.lock().expect("nobody panics"), ["/robots.txt", "/", "/"]);
+    // Over a new connection it is a failure like any other.
+    let (seed, asked) = serve_closing(true);
+    let report = check(&config, &[&seed]).expect("it runs");
+    assert_eq!((report.pages, report.failures.get("protocol")), (0, Some(&1)), "{report:?}");
+    assert_eq!(*asked.lock().expect("nobody panics"), ["/robots.txt", "/", "/"]);
+}
+
+/// Also those of which not even the attribute is kept, each once, and what redirects and sitemaps name.
+#[test]
+fn links_that_are_too_long_are_counted() {
+    let port = serve(|path, out| {
+        let [long, longer] = [3_000, 100_000].map(|bytes| "l".repeat(bytes));
+        let head = format!("HTTP/1.1 302 Found\r\nLocation: /{long}\r\nContent-Length: 0\r\n\r\n");
+        let body = match path {
+            "/robots.txt" => format!("Sitemap: /map.xml\nSitemap: /{long}\n"),
+            "/map.xml" => format!("<urlset><url><loc>/s{long}</loc></url></urlset>"),
+            "/" => format!(
+                "<a href=/{long}>1</a><a href=/{long}>1</a><a href=/{longer}>2</a><a href=/{longer}>2</a>\
+                 <a href=/{longer} rel=nofollow>n</a><a href=javascript:{longer}>j</a><a href=/moved>m</a>"
+            ),
+            _ => return write(out, &head),
+        };
+        let kind = "Content-Type: text/html\r\nConnection: close";
+        let length = body.len();
+        write(out, &format!("HTTP/1.1 200 OK\r\n{kind}\r\nContent-Length: {length}\r\n\r\n{body}"));
+    });
+    let config = Config { body_bytes_max: 1 << 20, ..config() };
+    let report = check(&config, &[&format!("http://127.0.0.1:{port}/")]).expect("it runs");
+    assert_eq!(report.refused.get("length"), Some(&5), "{:?}", report.refused);
 }
 
 /// Answers that never end, until the flag is set.

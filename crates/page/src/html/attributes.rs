@@ -73,6 +73,11 @@ impl<'a> Attributes<'a> {
         Some(entities::value(raw, self.value_bytes_max).0)
     }
 
+    /// The value as it is written, references and all.
+    pub(super) fn raw(&self, attribute: Attribute) -> Option<&'a str> {
+        self.values[attribute as usize]
+    }
+
     /// The value if all of it is kept: half a URL is another URL.
     pub(super) fn whole(&self, attribute: Attribute) -> Option<Cow<'a, str>> {
         let raw = self.values[attribute as usize]?;

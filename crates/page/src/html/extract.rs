@@ -48,6 +48,8 @@ pub(super) struct Found<'a> {
     pub(super) text: String,
     pub(super) description: String,
     pub(super) candidates: Vec<Candidate<'a>>,
+    /// Links so long that not even the value of the attribute is kept, as they are written.
+    pub(super) too_long: Vec<&'a str>,
     pub(super) base: Option<Cow<'a, str>>,
     pub(super) canonical: Option<Cow<'a, str>>,
     pub(super) refresh: Option<String>,
@@ -233,16 +235,18 @@ impl<'a> Extractor<'a> {
     pub(super) fn open(&mut self, element: Element, attributes: &Attributes<'a>) {
         match element {
             Element::A => {
-                let href = attributes.whole(Attribute::Href);
-                let href = href.or_else(|| attributes.whole(Attribute::XlinkHref));
+                let href = self.href(Attribute::Href, attributes);
+                let href = href.or_else(|| self.href(Attribute::XlinkHref, attributes));
                 self.link = self.add_link(href, attributes).filter(|_| self.wants_text);
             }
             Element::Area => {
-                let link = self.add_link(attributes.whole(Attribute::Href), attributes);
+                let href = self.href(Attribute::Href, attributes);
+                let link = self.add_link(href, attributes);
                 self.add_alternative_text(link, attributes);
             }
             Element::Frame | Element::Raw(Raw::Iframe) => {
-                self.add_link(attributes.whole(Attribute::Src), attributes);
+                let src = self.href(Attribute::Src, attributes);
+                self.add_link(src, attributes);
             }
             Element::Img => self.add_alternative_text(self.link, attributes),
             Element::Html | Element::Body if self.found.language.is_empty() => {
@@ -285,6 +289,20 @@ impl<'a> Extractor<'a> {
             let content = attributes.whole(Attribute::Content).unwrap_or_default();
             self.found.refresh = refresh::target(&content).map(str::to_owned);
         }
+    }
+
+    /// What a link refers to; one that is too long is counted.
+    fn href(&mut self, attribute: Attribute, attributes: &Attributes<'a>) -> Option<Cow<'a, str>> {
+        let href = attributes.whole(attribute);
+        if href.is_none()
+            && let Some(raw) = attributes.raw(attribute)
+            && may_be_web(raw.trim_ascii_start())
+            && !attributes.has_word(Attribute::Rel, "nofollow")
+            && self.found.too_long.len() < self.limits.links_max
+        {
+            self.found.too_long.push(raw);
+        }
+        href
     }
 
     /// Remembers a link and says which it is, if it may lead somewhere on the web and there are

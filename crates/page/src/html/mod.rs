@@ -22,7 +22,7 @@ mod scan;
 
 use crate::parse::{Known, Reading};
 use crate::resolve::Resolver;
-use crate::{Link, Page};
+use crate::{Link, Page, PageError};
 
 use extract::{Candidate, Extractor};
 
@@ -49,7 +49,9 @@ pub(crate) fn read(
     // A base counts for the links before it, too, so they are resolved only now.
     let base = found.base.and_then(|raw| Resolver::new(url, limits).resolve(&raw));
     let resolver = Resolver::new(base.as_ref().unwrap_or(url), limits);
-    page.links = links(found.candidates, &resolver, known);
+    let too_long = distinct(found.too_long);
+    (page.links, page.links_too_long) = links(found.candidates, &resolver, known);
+    page.links_too_long += too_long;
     page.canonical = found.canonical.and_then(|raw| resolver.resolve(&raw));
     page.refresh = found.refresh.and_then(|raw| resolver.resolve(&raw));
     page.title = found.title;
@@ -60,13 +62,33 @@ pub(crate) fn read(
     found.language
 }
 
-/// The links that lead somewhere, and somewhere unknown.
-fn links(candidates: Vec<Candidate<'_>>, resolver: &Resolver<'_>, known: Known<'_>) -> Vec<Link> {
-    let mut spelling = String::new();
-    let link = |candidate: Candidate<'_>| {
-        let Candidate { href, text, nofollow } = candidate;
-        let url = resolver.resolve_unknown(&href, known, &mut spelling)?;
-        Some(Link { url, text: text.finish(), nofollow })
+/// The links that lead somewhere, and somewhere unknown; and how many would if they were not too long.
+fn links(
+    candidates: Vec<Candidate<'_>>,
+    resolver: &Resolver<'_>,
+    known: Known<'_>,
+) -> (Vec<Link>, u64) {
+    let (mut spelling, mut too_long) = (String::new(), Vec::new());
+    let link = |Candidate { href, text, nofollow }| match resolver.resolve_unknown(
+        &href,
+        known,
+        &mut spelling,
+    ) {
+        Ok(url) => Some(Link { url: url?, text: text.finish(), nofollow }),
+        Err(error) => {
+            if matches!(error, PageError::UrlTooLong { .. }) && !nofollow {
+                too_long.push(href);
+            }
+            None
+        }
     };
-    candidates.into_iter().filter_map(link).collect()
+    let links = candidates.into_iter().filter_map(link).collect();
+    (links, distinct(too_long))
+}
+
+/// How many of these are not the same.
+fn distinct<T: Ord>(mut all: Vec<T>) -> u64 {
+    all.sort_unstable();
+    all.dedup();
+    all.len() as u64
 }

@@ -4,7 +4,8 @@
 //! it. What does not: how long a wait is (`politeness.rs`), when a host counts as failing (`health.rs`).
 //!
 //! **Invariant.** A visit that failed is given back to its host, or given up and counted; a host that is set
-//! aside is in `asides` and has no errand of another.
+//! aside is in `asides` and has no errand of another, and what failed of it since its last good answer costs no page a
+//! try.
 
 use std::sync::Arc;
 
@@ -33,29 +34,28 @@ impl Hosts {
         if is_of_host {
             host.health.fail();
         } else if stumble.is_passing && stumble.fault == Fault::Page {
-            host.health.fail_page(visit.page.attempts);
+            host.health.fail_page(&mut visit.page);
         } else {
             host.health.recover(); // it does answer
         }
         let failures = host.health.failures();
+        // A page has no part in it that its host cannot be reached.
+        let is_outage = is_of_host && visit.task == Task::Page;
         let is_last = match visit.task {
-            Task::Resolve => failures > self.config.retries.into(),
-            _ => visit.page.attempts >= self.config.retries,
+            Task::Robots { .. } => visit.page.attempts >= self.config.retries,
+            Task::Page if !is_of_host => visit.page.attempts >= self.config.retries,
+            _ => failures > self.config.retries.into(),
         };
-        if is_of_host && !stumble.is_passing {
-            self.count_failure(&stumble.class);
-            self.put_back(visit, now_ms);
-            return self.set_aside(id, stumble.why, now_ms);
+        if is_of_host && !stumble.is_passing || is_outage && is_last {
+            return self.put_aside(visit, stumble, now_ms);
         }
         if !stumble.is_passing || is_last {
             return self.give_up(&visit, stumble, now_ms);
         }
         if failures >= self.config.host_failures_max {
-            self.count_failure(&stumble.class);
-            self.put_back(visit, now_ms);
-            return self.set_aside(id, stumble.why, now_ms);
+            return self.put_aside(visit, stumble, now_ms);
         }
-        visit.page.attempts += 1;
+        visit.page.attempts += u8::from(!is_outage);
         *self.report.retried.entry(stumble.class.clone()).or_default() += 1;
         let tries = if is_of_host { failures } else { visit.page.attempts.into() };
         let delay = host.crawl_delay_ms;
@@ -74,6 +74,14 @@ impl Hosts {
         self.put_back(visit, due_ms);
         self.slow_down(id, now_ms);
         self.list(id);
+    }
+
+    /// A visit shows that its host is to be left alone for a while; it waits until then.
+    fn put_aside(&mut self, visit: Visit, stumble: Stumble, now_ms: u64) {
+        let id = visit.host;
+        self.count_aside(&stumble.class);
+        self.put_back(visit, now_ms);
+        self.set_aside(id, stumble.why, now_ms);
     }
 
     /// A visit was as good as none: nothing answers at the address of a host that has another one, or the
@@ -98,7 +106,10 @@ impl Hosts {
 
     fn give_up(&mut self, visit: &Visit, stumble: Stumble, now_ms: u64) {
         let id = visit.host;
-        self.count_failure(&stumble.class);
+        match visit.task {
+            Task::Page => self.count_failure(&stumble.class),
+            _ => self.count_aside(&stumble.class),
+        }
         if stumble.before > 0 && !visit.page.sitemap {
             self.report.asked += 1;
             self.report.failed += 1;
@@ -183,6 +194,7 @@ impl Hosts {
     /// Leaves a host alone for a while.
     pub(super) fn set_aside(&mut self, id: HostId, why: String, now_ms: u64) {
         let host = &mut self.table[index(id)];
+        host.forgive();
         host.asides += 1;
         let until_ms = if host.asides > ASIDES_MAX {
             u64::MAX
@@ -226,8 +238,15 @@ impl Hosts {
         }
     }
 
-    pub(super) fn count_failure(&mut self, class: &str) {
+    /// Counts a visit that is given up.
+    fn count_failure(&mut self, class: &str) {
         *self.report.failures.entry(class.to_owned()).or_default() += 1;
+    }
+
+    /// Counts a visit that sets a host aside.
+    pub(super) fn count_aside(&mut self, class: &str) {
+        self.count_failure(class);
+        *self.report.put_aside.entry(class.to_owned()).or_default() += 1;
     }
 }
 

@@ -9,11 +9,13 @@ use super::super::host::Replayed;
 use super::fail::{Aside, Term};
 use super::{Hosts, index};
 use crate::answer::{Purpose, is_passing, leaves_standing};
+use crate::asked::Asked;
+use crate::clock::Moment;
 use crate::journal::Entry;
 use crate::outcome::Answered;
 use crate::politeness::Politeness;
 use crate::share::{Count, Toll};
-use crate::site::Site;
+use crate::site::{HostId, Site};
 
 /// What a visit of an earlier run counts for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,28 +102,49 @@ impl Hosts {
         self.pages_due += pages;
     }
 
-    /// Ends the replay: hosts that an earlier run asked rest as if it had not ended. The archive has the
-    /// second in which a request began, so that is what counts. Of a request that was under way when the
-    /// run was killed there is no trace, so every host, known or not, has one whole pause at least.
-    pub(in crate::frontier) fn rest(&mut self, now_ms: u64, now_s: i64) {
-        for (id, Replayed { date_s, retry_after_ms }) in std::mem::take(&mut self.replayed) {
-            let host = &mut self.table[index(id)];
-            let delay_ms = host.crawl_delay_ms;
-            let pause_ms = self.politeness.first_pause_ms(delay_ms);
-            let over_s = u64::try_from(now_s.saturating_sub(date_s).saturating_sub(1)).unwrap_or(0);
-            let left_ms = |wait_ms: u64| wait_ms.saturating_sub(over_s.saturating_mul(1000));
-            let asked_ms = retry_after_ms.unwrap_or(0);
-            let wait_ms = self.politeness.back_off_ms(1, delay_ms, retry_after_ms);
-            let wait_ms = wait_ms.filter(|_| retry_after_ms.is_some());
-            host.ready_ms = now_ms.saturating_add(left_ms(wait_ms.unwrap_or(0)).max(pause_ms));
-            self.silent_until_ms = now_ms.saturating_add(self.politeness.first_pause_ms(None));
-            // It asks for more time than a run has.
-            let left_ms = left_ms(Politeness::asked_ms(asked_ms));
-            if wait_ms.is_none() && left_ms > 0 {
-                let why = "it asked an earlier crawl to wait".to_owned();
-                let aside = Aside { why, term: Term::Asked };
-                self.keep_away(id, now_ms.saturating_add(left_ms), aside, now_ms);
-            }
+    /// Ends the replay: hosts that an earlier run asked rest for what is left of their silence. Of a request that was
+    /// under way when a run was killed there is no trace but `asked`, which does not tell where it went: then every host,
+    /// known or not, may have been asked until that moment, and so it is where nothing is known of it. An address that
+    /// hosts share is left alone as long as it would have been.
+    pub(in crate::frontier) fn rest(&mut self, now_ms: u64, now: Moment, asked: Option<Asked>) {
+        let silent_ms = asked.map_or(0, |asked| asked.silent_ms(now));
+        let may_be_any = asked.map_or(!self.replayed.is_empty(), |asked| asked.is_open);
+        let was_asked = may_be_any || !self.replayed.is_empty();
+        let pause_ms = if may_be_any { self.politeness.first_pause_ms(None) } else { 0 };
+        let ip_pause_ms = if was_asked { self.config.ip_delay_ms } else { 0 };
+        let left_ms = pause_ms.max(ip_pause_ms).saturating_sub(silent_ms);
+        self.silent_until_ms = if left_ms > 0 { now_ms.saturating_add(left_ms) } else { 0 };
+        for host in &mut self.table {
+            host.ready_ms = host.ready_ms.max(self.silent_until_ms);
+        }
+        for (id, last) in std::mem::take(&mut self.replayed) {
+            let since_s = u64::try_from(now.s.saturating_sub(last.date_s).saturating_sub(1));
+            let since_ms = since_s.unwrap_or(0).saturating_mul(1000);
+            let over_ms = since_ms.saturating_sub(self.config.visit_ms_max());
+            let silent_ms = if may_be_any { silent_ms } else { silent_ms.max(over_ms) };
+            self.rest_one(id, last, silent_ms, since_ms, now_ms);
+        }
+    }
+
+    /// The same for one host, which has not been asked for `silent_ms`, and whose last request that is known began
+    /// `since_ms` ago: a Retry-After counts from its answer.
+    fn rest_one(&mut self, id: HostId, last: Replayed, silent_ms: u64, since_ms: u64, now_ms: u64) {
+        let host = &mut self.table[index(id)];
+        let delay_ms = host.crawl_delay_ms;
+        let pause_ms = self.politeness.first_pause_ms(delay_ms).saturating_sub(silent_ms);
+        let wait_ms = self.politeness.back_off_ms(1, delay_ms, last.retry_after_ms);
+        let wait_ms = wait_ms.filter(|_| last.retry_after_ms.is_some());
+        let left_ms = wait_ms.unwrap_or(0).saturating_sub(since_ms).max(pause_ms);
+        if left_ms > 0 {
+            host.ready_ms = host.ready_ms.max(now_ms.saturating_add(left_ms));
+        }
+        // It asks for more time than a run has.
+        let asked_ms = Politeness::asked_ms(last.retry_after_ms.unwrap_or(0));
+        let left_ms = asked_ms.saturating_sub(since_ms);
+        if wait_ms.is_none() && left_ms > 0 {
+            let why = "it asked an earlier crawl to wait".to_owned();
+            let aside = Aside { why, term: Term::Asked };
+            self.keep_away(id, now_ms.saturating_add(left_ms), aside, now_ms);
         }
     }
 

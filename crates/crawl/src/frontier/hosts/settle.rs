@@ -181,7 +181,7 @@ impl Hosts {
             }
         });
         if let Some(failure) = refused.filter(|_| addresses.is_empty()) {
-            self.count_failure(failure.kind.name());
+            self.count_aside(failure.kind.name());
             return self.refuse_host(id, failure.to_string(), now_ms);
         }
         host.take_address(&addresses, until_ms);

@@ -74,8 +74,15 @@ impl Hosts {
     pub(in crate::frontier) fn report(&self) -> Report {
         let aside = |(&(until_ms, id), aside): (&(u64, HostId), &Aside)| {
             let until_ms = (aside.term == Term::Asked).then_some(until_ms);
-            let (host, why) = (self.table[index(id)].site.key().to_owned(), aside.why.clone());
-            AsideHost { host, why, refused: aside.term == Term::Refused, until_ms, until_s: None }
+            let host = &self.table[index(id)];
+            AsideHost {
+                host: host.site.key().to_owned(),
+                why: aside.why.clone(),
+                refused: aside.term == Term::Refused,
+                idle: host.waiting() == 0,
+                until_ms,
+                until_s: None,
+            }
         };
         Report {
             pages: self.report.pages + self.pages_due,

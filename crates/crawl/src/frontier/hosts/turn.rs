@@ -14,7 +14,6 @@ use super::super::effort::Effort;
 use super::super::host::{Host, State};
 use super::{Hosts, index, is_reached};
 use crate::error::CrawlError;
-use crate::health::Health;
 use crate::order::{Manner, Waiting};
 use crate::outcome::{Task, Visit};
 use crate::site::HostId;
@@ -42,7 +41,8 @@ impl Hosts {
             }
             self.asides.pop_first();
             let host = &mut self.table[index(id)];
-            (host.health, host.state) = (Health::default(), State::Idle);
+            host.health.recover();
+            host.state = State::Idle;
             self.list(id);
         }
     }
@@ -243,6 +243,11 @@ impl Hosts {
     /// Whether nothing is under way.
     pub(in crate::frontier) fn is_quiet(&self) -> bool {
         self.under_way == 0
+    }
+
+    /// Whether requests are under way.
+    pub(in crate::frontier) fn is_asking(&self) -> bool {
+        self.requests_under_way > 0
     }
 
     /// Whether nothing is under way and nothing waits for its moment.

@@ -6,6 +6,8 @@ use std::net::IpAddr;
 use super::super::Tally;
 use super::{ANSWER_MS, Reply, Walk, aside, leak, page};
 use crate::answer::Purpose;
+use crate::asked::Asked;
+use crate::clock::Moment;
 use crate::config::Config;
 use crate::journal::Entry;
 use crate::outcome::{Answered, FailureKind};
@@ -39,6 +41,49 @@ fn waits_double_and_a_dead_host_is_set_aside_and_comes_back() {
     assert_eq!(walk.times("http://a/robots.txt").len(), 4, "it came back");
     assert_eq!(walk.times("http://a/").len(), 1);
     assert!(walk.frontier.report().aside.is_empty());
+}
+
+/// It comes back in the same run, and its pages have had no try by then that counts.
+#[test]
+fn a_host_that_is_set_aside_and_comes_back_has_all_its_pages() {
+    let config = Config {
+        delay_ms: 1_000,
+        retries: 1,
+        host_failures_max: 3,
+        set_aside_s: 600,
+        ..Config::default()
+    };
+    let links: Vec<&'static str> =
+        (0..4).map(|number| leak(format!("http://a/{number}"))).collect();
+    let busy: Vec<&'static str> =
+        (0..2_000).map(|number| leak(format!("http://b/{number}"))).collect();
+    let broken = [vec![Reply::Status(500); 2], page(&[])].concat();
+    let (home, other) = (page(&links), page(&busy));
+    let mut web: Vec<(&'static str, &[Reply])> =
+        links.iter().map(|&url| (url, broken.as_slice())).collect();
+    web.extend([("http://a/", home.as_slice()), ("http://b/", other.as_slice())]);
+    let mut walk = Walk::new(config, &web, &["http://a/", "http://b/"]);
+    walk.run(u64::MAX);
+    let report = walk.frontier.report();
+    assert_eq!(report.failures, report.put_aside, "none is given up");
+    assert_eq!(report.failures.get("http-500"), Some(&2), "set aside twice");
+    for url in links {
+        assert_eq!(walk.times(url).len(), 3, "{url}");
+    }
+}
+
+#[test]
+fn a_host_that_is_set_aside_tells_whether_pages_wait_there() {
+    for (seeds, is_idle) in [(&["http://a/1"][..], true), (&["http://a/1", "http://a/2"], false)] {
+        let config = Config { retries: 0, host_failures_max: 1, ..Config::default() };
+        let web = [("http://a/1", &[Reply::Status(500)][..])];
+        let mut walk = Walk::new(config, &web, seeds);
+        walk.run(600_000);
+        let report = walk.frontier.report();
+        assert_eq!((report.failures.len(), report.put_aside.len()), (1, 0), "it was the last try");
+        let idle: Vec<bool> = report.aside.iter().map(|aside| aside.idle).collect();
+        assert_eq!(idle, [is_idle], "{seeds:?}");
+    }
 }
 
 /// The walk itself sees to it that the second address, which another host is asked at, is not asked too soon.
@@ -193,11 +238,25 @@ fn dead_hosts_do_not_keep_each_other_alive() {
     assert_eq!(aside(&walk), ["http://a", "http://b"]);
 }
 
-/// A host whose last request, at `date_s`, was answered with `status`, is asked again at `wanted_ms`.
+/// A host whose last request, at `date_s`, was answered with `status`, is asked again at `wanted_ms`, where nothing tells
+/// when the run was over that asked it.
 #[track_caller]
 fn check_rest(date_s: i64, status: u16, retry_after_ms: Option<u64>, wanted_ms: u64) {
+    check_rest_of("http://a/", None, date_s, status, retry_after_ms, wanted_ms);
+}
+
+/// The same for the host of `seed`, by what is known of the last requests.
+#[track_caller]
+fn check_rest_of(
+    seed: &'static str,
+    asked: Option<Asked>,
+    date_s: i64,
+    status: u16,
+    retry_after_ms: Option<u64>,
+    wanted_ms: u64,
+) {
     let config = Config { delay_ms: 10_000, retry_after_s_max: 300, ..Config::default() };
-    let mut walk = Walk::new(config, &[], &["http://a/"]);
+    let mut walk = Walk::new(config, &[], &[seed]);
     let entry = Entry {
         purpose: Purpose::Page,
         attempts: 0,
@@ -212,14 +271,40 @@ fn check_rest(date_s: i64, status: u16, retry_after_ms: Option<u64>, wanted_ms: 
     walk.frontier
         .replay("http://a/x", &entry, date_s, answered, (Tally::Again, false))
         .expect("no files");
-    walk.frontier.end_replay(0, 0).expect("no files");
+    walk.frontier.end_replay(0, Moment::default(), asked).expect("no files");
     walk.run(u64::MAX);
     if let [aside] = walk.frontier.report().aside.as_slice() {
         // It asks for more time than a run has.
         return assert_eq!((aside.until_ms, walk.requests), (Some(wanted_ms), Vec::new()));
     }
     // Its address is asked for as soon as it may be visited.
-    assert_eq!(walk.requests[0], (wanted_ms + ANSWER_MS, "http://a/robots.txt".to_owned()));
+    assert_eq!(walk.requests[0], (wanted_ms + ANSWER_MS, format!("{seed}robots.txt")));
+}
+
+/// What is left of the silence is waited for, by the moment at which the last request was over.
+#[test]
+fn a_silence_that_is_over_is_not_kept_once_more() {
+    let asked = |s: i64, is_open: bool| Some(Asked::new(Moment { s, us: 0 }, is_open));
+    let check =
+        |seed, asked, date_s, wanted_ms| check_rest_of(seed, asked, date_s, 200, None, wanted_ms);
+    let [a, b] = ["http://a/", "http://b/"];
+    check(a, asked(-4, false), -6, 6_000);
+    check(a, asked(-60, false), -61, 0);
+    // A request may take longer than a pause; how long it takes at most is known.
+    check(a, asked(-4, false), -60, 6_000);
+    check(a, asked(-4, false), -3600, 0);
+    // Nobody else was asked, but it may be at the same address.
+    check(b, asked(-4, false), -6, 0);
+    check(b, asked(0, false), 0, 100);
+    // Where a run was killed there may have been one more request, to whomever.
+    for seed in [a, b] {
+        check(seed, asked(-4, true), -3600, 6_250);
+        check(seed, asked(-60, true), -3600, 0);
+    }
+    // The clock was set back.
+    check(a, asked(3600, false), 3600, 10_000);
+    let wait_ms = Some(120_000);
+    check_rest_of(a, asked(-4, false), -21, 503, wait_ms, 100_000);
 }
 
 #[test]
@@ -251,7 +336,7 @@ fn a_host_that_no_record_tells_of_may_have_been_asked_too() {
     let replayed =
         walk.frontier.replay("http://a/", &entry, -9, Some(answered), (Tally::Again, false));
     replayed.expect("no files");
-    walk.frontier.end_replay(0, 0).expect("no files");
+    walk.frontier.end_replay(0, Moment::default(), None).expect("no files");
     walk.run(u64::MAX);
     assert_eq!(walk.requests[0], (10_000 + ANSWER_MS, "http://b/robots.txt".to_owned()));
 }

@@ -1,0 +1,66 @@
+//! Whether a server has said anything.
+//!
+//! What lives here: [`Heard`], a stream that counts the bytes it has read. A connection that was kept may be closed by the
+//! server while a request is on its way; by that the request is unseen if no byte of an answer has come. What does not:
+//! what follows (`mod.rs`).
+//!
+//! **Invariant.** What is read and written is what the stream within reads and writes.
+//!
+//! Reference: R. Fielding, M. Nottingham, J. Reschke, RFC 9112, 2022, section 9.3.1.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+/// A stream, and how many bytes it has read.
+pub(super) struct Heard<S> {
+    stream: S,
+    bytes: Arc<AtomicU64>,
+}
+
+impl<S> Heard<S> {
+    pub(super) fn new(stream: S) -> Heard<S> {
+        Heard { stream, bytes: Arc::default() }
+    }
+
+    /// How many bytes it has read, for whoever has no more of it.
+    pub(super) fn bytes(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.bytes)
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Heard<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let polled = Pin::new(&mut self.stream).poll_read(context, buffer);
+        let read = buffer.filled().len().saturating_sub(before);
+        self.bytes.fetch_add(read as u64, Ordering::Relaxed);
+        polled
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Heard<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}

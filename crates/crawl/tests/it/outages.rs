@@ -1,0 +1,161 @@
+//! Hosts that fail as a whole for a time: they are set aside in every run, and it costs none of their pages.
+
+use std::collections::BTreeSet;
+use std::net::TcpListener;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+use crawl::{Config, Recrawl, Report};
+
+use crate::faults::{serve, write};
+use crate::support::{archived, crawl};
+
+const PAGES: usize = 30;
+
+/// A host with a first page that links to [`PAGES`] others.
+struct Host {
+    address: String,
+    /// While it is set, the server hangs up on every page.
+    is_down: Arc<AtomicBool>,
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+impl Host {
+    fn start() -> Host {
+        let (is_down, asked) = (Arc::<AtomicBool>::default(), Arc::<Mutex<Vec<String>>>::default());
+        let (down, log) = (Arc::clone(&is_down), Arc::clone(&asked));
+        let port = serve(move |path, out| {
+            if path == "/robots.txt" {
+                return write(
+                    out,
+                    "HTTP/1.1 404 No\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
+                );
+            }
+            log.lock().expect("nobody panics").push(path.to_owned());
+            if !down.load(Ordering::Relaxed) {
+                let links = (0..PAGES).map(|page| format!("<a href=/{page}>x</a>"));
+                let body = if path == "/" { links.collect() } else { "<p>a page".to_owned() };
+                let kind = "Content-Type: text/html\r\nConnection: close";
+                let length = body.len();
+                write(
+                    out,
+                    &format!("HTTP/1.1 200 OK\r\n{kind}\r\nContent-Length: {length}\r\n\r\n{body}"),
+                );
+            }
+        });
+        Host { address: format!("http://127.0.0.1:{port}/"), is_down, asked }
+    }
+
+    /// A run, and what it asked for.
+    fn crawl(&self, dir: &Path, config: &Config) -> (Report, Vec<String>) {
+        self.asked.lock().expect("nobody panics").clear();
+        let report = crawl(dir, config, std::slice::from_ref(&self.address)).expect("it runs");
+        (report, self.asked.lock().expect("nobody panics").clone())
+    }
+
+    fn set_down(&self, is_down: bool) {
+        self.is_down.store(is_down, Ordering::Relaxed);
+    }
+}
+
+fn config() -> Config {
+    Config { delay_ms: 1, ip_delay_ms: 0, retry_ms: 5, ..Config::default() }
+}
+
+/// Five runs while the host hangs up on every page, of which the first may be one of its own kind.
+fn check_down(host: &Host, dir: &Path, first: &Config) {
+    host.set_down(true);
+    let later = config();
+    for run in 0..5 {
+        let (report, asked) = host.crawl(dir, if run == 0 { first } else { &later });
+        let pages: BTreeSet<&String> = asked.iter().collect();
+        assert_eq!((asked.len(), pages.len()), (10, 10), "run {run}: {report:?}");
+        assert_eq!((report.aside.len(), report.failed), (1, 0), "run {run}: {report:?}");
+        assert_eq!(report.failures, report.put_aside, "none is given up");
+        assert!(!report.aside[0].idle, "{:?}", report.aside);
+    }
+    host.set_down(false);
+}
+
+#[test]
+fn a_host_that_hangs_up_is_set_aside_by_every_run_and_loses_no_page() {
+    let (host, dir) = (Host::start(), tempfile::tempdir().expect("a temporary folder"));
+    host.crawl(dir.path(), &Config { pages_max: 1, ..config() });
+    check_down(&host, dir.path(), &config());
+    let (report, asked) = host.crawl(dir.path(), &config());
+    assert_eq!((asked.len(), report.waiting), (PAGES, 0), "{report:?}");
+    assert_eq!(archived(dir.path()).len(), PAGES + 1);
+}
+
+#[test]
+fn a_recrawl_of_a_host_that_hangs_up_is_not_over() {
+    let (host, dir) = (Host::start(), tempfile::tempdir().expect("a temporary folder"));
+    host.crawl(dir.path(), &config());
+    check_down(&host, dir.path(), &Config { recrawl: Recrawl::All, ..config() });
+    let (report, asked) = host.crawl(dir.path(), &config());
+    assert_eq!((asked.len(), report.unchanged), (PAGES + 1, 31), "{report:?}");
+}
+
+/// What failed while its host was well goes on counting, whatever happens to the host meanwhile.
+#[test]
+fn tries_from_before_an_outage_count() {
+    let (is_down, asked) = (Arc::<AtomicBool>::default(), Arc::<Mutex<Vec<String>>>::default());
+    let (down, log) = (Arc::clone(&is_down), Arc::clone(&asked));
+    let port = serve(move |path, out| {
+        log.lock().expect("nobody panics").push(path.to_owned());
+        let is_bad = down.load(Ordering::Relaxed) || path == "/bad";
+        let status = match path {
+            "/robots.txt" => "404 No",
+            _ if is_bad => "500 Broken",
+            _ => "200 OK",
+        };
+        let kind = "Content-Type: text/html\r\nConnection: close\r\nContent-Length: 5";
+        write(out, &format!("HTTP/1.1 {status}\r\n{kind}\r\n\r\n<p>ok"));
+    });
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let seed = |path: &str| format!("http://127.0.0.1:{port}/{path}");
+    let config = Config { retries: 1, retry_ms: 60_000, host_failures_max: 4, ..config() };
+    // The second try would be a minute later.
+    let stopped = Config { time_s_max: 1, ..config.clone() };
+    crawl(dir.path(), &stopped, &["bad", "good"].map(seed)).expect("it runs");
+    let crawl = |config: &Config, seeds: &[String]| {
+        asked.lock().expect("nobody panics").clear();
+        crawl(dir.path(), config, seeds).expect("it runs");
+        let asked = asked.lock().expect("nobody panics");
+        asked.iter().filter(|path| *path != "/robots.txt").cloned().collect::<Vec<String>>()
+    };
+    is_down.store(true, Ordering::Relaxed);
+    let quick = Config { retry_ms: 5, ..config };
+    assert_eq!(crawl(&quick, &["1", "2", "3", "4"].map(seed)), ["/1", "/2", "/3", "/4"]);
+    is_down.store(false, Ordering::Relaxed);
+    let mut seen = crawl(&quick, &[]);
+    seen.sort();
+    assert_eq!(seen, ["/1", "/2", "/3", "/4", "/bad"], "and it is given up at once");
+    assert_eq!(crawl(&quick, &[]), [""; 0]);
+}
+
+#[test]
+fn refused_connections_cost_no_page_its_tries() {
+    let (host, dir) = (Host::start(), tempfile::tempdir().expect("a temporary folder"));
+    let refusing = TcpListener::bind("127.0.0.1:0").expect("loopback has a port");
+    let address = refusing.local_addr().expect("it is bound");
+    let config = Config { retries: 1, host_failures_max: 3, ..config() };
+    host.crawl(dir.path(), &config);
+    drop(refusing);
+    // Its robots.txt is known, so that pages are asked for.
+    let seeds = [format!("http://{address}/1"), format!("http://{address}/2")];
+    let (listener, robots) = (TcpListener::bind(address).expect("it is free"), "/robots.txt");
+    let server = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().expect("a crawler comes");
+        let mut request = [0; 4096];
+        let read = std::io::Read::read(&mut stream, &mut request).expect("a request");
+        assert!(String::from_utf8_lossy(&request[..read]).contains(robots));
+        write(&mut stream, "HTTP/1.1 404 No\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+    });
+    for run in 0..4 {
+        let report = crawl(dir.path(), &config, &seeds).expect("it runs");
+        assert_eq!((report.aside.len(), report.waiting), (1, 2), "run {run}: {report:?}");
+    }
+    server.join().expect("it was asked");
+}
