@@ -176,13 +176,15 @@ impl Plan {
         Ok(Planned { plan, notes })
     }
 
-    /// Every term of the plan's words, negated or not, filters not.
-    pub(crate) fn each_term<'p>(&'p self, visit: &mut dyn FnMut(&'p str)) {
+    /// Every term of the plan's words, negated or not, filters not; each with the fields that it is asked in.
+    pub(crate) fn each_term<'p>(&'p self, visit: &mut dyn FnMut(&'p str, &'p [Field])) {
         match self {
-            Plan::Words(words) => words.terms.iter().for_each(|(_, term)| visit(term)),
-            Plan::Near(near) => {
-                near.part.each_word(&mut |word| word.forms.iter().for_each(|term| visit(term)));
+            Plan::Words(words) => {
+                words.terms.iter().for_each(|(_, term)| visit(term, &words.fields));
             }
+            Plan::Near(near) => near.part.each_word(&mut |word| {
+                word.forms.iter().for_each(|term| visit(term, &near.fields));
+            }),
             Plan::Filter(_) => {}
             Plan::And(plans) | Plan::Or(plans) => {
                 for plan in plans {
@@ -201,7 +203,7 @@ impl Plan {
     pub(crate) fn wanted_terms(&self, terms: &mut BTreeSet<String>) {
         match self {
             Plan::Words(_) | Plan::Near(_) => {
-                self.each_term(&mut |term| {
+                self.each_term(&mut |term, _| {
                     terms.insert(term.to_owned());
                 });
             }

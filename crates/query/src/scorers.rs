@@ -2,7 +2,8 @@
 //!
 //! What does not live here: the formulas (`bm25.rs`, `tf_idf.rs`).
 //!
-//! **Invariant.** Every term of the plan's words has its counts, also one that no document has.
+//! **Invariant.** Every term of the plan's words has its counts in the fields that it is asked in, also one that no
+//! document has.
 
 use std::collections::BTreeMap;
 
@@ -83,20 +84,20 @@ impl<'p> Scorers<'p> {
         index: &Index,
         statistics: &'p Statistics,
     ) -> Result<Scorers<'p>, QueryError> {
-        let mut terms = Vec::new();
-        plan.each_term(&mut |term| terms.push(term));
-        terms.sort_unstable();
-        terms.dedup();
-        let asked: Vec<(Field, &str)> =
-            terms.iter().flat_map(|&term| Field::ALL.map(|field| (field, term))).collect();
-        let mut containing = vec![0; asked.len()];
+        let mut asked: Vec<(Field, &str)> = Vec::new();
+        plan.each_term(&mut |term, fields| asked.extend(fields.iter().map(|&field| (field, term))));
+        asked.sort_unstable_by_key(|&(field, term)| (term, field as usize));
+        asked.dedup();
+        let mut containing: BTreeMap<&str, Containing> = BTreeMap::new();
         for segment in index.segments() {
-            for (sum, found) in containing.iter_mut().zip(segment.doc_frequencies(&asked)?) {
-                *sum += u64::from(found);
+            for (&(field, term), found) in asked.iter().zip(segment.doc_frequencies(&asked)?) {
+                let counts = containing.entry(term).or_default();
+                counts[field as usize] += u64::from(found);
             }
         }
-        let (counts, _) = containing.as_chunks();
-        let containing = terms.into_iter().zip(counts.iter().copied()).collect();
+        if index.segments().is_empty() {
+            containing.extend(asked.iter().map(|&(_, term)| (term, Containing::default())));
+        }
         Ok(Scorers { statistics, containing })
     }
 

@@ -59,30 +59,33 @@ pub(super) fn rarest_first(groups: &[Vec<Word<'_>>]) -> Vec<usize> {
     order
 }
 
-/// Evaluates a window; the bounds of the groups are known.
+/// Evaluates a window, which may be a block of the rarest group; the bounds of the groups are known.
 pub(super) fn evaluate(
     groups: &mut [Vec<Word<'_>>],
-    rarest_first: &[usize],
+    (rarest_first, is_blocks): (&[usize], bool),
     span: Span,
     judge: &mut Judge<'_, '_>,
     work: &mut Workspace,
 ) {
-    let Some((&driver, others)) = rarest_first.split_first() else { return };
-    let mut rest: f32 = others.iter().map(|&at| bound(&groups[at])).sum();
+    let total: f32 = groups.iter().map(|group| bound(group)).sum();
+    let least = judge.least - span.most - total;
+    let Some(driver) = driver(groups, rarest_first, least) else { return };
+    let others = rarest_first.iter().copied().filter(|&at| at != driver);
+    let mut rest: f32 = others.clone().map(|at| bound(&groups[at])).sum();
     work.matches.begin(groups.iter().flatten().map(|word| word.lists.len()).sum());
     // Throughout the window, or sums would lack what was not added.
     let is_scored = judge.least > 0.0 || !judge.is_partial;
     let wanted = judge.least - span.most - rest;
     match &mut groups[driver][..] {
-        [word] if word.is_single() && is_scored => propose(word, span, wanted, work),
-        [word] if word.is_single() => propose_all(word, span, work),
+        [word] if word.is_single() && is_scored && is_blocks => propose(word, span, wanted, work),
+        [word] if word.is_single() && is_blocks => propose_all(word, span, work),
         group => propose_sums(group, span, wanted, work),
     }
     if span.most > 0.0 {
         let Matches { docs, scores, .. } = &mut work.matches;
         docs.iter().zip(scores).for_each(|(&doc, score)| *score += judge.still(doc));
     }
-    for &at in others {
+    for at in others {
         if work.matches.left.is_empty() {
             return;
         }
@@ -95,6 +98,7 @@ pub(super) fn evaluate(
             group if are_many(&work.matches, documents, span, judge.doc_count) => {
                 go_over_sums(group, span, least, work);
             }
+            group if group.iter().all(Word::is_single) => narrow_any(group, least, work),
             group => look_up_each(group, least, work),
         }
     }
@@ -106,19 +110,45 @@ pub(super) fn evaluate(
         let place = work.matches.left[at] as usize;
         let (doc, score) = (work.matches.docs[place], work.matches.scores[place]);
         if !is_scored || score >= judge.least {
-            for group in &mut *groups {
-                recall(group, doc, place, &work.matches);
+            for (at, group) in groups.iter_mut().enumerate() {
+                let is_spotted = at != driver || is_blocks;
+                recall(group, doc, is_spotted.then_some(place), &work.matches);
             }
             settle(groups, doc, judge, work);
         }
     }
 }
 
-/// Finds again where a match stands in a group.
-fn recall(group: &mut [Word<'_>], doc: u32, place: usize, matches: &Matches) {
-    match group {
-        [word] if word.is_single() => word.lists[0].found = matches.spots[word.number][place],
-        group => {
+/// The group that proposes documents: that with the fewest, not counting those that stay below what it takes even with
+/// all other groups, to whose bounds the sum falls short by `least`.
+fn driver(groups: &[Vec<Word<'_>>], rarest_first: &[usize], least: f32) -> Option<usize> {
+    let cost = |at: usize| {
+        let wanted = least + bound(&groups[at]);
+        let mut order: Vec<&Word<'_>> = groups[at].iter().collect();
+        if let [only] = order[..] {
+            return only.cost();
+        }
+        order.sort_unstable_by(|a, b| a.bound.total_cmp(&b.bound));
+        let mut sum = 0.0;
+        let essential = order.into_iter().skip_while(|word| {
+            sum += word.bound;
+            sum < wanted
+        });
+        essential.map(Word::cost).sum()
+    };
+    match rarest_first {
+        &[rarest, ..] if groups.iter().all(|group| group.len() == 1) => Some(rarest),
+        _ => rarest_first.iter().copied().min_by_key(|&at| cost(at)),
+    }
+}
+
+/// Finds again where a match stands in a group: by its place, if that of a single list was kept.
+fn recall(group: &mut [Word<'_>], doc: u32, place: Option<usize>, matches: &Matches) {
+    match (group, place) {
+        ([word], Some(place)) if word.is_single() => {
+            word.lists[0].found = matches.spots[word.number][place];
+        }
+        (group, _) => {
             for list in group.iter_mut().flat_map(|word| &mut word.lists) {
                 list.find_anywhere(doc);
             }
@@ -181,13 +211,32 @@ fn propose_all(word: &mut Word<'_>, span: Span, work: &mut Workspace) {
     }
 }
 
-/// Makes matches of the documents of a window that a group of several lists adds `wanted` to, or more.
+/// Makes matches of the documents of a window that a group of several lists adds `wanted` to, or more. Words that do not
+/// add up to that together are only looked up for what the others propose.
 fn propose_sums(group: &mut [Word<'_>], span: Span, wanted: f32, work: &mut Workspace) {
     let Workspace { window, scratch, matches, found, .. } = work;
-    for word in group {
+    let mut order: Vec<&mut Word<'_>> = group.iter_mut().collect();
+    order.sort_unstable_by(|a, b| a.bound.total_cmp(&b.bound));
+    let mut sum = 0.0;
+    let split = order.iter().position(|word| {
+        sum + word.bound >= wanted || {
+            sum += word.bound;
+            false
+        }
+    });
+    let (optional, essential) = order.split_at_mut(split.unwrap_or(0));
+    for word in essential {
         word.add_to(window, span.start, span.end, scratch);
     }
-    window.drain(wanted, found);
+    window.drain(if optional.is_empty() { wanted } else { wanted - sum }, found);
+    for word in optional {
+        word.rewind();
+        keep(found, |(distance, score)| {
+            *score += word.look_up(span.start + *distance).unwrap_or(0.0);
+            true
+        });
+    }
+    keep(found, |&mut (_, score)| score >= wanted);
     matches.docs.extend(found.iter().map(|&(distance, _)| span.start + distance));
     matches.scores.extend(found.iter().map(|&(_, score)| score));
     matches.spread();
@@ -265,6 +314,52 @@ fn narrow(word: &mut Word<'_>, least: Option<f32>, work: &mut Workspace) {
         }
     }
     left.truncate(kept);
+}
+
+/// The same of a group of words of one list each.
+fn narrow_any(group: &mut [Word<'_>], least: Option<f32>, work: &mut Workspace) {
+    let Workspace { matches, places, scratch, .. } = work;
+    let Matches { docs, scores, left, .. } = matches;
+    let docs = &docs[..];
+    let found = &mut scratch.found;
+    found.clear();
+    found.resize(docs.len(), false);
+    let mut behind = bound(group);
+    for word in group {
+        behind -= word.bound;
+        let (saturation, list) = (word.saturation, &mut word.lists[0]);
+        let (lengths, scale) = (list.lengths(), list.scale());
+        list.rewind();
+        let mut from = 0;
+        while let Some(&first) = left.get(from) {
+            let Some((last, scaled, block)) = list.block_of(docs[first as usize]) else { break };
+            let rest = &left[from..];
+            let run = rest.iter().position(|&place| docs[place as usize] > last);
+            let run = run.unwrap_or(rest.len());
+            from += run;
+            // Those that the block and all behind may lift; the others are dropped in the end.
+            let wanted = least.map(|least| least - behind.max(0.0) - saturation.bound(scaled));
+            let may = |&&place: &&u32| wanted.is_none_or(|wanted| scores[place as usize] >= wanted);
+            let there = &mut scratch.kept;
+            there.clear();
+            there.extend(rest[..run].iter().filter(may));
+            if there.is_empty() {
+                continue;
+            }
+            let count = list.keep_in_block(block, there, |at| docs[at as usize], places);
+            for &place in &there[..count] {
+                let place = place as usize;
+                found[place] = true;
+                if least.is_some() {
+                    let frequency = list.spot_of(docs[place], true).frequency;
+                    let length = lengths.get(DocId(docs[place]));
+                    scores[place] += saturation.of_field(scale, frequency, length);
+                }
+            }
+        }
+    }
+    let least = least.unwrap_or(f32::NEG_INFINITY);
+    keep(left, |&mut place| found[place as usize] && scores[place as usize] >= least);
 }
 
 /// The same of a group of several lists, in which each match is looked up.

@@ -287,9 +287,15 @@ impl<'a> Judge<'a, '_> {
         if groups.len() > 1 {
             self.lift();
             let rarest_first = intersection::rarest_first(&groups);
-            let windows = self.windows_of(&mut groups, rarest_first.first().copied());
+            let driver = rarest_first.first().copied();
+            // Where groups have alternatives, another one may propose in each window.
+            let driver = driver.filter(|&at| {
+                groups.iter().all(|group| group.len() == 1) && groups[at][0].is_single()
+            });
+            let windows = self.windows_of(&mut groups, driver);
+            let order = (&rarest_first[..], driver.is_some());
             self.each_window(windows, &mut groups, |judge, groups, span| {
-                intersection::evaluate(groups, &rarest_first, span, judge, work);
+                intersection::evaluate(groups, order, span, judge, work);
             });
             return;
         }

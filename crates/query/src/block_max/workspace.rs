@@ -97,6 +97,7 @@ pub(super) struct Scratch {
     pub(super) lengths: Vec<u32>,
     pub(super) scores: Vec<f32>,
     pub(super) kept: Vec<u32>,
+    pub(super) found: Vec<bool>,
 }
 
 /// Workspaces that nobody uses: as many as there have been queries at a time.
