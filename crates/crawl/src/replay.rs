@@ -28,6 +28,7 @@ use crate::config::Config;
 use crate::engine::Dirs;
 use crate::error::CrawlError;
 use crate::frontier::{Frontier, Tally};
+use crate::gaps::Gaps;
 use crate::halt::Halt;
 use crate::recrawl::{
     Alone, Epoch, Epochs, Extent, LastCaptures, Reading, Schedule, Wanted, lines,
@@ -64,6 +65,9 @@ pub(crate) struct Replayed {
     pub(crate) named: BTreeSet<String>,
     /// Addresses that are wanted first and need no visit, for they had one.
     pub(crate) visited: Visited,
+    /// How many pages were missing in the archive, and which.
+    pub(crate) lost: u64,
+    pub(crate) gaps: Gaps,
 }
 
 /// What a replay needs.
@@ -209,11 +213,16 @@ impl Replay<'_> {
     ) -> Result<Replayed, CrawlError> {
         let dir: &Path = &self.dirs.archive;
         let archive = Archive::open(dir)?;
+        let mut gaps = Gaps::default();
         let found =
-            self.logs.complete(&archive, self.answers, &self.halt, &mut || tick(frontier))?;
+            self.logs.complete_noting(&archive, self.answers, &self.halt, &mut |visit| {
+                tick(frontier);
+                visit.into_iter().for_each(|settled| gaps.note(settled));
+            })?;
         let damage = found.map(|error| error.to_string());
         let mut replayed = Replayed { damage, ..Replayed::default() };
         let again = self.again(&archive, &mut replayed)?;
+        self.find_gaps(&mut gaps, &archive)?;
         if self.halt.was_called() {
             replayed.is_cut = true;
             return Ok(replayed);
@@ -229,13 +238,22 @@ impl Replay<'_> {
             if settled.entry.purpose == Purpose::Robots {
                 return Ok(());
             }
+            let (is_lost, is_final) =
+                (gaps.is_of(&settled), frontier.is_final(&settled.entry, status));
+            if is_lost {
+                frontier.note_lost(&settled.url);
+            }
             if let Some(again) = again.as_ref().filter(|again| again.is_old(file, &settled)) {
                 if settled.entry.tries(status) > 0 && !again.has_answered_since(&settled) {
                     frontier.put_last(&settled.url);
                 }
                 return Ok(());
             }
-            if frontier.is_final(&settled.entry, status) {
+            // It is asked for until it answers.
+            if is_lost && is_final {
+                return Ok(());
+            }
+            if is_final {
                 visited.note(&settled);
                 frontier.offer(&settled.url)?;
                 if again.as_ref().is_some_and(|again| again.names(&settled)) {
@@ -254,15 +272,20 @@ impl Replay<'_> {
             self.put_off(again, frontier, &archive)?;
             is_asking |= self.offer_due(again, frontier, &archive, &answered)?;
         }
+        self.offer_lost(&gaps, frontier, &archive, &replayed.named)?;
         for seed in seeds {
             frontier.offer_seed(seed)?;
         }
         self.find_given(frontier, &archive)?;
         let mut counted = Counted::default();
+        changing.note_gaps(&gaps);
         self.logs.each(&archive, &self.halt, &mut |file, mut settled| {
             tick(frontier);
-            let tally = counted.tally(again.as_ref(), file, &settled);
-            let is_apart = changing.count(&settled, tally);
+            let tally = match gaps.has(&settled) {
+                true => Tally::Superseded,
+                false => counted.tally(again.as_ref(), file, &settled),
+            };
+            let is_apart = changing.count(&settled, tally, &gaps);
             settled.read_robots(self.answers);
             self.answers.know_body(&settled);
             let Settled { url, entry, date_s, answered, .. } = settled;
@@ -276,7 +299,65 @@ impl Replay<'_> {
         let last = again.filter(|_| is_asking).and_then(Again::last);
         let reading = Reading::of(self.config);
         replayed.known = last.map(|last| Arc::new(last.into_captures(archive, reading)));
+        (replayed.lost, replayed.gaps) = (gaps.count(), gaps);
         Ok(replayed)
+    }
+
+    /// Looks for pages that are missing in the archive.
+    fn find_gaps(&self, gaps: &mut Gaps, archive: &Archive) -> Result<(), CrawlError> {
+        gaps.find(&mut |take| {
+            let each = self.logs.each(archive, &self.halt, &mut |_, settled| {
+                take(&settled);
+                Ok(())
+            });
+            each.map(|_| ())
+        })
+    }
+
+    /// Puts in what is lost; in a run of the given addresses alone only what they name, and the rest is counted.
+    fn offer_lost(
+        &self,
+        gaps: &Gaps,
+        frontier: &mut Frontier,
+        archive: &Archive,
+        named: &BTreeSet<String>,
+    ) -> Result<(), CrawlError> {
+        if gaps.count() == 0 {
+            return Ok(());
+        }
+        let sitemaps = self.sitemaps(archive)?;
+        let mut offer = |is_asked: bool| {
+            let each = self.logs.each(archive, &self.halt, &mut |_, mut settled| {
+                let is_named = !self.config.alone || named.contains(&settled.url);
+                if is_named != is_asked || !gaps.is_last(&settled) {
+                    return Ok(());
+                }
+                sitemaps.claim(&mut settled);
+                match self.is_wanted(&settled) {
+                    true if is_asked => frontier.offer_again(&settled.url, &settled.entry),
+                    true => frontier.offer(&settled.url),
+                    false => Ok(()),
+                }
+            });
+            each.and_then(|_| if is_asked { Ok(()) } else { frontier.count_put_off() })
+        };
+        if self.config.alone {
+            offer(false)?;
+        }
+        offer(true)
+    }
+
+    /// How many pages are still missing, now that the run is over.
+    pub(crate) fn count_missing(&self, replayed: &mut Replayed) -> Result<u64, CrawlError> {
+        if replayed.lost > 0 {
+            let archive = Archive::open(&self.dirs.archive)?;
+            self.logs.complete(&archive, self.answers, &self.halt)?;
+            self.logs.each(&archive, &self.halt, &mut |_, settled| {
+                replayed.gaps.mend(&settled);
+                Ok(())
+            })?;
+        }
+        Ok(replayed.gaps.count())
     }
 
     /// Puts in what is due again; whether there is anything but what was `answered` since.
@@ -334,7 +415,7 @@ impl Replay<'_> {
             return Ok(false);
         }
         let archive = Archive::open(&self.dirs.archive)?;
-        self.logs.complete(&archive, self.answers, &self.halt, &mut || {})?;
+        self.logs.complete(&archive, self.answers, &self.halt)?;
         self.read_nearer(frontier, &archive)?;
         frontier.flush(self.clock.now_ms())?;
         Ok(!frontier.is_done())
@@ -383,7 +464,7 @@ impl Replay<'_> {
             return Ok(());
         }
         let archive = Archive::open(&self.dirs.archive)?;
-        self.logs.complete(&archive, self.answers, &self.halt, &mut || {})?;
+        self.logs.complete(&archive, self.answers, &self.halt)?;
         frontier.flush(self.clock.now_ms())?;
         if self.config.alone {
             self.count_earlier(frontier, &archive)?;
