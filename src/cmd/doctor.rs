@@ -235,7 +235,10 @@ impl Patient<'_> {
                         Err(error) => faults.push(with_causes(error)),
                     }
                 }
-                faults.extend(missing(&bodies.lost(&archive)));
+                match bodies.lost(&archive) {
+                    Ok(lost) => faults.extend(missing(&lost)),
+                    Err(error) => faults.push(with_causes(error)),
+                }
             }
             Err(error) => faults.push(with_causes(error)),
         }

@@ -81,15 +81,12 @@ struct Why {
     agent: Option<u16>,
     /// Every visit, oldest first.
     captures: Vec<Capture>,
-    /// Who tries it again, if the last was in vain and anybody does.
+    /// Who asks for it again, if the last was in vain or a recrawl is not over, and anybody does.
     #[serde(skip)]
     next: Option<Next>,
-    /// Whether a recrawl that is not over is yet to ask for it, though its last visit was not in vain.
+    /// Where a page that stands is to whoever searches.
     #[serde(skip)]
-    is_due: bool,
-    /// Whether there is an index.
-    #[serde(skip)]
-    has_index: bool,
+    place: String,
     /// What keeps the newest page out of the index.
     #[serde(skip)]
     kept_out: Option<&'static str>,
@@ -120,11 +117,11 @@ impl Why {
     }
 
     /// Where a page that stands is to whoever searches.
-    fn place_in_index(&self) -> String {
+    fn place_in_index(&self, has_index: bool) -> String {
         let is_page = self.standing.as_ref().is_some_and(|standing| standing.starts_with("a page"));
         match (self.kept_out, &self.folded_behind) {
             (Some(why), _) => format!("but not in the index, since {why}"),
-            (None, _) if !self.has_index => "and there is no index yet".to_owned(),
+            (None, _) if !has_index => "and there is no index yet".to_owned(),
             (None, _) if !is_page => "but not in the index yet".to_owned(),
             (None, Some(head)) => format!("and {head} stands for it in the index"),
             (None, None) => "also in the index".to_owned(),
@@ -168,6 +165,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     }
     ask_archive(&mut why, &url, &archive, &config)?;
     ask_pages(&mut why, &url, &collection)?;
+    why.place = why.place_in_index(has_index(&collection));
     why.found_on = found::found_on(&url, &collection, &config)?;
     ask_rules(&mut why, &url, &collection, &config)?;
     ask_sitemaps(&mut why, &url, &collection, &archive, &config)?;
@@ -179,7 +177,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
         why.far = far.or_else(|| last::too_far(&why, &config));
     }
     why.next = next(&why, &url, &collection, &archive, &report, &config)?;
-    why.is_due = is_due(&why, &url, &collection, &archive, &config)?;
+    if is_due(&why, &url, &collection, &archive, &config)? {
+        why.next = Some(Next::Due);
+    }
     let unknown = why.captures.is_empty() && why.standing.is_none() && !why.is_named();
     why.verdict = match verdict(&why, &config, &report) {
         Some(verdict) => verdict,
@@ -319,12 +319,14 @@ fn ask_report(why: &mut Why, url: &Url, report: &Report) {
     }
 }
 
+/// Whether there is an index; one that is damaged is one.
+fn has_index(collection: &Collection) -> bool {
+    let index = Index::open(&collection.index_dir());
+    !matches!(index, Err(IndexError::NotAnIndex { .. } | IndexError::Version { .. }))
+}
+
 /// The page table and the duplicates.
 fn ask_pages(why: &mut Why, url: &Url, collection: &Collection) -> Result<()> {
-    why.has_index = !matches!(
-        Index::open(&collection.index_dir()),
-        Err(IndexError::NotAnIndex { .. } | IndexError::Version { .. })
-    );
     let Some(table) = PageTable::open_current(&collection.pages_dir())? else { return Ok(()) };
     let directory = table.directory();
     let entries = directory.entries();
@@ -347,10 +349,10 @@ fn ask_pages(why: &mut Why, url: &Url, collection: &Collection) -> Result<()> {
 /// What became of it, in a sentence; `None` if all that is left is the queue and its limits.
 fn verdict(why: &Why, config: &Config, report: &Report) -> Option<String> {
     let (retries, found_on) = (config.crawl.retries, &why.found_on);
-    let place = why.place_in_index();
-    if let Some(verdict) = captures::answered(&why.captures, retries, why.next.as_ref(), &place) {
-        let due = "; the recrawl that is not over is yet to ask for it again";
-        return Some(if why.is_due { verdict + due } else { verdict });
+    let next = why.next.as_ref();
+    if let Some(verdict) = captures::answered(&why.captures, retries, next, &why.place) {
+        let due = next.filter(|next| **next == Next::Due).map(|next| next.told(None));
+        return Some(due.map_or(verdict.clone(), |due| format!("{verdict}; {due}")));
     }
     if !why.is_named() && why.captures.is_empty() {
         return Some("never seen: not fetched, and nothing that was fetched names it".to_owned());

@@ -154,9 +154,8 @@ pub fn run(
     coordinator.teller.told_ms = None;
     coordinator.teller.tell(&coordinator.frontier);
     let open = Epochs::read(&dirs.frontier)?;
-    let missing = replay.halt.read_on(|| replay.count_missing(&mut replayed))?;
+    replay.halt.read_on(|| replay.count_missing(&mut replayed))?;
     let report = coordinator.report(&replayed, &inbox, &open, started_ms);
-    let report = Report { missing, ..report };
     write_report(&dirs.frontier, &report)?;
     Ok(report)
 }
@@ -360,6 +359,7 @@ impl Coordinator<'_> {
             damaged: replayed.damaged,
             damage: replayed.damage.clone(),
             lost: replayed.lost,
+            missing: replayed.gaps.count(),
             visited: replayed.visited.clone(),
             bad_lines: inbox.bad_lines,
             bad_line: inbox.bad_line.clone(),

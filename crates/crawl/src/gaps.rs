@@ -20,7 +20,7 @@ use crate::answer::Purpose;
 use crate::checkpoint::Settled;
 use crate::clock::Moment;
 use crate::error::CrawlError;
-use crate::journal::refers_to;
+use crate::journal::{Entry, refers_to};
 use crate::outcome::Answered;
 use crate::share::tells;
 
@@ -152,7 +152,8 @@ impl Bodies {
                     self.had.insert(body);
                 }
             }
-            Kind::Revisit => {
+            // One of another crawler says nothing of a visit.
+            Kind::Revisit if Entry::read(record).is_some() => {
                 let body = refers_to(record).map(|date| body_of(url, date));
                 if let Some(body) = body.filter(|body| !self.had.contains(body)) {
                     self.wanted.insert(body, url.clone());
@@ -163,10 +164,10 @@ impl Bodies {
     }
 
     /// The URLs that are lost, after all records were told; what cannot be read is as if it were not there.
-    pub fn lost(self, archive: &Archive) -> BTreeSet<String> {
+    pub fn lost(self, archive: &Archive) -> Result<BTreeSet<String>, CrawlError> {
         let urls: BTreeSet<String> = self.wanted.into_values().collect();
         if urls.is_empty() {
-            return urls;
+            return Ok(urls);
         }
         let mut visits: Vec<Settled> = Vec::new();
         for record in archive.records().filter_map(Result::ok) {
@@ -175,14 +176,15 @@ impl Bodies {
             }
         }
         let mut gaps = Gaps::default();
-        visits.iter().for_each(|settled| gaps.note(settled));
-        let found = gaps.find(&mut |take| {
+        for settled in &visits {
+            gaps.note(settled);
+        }
+        gaps.find(&mut |take| {
             visits.iter().for_each(&mut *take);
             Ok(())
-        });
-        found.expect("visits in memory can be gone through");
+        })?;
         let lost = visits.into_iter().filter(|settled| gaps.is_last(settled));
-        lost.map(|settled| settled.url).collect()
+        Ok(lost.map(|settled| settled.url).collect())
     }
 }
 

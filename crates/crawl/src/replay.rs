@@ -3,13 +3,14 @@
 //! What lives here: the passes over the visits. One puts the URLs into the sieve that need no further
 //! visit, and remembers how often others were tried in vain; the last offers all that the visits led to, as if they had just taken place. A recrawl has a pass
 //! before them, which finds out what is due again; and [`Again`], what a visit counts for in a recrawl.
-//! `replay/named.rs` is what a list turns out to name while it is visited, `replay/sitemaps.rs` what is asked for as a
+//! `replay/lost.rs` is what the archive has lost, `replay/named.rs` what a list turns out to name while it is visited, `replay/sitemaps.rs` what is asked for as a
 //! sitemap. What does not: the logs (`checkpoint/`), and when a page is due (`recrawl/`).
 //!
 //! **Invariant.** Afterwards the frontier is where it was when the last record was written, except
 //! that hosts set aside are tried again that did not ask for it. A host keeps the silence that its last request
 //! asks for.
 
+mod lost;
 mod named;
 mod sitemaps;
 
@@ -217,7 +218,9 @@ impl Replay<'_> {
         let found =
             self.logs.complete_noting(&archive, self.answers, &self.halt, &mut |visit| {
                 tick(frontier);
-                visit.into_iter().for_each(|settled| gaps.note(settled));
+                if let Some(settled) = visit {
+                    gaps.note(settled);
+                }
             })?;
         let damage = found.map(|error| error.to_string());
         let mut replayed = Replayed { damage, ..Replayed::default() };
@@ -227,48 +230,20 @@ impl Replay<'_> {
             replayed.is_cut = true;
             return Ok(replayed);
         }
-        let mut visited = VisitedSeeds::of(self.listed());
-        let (mut answered, mut changing) = (BTreeSet::new(), Changing::default());
-        replayed.damaged = self.logs.each(&archive, &self.halt, &mut |file, settled| {
-            replayed.resumed = true;
-            tick(frontier);
-            changing.note(&settled);
-            // A URL that was read as a robots.txt may yet be a page: some redirect it to the home page.
-            let status = settled.answered.as_ref().map_or(0, |answered| answered.status);
-            if settled.entry.purpose == Purpose::Robots {
-                return Ok(());
-            }
-            let (is_lost, is_final) =
-                (gaps.is_of(&settled), frontier.is_final(&settled.entry, status));
-            if is_lost {
-                frontier.note_lost(&settled.url);
-            }
-            if let Some(again) = again.as_ref().filter(|again| again.is_old(file, &settled)) {
-                if settled.entry.tries(status) > 0 && !again.has_answered_since(&settled) {
-                    frontier.put_last(&settled.url);
-                }
-                return Ok(());
-            }
-            // It is asked for until it answers.
-            if is_lost && is_final {
-                return Ok(());
-            }
-            if is_final {
-                visited.note(&settled);
-                frontier.offer(&settled.url)?;
-                if again.as_ref().is_some_and(|again| again.names(&settled)) {
-                    answered.insert(settled.url);
-                }
-                return Ok(());
-            }
-            frontier.note_vain(&settled.url, &settled.entry, status);
-            Ok(())
-        })?;
-        frontier.forget()?;
-        replayed.visited = visited.told();
+        replayed.lost = gaps.count();
+        let (again_of, mut changing) = (again.as_ref(), Changing::default());
+        changing.note_gaps(&gaps);
+        let answered = self.put_in_known(
+            frontier,
+            &archive,
+            (again_of, &gaps),
+            &mut changing,
+            &mut replayed,
+            tick,
+        )?;
         // What is known comes before what is new, which a limit on a host's pages may keep out.
         let mut is_asking = !self.config.alone;
-        if let Some(again) = &again {
+        if let Some(again) = again_of {
             self.put_off(again, frontier, &archive)?;
             is_asking |= self.offer_due(again, frontier, &archive, &answered)?;
         }
@@ -278,12 +253,12 @@ impl Replay<'_> {
         }
         self.find_given(frontier, &archive)?;
         let mut counted = Counted::default();
-        changing.note_gaps(&gaps);
         self.logs.each(&archive, &self.halt, &mut |file, mut settled| {
             tick(frontier);
-            let tally = match gaps.has(&settled) {
-                true => Tally::Superseded,
-                false => counted.tally(again.as_ref(), file, &settled),
+            let tally = if gaps.has(&settled) {
+                Tally::Superseded
+            } else {
+                counted.tally(again_of, file, &settled)
             };
             let is_apart = changing.count(&settled, tally, &gaps);
             settled.read_robots(self.answers);
@@ -299,65 +274,61 @@ impl Replay<'_> {
         let last = again.filter(|_| is_asking).and_then(Again::last);
         let reading = Reading::of(self.config);
         replayed.known = last.map(|last| Arc::new(last.into_captures(archive, reading)));
-        (replayed.lost, replayed.gaps) = (gaps.count(), gaps);
+        replayed.gaps = gaps;
         Ok(replayed)
     }
 
-    /// Looks for pages that are missing in the archive.
-    fn find_gaps(&self, gaps: &mut Gaps, archive: &Archive) -> Result<(), CrawlError> {
-        gaps.find(&mut |take| {
-            let each = self.logs.each(archive, &self.halt, &mut |_, settled| {
-                take(&settled);
-                Ok(())
-            });
-            each.map(|_| ())
-        })
-    }
-
-    /// Puts in what is lost; in a run of the given addresses alone only what they name, and the rest is counted.
-    fn offer_lost(
+    /// Puts the URLs into the sieve that need no further visit, and takes note of how others were tried; those of the
+    /// ones that alone are asked for which have had an answer.
+    fn put_in_known(
         &self,
-        gaps: &Gaps,
         frontier: &mut Frontier,
         archive: &Archive,
-        named: &BTreeSet<String>,
-    ) -> Result<(), CrawlError> {
-        if gaps.count() == 0 {
-            return Ok(());
-        }
-        let sitemaps = self.sitemaps(archive)?;
-        let mut offer = |is_asked: bool| {
-            let each = self.logs.each(archive, &self.halt, &mut |_, mut settled| {
-                let is_named = !self.config.alone || named.contains(&settled.url);
-                if is_named != is_asked || !gaps.is_last(&settled) {
-                    return Ok(());
+        (again, gaps): (Option<&Again>, &Gaps),
+        changing: &mut Changing,
+        replayed: &mut Replayed,
+        tick: &mut dyn FnMut(&Frontier),
+    ) -> Result<BTreeSet<String>, CrawlError> {
+        let mut visited = VisitedSeeds::of(self.listed());
+        let mut answered = BTreeSet::new();
+        replayed.damaged = self.logs.each(archive, &self.halt, &mut |file, settled| {
+            replayed.resumed = true;
+            tick(frontier);
+            changing.note(&settled);
+            // A URL that was read as a robots.txt may yet be a page: some redirect it to the home page.
+            let status = settled.answered.as_ref().map_or(0, |answered| answered.status);
+            if settled.entry.purpose == Purpose::Robots {
+                return Ok(());
+            }
+            let (is_lost, is_final) =
+                (gaps.is_of(&settled), frontier.is_final(&settled.entry, status));
+            if is_lost {
+                frontier.note_lost(&settled.url);
+            }
+            if let Some(again) = again.filter(|again| again.is_old(file, &settled)) {
+                if settled.entry.tries(status) > 0 && !again.has_answered_since(&settled) {
+                    frontier.put_last(&settled.url);
                 }
-                sitemaps.claim(&mut settled);
-                match self.is_wanted(&settled) {
-                    true if is_asked => frontier.offer_again(&settled.url, &settled.entry),
-                    true => frontier.offer(&settled.url),
-                    false => Ok(()),
+                return Ok(());
+            }
+            // It is asked for until it answers.
+            if is_lost && is_final {
+                return Ok(());
+            }
+            if is_final {
+                visited.note(&settled);
+                frontier.offer(&settled.url)?;
+                if again.is_some_and(|again| again.names(&settled)) {
+                    answered.insert(settled.url);
                 }
-            });
-            each.and_then(|_| if is_asked { Ok(()) } else { frontier.count_put_off() })
-        };
-        if self.config.alone {
-            offer(false)?;
-        }
-        offer(true)
-    }
-
-    /// How many pages are still missing, now that the run is over.
-    pub(crate) fn count_missing(&self, replayed: &mut Replayed) -> Result<u64, CrawlError> {
-        if replayed.lost > 0 {
-            let archive = Archive::open(&self.dirs.archive)?;
-            self.logs.complete(&archive, self.answers, &self.halt)?;
-            self.logs.each(&archive, &self.halt, &mut |_, settled| {
-                replayed.gaps.mend(&settled);
-                Ok(())
-            })?;
-        }
-        Ok(replayed.gaps.count())
+                return Ok(());
+            }
+            frontier.note_vain(&settled.url, &settled.entry, status);
+            Ok(())
+        })?;
+        frontier.forget()?;
+        replayed.visited = visited.told();
+        Ok(answered)
     }
 
     /// Puts in what is due again; whether there is anything but what was `answered` since.

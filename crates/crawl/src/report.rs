@@ -227,7 +227,7 @@ impl Report {
             self;
         let Report { pruned, aside, sieve, missing, .. } = self;
         let counts = Report { pages, pruned, waiting, held, put_off, hosts, ..Report::default() };
-        Report { forbidden_by_robots, aside, dropped, sieve, missing, ..counts }
+        Report { forbidden_by_robots, aside, dropped, missing, sieve, ..counts }
     }
 
     /// Counts a known URL that was asked for again, by its answer.

@@ -23,6 +23,7 @@ const SAME_WAIT_S: u64 = 5;
 
 /// A visit.
 #[derive(Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a key of the answer")]
 pub(super) struct Capture {
     pub(super) date_s: i64,
     /// Microseconds of that second.
@@ -89,6 +90,8 @@ pub(super) enum Next {
     Crawl,
     /// Any crawl, since a recrawl is not over that asks for it, whatever was given up before.
     Open,
+    /// Any crawl, since a recrawl is not over that has yet to ask for it, though it was not in vain.
+    Due,
     /// A recrawl, since an earlier answer stands and none is under way.
     Recrawl,
     /// Nobody, as long as its host has had its share: why.
@@ -103,6 +106,7 @@ impl Next {
         match self {
             Next::Crawl => format!("a crawl tries it again{until}"),
             Next::Open => "a crawl asks for it again, for the recrawl that is not over".to_owned(),
+            Next::Due => "the recrawl that is not over is yet to ask for it again".to_owned(),
             Next::Recrawl => format!("the next recrawl asks for it again{until}"),
             Next::Nobody(why) => format!("no crawl tries it again now, since {why}"),
         }
