@@ -73,8 +73,8 @@ fn list(collection: &jobs::Collection, context: &Context) -> Result<Exit> {
             serde_json::to_writer(
                 &mut out,
                 &json!({
-                    "kind": record.kind.to_string(), "date_s": record.date_s, "url": record.target,
-                    "status": status,
+                    "kind": record.kind.to_string(), "date_s": record.date_s,
+                    "microseconds": record.date_us, "url": record.target, "status": status,
                     "bytes": record.block.len(), "file": place.file, "offset": place.offset,
                 }),
             )
@@ -83,7 +83,7 @@ fn list(collection: &jobs::Collection, context: &Context) -> Result<Exit> {
         } else {
             let url = record.target.as_deref().unwrap_or("-");
             let (kind, bytes) = (&record.kind, record.block.len());
-            let date = archive::date_text(record.date_s);
+            let date = archive::exact_date_text(record.date_s, record.date_us);
             let status = status.map_or_else(|| "-".to_owned(), |status| status.to_string());
             let (file, offset) = (&place.file, place.offset);
             writeln!(out, "{date}\t{kind}\t{status}\t{bytes}\t{file}\t{offset}\t{url}")?;
@@ -114,12 +114,14 @@ fn get(collection: &jobs::Collection, url: &str, headers: bool, context: &Contex
     captures.sort_by_key(|capture| {
         let is_answer = capture.status.is_some();
         let tells = !capture.status.is_some_and(is_vain);
-        (is_answer, capture.mime != "warc/revisit", tells, capture.date_s)
+        (is_answer, capture.mime != "warc/revisit", tells, capture.date_s, capture.date_us)
     });
     let Some(capture) = captures.pop() else { return unfound(&folder, &url, context) };
     let record = folder.read(&capture.location).with_context(|| unreadable(&url, &capture))?;
     let newer = folder.unreadable(url.as_str())?;
-    for line in newer.iter().filter(|line| line.date_s > capture.date_s) {
+    for line in
+        newer.iter().filter(|line| (line.date_s, line.date_us) > (capture.date_s, capture.date_us))
+    {
         talk::say(context.quiet, &format!("{}: {}", unreadable(&url, line), place(line)));
     }
     if record.kind == Kind::Metadata {
@@ -143,7 +145,8 @@ fn get(collection: &jobs::Collection, url: &str, headers: bool, context: &Contex
     }
     if context.json {
         context.print_json(&json!({
-            "url": url, "date_s": record.date_s, "status": capture.status, "leads_to": target,
+            "url": url, "date_s": record.date_s, "microseconds": record.date_us,
+            "status": capture.status, "leads_to": target,
             "headers": answer.as_ref().map(|answer| &answer.headers),
             "body": String::from_utf8_lossy(&body),
         }))?;

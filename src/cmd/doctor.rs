@@ -6,10 +6,12 @@
 //! **Invariant.** Nothing is changed. What is damaged is told with file and offset; damage of one part does not keep
 //! others from being looked at.
 
+use std::collections::BTreeSet;
 use std::io::Write as _;
 
 use anyhow::Result;
 use archive::{Archive, ArchiveError, CdxState, CdxSum, Limits};
+use crawl::{Bodies, VisitLogsFound};
 use index::Index;
 use jobs::{Collection, Folding, Lag, Linking, PageTable};
 use serde::Serialize;
@@ -83,8 +85,11 @@ struct Finding {
 }
 
 const CALL_INDEX: &str = "run `crivello index`";
-const MEND_ARCHIVE: &str = "a torn end is cut off by the next crawl; `crivello crawl --recrawl` fetches what is missing, or put a \
-     whole copy of the file into archive/, delete pages/ and run `crivello index`";
+const MEND_ARCHIVE: &str = "a torn end is cut off by the next crawl, which asks for pages that are missing; \
+     `crivello crawl --recrawl` asks for those that cannot be read; or put a whole copy of the file into archive/, \
+     delete pages/ and run `crivello index`";
+/// Pages that are missing which are named.
+const LOST_SHOWN_MAX: usize = 5;
 const MEND_CONFIGURATION: &str =
     "mend the line that is named; `crivello config schema` describes every key";
 
@@ -209,12 +214,13 @@ impl Patient<'_> {
     fn archive(&self) -> [Finding; 2] {
         let (mut faults, mut cdx_faults) = (Vec::new(), Vec::new());
         let (mut files, mut records, mut behind) = (0, 0, 0);
+        let mut bodies = Bodies::default();
         match Archive::open(&self.collection.archive_dir()) {
             Ok(archive) => {
                 for file in archive.files() {
                     files += 1;
                     let before = faults.len();
-                    match read_file(&archive, file, &mut faults) {
+                    match read_file(&archive, file, &mut faults, &mut bodies) {
                         Ok((count, sum)) => {
                             records += count;
                             // Damage takes lines along; which, nobody knows.
@@ -228,6 +234,10 @@ impl Patient<'_> {
                         }
                         Err(error) => faults.push(with_causes(error)),
                     }
+                }
+                match bodies.lost(&archive) {
+                    Ok(lost) => faults.extend(missing(&lost)),
+                    Err(error) => faults.push(with_causes(error)),
                 }
             }
             Err(error) => faults.push(with_causes(error)),
@@ -249,8 +259,22 @@ impl Patient<'_> {
         let dir = self.collection.frontier_dir();
         let standing = crawl::Standing::read(&dir).map(|_| ()).map_err(with_causes);
         let report = crawl::read_report(&dir).map(|_| ()).map_err(with_causes);
-        let faults = standing.err().into_iter().chain(report.err()).collect();
-        Finding::of("frontier", "notes of the crawl".to_owned(), faults)
+        let seeds = crawl::read_seeds(&dir).map(|_| ()).map_err(with_causes);
+        let mut faults: Vec<String> =
+            [standing, report, seeds].into_iter().filter_map(Result::err).collect();
+        let mut about = "notes of the crawl".to_owned();
+        match crawl::verify_visit_logs(&dir, &self.collection.archive_dir()) {
+            Ok(VisitLogsFound { logs, visits, behind, faults: found }) => {
+                faults.extend(found.into_iter().map(with_causes));
+                let (logs, visits) = (count(logs, "log"), count(visits, "visit"));
+                about = format!("{about}, {logs} of {visits}");
+                if behind > 0 {
+                    about = format!("{about}, {behind} to be brought up to date by the next crawl");
+                }
+            }
+            Err(error) => faults.push(with_causes(error)),
+        }
+        Finding::of("frontier", about, faults)
     }
 
     fn pages(&self) -> Finding {
@@ -361,11 +385,21 @@ impl Patient<'_> {
     }
 }
 
+/// What is said of pages that are missing in the archive; `None` if none is.
+fn missing(lost: &BTreeSet<String>) -> Option<String> {
+    let shown: Vec<&str> = lost.iter().take(LOST_SHOWN_MAX).map(String::as_str).collect();
+    let more = if lost.len() > shown.len() { ", …" } else { "" };
+    let (pages, shown) = (count(lost.len() as u64, "page"), shown.join(", "));
+    let what = "of which only is left that later visits found them as they were";
+    (!lost.is_empty()).then(|| format!("{pages} missing, {what}: {shown}{more}"))
+}
+
 /// Reads a file of the archive; how many records it has, and the sum of their lines.
 fn read_file(
     archive: &Archive,
     file: &str,
     faults: &mut Vec<String>,
+    bodies: &mut Bodies,
 ) -> Result<(u64, CdxSum), ArchiveError> {
     let (mut records, mut sum) = (0, CdxSum::default());
     for record in archive.records_of(file, Limits::default())? {
@@ -373,6 +407,7 @@ fn read_file(
             Ok(record) => {
                 records += 1;
                 sum.add(&record);
+                bodies.note(&record);
             }
             Err(error) => faults.push(with_causes(error)),
         }

@@ -16,7 +16,7 @@ use jobs::{Collection, Directory, Folding, Lag, Linking, PageTable, Vector, Writ
 use serde::Serialize;
 
 use super::crawl::aside_fate;
-use super::crawl::summary::{again, ending, left_out};
+use super::crawl::summary::{again, left, left_out, missing};
 use crate::config::Config;
 use crate::context::{Context, Exit};
 use crate::pipeline::extract_options;
@@ -234,7 +234,7 @@ fn print_crawl(out: &mut impl Write, report: &Report) -> Result<()> {
         talk::bytes(report.bytes),
         report.elapsed_ms / 1000,
         if is_unknown { "" } else { &all },
-        ending(report).unwrap_or_else(|| "no URL is left".to_owned()),
+        left(report).unwrap_or_else(|| "no URL is left".to_owned()),
     )?;
     if report.held > 0 {
         let held = count(report.held, "URL");
@@ -244,7 +244,7 @@ fn print_crawl(out: &mut impl Write, report: &Report) -> Result<()> {
         let asked = count(report.asked, "known URL");
         writeln!(out, "            asked for {asked} again: {}", again(report))?;
     }
-    for part in left_out(report) {
+    for part in missing(report).into_iter().chain(left_out(report)) {
         writeln!(out, "            {part}")?;
     }
     for aside in &report.aside {

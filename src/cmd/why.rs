@@ -22,6 +22,7 @@ mod sitemap;
 use anyhow::Result;
 use archive::Archive;
 use crawl::{AgentId, AsideHost, Mention, Normalisation, Purpose, Report, Rules, Standing};
+use index::{Index, IndexError};
 use jobs::{Collection, Folding, PageTable, Writer};
 use page::Url;
 use serde::Serialize;
@@ -80,9 +81,12 @@ struct Why {
     agent: Option<u16>,
     /// Every visit, oldest first.
     captures: Vec<Capture>,
-    /// Who tries it again, if the last was in vain and anybody does.
+    /// Who asks for it again, if the last was in vain or a recrawl is not over, and anybody does.
     #[serde(skip)]
     next: Option<Next>,
+    /// Where a page that stands is to whoever searches.
+    #[serde(skip)]
+    place: String,
     /// What keeps the newest page out of the index.
     #[serde(skip)]
     kept_out: Option<&'static str>,
@@ -110,6 +114,18 @@ impl Why {
     /// Whether anything names it.
     fn is_named(&self) -> bool {
         self.seed || self.inbox || !self.found_on.is_empty()
+    }
+
+    /// Where a page that stands is to whoever searches.
+    fn place_in_index(&self, has_index: bool) -> String {
+        let is_page = self.standing.as_ref().is_some_and(|standing| standing.starts_with("a page"));
+        match (self.kept_out, &self.folded_behind) {
+            (Some(why), _) => format!("but not in the index, since {why}"),
+            (None, _) if !has_index => "and there is no index yet".to_owned(),
+            (None, _) if !is_page => "but not in the index yet".to_owned(),
+            (None, Some(head)) => format!("and {head} stands for it in the index"),
+            (None, None) => "also in the index".to_owned(),
+        }
     }
 
     /// Whether a crawl runs while the question is answered.
@@ -149,6 +165,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     }
     ask_archive(&mut why, &url, &archive, &config)?;
     ask_pages(&mut why, &url, &collection)?;
+    why.place = why.place_in_index(has_index(&collection));
     why.found_on = found::found_on(&url, &collection, &config)?;
     ask_rules(&mut why, &url, &collection, &config)?;
     ask_sitemaps(&mut why, &url, &collection, &archive, &config)?;
@@ -156,9 +173,13 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     if why.agent.is_some() {
         let frontier = &collection.frontier_dir();
         let limits = Limits { archive: &archive, frontier, report: &report, config: &config.crawl };
-        why.far = limits.dropped_far(&url, &why.found_on)?;
+        let far = limits.dropped_far(&url, &why.found_on)?;
+        why.far = far.or_else(|| last::too_far(&why, &config));
     }
     why.next = next(&why, &url, &collection, &archive, &report, &config)?;
+    if is_due(&why, &url, &collection, &archive, &config)? {
+        why.next = Some(Next::Due);
+    }
     let unknown = why.captures.is_empty() && why.standing.is_none() && !why.is_named();
     why.verdict = match verdict(&why, &config, &report) {
         Some(verdict) => verdict,
@@ -256,15 +277,34 @@ fn next(
         return Ok(None);
     };
     let frontier = &collection.frontier_dir();
+    let is_lost = captures::gap(&why.captures) == Some(captures::Gap::Lost);
     let is_standing = captures::has_standing(&why.captures);
     if (is_standing || is_given_up)
+        && !is_lost
         && !crawl::recrawl_asks(archive, frontier, &config.crawl, url.as_str())?
     {
-        return Ok(is_standing.then_some(Next::Recrawl));
+        return Ok(Some(Next::Recrawl));
     }
     let limits = Limits { archive, frontier, report, config: &config.crawl };
-    let next = if is_given_up { Next::Open } else { Next::Crawl };
+    let next = if is_given_up && !is_lost { Next::Open } else { Next::Crawl };
     Ok(Some(limits.share_had(url)?.map_or(next, Next::Nobody)))
+}
+
+/// Whether a recrawl that is not over is yet to ask for a URL whose last visit was not in vain.
+fn is_due(
+    why: &Why,
+    url: &Url,
+    collection: &Collection,
+    archive: &Archive,
+    config: &Config,
+) -> Result<bool> {
+    let is_had = captures::is_given_up(&why.captures, config.crawl.retries).is_none()
+        && captures::has_standing(&why.captures)
+        && captures::gap(&why.captures).is_none();
+    let (frontier, crawl) = (&collection.frontier_dir(), &config.crawl);
+    Ok(is_had
+        && why.refused.is_none()
+        && crawl::recrawl_asks(archive, frontier, crawl, url.as_str())?)
 }
 
 /// What the last crawl said of its host when it ended.
@@ -274,6 +314,15 @@ fn ask_report(why: &mut Why, url: &Url, report: &Report) {
     let still_holds = |aside: &AsideHost| aside.refused || aside.until_s.is_some();
     let mut asides = report.aside.iter().filter(|aside| aside.host == host);
     why.aside = asides.find(|aside| !why.is_crawling() || still_holds(aside)).cloned();
+    if let Some(until_s) = why.aside.as_ref().and_then(|aside| aside.until_s) {
+        captures::wait_until(&mut why.captures, until_s);
+    }
+}
+
+/// Whether there is an index; one that is damaged is one.
+fn has_index(collection: &Collection) -> bool {
+    let index = Index::open(&collection.index_dir());
+    !matches!(index, Err(IndexError::NotAnIndex { .. } | IndexError::Version { .. }))
 }
 
 /// The page table and the duplicates.
@@ -300,10 +349,10 @@ fn ask_pages(why: &mut Why, url: &Url, collection: &Collection) -> Result<()> {
 /// What became of it, in a sentence; `None` if all that is left is the queue and its limits.
 fn verdict(why: &Why, config: &Config, report: &Report) -> Option<String> {
     let (retries, found_on) = (config.crawl.retries, &why.found_on);
-    if let Some(verdict) =
-        captures::answered(&why.captures, retries, why.next.as_ref(), why.kept_out)
-    {
-        return Some(verdict);
+    let next = why.next.as_ref();
+    if let Some(verdict) = captures::answered(&why.captures, retries, next, &why.place) {
+        let due = next.filter(|next| **next == Next::Due).map(|next| next.told(None));
+        return Some(due.map_or(verdict.clone(), |due| format!("{verdict}; {due}")));
     }
     if !why.is_named() && why.captures.is_empty() {
         return Some("never seen: not fetched, and nothing that was fetched names it".to_owned());

@@ -44,7 +44,7 @@ impl Pages {
     }
 
     /// An answer whose body is no text.
-    fn set_bytes(&self, path: &str, answer: &[u8]) {
+    pub(crate) fn set_bytes(&self, path: &str, answer: &[u8]) {
         self.answers.lock().expect("no panic").insert(path.to_owned(), answer.to_vec());
     }
 
@@ -639,7 +639,7 @@ fn a_page_whose_record_is_damaged_is_told() {
     // A medium that forgets does not touch the date.
     let opened = std::fs::File::options().write(true).open(&file).expect("a file");
     opened.set_modified(modified).expect("set");
-    let told = check(&sandbox, &server.url("/a"), "fetched");
+    let told = check(&sandbox, &server.url("/a"), "damaged: the record of ");
     let cut = told["cuts"][0].as_str().expect("a sentence");
     assert!(cut.starts_with("nothing of it is read: ") && cut.contains("at byte"), "{told:#}");
 }
@@ -722,8 +722,8 @@ fn what_the_archive_cannot_print_is_told() {
     // An answer that the filter refuses is in no file, and the crawl remembers it all the same.
     let list = sandbox.done(&["archive", "list", "--dir", "web"]);
     assert!(!list.contains("\t500\t"), "{list}");
-    let said =
-        "failed: the server answered 500 to the last of 2 requests; given up; `store_filter`";
+    let said = "failed: the server answered 500 to the last of 2 requests; given up; the next recrawl asks for it \
+                again; `store_filter`";
     check(&sandbox, &server.url("/broken"), said);
     let report = sandbox.json(&["crawl", "--dir", "web", "-q"]);
     assert_eq!(report["requests"], 0, "{report:#}");

@@ -283,6 +283,7 @@ fn a_412_is_told_with_its_reason() {
     let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", &tagged("a"))]);
     let sandbox = Sandbox::new();
     crawl(&sandbox, "", &[&server.url("/")]);
+    sandbox.done(&["index", "--dir", "web", "-q"]);
     server.set("/a if", "412 Precondition Failed\nX-Robots-Tag: noindex\n\nno");
     let limit = ["--set", "crawl.requests_per_host_max=2"];
     let recrawl = ["crawl", "--dir", "web", "-q", "--recrawl"];
@@ -377,6 +378,7 @@ fn what_stands_after_a_visit_in_vain_is_told_as_it_is() {
     ]);
     let sandbox = Sandbox::new();
     crawl(&sandbox, "", &[&server.url("/")]);
+    sandbox.done(&["index", "--dir", "web", "-q"]);
     let path = sandbox.path("web/crivello.toml");
     let settings = fs::read_to_string(&path).expect("a file").replace("retries = 1", "retries = 0");
     fs::write(&path, settings).expect("a file");

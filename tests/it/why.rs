@@ -292,7 +292,7 @@ fn what_a_filter_kept_out_of_the_archive_is_told_and_leads_on() {
     let setting = ["--set", "crawl.store_filter=path != \"/\""];
     crawl(&sandbox, &server, &setting);
     let url = server.web().url(&server.web().hosts()[1], "/");
-    let why = check_verdict(&sandbox, &url, "fetched; `store_filter` keeps it out of the archive");
+    let why = check_verdict(&sandbox, &url, "fetched; `store_filter` kept it out of the archive");
     assert!(hows(&why).contains(&"link"), "{why:#}");
 }
 

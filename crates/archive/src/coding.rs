@@ -11,7 +11,7 @@
 use std::borrow::Cow;
 use std::io::Read;
 
-use flate2::bufread::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
+use flate2::bufread::{DeflateDecoder, GzDecoder, ZlibDecoder};
 
 use crate::ArchiveError;
 
@@ -108,9 +108,17 @@ fn chunk_size(bytes: &[u8]) -> Option<(usize, &[u8])> {
     Some((size, &bytes[end + 1..]))
 }
 
+/// One member after the other; what stands behind the last one and is none is passed over, as gzip does.
 fn gzip(bytes: &[u8], bytes_max: usize) -> Option<(Vec<u8>, bool)> {
-    let (out, whole) = read_bounded(MultiGzDecoder::new(bytes), bytes_max);
-    (!out.is_empty() || bytes.starts_with(&[0x1f, 0x8b])).then_some((out, whole))
+    const MAGIC: [u8; 2] = [0x1f, 0x8b];
+    let (mut out, mut is_whole, mut rest) = (Vec::new(), true, bytes);
+    while is_whole && rest.starts_with(&MAGIC) && out.len() < bytes_max {
+        let mut decoder = GzDecoder::new(rest);
+        let room = (bytes_max - out.len()) as u64;
+        is_whole = (&mut decoder).take(room).read_to_end(&mut out).is_ok();
+        rest = decoder.into_inner();
+    }
+    bytes.starts_with(&MAGIC).then_some((out, is_whole))
 }
 
 fn deflate(bytes: &[u8], bytes_max: usize) -> Option<(Vec<u8>, bool)> {

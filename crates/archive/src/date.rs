@@ -36,7 +36,7 @@ pub(crate) fn digits(date_s: i64) -> String {
 /// Reads a WARC-Date: `2017`, `2017-03`, `2017-03-06`, `2017-03-06T04:03Z`, `2017-03-06T04:03:53Z`
 /// with or without a fraction, or 14 digits. Always in UTC, as the standard wants. Microseconds are the most that
 /// counts of a fraction.
-pub(crate) fn parse(text: &str) -> Option<(i64, u32)> {
+pub fn parse(text: &str) -> Option<(i64, u32)> {
     let text = text.trim().as_bytes();
     let mut date_us = 0;
     let digits: Vec<u8> = if text.len() == 14 && text.iter().all(u8::is_ascii_digit) {

@@ -44,7 +44,7 @@ mod zstd;
 pub use cdx::CdxLine;
 pub use check::{CdxState, CdxSum};
 pub use compression::Compression;
-pub use date::{date_text, exact_date_text};
+pub use date::{date_text, exact_date_text, parse as parse_date};
 pub use digest::sha1 as payload_digest;
 pub use disk::is_exhausted;
 pub use error::ArchiveError;

@@ -32,8 +32,8 @@ use crate::sitemap::{self, Sitemap};
 use head::answered;
 pub use head::{Purpose, is_passing, leaves_standing};
 pub(crate) use head::{is_redirect, wait_ms};
-pub(crate) use urls::SITEMAP_CUT;
 pub use urls::URLS_BYTES_MAX;
+pub(crate) use urls::{SITEMAP_BROKEN, SITEMAP_CUT};
 
 /// Which links of a page count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

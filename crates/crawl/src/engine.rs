@@ -157,6 +157,7 @@ pub fn run(
     coordinator.teller.told_ms = None;
     coordinator.teller.tell(&coordinator.frontier);
     let open = Epochs::read(&dirs.frontier)?;
+    replay.halt.read_on(|| replay.count_missing(&mut replayed))?;
     let report = coordinator.report(&replayed, &inbox, &open, started_ms);
     write_report(&dirs.frontier, &report)?;
     Ok(report)
@@ -368,6 +369,8 @@ impl Coordinator<'_> {
         let mut report = Report {
             damaged: replayed.damaged,
             damage: replayed.damage.clone(),
+            lost: replayed.lost,
+            missing: replayed.gaps.count(),
             visited: replayed.visited.clone(),
             bad_lines: inbox.bad_lines,
             bad_line: inbox.bad_line.clone(),

@@ -80,6 +80,28 @@ pub enum CrawlError {
         /// The file.
         path: PathBuf,
     },
+    /// A log of visits that is none from a byte on.
+    #[error("{path} is damaged at byte {offset}: the next crawl makes it again from the archive")]
+    Log {
+        /// The file.
+        path: PathBuf,
+        /// Where.
+        offset: u64,
+    },
+    /// A line of the file of seeds that is no address.
+    #[error(
+        "{path} is damaged: line {line}, {text:?}, is no address: {why}; mend the line, or remove it"
+    )]
+    Seeds {
+        /// The file.
+        path: PathBuf,
+        /// Which line, from 1.
+        line: usize,
+        /// The line.
+        text: String,
+        /// What is wrong with it.
+        why: String,
+    },
     /// Something else has the name of a file of the frontier.
     #[error("{path} is a folder where the crawl keeps a file: move it elsewhere")]
     InTheWay {

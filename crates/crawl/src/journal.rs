@@ -41,6 +41,9 @@ pub(crate) const BEFORE: &str = "Crivello-Before";
 /// The date of the capture that, by an answer which is none, is not to be found.
 const WITHHOLDS: &str = "Crivello-Withholds";
 
+/// Of an answer without a body: when the one came that has it.
+const REFERS_TO_DATE: &str = "WARC-Refers-To-Date";
+
 /// Of an answer that does not tell what its page is now.
 const INCONCLUSIVE: &str = "Crivello-Inconclusive";
 
@@ -246,6 +249,12 @@ pub(crate) fn length_elsewhere(record: &Record) -> Option<u64> {
     record.header(LENGTH).filter(|_| record.kind == Kind::Revisit)?.parse().ok()
 }
 
+/// When the answer came whose body a revisit leaves out.
+pub(crate) fn refers_to(record: &Record) -> Option<Moment> {
+    let date = record.header(REFERS_TO_DATE).filter(|_| record.kind == Kind::Revisit)?;
+    archive::parse_date(date).map(|(s, us)| Moment { s, us })
+}
+
 /// An answer with a body as an HTTP message, and where in it the body begins.
 pub(crate) fn answer_block(answer: &Answer, body: &[u8]) -> (Vec<u8>, usize) {
     http_block(&answer.status_line, answer.fields(), body)
@@ -260,7 +269,7 @@ fn revisit(found: &Earlier, likeness: Likeness) -> Vec<(&'static str, String)> {
     };
     let mut headers = vec![
         ("WARC-Profile", profile.to_owned()),
-        ("WARC-Refers-To-Date", exact_date_text(found.date.s, found.date.us)),
+        (REFERS_TO_DATE, exact_date_text(found.date.s, found.date.us)),
     ];
     if !found.record_id.is_empty() {
         headers.push(("WARC-Refers-To", format!("<{}>", found.record_id)));

@@ -32,6 +32,7 @@ mod error;
 mod fetch;
 mod filter;
 mod frontier;
+mod gaps;
 mod guard;
 mod halt;
 mod health;
@@ -65,6 +66,7 @@ pub use address::read_address;
 pub use agents::assignment;
 pub use answer::{Purpose, URLS_BYTES_MAX, is_passing, leaves_standing};
 pub use assignment::{AgentId, Assignment, Modulo, Rendezvous};
+pub use checkpoint::{VisitLogsFound, verify_visit_logs};
 pub use clock::{Clock, Moment, SystemClock};
 pub use config::{
     AssignmentKind, CompressionKind, Config, HostAuth, Order, PolitenessKind, Range, Recrawl,
@@ -75,6 +77,7 @@ pub use error::CrawlError;
 pub use fetch::unsent_credentials;
 pub use filter::{Facts, Filter, FilterError, Point};
 pub use frontier::SITEMAP_DEPTH_MAX;
+pub use gaps::Bodies;
 pub use inbox::inbox_hops;
 pub use journal::{read_failure, withholds};
 pub use mention::{Excess, Mention, Mentions};

@@ -10,7 +10,7 @@ use archive::{HttpResponse, Kind, Record, parse_http};
 use page::{Limits, Url};
 use serde::Serialize;
 
-use crate::answer::{Answers, Links, Purpose, SITEMAP_CUT, URLS_BYTES_MAX};
+use crate::answer::{Answers, Links, Purpose, SITEMAP_BROKEN, SITEMAP_CUT, URLS_BYTES_MAX};
 use crate::config::Config;
 use crate::error::CrawlError;
 use crate::journal::{Entry, read_unstored};
@@ -40,6 +40,8 @@ pub enum Mention {
     Index,
     /// In a robots.txt, as a sitemap.
     Robots,
+    /// As the address under which the page would rather be known.
+    Canonical,
 }
 
 /// What an answer has too much of.
@@ -51,6 +53,8 @@ pub enum Excess {
     Bytes,
     /// Bytes or URLs of a sitemap: `sitemap_bytes_max` and [`crate::SITEMAP_URLS_MAX`].
     Sitemap,
+    /// Not too much: the end of a sitemap is missing, or cannot be unpacked.
+    Broken,
 }
 
 impl Mention {
@@ -62,7 +66,11 @@ impl Mention {
     /// Whether a crawl with this configuration follows it.
     pub fn is_followed(self, config: &Config) -> bool {
         match self {
-            Mention::Nofollow | Mention::Beyond | Mention::BeyondBytes | Mention::Filtered => false,
+            Mention::Nofollow
+            | Mention::Beyond
+            | Mention::BeyondBytes
+            | Mention::Filtered
+            | Mention::Canonical => false,
             Mention::Link => config.follow,
             Mention::Robots => config.follow && config.sitemaps,
             Mention::Redirect | Mention::Sitemap | Mention::Index => true,
@@ -153,7 +161,10 @@ impl Mentions {
             let body = http.decoded_body(self.decoded_bytes_max).ok()?;
             let base = Url::parse(target).ok()?;
             let page = page::parse(&base, http.header("Content-Type"), &body, &self.limits).ok()?;
-            page.links.iter().find(|link| self.is_to(link.url.as_str(), url))?;
+            if !page.links.iter().any(|link| self.is_to(link.url.as_str(), url)) {
+                let canonical = page.canonical.filter(|address| self.is_to(address.as_str(), url));
+                return canonical.filter(|_| target != url).map(|_| Mention::Canonical);
+            }
         }
         // It is named, but not where the crawl reads it.
         if find(&self.uncounted).is_some() {
@@ -165,6 +176,17 @@ impl Mentions {
         (entry.purpose == Purpose::Page).then_some(Mention::Nofollow)
     }
 
+    /// How many URLs the answer in `record` leads to.
+    pub fn count(&self, record: &Record) -> usize {
+        let (Some(entry), Some(target)) = (Entry::read(record), record.target.as_deref()) else {
+            return 0;
+        };
+        let Ok(http) = parse_http(&record.block) else { return 0 };
+        let Harvest { links, sitemaps, .. } =
+            read(&self.answers, &entry, target, &http, record.date_s);
+        links.len() + sitemaps.len()
+    }
+
     /// What the page in `record` has too much of, so that a crawl does not read all URLs that it leads to.
     pub fn excess(&self, record: &Record) -> Vec<Excess> {
         let (Some(entry), Some(target)) = (Entry::read(record), record.target.as_deref()) else {
@@ -172,8 +194,10 @@ impl Mentions {
         };
         let Ok(http) = parse_http(&record.block) else { return Vec::new() };
         let harvest = |answers| read(answers, &entry, target, &http, record.date_s);
-        if harvest(&self.answers).refused.contains_key(SITEMAP_CUT) {
-            return vec![Excess::Sitemap];
+        let refused = harvest(&self.answers).refused;
+        let ends = [(SITEMAP_CUT, Excess::Sitemap), (SITEMAP_BROKEN, Excess::Broken)];
+        if let Some((_, end)) = ends.into_iter().find(|(name, _)| refused.contains_key(*name)) {
+            return vec![end];
         }
         let urls = |answers| {
             let Harvest { links, sitemaps, .. } = harvest(answers);

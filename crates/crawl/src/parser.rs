@@ -254,7 +254,9 @@ impl Parser {
         let answered = Answered { bytes, ..answered };
         let Some(entry) = Entry::of(visit, None) else { return Ok(answered) };
         let (location, before) = (&location, earlier.map_or(0, |earlier| earlier.status));
-        let circumstances = Circumstances { url, entry, date, location, before, unchanged };
+        let refers_to = earlier.filter(|_| unchanged).map(|earlier| earlier.date);
+        let circumstances =
+            Circumstances { url, entry, date, location, before, unchanged, refers_to };
         let settled = Settled::new(circumstances, http.as_ref(), Some(answered));
         store.log.push(location, &settled);
         self.answers.know_body(&settled);
@@ -284,7 +286,9 @@ impl Parser {
         let http = parse_http(&block)?;
         let (purpose, depth) = (visit.purpose(), visit.page.depth);
         let answered = self.answers.read(purpose, &url, &http, date_s, depth, Links::Unknown);
-        let circumstances = Circumstances { url, entry, date, location, before, unchanged };
+        let refers_to = unchanged.then_some(earlier.date);
+        let circumstances =
+            Circumstances { url, entry, date, location, before, unchanged, refers_to };
         store.log.push(location, &Settled::new(circumstances, Some(&http), Some(answered)));
         Ok(())
     }
@@ -324,8 +328,9 @@ impl Store {
         let location = journal::write_failure(archive, visit, date, failure, withheld)?;
         if let Some(entry) = Entry::of(visit, Some(failure.kind)) {
             let (url, location) = (visit.url(), &location);
-            let (before, unchanged) = (0, false);
-            let circumstances = Circumstances { url, entry, date, location, before, unchanged };
+            let (before, unchanged, refers_to) = (0, false, None);
+            let circumstances =
+                Circumstances { url, entry, date, location, before, unchanged, refers_to };
             self.log.push(location, &Settled::new(circumstances, None, None));
         }
         Ok(())

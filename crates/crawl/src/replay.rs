@@ -3,13 +3,15 @@
 //! What lives here: the passes over the visits. One puts the URLs into the sieve that need no further
 //! visit, and remembers how often others were tried in vain; the last offers all that the visits led to, as if they had just taken place. A recrawl has a pass
 //! before them, which finds out what is due again; and [`Again`], what a visit counts for in a recrawl.
-//! `replay/named.rs` is what a list turns out to name while it is visited, `replay/sitemaps.rs` what is asked for as a
-//! sitemap, `replay/spells.rs` what hosts are to blame for. What does not: the logs (`checkpoint/`), and when a page is due (`recrawl/`).
+//! `replay/lost.rs` is what the archive has lost, `replay/named.rs` what a list turns out to name while it is visited,
+//! `replay/sitemaps.rs` what is asked for as a sitemap, `replay/spells.rs` what hosts are to blame for. What does not: the
+//! logs (`checkpoint/`), and when a page is due (`recrawl/`).
 //!
 //! **Invariant.** Afterwards the frontier is where it was when the last record was written, except
 //! that hosts set aside are tried again that did not ask for it. A host keeps the silence that its last request
 //! asks for.
 
+mod lost;
 mod named;
 mod sitemaps;
 mod spells;
@@ -30,6 +32,7 @@ use crate::config::Config;
 use crate::engine::Dirs;
 use crate::error::CrawlError;
 use crate::frontier::{Frontier, Tally};
+use crate::gaps::Gaps;
 use crate::halt::Halt;
 use crate::recrawl::{
     Alone, Epoch, Epochs, Extent, LastCaptures, Reading, Schedule, Wanted, lines,
@@ -68,6 +71,9 @@ pub(crate) struct Replayed {
     pub(crate) named: BTreeSet<String>,
     /// Addresses that are wanted first and need no visit, for they had one.
     pub(crate) visited: Visited,
+    /// How many pages were missing in the archive, and which.
+    pub(crate) lost: u64,
+    pub(crate) gaps: Gaps,
 }
 
 /// What a replay needs.
@@ -230,51 +236,40 @@ impl Replay<'_> {
     ) -> Result<Replayed, CrawlError> {
         let dir: &Path = &self.dirs.archive;
         let archive = Archive::open(dir)?;
+        let mut gaps = Gaps::default();
         let found =
-            self.logs.complete(&archive, self.answers, &self.halt, &mut || tick(frontier))?;
+            self.logs.complete_noting(&archive, self.answers, &self.halt, &mut |visit| {
+                tick(frontier);
+                if let Some(settled) = visit {
+                    gaps.note(settled);
+                }
+            })?;
         let damage = found.map(|error| error.to_string());
         let mut replayed = Replayed { damage, ..Replayed::default() };
         let again = self.again(&archive, &mut replayed)?;
+        self.find_gaps(&mut gaps, &archive)?;
         if self.halt.was_called() {
             replayed.is_cut = true;
             return Ok(replayed);
         }
-        let mut visited = VisitedSeeds::of(self.listed());
-        let (mut answered, mut changing) = (BTreeSet::new(), Changing::default());
-        let mut spells = Spells::default();
-        replayed.damaged = self.logs.each(&archive, &self.halt, &mut |file, settled| {
-            replayed.resumed = true;
-            tick(frontier);
-            changing.note(&settled);
-            // A URL that was read as a robots.txt may yet be a page: some redirect it to the home page.
-            let status = settled.answered.as_ref().map_or(0, |answered| answered.status);
-            if settled.entry.purpose == Purpose::Robots {
-                return Ok(());
-            }
-            if let Some(again) = again.as_ref().filter(|again| again.is_old(file, &settled)) {
-                if settled.entry.is_vain(status) && !again.has_answered_since(&settled) {
-                    frontier.put_last(&settled.url);
-                }
-                return Ok(());
-            }
-            if note_try(frontier, &mut spells, &settled) {
-                visited.note(&settled);
-                frontier.offer(&settled.url)?;
-                if again.as_ref().is_some_and(|again| again.names(&settled)) {
-                    answered.insert(settled.url);
-                }
-            }
-            Ok(())
-        })?;
-        self.count_tries(spells, frontier, &archive)?;
-        frontier.forget()?;
-        replayed.visited = visited.told();
+        replayed.lost = gaps.count();
+        let (again_of, mut changing) = (again.as_ref(), Changing::default());
+        changing.note_gaps(&gaps);
+        let answered = self.put_in_known(
+            frontier,
+            &archive,
+            (again_of, &gaps),
+            &mut changing,
+            &mut replayed,
+            tick,
+        )?;
         // What is known comes before what is new, which a limit on a host's pages may keep out.
         let mut is_asking = !self.config.alone;
-        if let Some(again) = &again {
+        if let Some(again) = again_of {
             self.put_off(again, frontier, &archive)?;
             is_asking |= self.offer_due(again, frontier, &archive, &answered)?;
         }
+        self.offer_lost(&gaps, frontier, &archive, &replayed.named)?;
         for seed in seeds {
             frontier.offer_seed(seed)?;
         }
@@ -282,8 +277,12 @@ impl Replay<'_> {
         let mut counted = Counted::default();
         self.logs.each(&archive, &self.halt, &mut |file, mut settled| {
             tick(frontier);
-            let tally = counted.tally(again.as_ref(), file, &settled);
-            let is_apart = changing.count(&settled, tally);
+            let tally = if gaps.has(&settled) {
+                Tally::Superseded
+            } else {
+                counted.tally(again_of, file, &settled)
+            };
+            let is_apart = changing.count(&settled, tally, &gaps);
             settled.read_robots(self.answers);
             self.answers.know_body(&settled);
             let Settled { url, entry, date_s, answered, .. } = settled;
@@ -298,6 +297,7 @@ impl Replay<'_> {
         let last = again.filter(|_| is_asking).and_then(Again::last);
         let reading = Reading::of(self.config);
         replayed.known = last.map(|last| Arc::new(last.into_captures(archive, reading)));
+        replayed.gaps = gaps;
         Ok(replayed)
     }
 
@@ -320,6 +320,58 @@ impl Replay<'_> {
         }
         spells.count(pages_max, &mut |url, tries| frontier.note_tries(url, tries));
         Ok(())
+    }
+
+    /// Puts the URLs into the sieve that need no further visit, and takes note of how others were tried; those of the
+    /// ones that alone are asked for which have had an answer.
+    fn put_in_known(
+        &self,
+        frontier: &mut Frontier,
+        archive: &Archive,
+        (again, gaps): (Option<&Again>, &Gaps),
+        changing: &mut Changing,
+        replayed: &mut Replayed,
+        tick: &mut dyn FnMut(&Frontier),
+    ) -> Result<BTreeSet<String>, CrawlError> {
+        let mut visited = VisitedSeeds::of(self.listed());
+        let (mut answered, mut spells) = (BTreeSet::new(), Spells::default());
+        replayed.damaged = self.logs.each(archive, &self.halt, &mut |file, settled| {
+            replayed.resumed = true;
+            tick(frontier);
+            changing.note(&settled);
+            // A URL that was read as a robots.txt may yet be a page: some redirect it to the home page.
+            let status = settled.answered.as_ref().map_or(0, |answered| answered.status);
+            if settled.entry.purpose == Purpose::Robots {
+                return Ok(());
+            }
+            let (is_lost, is_final) =
+                (gaps.is_of(&settled), frontier.is_final(&settled.entry, status));
+            if is_lost {
+                frontier.note_lost(&settled.url);
+            }
+            if let Some(again) = again.filter(|again| again.is_old(file, &settled)) {
+                if settled.entry.is_vain(status) && !again.has_answered_since(&settled) {
+                    frontier.put_last(&settled.url);
+                }
+                return Ok(());
+            }
+            // It is asked for until it answers.
+            if is_lost && is_final {
+                return Ok(());
+            }
+            if note_try(frontier, &mut spells, &settled) {
+                visited.note(&settled);
+                frontier.offer(&settled.url)?;
+                if again.is_some_and(|again| again.names(&settled)) {
+                    answered.insert(settled.url);
+                }
+            }
+            Ok(())
+        })?;
+        self.count_tries(spells, frontier, archive)?;
+        frontier.forget()?;
+        replayed.visited = visited.told();
+        Ok(answered)
     }
 
     /// Puts in what is due again; whether there is anything but what was `answered` since.
@@ -377,7 +429,7 @@ impl Replay<'_> {
             return Ok(false);
         }
         let archive = Archive::open(&self.dirs.archive)?;
-        self.logs.complete(&archive, self.answers, &self.halt, &mut || {})?;
+        self.logs.complete(&archive, self.answers, &self.halt)?;
         self.read_nearer(frontier, &archive)?;
         frontier.flush(self.clock.now_ms())?;
         Ok(!frontier.is_done())
@@ -426,7 +478,7 @@ impl Replay<'_> {
             return Ok(());
         }
         let archive = Archive::open(&self.dirs.archive)?;
-        self.logs.complete(&archive, self.answers, &self.halt, &mut || {})?;
+        self.logs.complete(&archive, self.answers, &self.halt)?;
         frontier.flush(self.clock.now_ms())?;
         if self.config.alone {
             self.count_earlier(frontier, &archive)?;

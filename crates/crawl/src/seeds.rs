@@ -21,6 +21,9 @@ use crate::recrawl::Epochs;
 
 const NAME: &str = "seeds";
 
+/// The bytes of a bad line that are told.
+const TOLD_BYTES_MAX: usize = 80;
+
 /// What stands before the redirects that led to an address, and before its distance.
 const HOPS: &str = "hops:";
 const DEPTH: &str = "depth:";
@@ -112,21 +115,37 @@ pub fn read_sitemap_seeds(frontier: &Path) -> Result<Vec<Url>, CrawlError> {
 
 fn read(frontier: &Path) -> Result<Vec<Seed>, CrawlError> {
     let path = frontier.join(NAME);
-    let text = match fs::read_to_string(&path) {
-        Ok(text) => text,
+    let bytes = match fs::read(&path) {
+        Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(source) => return Err(CrawlError::Io { path, source }),
     };
-    let seeds = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    seeds.map(read_line).collect()
+    // What is no text is no address either, and said to be none.
+    let text = String::from_utf8_lossy(&bytes);
+    let lines = text.lines().map(str::trim).enumerate().filter(|(_, line)| !line.is_empty());
+    let seeds = lines.map(|(at, line)| {
+        read_line(line).map_err(|error| match error {
+            CrawlError::Address { text, why } => {
+                let told = text.floor_char_boundary(TOLD_BYTES_MAX);
+                let text = text[..told].to_owned();
+                CrawlError::Seeds { path: path.clone(), line: at + 1, text, why }
+            }
+            error => error,
+        })
+    });
+    seeds.collect()
 }
 
 /// A seed as it stands in a file; it was judged when it was given.
 fn read_line(line: &str) -> Result<Seed, CrawlError> {
     let limits = Limits { url_bytes_max: 1 << 15, ..Limits::default() };
     let (url, is_sitemap) = cut(line);
-    let wrong =
-        |error: PageError| CrawlError::Address { text: line.to_owned(), why: error.to_string() };
+    let is_text = |url: &str| !url.contains(char::REPLACEMENT_CHARACTER);
+    let address = |why: String| CrawlError::Address { text: line.to_owned(), why };
+    if !is_text(url) {
+        return Err(address("it is no text".to_owned()));
+    }
+    let wrong = |error: PageError| address(error.to_string());
     Ok(Seed { url: normalise(url, None, &limits).map_err(wrong)?, is_sitemap })
 }
 

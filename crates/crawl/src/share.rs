@@ -19,6 +19,7 @@ use crate::clock::Moment;
 use crate::config::Config;
 use crate::error::CrawlError;
 use crate::frontier::{Tally, is_same_site};
+use crate::gaps::Gaps;
 use crate::journal::Entry;
 use crate::outcome::Answered;
 use crate::recrawl::Epochs;
@@ -60,14 +61,14 @@ impl Toll {
 }
 
 /// Whether an answer tells what its URL is now.
-fn tells(entry: &Entry, answered: &Answered) -> bool {
+pub(crate) fn tells(entry: &Entry, answered: &Answered) -> bool {
     let stands = leaves_standing(entry.purpose, answered.status);
     !entry.is_inconclusive && (answered.unchanged || !stands)
 }
 
 /// The URLs that were asked for as sitemaps at some time. Such a one may be a page now and a sitemap then, and an answer
-/// does not tell which of them the one before was. So they count apart, by their last answer that tells. All visits are to
-/// be [noted](Self::note) first, and then [counted](Self::count).
+/// does not tell which of them the one before was. So they count apart, by their last answer that tells; and so do those
+/// that have [gaps](Gaps). All visits are to be [noted](Self::note) first, and then [counted](Self::count).
 #[derive(Debug, Default)]
 pub(crate) struct Changing {
     urls: HashSet<u64>,
@@ -100,15 +101,21 @@ impl Changing {
         }
     }
 
-    /// Counts a visit, if it is one of such a URL; whether it is.
-    pub(crate) fn count(&mut self, settled: &Settled, tally: Tally) -> bool {
+    /// Takes note of what is missing.
+    pub(crate) fn note_gaps(&mut self, gaps: &Gaps) {
+        self.urls.extend(gaps.uneven());
+    }
+
+    /// Counts a visit, if it is one of such a URL; whether it is. A page that is lost is none.
+    pub(crate) fn count(&mut self, settled: &Settled, tally: Tally, gaps: &Gaps) -> bool {
         let (entry, url) = (&settled.entry, &settled.url);
         if entry.purpose == Purpose::Robots || !self.has(url) {
             return false;
         }
         if let Some(answered) = settled.answered.as_ref().filter(|answered| tells(entry, answered))
         {
-            let is_page = entry.purpose == Purpose::Page && answered.is_page();
+            let is_lost = gaps.has(settled);
+            let is_page = entry.purpose == Purpose::Page && answered.is_page() && !is_lost;
             let found = self.found.entry(url.clone()).or_default();
             let last = if tally == Tally::Superseded { &mut found.old } else { &mut found.now };
             if last.is_none_or(|(date, _)| date <= settled.date()) {
@@ -153,17 +160,23 @@ pub fn host_limit(
         return Ok(None);
     }
     let mut again = Again::new(&Epochs::read(frontier)?, archive.files());
-    let mut changing = Changing::default();
+    let (mut changing, mut gaps) = (Changing::default(), Gaps::default());
     each_visit(archive, &captures, &mut |file, settled| {
         changing.note(settled);
+        gaps.note(settled);
         if let Some(again) = &mut again {
             again.note(file, settled);
         }
     })?;
+    gaps.find(&mut |take| each_visit(archive, &captures, &mut |_, settled| take(settled)))?;
+    changing.note_gaps(&gaps);
     let (mut pages, mut requests) = (0, 0);
     each_visit(archive, &captures, &mut |file, settled| {
-        let tally = again.as_ref().map_or(Tally::Again, |again| again.tally(file, settled));
-        let is_apart = changing.count(settled, tally);
+        let tally = match again.as_ref().map(|again| again.tally(file, settled)) {
+            _ if gaps.has(settled) => Tally::Superseded,
+            tally => tally.unwrap_or(Tally::Again),
+        };
+        let is_apart = changing.count(settled, tally, &gaps);
         if tally != Tally::Superseded {
             let none = Answered::default();
             let answered = settled.answered.as_ref().unwrap_or(&none);

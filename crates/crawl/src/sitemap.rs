@@ -47,6 +47,12 @@ impl Sitemap {
         if text.starts_with('<') { listing::read(text, is_cut) } else { plain(text, is_cut) }
     }
 
+    /// Whether a file is longer than is read, or has as many URLs as are.
+    pub(crate) fn is_long(bytes: &[u8], bytes_max: usize) -> bool {
+        let (unpacked, _) = gunzip(bytes, bytes_max.saturating_add(1));
+        unpacked.len() > bytes_max || Sitemap::parse(bytes, bytes_max, false).urls.len() >= URLS_MAX
+    }
+
     /// Whether a file is one, by its first element or, if it is plain text, its first line. An empty one may
     /// be.
     pub(crate) fn is_in(bytes: &[u8]) -> bool {

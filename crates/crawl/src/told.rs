@@ -8,7 +8,8 @@
 use archive::{Kind, Record, parse_http};
 
 use crate::answer::{Purpose, is_redirect, wait_ms};
-use crate::journal::{BEFORE, Entry, read_failure, read_unstored};
+use crate::clock::Moment;
+use crate::journal::{BEFORE, Entry, read_failure, read_unstored, refers_to};
 use crate::outcome::Failure;
 use crate::politeness::Politeness;
 
@@ -33,6 +34,8 @@ pub struct Told {
     pub before: Option<u16>,
     /// Whether it is as that one was.
     pub unchanged: bool,
+    /// When the answer came that has the body of this one, if that is in another record.
+    pub refers_to: Option<Moment>,
     /// Whether it does not tell what the page is now, which is still to be asked for.
     pub is_inconclusive: bool,
     /// Where it redirects to, as the server spells it.
@@ -65,6 +68,7 @@ impl Told {
             is_unstored: unstored.is_some(),
             before: record.header(BEFORE).and_then(|value| value.parse().ok()),
             unchanged: record.kind == Kind::Revisit,
+            refers_to: refers_to(record),
             is_inconclusive: entry.is_inconclusive,
             location: unstored.and_then(|unstored| unstored.harvest.redirect).or_else(|| {
                 header("Location").filter(|_| status.is_some_and(is_redirect)).map(str::to_owned)

@@ -8,8 +8,9 @@
 use graph::read_ranks;
 use index::Index;
 
+use crate::disk::made_again;
 use crate::pages::{Part, Parts};
-use crate::rank::{imported_vectors, node_vectors, read_imported};
+use crate::rank::{imported_vectors, node_vectors, read_imported, read_origin};
 use crate::{Collection, JobsError, PageTable, document_ranks, document_vectors};
 
 /// Reads every row of the page table; how many there are, and what is damaged.
@@ -40,6 +41,7 @@ pub fn verify_pages(collection: &Collection) -> (u64, Vec<JobsError>) {
 pub fn verify_ranks(collection: &Collection) -> Result<(), JobsError> {
     for vector in node_vectors(collection)? {
         read_ranks(&collection.rank_file(&vector))?;
+        made_again(read_origin(collection, &vector))?;
     }
     for vector in imported_vectors(collection)? {
         read_imported(collection, vector.name())?;

@@ -54,9 +54,10 @@ impl Summary {
         }
         if let Some(damage) = &report.damage {
             let more = "`crivello doctor archive` tells more";
-            let fate = "pages that are missing in it were asked for again";
+            let fate = "a crawl asks again for pages that are missing in it";
             summary.push(format!("the archive is damaged: {damage}; {fate}; {more}"));
         }
+        summary.extend(lost(&report));
         if (1..fetchers as u64).contains(&report.fetchers) {
             let got = talk::count(report.fetchers, "fetcher");
             let why = "the system allows no more open files (ulimit -n)";
@@ -89,6 +90,27 @@ impl Summary {
             talk::say(quiet, &format!("{}  {text}", if line == 0 { "crawled" } else { "       " }));
         }
     }
+}
+
+/// What became of pages that the archive has lost; `None` if it has lost none.
+fn lost(report: &Report) -> Option<String> {
+    let lost = Some(report.lost).filter(|&lost| lost > 0)?;
+    let (pages, back) =
+        (talk::count(lost, "page"), talk::count(lost.saturating_sub(report.missing), "page"));
+    let fate = match missing(report) {
+        None => "all of them were asked for again".to_owned(),
+        Some(missing) => format!("{back} asked for again, {missing}"),
+    };
+    Some(format!(
+        "{pages} had been lost from the archive, where only later visits told of them; {fate}"
+    ))
+}
+
+/// How many pages are missing; `None` if none is.
+pub(crate) fn missing(report: &Report) -> Option<String> {
+    let missing = Some(report.missing).filter(|&missing| missing > 0)?;
+    let pages = talk::count(missing, "page");
+    Some(format!("{pages} still missing, for which the next crawl asks"))
 }
 
 /// What asks for a given address that this run did not ask for, since it was visited before.
@@ -125,12 +147,8 @@ fn sentence(report: &Report) -> String {
         let rate = report.sieve.false_positive_rate;
         let _ = write!(text, "; the sieve takes a new URL for known at a rate of {rate:.1e}");
     }
-    if let Some(ending) = ending(report) {
-        let _ = write!(text, "; {ending}");
-    }
-    if report.put_off > 0 {
-        let urls = talk::count(report.put_off, "URL");
-        let _ = write!(text, "; {urls} of earlier runs left: `crivello crawl` goes on with them");
+    if let Some(left) = left(report) {
+        let _ = write!(text, "; {left}");
     }
     if report.held > 0 {
         let held = talk::count(report.held, "URL");
@@ -140,8 +158,18 @@ fn sentence(report: &Report) -> String {
     text
 }
 
+/// What ended the run, and what it and those before it have left; `None` if that is nothing.
+pub(crate) fn left(report: &Report) -> Option<String> {
+    let put_off = Some(report.put_off).filter(|&put_off| put_off > 0).map(|put_off| {
+        let urls = talk::count(put_off, "URL");
+        format!("{urls} of earlier runs left: `crivello crawl` goes on with them")
+    });
+    let parts: Vec<String> = ending(report).into_iter().chain(put_off).collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
 /// What ended the run, and what it has left; `None` if that is nothing.
-pub(crate) fn ending(report: &Report) -> Option<String> {
+fn ending(report: &Report) -> Option<String> {
     if report.unread {
         let limit = report.limit.as_ref().map(|limit| format!(" by `{limit}`"));
         let by = limit.unwrap_or_default();
@@ -154,7 +182,8 @@ pub(crate) fn ending(report: &Report) -> Option<String> {
     Some(match &report.limit {
         Some(limit) if report.waiting == 0 => {
             let reached = if is_old { "was reached before" } else { "is reached" };
-            format!("`{limit}` {reached}, and no URL is left")
+            let which = if report.put_off > 0 { "no URL of its own" } else { "no URL" };
+            format!("`{limit}` {reached}, and {which} is left")
         }
         Some(limit) if limit != "time_s_max" && is_old => format!(
             "stopped by `{limit}`, which was reached before; {waiting} left for a crawl with more"
@@ -222,6 +251,7 @@ pub(crate) fn left_out(report: &Report) -> Vec<String> {
         (name.clone(), times.saturating_sub(aside))
     });
     let failures: BTreeMap<String, u64> = given_up.collect();
+    let broken = refused.remove("sitemap-broken").unwrap_or(0);
     let mut parts: Vec<String> = [
         ("given up", "visit", &failures),
         ("in vain, whose hosts were set aside", "visit", asides),
@@ -243,6 +273,10 @@ pub(crate) fn left_out(report: &Report) -> Vec<String> {
         let first = report.bad_line.as_deref().map(talk::plain).unwrap_or_default();
         let lines = talk::count(report.bad_lines, "line");
         parts.push(format!("{lines} of inboxes not understood, the first: {first}"));
+    }
+    if broken > 0 {
+        let sitemaps = talk::count(broken, "sitemap");
+        parts.push(format!("{sitemaps} read up to where the end is missing or cannot be unpacked"));
     }
     if unreadable > 0 {
         let pages = talk::count(unreadable, "page");

@@ -7,7 +7,7 @@
 
 use anyhow::Result;
 use archive::{Archive, ArchiveError, CdxLine, Kind, Record, parse_http};
-use crawl::{Config, Normalisation, Purpose, Told};
+use crawl::{Config, Moment, Normalisation, Purpose, Told};
 use page::{Directives, Page, StatusClass, Url};
 use serde::Serialize;
 
@@ -18,10 +18,17 @@ use crate::talk;
 /// The type of a capture that has no page of its own.
 const REVISIT: &str = "warc/revisit";
 
+/// How far two accounts of one wait may be from each other.
+const SAME_WAIT_S: u64 = 5;
+
 /// A visit.
 #[derive(Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a key of the answer")]
 pub(super) struct Capture {
     pub(super) date_s: i64,
+    /// Microseconds of that second.
+    #[serde(rename = "microseconds")]
+    pub(super) date_us: u32,
     /// The status of the answer, or `-`.
     pub(super) status: String,
     /// What it was asked for; nothing if the record does not tell.
@@ -34,6 +41,8 @@ pub(super) struct Capture {
     pub(super) inconclusive: Option<Said>,
     /// Why there was no answer.
     pub(super) failure: Option<String>,
+    /// Whether its record cannot be read.
+    pub(super) unreadable: bool,
     /// Whether it is a document that was imported, and not an answer.
     #[serde(skip)]
     imported: bool,
@@ -81,6 +90,8 @@ pub(super) enum Next {
     Crawl,
     /// Any crawl, since a recrawl is not over that asks for it, whatever was given up before.
     Open,
+    /// Any crawl, since a recrawl is not over that has yet to ask for it, though it was not in vain.
+    Due,
     /// A recrawl, since an earlier answer stands and none is under way.
     Recrawl,
     /// Nobody, as long as its host has had its share: why.
@@ -95,6 +106,7 @@ impl Next {
         match self {
             Next::Crawl => format!("a crawl tries it again{until}"),
             Next::Open => "a crawl asks for it again, for the recrawl that is not over".to_owned(),
+            Next::Due => "the recrawl that is not over is yet to ask for it again".to_owned(),
             Next::Recrawl => format!("the next recrawl asks for it again{until}"),
             Next::Nobody(why) => format!("no crawl tries it again now, since {why}"),
         }
@@ -108,9 +120,50 @@ pub(super) fn is_given_up(captures: &[Capture], retries: u8) -> Option<bool> {
     told.map(|told| told.is_final(retries))
 }
 
+/// Takes the moment before which a crawl does not ask for that of the last visit, if both are of the same wait: a visit
+/// knows when it began, and a crawl when the answer had come.
+pub(super) fn wait_until(captures: &mut [Capture], until_s: i64) {
+    let last = captures.iter_mut().rfind(|capture| capture.told.is_some());
+    if let Some(told) = last.and_then(|last| last.told.as_mut())
+        && let Some(not_before_s) = &mut told.not_before_s
+        && not_before_s.abs_diff(until_s) <= SAME_WAIT_S
+    {
+        *not_before_s = until_s;
+    }
+}
+
 /// Whether an answer stands, whatever came after it.
 pub(super) fn has_standing(captures: &[Capture]) -> bool {
     captures.iter().any(|capture| !capture.is_vain())
+}
+
+/// What has become of the body that the last answer refers to, which stands and has none of its own.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Gap {
+    /// The archive has it no more; so a crawl asks for the page again.
+    Lost,
+    /// Its record cannot be read, which a crawl need not have found; a recrawl asks for the page again.
+    Damaged,
+}
+
+/// What is missing of the last answer that stands, if anything is.
+pub(super) fn gap(captures: &[Capture]) -> Option<Gap> {
+    let last = captures.iter().rfind(|capture| !capture.is_vain())?;
+    if last.imported {
+        return None;
+    }
+    if last.unreadable {
+        return Some(Gap::Damaged);
+    }
+    let Moment { s, us } = last.told.as_ref()?.refers_to?;
+    // Some know of no microseconds.
+    let is_of_then = |it: &&Capture| it.date_s == s && (it.date_us == us || us == 0);
+    let mut bodies = captures.iter().filter(is_of_then).filter(|it| !it.unchanged);
+    match bodies.clone().any(|it| !it.unreadable && it.failure.is_none()) {
+        true => None,
+        false if bodies.next().is_some() => Some(Gap::Damaged),
+        false => Some(Gap::Lost),
+    }
 }
 
 /// What failed visits mean where there was never an answer.
@@ -134,10 +187,19 @@ pub(super) fn lines(archive: &Archive, url: &Url) -> Result<Vec<CdxLine>> {
     Ok(captures)
 }
 
+/// The same with those that cannot be read.
+fn all_lines(archive: &Archive, url: &Url) -> Result<Vec<CdxLine>> {
+    let mut captures = lines(archive, url)?;
+    let unreadable = archive.unreadable(url.as_str())?;
+    captures.extend(unreadable.into_iter().filter(|capture| capture.url == url.as_str()));
+    captures.sort_by_key(|capture| (capture.date_s, capture.date_us));
+    Ok(captures)
+}
+
 /// Every visit of a URL, oldest first.
 pub(super) fn read(archive: &Archive, url: &Url, agent: &str) -> Result<Vec<Capture>> {
     let mut captures = Vec::new();
-    for line in lines(archive, url)? {
+    for line in all_lines(archive, url)? {
         let record = match archive.read(&line.location) {
             Ok(record) => Some(record),
             Err(error @ ArchiveError::Io { .. }) => return Err(error.into()),
@@ -160,12 +222,14 @@ pub(super) fn read(archive: &Archive, url: &Url, agent: &str) -> Result<Vec<Capt
         };
         captures.push(Capture {
             date_s: line.date_s,
+            date_us: line.date_us,
             status: status.map_or_else(|| "-".to_owned(), |status| status.to_string()),
             purpose: told.as_ref().map(|told| told.purpose),
             unstored: told.as_ref().is_some_and(|told| told.is_unstored),
             unchanged: told.as_ref().is_some_and(|told| told.unchanged),
             inconclusive,
             failure: failure.map(|failure| failure.to_string()),
+            unreadable: record.is_none(),
             imported: record.is_some_and(|record| record.kind == Kind::Resource),
             told,
             file: line.location.file,
@@ -242,7 +306,7 @@ pub(super) fn answered(
     captures: &[Capture],
     retries: u8,
     next: Option<&Next>,
-    kept_out: Option<&str>,
+    indexed: &str,
 ) -> Option<String> {
     let is_answer = |capture: &Capture| capture.failure.is_none();
     let standing = captures.iter().rposition(|capture| !capture.is_vain());
@@ -251,20 +315,46 @@ pub(super) fn answered(
     if last.imported {
         return Some("imported".to_owned());
     }
-    let mut verdict = answer(last, &captures[..at], retries, next);
+    let gap = gap(captures);
+    let mut verdict = match gap {
+        Some(gap) => missing(last, gap, after.is_empty()),
+        None => answer(last, &captures[..at], retries, next),
+    };
     if last.unstored {
-        verdict.push_str("; `store_filter` keeps it out of the archive");
+        verdict.push_str("; `store_filter` kept it out of the archive");
     }
     if let Some(vain) = after.last() {
         verdict = format!("{verdict}; asked again, {}", in_vain(vain, after, retries, next));
     }
-    if standing.is_some() && !after.is_empty() {
+    if standing.is_some() && !after.is_empty() && gap.is_none() {
         let what = if last.is_page() { "the page" } else { "the answer" };
         let date = archive::date_text(last.date_s);
-        let place = place(last, after, kept_out);
+        let place = place(last, after, indexed);
         verdict = format!("{verdict}; {what} of {date} stands, {place}");
     }
     Some(verdict)
+}
+
+/// What is said of a page that the archive has no more; also who asks for it again, if nobody has since.
+fn missing(last: &Capture, gap: Gap, is_unasked: bool) -> String {
+    let date = archive::date_text(last.date_s);
+    let body = last.told.as_ref().and_then(|told| told.refers_to);
+    let what = match (body.map(|body| archive::date_text(body.s)), gap) {
+        (Some(body), Gap::Lost) => {
+            format!(
+                "missing: at {date} it was as at {body}, and the archive has lost what it was then"
+            )
+        }
+        (Some(body), Gap::Damaged) => {
+            format!("damaged: at {date} it was as at {body}, and that record cannot be read")
+        }
+        (None, _) => format!("damaged: the record of {date} cannot be read"),
+    };
+    let next = match gap {
+        Gap::Lost => "a crawl asks for it again",
+        Gap::Damaged => "the next recrawl asks for it again, or a crawl that finds the damage",
+    };
+    if is_unasked { format!("{what}; {next}") } else { what }
 }
 
 /// What became of the last visit after an answer that stands, and who makes another one.
@@ -307,19 +397,19 @@ fn requests(visits: &[Capture]) -> u64 {
     requests.max(all)
 }
 
-/// Where an answer is that stands, by visits after it that were in vain, and by what keeps a page out of the index.
-fn place(last: &Capture, after: &[Capture], kept_out: Option<&str>) -> String {
+/// Where an answer is that stands, by visits after it that were in vain, and by where its page is `indexed` but for
+/// these.
+fn place(last: &Capture, after: &[Capture], indexed: &str) -> String {
     let says = |capture: &&Capture| !matches!(capture.inconclusive, None | Some(Said::Condition));
     let withheld = after.iter().rfind(says);
     let withheld = withheld.filter(|told| told.inconclusive == Some(Said::Noindex));
-    match (withheld, kept_out) {
+    match withheld {
         _ if !last.is_page() => "and there is no page in the index".to_owned(),
-        (Some(told), _) => {
+        Some(told) => {
             let date = archive::date_text(told.date_s);
             format!("but not in the index, since the 304 of {date} has noindex")
         }
-        (None, Some(why)) => format!("but not in the index, since {why}"),
-        (None, None) => "also in the index".to_owned(),
+        None => indexed.to_owned(),
     }
 }
 
@@ -327,13 +417,12 @@ fn place(last: &Capture, after: &[Capture], kept_out: Option<&str>) -> String {
 fn answer(last: &Capture, before: &[Capture], retries: u8, next: Option<&Next>) -> String {
     let told = last.told.as_ref();
     match last.status.as_str() {
-        "200" => match last.purpose {
+        // After a 304 an earlier capture still holds.
+        status if status == "200" || status == "304" && last.unchanged => match last.purpose {
             Some(Purpose::Robots) => "fetched, as a robots.txt".to_owned(),
             Some(Purpose::Sitemap) => "fetched, as a sitemap".to_owned(),
             Some(Purpose::Page) | None => "fetched".to_owned(),
         },
-        // An earlier capture still holds.
-        "304" if last.unchanged => "fetched".to_owned(),
         "301" | "302" | "303" | "307" | "308" => {
             match told.and_then(|told| told.location.as_deref()) {
                 Some(target) => format!("fetched: it redirects to {target}"),

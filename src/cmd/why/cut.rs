@@ -13,6 +13,7 @@ use crawl::{Config, Excess, Mentions, SITEMAP_URLS_MAX, URLS_BYTES_MAX};
 use page::{Limits, Url};
 
 use crate::pipeline::extract_options;
+use crate::talk::count;
 
 /// The limits that cut the sitemap in `record`, each in a sentence.
 pub(super) fn sitemap_cuts(record: &Record, config: &Config) -> Result<Vec<String>> {
@@ -36,6 +37,9 @@ fn excesses(record: &Record, config: &Config) -> Result<Vec<String>> {
              (`sitemap_bytes_max`)",
             config.sitemap_bytes_max
         ),
+        Excess::Broken => {
+            "its end is missing, or cannot be unpacked; only the URLs before are read".to_owned()
+        }
     });
     Ok(sentences.collect())
 }
@@ -73,7 +77,13 @@ pub(super) fn cuts(record: &Record, url: &Url, config: &Config) -> Result<Vec<St
              index (`links_per_page_max`)"
         )),
         Ok(_) => {}
-        Err(error) => cuts.push(format!("it is not read: {error}")),
+        Err(error) => cuts.push(match Mentions::new(config)?.count(record) {
+            0 => format!("it is not read: {error}"),
+            urls => {
+                let urls = count(urls as u64, "URL");
+                format!("it is not read but for {urls} that it leads to: {error}")
+            }
+        }),
     }
     Ok(cuts)
 }

@@ -25,6 +25,9 @@ pub(super) const FOUND_MAX: usize = 20;
 pub(super) struct Found {
     pub(super) url: String,
     pub(super) date_s: i64,
+    /// Microseconds of that second; nothing where the table of pages tells, which does not have them.
+    #[serde(rename = "microseconds", skip_serializing_if = "Option::is_none")]
+    pub(super) date_us: Option<u32>,
     pub(super) how: Mention,
 }
 
@@ -60,6 +63,7 @@ fn in_table(url: &Url, collection: &Collection) -> Result<Vec<Found>> {
             found.push(Found {
                 url: entries[place].url.clone(),
                 date_s: entries[place].date_s,
+                date_us: None,
                 how: if nofollow { Mention::Nofollow } else { Mention::Link },
             });
         }
@@ -84,7 +88,8 @@ fn in_archive(url: &Url, collection: &Collection, config: &Config) -> Result<Vec
             // One that is followed is looked for among all: it decides the verdict.
             found.truncate(FOUND_MAX - 1);
             let from = record.target.unwrap_or_default();
-            found.push(Found { url: from, date_s: record.date_s, how });
+            let date_us = Some(record.date_us);
+            found.push(Found { url: from, date_s: record.date_s, date_us, how });
         }
         if found.len() == FOUND_MAX && found.iter().any(is_followed) {
             break;
@@ -117,6 +122,10 @@ pub(super) fn unfollowed(found_on: &[Found], config: &crawl::Config) -> String {
     }
     if is(Mention::Filtered) {
         return "not followed: `parse_filter` or `link_filter` does not hold for the links that lead to it"
+            .to_owned();
+    }
+    if !is(Mention::Nofollow) {
+        return "not followed: pages name it as their canonical address, and no link leads to it"
             .to_owned();
     }
     "not followed: only links that say nofollow lead to it".to_owned()

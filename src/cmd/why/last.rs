@@ -71,7 +71,7 @@ fn is_given(why: &Why, config: &Config) -> bool {
 }
 
 /// Why only another agent's way leads to it, and is too long; `None` if that is not so.
-fn too_far(why: &Why, config: &Config) -> Option<String> {
+pub(super) fn too_far(why: &Why, config: &Config) -> Option<String> {
     let hops = why.inbox_hops.filter(|_| !is_given(why, config) && why.found_on.is_empty())?;
     let redirects = talk::count(hops.into(), "redirect");
     let redirects_max = config.crawl.redirects_max;

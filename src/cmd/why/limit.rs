@@ -90,7 +90,10 @@ impl Limits<'_> {
         for found in found_on.iter().filter(|found| found.how.is_followed(self.config)) {
             let Ok(from) = Url::parse(&found.url) else { return Ok(None) };
             let captures = captures::lines(self.archive, &from)?;
-            let answer = captures.iter().rfind(|capture| capture.date_s == found.date_s);
+            let answer = captures.iter().rfind(|capture| {
+                let is_same = |us| us == capture.date_us;
+                capture.date_s == found.date_s && found.date_us.is_none_or(is_same)
+            });
             let record = match answer.map(|capture| self.archive.read(&capture.location)) {
                 Some(Err(error @ ArchiveError::Io { .. })) => return Err(error.into()),
                 // What cannot be read may be near.
@@ -143,13 +146,17 @@ impl Limits<'_> {
         if *pruned > 0 {
             ways.push(format!("{pruned} by `turn_s_max`"));
         }
+        // What had to go for want of room is found again, and may have more of it.
+        let rooms = ["waiting-per-host", "waiting"];
+        let has_room = *pruned > 0 || rooms.into_iter().any(|limit| self.drops(limit) > 0);
+        let next = if has_room { "; the next crawl may ask for it" } else { "" };
         let (ways, urls) = (ways.join(", "), count(*waiting, "URL"));
         // A crawl that came to its end by itself left nothing in the queue of a host that is not set aside.
         let may_wait = *interrupted || limit.is_some();
         match (ways.is_empty(), limit) {
-            (false, _) if !may_wait => format!("dropped, as these were: {ways}"),
+            (false, _) if !may_wait => format!("dropped, as these were: {ways}{next}"),
             (false, _) => {
-                format!("waiting, one of {urls}, or dropped, as these were: {ways}")
+                format!("waiting, one of {urls}, or dropped, as these were: {ways}{next}")
             }
             (true, Some(limit)) => {
                 format!("waiting: the last crawl ended at its `{limit}` with {urls} in the queue")

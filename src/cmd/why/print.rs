@@ -27,12 +27,16 @@ pub(super) fn print(why: &Why) -> Result<()> {
     }
     print_crawl(&mut out, why)?;
     for capture in &why.captures {
-        let (file, date) = (&capture.file, archive::date_text(capture.date_s));
+        let file = &capture.file;
+        let date = archive::exact_date_text(capture.date_s, capture.date_us);
         let what = match &capture.failure {
             Some(failure) if capture.inconclusive.is_some() => {
                 format!("failed {date}, {}, with noindex in its head", talk::plain(failure))
             }
             Some(failure) => format!("failed {date}, {}", talk::plain(failure)),
+            None if capture.unreadable => {
+                format!("captured {date}, status {}, but it cannot be read", capture.status)
+            }
             None if capture.unstored => format!("visited {date}, status {}", capture.status),
             None if capture.inconclusive == Some(Said::Condition) => {
                 let what = "the condition of the request does not hold, so the page is asked for without one";
@@ -68,7 +72,7 @@ pub(super) fn print(why: &Why) -> Result<()> {
             "  {who}, so a recrawl asks for it as one; it is a page while it answers with one"
         )?;
     }
-    for Found { url, date_s, how } in &why.found_on {
+    for Found { url, date_s, date_us, how } in &why.found_on {
         let how = match how {
             Mention::Link => "linked from",
             Mention::Nofollow => "linked with nofollow from",
@@ -79,8 +83,10 @@ pub(super) fn print(why: &Why) -> Result<()> {
             Mention::Sitemap => "in the sitemap",
             Mention::Index => "in the index of sitemaps",
             Mention::Robots => "a sitemap named in",
+            Mention::Canonical => "named as the canonical address by",
         };
-        writeln!(out, "  {how} {url}, {}", archive::date_text(*date_s))?;
+        let date = archive::exact_date_text(*date_s, date_us.unwrap_or(0));
+        writeln!(out, "  {how} {url}, {date}")?;
     }
     Ok(())
 }

@@ -117,6 +117,9 @@ fn what_must_be_whole_is_whole_or_an_error() {
     }
     check("Content-Encoding: deflate\r\n", &zlib(TEXT)[..40], ALL, false);
     check("Transfer-Encoding: chunked\r\n", &chunked(TEXT, 7), ALL, true);
+    // What stands behind the last member and is none is passed over; half of another one is a fault.
+    check(header, &[&packed[..], b"\0\0junk"].concat(), ALL, true);
+    check(header, &[&packed[..], &packed[..packed.len() - 3]].concat(), ALL, false);
     check("Transfer-Encoding: chunked\r\n", &chunked(TEXT, 7), 9, true);
     check("Transfer-Encoding: chunked\r\n", b"5\r\nhello\r\n9\r\nworld", ALL, false);
     check("Transfer-Encoding: chunked\r\n", b"5\r\nhello\r\nzz", ALL, false);

@@ -24,6 +24,8 @@ pub const URLS_BYTES_MAX: usize = 64 << 20;
 
 /// Under this name sitemaps are counted that are longer than what is read of one.
 pub(crate) const SITEMAP_CUT: &str = "sitemap-cut";
+/// The same of one whose end is missing, or cannot be unpacked.
+pub(crate) const SITEMAP_BROKEN: &str = "sitemap-broken";
 
 impl Answers {
     pub(super) fn links(&self, context: &Context<'_>, page: page::Page, out: &mut Harvest) {
@@ -55,9 +57,12 @@ impl Answers {
 
     /// Takes the URLs of a sitemap; one of which not all is read is counted.
     pub(super) fn sitemap(&self, base: &Url, body: &[u8], is_cut: bool, out: &mut Harvest) {
-        let sitemap = Sitemap::parse(body, self.sitemap_bytes_max, is_cut);
+        let bytes_max = self.sitemap_bytes_max;
+        let sitemap = Sitemap::parse(body, bytes_max, is_cut);
         if sitemap.is_cut {
-            refuse(1, SITEMAP_CUT, out);
+            let is_long = is_cut || Sitemap::is_long(body, bytes_max);
+            let what = if is_long { SITEMAP_CUT } else { SITEMAP_BROKEN };
+            refuse(1, what, out);
         }
         if sitemap.is_index {
             return self.keep_sitemaps(base, &sitemap.urls, out);

@@ -15,7 +15,7 @@ use archive::Location;
 use super::VisitLogs;
 use super::row::{Rows, Settled, decode};
 
-const MAGIC: [u8; 8] = *b"CRVVISI\x07";
+const MAGIC: [u8; 8] = *b"CRVVISI\x08";
 /// Magic, identity, CRC-32.
 const FILE_HEAD_BYTES: usize = 20;
 const BLOCK_HEAD_BYTES: usize = 52;
@@ -181,6 +181,69 @@ impl LogReader {
     pub(super) fn last(&self) -> u64 {
         self.last
     }
+}
+
+/// How a log is.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum LogState {
+    /// It covers its archive file as it is now, with so many visits.
+    Whole(u64),
+    /// It is sound, but of another version, or tells of another file than there is now, or of less; so many visits.
+    Behind(u64),
+    /// From this byte on it is no log.
+    Damaged(u64),
+}
+
+/// Reads a log from its first byte to its last, whatever its settings.
+pub(super) fn verify(path: &Path, warc: &Path) -> io::Result<LogState> {
+    let mut input = BufReader::with_capacity(256 << 10, File::open(path)?);
+    let mut head = Vec::new();
+    (&mut input).take(FILE_HEAD_BYTES as u64).read_to_end(&mut head)?;
+    let &[.., a, b, c, d] = head.as_slice() else { return Ok(LogState::Behind(0)) };
+    let known = MAGIC.len() - 1;
+    if head.len() < FILE_HEAD_BYTES
+        || head[..known] == MAGIC[..known] && head[known] != MAGIC[known]
+    {
+        return Ok(LogState::Behind(0));
+    }
+    let sum = crc32fast::hash(&head[..FILE_HEAD_BYTES - 4]).to_le_bytes();
+    if !head.starts_with(&MAGIC) || sum != [a, b, c, d] {
+        return Ok(LogState::Damaged(0));
+    }
+    let (mut covered, mut visits, mut offset) = (0, 0, FILE_HEAD_BYTES as u64);
+    let warc = File::open(warc);
+    let length = warc.as_ref().ok().and_then(|warc| warc.metadata().ok()).map(|about| about.len());
+    loop {
+        let mut bytes = Vec::new();
+        (&mut input).take(BLOCK_HEAD_BYTES as u64).read_to_end(&mut bytes)?;
+        let Some(head) = bytes.first_chunk().map(Head::from_bytes) else { break };
+        let mut packed = Vec::new();
+        (&mut input).take(u64::from(head.packed)).read_to_end(&mut packed)?;
+        // A crawl that was killed may have left half a block at the end.
+        if (packed.len() as u64) < u64::from(head.packed) && head.packed <= BLOCK_BYTES_MAX {
+            break;
+        }
+        let is_sound = head.from == covered
+            && head.packed.max(head.unpacked) <= BLOCK_BYTES_MAX
+            && bytes[48..] == head.checksum(&packed).to_le_bytes();
+        let unpacked = usize::try_from(head.unpacked).ok().filter(|_| is_sound);
+        let rows = unpacked.and_then(|unpacked| lz4_flex::decompress(&packed, unpacked).ok());
+        let Some(rows) = rows.and_then(|rows| decode(&rows, head.rows)) else {
+            return Ok(LogState::Damaged(offset));
+        };
+        let is_of_now = warc.as_ref().is_ok_and(|warc| {
+            length.is_some_and(|length| head.to <= length)
+                && tail_of(warc, head.to).is_ok_and(|tail| tail == head.tail)
+        });
+        if !is_of_now {
+            return Ok(LogState::Behind(visits));
+        }
+        covered = head.to;
+        visits += rows.len() as u64;
+        offset += (BLOCK_HEAD_BYTES + packed.len()) as u64;
+    }
+    let is_all = length == Some(covered);
+    Ok(if is_all { LogState::Whole(visits) } else { LogState::Behind(visits) })
 }
 
 /// Appends to the log of the archive file that is being written, and begins another with the next file.

@@ -33,7 +33,7 @@ use crate::error::CrawlError;
 use crate::halt::Halt;
 
 pub(crate) use file::LogWriter;
-use file::{LogReader, is_log};
+use file::{LogReader, LogState, is_log};
 pub(crate) use row::{Circumstances, Settled};
 
 /// The file that lists the archive files that there are logs of, a name a line.
@@ -69,22 +69,32 @@ impl VisitLogs {
 
     /// Where the last record of an archive file begins that the log knows to be whole; 0 if none.
     pub(crate) fn whole(&self, name: &str) -> u64 {
-        self.skim(name).map_or(0, |reader| reader.last())
+        self.skim(name, &mut |_| ()).map_or(0, |reader| reader.last())
     }
 
-    /// Brings the log of every file of the archive up to date.
+    /// Brings the log of every file of the archive up to date; what is wrong with the first record that could not be read.
     pub(crate) fn complete(
         &self,
         archive: &Archive,
         answers: &Answers,
         halt: &Halt<'_>,
-        tick: &mut dyn FnMut(),
+    ) -> Result<Option<ArchiveError>, CrawlError> {
+        self.complete_noting(archive, answers, halt, &mut |_| ())
+    }
+
+    /// The same; every visit is handed to `note`, and `None` for every other record that is read.
+    pub(crate) fn complete_noting(
+        &self,
+        archive: &Archive,
+        answers: &Answers,
+        halt: &Halt<'_>,
+        note: &mut dyn FnMut(Option<&Settled>),
     ) -> Result<Option<ArchiveError>, CrawlError> {
         fs::create_dir_all(&self.dir).map_err(CrawlError::io(&self.dir))?;
         self.drop_incomplete(archive)?;
         let mut damage = None;
         for name in archive.files() {
-            let found = self.complete_one(archive, name, answers, halt, tick)?;
+            let found = self.complete_one(archive, name, answers, halt, note)?;
             damage = damage.or(found);
         }
         Ok(damage)
@@ -126,11 +136,11 @@ impl VisitLogs {
         name: &str,
         answers: &Answers,
         halt: &Halt<'_>,
-        tick: &mut dyn FnMut(),
+        note: &mut dyn FnMut(Option<&Settled>),
     ) -> Result<Option<ArchiveError>, CrawlError> {
         let warc = self.archive.join(name);
         let length = fs::metadata(&warc).map_err(CrawlError::io(&warc))?.len();
-        let reader = self.skim(name);
+        let reader = self.skim(name, &mut |settled| note(Some(settled)));
         let covered = reader.as_ref().map_or(0, LogReader::covered);
         if covered == length && reader.is_some() {
             return Ok(None);
@@ -147,10 +157,11 @@ impl VisitLogs {
             if halt.is_called() {
                 return Ok(damage);
             }
-            tick();
             match record {
                 Ok(record) => {
-                    if let Some(settled) = Settled::of_record(&record, answers) {
+                    let settled = Settled::of_record(&record, answers);
+                    note(settled.as_ref());
+                    if let Some(settled) = settled {
                         writer.add(&settled).map_err(CrawlError::io(&path))?;
                     }
                 }
@@ -199,16 +210,62 @@ impl VisitLogs {
         LogReader::open(&self.path(name), &self.archive.join(name), self.identity)
     }
 
-    /// A reader that has come to the end of what is good.
-    fn skim(&self, name: &str) -> Option<LogReader> {
+    /// A reader that has come to the end of what is good, with every visit handed to `note`.
+    fn skim(&self, name: &str, note: &mut dyn FnMut(&Settled)) -> Option<LogReader> {
         let mut reader = self.reader(name)?;
-        while reader.next_block().is_some() {}
+        while let Some(block) = reader.next_block() {
+            block.rows.iter().for_each(&mut *note);
+        }
         Some(reader)
     }
 
     fn path(&self, name: &str) -> PathBuf {
         self.dir.join(format!("{name}.log"))
     }
+}
+
+/// What was found of the logs of visits.
+#[derive(Debug, Default)]
+pub struct VisitLogsFound {
+    /// How many there are.
+    pub logs: u64,
+    /// How many visits they tell of, as far as they are good.
+    pub visits: u64,
+    /// How many do not tell of their archive file as it is now, so that the next crawl reads that.
+    pub behind: u64,
+    /// What is wrong, with file and byte.
+    pub faults: Vec<CrawlError>,
+}
+
+/// Reads the logs of visits in `frontier` of the files in `archive` from the first byte to the last; nothing is changed.
+pub fn verify_visit_logs(frontier: &Path, archive: &Path) -> Result<VisitLogsFound, CrawlError> {
+    let dir = frontier.join("visits");
+    let mut found = VisitLogsFound::default();
+    let entries = match fs::read_dir(&dir) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(found),
+        entries => entries.map_err(CrawlError::io(&dir))?,
+    };
+    let paths = entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<PathBuf>>>();
+    let mut paths = paths.map_err(CrawlError::io(&dir))?;
+    paths.retain(|path| path.extension().is_some_and(|ending| ending == "log") && path.is_file());
+    paths.sort_unstable();
+    for path in paths {
+        let warc = archive.join(path.file_stem().unwrap_or_default());
+        // Other files are left alone.
+        if !is_log(&path) && !warc.is_file() {
+            continue;
+        }
+        found.logs += 1;
+        match file::verify(&path, &warc).map_err(CrawlError::io(&path))? {
+            LogState::Whole(visits) => found.visits += visits,
+            LogState::Behind(visits) => {
+                found.visits += visits;
+                found.behind += 1;
+            }
+            LogState::Damaged(offset) => found.faults.push(CrawlError::Log { path, offset }),
+        }
+    }
+    Ok(found)
 }
 
 /// Tells settings under which pages lead to other links from those under which they lead to the same. A key

@@ -35,6 +35,8 @@ pub(crate) struct Settled {
     pub(crate) payload: u64,
     /// Of the answer, if it has one.
     pub(crate) validator: Validator,
+    /// When the answer came that has the body of this one, if that is in another record.
+    pub(crate) refers_to: Option<Moment>,
     /// `None` if there was no answer, or none of HTTP.
     pub(crate) answered: Option<Answered>,
     robots: RobotsText,
@@ -57,6 +59,8 @@ pub(crate) struct Circumstances<'a> {
     /// See [`Answered`].
     pub(crate) before: u16,
     pub(crate) unchanged: bool,
+    /// See [`Settled`].
+    pub(crate) refers_to: Option<Moment>,
 }
 
 impl Settled {
@@ -97,6 +101,7 @@ impl Settled {
             location: &record.location,
             before,
             unchanged: record.kind == Kind::Revisit,
+            refers_to: journal::refers_to(record),
         };
         Some(Settled::new(circumstances, http.as_ref(), answered))
     }
@@ -107,7 +112,8 @@ impl Settled {
         http: Option<&HttpResponse<'_>>,
         answered: Option<Answered>,
     ) -> Settled {
-        let Circumstances { url, entry, date, location, before, unchanged } = circumstances;
+        let Circumstances { url, entry, date, location, before, unchanged, refers_to } =
+            circumstances;
         let Moment { s: date_s, us: date_us } = date;
         let answered = answered.map(|answered| Answered { before, unchanged, ..answered });
         let has_robots =
@@ -129,6 +135,7 @@ impl Settled {
             length,
             payload,
             validator,
+            refers_to,
             answered,
             robots,
         }
@@ -154,6 +161,7 @@ impl Settled {
             length,
             payload,
             validator,
+            refers_to: None,
             answered,
             robots,
         }
@@ -195,6 +203,7 @@ impl Rows {
             length,
             payload,
             validator,
+            refers_to,
             answered,
             robots,
         } = settled;
@@ -210,6 +219,10 @@ impl Rows {
         vbyte::write(&mut self.bytes, *length);
         self.bytes.extend(payload.to_le_bytes());
         vbyte::write(&mut self.bytes, validator.0.into());
+        let refers_to = refers_to.and_then(|date| Some((u64::try_from(date.s).ok()? + 1, date.us)));
+        let (refers_to_s, refers_to_us) = refers_to.unwrap_or_default();
+        vbyte::write(&mut self.bytes, refers_to_s);
+        vbyte::write(&mut self.bytes, refers_to_us.into());
         self.put(entry.robots_for.as_deref().unwrap_or_default());
         self.put(entry.failure.map_or("", FailureKind::name));
         match robots {
@@ -301,6 +314,11 @@ impl<'a> Input<'a> {
         let (offset, length) = (self.number()?, self.number()?);
         let payload = u64::from_le_bytes(*self.take(8)?.first_chunk()?);
         let validator = Validator(u32::try_from(self.number()?).ok()?);
+        let (refers_to_s, us) = (self.number()?, u32::try_from(self.number()?).ok()?);
+        let refers_to = match refers_to_s.checked_sub(1) {
+            None => None,
+            Some(s) => Some(Moment { s: i64::try_from(s).ok()?, us }),
+        };
         let robots_for = Some(self.text()?).filter(|site| !site.is_empty()).map(str::to_owned);
         let failure = match self.text()? {
             "" => None,
@@ -330,6 +348,7 @@ impl<'a> Input<'a> {
             length,
             payload,
             validator,
+            refers_to,
             answered,
             robots,
         })

@@ -79,7 +79,7 @@ fn check(config: Config, is_same: bool) -> Vec<Settled> {
     assert_eq!(written.len(), visits, "all of them, without a look into the archive");
 
     fs::remove_dir_all(dirs.frontier.join("visits")).expect("there are logs");
-    logs.complete(&archive, &answers, &Halt::at(&never), &mut || {}).expect("a good archive");
+    logs.complete(&archive, &answers, &Halt::at(&never)).expect("a good archive");
     let read = rows(&logs, &archive);
     if is_same {
         assert_eq!(read, written);
@@ -144,9 +144,9 @@ fn without_a_file_the_logs_of_the_others_are_made_anew() {
     fs::remove_file(logs.path(last)).expect("it is there");
     let archive = Archive::open(&dirs.archive).expect("the others are there");
     let never = AtomicBool::new(false);
-    logs.complete(&archive, &answers, &Halt::at(&never), &mut || {}).expect("a good archive");
+    logs.complete(&archive, &answers, &Halt::at(&never)).expect("a good archive");
     let anew = VisitLogs::new(&dirs.frontier.join("anew"), &dirs.archive, &config, &[]);
-    anew.complete(&archive, &answers, &Halt::at(&never), &mut || {}).expect("a good archive");
+    anew.complete(&archive, &answers, &Halt::at(&never)).expect("a good archive");
     assert_eq!(rows(&logs, &archive), rows(&anew, &archive));
 }
 
@@ -172,7 +172,7 @@ fn a_damaged_log_is_completed_to_what_the_archive_says() {
     let answers = Answers::new(&config, Rules::new(&config, &[]).expect("rules"), None);
     let never = AtomicBool::new(false);
     fs::remove_dir_all(dirs.frontier.join("visits")).expect("there are logs");
-    logs.complete(&archive, &answers, &Halt::at(&never), &mut || {}).expect("a good archive");
+    logs.complete(&archive, &answers, &Halt::at(&never)).expect("a good archive");
     let wanted = rows(&logs, &archive);
     let files = &archive.files()[..4];
     let good: Vec<Vec<u8>> =
@@ -197,7 +197,7 @@ fn a_damaged_log_is_completed_to_what_the_archive_says() {
             _ => log.clone_from(&good[(place + 1) % files.len()]),
         }
         fs::write(logs.path(&files[place]), &log).expect("room");
-        logs.complete(&archive, &answers, &Halt::at(&never), &mut || {}).expect("a good archive");
+        logs.complete(&archive, &answers, &Halt::at(&never)).expect("a good archive");
         assert_eq!(rows(&logs, &archive), wanted, "round {round}, {at}..{end}");
         fs::write(logs.path(&files[place]), &good[place]).expect("room");
     }

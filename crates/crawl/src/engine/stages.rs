@@ -95,9 +95,9 @@ async fn visit_once(
     if let Some(known) = known {
         let mut patience = Patience::default();
         loop {
-            let (known, url) = (Arc::clone(&known), visit.url());
-            // It reads the archive; what cannot be read is as none.
-            match spawn_blocking(move || known.earlier(&url)).await {
+            let (known, url, is_sitemap) = (Arc::clone(&known), visit.url(), visit.page.sitemap);
+            // It reads the archive.
+            match spawn_blocking(move || known.earlier(&url, is_sitemap)).await {
                 Ok(Err(source)) => patience.wait(source).await?,
                 Ok(Ok(found)) => break earlier = found,
                 Err(_) => break,

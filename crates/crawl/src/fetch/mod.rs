@@ -433,5 +433,8 @@ fn status_line(response: &Response<Incoming>) -> String {
 fn protocol(error: &hyper::Error) -> Failure {
     let source = error.source().map(|source| format!(": {}", trust::of_connection(source)));
     let kind = if error.is_timeout() { FailureKind::Timeout } else { FailureKind::Protocol };
+    if error.is_parse_too_large() {
+        return Failure::new(kind, format!("{error}, or the length that it gives for the body"));
+    }
     Failure::new(kind, format!("{error}{}", source.unwrap_or_default()))
 }

@@ -227,6 +227,14 @@ impl Hosts {
         }
     }
 
+    /// Takes back that one was dropped: another way leads to it.
+    pub(super) fn take_back_drop(&mut self, limit: &str) {
+        if let Some(urls) = self.report.dropped.get_mut(limit) {
+            *urls = urls.saturating_sub(1);
+        }
+        self.report.dropped.retain(|_, urls| *urls > 0);
+    }
+
     pub(super) fn refuse(&mut self, refused: &BTreeMap<Cow<'static, str>, u64>) {
         for (name, times) in refused {
             *self.report.refused.entry(name.clone().into_owned()).or_default() += times;

@@ -33,6 +33,9 @@ impl Source<'_> {
     }
 }
 
+/// The limit on indexes of sitemaps, as it is counted.
+pub(super) const SITEMAP_DEPTH: &str = "sitemap-depth";
+
 impl Frontier {
     pub(super) fn harvest(
         &mut self,
@@ -58,7 +61,9 @@ impl Frontier {
         let depth = if purpose == Purpose::Sitemap { source.depth.saturating_add(1) } else { 0 };
         if depth > SITEMAP_DEPTH_MAX {
             for url in std::mem::take(&mut harvest.sitemaps) {
-                self.drop_far("sitemap-depth", &url);
+                if !self.near.contains(&signature(url.as_bytes())) {
+                    self.drop_far(SITEMAP_DEPTH, &url);
+                }
             }
         }
         for url in std::mem::take(&mut harvest.sitemaps) {

@@ -69,6 +69,8 @@ pub(crate) struct Frontier {
     depths: Option<Depths>,
     /// What is too many redirects or indexes of sitemaps away.
     far: HashSet<Signature>,
+    /// Sitemaps that a way leads to which is not too long.
+    near: HashSet<Signature>,
     /// What was given, if nothing else is visited.
     given: Option<Given>,
     /// URLs that are left to a crawl that follows links.
@@ -102,6 +104,7 @@ impl Frontier {
             depth_max: config.depth_max,
             depths: (config.depth_max > 0).then(Depths::default),
             far: HashSet::new(),
+            near: HashSet::new(),
             given: (!config.follow).then(Given::default),
             held: 0,
             put_off: 0,
@@ -147,6 +150,9 @@ impl Frontier {
 
     fn offer_marked(&mut self, url: &str, mark: Mark) -> Result<(), CrawlError> {
         let signature = self.sign(url, mark)?;
+        if mark.sitemap && self.near.insert(signature) && self.far.remove(&signature) {
+            self.hosts.take_back_drop(lead::SITEMAP_DEPTH);
+        }
         Ok(self.sieve.offer_signed(signature, &self.key)?)
     }
 

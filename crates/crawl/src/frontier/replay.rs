@@ -46,6 +46,11 @@ impl Frontier {
         }
     }
 
+    /// Takes note that a URL is to be asked for without a condition, since the archive has lost what it was.
+    pub(crate) fn note_lost(&mut self, url: &str) {
+        self.hosts.note_anyhow(signature(url.as_bytes()));
+    }
+
     /// Takes note that the last visit of a URL that is due again was in vain: it comes after the others.
     pub(crate) fn put_last(&mut self, url: &str) {
         self.hosts.note_tries(signature(url.as_bytes()), 0);

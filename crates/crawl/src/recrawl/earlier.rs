@@ -165,6 +165,25 @@ impl Earlier {
         })
     }
 
+    /// What is known of an answer whose record cannot be read: no answer is the same.
+    pub(crate) fn unreadable(status: u16, is_page: bool, reading: &Reading) -> Earlier {
+        Earlier {
+            status,
+            is_page,
+            is_listing: false,
+            is_of_another_kind: false,
+            date: Moment::default(),
+            record_id: String::new(),
+            digest: String::new(),
+            codings: String::new(),
+            decoded: None,
+            meaning: None,
+            condition: None,
+            location: None,
+            reading: reading.clone(),
+        }
+    }
+
     /// The header that asks for an answer only if the page has changed. A page that asks not to be found, or not to be
     /// followed, has none: a 304 that says nothing of that does not take it back, and many are sent that way.
     pub(crate) fn condition(&self) -> Option<(&HeaderName, &HeaderValue)> {

@@ -17,7 +17,7 @@
 use std::collections::HashMap;
 use std::io;
 
-use archive::{Archive, ArchiveError, Location, Record, is_exhausted};
+use archive::{Archive, ArchiveError, Kind, Location, Record, is_exhausted};
 use page::StatusClass;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -190,15 +190,22 @@ pub(crate) struct LastCaptures {
 }
 
 impl LastCaptures {
-    /// The last answer with a body that came from `url`; `None` if there is none, or it cannot be read. An
-    /// error only if there is no descriptor left to read it.
-    pub(crate) fn earlier(&self, url: &str) -> io::Result<Option<Earlier>> {
-        let Some(&History { last, validated, .. }) = self.histories.get(&key(url)) else {
+    /// The last answer with a body that came from `url`; `None` if there is none. Of one that cannot be read it is known
+    /// what it was, and that nothing is the same again; it is taken for what is asked for now. An error only if there is
+    /// no descriptor left to read it.
+    pub(crate) fn earlier(&self, url: &str, is_sitemap: bool) -> io::Result<Option<Earlier>> {
+        let Some(&History { last, validated, status, .. }) = self.histories.get(&key(url)) else {
             return Ok(None);
         };
-        let Some(record) = self.read(last, url)? else { return Ok(None) };
+        let unreadable = || Earlier::unreadable(status, !is_sitemap, &self.reading);
+        let Some(record) = self.read(last, url)? else { return Ok(Some(unreadable())) };
+        // What a filter kept out of the archive is not compared.
+        if record.kind == Kind::Metadata {
+            return Ok(None);
+        }
         let newest = if validated == last { None } else { self.read(validated, url)? };
-        Ok(Earlier::of(&record, newest.as_ref(), &self.reading))
+        let earlier = Earlier::of(&record, newest.as_ref(), &self.reading);
+        Ok(Some(earlier.unwrap_or_else(unreadable)))
     }
 
     /// The record at a place, if it is about `url`.

@@ -70,7 +70,7 @@ impl Replay<'_> {
             return Ok(false);
         }
         let archive = Archive::open(&self.dirs.archive)?;
-        self.logs.complete(&archive, self.answers, &self.halt, &mut || {})?;
+        self.logs.complete(&archive, self.answers, &self.halt)?;
         let mut is_more = false;
         for list in lists {
             let (known, mut due) = self.named_by_list(&list, &archive)?;

@@ -11,6 +11,7 @@ mod directives;
 mod faces;
 mod faults;
 mod filters;
+mod gaps;
 mod hostile;
 mod http2;
 mod limits;

@@ -107,7 +107,7 @@ pub struct TopicReport {
 
 /// What a vector was computed from, and what was said of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Origin {
+pub(crate) struct Origin {
     source: String,
     settings: String,
     iterations: u32,
@@ -194,7 +194,11 @@ fn bring(
     Ok((origin, true))
 }
 
-fn read_origin(collection: &Collection, vector: &Vector) -> Result<Option<Origin>, JobsError> {
+/// What a vector was computed of; `None` if that or the vector is not there.
+pub(crate) fn read_origin(
+    collection: &Collection,
+    vector: &Vector,
+) -> Result<Option<Origin>, JobsError> {
     let bytes = disk::read_sealed(&collection.rank_source_file(vector), MAGIC)?;
     let bytes = bytes.filter(|_| collection.rank_file(vector).is_file());
     Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))

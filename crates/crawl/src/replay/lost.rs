@@ -1,0 +1,74 @@
+//! What a run does about pages that are missing in the archive.
+//!
+//! What lives here: finding them before the replay, having them asked for again, and counting what is still missing when
+//! the run is over. What does not: which are missing (`gaps.rs`).
+//!
+//! **Invariant.** Every run that may ask for a page that is missing does, until it has an answer.
+
+use std::collections::BTreeSet;
+
+use archive::Archive;
+
+use super::{Replay, Replayed};
+use crate::error::CrawlError;
+use crate::frontier::Frontier;
+use crate::gaps::Gaps;
+
+impl Replay<'_> {
+    /// Looks for pages that are missing in the archive.
+    pub(super) fn find_gaps(&self, gaps: &mut Gaps, archive: &Archive) -> Result<(), CrawlError> {
+        gaps.find(&mut |take| {
+            let each = self.logs.each(archive, &self.halt, &mut |_, settled| {
+                take(&settled);
+                Ok(())
+            });
+            each.map(|_| ())
+        })
+    }
+
+    /// Puts in what is lost; in a run of the given addresses alone only what they name, and the rest is counted.
+    pub(super) fn offer_lost(
+        &self,
+        gaps: &Gaps,
+        frontier: &mut Frontier,
+        archive: &Archive,
+        named: &BTreeSet<String>,
+    ) -> Result<(), CrawlError> {
+        if gaps.count() == 0 {
+            return Ok(());
+        }
+        let sitemaps = self.sitemaps(archive)?;
+        let mut offer = |is_asked: bool| {
+            let each = self.logs.each(archive, &self.halt, &mut |_, mut settled| {
+                let is_named = !self.config.alone || named.contains(&settled.url);
+                if is_named != is_asked || !gaps.is_last(&settled) {
+                    return Ok(());
+                }
+                sitemaps.claim(&mut settled);
+                match self.is_wanted(&settled) {
+                    true if is_asked => frontier.offer_again(&settled.url, &settled.entry),
+                    true => frontier.offer(&settled.url),
+                    false => Ok(()),
+                }
+            });
+            each.and_then(|_| if is_asked { Ok(()) } else { frontier.count_put_off() })
+        };
+        if self.config.alone {
+            offer(false)?;
+        }
+        offer(true)
+    }
+
+    /// Finds out which pages are still missing, now that the run is over.
+    pub(crate) fn count_missing(&self, replayed: &mut Replayed) -> Result<(), CrawlError> {
+        if replayed.lost > 0 {
+            let archive = Archive::open(&self.dirs.archive)?;
+            self.logs.complete(&archive, self.answers, &self.halt)?;
+            self.logs.each(&archive, &self.halt, &mut |_, settled| {
+                replayed.gaps.mend(&settled);
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,155 @@
+//! Archives that have lost records: what is missing is found out, asked for again, and counted right.
+
+use std::fs;
+use std::path::Path;
+
+use archive::Archive;
+use crawl::{Config, Recrawl};
+use simweb::{Options, Server};
+use tempfile::TempDir;
+
+use crate::support::{archived, config, crawl};
+
+fn start(edition: u32, port: u16) -> Server {
+    let options = Options {
+        hosts: 3,
+        pages_per_host: 12,
+        addresses: 8,
+        seed: 7,
+        oddities: false,
+        edition,
+        port,
+        ..Options::default()
+    };
+    Server::start(options).expect("loopback has room for a server")
+}
+
+fn all(config: &Config) -> Config {
+    Config { recrawl: Recrawl::All, ..config.clone() }
+}
+
+fn files(dir: &Path) -> Vec<String> {
+    Archive::open(&dir.join("archive")).expect("the crawl made it").files().to_vec()
+}
+
+/// A crawl, and a recrawl that found everything as it was; the files of the first, and how many pages there are.
+fn twice(server: &Server, config: &Config) -> (TempDir, Vec<String>, u64) {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let first = crawl(dir.path(), config, &server.web().seeds()).expect("a crawl");
+    let old = files(dir.path());
+    let again = crawl(dir.path(), &all(config), &[]).expect("a recrawl");
+    assert_eq!((again.pages, again.changed, again.lost), (first.pages, 0, 0), "{again:?}");
+    assert!(again.unchanged >= first.pages, "{again:?}");
+    (dir, old, first.pages)
+}
+
+/// A page of which only the 304 is left has no text, no links and no place in an index.
+#[test]
+fn a_page_whose_body_is_lost_is_asked_for_again() {
+    let server = start(0, 0);
+    let config = config(&server);
+    for damage in ["gone", "empty", "junk"] {
+        let (dir, old, pages) = twice(&server, &config);
+        for file in &old {
+            let file = dir.path().join("archive").join(file);
+            match damage {
+                "gone" => fs::remove_file(&file),
+                "empty" => fs::write(&file, b""),
+                _ => fs::write(&file, vec![0xA5; 9000]),
+            }
+            .expect("it is there");
+        }
+        let mended = crawl(dir.path(), &config, &[]).expect("a crawl");
+        assert_eq!((mended.lost, mended.missing), (pages, 0), "{damage}: {mended:?}");
+        assert_eq!((mended.pages, mended.pages_new), (pages, pages), "{damage}: {mended:?}");
+        assert_eq!(mended.page_statuses.get(&304), None, "{damage}: without a condition");
+        if damage != "junk" {
+            assert_eq!(archived(dir.path()).len() as u64, pages, "{damage}");
+        }
+        for _ in 0..2 {
+            let same = crawl(dir.path(), &config, &[]).expect("nothing is left");
+            assert_eq!((same.requests, same.pages, same.lost), (0, pages, 0), "{damage}: {same:?}");
+            let again = crawl(dir.path(), &all(&config), &[]).expect("a recrawl");
+            assert_eq!((again.pages, again.pages_new), (pages, 0), "{damage}: {again:?}");
+        }
+    }
+}
+
+/// An older version of the page is not what it was found to be still.
+#[test]
+fn a_body_that_is_lost_is_not_replaced_by_an_older_one() {
+    let server = start(0, 0);
+    let config = config(&server);
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    crawl(dir.path(), &config, &server.web().seeds()).expect("a crawl");
+    let (old, port) = (files(dir.path()), server.port());
+    server.stop();
+    let server = start(1, port);
+    let changed = crawl(dir.path(), &all(&config), &[]).expect("a recrawl");
+    assert!(changed.changed > 0, "{changed:?}");
+    let new: Vec<String> =
+        files(dir.path()).into_iter().filter(|file| !old.contains(file)).collect();
+    let same = crawl(dir.path(), &all(&config), &[]).expect("a recrawl");
+    assert_eq!(same.changed, 0, "{same:?}");
+    for file in new {
+        fs::remove_file(dir.path().join("archive").join(file)).expect("it is there");
+    }
+    let mended = crawl(dir.path(), &config, &[]).expect("a crawl");
+    assert!(mended.lost >= changed.changed && mended.missing == 0, "{mended:?}");
+    assert_eq!(mended.page_statuses.get(&304), None, "without a condition: {mended:?}");
+    assert_eq!(mended.pages, same.pages, "{mended:?}");
+    let after = crawl(dir.path(), &config, &[]).expect("nothing is left");
+    assert_eq!((after.requests, after.pages, after.lost), (0, same.pages, 0), "{after:?}");
+    let again = crawl(dir.path(), &all(&config), &[]).expect("a recrawl");
+    assert_eq!((again.pages, again.pages_new), (same.pages, 0), "{again:?}");
+    drop(server);
+}
+
+/// The log of visits tells of records that cannot be read any more; only a recrawl finds out.
+#[test]
+fn pages_whose_records_are_damaged_count_once() {
+    let server = start(0, 0);
+    let config = config(&server);
+    let (dir, old, pages) = twice(&server, &config);
+    for file in &old {
+        let file = dir.path().join("archive").join(file);
+        let mut bytes = fs::read(&file).expect("it is there");
+        let end = bytes.len();
+        // Not the last bytes: by them the log knows the file.
+        for at in (1000..end - 1000).step_by(2000) {
+            bytes[at] ^= 0x55;
+        }
+        fs::write(&file, bytes).expect("room");
+    }
+    let again = crawl(dir.path(), &all(&config), &[]).expect("a recrawl");
+    assert!(again.page_statuses.get(&200).is_some_and(|&times| times > 3), "{again:?}");
+    assert_eq!((again.pages, again.pages_new), (pages, 0), "{again:?}");
+    let same = crawl(dir.path(), &config, &[]).expect("nothing is left");
+    assert_eq!((same.requests, same.pages), (0, pages), "{same:?}");
+    // Nor does it matter that nothing tells of them any more.
+    fs::remove_dir_all(dir.path().join("frontier/visits")).expect("it is there");
+    let same = crawl(dir.path(), &config, &[]).expect("nothing is left");
+    assert_eq!((same.pages, same.lost), (pages, 0), "{same:?}");
+    let again = crawl(dir.path(), &all(&config), &[]).expect("a recrawl");
+    assert_eq!((again.pages, again.pages_new), (pages, 0), "{again:?}");
+}
+
+#[test]
+fn what_is_lost_waits_for_a_run_that_may_ask_for_it() {
+    let server = start(0, 0);
+    let config = config(&server);
+    let (dir, old, pages) = twice(&server, &config);
+    for file in &old {
+        fs::remove_file(dir.path().join("archive").join(file)).expect("it is there");
+    }
+    let seeds = server.web().seeds();
+    let alone = Config { alone: true, follow: false, ..config.clone() };
+    let one = crawl(dir.path(), &alone, &seeds[..1]).expect("a crawl of one page");
+    assert_eq!((one.pages, one.lost, one.missing), (1, pages, pages - 1), "{one:?}");
+    assert!(one.put_off >= pages - 1, "{one:?}");
+    let short = Config { pages_max: 5, ..config.clone() };
+    let some = crawl(dir.path(), &short, &[]).expect("a crawl of some");
+    assert_eq!((some.lost, some.missing, some.pages), (pages - 1, pages - 5, 5), "{some:?}");
+    let rest = crawl(dir.path(), &config, &[]).expect("a crawl of the rest");
+    assert_eq!((rest.pages, rest.missing), (pages, 0), "{rest:?}");
+}

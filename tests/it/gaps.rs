@@ -1,0 +1,142 @@
+//! What is said of an archive that has lost pages, and of a collection whose small files are damaged.
+
+use std::fs;
+
+use crate::fates::{HTML, Pages, check, crawl, page};
+use crate::sandbox::Sandbox;
+
+const FIRST: &str = "web/archive/crivello-00001.warc.gz";
+
+/// A page with a validator, and what is said to whoever has it.
+fn tagged(server: &Pages, path: &str, links: &[&str]) {
+    let body = page(links).replacen("\n\n", "\nETag: \"1\"\n\n", 1);
+    server.set(path, &body);
+    server.set(&format!("{path} if"), "304 Not Modified\nETag: \"1\"\n\n");
+}
+
+/// A collection whose first archive file is gone, and whose second has only that nothing had changed.
+fn lose(server: &Pages) -> Sandbox {
+    let sandbox = Sandbox::new();
+    tagged(server, "/", &["/a"]);
+    tagged(server, "/a", &[]);
+    crawl(&sandbox, "", &[&server.url("/")]);
+    sandbox.done(&["crawl", "--dir", "web", "-q", "--recrawl"]);
+    fs::remove_file(sandbox.path(FIRST)).expect("it is there");
+    sandbox
+}
+
+#[test]
+fn pages_that_are_lost_are_missing_to_all_and_asked_for_again() {
+    let server = Pages::serve(&[]);
+    let sandbox = lose(&server);
+    for path in ["/", "/a"] {
+        let why = check(&sandbox, &server.url(path), "missing: at ");
+        let verdict = why["verdict"].as_str().expect("a verdict");
+        assert!(verdict.ends_with("; a crawl asks for it again"), "{verdict}");
+    }
+    let ran = sandbox.run(&["doctor", "archive", "--dir", "web"]);
+    assert!(ran.code == 1 && ran.stdout.contains("2 pages missing, of which"), "{ran:#?}");
+    assert!(ran.stdout.contains(&server.url("/a")), "{ran:#?}");
+
+    // One of them cannot be had now.
+    server.set("/a", "503 Busy\n\n");
+    let ran = sandbox.run(&["crawl", "--dir", "web"]);
+    let said = "2 pages had been lost from the archive, where only later visits told of them; 1 page asked for \
+                again, 1 page still missing, for which the next crawl asks";
+    assert!(ran.stderr.contains(said) && !ran.stderr.contains("visited before"), "{ran:#?}");
+    let status = sandbox.done(&["status", "--dir", "web"]);
+    assert!(status.contains("1 page archived and"), "{status}");
+    assert!(status.contains("1 page still missing, for which the next crawl asks"), "{status}");
+    check(&sandbox, &server.url("/"), "fetched");
+    let why = check(&sandbox, &server.url("/a"), "missing: at ");
+    let verdict = why["verdict"].as_str().expect("a verdict");
+    assert!(verdict.contains("asked again, the server answered 503"), "{verdict}");
+    assert!(verdict.contains("a crawl tries it again") && !verdict.contains("stands"), "{verdict}");
+
+    server.set("/a", HTML);
+    let told = sandbox.json(&["crawl", "--dir", "web"]);
+    assert_eq!(
+        (&told["pages"], &told["missing"], &told["lost"]),
+        (&2.into(), &0.into(), &1.into())
+    );
+    check(&sandbox, &server.url("/a"), "fetched");
+    sandbox.done(&["doctor", "archive", "--dir", "web"]);
+    let status = sandbox.done(&["status", "--dir", "web"]);
+    assert!(!status.contains("missing"), "{status}");
+}
+
+/// The log of visits knows nothing of the damage, so no crawl asks.
+#[test]
+fn a_page_whose_record_is_damaged_is_said_to_be() {
+    let server = Pages::serve(&[]);
+    let sandbox = Sandbox::new();
+    tagged(&server, "/", &["/a"]);
+    tagged(&server, "/a", &[]);
+    crawl(&sandbox, "", &[&server.url("/")]);
+    let root = server.url("/");
+    let list = sandbox.done(&["archive", "list", "--dir", "web"]);
+    let line = list.lines().find(|line| line.contains("response") && line.ends_with(&root));
+    let offset = line.and_then(|line| line.split('\t').nth(5)).expect("a place");
+    let offset: usize = offset.parse().expect("a number");
+    let mut bytes = fs::read(sandbox.path(FIRST)).expect("it is there");
+    bytes[offset + 200] ^= 0x55;
+    fs::write(sandbox.path(FIRST), bytes).expect("room");
+    check(&sandbox, &root, "damaged: the record of ");
+    sandbox.done(&["crawl", "--dir", "web", "-q", "--recrawl"]);
+    let why = check(&sandbox, &root, "fetched");
+    assert_eq!(why["captures"][0]["unreadable"], true, "{why:#}");
+    assert_eq!(why["captures"][1]["status"], "200", "{why:#}");
+    assert_eq!(sandbox.json(&["status", "--dir", "web"])["crawl"]["pages"], 2);
+}
+
+#[test]
+fn a_line_that_is_no_seed_is_named_by_all() {
+    let server = Pages::serve(&[("/", HTML)]);
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/")]);
+    let seeds = sandbox.path("web/frontier/seeds");
+    for bad in [&b"http//x"[..], b"http://\xFF\xFE/"] {
+        let mut text = fs::read(&seeds).expect("a file");
+        let good = text.clone();
+        text.extend(bad);
+        fs::write(&seeds, &text).expect("room");
+        for command in [["crawl", "-q"], ["why", &server.url("/")], ["doctor", "frontier"]] {
+            let ran = sandbox.run(&[&command[..], &["--dir", "web"]].concat());
+            let said = format!("{}{}", ran.stdout, ran.stderr);
+            assert!(
+                ran.code == 1 && said.contains("frontier/seeds is damaged: line 2, "),
+                "{ran:#?}"
+            );
+        }
+        fs::write(&seeds, good).expect("room");
+    }
+}
+
+#[test]
+fn damage_to_the_log_of_visits_is_named_and_mended_by_the_next_crawl() {
+    let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/")]);
+    let said = sandbox.done(&["doctor", "frontier", "--dir", "web"]);
+    assert!(said.contains("notes of the crawl, 1 log of 3 visits\n"), "{said}");
+    let log = sandbox.path("web/frontier/visits/crivello-00001.warc.gz.log");
+    let good = fs::read(&log).expect("a file");
+    for (at, offset) in [(3, 0), (9, 0), (21, 20), (30, 20), (100, 20), (good.len() - 1, 20)] {
+        let mut bad = good.clone();
+        bad[at] ^= 1;
+        fs::write(&log, &bad).expect("room");
+        let ran = sandbox.run(&["doctor", "frontier", "--dir", "web"]);
+        let fault =
+            format!("crivello-00001.warc.gz.log is damaged at byte {offset}: the next crawl makes");
+        assert!(ran.code == 1 && ran.stdout.contains(&fault), "{at}: {ran:#?}");
+    }
+    assert_eq!(sandbox.json(&["crawl", "--dir", "web"])["requests"], 0);
+    sandbox.done(&["doctor", "frontier", "--dir", "web"]);
+    // A kill while it is written leaves it short, which is no damage.
+    fs::write(&log, &good[..good.len() - 9]).expect("room");
+    let said = sandbox.done(&["doctor", "frontier", "--dir", "web"]);
+    assert!(
+        said.contains("1 log of 0 visits, 1 to be brought up to date by the next crawl"),
+        "{said}"
+    );
+}
