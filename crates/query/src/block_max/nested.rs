@@ -90,31 +90,40 @@ impl Parts<'_, '_> {
             }
             let wide = u64::from(self.span.end - self.span.start);
             let postings = cost * wide / u64::from(self.doc_count.max(1));
-            match need {
-                Need::Word(at) if found.len() as u64 * LOOK_UP <= postings => {
-                    self.look_up(*at, &mut found);
-                }
-                need => {
-                    let others = self.having(need);
-                    intersect(&mut found, &others);
-                    self.work.give_back(others);
-                }
+            if found.len() as u64 * LOOK_UP <= postings {
+                self.look_up(need, &mut found);
+            } else {
+                let others = self.having(need);
+                intersect(&mut found, &others);
+                self.work.give_back(others);
             }
         }
         found
     }
 
-    /// Keeps those that have a word.
-    fn look_up(&mut self, at: usize, found: &mut Found) {
-        let Some(word) = self.groups[at].first_mut() else { return found.clear() };
-        word.rewind();
-        keep(found, |(distance, score)| match word.look_up(self.span.start + *distance) {
-            Some(added) => {
-                *score += added;
-                true
-            }
-            None => false,
+    /// Keeps those that have what is needed, each looked up by itself.
+    fn look_up(&mut self, need: &Need, found: &mut Found) {
+        let (start, groups) = (self.span.start, &mut *self.groups);
+        groups.iter_mut().flatten().for_each(Word::rewind);
+        keep(found, |(distance, score)| {
+            let added = worth(need, groups, start + *distance);
+            *score += added.unwrap_or(0.0);
+            added.is_some()
         });
+    }
+}
+
+/// What a document is worth that has what is needed. Documents ascend.
+fn worth(need: &Need, groups: &mut [Vec<Word<'_>>], doc: u32) -> Option<f32> {
+    match need {
+        Need::Word(at) => groups[*at].first_mut()?.look_up(doc),
+        Need::All(needs) => {
+            needs.iter().try_fold(0.0, |sum, need| Some(sum + worth(need, groups, doc)?))
+        }
+        Need::Any(needs) => {
+            let there = needs.iter().filter_map(|need| worth(need, groups, doc));
+            there.fold(None, |sum, added| Some(sum.unwrap_or(0.0) + added))
+        }
     }
 }
 
