@@ -86,8 +86,7 @@ pub fn run(
     watch: &(dyn Fn(&Snapshot) + Sync),
 ) -> Result<Report, CrawlError> {
     config.check()?;
-    let started_ms = clock.now_ms();
-    let _lock = lock(dirs)?;
+    let (started_ms, _lock) = (clock.now_ms(), lock(dirs)?);
     let given = given_seeds(seeds, config)?;
     let seeds = all_seeds(&dirs.frontier, &given)?;
     let urls: Vec<Url> = seeds.iter().map(|seed| seed.url.clone()).collect();
