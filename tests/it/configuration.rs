@@ -331,9 +331,9 @@ fn the_schema_lists_the_words_that_a_key_may_be() {
         words.map(|word| word.as_str().expect("text").to_owned()).collect::<Vec<_>>()
     };
     for (path, count) in [
-        ("index.docs_code", 11),
-        ("index.freqs_code", 11),
-        ("index.positions_code", 11),
+        ("index.docs_code", 12),
+        ("index.freqs_code", 12),
+        ("index.positions_code", 12),
         ("analysis.stemmer", 19),
         ("crawl.order", 3),
         ("crawl.scope", 5),

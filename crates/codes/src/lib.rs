@@ -8,8 +8,9 @@
 //!   [`PrefixVByte`], which [`vbyte`] and [`prefix_vbyte`] read from plain bytes;
 //! - [`reduced_binary`], which is not instantaneous and hence no [`Code`];
 //! - codes of many numbers at once: [`packed`], blocks of 128 numbers of one width; [`pfor`], blocks
-//!   of 256 or 128 with exceptions; [`unary_block`], gaps of a set as its bits; [`rans`], asymmetric numeral systems; [`rice`], Golomb with a
-//!   power of two that the context gives; [`fixed`], numbers of one width up to 64 bits;
+//!   of 256 or 128 with exceptions; [`unary_block`], gaps of a set as its bits; [`rans`], asymmetric
+//!   numeral systems; [`rice`], Golomb with a power of two that the context gives; [`fixed`], numbers
+//!   of one width up to 64 bits;
 //! - [`prefix_code()`], a code made to measure from its lengths;
 //! - [`symbols`], byte strings by a table of frequent ones;
 //! - [`function`], static functions: numbers by byte strings that are not stored;

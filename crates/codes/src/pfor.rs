@@ -11,13 +11,13 @@
 //! | *e* | which numbers they are |
 //! | ⌈*eh*/8⌉ | what is left of each when its lower bits are taken away, as in [`fixed`] |
 //!
-//! A block may instead be in unary code ([`Choice::OptimumOrUnary`]): a byte 64, its length in bytes, and
-//! [`unary_block`]. Then whether something lies at some distance from the first gap on is seen without
-//! decoding anything.
-//!
 //! Any other count below 256, at the end of a list, is the same with the lower bits as in [`fixed`].
 //! All numbers are unpacked at once, without a look at what they are (by SIMD instructions where
 //! there are any); then the loop over the tail puts the exceptions right.
+//!
+//! A block may instead be in unary code ([`Choice::OptimumOrUnary`]): a byte 64, its length in bytes, and
+//! [`unary_block`]. Then whether something lies at some distance from the first gap on is seen without
+//! decoding anything.
 //!
 //! The width is chosen by [`Choice`]: the least that a share of the numbers fits (the original), or
 //! the one that makes the block smallest.
@@ -47,9 +47,8 @@ const EXCEPTIONS: u8 = 0x80;
 /// The first byte of a block in unary.
 const UNARY: u8 = 0x40;
 
-/// How many bytes longer than otherwise, and three quarters, a block in unary may be. So chosen that all blocks
-/// of a real index together are a fiftieth longer than without, since many are shorter, and half of those of long
-/// lists are in unary.
+/// A block in unary may have three quarters more bytes than otherwise, and so many besides. Then half of the blocks of
+/// long lists of a real index are in unary, and its documents take a fiftieth more, since many blocks are shorter.
 const UNARY_MORE: usize = 12;
 
 /// How the width of a block is chosen.

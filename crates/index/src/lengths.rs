@@ -149,12 +149,12 @@ impl Lengths<'_> {
     /// The length of a document; zero for one that the segment does not have.
     #[inline]
     pub fn get(self, doc: DocId) -> u32 {
+        if doc.0 >= self.doc_count {
+            return 0;
+        }
         let at = doc.0 as usize * self.width;
         if let Some(four) = self.bytes.get(at..).and_then(|rest| rest.first_chunk()) {
             return u32::from_le_bytes(*four) & self.mask;
-        }
-        if doc.0 >= self.doc_count {
-            return 0;
         }
         let length = fixed::get(self.bytes, at, self.width);
         length.and_then(|length| u32::try_from(length).ok()).unwrap_or(0)

@@ -85,18 +85,19 @@ impl<'p> Scorers<'p> {
         statistics: &'p Statistics,
     ) -> Result<Scorers<'p>, QueryError> {
         let mut asked: Vec<(Field, &str)> = Vec::new();
-        plan.each_term(&mut |term, fields| asked.extend(fields.iter().map(|&field| (field, term))));
+        let mut containing: BTreeMap<&str, Containing> = BTreeMap::new();
+        plan.each_term(&mut |term, fields| {
+            // Also one that is asked in no field at all, as in a window over different ones.
+            containing.insert(term, Containing::default());
+            asked.extend(fields.iter().map(|&field| (field, term)));
+        });
         asked.sort_unstable_by_key(|&(field, term)| (term, field as usize));
         asked.dedup();
-        let mut containing: BTreeMap<&str, Containing> = BTreeMap::new();
         for segment in index.segments() {
             for (&(field, term), found) in asked.iter().zip(segment.doc_frequencies(&asked)?) {
                 let counts = containing.entry(term).or_default();
                 counts[field as usize] += u64::from(found);
             }
-        }
-        if index.segments().is_empty() {
-            containing.extend(asked.iter().map(|&(_, term)| (term, Containing::default())));
         }
         Ok(Scorers { statistics, containing })
     }

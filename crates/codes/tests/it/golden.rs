@@ -253,6 +253,21 @@ fn pfor_lies_in_eight_lanes_with_its_exceptions_behind() {
 }
 
 /// By coverage the width is the least that so many fit, whatever the exceptions cost.
+/// The gaps of {1, 2, 5, 14}, from 0 on, are bits 1, 2, 5 and 14.
+#[test]
+fn pfor_may_be_in_unary() {
+    let mut bytes = Vec::new();
+    pfor::write(&[1, 0, 2, 8], pfor::Choice::OptimumOrUnary, &mut bytes);
+    assert_eq!(bytes, [64, 2, 0b0010_0110, 0b0100_0000]);
+    let mut read = [0; 4];
+    assert_eq!(pfor::read(&mut &bytes[..], &mut read), Some(()));
+    assert_eq!(read, [1, 0, 2, 8]);
+    for (count, bits) in [(3, &bytes[..]), (5, &bytes), (4, &bytes[..3]), (4, &[64, 3, 38, 64, 0])]
+    {
+        assert_eq!(pfor::read(&mut &bits[..], &mut vec![0; count]), None);
+    }
+}
+
 #[test]
 fn pfor_by_coverage_takes_the_width_that_ninety_of_a_hundred_fit() {
     let width = |great: usize, percent: u8| {

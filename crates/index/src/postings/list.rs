@@ -2,7 +2,7 @@
 //!
 //! What does not live here: a cursor that moves over it (`mod.rs`), and bounds (`bounds.rs`).
 //!
-//! **Invariant.** A block that is decoded without a fault holds documents that the segment has, in ascending order.
+//! **Invariant.** A block that is decoded without a fault, or taken as a set, holds documents that the segment has, in ascending order.
 
 use super::chunks::Chunks;
 use super::code::{BLOCK, Coder};
@@ -102,7 +102,7 @@ impl<'a> InvertedList<'a> {
         (behind <= self.doc_count).then_some(())
     }
 
-    /// A full block that lies as a set of bits.
+    /// A full block that lies as a set of bits, if it is sound.
     #[inline]
     pub fn set(&self, block: usize) -> Option<DocSet<'a>> {
         if self.codes.docs != StreamCode::PforUnary
@@ -112,7 +112,9 @@ impl<'a> InvertedList<'a> {
         }
         let skips = &self.streams.skips;
         let (bits, _) = pfor::split_unary(self.streams.docs.get(skips.docs(block)?..)?)?;
-        Some(DocSet { first: skips.first_doc(block)?, bits })
+        let set = DocSet { first: skips.first_doc(block)?, bits };
+        let is_sound = set.len() == BLOCK && set.range().end <= self.doc_count;
+        is_sound.then_some(set)
     }
 
     /// Decodes how often, less one, each document of a block has the term; as [`InvertedList::read_docs`] does.
@@ -145,6 +147,16 @@ pub struct DocSet<'a> {
 }
 
 impl DocSet<'_> {
+    /// No set has more bits: its length is a byte.
+    pub const BITS_MAX: usize = 8 * u8::MAX as usize;
+
+    /// How many they are.
+    fn len(&self) -> usize {
+        let (words, rest) = self.bits.as_chunks();
+        let ones: u32 = words.iter().map(|word| u64::from_le_bytes(*word).count_ones()).sum();
+        (ones + rest.iter().map(|byte| byte.count_ones()).sum::<u32>()) as usize
+    }
+
     /// Whether a document is among them.
     #[inline]
     pub fn contains(&self, doc: u32) -> bool {

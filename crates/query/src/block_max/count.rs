@@ -1,4 +1,5 @@
-//! How many documents have a word of each group: nothing is scored, and no frequency is decoded.
+//! How many documents have a word of each group: nothing is scored, and no frequency is decoded. Blocks that lie as sets of
+//! bits are counted as such.
 //!
 //! **Invariant.** Each document counts once, deleted ones never.
 
@@ -15,8 +16,8 @@ use super::{Word, intersection};
 /// One posting in as many documents is much: to look at each document costs less than to look at each posting.
 const DENSE: u64 = 16;
 
-/// No set of a block has more bits.
-const SET_WORDS: usize = 32;
+/// No set of a block has more words.
+const SET_WORDS: usize = DocSet::BITS_MAX.div_ceil(64);
 
 /// `deleted`: which documents do not count, if there are any.
 pub(super) fn count(
@@ -132,7 +133,7 @@ fn count_all(lists: &mut [&mut List<'_>], work: &mut Workspace) -> u64 {
 fn count_in_set(set: DocSet<'_>, others: &mut [&mut List<'_>]) -> u64 {
     let mut words = [0; SET_WORDS];
     let Range { start, end } = set.range();
-    let words = &mut words[..((end - start) as usize).div_ceil(64).min(SET_WORDS)];
+    let words = &mut words[..((end - start) as usize).div_ceil(64)];
     for (word, doc) in words.iter_mut().zip((start..).step_by(64)) {
         *word = set.word(doc);
     }
@@ -168,7 +169,6 @@ fn narrow(groups: &mut [Vec<Word<'_>>], rarest_first: &[usize], span: Span, work
         if let [word] = &mut group[..]
             && let [list] = &mut word.lists[..]
         {
-            list.go_to(span.start);
             keep_listed(list, work);
             continue;
         }

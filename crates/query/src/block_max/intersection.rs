@@ -1,10 +1,11 @@
-//! Groups of words that must all match: the rarest proposes documents.
+//! Groups of words that must all match: one of them proposes documents.
 //!
-//! A window is a block of the rarest group, if that is one list. Its documents are scored; those that the bounds of the
-//! other groups cannot lift to what it takes are no candidates. Group after group their number shrinks, the rarest
-//! first: by the bounds of the blocks that they are in, by whether they are there at all, and by what that adds. A list is
-//! entered where candidates are, a block at a time, and not decoded at all where it lies as a set of bits. As long as any
-//! document will do, nothing is scored before it has every group.
+//! Where every group is one word, the rarest does, and a window is a block of it, if it is one list; else in each window the
+//! group with the fewest documents that may be among the best. Those that the bounds of the other groups cannot lift to
+//! what it takes are no candidates. Group after group their number shrinks, the rarest first: by the bounds of the blocks
+//! that they are in, by whether they are there at all, and by what that adds. A list is entered where candidates are, a
+//! block at a time, and not decoded at all where it lies as a set of bits. Where words alone do not decide, nothing is
+//! scored as long as any document will do.
 //!
 //! **Invariant.** A document of the window that is not judged lacks a group, or its bounds stay below what it takes.
 
@@ -94,7 +95,7 @@ pub(super) fn evaluate(
         let least = is_scored.then_some(judge.least - rest.max(0.0));
         let documents = group.iter().map(Word::cost).sum();
         match &mut group[..] {
-            [word] if word.is_single() => narrow(word, least, work),
+            [word] if word.is_single() => narrow(word, least, is_blocks, work),
             group if are_many(&work.matches, documents, span, judge.doc_count) => {
                 go_over_sums(group, span, least, work);
             }
@@ -110,9 +111,8 @@ pub(super) fn evaluate(
         let place = work.matches.left[at] as usize;
         let (doc, score) = (work.matches.docs[place], work.matches.scores[place]);
         if !is_scored || score >= judge.least {
-            for (at, group) in groups.iter_mut().enumerate() {
-                let is_spotted = at != driver || is_blocks;
-                recall(group, doc, is_spotted.then_some(place), &work.matches);
+            for group in &mut *groups {
+                recall(group, doc, is_blocks.then_some(place), &work.matches);
             }
             settle(groups, doc, judge, work);
         }
@@ -242,7 +242,8 @@ fn propose_sums(group: &mut [Word<'_>], span: Span, wanted: f32, work: &mut Work
     matches.spread();
 }
 
-/// As [`go_over`], of a group of several lists.
+/// Keeps the matches that have any word of a group, whose documents in the window are gone over, and come to `least` with
+/// it, if that is asked for.
 fn go_over_sums(group: &mut [Word<'_>], span: Span, least: Option<f32>, work: &mut Workspace) {
     let Workspace { window, scratch, matches: Matches { docs, scores, left, .. }, .. } = work;
     for word in group {
@@ -273,12 +274,15 @@ fn propose(word: &mut Word<'_>, span: Span, wanted: f32, work: &mut Workspace) {
     }
 }
 
-/// Keeps the matches that are in a list, a block of it at a time, and come to `least` with it, if that is asked for.
-fn narrow(word: &mut Word<'_>, least: Option<f32>, work: &mut Workspace) {
+/// Keeps the matches that are in a list, a block of it at a time, and come to `least` with it, if that is asked for; and
+/// where they stand, if they are few.
+fn narrow(word: &mut Word<'_>, least: Option<f32>, are_few: bool, work: &mut Workspace) {
     let Workspace { matches, places, .. } = work;
     let (number, saturation, list) = (word.number, word.saturation, &mut word.lists[0]);
     let (lengths, scale) = (list.lengths(), list.scale());
-    matches.spots_in(number);
+    if are_few {
+        matches.spots_in(number);
+    }
     let Matches { docs, scores, spots, left } = matches;
     let (docs, spots) = (&docs[..], &mut spots[number][..]);
     list.rewind();
@@ -302,7 +306,9 @@ fn narrow(word: &mut Word<'_>, least: Option<f32>, work: &mut Workspace) {
         for at in start..start + count {
             let place = left[at] as usize;
             let spot = list.spot_of(docs[place], least.is_some());
-            spots[place] = spot;
+            if are_few {
+                spots[place] = spot;
+            }
             left[kept] = left[at];
             let Some(least) = least else {
                 kept += 1;
@@ -321,9 +327,9 @@ fn narrow_any(group: &mut [Word<'_>], least: Option<f32>, work: &mut Workspace) 
     let Workspace { matches, places, scratch, .. } = work;
     let Matches { docs, scores, left, .. } = matches;
     let docs = &docs[..];
-    let found = &mut scratch.found;
-    found.clear();
-    found.resize(docs.len(), false);
+    let is_found = &mut scratch.is_found;
+    is_found.clear();
+    is_found.resize(docs.len(), false);
     let mut behind = bound(group);
     for word in group {
         behind -= word.bound;
@@ -349,7 +355,7 @@ fn narrow_any(group: &mut [Word<'_>], least: Option<f32>, work: &mut Workspace) 
             let count = list.keep_in_block(block, there, |at| docs[at as usize], places);
             for &place in &there[..count] {
                 let place = place as usize;
-                found[place] = true;
+                is_found[place] = true;
                 if least.is_some() {
                     let frequency = list.spot_of(docs[place], true).frequency;
                     let length = lengths.get(DocId(docs[place]));
@@ -359,7 +365,7 @@ fn narrow_any(group: &mut [Word<'_>], least: Option<f32>, work: &mut Workspace) 
         }
     }
     let least = least.unwrap_or(f32::NEG_INFINITY);
-    keep(left, |&mut place| found[place as usize] && scores[place as usize] >= least);
+    keep(left, |&mut place| is_found[place as usize] && scores[place as usize] >= least);
 }
 
 /// The same of a group of several lists, in which each match is looked up.

@@ -1,6 +1,7 @@
-//! One inverted list: decoded a window or a block at a time, bounded without.
+//! One inverted list: decoded a window or a block at a time, bounded without. A block that lies as a set of bits is asked
+//! for single documents, and laid out, without being decoded.
 //!
-//! **Invariant.** Windows come in any order; what is asked for in one of them ascends.
+//! **Invariant.** Windows come in any order; what is asked for in one of them ascends, but for [`List::has`].
 
 use std::ops::Range;
 
@@ -216,7 +217,7 @@ impl<'a> List<'a> {
         self.advance(start);
     }
 
-    /// Back to the first document of the window, for [`List::bound_at`].
+    /// Back to the first document of the window, for what looks documents up.
     #[inline]
     pub(super) fn rewind(&mut self) {
         self.near = self.bounds;
@@ -331,7 +332,9 @@ impl<'a> List<'a> {
         self.hold_alone(block);
         self.held.fill_docs(&self.inverted);
         self.held.fill_more(&self.inverted);
-        (&self.held.docs, &self.held.more)
+        // Documents that are damaged are none.
+        let count = self.held.docs.len().min(self.held.more.len());
+        (&self.held.docs[..count], &self.held.more[..count])
     }
 
     /// Decodes the documents of any block.
@@ -436,7 +439,7 @@ impl<'a> List<'a> {
         self.block_count
     }
 
-    /// Decodes a block to look documents up in.
+    /// Takes a block to look documents up in, and decodes it unless it is a set.
     fn hold_alone(&mut self, block: usize) {
         if self.held.block == Some(block) {
             return;
@@ -455,7 +458,7 @@ impl<'a> List<'a> {
         let Some(window) = self.window.clone() else {
             let block = self.near.seek(doc);
             self.hold_alone(block);
-            return self.held.find(doc);
+            return self.held.contains(doc);
         };
         self.hint = find(&self.docs, self.hint.max(window.start), doc);
         self.docs.get(self.hint) == Some(&doc)
@@ -510,7 +513,7 @@ impl<'a> List<'a> {
             let block = self.near.seek(doc);
             self.hold_alone(block);
         }
-        self.held.find(doc)
+        self.held.contains(doc)
     }
 
     /// How often `doc`, which is looked up, has the term; that and where it stands is kept.
@@ -582,6 +585,15 @@ impl<'a> List<'a> {
 
 impl Held<'_> {
     /// Whether `doc` is there.
+    #[inline]
+    fn contains(&mut self, doc: u32) -> bool {
+        match &self.set {
+            Some(set) => set.contains(doc),
+            None => self.find(doc),
+        }
+    }
+
+    /// The same; where it stands is kept.
     #[inline]
     fn find(&mut self, doc: u32) -> bool {
         if let Some(set) = &self.set {

@@ -7,10 +7,11 @@
 //! - of words of which any may match (`union.rs`), those with the least bounds that together cannot reach the
 //!   threshold are not essential (MaxScore): the postings of the others are added up in an array, and only for
 //!   documents whose sum comes near the threshold the rest is looked up;
-//! - of groups of words that must all match (`intersection.rs`) the rarest proposes documents, a block at a time, and the
-//!   others are looked up for those that they may lift; only of what is left positions are read (`phrase.rs`);
-//!
+//! - of groups of words that must all match (`intersection.rs`) one proposes documents, and the others are looked up for
+//!   those that they may lift; only of what is left positions are read (`phrase.rs`);
 //! - of anything else (`nested.rs`) the documents of each part are put together from those of its words.
+//!
+//! What k documents of a window have at least (`floor.rs`) is the first threshold.
 //!
 //! All this is in single precision, on bounds that have a margin for its roundings. What may still be among the
 //! best is scored exactly: by the words, or by [`Tree`] if the plan asks for more than words and phrases. What words near

@@ -15,9 +15,9 @@ use super::{StaticScores, Word};
 
 /// Windows are as many, if there are enough documents.
 const WINDOWS: u32 = 256;
-/// With fewer postings it is not worth while to look for the most promising.
+/// With fewer postings a window is as wide as some of them take.
 const FEW: u64 = 1 << 16;
-/// Then a window is as wide as this many postings take.
+/// So many.
 const POSTINGS: u64 = 512;
 
 /// The windows that may hold one of the best.
@@ -27,8 +27,6 @@ pub(super) struct Windows {
     pub(super) order: Vec<(usize, f32)>,
     /// Whether the most promising come first.
     pub(super) is_sorted: bool,
-    /// Whether there is much to be saved.
-    is_costly: bool,
     spans: Vec<Span>,
     /// Of each window the bound of every word.
     bounds: Vec<f32>,
@@ -45,7 +43,7 @@ impl Windows {
     ) -> Windows {
         let cost: u64 = groups.iter().flatten().map(Word::cost).sum();
         let wide = if least.is_finite() { wide(cost, doc_count) } else { WINDOW_MAX };
-        let mut windows = Windows { is_costly: true, ..Windows::default() };
+        let mut windows = Windows::default();
         let mut start = 0;
         while start < doc_count {
             let end = start.saturating_add(wide).min(doc_count);
@@ -62,7 +60,7 @@ impl Windows {
         (doc_count, statics): (u32, &StaticScores),
         least: f32,
     ) -> Windows {
-        let mut windows = Windows { is_costly: true, ..Windows::default() };
+        let mut windows = Windows::default();
         let mut start = 0;
         for last in bounds.last_docs() {
             let end = last.saturating_add(1).min(doc_count);
@@ -74,12 +72,10 @@ impl Windows {
         windows
     }
 
-    /// Puts the most promising first, if it is worth while.
+    /// Puts the most promising first.
     pub(super) fn sort(&mut self) {
-        if self.is_costly {
-            self.order.sort_unstable_by(|a, b| b.1.total_cmp(&a.1));
-            self.is_sorted = true;
-        }
+        self.order.sort_unstable_by(|a, b| b.1.total_cmp(&a.1));
+        self.is_sorted = true;
     }
 
     fn push(&mut self, groups: &mut [Vec<Word<'_>>], span: Span, least: f32) {

@@ -18,7 +18,7 @@ const FEW: usize = 16;
 pub(super) struct Workspace {
     pub(super) window: Window,
     pub(super) scratch: Scratch,
-    /// For each document of a window its place in a list; what was there before is left.
+    /// For each document of a window or a block its place there; what was there before is left.
     pub(super) places: Vec<u16>,
     pub(super) found: Vec<(u32, f32)>,
     /// Documents of a window.
@@ -97,7 +97,7 @@ pub(super) struct Scratch {
     pub(super) lengths: Vec<u32>,
     pub(super) scores: Vec<f32>,
     pub(super) kept: Vec<u32>,
-    pub(super) found: Vec<bool>,
+    pub(super) is_found: Vec<bool>,
 }
 
 /// Workspaces that nobody uses: as many as there have been queries at a time.

@@ -125,10 +125,7 @@ fn nested(random: &mut Random, depth: u32) -> Query {
             width: 2 + random.below(12),
             parts: vec![
                 Query::Term { field, text: word(random) },
-                Query::Or(vec![
-                    Query::Term { field, text: word(random) },
-                    Query::Phrase { field, text: words(random) },
-                ]),
+                Query::Or(vec![term(random), Query::Phrase { field, text: words(random) }]),
             ],
         },
         // From one form to more than bounds are asked for.

@@ -39,7 +39,7 @@ pub(crate) const WORDS: [&str; 24] = [
 const SEGMENTS: [(u32, [StreamCode; 3]); 4] = [
     (300, [StreamCode::PforUnary, StreamCode::Vbyte, StreamCode::Golomb]),
     (131, [StreamCode::Rans, StreamCode::Packed, StreamCode::Zeta]),
-    (20, [StreamCode::Golomb, StreamCode::MinimalBinary, StreamCode::PrefixVbyte]),
+    (20, [StreamCode::PforOptimum, StreamCode::MinimalBinary, StreamCode::PrefixVbyte]),
     (129, [StreamCode::Delta, StreamCode::Gamma, StreamCode::Pfor]),
 ];
 
