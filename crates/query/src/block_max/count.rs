@@ -149,13 +149,11 @@ fn count_in_set(set: DocSet<'_>, others: &mut [&mut List<'_>]) -> u64 {
 fn keep_listed(list: &mut List<'_>, work: &mut Workspace) {
     let (docs, places) = (&mut work.docs, &mut work.places);
     let (mut from, mut kept) = (0, 0);
-    while let Some(&first) = docs.get(from) {
-        let Some((last, _, block)) = list.block_of(first) else { break };
-        let rest = &mut docs[from..];
-        let run = rest.iter().position(|&doc| doc > last).unwrap_or(rest.len());
-        let count = list.keep_in_block(block, &mut rest[..run], |doc| doc, places);
+    while let Some(run) = list.run(&docs[from..], |doc| doc) {
+        let end = from + run.len;
+        let count = list.keep_in_block(run.block, &mut docs[from..end], |doc| doc, places);
         docs.copy_within(from..from + count, kept);
-        (from, kept) = (from + run, kept + count);
+        (from, kept) = (end, kept + count);
     }
     docs.truncate(kept);
 }

@@ -12,9 +12,10 @@
 use index::{BLOCK, DocId};
 
 use super::candidates::Span;
-use super::list::{LOOK_UP, Spot, compact};
+use super::list::{LOOK_UP, Run, Spot, compact};
 use super::phrase;
 use super::shape::Shape;
+use super::union::optional;
 use super::window::{WINDOW_MAX, keep};
 use super::workspace::Workspace;
 use super::{Judge, Word};
@@ -111,10 +112,7 @@ pub(super) fn evaluate(
         let place = work.matches.left[at] as usize;
         let (doc, score) = (work.matches.docs[place], work.matches.scores[place]);
         if !is_scored || score >= judge.least {
-            for group in &mut *groups {
-                recall(group, doc, is_blocks.then_some(place), &work.matches);
-            }
-            settle(groups, doc, judge, work);
+            settle(groups, doc, is_blocks.then_some(place), judge, work);
         }
     }
 }
@@ -125,16 +123,9 @@ fn driver(groups: &[Vec<Word<'_>>], rarest_first: &[usize], least: f32) -> Optio
     let cost = |at: usize| {
         let wanted = least + bound(&groups[at]);
         let mut order: Vec<&Word<'_>> = groups[at].iter().collect();
-        if let [only] = order[..] {
-            return only.cost();
-        }
         order.sort_unstable_by(|a, b| a.bound.total_cmp(&b.bound));
-        let mut sum = 0.0;
-        let essential = order.into_iter().skip_while(|word| {
-            sum += word.bound;
-            sum < wanted
-        });
-        essential.map(Word::cost).sum()
+        let optional = optional(order.iter().map(|word| word.bound), wanted);
+        order[optional..].iter().map(|word| word.cost()).sum::<u64>()
     };
     match rarest_first {
         &[rarest, ..] if groups.iter().all(|group| group.len() == 1) => Some(rarest),
@@ -169,22 +160,18 @@ fn refuse(span: Span, judge: &mut Judge<'_, '_>, work: &mut Workspace) {
     for list in &mut judge.unwanted {
         list.go_to(span.start);
         let (mut from, mut kept) = (0, 0);
-        while let Some(&first) = left.get(from) {
-            let Some((last, _, block)) = list.block_of(docs[first as usize]) else { break };
-            let rest = &left[from..];
-            let run = rest.iter().position(|&place| docs[place as usize] > last);
-            let run = run.unwrap_or(rest.len());
+        while let Some(run) = list.run(&left[from..], |at| docs[at as usize]) {
             let refused = &mut scratch.kept;
             refused.clear();
-            refused.extend_from_slice(&rest[..run]);
-            let count = list.keep_in_block(block, refused, |at| docs[at as usize], places);
+            refused.extend_from_slice(&left[from..from + run.len]);
+            let count = list.keep_in_block(run.block, refused, |at| docs[at as usize], places);
             let mut refused = refused[..count].iter().peekable();
-            for at in from..from + run {
+            for at in from..from + run.len {
                 let place = left[at];
                 left[kept] = place;
                 kept += usize::from(refused.next_if_eq(&&place).is_none());
             }
-            from += run;
+            from += run.len;
         }
         left.copy_within(from.., kept);
         left.truncate(kept + left.len() - from);
@@ -217,18 +204,13 @@ fn propose_sums(group: &mut [Word<'_>], span: Span, wanted: f32, work: &mut Work
     let Workspace { window, scratch, matches, found, .. } = work;
     let mut order: Vec<&mut Word<'_>> = group.iter_mut().collect();
     order.sort_unstable_by(|a, b| a.bound.total_cmp(&b.bound));
-    let mut sum = 0.0;
-    let split = order.iter().position(|word| {
-        sum + word.bound >= wanted || {
-            sum += word.bound;
-            false
-        }
-    });
-    let (optional, essential) = order.split_at_mut(split.unwrap_or(0));
+    let split = optional(order.iter().map(|word| word.bound), wanted);
+    let (optional, essential) = order.split_at_mut(split);
     for word in essential {
         word.add_to(window, span.start, span.end, scratch);
     }
-    window.drain(if optional.is_empty() { wanted } else { wanted - sum }, found);
+    let rest: f32 = optional.iter().map(|word| word.bound).sum();
+    window.drain(wanted - rest, found);
     for word in optional {
         word.rewind();
         keep(found, |(distance, score)| {
@@ -287,17 +269,12 @@ fn narrow(word: &mut Word<'_>, least: Option<f32>, are_few: bool, work: &mut Wor
     let (docs, spots) = (&docs[..], &mut spots[number][..]);
     list.rewind();
     let (mut from, mut kept) = (0, 0);
-    while let Some(&first) = left.get(from) {
-        let Some((last, scaled, block)) = list.block_of(docs[first as usize]) else { break };
-        let rest = &mut left[from..];
-        let run = rest.iter().position(|&place| docs[place as usize] > last);
-        let run = run.unwrap_or(rest.len());
-        let run = &mut rest[..run];
-        let (start, end) = (from, from + run.len());
-        from = end;
-        let mut count = run.len();
+    while let Some(Run { len, block, bound }) = list.run(&left[from..], |at| docs[at as usize]) {
+        let (start, run) = (from, &mut left[from..from + len]);
+        from += len;
+        let mut count = len;
         if let Some(least) = least {
-            let wanted = least - saturation.bound(scaled);
+            let wanted = least - saturation.bound(bound);
             count = compact(run, |place| scores[place as usize] >= wanted);
         }
         if count > 0 {
@@ -337,18 +314,16 @@ fn narrow_any(group: &mut [Word<'_>], least: Option<f32>, work: &mut Workspace) 
         let (lengths, scale) = (list.lengths(), list.scale());
         list.rewind();
         let mut from = 0;
-        while let Some(&first) = left.get(from) {
-            let Some((last, scaled, block)) = list.block_of(docs[first as usize]) else { break };
-            let rest = &left[from..];
-            let run = rest.iter().position(|&place| docs[place as usize] > last);
-            let run = run.unwrap_or(rest.len());
-            from += run;
+        while let Some(Run { len, block, bound }) = list.run(&left[from..], |at| docs[at as usize])
+        {
+            let run = &left[from..from + len];
+            from += len;
             // Those that the block and all behind may lift; the others are dropped in the end.
-            let wanted = least.map(|least| least - behind.max(0.0) - saturation.bound(scaled));
+            let wanted = least.map(|least| least - behind.max(0.0) - saturation.bound(bound));
             let may = |&&place: &&u32| wanted.is_none_or(|wanted| scores[place as usize] >= wanted);
             let there = &mut scratch.kept;
             there.clear();
-            there.extend(rest[..run].iter().filter(may));
+            there.extend(run.iter().filter(may));
             if there.is_empty() {
                 continue;
             }
@@ -388,11 +363,20 @@ fn look_up_each(group: &mut [Word<'_>], least: Option<f32>, work: &mut Workspace
     });
 }
 
-/// Judges a document that has every group, and whose words have been found.
-fn settle(groups: &mut [Vec<Word<'_>>], doc: u32, judge: &mut Judge<'_, '_>, work: &mut Workspace) {
+/// Judges a match, which has every group.
+fn settle(
+    groups: &mut [Vec<Word<'_>>],
+    doc: u32,
+    place: Option<usize>,
+    judge: &mut Judge<'_, '_>,
+    work: &mut Workspace,
+) {
     let shape = judge.shape;
     if judge.plan.is_some() {
         return judge.judge(doc, || 0.0);
+    }
+    for group in &mut *groups {
+        recall(group, doc, place, &work.matches);
     }
     for list in groups.iter_mut().flatten().flat_map(|word| &mut word.lists) {
         list.complete_found();

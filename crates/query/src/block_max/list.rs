@@ -49,6 +49,14 @@ pub(super) struct List<'a> {
     last_bound: (Maximum, f32),
 }
 
+/// Documents of one block.
+pub(super) struct Run {
+    pub(super) len: usize,
+    pub(super) block: usize,
+    /// What they count at most.
+    pub(super) bound: f32,
+}
+
 /// Where a document stands in a list, and how often it has the term: 0 if it does not, or if that is not known yet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spot {
@@ -353,7 +361,7 @@ impl<'a> List<'a> {
     /// Up to which document the block goes on that `doc`, which never goes back, is in if anywhere, what its documents
     /// count at most, and which one it is; `None` behind the last.
     #[inline]
-    pub(super) fn block_of(&mut self, doc: u32) -> Option<(u32, f32, usize)> {
+    fn block_of(&mut self, doc: u32) -> Option<(u32, f32, usize)> {
         let most = self.near.between(doc, doc + 1)?;
         Some((self.near.last_doc(), self.bound_of(Some(most)), self.near.block()))
     }
@@ -386,6 +394,15 @@ impl<'a> List<'a> {
             }
             next = last + 1;
         }
+    }
+
+    /// The first of some documents, each known by a tag, that are in one block if anywhere; `None` if there are none, or
+    /// all are behind the last. They ascend, and never go back.
+    #[inline]
+    pub(super) fn run(&mut self, tags: &[u32], doc_of: impl Fn(u32) -> u32) -> Option<Run> {
+        let (last, bound, block) = self.block_of(doc_of(*tags.first()?))?;
+        let len = tags.iter().position(|&tag| doc_of(tag) > last).unwrap_or(tags.len());
+        Some(Run { len, block, bound })
     }
 
     /// Keeps the documents that a block has, in their order: each is known by a tag. Returns how many.

@@ -18,7 +18,7 @@ pub(super) fn evaluate(
     // The least bounds first.
     let mut order: Vec<usize> = (0..groups.len()).collect();
     order.sort_unstable_by(|&a, &b| groups[a][0].bound.total_cmp(&groups[b][0].bound));
-    let split = split(groups, &order, judge.least - most);
+    let split = optional(order.iter().map(|&at| groups[at][0].bound), judge.least - most);
     let (optional, essential) = order.split_at_mut(split);
     let rest: f32 = optional.iter().map(|&at| groups[at][0].bound).sum();
     let least = judge.least - most - rest;
@@ -43,12 +43,12 @@ pub(super) fn evaluate(
     complete(&mut rest, span, judge, work);
 }
 
-/// How many words, the least bounds first, do not reach `least` together.
-fn split(groups: &[Vec<Word<'_>>], order: &[usize], least: f32) -> usize {
+/// How many words, of which these are the bounds, the least first, do not reach `least` together.
+pub(super) fn optional(bounds: impl Iterator<Item = f32>, least: f32) -> usize {
     let mut sum = 0.0;
-    let reach = order.iter().position(|&at| {
-        sum += groups[at][0].bound;
-        sum >= least
+    let below = bounds.take_while(|bound| {
+        sum += bound;
+        sum < least
     });
-    reach.unwrap_or(order.len())
+    below.count()
 }
