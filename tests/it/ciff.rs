@@ -18,15 +18,6 @@ const BODY: [&str; 2] = [
     "--set=search.weights={ title = 0.0, headings = 0.0, url = 0.0, anchor = 0.0 }",
 ];
 
-fn indexed() -> Sandbox {
-    let sandbox = Sandbox::new();
-    sandbox.done(&["init", "web"]);
-    fs::write(sandbox.path("d.jsonl"), DOCUMENTS).expect("a file");
-    sandbox.done(&["import", "d.jsonl", "--dir", "web", "-q"]);
-    sandbox.done(&["index", "--dir", "web", "-q"]);
-    sandbox
-}
-
 fn hits(sandbox: &Sandbox, dir: &str, query: &str) -> Vec<(String, f64)> {
     hits_with(sandbox, dir, query, &[])
 }
@@ -42,7 +33,7 @@ fn hits_with(sandbox: &Sandbox, dir: &str, query: &str, flags: &[&str]) -> Vec<(
 
 #[test]
 fn what_is_exported_is_found_again_with_the_same_scores() {
-    let sandbox = indexed();
+    let sandbox = Sandbox::of_documents(DOCUMENTS);
     for file in ["w.ciff", "w.ciff.gz"] {
         let report = sandbox.json(&["index", "export", file, "--dir", "web"]);
         assert_eq!(report["documents"], 4, "{report}");
@@ -82,7 +73,7 @@ fn what_is_exported_is_found_again_with_the_same_scores() {
 
 #[test]
 fn an_imported_index_tells_that_words_near_each_other_do_not_count() {
-    let sandbox = indexed();
+    let sandbox = Sandbox::of_documents(DOCUMENTS);
     sandbox.done(&["index", "export", "w.ciff", "--dir", "web"]);
     sandbox.done(&["init", "back"]);
     sandbox.done(&["import", "w.ciff", "--dir", "back"]);
@@ -106,7 +97,7 @@ fn an_imported_index_tells_that_words_near_each_other_do_not_count() {
 
 #[test]
 fn an_imported_index_has_no_phrases_no_text_and_no_pages() {
-    let sandbox = indexed();
+    let sandbox = Sandbox::of_documents(DOCUMENTS);
     sandbox.done(&["index", "export", "w.ciff", "--dir", "web"]);
     sandbox.done(&["init", "back"]);
     sandbox.done(&["import", "w.ciff", "--dir", "back"]);
@@ -152,7 +143,7 @@ fn an_imported_index_has_no_phrases_no_text_and_no_pages() {
 
 #[test]
 fn a_damaged_file_leaves_what_was_there() {
-    let sandbox = indexed();
+    let sandbox = Sandbox::of_documents(DOCUMENTS);
     sandbox.done(&["index", "export", "w.ciff", "--dir", "web"]);
     sandbox.done(&["index", "export", "w.ciff.gz", "--dir", "web"]);
     let whole = fs::read(sandbox.path("w.ciff")).expect("bytes");

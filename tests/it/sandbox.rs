@@ -38,6 +38,16 @@ impl Sandbox {
         Self { folder: tempfile::tempdir().expect("a temporary folder") }
     }
 
+    /// With an index in `web` of documents that are lines of JSON.
+    pub(crate) fn of_documents(lines: &str) -> Self {
+        let sandbox = Self::new();
+        sandbox.done(&["init", "web"]);
+        fs::write(sandbox.path("d.jsonl"), lines).expect("a file");
+        sandbox.done(&["import", "d.jsonl", "--dir", "web", "-q"]);
+        sandbox.done(&["index", "--dir", "web", "-q"]);
+        sandbox
+    }
+
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }

@@ -12,15 +12,6 @@ const DOCUMENTS: &str = r#"{"id": "far", "text": "the city has long streets and 
 {"id": "often", "text": "trees, trees, trees, trees, nothing but trees, trees and a city"}
 "#;
 
-fn library() -> Sandbox {
-    let sandbox = Sandbox::new();
-    sandbox.done(&["init", "web"]);
-    fs::write(sandbox.path("d.jsonl"), DOCUMENTS).expect("a file");
-    sandbox.done(&["import", "d.jsonl", "--dir", "web", "-q"]);
-    sandbox.done(&["index", "--dir", "web", "-q"]);
-    sandbox
-}
-
 /// The names of results in their order, and what is said of the first.
 fn search(sandbox: &Sandbox, query: &str, flags: &[&str]) -> (Vec<String>, String) {
     let asked = ["search", "--dir", "web", query, "--explain"];
@@ -38,7 +29,7 @@ fn search(sandbox: &Sandbox, query: &str, flags: &[&str]) -> (Vec<String>, Strin
 
 #[test]
 fn words_near_each_other_count_where_the_configuration_says_so() {
-    let sandbox = library();
+    let sandbox = Sandbox::of_documents(DOCUMENTS);
     let (names, told) = search(&sandbox, "city hall", &[]);
     assert!(names == ["far", "near"] && !told.contains("near each other"), "{names:?} {told}");
     let (names, told) = search(&sandbox, "city hall", &["--set=search.proximity_weight=0.5"]);
@@ -53,7 +44,7 @@ fn words_near_each_other_count_where_the_configuration_says_so() {
 
 #[test]
 fn the_model_is_chosen() {
-    let sandbox = library();
+    let sandbox = Sandbox::of_documents(DOCUMENTS);
     let (_, told) = search(&sandbox, "hall", &["--set", "search.model=tf-idf"]);
     assert!(told.contains("of max f 1 in body (weight 1); idf = log2(N 3 / n 2)"), "{told}");
     let (_, told) = search(&sandbox, "hall", &[]);
