@@ -84,7 +84,7 @@ const EIGHT_MAX: u32 = u64::BITS - 7;
 
 /// The eight bytes from `at` on, zeros after the end.
 #[inline]
-pub(crate) fn eight(input: &[u8], at: usize) -> u64 {
+pub fn eight(input: &[u8], at: usize) -> u64 {
     let rest = input.get(at..).unwrap_or_default();
     match rest.first_chunk() {
         Some(whole) => u64::from_le_bytes(*whole),

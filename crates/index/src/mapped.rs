@@ -8,11 +8,15 @@
 
 use crate::IndexError;
 use crate::envelope::{CHUNK_BYTES, HEADER_BYTES, Kind, MAGIC, Stamp, TAIL_BYTES, VERSION};
+use codes::prefetch::prefetch;
 use memmap2::Mmap;
 use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Bytes of a line of memory, which are fetched together.
+const LINE_BYTES: usize = 64;
 
 /// One file, open for reading.
 #[derive(Debug)]
@@ -77,15 +81,36 @@ impl MappedFile {
     }
 
     /// A part of the payload, verified.
+    #[inline]
     pub(crate) fn bytes(&self, range: Range<usize>) -> Result<&[u8], IndexError> {
         if range.start > range.end || range.end > self.payload_bytes() {
             return Err(self.damaged(range.start, "the payload ends before what it should hold"));
         }
         let body = range.start + HEADER_BYTES..range.end + HEADER_BYTES;
         if !body.is_empty() {
-            self.verify_chunks(body.start / CHUNK_BYTES, (body.end - 1) / CHUNK_BYTES)?;
+            let (first, last) = (body.start / CHUNK_BYTES, (body.end - 1) / CHUNK_BYTES);
+            if first != last || !self.is_verified(first) {
+                self.verify_chunks(first, last)?;
+            }
         }
         Ok(&self.map[body])
+    }
+
+    /// Asks for the memory of a part of the payload that will be wanted soon.
+    #[inline]
+    pub(crate) fn prefetch(&self, range: Range<usize>) {
+        let end = range.end.saturating_add(HEADER_BYTES);
+        let mut at = range.start.saturating_add(HEADER_BYTES);
+        while at < end {
+            prefetch(&self.map, at);
+            at = (at | (LINE_BYTES - 1)).saturating_add(1);
+        }
+    }
+
+    #[inline]
+    fn is_verified(&self, chunk: usize) -> bool {
+        // Relaxed: the bit says something about bytes that never change, and publishes nothing.
+        self.verified[chunk / 64].load(Ordering::Relaxed) & 1 << (chunk % 64) != 0
     }
 
     /// Verifies the chunks from `first` to `last` that have not been, of which 64 are seen at a time.
@@ -121,9 +146,7 @@ impl MappedFile {
     }
 
     fn verify_chunk(&self, chunk: usize) -> Result<(), IndexError> {
-        let (word, bit) = (&self.verified[chunk / 64], 1 << (chunk % 64));
-        // Relaxed: the bit says something about bytes that never change, and publishes nothing.
-        if word.load(Ordering::Relaxed) & bit != 0 {
+        if self.is_verified(chunk) {
             return Ok(());
         }
         let start = chunk * CHUNK_BYTES;
@@ -135,7 +158,7 @@ impl MappedFile {
                 what: "the checksum of this chunk does not match",
             });
         }
-        word.fetch_or(bit, Ordering::Relaxed);
+        self.verified[chunk / 64].fetch_or(1 << (chunk % 64), Ordering::Relaxed);
         Ok(())
     }
 }

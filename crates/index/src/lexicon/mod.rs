@@ -33,10 +33,13 @@
 //! hashing", ACM JEA 16, 2011.
 
 mod block;
+mod key;
 mod lists;
 mod shard;
 mod writer;
 
+pub use key::FILTER_MARK;
+pub(crate) use key::{Key, beginning, is_filter, set_key};
 pub(crate) use writer::LexiconWriter;
 
 use crate::mapped::MappedFile;
@@ -45,9 +48,9 @@ use crate::{Field, IndexError, fixed};
 use block::Block;
 use codes::symbols::Needle;
 use codes::vbyte;
+use key::count_within;
 use lists::Lists;
-pub(crate) use shard::beginning;
-use shard::{Place, Shard, Way};
+use shard::{Place, Shard};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -57,56 +60,11 @@ const BLOCK_KEYS: usize = 8;
 const SHARD_KEYS: usize = 1 << 15;
 /// How many keys are looked up together.
 const TOGETHER: usize = 16;
-/// Keys of up to so many bytes are looked up without memory of their own.
-const SHORT_KEY_BYTES: usize = 48;
 /// The length of the directory stands in so many bytes.
 const TRAILER_BYTES: usize = 8;
 
 /// The longest term.
 pub const TERM_BYTES_MAX: usize = 4096;
-
-/// What a term that is no word has in it: one that says of a whole document what it is, to choose documents by. It
-/// counts in no length.
-pub const FILTER_MARK: &str = "::";
-
-/// Whether the term of a key is a filter.
-pub(crate) fn is_filter(key: &[u8]) -> bool {
-    key.windows(FILTER_MARK.len()).any(|bytes| bytes == FILTER_MARK.as_bytes())
-}
-
-/// Hands the key of a term to `ask`. Most terms need no memory for it.
-#[inline]
-pub(crate) fn with_key<T>(field: Field, term: &str, ask: impl FnOnce(Needle<'_>) -> T) -> T {
-    let mut short = [0; SHORT_KEY_BYTES + Needle::PADDING];
-    let mut long = Vec::new();
-    let length = 1 + term.len();
-    let padded = if length <= SHORT_KEY_BYTES {
-        short[0] = field.number();
-        short[1..length].copy_from_slice(term.as_bytes());
-        &short[..]
-    } else {
-        push_key(&mut long, field, term);
-        &long[..]
-    };
-    ask(Needle::new(padded, length).expect("it is padded"))
-}
-
-/// Appends the key of a term and what must be behind it; where the key ends.
-pub(crate) fn push_key(keys: &mut Vec<u8>, field: Field, term: &str) -> usize {
-    keys.reserve(1 + term.len() + Needle::PADDING);
-    keys.push(field.number());
-    keys.extend_from_slice(term.as_bytes());
-    let end = keys.len();
-    keys.extend_from_slice(&[0; Needle::PADDING]);
-    end
-}
-
-/// Puts in `key` the key of a term.
-pub(crate) fn set_key(key: &mut Vec<u8>, field: Field, term: &str) {
-    key.clear();
-    key.push(field.number());
-    key.extend_from_slice(term.as_bytes());
-}
 
 /// The lexicon of a segment, searched where it lies.
 #[derive(Debug)]
@@ -201,19 +159,11 @@ impl Lexicon {
         terms: &[(Field, &str)],
         mut visit: impl FnMut(Option<&Located<'_>>) -> Result<(), IndexError>,
     ) -> Result<(), IndexError> {
-        let mut bytes = Vec::new();
         for terms in terms.chunks(TOGETHER) {
-            bytes.clear();
-            let mut ends = [0; TOGETHER];
-            for (&(field, term), end) in terms.iter().zip(&mut ends) {
-                *end = push_key(&mut bytes, field, term);
+            let mut keys = [const { Key::EMPTY }; TOGETHER];
+            for (&(field, term), key) in terms.iter().zip(&mut keys) {
+                *key = Key::new(field, term);
             }
-            let mut start = 0;
-            let keys = ends.map(|end| {
-                let key = Needle::new(&bytes[start..], end.saturating_sub(start));
-                start = end + Needle::PADDING;
-                key
-            });
             self.each_located_of(&keys[..terms.len()], &mut visit)?;
         }
         Ok(())
@@ -221,17 +171,15 @@ impl Lexicon {
 
     fn each_located_of(
         &self,
-        keys: &[Option<Needle<'_>>],
+        keys: &[Key],
         visit: &mut impl FnMut(Option<&Located<'_>>) -> Result<(), IndexError>,
     ) -> Result<(), IndexError> {
         let (mut ways, mut places) = ([None; TOGETHER], [None; TOGETHER]);
         for (key, way) in keys.iter().zip(&mut ways) {
-            if let Some(key) = *key
-                && let Some(shard) = self.shard_with(key.as_bytes())
-            {
+            let key = key.needle();
+            if let Some(shard) = self.shard_with(key.as_bytes()) {
                 *way = self.shards[shard].way(&self.file, key)?;
             }
-            way.iter().for_each(Way::prefetch);
         }
         for (way, place) in ways.iter().zip(&mut places) {
             if let Some(way) = way
@@ -239,12 +187,11 @@ impl Lexicon {
             {
                 *place = Some(way.shard.place(&self.file, block)?);
             }
-            place.iter().for_each(Place::prefetch);
         }
         for (key, place) in keys.iter().zip(&places) {
-            let located = match (*key, place) {
-                (Some(key), Some(place)) => self.locate_at(*place, key)?,
-                _ => None,
+            let located = match place {
+                Some(place) => self.locate_at(*place, key.needle())?,
+                None => None,
             };
             visit(located.as_ref())?;
         }
@@ -262,7 +209,7 @@ impl Lexicon {
     #[inline]
     pub(crate) fn shard_with(&self, key: &[u8]) -> Option<usize> {
         let wanted = beginning(key);
-        let behind = self.beginnings.partition_point(|&first| first <= wanted);
+        let behind = count_within(self.beginnings.len(), wanted, |shard| self.beginnings[shard]);
         // Where beginnings are equal the keys themselves decide.
         let is_before = |&shard: &usize| {
             self.beginnings[shard] < wanted || *self.shards[shard].first_key <= *key
@@ -270,7 +217,11 @@ impl Lexicon {
         (0..behind).rev().find(is_before)
     }
 
-    #[inline]
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "what it hands on is many words, which would go through memory"
+    )]
     fn locate(&self, key: Needle<'_>) -> Result<Option<Located<'_>>, IndexError> {
         let Some(shard) = self.shard_with(key.as_bytes()) else { return Ok(None) };
         let shard = &self.shards[shard];
@@ -279,7 +230,11 @@ impl Lexicon {
         self.locate_at(shard.place(&self.file, block)?, key)
     }
 
-    #[inline]
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "what it hands on is many words, which would go through memory"
+    )]
     fn locate_at<'a>(
         &self,
         block: Place<'a>,

@@ -8,11 +8,11 @@
 //! error.
 
 use super::block::{self, Broken};
+use super::key::{beginning, count_within};
 use super::{BLOCK_KEYS, SHARD_KEYS, read_bytes};
 use crate::mapped::MappedFile;
 use crate::{IndexError, fixed};
 use codes::function::{BUCKET_KEYS, OrderedFunction, Probe};
-use codes::prefetch::prefetch;
 use codes::symbols::{Needle, SymbolTable};
 use codes::vbyte;
 use std::cmp::Ordering;
@@ -41,7 +41,6 @@ pub(super) struct Shard {
     /// Where its parts lie in the payload.
     pub(super) blocks: Range<usize>,
     buckets: Range<usize>,
-    starts: usize,
     function: Range<usize>,
     opened: OnceLock<OrderedFunction<Part>>,
 }
@@ -141,8 +140,7 @@ impl Shard {
         let blocks = behind..behind.checked_add(block_bytes)?;
         let row = BEGINNING_BYTES + BEGINS_BYTES + fixed::width(block_bytes as u64);
         let buckets = blocks.end..blocks.end.checked_add(keys.div_ceil(BUCKET_KEYS) * row)?;
-        let starts = buckets.end;
-        let function = starts.checked_add(keys.div_ceil(BLOCK_KEYS) * start_width)?;
+        let function = buckets.end.checked_add(keys.div_ceil(BLOCK_KEYS) * start_width)?;
         Some(Shard {
             keys,
             first_key,
@@ -152,10 +150,14 @@ impl Shard {
             start_width,
             blocks,
             buckets,
-            starts,
             function: function..function.checked_add(function_bytes)?,
             opened: OnceLock::new(),
         })
+    }
+
+    /// Where the starts of its blocks begin in the payload.
+    fn starts(&self) -> usize {
+        self.buckets.end
     }
 
     /// Where it ends in the payload.
@@ -173,16 +175,22 @@ impl Shard {
     }
 
     /// The way of a key that is not less than the first: `None` if it cannot be one of its keys.
-    #[inline]
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "what it hands on is many words, which would go through memory"
+    )]
     pub(super) fn way(
         &self,
         file: &Arc<MappedFile>,
         key: Needle<'_>,
     ) -> Result<Option<Way<'_>>, IndexError> {
-        let Some(bucket) = self.bucket_of(file, key)? else { return Ok(None) };
         let function = self.function(file)?;
+        let Some(bucket) = self.bucket_of(file, key)? else { return Ok(None) };
         let probe = function.probe(bucket, key.as_bytes());
-        Ok(Some(Way { shard: self, function, bucket, probe }))
+        let way = Way { shard: self, function, bucket, probe };
+        way.prefetch(file);
+        Ok(Some(way))
     }
 
     /// The bucket that has a key, if any has it.
@@ -191,13 +199,14 @@ impl Shard {
         // A key that begins otherwise is none of these, and is found in no block.
         let Some(rest) = key.as_bytes().get(self.common..) else { return Ok(None) };
         let count = self.keys.div_ceil(BUCKET_KEYS);
-        let table = file.bytes(self.buckets.start..self.buckets.start + count * BEGINNING_BYTES)?;
-        let (beginnings, _) = table.as_chunks::<BEGINNING_BYTES>();
+        let (table, _) = self.tables(file)?.as_chunks::<BEGINNING_BYTES>();
+        let beginnings = table.get(..count).unwrap_or_default();
         let wanted = beginning(rest);
-        let mut behind = beginnings.partition_point(|it| u64::from_be_bytes(*it) <= wanted);
+        let number = |bucket: usize| u64::from_be_bytes(beginnings[bucket]);
+        let mut behind = count_within(beginnings.len(), wanted, number);
         // Where beginnings are equal the keys themselves decide.
         while let Some(bucket) = behind.checked_sub(1) {
-            if u64::from_be_bytes(beginnings[bucket]) < wanted
+            if number(bucket) < wanted
                 || self.head_order(file, bucket * BUCKET_BLOCKS, key)? != Ordering::Greater
             {
                 return Ok(Some(bucket));
@@ -219,13 +228,28 @@ impl Shard {
         order.map_err(|_| self.broken(file, block))
     }
 
-    /// The function, verified when it is first asked for.
+    /// Its buckets and the starts of its blocks.
+    #[inline]
+    fn tables<'a>(&self, file: &'a MappedFile) -> Result<&'a [u8], IndexError> {
+        let tables = self.buckets.start..self.function.start;
+        if self.opened.get().is_some() {
+            return Ok(file.verified_before(tables));
+        }
+        file.bytes(tables)
+    }
+
+    /// The function, verified with the tables when it is first asked for.
     #[inline]
     fn function(&self, file: &Arc<MappedFile>) -> Result<&OrderedFunction<Part>, IndexError> {
-        if let Some(function) = self.opened.get() {
-            return Ok(function);
+        match self.opened.get() {
+            Some(function) => Ok(function),
+            None => self.open(file),
         }
-        file.bytes(self.function.clone())?;
+    }
+
+    #[cold]
+    fn open(&self, file: &Arc<MappedFile>) -> Result<&OrderedFunction<Part>, IndexError> {
+        file.bytes(self.buckets.start..self.function.end)?;
         let part = Part { file: Arc::clone(file), range: self.function.clone() };
         let function = OrderedFunction::open(part).ok();
         let function = function.filter(|function| function.len() == self.keys as u64);
@@ -234,20 +258,16 @@ impl Shard {
         Ok(self.opened.get_or_init(|| function))
     }
 
-    /// Where a bucket's blocks begin in the payload; past the last one, where all end.
+    /// Where a bucket's blocks begin in the payload, as its tables say; past the last one, where all end.
     #[inline]
-    fn base(&self, file: &MappedFile, bucket: usize) -> Result<usize, IndexError> {
+    fn base(&self, tables: &[u8], bucket: usize) -> Option<usize> {
         let count = self.keys.div_ceil(BUCKET_KEYS);
         if bucket >= count {
-            return Ok(self.blocks.end);
+            return Some(self.blocks.end);
         }
         let width = fixed::width(self.blocks.len() as u64);
-        let at = self.buckets.start + count * BEGINNING_BYTES + bucket * width;
-        let base = fixed::get(file.bytes(at..at + width)?, 0, width).map(usize::try_from);
-        match base {
-            Some(Ok(base)) if base <= self.blocks.len() => Ok(self.blocks.start + base),
-            _ => Err(file.damaged(at, "a block begins outside of its shard")),
-        }
+        let base = fixed::get(tables, count * BEGINNING_BYTES + bucket * width, width)?;
+        self.blocks.start.checked_add(usize::try_from(base).ok()?)
     }
 
     /// Where a block begins in the payload; past the last one, where all end.
@@ -263,29 +283,36 @@ impl Shard {
     fn bounds(&self, file: &MappedFile, block: usize) -> Result<Range<usize>, IndexError> {
         let (bucket, width) = (block / BUCKET_BLOCKS, self.start_width);
         let is_last = block + 1 == self.block_count() || (block + 1).is_multiple_of(BUCKET_BLOCKS);
-        let at = self.starts + block * width;
-        let rows = file.bytes(at..at + if is_last { width } else { 2 * width })?;
-        let base = self.base(file, bucket)?;
-        let row = |number| {
-            let start = usize::try_from(fixed::get(rows, number * width, width)?).ok()?;
-            base.checked_add(start)
+        let tables = self.tables(file)?;
+        let base = self.base(tables, bucket);
+        let start = |block: usize| {
+            let at = self.buckets.len() + block * width;
+            base?.checked_add(usize::try_from(fixed::get(tables, at, width)?).ok()?)
         };
-        let end = if is_last { Some(self.base(file, bucket + 1)?) } else { row(1) };
-        match (row(0), end) {
+        let end = if is_last { self.base(tables, bucket + 1) } else { start(block + 1) };
+        match (start(block), end) {
             (Some(start), Some(end)) if end <= self.blocks.end => Ok(start..end),
-            _ => Err(file.damaged(at, "a block begins outside of its shard")),
+            _ => {
+                let at = self.starts() + block * width;
+                Err(file.damaged(at, "a block begins outside of its shard"))
+            }
         }
     }
 
     /// Where a block lies.
-    #[inline]
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "what it hands on is many words, which would go through memory"
+    )]
     pub(super) fn place<'a>(
         &'a self,
         file: &'a MappedFile,
         block: usize,
     ) -> Result<Place<'a>, IndexError> {
-        let bytes = file.bytes(self.bounds(file, block)?)?;
-        Ok(Place { shard: self, block, bytes })
+        let bounds = self.bounds(file, block)?;
+        file.prefetch(bounds.clone());
+        Ok(Place { shard: self, block, bytes: file.bytes(bounds)? })
     }
 
     /// Where the lists of a block's bucket begin in docs, freqs, positions and skips.
@@ -314,16 +341,19 @@ impl Shard {
     }
 
     pub(super) fn broken(&self, file: &MappedFile, block: usize) -> IndexError {
-        let start = self.start(file, block).unwrap_or(self.starts);
+        let start = self.start(file, block).unwrap_or(self.starts());
         file.damaged(start, "not a block of the lexicon")
     }
 }
 
 impl Way<'_> {
-    /// Asks for the memory of [`Way::block`].
+    /// Asks for the memory of [`Way::block`], and of where the blocks of the bucket begin, one of which is next.
     #[inline]
-    pub(super) fn prefetch(&self) {
+    fn prefetch(&self, file: &MappedFile) {
         self.function.prefetch(&self.probe);
+        let bytes = BUCKET_BLOCKS * self.shard.start_width;
+        let first = self.shard.starts() + self.bucket * bytes;
+        file.prefetch(first..first + bytes);
     }
 
     /// The one block that may have the key.
@@ -337,14 +367,6 @@ impl Way<'_> {
 }
 
 impl<'a> Place<'a> {
-    /// Asks for its memory.
-    #[inline]
-    pub(super) fn prefetch(&self) {
-        for line in 0..2 {
-            prefetch(self.bytes, 64 * line);
-        }
-    }
-
     /// The place of a key in the block, and the lists of the block.
     #[inline]
     pub(super) fn find(&self, key: Needle<'_>) -> Result<Option<(usize, &'a [u8])>, Broken> {
@@ -356,15 +378,4 @@ impl<'a> Place<'a> {
     pub(super) fn count(&self) -> usize {
         self.shard.count(self.block)
     }
-}
-
-/// The first eight bytes of a key, zeros behind its end, as a number that compares as they do.
-#[inline]
-pub(crate) fn beginning(key: &[u8]) -> u64 {
-    if let Some(eight) = key.first_chunk() {
-        return u64::from_be_bytes(*eight);
-    }
-    let mut eight = [0; 8];
-    eight[..key.len()].copy_from_slice(key);
-    u64::from_be_bytes(eight)
 }

@@ -4,8 +4,8 @@
 //! what the directory says of those before: some 2 KiB a shard.
 
 use super::block::{KeysWriter, SHARED_MAX};
-use super::shard::{Bucket, Sizes, beginning};
-use super::{BLOCK_KEYS, SHARD_KEYS, lists};
+use super::shard::{Bucket, Sizes};
+use super::{BLOCK_KEYS, SHARD_KEYS, beginning, lists};
 use crate::envelope::{FileWriter, Stamp};
 use crate::postings::List;
 use crate::{IndexError, fixed};

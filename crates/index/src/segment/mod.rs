@@ -22,7 +22,7 @@ pub(crate) use writer::{ListsWriter, SegmentWriter};
 use crate::disk::Disk;
 use crate::envelope::{Kind, Stamp};
 use crate::lengths::{LengthsFile, PerField};
-use crate::lexicon::{self, Lexicon};
+use crate::lexicon::{Key, Lexicon};
 use crate::mapped::MappedFile;
 use crate::postings::{Extent, InvertedList, List, Norm, Skips, StreamCodes, Streams, Widths};
 use crate::record::Records;
@@ -177,7 +177,7 @@ impl Segment {
     /// Verifies the list in all streams and the lengths of the field, so that neither the cursor nor
     /// [`Segment::length`] has to.
     pub fn postings(&self, field: Field, term: &str) -> Result<Option<Postings<'_>>, IndexError> {
-        let list = lexicon::with_key(field, term, |key| self.lexicon.find(key))?;
+        let list = self.lexicon.find(Key::new(field, term).needle())?;
         let Some(list) = list else { return Ok(None) };
         self.cursor(field, &list).map(Some)
     }
@@ -196,7 +196,7 @@ impl Segment {
 
     /// How many documents have a term in a field. Asks the lexicon alone.
     pub fn doc_frequency(&self, field: Field, term: &str) -> Result<u32, IndexError> {
-        lexicon::with_key(field, term, |key| self.lexicon.doc_frequency(key))
+        self.lexicon.doc_frequency(Key::new(field, term).needle())
     }
 
     /// The same of many terms, which costs less than one after the other.
