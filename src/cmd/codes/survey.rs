@@ -2,8 +2,8 @@
 //!
 //! The three streams of the index are measured over all segments, list by list. What is recommended:
 //! document gaps and frequencies are read by every query, so that of the codes whose blocks are
-//! decoded by SIMD instructions the smallest is taken; positions are read by phrases alone, so that the
-//! smallest of all is.
+//! decoded by SIMD instructions the smallest is taken, or of gaps the one that need not be decoded if that is
+//! hardly longer; positions are read by phrases alone, so that the smallest of all is.
 //!
 //! **Invariant.** What is recommended can be chosen, under the name that the configuration takes.
 
@@ -28,16 +28,34 @@ pub(super) struct Stream {
     numbers: fn(&ListNumbers) -> &[u32],
     /// Whether every query reads it.
     hot: bool,
+    /// Whether a block of it in unary is a set that is looked up as it is.
+    has_sets: bool,
 }
 
+/// Sets of bits are worth one part in so many more.
+const SETS_OVER: u64 = 32;
+
 const STREAMS: [Stream; 3] = [
-    Stream { name: "gaps", key: "docs_code", numbers: |list| &list.gaps, hot: true },
-    Stream { name: "frequencies", key: "freqs_code", numbers: |list| &list.frequencies, hot: true },
+    Stream {
+        name: "gaps",
+        key: "docs_code",
+        numbers: |list| &list.gaps,
+        hot: true,
+        has_sets: true,
+    },
+    Stream {
+        name: "frequencies",
+        key: "freqs_code",
+        numbers: |list| &list.frequencies,
+        hot: true,
+        has_sets: false,
+    },
     Stream {
         name: "positions",
         key: "positions_code",
         numbers: |list| &list.positions,
         hot: false,
+        has_sets: false,
     },
 ];
 
@@ -144,13 +162,7 @@ fn answer(stream: &Stream, survey: &Survey, stored: u64) -> StreamAnswer {
     let mut costs = survey.costs();
     costs.sort_by_key(|cost| cost.bits);
     let smallest = costs.first().map_or_else(String::new, label);
-    let mut candidates = costs.iter().filter(|cost| !stream.hot || cost.is_vectorised);
-    let recommended = candidates.find_map(choose).map_or("", StreamCode::name);
-    let why = if stream.hot {
-        "read by every query: the smallest that SIMD instructions decode"
-    } else {
-        "read by phrases alone: the smallest that an index can have"
-    };
+    let (recommended, why) = recommend(stream, &costs);
     let codes = costs.iter().map(|cost| CodeAnswer {
         code: cost.code,
         parameter: cost.parameter,
@@ -171,6 +183,26 @@ fn answer(stream: &Stream, survey: &Survey, stored: u64) -> StreamAnswer {
         smallest,
         recommended,
         why,
+    }
+}
+
+/// The code to choose for a stream, of costs from the smallest on, and why.
+fn recommend(stream: &Stream, costs: &[Cost]) -> (&'static str, &'static str) {
+    let mut candidates = costs.iter().filter(|cost| !stream.hot || cost.is_vectorised);
+    let smallest = candidates.find_map(|cost| choose(cost).map(|code| (code.name(), cost.bits)));
+    let Some((name, bits)) = smallest else { return ("", "") };
+    let sets = StreamCode::PforUnary.name();
+    let is_near = |cost: &Cost| cost.code == sets && cost.bits <= bits + bits / SETS_OVER;
+    if stream.has_sets && costs.iter().any(is_near) {
+        return (
+            sets,
+            "read by every query: looked up without decoding, hardly longer than the smallest",
+        );
+    }
+    if stream.hot {
+        (name, "read by every query: the smallest that SIMD instructions decode")
+    } else {
+        (name, "read by phrases alone: the smallest that an index can have")
     }
 }
 
@@ -213,4 +245,30 @@ fn print(out: &mut impl Write, stream: &StreamAnswer) -> Result<()> {
     }
     writeln!(out)?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_are_recommended_for_gaps_if_they_are_hardly_longer() {
+        let cost = |code, is_vectorised, bits| Cost { code, parameter: None, is_vectorised, bits };
+        let recommended = |stream: &Stream, unary| {
+            let mut costs = vec![
+                cost("rans", false, 900),
+                cost("pfor-optimum", true, 1_000),
+                cost("pfor", true, 1_100),
+                cost("pfor-unary", true, unary),
+            ];
+            costs.sort_by_key(|cost| cost.bits);
+            recommend(stream, &costs).0
+        };
+        let [gaps, frequencies, positions] = &STREAMS;
+        assert_eq!(recommended(gaps, 990), "pfor-unary");
+        assert_eq!(recommended(gaps, 1_031), "pfor-unary");
+        assert_eq!(recommended(gaps, 1_032), "pfor-optimum");
+        assert_eq!(recommended(frequencies, 1_001), "pfor-optimum");
+        assert_eq!(recommended(positions, 1_001), "rans");
+    }
 }

@@ -4,7 +4,7 @@
 
 use codes::{
     Bits, Code, Delta, Gamma, Golomb, Histogram, PrefixVByte, Reader, Unary, VByte, Zeta, fixed,
-    packed, pfor, prefix_vbyte, rans, vbyte,
+    packed, pfor, prefix_vbyte, rans, unary_block, vbyte,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -87,6 +87,15 @@ fn check_blocks(bytes: &[u8]) {
         let (mut input, mut out) = (bytes, vec![0; count]);
         if pfor::read(&mut input, &mut out).is_none() {
             assert_eq!(input, bytes);
+        }
+    }
+    let ones: usize = bytes.iter().map(|byte| byte.count_ones() as usize).sum();
+    for count in [0, 1, 5, 128, ones] {
+        let mut out = vec![0; count];
+        let read = unary_block::read(bytes, &mut out);
+        assert!(read.is_none() || count == ones);
+        if read.is_some() {
+            assert_eq!(unary_block::bytes(&out), bytes.len() as u64);
         }
     }
     for count in [0, 1, 5, 511, 512, 1001] {
