@@ -87,7 +87,7 @@ pub use order::{
     BreadthFirst, CLASSES, Manner, Priority, ShallowFirst, VisitOrder, Waiting, visit_order,
 };
 pub use outcome::{Failure, FailureKind};
-pub use pending::recrawl_asks;
+pub use pending::{recrawl_asks, seeds_name};
 pub use politeness::{Pace, Politeness};
 pub use report::{AsideHost, Census, Report, SieveReport, Snapshot, read_report};
 pub use robots::{ROBOTS_HOPS_MAX, Robots, RobotsSaying, Verdict, explain_robots};

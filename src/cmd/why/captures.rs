@@ -94,7 +94,7 @@ pub(super) enum Next {
     Due,
     /// A recrawl, since an earlier answer stands and none is under way.
     Recrawl,
-    /// Nobody, as long as its host has had its share: why.
+    /// Nobody, as things are: why.
     Nobody(String),
 }
 
@@ -130,6 +130,12 @@ pub(super) fn wait_until(captures: &mut [Capture], until_s: i64) {
     {
         *not_before_s = until_s;
     }
+}
+
+/// How far it was from the first page of its site when it was visited last.
+pub(super) fn depth(captures: &[Capture]) -> Option<u16> {
+    let last = captures.iter().rfind(|capture| capture.told.is_some())?;
+    last.told.as_ref().map(|told| told.depth)
 }
 
 /// Whether an answer stands, whatever came after it.
@@ -317,7 +323,7 @@ pub(super) fn answered(
     }
     let gap = gap(captures);
     let mut verdict = match gap {
-        Some(gap) => missing(last, gap, after.is_empty()),
+        Some(gap) => missing(last, gap, next.filter(|_| after.is_empty())),
         None => answer(last, &captures[..at], retries, next),
     };
     if last.unstored {
@@ -335,8 +341,8 @@ pub(super) fn answered(
     Some(verdict)
 }
 
-/// What is said of a page that the archive has no more; also who asks for it again, if nobody has since.
-fn missing(last: &Capture, gap: Gap, is_unasked: bool) -> String {
+/// What is said of a page that the archive has no more; also who asks for it `next`, if nobody has since.
+fn missing(last: &Capture, gap: Gap, next: Option<&Next>) -> String {
     let date = archive::date_text(last.date_s);
     let body = last.told.as_ref().and_then(|told| told.refers_to);
     let what = match (body.map(|body| archive::date_text(body.s)), gap) {
@@ -350,11 +356,15 @@ fn missing(last: &Capture, gap: Gap, is_unasked: bool) -> String {
         }
         (None, _) => format!("damaged: the record of {date} cannot be read"),
     };
-    let next = match gap {
-        Gap::Lost => "a crawl asks for it again",
-        Gap::Damaged => "the next recrawl asks for it again, or a crawl that finds the damage",
+    let next = match (next, gap) {
+        (None, _) => return what,
+        (Some(Next::Nobody(why)), _) => format!("no crawl asks for it again now, since {why}"),
+        (Some(_), Gap::Lost) => "a crawl asks for it again".to_owned(),
+        (Some(_), Gap::Damaged) => {
+            "the next recrawl asks for it again, or a crawl that finds the damage".to_owned()
+        }
     };
-    if is_unasked { format!("{what}; {next}") } else { what }
+    format!("{what}; {next}")
 }
 
 /// What became of the last visit after an answer that stands, and who makes another one.
