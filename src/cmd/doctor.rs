@@ -6,17 +6,18 @@
 //! **Invariant.** Nothing is changed. What is damaged is told with file and offset; damage of one part does not keep
 //! others from being looked at.
 
-use std::collections::BTreeSet;
 use std::io::Write as _;
 
 use anyhow::Result;
 use archive::{Archive, ArchiveError, CdxState, CdxSum, Limits};
-use crawl::{Bodies, VisitLogsFound};
+use crawl::{Bodies, Lost, Purpose, VisitLogsFound};
 use index::Index;
 use jobs::{Collection, Folding, Lag, Linking, PageTable};
+use page::Url;
 use serde::Serialize;
 use serde_json::json;
 
+use super::why::KnownBars;
 use crate::config::Config;
 use crate::context::{Context, Exit};
 use crate::pipeline::extract_options;
@@ -79,15 +80,18 @@ struct Finding {
     about: String,
     /// What is wrong, each with file and offset.
     faults: Vec<String>,
+    /// What is as it is by the will of the user, or of a server.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
     /// What to do, where a fault does not say so itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     remedy: Option<&'static str>,
 }
 
 const CALL_INDEX: &str = "run `crivello index`";
-const MEND_ARCHIVE: &str = "a torn end is cut off by the next crawl, which asks for pages that are missing; \
-     `crivello crawl --recrawl` asks for those that cannot be read; or put a whole copy of the file into archive/, \
-     delete pages/ and run `crivello index`";
+const MEND_ARCHIVE: &str = "the next crawl cuts off a torn end and asks for pages that are missing; `crivello crawl --recrawl` \
+     asks for all, those that cannot be read included, `crivello crawl --recrawl=given URL` for one; or put a whole copy of \
+     the file into archive/, delete pages/ and run `crivello index`";
 /// Pages that are missing which are named.
 const LOST_SHOWN_MAX: usize = 5;
 const MEND_CONFIGURATION: &str =
@@ -97,7 +101,7 @@ impl Finding {
     /// Whole, unless there are faults.
     fn of(part: &'static str, about: String, faults: Vec<String>) -> Finding {
         let state = if faults.is_empty() { State::Whole } else { State::Damaged };
-        Finding { part, state, about, faults, remedy: None }
+        Finding { part, state, about, faults, notes: Vec::new(), remedy: None }
     }
 
     /// Sound, but behind if it `is`.
@@ -178,7 +182,7 @@ fn print(findings: &[Finding]) -> Result<()> {
     for found in findings {
         let about = &found.about;
         writeln!(out, "{:8} {:14} {about}", found.state.name(), found.part)?;
-        for fault in &found.faults {
+        for fault in found.faults.iter().chain(&found.notes) {
             writeln!(out, "{:8} {:14} {}", "", "", talk::plain(fault))?;
         }
         if let Some(remedy) = found.remedy {
@@ -214,7 +218,7 @@ impl Patient<'_> {
     fn archive(&self) -> [Finding; 2] {
         let (mut faults, mut cdx_faults) = (Vec::new(), Vec::new());
         let (mut files, mut records, mut behind) = (0, 0, 0);
-        let mut bodies = Bodies::default();
+        let (mut bodies, mut notes) = (Bodies::default(), Vec::new());
         match Archive::open(&self.collection.archive_dir()) {
             Ok(archive) => {
                 for file in archive.files() {
@@ -235,9 +239,9 @@ impl Patient<'_> {
                         Err(error) => faults.push(with_causes(error)),
                     }
                 }
-                match bodies.lost(&archive) {
-                    Ok(lost) => faults.extend(missing(&lost)),
-                    Err(error) => faults.push(with_causes(error)),
+                match self.lost(bodies, &archive) {
+                    Ok(lost) => (faults, notes) = lost.told(faults),
+                    Err(error) => faults.push(format!("{error:#}")),
                 }
             }
             Err(error) => faults.push(with_causes(error)),
@@ -249,10 +253,32 @@ impl Patient<'_> {
             format!("{}, {behind} to be made or brought up to date", count(files, "file"))
         };
         [
-            Finding::of("archive", about, faults).or_mend(MEND_ARCHIVE),
+            Finding { notes, ..Finding::of("archive", about, faults).or_mend(MEND_ARCHIVE) },
             Finding::of("cdx", cdx_about, cdx_faults)
                 .behind_if(behind > 0, "nothing to do: the next lookup sees to it"),
         ]
+    }
+
+    /// What the archive has lost, by who asks for it again.
+    fn lost(&self, bodies: Bodies, archive: &Archive) -> Result<LostPages> {
+        let mut pages = LostPages::default();
+        let lost = bodies.lost(archive)?;
+        if lost.is_empty() {
+            return Ok(pages);
+        }
+        let report = crawl::read_report(&self.collection.frontier_dir())?.unwrap_or_default();
+        let mut bars = KnownBars::new(self.collection, archive, &report, self.config)?;
+        for Lost { url, purpose, depth } in lost {
+            let is_sitemap = purpose == Purpose::Sitemap;
+            let bar = bars.bar(&Url::parse(&url)?, is_sitemap, Some(depth), true)?;
+            let mut unreadable = archive.unreadable(&url)?.into_iter();
+            match bar {
+                Some(bar) => pages.kept_out.push(format!("{url} ({})", bar.verdict())),
+                None if unreadable.any(|line| line.url == url) => pages.unreadable.push(url),
+                None => pages.missing.push(url),
+            }
+        }
+        Ok(pages)
     }
 
     fn frontier(&self) -> Finding {
@@ -385,13 +411,38 @@ impl Patient<'_> {
     }
 }
 
-/// What is said of pages that are missing in the archive; `None` if none is.
-fn missing(lost: &BTreeSet<String>) -> Option<String> {
-    let shown: Vec<&str> = lost.iter().take(LOST_SHOWN_MAX).map(String::as_str).collect();
-    let more = if lost.len() > shown.len() { ", …" } else { "" };
-    let (pages, shown) = (count(lost.len() as u64, "page"), shown.join(", "));
-    let what = "of which only is left that later visits found them as they were";
-    (!lost.is_empty()).then(|| format!("{pages} missing, {what}: {shown}{more}"))
+/// Pages of which only is left that later visits found them as they were.
+#[derive(Default)]
+struct LostPages {
+    /// The next crawl asks for them.
+    missing: Vec<String>,
+    /// Their records are damaged, which no crawl knows.
+    unreadable: Vec<String>,
+    /// No crawl asks for them as things are; each with what keeps it out.
+    kept_out: Vec<String>,
+}
+
+impl LostPages {
+    /// The faults with what is wrong here, and what is to be said besides.
+    fn told(self, mut faults: Vec<String>) -> (Vec<String>, Vec<String>) {
+        let what = "of which only is left that later visits found them as they were";
+        faults.extend(told(&self.missing, &format!("missing, {what}")));
+        let unreadable = "cannot be read, which later visits found as they were: `crivello crawl --recrawl` asks for them";
+        faults.extend(told(&self.unreadable, unreadable));
+        let kept_out = format!(
+            "missing, {what}, and kept out now; a crawl asks for them when they are let in again, and who does not want them \
+             need do nothing"
+        );
+        (faults, told(&self.kept_out, &kept_out).into_iter().collect())
+    }
+}
+
+/// What is said of such pages; `None` if there are none.
+fn told(pages: &[String], what: &str) -> Option<String> {
+    let shown: Vec<&str> = pages.iter().take(LOST_SHOWN_MAX).map(String::as_str).collect();
+    let more = if pages.len() > shown.len() { ", …" } else { "" };
+    let (count, shown) = (count(pages.len() as u64, "page"), shown.join(", "));
+    (!pages.is_empty()).then(|| format!("{count} {what}: {shown}{more}"))
 }
 
 /// Reads a file of the archive; how many records it has, and the sum of their lines.

@@ -22,7 +22,7 @@ mod sitemap;
 
 use anyhow::Result;
 use archive::Archive;
-use crawl::{AgentId, AsideHost, Mention, Normalisation, Purpose, Report, Rules, Standing};
+use crawl::{AsideHost, Mention, Normalisation, Purpose, Report, Rules, Standing};
 use index::{Index, IndexError};
 use jobs::{Collection, Folding, PageTable, Writer};
 use page::Url;
@@ -34,6 +34,7 @@ use crate::config::Config;
 use crate::context::{Context, Exit};
 use crate::talk;
 
+pub(crate) use bar::KnownBars;
 use bar::{Bar, Bars};
 use captures::{Capture, Next};
 use found::Found;
@@ -246,9 +247,7 @@ fn ask_rules(why: &mut Why, url: &Url, collection: &Collection, config: &Config)
         return Ok(());
     }
     why.refused = why.refusal(url, &Rules::new(&config.crawl, &seeds)?);
-    let agents = crawl::assignment(&config.crawl);
-    let owner = agents.and_then(|agents| agents.owner(crawl::host_of(url)));
-    why.agent = owner.map(|AgentId(agent)| agent).filter(|&agent| agent != config.crawl.agent);
+    why.agent = bar::other_agent(url, &config.crawl);
     Ok(())
 }
 
@@ -295,7 +294,11 @@ fn next(bars: &Bars<'_>) -> Result<Option<Next>> {
     let Some(is_given_up) = captures::is_given_up(&why.captures, retries) else {
         return Ok(match gap {
             Some(captures::Gap::Lost) => Some(bars.known(true)?.map_or(Next::Crawl, nobody)),
-            Some(captures::Gap::Damaged) => Some(bars.known(false)?.map_or(Next::Recrawl, nobody)),
+            Some(captures::Gap::Damaged) => {
+                let is_begun = is_asked()?;
+                let next = if is_begun { Next::Open } else { Next::Recrawl };
+                Some(bars.known(is_begun)?.map_or(next, nobody))
+            }
             None => {
                 let is_due = captures::has_standing(&why.captures)
                     && is_asked()?

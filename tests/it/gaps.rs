@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::fates::{HTML, Pages, check, crawl, page};
+use crate::fates::{HTML, Pages, SETTINGS, check, crawl, page};
 use crate::sandbox::Sandbox;
 
 const FIRST: &str = "web/archive/crivello-00001.warc.gz";
@@ -23,6 +23,17 @@ fn lose(server: &Pages) -> Sandbox {
     sandbox.done(&["crawl", "--dir", "web", "-q", "--recrawl"]);
     fs::remove_file(sandbox.path(FIRST)).expect("it is there");
     sandbox
+}
+
+/// Makes the first record of a URL one that cannot be read.
+fn damage(sandbox: &Sandbox, url: &str) {
+    let list = sandbox.done(&["archive", "list", "--dir", "web"]);
+    let line = list.lines().find(|line| line.contains("response") && line.ends_with(url));
+    let offset = line.and_then(|line| line.split('\t').nth(5)).expect("a place");
+    let offset: usize = offset.parse().expect("a number");
+    let mut bytes = fs::read(sandbox.path(FIRST)).expect("it is there");
+    bytes[offset + 200] ^= 0x55;
+    fs::write(sandbox.path(FIRST), bytes).expect("room");
 }
 
 #[test]
@@ -65,6 +76,50 @@ fn pages_that_are_lost_are_missing_to_all_and_asked_for_again() {
     assert!(!status.contains("missing"), "{status}");
 }
 
+/// What the user, or a server, keeps out is missing all the same, but nothing is promised of it and nothing fails.
+#[test]
+fn pages_that_are_lost_and_kept_out_are_said_to_be() {
+    let forbid = "200 OK\n\nUser-agent: *\nDisallow: /a\n";
+    for (settings, robots, why) in [
+        ("fetch_filter = \"path != /a\"\n", "404 Not Found\n\n", "it is refused: `fetch_filter`"),
+        ("pages_per_host_max = 1\n", "404 Not Found\n\n", "its host has had its 1 page "),
+        ("", forbid, "robots.txt forbids it: forbidden by line 2 "),
+    ] {
+        let server = Pages::serve(&[]);
+        let sandbox = lose(&server);
+        server.set("/robots.txt", robots);
+        let text = format!("{SETTINGS}{settings}");
+        fs::write(sandbox.path("web/crivello.toml"), text).expect("room");
+        let is_limit = settings.starts_with("pages");
+        for _ in 0..2 {
+            let ran = sandbox.run(&["crawl", "--dir", "web"]);
+            let said = "1 page still missing, and kept out by the configuration, robots.txt or a limit as they are now";
+            assert!(ran.code == 0 && ran.stderr.contains(said), "{settings}: {ran:#?}");
+            let status = sandbox.done(&["status", "--dir", "web"]);
+            assert!(status.contains(said), "{settings}: {status}");
+            let told = sandbox.json(&["status", "--dir", "web"]);
+            assert_eq!(told["crawl"]["missing_kept_out"], 1, "{told:#}");
+            let told = check(&sandbox, &server.url("/a"), "missing: at ");
+            let verdict = told["verdict"].as_str().expect("a verdict");
+            let said = format!("; no crawl asks for it again now, since {why}");
+            assert!(verdict.contains(&said), "{settings}: {verdict}");
+            let doctor = sandbox.done(&["doctor", "archive", "--dir", "web"]);
+            let (url, bar) = (server.url("/a"), if is_limit { "dropped: " } else { "" });
+            assert!(doctor.contains("1 page missing, of which only is left"), "{doctor}");
+            assert!(doctor.contains(&format!("{url} ({bar}")), "{doctor}");
+        }
+        // Let in again, it is asked for.
+        server.set("/robots.txt", "404 Not Found\n\n");
+        fs::write(sandbox.path("web/crivello.toml"), SETTINGS).expect("room");
+        if settings.is_empty() {
+            // A robots.txt is believed for a day.
+            continue;
+        }
+        assert_eq!(sandbox.json(&["crawl", "--dir", "web"])["missing"], 0);
+        check(&sandbox, &server.url("/a"), "fetched");
+    }
+}
+
 /// The log of visits knows nothing of the damage, so no crawl asks.
 #[test]
 fn a_page_whose_record_is_damaged_is_said_to_be() {
@@ -74,19 +129,44 @@ fn a_page_whose_record_is_damaged_is_said_to_be() {
     tagged(&server, "/a", &[]);
     crawl(&sandbox, "", &[&server.url("/")]);
     let root = server.url("/");
-    let list = sandbox.done(&["archive", "list", "--dir", "web"]);
-    let line = list.lines().find(|line| line.contains("response") && line.ends_with(&root));
-    let offset = line.and_then(|line| line.split('\t').nth(5)).expect("a place");
-    let offset: usize = offset.parse().expect("a number");
-    let mut bytes = fs::read(sandbox.path(FIRST)).expect("it is there");
-    bytes[offset + 200] ^= 0x55;
-    fs::write(sandbox.path(FIRST), bytes).expect("room");
-    check(&sandbox, &root, "damaged: the record of ");
-    sandbox.done(&["crawl", "--dir", "web", "-q", "--recrawl"]);
+    damage(&sandbox, &root);
+    // Neither a plain crawl nor one of what is due asks.
+    for flags in [&[][..], &["--recrawl=due"]] {
+        sandbox.done(&[&["crawl", "--dir", "web", "-q"], flags].concat());
+        let why = check(&sandbox, &root, "damaged: the record of ");
+        let verdict = why["verdict"].as_str().expect("a verdict");
+        let said = "; `crivello crawl --recrawl=given` with this URL asks for it again";
+        assert!(verdict.ends_with(said), "{verdict}");
+    }
+    sandbox.done(&["crawl", "--dir", "web", "-q", "--recrawl=given", &root]);
     let why = check(&sandbox, &root, "fetched");
     assert_eq!(why["captures"][0]["unreadable"], true, "{why:#}");
     assert_eq!(why["captures"][1]["status"], "200", "{why:#}");
     assert_eq!(sandbox.json(&["status", "--dir", "web"])["crawl"]["pages"], 2);
+}
+
+/// Of a page that a recrawl found as it was, the same command is named by all, and it works.
+#[test]
+fn damage_behind_a_304_is_told_with_the_command_that_asks() {
+    let server = Pages::serve(&[]);
+    let sandbox = Sandbox::new();
+    tagged(&server, "/", &["/a"]);
+    tagged(&server, "/a", &[]);
+    crawl(&sandbox, "", &[&server.url("/")]);
+    sandbox.done(&["crawl", "--dir", "web", "-q", "--recrawl"]);
+    damage(&sandbox, &server.url("/a"));
+    for _ in 0..2 {
+        let ran = sandbox.run(&["doctor", "archive", "--dir", "web"]);
+        let said = "1 page cannot be read, which later visits found as they were: `crivello crawl --recrawl` asks";
+        assert!(ran.code == 1 && ran.stdout.contains(said), "{ran:#?}");
+        assert!(!ran.stdout.contains("1 page missing"), "{ran:#?}");
+        let why = check(&sandbox, &server.url("/a"), "damaged: at ");
+        let verdict = why["verdict"].as_str().expect("a verdict");
+        assert!(verdict.contains("; `crivello crawl --recrawl=given` with this URL"), "{verdict}");
+        assert_eq!(sandbox.json(&["crawl", "--dir", "web"])["requests"], 0);
+    }
+    sandbox.done(&["crawl", "--dir", "web", "-q", "--recrawl=given", &server.url("/a")]);
+    check(&sandbox, &server.url("/a"), "fetched");
 }
 
 #[test]

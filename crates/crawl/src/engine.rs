@@ -156,7 +156,8 @@ pub fn run(
     coordinator.teller.told_ms = None;
     coordinator.teller.tell(&coordinator.frontier);
     let open = Epochs::read(&dirs.frontier)?;
-    replay.halt.read_on(|| replay.count_missing(&mut replayed))?;
+    let frontier = &mut coordinator.frontier;
+    replay.halt.read_on(|| replay.count_missing(&mut replayed, frontier))?;
     let report = coordinator.report(&replayed, &inbox, &open, started_ms);
     write_report(&dirs.frontier, &report)?;
     Ok(report)
@@ -370,6 +371,7 @@ impl Coordinator<'_> {
             damage: replayed.damage.clone(),
             lost: replayed.lost,
             missing: replayed.gaps.count(),
+            missing_kept_out: replayed.kept_out,
             visited: replayed.visited.clone(),
             bad_lines: inbox.bad_lines,
             bad_line: inbox.bad_line.clone(),

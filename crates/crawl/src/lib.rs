@@ -77,7 +77,7 @@ pub use error::CrawlError;
 pub use fetch::unsent_credentials;
 pub use filter::{Facts, Filter, FilterError, Point};
 pub use frontier::SITEMAP_DEPTH_MAX;
-pub use gaps::Bodies;
+pub use gaps::{Bodies, Lost};
 pub use inbox::inbox_hops;
 pub use journal::{read_failure, withholds};
 pub use mention::{Excess, Mention, Mentions};

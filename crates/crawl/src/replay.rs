@@ -74,6 +74,8 @@ pub(crate) struct Replayed {
     /// How many pages were missing in the archive, and which.
     pub(crate) lost: u64,
     pub(crate) gaps: Gaps,
+    /// How many of those that are still missing are kept out as things are.
+    pub(crate) kept_out: u64,
 }
 
 /// What a replay needs.

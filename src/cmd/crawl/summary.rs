@@ -110,7 +110,15 @@ fn lost(report: &Report) -> Option<String> {
 pub(crate) fn missing(report: &Report) -> Option<String> {
     let missing = Some(report.missing).filter(|&missing| missing > 0)?;
     let pages = talk::count(missing, "page");
-    Some(format!("{pages} still missing, for which the next crawl asks"))
+    let kept_out = report.missing_kept_out.min(missing);
+    let who = "by the configuration, robots.txt or a limit as they are now: `crivello doctor archive` names them";
+    Some(match missing - kept_out {
+        _ if kept_out == 0 => format!("{pages} still missing, for which the next crawl asks"),
+        0 => format!("{pages} still missing, and kept out {who}"),
+        asked => format!(
+            "{pages} still missing; the next crawl asks for {asked}, and {kept_out} are kept out {who}"
+        ),
+    })
 }
 
 /// What asks for a given address that this run did not ask for, since it was visited before.

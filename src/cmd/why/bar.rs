@@ -1,27 +1,31 @@
 //! What keeps every crawl from asking for a URL, as the configuration, the archive and robots.txt are now.
 //!
-//! What lives here: [`Bar`], and what bars a URL. A URL that links lead to needs a way that is followed; one that the
-//! archive knows, and that a recrawl asks for or that is lost, needs none. What does not: when a crawl asks for what
+//! What lives here: [`Bar`], and what bars a URL. A URL that links lead to needs a way that is followed ([`Bars`]); one that
+//! the archive knows, and that a recrawl asks for or that is lost, needs none ([`KnownBars`]). What does not: when a crawl asks for what
 //! nothing bars (`why.rs`, `last.rs`).
 //!
 //! **Invariant.** Whether a crawl asks at all is judged before when: that a host is set aside bars nothing of it.
 
+use std::collections::HashMap;
+use std::path::PathBuf;
+
 use anyhow::Result;
 use archive::Archive;
-use crawl::{Mention, Report, Rules};
+use crawl::{AgentId, AsideHost, Mention, Report, Rules};
 use jobs::Collection;
 use page::Url;
 
 use super::found;
 use super::last;
 use super::limit::{Limits, far_from_first};
+use super::robots;
 use super::{Why, captures};
 use crate::cmd::crawl::aside_fate;
 use crate::config::Config;
 
 /// Why no crawl asks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Bar {
+pub(crate) enum Bar {
     /// By the rules, or the address of its host.
     Refused(String),
     /// Another agent does.
@@ -35,7 +39,7 @@ pub(super) enum Bar {
 
 impl Bar {
     /// As a verdict.
-    pub(super) fn verdict(&self) -> String {
+    pub(crate) fn verdict(&self) -> String {
         match self {
             Bar::Refused(why) => format!("refused: {why}"),
             Bar::Agent(agent) => {
@@ -48,7 +52,7 @@ impl Bar {
     }
 
     /// As a reason.
-    pub(super) fn reason(&self) -> String {
+    pub(crate) fn reason(&self) -> String {
         match self {
             Bar::Refused(why) => format!("it is refused: {why}"),
             Bar::Agent(agent) => format!("its host is crawled by agent {agent}"),
@@ -104,28 +108,10 @@ impl Bars<'_> {
             return Ok(None);
         }
         let why = self.why;
-        let frontier = self.collection.frontier_dir();
-        if !why.seed && self.url.has_host() {
-            let rules = Rules::new(&self.config.crawl, &crawl::read_seeds(&frontier)?)?;
-            let is_sitemap = why.is_sitemap() || why.named_as_sitemap_by.is_some();
-            let refused =
-                if is_sitemap { rules.check_sitemap(self.url) } else { rules.check(self.url) };
-            if let Err(refused) = refused {
-                return Ok(Some(Bar::Refused(refused.to_string())));
-            }
-            let depth_max = self.config.crawl.depth_max;
-            let depth = captures::depth(&why.captures).filter(|_| !is_sitemap);
-            if let Some(depth) = depth.filter(|&depth| depth_max > 0 && depth > depth_max) {
-                return Ok(Some(Bar::Dropped(far_from_first(depth.into(), depth_max))));
-            }
-        }
-        if let Some(bar) = self.host() {
-            return Ok(Some(bar));
-        }
-        if !is_begun {
-            return Ok(None);
-        }
-        Ok(self.limits(&frontier).share_had(self.url)?.map(Bar::Dropped))
+        let is_sitemap = why.is_sitemap() || why.named_as_sitemap_by.is_some();
+        let depth = captures::depth(&why.captures);
+        let mut known = KnownBars::new(self.collection, self.archive, self.report, self.config)?;
+        known.bar(self.url, is_sitemap, depth, is_begun)
     }
 
     fn limits<'a>(&'a self, frontier: &'a std::path::Path) -> Limits<'a> {
@@ -140,7 +126,7 @@ impl Bars<'_> {
             return Some(Bar::Agent(agent));
         }
         if let Some(aside) = why.aside.as_ref().filter(|aside| aside.refused) {
-            return Some(Bar::Refused(format!("{}; {}", aside.why, aside_fate(aside))));
+            return Some(refused_host(aside));
         }
         why.robots.clone().filter(|_| why.forbidden).map(Bar::Forbidden)
     }
@@ -159,4 +145,92 @@ impl Bars<'_> {
             && (crawl.follow
                 || crawl::seeds_name(self.archive, &frontier, crawl, self.url.as_str())?))
     }
+}
+
+/// What bars URLs that the archive knows, whatever leads to them.
+pub(crate) struct KnownBars<'a> {
+    archive: &'a Archive,
+    report: &'a Report,
+    config: &'a Config,
+    frontier: PathBuf,
+    seeds: Vec<Url>,
+    rules: Rules,
+    /// Of each site the share that it has had.
+    shares: HashMap<String, Option<String>>,
+}
+
+impl<'a> KnownBars<'a> {
+    pub(crate) fn new(
+        collection: &Collection,
+        archive: &'a Archive,
+        report: &'a Report,
+        config: &'a Config,
+    ) -> Result<KnownBars<'a>> {
+        let frontier = collection.frontier_dir();
+        let seeds = crawl::read_seeds(&frontier)?;
+        let rules = Rules::new(&config.crawl, &seeds)?;
+        let shares = HashMap::new();
+        Ok(KnownBars { archive, report, config, frontier, seeds, rules, shares })
+    }
+
+    /// What bars one, which so many links led to; with what its host has had, if that counts.
+    pub(crate) fn bar(
+        &mut self,
+        url: &Url,
+        is_sitemap: bool,
+        depth: Option<u16>,
+        is_counted: bool,
+    ) -> Result<Option<Bar>> {
+        if !url.has_host() {
+            return Ok(None);
+        }
+        let crawl = &self.config.crawl;
+        if !self.seeds.contains(url) {
+            let check =
+                if is_sitemap { self.rules.check_sitemap(url) } else { self.rules.check(url) };
+            if let Err(refused) = check {
+                return Ok(Some(Bar::Refused(refused.to_string())));
+            }
+            let depth_max = crawl.depth_max;
+            let is_far = |&depth: &u16| depth_max > 0 && !is_sitemap && depth > depth_max;
+            if let Some(depth) = depth.filter(is_far) {
+                return Ok(Some(Bar::Dropped(far_from_first(depth.into(), depth_max))));
+            }
+        }
+        if let Some(agent) = other_agent(url, crawl) {
+            return Ok(Some(Bar::Agent(agent)));
+        }
+        let host = url.origin().ascii_serialization();
+        let mut asides = self.report.aside.iter();
+        if let Some(aside) = asides.find(|aside| aside.refused && aside.host == host) {
+            return Ok(Some(refused_host(aside)));
+        }
+        let saying = robots::saying(self.archive, url, &crawl.user_agent)?;
+        if let Some(saying) = saying.filter(|saying| saying.is_had && !saying.allowed) {
+            return Ok(Some(Bar::Forbidden(saying.why)));
+        }
+        Ok(self.share(host, url)?.filter(|_| is_counted).map(Bar::Dropped))
+    }
+
+    /// What is said of the host of a URL if it has had its share.
+    fn share(&mut self, host: String, url: &Url) -> Result<Option<String>> {
+        if let Some(share) = self.shares.get(&host) {
+            return Ok(share.clone());
+        }
+        let (archive, report, config) = (self.archive, self.report, &self.config.crawl);
+        let limits = Limits { archive, frontier: &self.frontier, report, config };
+        let share = limits.share_had(url)?;
+        self.shares.insert(host, share.clone());
+        Ok(share)
+    }
+}
+
+fn refused_host(aside: &AsideHost) -> Bar {
+    Bar::Refused(format!("{}; {}", aside.why, aside_fate(aside)))
+}
+
+/// The agent that crawls the host of a URL, if another.
+pub(super) fn other_agent(url: &Url, config: &crawl::Config) -> Option<u16> {
+    let owner = crawl::assignment(config).and_then(|agents| agents.owner(crawl::host_of(url)));
+    owner.map(|AgentId(agent)| agent).filter(|&agent| agent != config.agent)
 }

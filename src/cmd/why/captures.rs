@@ -148,7 +148,8 @@ pub(super) fn has_standing(captures: &[Capture]) -> bool {
 pub(super) enum Gap {
     /// The archive has it no more; so a crawl asks for the page again.
     Lost,
-    /// Its record cannot be read, which a crawl need not have found; a recrawl asks for the page again.
+    /// Its record cannot be read, which a crawl need not have found; a recrawl of everything, or of this page, asks for it
+    /// again.
     Damaged,
 }
 
@@ -360,8 +361,9 @@ fn missing(last: &Capture, gap: Gap, next: Option<&Next>) -> String {
         (None, _) => return what,
         (Some(Next::Nobody(why)), _) => format!("no crawl asks for it again now, since {why}"),
         (Some(_), Gap::Lost) => "a crawl asks for it again".to_owned(),
+        (Some(open @ Next::Open), Gap::Damaged) => open.told(None),
         (Some(_), Gap::Damaged) => {
-            "the next recrawl asks for it again, or a crawl that finds the damage".to_owned()
+            "`crivello crawl --recrawl=given` with this URL asks for it again".to_owned()
         }
     };
     format!("{what}; {next}")
