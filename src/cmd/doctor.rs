@@ -6,6 +6,7 @@
 //! **Invariant.** Nothing is changed. What is damaged is told with file and offset; damage of one part does not keep
 //! others from being looked at.
 
+use std::collections::BTreeSet;
 use std::io::Write as _;
 
 use anyhow::Result;
@@ -239,8 +240,15 @@ impl Patient<'_> {
                         Err(error) => faults.push(with_causes(error)),
                     }
                 }
+                match self.gone(&archive) {
+                    Ok((gone, seen)) => {
+                        faults.extend(gone);
+                        notes.extend(seen);
+                    }
+                    Err(error) => faults.push(format!("{error:#}")),
+                }
                 match self.lost(bodies, &archive) {
-                    Ok(lost) => (faults, notes) = lost.told(faults),
+                    Ok(lost) => lost.tell(&mut faults, &mut notes),
                     Err(error) => faults.push(format!("{error:#}")),
                 }
             }
@@ -257,6 +265,38 @@ impl Patient<'_> {
             Finding::of("cdx", cdx_about, cdx_faults)
                 .behind_if(behind > 0, "nothing to do: the next lookup sees to it"),
         ]
+    }
+
+    /// What is said of files of the archive that are gone, and of what was in no other: faults and notes.
+    fn gone(&self, archive: &Archive) -> Result<(Vec<String>, Vec<String>)> {
+        let (mut faults, mut notes) = (Vec::new(), Vec::new());
+        for name in crawl::lost_files(&self.collection.frontier_dir(), archive)? {
+            let mut urls = BTreeSet::new();
+            archive.each_gone(&name, &mut |line| {
+                if !line.url.is_empty() && !line.url.ends_with("/robots.txt") {
+                    urls.insert(line.url);
+                }
+            })?;
+            let (of_all, mut lost) = (urls.len(), Vec::new());
+            for url in urls {
+                if !archive.captures(&url)?.iter().any(|capture| capture.url == url) {
+                    lost.push(url);
+                }
+            }
+            let again = "put it back, or let the next crawl ask for what seeds and links lead to";
+            let forget = format!("who deletes archive/{name}.cdxj forgets it");
+            match told(&lost, "URL", &format!("of its {of_all} in no other file")) {
+                Some(lost) => {
+                    faults.push(format!("archive/{name} is gone, with {lost}; {again}; {forget}"));
+                }
+                None if of_all > 0 => {
+                    let what = "but all that it had was visited again";
+                    notes.push(format!("archive/{name} is gone, {what}; {forget}"));
+                }
+                None => faults.push(format!("archive/{name} is gone; {again}")),
+            }
+        }
+        Ok((faults, notes))
     }
 
     /// What the archive has lost, by who asks for it again.
@@ -423,26 +463,26 @@ struct LostPages {
 }
 
 impl LostPages {
-    /// The faults with what is wrong here, and what is to be said besides.
-    fn told(self, mut faults: Vec<String>) -> (Vec<String>, Vec<String>) {
+    /// Adds what is wrong to the `faults`, and what is to be said besides to the `notes`.
+    fn tell(&self, faults: &mut Vec<String>, notes: &mut Vec<String>) {
         let what = "of which only is left that later visits found them as they were";
-        faults.extend(told(&self.missing, &format!("missing, {what}")));
+        faults.extend(told(&self.missing, "page", &format!("missing, {what}")));
         let unreadable = "cannot be read, which later visits found as they were: `crivello crawl --recrawl` asks for them";
-        faults.extend(told(&self.unreadable, unreadable));
+        faults.extend(told(&self.unreadable, "page", unreadable));
         let kept_out = format!(
             "missing, {what}, and kept out now; a crawl asks for them when they are let in again, and who does not want them \
              need do nothing"
         );
-        (faults, told(&self.kept_out, &kept_out).into_iter().collect())
+        notes.extend(told(&self.kept_out, "page", &kept_out));
     }
 }
 
-/// What is said of such pages; `None` if there are none.
-fn told(pages: &[String], what: &str) -> Option<String> {
-    let shown: Vec<&str> = pages.iter().take(LOST_SHOWN_MAX).map(String::as_str).collect();
-    let more = if pages.len() > shown.len() { ", …" } else { "" };
-    let (count, shown) = (count(pages.len() as u64, "page"), shown.join(", "));
-    (!pages.is_empty()).then(|| format!("{count} {what}: {shown}{more}"))
+/// What is said of these, the first of which are named; `None` if there are none.
+fn told(urls: &[String], noun: &str, what: &str) -> Option<String> {
+    let shown: Vec<&str> = urls.iter().take(LOST_SHOWN_MAX).map(String::as_str).collect();
+    let more = if urls.len() > shown.len() { ", …" } else { "" };
+    let (count, shown) = (count(urls.len() as u64, noun), shown.join(", "));
+    (!urls.is_empty()).then(|| format!("{count} {what}: {shown}{more}"))
 }
 
 /// Reads a file of the archive; how many records it has, and the sum of their lines.

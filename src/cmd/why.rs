@@ -84,6 +84,8 @@ struct Why {
     agent: Option<u16>,
     /// Every visit, oldest first.
     captures: Vec<Capture>,
+    /// Its visits in archive files that are gone, oldest first.
+    gone: Vec<Gone>,
     /// Why no crawl asks for it, if none does; looked for where no answer stands.
     #[serde(skip)]
     bar: Option<Bar>,
@@ -113,6 +115,15 @@ struct Why {
     found_on: Vec<Found>,
 }
 
+/// A visit of which only is left that there was one.
+#[derive(Serialize)]
+struct Gone {
+    date_s: i64,
+    status: Option<u16>,
+    /// The archive file that is gone.
+    file: String,
+}
+
 /// Who says so if it was given as one.
 const SEEDS: &str = "seeds";
 
@@ -120,6 +131,11 @@ impl Why {
     /// Whether anything names it.
     fn is_named(&self) -> bool {
         self.seed || self.inbox || !self.found_on.is_empty()
+    }
+
+    /// Whether neither a visit nor a mention is known.
+    fn is_unseen(&self) -> bool {
+        !self.is_named() && self.captures.is_empty() && self.gone.is_empty()
     }
 
     /// Where a page that stands is to whoever searches.
@@ -189,7 +205,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     let bars = Bars { why: &why, url: &url, collection, archive, report: &report, config: &config };
     let (bar, next) = (barring(&bars)?, next(&bars)?);
     (why.bar, why.next) = (bar, next);
-    let unknown = why.captures.is_empty() && why.standing.is_none() && !why.is_named();
+    let unknown = why.is_unseen() && why.standing.is_none();
     why.verdict = match verdict(&why, &config) {
         Some(verdict) => verdict,
         None => last::verdict(&why, &url, collection, archive, &report, &config)?,
@@ -227,6 +243,10 @@ fn visited(
 /// The visits, and robots.txt.
 fn ask_archive(why: &mut Why, url: &Url, archive: &Archive, config: &Config) -> Result<()> {
     why.captures = captures::read(archive, url, config.crawl.agent_name())?;
+    let gone = archive.gone_captures(url.as_str())?.into_iter();
+    why.gone = gone
+        .map(|line| Gone { date_s: line.date_s, status: line.status, file: line.location.file })
+        .collect();
     why.cuts = captures::cuts(archive, url, &config.crawl)?;
     (why.canonical, why.kept_out) = captures::newest(archive, url, &config.crawl)?;
     if let Some(saying) = robots::saying(archive, url, &config.crawl.user_agent)? {
@@ -274,7 +294,7 @@ fn ask_sitemaps(
 /// Why no crawl asks for it, where no answer stands.
 fn barring(bars: &Bars<'_>) -> Result<Option<Bar>> {
     let why = bars.why;
-    if captures::has_standing(&why.captures) || !why.is_named() && why.captures.is_empty() {
+    if captures::has_standing(&why.captures) || why.is_unseen() {
         return Ok(None);
     }
     bars.found()
@@ -365,8 +385,16 @@ fn verdict(why: &Why, config: &Config) -> Option<String> {
         let due = next.filter(|next| **next == Next::Due).map(|next| next.told(None));
         return Some(due.map_or(verdict.clone(), |due| format!("{verdict}; {due}")));
     }
-    if !why.is_named() && why.captures.is_empty() {
+    if why.is_unseen() {
         return Some("never seen: not fetched, and nothing that was fetched names it".to_owned());
+    }
+    if let Some(Gone { date_s, file, .. }) = why.gone.last().filter(|_| why.captures.is_empty()) {
+        let date = archive::date_text(*date_s);
+        let next = why.bar.as_ref().map(|bar| Next::Nobody(bar.reason()).asked());
+        let next = next.unwrap_or_else(|| Next::Crawl.asked());
+        return Some(format!(
+            "lost: it was visited at {date}, and {file}, which had the answer, is gone; {next}"
+        ));
     }
     if let Some(refused @ Bar::Refused(_)) = &why.bar {
         return Some(refused.verdict());

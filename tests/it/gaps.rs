@@ -76,6 +76,49 @@ fn pages_that_are_lost_are_missing_to_all_and_asked_for_again() {
     assert!(!status.contains("missing"), "{status}");
 }
 
+/// A file that no later visit stands on is missed all the same.
+#[test]
+fn a_file_that_is_gone_is_told_by_all() {
+    let server = Pages::serve(&[("/", &page(&["/a", "/b"])), ("/a", &page(&["/c"])), ("/b", HTML)]);
+    server.set("/c", HTML);
+    server.set("/d", HTML);
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/"), "--max-pages", "1"]);
+    crawl(&sandbox, "", &[]);
+    crawl(&sandbox, "", &[&server.url("/d")]);
+    let second = "crivello-00002.warc.gz";
+    fs::remove_file(sandbox.path("web/archive").join(second)).expect("it is there");
+    let ran = sandbox.run(&["doctor", "archive", "--dir", "web"]);
+    let said = format!("archive/{second} is gone, with 3 URLs of its 3 in no other file: ");
+    assert!(ran.code == 1 && ran.stdout.contains(&said), "{ran:#?}");
+    let status = sandbox.done(&["status", "--dir", "web"]);
+    assert!(status.contains(&format!("1 file of the archive is gone: {second}")), "{status}");
+    for (path, next) in [
+        ("/a", "a crawl asks for it again"),
+        ("/c", "no crawl asks for it again now, since nothing in the archive leads to it"),
+    ] {
+        let why = check(&sandbox, &server.url(path), "lost: it was visited at ");
+        let verdict = why["verdict"].as_str().expect("a verdict");
+        assert!(
+            verdict.ends_with(&format!("{second}, which had the answer, is gone; {next}")),
+            "{verdict}"
+        );
+    }
+    let ran = sandbox.run(&["crawl", "--dir", "web"]);
+    let said = format!("1 file of the archive is gone: {second}; what was in no other file");
+    assert!(ran.stderr.contains(&said), "{ran:#?}");
+    check(&sandbox, &server.url("/c"), "fetched");
+    let said = sandbox.done(&["doctor", "archive", "--dir", "web"]);
+    let back =
+        format!("archive/{second} is gone, but all that it had was visited again; who deletes");
+    assert!(said.contains(&back), "{said}");
+    // It is told once.
+    assert_eq!(sandbox.json(&["crawl", "--dir", "web"])["gone"], serde_json::json!([]));
+    fs::remove_file(sandbox.path(&format!("web/archive/{second}.cdxj"))).expect("it is there");
+    assert!(!sandbox.done(&["doctor", "--dir", "web"]).contains("gone"));
+    assert!(!sandbox.done(&["status", "--dir", "web"]).contains("gone: "));
+}
+
 /// What the user, or a server, keeps out is missing all the same, but nothing is promised of it and nothing fails.
 #[test]
 fn pages_that_are_lost_and_kept_out_are_said_to_be() {

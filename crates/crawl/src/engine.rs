@@ -369,6 +369,7 @@ impl Coordinator<'_> {
         let mut report = Report {
             damaged: replayed.damaged,
             damage: replayed.damage.clone(),
+            gone: replayed.gone.iter().cloned().collect(),
             lost: replayed.lost,
             missing: replayed.gaps.count(),
             missing_kept_out: replayed.kept_out,

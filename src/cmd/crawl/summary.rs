@@ -57,6 +57,14 @@ impl Summary {
             let fate = "a crawl asks again for pages that are missing in it";
             summary.push(format!("the archive is damaged: {damage}; {fate}; {more}"));
         }
+        if !report.gone.is_empty() {
+            let (files, names) = (gone_files(&report.gone), report.gone.join(", "));
+            let fate =
+                "what was in no other file is asked for again where links or seeds lead to it";
+            summary.push(format!(
+                "{files} gone: {names}; {fate}; `crivello doctor archive` tells more"
+            ));
+        }
         summary.extend(lost(&report));
         if (1..fetchers as u64).contains(&report.fetchers) {
             let got = talk::count(report.fetchers, "fetcher");
@@ -90,6 +98,12 @@ impl Summary {
             talk::say(quiet, &format!("{}  {text}", if line == 0 { "crawled" } else { "       " }));
         }
     }
+}
+
+/// How many files of the archive are gone.
+pub(crate) fn gone_files(gone: &[String]) -> String {
+    let verb = if gone.len() == 1 { "is" } else { "are" };
+    format!("{} of the archive {verb}", talk::count(gone.len() as u64, "file"))
 }
 
 /// What became of pages that the archive has lost; `None` if it has lost none.

@@ -99,6 +99,18 @@ pub(super) enum Next {
 }
 
 impl Next {
+    /// In words, for what is to be had once more since it is lost or damaged.
+    pub(super) fn asked(&self) -> String {
+        match self {
+            Next::Crawl => "a crawl asks for it again".to_owned(),
+            Next::Nobody(why) => format!("no crawl asks for it again now, since {why}"),
+            Next::Recrawl => {
+                "`crivello crawl --recrawl=given` with this URL asks for it again".to_owned()
+            }
+            Next::Open | Next::Due => self.told(None),
+        }
+    }
+
     /// In words, for a server that wants to be left alone until a moment.
     pub(super) fn told(&self, until_s: Option<i64>) -> String {
         let until = until_s.map(|s| format!(", not before {}", archive::date_text(s)));
@@ -357,16 +369,7 @@ fn missing(last: &Capture, gap: Gap, next: Option<&Next>) -> String {
         }
         (None, _) => format!("damaged: the record of {date} cannot be read"),
     };
-    let next = match (next, gap) {
-        (None, _) => return what,
-        (Some(Next::Nobody(why)), _) => format!("no crawl asks for it again now, since {why}"),
-        (Some(_), Gap::Lost) => "a crawl asks for it again".to_owned(),
-        (Some(open @ Next::Open), Gap::Damaged) => open.told(None),
-        (Some(_), Gap::Damaged) => {
-            "`crivello crawl --recrawl=given` with this URL asks for it again".to_owned()
-        }
-    };
-    format!("{what}; {next}")
+    next.map_or(what.clone(), |next| format!("{what}; {}", next.asked()))
 }
 
 /// What became of the last visit after an answer that stands, and who makes another one.

@@ -11,7 +11,7 @@ use crawl::Mention;
 
 use super::captures::Said;
 use super::found::Found;
-use super::{SEEDS, Why};
+use super::{Gone, SEEDS, Why};
 use crate::cmd::crawl::aside_fate;
 use crate::talk;
 
@@ -51,6 +51,12 @@ pub(super) fn print(why: &Why) -> Result<()> {
             None => format!("captured {date}, status {}", capture.status),
         };
         writeln!(out, "  {what}, in {file} at {}", capture.offset)?;
+    }
+    for Gone { date_s, file, .. } in &why.gone {
+        let date = archive::date_text(*date_s);
+        if !why.verdict.contains(&date) {
+            writeln!(out, "  visited {date}, in {file}, which is gone")?;
+        }
     }
     for cut in &why.cuts {
         writeln!(out, "  {}", talk::plain(cut))?;

@@ -36,6 +36,9 @@ pub(crate) use file::LogWriter;
 use file::{LogReader, LogState, is_log};
 pub(crate) use row::{Circumstances, Settled};
 
+/// The folder of the logs.
+const FOLDER: &str = "visits";
+
 /// The file that lists the archive files that there are logs of, a name a line.
 const LIST: &str = "files";
 
@@ -56,7 +59,7 @@ impl VisitLogs {
         seeds: &[Url],
     ) -> VisitLogs {
         VisitLogs {
-            dir: frontier.join("visits"),
+            dir: frontier.join(FOLDER),
             archive: archive.to_owned(),
             identity: identity(config, seeds),
         }
@@ -98,6 +101,11 @@ impl VisitLogs {
             damage = damage.or(found);
         }
         Ok(damage)
+    }
+
+    /// The archive files that there were logs of, and that are gone.
+    pub(crate) fn gone(&self, archive: &Archive) -> BTreeSet<String> {
+        gone_files(&self.dir, archive)
     }
 
     /// Removes all logs if a file is gone that one was about, or if nobody knows: what it told first the
@@ -224,6 +232,20 @@ impl VisitLogs {
     }
 }
 
+/// The files of an archive that the list in the folder of the logs names, and that are gone.
+fn gone_files(dir: &Path, archive: &Archive) -> BTreeSet<String> {
+    let names = fs::read_to_string(dir.join(LIST)).unwrap_or_default();
+    let is_gone = |name: &&str| !archive.files().iter().any(|file| file == name);
+    names.lines().filter(is_gone).map(str::to_owned).collect()
+}
+
+/// The archive files that are gone, by what is left of them in the archive, and by the logs of visits in `frontier`.
+pub fn lost_files(frontier: &Path, archive: &Archive) -> Result<BTreeSet<String>, CrawlError> {
+    let mut gone = gone_files(&frontier.join(FOLDER), archive);
+    gone.extend(archive.gone()?);
+    Ok(gone)
+}
+
 /// What was found of the logs of visits.
 #[derive(Debug, Default)]
 pub struct VisitLogsFound {
@@ -239,7 +261,7 @@ pub struct VisitLogsFound {
 
 /// Reads the logs of visits in `frontier` of the files in `archive` from the first byte to the last; nothing is changed.
 pub fn verify_visit_logs(frontier: &Path, archive: &Path) -> Result<VisitLogsFound, CrawlError> {
-    let dir = frontier.join("visits");
+    let dir = frontier.join(FOLDER);
     let mut found = VisitLogsFound::default();
     let entries = match fs::read_dir(&dir) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(found),
