@@ -49,6 +49,20 @@ fn pages_that_are_lost_are_missing_to_all_and_asked_for_again() {
     assert!(ran.code == 1 && ran.stdout.contains("2 pages missing, of which"), "{ran:#?}");
     assert!(ran.stdout.contains(&server.url("/a")), "{ran:#?}");
 
+    let (first, a) = (sandbox.path(FIRST), server.url("/a"));
+    for is_left in [true, false] {
+        let ran = sandbox.run(&["archive", "get", "--dir", "web", &a]);
+        let what = if is_left {
+            "crivello-00001.warc.gz, which had it, is gone\n"
+        } else {
+            "the archive has lost what it was then\n"
+        };
+        assert!(ran.code == 1 && ran.stderr.ends_with(what), "{ran:#?}");
+        if is_left {
+            fs::remove_file(first.with_extension("gz.cdxj")).expect("it is there");
+        }
+    }
+
     // One of them cannot be had now.
     server.set("/a", "503 Busy\n\n");
     let ran = sandbox.run(&["crawl", "--dir", "web"]);
@@ -198,6 +212,16 @@ fn damage_behind_a_304_is_told_with_the_command_that_asks() {
     crawl(&sandbox, "", &[&server.url("/")]);
     sandbox.done(&["crawl", "--dir", "web", "-q", "--recrawl"]);
     damage(&sandbox, &server.url("/a"));
+    let get = |flags: &[&str]| {
+        let url = server.url("/a");
+        sandbox.run(&[&["archive", "get", "--dir", "web", &url], flags].concat())
+    };
+    for flags in [&[][..], &["--json"]] {
+        let ran = get(flags);
+        let said = "that capture cannot be read: crivello-00001.warc.gz is damaged at byte ";
+        assert!(ran.code == 1 && ran.stderr.contains(said), "{ran:#?}");
+        assert_eq!(ran.stdout, "", "{ran:#?}");
+    }
     for _ in 0..2 {
         let ran = sandbox.run(&["doctor", "archive", "--dir", "web"]);
         let said = "1 page cannot be read, which later visits found as they were: `crivello crawl --recrawl` asks";
