@@ -279,6 +279,15 @@ fn damage_to_the_log_of_visits_is_named_and_mended_by_the_next_crawl() {
     }
     assert_eq!(sandbox.json(&["crawl", "--dir", "web"])["requests"], 0);
     sandbox.done(&["doctor", "frontier", "--dir", "web"]);
+    // What stands behind its end goes, too.
+    for junk in [&[0; 64][..], &[0xA5; 64], &good[20..]] {
+        fs::write(&log, [&good, junk].concat()).expect("room");
+        let ran = sandbox.run(&["doctor", "frontier", "--dir", "web"]);
+        assert!(ran.code == 1 && ran.stdout.contains("log is damaged at byte "), "{ran:#?}");
+        assert_eq!(sandbox.json(&["crawl", "--dir", "web"])["requests"], 0);
+        assert_eq!(fs::read(&log).expect("a file"), good);
+        sandbox.done(&["doctor", "frontier", "--dir", "web"]);
+    }
     // A kill while it is written leaves it short, which is no damage.
     fs::write(&log, &good[..good.len() - 9]).expect("room");
     let said = sandbox.done(&["doctor", "frontier", "--dir", "web"]);

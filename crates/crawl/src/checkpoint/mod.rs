@@ -150,10 +150,10 @@ impl VisitLogs {
         let length = fs::metadata(&warc).map_err(CrawlError::io(&warc))?.len();
         let reader = self.skim(name, &mut |settled| note(Some(settled)));
         let covered = reader.as_ref().map_or(0, LogReader::covered);
-        if covered == length && reader.is_some() {
-            return Ok(None);
-        }
         let path = self.path(name);
+        if let Some(reader) = reader.as_ref().filter(|_| covered == length) {
+            return reader.cut_behind(&path).map(|()| None).map_err(CrawlError::io(&path));
+        }
         let mut writer = self.writer();
         writer.go_on(name, reader.as_ref()).map_err(CrawlError::io(&path))?;
         let records = match archive.records_from(name, covered) {
