@@ -259,6 +259,60 @@ fn a_line_that_is_no_seed_is_named_by_all() {
     }
 }
 
+/// A wrong address would make the crawl one of another host.
+#[test]
+fn seeds_that_are_not_as_they_were_written_are_taken_for_none() {
+    let server = Pages::serve(&[("/", HTML)]);
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/")]);
+    let seeds = sandbox.path("web/frontier/seeds");
+    let good = fs::read(&seeds).expect("a file");
+    let mut flipped = good.clone();
+    flipped[10] ^= 1;
+    for bad in [&good[..good.len() - 3], &good[..good.len() / 2], &flipped] {
+        fs::write(&seeds, bad).expect("room");
+        for command in [["crawl", "-q"], ["doctor", "frontier"]] {
+            let ran = sandbox.run(&[&command[..], &["--dir", "web"]].concat());
+            let said = format!("{}{}", ran.stdout, ran.stderr);
+            let wanted = "frontier/seeds is damaged: it is not as it was written; mend";
+            assert!(ran.code == 1 && said.contains(wanted), "{ran:#?}");
+        }
+    }
+    for is_there in [true, false] {
+        fs::write(&seeds, "").expect("room");
+        if !is_there {
+            fs::remove_file(&seeds).expect("it is there");
+        }
+        let ran = sandbox.run(&["doctor", "frontier", "--dir", "web"]);
+        let wanted = "frontier/seeds is missing or empty: `crivello crawl URL`, with the addresses";
+        assert!(ran.code == 1 && ran.stdout.contains(wanted), "{ran:#?}");
+    }
+    // As another version, or a person, has written it.
+    fs::write(&seeds, format!("{}\n", server.url("/"))).expect("room");
+    sandbox.done(&["crawl", "--dir", "web", "-q"]);
+    sandbox.done(&["doctor", "frontier", "--dir", "web"]);
+    assert_eq!(fs::read(&seeds).expect("a file"), good);
+}
+
+/// A name that is not that of its file would end a recrawl before it has asked.
+#[test]
+fn a_recrawl_that_names_another_file_is_not_gone_on_with() {
+    let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/")]);
+    sandbox.done(&["crawl", "--dir", "web", "-q", "--recrawl", "--max-pages", "1"]);
+    let file = sandbox.path("web/frontier/recrawl");
+    let whole = "crivello recrawl 5\nrecrawls 1\nall 7\nfiles 1\ncrivello-00001.warc.gz\nseeds 0\n";
+    fs::write(&file, whole.replace("-00001", "-00003")).expect("room");
+    let ran = sandbox.run(&["doctor", "archive", "--dir", "web"]);
+    let wanted = "archive/crivello-00003.warc.gz is gone; put it back";
+    assert!(ran.code == 1 && ran.stdout.contains(wanted), "{ran:#?}");
+    fs::write(&file, whole).expect("room");
+    sandbox.run(&["crawl", "--dir", "web", "-q", "--max-pages", "1"]);
+    assert_eq!(sandbox.json(&["crawl", "--dir", "web"])["missing"], 0);
+    sandbox.done(&["doctor", "archive", "frontier", "--dir", "web"]);
+}
+
 #[test]
 fn damage_to_the_log_of_visits_is_named_and_mended_by_the_next_crawl() {
     let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);

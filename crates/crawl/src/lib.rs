@@ -51,6 +51,7 @@ mod replay;
 mod report;
 mod robots;
 mod rules;
+mod sealed;
 mod seeds;
 mod settings;
 mod share;

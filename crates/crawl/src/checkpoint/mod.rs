@@ -31,6 +31,7 @@ use crate::answer::Answers;
 use crate::config::{Config, Scope};
 use crate::error::CrawlError;
 use crate::halt::Halt;
+use crate::recrawl::Epochs;
 
 pub(crate) use file::LogWriter;
 use file::{LogReader, LogState, is_log};
@@ -239,10 +240,14 @@ fn gone_files(dir: &Path, archive: &Archive) -> BTreeSet<String> {
     names.lines().filter(is_gone).map(str::to_owned).collect()
 }
 
-/// The archive files that are gone, by what is left of them in the archive, and by the logs of visits in `frontier`.
+/// The archive files that are gone, by what is left of them in the archive, and by the logs of visits in `frontier` and
+/// the recrawls that are not over.
 pub fn lost_files(frontier: &Path, archive: &Archive) -> Result<BTreeSet<String>, CrawlError> {
     let mut gone = gone_files(&frontier.join(FOLDER), archive);
     gone.extend(archive.gone()?);
+    // What is wrong with that file is told by whoever reads it for its own sake.
+    let epochs = Epochs::read(frontier).unwrap_or_default();
+    gone.extend(epochs.files().filter(|name| !archive.files().contains(name)).cloned());
     Ok(gone)
 }
 
