@@ -378,10 +378,13 @@ impl Patient<'_> {
                 let about = format!("{}, {}", count(nodes.into(), "node"), count(arcs, "arc"));
                 let faults = jobs::verify_ranks(self.collection).map_err(with_causes).err();
                 let table = PageTable::open(&self.collection.pages_dir());
-                let same = table.is_ok_and(|table| table.directory().id() == linking.source);
-                let ranked = self.collection.ranks_file().is_file();
+                let is_ranked = table.is_ok_and(|table| {
+                    let directory = table.directory();
+                    directory.id() == linking.source
+                        && jobs::is_all_ranked(self.collection, &linking, directory)
+                });
                 Finding::of("graph", about, faults.into_iter().collect())
-                    .behind_if(!same || !ranked, "run `crivello rank`")
+                    .behind_if(!is_ranked, "run `crivello rank`")
             }
             Err(error) => Finding::of("graph", String::new(), vec![with_causes(error)]),
         }
