@@ -305,9 +305,7 @@ fn print_index(out: &mut impl Write, index: &IndexStatus) -> Result<()> {
     Ok(())
 }
 
-fn print(status: &Status) -> Result<()> {
-    let mut out = std::io::stdout().lock();
-    let archive = &status.archive;
+fn print_archive(out: &mut impl Write, archive: &ArchiveStatus) -> Result<()> {
     let files = count(archive.files as u64, "file");
     writeln!(out, "archive     {files}, {}", talk::bytes(archive.bytes))?;
     if !archive.gone.is_empty() {
@@ -318,6 +316,12 @@ fn print(status: &Status) -> Result<()> {
             "            {files} gone: {names}; `crivello doctor archive` tells what was in no other"
         )?;
     }
+    Ok(())
+}
+
+fn print(status: &Status) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    print_archive(&mut out, &status.archive)?;
     if let Some(writer) = &status.running {
         writeln!(out, "running     {writer}")?;
     }

@@ -156,8 +156,7 @@ pub fn run(
     coordinator.teller.told_ms = None;
     coordinator.teller.tell(&coordinator.frontier);
     let open = Epochs::read(&dirs.frontier)?;
-    let frontier = &mut coordinator.frontier;
-    replay.halt.read_on(|| replay.count_missing(&mut replayed, frontier))?;
+    replay.halt.read_on(|| replay.count_missing(&mut replayed, &mut coordinator.frontier))?;
     let report = coordinator.report(&replayed, &inbox, &open, started_ms);
     write_report(&dirs.frontier, &report)?;
     Ok(report)
