@@ -388,13 +388,8 @@ fn verdict(why: &Why, config: &Config) -> Option<String> {
     if why.is_unseen() {
         return Some("never seen: not fetched, and nothing that was fetched names it".to_owned());
     }
-    if let Some(Gone { date_s, file, .. }) = why.gone.last().filter(|_| why.captures.is_empty()) {
-        let date = archive::date_text(*date_s);
-        let next = why.bar.as_ref().map(|bar| Next::Nobody(bar.reason()).asked());
-        let next = next.unwrap_or_else(|| Next::Crawl.asked());
-        return Some(format!(
-            "lost: it was visited at {date}, and {file}, which had the answer, is gone; {next}"
-        ));
+    if let Some(lost) = lost(why) {
+        return Some(lost);
     }
     if let Some(refused @ Bar::Refused(_)) = &why.bar {
         return Some(refused.verdict());
@@ -426,4 +421,22 @@ fn verdict(why: &Why, config: &Config) -> Option<String> {
     let failed = failed?;
     let (times, next) = (talk::count(failed.tries, "time"), why.next.clone().unwrap_or_default());
     Some(format!("failed {times}, at last {}; {}", failed.last, next.told(None)))
+}
+
+/// What is said of one that only files had which are gone; `None` if that is not so.
+fn lost(why: &Why) -> Option<String> {
+    let Gone { date_s, file, .. } = why.gone.last().filter(|_| why.captures.is_empty())?;
+    let next = match &why.bar {
+        None => Next::Crawl.asked(),
+        // What led there may be lost as well, and be found once more.
+        Some(Bar::Unfollowed(_)) if why.found_on.is_empty() => {
+            "nothing in the archive leads to it; a crawl asks for it again if it is found once more"
+                .to_owned()
+        }
+        Some(bar) => Next::Nobody(bar.reason()).asked(),
+    };
+    let date = archive::date_text(*date_s);
+    Some(format!(
+        "lost: it was visited at {date}, and {file}, which had the answer, is gone; {next}"
+    ))
 }

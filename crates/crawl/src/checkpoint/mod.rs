@@ -236,8 +236,10 @@ impl VisitLogs {
 /// The files of an archive that the list in the folder of the logs names, and that are gone.
 fn gone_files(dir: &Path, archive: &Archive) -> BTreeSet<String> {
     let names = fs::read_to_string(dir.join(LIST)).unwrap_or_default();
+    // A kill may have left half a name at the end.
+    let names = names.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));
     let is_gone = |name: &&str| !archive.files().iter().any(|file| file == name);
-    names.lines().filter(is_gone).map(str::to_owned).collect()
+    names.filter(is_gone).map(str::to_owned).collect()
 }
 
 /// The archive files that are gone, by what is left of them in the archive, and by the logs of visits in `frontier` and
