@@ -10,9 +10,9 @@
 use std::borrow::Cow;
 use std::io::Write as _;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use archive::{Archive, CdxLine, Kind, Record};
-use crawl::{FailureKind, Normalisation, Purpose, Told};
+use crawl::{FailureKind, Moment, Normalisation, Purpose, Told};
 use page::Url;
 use serde_json::json;
 
@@ -22,6 +22,9 @@ use crate::talk;
 
 /// The most places of damage that a message names.
 const PLACES_SHOWN_MAX: usize = 5;
+
+/// The type of a capture that has no body of its own.
+const REVISIT: &str = "warc/revisit";
 
 /// A body that unpacks to more than this is not printed.
 const BODY_BYTES_MAX: usize = 1 << 30;
@@ -114,8 +117,12 @@ fn get(collection: &jobs::Collection, url: &str, headers: bool, context: &Contex
     captures.sort_by_key(|capture| {
         let is_answer = capture.status.is_some();
         let tells = !capture.status.is_some_and(is_vain);
-        (is_answer, capture.mime != "warc/revisit", tells, capture.date_s, capture.date_us)
+        (is_answer, capture.mime != REVISIT, tells, capture.date_s, capture.date_us)
     });
+    if captures.last().is_some_and(|last| last.mime == REVISIT || last.status.is_some_and(is_vain))
+    {
+        check_body(&folder, &url, &captures)?;
+    }
     let Some(capture) = captures.pop() else { return unfound(&folder, &url, context) };
     let record = folder.read(&capture.location).with_context(|| unreadable(&url, &capture))?;
     let newer = folder.unreadable(url.as_str())?;
@@ -158,6 +165,30 @@ fn get(collection: &jobs::Collection, url: &str, headers: bool, context: &Contex
     Ok(Exit::Done)
 }
 
+/// Fails if the last visit that found a page as it was is all that is left of the page, with what has become of the rest.
+fn check_body(folder: &Archive, url: &Url, captures: &[CdxLine]) -> Result<()> {
+    let revisits = captures.iter().filter(|capture| capture.mime == REVISIT);
+    let Some(last) = revisits.max_by_key(|line| (line.date_s, line.date_us)) else { return Ok(()) };
+    let record = folder.read(&last.location).with_context(|| unreadable(url, last))?;
+    let Some(Moment { s, us }) = Told::read(&record).and_then(|told| told.refers_to) else {
+        return Ok(());
+    };
+    // Some know of no microseconds.
+    let is_body = |line: &&CdxLine| line.date_s == s && (line.date_us == us || us == 0);
+    if captures.iter().filter(is_body).any(|line| line.mime != REVISIT) {
+        return Ok(());
+    }
+    let (date, then) = (archive::date_text(last.date_s), archive::date_text(s));
+    let (unreadable, gone) =
+        (folder.unreadable(url.as_str())?, folder.gone_captures(url.as_str())?);
+    let what = match (unreadable.iter().find(is_body), gone.iter().find(is_body)) {
+        (Some(line), _) => format!("that capture cannot be read: {}", place(line)),
+        (None, Some(line)) => format!("{}, which had it, is gone", line.location.file),
+        (None, None) => "the archive has lost what it was then".to_owned(),
+    };
+    bail!("{url} was at {date} as at {then}, and {what}")
+}
+
 /// The captures of a URL as it is spelt, or else as a crawl visits it; those that cannot be read if there is no other.
 fn find(
     folder: &Archive,
@@ -193,6 +224,13 @@ fn target(url: &Url, record: &Record) -> Option<String> {
 fn unfound(folder: &Archive, url: &Url, context: &Context) -> Result<Exit> {
     let places = folder.unreadable(url.as_str())?;
     talk::say(context.quiet, &format!("the archive has no capture of {url}"));
+    for line in folder.gone_captures(url.as_str())? {
+        let (date, file) = (archive::date_text(line.date_s), &line.location.file);
+        talk::say(
+            context.quiet,
+            &format!("it was visited at {date}, and {file}, which had that, is gone"),
+        );
+    }
     if !places.is_empty() {
         let shown: Vec<String> = places.iter().take(PLACES_SHOWN_MAX).map(place).collect();
         let others = places.len() - shown.len();

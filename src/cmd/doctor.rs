@@ -11,12 +11,14 @@ use std::io::Write as _;
 
 use anyhow::Result;
 use archive::{Archive, ArchiveError, CdxState, CdxSum, Limits};
-use crawl::{Bodies, VisitLogsFound};
+use crawl::{Bodies, Lost, Purpose, VisitLogsFound};
 use index::Index;
 use jobs::{Collection, Folding, Lag, Linking, PageTable};
+use page::Url;
 use serde::Serialize;
 use serde_json::json;
 
+use super::why::KnownBars;
 use crate::config::Config;
 use crate::context::{Context, Exit};
 use crate::pipeline::extract_options;
@@ -79,15 +81,18 @@ struct Finding {
     about: String,
     /// What is wrong, each with file and offset.
     faults: Vec<String>,
+    /// What is as it is by the will of the user, or of a server.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
     /// What to do, where a fault does not say so itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     remedy: Option<&'static str>,
 }
 
 const CALL_INDEX: &str = "run `crivello index`";
-const MEND_ARCHIVE: &str = "a torn end is cut off by the next crawl, which asks for pages that are missing; \
-     `crivello crawl --recrawl` asks for those that cannot be read; or put a whole copy of the file into archive/, \
-     delete pages/ and run `crivello index`";
+const MEND_ARCHIVE: &str = "the next crawl cuts off a torn end and asks for pages that are missing; `crivello crawl --recrawl` \
+     asks for all, those that cannot be read included, `crivello crawl --recrawl=given URL` for one; or put a whole copy of \
+     the file into archive/, delete pages/ and run `crivello index`";
 /// Pages that are missing which are named.
 const LOST_SHOWN_MAX: usize = 5;
 const MEND_CONFIGURATION: &str =
@@ -97,7 +102,7 @@ impl Finding {
     /// Whole, unless there are faults.
     fn of(part: &'static str, about: String, faults: Vec<String>) -> Finding {
         let state = if faults.is_empty() { State::Whole } else { State::Damaged };
-        Finding { part, state, about, faults, remedy: None }
+        Finding { part, state, about, faults, notes: Vec::new(), remedy: None }
     }
 
     /// Sound, but behind if it `is`.
@@ -178,7 +183,7 @@ fn print(findings: &[Finding]) -> Result<()> {
     for found in findings {
         let about = &found.about;
         writeln!(out, "{:8} {:14} {about}", found.state.name(), found.part)?;
-        for fault in &found.faults {
+        for fault in found.faults.iter().chain(&found.notes) {
             writeln!(out, "{:8} {:14} {}", "", "", talk::plain(fault))?;
         }
         if let Some(remedy) = found.remedy {
@@ -214,7 +219,7 @@ impl Patient<'_> {
     fn archive(&self) -> [Finding; 2] {
         let (mut faults, mut cdx_faults) = (Vec::new(), Vec::new());
         let (mut files, mut records, mut behind) = (0, 0, 0);
-        let mut bodies = Bodies::default();
+        let (mut bodies, mut notes) = (Bodies::default(), Vec::new());
         match Archive::open(&self.collection.archive_dir()) {
             Ok(archive) => {
                 for file in archive.files() {
@@ -235,9 +240,16 @@ impl Patient<'_> {
                         Err(error) => faults.push(with_causes(error)),
                     }
                 }
-                match bodies.lost(&archive) {
-                    Ok(lost) => faults.extend(missing(&lost)),
-                    Err(error) => faults.push(with_causes(error)),
+                match self.gone(&archive) {
+                    Ok((gone, seen)) => {
+                        faults.extend(gone);
+                        notes.extend(seen);
+                    }
+                    Err(error) => faults.push(format!("{error:#}")),
+                }
+                match self.lost(bodies, &archive) {
+                    Ok(lost) => lost.tell(&mut faults, &mut notes),
+                    Err(error) => faults.push(format!("{error:#}")),
                 }
             }
             Err(error) => faults.push(with_causes(error)),
@@ -249,17 +261,78 @@ impl Patient<'_> {
             format!("{}, {behind} to be made or brought up to date", count(files, "file"))
         };
         [
-            Finding::of("archive", about, faults).or_mend(MEND_ARCHIVE),
+            Finding { notes, ..Finding::of("archive", about, faults).or_mend(MEND_ARCHIVE) },
             Finding::of("cdx", cdx_about, cdx_faults)
                 .behind_if(behind > 0, "nothing to do: the next lookup sees to it"),
         ]
+    }
+
+    /// What is said of files of the archive that are gone, and of what was in no other: faults and notes.
+    fn gone(&self, archive: &Archive) -> Result<(Vec<String>, Vec<String>)> {
+        let (mut faults, mut notes) = (Vec::new(), Vec::new());
+        for name in crawl::lost_files(&self.collection.frontier_dir(), archive)? {
+            let mut urls = BTreeSet::new();
+            archive.each_gone(&name, &mut |line| {
+                if !line.url.is_empty() && !line.url.ends_with("/robots.txt") {
+                    urls.insert(line.url);
+                }
+            })?;
+            let (of_all, mut lost) = (urls.len(), Vec::new());
+            for url in urls {
+                if !archive.captures(&url)?.iter().any(|capture| capture.url == url) {
+                    lost.push(url);
+                }
+            }
+            let again = "put it back, or let the next crawl ask for what seeds and links lead to";
+            let forget = format!("who deletes archive/{name}.cdxj forgets it");
+            match told(&lost, "URL", &format!("of its {of_all} in no other file")) {
+                Some(lost) => {
+                    faults.push(format!("archive/{name} is gone, with {lost}; {again}; {forget}"));
+                }
+                None if of_all > 0 => {
+                    let what = "but all that it had was visited again";
+                    notes.push(format!("archive/{name} is gone, {what}; {forget}"));
+                }
+                None => faults.push(format!("archive/{name} is gone; {again}")),
+            }
+        }
+        Ok((faults, notes))
+    }
+
+    /// What the archive has lost, by who asks for it again.
+    fn lost(&self, bodies: Bodies, archive: &Archive) -> Result<LostPages> {
+        let mut pages = LostPages::default();
+        let lost = bodies.lost(archive)?;
+        if lost.is_empty() {
+            return Ok(pages);
+        }
+        let report = crawl::read_report(&self.collection.frontier_dir())?.unwrap_or_default();
+        let mut bars = KnownBars::new(self.collection, archive, &report, self.config)?;
+        for Lost { url, purpose, depth } in lost {
+            let is_sitemap = purpose == Purpose::Sitemap;
+            let bar = bars.bar(&Url::parse(&url)?, is_sitemap, Some(depth), true)?;
+            let mut unreadable = archive.unreadable(&url)?.into_iter();
+            match bar {
+                Some(bar) => pages.kept_out.push(format!("{url} ({})", bar.verdict())),
+                None if unreadable.any(|line| line.url == url) => pages.unreadable.push(url),
+                None => pages.missing.push(url),
+            }
+        }
+        Ok(pages)
     }
 
     fn frontier(&self) -> Finding {
         let dir = self.collection.frontier_dir();
         let standing = crawl::Standing::read(&dir).map(|_| ()).map_err(with_causes);
         let report = crawl::read_report(&dir).map(|_| ()).map_err(with_causes);
-        let seeds = crawl::read_seeds(&dir).map(|_| ()).map_err(with_causes);
+        let has_crawled = matches!(crawl::read_report(&dir), Ok(Some(_)));
+        let seeds = match crawl::read_seeds(&dir) {
+            Ok(seeds) if seeds.is_empty() && has_crawled => Err(format!(
+                "{} is missing or empty: `crivello crawl URL`, with the addresses that the crawl began with, writes it again",
+                dir.join("seeds").display()
+            )),
+            seeds => seeds.map(|_| ()).map_err(with_causes),
+        };
         let mut faults: Vec<String> =
             [standing, report, seeds].into_iter().filter_map(Result::err).collect();
         let mut about = "notes of the crawl".to_owned();
@@ -305,10 +378,13 @@ impl Patient<'_> {
                 let about = format!("{}, {}", count(nodes.into(), "node"), count(arcs, "arc"));
                 let faults = jobs::verify_ranks(self.collection).map_err(with_causes).err();
                 let table = PageTable::open(&self.collection.pages_dir());
-                let same = table.is_ok_and(|table| table.directory().id() == linking.source);
-                let ranked = self.collection.ranks_file().is_file();
+                let is_ranked = table.is_ok_and(|table| {
+                    let directory = table.directory();
+                    directory.id() == linking.source
+                        && jobs::is_all_ranked(self.collection, &linking, directory)
+                });
                 Finding::of("graph", about, faults.into_iter().collect())
-                    .behind_if(!same || !ranked, "run `crivello rank`")
+                    .behind_if(!is_ranked, "run `crivello rank`")
             }
             Err(error) => Finding::of("graph", String::new(), vec![with_causes(error)]),
         }
@@ -385,13 +461,38 @@ impl Patient<'_> {
     }
 }
 
-/// What is said of pages that are missing in the archive; `None` if none is.
-fn missing(lost: &BTreeSet<String>) -> Option<String> {
-    let shown: Vec<&str> = lost.iter().take(LOST_SHOWN_MAX).map(String::as_str).collect();
-    let more = if lost.len() > shown.len() { ", …" } else { "" };
-    let (pages, shown) = (count(lost.len() as u64, "page"), shown.join(", "));
-    let what = "of which only is left that later visits found them as they were";
-    (!lost.is_empty()).then(|| format!("{pages} missing, {what}: {shown}{more}"))
+/// Pages of which only is left that later visits found them as they were.
+#[derive(Default)]
+struct LostPages {
+    /// The next crawl asks for them.
+    missing: Vec<String>,
+    /// Their records are damaged, which no crawl knows.
+    unreadable: Vec<String>,
+    /// No crawl asks for them as things are; each with what keeps it out.
+    kept_out: Vec<String>,
+}
+
+impl LostPages {
+    /// Adds what is wrong to the `faults`, and what is to be said besides to the `notes`.
+    fn tell(&self, faults: &mut Vec<String>, notes: &mut Vec<String>) {
+        let what = "of which only is left that later visits found them as they were";
+        faults.extend(told(&self.missing, "page", &format!("missing, {what}")));
+        let unreadable = "cannot be read, which later visits found as they were: `crivello crawl --recrawl` asks for them";
+        faults.extend(told(&self.unreadable, "page", unreadable));
+        let kept_out = format!(
+            "missing, {what}, and kept out now; a crawl asks for them when they are let in again, and who does not want them \
+             need do nothing"
+        );
+        notes.extend(told(&self.kept_out, "page", &kept_out));
+    }
+}
+
+/// What is said of these, the first of which are named; `None` if there are none.
+fn told(urls: &[String], noun: &str, what: &str) -> Option<String> {
+    let shown: Vec<&str> = urls.iter().take(LOST_SHOWN_MAX).map(String::as_str).collect();
+    let more = if urls.len() > shown.len() { ", …" } else { "" };
+    let (count, shown) = (count(urls.len() as u64, noun), shown.join(", "));
+    (!urls.is_empty()).then(|| format!("{count} {what}: {shown}{more}"))
 }
 
 /// Reads a file of the archive; how many records it has, and the sum of their lines.

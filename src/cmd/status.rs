@@ -16,7 +16,7 @@ use jobs::{Collection, Directory, Folding, Lag, Linking, PageTable, Vector, Writ
 use serde::Serialize;
 
 use super::crawl::aside_fate;
-use super::crawl::summary::{again, left, left_out, missing};
+use super::crawl::summary::{again, gone_files, left, left_out, missing};
 use crate::config::Config;
 use crate::context::{Context, Exit};
 use crate::pipeline::extract_options;
@@ -53,6 +53,8 @@ struct Status {
 struct ArchiveStatus {
     files: usize,
     bytes: u64,
+    /// Files that are gone.
+    gone: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -146,7 +148,8 @@ fn look(collection: &Collection, config: &Config) -> Result<Status> {
         let size =
             |file: &String| fs::metadata(archive_dir.join(file)).map_or(0, |about| about.len());
         let (files, bytes) = (archive.files().len(), archive.files().iter().map(size).sum());
-        status.archive = ArchiveStatus { files, bytes };
+        let gone = crawl::lost_files(&collection.frontier_dir(), &archive)?.into_iter().collect();
+        status.archive = ArchiveStatus { files, bytes, gone };
         pages_lag = jobs::extract_lag(collection, &extract_options(&config.crawl))?;
     }
     status.crawl = crawl::read_report(&collection.frontier_dir())?;
@@ -302,11 +305,23 @@ fn print_index(out: &mut impl Write, index: &IndexStatus) -> Result<()> {
     Ok(())
 }
 
-fn print(status: &Status) -> Result<()> {
-    let mut out = std::io::stdout().lock();
-    let archive = &status.archive;
+fn print_archive(out: &mut impl Write, archive: &ArchiveStatus) -> Result<()> {
     let files = count(archive.files as u64, "file");
     writeln!(out, "archive     {files}, {}", talk::bytes(archive.bytes))?;
+    if !archive.gone.is_empty() {
+        let (files, names) = (gone_files(&archive.gone), archive.gone.join(", "));
+        let names = talk::plain(&names);
+        writeln!(
+            out,
+            "            {files} gone: {names}; `crivello doctor archive` tells what was in no other"
+        )?;
+    }
+    Ok(())
+}
+
+fn print(status: &Status) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    print_archive(&mut out, &status.archive)?;
     if let Some(writer) = &status.running {
         writeln!(out, "running     {writer}")?;
     }

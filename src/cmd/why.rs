@@ -1,15 +1,16 @@
 //! `crivello why`: everything the collection knows about one URL.
 //!
-//! What lives here: the questions, and which answer is the verdict. `why/captures.rs` is what was visited,
-//! `why/found.rs` where the URL was found, `why/robots.rs` what robots.txt says of it, `why/limit.rs` which
+//! What lives here: the questions, and which answer is the verdict. `why/captures.rs` is what was visited, `why/bar.rs`
+//! what keeps every crawl from asking for a URL, `why/found.rs` where the URL was found, `why/robots.rs` what robots.txt says of it, `why/limit.rs` which
 //! limit dropped it, `why/last.rs` what keeps one waiting that nothing refuses now, `why/cut.rs` what of it was not
 //! read, `why/sitemap.rs` who calls a page a sitemap, `why/print.rs` how all that is told. What does not: the rules of a crawl and how records are read (`crawl`).
 //!
 //! **Invariant.** The verdict is the first thing that holds, in the order in which a crawl decides:
-//! fetched, imported, never seen, refused, given up, its host another agent's, set aside or not reached, forbidden, failed,
-//! not to be followed, dropped by a limit, waiting. A URL is its scheme, too: http and https are two. A URL
+//! fetched, imported, never seen, refused, given up, its host another agent's, forbidden, not to be followed, dropped by a
+//! limit; and only of what nothing of that bars: its host set aside or not reached, failed, waiting. A URL is its scheme, too: http and https are two. A URL
 //! that a crawl spells otherwise is answered for as the crawl spells it.
 
+mod bar;
 mod captures;
 mod cut;
 mod found;
@@ -21,7 +22,7 @@ mod sitemap;
 
 use anyhow::Result;
 use archive::Archive;
-use crawl::{AgentId, AsideHost, Mention, Normalisation, Purpose, Report, Rules, Standing};
+use crawl::{AsideHost, Mention, Normalisation, Purpose, Report, Rules, Standing};
 use index::{Index, IndexError};
 use jobs::{Collection, Folding, PageTable, Writer};
 use page::Url;
@@ -33,6 +34,8 @@ use crate::config::Config;
 use crate::context::{Context, Exit};
 use crate::talk;
 
+pub(crate) use bar::KnownBars;
+use bar::{Bar, Bars};
 use captures::{Capture, Next};
 use found::Found;
 use limit::Limits;
@@ -81,7 +84,12 @@ struct Why {
     agent: Option<u16>,
     /// Every visit, oldest first.
     captures: Vec<Capture>,
-    /// Who asks for it again, if the last was in vain or a recrawl is not over, and anybody does.
+    /// Its visits in archive files that are gone, oldest first.
+    gone: Vec<Gone>,
+    /// Why no crawl asks for it, if none does; looked for where no answer stands.
+    #[serde(skip)]
+    bar: Option<Bar>,
+    /// Who asks for it again, if the last was in vain or is missing, or a recrawl is not over.
     #[serde(skip)]
     next: Option<Next>,
     /// Where a page that stands is to whoever searches.
@@ -107,6 +115,15 @@ struct Why {
     found_on: Vec<Found>,
 }
 
+/// A visit of which only is left that there was one.
+#[derive(Serialize)]
+struct Gone {
+    date_s: i64,
+    status: Option<u16>,
+    /// The archive file that is gone.
+    file: String,
+}
+
 /// Who says so if it was given as one.
 const SEEDS: &str = "seeds";
 
@@ -114,6 +131,11 @@ impl Why {
     /// Whether anything names it.
     fn is_named(&self) -> bool {
         self.seed || self.inbox || !self.found_on.is_empty()
+    }
+
+    /// Whether neither a visit nor a mention is known.
+    fn is_unseen(&self) -> bool {
+        !self.is_named() && self.captures.is_empty() && self.gone.is_empty()
     }
 
     /// Where a page that stands is to whoever searches.
@@ -135,12 +157,15 @@ impl Why {
             .is_some_and(|writer| matches!(writer.command.as_str(), "crawl" | "up"))
     }
 
+    /// Whether it was asked for, or is named, as a sitemap.
+    fn is_sitemap(&self) -> bool {
+        self.captures.iter().any(|capture| capture.purpose == Some(Purpose::Sitemap))
+            || self.found_on.iter().any(|found| found.how.is_of_sitemap())
+    }
+
     /// Why these rules refuse `url`, for what it was asked for; `None` if they do not.
     fn refusal(&self, url: &Url, rules: &Rules) -> Option<String> {
-        let is_sitemap =
-            self.captures.iter().any(|capture| capture.purpose == Some(Purpose::Sitemap))
-                || self.found_on.iter().any(|found| found.how.is_of_sitemap());
-        let verdict = if is_sitemap {
+        let verdict = if self.is_sitemap() {
             rules.check_sitemap(url)
         } else {
             rules.check(url).and_then(|()| rules.check_links_to(url))
@@ -173,17 +198,17 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     if why.agent.is_some() {
         let frontier = &collection.frontier_dir();
         let limits = Limits { archive: &archive, frontier, report: &report, config: &config.crawl };
-        let far = limits.dropped_far(&url, &why.found_on)?;
+        let far = limits.too_far(&url, &why.found_on)?;
         why.far = far.or_else(|| last::too_far(&why, &config));
     }
-    why.next = next(&why, &url, &collection, &archive, &report, &config)?;
-    if is_due(&why, &url, &collection, &archive, &config)? {
-        why.next = Some(Next::Due);
-    }
-    let unknown = why.captures.is_empty() && why.standing.is_none() && !why.is_named();
-    why.verdict = match verdict(&why, &config, &report) {
+    let (collection, archive) = (&collection, &archive);
+    let bars = Bars { why: &why, url: &url, collection, archive, report: &report, config: &config };
+    let (bar, next) = (barring(&bars)?, next(&bars)?);
+    (why.bar, why.next) = (bar, next);
+    let unknown = why.is_unseen() && why.standing.is_none();
+    why.verdict = match verdict(&why, &config) {
         Some(verdict) => verdict,
-        None => last::verdict(&why, &url, &collection, &archive, &report, &config)?,
+        None => last::verdict(&why, &url, collection, archive, &report, &config)?,
     };
     if let Some(visited) = &why.visited_as {
         let rules = why.normalised_by.join(", ");
@@ -218,6 +243,10 @@ fn visited(
 /// The visits, and robots.txt.
 fn ask_archive(why: &mut Why, url: &Url, archive: &Archive, config: &Config) -> Result<()> {
     why.captures = captures::read(archive, url, config.crawl.agent_name())?;
+    let gone = archive.gone_captures(url.as_str())?.into_iter();
+    why.gone = gone
+        .map(|line| Gone { date_s: line.date_s, status: line.status, file: line.location.file })
+        .collect();
     why.cuts = captures::cuts(archive, url, &config.crawl)?;
     (why.canonical, why.kept_out) = captures::newest(archive, url, &config.crawl)?;
     if let Some(saying) = robots::saying(archive, url, &config.crawl.user_agent)? {
@@ -238,9 +267,7 @@ fn ask_rules(why: &mut Why, url: &Url, collection: &Collection, config: &Config)
         return Ok(());
     }
     why.refused = why.refusal(url, &Rules::new(&config.crawl, &seeds)?);
-    let agents = crawl::assignment(&config.crawl);
-    let owner = agents.and_then(|agents| agents.owner(crawl::host_of(url)));
-    why.agent = owner.map(|AgentId(agent)| agent).filter(|&agent| agent != config.crawl.agent);
+    why.agent = bar::other_agent(url, &config.crawl);
     Ok(())
 }
 
@@ -264,47 +291,51 @@ fn ask_sitemaps(
     Ok(())
 }
 
-/// Who asks for it again whose last visit was in vain.
-fn next(
-    why: &Why,
-    url: &Url,
-    collection: &Collection,
-    archive: &Archive,
-    report: &Report,
-    config: &Config,
-) -> Result<Option<Next>> {
-    let Some(is_given_up) = captures::is_given_up(&why.captures, config.crawl.retries) else {
+/// Why no crawl asks for it, where no answer stands.
+fn barring(bars: &Bars<'_>) -> Result<Option<Bar>> {
+    let why = bars.why;
+    if captures::has_standing(&why.captures) || why.is_unseen() {
         return Ok(None);
-    };
-    let frontier = &collection.frontier_dir();
-    let is_lost = captures::gap(&why.captures) == Some(captures::Gap::Lost);
-    let is_standing = captures::has_standing(&why.captures);
-    if (is_standing || is_given_up)
-        && !is_lost
-        && !crawl::recrawl_asks(archive, frontier, &config.crawl, url.as_str())?
-    {
-        return Ok(Some(Next::Recrawl));
     }
-    let limits = Limits { archive, frontier, report, config: &config.crawl };
-    let next = if is_given_up && !is_lost { Next::Open } else { Next::Crawl };
-    Ok(Some(limits.share_had(url)?.map_or(next, Next::Nobody)))
+    bars.found()
 }
 
-/// Whether a recrawl that is not over is yet to ask for a URL whose last visit was not in vain.
-fn is_due(
-    why: &Why,
-    url: &Url,
-    collection: &Collection,
-    archive: &Archive,
-    config: &Config,
-) -> Result<bool> {
-    let is_had = captures::is_given_up(&why.captures, config.crawl.retries).is_none()
-        && captures::has_standing(&why.captures)
-        && captures::gap(&why.captures).is_none();
-    let (frontier, crawl) = (&collection.frontier_dir(), &config.crawl);
-    Ok(is_had
-        && why.refused.is_none()
-        && crawl::recrawl_asks(archive, frontier, crawl, url.as_str())?)
+/// Who asks for it again: what was visited in vain, what the archive has lost, and what a recrawl that is not over is yet
+/// to ask for.
+fn next(bars: &Bars<'_>) -> Result<Option<Next>> {
+    let Bars { why, url, collection, archive, config, .. } = *bars;
+    let nobody = |bar: Bar| Next::Nobody(bar.reason());
+    let retries = config.crawl.retries;
+    let gap = captures::gap(&why.captures);
+    let is_asked = || {
+        let frontier = collection.frontier_dir();
+        crawl::recrawl_asks(archive, &frontier, &config.crawl, url.as_str())
+    };
+    let Some(is_given_up) = captures::is_given_up(&why.captures, retries) else {
+        return Ok(match gap {
+            Some(captures::Gap::Lost) => Some(bars.known(true)?.map_or(Next::Crawl, nobody)),
+            Some(captures::Gap::Damaged) => {
+                let is_begun = is_asked()?;
+                let next = if is_begun { Next::Open } else { Next::Recrawl };
+                Some(bars.known(is_begun)?.map_or(next, nobody))
+            }
+            None => {
+                let is_due = captures::has_standing(&why.captures)
+                    && is_asked()?
+                    && bars.known(true)?.is_none();
+                is_due.then_some(Next::Due)
+            }
+        });
+    };
+    let is_lost = gap == Some(captures::Gap::Lost);
+    let is_standing = captures::has_standing(&why.captures);
+    if (is_standing || is_given_up) && !is_lost && !is_asked()? {
+        return Ok(Some(bars.known(false)?.map_or(Next::Recrawl, nobody)));
+    }
+    let is_anew = is_given_up && !is_lost;
+    let bar = if is_standing || is_anew || is_lost { bars.known(true)? } else { bars.found()? };
+    let next = if is_anew { Next::Open } else { Next::Crawl };
+    Ok(Some(bar.map_or(next, nobody)))
 }
 
 /// What the last crawl said of its host when it ended.
@@ -346,20 +377,22 @@ fn ask_pages(why: &mut Why, url: &Url, collection: &Collection) -> Result<()> {
     Ok(())
 }
 
-/// What became of it, in a sentence; `None` if all that is left is the queue and its limits.
-fn verdict(why: &Why, config: &Config, report: &Report) -> Option<String> {
-    let (retries, found_on) = (config.crawl.retries, &why.found_on);
+/// What became of it, in a sentence; `None` if all that is left is the queue.
+fn verdict(why: &Why, config: &Config) -> Option<String> {
+    let retries = config.crawl.retries;
     let next = why.next.as_ref();
     if let Some(verdict) = captures::answered(&why.captures, retries, next, &why.place) {
         let due = next.filter(|next| **next == Next::Due).map(|next| next.told(None));
         return Some(due.map_or(verdict.clone(), |due| format!("{verdict}; {due}")));
     }
-    if !why.is_named() && why.captures.is_empty() {
+    if why.is_unseen() {
         return Some("never seen: not fetched, and nothing that was fetched names it".to_owned());
     }
-    // Whoever named a seed wants it.
-    if let Some(refused) = why.refused.as_ref().filter(|_| !why.seed) {
-        return Some(format!("refused: {refused}"));
+    if let Some(lost) = lost(why) {
+        return Some(lost);
+    }
+    if let Some(refused @ Bar::Refused(_)) = &why.bar {
+        return Some(refused.verdict());
     }
     let failed = captures::failed(&why.captures, retries);
     if let Some(failed) = failed.as_ref().filter(|failed| failed.is_final) {
@@ -368,39 +401,42 @@ fn verdict(why: &Why, config: &Config, report: &Report) -> Option<String> {
         let next = next.unwrap_or_default();
         return Some(format!("given up after {failures}, at last {}{next}", failed.last));
     }
-    if let Some(far) = why.far.as_ref().filter(|_| !why.seed) {
-        return Some(far.clone());
+    // What was tried is told with what bars it now; what bars its whole host comes before.
+    let is_tried = failed.is_some();
+    let is_told = |bar: &&Bar| !is_tried || matches!(bar, Bar::Agent(_) | Bar::Forbidden(_));
+    if let Some(bar) = why.bar.as_ref().filter(is_told) {
+        return Some(bar.verdict());
     }
-    if let Some(agent) = why.agent {
-        return Some(format!(
-            "left to agent {agent}, whose host it is: see frontier/outbox-{agent}.urls"
-        ));
+    if why.bar.is_none() {
+        if let Some(aside) = &why.aside {
+            let (why, fate) = (&aside.why, aside_fate(aside));
+            return Some(format!("waiting, because its host is set aside: {why}; {fate}"));
+        }
+        if let Some(unheard) = &why.unheard {
+            let who =
+                if why.is_crawling() { "the crawl that is running" } else { "the next crawl" };
+            return Some(format!("waiting: {unheard}; {who} tries it again"));
+        }
     }
-    if let Some(aside) = &why.aside {
-        let (why, fate) = (&aside.why, aside_fate(aside));
-        let what = if aside.refused { "refused" } else { "waiting, because its host is set aside" };
-        return Some(format!("{what}: {why}; {fate}"));
-    }
-    if let Some(unheard) = &why.unheard {
-        let who = if why.is_crawling() { "the crawl that is running" } else { "the next crawl" };
-        return Some(format!("waiting: {unheard}; {who} tries it again"));
-    }
-    if let Some(robots) = why.robots.as_ref().filter(|_| why.forbidden) {
-        return Some(format!("forbidden by robots.txt: {robots}"));
-    }
-    if let Some(failed) = failed {
-        let times = talk::count(failed.tries, "time");
-        let next = why.next.clone().unwrap_or_default();
-        let (last, next) = (failed.last, next.told(None));
-        return Some(format!("failed {times}, at last {last}; {next}"));
-    }
-    // A run that follows no link, and leaves nothing waiting, has come to all that given sitemaps name.
-    let is_all = report.waiting == 0 && report.put_off == 0;
-    let has_given = !config.crawl.follow && report.held > 0 && is_all;
-    let is_held = |how| has_given && matches!(how, Mention::Sitemap | Mention::Index);
-    let mut hows = found_on.iter().map(|found| found.how);
-    if why.seed || why.inbox || hows.any(|how| how.is_followed(&config.crawl) && !is_held(how)) {
-        return None;
-    }
-    Some(found::unfollowed(found_on, &config.crawl))
+    let failed = failed?;
+    let (times, next) = (talk::count(failed.tries, "time"), why.next.clone().unwrap_or_default());
+    Some(format!("failed {times}, at last {}; {}", failed.last, next.told(None)))
+}
+
+/// What is said of one that only files had which are gone; `None` if that is not so.
+fn lost(why: &Why) -> Option<String> {
+    let Gone { date_s, file, .. } = why.gone.last().filter(|_| why.captures.is_empty())?;
+    let next = match &why.bar {
+        None => Next::Crawl.asked(),
+        // What led there may be lost as well, and be found once more.
+        Some(Bar::Unfollowed(_)) if why.found_on.is_empty() => {
+            "nothing in the archive leads to it; a crawl asks for it again if it is found once more"
+                .to_owned()
+        }
+        Some(bar) => Next::Nobody(bar.reason()).asked(),
+    };
+    let date = archive::date_text(*date_s);
+    Some(format!(
+        "lost: it was visited at {date}, and {file}, which had the answer, is gone; {next}"
+    ))
 }

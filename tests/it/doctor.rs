@@ -110,3 +110,46 @@ fn what_is_behind_says_what_to_run_and_is_no_fault() {
     assert!(ran.code == 1 && ran.stdout.contains("damaged  configuration"), "{ran:#?}");
     assert!(ran.stdout.contains("dealy_ms") && ran.stdout.contains("archive"), "{ran:#?}");
 }
+
+/// A part of the page table that is gone is missed by all, and made again.
+#[test]
+fn a_missing_part_of_the_page_table_is_told_and_made_again() {
+    let sandbox = Sandbox::of_documents("{\"id\": 1, \"text\": \"zebras eat grass\"}\n");
+    let found = sandbox.json(&["search", "zebras", "--dir", "web"]);
+    fs::remove_file(sandbox.path("web/pages/part-00000.pages")).expect("it is there");
+    let ran = sandbox.run(&["doctor", "pages", "--dir", "web"]);
+    let said = "part-00000.pages is missing; `crivello index` makes it again";
+    assert!(ran.code == 1 && ran.stdout.contains(said), "{ran:#?}");
+    let status = sandbox.done(&["status", "--dir", "web"]);
+    assert!(status.contains("run `crivello index`: files of `pages/` are missing"), "{status}");
+    let bare = sandbox.json(&["search", "zebras", "--dir", "web"]);
+    let note = "No snippet for 1 of the results shown, since files of `pages/` are missing";
+    assert!(bare["notes"][0].as_str().is_some_and(|said| said.starts_with(note)), "{bare:#}");
+    sandbox.done(&["index", "--dir", "web", "-q"]);
+    sandbox.done(&["doctor", "--dir", "web"]);
+    assert_eq!(sandbox.json(&["search", "zebras", "--dir", "web"]), found);
+}
+
+/// Ranks that are not there are behind, and made again by the command that is named.
+#[test]
+fn missing_ranks_are_told_and_made_again() {
+    let sandbox = Sandbox::of_documents("{\"id\": 1, \"text\": \"zebras eat grass\"}\n");
+    let whole = files_below(&sandbox.path("web/graph"));
+    let is_of_ranks = |path: &&std::path::PathBuf| {
+        let ending = path.extension().and_then(|ending| ending.to_str());
+        let is_of_links = path.file_name().is_some_and(|name| name == "links.source");
+        matches!(ending, Some("ranks" | "source")) && !is_of_links
+    };
+    let ranks: Vec<_> = whole.iter().filter(is_of_ranks).collect();
+    assert!(ranks.len() >= 6, "{whole:#?}");
+    for file in ranks {
+        fs::remove_file(file).expect("it is there");
+        let said = sandbox.done(&["doctor", "graph", "--dir", "web"]);
+        assert!(said.starts_with("behind   graph "), "{}: {said}", file.display());
+        assert!(said.contains("→ run `crivello rank`"), "{said}");
+        sandbox.done(&["rank", "--dir", "web", "-q"]);
+        let said = sandbox.done(&["doctor", "graph", "--dir", "web"]);
+        assert!(said.starts_with("whole    graph "), "{}: {said}", file.display());
+        assert_eq!(files_below(&sandbox.path("web/graph")), whole);
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::fates::{HTML, Pages, check, crawl, page};
+use crate::fates::{HTML, Pages, SETTINGS, check, crawl, page};
 use crate::sandbox::Sandbox;
 
 const FIRST: &str = "web/archive/crivello-00001.warc.gz";
@@ -25,6 +25,17 @@ fn lose(server: &Pages) -> Sandbox {
     sandbox
 }
 
+/// Makes the first record of a URL one that cannot be read.
+fn damage(sandbox: &Sandbox, url: &str) {
+    let list = sandbox.done(&["archive", "list", "--dir", "web"]);
+    let line = list.lines().find(|line| line.contains("response") && line.ends_with(url));
+    let offset = line.and_then(|line| line.split('\t').nth(5)).expect("a place");
+    let offset: usize = offset.parse().expect("a number");
+    let mut bytes = fs::read(sandbox.path(FIRST)).expect("it is there");
+    bytes[offset + 200] ^= 0x55;
+    fs::write(sandbox.path(FIRST), bytes).expect("room");
+}
+
 #[test]
 fn pages_that_are_lost_are_missing_to_all_and_asked_for_again() {
     let server = Pages::serve(&[]);
@@ -37,6 +48,20 @@ fn pages_that_are_lost_are_missing_to_all_and_asked_for_again() {
     let ran = sandbox.run(&["doctor", "archive", "--dir", "web"]);
     assert!(ran.code == 1 && ran.stdout.contains("2 pages missing, of which"), "{ran:#?}");
     assert!(ran.stdout.contains(&server.url("/a")), "{ran:#?}");
+
+    let (first, a) = (sandbox.path(FIRST), server.url("/a"));
+    for is_left in [true, false] {
+        let ran = sandbox.run(&["archive", "get", "--dir", "web", &a]);
+        let what = if is_left {
+            "crivello-00001.warc.gz, which had it, is gone\n"
+        } else {
+            "the archive has lost what it was then\n"
+        };
+        assert!(ran.code == 1 && ran.stderr.ends_with(what), "{ran:#?}");
+        if is_left {
+            fs::remove_file(first.with_extension("gz.cdxj")).expect("it is there");
+        }
+    }
 
     // One of them cannot be had now.
     server.set("/a", "503 Busy\n\n");
@@ -65,6 +90,100 @@ fn pages_that_are_lost_are_missing_to_all_and_asked_for_again() {
     assert!(!status.contains("missing"), "{status}");
 }
 
+/// A file that no later visit stands on is missed all the same.
+#[test]
+fn a_file_that_is_gone_is_told_by_all() {
+    let server = Pages::serve(&[("/", &page(&["/a", "/b"])), ("/a", &page(&["/c"])), ("/b", HTML)]);
+    server.set("/c", HTML);
+    server.set("/d", HTML);
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/"), "--max-pages", "1"]);
+    crawl(&sandbox, "", &[]);
+    crawl(&sandbox, "", &[&server.url("/d")]);
+    let second = "crivello-00002.warc.gz";
+    fs::remove_file(sandbox.path("web/archive").join(second)).expect("it is there");
+    let ran = sandbox.run(&["doctor", "archive", "--dir", "web"]);
+    let said = format!("archive/{second} is gone, with 3 URLs of its 3 in no other file: ");
+    assert!(ran.code == 1 && ran.stdout.contains(&said), "{ran:#?}");
+    let status = sandbox.done(&["status", "--dir", "web"]);
+    assert!(status.contains(&format!("1 file of the archive is gone: {second}")), "{status}");
+    for (path, next) in [
+        ("/a", "a crawl asks for it again"),
+        (
+            "/c",
+            "nothing in the archive leads to it; a crawl asks for it again if it is found once more",
+        ),
+    ] {
+        let why = check(&sandbox, &server.url(path), "lost: it was visited at ");
+        let verdict = why["verdict"].as_str().expect("a verdict");
+        assert!(
+            verdict.ends_with(&format!("{second}, which had the answer, is gone; {next}")),
+            "{verdict}"
+        );
+    }
+    let ran = sandbox.run(&["crawl", "--dir", "web"]);
+    let said = format!("1 file of the archive is gone: {second}; what was in no other file");
+    assert!(ran.stderr.contains(&said), "{ran:#?}");
+    check(&sandbox, &server.url("/c"), "fetched");
+    let said = sandbox.done(&["doctor", "archive", "--dir", "web"]);
+    let back =
+        format!("archive/{second} is gone, but all that it had was visited again; who deletes");
+    assert!(said.contains(&back), "{said}");
+    // It is told once.
+    assert_eq!(sandbox.json(&["crawl", "--dir", "web"])["gone"], serde_json::json!([]));
+    fs::remove_file(sandbox.path(&format!("web/archive/{second}.cdxj"))).expect("it is there");
+    // A kill may leave half a name.
+    let list = sandbox.path("web/frontier/visits/files");
+    let names = fs::read_to_string(&list).expect("text");
+    fs::write(&list, format!("{names}crivello-000")).expect("room");
+    assert!(!sandbox.done(&["doctor", "--dir", "web"]).contains("gone"));
+    assert!(!sandbox.done(&["status", "--dir", "web"]).contains("gone: "));
+}
+
+/// What the user, or a server, keeps out is missing all the same, but nothing is promised of it and nothing fails.
+#[test]
+fn pages_that_are_lost_and_kept_out_are_said_to_be() {
+    let forbid = "200 OK\n\nUser-agent: *\nDisallow: /a\n";
+    for (settings, robots, why) in [
+        ("fetch_filter = \"path != /a\"\n", "404 Not Found\n\n", "it is refused: `fetch_filter`"),
+        ("pages_per_host_max = 1\n", "404 Not Found\n\n", "its host has had its 1 page "),
+        ("", forbid, "robots.txt forbids it: forbidden by line 2 "),
+    ] {
+        let server = Pages::serve(&[]);
+        let sandbox = lose(&server);
+        server.set("/robots.txt", robots);
+        let text = format!("{SETTINGS}{settings}");
+        fs::write(sandbox.path("web/crivello.toml"), text).expect("room");
+        let is_limit = settings.starts_with("pages");
+        for _ in 0..2 {
+            let ran = sandbox.run(&["crawl", "--dir", "web"]);
+            let said = "1 page still missing, and kept out by the configuration, robots.txt or a limit as they are now";
+            assert!(ran.code == 0 && ran.stderr.contains(said), "{settings}: {ran:#?}");
+            let status = sandbox.done(&["status", "--dir", "web"]);
+            assert!(status.contains(said), "{settings}: {status}");
+            let told = sandbox.json(&["status", "--dir", "web"]);
+            assert_eq!(told["crawl"]["missing_kept_out"], 1, "{told:#}");
+            let told = check(&sandbox, &server.url("/a"), "missing: at ");
+            let verdict = told["verdict"].as_str().expect("a verdict");
+            let said = format!("; no crawl asks for it again now, since {why}");
+            assert!(verdict.contains(&said), "{settings}: {verdict}");
+            let doctor = sandbox.done(&["doctor", "archive", "--dir", "web"]);
+            let (url, bar) = (server.url("/a"), if is_limit { "dropped: " } else { "" });
+            assert!(doctor.contains("1 page missing, of which only is left"), "{doctor}");
+            assert!(doctor.contains(&format!("{url} ({bar}")), "{doctor}");
+        }
+        // Let in again, it is asked for.
+        server.set("/robots.txt", "404 Not Found\n\n");
+        fs::write(sandbox.path("web/crivello.toml"), SETTINGS).expect("room");
+        if settings.is_empty() {
+            // A robots.txt is believed for a day.
+            continue;
+        }
+        assert_eq!(sandbox.json(&["crawl", "--dir", "web"])["missing"], 0);
+        check(&sandbox, &server.url("/a"), "fetched");
+    }
+}
+
 /// The log of visits knows nothing of the damage, so no crawl asks.
 #[test]
 fn a_page_whose_record_is_damaged_is_said_to_be() {
@@ -74,19 +193,54 @@ fn a_page_whose_record_is_damaged_is_said_to_be() {
     tagged(&server, "/a", &[]);
     crawl(&sandbox, "", &[&server.url("/")]);
     let root = server.url("/");
-    let list = sandbox.done(&["archive", "list", "--dir", "web"]);
-    let line = list.lines().find(|line| line.contains("response") && line.ends_with(&root));
-    let offset = line.and_then(|line| line.split('\t').nth(5)).expect("a place");
-    let offset: usize = offset.parse().expect("a number");
-    let mut bytes = fs::read(sandbox.path(FIRST)).expect("it is there");
-    bytes[offset + 200] ^= 0x55;
-    fs::write(sandbox.path(FIRST), bytes).expect("room");
-    check(&sandbox, &root, "damaged: the record of ");
-    sandbox.done(&["crawl", "--dir", "web", "-q", "--recrawl"]);
+    damage(&sandbox, &root);
+    // Neither a plain crawl nor one of what is due asks.
+    for flags in [&[][..], &["--recrawl=due"]] {
+        sandbox.done(&[&["crawl", "--dir", "web", "-q"], flags].concat());
+        let why = check(&sandbox, &root, "damaged: the record of ");
+        let verdict = why["verdict"].as_str().expect("a verdict");
+        let said = "; `crivello crawl --recrawl=given` with this URL asks for it again";
+        assert!(verdict.ends_with(said), "{verdict}");
+    }
+    sandbox.done(&["crawl", "--dir", "web", "-q", "--recrawl=given", &root]);
     let why = check(&sandbox, &root, "fetched");
     assert_eq!(why["captures"][0]["unreadable"], true, "{why:#}");
     assert_eq!(why["captures"][1]["status"], "200", "{why:#}");
     assert_eq!(sandbox.json(&["status", "--dir", "web"])["crawl"]["pages"], 2);
+}
+
+/// Of a page that a recrawl found as it was, the same command is named by all, and it works.
+#[test]
+fn damage_behind_a_304_is_told_with_the_command_that_asks() {
+    let server = Pages::serve(&[]);
+    let sandbox = Sandbox::new();
+    tagged(&server, "/", &["/a"]);
+    tagged(&server, "/a", &[]);
+    crawl(&sandbox, "", &[&server.url("/")]);
+    sandbox.done(&["crawl", "--dir", "web", "-q", "--recrawl"]);
+    damage(&sandbox, &server.url("/a"));
+    let get = |flags: &[&str]| {
+        let url = server.url("/a");
+        sandbox.run(&[&["archive", "get", "--dir", "web", &url], flags].concat())
+    };
+    for flags in [&[][..], &["--json"]] {
+        let ran = get(flags);
+        let said = "that capture cannot be read: crivello-00001.warc.gz is damaged at byte ";
+        assert!(ran.code == 1 && ran.stderr.contains(said), "{ran:#?}");
+        assert_eq!(ran.stdout, "", "{ran:#?}");
+    }
+    for _ in 0..2 {
+        let ran = sandbox.run(&["doctor", "archive", "--dir", "web"]);
+        let said = "1 page cannot be read, which later visits found as they were: `crivello crawl --recrawl` asks";
+        assert!(ran.code == 1 && ran.stdout.contains(said), "{ran:#?}");
+        assert!(!ran.stdout.contains("1 page missing"), "{ran:#?}");
+        let why = check(&sandbox, &server.url("/a"), "damaged: at ");
+        let verdict = why["verdict"].as_str().expect("a verdict");
+        assert!(verdict.contains("; `crivello crawl --recrawl=given` with this URL"), "{verdict}");
+        assert_eq!(sandbox.json(&["crawl", "--dir", "web"])["requests"], 0);
+    }
+    sandbox.done(&["crawl", "--dir", "web", "-q", "--recrawl=given", &server.url("/a")]);
+    check(&sandbox, &server.url("/a"), "fetched");
 }
 
 #[test]
@@ -112,6 +266,60 @@ fn a_line_that_is_no_seed_is_named_by_all() {
     }
 }
 
+/// A wrong address would make the crawl one of another host.
+#[test]
+fn seeds_that_are_not_as_they_were_written_are_taken_for_none() {
+    let server = Pages::serve(&[("/", HTML)]);
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/")]);
+    let seeds = sandbox.path("web/frontier/seeds");
+    let good = fs::read(&seeds).expect("a file");
+    let mut flipped = good.clone();
+    flipped[10] ^= 1;
+    for bad in [&good[..good.len() - 3], &good[..good.len() / 2], &flipped] {
+        fs::write(&seeds, bad).expect("room");
+        for command in [["crawl", "-q"], ["doctor", "frontier"]] {
+            let ran = sandbox.run(&[&command[..], &["--dir", "web"]].concat());
+            let said = format!("{}{}", ran.stdout, ran.stderr);
+            let wanted = "frontier/seeds is damaged: it is not as it was written; mend";
+            assert!(ran.code == 1 && said.contains(wanted), "{ran:#?}");
+        }
+    }
+    for is_there in [true, false] {
+        fs::write(&seeds, "").expect("room");
+        if !is_there {
+            fs::remove_file(&seeds).expect("it is there");
+        }
+        let ran = sandbox.run(&["doctor", "frontier", "--dir", "web"]);
+        let wanted = "frontier/seeds is missing or empty: `crivello crawl URL`, with the addresses";
+        assert!(ran.code == 1 && ran.stdout.contains(wanted), "{ran:#?}");
+    }
+    // As another version, or a person, has written it.
+    fs::write(&seeds, format!("{}\n", server.url("/"))).expect("room");
+    sandbox.done(&["crawl", "--dir", "web", "-q"]);
+    sandbox.done(&["doctor", "frontier", "--dir", "web"]);
+    assert_eq!(fs::read(&seeds).expect("a file"), good);
+}
+
+/// A name that is not that of its file would end a recrawl before it has asked.
+#[test]
+fn a_recrawl_that_names_another_file_is_not_gone_on_with() {
+    let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/")]);
+    sandbox.done(&["crawl", "--dir", "web", "-q", "--recrawl", "--max-pages", "1"]);
+    let file = sandbox.path("web/frontier/recrawl");
+    let whole = "crivello recrawl 5\nrecrawls 1\nall 7\nfiles 1\ncrivello-00001.warc.gz\nseeds 0\n";
+    fs::write(&file, whole.replace("-00001", "-00003")).expect("room");
+    let ran = sandbox.run(&["doctor", "archive", "--dir", "web"]);
+    let wanted = "archive/crivello-00003.warc.gz is gone; put it back";
+    assert!(ran.code == 1 && ran.stdout.contains(wanted), "{ran:#?}");
+    fs::write(&file, whole).expect("room");
+    sandbox.run(&["crawl", "--dir", "web", "-q", "--max-pages", "1"]);
+    assert_eq!(sandbox.json(&["crawl", "--dir", "web"])["missing"], 0);
+    sandbox.done(&["doctor", "archive", "frontier", "--dir", "web"]);
+}
+
 #[test]
 fn damage_to_the_log_of_visits_is_named_and_mended_by_the_next_crawl() {
     let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
@@ -132,6 +340,15 @@ fn damage_to_the_log_of_visits_is_named_and_mended_by_the_next_crawl() {
     }
     assert_eq!(sandbox.json(&["crawl", "--dir", "web"])["requests"], 0);
     sandbox.done(&["doctor", "frontier", "--dir", "web"]);
+    // What stands behind its end goes, too.
+    for junk in [&[0; 64][..], &[0xA5; 64], &good[20..]] {
+        fs::write(&log, [&good, junk].concat()).expect("room");
+        let ran = sandbox.run(&["doctor", "frontier", "--dir", "web"]);
+        assert!(ran.code == 1 && ran.stdout.contains("log is damaged at byte "), "{ran:#?}");
+        assert_eq!(sandbox.json(&["crawl", "--dir", "web"])["requests"], 0);
+        assert_eq!(fs::read(&log).expect("a file"), good);
+        sandbox.done(&["doctor", "frontier", "--dir", "web"]);
+    }
     // A kill while it is written leaves it short, which is no damage.
     fs::write(&log, &good[..good.len() - 9]).expect("room");
     let said = sandbox.done(&["doctor", "frontier", "--dir", "web"]);

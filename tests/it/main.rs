@@ -1,6 +1,7 @@
 //! Tests of the binary and of the rules no compiler checks.
 
 mod bad_input;
+mod bars;
 mod browser;
 mod captures;
 mod ciff;

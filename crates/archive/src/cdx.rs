@@ -214,10 +214,13 @@ impl CdxLine {
     }
 }
 
+/// What follows the name of a WARC file in that of its CDXJ file.
+pub(crate) const ENDING: &str = ".cdxj";
+
 /// The name of the CDXJ file of a WARC file.
 pub(crate) fn path_of(warc: &Path) -> PathBuf {
     let mut name = warc.as_os_str().to_owned();
-    name.push(".cdxj");
+    name.push(ENDING);
     PathBuf::from(name)
 }
 

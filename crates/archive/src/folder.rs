@@ -107,6 +107,47 @@ impl Archive {
         Ok(found)
     }
 
+    /// The names of WARC files that are gone, and whose CDXJ files are left; sorted.
+    pub fn gone(&self) -> Result<Vec<String>, ArchiveError> {
+        let mut gone = Vec::new();
+        for entry in fs::read_dir(&self.dir).map_err(ArchiveError::io(&self.dir))? {
+            let entry = entry.map_err(ArchiveError::io(&self.dir))?;
+            if let Ok(cdxj) = entry.file_name().into_string()
+                && let Some(name) = cdxj.strip_suffix(cdx::ENDING)
+                && READ.iter().any(|ending| name.ends_with(ending))
+                && !self.dir.join(name).exists()
+            {
+                gone.push(name.to_owned());
+            }
+        }
+        gone.sort_unstable();
+        Ok(gone)
+    }
+
+    /// The captures of a URL that were in files that are [gone](Archive::gone), oldest first, as far as their CDXJ files
+    /// can be read.
+    pub fn gone_captures(&self, url: &str) -> Result<Vec<CdxLine>, ArchiveError> {
+        let start = format!("{} ", surt(url));
+        let mut found = Vec::new();
+        for name in self.gone()? {
+            if let Some(mut cdx) = cdx::CdxFile::open(&self.dir.join(&name))? {
+                found.extend(cdx.find(&start).unwrap_or_default());
+            }
+        }
+        found.retain(|line| line.url == url);
+        found.sort_by(|a, b| a.order().cmp(&b.order()));
+        Ok(found)
+    }
+
+    /// Hands every capture that was in a file that is [gone](Archive::gone) to `take`, as far as its CDXJ file can be read.
+    pub fn each_gone(&self, name: &str, take: &mut dyn FnMut(CdxLine)) -> Result<(), ArchiveError> {
+        let path = self.path(name)?;
+        match cdx::CdxFile::open(&path)?.map_or(Ok(()), |mut cdx| cdx.each(take)) {
+            Err(error @ ArchiveError::Io { .. }) => Err(error),
+            _ => Ok(()),
+        }
+    }
+
     /// The captures whose lines begin with `start`, oldest first.
     fn find(&self, start: &str) -> Result<Vec<CdxLine>, ArchiveError> {
         let mut found = Vec::new();

@@ -156,7 +156,7 @@ pub fn run(
     coordinator.teller.told_ms = None;
     coordinator.teller.tell(&coordinator.frontier);
     let open = Epochs::read(&dirs.frontier)?;
-    replay.halt.read_on(|| replay.count_missing(&mut replayed))?;
+    replay.halt.read_on(|| replay.count_missing(&mut replayed, &mut coordinator.frontier))?;
     let report = coordinator.report(&replayed, &inbox, &open, started_ms);
     write_report(&dirs.frontier, &report)?;
     Ok(report)
@@ -368,8 +368,10 @@ impl Coordinator<'_> {
         let mut report = Report {
             damaged: replayed.damaged,
             damage: replayed.damage.clone(),
+            gone: replayed.gone.iter().cloned().collect(),
             lost: replayed.lost,
             missing: replayed.gaps.count(),
+            missing_kept_out: replayed.kept_out,
             visited: replayed.visited.clone(),
             bad_lines: inbox.bad_lines,
             bad_line: inbox.bad_line.clone(),

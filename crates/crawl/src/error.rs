@@ -102,6 +102,15 @@ pub enum CrawlError {
         /// What is wrong with it.
         why: String,
     },
+    /// A file of seeds that is not as it was written.
+    #[error(
+        "{path} is damaged: it is not as it was written; mend the addresses in it, if they are others than you gave, and \
+         remove its last line, if that is no address"
+    )]
+    SeedsSum {
+        /// The file.
+        path: PathBuf,
+    },
     /// Something else has the name of a file of the frontier.
     #[error("{path} is a folder where the crawl keeps a file: move it elsewhere")]
     InTheWay {

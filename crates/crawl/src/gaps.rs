@@ -10,7 +10,7 @@
 //! The visits are gone through two times, and two times more only if a body is missing. Until then about fifty bytes are
 //! kept for a URL that was compared with an earlier answer, and nothing for others.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use archive::{Archive, Kind, Record};
 use sieve::signature;
@@ -133,6 +133,17 @@ impl Gaps {
     }
 }
 
+/// A URL that is lost, as it was when it was last found as before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lost {
+    /// The URL.
+    pub url: String,
+    /// What it was asked for.
+    pub purpose: Purpose,
+    /// How far it was from the first page of its site.
+    pub depth: u16,
+}
+
 /// Finds the same in an archive that is read from its first record to its last.
 #[derive(Debug, Default)]
 pub struct Bodies {
@@ -163,11 +174,11 @@ impl Bodies {
         }
     }
 
-    /// The URLs that are lost, after all records were told; what cannot be read is as if it were not there.
-    pub fn lost(self, archive: &Archive) -> Result<BTreeSet<String>, CrawlError> {
+    /// What is lost, after all records were told; what cannot be read is as if it were not there.
+    pub fn lost(self, archive: &Archive) -> Result<Vec<Lost>, CrawlError> {
         let urls: BTreeSet<String> = self.wanted.into_values().collect();
         if urls.is_empty() {
-            return Ok(urls);
+            return Ok(Vec::new());
         }
         let mut visits: Vec<Settled> = Vec::new();
         for record in archive.records().filter_map(Result::ok) {
@@ -184,7 +195,13 @@ impl Bodies {
             Ok(())
         })?;
         let lost = visits.into_iter().filter(|settled| gaps.is_last(settled));
-        Ok(lost.map(|settled| settled.url).collect())
+        let lost: BTreeMap<String, Entry> =
+            lost.map(|settled| (settled.url, settled.entry)).collect();
+        let lost = lost.into_iter().map(|(url, entry)| {
+            let Entry { purpose, depth, .. } = entry;
+            Lost { url, purpose, depth }
+        });
+        Ok(lost.collect())
     }
 }
 

@@ -51,6 +51,7 @@ mod replay;
 mod report;
 mod robots;
 mod rules;
+mod sealed;
 mod seeds;
 mod settings;
 mod share;
@@ -66,7 +67,7 @@ pub use address::read_address;
 pub use agents::assignment;
 pub use answer::{Purpose, URLS_BYTES_MAX, is_passing, leaves_standing};
 pub use assignment::{AgentId, Assignment, Modulo, Rendezvous};
-pub use checkpoint::{VisitLogsFound, verify_visit_logs};
+pub use checkpoint::{VisitLogsFound, lost_files, verify_visit_logs};
 pub use clock::{Clock, Moment, SystemClock};
 pub use config::{
     AssignmentKind, CompressionKind, Config, HostAuth, Order, PolitenessKind, Range, Recrawl,
@@ -77,7 +78,7 @@ pub use error::CrawlError;
 pub use fetch::unsent_credentials;
 pub use filter::{Facts, Filter, FilterError, Point};
 pub use frontier::SITEMAP_DEPTH_MAX;
-pub use gaps::Bodies;
+pub use gaps::{Bodies, Lost};
 pub use inbox::inbox_hops;
 pub use journal::{read_failure, withholds};
 pub use mention::{Excess, Mention, Mentions};
@@ -87,7 +88,7 @@ pub use order::{
     BreadthFirst, CLASSES, Manner, Priority, ShallowFirst, VisitOrder, Waiting, visit_order,
 };
 pub use outcome::{Failure, FailureKind};
-pub use pending::recrawl_asks;
+pub use pending::{recrawl_asks, seeds_name};
 pub use politeness::{Pace, Politeness};
 pub use report::{AsideHost, Census, Report, SieveReport, Snapshot, read_report};
 pub use robots::{ROBOTS_HOPS_MAX, Robots, RobotsSaying, Verdict, explain_robots};

@@ -1,7 +1,7 @@
-//! Whether a recrawl that is not over is yet to ask for a URL.
+//! Whether a recrawl that is not over is yet to ask for a URL, and whether the seeds name one.
 //!
-//! What lives here: [`recrawl_asks`], by the archive and the files of the frontier. What does not: going on with a recrawl
-//! (`replay.rs`), and what a limit or a rule has to say to it.
+//! What lives here: [`recrawl_asks`] and [`seeds_name`], by the archive and the files of the frontier. What does not: going
+//! on with a recrawl (`replay.rs`), and what a limit or a rule has to say to it.
 //!
 //! **Invariant.** What is said of a URL is what the next run finds when it replays the archive: a recrawl that does not
 //! cover the URL, or has had its answer, asks for nothing.
@@ -16,10 +16,10 @@ use crate::checkpoint::Settled;
 use crate::config::Config;
 use crate::error::CrawlError;
 use crate::frontier::Given;
-use crate::recrawl::{Epoch, Epochs, Extent};
+use crate::recrawl::{Epochs, Extent};
 use crate::replay::Again;
 use crate::rules::Rules;
-use crate::seeds::{cut, read_seeds};
+use crate::seeds::{Seed, all_seeds, cut, read_seeds};
 use crate::share::each_visit;
 
 /// Whether one of the recrawls that are not over asks for `url` again, or for once more if it has asked in vain.
@@ -54,8 +54,9 @@ pub fn recrawl_asks(
     let rules = Rules::new(config, &read_seeds(frontier)?)?;
     let answers = Answers::new(config, rules, None);
     for list in lists {
+        let Extent::List { lines, .. } = &list.extent else { continue };
         if asks(Some(Again::of_list(&list, archive.files())))?
-            && names(&list, archive, &answers, url)?
+            && names(lines.iter(), archive, &answers, url)?
         {
             return Ok(true);
         }
@@ -63,14 +64,30 @@ pub fn recrawl_asks(
     Ok(false)
 }
 
-/// Whether a list names `url` by what was archived of it so far.
-fn names(
-    list: &Epoch,
+/// Whether `url` is among what a crawl may visit that follows no link: a seed, or what sitemaps and redirects that were
+/// given lead to, by what was archived of them so far.
+pub fn seeds_name(
+    archive: &Archive,
+    frontier: &Path,
+    config: &Config,
+    url: &str,
+) -> Result<bool, CrawlError> {
+    let seeds = match all_seeds(frontier, &[]) {
+        Err(CrawlError::NoSeeds) => return Ok(false),
+        seeds => seeds?,
+    };
+    let rules = Rules::new(config, &read_seeds(frontier)?)?;
+    let lines: Vec<String> = seeds.iter().map(Seed::line).collect();
+    names(lines.iter(), archive, &Answers::new(config, rules, None), url)
+}
+
+/// Whether these lines name `url` by what was archived of them so far.
+fn names<'a>(
+    lines: impl Iterator<Item = &'a String>,
     archive: &Archive,
     answers: &Answers,
     url: &str,
 ) -> Result<bool, CrawlError> {
-    let Extent::List { lines, .. } = &list.extent else { return Ok(false) };
     let mut given = Given::default();
     let mut seen = BTreeSet::new();
     let mut queue: Vec<(String, bool)> = Vec::new();

@@ -56,6 +56,8 @@ pub(crate) struct Replayed {
     pub(crate) damaged: u64,
     /// What is wrong at the first of them that no earlier run has found.
     pub(crate) damage: Option<String>,
+    /// Files of the archive that are gone, which no earlier run has found.
+    pub(crate) gone: BTreeSet<String>,
     /// Whether a recrawl is not over.
     pub(crate) is_recrawl: bool,
     /// The captures to compare answers with, if known URLs are asked for again.
@@ -74,6 +76,8 @@ pub(crate) struct Replayed {
     /// How many pages were missing in the archive, and which.
     pub(crate) lost: u64,
     pub(crate) gaps: Gaps,
+    /// How many of those that are still missing are kept out as things are.
+    pub(crate) kept_out: u64,
 }
 
 /// What a replay needs.
@@ -237,6 +241,7 @@ impl Replay<'_> {
         let dir: &Path = &self.dirs.archive;
         let archive = Archive::open(dir)?;
         let mut gaps = Gaps::default();
+        let gone = self.logs.gone(&archive);
         let found =
             self.logs.complete_noting(&archive, self.answers, &self.halt, &mut |visit| {
                 tick(frontier);
@@ -245,7 +250,7 @@ impl Replay<'_> {
                 }
             })?;
         let damage = found.map(|error| error.to_string());
-        let mut replayed = Replayed { damage, ..Replayed::default() };
+        let mut replayed = Replayed { damage, gone, ..Replayed::default() };
         let again = self.again(&archive, &mut replayed)?;
         self.find_gaps(&mut gaps, &archive)?;
         if self.halt.was_called() {

@@ -189,10 +189,14 @@ pub struct Report {
     /// What is wrong at the first of them that no earlier run has found, with file and byte.
     #[serde(default)]
     pub damage: Option<String>,
+    /// Files of the archive that were gone when the run began, and that no earlier run has told of.
+    pub gone: Vec<String>,
     /// Pages that were missing in the archive when the run began: only is left of them that they were as before.
     pub lost: u64,
-    /// Those that are still missing, so that the next run asks for them again.
+    /// Those that are still missing; the next run asks for them again, unless they are kept out.
     pub missing: u64,
+    /// Those of them that rules, robots.txt or a limit keep out as they are now, so that no run asks for them.
+    pub missing_kept_out: u64,
     /// Lines of inboxes that are no addresses with the way that led there.
     pub bad_lines: u64,
     /// What is wrong with the first of them, with file and line.
@@ -227,9 +231,9 @@ impl Report {
     pub(crate) fn standing(self) -> Report {
         let Report { pages, hosts, waiting, held, put_off, dropped, forbidden_by_robots, .. } =
             self;
-        let Report { pruned, aside, sieve, missing, .. } = self;
+        let Report { pruned, aside, sieve, missing, missing_kept_out, .. } = self;
         let counts = Report { pages, pruned, waiting, held, put_off, hosts, ..Report::default() };
-        Report { forbidden_by_robots, aside, dropped, missing, sieve, ..counts }
+        Report { forbidden_by_robots, aside, dropped, missing, missing_kept_out, sieve, ..counts }
     }
 
     /// Counts a known URL that was asked for again, by its answer.

@@ -1,5 +1,6 @@
 //! The seeds of a crawl (V1), and the file `frontier/seeds` that keeps them, one URL a line; a sitemap to
-//! be read for its list has `sitemap:` before it.
+//! be read for its list has `sitemap:` before it. The last line is a checksum (`sealed.rs`); whoever changes the file takes
+//! it out.
 //!
 //! What lives here: reading and adding to that file. What does not: what an address is (`address.rs`),
 //! whether a seed may be visited (`guard.rs`), and how it is queued (`frontier/`).
@@ -18,6 +19,7 @@ use crate::config::Config;
 use crate::error::CrawlError;
 use crate::normalisation::Normalisation;
 use crate::recrawl::Epochs;
+use crate::sealed::{Seal, seal, unseal};
 
 const NAME: &str = "seeds";
 
@@ -122,7 +124,12 @@ fn read(frontier: &Path) -> Result<Vec<Seed>, CrawlError> {
     };
     // What is no text is no address either, and said to be none.
     let text = String::from_utf8_lossy(&bytes);
-    let lines = text.lines().map(str::trim).enumerate().filter(|(_, line)| !line.is_empty());
+    let body = match unseal(&text) {
+        Seal::Good(body) => body,
+        Seal::Broken => return Err(CrawlError::SeedsSum { path }),
+        Seal::None => &text,
+    };
+    let lines = body.lines().map(str::trim).enumerate().filter(|(_, line)| !line.is_empty());
     let seeds = lines.map(|(at, line)| {
         read_line(line).map_err(|error| match error {
             CrawlError::Address { text, why } => {
@@ -133,7 +140,10 @@ fn read(frontier: &Path) -> Result<Vec<Seed>, CrawlError> {
             error => error,
         })
     });
-    seeds.collect()
+    let seeds = seeds.collect::<Result<Vec<Seed>, CrawlError>>()?;
+    // An address without its end may be another.
+    let is_cut = !body.is_empty() && !body.ends_with('\n');
+    if is_cut { Err(CrawlError::SeedsSum { path }) } else { Ok(seeds) }
 }
 
 /// A seed as it stands in a file; it was judged when it was given.
@@ -144,6 +154,9 @@ fn read_line(line: &str) -> Result<Seed, CrawlError> {
     let address = |why: String| CrawlError::Address { text: line.to_owned(), why };
     if !is_text(url) {
         return Err(address("it is no text".to_owned()));
+    }
+    if url.contains(' ') {
+        return Err(address("there is a space in it".to_owned()));
     }
     let wrong = |error: PageError| address(error.to_string());
     Ok(Seed { url: normalise(url, None, &limits).map_err(wrong)?, is_sitemap })
@@ -187,7 +200,7 @@ pub(crate) fn write_seeds(frontier: &Path, seeds: &[Seed]) -> Result<(), CrawlEr
     let path = frontier.join(NAME);
     let fresh = frontier.join("seeds.tmp");
     let lines: Vec<String> = seeds.iter().map(Seed::line).collect();
-    let text = lines.join("\n") + "\n";
+    let text = seal(&(lines.join("\n") + "\n"));
     let result = File::create(&fresh)
         .and_then(|mut file| {
             file.write_all(text.as_bytes())?;

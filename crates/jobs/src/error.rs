@@ -51,6 +51,12 @@ pub enum JobsError {
         /// What was wrong there.
         what: Cow<'static, str>,
     },
+    /// A file of the page table is not there.
+    #[error("{path} is missing; `crivello index` makes it again")]
+    Gone {
+        /// The file.
+        path: PathBuf,
+    },
     /// A file of ours was written by another version of this program.
     #[error(
         "{path} has format version {found}, this program reads version {expected}; {} makes it again",

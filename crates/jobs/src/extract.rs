@@ -172,7 +172,7 @@ impl Plan {
         let had = disk::made_again(Parts::read(&dir))?;
         let options = options.identity();
         let mut kept = Parts { options, names: Vec::new() };
-        let mut missing = Vec::new();
+        let (mut missing, mut is_part_gone) = (Vec::new(), false);
         let mut next = had.names.iter().map(|name| u64::from(name.number) + 1).max().unwrap_or(0);
         let usable = if had.options == kept.options { had.names.as_slice() } else { &[] };
         for archive_file in Archive::open(&collection.archive_dir())?.files() {
@@ -181,13 +181,15 @@ impl Plan {
             let same = |name: &&PartName| {
                 name.archive_file == *archive_file && name.archive_bytes == archive_bytes
             };
-            let is_of_this_version = |name: &&PartName| {
-                let part = Part::open(&Parts::path(&dir, name.number));
-                !matches!(part, Err(JobsError::Version { .. }))
-            };
-            if let Some(name) = usable.iter().find(same).filter(is_of_this_version) {
-                kept.names.push(name.clone());
-                continue;
+            if let Some(name) = usable.iter().find(same) {
+                match Part::open(&Parts::path(&dir, name.number)) {
+                    Err(JobsError::Version { .. }) => {}
+                    Err(JobsError::Gone { .. }) => is_part_gone = true,
+                    _ => {
+                        kept.names.push(name.clone());
+                        continue;
+                    }
+                }
             }
             let number = u16::try_from(next)
                 .map_err(|_| JobsError::TooMany { what: "archive files", most: PART_COUNT_MAX })?;
@@ -198,6 +200,8 @@ impl Plan {
             Some(Lag::Unread)
         } else if had.options != kept.options {
             Some(Lag::Reading)
+        } else if is_part_gone {
+            Some(Lag::Parts)
         } else if !missing.is_empty() {
             Some(Lag::Files(missing.len()))
         } else if kept != had {

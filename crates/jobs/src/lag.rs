@@ -20,6 +20,8 @@ pub enum Lag {
     Reading,
     /// The page table itself is not there, or cannot be read by this version.
     Table,
+    /// Files of the page table are not there.
+    Parts,
     /// The index is of other pages.
     Pages,
     /// The index is of other duplicates.
@@ -42,6 +44,7 @@ impl fmt::Display for Lag {
                  of a page), or by another version",
             ),
             Lag::Table => out.write_str("`pages/directory` is missing, or of another version"),
+            Lag::Parts => out.write_str("files of `pages/` are missing"),
             Lag::Pages => out.write_str("it is of other pages than were read since"),
             Lag::Duplicates => out.write_str("ranks or [dedup] are others than when it was made"),
             Lag::Codes => out.write_str("[index] asks for other codes or another order, or another version made it"),

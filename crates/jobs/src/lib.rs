@@ -48,7 +48,7 @@ pub use pages::{Directory, Entry, Fate, OutLink, PagePointer, PageRow, PageTable
 pub use progress::{Progress, Stage};
 pub use rank::{
     RankConfig, RankImport, RankReport, Topic, TopicReport, Vector, document_ranks,
-    document_vectors, import_ranks, rank,
+    document_vectors, import_ranks, is_all_ranked, rank,
 };
 pub use spelling::{AsFound, Spelling};
 pub use verify::{verify_pages, verify_ranks};

@@ -217,13 +217,14 @@ impl Engine {
                 if explain { Some(prepared.explain(hit.segment, hit.doc)?) } else { None };
             self.found(hit, &highlighter, explanation)
         });
-        let hits = found.collect::<Result<_, _>>()?;
+        let hits: Vec<Found> = found.collect::<Result<_, _>>()?;
         // A name that is like none of ours may be a part of what is searched for, and was found.
         let unknown = query.unknown_field();
         let unknown = unknown.filter(|field| field.meant.is_some() || answer.total == 0);
         let hint = unknown.map(|field| field.to_string());
         let (total, mut notes) = (answer.total, answer.notes);
         notes.extend_from_slice(&self.missing);
+        notes.extend(self.without_text(&hits));
         let suggestion = searcher.suggest(&query, total, |hit| self.text(hit));
         // What is found is found, even if what more would be looked at is damaged.
         let suggestion = suggestion.unwrap_or_else(|error: ServeError| {
@@ -232,6 +233,14 @@ impl Engine {
         });
         let (query, topic) = (query.to_string(), topic.map(str::to_owned));
         Ok(Results { query, topic, total, offset, hits, hint, notes, suggestion })
+    }
+
+    /// What is said of results whose text should be in the page table, and is not.
+    fn without_text(&self, hits: &[Found]) -> Option<String> {
+        let is_known = |hit: &&Found| self.pages.directory().find(&hit.url).is_some();
+        let bare = hits.iter().filter(|hit| !hit.cached).filter(is_known).count();
+        let why = "files of `pages/` are missing: `crivello index` makes them again";
+        (bare > 0).then(|| format!("No snippet for {bare} of the results shown, since {why}"))
     }
 
     /// What the word at the end of `text` may become.

@@ -57,6 +57,14 @@ impl Summary {
             let fate = "a crawl asks again for pages that are missing in it";
             summary.push(format!("the archive is damaged: {damage}; {fate}; {more}"));
         }
+        if !report.gone.is_empty() {
+            let (files, names) = (gone_files(&report.gone), report.gone.join(", "));
+            let fate =
+                "what was in no other file is asked for again where links or seeds lead to it";
+            summary.push(format!(
+                "{files} gone: {names}; {fate}; `crivello doctor archive` tells more"
+            ));
+        }
         summary.extend(lost(&report));
         if (1..fetchers as u64).contains(&report.fetchers) {
             let got = talk::count(report.fetchers, "fetcher");
@@ -92,6 +100,12 @@ impl Summary {
     }
 }
 
+/// How many files of the archive are gone.
+pub(crate) fn gone_files(gone: &[String]) -> String {
+    let verb = if gone.len() == 1 { "is" } else { "are" };
+    format!("{} of the archive {verb}", talk::count(gone.len() as u64, "file"))
+}
+
 /// What became of pages that the archive has lost; `None` if it has lost none.
 fn lost(report: &Report) -> Option<String> {
     let lost = Some(report.lost).filter(|&lost| lost > 0)?;
@@ -110,7 +124,15 @@ fn lost(report: &Report) -> Option<String> {
 pub(crate) fn missing(report: &Report) -> Option<String> {
     let missing = Some(report.missing).filter(|&missing| missing > 0)?;
     let pages = talk::count(missing, "page");
-    Some(format!("{pages} still missing, for which the next crawl asks"))
+    let kept_out = report.missing_kept_out.min(missing);
+    let who = "by the configuration, robots.txt or a limit as they are now: `crivello doctor archive` names them";
+    Some(match missing - kept_out {
+        _ if kept_out == 0 => format!("{pages} still missing, for which the next crawl asks"),
+        0 => format!("{pages} still missing, and kept out {who}"),
+        asked => format!(
+            "{pages} still missing; the next crawl asks for {asked}, and {kept_out} are kept out {who}"
+        ),
+    })
 }
 
 /// What asks for a given address that this run did not ask for, since it was visited before.

@@ -94,11 +94,23 @@ pub(super) enum Next {
     Due,
     /// A recrawl, since an earlier answer stands and none is under way.
     Recrawl,
-    /// Nobody, as long as its host has had its share: why.
+    /// Nobody, as things are: why.
     Nobody(String),
 }
 
 impl Next {
+    /// In words, for what is to be had once more since it is lost or damaged.
+    pub(super) fn asked(&self) -> String {
+        match self {
+            Next::Crawl => "a crawl asks for it again".to_owned(),
+            Next::Nobody(why) => format!("no crawl asks for it again now, since {why}"),
+            Next::Recrawl => {
+                "`crivello crawl --recrawl=given` with this URL asks for it again".to_owned()
+            }
+            Next::Open | Next::Due => self.told(None),
+        }
+    }
+
     /// In words, for a server that wants to be left alone until a moment.
     pub(super) fn told(&self, until_s: Option<i64>) -> String {
         let until = until_s.map(|s| format!(", not before {}", archive::date_text(s)));
@@ -132,6 +144,12 @@ pub(super) fn wait_until(captures: &mut [Capture], until_s: i64) {
     }
 }
 
+/// How far it was from the first page of its site when it was visited last.
+pub(super) fn depth(captures: &[Capture]) -> Option<u16> {
+    let last = captures.iter().rfind(|capture| capture.told.is_some())?;
+    last.told.as_ref().map(|told| told.depth)
+}
+
 /// Whether an answer stands, whatever came after it.
 pub(super) fn has_standing(captures: &[Capture]) -> bool {
     captures.iter().any(|capture| !capture.is_vain())
@@ -142,7 +160,8 @@ pub(super) fn has_standing(captures: &[Capture]) -> bool {
 pub(super) enum Gap {
     /// The archive has it no more; so a crawl asks for the page again.
     Lost,
-    /// Its record cannot be read, which a crawl need not have found; a recrawl asks for the page again.
+    /// Its record cannot be read, which a crawl need not have found; a recrawl of everything, or of this page, asks for it
+    /// again.
     Damaged,
 }
 
@@ -317,7 +336,7 @@ pub(super) fn answered(
     }
     let gap = gap(captures);
     let mut verdict = match gap {
-        Some(gap) => missing(last, gap, after.is_empty()),
+        Some(gap) => missing(last, gap, next.filter(|_| after.is_empty())),
         None => answer(last, &captures[..at], retries, next),
     };
     if last.unstored {
@@ -335,8 +354,8 @@ pub(super) fn answered(
     Some(verdict)
 }
 
-/// What is said of a page that the archive has no more; also who asks for it again, if nobody has since.
-fn missing(last: &Capture, gap: Gap, is_unasked: bool) -> String {
+/// What is said of a page that the archive has no more; also who asks for it `next`, if nobody has since.
+fn missing(last: &Capture, gap: Gap, next: Option<&Next>) -> String {
     let date = archive::date_text(last.date_s);
     let body = last.told.as_ref().and_then(|told| told.refers_to);
     let what = match (body.map(|body| archive::date_text(body.s)), gap) {
@@ -350,11 +369,7 @@ fn missing(last: &Capture, gap: Gap, is_unasked: bool) -> String {
         }
         (None, _) => format!("damaged: the record of {date} cannot be read"),
     };
-    let next = match gap {
-        Gap::Lost => "a crawl asks for it again",
-        Gap::Damaged => "the next recrawl asks for it again, or a crawl that finds the damage",
-    };
-    if is_unasked { format!("{what}; {next}") } else { what }
+    next.map_or(what.clone(), |next| format!("{what}; {}", next.asked()))
 }
 
 /// What became of the last visit after an answer that stands, and who makes another one.

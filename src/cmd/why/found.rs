@@ -13,6 +13,7 @@ use jobs::{Collection, PageTable};
 use page::Url;
 use serde::Serialize;
 
+use super::bar::Bar;
 use crate::config::Config;
 use crate::pipeline::extract_options;
 use crate::talk;
@@ -99,34 +100,40 @@ fn in_archive(url: &Url, collection: &Collection, config: &Config) -> Result<Vec
 }
 
 /// Why none of the ways to a URL is followed.
-pub(super) fn unfollowed(found_on: &[Found], config: &crawl::Config) -> String {
+pub(super) fn unfollowed(found_on: &[Found], config: &crawl::Config) -> Bar {
+    let (unfollowed, dropped) =
+        (|why: &str| Bar::Unfollowed(why.to_owned()), |why: String| Bar::Dropped(why));
+    if found_on.is_empty() {
+        return unfollowed("nothing in the archive leads to it");
+    }
     let is = |how: Mention| found_on.iter().any(|found| found.how == how);
-    let of_sitemaps = [Mention::Robots, Mention::Index, Mention::Sitemap];
-    if is(Mention::Link) || of_sitemaps.into_iter().any(is) && !config.follow {
-        return "not followed: `follow` is false, or the crawl one of a list, so only the seeds are fetched".to_owned();
+    let others = [Mention::Robots, Mention::Index, Mention::Sitemap, Mention::Redirect];
+    if is(Mention::Link) || others.into_iter().any(is) && !config.follow {
+        return unfollowed(
+            "`follow` is false, or the crawl one of a list, so only the seeds are fetched",
+        );
     }
     if is(Mention::Robots) {
-        return "not followed: `sitemaps` is false, so those of robots.txt files are not read"
-            .to_owned();
+        return unfollowed("`sitemaps` is false, so those of robots.txt files are not read");
     }
     if is(Mention::Beyond) {
-        return format!(
-            "dropped: it is linked only after the first {} of a page (`links_per_page_max`)",
+        return dropped(format!(
+            "it is linked only after the first {} of a page (`links_per_page_max`)",
             talk::count(config.links_per_page_max as u64, "link")
-        );
+        ));
     }
     if is(Mention::BeyondBytes) {
-        return format!(
-            "dropped: the URLs before it make {URLS_BYTES_MAX} bytes, the most that one answer may lead to"
-        );
+        return dropped(format!(
+            "the URLs before it make {URLS_BYTES_MAX} bytes, the most that one answer may lead to"
+        ));
     }
     if is(Mention::Filtered) {
-        return "not followed: `parse_filter` or `link_filter` does not hold for the links that lead to it"
-            .to_owned();
+        return unfollowed(
+            "`parse_filter` or `link_filter` does not hold for the links that lead to it",
+        );
     }
     if !is(Mention::Nofollow) {
-        return "not followed: pages name it as their canonical address, and no link leads to it"
-            .to_owned();
+        return unfollowed("pages name it as their canonical address, and no link leads to it");
     }
-    "not followed: only links that say nofollow lead to it".to_owned()
+    unfollowed("only links that say nofollow lead to it")
 }

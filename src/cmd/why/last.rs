@@ -1,7 +1,7 @@
 //! What keeps a URL waiting that the configuration of now would let in.
 //!
-//! What lives here: the limits of now, then what a crawl that runs, or the last one, was told otherwise
-//! (`crawl::Settings`), then the counts of the last one. What does not: the limits themselves (`limit.rs`).
+//! What lives here: what a crawl that runs, or the last one, was told otherwise (`crawl::Settings`), then the counts of the
+//! last one. What does not: what bars a URL now (`bar.rs`), and the limits themselves (`limit.rs`).
 //!
 //! **Invariant.** What a run left out by a flag of its own is said of that run, and with it that one without the
 //! flag goes there.
@@ -13,12 +13,13 @@ use jobs::Collection;
 use page::Url;
 
 use super::Why;
+use super::bar::Bar;
 use super::found;
 use super::limit::Limits;
 use crate::config::Config;
 use crate::talk;
 
-/// What became of `url`, which was found, is not refused, and was not visited.
+/// What became of `url`, which was found, which nothing bars, and which was not visited.
 pub(super) fn verdict(
     why: &Why,
     url: &Url,
@@ -28,14 +29,7 @@ pub(super) fn verdict(
     config: &Config,
 ) -> Result<String> {
     let frontier = &collection.frontier_dir();
-    if let Some(far) = too_far(why, config) {
-        return Ok(far);
-    }
-    let given = is_given(why, config);
     let limits = Limits { archive, frontier, report, config: &config.crawl };
-    if let Some(dropped) = limits.dropped_by(url, given, &why.found_on)? {
-        return Ok(dropped);
-    }
     let run = if why.is_crawling() { "the crawl that is running" } else { "the last crawl" };
     let settings = Settings::read(frontier);
     if let Some(settings) =
@@ -66,7 +60,7 @@ pub(super) fn verdict(
 }
 
 /// Whether it is given, or another agent found it by a way that is not too long.
-fn is_given(why: &Why, config: &Config) -> bool {
+pub(super) fn is_given(why: &Why, config: &Config) -> bool {
     why.seed || why.inbox_hops.is_some_and(|hops| hops <= config.crawl.redirects_max)
 }
 
@@ -76,7 +70,7 @@ pub(super) fn too_far(why: &Why, config: &Config) -> Option<String> {
     let redirects = talk::count(hops.into(), "redirect");
     let redirects_max = config.crawl.redirects_max;
     Some(format!(
-        "dropped: {redirects} led to it where another agent found it, and `redirects_max` is {redirects_max}"
+        "{redirects} led to it where another agent found it, and `redirects_max` is {redirects_max}"
     ))
 }
 
@@ -94,12 +88,13 @@ fn left_out(
         return Ok(Some(format!("refused: {refused}")));
     }
     if let Some(far) = too_far(why, told) {
-        return Ok(Some(far));
+        return Ok(Some(Bar::Dropped(far).verdict()));
     }
     let given = is_given(why, told);
     let found_on = found::found_on(url, collection, told)?;
     if !given && !found_on.iter().any(|found| found.how.is_followed(&told.crawl)) {
-        return Ok(Some(found::unfollowed(&found_on, &told.crawl)));
+        return Ok(Some(found::unfollowed(&found_on, &told.crawl).verdict()));
     }
-    limits.dropped_by(url, given, &found_on)
+    let dropped = limits.dropped_by(url, given, &found_on)?;
+    Ok(dropped.map(|dropped| Bar::Dropped(dropped).verdict()))
 }

@@ -28,7 +28,7 @@ pub(super) struct Limits<'a> {
 }
 
 impl Limits<'_> {
-    /// Which limit keeps `url` out, which was found there, may be visited, and was not; in a sentence, as far as it
+    /// Which limit keeps `url` out, which was found there, may be visited, and was not; in words, as far as it
     /// is known. One that was given has no way to it that could be too long.
     pub(super) fn dropped_by(
         &self,
@@ -36,15 +36,10 @@ impl Limits<'_> {
         given: bool,
         found_on: &[Found],
     ) -> Result<Option<String>> {
-        if !given && let Some(far) = self.dropped_far(url, found_on)? {
+        if !given && let Some(far) = self.too_far(url, found_on)? {
             return Ok(Some(far));
         }
-        Ok(self.share_had(url)?.map(|share| format!("dropped: {share}")))
-    }
-
-    /// That every way to `url` is too long, in a sentence; `None` if one is not.
-    pub(super) fn dropped_far(&self, url: &Url, found_on: &[Found]) -> Result<Option<String>> {
-        Ok(self.too_far(url, found_on)?.map(|far| format!("dropped: {far}")))
+        self.share_had(url)
     }
 
     /// That the host of `url` has had its share, in words; `None` if it has not.
@@ -82,7 +77,7 @@ impl Limits<'_> {
     }
 
     /// Why every way to it is too long, if every one is.
-    fn too_far(&self, url: &Url, found_on: &[Found]) -> Result<Option<String>> {
+    pub(super) fn too_far(&self, url: &Url, found_on: &[Found]) -> Result<Option<String>> {
         if found_on.len() >= FOUND_MAX {
             return Ok(None); // there may be a shorter one
         }
@@ -109,10 +104,7 @@ impl Limits<'_> {
                     count(u64::from(hops) + 1, "redirect")
                 )),
                 Mention::Link if depth_max > 0 && is_same_site && depth > depth_max.into() => {
-                    Some(format!(
-                        "{} lead to it from the first page of its site, and `depth_max` is {depth_max}",
-                        count(depth.into(), "link")
-                    ))
+                    Some(far_from_first(depth, depth_max))
                 }
                 Mention::Index
                     if told.purpose == Purpose::Sitemap && depth > SITEMAP_DEPTH_MAX.into() =>
@@ -174,4 +166,10 @@ impl Limits<'_> {
     fn drops(&self, limit: &str) -> u64 {
         self.report.dropped.get(limit).copied().unwrap_or(0)
     }
+}
+
+/// What is said of a page that so many links lead to.
+pub(super) fn far_from_first(depth: u32, depth_max: u16) -> String {
+    let links = count(depth.into(), "link");
+    format!("{links} lead to it from the first page of its site, and `depth_max` is {depth_max}")
 }

@@ -11,7 +11,7 @@ use crawl::Mention;
 
 use super::captures::Said;
 use super::found::Found;
-use super::{SEEDS, Why};
+use super::{Gone, SEEDS, Why};
 use crate::cmd::crawl::aside_fate;
 use crate::talk;
 
@@ -26,32 +26,7 @@ pub(super) fn print(why: &Why) -> Result<()> {
         writeln!(out, "  {writer} is running right now: what it has not written yet is not told")?;
     }
     print_crawl(&mut out, why)?;
-    for capture in &why.captures {
-        let file = &capture.file;
-        let date = archive::exact_date_text(capture.date_s, capture.date_us);
-        let what = match &capture.failure {
-            Some(failure) if capture.inconclusive.is_some() => {
-                format!("failed {date}, {}, with noindex in its head", talk::plain(failure))
-            }
-            Some(failure) => format!("failed {date}, {}", talk::plain(failure)),
-            None if capture.unreadable => {
-                format!("captured {date}, status {}, but it cannot be read", capture.status)
-            }
-            None if capture.unstored => format!("visited {date}, status {}", capture.status),
-            None if capture.inconclusive == Some(Said::Condition) => {
-                let what = "the condition of the request does not hold, so the page is asked for without one";
-                format!("visited {date}, status {}: {what}", capture.status)
-            }
-            None if capture.inconclusive.is_some() => {
-                format!("visited {date}, status {}, with the head of another page", capture.status)
-            }
-            None if capture.unchanged => {
-                format!("visited {date}, status {}, unchanged", capture.status)
-            }
-            None => format!("captured {date}, status {}", capture.status),
-        };
-        writeln!(out, "  {what}, in {file} at {}", capture.offset)?;
-    }
+    print_visits(&mut out, why)?;
     for cut in &why.cuts {
         writeln!(out, "  {}", talk::plain(cut))?;
     }
@@ -87,6 +62,43 @@ pub(super) fn print(why: &Why) -> Result<()> {
         };
         let date = archive::exact_date_text(*date_s, date_us.unwrap_or(0));
         writeln!(out, "  {how} {url}, {date}")?;
+    }
+    Ok(())
+}
+
+/// The visits, and those of which only is left that there were some.
+fn print_visits(out: &mut impl Write, why: &Why) -> Result<()> {
+    for capture in &why.captures {
+        let file = &capture.file;
+        let date = archive::exact_date_text(capture.date_s, capture.date_us);
+        let what = match &capture.failure {
+            Some(failure) if capture.inconclusive.is_some() => {
+                format!("failed {date}, {}, with noindex in its head", talk::plain(failure))
+            }
+            Some(failure) => format!("failed {date}, {}", talk::plain(failure)),
+            None if capture.unreadable => {
+                format!("captured {date}, status {}, but it cannot be read", capture.status)
+            }
+            None if capture.unstored => format!("visited {date}, status {}", capture.status),
+            None if capture.inconclusive == Some(Said::Condition) => {
+                let what = "the condition of the request does not hold, so the page is asked for without one";
+                format!("visited {date}, status {}: {what}", capture.status)
+            }
+            None if capture.inconclusive.is_some() => {
+                format!("visited {date}, status {}, with the head of another page", capture.status)
+            }
+            None if capture.unchanged => {
+                format!("visited {date}, status {}, unchanged", capture.status)
+            }
+            None => format!("captured {date}, status {}", capture.status),
+        };
+        writeln!(out, "  {what}, in {file} at {}", capture.offset)?;
+    }
+    for Gone { date_s, file, .. } in &why.gone {
+        let date = archive::date_text(*date_s);
+        if !why.verdict.contains(&date) {
+            writeln!(out, "  visited {date}, in {file}, which is gone")?;
+        }
     }
     Ok(())
 }

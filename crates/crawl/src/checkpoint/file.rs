@@ -174,6 +174,14 @@ impl LogReader {
         Some(Block { rows, damaged: head.damaged })
     }
 
+    /// Cuts off what stands in the log behind the last good block, where the reader has come to.
+    pub(super) fn cut_behind(&self, path: &Path) -> io::Result<()> {
+        if self.input.get_ref().metadata()?.len() > self.end {
+            File::options().write(true).open(path)?.set_len(self.end)?;
+        }
+        Ok(())
+    }
+
     pub(super) fn covered(&self) -> u64 {
         self.covered
     }

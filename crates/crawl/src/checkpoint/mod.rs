@@ -31,10 +31,14 @@ use crate::answer::Answers;
 use crate::config::{Config, Scope};
 use crate::error::CrawlError;
 use crate::halt::Halt;
+use crate::recrawl::Epochs;
 
 pub(crate) use file::LogWriter;
 use file::{LogReader, LogState, is_log};
 pub(crate) use row::{Circumstances, Settled};
+
+/// The folder of the logs.
+const FOLDER: &str = "visits";
 
 /// The file that lists the archive files that there are logs of, a name a line.
 const LIST: &str = "files";
@@ -56,7 +60,7 @@ impl VisitLogs {
         seeds: &[Url],
     ) -> VisitLogs {
         VisitLogs {
-            dir: frontier.join("visits"),
+            dir: frontier.join(FOLDER),
             archive: archive.to_owned(),
             identity: identity(config, seeds),
         }
@@ -98,6 +102,11 @@ impl VisitLogs {
             damage = damage.or(found);
         }
         Ok(damage)
+    }
+
+    /// The archive files that there were logs of, and that are gone.
+    pub(crate) fn gone(&self, archive: &Archive) -> BTreeSet<String> {
+        gone_files(&self.dir, archive)
     }
 
     /// Removes all logs if a file is gone that one was about, or if nobody knows: what it told first the
@@ -142,10 +151,10 @@ impl VisitLogs {
         let length = fs::metadata(&warc).map_err(CrawlError::io(&warc))?.len();
         let reader = self.skim(name, &mut |settled| note(Some(settled)));
         let covered = reader.as_ref().map_or(0, LogReader::covered);
-        if covered == length && reader.is_some() {
-            return Ok(None);
-        }
         let path = self.path(name);
+        if let Some(reader) = reader.as_ref().filter(|_| covered == length) {
+            return reader.cut_behind(&path).map(|()| None).map_err(CrawlError::io(&path));
+        }
         let mut writer = self.writer();
         writer.go_on(name, reader.as_ref()).map_err(CrawlError::io(&path))?;
         let records = match archive.records_from(name, covered) {
@@ -224,6 +233,26 @@ impl VisitLogs {
     }
 }
 
+/// The files of an archive that the list in the folder of the logs names, and that are gone.
+fn gone_files(dir: &Path, archive: &Archive) -> BTreeSet<String> {
+    let names = fs::read_to_string(dir.join(LIST)).unwrap_or_default();
+    // A kill may have left half a name at the end.
+    let names = names.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));
+    let is_gone = |name: &&str| !archive.files().iter().any(|file| file == name);
+    names.filter(is_gone).map(str::to_owned).collect()
+}
+
+/// The archive files that are gone, by what is left of them in the archive, and by the logs of visits in `frontier` and
+/// the recrawls that are not over.
+pub fn lost_files(frontier: &Path, archive: &Archive) -> Result<BTreeSet<String>, CrawlError> {
+    let mut gone = gone_files(&frontier.join(FOLDER), archive);
+    gone.extend(archive.gone()?);
+    // What is wrong with that file is told by whoever reads it for its own sake.
+    let epochs = Epochs::read(frontier).unwrap_or_default();
+    gone.extend(epochs.files().filter(|name| !archive.files().contains(name)).cloned());
+    Ok(gone)
+}
+
 /// What was found of the logs of visits.
 #[derive(Debug, Default)]
 pub struct VisitLogsFound {
@@ -239,7 +268,7 @@ pub struct VisitLogsFound {
 
 /// Reads the logs of visits in `frontier` of the files in `archive` from the first byte to the last; nothing is changed.
 pub fn verify_visit_logs(frontier: &Path, archive: &Path) -> Result<VisitLogsFound, CrawlError> {
-    let dir = frontier.join("visits");
+    let dir = frontier.join(FOLDER);
     let mut found = VisitLogsFound::default();
     let entries = match fs::read_dir(&dir) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(found),

@@ -269,6 +269,12 @@ impl Frontier {
         self.hosts.sites_aside()
     }
 
+    /// Whether the host of a URL keeps it out as things are: it has had its share, is another's or refused, or its robots.txt
+    /// forbids the URL.
+    pub(crate) fn bars(&mut self, url: &str) -> Result<bool, CrawlError> {
+        self.hosts.bars(url)
+    }
+
     /// Whether a limit has ended the run before everything was asked for.
     pub(crate) fn is_cut(&self) -> bool {
         self.hosts.is_cut()

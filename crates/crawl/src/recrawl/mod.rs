@@ -26,6 +26,7 @@ use std::str::Split;
 
 use crate::config::{Config, Recrawl};
 use crate::error::CrawlError;
+use crate::sealed::{Seal, seal, unseal};
 use crate::seeds::Seed;
 
 pub(crate) use earlier::{Earlier, Likeness, Reading, Validator};
@@ -33,7 +34,9 @@ pub(crate) use schedule::{Bounds, LastCaptures, Schedule};
 pub(crate) use wanted::{Wanted, lines};
 
 const NAME: &str = "recrawl";
-const FIRST_LINE: &str = "crivello recrawl 5";
+const FIRST_LINE: &str = "crivello recrawl 6";
+/// The same before it had a checksum.
+const NO_SUM_LINE: &str = "crivello recrawl 5";
 /// The same before seeds were kept with them.
 const NO_SEEDS_LINE: &str = "crivello recrawl 4";
 /// The same before lists were kept.
@@ -339,6 +342,11 @@ impl Epochs {
         })
     }
 
+    /// The archive files that they name.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &String> {
+        self.open.iter().flat_map(|open| &open.files)
+    }
+
     /// When the first began that asks for others than these, in seconds since 1970; `None` if there is none.
     pub(crate) fn beside_s(&self, alone: &Alone) -> Option<i64> {
         let beside = self.open.iter().find(|open| !open.extent.is_of(alone));
@@ -374,14 +382,23 @@ impl Epochs {
         self.open.iter().for_each(|epoch| epoch.add_lines(&mut lines));
         lines.push(format!("seeds {}", self.seeds.len()));
         lines.extend(self.seeds.iter().cloned());
-        lines.join("\n") + "\n"
+        seal(&(lines.join("\n") + "\n"))
     }
 
     fn parse(text: &str) -> Option<Epochs> {
-        let mut lines = text.strip_suffix('\n')?.split('\n');
+        let body = match unseal(text) {
+            Seal::Good(body) => body,
+            Seal::Broken => return None,
+            Seal::None => text,
+        };
+        let is_sealed = body.len() < text.len();
+        let mut lines = body.strip_suffix('\n')?.split('\n');
         let first = lines.next()?;
+        if is_sealed != (first == FIRST_LINE) {
+            return None;
+        }
         let count: usize = match first {
-            FIRST_LINE | NO_SEEDS_LINE | NO_LISTS_LINE => {
+            FIRST_LINE | NO_SUM_LINE | NO_SEEDS_LINE | NO_LISTS_LINE => {
                 lines.next()?.strip_prefix("recrawls ")?.parse().ok()?
             }
             ONE_LINE => 1,
@@ -390,7 +407,7 @@ impl Epochs {
         let open: Option<Vec<Epoch>> = (0..count).map(|_| Epoch::parse(&mut lines)).collect();
         let open = open?;
         let mut seeds = Vec::new();
-        if first == FIRST_LINE {
+        if matches!(first, FIRST_LINE | NO_SUM_LINE) {
             let count: usize = lines.next()?.strip_prefix("seeds ")?.parse().ok()?;
             seeds.extend(lines.by_ref().take(count).map(str::to_owned));
             if seeds.len() < count {
@@ -658,8 +675,10 @@ mod tests {
             "crivello recrawl 2",
             "crivello recrawl 3\nrecrawls 1",
             "crivello recrawl 4\nrecrawls 1",
+            "crivello recrawl 5\nrecrawls 1",
         ] {
-            let text = format!("{head}\ngiven 7 2\nfiles 1\na\nu\nv\n");
+            let end = if head.contains('5') { "seeds 0\n" } else { "" };
+            let text = format!("{head}\ngiven 7 2\nfiles 1\na\nu\nv\n{end}");
             let Epochs { open: epochs, .. } = Epochs::parse(&text).expect("it was written once");
             assert!(epochs[0].extent == given(&["u", "v"]) && epochs[0].is_old("a"), "{epochs:?}");
         }
@@ -675,7 +694,14 @@ mod tests {
             begin(dir.path(), Some(list(&["u", "sitemap:v"])), &["a", "b"], 7);
             let good = fs::read(&path).expect("a file");
             let cuts = (0..good.len()).map(|length| good[..length].to_vec());
-            for bad in cuts.chain([b"crivello recrawl 1\nall 7\na\n".to_vec(), vec![0xFF; 9]]) {
+            let flips = (0..good.len()).map(|at| {
+                let mut bad = good.clone();
+                bad[at] ^= 1;
+                bad
+            });
+            for bad in
+                cuts.chain(flips).chain([b"crivello recrawl 1\nall 7\na\n".to_vec(), vec![0xFF; 9]])
+            {
                 fs::write(&path, &bad).expect("a file");
                 let error = Epochs::read(dir.path()).expect_err("it is no recrawl").to_string();
                 assert!(error.contains("remove it") && error.contains("recrawl"), "{error}");

@@ -59,16 +59,34 @@ impl Replay<'_> {
         offer(true)
     }
 
-    /// Finds out which pages are still missing, now that the run is over.
-    pub(crate) fn count_missing(&self, replayed: &mut Replayed) -> Result<(), CrawlError> {
-        if replayed.lost > 0 {
-            let archive = Archive::open(&self.dirs.archive)?;
-            self.logs.complete(&archive, self.answers, &self.halt)?;
-            self.logs.each(&archive, &self.halt, &mut |_, settled| {
-                replayed.gaps.mend(&settled);
-                Ok(())
-            })?;
+    /// Finds out which pages are still missing, now that the run is over, and which of them no run asks for as things are.
+    pub(crate) fn count_missing(
+        &self,
+        replayed: &mut Replayed,
+        frontier: &mut Frontier,
+    ) -> Result<(), CrawlError> {
+        if replayed.lost == 0 {
+            return Ok(());
         }
+        let archive = Archive::open(&self.dirs.archive)?;
+        self.logs.complete(&archive, self.answers, &self.halt)?;
+        self.logs.each(&archive, &self.halt, &mut |_, settled| {
+            replayed.gaps.mend(&settled);
+            Ok(())
+        })?;
+        if replayed.gaps.count() == 0 {
+            return Ok(());
+        }
+        let sitemaps = self.sitemaps(&archive)?;
+        let seeds: BTreeSet<&str> = self.seeds.iter().map(|seed| seed.url.as_str()).collect();
+        self.logs.each(&archive, &self.halt, &mut |_, mut settled| {
+            if replayed.gaps.is_last(&settled) {
+                sitemaps.claim(&mut settled);
+                let is_wanted = seeds.contains(settled.url.as_str()) || self.is_wanted(&settled);
+                replayed.kept_out += u64::from(!is_wanted || frontier.bars(&settled.url)?);
+            }
+            Ok(())
+        })?;
         Ok(())
     }
 }

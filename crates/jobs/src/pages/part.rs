@@ -8,7 +8,7 @@
 //! but the magic is under a checksum.
 
 use std::fs::{self, File};
-use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
+use std::io::{BufWriter, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use super::row::{self, BLOCK_ROWS_MAX, Fate, Moment, PART_BYTES_MAX, PageHead, Row, RowBytes};
@@ -173,7 +173,10 @@ pub(crate) struct Part {
 
 impl Part {
     pub(crate) fn open(path: &Path) -> Result<Self, JobsError> {
-        let mut file = File::open(path).map_err(JobsError::io(path))?;
+        let mut file = File::open(path).map_err(|source| match source.kind() {
+            ErrorKind::NotFound => JobsError::Gone { path: path.to_owned() },
+            _ => JobsError::io(path)(source),
+        })?;
         let mut magic = [0; MAGIC.len()];
         let part = |file| Self { path: path.to_owned(), file };
         match file.read_exact(&mut magic) {

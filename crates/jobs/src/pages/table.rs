@@ -6,7 +6,6 @@
 //! list: a list that names every archive file vouches for the directory.
 
 use std::collections::VecDeque;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -128,9 +127,7 @@ impl PageTable {
             return Ok(None);
         }
         let rows = match self.block(pointer) {
-            Err(JobsError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
-                return Ok(None);
-            }
+            Err(JobsError::Gone { .. }) => return Ok(None),
             rows => rows?,
         };
         Ok(match rows.get(usize::from(pointer.row)) {
@@ -148,12 +145,7 @@ impl PageTable {
             self.directory.entries().iter().map(|entry| entry.pointer).enumerate().collect();
         places.sort_unstable_by_key(|&(_, pointer)| pointer);
         for (place, pointer) in places {
-            let rows = self.block(pointer).map_err(|error| match error {
-                JobsError::Io { path, source } if source.kind() == ErrorKind::NotFound => {
-                    JobsError::gone(path)
-                }
-                other => other,
-            })?;
+            let rows = self.block(pointer)?;
             if let Some((_, _, Fate::Page(page))) = rows.get(usize::from(pointer.row)) {
                 visit(place, page)?;
             }

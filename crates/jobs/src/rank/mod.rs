@@ -204,6 +204,19 @@ pub(crate) fn read_origin(
     Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
 }
 
+/// Whether all vectors that are computed of every graph are there, of this one, and the documents of the index have every
+/// vector that there is.
+pub fn is_all_ranked(collection: &Collection, linking: &Linking, directory: &Directory) -> bool {
+    let is_there = |centrality: &Centrality| {
+        let vector = Vector::Rank(centrality.name().to_owned());
+        let origin = read_origin(collection, &vector);
+        origin.is_ok_and(|origin| origin.is_some_and(|origin| origin.source == linking.source))
+    };
+    let index = Index::open(&collection.index_dir());
+    Centrality::ALL.iter().all(is_there)
+        && index.map_or(true, |index| is_ranked(collection, directory, &index))
+}
+
 /// Where there is an index, its documents have the ranks of now afterwards.
 fn by_document(
     collection: &Collection,

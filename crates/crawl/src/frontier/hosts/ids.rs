@@ -45,7 +45,7 @@ impl Hosts {
     }
 
     /// The number of a site that is known, or where it is to be noted.
-    fn known_id(&self, site: &str) -> Result<HostId, u64> {
+    pub(super) fn known_id(&self, site: &str) -> Result<HostId, u64> {
         let mut slot = signature(site.as_bytes()).0;
         loop {
             match self.ids.get(&slot) {

@@ -12,11 +12,12 @@ use sieve::signature;
 
 use super::super::effort::Effort;
 use super::super::host::{Host, State};
+use super::fail::Term;
 use super::{Hosts, index, is_reached};
 use crate::error::CrawlError;
 use crate::order::{Manner, Waiting};
 use crate::outcome::{Task, Visit};
-use crate::site::HostId;
+use crate::site::{HostId, Site};
 
 /// A connection is kept open for a pause no longer than this.
 const KEEP_ALIVE_MS_MAX: u64 = 5_000;
@@ -182,6 +183,27 @@ impl Hosts {
             self.keep_to_memory();
         }
         self.take_failure()
+    }
+
+    /// Whether the host of a URL keeps it out as things are.
+    pub(in crate::frontier) fn bars(&mut self, url: &str) -> Result<bool, CrawlError> {
+        let Some((site, path)) = Site::split(url) else { return Ok(true) };
+        let Ok(id) = self.known_id(site) else { return Ok(false) };
+        let host = &self.table[index(id)];
+        let is_refused =
+            self.asides.iter().any(|(&(_, at), aside)| at == id && aside.term == Term::Refused);
+        if host.other.is_some()
+            || is_refused
+            || is_reached(host.pages, self.config.pages_per_host_max)
+            || is_reached(host.requests, self.config.requests_per_host_max)
+        {
+            return Ok(true);
+        }
+        let is_forbidden = self.change(id, |host, spill| {
+            Ok::<_, CrawlError>(host.robots.forbids_some() && !host.robots.allows(path, spill)?)
+        });
+        self.keep_to_memory();
+        is_forbidden
     }
 
     /// How often a page was tried in vain before it came to the queue, and in what manner it is to be asked for, which the

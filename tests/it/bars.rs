@@ -1,0 +1,104 @@
+//! `crivello why` judges first whether a crawl asks for a URL at all, and only then when.
+
+use crate::fates::{HTML, Pages, check, crawl, page};
+use crate::sandbox::Sandbox;
+
+const BROKEN: &str = "500 Broken\n\n";
+const SITEMAP: &str =
+    "200 OK\nContent-Type: text/xml\n\n<urlset><url><loc>ROOT/a</loc></url></urlset>";
+
+/// A host of which every URL `/x…` is broken, with something that each key keeps out.
+fn server() -> Pages {
+    let home = format!(
+        "{HTML}<title>t</title><a href=/d1>x</a><a href=/red>x</a><a href=/no>x</a><a href=/x1>x</a><a href=/x2>x</a>\
+         <a href=/x3>x</a><a href=/x4>x</a><a href=/late>x</a><a rel=nofollow href=/nf>x</a>"
+    );
+    Pages::serve(&[
+        ("/robots.txt", "200 OK\n\nUser-agent: *\nDisallow: /no\nSitemap: ROOT/s.xml\n"),
+        ("/s.xml", SITEMAP),
+        ("/", &home),
+        ("/d1", &page(&["/d2"])),
+        ("/red", "302 Found\nLocation: ROOT/there\n\n"),
+        ("/x1", BROKEN),
+        ("/x2", BROKEN),
+        ("/x3", BROKEN),
+        ("/x4", BROKEN),
+    ])
+}
+
+#[test]
+fn that_a_host_is_set_aside_hides_nothing_that_keeps_a_url_out() {
+    let server = server();
+    let too_many = "dropped: it is linked only after the first 7 links of a page";
+    for (settings, path, verdict) in [
+        ("", "/no", "forbidden by robots.txt: "),
+        ("", "/nf", "not followed: only links that say nofollow"),
+        ("depth_max = 1\n", "/d2", "dropped: 2 links lead to it"),
+        ("links_per_page_max = 7\n", "/late", too_many),
+        ("sitemaps = false\n", "/s.xml", "not followed: `sitemaps` is false"),
+        ("redirects_max = 0\n", "/there", "dropped: 1 redirect led to it"),
+        ("", "/x4", "waiting, because its host is set aside"),
+    ] {
+        let sandbox = Sandbox::new();
+        let settings = format!("host_failures_max = 2\n{settings}");
+        crawl(&sandbox, &settings, &[&server.url("/")]);
+        let status = sandbox.done(&["status", "--dir", "web"]);
+        assert!(status.contains("set aside"), "{settings}: {status}");
+        check(&sandbox, &server.url(path), verdict);
+    }
+    let sandbox = Sandbox::new();
+    let seeds: Vec<String> = ["/", "/x1", "/x2", "/x3"].map(|path| server.url(path)).to_vec();
+    let seeds: Vec<&str> = seeds.iter().map(String::as_str).collect();
+    crawl(&sandbox, "host_failures_max = 2\n", &[&["--list"], &seeds[..]].concat());
+    for path in ["/d1", "/s.xml"] {
+        check(&sandbox, &server.url(path), "not followed: `follow` is false, or the crawl one of");
+    }
+    check(&sandbox, &server.url("/x3"), "waiting, because its host is set aside");
+}
+
+/// A crawl that follows no link takes of sitemaps and redirects what was given, and no more.
+#[test]
+fn a_sitemap_that_was_not_given_leads_nowhere_where_no_link_is_followed() {
+    let server = server();
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "pages_max = 2\n", &[&server.url("/")]);
+    let (sitemap, x1) = (server.url("/s.xml"), server.url("/x1"));
+    for (flags, verdict) in [
+        (&[x1.as_str()][..], "not followed: `follow` is false"),
+        (&["--sitemap", sitemap.as_str()], "fetched: the server answered 404"),
+    ] {
+        let others = [server.url("/d1"), server.url("/x2"), server.url("/x3")];
+        let others: Vec<&str> = others.iter().map(String::as_str).collect();
+        crawl(&sandbox, "host_failures_max = 2\nfollow = false\n", &[flags, &others[..]].concat());
+        check(&sandbox, &server.url("/a"), verdict);
+    }
+}
+
+/// What a page that failed waits for is what the configuration of now lets a crawl ask for.
+#[test]
+fn nobody_is_promised_who_would_not_ask_for_a_page_that_failed() {
+    let busy = "503 Busy\nRetry-After: 4000\n\n";
+    let links = page(&["/p", "/bad"]);
+    let server = Pages::serve(&[("/", &links), ("/p", HTML), ("/bad", busy)]);
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/"), "--max-time", "3"]);
+    let bad = server.url("/bad");
+    let failed = "failed: the server answered 503 to the last of 1 request; ";
+    check(&sandbox, &bad, &format!("{failed}a crawl tries it again, not before 20"));
+    for (setting, why) in [
+        ("crawl.follow=false", "`follow` is false"),
+        ("crawl.fetch_filter=path != /bad", "it is refused: `fetch_filter` does not hold"),
+        ("crawl.link_filter=path != /bad", "it is refused: `link_filter` does not hold"),
+        ("crawl.scope=\"prefix\"", ""),
+        ("crawl.scope_prefixes=[\"http://else.test/\"]", ""),
+        ("crawl.pages_per_host_max=2", "its host has had its 2 pages"),
+    ] {
+        let ran = sandbox.run(&["why", "--dir", "web", &bad, "--set", setting]);
+        let said = ran.stdout.lines().nth(1).unwrap_or_default().trim().to_owned();
+        let wanted = match why {
+            "" => format!("{failed}a crawl tries it again"),
+            why => format!("{failed}no crawl tries it again now, since {why}"),
+        };
+        assert!(said.starts_with(&wanted), "{setting}: {said}");
+    }
+}
