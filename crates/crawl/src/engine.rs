@@ -275,6 +275,9 @@ impl Coordinator<'_> {
 
     /// Takes note of what came when the stages had been told to end.
     fn end(&mut self, events: &mut UnboundedReceiver<Event>) -> Result<(), CrawlError> {
+        if self.frontier.is_asking() {
+            self.asked.keep(&*self.clock)?;
+        }
         while let Ok(event) = events.try_recv() {
             match event {
                 Event::Archive(error) => return Err(error.into()),
@@ -318,9 +321,6 @@ impl Coordinator<'_> {
                 stages.fetch(visit);
                 under_way += 1;
             }
-            if self.frontier.is_asking() {
-                self.asked.keep(&*self.clock)?;
-            }
             if under_way == 0 && !is_held && self.frontier.is_done() {
                 return Ok(());
             }
@@ -338,6 +338,9 @@ impl Coordinator<'_> {
                 biased;
                 _ = events.recv_many(&mut heard, visits_max) => {}
                 () = &mut alarm => {}
+            }
+            if self.frontier.is_asking() {
+                self.asked.keep(&*self.clock)?;
             }
             under_way -= self.hear(&mut heard, stages)?;
         }
