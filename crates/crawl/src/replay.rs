@@ -265,6 +265,7 @@ impl Replay<'_> {
         )?;
         // What is known comes before what is new, which a limit on a host's pages may keep out.
         let mut is_asking = !self.config.alone;
+        self.put_off_lost(&gaps, frontier, &archive, &replayed.named)?;
         if let Some(again) = again_of {
             self.put_off(again, frontier, &archive)?;
             is_asking |= self.offer_due(again, frontier, &archive, &answered)?;

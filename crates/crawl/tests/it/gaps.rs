@@ -153,3 +153,26 @@ fn what_is_lost_waits_for_a_run_that_may_ask_for_it() {
     let rest = crawl(dir.path(), &config, &[]).expect("a crawl of the rest");
     assert_eq!((rest.pages, rest.missing), (pages, 0), "{rest:?}");
 }
+
+/// Whatever else is missing, and however the recrawl of the list is asked for.
+#[test]
+fn a_recrawl_of_a_list_asks_for_what_is_lost() {
+    let server = start(0, 0);
+    let config = config(&server);
+    let seeds = server.web().seeds();
+    for recrawl in [Recrawl::All, Recrawl::Due, Recrawl::Given] {
+        for given in [&seeds[..1], &[]] {
+            let (dir, old, pages) = twice(&server, &config);
+            for file in &old {
+                fs::remove_file(dir.path().join("archive").join(file)).expect("it is there");
+            }
+            let list = Config { alone: true, follow: false, recrawl, ..config.clone() };
+            let named = if given.is_empty() { seeds.len() as u64 } else { 1 };
+            let some = crawl(dir.path(), &list, given).expect("a recrawl of a list");
+            assert_eq!((some.pages, some.missing), (named, pages - named), "{recrawl:?} {some:?}");
+            assert_eq!(some.page_statuses.get(&304), None, "{recrawl:?}: without a condition");
+            let rest = crawl(dir.path(), &config, &[]).expect("a crawl of the rest");
+            assert_eq!((rest.pages, rest.missing), (pages, 0), "{recrawl:?}: {rest:?}");
+        }
+    }
+}
