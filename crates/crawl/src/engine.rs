@@ -198,10 +198,14 @@ fn lock(dirs: &Dirs) -> Result<File, CrawlError> {
     }
 }
 
-/// The seeds, and what other agents found for this one; or what was given, if that is all.
+/// The seeds, and what other agents found for this one; or what was given, if that is all. Sitemaps come first: what is
+/// named as a page, too, is asked for as a sitemap.
 fn first_urls(given: &[Seed], seeds: &[Seed], inbox: &Inbox, config: &Config) -> Vec<Start> {
     let seeds = if config.alone && !given.is_empty() { given } else { seeds };
-    seeds.iter().map(Start::from).chain(inbox.starts.iter().cloned()).collect()
+    let mut first: Vec<Start> = seeds.iter().map(Start::from).collect();
+    first.extend(inbox.starts.iter().cloned());
+    first.sort_by_key(|start| !start.is_sitemap);
+    first
 }
 
 /// The thread between the stages.

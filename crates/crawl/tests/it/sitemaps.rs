@@ -317,3 +317,22 @@ fn a_sitemap_whose_end_is_missing_is_told() {
     let wanted = ["/1", "/2", "/3", "/4", "/atom", "/index", "/lines", "/list", "/robots.txt"];
     assert_eq!(asked, [&wanted[..], &["/rss", "/urlset"]].concat());
 }
+
+const BOTH: Web = &[
+    ("/list", "text/xml", "<urlset><url><loc>/1</loc></url></urlset>"),
+    ("/1", "text/html", "<p>one"),
+];
+
+/// Whichever comes first, and whether or not links are followed.
+#[test]
+fn what_is_given_as_a_page_and_as_a_sitemap_is_a_sitemap() {
+    for follow in [false, true] {
+        for prefixes in [["", "sitemap:"], ["sitemap:", ""]] {
+            let (web, dir) = (serve_web(BOTH), tempfile::tempdir().expect("a folder"));
+            let seeds = prefixes.map(|prefix| format!("{prefix}{web}/list"));
+            let config = Config { follow, ..config() };
+            crawl(dir.path(), &config, &seeds).expect("it runs");
+            assert_eq!(pages(dir.path()), ["/1"], "{prefixes:?}, links followed: {follow}");
+        }
+    }
+}
