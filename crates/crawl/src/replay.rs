@@ -34,6 +34,7 @@ use crate::error::CrawlError;
 use crate::frontier::{Frontier, Tally};
 use crate::gaps::Gaps;
 use crate::halt::Halt;
+use crate::order::Repute;
 use crate::recrawl::{
     Alone, Epoch, Epochs, Extent, LastCaptures, Reading, Schedule, Wanted, lines,
 };
@@ -202,7 +203,7 @@ fn note_try(frontier: &mut Frontier, spells: &mut Spells, settled: &Settled) -> 
     if entry.is_against_host(status) {
         spells.note(settled, tries);
     } else {
-        frontier.note_tries(signature(url.as_bytes()), tries);
+        frontier.note_tries(signature(url.as_bytes()), tries, Repute::Own);
     }
     if !is_final {
         frontier.note_vain(url, entry, status);
@@ -310,7 +311,7 @@ impl Replay<'_> {
         archive: &Archive,
     ) -> Result<(), CrawlError> {
         let pages_max = usize::try_from(self.config.host_failures_max).unwrap_or(usize::MAX);
-        if spells.sift(pages_max, &mut |url, tries| frontier.note_tries(url, tries)) {
+        if spells.sort() {
             self.logs.each(archive, &self.halt, &mut |_, settled| {
                 let status = settled.answered.as_ref().map_or(0, |answered| answered.status);
                 if settled.entry.is_good(status) {
@@ -319,7 +320,8 @@ impl Replay<'_> {
                 Ok(())
             })?;
         }
-        spells.count(pages_max, &mut |url, tries| frontier.note_tries(url, tries));
+        let take = &mut |url, tries, repute| frontier.note_tries(url, tries, repute);
+        spells.count(pages_max, take);
         Ok(())
     }
 
@@ -352,7 +354,10 @@ impl Replay<'_> {
             }
             if let Some(again) = again.filter(|again| again.is_old(file, &settled)) {
                 if settled.entry.is_vain(status) && !again.has_answered_since(&settled) {
-                    frontier.put_last(&settled.url);
+                    match is_final {
+                        true => frontier.note_given_up(&settled.url),
+                        false => frontier.put_last(&settled.url),
+                    }
                 }
                 return Ok(());
             }
