@@ -117,10 +117,7 @@ impl AskedFile {
         if self.file.is_none() {
             return Ok(());
         }
-        match is_over {
-            true => self.write(self.until, OVER),
-            false => self.write(clock.date(), OPEN),
-        }
+        if is_over { self.write(self.until, OVER) } else { self.write(clock.date(), OPEN) }
     }
 
     fn write(&mut self, Moment { s, us }: Moment, state: &str) -> Result<(), CrawlError> {

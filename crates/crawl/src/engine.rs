@@ -376,7 +376,7 @@ impl Coordinator<'_> {
             damaged: replayed.damaged,
             damage: replayed.damage.clone(),
             lost: replayed.lost,
-            missing: replayed.gaps.count(),
+            missing: replayed.gaps.pages(),
             visited: replayed.visited.clone(),
             bad_lines: inbox.bad_lines,
             bad_line: inbox.bad_line.clone(),

@@ -253,7 +253,7 @@ impl Replay<'_> {
             replayed.is_cut = true;
             return Ok(replayed);
         }
-        replayed.lost = gaps.count();
+        replayed.lost = gaps.pages();
         let (again_of, mut changing) = (again.as_ref(), Changing::default());
         changing.note_gaps(&gaps);
         let answered = self.put_in_known(
@@ -354,9 +354,10 @@ impl Replay<'_> {
             }
             if let Some(again) = again.filter(|again| again.is_old(file, &settled)) {
                 if settled.entry.is_vain(status) && !again.has_answered_since(&settled) {
-                    match is_final {
-                        true => frontier.note_given_up(&settled.url),
-                        false => frontier.put_last(&settled.url),
+                    if is_final {
+                        frontier.note_given_up(&settled.url);
+                    } else {
+                        frontier.put_last(&settled.url);
                     }
                 }
                 return Ok(());

@@ -36,12 +36,11 @@ impl Replay<'_> {
         archive: &Archive,
         named: &BTreeSet<String>,
     ) -> Result<(), CrawlError> {
-        if !self.config.alone || gaps.count() == 0 {
+        if !self.config.alone || gaps.is_empty() {
             return Ok(());
         }
-        self.each_lost(gaps, archive, &mut |settled| match named.contains(&settled.url) {
-            true => Ok(()),
-            false => frontier.offer(&settled.url),
+        self.each_lost(gaps, archive, &mut |settled| {
+            if named.contains(&settled.url) { Ok(()) } else { frontier.offer(&settled.url) }
         })?;
         frontier.count_put_off()
     }
@@ -54,14 +53,12 @@ impl Replay<'_> {
         archive: &Archive,
         named: &BTreeSet<String>,
     ) -> Result<(), CrawlError> {
-        if gaps.count() == 0 {
+        if gaps.is_empty() {
             return Ok(());
         }
-        self.each_lost(gaps, archive, &mut |settled| match !self.config.alone
-            || named.contains(&settled.url)
-        {
-            true => frontier.offer_again(&settled.url, &settled.entry),
-            false => Ok(()),
+        self.each_lost(gaps, archive, &mut |settled| {
+            let is_asked = !self.config.alone || named.contains(&settled.url);
+            if is_asked { frontier.offer_again(&settled.url, &settled.entry) } else { Ok(()) }
         })
     }
 
@@ -85,7 +82,7 @@ impl Replay<'_> {
 
     /// Finds out which pages are still missing, now that the run is over.
     pub(crate) fn count_missing(&self, replayed: &mut Replayed) -> Result<(), CrawlError> {
-        if replayed.lost > 0 {
+        if !replayed.gaps.is_empty() {
             let archive = Archive::open(&self.dirs.archive)?;
             self.logs.complete(&archive, self.answers, &self.halt)?;
             self.logs.each(&archive, &self.halt, &mut |_, settled| {

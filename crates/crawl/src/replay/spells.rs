@@ -83,8 +83,11 @@ impl Spells {
             while let Some(spell) = spells.next() {
                 let is_clear = is_over || spells.peek().is_some();
                 let repute = if is_clear { Repute::Own } else { Repute::Unclear };
-                if !is_outage(spell, pages_max) {
-                    spell.iter().for_each(|vain| take(vain.url, vain.tries, repute));
+                if is_outage(spell, pages_max) {
+                    continue;
+                }
+                for vain in spell {
+                    take(vain.url, vain.tries, repute);
                 }
             }
         }

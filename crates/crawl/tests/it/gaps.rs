@@ -2,12 +2,15 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use archive::Archive;
 use crawl::{Config, Recrawl};
 use simweb::{Options, Server};
 use tempfile::TempDir;
 
+use crate::faults::{serve, write};
 use crate::support::{archived, config, crawl};
 
 fn start(edition: u32, port: u16) -> Server {
@@ -175,4 +178,38 @@ fn a_recrawl_of_a_list_asks_for_what_is_lost() {
             assert_eq!((rest.pages, rest.missing), (pages, 0), "{recrawl:?}: {rest:?}");
         }
     }
+}
+
+/// What is asked for again besides is none: a sitemap, a redirect, an error.
+#[test]
+fn pages_that_are_lost_are_counted_and_nothing_else() {
+    let asked = Arc::<AtomicUsize>::default();
+    let count = Arc::clone(&asked);
+    let port = serve(move |path, out| {
+        count.fetch_add(1, Ordering::Relaxed);
+        let (head, body) = match path {
+            "/robots.txt" => ("200 OK\r\nContent-Type: text/plain", "Sitemap: /map\n"),
+            "/map" => ("200 OK", "<urlset><url><loc>/gone</loc></url></urlset>"),
+            "/gone" => ("404 Not Found", ""),
+            "/moved" => ("302 Found\r\nLocation: /page", ""),
+            _ => ("200 OK\r\nContent-Type: text/html", "<a href=/moved>a page</a>"),
+        };
+        let length = body.len();
+        let end = format!("Connection: close\r\nContent-Length: {length}\r\n\r\n{body}");
+        write(out, &format!("HTTP/1.1 {head}\r\n{end}"));
+    });
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let config = Config { delay_ms: 1, ip_delay_ms: 0, ..Config::default() };
+    let first =
+        crawl(dir.path(), &config, &[format!("http://127.0.0.1:{port}/")]).expect("a crawl");
+    let old = files(dir.path());
+    let again = crawl(dir.path(), &all(&config), &[]).expect("a recrawl");
+    assert_eq!((first.pages, again.changed), (2, 0), "{again:?}");
+    for file in &old {
+        fs::remove_file(dir.path().join("archive").join(file)).expect("it is there");
+    }
+    let before = asked.load(Ordering::Relaxed);
+    let mended = crawl(dir.path(), &config, &[]).expect("a crawl");
+    assert_eq!((mended.lost, mended.missing, mended.pages), (2, 0, 2), "{mended:?}");
+    assert!(asked.load(Ordering::Relaxed) - before >= 5, "the others are asked for as well");
 }
