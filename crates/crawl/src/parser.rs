@@ -166,6 +166,7 @@ impl Parser {
             }
             result => result,
         };
+        visit.blames_host &= is_of_host(&result);
         let outcome = match result {
             Ok(Catch::Addresses { addresses, until_ms }) => {
                 Outcome::Resolved { addresses, until_ms }
@@ -305,6 +306,16 @@ impl Parser {
     fn judge(&self, visit: &Visit, date_s: i64, answer: &Answer) -> Result<Answered, ArchiveError> {
         let http = answer.http()?;
         Ok(self.answers.judge(&visit.url(), &http, date_s, visit.page.depth))
+    }
+}
+
+/// Whether a host that answers like this, or not at all, may be one that fails wholly: others do answer, and that of one
+/// page.
+fn is_of_host(result: &Result<Catch, Failure>) -> bool {
+    match result {
+        Ok(Catch::Answer(answer)) => answer.status() == 429 || answer.status() >= 500,
+        Ok(_) => false,
+        Err(failure) => failure.kind.is_passing(),
     }
 }
 

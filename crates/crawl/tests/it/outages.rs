@@ -213,6 +213,18 @@ fn an_outage_that_a_run_was_stopped_in_costs_no_page() {
     assert_eq!((asked.len(), report.pages), (6, 7), "{report:?}");
 }
 
+/// A host that answers, and that of one page, does not fail wholly.
+#[test]
+fn a_lone_page_that_is_locked_is_given_up() {
+    let locked = "HTTP/1.1 423 Locked\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+    let (host, dir) = (Host::with(0, locked), tempfile::tempdir().expect("a temporary folder"));
+    host.set_down(true);
+    let (report, asked) = host.crawl(dir.path(), &config());
+    assert_eq!((asked.len(), report.aside.len(), report.waiting), (3, 0, 0), "{report:?}");
+    let (_, asked) = host.crawl(dir.path(), &config());
+    assert_eq!(asked.len(), 0);
+}
+
 #[test]
 fn a_lone_page_that_fails_waits_for_the_next_crawl() {
     let (host, dir) = (Host::with(0, BUSY), tempfile::tempdir().expect("a temporary folder"));
