@@ -369,7 +369,9 @@ fn what_stands_after_a_visit_in_vain_is_told_as_it_is() {
     let meta = "200 OK\nContent-Type: text/html\n\n<meta name=robots content=noindex><p>no";
     let paths = ["/closed", "/meta", "/gone", "/moved", "/a"];
     let server = Pages::serve(&[
-        ("/", &page(&paths)),
+        // The last one tells that the host is well.
+        ("/", &page(&[&paths[..], &["/well"]].concat())),
+        ("/well", &tagged("well")),
         ("/closed", noindex),
         ("/meta", meta),
         ("/gone", "404 Not Found\n\n"),

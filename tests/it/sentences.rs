@@ -216,7 +216,7 @@ fn what_was_dropped_for_want_of_room_may_be_asked_for() {
 
 #[test]
 fn who_asks_again_is_told_of_what_was_given_up_and_of_what_a_recrawl_has_left() {
-    let server = Pages::serve(&[("/", &page(&["/a", "/b"])), ("/a", HTML), ("/b", "500 Oh\n\n")]);
+    let server = Pages::serve(&[("/", &page(&["/b", "/a"])), ("/a", HTML), ("/b", "500 Oh\n\n")]);
     let sandbox = Sandbox::new();
     crawl(&sandbox, "", &[&server.url("/")]);
     let said = verdict(&sandbox, &server.url("/b"));

@@ -211,7 +211,7 @@ fn what_was_visited_before_and_is_given_again_is_told() {
 #[test]
 fn status_has_the_counts_of_the_last_lines() {
     let pdf = "200 OK\nContent-Type: application/pdf\n\n%PDF-1.4";
-    let home = page(&["/a", "/gone", "/in", "/doc", "/x.zip", "http://o.test/", "/broken"]);
+    let home = page(&["/broken", "/a", "/gone", "/in", "/doc", "/x.zip", "http://o.test/"]);
     let server = site(&[
         ("/", home),
         ("/a", format!("{HTML}<title>a</title><a href=/y.zip>y</a>")),

@@ -6,7 +6,8 @@
 //! (`politeness.rs`).
 //!
 //! **Invariant.** While a request is under way, the file says so, and is no older than [`KEEP_MS`] but for the time that
-//! the run holds still. A file that cannot be read tells nothing.
+//! the run holds still; when all are over, it says until when there were some. Of a file with a wrong bit nothing is
+//! believed: somebody may have been asked just now.
 
 use std::fs::{self, File};
 use std::io::{self, Seek as _, Write as _};
@@ -38,18 +39,30 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
+    /// What a file tells that cannot be believed.
+    const UNSOUND: Asked = Asked { until: Moment { s: i64::MAX, us: 0 }, is_open: true };
+
     #[cfg(test)]
     pub(crate) fn new(until: Moment, is_open: bool) -> Asked {
         Asked { until, is_open }
     }
 
-    /// Reads the file in the folder `frontier`.
+    /// Reads the file in the folder `frontier`, if there is one.
     pub(crate) fn read(frontier: &Path) -> Option<Asked> {
-        Asked::parse(&fs::read_to_string(frontier.join(NAME)).ok()?)
+        match fs::read(frontier.join(NAME)) {
+            Ok(bytes) => Some(Asked::parse(&bytes).unwrap_or(Asked::UNSOUND)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(_) => Some(Asked::UNSOUND),
+        }
     }
 
-    fn parse(text: &str) -> Option<Asked> {
-        let (moment, state) = text.strip_suffix('\n')?.split_once(' ')?;
+    fn parse(bytes: &[u8]) -> Option<Asked> {
+        let text = str::from_utf8(bytes).ok()?.strip_suffix('\n')?;
+        let (said, sum) = text.rsplit_once(' ')?;
+        if sum != checksum(said) {
+            return None;
+        }
+        let (moment, state) = said.split_once(' ')?;
         let (s, us) = moment.split_once('.')?;
         let until = Moment { s: s.parse().ok()?, us: us.parse().ok()? };
         let is_open = match state {
@@ -68,27 +81,35 @@ impl Asked {
     }
 }
 
+/// The CRC-32 of what a file says, as it stands behind it.
+fn checksum(said: &str) -> String {
+    format!("{:08x}", crc32fast::hash(said.as_bytes()))
+}
+
 /// The file while a run keeps it.
 pub(crate) struct AskedFile {
     path: PathBuf,
     file: Option<File>,
     kept_ms: u64,
+    /// The last moment at which requests were known to be under way.
+    until: Moment,
 }
 
 impl AskedFile {
     /// That of the folder `frontier`; it is not touched before somebody is asked.
     pub(crate) fn new(frontier: &Path) -> AskedFile {
-        AskedFile { path: frontier.join(NAME), file: None, kept_ms: 0 }
+        AskedFile { path: frontier.join(NAME), file: None, kept_ms: 0, until: Moment::default() }
     }
 
-    /// Takes note that requests are under way, or about to be.
+    /// Takes note that requests are under way, or about to be, or were until now.
     pub(crate) fn keep(&mut self, clock: &dyn Clock) -> Result<(), CrawlError> {
         let now_ms = clock.now_ms();
+        self.until = clock.date();
         if self.file.is_some() && now_ms < self.kept_ms.saturating_add(KEEP_MS) {
             return Ok(());
         }
         self.kept_ms = now_ms;
-        self.write(clock.date(), OPEN)
+        self.write(self.until, OPEN)
     }
 
     /// The run is over, if it has asked anybody; whether all requests are.
@@ -96,7 +117,7 @@ impl AskedFile {
         if self.file.is_none() {
             return Ok(());
         }
-        self.write(clock.date(), if is_over { OVER } else { OPEN })
+        if is_over { self.write(self.until, OVER) } else { self.write(clock.date(), OPEN) }
     }
 
     fn write(&mut self, Moment { s, us }: Moment, state: &str) -> Result<(), CrawlError> {
@@ -106,7 +127,8 @@ impl AskedFile {
                 none => none.insert(File::create(&self.path)?),
             };
             file.rewind()?;
-            file.write_all(format!("{s}.{us:06} {state}\n").as_bytes())
+            let said = format!("{s}.{us:06} {state}");
+            file.write_all(format!("{said} {}\n", checksum(&said)).as_bytes())
         };
         write().map_err(CrawlError::io(&self.path))
     }
@@ -117,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_and_anything_else_tells_nothing() {
+    fn what_is_written_is_read_and_with_a_wrong_bit_nothing_is_believed() {
         let dir = tempfile::tempdir().expect("a temporary folder");
         assert_eq!(Asked::read(dir.path()), None);
         let mut file = AskedFile::new(dir.path());
@@ -126,9 +148,19 @@ mod tests {
             file.write(moment, state).expect("a file");
             assert_eq!(Asked::read(dir.path()), Some(Asked::new(moment, is_open)));
         }
-        for text in ["", "\n", "1.2 open", "1.2 ajar\n", "1 open\n", "a.b over\n", "1.2over\n"] {
-            assert_eq!(Asked::parse(text), None, "{text:?}");
+        let path = dir.path().join(NAME);
+        let whole = fs::read(&path).expect("it is there");
+        for bit in 0..8 * whole.len() {
+            let mut bytes = whole.clone();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            fs::write(&path, bytes).expect("written");
+            assert_eq!(Asked::read(dir.path()), Some(Asked::UNSOUND), "bit {bit}");
         }
+        for length in 0..whole.len() {
+            fs::write(&path, &whole[..length]).expect("written");
+            assert_eq!(Asked::read(dir.path()), Some(Asked::UNSOUND), "{length} bytes");
+        }
+        assert_eq!(Asked::UNSOUND.silent_ms(Moment { s: 1_900_000_000, us: 0 }), 0);
     }
 
     #[test]

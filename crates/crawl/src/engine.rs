@@ -198,10 +198,14 @@ fn lock(dirs: &Dirs) -> Result<File, CrawlError> {
     }
 }
 
-/// The seeds, and what other agents found for this one; or what was given, if that is all.
+/// The seeds, and what other agents found for this one; or what was given, if that is all. Sitemaps come first: what is
+/// named as a page, too, is asked for as a sitemap.
 fn first_urls(given: &[Seed], seeds: &[Seed], inbox: &Inbox, config: &Config) -> Vec<Start> {
     let seeds = if config.alone && !given.is_empty() { given } else { seeds };
-    seeds.iter().map(Start::from).chain(inbox.starts.iter().cloned()).collect()
+    let mut first: Vec<Start> = seeds.iter().map(Start::from).collect();
+    first.extend(inbox.starts.iter().cloned());
+    first.sort_by_key(|start| !start.is_sitemap);
+    first
 }
 
 /// The thread between the stages.
@@ -275,6 +279,9 @@ impl Coordinator<'_> {
 
     /// Takes note of what came when the stages had been told to end.
     fn end(&mut self, events: &mut UnboundedReceiver<Event>) -> Result<(), CrawlError> {
+        if self.frontier.is_asking() {
+            self.asked.keep(&*self.clock)?;
+        }
         while let Ok(event) = events.try_recv() {
             match event {
                 Event::Archive(error) => return Err(error.into()),
@@ -318,9 +325,6 @@ impl Coordinator<'_> {
                 stages.fetch(visit);
                 under_way += 1;
             }
-            if self.frontier.is_asking() {
-                self.asked.keep(&*self.clock)?;
-            }
             if under_way == 0 && !is_held && self.frontier.is_done() {
                 return Ok(());
             }
@@ -338,6 +342,9 @@ impl Coordinator<'_> {
                 biased;
                 _ = events.recv_many(&mut heard, visits_max) => {}
                 () = &mut alarm => {}
+            }
+            if self.frontier.is_asking() {
+                self.asked.keep(&*self.clock)?;
             }
             under_way -= self.hear(&mut heard, stages)?;
         }
@@ -370,7 +377,7 @@ impl Coordinator<'_> {
             damage: replayed.damage.clone(),
             gone: replayed.gone.iter().cloned().collect(),
             lost: replayed.lost,
-            missing: replayed.gaps.count(),
+            missing: replayed.gaps.pages(),
             missing_kept_out: replayed.kept_out,
             visited: replayed.visited.clone(),
             bad_lines: inbox.bad_lines,

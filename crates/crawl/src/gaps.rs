@@ -31,8 +31,23 @@ pub(crate) struct Gaps {
     firsts: HashMap<u64, u8>,
     /// The bodies that answers refer to: a hash of URL and moment.
     bodies: HashSet<u64>,
-    /// When a lost URL was last found as it was before.
-    lost: HashMap<u64, Moment>,
+    lost: HashMap<u64, Loss>,
+}
+
+/// Of a URL that is lost.
+#[derive(Debug, Clone, Copy)]
+struct Loss {
+    /// When it was last found as it was before.
+    date: Moment,
+    /// Whether that is a page, and not a sitemap, a redirect or an error.
+    is_page: bool,
+}
+
+impl Loss {
+    fn of(settled: &Settled, answered: &Answered) -> Loss {
+        let is_page = settled.entry.purpose == Purpose::Page && answered.is_page();
+        Loss { date: settled.date(), is_page }
+    }
 }
 
 /// Hands all visits to a function, each time that it is called.
@@ -71,23 +86,23 @@ impl Gaps {
         if self.bodies.is_empty() {
             return Ok(());
         }
-        let mut lasts: HashMap<u64, (Moment, bool)> = HashMap::new();
+        let mut lasts: HashMap<u64, (Loss, bool)> = HashMap::new();
         visits(&mut |settled| {
-            if answer(settled).is_some() && self.is_bare(settled) {
-                lasts.insert(place(settled), (settled.date(), true));
+            if let Some(answered) = answer(settled).filter(|_| self.is_bare(settled)) {
+                lasts.insert(place(settled), (Loss::of(settled, answered), true));
             }
         })?;
         visits(&mut |settled| {
             if let Some(answered) = answer(settled)
                 && tells(&settled.entry, answered)
                 && let Some(last) = lasts.get_mut(&place(settled))
-                && last.0 <= settled.date()
+                && last.0.date <= settled.date()
             {
-                *last = (settled.date(), self.is_bare(settled));
+                *last = (Loss::of(settled, answered), self.is_bare(settled));
             }
         })?;
         lasts.retain(|_, (_, is_bare)| *is_bare);
-        self.lost = lasts.into_iter().map(|(place, (date, _))| (place, date)).collect();
+        self.lost = lasts.into_iter().map(|(place, (loss, _))| (place, loss)).collect();
         Ok(())
     }
 
@@ -97,9 +112,14 @@ impl Gaps {
         is_unchanged && referred(settled).is_some_and(|body| self.bodies.contains(&body))
     }
 
-    /// How many URLs are lost.
-    pub(crate) fn count(&self) -> u64 {
-        self.lost.len() as u64
+    /// Whether nothing is lost.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.lost.is_empty()
+    }
+
+    /// How many pages are lost; other URLs that are do not count.
+    pub(crate) fn pages(&self) -> u64 {
+        self.lost.values().filter(|loss| loss.is_page).count() as u64
     }
 
     /// Whether the URL of a visit is lost.
@@ -111,18 +131,25 @@ impl Gaps {
     pub(crate) fn has(&self, settled: &Settled) -> bool {
         !self.lost.is_empty()
             && settled.entry.purpose != Purpose::Robots
-            && self.lost.get(&place(settled)).is_some_and(|&date| settled.date() <= date)
+            && self.lost.get(&place(settled)).is_some_and(|loss| settled.date() <= loss.date)
     }
 
     /// Whether a visit is the last one that says of a lost URL that it is as before.
     pub(crate) fn is_last(&self, settled: &Settled) -> bool {
-        self.has(settled) && self.lost.get(&place(settled)) == Some(&settled.date())
+        let loss = self.lost.get(&place(settled)).filter(|_| self.has(settled));
+        loss.is_some_and(|loss| loss.date == settled.date())
+    }
+
+    /// The same of a page.
+    pub(crate) fn is_last_of_page(&self, settled: &Settled) -> bool {
+        self.is_last(settled) && self.lost.get(&place(settled)).is_some_and(|loss| loss.is_page)
     }
 
     /// Takes note that a lost URL has had an answer since.
     pub(crate) fn mend(&mut self, settled: &Settled) {
         let is_answer = answer(settled).is_some_and(|answered| tells(&settled.entry, answered));
-        if is_answer && self.lost.get(&place(settled)).is_some_and(|&date| settled.date() > date) {
+        let loss = self.lost.get(&place(settled)).filter(|_| is_answer);
+        if loss.is_some_and(|loss| settled.date() > loss.date) {
             self.lost.remove(&place(settled));
         }
     }

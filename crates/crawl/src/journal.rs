@@ -2,8 +2,8 @@
 //!
 //! What lives here: the records of one visit. An answer is a `request` and a `response` record; what
 //! HTTP does not say of it stands in headers of the response: `Crivello-Purpose` (`page`, `robots`,
-//! `sitemap`), `Crivello-Attempt`, `Crivello-Hops`, `Crivello-Depth` and `Crivello-Robots-For`, the
-//! site whose robots.txt it is. A visit without an answer is a `metadata` record with the same as fields, and
+//! `sitemap`), `Crivello-Attempt`, `Crivello-Hops`, `Crivello-Depth`, `Crivello-Blame` (`host`, if nothing else of the host
+//! can tell whether a visit in vain is its page's fault) and `Crivello-Robots-For`, the site whose robots.txt it is. A visit without an answer is a `metadata` record with the same as fields, and
 //! with `outcome` and `detail`; its purpose is `address` if it was the name server that failed. An answer
 //! that is as an earlier one was is a `revisit` record, which says by `Crivello-Length` how many bytes its body had, and
 //! every answer that was compared with an earlier one says by `Crivello-Before` what status that had. A 304 that may make
@@ -32,6 +32,8 @@ const PURPOSE: &str = "Crivello-Purpose";
 const ATTEMPT: &str = "Crivello-Attempt";
 const HOPS: &str = "Crivello-Hops";
 const DEPTH: &str = "Crivello-Depth";
+/// Of the last try of a page that its host is to blame for if it is in vain.
+const BLAME: &str = "Crivello-Blame";
 const ROBOTS_FOR: &str = "Crivello-Robots-For";
 /// The bytes of a body that is not in its record.
 const LENGTH: &str = "Crivello-Length";
@@ -72,6 +74,8 @@ pub(crate) struct Entry {
     pub(crate) failure: Option<FailureKind>,
     /// Whether the answer does not tell what the page is now, which is still to be asked for.
     pub(crate) is_inconclusive: bool,
+    /// Whether its host is to blame if it was in vain: then it is no try of its page.
+    pub(crate) blames_host: bool,
 }
 
 impl Entry {
@@ -90,6 +94,7 @@ impl Entry {
             robots_for: robots_for.filter(|&site| site != visit.site.key()).map(str::to_owned),
             failure,
             is_inconclusive: false,
+            blames_host: visit.blames_host,
         })
     }
 
@@ -102,7 +107,7 @@ impl Entry {
             Some(failure) => failure.is_passing(),
             None => is_passing(self.purpose, status),
         };
-        !is_passing || self.attempts >= retries
+        !is_passing || self.attempts >= retries && !self.blames_host
     }
 
     /// Whether it failed for a reason that may pass.
@@ -173,6 +178,7 @@ impl Entry {
                 failure
             },
             is_inconclusive,
+            blames_host: find(BLAME).is_some(),
         })
     }
 }
@@ -445,6 +451,9 @@ fn notes(visit: &Visit) -> Vec<(&'static str, String)> {
     }
     if visit.page.depth > 0 {
         notes.push((DEPTH, visit.page.depth.to_string()));
+    }
+    if visit.blames_host {
+        notes.push((BLAME, "host".to_owned()));
     }
     if let Task::Robots { asker_site, .. } = &visit.task
         && asker_site.key() != visit.site.key()

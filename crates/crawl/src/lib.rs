@@ -85,7 +85,7 @@ pub use mention::{Excess, Mention, Mentions};
 pub use metrics::{Board, serve_metrics};
 pub use normalisation::Normalisation;
 pub use order::{
-    BreadthFirst, CLASSES, Manner, Priority, ShallowFirst, VisitOrder, Waiting, visit_order,
+    BreadthFirst, CLASSES, Manner, Priority, Repute, ShallowFirst, VisitOrder, Waiting, visit_order,
 };
 pub use outcome::{Failure, FailureKind};
 pub use pending::{recrawl_asks, seeds_name};

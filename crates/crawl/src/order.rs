@@ -41,6 +41,20 @@ pub struct Waiting {
     pub refused: bool,
     /// How it is asked for.
     pub manner: Manner,
+    /// What earlier runs tell of its failures.
+    pub repute: Repute,
+}
+
+/// What is known of the failures of a page from earlier runs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Repute {
+    /// Nothing, or that it failed before its host gave another page a good answer.
+    #[default]
+    Own,
+    /// That its host has given no good answer since the first of them.
+    Unclear,
+    /// That it was given up, by its own fault.
+    Bad,
 }
 
 /// How a page is asked for that the archive has.
@@ -67,6 +81,7 @@ impl Waiting {
             depth: 0,
             refused: false,
             manner: Manner::default(),
+            repute: Repute::default(),
         }
     }
 }

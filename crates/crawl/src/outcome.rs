@@ -42,6 +42,10 @@ pub(crate) struct Visit {
     pub(crate) has_other_address: bool,
     /// Whether the connection is worth keeping for the next visit.
     pub(crate) keep_alive: bool,
+    /// Whether the host is to blame if it is in vain, by silence, 429 or 5xx, and is set aside: it is the last try of a page,
+    /// the host has given no good answer since before the first one, and nothing else waits that could tell whose fault
+    /// it is.
+    pub(crate) blames_host: bool,
 }
 
 impl Visit {

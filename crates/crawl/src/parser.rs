@@ -16,14 +16,15 @@ use archive::{ArchiveError, WarcWriter, parse_http};
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::answer::{Answers, Links, is_redirect};
+use crate::answer::{Answers, Links, Purpose, is_redirect};
 use crate::checkpoint::{Circumstances, LogWriter, Settled};
 use crate::clock::{Clock, Moment};
 use crate::error::CrawlError;
 use crate::fetch::{Answer, Catch, Fetched};
 use crate::journal::{self, Entry, Written};
-use crate::outcome::{Answered, Done, Failure, Outcome, Visit};
+use crate::outcome::{Answered, Done, Failure, FailureKind, Outcome, Visit};
 use crate::recrawl::Earlier;
+use crate::robots;
 
 /// How long an archived record may wait to be on the medium.
 const SYNC_MS: u64 = 1_000;
@@ -158,6 +159,14 @@ impl Parser {
         let Fetched { mut visit, finished_ms, date, mut earlier, result } = fetched;
         let before = earlier.as_ref().map_or(0, |earlier| earlier.status);
         let was_page = earlier.as_ref().is_some_and(|earlier| earlier.is_page && before == 200);
+        // Any of its rules may be missing, as if it had been cut off.
+        let result = match result {
+            Ok(Catch::Answer(answer)) if is_torn_robots(&visit, &answer) => {
+                Err(Failure::new(FailureKind::Protocol, "the file cannot be decoded whole"))
+            }
+            result => result,
+        };
+        visit.blames_host &= is_of_host(&result);
         let outcome = match result {
             Ok(Catch::Addresses { addresses, until_ms }) => {
                 Outcome::Resolved { addresses, until_ms }
@@ -298,6 +307,22 @@ impl Parser {
         let http = answer.http()?;
         Ok(self.answers.judge(&visit.url(), &http, date_s, visit.page.depth))
     }
+}
+
+/// Whether a host that answers like this, or not at all, may be one that fails wholly: others do answer, and that of one
+/// page.
+fn is_of_host(result: &Result<Catch, Failure>) -> bool {
+    match result {
+        Ok(Catch::Answer(answer)) => answer.status() == 429 || answer.status() >= 500,
+        Ok(_) => false,
+        Err(failure) => failure.kind.is_passing(),
+    }
+}
+
+/// Whether an answer is a robots.txt that cannot be decoded to its end.
+fn is_torn_robots(visit: &Visit, answer: &Answer) -> bool {
+    let is_file = visit.purpose() == Purpose::Robots && (200..300).contains(&answer.status());
+    is_file && answer.http().is_ok_and(|http| robots::text(&http).is_none())
 }
 
 /// A visit as one of what its URL was before: an answer without a body says something of that.

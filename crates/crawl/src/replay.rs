@@ -34,6 +34,7 @@ use crate::error::CrawlError;
 use crate::frontier::{Frontier, Tally};
 use crate::gaps::Gaps;
 use crate::halt::Halt;
+use crate::order::Repute;
 use crate::recrawl::{
     Alone, Epoch, Epochs, Extent, LastCaptures, Reading, Schedule, Wanted, lines,
 };
@@ -206,7 +207,7 @@ fn note_try(frontier: &mut Frontier, spells: &mut Spells, settled: &Settled) -> 
     if entry.is_against_host(status) {
         spells.note(settled, tries);
     } else {
-        frontier.note_tries(signature(url.as_bytes()), tries);
+        frontier.note_tries(signature(url.as_bytes()), tries, Repute::Own);
     }
     if !is_final {
         frontier.note_vain(url, entry, status);
@@ -257,7 +258,7 @@ impl Replay<'_> {
             replayed.is_cut = true;
             return Ok(replayed);
         }
-        replayed.lost = gaps.count();
+        replayed.lost = gaps.pages();
         let (again_of, mut changing) = (again.as_ref(), Changing::default());
         changing.note_gaps(&gaps);
         let answered = self.put_in_known(
@@ -270,6 +271,7 @@ impl Replay<'_> {
         )?;
         // What is known comes before what is new, which a limit on a host's pages may keep out.
         let mut is_asking = !self.config.alone;
+        self.put_off_lost(&gaps, frontier, &archive, &replayed.named)?;
         if let Some(again) = again_of {
             self.put_off(again, frontier, &archive)?;
             is_asking |= self.offer_due(again, frontier, &archive, &answered)?;
@@ -314,7 +316,7 @@ impl Replay<'_> {
         archive: &Archive,
     ) -> Result<(), CrawlError> {
         let pages_max = usize::try_from(self.config.host_failures_max).unwrap_or(usize::MAX);
-        if spells.sift(pages_max, &mut |url, tries| frontier.note_tries(url, tries)) {
+        if spells.sort() {
             self.logs.each(archive, &self.halt, &mut |_, settled| {
                 let status = settled.answered.as_ref().map_or(0, |answered| answered.status);
                 if settled.entry.is_good(status) {
@@ -323,7 +325,8 @@ impl Replay<'_> {
                 Ok(())
             })?;
         }
-        spells.count(pages_max, &mut |url, tries| frontier.note_tries(url, tries));
+        let take = &mut |url, tries, repute| frontier.note_tries(url, tries, repute);
+        spells.count(pages_max, take);
         Ok(())
     }
 
@@ -356,7 +359,11 @@ impl Replay<'_> {
             }
             if let Some(again) = again.filter(|again| again.is_old(file, &settled)) {
                 if settled.entry.is_vain(status) && !again.has_answered_since(&settled) {
-                    frontier.put_last(&settled.url);
+                    if is_final {
+                        frontier.note_given_up(&settled.url);
+                    } else {
+                        frontier.put_last(&settled.url);
+                    }
                 }
                 return Ok(());
             }

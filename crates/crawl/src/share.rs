@@ -236,6 +236,7 @@ mod tests {
             robots_for: None,
             failure: None,
             is_inconclusive: false,
+            blames_host: false,
         }
     }
 

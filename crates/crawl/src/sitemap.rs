@@ -33,7 +33,7 @@ pub(crate) struct Sitemap {
     pub(crate) is_index: bool,
     /// As written, entities undone; those that were changed last come first, those without a date last.
     pub(crate) urls: Vec<String>,
-    /// Whether there was more of it than is read.
+    /// Whether there was more of it than is read, or its end is missing.
     pub(crate) is_cut: bool,
 }
 
@@ -153,7 +153,7 @@ mod tests {
             &["http://a/?x=1&y=2&z", "http://a/b?c&d"],
         );
         check(
-            b"<s:sitemapindex xmlns:s='x'><s:sitemap><s:loc>http://a/1.xml</s:loc></s:sitemap>",
+            b"<s:sitemapindex xmlns:s='x'><s:sitemap><s:loc>http://a/1.xml</s:loc></s:sitemap></s:sitemapindex>",
             true,
             &["http://a/1.xml"],
         );
@@ -164,11 +164,12 @@ mod tests {
         );
         check(b"<html><loc>http://a/</loc></html>", false, &[]);
         check(
-            b"<urlset><loc>http://a/?b&c;d&verylongname;&</loc>",
+            b"<urlset><loc>http://a/?b&c;d&verylongname;&</loc></urlset>",
             false,
             &["http://a/?b&c;d&verylongname;&"],
         );
         check(b"", false, &[]);
+        check(b"<urlset xmlns='http://x/'/>", false, &[]);
     }
 
     #[test]
@@ -240,8 +241,7 @@ mod tests {
 
     #[test]
     fn a_file_may_be_in_utf_16() {
-        let text =
-            "<?xml version='1.0' encoding='UTF-16'?><urlset><url><loc>http://a/\u{e9}</loc></url>";
+        let text = "<?xml version='1.0' encoding='UTF-16'?><urlset><url><loc>http://a/\u{e9}</loc></url></urlset>";
         let units = || text.encode_utf16();
         let little: Vec<u8> = units().flat_map(u16::to_le_bytes).collect();
         let big: Vec<u8> = units().flat_map(u16::to_be_bytes).collect();
@@ -252,7 +252,7 @@ mod tests {
                 check(&bytes, false, &["http://a/\u{e9}"]);
             }
         }
-        check(&[0xFF, 0xFE, b'<'], false, &[]);
+        check(&[0xFF, 0xFE, b' '], false, &[]);
     }
 
     /// With a mark and without, blanks before the first address or not.
@@ -332,9 +332,19 @@ mod tests {
             "http://a/1\nhttp://a/23\n",
         ] {
             let mut most = 0;
+            let is_xml = whole.starts_with('<');
             for length in 0..whole.len() {
                 let sitemap = Sitemap::parse(whole.as_bytes(), length, false);
                 assert!(sitemap.is_cut, "{length} of {whole}");
+                if is_xml {
+                    // Nobody need say that the end is missing.
+                    let alone = Sitemap::parse(&whole.as_bytes()[..length], 1 << 20, false);
+                    let is_begun = Sitemap::is_in(&whole.as_bytes()[..length]);
+                    assert_eq!(
+                        (alone.urls, alone.is_cut),
+                        (sitemap.urls.clone(), is_begun && length > 0)
+                    );
+                }
                 let is_whole = |url: &String| url == "http://a/1" || url == "http://a/23";
                 assert!(sitemap.urls.iter().all(is_whole), "{length}: {:?}", sitemap.urls);
                 most = most.max(sitemap.urls.len());
@@ -350,7 +360,9 @@ mod tests {
     fn markup_without_an_end_is_quick() {
         let url = "&".repeat(4 << 20);
         let sitemap = Sitemap::parse(format!("<urlset><loc>{url}").as_bytes(), 8 << 20, false);
-        assert_eq!(sitemap.urls, [url]);
+        assert!(sitemap.urls.is_empty() && sitemap.is_cut);
+        let text = format!("<urlset><loc>{url}</loc></urlset>");
+        assert_eq!(Sitemap::parse(text.as_bytes(), 8 << 20, false).urls, [url]);
         for root in ["<urlset>", "<rss>", "<feed>"] {
             for part in [
                 "<",

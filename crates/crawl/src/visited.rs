@@ -120,6 +120,7 @@ mod tests {
             robots_for,
             failure,
             is_inconclusive: false,
+            blames_host: false,
         };
         Settled::plain(url.to_owned(), entry, date_s, (0, 0), 0, outcome.ok())
     }

@@ -15,7 +15,7 @@ use archive::Location;
 use super::VisitLogs;
 use super::row::{Rows, Settled, decode};
 
-const MAGIC: [u8; 8] = *b"CRVVISI\x08";
+const MAGIC: [u8; 8] = *b"CRVVISI\x09";
 /// Magic, identity, CRC-32.
 const FILE_HEAD_BYTES: usize = 20;
 const BLOCK_HEAD_BYTES: usize = 52;

@@ -209,7 +209,9 @@ impl Rows {
         } = settled;
         let purpose = PURPOSES.iter().position(|&purpose| purpose == entry.purpose);
         let purpose = u8::try_from(purpose.expect("all of them are there")).expect("there are 3");
-        self.bytes.push(purpose | if entry.is_inconclusive { INCONCLUSIVE } else { 0 });
+        let mark = |is: bool, bit: u8| if is { bit } else { 0 };
+        let marks = mark(entry.is_inconclusive, INCONCLUSIVE) | mark(entry.blames_host, BLAME);
+        self.bytes.push(purpose | marks);
         self.bytes.extend([entry.attempts, entry.hops]);
         vbyte::write(&mut self.bytes, entry.depth.into());
         self.put(url);
@@ -287,6 +289,8 @@ impl Rows {
 
 /// What the byte of the purpose has besides if the answer does not tell what the page is now.
 const INCONCLUSIVE: u8 = 4;
+/// The bit of one that its host is to blame for if it was in vain.
+const BLAME: u8 = 8;
 
 const PURPOSES: [Purpose; 3] = [Purpose::Page, Purpose::Robots, Purpose::Sitemap];
 
@@ -305,8 +309,8 @@ struct Input<'a> {
 impl<'a> Input<'a> {
     fn row(&mut self) -> Option<Settled> {
         let &[purpose, attempts, hops] = self.take(3)?.first_chunk()?;
-        let is_inconclusive = purpose & INCONCLUSIVE != 0;
-        let purpose = *PURPOSES.get(usize::from(purpose & !INCONCLUSIVE))?;
+        let (is_inconclusive, blames_host) = (purpose & INCONCLUSIVE != 0, purpose & BLAME != 0);
+        let purpose = *PURPOSES.get(usize::from(purpose & !(INCONCLUSIVE | BLAME)))?;
         let depth = u16::try_from(self.number()?).ok()?;
         let url = self.text()?.to_owned();
         let date_s = i64::from_le_bytes(*self.take(8)?.first_chunk()?);
@@ -338,7 +342,16 @@ impl<'a> Input<'a> {
             [1] => Some(self.answered()?),
             _ => return None,
         };
-        let entry = Entry { purpose, attempts, hops, depth, robots_for, failure, is_inconclusive };
+        let entry = Entry {
+            purpose,
+            attempts,
+            hops,
+            depth,
+            robots_for,
+            failure,
+            is_inconclusive,
+            blames_host,
+        };
         Some(Settled {
             url,
             entry,

@@ -301,13 +301,13 @@ prop_compose! {
     fn settled()(
         url in url(),
         purpose in prop::sample::select(vec![Purpose::Page, Purpose::Robots, Purpose::Sitemap]),
-        (attempts, hops, depth, is_inconclusive) in any::<(u8, u8, u16, bool)>(),
+        (attempts, hops, depth, is_inconclusive, blames_host) in any::<(u8, u8, u16, bool, bool)>(),
         robots_for in prop::option::of(url()),
         failure in prop::option::of(prop::sample::select(FailureKind::ALL.to_vec())),
         (date_s, date_us, offset, length, payload) in any::<(i64, u32, u64, u64, u64)>(),
         answered in prop::option::of(answered()),
     ) -> Settled {
-        let entry = Entry { purpose, attempts, hops, depth, robots_for, failure, is_inconclusive };
+        let entry = Entry { purpose, attempts, hops, depth, robots_for, failure, is_inconclusive, blames_host };
         let mut plain = Settled::plain(url, entry, date_s, (offset, length), payload, answered);
         plain.date_us = date_us;
         plain

@@ -25,7 +25,7 @@ use super::spill::Spill;
 use crate::assignment::AgentId;
 use crate::error::CrawlError;
 use crate::health::Health;
-use crate::order::{Manner, Waiting};
+use crate::order::{Manner, Repute, Waiting};
 use crate::politeness::Pace;
 use crate::site::{HostId, Site};
 
@@ -288,6 +288,14 @@ impl Host {
         for page in again.filter(|page| page.spell == spell) {
             (page.attempts, page.spell) = (page.attempts_before, 0);
         }
+    }
+
+    /// Whether the next visit of a page, if it is in vain, is one too many, and the host to blame rather than the page: it
+    /// has given no good answer since before the first one, and has no page that was not tried meanwhile. What earlier
+    /// runs tried comes after all others, so that none is left then.
+    pub(super) fn is_to_blame(&self, page: &Waiting, retries: u8) -> bool {
+        let is_last = self.queue.is_empty() || page.repute == Repute::Unclear;
+        page.attempts >= retries && self.health.is_unclear(page) && is_last
     }
 
     /// Puts an errand behind the others.

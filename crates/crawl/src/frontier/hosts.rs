@@ -32,7 +32,7 @@ use crate::agents::Agents;
 use crate::config::Config;
 use crate::error::CrawlError;
 use crate::guard::Guard;
-use crate::order::Waiting;
+use crate::order::{Repute, Waiting};
 use crate::politeness::Politeness;
 use crate::report::Report;
 use crate::site::{HostId, Site};
@@ -59,8 +59,8 @@ pub(super) struct Hosts {
     asides: BTreeMap<(u64, HostId), Aside>,
     /// The last request of earlier runs to each host, while the archive is replayed.
     replayed: BTreeMap<HostId, Replayed>,
-    /// How often URLs that wait in a queue were tried in vain, by the signature; most were not.
-    tries: HashMap<u64, u8>,
+    /// How often URLs that wait in a queue were tried in vain, and what that tells, by the signature; most were not.
+    tries: HashMap<u64, (u8, Repute)>,
     /// URLs that wait in a queue and are to be asked for without a condition, by the signature; most are not.
     anyhow: HashSet<u64>,
     /// Before this moment no host is asked that the replay did not know.
@@ -147,10 +147,18 @@ impl Hosts {
         self.config.redirects_max
     }
 
-    /// Takes note that a URL was tried so often in vain.
-    pub(super) fn note_tries(&mut self, url: Signature, tries: u8) {
-        let noted = self.tries.entry(url.0).or_default();
+    /// Takes note that a URL was tried so often in vain, and of what that tells.
+    pub(super) fn note_tries(&mut self, url: Signature, tries: u8, repute: Repute) {
+        let (noted, reputed) = self.tries.entry(url.0).or_insert((tries, repute));
         *noted = tries.max(*noted);
+        if *reputed == Repute::Unclear || repute == Repute::Bad {
+            *reputed = repute;
+        }
+    }
+
+    /// Takes note that a URL was tried in vain in a way that does not count: it comes after the others.
+    pub(super) fn note_vain(&mut self, url: Signature) {
+        self.tries.entry(url.0).or_insert((0, Repute::Unclear));
     }
 
     /// Takes note that a URL is to be asked for without a condition.

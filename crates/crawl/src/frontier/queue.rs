@@ -11,7 +11,7 @@
 
 use super::spill::{Place, Spill};
 use crate::error::CrawlError;
-use crate::order::{Manner, Waiting};
+use crate::order::{Manner, Repute, Waiting};
 
 /// Bytes of pages in a block: it comes to memory as a whole, for every host that is visited.
 const BLOCK_BYTES_MAX: usize = 2_048;
@@ -237,6 +237,7 @@ fn decode(record: &[u8]) -> (Waiting, usize) {
         depth: u16::from_le_bytes([record[4], record[5]]),
         refused: false,
         manner: Manner::default(),
+        repute: Repute::default(),
     };
     (page, bytes)
 }

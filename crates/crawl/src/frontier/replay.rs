@@ -17,6 +17,7 @@ use crate::asked::Asked;
 use crate::clock::Moment;
 use crate::error::CrawlError;
 use crate::journal::Entry;
+use crate::order::Repute;
 use crate::outcome::{Answered, Harvest};
 use crate::share::Count;
 use crate::site::Site;
@@ -39,11 +40,16 @@ impl Frontier {
         }
     }
 
-    /// Takes note that a URL was tried so often in vain.
-    pub(crate) fn note_tries(&mut self, url: Signature, tries: u8) {
+    /// Takes note that a URL was tried so often in vain, and of what that tells.
+    pub(crate) fn note_tries(&mut self, url: Signature, tries: u8, repute: Repute) {
         if tries > 0 {
-            self.hosts.note_tries(url, tries);
+            self.hosts.note_tries(url, tries, repute);
         }
+    }
+
+    /// Takes note that a URL which is due again was given up when it was last asked for, by its own fault.
+    pub(crate) fn note_given_up(&mut self, url: &str) {
+        self.hosts.note_tries(signature(url.as_bytes()), 0, Repute::Bad);
     }
 
     /// Takes note that a URL is to be asked for without a condition, since the archive has lost what it was.
@@ -53,7 +59,7 @@ impl Frontier {
 
     /// Takes note that the last visit of a URL that is due again was in vain: it comes after the others.
     pub(crate) fn put_last(&mut self, url: &str) {
-        self.hosts.note_tries(signature(url.as_bytes()), 0);
+        self.hosts.note_vain(signature(url.as_bytes()));
     }
 
     /// Takes note of a visit that an earlier run archived. Its URL was [forgotten](Self::forget)

@@ -317,6 +317,7 @@ mod tests {
             robots_for: None,
             failure: None,
             is_inconclusive: false,
+            blames_host: false,
         };
         let harvest = Harvest { links: vec![link.to_owned()], ..Harvest::default() };
         let answered =

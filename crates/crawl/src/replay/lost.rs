@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use archive::Archive;
 
 use super::{Replay, Replayed};
+use crate::checkpoint::Settled;
 use crate::error::CrawlError;
 use crate::frontier::Frontier;
 use crate::gaps::Gaps;
@@ -26,7 +27,25 @@ impl Replay<'_> {
         })
     }
 
-    /// Puts in what is lost; in a run of the given addresses alone only what they name, and the rest is counted.
+    /// Counts what is lost and a run of the given addresses alone does not ask for. Nothing may be put in that is still
+    /// to be asked for: what is counted is never visited.
+    pub(super) fn put_off_lost(
+        &self,
+        gaps: &Gaps,
+        frontier: &mut Frontier,
+        archive: &Archive,
+        named: &BTreeSet<String>,
+    ) -> Result<(), CrawlError> {
+        if !self.config.alone || gaps.is_empty() {
+            return Ok(());
+        }
+        self.each_lost(gaps, archive, &mut |settled| {
+            if named.contains(&settled.url) { Ok(()) } else { frontier.offer(&settled.url) }
+        })?;
+        frontier.count_put_off()
+    }
+
+    /// Puts in what is lost; in a run of the given addresses alone only what they name.
     pub(super) fn offer_lost(
         &self,
         gaps: &Gaps,
@@ -34,29 +53,31 @@ impl Replay<'_> {
         archive: &Archive,
         named: &BTreeSet<String>,
     ) -> Result<(), CrawlError> {
-        if gaps.count() == 0 {
+        if gaps.is_empty() {
             return Ok(());
         }
+        self.each_lost(gaps, archive, &mut |settled| {
+            let is_asked = !self.config.alone || named.contains(&settled.url);
+            if is_asked { frontier.offer_again(&settled.url, &settled.entry) } else { Ok(()) }
+        })
+    }
+
+    /// Calls a function with the last visit of all that is lost and that the rules let be asked for.
+    fn each_lost(
+        &self,
+        gaps: &Gaps,
+        archive: &Archive,
+        take: &mut dyn FnMut(&Settled) -> Result<(), CrawlError>,
+    ) -> Result<(), CrawlError> {
         let sitemaps = self.sitemaps(archive)?;
-        let mut offer = |is_asked: bool| {
-            let each = self.logs.each(archive, &self.halt, &mut |_, mut settled| {
-                let is_named = !self.config.alone || named.contains(&settled.url);
-                if is_named != is_asked || !gaps.is_last(&settled) {
-                    return Ok(());
-                }
-                sitemaps.claim(&mut settled);
-                match self.is_wanted(&settled) {
-                    true if is_asked => frontier.offer_again(&settled.url, &settled.entry),
-                    true => frontier.offer(&settled.url),
-                    false => Ok(()),
-                }
-            });
-            each.and_then(|_| if is_asked { Ok(()) } else { frontier.count_put_off() })
-        };
-        if self.config.alone {
-            offer(false)?;
-        }
-        offer(true)
+        let each = self.logs.each(archive, &self.halt, &mut |_, mut settled| {
+            if !gaps.is_last(&settled) {
+                return Ok(());
+            }
+            sitemaps.claim(&mut settled);
+            if self.is_wanted(&settled) { take(&settled) } else { Ok(()) }
+        });
+        each.map(|_| ())
     }
 
     /// Finds out which pages are still missing, now that the run is over, and which of them no run asks for as things are.
@@ -65,7 +86,7 @@ impl Replay<'_> {
         replayed: &mut Replayed,
         frontier: &mut Frontier,
     ) -> Result<(), CrawlError> {
-        if replayed.lost == 0 {
+        if replayed.gaps.is_empty() {
             return Ok(());
         }
         let archive = Archive::open(&self.dirs.archive)?;
@@ -74,13 +95,13 @@ impl Replay<'_> {
             replayed.gaps.mend(&settled);
             Ok(())
         })?;
-        if replayed.gaps.count() == 0 {
+        if replayed.gaps.is_empty() {
             return Ok(());
         }
         let sitemaps = self.sitemaps(&archive)?;
         let seeds: BTreeSet<&str> = self.seeds.iter().map(|seed| seed.url.as_str()).collect();
         self.logs.each(&archive, &self.halt, &mut |_, mut settled| {
-            if replayed.gaps.is_last(&settled) {
+            if replayed.gaps.is_last_of_page(&settled) {
                 sitemaps.claim(&mut settled);
                 let is_wanted = seeds.contains(settled.url.as_str()) || self.is_wanted(&settled);
                 replayed.kept_out += u64::from(!is_wanted || frontier.bars(&settled.url)?);

@@ -3,8 +3,8 @@
 //! What lives here: which elements are entries, addresses and dates in each of the formats, and their order. What does
 //! not: their markup (`xml.rs`), and files that are none of XML (`sitemap.rs`).
 //!
-//! **Invariant.** No more than [`URLS_MAX`] addresses come out, those changed last first; of a document that was cut only
-//! whole ones.
+//! **Invariant.** No more than [`URLS_MAX`] addresses come out, those changed last first, and only whole ones: an element
+//! without an end has none. A document whose first element has no end was cut.
 //!
 //! Reference: sitemaps.org, protocol 0.9; RSS 2.0 and 1.0; Atom 1.0 (RFC 4287) and 0.3.
 
@@ -82,25 +82,24 @@ pub(super) fn read(text: &str, is_cut: bool) -> Sitemap {
     };
     // In RSS 1.0 the root alone is of another namespace.
     let prefix = if root.name == "RDF" { "" } else { root.prefix };
-    let mut listing = Listing::new(format, is_cut);
-    while let Some(tag) = scanner.next_tag() {
+    let mut listing = Listing::new(format);
+    let (mut is_ended, mut has_room) = (root.is_empty(), true);
+    while has_room && let Some(tag) = scanner.next_tag() {
+        is_ended |= tag.is_end && (tag.prefix, tag.name) == (root.prefix, root.name);
         let Some(role) = format.role(tag.name).filter(|_| tag.prefix == prefix) else { continue };
-        if !listing.take(role, tag, &mut scanner) {
-            break;
-        }
+        has_room = listing.take(role, tag, &mut scanner);
     }
     listing.urls.sort_by_key(|(date, _)| std::cmp::Reverse(*date));
     Sitemap {
         is_index: format == Format::Index,
         urls: listing.urls.into_iter().map(|(_, url)| url).collect(),
-        is_cut: listing.is_cut,
+        is_cut: is_cut || !has_room || !is_ended,
     }
 }
 
 /// What was read of a document, and of the entry that reading is in.
 struct Listing {
     format: Format,
-    is_cut: bool,
     /// Each with the day of its last change.
     urls: Vec<(Option<Day>, String)>,
     place: Place,
@@ -122,10 +121,10 @@ enum Place {
 }
 
 impl Listing {
-    fn new(format: Format, is_cut: bool) -> Listing {
+    fn new(format: Format) -> Listing {
         let place = if format.is_feed() { Place::Outside } else { Place::Entry };
         let (urls, has_address, date, guid) = (Vec::new(), false, None, None);
-        Listing { format, is_cut, urls, place, has_address, date, guid }
+        Listing { format, urls, place, has_address, date, guid }
     }
 
     /// Takes note of an element; `false` if there are as many URLs as are read.
@@ -151,36 +150,35 @@ impl Listing {
                 }
             }
             Role::Address => {
-                let url = address(scanner, tag, self.format).and_then(|url| self.whole(url));
+                let url = address(scanner, tag, self.format).and_then(whole);
                 return url.is_none_or(|url| self.push(url));
             }
             Role::Guid => {
                 let says = scanner.attribute(tag, "isPermaLink");
                 let says_no = says.is_some_and(|says| says.text.eq_ignore_ascii_case("false"));
                 let is_address = |url: &String| is_absolute(url) && !says_no;
-                self.guid = self.whole(scanner.value()).filter(is_address);
+                self.guid = whole(scanner.value()).filter(is_address);
             }
             Role::Foreign => {}
         }
         true
     }
 
-    /// The address in a value, if nothing of it is missing.
-    fn whole(&self, value: Value) -> Option<String> {
-        let is_whole = value.is_ended || !self.is_cut;
-        Some(value.text).filter(|text| !text.is_empty() && is_whole && value.is_explained)
-    }
-
     /// Lists an address; `false` if there are as many as are read.
     fn push(&mut self, url: String) -> bool {
         if self.urls.len() == URLS_MAX {
-            self.is_cut = true;
             return false;
         }
         self.urls.push((self.date.take(), url));
         self.has_address = true;
         true
     }
+}
+
+/// The address in a value, if nothing of it is missing.
+fn whole(value: Value) -> Option<String> {
+    let is_whole = value.is_ended && value.is_explained;
+    Some(value.text).filter(|text| !text.is_empty() && is_whole)
 }
 
 /// What an element says is an address; in Atom that of the page, not of its comments or its pictures.

@@ -29,6 +29,13 @@ pub(super) struct Tag<'a> {
     attributes: &'a str,
 }
 
+impl Tag<'_> {
+    /// Whether it is an element without anything in it, and needs no end.
+    pub(super) fn is_empty(self) -> bool {
+        self.attributes.ends_with('/')
+    }
+}
+
 /// The text of an element.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Value {

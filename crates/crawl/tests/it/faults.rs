@@ -417,7 +417,9 @@ fn a_robots_file_in_a_coding_that_cannot_be_read_allows_nothing() {
         write(out, "HTTP/1.1 200 OK\r\nContent-Encoding: br\r\nContent-Length: 1\r\n\r\n\x03");
     });
     let report = check(&config(), &[&format!("http://127.0.0.1:{port}/")]).expect("it runs");
-    assert_eq!((report.pages, report.requests, report.forbidden_by_robots), (0, 1, 1));
+    // It is as one that cannot be had.
+    assert_eq!((report.pages, report.requests, report.forbidden_by_robots), (0, 3, 0));
+    assert_eq!((report.aside.len(), report.waiting), (1, 1), "{report:?}");
 }
 
 #[test]

@@ -2,12 +2,15 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use archive::Archive;
 use crawl::{Config, Recrawl};
 use simweb::{Options, Server};
 use tempfile::TempDir;
 
+use crate::faults::{serve, write};
 use crate::support::{archived, config, crawl};
 
 fn start(edition: u32, port: u16) -> Server {
@@ -152,4 +155,61 @@ fn what_is_lost_waits_for_a_run_that_may_ask_for_it() {
     assert_eq!((some.lost, some.missing, some.pages), (pages - 1, pages - 5, 5), "{some:?}");
     let rest = crawl(dir.path(), &config, &[]).expect("a crawl of the rest");
     assert_eq!((rest.pages, rest.missing), (pages, 0), "{rest:?}");
+}
+
+/// Whatever else is missing, and however the recrawl of the list is asked for.
+#[test]
+fn a_recrawl_of_a_list_asks_for_what_is_lost() {
+    let server = start(0, 0);
+    let config = config(&server);
+    let seeds = server.web().seeds();
+    for recrawl in [Recrawl::All, Recrawl::Due, Recrawl::Given] {
+        for given in [&seeds[..1], &[]] {
+            let (dir, old, pages) = twice(&server, &config);
+            for file in &old {
+                fs::remove_file(dir.path().join("archive").join(file)).expect("it is there");
+            }
+            let list = Config { alone: true, follow: false, recrawl, ..config.clone() };
+            let named = if given.is_empty() { seeds.len() as u64 } else { 1 };
+            let some = crawl(dir.path(), &list, given).expect("a recrawl of a list");
+            assert_eq!((some.pages, some.missing), (named, pages - named), "{recrawl:?} {some:?}");
+            assert_eq!(some.page_statuses.get(&304), None, "{recrawl:?}: without a condition");
+            let rest = crawl(dir.path(), &config, &[]).expect("a crawl of the rest");
+            assert_eq!((rest.pages, rest.missing), (pages, 0), "{recrawl:?}: {rest:?}");
+        }
+    }
+}
+
+/// What is asked for again besides is none: a sitemap, a redirect, an error.
+#[test]
+fn pages_that_are_lost_are_counted_and_nothing_else() {
+    let asked = Arc::<AtomicUsize>::default();
+    let count = Arc::clone(&asked);
+    let port = serve(move |path, out| {
+        count.fetch_add(1, Ordering::Relaxed);
+        let (head, body) = match path {
+            "/robots.txt" => ("200 OK\r\nContent-Type: text/plain", "Sitemap: /map\n"),
+            "/map" => ("200 OK", "<urlset><url><loc>/gone</loc></url></urlset>"),
+            "/gone" => ("404 Not Found", ""),
+            "/moved" => ("302 Found\r\nLocation: /page", ""),
+            _ => ("200 OK\r\nContent-Type: text/html", "<a href=/moved>a page</a>"),
+        };
+        let length = body.len();
+        let end = format!("Connection: close\r\nContent-Length: {length}\r\n\r\n{body}");
+        write(out, &format!("HTTP/1.1 {head}\r\n{end}"));
+    });
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let config = Config { delay_ms: 1, ip_delay_ms: 0, ..Config::default() };
+    let first =
+        crawl(dir.path(), &config, &[format!("http://127.0.0.1:{port}/")]).expect("a crawl");
+    let old = files(dir.path());
+    let again = crawl(dir.path(), &all(&config), &[]).expect("a recrawl");
+    assert_eq!((first.pages, again.changed), (2, 0), "{again:?}");
+    for file in &old {
+        fs::remove_file(dir.path().join("archive").join(file)).expect("it is there");
+    }
+    let before = asked.load(Ordering::Relaxed);
+    let mended = crawl(dir.path(), &config, &[]).expect("a crawl");
+    assert_eq!((mended.lost, mended.missing, mended.pages), (2, 0, 2), "{mended:?}");
+    assert!(asked.load(Ordering::Relaxed) - before >= 5, "the others are asked for as well");
 }

@@ -240,15 +240,15 @@ fn check_coded_robots(part: impl Fn(Vec<u8>) -> Vec<u8> + Send + Sync + 'static)
 }
 
 #[test]
-fn a_robots_txt_that_is_cut_or_damaged_forbids_everything() {
+fn where_a_robots_txt_is_cut_or_damaged_nothing_is_fetched() {
     let whole = check_coded_robots(|packed| packed);
     assert_eq!((whole.pages, whole.forbidden_by_robots), (1, 1));
     let cut = check_coded_robots(|packed| packed[..packed.len() - 12].to_vec());
-    assert_eq!((cut.pages, cut.forbidden_by_robots), (0, 2));
+    assert_eq!((cut.pages, cut.waiting, cut.aside.len()), (0, 2, 1), "{cut:?}");
     let damaged = check_coded_robots(|mut packed| {
         let at = packed.len() / 2;
         packed[at] ^= 0x55;
         packed
     });
-    assert_eq!((damaged.pages, damaged.forbidden_by_robots), (0, 2));
+    assert_eq!((damaged.pages, damaged.waiting, damaged.aside.len()), (0, 2, 1));
 }

@@ -13,16 +13,22 @@ use crate::support::{archived, crawl};
 
 const PAGES: usize = 30;
 
-/// A host with a first page that links to [`PAGES`] others.
+/// A host with a first page that links to others.
 struct Host {
     address: String,
-    /// While it is set, the server hangs up on every page.
+    /// While it is set, the server hangs up on every page, or gives the same answer.
     is_down: Arc<AtomicBool>,
     asked: Arc<Mutex<Vec<String>>>,
 }
 
 impl Host {
+    /// One that hangs up when it is down.
     fn start() -> Host {
+        Host::with(PAGES, "")
+    }
+
+    /// One with so many pages behind the first one, and with this answer while it is down.
+    fn with(pages: usize, answer: &'static str) -> Host {
         let (is_down, asked) = (Arc::<AtomicBool>::default(), Arc::<Mutex<Vec<String>>>::default());
         let (down, log) = (Arc::clone(&is_down), Arc::clone(&asked));
         let port = serve(move |path, out| {
@@ -33,8 +39,10 @@ impl Host {
                 );
             }
             log.lock().expect("nobody panics").push(path.to_owned());
-            if !down.load(Ordering::Relaxed) {
-                let links = (0..PAGES).map(|page| format!("<a href=/{page}>x</a>"));
+            if down.load(Ordering::Relaxed) {
+                write(out, answer);
+            } else {
+                let links = (0..pages).map(|page| format!("<a href=/{page}>x</a>"));
                 let body = if path == "/" { links.collect() } else { "<p>a page".to_owned() };
                 let kind = "Content-Type: text/html\r\nConnection: close";
                 let length = body.len();
@@ -158,4 +166,102 @@ fn refused_connections_cost_no_page_its_tries() {
         assert_eq!((report.aside.len(), report.waiting), (1, 2), "run {run}: {report:?}");
     }
     server.join().expect("it was asked");
+}
+
+const BUSY: &str = "HTTP/1.1 503 Busy\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+const BROKEN: &str = "HTTP/1.1 500 Broken\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+
+/// Fewer pages than `host_failures_max` are left, so that nothing tells whose fault it is.
+#[test]
+fn an_outage_costs_a_host_of_few_pages_none_of_them() {
+    for answer in ["", BUSY, BROKEN] {
+        let (host, dir) = (Host::with(6, answer), tempfile::tempdir().expect("a temporary folder"));
+        host.crawl(dir.path(), &Config { pages_max: 1, ..config() });
+        host.set_down(true);
+        for run in 0..4 {
+            let (report, asked) = host.crawl(dir.path(), &config());
+            let pages: BTreeSet<&String> = asked.iter().collect();
+            assert!(pages.len() == 6 && asked.len() <= 18, "{answer:?} run {run}: {asked:?}");
+            assert_eq!((report.aside.len(), report.waiting), (1, 6), "run {run}: {report:?}");
+            assert_eq!(report.failures, report.put_aside, "none is given up");
+        }
+        host.set_down(false);
+        let (report, asked) = host.crawl(dir.path(), &config());
+        assert_eq!(
+            (asked.len(), report.pages, report.waiting),
+            (6, 7, 0),
+            "{answer:?}: {report:?}"
+        );
+    }
+}
+
+/// The tries that were made when a run was stopped count for nothing, too, as long as the host does not answer.
+#[test]
+fn an_outage_that_a_run_was_stopped_in_costs_no_page() {
+    let (host, dir) = (Host::with(6, BROKEN), tempfile::tempdir().expect("a temporary folder"));
+    host.crawl(dir.path(), &Config { pages_max: 1, ..config() });
+    host.set_down(true);
+    for _ in 0..2 {
+        let stopped = Config { retry_ms: 60_000, time_s_max: 1, ..config() };
+        let (report, asked) = host.crawl(dir.path(), &stopped);
+        assert_eq!((asked.len(), report.waiting), (6, 6), "{report:?}");
+    }
+    let (report, asked) = host.crawl(dir.path(), &config());
+    assert_eq!((report.aside.len(), report.waiting), (1, 6), "{report:?} {asked:?}");
+    host.set_down(false);
+    let (report, asked) = host.crawl(dir.path(), &config());
+    assert_eq!((asked.len(), report.pages), (6, 7), "{report:?}");
+}
+
+/// A host that answers, and that of one page, does not fail wholly.
+#[test]
+fn a_lone_page_that_is_locked_is_given_up() {
+    let locked = "HTTP/1.1 423 Locked\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+    let (host, dir) = (Host::with(0, locked), tempfile::tempdir().expect("a temporary folder"));
+    host.set_down(true);
+    let (report, asked) = host.crawl(dir.path(), &config());
+    assert_eq!((asked.len(), report.aside.len(), report.waiting), (3, 0, 0), "{report:?}");
+    let (_, asked) = host.crawl(dir.path(), &config());
+    assert_eq!(asked.len(), 0);
+}
+
+#[test]
+fn a_lone_page_that_fails_waits_for_the_next_crawl() {
+    let (host, dir) = (Host::with(0, BUSY), tempfile::tempdir().expect("a temporary folder"));
+    host.set_down(true);
+    for run in 0..4 {
+        let (report, asked) = host.crawl(dir.path(), &config());
+        assert_eq!(asked, ["/"; 3], "run {run}");
+        assert_eq!((report.aside.len(), report.waiting), (1, 1), "run {run}: {report:?}");
+    }
+    host.set_down(false);
+    let (report, asked) = host.crawl(dir.path(), &config());
+    assert_eq!((asked.len(), report.pages, report.waiting), (1, 1, 0), "{report:?}");
+}
+
+/// The host answers other pages between the tries of one that does not, so that it is the page.
+#[test]
+fn a_page_that_fails_beside_others_is_given_up() {
+    let asked = Arc::<Mutex<Vec<String>>>::default();
+    let log = Arc::clone(&asked);
+    let port = serve(move |path, out| {
+        log.lock().expect("nobody panics").push(path.to_owned());
+        let kind = "Content-Type: text/html\r\nConnection: close";
+        let body = match path {
+            "/bad" => return write(out, BROKEN),
+            "/robots.txt" => "",
+            _ => "<a href=/bad>x</a><a href=/1>x</a>",
+        };
+        let length = body.len();
+        let head = format!("HTTP/1.1 200 OK\r\n{kind}\r\nContent-Length: {length}\r\n\r\n");
+        write(out, &format!("{head}{body}"));
+    });
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let seeds = [format!("http://127.0.0.1:{port}/")];
+    let report = crawl(dir.path(), &config(), &seeds).expect("it runs");
+    let tries =
+        || asked.lock().expect("nobody panics").iter().filter(|path| *path == "/bad").count();
+    assert_eq!((tries(), report.waiting, report.aside.len()), (3, 0, 0), "{report:?}");
+    crawl(dir.path(), &config(), &[]).expect("it runs");
+    assert_eq!(tries(), 3, "and asked for no more");
 }

@@ -220,7 +220,10 @@ fn what_a_304_says_of_a_page_is_archived_before_the_page_is_asked_for() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let (folder, log) = (Arc::new(Mutex::new(None)), Arc::clone(&seen));
     let archive = Arc::clone(&folder);
-    let site = Site::crawl(&["/page"], move |request, edition| {
+    let site = Site::crawl(&["/page", "/1", "/2", "/3"], move |request, edition| {
+        if request.path != "/page" {
+            return html("", "<p>one that tells that the host is well");
+        }
         if edition == 0 {
             return html("\r\nETag: \"1\"", "<p>a page");
         }
@@ -236,15 +239,15 @@ fn what_a_304_says_of_a_page_is_archived_before_the_page_is_asked_for() {
     });
     *folder.lock().expect("no panic") = Some(site.dir.path().join("archive"));
     let report = site.again(1);
-    assert_eq!((report.unchanged, report.failed, report.pages), (1, 1, 2), "{report:?}");
+    assert_eq!((report.unchanged, report.failed, report.pages), (4, 1, 5), "{report:?}");
     assert_eq!(std::mem::take(&mut *seen.lock().expect("no panic")), [1, 1]);
     assert_eq!(site.kinds("/page"), ["response", "304", "response", "response"]);
     // The archive alone tells that it is no answer: the next recrawl asks as this one did.
     std::fs::remove_dir_all(site.dir.path().join("frontier/visits")).expect("there are logs");
     let idle = crawl(site.dir.path(), &site.config, &[]).expect("a run");
-    assert_eq!((idle.requests, idle.pages), (0, 2), "{idle:?}");
+    assert_eq!((idle.requests, idle.pages), (0, 5), "{idle:?}");
     let report = site.again(2);
-    assert_eq!((report.unchanged, report.changed, report.failed), (1, 1, 0), "{report:?}");
+    assert_eq!((report.unchanged, report.changed, report.failed), (4, 1, 0), "{report:?}");
     assert_eq!(site.conditions("/page"), ["if-none-match: \"1\"", ""]);
     assert_eq!(*seen.lock().expect("no panic"), [2]);
 }

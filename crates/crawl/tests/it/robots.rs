@@ -1,10 +1,18 @@
 //! robots.txt: the published suite of Google, and what it does not speak of.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::{env, fs};
 
-use crawl::Robots;
+use crawl::{Config, Robots};
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use proptest::prelude::*;
+
+use crate::faults::{serve, write};
+use crate::support::crawl;
 
 #[track_caller]
 fn check(file: &str, agent: &str, path: &str, allowed: bool, line: Option<usize>) {
@@ -226,4 +234,34 @@ fn needs_shared_the_published_suite() {
     }
     assert!(asked >= 390, "only {asked} questions were read");
     assert_eq!(wrong, Vec::<String>::new());
+}
+
+/// One that lacks its end is as one that cannot be had: the host is set aside, and the next crawl asks again.
+#[test]
+fn a_file_that_cannot_be_decoded_is_asked_for_again() {
+    let is_whole = Arc::<AtomicBool>::default();
+    let whole = Arc::clone(&is_whole);
+    let mut packer = GzEncoder::new(Vec::new(), Compression::fast());
+    packer.write_all(&b"User-agent: *\nAllow: /\n".repeat(50)).expect("memory");
+    let packed = packer.finish().expect("memory");
+    let port = serve(move |path, out| {
+        let length = packed.len() - if whole.load(Ordering::Relaxed) { 0 } else { 10 };
+        if path != "/robots.txt" {
+            let head = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close";
+            return write(out, &format!("{head}\r\nContent-Length: 5\r\n\r\n<p>ok"));
+        }
+        let head = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nConnection: close";
+        write(out, &format!("{head}\r\nContent-Length: {length}\r\n\r\n"));
+        let _ = out.write_all(&packed[..length]);
+    });
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let config = Config { delay_ms: 1, retry_ms: 5, retries: 1, ..Config::default() };
+    let seeds = [format!("http://127.0.0.1:{port}/")];
+    let report = crawl(dir.path(), &config, &seeds).expect("it runs");
+    assert_eq!((report.pages, report.waiting, report.requests), (0, 1, 2), "{report:?}");
+    assert_eq!((report.aside.len(), report.forbidden_by_robots), (1, 0), "{report:?}");
+    assert!(report.aside[0].why.contains("cannot be decoded"), "{:?}", report.aside);
+    is_whole.store(true, Ordering::Relaxed);
+    let report = crawl(dir.path(), &config, &[]).expect("it runs");
+    assert_eq!((report.pages, report.waiting), (1, 0), "{report:?}");
 }

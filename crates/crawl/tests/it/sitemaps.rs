@@ -295,3 +295,44 @@ fn a_list_visits_what_was_given_and_leaves_the_rest() {
     assert_eq!(asked_since(dir.path(), &before), ["/s1"]);
     assert_eq!((report.held, report.waiting), (0, 0), "{report:?}");
 }
+
+const WITHOUT_AN_END: Web = &[
+    ("/urlset", "text/xml", "<urlset><url><loc>/1</loc></url><url><loc>/half"),
+    ("/index", "text/xml", "<sitemapindex><sitemap><loc>/list</loc></sitemap><sitemap>"),
+    ("/list", "text/xml", "<urlset><url><loc>/2</loc></url></urlset>"),
+    ("/rss", "text/xml", "<rss><channel><item><link>/3</link></item><item><link>/half"),
+    ("/atom", "text/xml", "<feed><entry><link href='/4'/></entry><entry><link href='/half"),
+    ("/lines", "text/plain", "http://127.0.0.1:1/5"),
+];
+
+/// The addresses before that count, half of one does not.
+#[test]
+fn a_sitemap_whose_end_is_missing_is_told() {
+    let (web, dir) = (serve_web(WITHOUT_AN_END), tempfile::tempdir().expect("a folder"));
+    let names = ["urlset", "index", "rss", "atom", "lines"];
+    let seeds = names.map(|name| format!("sitemap:{web}/{name}"));
+    let report = crawl(dir.path(), &config(), &seeds).expect("it runs");
+    assert_eq!(report.refused.get("sitemap-broken"), Some(&4), "{:?}", report.refused);
+    let asked: Vec<String> = asked(dir.path()).into_keys().collect();
+    let wanted = ["/1", "/2", "/3", "/4", "/atom", "/index", "/lines", "/list", "/robots.txt"];
+    assert_eq!(asked, [&wanted[..], &["/rss", "/urlset"]].concat());
+}
+
+const BOTH: Web = &[
+    ("/list", "text/xml", "<urlset><url><loc>/1</loc></url></urlset>"),
+    ("/1", "text/html", "<p>one"),
+];
+
+/// Whichever comes first, and whether or not links are followed.
+#[test]
+fn what_is_given_as_a_page_and_as_a_sitemap_is_a_sitemap() {
+    for follow in [false, true] {
+        for prefixes in [["", "sitemap:"], ["sitemap:", ""]] {
+            let (web, dir) = (serve_web(BOTH), tempfile::tempdir().expect("a folder"));
+            let seeds = prefixes.map(|prefix| format!("{prefix}{web}/list"));
+            let config = Config { follow, ..config() };
+            crawl(dir.path(), &config, &seeds).expect("it runs");
+            assert_eq!(pages(dir.path()), ["/1"], "{prefixes:?}, links followed: {follow}");
+        }
+    }
+}

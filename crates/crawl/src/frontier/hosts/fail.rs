@@ -5,7 +5,7 @@
 //!
 //! **Invariant.** A visit that failed is given back to its host, or given up and counted; a host that is set
 //! aside is in `asides` and has no errand of another, and what failed of it since its last good answer costs no page a
-//! try.
+//! try. No page is given up that nothing but its host may be to blame for.
 
 use std::sync::Arc;
 
@@ -49,6 +49,9 @@ impl Hosts {
         if is_of_host && !stumble.is_passing || is_outage && is_last {
             return self.put_aside(visit, stumble, now_ms);
         }
+        if stumble.is_passing && stumble.fault == Fault::Page && visit.blames_host {
+            return self.keep(visit, stumble, now_ms);
+        }
         if !stumble.is_passing || is_last {
             return self.give_up(&visit, stumble, now_ms);
         }
@@ -82,6 +85,18 @@ impl Hosts {
         self.count_aside(&stumble.class);
         self.put_back(visit, now_ms);
         self.set_aside(id, stumble.why, now_ms);
+    }
+
+    /// A page had its last try, and nothing tells that it is the page's fault: it waits until its host does better.
+    fn keep(&mut self, visit: Visit, stumble: Stumble, now_ms: u64) {
+        let id = visit.host;
+        let delay = self.table[index(id)].crawl_delay_ms;
+        if self.politeness.back_off_ms(1, delay, stumble.retry_after_ms).is_some() {
+            return self.put_aside(visit, stumble, now_ms);
+        }
+        self.count_aside(&stumble.class);
+        self.put_last(visit);
+        self.leave_alone(id, &stumble, now_ms);
     }
 
     /// A visit was as good as none: nothing answers at the address of a host that has another one, or the
@@ -166,7 +181,7 @@ impl Hosts {
             return self.put_back(visit, 0);
         }
         let url = signature(visit.url().as_bytes());
-        self.note_tries(url, visit.page.attempts);
+        self.note_tries(url, visit.page.attempts, visit.page.repute);
         if visit.page.manner == Manner::Anyhow {
             self.note_anyhow(url);
         }

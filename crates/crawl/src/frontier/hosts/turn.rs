@@ -84,6 +84,7 @@ impl Hosts {
             address,
             has_other_address: false,
             keep_alive,
+            blames_host: false,
         };
         if let Some(old) = host.address.take_if(|_| now_ms >= host.address_until_ms) {
             self.workbench.release(Some(old), None);
@@ -115,7 +116,9 @@ impl Hosts {
         let keep_alive = (is_robots || self.config.follow || host.waiting() > 0)
             && self.politeness.pause_ms(host.crawl_delay_ms) <= KEEP_ALIVE_MS_MAX;
         let has_other_address = host.has_other_address();
-        Some(Visit { has_other_address, ..visit(task, page, Some(address), keep_alive) })
+        let blames_host = !is_robots && host.is_to_blame(&page, self.config.retries);
+        let visit = visit(task, page, Some(address), keep_alive);
+        Some(Visit { has_other_address, blames_host, ..visit })
     }
 
     /// Forgets the pages of a host that has had its share.
@@ -213,8 +216,10 @@ impl Hosts {
             return;
         }
         let url = signature(self.table[index(id)].site.url(&page.path).as_bytes()).0;
-        if page.attempts == 0 {
-            page.attempts = self.tries.remove(&url).unwrap_or(0);
+        if page.attempts == 0
+            && let Some(noted) = self.tries.remove(&url)
+        {
+            (page.attempts, page.repute) = noted;
         }
         if self.anyhow.remove(&url) {
             page.manner = Manner::Anyhow;
