@@ -361,6 +361,8 @@ impl Replay<'_> {
                 if settled.entry.is_vain(status) && !again.has_answered_since(&settled) {
                     if is_final {
                         frontier.note_given_up(&settled.url);
+                    } else if settled.entry.blames_host {
+                        frontier.note_unclear(&settled.url);
                     } else {
                         frontier.put_last(&settled.url);
                     }

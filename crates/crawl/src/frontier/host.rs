@@ -57,6 +57,8 @@ pub(super) struct Host {
     pub(super) pace: Pace,
     /// How often it was set aside since its last page.
     pub(super) asides: u32,
+    /// Until when it is aside, if only because nothing was heard of it but failures of a page: another page may tell more.
+    pub(super) unheard_until_ms: Option<u64>,
     /// Before this moment it is left alone.
     pub(super) ready_ms: u64,
 }
@@ -128,6 +130,7 @@ impl Host {
             health: Health::default(),
             pace: Pace::default(),
             asides: 0,
+            unheard_until_ms: None,
             ready_ms: 0,
         }
     }

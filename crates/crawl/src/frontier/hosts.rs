@@ -207,6 +207,9 @@ impl Hosts {
         let page = Waiting { hops, sitemap, known, depth, ..Waiting::new(path) };
         self.busy(id, |hosts| hosts.change(id, |host, _| host.queue.push(class, &page)));
         self.waiting += 1;
+        if class != LAST_CLASS {
+            self.hear(id);
+        }
         self.keep_to_memory();
     }
 

@@ -57,6 +57,12 @@ impl Frontier {
         self.hosts.note_anyhow(signature(url.as_bytes()));
     }
 
+    /// Takes note that a URL which is due again failed when it was last asked for, and nothing else was heard of its host then:
+    /// it comes after the others, and has all but one of its tries.
+    pub(crate) fn note_unclear(&mut self, url: &str) {
+        self.hosts.note_tries(signature(url.as_bytes()), 1, Repute::Unclear);
+    }
+
     /// Takes note that the last visit of a URL that is due again was in vain: it comes after the others.
     pub(crate) fn put_last(&mut self, url: &str) {
         self.hosts.note_vain(signature(url.as_bytes()));

@@ -1,9 +1,10 @@
 //! Which visits of earlier runs their hosts were to blame for, and not their pages.
 //!
 //! What lives here: [`Spells`]. Visits of a host that were in vain, with no good answer in between, are a spell. One is an
-//! outage if `host_failures_max` different pages or more failed in it, or if its host is to blame by what one of its records
-//! says: such a host is set aside, and its pages keep the tries that it has cost. In one that goes on it is not clear yet
-//! whose fault they are. What does not: the same in the run that is under way (`health.rs`), and what is settled for good,
+//! outage if `host_failures_max` different pages or more failed in it: such a host is set aside, and its pages keep the tries
+//! that it has cost. They keep all but one where fewer failed and the records blame the host, since nothing else was heard of
+//! it then: a page that fails again after others have answered is given up. In a spell that goes on it is not clear yet whose
+//! fault they are. What does not: the same in the run that is under way (`health.rs`), and what is settled for good,
 //! which the record of a visit tells by itself (`journal.rs`).
 //!
 //! **Invariant.** What counts depends on the visits and not on the order in which they are told. About forty bytes are
@@ -86,20 +87,21 @@ impl Spells {
                 if is_outage(spell, pages_max) {
                     continue;
                 }
+                let is_blamed = spell.iter().any(|vain| vain.blames_host);
                 for vain in spell {
-                    take(vain.url, vain.tries, repute);
+                    let tries = if is_blamed { vain.tries.min(1) } else { vain.tries };
+                    take(vain.url, tries, repute);
                 }
             }
         }
     }
 }
 
-/// Whether so many different pages failed, or one that only its host can be blamed for.
+/// Whether so many different pages failed.
 fn is_outage(vains: &[Vain], pages_max: usize) -> bool {
     let mut urls = HashSet::new();
-    let is_wide = vains.len() >= pages_max && {
+    vains.len() >= pages_max && {
         urls.extend(vains.iter().map(|vain| vain.url.0));
         urls.len() >= pages_max
-    };
-    is_wide || vains.iter().any(|vain| vain.blames_host)
+    }
 }

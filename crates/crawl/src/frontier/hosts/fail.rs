@@ -47,7 +47,8 @@ impl Hosts {
             _ => failures > self.config.retries.into(),
         };
         if is_of_host && !stumble.is_passing || is_outage && is_last {
-            return self.put_aside(visit, stumble, now_ms);
+            self.put_aside(visit, stumble, now_ms);
+            return;
         }
         if stumble.is_passing && stumble.fault == Fault::Page && visit.blames_host {
             return self.keep(visit, stumble, now_ms);
@@ -56,7 +57,8 @@ impl Hosts {
             return self.give_up(&visit, stumble, now_ms);
         }
         if failures >= self.config.host_failures_max {
-            return self.put_aside(visit, stumble, now_ms);
+            self.put_aside(visit, stumble, now_ms);
+            return;
         }
         visit.page.attempts += u8::from(!is_outage);
         *self.report.retried.entry(stumble.class.clone()).or_default() += 1;
@@ -79,20 +81,23 @@ impl Hosts {
         self.list(id);
     }
 
-    /// A visit shows that its host is to be left alone for a while; it waits until then.
-    fn put_aside(&mut self, visit: Visit, stumble: Stumble, now_ms: u64) {
+    /// A visit shows that its host is to be left alone for a while; it waits until then. Returns when that is.
+    fn put_aside(&mut self, visit: Visit, stumble: Stumble, now_ms: u64) -> u64 {
         let id = visit.host;
         self.count_aside(&stumble.class);
         self.put_back(visit, now_ms);
-        self.set_aside(id, stumble.why, now_ms);
+        self.set_aside(id, stumble.why, now_ms)
     }
 
-    /// A page had its last try, and nothing tells that it is the page's fault: it waits until its host does better.
+    /// A page had its last try, and nothing tells that it is the page's fault: it waits until its host does better, or has
+    /// another page that may tell.
     fn keep(&mut self, visit: Visit, stumble: Stumble, now_ms: u64) {
         let id = visit.host;
         let delay = self.table[index(id)].crawl_delay_ms;
         if self.politeness.back_off_ms(1, delay, stumble.retry_after_ms).is_some() {
-            return self.put_aside(visit, stumble, now_ms);
+            let until_ms = self.put_aside(visit, stumble, now_ms);
+            self.table[index(id)].unheard_until_ms = Some(until_ms).filter(|&ms| ms < u64::MAX);
+            return;
         }
         self.count_aside(&stumble.class);
         self.put_last(visit);
@@ -132,7 +137,10 @@ impl Hosts {
         let failures = self.table[index(id)].health.failures();
         let is_worn = failures >= self.config.host_failures_max;
         match visit.task {
-            Task::Resolve => return self.set_aside(id, stumble.why, now_ms),
+            Task::Resolve => {
+                self.set_aside(id, stumble.why, now_ms);
+                return;
+            }
             Task::Robots { asker, .. } => {
                 let is_own = asker == id && stumble.fault == Fault::Host;
                 let what =
@@ -154,7 +162,8 @@ impl Hosts {
             host.ready_ms = host.ready_ms.max(now_ms.saturating_add(wait_ms));
         }
         if is_worn {
-            return self.set_aside(id, stumble.why, now_ms);
+            self.set_aside(id, stumble.why, now_ms);
+            return;
         }
         self.slow_down(id, now_ms);
         self.list(id);
@@ -206,8 +215,8 @@ impl Hosts {
         self.keep_away(id, u64::MAX, Aside { why, term: Term::Refused }, now_ms);
     }
 
-    /// Leaves a host alone for a while.
-    pub(super) fn set_aside(&mut self, id: HostId, why: String, now_ms: u64) {
+    /// Leaves a host alone for a while. Returns until when.
+    pub(super) fn set_aside(&mut self, id: HostId, why: String, now_ms: u64) -> u64 {
         let host = &mut self.table[index(id)];
         host.forgive();
         host.asides += 1;
@@ -217,6 +226,7 @@ impl Hosts {
             now_ms.saturating_add(self.config.set_aside_s.saturating_mul(1000))
         };
         self.keep_away(id, until_ms, Aside { why, term: Term::Run }, now_ms);
+        until_ms
     }
 
     /// Leaves a host alone that is neither in the workbench nor, any more, being visited.

@@ -40,12 +40,24 @@ impl Hosts {
             if until_ms > now_ms {
                 break;
             }
-            self.asides.pop_first();
-            let host = &mut self.table[index(id)];
-            host.health.recover();
-            host.state = State::Idle;
-            self.list(id);
+            self.come_back((until_ms, id));
         }
+    }
+
+    /// Lets a host come back at once if it is aside only because nothing was heard of it: it has another page now.
+    pub(super) fn hear(&mut self, id: HostId) {
+        if let Some(until_ms) = self.table[index(id)].unheard_until_ms {
+            self.come_back((until_ms, id));
+        }
+    }
+
+    fn come_back(&mut self, aside: (u64, HostId)) {
+        self.asides.remove(&aside);
+        let host = &mut self.table[index(aside.1)];
+        host.unheard_until_ms = None;
+        host.health.recover();
+        host.state = State::Idle;
+        self.list(aside.1);
     }
 
     pub(in crate::frontier) fn next(&mut self, now_ms: u64, now_s: i64) -> Option<Visit> {
