@@ -43,6 +43,7 @@ mod metrics;
 mod normalisation;
 mod order;
 mod outcome;
+mod owed;
 mod parser;
 mod pending;
 mod politeness;
