@@ -357,3 +357,29 @@ fn damage_to_the_log_of_visits_is_named_and_mended_by_the_next_crawl() {
         "{said}"
     );
 }
+
+/// The number of a file that is gone is not given again while anything knows it.
+#[test]
+fn the_name_of_a_file_that_is_gone_is_not_used_again() {
+    let server = Pages::serve(&[("/", &page(&["/a", "/b"])), ("/a", HTML), ("/b", HTML)]);
+    for knows in ["archive", "frontier", "pages"] {
+        let sandbox = Sandbox::new();
+        crawl(&sandbox, "", &[&server.url("/"), "--max-pages", "1"]);
+        crawl(&sandbox, "", &[]);
+        sandbox.done(&["index", "--dir", "web"]);
+        let second = sandbox.path("web/archive/crivello-00002.warc.gz");
+        fs::remove_file(&second).expect("it is there");
+        if knows != "archive" {
+            fs::remove_file(second.with_extension("gz.cdxj")).expect("it is there");
+        }
+        if knows != "frontier" {
+            fs::remove_dir_all(sandbox.path("web/frontier/visits")).expect("it is there");
+        }
+        if knows != "pages" {
+            fs::remove_dir_all(sandbox.path("web/pages")).expect("it is there");
+        }
+        crawl(&sandbox, "", &[]);
+        let third = sandbox.path("web/archive/crivello-00003.warc.gz");
+        assert!(!second.exists() && third.exists(), "by what {knows} knows");
+    }
+}

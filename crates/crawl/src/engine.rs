@@ -71,6 +71,8 @@ pub struct Dirs {
     pub archive: PathBuf,
     /// Seeds, and scratch files that are made anew by every run.
     pub frontier: PathBuf,
+    /// Archive files that others know, gone or not: no new one has such a name.
+    pub named: Vec<String>,
 }
 
 /// Crawls until there is nothing left to do, or `stop` is set.
