@@ -119,17 +119,21 @@ fn get(collection: &jobs::Collection, url: &str, headers: bool, context: &Contex
         let tells = !capture.status.is_some_and(is_vain);
         (is_answer, capture.mime != REVISIT, tells, capture.date_s, capture.date_us)
     });
-    if captures.last().is_some_and(|last| last.mime == REVISIT || last.status.is_some_and(is_vain))
-    {
+    let moment = |line: &CdxLine| (line.date_s, line.date_us);
+    let is_behind = |last: &CdxLine| {
+        captures.iter().any(|line| line.mime == REVISIT && moment(line) > moment(last))
+    };
+    if captures.last().is_some_and(|last| {
+        last.mime == REVISIT || last.status.is_some_and(is_vain) || is_behind(last)
+    }) {
         check_body(&folder, &url, &captures)?;
     }
     let Some(capture) = captures.pop() else { return unfound(&folder, &url, context) };
     let record = folder.read(&capture.location).with_context(|| unreadable(&url, &capture))?;
-    let newer = folder.unreadable(url.as_str())?;
-    for line in
-        newer.iter().filter(|line| (line.date_s, line.date_us) > (capture.date_s, capture.date_us))
-    {
-        talk::say(context.quiet, &format!("{}: {}", unreadable(&url, line), place(line)));
+    for line in &folder.unreadable(url.as_str())? {
+        if moment(line) > moment(&capture) {
+            talk::say(context.quiet, &format!("{}: {}", unreadable(&url, line), place(line)));
+        }
     }
     if record.kind == Kind::Metadata {
         talk::say(context.quiet, &talk::plain(&without_body(&record)));
@@ -165,7 +169,7 @@ fn get(collection: &jobs::Collection, url: &str, headers: bool, context: &Contex
     Ok(Exit::Done)
 }
 
-/// Fails if the last visit that found a page as it was is all that is left of the page, with what has become of the rest.
+/// Fails if what the last visit that found a page as it was refers to is not there, with what has become of it.
 fn check_body(folder: &Archive, url: &Url, captures: &[CdxLine]) -> Result<()> {
     let revisits = captures.iter().filter(|capture| capture.mime == REVISIT);
     let Some(last) = revisits.max_by_key(|line| (line.date_s, line.date_us)) else { return Ok(()) };

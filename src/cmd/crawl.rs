@@ -213,7 +213,8 @@ pub(crate) fn fetch(
     stop: &Arc<AtomicBool>,
     context: &Context,
 ) -> Result<Summary> {
-    let dirs = Dirs { archive: collection.archive_dir(), frontier: collection.frontier_dir() };
+    let (archive, frontier) = (collection.archive_dir(), collection.frontier_dir());
+    let dirs = Dirs { archive, frontier, named: jobs::files_read(collection) };
     let standing = Standing::read(&dirs.frontier)?;
     if standing.paused {
         let why = "frontier/pause is there; nothing is asked for until it is removed";

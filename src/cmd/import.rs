@@ -127,7 +127,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     }
     archive::repair(&collection.archive_dir())?;
     let compression = context.config(&collection)?.crawl.compression();
-    let options = WriterOptions { compression, ..WriterOptions::default() };
+    let mut taken = jobs::files_read(&collection);
+    taken.extend(crawl::named_files(&collection.frontier_dir()));
+    let options = WriterOptions { compression, taken, ..WriterOptions::default() };
     let mut writer = WarcWriter::create(&collection.archive_dir(), options)?;
     let (mut records, mut left_out) = (0_u64, 0_u64);
     for &(file, form) in &files {

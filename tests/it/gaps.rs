@@ -357,3 +357,90 @@ fn damage_to_the_log_of_visits_is_named_and_mended_by_the_next_crawl() {
         "{said}"
     );
 }
+
+/// The number of a file that is gone is not given again while anything knows it.
+#[test]
+fn the_name_of_a_file_that_is_gone_is_not_used_again() {
+    let server = Pages::serve(&[("/", &page(&["/a", "/b"])), ("/a", HTML), ("/b", HTML)]);
+    for knows in ["archive", "frontier", "pages"] {
+        let sandbox = Sandbox::new();
+        crawl(&sandbox, "", &[&server.url("/"), "--max-pages", "1"]);
+        crawl(&sandbox, "", &[]);
+        sandbox.done(&["index", "--dir", "web"]);
+        let second = sandbox.path("web/archive/crivello-00002.warc.gz");
+        fs::remove_file(&second).expect("it is there");
+        if knows != "archive" {
+            fs::remove_file(second.with_extension("gz.cdxj")).expect("it is there");
+        }
+        if knows != "frontier" {
+            fs::remove_dir_all(sandbox.path("web/frontier/visits")).expect("it is there");
+        }
+        if knows != "pages" {
+            fs::remove_dir_all(sandbox.path("web/pages")).expect("it is there");
+        }
+        crawl(&sandbox, "", &[]);
+        let third = sandbox.path("web/archive/crivello-00003.warc.gz");
+        assert!(!second.exists() && third.exists(), "by what {knows} knows");
+    }
+}
+
+/// An older page is none to show for one that is lost.
+#[test]
+fn an_older_page_is_not_printed_for_one_that_is_lost() {
+    let server = Pages::serve(&[("/", HTML)]);
+    let sandbox = Sandbox::new();
+    let url = server.url("/");
+    let edition = |name: &str| {
+        let head = format!("200 OK\nContent-Type: text/html\nETag: \"{name}\"\n\n");
+        let page = format!("{head}<title>t</title><p>edition {name}");
+        server.set("/", &page);
+        server.set("/ if", &page);
+    };
+    let get = |args: &[&str]| {
+        sandbox.run(&[&["archive", "get", "--dir", "web", url.as_str()], args].concat())
+    };
+    let second = sandbox.path("web/archive/crivello-00002.warc.gz");
+    edition("one");
+    crawl(&sandbox, "", &[&url]);
+    edition("two");
+    sandbox.done(&["crawl", "--dir", "web", "-q", "--recrawl"]);
+    server.set("/ if", "304 Not Modified\nETag: \"two\"\n\n");
+    sandbox.done(&["crawl", "--dir", "web", "-q", "--recrawl"]);
+    let ran = get(&[]);
+    assert!(ran.code == 0 && ran.stdout.contains("edition two"), "{ran:#?}");
+    let whole = fs::read(&second).expect("it is there");
+    fs::remove_file(&second).expect("it is there");
+    for args in [&[][..], &["--json"]] {
+        let ran = get(args);
+        let what = "crivello-00002.warc.gz, which had it, is gone\n";
+        assert!(ran.code == 1 && ran.stderr.ends_with(what), "{ran:#?}");
+        assert!(!ran.stdout.contains("edition"), "{ran:#?}");
+    }
+    // Nor where it is damaged, whether the CDXJ file knows of it or not.
+    fs::write(&second, &whole).expect("room");
+    let list = sandbox.done(&["archive", "list", "--dir", "web"]);
+    let is_it = |line: &&str| line.contains("response") && line.contains("crivello-00002");
+    let line = list.lines().rfind(is_it).expect("a response");
+    let offset: usize = line.split('\t').nth(5).expect("a place").parse().expect("a number");
+    let mut bytes = whole.clone();
+    bytes[offset + 200] ^= 0x55;
+    fs::write(&second, &bytes).expect("room");
+    for is_known in [true, false] {
+        if !is_known {
+            fs::remove_file(second.with_extension("gz.cdxj")).expect("it is there");
+        }
+        for args in [&[][..], &["--json"]] {
+            let ran = get(args);
+            assert!(ran.code != 0 && !ran.stdout.contains("edition"), "{is_known} {ran:#?}");
+        }
+    }
+    fs::remove_file(second.with_extension("gz.cdxj")).expect("it is there");
+    // What is put back is printed, and so is a newer one.
+    fs::write(&second, &whole).expect("room");
+    assert!(get(&[]).stdout.contains("edition two"));
+    fs::remove_file(&second).expect("it is there");
+    edition("three");
+    sandbox.done(&["crawl", "--dir", "web", "-q", "--recrawl"]);
+    let ran = get(&[]);
+    assert!(ran.code == 0 && ran.stdout.contains("edition three"), "{ran:#?}");
+}

@@ -5,7 +5,7 @@
 //!
 //! **Invariant.** Between two calls a file consists of whole members (of gzip, or frames of zstd), one a
 //! record, the first a `warcinfo`. A record that was acknowledged is in the file; one that was refused is not,
-//! not even in part. Names are never used twice.
+//! not even in part. A name is never used twice, as far as a file, a CDXJ file or who writes knows of the first time.
 //!
 //! Reference: ISO 28500:2017 (WARC 1.1); `docs/formats/archive.md` for what Crivello writes.
 
@@ -30,12 +30,15 @@ pub struct WriterOptions {
     pub file_bytes_max: u64,
     /// How each record is compressed.
     pub compression: Compression,
+    /// Names of files that may be gone, and that somebody still knows: a new file has a higher number.
+    pub taken: Vec<String>,
 }
 
 impl Default for WriterOptions {
     fn default() -> Self {
         let software = concat!("crivello/", env!("CARGO_PKG_VERSION")).to_owned();
-        Self { software, file_bytes_max: 1 << 30, compression: Compression::Gzip { level: 1 } }
+        let compression = Compression::Gzip { level: 1 };
+        Self { software, file_bytes_max: 1 << 30, compression, taken: Vec::new() }
     }
 }
 
@@ -143,7 +146,7 @@ impl<D: Disk> Appender<D> {
             Some(current) => current,
             none => {
                 let lines = Lines::new(self.lines_bytes_max);
-                none.insert(begin(&mut self.disk, &self.dir, self.options.compression, lines)?)
+                none.insert(begin(&mut self.disk, &self.dir, &self.options, lines)?)
             }
         };
         if current.length == 0 {
@@ -343,25 +346,23 @@ fn own_payload_digest<'a>(draft: &Draft<'a>) -> Option<&'a str> {
     draft.extra.iter().find(named).map(|(_, value)| *value)
 }
 
-/// The file with the next free number.
+/// The file with the next number that nobody knows: not even the CDXJ file of one that is gone.
 fn begin(
     disk: &mut impl Disk,
     dir: &Path,
-    compression: Compression,
+    options: &WriterOptions,
     lines: Lines,
 ) -> Result<Current, ArchiveError> {
-    let mut last = 0;
+    let number = |name: &str| number_of(name.strip_suffix(cdx::ENDING).unwrap_or(name));
+    let mut last = options.taken.iter().filter_map(|name| number(name)).max().unwrap_or(0);
     for entry in fs::read_dir(dir).map_err(ArchiveError::io(dir))? {
         let entry = entry.map_err(ArchiveError::io(dir))?;
-        last = last.max(entry.file_name().to_str().and_then(number_of).unwrap_or(0));
+        last = last.max(entry.file_name().to_str().and_then(number).unwrap_or(0));
     }
     loop {
         last += 1;
-        let name = format!("crivello-{last:05}{}", compression.ending());
+        let name = format!("crivello-{last:05}{}", options.compression.ending());
         let path = dir.join(&name);
-        if !path.exists() {
-            forget_cdxj(&path)?;
-        }
         match disk.create_patiently(&path) {
             Ok(file) => {
                 return Ok(Current {
@@ -379,17 +380,6 @@ fn begin(
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(source) => return Err(ArchiveError::Write { path, offset: 0, source }),
         }
-    }
-}
-
-/// Removes a CDXJ file that tells of a WARC file which is gone, and whose name is taken anew.
-fn forget_cdxj(warc: &Path) -> Result<(), ArchiveError> {
-    let path = cdx::path_of(warc);
-    match fs::remove_file(&path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(ArchiveError::io(&path)(error))
-        }
-        _ => Ok(()),
     }
 }
 

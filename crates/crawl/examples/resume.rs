@@ -91,7 +91,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let folder = PathBuf::from(arguments.next().ok_or("which folder?")?);
     let mut number = |usual: u64| arguments.next().map_or(Ok(usual), |text| text.parse());
     let (pages, links, bytes) = (number(30_000)?, number(34)?, number(40_000)?);
-    let dirs = Dirs { archive: folder.join("archive"), frontier: folder.join("frontier") };
+    let (archive, frontier) = (folder.join("archive"), folder.join("frontier"));
+    let dirs = Dirs { archive, frontier, named: Vec::new() };
     if !dirs.archive.exists() {
         make(&dirs.archive, pages, links, usize::try_from(bytes)?)?;
     }

@@ -2,11 +2,12 @@
 //!
 //! What lives here: [`AskedFile`], which a run keeps while requests are under way, and [`Asked`], what it tells the next
 //! run. The archive has the moment at which a request began, and only once it is over; so it tells neither when the last
-//! one was over nor whether there was one more when the run was killed. What does not: how long hosts are left alone
-//! (`politeness.rs`).
+//! one was over nor whether there was one more when the run was killed, nor how long an answer took. What does not: how long
+//! hosts are left alone (`politeness.rs`), and what is owed to slow ones (`owed.rs`).
 //!
 //! **Invariant.** While a request is under way, the file says so, and is no older than [`KEEP_MS`] but for the time that
-//! the run holds still; when all are over, it says until when there were some. Of a file with a wrong bit nothing is
+//! the run holds still; when all are over, it says until when there were some; and in both cases how long a silence is owed from then on by how long servers
+//! took, if they are asked for no longer than [`KILL_MS`] after it. Of a file with a wrong bit nothing is
 //! believed: somebody may have been asked just now.
 
 use std::fs::{self, File};
@@ -15,6 +16,7 @@ use std::path::{Path, PathBuf};
 
 use crate::clock::{Clock, Moment};
 use crate::error::CrawlError;
+use crate::owed::Owed;
 
 /// The name of the file.
 const NAME: &str = "asked";
@@ -25,6 +27,9 @@ const KEEP_MS: u64 = 100;
 /// How long after the moment in the file a run may have gone on that was killed: twice that, and a bit.
 const KILL_MS: u64 = 250;
 
+/// The longest silence in the file, which is longer than a pause can be: eight digits.
+const OWED_MS_MAX: u64 = 99_999_999;
+
 /// The words for a run with requests under way, and for one without; they are of one length.
 const OPEN: &str = "open";
 const OVER: &str = "over";
@@ -34,17 +39,20 @@ const OVER: &str = "over";
 pub(crate) struct Asked {
     /// Until when there were some.
     until: Moment,
+    /// How long the silence is from then on that is owed to those that were slow, if it is known.
+    pub(crate) owed_ms: Option<u64>,
     /// Whether there may have been some when the run ended: nothing else tells of those.
     pub(crate) is_open: bool,
 }
 
 impl Asked {
     /// What a file tells that cannot be believed.
-    const UNSOUND: Asked = Asked { until: Moment { s: i64::MAX, us: 0 }, is_open: true };
+    const UNSOUND: Asked =
+        Asked { until: Moment { s: i64::MAX, us: 0 }, owed_ms: None, is_open: true };
 
     #[cfg(test)]
     pub(crate) fn new(until: Moment, is_open: bool) -> Asked {
-        Asked { until, is_open }
+        Asked { until, owed_ms: Some(0), is_open }
     }
 
     /// Reads the file in the folder `frontier`, if there is one.
@@ -62,7 +70,12 @@ impl Asked {
         if sum != checksum(said) {
             return None;
         }
-        let (moment, state) = said.split_once(' ')?;
+        let (moment, said) = said.split_once(' ')?;
+        // Earlier versions did not tell.
+        let (owed_ms, state) = match said.split_once(' ') {
+            Some((ms, state)) => (Some(ms.parse().ok()?), state),
+            None => (None, said),
+        };
         let (s, us) = moment.split_once('.')?;
         let until = Moment { s: s.parse().ok()?, us: us.parse().ok()? };
         let is_open = match state {
@@ -70,7 +83,7 @@ impl Asked {
             OVER => false,
             _ => return None,
         };
-        Some(Asked { until, is_open })
+        Some(Asked { until, owed_ms, is_open })
     }
 
     /// For how long nobody has been asked, at least.
@@ -91,43 +104,58 @@ pub(crate) struct AskedFile {
     path: PathBuf,
     file: Option<File>,
     kept_ms: u64,
-    /// The last moment at which requests were known to be under way.
+    /// The last moment at which requests were known to be under way, by the calendar and by the clock.
     until: Moment,
+    until_ms: u64,
 }
 
 impl AskedFile {
     /// That of the folder `frontier`; it is not touched before somebody is asked.
     pub(crate) fn new(frontier: &Path) -> AskedFile {
-        AskedFile { path: frontier.join(NAME), file: None, kept_ms: 0, until: Moment::default() }
+        let (until, until_ms) = (Moment::default(), 0);
+        AskedFile { path: frontier.join(NAME), file: None, kept_ms: 0, until, until_ms }
     }
 
     /// Takes note that requests are under way, or about to be, or were until now.
-    pub(crate) fn keep(&mut self, clock: &dyn Clock) -> Result<(), CrawlError> {
+    pub(crate) fn keep(&mut self, clock: &dyn Clock, owed: &Owed) -> Result<(), CrawlError> {
         let now_ms = clock.now_ms();
-        self.until = clock.date();
+        (self.until, self.until_ms) = (clock.date(), now_ms);
         if self.file.is_some() && now_ms < self.kept_ms.saturating_add(KEEP_MS) {
             return Ok(());
         }
         self.kept_ms = now_ms;
-        self.write(self.until, OPEN)
+        self.write(self.until, owed.left_ms(now_ms, KILL_MS), OPEN)
     }
 
     /// The run is over, if it has asked anybody; whether all requests are.
-    pub(crate) fn end(&mut self, clock: &dyn Clock, is_over: bool) -> Result<(), CrawlError> {
+    pub(crate) fn end(
+        &mut self,
+        clock: &dyn Clock,
+        owed: &Owed,
+        is_over: bool,
+    ) -> Result<(), CrawlError> {
         if self.file.is_none() {
             return Ok(());
         }
-        if is_over { self.write(self.until, OVER) } else { self.write(clock.date(), OPEN) }
+        if is_over {
+            return self.write(self.until, owed.left_ms(self.until_ms, 0), OVER);
+        }
+        self.write(clock.date(), owed.left_ms(clock.now_ms(), KILL_MS), OPEN)
     }
 
-    fn write(&mut self, Moment { s, us }: Moment, state: &str) -> Result<(), CrawlError> {
+    fn write(
+        &mut self,
+        Moment { s, us }: Moment,
+        owed_ms: u64,
+        state: &str,
+    ) -> Result<(), CrawlError> {
         let mut write = || -> io::Result<()> {
             let file = match &mut self.file {
                 Some(file) => file,
                 none => none.insert(File::create(&self.path)?),
             };
             file.rewind()?;
-            let said = format!("{s}.{us:06} {state}");
+            let said = format!("{s}.{us:06} {:08} {state}", owed_ms.min(OWED_MS_MAX));
             file.write_all(format!("{said} {}\n", checksum(&said)).as_bytes())
         };
         write().map_err(CrawlError::io(&self.path))
@@ -145,8 +173,11 @@ mod tests {
         let mut file = AskedFile::new(dir.path());
         let moment = Moment { s: 1_800_000_000, us: 42 };
         for (state, is_open) in [(OPEN, true), (OVER, false), (OPEN, true)] {
-            file.write(moment, state).expect("a file");
-            assert_eq!(Asked::read(dir.path()), Some(Asked::new(moment, is_open)));
+            let owed_ms = if is_open { 60_000 } else { u64::MAX };
+            file.write(moment, owed_ms, state).expect("a file");
+            let owed_ms = Some(owed_ms.min(OWED_MS_MAX));
+            let wanted = Asked { owed_ms, ..Asked::new(moment, is_open) };
+            assert_eq!(Asked::read(dir.path()), Some(wanted));
         }
         let path = dir.path().join(NAME);
         let whole = fs::read(&path).expect("it is there");
@@ -160,6 +191,11 @@ mod tests {
             fs::write(&path, &whole[..length]).expect("written");
             assert_eq!(Asked::read(dir.path()), Some(Asked::UNSOUND), "{length} bytes");
         }
+        // A file of an earlier version does not tell what is owed.
+        let said = "1800000000.000042 over";
+        fs::write(&path, format!("{said} {}\n", checksum(said))).expect("written");
+        let earlier = Asked { owed_ms: None, ..Asked::new(moment, false) };
+        assert_eq!(Asked::read(dir.path()), Some(earlier));
         assert_eq!(Asked::UNSOUND.silent_ms(Moment { s: 1_900_000_000, us: 0 }), 0);
     }
 

@@ -71,6 +71,8 @@ pub struct Dirs {
     pub archive: PathBuf,
     /// Seeds, and scratch files that are made anew by every run.
     pub frontier: PathBuf,
+    /// Archive files that others know, gone or not: no new one has such a name.
+    pub named: Vec<String>,
 }
 
 /// Crawls until there is nothing left to do, or `stop` is set.
@@ -280,7 +282,7 @@ impl Coordinator<'_> {
     /// Takes note of what came when the stages had been told to end.
     fn end(&mut self, events: &mut UnboundedReceiver<Event>) -> Result<(), CrawlError> {
         if self.frontier.is_asking() {
-            self.asked.keep(&*self.clock)?;
+            self.asked.keep(&*self.clock, self.frontier.owed())?;
         }
         while let Ok(event) = events.try_recv() {
             match event {
@@ -292,7 +294,8 @@ impl Coordinator<'_> {
                 Event::Lost(_) | Event::Fetched(_) | Event::Unable(_) => {}
             }
         }
-        self.asked.end(&*self.clock, !self.frontier.is_asking())?;
+        let is_over = !self.frontier.is_asking();
+        self.asked.end(&*self.clock, self.frontier.owed(), is_over)?;
         self.frontier.end_run(self.clock.now_ms())
     }
 
@@ -320,7 +323,7 @@ impl Coordinator<'_> {
                 let now_ms = self.clock.now_ms();
                 let Some(visit) = self.frontier.next(now_ms, self.clock.unix_s())? else { break };
                 if visit.task != Task::Resolve {
-                    self.asked.keep(&*self.clock)?;
+                    self.asked.keep(&*self.clock, self.frontier.owed())?;
                 }
                 stages.fetch(visit);
                 under_way += 1;
@@ -344,7 +347,7 @@ impl Coordinator<'_> {
                 () = &mut alarm => {}
             }
             if self.frontier.is_asking() {
-                self.asked.keep(&*self.clock)?;
+                self.asked.keep(&*self.clock, self.frontier.owed())?;
             }
             under_way -= self.hear(&mut heard, stages)?;
         }

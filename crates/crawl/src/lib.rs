@@ -43,6 +43,7 @@ mod metrics;
 mod normalisation;
 mod order;
 mod outcome;
+mod owed;
 mod parser;
 mod pending;
 mod politeness;
@@ -67,7 +68,7 @@ pub use address::read_address;
 pub use agents::assignment;
 pub use answer::{Purpose, URLS_BYTES_MAX, is_passing, leaves_standing};
 pub use assignment::{AgentId, Assignment, Modulo, Rendezvous};
-pub use checkpoint::{VisitLogsFound, lost_files, verify_visit_logs};
+pub use checkpoint::{VisitLogsFound, lost_files, named_files, verify_visit_logs};
 pub use clock::{Clock, Moment, SystemClock};
 pub use config::{
     AssignmentKind, CompressionKind, Config, HostAuth, Order, PolitenessKind, Range, Recrawl,

@@ -49,6 +49,18 @@ const ASKED_MS_MAX: u64 = 30 * 24 * 3_600_000;
 /// The longest back-off, whatever the number of failures.
 const BACK_OFF_MS_MAX: u64 = 3_600_000;
 
+impl Pace {
+    /// How long the server has worked at the requests of the burst or the slice.
+    pub(crate) fn busy_ms(&self) -> u64 {
+        self.busy_ms.into()
+    }
+
+    /// Since when it has worked at them, the one under way included, if it had done so without a break.
+    pub(crate) fn busy_since_ms(&self) -> u64 {
+        self.begun_ms.saturating_sub(self.busy_ms())
+    }
+}
+
 impl Politeness {
     /// The moment when a pause is over that follows a request. Where there is none, the millisecond by which the end
     /// of the request was rounded up is no pause, either.
@@ -114,14 +126,31 @@ impl Politeness {
         pause_ms.max(self.pause_ms(crawl_delay_ms))
     }
 
+    /// The silence after requests that a server has worked at for so long; 0 where that does not matter.
+    pub(crate) fn silence_ms(&self, busy_ms: u64) -> u64 {
+        match self.rhythm {
+            Rhythm::Absolute { .. } => 0,
+            Rhythm::Relative { factor, ms_min, ms_max, .. } => {
+                busy_ms.saturating_mul(factor).clamp(ms_min, ms_max)
+            }
+        }
+    }
+
+    /// What a server that has worked for `more_ms` longer adds to it at most.
+    pub(crate) fn silence_per_busy(&self, more_ms: u64) -> u64 {
+        match self.rhythm {
+            Rhythm::Absolute { .. } => 0,
+            Rhythm::Relative { .. } if more_ms == 0 => 0,
+            Rhythm::Relative { factor, ms_min, .. } => more_ms.saturating_mul(factor).max(ms_min),
+        }
+    }
+
     /// The silence after a burst or a slice.
     fn long_pause_ms(&self, pace: &Pace) -> u64 {
         match self.rhythm {
             Rhythm::Absolute { delay_ms, burst_requests: 0, .. } => delay_ms,
             Rhythm::Absolute { delay_ms, burst_pause_ms, .. } => burst_pause_ms.max(delay_ms),
-            Rhythm::Relative { factor, ms_min, ms_max, .. } => {
-                u64::from(pace.busy_ms).saturating_mul(factor).clamp(ms_min, ms_max)
-            }
+            Rhythm::Relative { .. } => self.silence_ms(pace.busy_ms()),
         }
     }
 
@@ -134,9 +163,11 @@ impl Politeness {
         }
     }
 
-    /// The pause after a request of which nothing is known but that there was one.
-    pub fn first_pause_ms(&self, crawl_delay_ms: Option<u64>) -> u64 {
-        self.pause_ms(crawl_delay_ms).max(self.long_pause_ms(&Pace::default()))
+    /// The pause after a request of which nothing is known but that there was one, and how long a silence may be owed
+    /// for it; the longest there is, if that is not known.
+    pub fn first_pause_ms(&self, crawl_delay_ms: Option<u64>, owed_ms: Option<u64>) -> u64 {
+        let owed_ms = owed_ms.unwrap_or_else(|| self.silence_ms(u64::MAX));
+        self.pause_ms(crawl_delay_ms).max(self.long_pause_ms(&Pace::default())).max(owed_ms)
     }
 
     /// The pause after the `failures`-th failure in a row, from 1; `None` if the server asked for

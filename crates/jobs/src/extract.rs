@@ -156,6 +156,12 @@ impl ExtractOptions {
     }
 }
 
+/// The archive files that the page table was made of, gone or not; none if it cannot be read: then it is made anew.
+pub fn files_read(collection: &Collection) -> Vec<String> {
+    let parts = Parts::read(&collection.pages_dir()).unwrap_or_default();
+    parts.names.into_iter().map(|name| name.archive_file).collect()
+}
+
 /// What is to be done.
 struct Plan {
     /// Parts that can stay.

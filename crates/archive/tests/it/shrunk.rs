@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use archive::{Archive, ArchiveError, Compression, Record, WarcWriter};
+use archive::{Archive, ArchiveError, Compression, Record, WarcWriter, WriterOptions};
 
 use crate::drafts::{
     BOTH, Owned, first_file, of_every_kind, read_folder, resource, with, write_all,
@@ -179,15 +179,23 @@ fn a_whole_copy_ends_the_matter_and_so_does_deleting_the_cdxj_file() {
     assert!(whole.read().1.is_empty());
 }
 
-/// The CDXJ file of a file that is gone says nothing of the one that takes its name.
+/// The CDXJ file of a file that is gone still tells what was lost, and so may others know its name.
 #[test]
-fn a_new_file_of_an_old_name_is_not_measured_by_the_old_one() {
+fn a_name_is_not_used_again_while_somebody_knows_it() {
     let whole = Whole::new(BOTH[0]);
-    fs::remove_file(whole.dir.path().join(whole.file)).expect("removed");
-    let mut writer = WarcWriter::create(whole.dir.path(), with(BOTH[0])).expect("a writer");
-    resource("http://b.example/", "x").write(&mut writer).expect("written");
-    let (records, errors) = whole.read();
-    assert!(records.len() == 2 && errors.is_empty(), "{errors:?}");
-    writer.finish().expect("finished");
-    assert!(whole.read().1.is_empty());
+    let dir = whole.dir.path();
+    let write = |taken: &[&str]| {
+        let taken = taken.iter().copied().map(str::to_owned).collect();
+        let mut writer =
+            WarcWriter::create(dir, WriterOptions { taken, ..with(BOTH[0]) }).expect("a writer");
+        resource("http://b.example/", "x").write(&mut writer).expect("written");
+        writer.finish().expect("finished");
+        Archive::open(dir).expect("listed").files().last().expect("one").clone()
+    };
+    fs::remove_file(dir.join(whole.file)).expect("removed");
+    assert_eq!(write(&[]), "crivello-00002.warc.gz");
+    assert_eq!(Archive::open(dir).expect("listed").gone().expect("listed"), [whole.file]);
+    let taken = ["crivello-00001.warc.gz", "crivello-00003.warc.zst", "other-00009.warc.gz"];
+    assert_eq!(write(&taken), "crivello-00004.warc.gz");
+    assert_eq!(write(&taken), "crivello-00005.warc.gz");
 }

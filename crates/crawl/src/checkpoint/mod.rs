@@ -49,6 +49,8 @@ pub(crate) struct VisitLogs {
     dir: PathBuf,
     archive: PathBuf,
     identity: u64,
+    /// Files of the archive that the frontier names, though they may be gone.
+    named: Vec<String>,
 }
 
 impl VisitLogs {
@@ -63,7 +65,13 @@ impl VisitLogs {
             dir: frontier.join(FOLDER),
             archive: archive.to_owned(),
             identity: identity(config, seeds),
+            named: named_files(frontier).into_iter().collect(),
         }
+    }
+
+    /// The archive files that the frontier named when the run began.
+    pub(crate) fn named(&self) -> &[String] {
+        &self.named
     }
 
     /// A writer that keeps up with an archive that is being written.
@@ -233,13 +241,32 @@ impl VisitLogs {
     }
 }
 
-/// The files of an archive that the list in the folder of the logs names, and that are gone.
-fn gone_files(dir: &Path, archive: &Archive) -> BTreeSet<String> {
+/// The files of an archive that the list in the folder of the logs names.
+fn listed_files(dir: &Path) -> BTreeSet<String> {
     let names = fs::read_to_string(dir.join(LIST)).unwrap_or_default();
     // A kill may have left half a name at the end.
     let names = names.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));
-    let is_gone = |name: &&str| !archive.files().iter().any(|file| file == name);
-    names.filter(is_gone).map(str::to_owned).collect()
+    names.map(str::to_owned).collect()
+}
+
+/// Those of them that are gone.
+fn gone_files(dir: &Path, archive: &Archive) -> BTreeSet<String> {
+    let mut names = listed_files(dir);
+    names.retain(|name| !archive.files().contains(name));
+    names
+}
+
+/// The archive files that logs of visits in `frontier`, their list and recrawls that are not over are about, gone or not:
+/// none of these names may be given to a new file.
+pub fn named_files(frontier: &Path) -> BTreeSet<String> {
+    let dir = frontier.join(FOLDER);
+    let mut names = listed_files(&dir);
+    let logs = fs::read_dir(&dir).into_iter().flatten().filter_map(Result::ok);
+    names.extend(
+        logs.filter_map(|log| Some(log.file_name().to_str()?.strip_suffix(".log")?.to_owned())),
+    );
+    names.extend(Epochs::read(frontier).unwrap_or_default().files().cloned());
+    names
 }
 
 /// The archive files that are gone, by what is left of them in the archive, and by the logs of visits in `frontier` and

@@ -44,7 +44,8 @@ fn crawl(config: Config) -> Crawled {
     let options = simweb::Options { hosts: 3, pages_per_host: 10, ..simweb::Options::default() };
     let server = simweb::Server::start(options).expect("loopback has room for a server");
     let dir = tempfile::tempdir().expect("a temporary folder");
-    let dirs = Dirs { archive: dir.path().join("archive"), frontier: dir.path().join("frontier") };
+    let (archive, frontier) = (dir.path().join("archive"), dir.path().join("frontier"));
+    let dirs = Dirs { archive, frontier, named: Vec::new() };
     let config = Config {
         delay_ms: 10,
         ip_delay_ms: 0,

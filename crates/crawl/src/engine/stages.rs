@@ -137,6 +137,7 @@ pub(super) fn store(
         software: config.user_agent.clone(),
         file_bytes_max: config.archive_file_bytes_max,
         compression: config.compression(),
+        taken: logs.named().iter().chain(&dirs.named).cloned().collect(),
     };
     let archive = WarcWriter::create(&dirs.archive, options)?;
     Ok(Some(Store { archive, log: logs.writer() }))

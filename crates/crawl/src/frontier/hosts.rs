@@ -33,6 +33,7 @@ use crate::config::Config;
 use crate::error::CrawlError;
 use crate::guard::Guard;
 use crate::order::{Repute, Waiting};
+use crate::owed::Owed;
 use crate::politeness::Politeness;
 use crate::report::Report;
 use crate::site::{HostId, Site};
@@ -65,6 +66,8 @@ pub(super) struct Hosts {
     anyhow: HashSet<u64>,
     /// Before this moment no host is asked that the replay did not know.
     silent_until_ms: u64,
+    /// The silence that is owed to hosts by how long they took.
+    owed: Owed,
     /// The part of the queues and of the rules of robots.txt files that is on disk.
     spill: Spill,
     /// Bytes of the part that is in memory.
@@ -107,6 +110,7 @@ impl Hosts {
     ) -> Result<Hosts, CrawlError> {
         Ok(Hosts {
             politeness: Politeness::new(config),
+            owed: Owed::new(Politeness::new(config)),
             workbench: Workbench::new(config.ip_delay_ms),
             config: Arc::clone(config),
             guard,
@@ -141,6 +145,16 @@ impl Hosts {
     /// From now on this is a recrawl.
     pub(super) fn begin_recrawl(&mut self) {
         self.is_recrawl = true;
+    }
+
+    /// The silence that is owed to hosts by how long they took.
+    pub(super) fn owed(&self) -> &Owed {
+        &self.owed
+    }
+
+    /// Takes note that a request to a host has begun.
+    pub(super) fn begin_owing(&mut self, id: HostId) {
+        self.owed.begin(id, &self.table[index(id)].pace);
     }
 
     pub(super) fn redirects_max(&self) -> u8 {

@@ -38,6 +38,7 @@ use crate::error::CrawlError;
 use crate::guard::Guard;
 use crate::order::{VisitOrder, visit_order};
 use crate::outcome::{Done, Outcome, Task, Visit};
+use crate::owed::Owed;
 use crate::report::{Census, Report, SieveReport, Snapshot};
 use crate::seeds::{Start, seed_line};
 use crate::site::Site;
@@ -209,6 +210,9 @@ impl Frontier {
     /// The next visit of the hosts, at the depth that its page has by now.
     fn next_visit(&mut self, now_ms: u64, now_s: i64) -> Option<Visit> {
         let mut visit = self.hosts.next(now_ms, now_s)?;
+        if visit.task != Task::Resolve {
+            self.hosts.begin_owing(visit.host);
+        }
         if let Some(depths) = self.depths.as_ref().filter(|_| visit.task == Task::Page)
             && !visit.page.sitemap
         {
@@ -283,6 +287,11 @@ impl Frontier {
     /// Whether requests are under way.
     pub(crate) fn is_asking(&self) -> bool {
         self.hosts.is_asking()
+    }
+
+    /// The silence that is owed to hosts by how long they took.
+    pub(crate) fn owed(&self) -> &Owed {
+        self.hosts.owed()
     }
 
     /// Whether all is done that can be.

@@ -136,7 +136,7 @@ fn without_storing_the_same_pages_are_fetched_and_no_archive_is_left() {
     let lean = crawl::Config { store: false, ..config };
     let report = crawl(dir.path(), &lean, &seeds).expect("a crawl");
     assert_eq!(report.pages, kept.pages);
-    let crawl::Dirs { archive, frontier } = dirs(dir.path());
+    let crawl::Dirs { archive, frontier, .. } = dirs(dir.path());
     for folder in [archive, frontier.join("visits")] {
         assert_eq!(std::fs::read_dir(&folder).expect("a folder").count(), 0, "{folder:?}");
     }

@@ -103,7 +103,7 @@ fn a_request_of_which_nothing_else_is_known_counts_as_the_last_of_a_burst() {
     let first_ms = |burst_requests| {
         let config =
             Config { delay_ms: 10, burst_requests, burst_pause_ms: 5_000, ..Config::default() };
-        Politeness::new(&config).first_pause_ms(None)
+        Politeness::new(&config).first_pause_ms(None, None)
     };
     assert_eq!((first_ms(0), first_ms(3)), (10, 5_000));
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use crawl::{Clock as _, Config, Snapshot, SystemClock, run};
+use crawl::{Clock as _, Config, PolitenessKind, Snapshot, SystemClock, run};
 
 use crate::faults::{serve, write};
 use crate::support::{crawl, dirs};
@@ -109,4 +109,105 @@ fn a_wrong_bit_in_the_file_means_a_whole_pause() {
     fs::write(&path, bytes).expect("written");
     let rest_ms = first_ms(&clock, &asked, dir.path(), format!("{one}/2"));
     assert!(rest_ms >= DELAY_MS, "{rest_ms} ms");
+}
+
+/// A pace of four times what the server takes.
+fn relative() -> Config {
+    Config {
+        politeness: PolitenessKind::Relative,
+        slice_ms: 1,
+        relative_factor: 4,
+        relative_ms_min: 50,
+        relative_ms_max: 10_000,
+        delay_ms: 5,
+        ip_delay_ms: 0,
+        ..Config::default()
+    }
+}
+
+/// A server that takes its time for `/slow`, in milliseconds, and notes when it was asked and when it had answered.
+fn serve_slow(clock: &Arc<SystemClock>, noted: &Arc<Mutex<Vec<(u64, u64)>>>, ms: u64) -> String {
+    let (clock, noted) = (Arc::clone(clock), Arc::clone(noted));
+    let port = serve(move |path, out| {
+        let begun_ms = clock.now_ms();
+        let place = {
+            let mut noted = noted.lock().expect("nobody panics");
+            noted.push((begun_ms, u64::MAX));
+            noted.len() - 1
+        };
+        if path == "/slow" {
+            thread::sleep(Duration::from_millis(ms));
+        }
+        let status = if path == "/robots.txt" { "404 No" } else { "200 OK" };
+        let kind = "Content-Type: text/html\r\nConnection: close\r\nContent-Length: 5";
+        noted.lock().expect("nobody panics")[place].1 = clock.now_ms();
+        write(out, &format!("HTTP/1.1 {status}\r\n{kind}\r\n\r\n<p>ok"));
+    });
+    format!("http://127.0.0.1:{port}")
+}
+
+/// The silence after a slow answer is that within a run, also if another host was asked by a run in between.
+#[test]
+fn a_slow_server_is_left_alone_for_as_long_by_the_next_run() {
+    const SLOW_MS: u64 = 600;
+    let clock = Arc::new(SystemClock::new());
+    let [noted, others] = [(); 2].map(|()| Arc::<Mutex<Vec<(u64, u64)>>>::default());
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let slow = serve_slow(&clock, &noted, SLOW_MS);
+    let other = serve_slow(&clock, &others, 0);
+    crawl(dir.path(), &relative(), &[format!("{slow}/slow")]).expect("it runs");
+    crawl(dir.path(), &relative(), &[format!("{other}/1")]).expect("it runs");
+    let begun_ms = clock.now_ms();
+    crawl(dir.path(), &relative(), &[format!("{slow}/2")]).expect("it runs");
+    let noted = noted.lock().expect("nobody panics");
+    let [_, (_, over_ms), (next_ms, _), ..] = noted[..] else { panic!("{noted:?}") };
+    assert!(begun_ms < over_ms + SLOW_MS, "the silence was over before: nothing is tested");
+    let silence_ms = next_ms - over_ms;
+    assert!((4 * SLOW_MS..8 * SLOW_MS).contains(&silence_ms), "{silence_ms} ms");
+}
+
+/// It has worked for as long as it was waited for, and maybe longer.
+#[test]
+fn a_slow_server_that_is_cut_off_is_left_alone_by_how_long_it_took() {
+    const STOP_MS: u64 = 500;
+    let clock = Arc::new(SystemClock::new());
+    let noted = Arc::<Mutex<Vec<(u64, u64)>>>::default();
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let slow = serve_slow(&clock, &noted, 60_000);
+    let config = Config { relative_factor: 2, ..relative() };
+    let stop = AtomicBool::new(false);
+    let watch = |_: &Snapshot| {
+        let noted = noted.lock().expect("nobody panics");
+        let is_late =
+            noted.get(1).is_some_and(|(begun_ms, _)| clock.now_ms() >= begun_ms + STOP_MS);
+        stop.fetch_or(is_late, Ordering::Relaxed);
+    };
+    let seeds = [format!("{slow}/slow")];
+    run(&dirs(dir.path()), &config, &seeds, Arc::new(SystemClock::new()), &stop, &watch)
+        .expect("it ends");
+    let over_ms = clock.now_ms();
+    fs::write(dir.path().join("frontier/seeds"), "").expect("written");
+    crawl(dir.path(), &config, &[format!("{slow}/2")]).expect("it runs");
+    let noted = noted.lock().expect("nobody panics");
+    let [_, (begun_ms, _), (next_ms, _), ..] = noted[..] else { panic!("{noted:?}") };
+    let took_ms = over_ms - begun_ms;
+    let silence_ms = next_ms - over_ms;
+    let wanted_ms = 2 * took_ms..2 * took_ms + 2_000;
+    assert!(wanted_ms.contains(&silence_ms), "{silence_ms} ms after {took_ms}");
+}
+
+/// What is owed is not known: as long as it can be.
+#[test]
+fn without_the_file_a_server_that_sets_the_pace_is_left_alone_for_the_longest_silence() {
+    let clock = Arc::new(SystemClock::new());
+    let noted = Arc::<Mutex<Vec<(u64, u64)>>>::default();
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let one = serve_slow(&clock, &noted, 0);
+    let config = Config { relative_ms_max: 2_000, ..relative() };
+    crawl(dir.path(), &config, &[format!("{one}/1")]).expect("it runs");
+    fs::remove_file(dir.path().join("frontier/asked")).expect("the crawl made it");
+    crawl(dir.path(), &config, &[format!("{one}/2")]).expect("it runs");
+    let noted = noted.lock().expect("nobody panics");
+    let [_, (_, over_ms), (next_ms, _), ..] = noted[..] else { panic!("{noted:?}") };
+    assert!(next_ms - over_ms >= 2_000, "{} ms", next_ms - over_ms);
 }

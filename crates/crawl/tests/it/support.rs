@@ -38,7 +38,7 @@ pub(crate) fn config(server: &Server) -> Config {
 }
 
 pub(crate) fn dirs(dir: &Path) -> Dirs {
-    Dirs { archive: dir.join("archive"), frontier: dir.join("frontier") }
+    Dirs { archive: dir.join("archive"), frontier: dir.join("frontier"), named: Vec::new() }
 }
 
 /// A run to its end.

@@ -110,7 +110,15 @@ impl Hosts {
         let silent_ms = asked.map_or(0, |asked| asked.silent_ms(now));
         let may_be_any = asked.map_or(!self.replayed.is_empty(), |asked| asked.is_open);
         let was_asked = may_be_any || !self.replayed.is_empty();
-        let pause_ms = if may_be_any { self.politeness.first_pause_ms(None) } else { 0 };
+        let owed_ms = asked.and_then(|asked| asked.owed_ms);
+        let first_ms = self.politeness.first_pause_ms(None, owed_ms);
+        let pause_ms = if may_be_any { first_ms } else { 0 };
+        // This run may end before it has been to the hosts that wait for it.
+        let owed_left_ms = owed_ms.unwrap_or_else(|| self.politeness.silence_ms(u64::MAX));
+        let owed_left_ms = owed_left_ms.saturating_sub(silent_ms);
+        if was_asked && owed_left_ms > 0 {
+            self.owed.keep_until(now_ms.saturating_add(owed_left_ms));
+        }
         let ip_pause_ms = if was_asked { self.config.ip_delay_ms } else { 0 };
         let left_ms = pause_ms.max(ip_pause_ms).saturating_sub(silent_ms);
         self.silent_until_ms = if left_ms > 0 { now_ms.saturating_add(left_ms) } else { 0 };
@@ -122,16 +130,24 @@ impl Hosts {
             let since_ms = since_s.unwrap_or(0).saturating_mul(1000);
             let over_ms = since_ms.saturating_sub(self.config.visit_ms_max());
             let silent_ms = if may_be_any { silent_ms } else { silent_ms.max(over_ms) };
-            self.rest_one(id, last, silent_ms, since_ms, now_ms);
+            self.rest_one(id, last, (silent_ms, owed_ms), since_ms, now_ms);
         }
     }
 
-    /// The same for one host, which has not been asked for `silent_ms`, and whose last request that is known began
-    /// `since_ms` ago: a Retry-After counts from its answer.
-    fn rest_one(&mut self, id: HostId, last: Replayed, silent_ms: u64, since_ms: u64, now_ms: u64) {
+    /// The same for one host, which has not been asked for `silent_ms`, of `owed_ms` if it was slow, and whose last request
+    /// that is known began `since_ms` ago: a Retry-After counts from its answer.
+    fn rest_one(
+        &mut self,
+        id: HostId,
+        last: Replayed,
+        (silent_ms, owed_ms): (u64, Option<u64>),
+        since_ms: u64,
+        now_ms: u64,
+    ) {
         let host = &mut self.table[index(id)];
         let delay_ms = host.crawl_delay_ms;
-        let pause_ms = self.politeness.first_pause_ms(delay_ms).saturating_sub(silent_ms);
+        let pause_ms = self.politeness.first_pause_ms(delay_ms, owed_ms);
+        let pause_ms = pause_ms.saturating_sub(silent_ms);
         let wait_ms = self.politeness.back_off_ms(1, delay_ms, last.retry_after_ms);
         let wait_ms = wait_ms.filter(|_| last.retry_after_ms.is_some());
         let left_ms = wait_ms.unwrap_or(0).saturating_sub(since_ms).max(pause_ms);

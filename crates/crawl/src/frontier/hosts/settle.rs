@@ -33,6 +33,7 @@ impl Hosts {
             let host = &mut self.table[index(id)];
             let pause_ms = self.politeness.end(&mut host.pace, finished_ms, host.crawl_delay_ms);
             host.ready_ms = Politeness::after(finished_ms, pause_ms);
+            self.owed.end(id, &host.pace, finished_ms);
         }
         match outcome {
             Outcome::Resolved { addresses, until_ms } => {
