@@ -31,11 +31,11 @@ use std::ops::Range;
 
 /// What writing takes, besides the order of the lists: a shard of the lexicon, buffers of files, and what
 /// is left of large pages.
-const WRITING_BYTES: usize = 10 << 20;
+const WRITING_BYTES: usize = 12 << 20;
 
 /// How much a batch may take, so that writing it keeps a limit.
 pub(crate) fn memory_bytes_max(limit: usize) -> usize {
-    limit - WRITING_BYTES.min(limit / 6)
+    limit - WRITING_BYTES.min(limit / 5)
 }
 
 /// How many lists are put to at a time.
