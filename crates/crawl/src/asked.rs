@@ -6,9 +6,9 @@
 //! hosts are left alone (`politeness.rs`), and what is owed to slow ones (`owed.rs`).
 //!
 //! **Invariant.** While a request is under way, the file says so, and is no older than [`KEEP_MS`] but for the time that
-//! the run holds still; when all are over, it says until when there were some; and in both cases how long a silence is owed from then on by how long servers
-//! took, if they are asked for no longer than [`KILL_MS`] after it. Of a file with a wrong bit nothing is
-//! believed: somebody may have been asked just now.
+//! the run holds still; when all are over, it says until when there were some; and in both cases how long a silence is owed
+//! from then on by how long servers took, if they are asked for no longer than [`KILL_MS`] after it. Of a file with a
+//! wrong bit nothing is believed: somebody may have been asked just now.
 
 use std::fs::{self, File};
 use std::io::{self, Seek as _, Write as _};

@@ -301,6 +301,7 @@ fn a_host_that_was_set_aside_for_its_only_page_comes_back_for_another() {
     let (first, asked) = with_a_bad_page("<a href=/bad>x</a>");
     let to = first.clone();
     let slow = serve(move |path, out| {
+        // A slow server: by the time that it names the next page, all tries of the other are over.
         std::thread::sleep(std::time::Duration::from_millis(300));
         let number: usize = path.trim_start_matches('/').parse().unwrap_or(0);
         let body = format!("<a href={to}{number}>x</a><a href=/{}>x</a>", (number + 1).min(6));
