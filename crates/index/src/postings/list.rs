@@ -146,7 +146,7 @@ pub struct DocSet<'a> {
     bits: &'a [u8],
 }
 
-impl DocSet<'_> {
+impl<'a> DocSet<'a> {
     /// No set has more bits: its length is a byte.
     pub const BITS_MAX: usize = 8 * u8::MAX as usize;
 
@@ -181,6 +181,12 @@ impl DocSet<'_> {
         self.first..self.first.saturating_add(bits - unused)
     }
 
+    /// How many of them are before documents that ascend.
+    #[inline]
+    pub fn ranks(self) -> Ranks<'a> {
+        Ranks { set: self, start: 0, before: 0 }
+    }
+
     /// How many of them are before a document.
     #[inline]
     pub fn rank(&self, doc: u32) -> usize {
@@ -191,6 +197,30 @@ impl DocSet<'_> {
         let beside = 8 * rest.len() + ahead % 8;
         ones += (left & ((1 << beside) - 1)).count_ones();
         ones as usize
+    }
+}
+
+/// Says of ascending documents how many of a set are before each.
+#[derive(Clone, Copy, Debug)]
+pub struct Ranks<'a> {
+    set: DocSet<'a>,
+    /// Where a word of bits begins, and how many ones are before it.
+    start: u32,
+    before: u32,
+}
+
+impl Ranks<'_> {
+    /// How many are before `doc`, which never goes back.
+    #[inline]
+    pub fn rank(&mut self, doc: u32) -> usize {
+        let DocSet { first, bits } = self.set;
+        let ahead = doc.saturating_sub(first).max(self.start);
+        while ahead - self.start >= 64 {
+            self.before += unary_block::word(bits, self.start).count_ones();
+            self.start += 64;
+        }
+        let below = (1 << (ahead - self.start)) - 1;
+        (self.before + (unary_block::word(bits, self.start) & below).count_ones()) as usize
     }
 }
 
@@ -265,8 +295,10 @@ mod tests {
             let behind = gaps::add_up(first, &mut docs).expect("small");
             let set = DocSet { first, bits: &bits };
             prop_assert_eq!(set.range(), first..behind);
+            let mut ranks = set.ranks();
             for doc in 0..behind + 70 {
                 prop_assert_eq!(set.contains(doc), docs.contains(&doc), "{}", doc);
+                prop_assert_eq!(ranks.rank(doc), set.rank(doc));
                 prop_assert_eq!(set.rank(doc), docs.iter().filter(|&&one| one < doc).count());
                 let ahead = |at: u32| u64::from(docs.contains(&(doc + at))) << at;
                 prop_assert_eq!(set.word(doc), (0..64).map(ahead).sum::<u64>());

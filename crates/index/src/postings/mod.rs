@@ -34,7 +34,7 @@ mod writer;
 pub use bounds::Bounds;
 pub use code::{BLOCK, StreamCode};
 pub(crate) use list::Streams;
-pub use list::{DecodedBlock, DocSet, InvertedList, Occurrences};
+pub use list::{DecodedBlock, DocSet, InvertedList, Occurrences, Ranks};
 pub use maxima::Maximum;
 pub(crate) use maxima::Norm;
 pub(crate) use skips::{Skips, Widths};

@@ -7,11 +7,12 @@ use std::ops::Range;
 
 use index::{Deleted, DocId, DocSet};
 
+use super::Word;
 use super::candidates::Span;
+use super::intersection::Order;
 use super::list::{LOOK_UP, List};
 use super::window::{WINDOW_MAX, keep};
 use super::workspace::Workspace;
-use super::{Word, intersection};
 
 /// One posting in as many documents is much: to look at each document costs less than to look at each posting.
 const DENSE: u64 = 16;
@@ -36,7 +37,7 @@ pub(super) fn count(
         }
         _ => {}
     }
-    let rarest_first = intersection::rarest_first(&groups);
+    let Order { rarest_first, .. } = Order::new(&groups);
     let mut count = 0;
     for span in spans(doc_count) {
         groups.iter_mut().flatten().for_each(|word| word.advance(span.start));

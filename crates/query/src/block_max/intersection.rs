@@ -12,6 +12,7 @@
 use index::{BLOCK, DocId};
 
 use super::candidates::Span;
+use super::conjunction;
 use super::list::{LOOK_UP, Run, Spot, compact};
 use super::phrase;
 use super::shape::Shape;
@@ -20,16 +21,19 @@ use super::window::{WINDOW_MAX, keep};
 use super::workspace::Workspace;
 use super::{Judge, Word};
 
+/// What the rarest word must add, of what it may at most, for a look at that to come first.
+const TIGHT: f32 = 0.6;
+
 /// Documents that have every group so far.
 #[derive(Default)]
 pub(super) struct Matches {
-    docs: Vec<u32>,
+    pub(super) docs: Vec<u32>,
     /// What they are worth so far, about.
-    scores: Vec<f32>,
+    pub(super) scores: Vec<f32>,
     /// For each list where each document stands in it.
-    spots: Vec<Vec<Spot>>,
+    pub(super) spots: Vec<Vec<Spot>>,
     /// Which of them are left.
-    left: Vec<u32>,
+    pub(super) left: Vec<u32>,
 }
 
 impl Matches {
@@ -42,33 +46,54 @@ impl Matches {
     }
 
     /// All of them are left.
-    fn spread(&mut self) {
+    pub(super) fn spread(&mut self) {
         self.left.extend(0..u32::try_from(self.docs.len()).unwrap_or(u32::MAX));
     }
 
     /// Where they stand in a list: room for it.
-    fn spots_in(&mut self, list: usize) -> &mut [Spot] {
+    pub(super) fn spots_in(&mut self, list: usize) -> &mut [Spot] {
         let spots = &mut self.spots[list];
         spots.resize(spots.len().max(self.docs.len()), Spot::NOWHERE);
         &mut spots[..self.docs.len()]
     }
 }
 
-/// The order in which groups are looked up.
-pub(super) fn rarest_first(groups: &[Vec<Word<'_>>]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..groups.len()).collect();
-    order.sort_by_key(|&at| groups[at].iter().map(Word::cost).sum::<u64>());
-    order
+/// The order in which groups are looked up, and how.
+pub(super) struct Order {
+    pub(super) rarest_first: Vec<usize>,
+    /// Whether a window is a block of the rarest, which is one list.
+    pub(super) is_blocks: bool,
+    /// Whether all of them are one list each.
+    is_lists: bool,
+}
+
+impl Order {
+    pub(super) fn new(groups: &[Vec<Word<'_>>]) -> Order {
+        let mut rarest_first: Vec<usize> = (0..groups.len()).collect();
+        rarest_first.sort_by_key(|&at| groups[at].iter().map(Word::cost).sum::<u64>());
+        let is_list = |at: usize| matches!(&groups[at][..], [word] if word.is_single());
+        let is_lists = (0..groups.len()).all(is_list);
+        // Where groups have alternatives, another one may propose in each window.
+        let are_words = groups.iter().all(|group| group.len() == 1);
+        let is_blocks = are_words && rarest_first.first().is_some_and(|&at| is_list(at));
+        Order { rarest_first, is_blocks, is_lists }
+    }
+
+    /// The list whose blocks are the windows.
+    pub(super) fn driver(&self) -> Option<usize> {
+        self.rarest_first.first().copied().filter(|_| self.is_blocks)
+    }
 }
 
 /// Evaluates a window, which may be a block of the rarest group; the bounds of the groups are known.
 pub(super) fn evaluate(
     groups: &mut [Vec<Word<'_>>],
-    (rarest_first, is_blocks): (&[usize], bool),
+    order: &Order,
     span: Span,
     judge: &mut Judge<'_, '_>,
     work: &mut Workspace,
 ) {
+    let &Order { ref rarest_first, is_blocks, is_lists } = order;
     let total: f32 = groups.iter().map(|group| bound(group)).sum();
     let least = judge.least - span.most - total;
     let Some(driver) = driver(groups, rarest_first, least) else { return };
@@ -78,15 +103,23 @@ pub(super) fn evaluate(
     // Throughout the window, or sums would lack what was not added.
     let is_scored = judge.least > 0.0 || !judge.is_partial;
     let wanted = judge.least - span.most - rest;
+    if is_lists && is_blocks && (!is_scored || wanted < TIGHT * bound(&groups[driver])) {
+        conjunction::match_all(groups, rarest_first, span, work);
+        conjunction::score(
+            groups,
+            rarest_first,
+            is_scored.then_some(judge.least - span.most),
+            work,
+        );
+        add_still(span, judge, work);
+        return finish(groups, (is_scored, true), span, judge, work);
+    }
     match &mut groups[driver][..] {
-        [word] if word.is_single() && is_scored && is_blocks => propose(word, span, wanted, work),
-        [word] if word.is_single() && is_blocks => propose_all(word, span, work),
+        [word] if is_scored && is_blocks => propose(word, span, wanted, work),
+        [word] if is_blocks => propose_all(word, span, work),
         group => propose_sums(group, span, wanted, work),
     }
-    if span.most > 0.0 {
-        let Matches { docs, scores, .. } = &mut work.matches;
-        docs.iter().zip(scores).for_each(|(&doc, score)| *score += judge.still(doc));
-    }
+    add_still(span, judge, work);
     for at in others {
         if work.matches.left.is_empty() {
             return;
@@ -103,6 +136,28 @@ pub(super) fn evaluate(
             group if group.iter().all(Word::is_single) => narrow_any(group, least, work),
             group => look_up_each(group, least, work),
         }
+    }
+    finish(groups, (is_scored, is_blocks), span, judge, work);
+}
+
+/// Adds what matches are worth before any question.
+fn add_still(span: Span, judge: &Judge<'_, '_>, work: &mut Workspace) {
+    if span.most > 0.0 {
+        let Matches { docs, scores, .. } = &mut work.matches;
+        docs.iter().zip(scores).for_each(|(&doc, score)| *score += judge.still(doc));
+    }
+}
+
+/// Judges the matches that are left.
+fn finish(
+    groups: &mut [Vec<Word<'_>>],
+    (is_scored, is_blocks): (bool, bool),
+    span: Span,
+    judge: &mut Judge<'_, '_>,
+    work: &mut Workspace,
+) {
+    if work.matches.left.is_empty() {
+        return;
     }
     refuse(span, judge, work);
     let Matches { scores, left, .. } = &work.matches;
@@ -179,7 +234,7 @@ fn refuse(span: Span, judge: &mut Judge<'_, '_>, work: &mut Workspace) {
 }
 
 /// What a group adds at most in the window at hand.
-fn bound(group: &[Word<'_>]) -> f32 {
+pub(super) fn bound(group: &[Word<'_>]) -> f32 {
     group.iter().map(|word| word.bound).sum()
 }
 

@@ -81,7 +81,8 @@ impl Spot {
 #[derive(Default)]
 struct Held<'a> {
     block: Option<usize>,
-    /// If it lies as a set of bits: then documents are found without `docs`.
+    /// Whether documents can be looked up in it: in `set`, if it lies as a set of bits, or else in `docs`.
+    is_open: bool,
     set: Option<DocSet<'a>>,
     docs: Vec<u32>,
     has_docs: bool,
@@ -337,7 +338,7 @@ impl<'a> List<'a> {
 
     /// Decodes any block: its documents and how often, less one, each has the term.
     pub(super) fn block(&mut self, block: usize) -> (&[u32], &[u32]) {
-        self.hold_alone(block);
+        self.take(block);
         self.held.fill_docs(&self.inverted);
         self.held.fill_more(&self.inverted);
         // Documents that are damaged are none.
@@ -347,7 +348,7 @@ impl<'a> List<'a> {
 
     /// Decodes the documents of any block.
     pub(super) fn block_docs(&mut self, block: usize) -> &[u32] {
-        self.hold_alone(block);
+        self.take(block);
         self.held.fill_docs(&self.inverted);
         &self.held.docs
     }
@@ -371,7 +372,11 @@ impl<'a> List<'a> {
     pub(super) fn lay_out(&mut self, start: u32, end: u32, words: &mut [u64]) {
         let mut next = start;
         while next < end {
-            let Some((last, _, block)) = self.block_of(next) else { return };
+            let block = self.near.seek(next);
+            if block >= self.block_count {
+                return;
+            }
+            let last = self.near.last_doc();
             if let Some(set) = self.inverted.set(block) {
                 let Range { start: first, end: behind } = set.range();
                 let from = (first.max(start) - start) / 64;
@@ -381,18 +386,56 @@ impl<'a> List<'a> {
                 }
             } else {
                 self.hold_alone(block);
-                for &doc in &self.held.docs {
-                    // What is not in the window has no word.
-                    let at = doc.wrapping_sub(start);
-                    if let Some(word) = words.get_mut(at as usize / 64) {
-                        *word |= 1 << (at % 64);
-                    }
+                let docs = &self.held.docs[..];
+                let from = docs.partition_point(|&doc| doc < start);
+                for &doc in docs[from..].iter().take_while(|&&doc| doc < end) {
+                    let at = doc - start;
+                    words[at as usize / 64] |= 1 << (at % 64);
                 }
             }
             if last == u32::MAX {
                 return;
             }
             next = last + 1;
+        }
+    }
+
+    /// Says of each of some ascending documents, which the list has, its place and where it stands, which `visit` is told
+    /// with how often it has the term, if that is asked for, or else 0.
+    #[inline]
+    pub(super) fn locate(
+        &mut self,
+        docs: &[u32],
+        with_frequency: bool,
+        mut visit: impl FnMut(usize, Spot),
+    ) {
+        let mut from = 0;
+        while let Some(&first) = docs.get(from) {
+            let block = self.near.seek(first);
+            let last = self.near.last_doc();
+            self.hold_alone(block);
+            if with_frequency {
+                self.held.fill_more(&self.inverted);
+            }
+            let held = &mut self.held;
+            let mut ranks = held.set.map(DocSet::ranks);
+            while let Some(&doc) = docs.get(from)
+                && doc <= last
+            {
+                let at = if let Some(ranks) = &mut ranks {
+                    ranks.rank(doc)
+                } else {
+                    held.at = find(&held.docs, held.at, doc);
+                    held.at
+                };
+                let frequency = if with_frequency {
+                    held.more.get(at).map_or(1, |more| more.saturating_add(1))
+                } else {
+                    0
+                };
+                visit(from, Spot::at(block * BLOCK + at, frequency));
+                from += 1;
+            }
         }
     }
 
@@ -456,16 +499,27 @@ impl<'a> List<'a> {
         self.block_count
     }
 
-    /// Takes a block to look documents up in, and decodes it unless it is a set.
-    fn hold_alone(&mut self, block: usize) {
-        if self.held.block == Some(block) {
-            return;
-        }
+    /// Takes a block, of which nothing is decoded yet.
+    #[inline]
+    fn take(&mut self, block: usize) {
         let held = &mut self.held;
-        (held.block, held.has_docs, held.has_more, held.at) = (Some(block), false, false, 0);
-        held.set = self.inverted.set(block);
-        if held.set.is_none() {
-            held.fill_docs(&self.inverted);
+        if held.block != Some(block) {
+            (held.block, held.at, held.set) = (Some(block), 0, None);
+            (held.is_open, held.has_docs, held.has_more) = (false, false, false);
+        }
+    }
+
+    /// Takes a block to look documents up in, and decodes it unless it is a set.
+    #[inline]
+    fn hold_alone(&mut self, block: usize) {
+        self.take(block);
+        let held = &mut self.held;
+        if !held.is_open {
+            held.is_open = true;
+            held.set = self.inverted.set(block);
+            if held.set.is_none() {
+                held.fill_docs(&self.inverted);
+            }
         }
     }
 

@@ -26,6 +26,7 @@
 //! pruning for top-k processing over compressed lists", ICDE 2011.
 
 mod candidates;
+mod conjunction;
 mod count;
 mod floor;
 mod intersection;
@@ -53,6 +54,7 @@ use crate::scorers::{Containing, Scorers, Statistics};
 use crate::tree::Tree;
 use crate::{Hit, QueryError, TopK};
 use candidates::Span;
+use intersection::Order;
 use list::List;
 use window::{NOTHING, Window};
 use windows::Windows;
@@ -287,16 +289,10 @@ impl<'a> Judge<'a, '_> {
         self.is_refused = groups.len() > 1 || self.unwanted.is_empty();
         if groups.len() > 1 {
             self.lift();
-            let rarest_first = intersection::rarest_first(&groups);
-            let driver = rarest_first.first().copied();
-            // Where groups have alternatives, another one may propose in each window.
-            let driver = driver.filter(|&at| {
-                groups.iter().all(|group| group.len() == 1) && groups[at][0].is_single()
-            });
-            let windows = self.windows_of(&mut groups, driver);
-            let order = (&rarest_first[..], driver.is_some());
+            let order = Order::new(&groups);
+            let windows = self.windows_of(&mut groups, order.driver());
             self.each_window(windows, &mut groups, |judge, groups, span| {
-                intersection::evaluate(groups, order, span, judge, work);
+                intersection::evaluate(groups, &order, span, judge, work);
             });
             return;
         }
