@@ -58,7 +58,9 @@ impl Config {
         let mut written = Self::parse(&text, &name)?;
         written.find_files(file.parent().unwrap_or(Path::new("")));
         let changes = changes(overrides)?;
-        let config = written.clone().with(&changes)?;
+        let mut config = written.clone().with(&changes)?;
+        // The index bounds best what is asked.
+        config.index.slope = index::Slope::of(config.search.b);
         let Err(fault) = config.check() else { return Ok(config) };
         let is_written = written.check().is_err();
         Err(Usage(blame(&fault, &changes, is_written, &text, &name)).into())

@@ -78,8 +78,8 @@ pub use lexicon::{FILTER_MARK, TERM_BYTES_MAX, Terms};
 pub use order::DocOrder;
 pub use policy::MergePolicy;
 pub use postings::{
-    BLOCK, Bounds, DecodedBlock, DocSet, InvertedList, Maximum, Occurrences, Postings, Ranks,
-    StreamCode,
+    BLOCK, Bounds, Champion, Champions, DecodedBlock, DocSet, InvertedList, Maximum, Occurrences,
+    Postings, Ranks, Slope, StreamCode,
 };
 pub use reader::Index;
 pub use record::{DocRecord, RECORD_BYTES_MAX};

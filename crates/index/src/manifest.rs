@@ -6,6 +6,7 @@
 //! generation, length of the source, source, number of segments
 //! for each segment   generation and serial (its folder is `segment-<generation>-<serial>`),
 //!                    documents, terms, postings, codes of docs, freqs and positions (127 if there are none),
+//!                    slope of the maxima in hundredths,
 //!                    sum of the lengths of each of the five fields,
 //!                    for each of the seven files its length and the CRC-32 of its footer,
 //!                    deleted documents; if there are any, the generation of their file
@@ -24,7 +25,7 @@ use crate::mapped::MappedFile;
 use crate::postings::StreamCodes;
 use crate::segment::{SegmentId, SegmentMeta};
 use crate::tombstones::TombstonesMeta;
-use crate::{IndexError, StreamCode};
+use crate::{IndexError, Slope, StreamCode};
 use codes::vbyte;
 use std::io;
 use std::path::Path;
@@ -93,6 +94,7 @@ impl Manifest {
             let StreamCodes { docs, freqs, positions } = segment.codes;
             out.extend([docs, freqs].map(StreamCode::number));
             out.push(positions.map_or(NO_CODE, StreamCode::number));
+            out.push(segment.slope.hundredths());
             for total in segment.length_totals {
                 vbyte::write(out, total);
             }
@@ -146,6 +148,7 @@ fn parse_segment(rest: &mut &[u8]) -> Option<SegmentMeta> {
                 number => Some(StreamCode::from_number(number)?),
             },
         },
+        slope: Slope::from_hundredths(vbyte::read(rest)?)?,
         ..SegmentMeta::default()
     };
     for total in &mut segment.length_totals {

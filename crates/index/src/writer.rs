@@ -24,7 +24,7 @@ use crate::postings::StreamCodes;
 use crate::segment::{self, Segment, SegmentId, SegmentMeta, SegmentWriter};
 use crate::tombstones::{self, Bits};
 use crate::words::{self, FieldWords, Occurrence};
-use crate::{DocId, DocOrder, DocRecord, Field, IndexError, StreamCode};
+use crate::{DocId, DocOrder, DocRecord, Field, IndexError, Slope, StreamCode};
 use std::fs::{self, File};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -55,6 +55,9 @@ pub struct Config {
     pub merge: MergePolicy,
     /// How the documents of an index that is built from nothing are numbered.
     pub order: DocOrder,
+    /// That of block maxima and champions: those of BM25 with as great a *b* are bounded best.
+    #[serde(skip)]
+    pub slope: Slope,
     /// How many threads build; with 0 as many as there are processors. The index is the same.
     pub threads: usize,
 }
@@ -69,6 +72,7 @@ impl Default for Config {
             positions_code: positions.unwrap_or(StreamCode::Golomb),
             merge: MergePolicy::default(),
             order: DocOrder::default(),
+            slope: Slope::default(),
             threads: 0,
         }
     }
@@ -100,6 +104,7 @@ pub struct IndexWriter {
     _lock: File,
     memory_bytes: usize,
     codes: StreamCodes,
+    slope: Slope,
     policy: MergePolicy,
     order: DocOrder,
     threads: usize,
@@ -168,6 +173,7 @@ impl IndexWriter {
             _lock: lock,
             memory_bytes: config.memory_bytes.min(BATCH_BYTES_MAX),
             codes: config.codes(),
+            slope: config.slope,
             policy: config.merge,
             order: config.order,
             threads: config.thread_count(),
@@ -412,7 +418,7 @@ impl IndexWriter {
     fn create_segment(&mut self) -> Result<SegmentWriter, IndexError> {
         let id = SegmentId { generation: self.generation, serial: self.serial };
         self.serial += 1;
-        SegmentWriter::create(&self.disk, &self.dir, id)
+        SegmentWriter::create(&self.disk, &self.dir, id, self.slope)
     }
 
     /// Makes a segment of the batch, and merges where there are many.

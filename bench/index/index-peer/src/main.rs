@@ -61,7 +61,10 @@ fn main() -> Result<()> {
         }
         ["build", "crivello", text, dir, memory_bytes, order @ ("url" | "bisection")] => {
             let order = if order == "url" { DocOrder::Url } else { DocOrder::Bisection };
-            let config = Config { memory_bytes: memory_bytes.parse()?, order, ..Config::default() };
+            // As the peer bounds scores, with the parameters that questions are asked with.
+            let slope = index::Slope::of(search::config().b);
+            let memory_bytes = memory_bytes.parse()?;
+            let config = Config { memory_bytes, order, slope, ..Config::default() };
             crivello::build(&corpus::Corpus::read(Path::new(text))?, Path::new(dir), &config)?
         }
         ["build", "tantivy", terms @ ("ours" | "own"), text, dir] => {

@@ -4,10 +4,12 @@
 //!
 //! **Invariant.** A block that is decoded without a fault, or taken as a set, holds documents that the segment has, in ascending order.
 
+use super::champions::Contest;
 use super::chunks::Chunks;
 use super::code::{BLOCK, Coder};
 use super::{
-    Bounds, Extents, List, Skips, StreamCode, StreamCodes, first_width, has_freqs, is_short,
+    Bounds, Champions, Extents, List, Skips, StreamCode, StreamCodes, first_width, has_freqs,
+    is_short,
 };
 use crate::{DocId, Lengths, fixed};
 use codes::{gaps, pfor, unary_block};
@@ -79,6 +81,18 @@ impl<'a> InvertedList<'a> {
     /// What its blocks can make of its term, from the beginning on.
     pub fn bounds(&self) -> Bounds<'a> {
         Bounds::new(self.streams.skips, self.block_count())
+    }
+
+    /// The documents that the term says most about; `None` of a short list, and where they cannot be told.
+    pub fn champions(&self) -> Option<Champions<'a>> {
+        self.streams.skips.champions(self.doc_frequency)
+    }
+
+    /// Whether its champions are those of a contest that all its documents have entered.
+    pub(crate) fn is_won(&self, contest: &Contest) -> bool {
+        let mut bytes = Vec::new();
+        contest.write(self.doc_frequency, self.doc_count, &mut bytes);
+        self.streams.skips.champion_bytes(self.doc_frequency) == bytes
     }
 
     /// Decodes the documents of a block into `docs`, which has room for as many; `None`, with anything in it, if the block

@@ -1,8 +1,8 @@
 //! Block maxima: how much the best document of a block can make of a term, in one byte.
 //!
-//! The measure is the normalised frequency *f* / (¼ + ¾ · length / average), where the average is that
-//! of the field in the segment. It bounds the score of BM25 whatever the parameters are: see
-//! [`Maximum::bound`]. A byte *c* stands for the measure *m* with *m* / (*m* + 1.2) = (*c* + 1) / 256, rounded up, and 255 for
+//! The measure is the normalised frequency *f* / (1 – *s* + *s* · length / average), where the average is that
+//! of the field in the segment, and *s* its [`Slope`]. It bounds the score of BM25 whatever the parameters are, and that
+//! with *b* = *s* best: see [`Maximum::bound`]. A byte *c* stands for the measure *m* with *m* / (*m* + 1.2) = (*c* + 1) / 256, rounded up, and 255 for
 //! anything greater: what BM25 with its usual *k1* makes of a measure is cut into equal steps.
 //!
 //! What does not live here: scores.
@@ -10,8 +10,43 @@
 //! **Invariant.** What a byte stands for is not less than the measure of any document of its block.
 //! Reference: S. Ding, T. Suel, "Faster top-k document retrieval using block-max indexes", SIGIR 2011.
 
-/// How much of the norm is the length.
-const SLOPE: f32 = 0.75;
+/// How much of the norm is the length, in hundredths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slope(u8);
+
+impl Default for Slope {
+    /// One half.
+    fn default() -> Slope {
+        Slope(50)
+    }
+}
+
+impl Slope {
+    /// The nearest to *b*, from 0 to 1.
+    pub fn of(b: f64) -> Slope {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+        Slope((b.clamp(0.0, 1.0) * 100.0).round() as u8)
+    }
+
+    /// That of so many hundredths.
+    pub(crate) fn from_hundredths(hundredths: u64) -> Option<Slope> {
+        u8::try_from(hundredths).ok().filter(|&hundredths| hundredths <= 100).map(Slope)
+    }
+
+    /// How many hundredths it is.
+    pub(crate) fn hundredths(self) -> u8 {
+        self.0
+    }
+
+    /// As a share of one.
+    pub fn share(self) -> f32 {
+        f32::from(self.0) / 100.0
+    }
+
+    fn exactly(self) -> f64 {
+        f64::from(self.0) / 100.0
+    }
+}
 
 /// Where a score is half of what it can be.
 const HALF: f64 = 1.2;
@@ -34,17 +69,22 @@ static SCALE: [f32; 256] = {
 /// Turns frequencies and lengths into the measure, for one field of a segment.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Norm {
-    /// ¾ / average length.
+    /// What is no length.
+    base: f32,
+    /// Slope / average length.
     per_term: f32,
+    /// Both to the last digit.
+    exactly: (f64, f64),
 }
 
 impl Norm {
     /// For a field that has `length_total` terms in `doc_count` documents.
-    pub(crate) fn new(length_total: u64, doc_count: u32) -> Norm {
-        #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "a norm")]
-        let per_term =
-            (f64::from(SLOPE) * f64::from(doc_count) / length_total.max(1) as f64) as f32;
-        Norm { per_term }
+    pub(crate) fn new(slope: Slope, length_total: u64, doc_count: u32) -> Norm {
+        #[expect(clippy::cast_precision_loss, reason = "a norm")]
+        let per_term = slope.exactly() * f64::from(doc_count) / length_total.max(1) as f64;
+        let base = 1.0 - slope.exactly();
+        #[expect(clippy::cast_possible_truncation, reason = "a norm")]
+        Norm { base: base as f32, per_term: per_term as f32, exactly: (base, per_term) }
     }
 
     /// The measure of a document.
@@ -52,7 +92,13 @@ impl Norm {
     pub(crate) fn measure(self, frequency: u32, length: u32) -> f32 {
         #[expect(clippy::cast_precision_loss, reason = "a measure")]
         let (frequency, length) = (frequency as f32, length as f32);
-        frequency / (1.0 - SLOPE + self.per_term * length)
+        frequency / (self.base + self.per_term * length)
+    }
+
+    /// The same in double precision.
+    pub(crate) fn exact_measure(self, frequency: u32, length: u32) -> f64 {
+        let (base, per_term) = self.exactly;
+        f64::from(frequency) / (base + per_term * f64::from(length))
     }
 }
 
@@ -72,11 +118,12 @@ impl Maximum {
 
     /// No less than *f* / (1 – *b* + *b* · length / `average_ratio` · segment's average) of any document
     /// of the block, where `average_ratio` is the average length that is asked for, over that of the
-    /// segment.
-    pub fn bound(self, b: f32, average_ratio: f32) -> f32 {
-        // The quotient of two norms, both linear in the length, is greatest at one of the ends.
-        let at_nothing = (1.0 - SLOPE) / (1.0 - b);
-        let at_infinity = SLOPE * average_ratio / b;
+    /// segment, and `slope` is that of the segment.
+    pub fn bound(self, slope: Slope, b: f32, average_ratio: f32) -> f32 {
+        // The quotient of two norms, both linear in the length, is greatest at one of the ends. What is no number, nothing
+        // over nothing, is not the greater of two.
+        let at_nothing = (1.0 - slope.share()) / (1.0 - b);
+        let at_infinity = slope.share() * average_ratio / b;
         // Up, by more than these few roundings can have gone down.
         SCALE[usize::from(self.0)] * at_nothing.max(at_infinity) * 1.000_001
     }
@@ -95,10 +142,10 @@ impl Maximum {
     }
 
     /// No more than what at least one document of the block has of it.
-    pub fn reached(self, b: f32, average_ratio: f32) -> f32 {
+    pub fn reached(self, slope: Slope, b: f32, average_ratio: f32) -> f32 {
         let Some(below) = self.0.checked_sub(1) else { return 0.0 };
-        let at_nothing = (1.0 - SLOPE) / (1.0 - b);
-        let at_infinity = SLOPE * average_ratio / b;
+        let at_nothing = (1.0 - slope.share()) / (1.0 - b);
+        let at_infinity = slope.share() * average_ratio / b;
         SCALE[usize::from(below)] * at_nothing.min(at_infinity) * 0.999_999
     }
 }
@@ -120,21 +167,27 @@ mod tests {
     #[test]
     fn the_bound_holds_under_all_parameters() {
         let (total, docs) = (5000_u64, 40_u32);
-        let norm = Norm::new(total, docs);
         let average = 125.0_f32;
-        for (frequency, length) in [(1, 1), (1, 5000), (3, 100), (40, 60), (900, 1000), (1, 0)] {
+        let shapes = [(1, 1), (1, 5000), (3, 100), (40, 60), (900, 1000), (1, 0)];
+        for (slope, (frequency, length)) in
+            [0.0, 0.2, 0.5, 0.75, 1.0].into_iter().flat_map(|b| shapes.map(|shape| (b, shape)))
+        {
+            let slope = Slope::of(slope);
+            let norm = Norm::new(slope, total, docs);
             let maximum = Maximum::of(norm.measure(frequency, length));
             for b in [0.0, 0.1, 0.4, 0.75, 0.9, 1.0] {
                 for ratio in [0.01, 0.5, 1.0, 1.7, 60.0_f32] {
                     #[expect(clippy::cast_precision_loss, reason = "small")]
                     let (f, l) = (frequency as f32, length as f32);
                     let measure = f / (1.0 - b + b * l / (ratio * average));
-                    let bound = maximum.bound(b, ratio);
-                    assert!(bound >= measure, "{frequency} {length} {b} {ratio}");
+                    let bound = maximum.bound(slope, b, ratio);
+                    assert!(bound >= measure, "{frequency} {length} {slope:?} {b} {ratio}");
+                    assert!(maximum.reached(slope, b, ratio) <= measure, "{frequency} {length}");
                 }
             }
             let share = |measure: f32| measure / (measure + 1.2);
-            let loose = share(maximum.bound(0.75, 1.0)) - share(norm.measure(frequency, length));
+            let bound = maximum.bound(slope, slope.share(), 1.0);
+            let loose = share(bound) - share(norm.measure(frequency, length));
             assert!(loose < 0.004 || maximum == Maximum(255), "{frequency} {length}: {loose}");
         }
     }

@@ -6,7 +6,8 @@
 //! docs       for each document its distance to the one before, less one (from -1)
 //! freqs      for each document its occurrences, less one
 //! positions  for each occurrence its distance to the one before in the document (from 0)
-//! skips      for each full block of 128 documents where the next begins; see `skips.rs`
+//! skips      for each full block of 128 documents where the next begins; see `skips.rs`. Then its best documents; see
+//!            `champions.rs`
 //! ```
 //!
 //! Documents make up blocks of 128, the last one what is left. The numbers of a block are one run in
@@ -24,6 +25,7 @@
 //! stream is empty, and a cursor says of each document how often it has the term, not where.
 
 mod bounds;
+mod champions;
 mod chunks;
 mod code;
 mod list;
@@ -32,11 +34,13 @@ mod skips;
 mod writer;
 
 pub use bounds::Bounds;
+pub(crate) use champions::Contest;
+pub use champions::{Champion, Champions};
 pub use code::{BLOCK, StreamCode};
 pub(crate) use list::Streams;
 pub use list::{DecodedBlock, DocSet, InvertedList, Occurrences, Ranks};
-pub use maxima::Maximum;
 pub(crate) use maxima::Norm;
+pub use maxima::{Maximum, Slope};
 pub(crate) use skips::{Skips, Widths};
 pub(crate) use writer::PostingsWriter;
 

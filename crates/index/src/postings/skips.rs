@@ -6,7 +6,7 @@
 //! next     for each block, where the one after it begins: offset in docs, in freqs, in positions
 //! ```
 //!
-//! A list without a full block has none of this.
+//! A list without a full block has none of this. Behind it are the champions of the list; see `champions.rs`.
 //!
 //! Every other column has a fixed width, the least number of bytes that hold its bound: the number of
 //! documents, the length of the list in docs, in freqs, in positions. The reader knows these from the
@@ -16,6 +16,7 @@
 //! Reference: J. L. Bentley, A. C.-C. Yao, "An almost optimal algorithm for unbounded searching",
 //! Information Processing Letters 5(3), 1976.
 
+use super::champions::{self, Champions};
 use super::{BLOCK, Extents, Maximum};
 use crate::fixed;
 
@@ -41,6 +42,7 @@ pub(crate) struct Widths {
     docs: usize,
     freqs: usize,
     positions: usize,
+    doc_count: u32,
 }
 
 impl Widths {
@@ -50,13 +52,19 @@ impl Widths {
             docs: fixed::width(extents.docs.bytes),
             freqs: fixed::width(extents.freqs.bytes),
             positions: fixed::width(extents.positions.bytes),
+            doc_count,
         }
     }
 
-    /// The bytes of the skips of a list.
+    /// The bytes of the skips of a list, and of its champions.
     pub(crate) fn list_bytes(&self, doc_frequency: u32) -> u64 {
+        (self.rows_bytes(doc_frequency) + champions::bytes(doc_frequency, self.doc_count)) as u64
+    }
+
+    /// The bytes of the skips alone.
+    fn rows_bytes(&self, doc_frequency: u32) -> usize {
         let (blocks, maxima) = counts(doc_frequency);
-        (blocks * (self.last_doc + self.next_bytes()) + maxima) as u64
+        blocks * (self.last_doc + self.next_bytes()) + maxima
     }
 
     fn next_bytes(&self) -> usize {
@@ -138,6 +146,16 @@ impl<'a> Skips<'a> {
         usize::try_from(fixed::get(self.bytes, at, width)?).ok().filter(|_| row < self.count)
     }
 
+    /// The champions of the list, which has so many documents.
+    pub(crate) fn champions(&self, doc_frequency: u32) -> Option<Champions<'a>> {
+        Champions::new(self.champion_bytes(doc_frequency), self.widths.doc_count)
+    }
+
+    /// Their bytes.
+    pub(crate) fn champion_bytes(&self, doc_frequency: u32) -> &'a [u8] {
+        self.bytes.get(self.widths.rows_bytes(doc_frequency)..).unwrap_or_default()
+    }
+
     /// The greatest measure of a block.
     #[inline]
     pub(crate) fn maximum(&self, block: usize) -> Option<Maximum> {
@@ -209,7 +227,7 @@ mod tests {
             let tail = (count % 2 == 1).then_some(Maximum(200));
             write(&skips, tail, &widths, &mut bytes);
             let documents = count * 128 + count % 2 * 77;
-            assert_eq!(bytes.len() as u64, widths.list_bytes(documents));
+            assert_eq!(bytes.len(), widths.rows_bytes(documents));
             let subject = Skips::new(&bytes, documents, widths);
             assert_eq!(subject.maximum(skips.len()), tail);
             for (i, skip) in skips.iter().enumerate() {

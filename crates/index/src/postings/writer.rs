@@ -4,6 +4,7 @@
 //! documents, their positions and lengths, the number of documents and the average length of the
 //! segment, and its codes, so that a list merged from parts has those of one written in one go.
 
+use super::champions::Contest;
 use super::chunks::{self, Place};
 use super::code::{BLOCK, Coder};
 use super::maxima::{Maximum, Norm};
@@ -29,6 +30,7 @@ pub(crate) struct PostingsWriter {
     /// The least document that may come next.
     doc_min: u32,
     skips: Vec<Skip>,
+    contest: Contest,
     block: Block,
     freqs_less_one: Vec<u32>,
     scratch: Vec<u8>,
@@ -64,6 +66,7 @@ impl PostingsWriter {
             total_frequency: 0,
             doc_min: 0,
             skips: Vec::new(),
+            contest: Contest::default(),
             block: Block::default(),
             freqs_less_one: Vec::new(),
             scratch: Vec::new(),
@@ -77,6 +80,7 @@ impl PostingsWriter {
         self.total_frequency = 0;
         self.doc_min = 0;
         self.skips.clear();
+        self.contest.clear();
     }
 
     /// Adds to the current list a document, greater than the one before, whose field has `length`
@@ -106,12 +110,13 @@ impl PostingsWriter {
         self.total_frequency += u64::from(frequency);
         if self.block.gaps.len() == BLOCK {
             self.write_block()?;
+            let maximum = self.maximum();
             self.skips.push(Skip {
                 last_doc: doc,
                 docs: self.docs.list_bytes(),
                 freqs: self.freqs.list_bytes(),
                 positions: self.positions.list_bytes(),
-                maximum: self.maximum(),
+                maximum,
             });
             self.clear_block();
         }
@@ -135,6 +140,7 @@ impl PostingsWriter {
         let widths = Widths::new(self.doc_count, &extents);
         self.scratch.clear();
         skips::write(&self.skips, tail, &widths, &mut self.scratch);
+        self.contest.write(self.doc_frequency, self.doc_count, &mut self.scratch);
         self.skips_file.write(&self.scratch)?;
         extents.skips.bytes = self.scratch.len() as u64;
         Ok(List {
@@ -183,10 +189,25 @@ impl PostingsWriter {
         Ok(())
     }
 
-    /// The greatest measure of the block.
-    fn maximum(&self) -> Maximum {
+    /// The greatest measure of the block, which ends before `self.doc_min`; its best documents may be champions.
+    fn maximum(&mut self) -> Maximum {
+        let Block { gaps, places, .. } = &self.block;
         let measure = |place: &Place| self.norm.measure(place.more.saturating_add(1), place.length);
-        Maximum::of(self.block.places.iter().map(measure).fold(0.0, f32::max))
+        let greatest = places.iter().map(measure).fold(0.0, f32::max);
+        // A list of one block that is not full has none.
+        if !super::is_short(self.doc_frequency) && self.contest.concerns(greatest) {
+            let wide: u32 = gaps.iter().map(|gap| gap + 1).sum();
+            let mut doc = self.doc_min - wide;
+            for (gap, place) in gaps.iter().zip(places) {
+                doc += gap;
+                if self.contest.concerns(measure(place)) {
+                    let frequency = place.more.saturating_add(1);
+                    self.contest.enter(self.norm, doc, frequency, place.length);
+                }
+                doc += 1;
+            }
+        }
+        Maximum::of(greatest)
     }
 
     fn clear_block(&mut self) {

@@ -24,7 +24,9 @@ use crate::envelope::{Kind, Stamp};
 use crate::lengths::{LengthsFile, PerField};
 use crate::lexicon::{Key, Lexicon};
 use crate::mapped::MappedFile;
-use crate::postings::{Extent, InvertedList, List, Norm, Skips, StreamCodes, Streams, Widths};
+use crate::postings::{
+    Extent, InvertedList, List, Norm, Skips, Slope, StreamCodes, Streams, Widths,
+};
 use crate::record::Records;
 use crate::tombstones::{Tombstones, TombstonesMeta};
 use crate::{
@@ -62,6 +64,7 @@ pub(crate) struct SegmentMeta {
     pub(crate) term_count: u64,
     pub(crate) posting_count: u64,
     pub(crate) codes: StreamCodes,
+    pub(crate) slope: Slope,
     pub(crate) length_totals: PerField<u64>,
     /// In the order of [`Kind::SEGMENT`].
     pub(crate) stamps: [Stamp; Kind::SEGMENT.len()],
@@ -270,6 +273,11 @@ impl Segment {
         (docs, freqs, positions)
     }
 
+    /// The slope of its maxima.
+    pub fn slope(&self) -> Slope {
+        self.meta.slope
+    }
+
     /// Whether its lists say where in a document a term stands: those of an imported index do not.
     pub fn has_positions(&self) -> bool {
         self.meta.codes.positions.is_some()
@@ -289,7 +297,7 @@ impl Segment {
 
     /// The norm of the maxima of a field.
     fn norm(&self, field: Field) -> Norm {
-        Norm::new(self.length_total(field), self.doc_count())
+        Norm::new(self.meta.slope, self.length_total(field), self.doc_count())
     }
 
     /// A cursor over a list of a field, as the lexicon says where it lies.

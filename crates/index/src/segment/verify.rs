@@ -9,7 +9,7 @@
 use super::Segment;
 use crate::lengths::PerField;
 use crate::lexicon::{self, Entries};
-use crate::postings::{BLOCK, Extents};
+use crate::postings::{BLOCK, Contest, Extents, Postings};
 use crate::{DocId, DocIterator, END, Field, Frequencies, IndexError, Maximum, Positions};
 use codes::symbols::Needle;
 
@@ -143,7 +143,9 @@ fn verify_list(
     mut peaks: Option<&mut [u32]>,
 ) -> Result<(), IndexError> {
     let (field, list) = (entries.field, &entries.list);
-    let (mut cursor, lengths) = (segment.cursor(field, list)?, segment.lengths(field)?);
+    let inverted = segment.list(field, list)?;
+    let (mut cursor, lengths) = (Postings::new(inverted), segment.lengths(field)?);
+    let mut contest = Contest::default();
     let (norm, mut measure) = (segment.norm(field), 0.0_f32);
     let (mut docs, mut occurrences) = (0_u32, 0);
     while cursor.doc() != END {
@@ -159,7 +161,12 @@ fn verify_list(
         }
         docs += 1;
         occurrences += u64::from(frequency);
-        measure = measure.max(norm.measure(frequency, lengths.get(cursor.doc())));
+        let length = lengths.get(cursor.doc());
+        let own = norm.measure(frequency, length);
+        measure = measure.max(own);
+        if contest.concerns(own) {
+            contest.enter(norm, cursor.doc().0, frequency, length);
+        }
         if (docs as usize).is_multiple_of(BLOCK) || docs == list.doc_frequency {
             let maximum = cursor.block_maximum();
             if maximum.is_some_and(|maximum| maximum != Maximum::of(measure)) {
@@ -173,6 +180,10 @@ fn verify_list(
     if docs == 0 || (docs, occurrences) != (list.doc_frequency, list.total_frequency) {
         let start = usize::try_from(list.extents.docs.start).unwrap_or(usize::MAX);
         return Err(segment.docs.damaged(start, "not a posting list"));
+    }
+    if !inverted.is_won(&contest) {
+        let start = usize::try_from(list.extents.skips.start).unwrap_or(usize::MAX);
+        return Err(segment.skips.damaged(start, "not the champions of its list"));
     }
     Ok(())
 }

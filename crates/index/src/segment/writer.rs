@@ -1,7 +1,7 @@
 //! Writes the files of a segment, in two stages: the documents as they come, then the lists.
 //!
-//! **Invariant.** The bytes of a segment depend on its documents and their terms alone, not on how
-//! they were gathered.
+//! **Invariant.** The bytes of a segment depend on its documents and their terms, its codes and its slope alone, not on
+//! how they were gathered.
 
 use super::{SegmentId, SegmentMeta};
 use crate::disk::Disk;
@@ -10,7 +10,7 @@ use crate::lengths::{self, Columns, PerField};
 use crate::lexicon::LexiconWriter;
 use crate::postings::{Norm, PostingsWriter, StreamCodes};
 use crate::record::RecordsWriter;
-use crate::{DocRecord, Field, IndexError};
+use crate::{DocRecord, Field, IndexError, Slope};
 use std::path::{Path, PathBuf};
 
 /// The first stage: documents.
@@ -18,21 +18,23 @@ pub(crate) struct SegmentWriter {
     disk: Disk,
     folder: PathBuf,
     id: SegmentId,
+    slope: Slope,
     records: RecordsWriter,
 }
 
 impl SegmentWriter {
-    /// Makes the folder of a segment in the folder of the index.
+    /// Makes the folder of a segment in the folder of the index; its maxima have that slope.
     pub(crate) fn create(
         disk: &Disk,
         root: &Path,
         id: SegmentId,
+        slope: Slope,
     ) -> Result<SegmentWriter, IndexError> {
         let folder = root.join(id.folder_name());
         disk.create_folder(&folder)?;
         let path = folder.join(Kind::Records.file_name());
         let records = RecordsWriter::new(FileWriter::create(disk, &path, Kind::Records)?);
-        Ok(SegmentWriter { disk: disk.clone(), folder, id, records })
+        Ok(SegmentWriter { disk: disk.clone(), folder, id, slope, records })
     }
 
     /// Adds a document.
@@ -46,11 +48,18 @@ impl SegmentWriter {
         codes: StreamCodes,
         length_totals: PerField<u64>,
     ) -> Result<ListsWriter, IndexError> {
-        let SegmentWriter { disk, folder, id, records } = self;
+        let SegmentWriter { disk, folder, id, slope, records } = self;
         let doc_count = records.count();
         let path = folder.join(Kind::Lexicon.file_name());
         Ok(ListsWriter {
-            meta: SegmentMeta { id, doc_count, codes, length_totals, ..SegmentMeta::default() },
+            meta: SegmentMeta {
+                id,
+                doc_count,
+                codes,
+                slope,
+                length_totals,
+                ..SegmentMeta::default()
+            },
             records: records.finish()?,
             lexicon: LexiconWriter::new(FileWriter::create(&disk, &path, Kind::Lexicon)?),
             postings: PostingsWriter::create(&disk, &folder, doc_count, codes)?,
@@ -74,7 +83,7 @@ impl ListsWriter {
     /// Begins the list of a term in a field.
     pub(crate) fn begin_list(&mut self, field: Field) {
         let total = self.meta.length_totals[field as usize];
-        self.postings.begin_list(Norm::new(total, self.meta.doc_count));
+        self.postings.begin_list(Norm::new(self.meta.slope, total, self.meta.doc_count));
     }
 
     /// Adds a document to the current list, as [`PostingsWriter::push`] has it.

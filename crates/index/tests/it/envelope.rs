@@ -44,9 +44,9 @@ pub(crate) fn path_of(dir: &Path, name: &str) -> PathBuf {
 pub(crate) fn replace_body(dir: &Path, name: &str, body: &[u8]) {
     let file = seal(body);
     fs::write(path_of(dir, name), &file).expect("is written");
-    let place = FILES.iter().position(|of| *of == name).map(|number| 13 + 2 * number);
+    let place = FILES.iter().position(|of| *of == name).map(|number| 14 + 2 * number);
     // Behind the number of deleted documents and the generation of their file.
-    let place = place.or(name.starts_with("tombstones").then_some(29));
+    let place = place.or(name.starts_with("tombstones").then_some(30));
     if let Some(place) = place {
         let mut manifest = Manifest::read(dir);
         let crc = u32::from_le_bytes(file[file.len() - 4..].try_into().expect("four bytes"));
@@ -61,7 +61,7 @@ pub(crate) fn replace_body(dir: &Path, name: &str, body: &[u8]) {
 pub(crate) struct Manifest {
     pub(crate) generation: u64,
     pub(crate) source: Vec<u8>,
-    /// Generation, serial, documents, terms, postings, three codes, five sums, seven times length and
+    /// Generation, serial, documents, terms, postings, three codes, slope, five sums, seven times length and
     /// sum, deleted; if any are, generation, length and sum of their file.
     pub(crate) segments: Vec<Vec<u64>>,
 }
@@ -77,8 +77,8 @@ impl Manifest {
         rest = &rest[source_bytes..];
         let mut number = || vbyte::read(&mut rest).expect("a number");
         let segments = (0..number()).map(|_| {
-            let mut segment: Vec<u64> = (0..28).map(|_| number()).collect();
-            let more = if segment[27] > 0 { 3 } else { 0 };
+            let mut segment: Vec<u64> = (0..29).map(|_| number()).collect();
+            let more = if segment[28] > 0 { 3 } else { 0 };
             segment.extend((0..more).map(|_| number()));
             segment
         });
@@ -92,7 +92,7 @@ impl Manifest {
     }
 
     pub(crate) fn body(&self) -> Vec<u8> {
-        let mut out = header("mani", 5);
+        let mut out = header("mani", 6);
         vbyte::write(&mut out, self.generation);
         vbyte::write(&mut out, self.source.len() as u64);
         out.extend(&self.source);

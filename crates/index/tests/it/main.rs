@@ -1,6 +1,7 @@
 //! The index through its public interface: against a model, and against everything that can happen
 //! to its files.
 
+mod champions;
 mod child;
 mod ciff;
 mod codes;

@@ -6,8 +6,8 @@
 use std::ops::Range;
 
 use index::{
-    BLOCK, Bounds, DecodedBlock, DocId, DocSet, Field, InvertedList, Lengths, Maximum, Occurrences,
-    Segment,
+    BLOCK, Bounds, Champion, Champions, DecodedBlock, DocId, DocSet, Field, InvertedList, Lengths,
+    Maximum, Occurrences, Segment, Slope,
 };
 
 use crate::bm25::FieldScale;
@@ -100,6 +100,8 @@ pub(super) struct Scale {
     per_term: f32,
     b: f32,
     average_ratio: f32,
+    /// That of the maxima.
+    slope: Slope,
 }
 
 impl Scale {
@@ -119,7 +121,15 @@ impl Scale {
             per_term: per_term as f32,
             b: b as f32,
             average_ratio: average_ratio as f32,
+            slope: segment.slope(),
         }
+    }
+
+    /// Whether documents are in the order of the measure of their segment: the one with more counts more.
+    pub(super) fn is_own(self) -> bool {
+        self.weight > 0.0
+            && (self.b - self.slope.share()).abs() < f32::EPSILON
+            && (self.average_ratio - 1.0).abs() < f32::EPSILON
     }
 
     /// Weighted occurrences, and what they are divided by.
@@ -144,7 +154,7 @@ impl Scale {
     /// What the occurrences of any document of a block with that maximum count at most.
     #[inline]
     pub(super) fn bound(self, most: Maximum) -> f32 {
-        self.weight * most.bound(self.b, self.average_ratio)
+        self.weight * most.bound(self.slope, self.b, self.average_ratio)
     }
 }
 
@@ -250,8 +260,20 @@ impl<'a> List<'a> {
 
     /// What the occurrences of at least `k` documents count at least, as the maxima of its blocks say.
     pub(super) fn reached_by(&self, k: usize) -> f32 {
-        let reached = self.bounds.reached_by(k);
-        self.scale.weight * reached.reached(self.scale.b, self.scale.average_ratio)
+        let Scale { weight, slope, b, average_ratio, .. } = self.scale;
+        weight * self.bounds.reached_by(k).reached(slope, b, average_ratio)
+    }
+
+    /// The documents that the term says most about, if they are told.
+    pub(super) fn champions(&self) -> Option<Champions<'a>> {
+        self.inverted.champions()
+    }
+
+    /// What the occurrences of the `k` first champions count at least; `None` if there are not as many.
+    pub(super) fn champions_reach(&self, k: usize) -> Option<f32> {
+        let champions = self.champions().filter(|_| k <= Champions::COUNT)?;
+        let scaled = |one: Champion| self.scaled(one.doc, one.frequency);
+        Some(champions.iter().take(k).map(scaled).fold(f32::INFINITY, f32::min))
     }
 
     /// The documents of the window.

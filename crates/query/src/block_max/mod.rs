@@ -302,6 +302,9 @@ impl<'a> Judge<'a, '_> {
         if let [only] = &mut words[..]
             && only[0].is_single()
         {
+            if single::judge_champions(&mut only[0], self) {
+                return;
+            }
             self.floor = if self.is_sure() { only[0].surely_reached_by(k) } else { 0.0 };
             self.lift();
             single::evaluate(&mut only[0], self, self.plan.is_some(), work);

@@ -1,15 +1,48 @@
-//! One list: only blocks that may hold one of the best are decoded, the most promising first.
+//! One list: its champions, where the best are among them for sure. Else only blocks that may hold one of the best are
+//! decoded, the most promising first.
 //!
 //! **Invariant.** A document that is not judged is in a block whose bound stays below what it takes, or stays below it
-//! itself.
+//! itself, or below all champions.
 
-use index::Maximum;
+use index::{Champions, DocId, Maximum};
 
 use super::workspace::Workspace;
 use super::{Judge, Word};
 
 /// Documents that are looked at together.
 const STRIPE: usize = 32;
+
+/// Saturation tells documents apart whose measures differ by a millionth, if *k1* is no less, and what they count no more
+/// than so many times as great.
+const K1_MIN: f64 = 0.1;
+const TOLD_APART: f64 = 1e6;
+
+/// Judges the champions, if no other document can be among the best: returns whether that is so.
+pub(super) fn judge_champions(word: &mut Word<'_>, judge: &mut Judge<'_, '_>) -> bool {
+    let is_asked = judge.is_sure()
+        && judge.plan.is_none()
+        && judge.best.size() <= Champions::COUNT
+        && judge.statics.most(0, judge.doc_count) <= 0.0;
+    let list = &word.lists[0];
+    let Some(exact) = word.exact.filter(|_| is_asked && list.scale().is_own()) else {
+        return false;
+    };
+    let Some(champions) = list.champions() else { return false };
+    let (_, k1) = exact.parameters();
+    let (exactly, lengths) = (list.exact(), list.lengths());
+    let most = champions
+        .iter()
+        .next()
+        .map_or(f64::INFINITY, |one| exactly.scaled(one.frequency, lengths.get(DocId(one.doc))));
+    if k1 < K1_MIN || most > TOLD_APART * k1 {
+        return false;
+    }
+    for one in champions.iter() {
+        let length = lengths.get(DocId(one.doc));
+        judge.judge(one.doc, || exact.score(0.0 + exactly.scaled(one.frequency, length)));
+    }
+    true
+}
 
 /// `in_order`: documents may be judged in no other order than their own.
 pub(super) fn evaluate(

@@ -170,9 +170,10 @@ impl<'a> Word<'a> {
         self.last_bound.1
     }
 
-    /// What at least `k` documents have of it, as the maxima of its blocks say.
+    /// What at least `k` documents have of it, as its champions or the maxima of its blocks say.
     pub(super) fn surely_reached_by(&self, k: usize) -> f32 {
-        self.saturation.of(self.lists[self.longest].reached_by(k))
+        let list = &self.lists[self.longest];
+        self.saturation.of(list.champions_reach(k).unwrap_or_else(|| list.reached_by(k)))
     }
 
     /// What no document reaches of it.
@@ -180,10 +181,13 @@ impl<'a> Word<'a> {
         self.saturation.limit
     }
 
-    /// As [`Word::surely_reached_by`], and as the best of its blocks has it.
+    /// As [`Word::surely_reached_by`], and as the best of its blocks has it, if there are no champions.
     pub(super) fn reached_by(&mut self, k: usize, scratch: &mut Scratch) -> f32 {
-        let surely = self.surely_reached_by(k);
         let list = &mut self.lists[self.longest];
+        if let Some(reached) = list.champions_reach(k) {
+            return self.saturation.of(reached);
+        }
+        let surely = self.saturation.of(list.reached_by(k));
         let (lengths, scale, best) = (list.lengths(), list.scale(), list.bounds().best_block());
         self.saturation.fill(scale, list.block(best), lengths, scratch);
         floor::reached_by(k, scratch.scores.iter().copied()).max(surely)

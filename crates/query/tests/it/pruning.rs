@@ -218,6 +218,46 @@ fn the_best_of_a_large_segment_are_those_of_all() {
     ask(dir.path(), &mut random, QUERIES);
 }
 
+/// Of one word in one field the champions of its list decide, or what they say is used; nothing shows which.
+#[test]
+fn champions_change_nothing() {
+    let (dir, mut random) = (tempfile::tempdir().expect("a folder"), Random(6));
+    write(dir.path(), &mut random, &index::Config::default(), 0..DOCUMENTS);
+    let index = Arc::new(Index::open(dir.path()).expect("opened"));
+    let questions: Vec<Query> = (1..120)
+        .map(|word| Query::Term { field: Some(Field::Body), text: format!("w{word}") })
+        .chain((0..9).map(|_| Query::Or(terms(&mut random))))
+        .collect();
+    let long: Vec<String> = (1..120).map(|word| format!("w{word}")).collect();
+    let asked: Vec<(Field, &str)> = long.iter().map(|word| (Field::Body, &**word)).collect();
+    let lists = index.segments()[0].lists(&asked).expect("found");
+    let told = lists.iter().flatten().filter(|list| list.champions().is_some()).count();
+    assert!(told > 60, "{told}");
+    let body = |body: f64| FieldWeights { body, ..FieldWeights::default() };
+    for config in [
+        Config::default(),
+        Config { b: 0.75, ..Config::default() },
+        Config { k1: 0.01, ..Config::default() },
+        Config { k1: 100.0, ..Config::default() },
+        Config { weights: body(0.0), ..Config::default() },
+        Config { weights: body(1e6), ..Config::default() },
+        // Any occurrence is worth all, but for the last digits.
+        Config { k1: 2e-6, weights: body(1e8), ..Config::default() },
+        Config { freshness_weight: 0.7, ..Config::default() },
+    ] {
+        let searcher = Searcher::new(Arc::clone(&index), analyzer(), config.clone(), Vec::new());
+        let searcher = searcher.expect("ready");
+        for question in &questions {
+            let all = searcher.exhaustive(question, 0, 40).expect("answered");
+            for (offset, k) in [(0, 1), (0, 3), (0, 10), (0, 11), (4, 6), (4, 7), (10, 10)] {
+                let best = searcher.best(question, offset, k).expect("answered");
+                let end = (offset + k).min(all.len());
+                assert_eq!(best, all[offset.min(end)..end], "{question} {offset} {k} {config:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn the_best_of_many_segments_with_deleted_documents_are_those_of_all() {
     let (dir, mut random) = (tempfile::tempdir().expect("a folder"), Random(2));
