@@ -114,7 +114,7 @@ impl Archive {
             let entry = entry.map_err(ArchiveError::io(&self.dir))?;
             if let Ok(cdxj) = entry.file_name().into_string()
                 && let Some(name) = cdxj.strip_suffix(cdx::ENDING)
-                && READ.iter().any(|ending| name.ends_with(ending))
+                && is_warc_name(name)
                 && !self.dir.join(name).exists()
             {
                 gone.push(name.to_owned());
@@ -276,13 +276,18 @@ fn cause(reader: &mut WarcReader<File>, error: ArchiveError) -> (ArchiveError, A
     }
 }
 
+/// Whether a WARC file may be called so: one with such a name is read.
+pub fn is_warc_name(name: &str) -> bool {
+    READ.iter().any(|ending| name.ends_with(ending))
+}
+
 /// The names of the WARC files in a folder, sorted.
 pub(crate) fn warc_files(dir: &Path) -> Result<Vec<String>, ArchiveError> {
     let mut files = Vec::new();
     for entry in fs::read_dir(dir).map_err(ArchiveError::io(dir))? {
         let entry = entry.map_err(ArchiveError::io(dir))?;
         if let Ok(name) = entry.file_name().into_string()
-            && READ.iter().any(|ending| name.ends_with(ending))
+            && is_warc_name(&name)
         {
             files.push(name);
         }
