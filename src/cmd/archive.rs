@@ -119,22 +119,18 @@ fn get(collection: &jobs::Collection, url: &str, headers: bool, context: &Contex
         let tells = !capture.status.is_some_and(is_vain);
         (is_answer, capture.mime != REVISIT, tells, capture.date_s, capture.date_us)
     });
-    let moment = |line: &CdxLine| (line.date_s, line.date_us);
+    let gone = crawl::gone_captures(&collection.frontier_dir(), &folder, url.as_str())?;
     let is_behind = |last: &CdxLine| {
         captures.iter().any(|line| line.mime == REVISIT && moment(line) > moment(last))
     };
     if captures.last().is_some_and(|last| {
         last.mime == REVISIT || last.status.is_some_and(is_vain) || is_behind(last)
     }) {
-        check_body(&folder, &url, &captures)?;
+        check_body(&folder, &url, &captures, &gone)?;
     }
-    let Some(capture) = captures.pop() else { return unfound(&folder, &url, context) };
+    let Some(capture) = captures.pop() else { return unfound(&folder, &url, &gone, context) };
     let record = folder.read(&capture.location).with_context(|| unreadable(&url, &capture))?;
-    for line in &folder.unreadable(url.as_str())? {
-        if moment(line) > moment(&capture) {
-            talk::say(context.quiet, &format!("{}: {}", unreadable(&url, line), place(line)));
-        }
-    }
+    say_newer(&folder, &url, &capture, &gone, context)?;
     if record.kind == Kind::Metadata {
         talk::say(context.quiet, &talk::plain(&without_body(&record)));
         return Ok(Exit::NothingFound);
@@ -169,8 +165,35 @@ fn get(collection: &jobs::Collection, url: &str, headers: bool, context: &Contex
     Ok(Exit::Done)
 }
 
+fn moment(line: &CdxLine) -> (i64, u32) {
+    (line.date_s, line.date_us)
+}
+
+/// Says which captures are newer than the one that is shown, and cannot be.
+fn say_newer(
+    folder: &Archive,
+    url: &Url,
+    shown: &CdxLine,
+    gone: &[CdxLine],
+    context: &Context,
+) -> Result<()> {
+    for line in &folder.unreadable(url.as_str())? {
+        if moment(line) > moment(shown) {
+            talk::say(context.quiet, &format!("{}: {}", unreadable(url, line), place(line)));
+        }
+    }
+    let newest = gone.iter().rfind(|line| crawl::is_answer(line));
+    if let Some(line) = newest.filter(|line| moment(line) > moment(shown)) {
+        let (date, then) = (archive::date_text(line.date_s), archive::date_text(shown.date_s));
+        let what = format!("{}, which had it, is gone", line.location.file);
+        let said = format!("this is {url} as at {then}; a newer capture of {date} is lost: {what}");
+        talk::say(context.quiet, &said);
+    }
+    Ok(())
+}
+
 /// Fails if what the last visit that found a page as it was refers to is not there, with what has become of it.
-fn check_body(folder: &Archive, url: &Url, captures: &[CdxLine]) -> Result<()> {
+fn check_body(folder: &Archive, url: &Url, captures: &[CdxLine], gone: &[CdxLine]) -> Result<()> {
     let revisits = captures.iter().filter(|capture| capture.mime == REVISIT);
     let Some(last) = revisits.max_by_key(|line| (line.date_s, line.date_us)) else { return Ok(()) };
     let record = folder.read(&last.location).with_context(|| unreadable(url, last))?;
@@ -183,8 +206,7 @@ fn check_body(folder: &Archive, url: &Url, captures: &[CdxLine]) -> Result<()> {
         return Ok(());
     }
     let (date, then) = (archive::date_text(last.date_s), archive::date_text(s));
-    let (unreadable, gone) =
-        (folder.unreadable(url.as_str())?, folder.gone_captures(url.as_str())?);
+    let unreadable = folder.unreadable(url.as_str())?;
     let what = match (unreadable.iter().find(is_body), gone.iter().find(is_body)) {
         (Some(line), _) => format!("that capture cannot be read: {}", place(line)),
         (None, Some(line)) => format!("{}, which had it, is gone", line.location.file),
@@ -225,10 +247,10 @@ fn target(url: &Url, record: &Record) -> Option<String> {
 }
 
 /// Says that there is no capture, and what may be the reason.
-fn unfound(folder: &Archive, url: &Url, context: &Context) -> Result<Exit> {
+fn unfound(folder: &Archive, url: &Url, gone: &[CdxLine], context: &Context) -> Result<Exit> {
     let places = folder.unreadable(url.as_str())?;
     talk::say(context.quiet, &format!("the archive has no capture of {url}"));
-    for line in folder.gone_captures(url.as_str())? {
+    for line in gone {
         let (date, file) = (archive::date_text(line.date_s), &line.location.file);
         talk::say(
             context.quiet,

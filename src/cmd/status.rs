@@ -1,6 +1,6 @@
 //! `crivello status`: what the collection holds and which stage is behind.
 //!
-//! **Invariant.** Looking changes nothing, and needs no right to write.
+//! **Invariant.** Looking changes nothing but CDXJ files that are behind, and needs no right to write.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use archive::Archive;
-use crawl::{Recrawl, Report, SieveReport};
+use crawl::{GoneFile, Recrawl, Report, SieveReport};
 use index::{Index, IndexError};
 use jobs::{Collection, Directory, Folding, Lag, Linking, PageTable, Vector, Writer};
 use serde::Serialize;
@@ -53,7 +53,7 @@ struct Status {
 struct ArchiveStatus {
     files: usize,
     bytes: u64,
-    /// Files that are gone.
+    /// Files that are gone, unless all that they had was visited again.
     gone: Vec<String>,
 }
 
@@ -148,7 +148,7 @@ fn look(collection: &Collection, config: &Config) -> Result<Status> {
         let size =
             |file: &String| fs::metadata(archive_dir.join(file)).map_or(0, |about| about.len());
         let (files, bytes) = (archive.files().len(), archive.files().iter().map(size).sum());
-        let gone = crawl::lost_files(&collection.frontier_dir(), &archive)?.into_iter().collect();
+        let gone = gone(collection, &archive)?;
         status.archive = ArchiveStatus { files, bytes, gone };
         pages_lag = jobs::extract_lag(collection, &extract_options(&config.crawl))?;
     }
@@ -210,6 +210,19 @@ fn look(collection: &Collection, config: &Config) -> Result<Status> {
     status.behind.extend(lag.as_ref().map(|(command, _)| *command));
     status.why_behind = lag.map(|(_, lag)| lag);
     Ok(status)
+}
+
+/// The files of the archive that are missed.
+fn gone(collection: &Collection, archive: &Archive) -> Result<Vec<String>> {
+    let frontier = collection.frontier_dir();
+    Ok(match crawl::gone_files(&frontier, archive) {
+        Ok(files) => {
+            let missed = files.into_iter().filter(GoneFile::is_missed);
+            missed.map(|file| file.name).collect()
+        }
+        // Without the right to bring CDXJ files up to date nobody can tell what is in no other file.
+        Err(_) => crawl::lost_files(&frontier, archive)?.into_iter().collect(),
+    })
 }
 
 fn folder_bytes(dir: &Path) -> u64 {

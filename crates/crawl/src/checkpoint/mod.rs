@@ -287,6 +287,19 @@ pub fn lost_files(frontier: &Path, archive: &Archive) -> Result<BTreeSet<String>
     Ok(gone)
 }
 
+/// Hands the visits to `take` that the log of an archive file tells of, which may be gone; none if there is no log.
+pub(crate) fn each_logged(
+    frontier: &Path,
+    name: &str,
+    take: &mut dyn FnMut(Settled),
+) -> Result<(), CrawlError> {
+    let path = frontier.join(FOLDER).join(format!("{name}.log"));
+    match file::each_row(&path, take) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        read => read.map_err(CrawlError::io(&path)),
+    }
+}
+
 /// What was found of the logs of visits.
 #[derive(Debug, Default)]
 pub struct VisitLogsFound {
