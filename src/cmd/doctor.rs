@@ -340,14 +340,7 @@ impl Patient<'_> {
         let dir = self.collection.frontier_dir();
         let standing = crawl::Standing::read(&dir).map(|_| ()).map_err(with_causes);
         let report = crawl::read_report(&dir).map(|_| ()).map_err(with_causes);
-        let has_crawled = matches!(crawl::read_report(&dir), Ok(Some(_)));
-        let seeds = match crawl::read_seeds(&dir) {
-            Ok(seeds) if seeds.is_empty() && has_crawled => Err(format!(
-                "{} is missing or empty: `crivello crawl URL`, with the addresses that the crawl began with, writes it again",
-                dir.join("seeds").display()
-            )),
-            seeds => seeds.map(|_| ()).map_err(with_causes),
-        };
+        let seeds = crawl::check_seeds(&dir).map_err(with_causes);
         let mut faults: Vec<String> =
             [standing, report, seeds].into_iter().filter_map(Result::err).collect();
         let mut about = "notes of the crawl".to_owned();

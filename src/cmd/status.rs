@@ -37,6 +37,8 @@ struct Status {
     running: Option<Writer>,
     /// Whether the crawl is paused, one of a list, or a recrawl is not over.
     standing: crawl::Standing,
+    /// What is wrong with the seeds, without which no crawl goes on.
+    seeds_fault: Option<String>,
     /// What the last crawl that came to its end said of itself.
     crawl: Option<Report>,
     pages: Option<PagesStatus>,
@@ -141,6 +143,8 @@ impl IndexStatus {
 fn look(collection: &Collection, config: &Config) -> Result<Status> {
     let standing = crawl::Standing::read(&collection.frontier_dir())?;
     let mut status = Status { standing, running: collection.writer(), ..Status::default() };
+    let seeds = crawl::check_seeds(&collection.frontier_dir());
+    status.seeds_fault = seeds.err().map(|error| format!("{:#}", anyhow::Error::new(error)));
     let mut pages_lag = None;
     let archive_dir = collection.archive_dir();
     if archive_dir.is_dir() {
@@ -360,6 +364,9 @@ fn print(status: &Status) -> Result<()> {
             "is not over: `crivello crawl` goes on"
         };
         writeln!(out, "crawl       a recrawl of {what} since {since} {left}")?;
+    }
+    if let Some(fault) = &status.seeds_fault {
+        writeln!(out, "seeds       {}", talk::plain(fault))?;
     }
     if let Some(report) = &status.crawl {
         print_crawl(&mut out, report)?;

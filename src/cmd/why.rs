@@ -266,6 +266,8 @@ fn ask_archive(
 
 /// What a crawl of this configuration would say to it.
 fn ask_rules(why: &mut Why, url: &Url, collection: &Collection, config: &Config) -> Result<()> {
+    // Without them nobody knows what a crawl would say.
+    crawl::check_seeds(&collection.frontier_dir())?;
     let seeds = crawl::read_seeds(&collection.frontier_dir())?;
     why.seed = seeds.contains(url);
     why.inbox_hops = crawl::inbox_hops(&collection.frontier_dir(), url.as_str(), &config.crawl)?;

@@ -361,24 +361,48 @@ fn seeds_that_are_not_as_they_were_written_are_taken_for_none() {
     let good = fs::read(&seeds).expect("a file");
     let mut flipped = good.clone();
     flipped[10] ^= 1;
-    for bad in [&good[..good.len() - 3], &good[..good.len() / 2], &flipped] {
-        fs::write(&seeds, bad).expect("room");
-        for command in [["crawl", "-q"], ["doctor", "frontier"]] {
-            let ran = sandbox.run(&[&command[..], &["--dir", "web"]].concat());
+    let url = server.url("/");
+    let tell = |wanted: &str| {
+        for command in [
+            &["crawl", "-q"][..],
+            &["crawl", "--resume"],
+            &["crawl", "--list"],
+            &["up", "--listen", "127.0.0.1:0"],
+            &["doctor", "frontier"],
+            &["why", &url],
+        ] {
+            let ran = sandbox.run(&[command, &["--dir", "web"]].concat());
             let said = format!("{}{}", ran.stdout, ran.stderr);
-            let wanted = "frontier/seeds is damaged: it is not as it was written; mend";
-            assert!(ran.code == 1 && said.contains(wanted), "{ran:#?}");
+            assert!(ran.code == 1 && said.contains(wanted), "{command:?}: {ran:#?}");
         }
+        let status = sandbox.done(&["status", "--dir", "web"]);
+        assert!(status.contains("\nseeds       ") && status.contains(wanted), "{status}");
+    };
+    for bad in [&good[..good.len() - 3], &flipped] {
+        fs::write(&seeds, bad).expect("room");
+        tell("frontier/seeds is damaged: it is not as it was written; mend");
+    }
+    // Who mends it by hand and forgets the end of the last line is told so.
+    let half = url.len() - 1;
+    for length in [half, url.len()] {
+        fs::write(&seeds, &url[..length]).expect("room");
+        let line = &url[..length];
+        tell(&format!("is damaged: behind its last line, {line:?}, stands no line break, so that"));
     }
     for is_there in [true, false] {
         fs::write(&seeds, "").expect("room");
         if !is_there {
             fs::remove_file(&seeds).expect("it is there");
         }
-        let ran = sandbox.run(&["doctor", "frontier", "--dir", "web"]);
-        let wanted = "frontier/seeds is missing or empty: `crivello crawl URL`, with the addresses";
-        assert!(ran.code == 1 && ran.stdout.contains(wanted), "{ran:#?}");
+        tell(
+            "frontier/seeds is missing or empty: `crivello crawl URL`, with the addresses that the",
+        );
+        assert!(!sandbox.path("web/frontier/list").exists(), "it is no list by that");
     }
+    // That is how it is written again, and the crawl is no list for it.
+    sandbox.done(&["crawl", "--dir", "web", "-q", "--list", &url]);
+    assert_eq!(fs::read(&seeds).expect("a file"), good);
+    assert!(!sandbox.path("web/frontier/list").exists(), "the crawl was not begun so");
     // As another version, or a person, has written it.
     fs::write(&seeds, format!("{}\n", server.url("/"))).expect("room");
     sandbox.done(&["crawl", "--dir", "web", "-q"]);
