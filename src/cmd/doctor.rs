@@ -389,7 +389,12 @@ impl Patient<'_> {
                 let is_ranked = table.is_ok_and(|table| {
                     let directory = table.directory();
                     directory.id() == linking.source
-                        && jobs::is_all_ranked(self.collection, &linking, directory)
+                        && jobs::is_all_ranked(
+                            self.collection,
+                            &linking,
+                            directory,
+                            &self.config.rank,
+                        )
                 });
                 Finding::of("graph", about, faults.into_iter().collect())
                     .behind_if(!is_ranked, "run `crivello rank`")
