@@ -280,27 +280,25 @@ impl Patient<'_> {
     /// What is said of a file of the archive that is gone.
     fn told_gone(&self, file: &GoneFile) -> String {
         let GoneFile { name, urls, only, newest, bodies } = file;
-        let mut said = vec![format!("archive/{name} is gone")];
-        let lost = told(only, "URL", &format!("of its {urls} in no other file"));
-        let older =
-            told(newest, "URL", &format!("of its {urls} of which others have older captures only"));
+        let only = told(only, "URL", &format!("of its {urls} in no other file"));
+        let older = format!("of its {urls} of which others have older captures only");
+        let older = told(newest, "URL", &older);
         let next = "let the next crawl ask for what seeds and links lead to";
-        let recrawl = "let `crivello crawl --recrawl` ask for them";
-        let again = match (lost, older) {
+        let again = match (&only, &older) {
+            (_, Some(_)) => Some("let `crivello crawl --recrawl` ask for them"),
+            (Some(_), None) => Some(next),
             (None, None) => (*urls == 0).then_some(next),
-            (Some(lost), None) => {
-                said[0] += &format!(", with {lost}");
-                Some(next)
-            }
-            (lost, Some(older)) => {
-                let lost = lost.into_iter().chain([older]).collect::<Vec<_>>().join(", and with ");
-                said[0] += &format!(", with {lost}");
-                Some(recrawl)
-            }
         };
-        if again.is_none() && bodies.is_empty() {
-            said[0] += ", but all that it had is in others, or was visited again";
-        } else if !bodies.is_empty() {
+        let lost: Vec<String> = only.into_iter().chain(older).collect();
+        let what = if !lost.is_empty() {
+            format!(", with {}", lost.join(", and with "))
+        } else if *urls > 0 && bodies.is_empty() {
+            ", but all that it had is in others, or was visited again".to_owned()
+        } else {
+            String::new()
+        };
+        let mut said = vec![format!("archive/{name} is gone{what}")];
+        if !bodies.is_empty() {
             let bodies = count(bodies.len() as u64, "URL");
             let of_all = format!("of its {urls} that later visits found as they were");
             said.push(format!("it had {bodies} {of_all}, and that are missing now"));

@@ -125,6 +125,23 @@ pub(crate) fn run(_: &Args, context: &Context) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
+impl ArchiveStatus {
+    fn of(collection: &Collection) -> Result<ArchiveStatus> {
+        let (dir, frontier) = (collection.archive_dir(), collection.frontier_dir());
+        let archive = Archive::open(&dir)?;
+        let size = |file: &String| fs::metadata(dir.join(file)).map_or(0, |about| about.len());
+        let (files, bytes) = (archive.files().len(), archive.files().iter().map(size).sum());
+        let gone = match crawl::gone_files(&frontier, &archive) {
+            Ok(gone) => {
+                gone.into_iter().filter(GoneFile::is_missed).map(|file| file.name).collect()
+            }
+            // Without the right to bring CDXJ files up to date nobody can tell what is in no other file.
+            Err(_) => crawl::lost_files(&frontier, &archive)?.into_iter().collect(),
+        };
+        Ok(ArchiveStatus { files, bytes, gone })
+    }
+}
+
 impl IndexStatus {
     fn of(index: &Index, collection: &Collection) -> IndexStatus {
         let (documents, generation) = (index.live_count(), index.generation());
@@ -142,18 +159,13 @@ impl IndexStatus {
 
 fn look(collection: &Collection, config: &Config) -> Result<Status> {
     let standing = crawl::Standing::read(&collection.frontier_dir())?;
-    let mut status = Status { standing, running: collection.writer(), ..Status::default() };
     let seeds = crawl::check_seeds(&collection.frontier_dir());
-    status.seeds_fault = seeds.err().map(|error| format!("{:#}", anyhow::Error::new(error)));
+    let seeds_fault = seeds.err().map(|error| format!("{:#}", anyhow::Error::new(error)));
+    let running = collection.writer();
+    let mut status = Status { running, standing, seeds_fault, ..Status::default() };
     let mut pages_lag = None;
-    let archive_dir = collection.archive_dir();
-    if archive_dir.is_dir() {
-        let archive = Archive::open(&archive_dir)?;
-        let size =
-            |file: &String| fs::metadata(archive_dir.join(file)).map_or(0, |about| about.len());
-        let (files, bytes) = (archive.files().len(), archive.files().iter().map(size).sum());
-        let gone = gone(collection, &archive)?;
-        status.archive = ArchiveStatus { files, bytes, gone };
+    if collection.archive_dir().is_dir() {
+        status.archive = ArchiveStatus::of(collection)?;
         pages_lag = jobs::extract_lag(collection, &extract_options(&config.crawl))?;
     }
     status.crawl = crawl::read_report(&collection.frontier_dir())?;
@@ -214,19 +226,6 @@ fn look(collection: &Collection, config: &Config) -> Result<Status> {
     status.behind.extend(lag.as_ref().map(|(command, _)| *command));
     status.why_behind = lag.map(|(_, lag)| lag);
     Ok(status)
-}
-
-/// The files of the archive that are missed.
-fn gone(collection: &Collection, archive: &Archive) -> Result<Vec<String>> {
-    let frontier = collection.frontier_dir();
-    Ok(match crawl::gone_files(&frontier, archive) {
-        Ok(files) => {
-            let missed = files.into_iter().filter(GoneFile::is_missed);
-            missed.map(|file| file.name).collect()
-        }
-        // Without the right to bring CDXJ files up to date nobody can tell what is in no other file.
-        Err(_) => crawl::lost_files(&frontier, archive)?.into_iter().collect(),
-    })
 }
 
 fn folder_bytes(dir: &Path) -> u64 {
