@@ -128,9 +128,14 @@ fn get(collection: &jobs::Collection, url: &str, headers: bool, context: &Contex
     }) {
         check_body(&folder, &url, &captures, &gone)?;
     }
+    let revisited = captures.iter().filter(|line| line.mime == REVISIT).map(moment).max();
     let Some(capture) = captures.pop() else { return unfound(&folder, &url, &gone, context) };
     let record = folder.read(&capture.location).with_context(|| unreadable(&url, &capture))?;
-    say_newer(&folder, &url, &capture, &gone, context)?;
+    // A later visit found it as it is shown.
+    let since = revisited.max(Some(moment(&capture)));
+    for said in newer(&folder, &url, since, &gone)? {
+        talk::say(context.quiet, &said);
+    }
     if record.kind == Kind::Metadata {
         talk::say(context.quiet, &talk::plain(&without_body(&record)));
         return Ok(Exit::NothingFound);
@@ -169,27 +174,23 @@ fn moment(line: &CdxLine) -> (i64, u32) {
     (line.date_s, line.date_us)
 }
 
-/// Says which captures are newer than the one that is shown, and cannot be.
-fn say_newer(
+/// What is said of captures since a moment that cannot be shown.
+fn newer(
     folder: &Archive,
     url: &Url,
-    shown: &CdxLine,
+    since: Option<(i64, u32)>,
     gone: &[CdxLine],
-    context: &Context,
-) -> Result<()> {
-    for line in &folder.unreadable(url.as_str())? {
-        if moment(line) > moment(shown) {
-            talk::say(context.quiet, &format!("{}: {}", unreadable(url, line), place(line)));
-        }
-    }
+) -> Result<Vec<String>> {
+    let mut places = folder.unreadable(url.as_str())?;
+    places.retain(|line| Some(moment(line)) > since);
+    let said = places.iter().map(|line| format!("{}: {}", unreadable(url, line), place(line)));
+    let mut said: Vec<String> = said.collect();
     let newest = gone.iter().rfind(|line| crawl::is_answer(line));
-    if let Some(line) = newest.filter(|line| moment(line) > moment(shown)) {
-        let (date, then) = (archive::date_text(line.date_s), archive::date_text(shown.date_s));
-        let what = format!("{}, which had it, is gone", line.location.file);
-        let said = format!("this is {url} as at {then}; a newer capture of {date} is lost: {what}");
-        talk::say(context.quiet, &said);
-    }
-    Ok(())
+    said.extend(newest.filter(|line| Some(moment(line)) > since).map(|line| {
+        let (date, file) = (archive::date_text(line.date_s), &line.location.file);
+        format!("a newer capture of {url}, of {date}, is lost: {file}, which had it, is gone")
+    }));
+    Ok(said)
 }
 
 /// Fails if what the last visit that found a page as it was refers to is not there, with what has become of it.
