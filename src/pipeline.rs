@@ -7,10 +7,11 @@
 use std::sync::Arc;
 
 use anyhow::Result;
+use archive::Archive;
 use crawl::Normalisation;
 use jobs::{
-    Collection, ExtractOptions, ExtractReport, FoldReport, IndexReport, LinkReport, RankReport,
-    Reuse, Spelling, TopicReport,
+    Collection, ExtractOptions, ExtractReport, FoldReport, IndexReport, LinkReport, PageTable,
+    RankReport, Reuse, Spelling, TopicReport,
 };
 use page::Url;
 use serde::Serialize;
@@ -129,7 +130,28 @@ impl<'a> Pipeline<'a> {
             String::new()
         };
         self.say(&format!("indexed  {}{note}", talk::count(report.documents, "document")));
+        let older = self.older_pages()?;
+        if older > 0 {
+            self.say(&format!(
+                "         {} in an older version, since the newer one was in an archive file that is gone; \
+                 `crivello crawl --recrawl` asks for it again",
+                talk::count(older, "page"),
+            ));
+        }
         Ok(report)
+    }
+
+    /// How many pages are older than what an archive file had that is gone.
+    fn older_pages(&self) -> Result<u64> {
+        let archive = Archive::open(&self.collection.archive_dir())?;
+        // Without the right to bring CDXJ files up to date nobody can tell, and the index is made all the same.
+        let gone = crawl::gone_files(&self.collection.frontier_dir(), &archive).unwrap_or_default();
+        if gone.iter().all(|file| file.newest.is_empty() && file.bodies.is_empty()) {
+            return Ok(0);
+        }
+        let table = PageTable::open(&self.collection.pages_dir())?;
+        let lost = gone.iter().flat_map(|file| file.newest.iter().chain(&file.bodies));
+        Ok(lost.filter(|url| table.directory().find(url).is_some()).count() as u64)
     }
 
     fn with_bar<T>(&self, stage: impl FnOnce(&Stages) -> Result<T, jobs::JobsError>) -> Result<T> {

@@ -119,21 +119,22 @@ fn get(collection: &jobs::Collection, url: &str, headers: bool, context: &Contex
         let tells = !capture.status.is_some_and(is_vain);
         (is_answer, capture.mime != REVISIT, tells, capture.date_s, capture.date_us)
     });
-    let moment = |line: &CdxLine| (line.date_s, line.date_us);
+    let gone = crawl::gone_captures(&collection.frontier_dir(), &folder, url.as_str())?;
     let is_behind = |last: &CdxLine| {
         captures.iter().any(|line| line.mime == REVISIT && moment(line) > moment(last))
     };
     if captures.last().is_some_and(|last| {
         last.mime == REVISIT || last.status.is_some_and(is_vain) || is_behind(last)
     }) {
-        check_body(&folder, &url, &captures)?;
+        check_body(&folder, &url, &captures, &gone)?;
     }
-    let Some(capture) = captures.pop() else { return unfound(&folder, &url, context) };
+    let revisited = captures.iter().filter(|line| line.mime == REVISIT).map(moment).max();
+    let Some(capture) = captures.pop() else { return unfound(&folder, &url, &gone, context) };
     let record = folder.read(&capture.location).with_context(|| unreadable(&url, &capture))?;
-    for line in &folder.unreadable(url.as_str())? {
-        if moment(line) > moment(&capture) {
-            talk::say(context.quiet, &format!("{}: {}", unreadable(&url, line), place(line)));
-        }
+    // A later visit found it as it is shown.
+    let since = revisited.max(Some(moment(&capture)));
+    for said in newer(&folder, &url, since, &gone)? {
+        talk::say(context.quiet, &said);
     }
     if record.kind == Kind::Metadata {
         talk::say(context.quiet, &talk::plain(&without_body(&record)));
@@ -169,8 +170,31 @@ fn get(collection: &jobs::Collection, url: &str, headers: bool, context: &Contex
     Ok(Exit::Done)
 }
 
+fn moment(line: &CdxLine) -> (i64, u32) {
+    (line.date_s, line.date_us)
+}
+
+/// What is said of captures since a moment that cannot be shown.
+fn newer(
+    folder: &Archive,
+    url: &Url,
+    since: Option<(i64, u32)>,
+    gone: &[CdxLine],
+) -> Result<Vec<String>> {
+    let mut places = folder.unreadable(url.as_str())?;
+    places.retain(|line| Some(moment(line)) > since);
+    let said = places.iter().map(|line| format!("{}: {}", unreadable(url, line), place(line)));
+    let mut said: Vec<String> = said.collect();
+    let newest = gone.iter().rfind(|line| crawl::is_answer(line));
+    said.extend(newest.filter(|line| Some(moment(line)) > since).map(|line| {
+        let (date, file) = (archive::date_text(line.date_s), &line.location.file);
+        format!("a newer capture of {url}, of {date}, is lost: {file}, which had it, is gone")
+    }));
+    Ok(said)
+}
+
 /// Fails if what the last visit that found a page as it was refers to is not there, with what has become of it.
-fn check_body(folder: &Archive, url: &Url, captures: &[CdxLine]) -> Result<()> {
+fn check_body(folder: &Archive, url: &Url, captures: &[CdxLine], gone: &[CdxLine]) -> Result<()> {
     let revisits = captures.iter().filter(|capture| capture.mime == REVISIT);
     let Some(last) = revisits.max_by_key(|line| (line.date_s, line.date_us)) else { return Ok(()) };
     let record = folder.read(&last.location).with_context(|| unreadable(url, last))?;
@@ -183,8 +207,7 @@ fn check_body(folder: &Archive, url: &Url, captures: &[CdxLine]) -> Result<()> {
         return Ok(());
     }
     let (date, then) = (archive::date_text(last.date_s), archive::date_text(s));
-    let (unreadable, gone) =
-        (folder.unreadable(url.as_str())?, folder.gone_captures(url.as_str())?);
+    let unreadable = folder.unreadable(url.as_str())?;
     let what = match (unreadable.iter().find(is_body), gone.iter().find(is_body)) {
         (Some(line), _) => format!("that capture cannot be read: {}", place(line)),
         (None, Some(line)) => format!("{}, which had it, is gone", line.location.file),
@@ -225,10 +248,10 @@ fn target(url: &Url, record: &Record) -> Option<String> {
 }
 
 /// Says that there is no capture, and what may be the reason.
-fn unfound(folder: &Archive, url: &Url, context: &Context) -> Result<Exit> {
+fn unfound(folder: &Archive, url: &Url, gone: &[CdxLine], context: &Context) -> Result<Exit> {
     let places = folder.unreadable(url.as_str())?;
     talk::say(context.quiet, &format!("the archive has no capture of {url}"));
-    for line in folder.gone_captures(url.as_str())? {
+    for line in gone {
         let (date, file) = (archive::date_text(line.date_s), &line.location.file);
         talk::say(
             context.quiet,

@@ -17,7 +17,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use ::crawl::{
-    AsideHost, Board, Config, Dirs, Recrawl, Report, Snapshot, Standing, SystemClock, read_seeds,
+    AsideHost, Board, Config, Dirs, Recrawl, Report, Snapshot, Standing, SystemClock, has_begun,
+    read_seeds,
 };
 use anyhow::{Context as _, Result};
 use clap::ValueEnum as _;
@@ -94,7 +95,10 @@ enum Which {
 pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     let seeds = seeds(args)?;
     let collection = context.collection()?;
-    if args.resume && ::crawl::read_seeds(&collection.frontier_dir())?.is_empty() {
+    if args.resume {
+        ::crawl::check_seeds(&collection.frontier_dir())?;
+    }
+    if args.resume && read_seeds(&collection.frontier_dir())?.is_empty() {
         let dir = context.dir_or(".");
         return Err(Usage(format!(
             "there is no crawl in {} to go on with: begin one with `crivello crawl URL`",
@@ -131,11 +135,13 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     let stop = stop_flag(&runtime)?;
     let sample = Sample::of(&collection, &seeds, &mut config, context)?;
     let frontier = collection.frontier_dir();
-    if args.follow || args.list && read_seeds(&frontier)?.is_empty() {
+    let is_new =
+        || -> Result<bool> { Ok(read_seeds(&frontier)?.is_empty() && !has_begun(&frontier)) };
+    if args.follow || args.list && is_new()? {
         Standing::keep_list(&frontier, args.list)?;
     }
     let told = fetch(&collection, &config, &seeds, &runtime, &stop, context);
-    if told.is_err() && read_seeds(&frontier)?.is_empty() {
+    if told.is_err() && is_new()? {
         Standing::keep_list(&frontier, false)?;
     }
     let told = told?;

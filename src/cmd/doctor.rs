@@ -6,12 +6,11 @@
 //! **Invariant.** Nothing is changed. What is damaged is told with file and offset; damage of one part does not keep
 //! others from being looked at.
 
-use std::collections::BTreeSet;
 use std::io::Write as _;
 
 use anyhow::Result;
 use archive::{Archive, ArchiveError, CdxState, CdxSum, Limits};
-use crawl::{Bodies, Lost, Purpose, VisitLogsFound};
+use crawl::{Bodies, GoneFile, Lost, Purpose, VisitLogsFound};
 use index::Index;
 use jobs::{Collection, Folding, Lag, Linking, PageTable};
 use page::Url;
@@ -270,69 +269,76 @@ impl Patient<'_> {
     /// What is said of files of the archive that are gone, and of what was in no other: faults and notes.
     fn gone(&self, archive: &Archive) -> Result<(Vec<String>, Vec<String>)> {
         let (mut faults, mut notes) = (Vec::new(), Vec::new());
-        for name in crawl::lost_files(&self.collection.frontier_dir(), archive)? {
-            let mut urls = BTreeSet::new();
-            archive.each_gone(&name, &mut |line| {
-                if !line.url.is_empty() && !line.url.ends_with("/robots.txt") {
-                    urls.insert(line.url);
-                }
-            })?;
-            let (of_all, mut lost) = (urls.len(), Vec::new());
-            for url in urls {
-                if !archive.captures(&url)?.iter().any(|capture| capture.url == url) {
-                    lost.push(url);
-                }
-            }
-            let again = "put it back, or let the next crawl ask for what seeds and links lead to";
-            let forget = format!("who deletes archive/{name}.cdxj forgets it");
-            match told(&lost, "URL", &format!("of its {of_all} in no other file")) {
-                Some(lost) => {
-                    faults.push(format!("archive/{name} is gone, with {lost}; {again}; {forget}"));
-                }
-                None if of_all > 0 => {
-                    let what = "but all that it had was visited again";
-                    notes.push(format!("archive/{name} is gone, {what}; {forget}"));
-                }
-                None => faults.push(format!("archive/{name} is gone; {again}")),
-            }
+        for file in crawl::gone_files(&self.collection.frontier_dir(), archive)? {
+            let is_fault = file.urls == 0 || !file.only.is_empty() || !file.newest.is_empty();
+            let told = if is_fault { &mut faults } else { &mut notes };
+            told.push(self.told_gone(&file));
         }
         Ok((faults, notes))
     }
 
+    /// What is said of a file of the archive that is gone.
+    fn told_gone(&self, file: &GoneFile) -> String {
+        let GoneFile { name, urls, only, newest, bodies } = file;
+        let only = told(only, "URL", &format!("of its {urls} in no other file"));
+        let older = format!("of its {urls} of which others have older captures only");
+        let older = told(newest, "URL", &older);
+        let next = "let the next crawl ask for what seeds and links lead to";
+        let again = match (&only, &older) {
+            (_, Some(_)) => Some("let `crivello crawl --recrawl` ask for them"),
+            (Some(_), None) => Some(next),
+            (None, None) => (*urls == 0).then_some(next),
+        };
+        let lost: Vec<String> = only.into_iter().chain(older).collect();
+        let what = if !lost.is_empty() {
+            format!(", with {}", lost.join(", and with "))
+        } else if *urls > 0 && bodies.is_empty() {
+            ", but all that it had is in others, or was visited again".to_owned()
+        } else {
+            String::new()
+        };
+        let mut said = vec![format!("archive/{name} is gone{what}")];
+        if !bodies.is_empty() {
+            let bodies = count(bodies.len() as u64, "URL");
+            let of_all = format!("of its {urls} that later visits found as they were");
+            said.push(format!("it had {bodies} {of_all}, and that are missing now"));
+        }
+        said.extend(again.map(|again| format!("put it back, or {again}")));
+        let cdxj = self.collection.archive_dir().join(format!("{name}.cdxj"));
+        if cdxj.exists() && bodies.is_empty() {
+            said.push(format!("who deletes archive/{name}.cdxj forgets it"));
+        }
+        said.join("; ")
+    }
+
     /// What the archive has lost, by who asks for it again.
-    fn lost(&self, bodies: Bodies, archive: &Archive) -> Result<LostPages> {
-        let mut pages = LostPages::default();
+    fn lost(&self, bodies: Bodies, archive: &Archive) -> Result<LostUrls> {
+        let mut urls = LostUrls::default();
         let lost = bodies.lost(archive)?;
         if lost.is_empty() {
-            return Ok(pages);
+            return Ok(urls);
         }
         let report = crawl::read_report(&self.collection.frontier_dir())?.unwrap_or_default();
         let mut bars = KnownBars::new(self.collection, archive, &report, self.config)?;
-        for Lost { url, purpose, depth } in lost {
+        for Lost { url, purpose, depth, is_page } in lost {
             let is_sitemap = purpose == Purpose::Sitemap;
             let bar = bars.bar(&Url::parse(&url)?, is_sitemap, Some(depth), true)?;
             let mut unreadable = archive.unreadable(&url)?.into_iter();
-            match bar {
-                Some(bar) => pages.kept_out.push(format!("{url} ({})", bar.verdict())),
-                None if unreadable.any(|line| line.url == url) => pages.unreadable.push(url),
-                None => pages.missing.push(url),
-            }
+            let (fate, url) = match bar {
+                Some(bar) => (&mut urls.kept_out, format!("{url} ({})", bar.verdict())),
+                None if unreadable.any(|line| line.url == url) => (&mut urls.unreadable, url),
+                None => (&mut urls.missing, url),
+            };
+            fate[usize::from(!is_page)].push(url);
         }
-        Ok(pages)
+        Ok(urls)
     }
 
     fn frontier(&self) -> Finding {
         let dir = self.collection.frontier_dir();
         let standing = crawl::Standing::read(&dir).map(|_| ()).map_err(with_causes);
         let report = crawl::read_report(&dir).map(|_| ()).map_err(with_causes);
-        let has_crawled = matches!(crawl::read_report(&dir), Ok(Some(_)));
-        let seeds = match crawl::read_seeds(&dir) {
-            Ok(seeds) if seeds.is_empty() && has_crawled => Err(format!(
-                "{} is missing or empty: `crivello crawl URL`, with the addresses that the crawl began with, writes it again",
-                dir.join("seeds").display()
-            )),
-            seeds => seeds.map(|_| ()).map_err(with_causes),
-        };
+        let seeds = crawl::check_seeds(&dir).map_err(with_causes);
         let mut faults: Vec<String> =
             [standing, report, seeds].into_iter().filter_map(Result::err).collect();
         let mut about = "notes of the crawl".to_owned();
@@ -381,7 +387,12 @@ impl Patient<'_> {
                 let is_ranked = table.is_ok_and(|table| {
                     let directory = table.directory();
                     directory.id() == linking.source
-                        && jobs::is_all_ranked(self.collection, &linking, directory)
+                        && jobs::is_all_ranked(
+                            self.collection,
+                            &linking,
+                            directory,
+                            &self.config.rank,
+                        )
                 });
                 Finding::of("graph", about, faults.into_iter().collect())
                     .behind_if(!is_ranked, "run `crivello rank`")
@@ -461,29 +472,36 @@ impl Patient<'_> {
     }
 }
 
-/// Pages of which only is left that later visits found them as they were.
+/// URLs of which only is left that later visits found them as they were: pages, and others.
 #[derive(Default)]
-struct LostPages {
+struct LostUrls {
     /// The next crawl asks for them.
-    missing: Vec<String>,
+    missing: [Vec<String>; 2],
     /// Their records are damaged, which no crawl knows.
-    unreadable: Vec<String>,
+    unreadable: [Vec<String>; 2],
     /// No crawl asks for them as things are; each with what keeps it out.
-    kept_out: Vec<String>,
+    kept_out: [Vec<String>; 2],
 }
 
-impl LostPages {
+impl LostUrls {
+    /// What they are, in the same order.
+    const KINDS: [(&str, &str); 2] =
+        [("page", ""), ("other URL", "(sitemaps, redirects, errors) ")];
+
     /// Adds what is wrong to the `faults`, and what is to be said besides to the `notes`.
     fn tell(&self, faults: &mut Vec<String>, notes: &mut Vec<String>) {
         let what = "of which only is left that later visits found them as they were";
-        faults.extend(told(&self.missing, "page", &format!("missing, {what}")));
         let unreadable = "cannot be read, which later visits found as they were: `crivello crawl --recrawl` asks for them";
-        faults.extend(told(&self.unreadable, "page", unreadable));
-        let kept_out = format!(
-            "missing, {what}, and kept out now; a crawl asks for them when they are let in again, and who does not want them \
-             need do nothing"
-        );
-        notes.extend(told(&self.kept_out, "page", &kept_out));
+        let kept_out = "and kept out now; a crawl asks for them when they are let in again, and who does not want them need do \
+             nothing";
+        for (at, (noun, kind)) in LostUrls::KINDS.into_iter().enumerate() {
+            let told = |urls: &[Vec<String>; 2], what: &str| {
+                told(&urls[at], noun, &format!("{kind}{what}"))
+            };
+            faults.extend(told(&self.missing, &format!("missing, {what}")));
+            faults.extend(told(&self.unreadable, unreadable));
+            notes.extend(told(&self.kept_out, &format!("missing, {what}, {kept_out}")));
+        }
     }
 }
 

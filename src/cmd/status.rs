@@ -1,6 +1,6 @@
 //! `crivello status`: what the collection holds and which stage is behind.
 //!
-//! **Invariant.** Looking changes nothing, and needs no right to write.
+//! **Invariant.** Looking changes nothing but CDXJ files that are behind, and needs no right to write.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use archive::Archive;
-use crawl::{Recrawl, Report, SieveReport};
+use crawl::{GoneFile, Recrawl, Report, SieveReport};
 use index::{Index, IndexError};
 use jobs::{Collection, Directory, Folding, Lag, Linking, PageTable, Vector, Writer};
 use serde::Serialize;
@@ -37,6 +37,8 @@ struct Status {
     running: Option<Writer>,
     /// Whether the crawl is paused, one of a list, or a recrawl is not over.
     standing: crawl::Standing,
+    /// What is wrong with the seeds, without which no crawl goes on.
+    seeds_fault: Option<String>,
     /// What the last crawl that came to its end said of itself.
     crawl: Option<Report>,
     pages: Option<PagesStatus>,
@@ -53,7 +55,7 @@ struct Status {
 struct ArchiveStatus {
     files: usize,
     bytes: u64,
-    /// Files that are gone.
+    /// Files that are gone, unless all that they had was visited again.
     gone: Vec<String>,
 }
 
@@ -123,6 +125,23 @@ pub(crate) fn run(_: &Args, context: &Context) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
+impl ArchiveStatus {
+    fn of(collection: &Collection) -> Result<ArchiveStatus> {
+        let (dir, frontier) = (collection.archive_dir(), collection.frontier_dir());
+        let archive = Archive::open(&dir)?;
+        let size = |file: &String| fs::metadata(dir.join(file)).map_or(0, |about| about.len());
+        let (files, bytes) = (archive.files().len(), archive.files().iter().map(size).sum());
+        let gone = match crawl::gone_files(&frontier, &archive) {
+            Ok(gone) => {
+                gone.into_iter().filter(GoneFile::is_missed).map(|file| file.name).collect()
+            }
+            // Without the right to bring CDXJ files up to date nobody can tell what is in no other file.
+            Err(_) => crawl::lost_files(&frontier, &archive)?.into_iter().collect(),
+        };
+        Ok(ArchiveStatus { files, bytes, gone })
+    }
+}
+
 impl IndexStatus {
     fn of(index: &Index, collection: &Collection) -> IndexStatus {
         let (documents, generation) = (index.live_count(), index.generation());
@@ -140,16 +159,13 @@ impl IndexStatus {
 
 fn look(collection: &Collection, config: &Config) -> Result<Status> {
     let standing = crawl::Standing::read(&collection.frontier_dir())?;
-    let mut status = Status { standing, running: collection.writer(), ..Status::default() };
+    let seeds = crawl::check_seeds(&collection.frontier_dir());
+    let seeds_fault = seeds.err().map(|error| format!("{:#}", anyhow::Error::new(error)));
+    let running = collection.writer();
+    let mut status = Status { running, standing, seeds_fault, ..Status::default() };
     let mut pages_lag = None;
-    let archive_dir = collection.archive_dir();
-    if archive_dir.is_dir() {
-        let archive = Archive::open(&archive_dir)?;
-        let size =
-            |file: &String| fs::metadata(archive_dir.join(file)).map_or(0, |about| about.len());
-        let (files, bytes) = (archive.files().len(), archive.files().iter().map(size).sum());
-        let gone = crawl::lost_files(&collection.frontier_dir(), &archive)?.into_iter().collect();
-        status.archive = ArchiveStatus { files, bytes, gone };
+    if collection.archive_dir().is_dir() {
+        status.archive = ArchiveStatus::of(collection)?;
         pages_lag = jobs::extract_lag(collection, &extract_options(&config.crawl))?;
     }
     status.crawl = crawl::read_report(&collection.frontier_dir())?;
@@ -347,6 +363,9 @@ fn print(status: &Status) -> Result<()> {
             "is not over: `crivello crawl` goes on"
         };
         writeln!(out, "crawl       a recrawl of {what} since {since} {left}")?;
+    }
+    if let Some(fault) = &status.seeds_fault {
+        writeln!(out, "seeds       {}", talk::plain(fault))?;
     }
     if let Some(report) = &status.crawl {
         print_crawl(&mut out, report)?;

@@ -64,6 +64,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     if let Some(pages_max) = args.max_pages {
         config.crawl.pages_max = pages_max;
     }
+    if args.urls.is_empty() {
+        crawl::check_seeds(&collection.frontier_dir())?;
+    }
     let begun = crawl::read_seeds(&collection.frontier_dir())?;
     let (sample, seeds) = choose(args, &collection, &begun, &mut config)?;
     if sample.is_some() {

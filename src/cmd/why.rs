@@ -188,7 +188,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
         why.normalised_by = rules.into_iter().map(Normalisation::name).collect();
         why.visited_as = Some(url.to_string());
     }
-    ask_archive(&mut why, &url, &archive, &config)?;
+    ask_archive(&mut why, &url, &collection, &archive, &config)?;
     ask_pages(&mut why, &url, &collection)?;
     why.place = why.place_in_index(has_index(&collection));
     why.found_on = found::found_on(&url, &collection, &config)?;
@@ -241,10 +241,17 @@ fn visited(
 }
 
 /// The visits, and robots.txt.
-fn ask_archive(why: &mut Why, url: &Url, archive: &Archive, config: &Config) -> Result<()> {
+fn ask_archive(
+    why: &mut Why,
+    url: &Url,
+    collection: &Collection,
+    archive: &Archive,
+    config: &Config,
+) -> Result<()> {
     why.captures = captures::read(archive, url, config.crawl.agent_name())?;
-    let gone = archive.gone_captures(url.as_str())?.into_iter();
+    let gone = crawl::gone_captures(&collection.frontier_dir(), archive, url.as_str())?;
     why.gone = gone
+        .into_iter()
         .map(|line| Gone { date_s: line.date_s, status: line.status, file: line.location.file })
         .collect();
     why.cuts = captures::cuts(archive, url, &config.crawl)?;
@@ -259,6 +266,8 @@ fn ask_archive(why: &mut Why, url: &Url, archive: &Archive, config: &Config) -> 
 
 /// What a crawl of this configuration would say to it.
 fn ask_rules(why: &mut Why, url: &Url, collection: &Collection, config: &Config) -> Result<()> {
+    // Without them nobody knows what a crawl would say.
+    crawl::check_seeds(&collection.frontier_dir())?;
     let seeds = crawl::read_seeds(&collection.frontier_dir())?;
     why.seed = seeds.contains(url);
     why.inbox_hops = crawl::inbox_hops(&collection.frontier_dir(), url.as_str(), &config.crawl)?;

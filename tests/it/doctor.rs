@@ -130,10 +130,56 @@ fn a_missing_part_of_the_page_table_is_told_and_made_again() {
     assert_eq!(sandbox.json(&["search", "zebras", "--dir", "web"]), found);
 }
 
+/// A collection of a document, which is also a topic.
+fn with_topic() -> Sandbox {
+    let sandbox =
+        Sandbox::of_documents("{\"url\": \"http://z.test/\", \"text\": \"zebras eat grass\"}\n");
+    let file = sandbox.path("web/crivello.toml");
+    let text = fs::read_to_string(&file).expect("text");
+    let topic = "\n[rank.topics.zebras]\npages = [\"http://z.test/\"]\n";
+    fs::write(&file, text.replace("\ntopics = {}\n", "\n") + topic).expect("room");
+    let said = sandbox.done(&["doctor", "graph", "--dir", "web"]);
+    assert!(said.starts_with("behind   graph "), "{said}");
+    sandbox.done(&["rank", "--dir", "web", "-q"]);
+    let said = sandbox.done(&["doctor", "graph", "--dir", "web"]);
+    assert!(said.starts_with("whole    graph "), "{said}");
+    sandbox
+}
+
+/// Damaged ranks of a topic are told, and made again by the commands that are named.
+#[test]
+fn damaged_ranks_of_a_topic_are_told_and_made_again() {
+    let sandbox = with_topic();
+    let whole = files_below(&sandbox.path("web/graph"));
+    let is_of_topic = |path: &&std::path::PathBuf| path.to_string_lossy().contains("topic.zebras");
+    let topic: Vec<_> = whole.iter().filter(is_of_topic).collect();
+    assert_eq!(topic.len(), 3, "{whole:#?}");
+    for file in topic {
+        let good = fs::read(file).expect("bytes");
+        for at in 0..good.len() {
+            let mut bad = good.clone();
+            bad[at] ^= 1;
+            fs::write(file, bad).expect("room");
+            let ran = sandbox.run(&["doctor", "graph", "--dir", "web"]);
+            let name = file.file_name().expect("a name").to_string_lossy();
+            let is_told = ran.stdout.starts_with("damaged  graph ") && ran.stdout.contains(&*name);
+            // Of another version is behind.
+            let is_behind = ran.stdout.starts_with("behind   graph ");
+            assert!(is_told || is_behind && at == 7, "{name} {at}: {ran:#?}");
+        }
+        // As it says.
+        fs::remove_dir_all(sandbox.path("web/graph")).expect("it is there");
+        sandbox.done(&["rank", "--dir", "web", "-q"]);
+        sandbox.done(&["index", "--dir", "web", "-q"]);
+        let said = sandbox.done(&["doctor", "graph", "--dir", "web"]);
+        assert!(said.starts_with("whole    graph "), "{}: {said}", file.display());
+    }
+}
+
 /// Ranks that are not there are behind, and made again by the command that is named.
 #[test]
 fn missing_ranks_are_told_and_made_again() {
-    let sandbox = Sandbox::of_documents("{\"id\": 1, \"text\": \"zebras eat grass\"}\n");
+    let sandbox = with_topic();
     let whole = files_below(&sandbox.path("web/graph"));
     let is_of_ranks = |path: &&std::path::PathBuf| {
         let ending = path.extension().and_then(|ending| ending.to_str());
@@ -141,7 +187,7 @@ fn missing_ranks_are_told_and_made_again() {
         matches!(ending, Some("ranks" | "source")) && !is_of_links
     };
     let ranks: Vec<_> = whole.iter().filter(is_of_ranks).collect();
-    assert!(ranks.len() >= 6, "{whole:#?}");
+    assert!(ranks.len() >= 9, "{whole:#?}");
     for file in ranks {
         fs::remove_file(file).expect("it is there");
         let said = sandbox.done(&["doctor", "graph", "--dir", "web"]);

@@ -201,7 +201,7 @@ impl CdxLine {
         (self.date_s, self.date_us, &self.location)
     }
 
-    fn is_unreadable(&self) -> bool {
+    pub(crate) fn is_unreadable(&self) -> bool {
         self.key.starts_with(UNREADABLE)
     }
 

@@ -114,7 +114,7 @@ impl Archive {
             let entry = entry.map_err(ArchiveError::io(&self.dir))?;
             if let Ok(cdxj) = entry.file_name().into_string()
                 && let Some(name) = cdxj.strip_suffix(cdx::ENDING)
-                && READ.iter().any(|ending| name.ends_with(ending))
+                && is_warc_name(name)
                 && !self.dir.join(name).exists()
             {
                 gone.push(name.to_owned());
@@ -148,19 +148,27 @@ impl Archive {
         }
     }
 
+    /// Hands every capture of every file to `take`, in no order; otherwise as [`Archive::captures`]. Some may be handed out
+    /// twice.
+    pub fn each_capture(&self, take: &mut dyn FnMut(CdxLine)) -> Result<(), ArchiveError> {
+        for name in &self.files {
+            let path = self.dir.join(name);
+            look_up(&path, &mut |cdx| {
+                cdx.each(&mut |line| {
+                    if !line.is_unreadable() {
+                        take(line);
+                    }
+                })
+            })?;
+        }
+        Ok(())
+    }
+
     /// The captures whose lines begin with `start`, oldest first.
     fn find(&self, start: &str) -> Result<Vec<CdxLine>, ArchiveError> {
         let mut found = Vec::new();
         for name in &self.files {
-            let path = self.dir.join(name);
-            let lines = match cdx::current(&mut System, &path)?.find(start) {
-                Err(ArchiveError::Damaged { .. }) => {
-                    let cdxj = cdx::path_of(&path);
-                    fs::remove_file(&cdxj).map_err(ArchiveError::io(&cdxj))?;
-                    cdx::current(&mut System, &path)?.find(start)?
-                }
-                lines => lines?,
-            };
+            let lines = look_up(&self.dir.join(name), &mut |cdx| cdx.find(start))?;
             found.extend(lines.into_iter().map(|mut line| {
                 line.location.file.clone_from(name);
                 line
@@ -176,6 +184,21 @@ impl Archive {
             (Some(Component::Normal(name)), None) if name == file => Ok(self.dir.join(name)),
             _ => Err(ArchiveError::Outside { dir: self.dir.clone(), file: file.to_owned() }),
         }
+    }
+}
+
+/// Asks the CDXJ file of a WARC file; one that turns out to be damaged is made again.
+fn look_up<T>(
+    warc: &Path,
+    ask: &mut dyn FnMut(&mut cdx::CdxFile) -> Result<T, ArchiveError>,
+) -> Result<T, ArchiveError> {
+    match ask(&mut cdx::current(&mut System, warc)?) {
+        Err(ArchiveError::Damaged { .. }) => {
+            let cdxj = cdx::path_of(warc);
+            fs::remove_file(&cdxj).map_err(ArchiveError::io(&cdxj))?;
+            ask(&mut cdx::current(&mut System, warc)?)
+        }
+        answer => answer,
     }
 }
 
@@ -276,13 +299,18 @@ fn cause(reader: &mut WarcReader<File>, error: ArchiveError) -> (ArchiveError, A
     }
 }
 
+/// Whether a WARC file may be called so: one with such a name is read.
+pub fn is_warc_name(name: &str) -> bool {
+    READ.iter().any(|ending| name.ends_with(ending))
+}
+
 /// The names of the WARC files in a folder, sorted.
 pub(crate) fn warc_files(dir: &Path) -> Result<Vec<String>, ArchiveError> {
     let mut files = Vec::new();
     for entry in fs::read_dir(dir).map_err(ArchiveError::io(dir))? {
         let entry = entry.map_err(ArchiveError::io(dir))?;
         if let Ok(name) = entry.file_name().into_string()
-            && READ.iter().any(|ending| name.ends_with(ending))
+            && is_warc_name(&name)
         {
             files.push(name);
         }

@@ -49,7 +49,7 @@ pub use digest::sha1 as payload_digest;
 pub use disk::is_exhausted;
 pub use error::ArchiveError;
 pub use fields::{parse_warc_fields, warc_fields};
-pub use folder::{Archive, Records};
+pub use folder::{Archive, Records, is_warc_name};
 pub use http::{
     HttpResponse, UNDONE_TRANSFER_ENCODING, http_block, http_field, http_response, parse_http,
 };

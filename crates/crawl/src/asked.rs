@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use crate::clock::{Clock, Moment};
 use crate::error::CrawlError;
 use crate::owed::Owed;
+use crate::sealed::{Seal, seal, unseal};
 
 /// The name of the file.
 const NAME: &str = "asked";
@@ -65,11 +66,12 @@ impl Asked {
     }
 
     fn parse(bytes: &[u8]) -> Option<Asked> {
-        let text = str::from_utf8(bytes).ok()?.strip_suffix('\n')?;
-        let (said, sum) = text.rsplit_once(' ')?;
-        if sum != checksum(said) {
-            return None;
-        }
+        let text = str::from_utf8(bytes).ok()?;
+        let said = match unseal(text) {
+            Seal::Good(line) => line.strip_suffix('\n')?,
+            Seal::Broken => return None,
+            Seal::None => read_earlier(text)?,
+        };
         let (moment, said) = said.split_once(' ')?;
         // Earlier versions did not tell.
         let (owed_ms, state) = match said.split_once(' ') {
@@ -94,9 +96,10 @@ impl Asked {
     }
 }
 
-/// The CRC-32 of what a file says, as it stands behind it.
-fn checksum(said: &str) -> String {
-    format!("{:08x}", crc32fast::hash(said.as_bytes()))
+/// What a file of an earlier version says: its one line ended with the CRC-32 of the rest.
+fn read_earlier(text: &str) -> Option<&str> {
+    let (said, sum) = text.strip_suffix('\n')?.rsplit_once(' ')?;
+    (sum == format!("{:08x}", crc32fast::hash(said.as_bytes()))).then_some(said)
 }
 
 /// The file while a run keeps it.
@@ -155,8 +158,9 @@ impl AskedFile {
                 none => none.insert(File::create(&self.path)?),
             };
             file.rewind()?;
-            let said = format!("{s}.{us:06} {:08} {state}", owed_ms.min(OWED_MS_MAX));
-            file.write_all(format!("{said} {}\n", checksum(&said)).as_bytes())
+            // Always of one length, so that nothing is left of what stood there.
+            let said = format!("{s}.{us:06} {:08} {state}\n", owed_ms.min(OWED_MS_MAX));
+            file.write_all(seal(&said).as_bytes())
         };
         write().map_err(CrawlError::io(&self.path))
     }
@@ -191,11 +195,15 @@ mod tests {
             fs::write(&path, &whole[..length]).expect("written");
             assert_eq!(Asked::read(dir.path()), Some(Asked::UNSOUND), "{length} bytes");
         }
-        // A file of an earlier version does not tell what is owed.
-        let said = "1800000000.000042 over";
-        fs::write(&path, format!("{said} {}\n", checksum(said))).expect("written");
-        let earlier = Asked { owed_ms: None, ..Asked::new(moment, false) };
-        assert_eq!(Asked::read(dir.path()), Some(earlier));
+        // Files of earlier versions have their checksum on the same line, and the first did not tell what is owed.
+        for (said, owed_ms) in
+            [("1800000000.000042 over", None), ("1800000000.000042 00060000 over", Some(60_000))]
+        {
+            let sum = crc32fast::hash(said.as_bytes());
+            fs::write(&path, format!("{said} {sum:08x}\n")).expect("written");
+            let earlier = Asked { owed_ms, ..Asked::new(moment, false) };
+            assert_eq!(Asked::read(dir.path()), Some(earlier));
+        }
         assert_eq!(Asked::UNSOUND.silent_ms(Moment { s: 1_900_000_000, us: 0 }), 0);
     }
 

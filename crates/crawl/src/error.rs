@@ -105,9 +105,28 @@ pub enum CrawlError {
     /// A file of seeds that is not as it was written.
     #[error(
         "{path} is damaged: it is not as it was written; mend the addresses in it, if they are others than you gave, and \
-         remove its last line, if that is no address"
+         remove its last line, if that is no address; behind each address stands a line break"
     )]
     SeedsSum {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A file of seeds without a checksum that ends in the middle of a line.
+    #[error(
+        "{path} is damaged: behind its last line, {text:?}, stands no line break, so that it may be half an address; mend \
+         it, if it is another than you gave, and put a line break behind it"
+    )]
+    SeedsCut {
+        /// The file.
+        path: PathBuf,
+        /// The line.
+        text: String,
+    },
+    /// A crawl has begun, and what it began with is not known any more.
+    #[error(
+        "{path} is missing or empty: `crivello crawl URL`, with the addresses that the crawl began with, writes it again"
+    )]
+    SeedsGone {
         /// The file.
         path: PathBuf,
     },

@@ -169,6 +169,8 @@ pub struct Lost {
     pub purpose: Purpose,
     /// How far it was from the first page of its site.
     pub depth: u16,
+    /// Whether it was a page then, and not a sitemap, a redirect or an error.
+    pub is_page: bool,
 }
 
 /// Finds the same in an archive that is read from its first record to its last.
@@ -222,13 +224,14 @@ impl Bodies {
             Ok(())
         })?;
         let lost = visits.into_iter().filter(|settled| gaps.is_last(settled));
-        let lost: BTreeMap<String, Entry> =
-            lost.map(|settled| (settled.url, settled.entry)).collect();
-        let lost = lost.into_iter().map(|(url, entry)| {
-            let Entry { purpose, depth, .. } = entry;
-            Lost { url, purpose, depth }
-        });
-        Ok(lost.collect())
+        let lost: BTreeMap<String, Lost> = lost
+            .map(|settled| {
+                let is_page = gaps.is_last_of_page(&settled);
+                let Entry { purpose, depth, .. } = settled.entry;
+                (settled.url.clone(), Lost { url: settled.url, purpose, depth, is_page })
+            })
+            .collect();
+        Ok(lost.into_values().collect())
     }
 }
 

@@ -73,7 +73,7 @@ pub fn seeds_name(
     url: &str,
 ) -> Result<bool, CrawlError> {
     let seeds = match all_seeds(frontier, &[]) {
-        Err(CrawlError::NoSeeds) => return Ok(false),
+        Err(CrawlError::NoSeeds | CrawlError::SeedsGone { .. }) => return Ok(false),
         seeds => seeds?,
     };
     let rules = Rules::new(config, &read_seeds(frontier)?)?;

@@ -20,7 +20,7 @@ use crate::error::CrawlError;
 use crate::outcome::Answered;
 use crate::visited::Visited;
 
-const NAME: &str = "report.json";
+pub(crate) const NAME: &str = "report.json";
 
 /// The state of a crawl at one moment.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]

@@ -20,6 +20,7 @@ use crate::error::CrawlError;
 use crate::normalisation::Normalisation;
 use crate::recrawl::Epochs;
 use crate::sealed::{Seal, seal, unseal};
+use crate::{report, settings};
 
 const NAME: &str = "seeds";
 
@@ -109,6 +110,17 @@ pub fn read_seeds(frontier: &Path) -> Result<Vec<Url>, CrawlError> {
     Ok(read(frontier)?.into_iter().map(|seed| seed.url).collect())
 }
 
+/// Whether the seeds of a crawl can be read, and are there if one has begun.
+pub fn check_seeds(frontier: &Path) -> Result<(), CrawlError> {
+    let is_gone = read(frontier)?.is_empty() && has_begun(frontier);
+    if is_gone { Err(CrawlError::SeedsGone { path: frontier.join(NAME) }) } else { Ok(()) }
+}
+
+/// Whether a crawl has begun in a folder: something is there that is written only after the seeds.
+pub fn has_begun(frontier: &Path) -> bool {
+    [settings::NAME, report::NAME].iter().any(|name| frontier.join(name).exists())
+}
+
 /// Those of them that were given as sitemaps.
 pub fn read_sitemap_seeds(frontier: &Path) -> Result<Vec<Url>, CrawlError> {
     let sitemaps = read(frontier)?.into_iter().filter(|seed| seed.is_sitemap);
@@ -133,17 +145,22 @@ fn read(frontier: &Path) -> Result<Vec<Seed>, CrawlError> {
     let seeds = lines.map(|(at, line)| {
         read_line(line).map_err(|error| match error {
             CrawlError::Address { text, why } => {
-                let told = text.floor_char_boundary(TOLD_BYTES_MAX);
-                let text = text[..told].to_owned();
-                CrawlError::Seeds { path: path.clone(), line: at + 1, text, why }
+                CrawlError::Seeds { path: path.clone(), line: at + 1, text: told(&text), why }
             }
             error => error,
         })
     });
     let seeds = seeds.collect::<Result<Vec<Seed>, CrawlError>>()?;
     // An address without its end may be another.
-    let is_cut = !body.is_empty() && !body.ends_with('\n');
-    if is_cut { Err(CrawlError::SeedsSum { path }) } else { Ok(seeds) }
+    match body.lines().last().filter(|_| !body.ends_with('\n')) {
+        Some(last) => Err(CrawlError::SeedsCut { path, text: told(last) }),
+        None => Ok(seeds),
+    }
+}
+
+/// As much of a line as is told.
+fn told(line: &str) -> String {
+    line[..line.floor_char_boundary(TOLD_BYTES_MAX)].to_owned()
 }
 
 /// A seed as it stands in a file; it was judged when it was given.
@@ -184,6 +201,7 @@ pub(crate) fn all_seeds(frontier: &Path, given: &[Seed]) -> Result<Vec<Seed>, Cr
         }
     }
     if all.is_empty() {
+        check_seeds(frontier)?;
         return Err(CrawlError::NoSeeds);
     }
     Ok(all)

@@ -17,7 +17,7 @@ use serde_json::Value;
 use crate::config::Config;
 use crate::error::CrawlError;
 
-const NAME: &str = "settings.json";
+pub(crate) const NAME: &str = "settings.json";
 
 /// The keys that decide whether a URL is visited.
 const KEYS: [&str; 20] = [

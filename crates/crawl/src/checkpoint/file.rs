@@ -222,22 +222,10 @@ pub(super) fn verify(path: &Path, warc: &Path) -> io::Result<LogState> {
     let warc = File::open(warc);
     let length = warc.as_ref().ok().and_then(|warc| warc.metadata().ok()).map(|about| about.len());
     loop {
-        let mut bytes = Vec::new();
-        (&mut input).take(BLOCK_HEAD_BYTES as u64).read_to_end(&mut bytes)?;
-        let Some(head) = bytes.first_chunk().map(Head::from_bytes) else { break };
-        let mut packed = Vec::new();
-        (&mut input).take(u64::from(head.packed)).read_to_end(&mut packed)?;
-        // A crawl that was killed may have left half a block at the end.
-        if (packed.len() as u64) < u64::from(head.packed) && head.packed <= BLOCK_BYTES_MAX {
-            break;
-        }
-        let is_sound = head.from == covered
-            && head.packed.max(head.unpacked) <= BLOCK_BYTES_MAX
-            && bytes[48..] == head.checksum(&packed).to_le_bytes();
-        let unpacked = usize::try_from(head.unpacked).ok().filter(|_| is_sound);
-        let rows = unpacked.and_then(|unpacked| lz4_flex::decompress(&packed, unpacked).ok());
-        let Some(rows) = rows.and_then(|rows| decode(&rows, head.rows)) else {
-            return Ok(LogState::Damaged(offset));
+        let (head, rows) = match next_sound(&mut input, covered)? {
+            Sound::Block(head, rows) => (head, rows),
+            Sound::End => break,
+            Sound::Damage => return Ok(LogState::Damaged(offset)),
         };
         let is_of_now = warc.as_ref().is_ok_and(|warc| {
             length.is_some_and(|length| head.to <= length)
@@ -248,10 +236,53 @@ pub(super) fn verify(path: &Path, warc: &Path) -> io::Result<LogState> {
         }
         covered = head.to;
         visits += rows.len() as u64;
-        offset += (BLOCK_HEAD_BYTES + packed.len()) as u64;
+        offset += BLOCK_HEAD_BYTES as u64 + u64::from(head.packed);
     }
     let is_all = length == Some(covered);
     Ok(if is_all { LogState::Whole(visits) } else { LogState::Behind(visits) })
+}
+
+/// Hands the visits that a log tells of to `take`, as far as it is sound, whatever its settings and though its archive file
+/// may be gone.
+pub(super) fn each_row(path: &Path, take: &mut dyn FnMut(Settled)) -> io::Result<()> {
+    let mut input = BufReader::with_capacity(256 << 10, File::open(path)?);
+    let mut head = Vec::new();
+    (&mut input).take(FILE_HEAD_BYTES as u64).read_to_end(&mut head)?;
+    let mut covered = 0;
+    while head.starts_with(&MAGIC)
+        && let Sound::Block(head, rows) = next_sound(&mut input, covered)?
+    {
+        covered = head.to;
+        rows.into_iter().for_each(&mut *take);
+    }
+    Ok(())
+}
+
+/// What follows in a log that is read for its own sake.
+enum Sound {
+    Block(Head, Vec<Settled>),
+    End,
+    Damage,
+}
+
+/// Reads the block that begins where the archive file is covered up to.
+fn next_sound(input: &mut BufReader<File>, covered: u64) -> io::Result<Sound> {
+    let mut bytes = Vec::new();
+    input.take(BLOCK_HEAD_BYTES as u64).read_to_end(&mut bytes)?;
+    let Some(head) = bytes.first_chunk().map(Head::from_bytes) else { return Ok(Sound::End) };
+    let mut packed = Vec::new();
+    input.take(u64::from(head.packed)).read_to_end(&mut packed)?;
+    // A crawl that was killed may have left half a block at the end.
+    if (packed.len() as u64) < u64::from(head.packed) && head.packed <= BLOCK_BYTES_MAX {
+        return Ok(Sound::End);
+    }
+    let is_sound = head.from == covered
+        && head.packed.max(head.unpacked) <= BLOCK_BYTES_MAX
+        && bytes[48..] == head.checksum(&packed).to_le_bytes();
+    let unpacked = usize::try_from(head.unpacked).ok().filter(|_| is_sound);
+    let rows = unpacked.and_then(|unpacked| lz4_flex::decompress(&packed, unpacked).ok());
+    let rows = rows.and_then(|rows| decode(&rows, head.rows));
+    Ok(rows.map_or(Sound::Damage, |rows| Sound::Block(head, rows)))
 }
 
 /// Appends to the log of the archive file that is being written, and begins another with the next file.

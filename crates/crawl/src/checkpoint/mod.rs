@@ -2,7 +2,8 @@
 //! in seconds without parsing its pages again.
 //!
 //! What lives here: [`VisitLogs`], the folder `frontier/visits` with one log for each archive file;
-//! `row.rs` is what a log keeps of a visit, `file.rs` how it stands on disk. What does not: what follows
+//! `row.rs` is what a log keeps of a visit, `file.rs` how it stands on disk, `list.rs` which archive files there are logs
+//! of. What does not: what follows
 //! from the visits (`replay.rs`).
 //!
 //! **Invariant.** The archive is the only source of truth. The logs together say the same as the archive
@@ -14,14 +15,16 @@
 //! Reference: `docs/formats/frontier.md`.
 
 mod file;
+mod list;
 mod row;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use archive::{Archive, ArchiveError};
 use page::Url;
@@ -35,13 +38,11 @@ use crate::recrawl::Epochs;
 
 pub(crate) use file::LogWriter;
 use file::{LogReader, LogState, is_log};
+use list::Listed;
 pub(crate) use row::{Circumstances, Settled};
 
 /// The folder of the logs.
 const FOLDER: &str = "visits";
-
-/// The file that lists the archive files that there are logs of, a name a line.
-const LIST: &str = "files";
 
 /// The logs of a crawl.
 #[derive(Debug, Clone)]
@@ -51,6 +52,8 @@ pub(crate) struct VisitLogs {
     identity: u64,
     /// Files of the archive that the frontier names, though they may be gone.
     named: Vec<String>,
+    /// Held by whoever changes the list: parsers begin logs at the same time.
+    listing: Arc<Mutex<()>>,
 }
 
 impl VisitLogs {
@@ -66,6 +69,7 @@ impl VisitLogs {
             archive: archive.to_owned(),
             identity: identity(config, seeds),
             named: named_files(frontier).into_iter().collect(),
+            listing: Arc::default(),
         }
     }
 
@@ -121,7 +125,7 @@ impl VisitLogs {
     /// others may not tell. The list goes last, so that a kill in between changes nothing. What else stands
     /// in the folder is left alone.
     fn drop_incomplete(&self, archive: &Archive) -> Result<(), CrawlError> {
-        let list = self.dir.join(LIST);
+        let list = list::path(&self.dir);
         let own: BTreeSet<PathBuf> = archive.files().iter().map(|name| self.path(name)).collect();
         if let Some(path) = own.iter().chain([&list]).find(|path| path.is_dir()) {
             return Err(CrawlError::InTheWay { path: path.clone() });
@@ -131,8 +135,11 @@ impl VisitLogs {
         });
         let mut logs = entries.map_err(CrawlError::io(&self.dir))?;
         logs.retain(|path| own.contains(path) || is_log(path));
-        let is_there = |name: &str| archive.files().iter().any(|file| file == name);
-        let is_listed = fs::read_to_string(&list).is_ok_and(|names| names.lines().all(is_there));
+        let is_there = |name: &String| archive.files().contains(name);
+        let is_listed = match list::read(&self.dir) {
+            Listed::Names(names) => names.iter().all(is_there),
+            Listed::Nothing | Listed::Unsound => false,
+        };
         if logs.is_empty() || is_listed && logs.iter().all(|log| own.contains(log)) {
             return Ok(());
         }
@@ -219,8 +226,8 @@ impl VisitLogs {
 
     /// Takes note that there is, or will be, a log of `name`.
     fn enlist(&self, name: &str) -> io::Result<()> {
-        let mut list = File::options().create(true).append(true).open(self.dir.join(LIST))?;
-        list.write_all(format!("{name}\n").as_bytes())
+        let _held = self.listing.lock().unwrap_or_else(PoisonError::into_inner);
+        list::add(&self.dir, name)
     }
 
     fn reader(&self, name: &str) -> Option<LogReader> {
@@ -241,12 +248,12 @@ impl VisitLogs {
     }
 }
 
-/// The files of an archive that the list in the folder of the logs names.
+/// The files of an archive that the list in the folder of the logs names; none if it cannot be believed.
 fn listed_files(dir: &Path) -> BTreeSet<String> {
-    let names = fs::read_to_string(dir.join(LIST)).unwrap_or_default();
-    // A kill may have left half a name at the end.
-    let names = names.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));
-    names.map(str::to_owned).collect()
+    match list::read(dir) {
+        Listed::Names(names) => names,
+        Listed::Nothing | Listed::Unsound => BTreeSet::new(),
+    }
 }
 
 /// Those of them that are gone.
@@ -278,6 +285,19 @@ pub fn lost_files(frontier: &Path, archive: &Archive) -> Result<BTreeSet<String>
     let epochs = Epochs::read(frontier).unwrap_or_default();
     gone.extend(epochs.files().filter(|name| !archive.files().contains(name)).cloned());
     Ok(gone)
+}
+
+/// Hands the visits to `take` that the log of an archive file tells of, which may be gone; none if there is no log.
+pub(crate) fn each_logged(
+    frontier: &Path,
+    name: &str,
+    take: &mut dyn FnMut(Settled),
+) -> Result<(), CrawlError> {
+    let path = frontier.join(FOLDER).join(format!("{name}.log"));
+    match file::each_row(&path, take) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        read => read.map_err(CrawlError::io(&path)),
+    }
 }
 
 /// What was found of the logs of visits.
@@ -320,6 +340,9 @@ pub fn verify_visit_logs(frontier: &Path, archive: &Path) -> Result<VisitLogsFou
             }
             LogState::Damaged(offset) => found.faults.push(CrawlError::Log { path, offset }),
         }
+    }
+    if list::read(&dir) == Listed::Unsound {
+        found.faults.push(CrawlError::Log { path: list::path(&dir), offset: 0 });
     }
     Ok(found)
 }

@@ -79,6 +79,11 @@ impl RankConfig {
 }
 
 impl Topic {
+    /// What its vector depends on besides the graph: as Rust prints it, which loses nothing.
+    pub(super) fn settings(&self, config: &RankConfig) -> String {
+        format!("{:?} {self:?}", config.pagerank())
+    }
+
     /// The nodes that belong to it, ascending; and what is named but not there.
     pub(super) fn nodes(&self, directory: &Directory) -> (Vec<NodeId>, Vec<String>) {
         let places = directory.resolver();

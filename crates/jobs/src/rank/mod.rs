@@ -114,6 +114,13 @@ pub(crate) struct Origin {
     error_bound: f64,
 }
 
+impl Origin {
+    /// Whether a vector is that of this graph under these settings.
+    fn is_of(&self, linking: &Linking, settings: &str) -> bool {
+        self.source == linking.source && self.settings == settings
+    }
+}
+
 /// Computes what is not up to date of all vectors, and writes them by node and, where there is an index, by document.
 pub fn rank(
     collection: &Collection,
@@ -149,7 +156,7 @@ pub fn rank(
         let pages = nodes.len() as u64;
         report.topics.push(TopicReport { name: name.clone(), pages, missing });
         if pages > 0 {
-            let settings = format!("{:?} {topic:?}", config.pagerank());
+            let settings = topic.settings(config);
             let compute: Compute<'_> =
                 &|graph, tell| topic_pagerank(graph, &config.pagerank(), &nodes, tell);
             let (_, is_new) = bring(&Vector::Topic(name.clone()), settings, compute)?;
@@ -177,8 +184,7 @@ fn bring(
     compute: &mut dyn FnMut() -> Ranks,
 ) -> Result<(Origin, bool), JobsError> {
     if let Some(origin) = disk::made_again(read_origin(collection, vector))?
-        && origin.source == linking.source
-        && origin.settings == settings
+        && origin.is_of(linking, &settings)
     {
         return Ok((origin, false));
     }
@@ -204,16 +210,27 @@ pub(crate) fn read_origin(
     Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
 }
 
-/// Whether all vectors that are computed of every graph are there, of this one, and the documents of the index have every
-/// vector that there is.
-pub fn is_all_ranked(collection: &Collection, linking: &Linking, directory: &Directory) -> bool {
-    let is_there = |centrality: &Centrality| {
-        let vector = Vector::Rank(centrality.name().to_owned());
-        let origin = read_origin(collection, &vector);
-        origin.is_ok_and(|origin| origin.is_some_and(|origin| origin.source == linking.source))
+/// Whether all vectors that are computed of every graph are there, and of each topic that has pages the one, of this graph
+/// and under these settings, and the documents of the index have every vector that there is.
+pub fn is_all_ranked(
+    collection: &Collection,
+    linking: &Linking,
+    directory: &Directory,
+    config: &RankConfig,
+) -> bool {
+    let is_there = |vector: &Vector, settings: &str| {
+        let origin = read_origin(collection, vector);
+        origin.is_ok_and(|origin| origin.is_some_and(|origin| origin.is_of(linking, settings)))
+    };
+    let is_computed =
+        |it: &Centrality| is_there(&Vector::Rank(it.name().to_owned()), &it.settings(config));
+    let is_of_topic = |(name, topic): (&String, &Topic)| {
+        topic.nodes(directory).0.is_empty()
+            || is_there(&Vector::Topic(name.clone()), &topic.settings(config))
     };
     let index = Index::open(&collection.index_dir());
-    Centrality::ALL.iter().all(is_there)
+    Centrality::ALL.iter().all(is_computed)
+        && config.topics.iter().all(is_of_topic)
         && index.map_or(true, |index| is_ranked(collection, directory, &index))
 }
 

@@ -1,0 +1,92 @@
+//! The file `frontier/visits/files`: the archive files that there are logs of, a name a line.
+//!
+//! What lives here: reading it and adding to it. What does not: what follows from a name (`mod.rs`).
+//!
+//! **Invariant.** The last line is a checksum (`sealed.rs`), and the file is replaced at once: names that are told were
+//! written. One of an earlier version has no checksum, and may end with half a name.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use crate::sealed::{Seal, seal, unseal};
+
+const NAME: &str = "files";
+
+/// What the list says.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Listed {
+    /// There are logs of these.
+    Names(BTreeSet<String>),
+    /// There is no list.
+    Nothing,
+    /// It is not as it was written.
+    Unsound,
+}
+
+pub(super) fn path(dir: &Path) -> PathBuf {
+    dir.join(NAME)
+}
+
+/// Reads the list in the folder of the logs.
+pub(super) fn read(dir: &Path) -> Listed {
+    let bytes = match fs::read(path(dir)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Listed::Nothing,
+        Err(_) => return Listed::Unsound,
+        Ok(bytes) => bytes,
+    };
+    let Ok(text) = str::from_utf8(&bytes) else { return Listed::Unsound };
+    let lines = match unseal(text) {
+        Seal::Good(body) => body,
+        Seal::Broken => return Listed::Unsound,
+        // A kill may have left half a name at the end.
+        Seal::None => &text[..text.rfind('\n').map_or(0, |end| end + 1)],
+    };
+    let names: BTreeSet<String> = lines.lines().map(str::to_owned).collect();
+    // What was a checksum is no name.
+    let is_sound = names.iter().all(|name| archive::is_warc_name(name));
+    if is_sound { Listed::Names(names) } else { Listed::Unsound }
+}
+
+/// Adds a name; of a list that cannot be believed nothing stays.
+pub(super) fn add(dir: &Path, name: &str) -> io::Result<()> {
+    let mut names = match read(dir) {
+        Listed::Names(names) => names,
+        Listed::Nothing | Listed::Unsound => BTreeSet::new(),
+    };
+    names.insert(name.to_owned());
+    let lines: String = names.iter().flat_map(|name| [name.as_str(), "\n"]).collect();
+    let (path, fresh) = (path(dir), dir.join("files.tmp"));
+    File::create(&fresh)?.write_all(seal(&lines).as_bytes())?;
+    fs::rename(&fresh, &path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_and_with_a_wrong_bit_no_name_is_believed() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let dir = dir.path();
+        assert_eq!(read(dir), Listed::Nothing);
+        let (one, two) =
+            ("crivello-00001.warc.gz".to_owned(), "crivello-00002.warc.zst".to_owned());
+        for name in [&two, &one, &two] {
+            add(dir, name).expect("room");
+        }
+        let both = Listed::Names(BTreeSet::from([one.clone(), two]));
+        assert_eq!(read(dir), both);
+        let whole = fs::read(path(dir)).expect("it is there");
+        for bit in 0..8 * whole.len() {
+            let mut bytes = whole.clone();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            fs::write(path(dir), bytes).expect("room");
+            assert_eq!(read(dir), Listed::Unsound, "bit {bit}");
+        }
+        // As an earlier version has left it when it was killed.
+        fs::write(path(dir), format!("{one}\ncrivello-000")).expect("room");
+        assert_eq!(read(dir), Listed::Names(BTreeSet::from([one])));
+    }
+}

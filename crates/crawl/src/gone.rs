@@ -1,0 +1,199 @@
+//! What went with archive files that are gone.
+//!
+//! What lives here: the captures that such files had, by the CDXJ files that are left of them, or else by the logs of visits,
+//! until the next crawl makes these anew; and [`GoneFile`], what of that the archive has in no other file. What does not: the
+//! pages of which only is left that a visit found them as before (`gaps.rs`), and asking again (`replay.rs`).
+//!
+//! **Invariant.** A URL is told as lost with a file only if no capture that is left is of the same or a later answer.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use archive::{Archive, CdxLine, Location, surt};
+
+use crate::answer::{Purpose, leaves_standing};
+use crate::checkpoint::{Settled, each_logged, lost_files};
+use crate::clock::Moment;
+use crate::error::CrawlError;
+
+/// The type of a capture that has no body of its own, and of one that is no answer.
+const REVISIT: &str = "warc/revisit";
+const FIELDS: &str = "application/warc-fields";
+
+/// An archive file that is gone.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct GoneFile {
+    /// Its name.
+    pub name: String,
+    /// How many URLs it had, robots.txt files aside; 0 if nothing is left that tells.
+    pub urls: usize,
+    /// Those that are in no other file.
+    pub only: Vec<String>,
+    /// Those whose newest capture it had: the others have older ones.
+    pub newest: Vec<String>,
+    /// Those that later visits found as they were, which nothing tells any more.
+    pub bodies: Vec<String>,
+}
+
+impl GoneFile {
+    /// Whether something is missed for want of it, or nobody knows.
+    pub fn is_missed(&self) -> bool {
+        let lost = [&self.only, &self.newest, &self.bodies];
+        self.urls == 0 || lost.iter().any(|urls| !urls.is_empty())
+    }
+}
+
+/// Whether a capture has an answer of its own that tells what its URL is.
+pub fn is_answer(line: &CdxLine) -> bool {
+    let tells = |status| !leaves_standing(Purpose::Page, status);
+    line.mime != REVISIT && line.mime != FIELDS && line.status.is_none_or(tells)
+}
+
+/// The captures of a URL that were in files that are gone, oldest first.
+pub fn gone_captures(
+    frontier: &Path,
+    archive: &Archive,
+    url: &str,
+) -> Result<Vec<CdxLine>, CrawlError> {
+    let mut found = archive.gone_captures(url)?;
+    let indexed = archive.gone()?;
+    for name in lost_files(frontier, archive)?.iter().filter(|name| !indexed.contains(name)) {
+        each_logged(frontier, name, &mut |settled| {
+            found.extend((settled.url == url).then(|| line_of(name, settled)));
+        })?;
+    }
+    found.sort_by_key(moment);
+    Ok(found)
+}
+
+/// The archive files that are gone, with what the archive misses for want of each, in the order of their names.
+pub fn gone_files(frontier: &Path, archive: &Archive) -> Result<Vec<GoneFile>, CrawlError> {
+    let names = lost_files(frontier, archive)?;
+    let mut files: Vec<GoneFile> = Vec::new();
+    let mut known: BTreeMap<String, Known> = BTreeMap::new();
+    for (place, name) in names.into_iter().enumerate() {
+        each_of(frontier, archive, &name, &mut |line| {
+            if !line.url.is_empty() && !line.url.ends_with("/robots.txt") {
+                known.entry(line.url.clone()).or_default().lose(place, &line);
+            }
+        })?;
+        files.push(GoneFile { name, ..GoneFile::default() });
+    }
+    if known.is_empty() {
+        return Ok(files);
+    }
+    archive.each_capture(&mut |line| {
+        if let Some(known) = known.get_mut(&line.url) {
+            known.find(line);
+        }
+    })?;
+    for (url, known) in known {
+        for &place in &known.places {
+            files[place].urls += 1;
+            if known.last.is_none() {
+                files[place].only.push(url.clone());
+            }
+        }
+        match known.loss() {
+            Some((place, true)) => files[place].bodies.push(url),
+            Some((place, false)) => files[place].newest.push(url),
+            None => {}
+        }
+    }
+    Ok(files)
+}
+
+/// Hands every capture of a file that is gone to `take`, as far as anything tells of them.
+fn each_of(
+    frontier: &Path,
+    archive: &Archive,
+    name: &str,
+    take: &mut dyn FnMut(CdxLine),
+) -> Result<(), CrawlError> {
+    let mut is_told = false;
+    archive.each_gone(name, &mut |line| {
+        is_told = true;
+        take(line);
+    })?;
+    if is_told {
+        return Ok(());
+    }
+    each_logged(frontier, name, &mut |settled| take(line_of(name, settled)))
+}
+
+/// The line of a visit, as far as its log tells.
+fn line_of(name: &str, settled: Settled) -> CdxLine {
+    let Settled { url, date_s, date_us, offset, length, answered, .. } = settled;
+    let answered = answered.filter(|answered| !answered.is_unstored);
+    let mime = match &answered {
+        Some(answered) if answered.unchanged => REVISIT,
+        Some(_) => "unk",
+        None => FIELDS,
+    };
+    let (key, mime, digest) = (surt(&url), mime.to_owned(), None);
+    let location = Location { file: name.to_owned(), offset, length };
+    let status = answered.map(|answered| answered.status);
+    CdxLine { key, date_s, date_us, url, mime, status, digest, location }
+}
+
+fn moment(line: &CdxLine) -> Moment {
+    Moment { s: line.date_s, us: line.date_us }
+}
+
+/// What is known of a URL that was in a file that is gone.
+#[derive(Default)]
+struct Known {
+    /// The places of the files that had it among those that are gone.
+    places: BTreeSet<usize>,
+    /// The newest answer that is gone, in which of them, and its digest.
+    gone: Option<(Moment, usize, Option<String>)>,
+    /// Of what is left: the last visit; the last that found it as before, with the digest of that; the newest answer.
+    last: Option<Moment>,
+    same: Option<(Moment, Option<String>)>,
+    answer: Option<(Moment, Option<String>)>,
+    /// The digests of all answers that are left.
+    digests: BTreeSet<String>,
+}
+
+impl Known {
+    /// Takes note of a capture that is gone.
+    fn lose(&mut self, place: usize, line: &CdxLine) {
+        self.places.insert(place);
+        if is_answer(line) && self.gone.as_ref().is_none_or(|(date, ..)| *date <= moment(line)) {
+            self.gone = Some((moment(line), place, line.digest.clone()));
+        }
+    }
+
+    /// Takes note of a capture that is left.
+    fn find(&mut self, line: CdxLine) {
+        let date = moment(&line);
+        self.last = self.last.max(Some(date));
+        let of_kind = if line.mime == REVISIT {
+            &mut self.same
+        } else if is_answer(&line) {
+            self.digests.extend(line.digest.clone());
+            &mut self.answer
+        } else {
+            return;
+        };
+        if of_kind.as_ref().is_none_or(|(last, _)| *last <= date) {
+            *of_kind = Some((date, line.digest));
+        }
+    }
+
+    /// In which file its newest answer was, if that is lost, and whether a later visit found it as it was then.
+    fn loss(&self) -> Option<(usize, bool)> {
+        let (date, place, digest) = self.gone.as_ref()?;
+        let last = self.last?;
+        if self.answer.as_ref().is_some_and(|(answer, _)| answer >= date) {
+            return None;
+        }
+        if let Some((_, same)) = self.same.as_ref().filter(|(same, _)| same > date) {
+            let is_left = same.as_ref().is_some_and(|same| self.digests.contains(same));
+            return (!is_left).then_some((*place, true));
+        }
+        let newest = self.answer.as_ref().and_then(|(_, digest)| digest.as_ref());
+        let is_same = digest.is_some() && digest.as_ref() == newest;
+        (last < *date && !is_same).then_some((*place, false))
+    }
+}
