@@ -112,6 +112,20 @@ impl<'a> Reader<'a> {
     /// load of memory for several of them.
     #[inline]
     pub fn each(&mut self, k: u32, count: usize, mut visit: impl FnMut(u32)) {
+        self.each_while(k, count, |n| {
+            visit(n);
+            true
+        });
+    }
+
+    /// The same up to the first number for which `visit` says no, included. Returns how many are left.
+    #[inline]
+    pub fn each_while(
+        &mut self,
+        k: u32,
+        count: usize,
+        mut visit: impl FnMut(u32) -> bool,
+    ) -> usize {
         let k = k & PARAMETER_MAX;
         let mut left = count;
         while left > 0 {
@@ -124,13 +138,16 @@ impl<'a> Reader<'a> {
                 if width > held {
                     break;
                 }
-                visit(n);
                 window >>= width;
                 held -= width;
                 self.bit += width as usize;
                 left -= 1;
+                if !visit(n) {
+                    return left;
+                }
             }
         }
+        0
     }
 
     /// Whether it has not gone past the end.
@@ -231,6 +248,14 @@ mod tests {
                     reader.each(k, count, |n| read.push(n));
                 }
                 assert!(reader.is_within() && reader.rest() <= 1, "k = {k}");
+                assert_eq!((read, reader.finish()), (numbers.clone(), Some(&[][..])), "k = {k}");
+                let (mut reader, mut read) = (Reader::new(&out), Vec::new());
+                let left = reader.each_while(k, numbers.len(), |n| {
+                    read.push(n);
+                    read.len() < first
+                });
+                assert_eq!(left, numbers.len() - first.max(1), "k = {k}");
+                reader.each(k, left, |n| read.push(n));
                 assert_eq!((read, reader.finish()), (numbers.clone(), Some(&[][..])), "k = {k}");
             }
         }

@@ -1,7 +1,8 @@
 //! The positions of one block of documents, in chunks that can be leapt over.
 //!
-//! A chunk ends with the first document that gives it 32 occurrences or more, or with the block. Each
-//! chunk but the last of a block begins with its length in bytes, a vbyte. Its numbers, for each
+//! A chunk ends with the first document that gives it 32 occurrences or more, or with the block. If there are several, their
+//! number less one, times four, plus a width less one stands first, as a vbyte, and then the length of each but the last in
+//! so many bytes, the least that hold the greatest. The numbers of a chunk, for each
 //! occurrence the distance to the one before in the document (from 0), are one run under the code of
 //! the stream. Under `golomb` they are a run of [`codes::rice`] instead, whose parameter follows from
 //! the document: its length over its occurrences is the mean that occurrences at random would have
@@ -13,6 +14,7 @@
 //! Reference: I. H. Witten, A. Moffat, T. C. Bell, *Managing Gigabytes*, 1999, section 3.3.
 
 use super::code::{BLOCK, Coder, StreamCode};
+use crate::fixed;
 use codes::{rice, vbyte};
 use std::ops::Range;
 
@@ -37,8 +39,9 @@ impl Place {
     }
 }
 
-/// The documents from `first` on that make up a chunk, and their occurrences: `more` are those of each, less one.
-fn chunk(more: impl Iterator<Item = u32>, first: usize) -> (Range<usize>, u64) {
+/// Behind which document the chunk ends that begins with `first`: `more` are the occurrences of each, less one.
+#[inline]
+fn chunk_end(more: impl Iterator<Item = u32>, first: usize) -> usize {
     let (mut occurrences, mut end) = (0, first);
     for more in more.skip(first) {
         occurrences += u64::from(more) + 1;
@@ -47,27 +50,31 @@ fn chunk(more: impl Iterator<Item = u32>, first: usize) -> (Range<usize>, u64) {
             break;
         }
     }
-    (first..end, occurrences)
+    end
 }
 
 /// Appends the positions of a block: `deltas` are the numbers of all its documents.
 pub(crate) fn write(code: StreamCode, places: &[Place], mut deltas: &[u32], out: &mut Vec<u8>) {
-    let (mut first, mut scratch) = (0, Vec::new());
+    let (mut first, mut lengths, mut runs) = (0, Vec::new(), Vec::new());
     while first < places.len() {
-        let (docs, occurrences) = chunk(places.iter().map(|place| place.more), first);
-        let count = usize::try_from(occurrences).expect("they are in memory");
+        let end = chunk_end(places.iter().map(|place| place.more), first);
+        let docs = &places[first..end];
+        let count = docs.iter().map(|place| place.more as usize + 1).sum();
         let (numbers, rest) = deltas.split_at(count);
-        deltas = rest;
-        first = docs.end;
-        if first == places.len() {
-            write_run(code, &places[docs], numbers, out);
-        } else {
-            scratch.clear();
-            write_run(code, &places[docs], numbers, &mut scratch);
-            vbyte::write(out, scratch.len() as u64);
-            out.extend_from_slice(&scratch);
+        let before = runs.len();
+        write_run(code, docs, numbers, &mut runs);
+        lengths.push((runs.len() - before) as u64);
+        (first, deltas) = (end, rest);
+    }
+    lengths.pop();
+    if let Some(&greatest) = lengths.iter().max() {
+        let width = fixed::width(greatest).max(1);
+        vbyte::write(out, (4 * lengths.len() + width - 1) as u64);
+        for length in lengths {
+            fixed::put(out, length, width);
         }
     }
+    out.extend_from_slice(&runs);
 }
 
 fn write_run(code: StreamCode, places: &[Place], mut numbers: &[u32], out: &mut Vec<u8>) {
@@ -89,25 +96,42 @@ fn write_run(code: StreamCode, places: &[Place], mut numbers: &[u32], out: &mut 
 /// Reads the positions of documents of one block, in ascending order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Chunks<'a> {
-    /// Where the next chunk begins.
+    /// The block, from the length of the chunk at hand on, and how many bytes each has.
+    lengths: &'a [u8],
+    width: usize,
+    /// Where the chunk at hand begins.
     rest: &'a [u8],
     /// The documents of the chunk at hand.
     docs: Range<usize>,
     /// The next of them.
     next: usize,
-    /// Under `golomb`: stands before the numbers of `next`.
+    /// Under `golomb`: stands before the numbers of `next`, or so many of the document before it, under that parameter.
     reader: rice::Reader<'a>,
-    /// Under `golomb` the numbers of the document before `next`, else of all, and where those of `next` begin.
+    unread: (u32, usize),
+    /// Under other codes the numbers of all, and where those of `next` begin.
     numbers: Vec<u32>,
     offset: usize,
 }
 
 impl<'a> Chunks<'a> {
-    /// Stands before the first document of the block that `bytes` begin with.
-    pub(super) fn restart(&mut self, bytes: &'a [u8]) {
+    /// Stands before the first document of the block that `bytes` begin with; `more` are the occurrences of each, less one.
+    /// `None` if the bytes are none.
+    pub(super) fn restart(
+        &mut self,
+        code: StreamCode,
+        mut bytes: &'a [u8],
+        more: &[u32],
+    ) -> Option<()> {
+        let end = chunk_end(more.iter().copied(), 0);
+        self.lengths = &[];
+        if end < more.len() {
+            let header = usize::try_from(vbyte::read(&mut bytes)?).ok()?;
+            self.width = header % 4 + 1;
+            (self.lengths, bytes) = bytes.split_at_checked(header / 4 * self.width)?;
+        }
         self.rest = bytes;
-        self.docs = 0..0;
-        (self.next, self.offset) = (0, 0);
+        self.docs = 0..end;
+        self.open(code, more)
     }
 
     /// Whether document `at` of the block is still ahead.
@@ -115,16 +139,18 @@ impl<'a> Chunks<'a> {
         at >= self.next
     }
 
-    /// The numbers of document `at`; `None` if the bytes are none. `more` are the occurrences of each document, less one,
-    /// and `length` tells how many terms its field has.
+    /// Hands the numbers of document `at` to `visit` until that says no; `None` if the bytes are none. `more` are the occurrences of each
+    /// document, less one, and `length` tells how many terms its field has.
+    #[inline]
     pub(super) fn read(
         &mut self,
         code: StreamCode,
         more: &[u32],
         length: impl Fn(usize) -> u32,
         at: usize,
-    ) -> Option<&[u32]> {
-        while at >= self.docs.end {
+        mut visit: impl FnMut(u32) -> bool,
+    ) -> Option<()> {
+        if at >= self.docs.end {
             self.leap(code, more, at)?;
         }
         let count = *more.get(at)? as usize + 1;
@@ -132,7 +158,13 @@ impl<'a> Chunks<'a> {
         if code != StreamCode::Golomb {
             let start = self.offset + passed.iter().map(|&more| more as usize + 1).sum::<usize>();
             (self.next, self.offset) = (at + 1, start + count);
-            return self.numbers.get(start..start + count);
+            let numbers = self.numbers.get(start..start + count)?;
+            numbers.iter().all(|&number| visit(number));
+            return Some(());
+        }
+        let (parameter, unread) = std::mem::take(&mut self.unread);
+        if unread > 0 {
+            self.reader.each(parameter, unread, |_| {});
         }
         for (at, &more) in (self.next..).zip(passed) {
             let parameter = Place { more, length: length(at) }.parameter();
@@ -142,40 +174,57 @@ impl<'a> Chunks<'a> {
         }
         let parameter = Place { more: more[at], length: length(at) }.parameter();
         is_possible(count, self.reader.rest()).then_some(())?;
-        self.numbers.clear();
-        self.numbers.reserve(count);
-        self.reader.each(parameter, count, |number| self.numbers.push(number));
+        self.unread = (parameter, self.reader.each_while(parameter, count, visit));
         self.next = at + 1;
-        let is_sound = if self.next == self.docs.end {
+        let is_sound = if self.next == self.docs.end && self.unread.1 == 0 {
             self.reader.clone().finish().is_some()
         } else {
             self.reader.is_within()
         };
-        is_sound.then_some(&self.numbers[..])
+        is_sound.then_some(())
     }
 
-    /// Moves to the next chunk, and decodes it if that must be done at once and it holds document `at`.
+    /// Moves ahead to the chunk that holds document `at`.
     fn leap(&mut self, code: StreamCode, more: &[u32], at: usize) -> Option<()> {
-        let (docs, occurrences) = chunk(more.iter().copied(), self.docs.end);
-        if docs.is_empty() {
-            return None;
+        let mut passed = 0;
+        while at >= self.docs.end {
+            let end = chunk_end(more.iter().copied(), self.docs.end);
+            if end == self.docs.end {
+                return None;
+            }
+            self.docs = self.docs.end..end;
+            passed += 1;
         }
+        let (before, behind) = self.lengths.split_at_checked(passed * self.width)?;
+        let leapt: usize = if self.width == 1 {
+            before.iter().map(|&length| usize::from(length)).sum()
+        } else {
+            let length = |length: &[u8]| fixed::get(length, 0, self.width).unwrap_or(0);
+            usize::try_from(before.chunks_exact(self.width).map(length).sum::<u64>()).ok()?
+        };
+        self.lengths = behind;
+        self.rest = self.rest.get(leapt..)?;
+        self.open(code, more)
+    }
+
+    /// Begins the chunk at hand, and decodes it if that must be done at once.
+    fn open(&mut self, code: StreamCode, more: &[u32]) -> Option<()> {
         let mut bytes = self.rest;
-        if docs.end < more.len() {
-            let length = usize::try_from(vbyte::read(&mut self.rest)?).ok()?;
-            (bytes, self.rest) = self.rest.split_at_checked(length)?;
+        if let Some(length) =
+            fixed::get(self.lengths, 0, self.width).filter(|_| self.docs.end < more.len())
+        {
+            bytes = bytes.get(..usize::try_from(length).ok()?)?;
         }
-        (self.next, self.offset) = (docs.start, 0);
-        self.docs = docs;
+        (self.next, self.offset, self.unread) = (self.docs.start, 0, (0, 0));
         if code == StreamCode::Golomb {
             self.reader = rice::Reader::new(bytes);
-        } else if self.docs.contains(&at) {
-            let count = usize::try_from(occurrences).ok()?;
-            is_possible(count, bytes.len()).then_some(())?;
-            self.numbers.resize(count, 0);
-            Coder::of_positions(code).read(&mut bytes, &mut self.numbers)?;
+            return Some(());
         }
-        Some(())
+        let occurrences = |docs: &[u32]| docs.iter().map(|&more| more as usize + 1).sum();
+        let count: usize = more.get(self.docs.clone()).map_or(0, occurrences);
+        is_possible(count, bytes.len()).then_some(())?;
+        self.numbers.resize(count, 0);
+        Coder::of_positions(code).read(&mut bytes, &mut self.numbers)
     }
 }
 

@@ -256,41 +256,90 @@ pub struct Occurrences<'a> {
     /// The block that `chunks` are of.
     block: Option<usize>,
     chunks: Chunks<'a>,
+    distances: Vec<u32>,
 }
 
 impl<'a> Occurrences<'a> {
     /// Of a list.
     pub fn new(list: InvertedList<'a>) -> Occurrences<'a> {
-        Occurrences { list, block: None, chunks: Chunks::default() }
+        Occurrences { list, block: None, chunks: Chunks::default(), distances: Vec::new() }
     }
 
     /// For each occurrence in the document at a place of a block its distance to the one before; for the first, its
     /// position. None if the index keeps no positions, and of bytes that were never written by us.
     pub(super) fn distances(&mut self, decoded: DecodedBlock<'_>, at: usize) -> &[u32] {
-        let Some(code) = self.list.codes.positions else { return &[] };
-        if self.block != Some(decoded.block) || !self.chunks.is_ahead(at) {
-            self.block = None;
-            let Some(bytes) = self.list.positions(decoded.block) else { return &[] };
-            self.chunks.restart(bytes);
-            self.block = Some(decoded.block);
+        let mut distances = std::mem::take(&mut self.distances);
+        distances.clear();
+        let read = self.each(decoded, at, |distance| {
+            distances.push(distance);
+            true
+        });
+        if read.is_none() {
+            distances.clear();
         }
-        let (lengths, DecodedBlock { docs, more, .. }) = (self.list.lengths, decoded);
-        let length = |at: usize| docs.get(at).map_or(0, |&doc| lengths.get(DocId(doc)));
-        let distances = self.chunks.read(code, more, length, at);
-        if distances.is_none() {
-            self.block = None;
-        }
-        distances.unwrap_or_default()
+        self.distances = distances;
+        &self.distances
     }
 
     /// Makes `out` the positions of the term in that document.
+    #[inline]
     pub fn positions(&mut self, decoded: DecodedBlock<'_>, at: usize, out: &mut Vec<u32>) {
         out.clear();
         let mut position = 0_u32;
-        out.extend(self.distances(decoded, at).iter().map(|&distance| {
+        let read = self.each(decoded, at, |distance| {
             position = position.saturating_add(distance);
-            position
-        }));
+            out.push(position);
+            true
+        });
+        if read.is_none() {
+            out.clear();
+        }
+    }
+
+    /// Keeps of `starts`, which ascend, those that, `shift` later, are positions of the term in that document.
+    #[inline]
+    pub fn keep_shifted(
+        &mut self,
+        decoded: DecodedBlock<'_>,
+        at: usize,
+        shift: u32,
+        starts: &mut Vec<u32>,
+    ) {
+        let (mut position, mut next, mut kept) = (0_u32, 0, 0);
+        let read = self.each(decoded, at, |distance| {
+            position = position.saturating_add(distance);
+            while let Some(&start) = starts.get(next)
+                && start.saturating_add(shift) <= position
+            {
+                starts[kept] = start;
+                kept += usize::from(start.checked_add(shift) == Some(position));
+                next += 1;
+            }
+            next < starts.len()
+        });
+        starts.truncate(if read.is_some() { kept } else { 0 });
+    }
+
+    /// Hands each distance to `visit` until that says no; `None`, after any of them, if the bytes are none.
+    #[inline]
+    fn each(
+        &mut self,
+        decoded: DecodedBlock<'_>,
+        at: usize,
+        visit: impl FnMut(u32) -> bool,
+    ) -> Option<()> {
+        let (code, DecodedBlock { block, docs, more }) = (self.list.codes.positions?, decoded);
+        if self.block != Some(block) || !self.chunks.is_ahead(at) {
+            self.block = None;
+            self.chunks.restart(code, self.list.positions(block)?, more)?;
+        }
+        // Until it has been read whole.
+        self.block = None;
+        let lengths = self.list.lengths;
+        let length = |at: usize| docs.get(at).map_or(0, |&doc| lengths.get(DocId(doc)));
+        self.chunks.read(code, more, length, at, visit)?;
+        self.block = Some(block);
+        Some(())
     }
 }
 

@@ -637,12 +637,33 @@ impl<'a> List<'a> {
 
     /// Makes `positions` where the term stands in the document at hand.
     pub(super) fn positions(&mut self, positions: &mut Vec<u32>) {
-        let Some(at) = self.found.at else { return positions.clear() };
+        positions.clear();
+        self.with_occurrences(|occurrences, decoded, place| {
+            occurrences.positions(decoded, place, positions);
+        });
+    }
+
+    /// Keeps of `starts`, which ascend, those that the term stands at, `shift` later, in the document at hand.
+    pub(super) fn keep_shifted(&mut self, starts: &mut Vec<u32>, shift: u32) {
+        if self.found.at.is_none() {
+            return starts.clear();
+        }
+        self.with_occurrences(|occurrences, decoded, place| {
+            occurrences.keep_shifted(decoded, place, shift, starts);
+        });
+    }
+
+    #[inline]
+    fn with_occurrences(
+        &mut self,
+        read: impl FnOnce(&mut Occurrences<'a>, DecodedBlock<'_>, usize),
+    ) {
+        let Some(at) = self.found.at else { return };
         let list = self.inverted;
         let mut occurrences =
             self.occurrences.take().unwrap_or_else(|| Box::new(Occurrences::new(list)));
         let (decoded, place) = self.decoded(at as usize);
-        occurrences.positions(decoded, place, positions);
+        read(&mut occurrences, decoded, place);
         self.occurrences = Some(occurrences);
     }
 

@@ -2,8 +2,6 @@
 //!
 //! **Invariant.** A word of a phrase counts in the fields where the whole phrase stands, and in no other.
 
-use crate::operators::keep_shifted;
-
 use super::Word;
 use super::shape::Shape;
 
@@ -39,12 +37,12 @@ pub(super) fn hold(
                 order.iter().enumerate().all(|(number, &(_, at))| {
                     let shift = words.terms[at].0;
                     let Some(list) = groups[at][0].list_in(field) else { return false };
-                    list.positions(of_word);
                     if number == 0 {
+                        list.positions(of_word);
                         starts.clear();
                         starts.extend(of_word.iter().filter_map(|at| at.checked_sub(shift)));
                     } else {
-                        keep_shifted(starts, of_word, shift);
+                        list.keep_shifted(starts, shift);
                     }
                     !starts.is_empty()
                 })

@@ -78,7 +78,7 @@ impl<P: Positions> Intervals for Adjacent<P> {
 }
 
 /// Keeps of `starts` those that, `shift` later, are in `positions`; both ascend.
-pub(crate) fn keep_shifted(starts: &mut Vec<u32>, positions: &[u32], shift: u32) {
+fn keep_shifted(starts: &mut Vec<u32>, positions: &[u32], shift: u32) {
     let mut rest = positions;
     starts.retain(|start| {
         let Some(wanted) = start.checked_add(shift) else { return false };

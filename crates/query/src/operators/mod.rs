@@ -27,7 +27,6 @@ mod phrase;
 mod unordered;
 
 pub use adjacent::Adjacent;
-pub(crate) use adjacent::keep_shifted;
 pub use all::All;
 pub use and::And;
 pub use and_not::AndNot;
