@@ -130,6 +130,8 @@ pub struct Report {
     pub pages_new: u64,
     /// Known URLs that this run asked for again, sitemaps left out: the sum of the next five.
     pub asked: u64,
+    /// Known sitemaps that it asked for again.
+    pub asked_sitemaps: u64,
     /// Those found as they were.
     pub unchanged: u64,
     /// Those found to be other pages than before.

@@ -130,9 +130,13 @@ impl Hosts {
             Task::Page => self.count_failure(&stumble.class),
             _ => self.count_aside(&stumble.class),
         }
-        if stumble.before > 0 && !visit.page.sitemap {
-            self.report.asked += 1;
-            self.report.failed += 1;
+        match stumble.before {
+            0 => {}
+            _ if visit.page.sitemap => self.report.asked_sitemaps += 1,
+            _ => {
+                self.report.asked += 1;
+                self.report.failed += 1;
+            }
         }
         let failures = self.table[index(id)].health.failures();
         let is_worn = failures >= self.config.host_failures_max;

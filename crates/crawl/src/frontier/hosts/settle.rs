@@ -102,6 +102,7 @@ impl Hosts {
         }
         self.report.redirects += u64::from(is_redirect(status));
         if is_sitemap {
+            self.report.asked_sitemaps += u64::from(before > 0);
             return;
         }
         if before > 0 {
