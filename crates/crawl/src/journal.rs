@@ -32,7 +32,7 @@ const PURPOSE: &str = "Crivello-Purpose";
 const ATTEMPT: &str = "Crivello-Attempt";
 const HOPS: &str = "Crivello-Hops";
 const DEPTH: &str = "Crivello-Depth";
-/// Of the last try of a page that its host is to blame for if it is in vain.
+/// Of the last try of a page that its host may be to blame for if it is in vain.
 const BLAME: &str = "Crivello-Blame";
 const ROBOTS_FOR: &str = "Crivello-Robots-For";
 /// The bytes of a body that is not in its record.

@@ -50,10 +50,12 @@ impl Hosts {
             self.put_aside(visit, stumble, now_ms);
             return;
         }
-        if stumble.is_passing && stumble.fault == Fault::Page && visit.blames_host {
+        // It is not clear yet whose fault it is: others may tell.
+        let is_unclear = stumble.is_passing && stumble.fault == Fault::Page && visit.blames_host;
+        if is_unclear && host.has_tried_all() {
             return self.keep(visit, stumble, now_ms);
         }
-        if !stumble.is_passing || is_last {
+        if !stumble.is_passing || is_last && !is_unclear {
             return self.give_up(&visit, stumble, now_ms);
         }
         if failures >= self.config.host_failures_max {

@@ -128,7 +128,7 @@ impl Hosts {
         let keep_alive = (is_robots || self.config.follow || host.waiting() > 0)
             && self.politeness.pause_ms(host.crawl_delay_ms) <= KEEP_ALIVE_MS_MAX;
         let has_other_address = host.has_other_address();
-        let blames_host = !is_robots && host.is_to_blame(&page, self.config.retries);
+        let blames_host = !is_robots && host.may_be_to_blame(&page, self.config.retries);
         let visit = visit(task, page, Some(address), keep_alive);
         Some(Visit { has_other_address, blames_host, ..visit })
     }
