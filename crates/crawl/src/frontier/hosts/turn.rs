@@ -205,8 +205,9 @@ impl Hosts {
         let Some((site, path)) = Site::split(url) else { return Ok(true) };
         let Ok(id) = self.known_id(site) else { return Ok(false) };
         let host = &self.table[index(id)];
-        let is_refused =
-            self.asides.iter().any(|(&(_, at), aside)| at == id && aside.term == Term::Refused);
+        // One that is refused is so for good.
+        let aside = self.asides.get(&(u64::MAX, id));
+        let is_refused = aside.is_some_and(|aside| aside.term == Term::Refused);
         if host.other.is_some()
             || is_refused
             || is_reached(host.pages, self.config.pages_per_host_max)
