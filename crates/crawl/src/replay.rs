@@ -292,8 +292,9 @@ impl Replay<'_> {
             let is_apart = changing.count(&settled, tally, &gaps);
             settled.read_robots(self.answers);
             self.answers.know_body(&settled);
-            let Settled { url, entry, date_s, answered, .. } = settled;
-            frontier.replay(&url, &entry, date_s, answered, (tally, is_apart))
+            let date = settled.date();
+            let Settled { url, entry, answered, .. } = settled;
+            frontier.replay(&url, &entry, date, answered, (tally, is_apart))
         })?;
         changing.counts().for_each(|(url, count)| frontier.count_page(url, count));
         self.read_nearer(frontier, &archive)?;

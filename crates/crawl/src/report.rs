@@ -271,7 +271,7 @@ pub struct AsideHost {
     pub refused: bool,
     /// Whether none of its pages waits to be asked for.
     pub idle: bool,
-    /// The same as `until_s` on the clock of the run.
+    /// When the run asks it again, if it goes on for so long, on its clock.
     #[serde(skip)]
     pub(crate) until_ms: Option<u64>,
 }

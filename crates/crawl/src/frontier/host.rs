@@ -23,9 +23,10 @@ use super::effort::Effort;
 use super::queue::Queue;
 use super::spill::Spill;
 use crate::assignment::AgentId;
+use crate::clock::Moment;
 use crate::error::CrawlError;
 use crate::health::Health;
-use crate::order::{Manner, Repute, Waiting};
+use crate::order::{Manner, Waiting};
 use crate::politeness::Pace;
 use crate::site::{HostId, Site};
 
@@ -105,7 +106,7 @@ pub(super) struct Errand {
 /// A request of an earlier run: when it began, and how long a wait the answer asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Replayed {
-    pub(super) date_s: i64,
+    pub(super) date: Moment,
     pub(super) retry_after_ms: Option<u64>,
 }
 

@@ -75,7 +75,7 @@ impl Frontier {
         &mut self,
         url: &str,
         entry: &Entry,
-        date_s: i64,
+        date: Moment,
         answered: Option<Answered>,
         (tally, apart): (Tally, bool),
     ) -> Result<(), CrawlError> {
@@ -88,7 +88,7 @@ impl Frontier {
             // What it was refused was counted by its own run.
             self.lead(Source { site, purpose, hops, depth }, &mut answered.harvest)?;
         }
-        self.hosts.replay(url, entry, date_s, answered, (tally, apart));
+        self.hosts.replay(url, entry, date, answered, (tally, apart));
         Ok(())
     }
 

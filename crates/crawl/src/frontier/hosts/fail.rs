@@ -13,6 +13,7 @@ use sieve::signature;
 
 use super::super::host::{Errand, RobotsState, State};
 use super::{Hosts, LAST_CLASS, index};
+use crate::clock::Moment;
 use crate::order::Manner;
 use crate::outcome::{Failure, FailureKind, Task, Visit};
 use crate::politeness::Politeness;
@@ -208,12 +209,9 @@ impl Hosts {
     fn leave_alone(&mut self, id: HostId, stumble: &Stumble, now_ms: u64) {
         let asked_ms = Politeness::asked_ms(stumble.retry_after_ms.unwrap_or(0));
         let why = format!("{}, and asks to wait", stumble.why);
-        self.keep_away(
-            id,
-            now_ms.saturating_add(asked_ms),
-            Aside { why, term: Term::Asked },
-            now_ms,
-        );
+        // What is said of it is what its record tells.
+        let term = Term::Asked { until_s: stumble.date.second_after(asked_ms) };
+        self.keep_away(id, now_ms.saturating_add(asked_ms), Aside { why, term }, now_ms);
     }
 
     /// Leaves a host alone whose addresses this crawl may not visit.
@@ -294,8 +292,8 @@ pub(super) struct Aside {
 pub(super) enum Term {
     /// For a while, or the rest of the run: the next run tries it again.
     Run,
-    /// As long as it asks for, whatever runs there are.
-    Asked,
+    /// As long as it asks for, whatever runs there are: in seconds since 1970.
+    Asked { until_s: i64 },
     /// For ever, unless its address or the configuration changes.
     Refused,
 }
@@ -323,6 +321,8 @@ pub(super) struct Stumble {
     pub(super) fault: Fault,
     /// The host asks for a rest.
     pub(super) is_pressing: bool,
+    /// When the visit began.
+    pub(super) date: Moment,
     /// The status of the capture that an answer would be compared with; 0 if there is none.
     pub(super) before: u16,
     pub(super) retry_after_ms: Option<u64>,
@@ -340,6 +340,7 @@ impl From<Failure> for Stumble {
                 _ => Fault::Page,
             },
             is_pressing: false,
+            date: Moment::default(),
             before: 0,
             retry_after_ms: None,
         }
