@@ -50,6 +50,7 @@ mod politeness;
 mod recrawl;
 mod replay;
 mod report;
+mod returned;
 mod robots;
 mod rules;
 mod sealed;

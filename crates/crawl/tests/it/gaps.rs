@@ -248,3 +248,32 @@ fn what_a_list_is_found_to_name_and_is_lost_is_asked_for_and_counted_once() {
         assert_eq!((rest.pages, rest.pages_new, rest.missing), (4, 2, 0), "{recrawl:?}: {rest:?}");
     }
 }
+
+/// What was in it has been asked for meanwhile as if it were new.
+#[test]
+fn pages_of_a_file_that_is_put_back_count_once() {
+    let server = start(0, 0);
+    let config = config(&server);
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let short = Config { pages_max: 5, ..config.clone() };
+    crawl(dir.path(), &short, &server.web().seeds()).expect("a crawl of some");
+    let first = files(dir.path());
+    let pages = crawl(dir.path(), &config, &[]).expect("a crawl of the rest").pages;
+    let away: Vec<String> =
+        files(dir.path()).into_iter().filter(|file| !first.contains(file)).collect();
+    let place = |file: &String| dir.path().join("archive").join(file);
+    let aside = |file: &String| dir.path().join(file);
+    for file in &away {
+        fs::rename(place(file), aside(file)).expect("it is there");
+    }
+    let again = crawl(dir.path(), &config, &[]).expect("a crawl of what is missing");
+    assert_eq!((again.pages, again.pages_new), (pages, pages - 5), "{again:?}");
+    for file in &away {
+        fs::rename(aside(file), place(file)).expect("it is there");
+    }
+    let limit = Config { pages_max: pages + 1, ..config.clone() };
+    for config in [&config, &limit, &all(&config), &limit] {
+        let back = crawl(dir.path(), config, &[]).expect("nothing is left");
+        assert_eq!((back.pages, back.pages_new, back.limit.as_ref()), (pages, 0, None), "{back:?}");
+    }
+}

@@ -53,7 +53,7 @@ impl Hosts {
                 self.make_again(Visit { page, ..visit }, finished_ms);
             }
             Outcome::Failed(failure) => {
-                let stumble = Stumble { before, date, ..failure.into() };
+                let stumble = Stumble { date, before, ..failure.into() };
                 self.stumble(visit, stumble, finished_ms);
             }
             Outcome::Inconclusive { status, bytes } => {
@@ -70,7 +70,7 @@ impl Hosts {
                 }
                 let host = &mut self.table[index(id)];
                 if is_in_vain(visit.purpose(), &answered) {
-                    let stumble = Stumble { before, date, ..stumble_of(&visit, &answered) };
+                    let stumble = Stumble { date, before, ..stumble_of(&visit, &answered) };
                     return self.stumble(visit, stumble, finished_ms);
                 }
                 host.health.recover();
