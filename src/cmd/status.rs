@@ -260,8 +260,7 @@ fn print_crawl(out: &mut impl Write, report: &Report) -> Result<()> {
         writeln!(out, "            {held} left for a crawl that follows links")?;
     }
     if report.recrawled {
-        let asked = count(report.asked, "known URL");
-        writeln!(out, "            asked for {asked} again: {}", again(report))?;
+        writeln!(out, "            {}", again(report))?;
     }
     for part in missing(report).into_iter().chain(left_out(report)) {
         writeln!(out, "            {part}")?;

@@ -22,7 +22,10 @@ mod sitemap;
 
 use anyhow::Result;
 use archive::Archive;
-use crawl::{AsideHost, Mention, Normalisation, Purpose, Report, Rules, Standing};
+use crawl::{
+    AsideHost, Clock as _, Mention, Normalisation, Purpose, Report, Rules, Standing, SystemClock,
+    Told,
+};
 use index::{Index, IndexError};
 use jobs::{Collection, Folding, PageTable, Writer};
 use page::Url;
@@ -92,6 +95,8 @@ struct Why {
     /// Who asks for it again, if the last was in vain or is missing, or a recrawl is not over.
     #[serde(skip)]
     next: Option<Next>,
+    /// Before which moment its host does not want to be asked, in seconds since 1970, if that is to come.
+    not_before_s: Option<i64>,
     /// Where a page that stands is to whoever searches.
     #[serde(skip)]
     place: String,
@@ -195,6 +200,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     ask_rules(&mut why, &url, &collection, &config)?;
     ask_sitemaps(&mut why, &url, &collection, &archive, &config)?;
     ask_report(&mut why, &url, &report);
+    ask_host(&mut why, &url, &archive)?;
     if why.agent.is_some() {
         let frontier = &collection.frontier_dir();
         let limits = Limits { archive: &archive, frontier, report: &report, config: &config.crawl };
@@ -354,9 +360,16 @@ fn ask_report(why: &mut Why, url: &Url, report: &Report) {
     let still_holds = |aside: &AsideHost| aside.refused || aside.until_s.is_some();
     let mut asides = report.aside.iter().filter(|aside| aside.host == host);
     why.aside = asides.find(|aside| !why.is_crawling() || still_holds(aside)).cloned();
-    if let Some(until_s) = why.aside.as_ref().and_then(|aside| aside.until_s) {
-        captures::wait_until(&mut why.captures, until_s);
-    }
+}
+
+/// Until when its host wants to be left alone, which every crawl does.
+fn ask_host(why: &mut Why, url: &Url, archive: &Archive) -> Result<()> {
+    let by_host = Told::host_not_before_s(archive, url.as_str())?;
+    // A crawl that runs may have asked for others since, and keeps the page waiting all the same.
+    let by_page = captures::not_before_s(&why.captures).filter(|_| why.is_crawling());
+    let now_s = SystemClock::new().unix_s();
+    why.not_before_s = by_host.max(by_page).filter(|&until_s| until_s > now_s);
+    Ok(())
 }
 
 /// Whether there is an index; one that is damaged is one.
@@ -390,8 +403,9 @@ fn ask_pages(why: &mut Why, url: &Url, collection: &Collection) -> Result<()> {
 fn verdict(why: &Why, config: &Config) -> Option<String> {
     let retries = config.crawl.retries;
     let next = why.next.as_ref();
-    if let Some(verdict) = captures::answered(&why.captures, retries, next, &why.place) {
-        let due = next.filter(|next| **next == Next::Due).map(|next| next.told(None));
+    let turn = next.map(|next| (next, why.not_before_s));
+    if let Some(verdict) = captures::answered(&why.captures, retries, turn, &why.place) {
+        let due = next.filter(|next| **next == Next::Due).map(|next| next.told(why.not_before_s));
         return Some(due.map_or(verdict.clone(), |due| format!("{verdict}; {due}")));
     }
     if why.is_unseen() {
@@ -406,7 +420,7 @@ fn verdict(why: &Why, config: &Config) -> Option<String> {
     let failed = captures::failed(&why.captures, retries);
     if let Some(failed) = failed.as_ref().filter(|failed| failed.is_final) {
         let failures = talk::count(failed.tries, "failure");
-        let next = why.next.as_ref().map(|next| format!("; {}", next.told(None)));
+        let next = why.next.as_ref().map(|next| format!("; {}", next.told(why.not_before_s)));
         let next = next.unwrap_or_default();
         return Some(format!("given up after {failures}, at last {}{next}", failed.last));
     }
@@ -424,25 +438,26 @@ fn verdict(why: &Why, config: &Config) -> Option<String> {
         if let Some(unheard) = &why.unheard {
             let who =
                 if why.is_crawling() { "the crawl that is running" } else { "the next crawl" };
-            return Some(format!("waiting: {unheard}; {who} tries it again"));
+            let until = captures::not_before(why.not_before_s);
+            return Some(format!("waiting: {unheard}; {who} tries it again{until}"));
         }
     }
     let failed = failed?;
     let (times, next) = (talk::count(failed.tries, "time"), why.next.clone().unwrap_or_default());
-    Some(format!("failed {times}, at last {}; {}", failed.last, next.told(None)))
+    Some(format!("failed {times}, at last {}; {}", failed.last, next.told(why.not_before_s)))
 }
 
 /// What is said of one that only files had which are gone; `None` if that is not so.
 fn lost(why: &Why) -> Option<String> {
     let Gone { date_s, file, .. } = why.gone.last().filter(|_| why.captures.is_empty())?;
     let next = match &why.bar {
-        None => Next::Crawl.asked(),
+        None => Next::Crawl.asked(why.not_before_s),
         // What led there may be lost as well, and be found once more.
         Some(Bar::Unfollowed(_)) if why.found_on.is_empty() => {
             "nothing in the archive leads to it; a crawl asks for it again if it is found once more"
                 .to_owned()
         }
-        Some(bar) => Next::Nobody(bar.reason()).asked(),
+        Some(bar) => Next::Nobody(bar.reason()).asked(None),
     };
     let date = archive::date_text(*date_s);
     Some(format!(

@@ -179,17 +179,25 @@ fn an_address_of_an_inbox_that_is_too_far_is_dropped() {
 #[test]
 fn the_moment_of_a_retry_after_is_one() {
     let busy = "503 Busy\nRetry-After: 100000\n\n";
-    let server = Pages::serve(&[("/", HTML), ("/a", busy)]);
+    let broken = "500 Broken\n\n";
+    let server = Pages::serve(&[("/", HTML), ("/bad", broken), ("/a", busy), ("/next", HTML)]);
     let sandbox = Sandbox::new();
-    crawl(&sandbox, "", &[&server.url("/"), &server.url("/a")]);
-    // A run that goes on counts from the second of the record.
-    sandbox.run(&["crawl", "--dir", "web", "-q"]);
-    let told = sandbox.done(&["why", "--dir", "web", &server.url("/a")]);
-    let status = sandbox.done(&["status", "--dir", "web"]);
-    let text = format!("{told}{status}").replace("no crawl asks it before", "not before");
+    let paths = ["/", "/bad", "/a", "/next"].map(|path| server.url(path));
+    crawl(&sandbox, "", &paths.each_ref().map(String::as_str));
+    let mut text = String::new();
+    // A run that goes on counts from the moment of the record, whenever it begins.
+    for _ in 0..5 {
+        for path in &paths[1..] {
+            text += &sandbox.done(&["why", "--dir", "web", path]);
+        }
+        text += &sandbox.done(&["status", "--dir", "web"]);
+        sandbox.run(&["crawl", "--dir", "web", "-q"]);
+    }
+    let text = text.replace("no crawl asks it before", "not before");
     let mut moments: Vec<&str> =
         text.split("not before ").skip(1).filter_map(|rest| rest.get(..20)).collect();
-    assert_eq!(moments.len(), 3, "{text}");
+    // Both of what was visited are told with the moment, and with what became of their host.
+    assert_eq!(moments.len(), 5 * (2 + 2 + 1 + 1), "{text}");
     moments.dedup();
     assert_eq!(moments.len(), 1, "{text}");
 }

@@ -20,6 +20,7 @@ use archive::HttpResponse;
 use page::{Directives, Limits, Url, Wanted, parse_normal};
 use sieve::{Recent, signature};
 
+use crate::clock::Moment;
 use crate::config::Config;
 use crate::error::CrawlError;
 use crate::filter::{Facts, Filter, Filters};
@@ -125,17 +126,17 @@ impl Answers {
         Answers { limits, urls_bytes_max, ..self }
     }
 
-    /// What follows from an answer that came from `url` at `date_s`.
+    /// What follows from an answer that came from `url` at `date`.
     pub(crate) fn read(
         &self,
         purpose: Purpose,
         url: &str,
         http: &HttpResponse<'_>,
-        date_s: i64,
+        date: Moment,
         depth: u16,
         links: Links,
     ) -> Answered {
-        let mut answered = answered(http, date_s);
+        let mut answered = answered(http, date);
         if let Some(url) = parse_normal(url) {
             let context = Context { url: &url, http, depth, links };
             self.read_into(purpose, &context, &mut answered.harvest);
@@ -321,7 +322,7 @@ mod tests {
     fn read(answers: &Answers, url: &str, body: &str) -> Answered {
         let headers = vec![("Content-Type".to_owned(), "text/html".to_owned())];
         let http = HttpResponse { status: 200, headers, body: body.as_bytes(), body_offset: 0 };
-        answers.judge(url, &http, 0, 0)
+        answers.judge(url, &http, Moment::default(), 0)
     }
 
     #[test]
@@ -366,7 +367,10 @@ mod tests {
         let moved = |from: &str, to: &str| {
             let headers = vec![("Location".to_owned(), to.to_owned())];
             let http = HttpResponse { status: 302, headers, body: b"", body_offset: 0 };
-            answers.read(Purpose::Page, from, &http, 0, 0, Links::All).harvest.redirect
+            {
+                let date = Moment::default();
+                answers.read(Purpose::Page, from, &http, date, 0, Links::All).harvest.redirect
+            }
         };
         assert_eq!(moved("http://a/x", "/x?sid=1").as_deref(), Some("http://a/x?sid=1"));
         assert_eq!(moved("http://a/x", "/y?sid=1").as_deref(), Some("http://a/y"));

@@ -18,6 +18,24 @@ pub struct Moment {
     pub us: u32,
 }
 
+impl Moment {
+    /// How many milliseconds have passed since an earlier moment, and not one more. One without microseconds is a record's
+    /// that does not tell them, and may be of any part of its second.
+    pub(crate) fn ms_since(self, earlier: Moment) -> u64 {
+        let us = |moment: Moment| i128::from(moment.s) * 1_000_000 + i128::from(moment.us);
+        let unsure_us = if earlier.us == 0 { 1_000_000 } else { 0 };
+        // Milliseconds of a record that have begun count.
+        let begun_ms = (us(earlier) + unsure_us + 999).div_euclid(1000);
+        u64::try_from((us(self).div_euclid(1000) - begun_ms).max(0)).unwrap_or(u64::MAX)
+    }
+
+    /// The first whole second, since 1970, that is not before so many milliseconds after it.
+    pub(crate) fn second_after(self, ms: u64) -> i64 {
+        let all_ms = u64::from(self.us.div_ceil(1000)).saturating_add(ms);
+        self.s.saturating_add(i64::try_from(all_ms.div_ceil(1000)).unwrap_or(i64::MAX))
+    }
+}
+
 /// Where the time comes from.
 pub trait Clock: Send + Sync {
     /// Milliseconds since some moment before the crawl began; never less than before.

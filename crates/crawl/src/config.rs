@@ -152,8 +152,8 @@ pub struct Config {
     /// Redirects that may follow each other.
     pub redirects_max: u8,
 
-    /// How often a visit that failed for a passing reason is tried again; after so many a host that cannot be reached is
-    /// set aside, and that costs none of its pages a try.
+    /// How often a visit that failed for a passing reason is tried again, with 0 once if other pages of its host answer after
+    /// it; after so many a host that cannot be reached is set aside, and that costs none of its pages a try.
     pub retries: u8,
     /// The wait before the first such retry, in milliseconds; it doubles each time.
     pub retry_ms: u64,

@@ -375,7 +375,7 @@ impl Coordinator<'_> {
 
     fn report(&self, replayed: &Replayed, inbox: &Inbox, open: &Epochs, started_ms: u64) -> Report {
         let (now_ms, finished_s) = (self.clock.now_ms(), self.clock.unix_s());
-        let mut report = Report {
+        Report {
             damaged: replayed.damaged,
             damage: replayed.damage.clone(),
             gone: replayed.gone.iter().cloned().collect(),
@@ -395,12 +395,6 @@ impl Coordinator<'_> {
             finished_s,
             elapsed_ms: now_ms.saturating_sub(started_ms),
             ..self.frontier.report()
-        };
-        for aside in &mut report.aside {
-            let left_ms = aside.until_ms.map(|until_ms| until_ms.saturating_sub(now_ms));
-            let left_s = left_ms.and_then(|left_ms| i64::try_from(left_ms / 1000).ok());
-            aside.until_s = left_s.map(|left_s| finished_s.saturating_add(left_s));
         }
-        report
     }
 }

@@ -124,7 +124,12 @@ impl Gaps {
 
     /// Whether the URL of a visit is lost.
     pub(crate) fn is_of(&self, settled: &Settled) -> bool {
-        !self.lost.is_empty() && self.lost.contains_key(&place(settled))
+        self.has_url(&settled.url)
+    }
+
+    /// Whether a URL is lost.
+    pub(crate) fn has_url(&self, url: &str) -> bool {
+        !self.lost.is_empty() && self.lost.contains_key(&signature(url.as_bytes()).0)
     }
 
     /// Whether the URL of a visit is lost, and the visit not one that was made since.

@@ -32,7 +32,7 @@ const PURPOSE: &str = "Crivello-Purpose";
 const ATTEMPT: &str = "Crivello-Attempt";
 const HOPS: &str = "Crivello-Hops";
 const DEPTH: &str = "Crivello-Depth";
-/// Of the last try of a page that its host is to blame for if it is in vain.
+/// Of the last try of a page that its host may be to blame for if it is in vain.
 const BLAME: &str = "Crivello-Blame";
 const ROBOTS_FOR: &str = "Crivello-Robots-For";
 /// The bytes of a body that is not in its record.
@@ -364,7 +364,7 @@ pub(crate) fn write_unstored(
     let Harvest { robots: _, redirect, links, sitemaps, refused, similarity } = &answered.harvest;
     let nearness = similarity.to_string();
     let refused: Vec<String> = refused.iter().map(|(name, n)| format!("{name} {n}")).collect();
-    let wait_s = answered.retry_after_ms.map(|wait_ms| (wait_ms / 1000).to_string());
+    let wait_s = answered.retry_after_ms.map(|wait_ms| wait_ms.div_ceil(1000).to_string());
     let mut fields = vec![("outcome", UNSTORED), ("status", &status), ("length", &bytes)];
     fields.extend(wait_s.as_deref().map(|wait_s| (RETRY_AFTER, wait_s)));
     fields.extend(notes.iter().map(|(name, value)| (*name, value.as_str())));

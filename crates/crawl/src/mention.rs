@@ -11,6 +11,7 @@ use page::{Limits, Url};
 use serde::Serialize;
 
 use crate::answer::{Answers, Links, Purpose, SITEMAP_BROKEN, SITEMAP_CUT, URLS_BYTES_MAX};
+use crate::clock::Moment;
 use crate::config::Config;
 use crate::error::CrawlError;
 use crate::journal::{Entry, read_unstored};
@@ -235,7 +236,8 @@ fn read(
     http: &HttpResponse<'_>,
     date_s: i64,
 ) -> Harvest {
-    answers.read(entry.purpose, target, http, date_s, entry.depth, Links::All).harvest
+    let date = Moment { s: date_s, us: 0 };
+    answers.read(entry.purpose, target, http, date, entry.depth, Links::All).harvest
 }
 
 #[cfg(test)]

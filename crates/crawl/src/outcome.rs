@@ -14,6 +14,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use crate::answer::Purpose;
+use crate::clock::Moment;
 use crate::order::Waiting;
 use crate::robots::Robots;
 use crate::site::{HostId, Site};
@@ -79,7 +80,7 @@ pub(crate) struct Done {
     /// When its last byte had come, on the clock's scale.
     pub(crate) finished_ms: u64,
     /// When it began, in the archive's terms.
-    pub(crate) date_s: i64,
+    pub(crate) date: Moment,
     /// The status of the capture that an answer is compared with; 0 if there is none.
     pub(crate) before: u16,
     /// Whether that is a page, and not a sitemap.

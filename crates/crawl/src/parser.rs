@@ -204,7 +204,7 @@ impl Parser {
             }
         };
         self.is_dirty = true;
-        Ok(Done { visit, finished_ms, date_s: date.s, before, was_page, outcome })
+        Ok(Done { visit, finished_ms, date, before, was_page, outcome })
     }
 
     /// Makes the visit of a sitemap that of a page if the answer is one; what the answer is to be compared with.
@@ -235,15 +235,13 @@ impl Parser {
         answer: &Answer,
         earlier: Option<&Earlier>,
     ) -> Result<Answered, ArchiveError> {
-        let date_s = date.s;
         let (url, depth) = (visit.url(), visit.page.depth);
         let bytes = u64::try_from(answer.body.len()).unwrap_or(u64::MAX);
         let is_judged = earlier.is_none() && self.answers.may_refuse_to_store(visit.purpose());
-        let judged = if is_judged { Some(self.judge(visit, date_s, answer)?) } else { None };
+        let judged = if is_judged { Some(self.judge(visit, date, answer)?) } else { None };
         let is_unstored = judged.as_ref().is_some_and(|judged| judged.is_unstored);
-        let read = |http: &_| {
-            self.answers.read(visit.purpose(), &url, http, date_s, depth, Links::Unknown)
-        };
+        let read =
+            |http: &_| self.answers.read(visit.purpose(), &url, http, date, depth, Links::Unknown);
         let Some(store) = &mut self.store else {
             let http = answer.http()?;
             return Ok(Answered { bytes, ..read(&http) });
@@ -291,10 +289,10 @@ impl Parser {
         )?;
         let Some(entry) = Entry::of(visit, None) else { return Ok(()) };
         let entry = Entry { is_inconclusive: true, ..entry };
-        let (url, location, before, date_s) = (visit.url(), &location, earlier.status, date.s);
+        let (url, location, before) = (visit.url(), &location, earlier.status);
         let http = parse_http(&block)?;
         let (purpose, depth) = (visit.purpose(), visit.page.depth);
-        let answered = self.answers.read(purpose, &url, &http, date_s, depth, Links::Unknown);
+        let answered = self.answers.read(purpose, &url, &http, date, depth, Links::Unknown);
         let refers_to = unchanged.then_some(earlier.date);
         let circumstances =
             Circumstances { url, entry, date, location, before, unchanged, refers_to };
@@ -303,9 +301,14 @@ impl Parser {
     }
 
     /// What an answer means, and whether it is to be archived.
-    fn judge(&self, visit: &Visit, date_s: i64, answer: &Answer) -> Result<Answered, ArchiveError> {
+    fn judge(
+        &self,
+        visit: &Visit,
+        date: Moment,
+        answer: &Answer,
+    ) -> Result<Answered, ArchiveError> {
         let http = answer.http()?;
-        Ok(self.answers.judge(&visit.url(), &http, date_s, visit.page.depth))
+        Ok(self.answers.judge(&visit.url(), &http, date, visit.page.depth))
     }
 }
 

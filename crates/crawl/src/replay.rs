@@ -38,6 +38,7 @@ use crate::order::Repute;
 use crate::recrawl::{
     Alone, Epoch, Epochs, Extent, LastCaptures, Reading, Schedule, Wanted, lines,
 };
+use crate::returned::Returned;
 use crate::rules::Rules;
 use crate::seeds::{Seed, Start};
 use crate::share::Changing;
@@ -243,6 +244,7 @@ impl Replay<'_> {
         let archive = Archive::open(dir)?;
         let mut gaps = Gaps::default();
         let gone = self.logs.gone(&archive);
+        let returned = Returned::note(&self.dirs.frontier, &archive, &gone)?;
         let found =
             self.logs.complete_noting(&archive, self.answers, &self.halt, &mut |visit| {
                 tick(frontier);
@@ -261,6 +263,7 @@ impl Replay<'_> {
         replayed.lost = gaps.pages();
         let (again_of, mut changing) = (again.as_ref(), Changing::default());
         changing.note_gaps(&gaps);
+        self.note_returned(&returned, &mut changing, &archive)?;
         let answered = self.put_in_known(
             frontier,
             &archive,
@@ -292,8 +295,9 @@ impl Replay<'_> {
             let is_apart = changing.count(&settled, tally, &gaps);
             settled.read_robots(self.answers);
             self.answers.know_body(&settled);
-            let Settled { url, entry, date_s, answered, .. } = settled;
-            frontier.replay(&url, &entry, date_s, answered, (tally, is_apart))
+            let date = settled.date();
+            let Settled { url, entry, answered, .. } = settled;
+            frontier.replay(&url, &entry, date, answered, (tally, is_apart))
         })?;
         changing.counts().for_each(|(url, count)| frontier.count_page(url, count));
         self.read_nearer(frontier, &archive)?;
@@ -306,6 +310,25 @@ impl Replay<'_> {
         replayed.known = last.map(|last| Arc::new(last.into_captures(archive, reading)));
         replayed.gaps = gaps;
         Ok(replayed)
+    }
+
+    /// Has what files have that were gone for a while counted apart.
+    fn note_returned(
+        &self,
+        returned: &Returned,
+        changing: &mut Changing,
+        archive: &Archive,
+    ) -> Result<(), CrawlError> {
+        if returned.is_empty() {
+            return Ok(());
+        }
+        let each = self.logs.each(archive, &self.halt, &mut |file, settled| {
+            if returned.has(file) {
+                changing.note_returned(&settled);
+            }
+            Ok(())
+        });
+        each.map(|_| ())
     }
 
     /// Counts how often URLs were tried in vain, but for the tries that their hosts are to blame for.

@@ -130,6 +130,8 @@ pub struct Report {
     pub pages_new: u64,
     /// Known URLs that this run asked for again, sitemaps left out: the sum of the next five.
     pub asked: u64,
+    /// Known sitemaps that it asked for again.
+    pub asked_sitemaps: u64,
     /// Those found as they were.
     pub unchanged: u64,
     /// Those found to be other pages than before.
@@ -269,7 +271,7 @@ pub struct AsideHost {
     pub refused: bool,
     /// Whether none of its pages waits to be asked for.
     pub idle: bool,
-    /// The same as `until_s` on the clock of the run.
+    /// When the run asks it again, if it goes on for so long, on its clock.
     #[serde(skip)]
     pub(crate) until_ms: Option<u64>,
 }

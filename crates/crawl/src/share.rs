@@ -24,6 +24,7 @@ use crate::journal::Entry;
 use crate::outcome::Answered;
 use crate::recrawl::Epochs;
 use crate::replay::Again;
+use crate::returned::Returned;
 
 /// What one visit counts for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,7 +69,7 @@ pub(crate) fn tells(entry: &Entry, answered: &Answered) -> bool {
 
 /// The URLs that were asked for as sitemaps at some time. Such a one may be a page now and a sitemap then, and an answer
 /// does not tell which of them the one before was. So they count apart, by their last answer that tells; and so do those
-/// that have [gaps](Gaps). All visits are to be [noted](Self::note) first, and then [counted](Self::count).
+/// that have [gaps](Gaps), and those of files that have [returned](Returned). All visits are to be [noted](Self::note) first, and then [counted](Self::count).
 #[derive(Debug, Default)]
 pub(crate) struct Changing {
     urls: HashSet<u64>,
@@ -104,6 +105,13 @@ impl Changing {
     /// Takes note of what is missing.
     pub(crate) fn note_gaps(&mut self, gaps: &Gaps) {
         self.urls.extend(gaps.uneven());
+    }
+
+    /// Takes note of a visit in a file that was gone for a while: its URL may have been asked for as if it were new.
+    pub(crate) fn note_returned(&mut self, settled: &Settled) {
+        if settled.entry.purpose != Purpose::Robots {
+            self.urls.insert(signature(settled.url.as_bytes()).0);
+        }
     }
 
     /// Counts a visit, if it is one of such a URL; whether it is. A page that is lost is none.
@@ -161,8 +169,12 @@ pub fn host_limit(
     }
     let mut again = Again::new(&Epochs::read(frontier)?, archive.files());
     let (mut changing, mut gaps) = (Changing::default(), Gaps::default());
+    let returned = Returned::read(frontier, archive)?;
     each_visit(archive, &captures, &mut |file, settled| {
         changing.note(settled);
+        if returned.has(file) {
+            changing.note_returned(settled);
+        }
         gaps.note(settled);
         if let Some(again) = &mut again {
             again.note(file, settled);

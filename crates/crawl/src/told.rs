@@ -5,10 +5,12 @@
 //!
 //! **Invariant.** A record tells here what it tells a crawl that goes on from it.
 
-use archive::{Kind, Record, parse_http};
+use archive::{Archive, ArchiveError, Kind, Record, parse_http};
 
-use crate::answer::{Purpose, is_redirect, wait_ms};
+use crate::answer::{Purpose, is_passing, is_redirect, wait_ms};
 use crate::clock::Moment;
+use crate::error::CrawlError;
+use crate::frontier::is_same_site;
 use crate::journal::{BEFORE, Entry, read_failure, read_unstored, refers_to};
 use crate::outcome::Failure;
 use crate::politeness::Politeness;
@@ -55,9 +57,10 @@ impl Told {
         let status = http.as_ref().map(|http| http.status);
         let status = status.or(unstored.as_ref().map(|unstored| unstored.status));
         let header = |name| http.as_ref().and_then(|http| http.header(name));
-        let wait_ms = header("Retry-After").and_then(|value| wait_ms(value, record.date_s));
+        let date = Moment { s: record.date_s, us: record.date_us };
+        let wait_ms = header("Retry-After").and_then(|value| wait_ms(value, date));
         let wait_ms = wait_ms.or(unstored.as_ref().and_then(|unstored| unstored.retry_after_ms));
-        let wait_s = wait_ms.and_then(|ms| i64::try_from(Politeness::asked_ms(ms) / 1000).ok());
+        let wait_ms = wait_ms.filter(|_| is_passing(entry.purpose, status.unwrap_or(0)));
         Some(Told {
             purpose: entry.purpose,
             attempts: entry.attempts,
@@ -73,9 +76,22 @@ impl Told {
             location: unstored.and_then(|unstored| unstored.harvest.redirect).or_else(|| {
                 header("Location").filter(|_| status.is_some_and(is_redirect)).map(str::to_owned)
             }),
-            not_before_s: wait_s.map(|wait_s| record.date_s.saturating_add(wait_s)),
+            not_before_s: wait_ms.map(|ms| date.second_after(Politeness::asked_ms(ms))),
             entry,
         })
+    }
+
+    /// Before which second, since 1970, the host of `url` does not want to be asked, by the last visit that the archive has of
+    /// it; `None` if that does not say.
+    pub fn host_not_before_s(archive: &Archive, url: &str) -> Result<Option<i64>, CrawlError> {
+        let captures = archive.captures_of_host(url)?;
+        let captures = captures.iter().filter(|capture| is_same_site(&capture.url, url));
+        let last = captures.max_by_key(|capture| (capture.date_s, capture.date_us));
+        let Some(last) = last else { return Ok(None) };
+        match archive.read(&last.location) {
+            Err(error @ ArchiveError::Io { .. }) => Err(error.into()),
+            read => Ok(read.ok().and_then(|record| Told::read(&record)?.not_before_s)),
+        }
     }
 
     /// Whether it settled its URL for good, in a crawl that tries so often again.

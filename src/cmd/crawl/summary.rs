@@ -159,8 +159,7 @@ fn sentence(report: &Report) -> String {
         let _ = write!(text, "; {} archived in all", report.pages);
     }
     if report.recrawled {
-        let asked = talk::count(report.asked, "known URL");
-        let _ = write!(text, "; asked for {asked} again: {}", again(report));
+        let _ = write!(text, "; {}", again(report));
     }
     if report.paused_ms >= 1000 {
         let _ = write!(text, "; paused for {} s", report.paused_ms / 1000);
@@ -238,12 +237,21 @@ fn known(visited: &Visited, noun: &str) -> Option<String> {
     })
 }
 
-/// What a recrawl found; the numbers add to what it asked for.
+/// What a recrawl asked for and found; the numbers add to what it asked for, sitemaps left out.
 pub(crate) fn again(report: &Report) -> String {
     let Report { unchanged, changed, moved, deleted, failed, .. } = report;
-    format!(
+    let asked = talk::count(report.asked, "known URL");
+    let sitemaps = match report.asked_sitemaps {
+        0 => String::new(),
+        sitemaps => format!(" and {}", talk::count(sitemaps, "known sitemap")),
+    };
+    let found = format!(
         "{unchanged} unchanged, {changed} changed, {moved} moved, {deleted} gone, {failed} failed"
-    )
+    );
+    if report.asked == 0 && report.asked_sitemaps > 0 {
+        return format!("asked for {} again", talk::count(report.asked_sitemaps, "known sitemap"));
+    }
+    format!("asked for {asked}{sitemaps} again: {found}")
 }
 
 /// What the run met and is no page of the collection, by its reason; empty if nothing is.

@@ -18,9 +18,6 @@ use crate::talk;
 /// The type of a capture that has no page of its own.
 const REVISIT: &str = "warc/revisit";
 
-/// How far two accounts of one wait may be from each other.
-const SAME_WAIT_S: u64 = 5;
-
 /// A visit.
 #[derive(Serialize)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a key of the answer")]
@@ -98,31 +95,42 @@ pub(super) enum Next {
     Nobody(String),
 }
 
+/// Who asks for a URL again, and before which moment, in seconds since 1970, its host does not want to be asked.
+pub(super) type Turn<'a> = (&'a Next, Option<i64>);
+
 impl Next {
     /// In words, for what is to be had once more since it is lost or damaged.
-    pub(super) fn asked(&self) -> String {
+    pub(super) fn asked(&self, until_s: Option<i64>) -> String {
+        let until = not_before(until_s);
         match self {
-            Next::Crawl => "a crawl asks for it again".to_owned(),
+            Next::Crawl => format!("a crawl asks for it again{until}"),
             Next::Nobody(why) => format!("no crawl asks for it again now, since {why}"),
             Next::Recrawl => {
-                "`crivello crawl --recrawl=given` with this URL asks for it again".to_owned()
+                format!("`crivello crawl --recrawl=given` with this URL asks for it again{until}")
             }
-            Next::Open | Next::Due => self.told(None),
+            Next::Open | Next::Due => self.told(until_s),
         }
     }
 
     /// In words, for a server that wants to be left alone until a moment.
     pub(super) fn told(&self, until_s: Option<i64>) -> String {
-        let until = until_s.map(|s| format!(", not before {}", archive::date_text(s)));
-        let until = until.unwrap_or_default();
+        let until = not_before(until_s);
         match self {
             Next::Crawl => format!("a crawl tries it again{until}"),
-            Next::Open => "a crawl asks for it again, for the recrawl that is not over".to_owned(),
-            Next::Due => "the recrawl that is not over is yet to ask for it again".to_owned(),
+            Next::Open => {
+                format!("a crawl asks for it again, for the recrawl that is not over{until}")
+            }
+            Next::Due => format!("the recrawl that is not over is yet to ask for it again{until}"),
             Next::Recrawl => format!("the next recrawl asks for it again{until}"),
             Next::Nobody(why) => format!("no crawl tries it again now, since {why}"),
         }
     }
+}
+
+/// Of a server that wants to be left alone until a moment.
+pub(super) fn not_before(until_s: Option<i64>) -> String {
+    let until = until_s.map(|s| format!(", not before {}", archive::date_text(s)));
+    until.unwrap_or_default()
 }
 
 /// Whether the last visit was in vain and was the last one by `retries`; `None` if it was not in vain.
@@ -132,16 +140,10 @@ pub(super) fn is_given_up(captures: &[Capture], retries: u8) -> Option<bool> {
     told.map(|told| told.is_final(retries))
 }
 
-/// Takes the moment before which a crawl does not ask for that of the last visit, if both are of the same wait: a visit
-/// knows when it began, and a crawl when the answer had come.
-pub(super) fn wait_until(captures: &mut [Capture], until_s: i64) {
-    let last = captures.iter_mut().rfind(|capture| capture.told.is_some());
-    if let Some(told) = last.and_then(|last| last.told.as_mut())
-        && let Some(not_before_s) = &mut told.not_before_s
-        && not_before_s.abs_diff(until_s) <= SAME_WAIT_S
-    {
-        *not_before_s = until_s;
-    }
+/// Until when the server wants to be left alone by the last visit alone.
+pub(super) fn not_before_s(captures: &[Capture]) -> Option<i64> {
+    let last = captures.iter().rfind(|capture| capture.told.is_some())?;
+    last.told.as_ref()?.not_before_s
 }
 
 /// How far it was from the first page of its site when it was visited last.
@@ -324,7 +326,7 @@ pub(super) fn cuts(archive: &Archive, url: &Url, config: &Config) -> Result<Vec<
 pub(super) fn answered(
     captures: &[Capture],
     retries: u8,
-    next: Option<&Next>,
+    next: Option<Turn<'_>>,
     indexed: &str,
 ) -> Option<String> {
     let is_answer = |capture: &Capture| capture.failure.is_none();
@@ -355,7 +357,7 @@ pub(super) fn answered(
 }
 
 /// What is said of a page that the archive has no more; also who asks for it `next`, if nobody has since.
-fn missing(last: &Capture, gap: Gap, next: Option<&Next>) -> String {
+fn missing(last: &Capture, gap: Gap, next: Option<Turn<'_>>) -> String {
     let date = archive::date_text(last.date_s);
     let body = last.told.as_ref().and_then(|told| told.refers_to);
     let what = match (body.map(|body| archive::date_text(body.s)), gap) {
@@ -369,11 +371,11 @@ fn missing(last: &Capture, gap: Gap, next: Option<&Next>) -> String {
         }
         (None, _) => format!("damaged: the record of {date} cannot be read"),
     };
-    next.map_or(what.clone(), |next| format!("{what}; {}", next.asked()))
+    next.map_or(what.clone(), |(next, until_s)| format!("{what}; {}", next.asked(until_s)))
 }
 
 /// What became of the last visit after an answer that stands, and who makes another one.
-fn in_vain(vain: &Capture, after: &[Capture], retries: u8, next: Option<&Next>) -> String {
+fn in_vain(vain: &Capture, after: &[Capture], retries: u8, next: Option<Turn<'_>>) -> String {
     let told = vain.told.as_ref();
     let said = match &vain.failure {
         Some(failure) => failure.clone(),
@@ -429,7 +431,7 @@ fn place(last: &Capture, after: &[Capture], indexed: &str) -> String {
 }
 
 /// What the last answer was, after those before it.
-fn answer(last: &Capture, before: &[Capture], retries: u8, next: Option<&Next>) -> String {
+fn answer(last: &Capture, before: &[Capture], retries: u8, next: Option<Turn<'_>>) -> String {
     let told = last.told.as_ref();
     match last.status.as_str() {
         // After a 304 an earlier capture still holds.
@@ -471,7 +473,7 @@ fn failing(
     told: Option<&Told>,
     requests: u64,
     retries: u8,
-    next: Option<&Next>,
+    next: Option<Turn<'_>>,
 ) -> String {
     let requests = talk::count(requests, "request");
     let fate = fate(told, retries, next);
@@ -479,12 +481,12 @@ fn failing(
 }
 
 /// Whether a visit that was in vain was the last one by `retries`, and who makes another one.
-fn fate(told: Option<&Told>, retries: u8, next: Option<&Next>) -> String {
+fn fate(told: Option<&Told>, retries: u8, next: Option<Turn<'_>>) -> String {
     let Some(told) = told else { return String::new() };
     let is_final = told.is_final(retries);
     let given_up = if is_final { "; given up" } else { "" };
-    let until_s = told.not_before_s.filter(|_| !is_final);
-    let next = next.map(|next| format!("; {}", next.told(until_s))).unwrap_or_default();
+    let next = next.map(|(next, until_s)| format!("; {}", next.told(until_s)));
+    let next = next.unwrap_or_default();
     format!("{given_up}{next}")
 }
 

@@ -12,10 +12,10 @@ use crawl::{Report, Rules, Settings};
 use jobs::Collection;
 use page::Url;
 
-use super::Why;
 use super::bar::Bar;
 use super::found;
 use super::limit::Limits;
+use super::{Why, captures};
 use crate::config::Config;
 use crate::talk;
 
@@ -52,6 +52,8 @@ pub(super) fn verdict(
         return Ok(format!("waiting, by what is on disk: {run} has not come to it yet"));
     }
     let verdict = limits.left_by_last(url)?;
+    let until_s = why.not_before_s.filter(|_| verdict.starts_with("waiting"));
+    let verdict = verdict + &captures::not_before(until_s);
     // Who cannot know what a run was told says what is known.
     let caveat =
         "; that is by the configuration of now, and the last crawl may have had other flags";

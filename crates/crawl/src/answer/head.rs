@@ -12,6 +12,7 @@ use archive::HttpResponse;
 use page::StatusClass;
 use serde::Serialize;
 
+use crate::clock::Moment;
 use crate::outcome::Answered;
 
 /// What an answer was asked for.
@@ -27,11 +28,11 @@ pub enum Purpose {
 }
 
 /// What an answer says before it is read.
-pub(super) fn answered(http: &HttpResponse<'_>, date_s: i64) -> Answered {
+pub(super) fn answered(http: &HttpResponse<'_>, date: Moment) -> Answered {
     Answered {
         status: http.status,
         bytes: u64::try_from(http.body.len()).unwrap_or(u64::MAX),
-        retry_after_ms: http.header("Retry-After").and_then(|value| wait_ms(value, date_s)),
+        retry_after_ms: http.header("Retry-After").and_then(|value| wait_ms(value, date)),
         ..Answered::default()
     }
 }
@@ -65,15 +66,16 @@ pub fn leaves_standing(purpose: Purpose, status: u16) -> bool {
 const DAYS: [&str; 7] =
     ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 
-/// What Retry-After asks for: seconds, however many, or a date.
-pub(crate) fn wait_ms(value: &str, now_s: i64) -> Option<u64> {
+/// What Retry-After asks for in an answer of that moment: seconds, however many, or a date.
+pub(crate) fn wait_ms(value: &str, now: Moment) -> Option<u64> {
     let value = value.trim();
     if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {
         // More than a number holds is still more than is waited for.
         return Some(value.parse::<u64>().unwrap_or(u64::MAX).saturating_mul(1000));
     }
     let date_s = date_s(value)?;
-    Some(date_s.saturating_sub(u64::try_from(now_s).ok()?).saturating_mul(1000))
+    let wait_ms = date_s.saturating_sub(u64::try_from(now.s).ok()?).saturating_mul(1000);
+    Some(wait_ms.saturating_sub(now.us.div_ceil(1000).into()))
 }
 
 /// A date of HTTP in seconds since 1970. The day of the week says nothing that the rest does not, so it may be
@@ -95,7 +97,7 @@ mod tests {
     #[track_caller]
     fn check(value: &str, wanted_s: Option<u64>) {
         // Sun, 06 Nov 1994 08:49:27 GMT, ten seconds before those below.
-        let wait_ms = wait_ms(value, 784_111_767);
+        let wait_ms = wait_ms(value, Moment { s: 784_111_767, us: 0 });
         assert_eq!(wait_ms, wanted_s.map(|wanted_s| wanted_s.saturating_mul(1000)), "{value}");
     }
 
@@ -123,6 +125,10 @@ mod tests {
         ] {
             check(value, Some(10));
         }
+        let now = Moment { s: 784_111_767, us: 250_999 };
+        let wait = wait_ms("Sun, 06 Nov 1994 08:49:37 GMT", now);
+        assert_eq!(wait, Some(9_749));
+        assert_eq!(wait.map(|ms| now.second_after(ms)), Some(784_111_777), "the very second");
         check("Tue, 06 Nov 1990 08:49:37 GMT", Some(0));
         for value in ["Abc, 06 Nov 1994 08:49:37 GMT", "Sun, 31 Feb 1994 08:49:37 GMT", ", 06"] {
             check(value, None);

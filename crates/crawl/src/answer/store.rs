@@ -13,6 +13,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::{Answers, Context, Links, Purpose, ReadPage, answered, is_passing};
 use crate::checkpoint::Settled;
+use crate::clock::Moment;
 use crate::filter::{Facts, Filter};
 use crate::outcome::Answered;
 
@@ -23,10 +24,10 @@ impl Answers {
         &self,
         url: &str,
         http: &HttpResponse<'_>,
-        date_s: i64,
+        date: Moment,
         depth: u16,
     ) -> Answered {
-        let mut answered = answered(http, date_s);
+        let mut answered = answered(http, date);
         if let Some(url) = parse_normal(url) {
             let context = Context { url: &url, http, depth, links: Links::All };
             let page = self.read_into(Purpose::Page, &context, &mut answered.harvest);

@@ -67,7 +67,8 @@ impl Settled {
     /// Reads a record; `None` if it is not about a visit.
     pub(crate) fn of_record(record: &Record, answers: &Answers) -> Option<Settled> {
         Settled::read(record, &|url, entry, http| {
-            answers.read(entry.purpose, url, http, record.date_s, entry.depth, Links::All)
+            let date = Moment { s: record.date_s, us: record.date_us };
+            answers.read(entry.purpose, url, http, date, entry.depth, Links::All)
         })
     }
 

@@ -42,10 +42,11 @@ impl Given {
         url: &str,
         harvest: &mut Harvest,
     ) -> Vec<String> {
-        let is_sitemap = purpose == Purpose::Sitemap;
-        let is_given = self.has(purpose, url);
+        // One that is given as a page leads on where it redirects to, and nothing that it names is given.
+        let is_sitemap = purpose == Purpose::Sitemap && self.has(purpose, url);
+        let is_given = is_sitemap || self.has(Purpose::Page, url);
         let mut held = Vec::new();
-        if !(is_given && is_sitemap) {
+        if !is_sitemap {
             held.append(&mut harvest.links);
             held.append(&mut harvest.sitemaps);
         }

@@ -23,9 +23,10 @@ use super::effort::Effort;
 use super::queue::Queue;
 use super::spill::Spill;
 use crate::assignment::AgentId;
+use crate::clock::Moment;
 use crate::error::CrawlError;
 use crate::health::Health;
-use crate::order::{Manner, Repute, Waiting};
+use crate::order::{Manner, Waiting};
 use crate::politeness::Pace;
 use crate::site::{HostId, Site};
 
@@ -105,7 +106,7 @@ pub(super) struct Errand {
 /// A request of an earlier run: when it began, and how long a wait the answer asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Replayed {
-    pub(super) date_s: i64,
+    pub(super) date: Moment,
     pub(super) retry_after_ms: Option<u64>,
 }
 
@@ -293,12 +294,15 @@ impl Host {
         }
     }
 
-    /// Whether the next visit of a page, if it is in vain, is one too many, and the host to blame rather than the page: it
-    /// has given no good answer since before the first one, and has no page that was not tried meanwhile. What earlier
-    /// runs tried comes after all others, so that none is left then.
-    pub(super) fn is_to_blame(&self, page: &Waiting, retries: u8) -> bool {
-        let is_last = self.queue.is_empty() || page.repute == Repute::Unclear;
-        page.attempts >= retries && self.health.is_unclear(page) && is_last
+    /// Whether the next visit of a page, if it is in vain, is one too many, and the host may be to blame rather than the
+    /// page: it has given no good answer since before the first one.
+    pub(super) fn may_be_to_blame(&self, page: &Waiting, retries: u8) -> bool {
+        page.attempts >= retries && self.health.is_unclear(page)
+    }
+
+    /// Whether no page waits that this run has not tried, and that may tell whose fault a failure is.
+    pub(super) fn has_tried_all(&self) -> bool {
+        self.queue.is_empty()
     }
 
     /// Puts an errand behind the others.

@@ -164,7 +164,12 @@ impl Hosts {
     /// Takes note that a URL was tried so often in vain, and of what that tells.
     pub(super) fn note_tries(&mut self, url: Signature, tries: u8, repute: Repute) {
         let (noted, reputed) = self.tries.entry(url.0).or_insert((tries, repute));
-        *noted = tries.max(*noted);
+        match (*reputed, repute) {
+            // What was not clear at first was told by the time that it was given up.
+            (Repute::Bad, Repute::Unclear) => return,
+            (Repute::Unclear, Repute::Bad) => *noted = tries,
+            _ => *noted = tries.max(*noted),
+        }
         if *reputed == Repute::Unclear || repute == Repute::Bad {
             *reputed = repute;
         }

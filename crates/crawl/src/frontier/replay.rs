@@ -75,7 +75,7 @@ impl Frontier {
         &mut self,
         url: &str,
         entry: &Entry,
-        date_s: i64,
+        date: Moment,
         answered: Option<Answered>,
         (tally, apart): (Tally, bool),
     ) -> Result<(), CrawlError> {
@@ -88,7 +88,7 @@ impl Frontier {
             // What it was refused was counted by its own run.
             self.lead(Source { site, purpose, hops, depth }, &mut answered.harvest)?;
         }
-        self.hosts.replay(url, entry, date_s, answered, (tally, apart));
+        self.hosts.replay(url, entry, date, answered, (tally, apart));
         Ok(())
     }
 
@@ -173,6 +173,18 @@ impl Frontier {
         self.begin_recrawl();
         self.put_off = self.put_off.saturating_sub(u64::from(is_put_off));
         self.hosts.supersede(url, is_page);
+        self.put_again(url, entry)
+    }
+
+    /// Has a URL visited that the archive has lost, that was counted with what goes on waiting, and that has turned out to
+    /// be given: it is to be told once. Its visits counted for nothing.
+    pub(crate) fn ask_lost(&mut self, url: &str, entry: &Entry) -> Result<(), CrawlError> {
+        self.put_off = self.put_off.saturating_sub(1);
+        self.put_again(url, entry)
+    }
+
+    /// Puts a URL into the queue of its host that the sieve has.
+    fn put_again(&mut self, url: &str, entry: &Entry) -> Result<(), CrawlError> {
         let mark = self.mark_again(url, entry);
         let mut key = url.as_bytes().to_vec();
         mark.append(&mut key);

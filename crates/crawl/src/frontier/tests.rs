@@ -16,6 +16,7 @@ use page::Url;
 use tempfile::TempDir;
 
 use super::Frontier;
+use crate::clock::Moment;
 use crate::config::Config;
 use crate::outcome::{Answered, Done, Failure, FailureKind, Harvest, Outcome, Task, Visit};
 use crate::robots::Robots;
@@ -165,9 +166,10 @@ impl Walk {
                 self.reply(&visit.url())
             }
         };
-        let date_s = i64::try_from(finished_ms / 1000).expect("a short crawl");
+        let s = i64::try_from(finished_ms / 1000).expect("a short crawl");
         let was_page = false;
-        let done = Done { visit, finished_ms, date_s, before: 0, was_page, outcome };
+        let done =
+            Done { visit, finished_ms, date: Moment { s, us: 0 }, before: 0, was_page, outcome };
         self.frontier.settle(done).expect("no files");
     }
 

@@ -3,7 +3,8 @@
 //! What lives here: finding them before the replay, having them asked for again, and counting what is still missing when
 //! the run is over. What does not: which are missing (`gaps.rs`).
 //!
-//! **Invariant.** Every run that may ask for a page that is missing does, until it has an answer.
+//! **Invariant.** Every run that may ask for a page that is missing does, until it has an answer: also one of a list, as
+//! soon as it is found to name the page.
 
 use std::collections::BTreeSet;
 
@@ -14,6 +15,7 @@ use crate::checkpoint::Settled;
 use crate::error::CrawlError;
 use crate::frontier::Frontier;
 use crate::gaps::Gaps;
+use crate::recrawl::{Extent, lines};
 
 impl Replay<'_> {
     /// Looks for pages that are missing in the archive.
@@ -60,6 +62,28 @@ impl Replay<'_> {
             let is_asked = !self.config.alone || named.contains(&settled.url);
             if is_asked { frontier.offer_again(&settled.url, &settled.entry) } else { Ok(()) }
         })
+    }
+
+    /// Asks for what is lost and is found to be named by the given addresses, which alone the run asks for, by what it has
+    /// visited by now; whether there is any. It was counted with what goes on waiting, and has not been asked for.
+    pub(super) fn ask_lost_named(
+        &self,
+        frontier: &mut Frontier,
+        archive: &Archive,
+        replayed: &mut Replayed,
+    ) -> Result<bool, CrawlError> {
+        let lines = lines(self.given, self.seeds);
+        let list = Extent::list(self.config, lines, self.wanted.now_s);
+        let (known, _) = self.named_by(&list, archive, &|_| true)?;
+        let (gaps, named, mut is_more) = (&replayed.gaps, &mut replayed.named, false);
+        self.each_lost(gaps, archive, &mut |settled| {
+            if known.contains(&settled.url) && named.insert(settled.url.clone()) {
+                is_more = true;
+                frontier.ask_lost(&settled.url, &settled.entry)?;
+            }
+            Ok(())
+        })?;
+        Ok(is_more)
     }
 
     /// Calls a function with the last visit of all that is lost and that the rules let be asked for.

@@ -66,15 +66,18 @@ impl Replay<'_> {
             return Ok(false);
         }
         let lists = Epochs::read(&self.dirs.frontier)?.into_lists(replayed.alone.as_ref());
-        if lists.is_empty() {
+        let may_name_lost = self.config.alone && !replayed.gaps.is_empty();
+        if lists.is_empty() && !may_name_lost {
             return Ok(false);
         }
         let archive = Archive::open(&self.dirs.archive)?;
         self.logs.complete(&archive, self.answers, &self.halt)?;
+        let is_lost = may_name_lost && self.ask_lost_named(frontier, &archive, replayed)?;
         let mut is_more = false;
         for list in lists {
             let (known, mut due) = self.named_by_list(&list, &archive)?;
-            due.retain(|url| !replayed.named.contains(url));
+            // What is lost is asked for as such.
+            due.retain(|url| !replayed.named.contains(url) && !replayed.gaps.has_url(url));
             replayed.named.extend(known);
             let mut found = self.find_known(frontier, &archive, due, &list)?;
             if !self.config.alone {
@@ -103,7 +106,7 @@ impl Replay<'_> {
             let reading = Reading::of(self.config);
             replayed.known = last.map(|last| Arc::new(last.into_captures(archive, reading)));
         }
-        Ok(is_more)
+        Ok(is_more || is_lost)
     }
 
     /// The known URLs that a list names which is not over, and those of them that it asks for again: what became known
@@ -138,11 +141,10 @@ impl Replay<'_> {
             })?;
         }
         self.logs.each(archive, &self.halt, &mut |file, settled| {
-            let purpose = settled.entry.purpose;
-            // A sitemap may have turned out to be a page.
+            // What is given as one of them may be known as the other.
             let is_given =
-                given.has(purpose, &settled.url) || given.has(Purpose::Sitemap, &settled.url);
-            if purpose != Purpose::Robots && is_given {
+                given.has(Purpose::Page, &settled.url) || given.has(Purpose::Sitemap, &settled.url);
+            if settled.entry.purpose != Purpose::Robots && is_given {
                 if is_old(file) && schedule.is_due(&settled) {
                     asked.insert(settled.url.clone());
                 }

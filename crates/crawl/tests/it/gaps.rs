@@ -213,3 +213,67 @@ fn pages_that_are_lost_are_counted_and_nothing_else() {
     assert_eq!((mended.lost, mended.missing, mended.pages), (2, 0, 2), "{mended:?}");
     assert!(asked.load(Ordering::Relaxed) - before >= 5, "the others are asked for as well");
 }
+
+/// A sitemap that is lost, too, tells only when it is read again what a list names.
+#[test]
+fn what_a_list_is_found_to_name_and_is_lost_is_asked_for_and_counted_once() {
+    let port = serve(move |path, out| {
+        let loc = |path: &str| format!("<url><loc>{path}</loc></url>");
+        let (head, body) = match path {
+            "/robots.txt" => ("404 Not Found", String::new()),
+            "/map" => ("200 OK", format!("<urlset>{}{}</urlset>", loc("/a"), loc("/b"))),
+            _ => ("200 OK\r\nContent-Type: text/html", format!("<p>{path}")),
+        };
+        let length = body.len();
+        let end = format!("Connection: close\r\nContent-Length: {length}\r\n\r\n{body}");
+        write(out, &format!("HTTP/1.1 {head}\r\n{end}"));
+    });
+    let config = Config { delay_ms: 1, ip_delay_ms: 0, ..Config::default() };
+    let url = |path: &str| format!("http://127.0.0.1:{port}{path}");
+    let seeds = [format!("sitemap:{}", url("/map")), url("/c"), url("/d")];
+    for recrawl in [Recrawl::Never, Recrawl::All, Recrawl::Due] {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        crawl(dir.path(), &config, &seeds).expect("a crawl");
+        let old = files(dir.path());
+        crawl(dir.path(), &all(&config), &[]).expect("a recrawl");
+        for file in &old {
+            fs::remove_file(dir.path().join("archive").join(file)).expect("it is there");
+        }
+        let list = Config { alone: true, follow: false, recrawl, ..config.clone() };
+        let some = crawl(dir.path(), &list, &seeds[..1]).expect("a list");
+        assert_eq!((some.lost, some.missing), (4, 2), "{recrawl:?}: {some:?}");
+        assert_eq!((some.pages, some.pages_new, some.put_off), (2, 2, 2), "{recrawl:?}: {some:?}");
+        assert_eq!((some.waiting, some.asked), (0, 0), "{recrawl:?}: {some:?}");
+        let rest = crawl(dir.path(), &config, &[]).expect("a crawl of the rest");
+        assert_eq!((rest.pages, rest.pages_new, rest.missing), (4, 2, 0), "{recrawl:?}: {rest:?}");
+    }
+}
+
+/// What was in it has been asked for meanwhile as if it were new.
+#[test]
+fn pages_of_a_file_that_is_put_back_count_once() {
+    let server = start(0, 0);
+    let config = config(&server);
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let short = Config { pages_max: 5, ..config.clone() };
+    crawl(dir.path(), &short, &server.web().seeds()).expect("a crawl of some");
+    let first = files(dir.path());
+    let pages = crawl(dir.path(), &config, &[]).expect("a crawl of the rest").pages;
+    let away: Vec<String> =
+        files(dir.path()).into_iter().filter(|file| !first.contains(file)).collect();
+    let place = |file: &String| dir.path().join("archive").join(file);
+    let aside = |file: &String| dir.path().join(file);
+    for file in &away {
+        fs::rename(place(file), aside(file)).expect("it is there");
+    }
+    let again = crawl(dir.path(), &config, &[]).expect("a crawl of what is missing");
+    assert_eq!((again.pages, again.pages_new), (pages, pages - 5), "{again:?}");
+    for file in &away {
+        fs::rename(aside(file), place(file)).expect("it is there");
+    }
+    let limit = Config { pages_max: pages + 1, ..config.clone() };
+    for config in [&config, &limit, &all(&config), &limit] {
+        let back = crawl(dir.path(), config, &[]).expect("nothing is left");
+        assert_eq!((back.pages, back.pages_new, back.limit.as_ref()), (pages, 0, None), "{back:?}");
+    }
+}

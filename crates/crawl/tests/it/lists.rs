@@ -14,6 +14,7 @@ use crate::support::{Later, crawl, dirs};
 const BUSY: u64 = 0;
 const READY: u64 = 1;
 const HTML: u64 = 2;
+const MOVED: u64 = 3;
 
 /// How long they are busy, in seconds.
 const BUSY_S: i64 = 3600;
@@ -45,7 +46,9 @@ impl Site {
                 ("/list.xml", READY) => {
                     (ok, format!("<urlset>{}{}</urlset>", loc("/p1"), loc("/new")))
                 }
-                ("/way", READY) => ("302 Found\r\nLocation: /p2".to_owned(), String::new()),
+                ("/way", READY) | ("/list.xml", MOVED) => {
+                    ("302 Found\r\nLocation: /p2".to_owned(), String::new())
+                }
                 (path, _) => (ok, format!("<p>{path}")),
             };
             if request.path != "/robots.txt" {
@@ -139,5 +142,27 @@ fn a_sitemap_that_was_a_page_for_a_while_is_read_again() {
         site.edition.store(READY, Ordering::Relaxed);
         assert_eq!(site.run(&list(), &seed, 0).0, ["/list.xml", "/new", "/p1"]);
         assert_eq!(site.run(&config(), &[], 0).0, [""; 0]);
+    }
+}
+
+/// What it names is not given then, but where it has moved to is.
+#[test]
+fn a_sitemap_that_a_list_names_as_a_page_is_asked_for_again() {
+    let site = Site::crawl();
+    let (page, sitemap) = (site.url("/list.xml"), format!("sitemap:{}", site.url("/list.xml")));
+    assert_eq!(site.run(&list(), &[sitemap], 0).0, ["/list.xml", "/new", "/p1"]);
+    for (edition, wanted) in [
+        (READY, &["/list.xml"][..]),
+        (HTML, &["/list.xml"]),
+        (READY, &["/list.xml"]),
+        (MOVED, &["/list.xml", "/p2"]),
+    ] {
+        site.edition.store(edition, Ordering::Relaxed);
+        let (asked, report) = site.run(&list(), std::slice::from_ref(&page), 0);
+        assert_eq!(asked, wanted, "{edition}: {report:?}");
+        assert_eq!(report.visited.first, [], "it was asked for: {report:?}");
+        let sitemaps = u64::from(edition == READY || edition == MOVED);
+        assert_eq!(report.asked_sitemaps, sitemaps, "{edition}: {report:?}");
+        assert_eq!(report.put_off, 0, "{edition}: {report:?}");
     }
 }

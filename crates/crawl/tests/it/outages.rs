@@ -195,6 +195,41 @@ fn an_outage_costs_a_host_of_few_pages_none_of_them() {
     }
 }
 
+/// One try is all that a page has, and the first failure tells as little of it as any.
+#[test]
+fn an_outage_costs_no_page_that_is_tried_once() {
+    for (pages, answer) in [(6, ""), (6, BROKEN), (PAGES, BUSY), (PAGES, "")] {
+        let (host, dir) =
+            (Host::with(pages, answer), tempfile::tempdir().expect("a temporary folder"));
+        let config = Config { retries: 0, ..config() };
+        host.crawl(dir.path(), &Config { pages_max: 1, ..config.clone() });
+        host.set_down(true);
+        for run in 0..4 {
+            let (report, asked) = host.crawl(dir.path(), &config);
+            let different: BTreeSet<&String> = asked.iter().collect();
+            assert_eq!(different.len(), pages.min(10), "{answer:?} run {run}: {asked:?}");
+            assert_eq!((report.aside.len(), report.waiting), (1, pages as u64), "{report:?}");
+            assert_eq!(report.failures, report.put_aside, "none is given up");
+        }
+        host.set_down(false);
+        let (report, asked) = host.crawl(dir.path(), &config);
+        assert_eq!((asked.len(), report.waiting), (pages, 0), "{answer:?}: {report:?}");
+        assert_eq!(report.pages, 1 + pages as u64, "{answer:?}: {report:?}");
+    }
+}
+
+/// It is asked for once more when others have told that it is not the host.
+#[test]
+fn a_page_that_is_tried_once_is_given_up_when_others_have_answered() {
+    let (first, asked) = with_a_bad_page("<a href=/bad>x</a><a href=/1>x</a>");
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let config = Config { retries: 0, ..config() };
+    let report = crawl(dir.path(), &config, &[first]).expect("it runs");
+    assert_eq!((tries(&asked), report.waiting, report.aside.len()), (2, 0, 0), "{report:?}");
+    crawl(dir.path(), &config, &[]).expect("it runs");
+    assert_eq!(tries(&asked), 2, "and asked for no more");
+}
+
 /// The tries that were made when a run was stopped count for nothing, too, as long as the host does not answer.
 #[test]
 fn an_outage_that_a_run_was_stopped_in_costs_no_page() {
@@ -273,6 +308,39 @@ fn a_page_that_fails_beside_others_is_given_up() {
     assert_eq!((tries(&asked), report.waiting, report.aside.len()), (3, 0, 0), "{report:?}");
     crawl(dir.path(), &config(), &[]).expect("it runs");
     assert_eq!(tries(&asked), 3, "and asked for no more");
+}
+
+/// After an outage one page goes on failing: it is not asked for in every run before the others, and alone.
+#[test]
+fn a_page_that_goes_on_failing_after_an_outage_holds_up_no_other() {
+    for retries in [0, 1, 2] {
+        let (is_down, asked) =
+            (Arc::new(AtomicBool::new(true)), Arc::<Mutex<Vec<String>>>::default());
+        let (down, log) = (Arc::clone(&is_down), Arc::clone(&asked));
+        let port = serve(move |path, out| {
+            log.lock().expect("nobody panics").push(path.to_owned());
+            let kind = "Content-Type: text/html\r\nConnection: close\r\nContent-Length: 5";
+            match path {
+                "/robots.txt" => write(out, &format!("HTTP/1.1 404 No\r\n{kind}\r\n\r\n<p>no")),
+                "/bad" => write(out, BROKEN),
+                _ if down.load(Ordering::Relaxed) => write(out, BROKEN),
+                _ => write(out, &format!("HTTP/1.1 200 OK\r\n{kind}\r\n\r\n<p>ok")),
+            }
+        });
+        let seeds = ["bad", "1", "2"].map(|path| format!("http://127.0.0.1:{port}/{path}"));
+        let (dir, config) =
+            (tempfile::tempdir().expect("a temporary folder"), Config { retries, ..config() });
+        for _ in 0..2 {
+            let report = crawl(dir.path(), &config, &seeds).expect("it runs");
+            assert_eq!((report.aside.len(), report.waiting), (1, 3), "{retries}: {report:?}");
+        }
+        is_down.store(false, Ordering::Relaxed);
+        let report = crawl(dir.path(), &config, &[]).expect("it runs");
+        assert_eq!((report.pages, report.waiting), (2, 0), "{retries}: {report:?} {asked:?}");
+        let before = tries(&asked);
+        crawl(dir.path(), &config, &[]).expect("it runs");
+        assert_eq!(tries(&asked), before, "{retries}: and it is given up");
+    }
 }
 
 /// If it comes last, it may be the host; but not any more when that has answered others since, in any run.

@@ -13,6 +13,7 @@ use sieve::signature;
 
 use super::super::host::{Errand, RobotsState, State};
 use super::{Hosts, LAST_CLASS, index};
+use crate::clock::Moment;
 use crate::order::Manner;
 use crate::outcome::{Failure, FailureKind, Task, Visit};
 use crate::politeness::Politeness;
@@ -50,10 +51,12 @@ impl Hosts {
             self.put_aside(visit, stumble, now_ms);
             return;
         }
-        if stumble.is_passing && stumble.fault == Fault::Page && visit.blames_host {
+        // It is not clear yet whose fault it is: others may tell.
+        let is_unclear = stumble.is_passing && stumble.fault == Fault::Page && visit.blames_host;
+        if is_unclear && host.has_tried_all() {
             return self.keep(visit, stumble, now_ms);
         }
-        if !stumble.is_passing || is_last {
+        if !stumble.is_passing || is_last && !is_unclear {
             return self.give_up(&visit, stumble, now_ms);
         }
         if failures >= self.config.host_failures_max {
@@ -130,9 +133,13 @@ impl Hosts {
             Task::Page => self.count_failure(&stumble.class),
             _ => self.count_aside(&stumble.class),
         }
-        if stumble.before > 0 && !visit.page.sitemap {
-            self.report.asked += 1;
-            self.report.failed += 1;
+        match stumble.before {
+            0 => {}
+            _ if visit.page.sitemap => self.report.asked_sitemaps += 1,
+            _ => {
+                self.report.asked += 1;
+                self.report.failed += 1;
+            }
         }
         let failures = self.table[index(id)].health.failures();
         let is_worn = failures >= self.config.host_failures_max;
@@ -202,12 +209,9 @@ impl Hosts {
     fn leave_alone(&mut self, id: HostId, stumble: &Stumble, now_ms: u64) {
         let asked_ms = Politeness::asked_ms(stumble.retry_after_ms.unwrap_or(0));
         let why = format!("{}, and asks to wait", stumble.why);
-        self.keep_away(
-            id,
-            now_ms.saturating_add(asked_ms),
-            Aside { why, term: Term::Asked },
-            now_ms,
-        );
+        // What is said of it is what its record tells.
+        let term = Term::Asked { until_s: stumble.date.second_after(asked_ms) };
+        self.keep_away(id, now_ms.saturating_add(asked_ms), Aside { why, term }, now_ms);
     }
 
     /// Leaves a host alone whose addresses this crawl may not visit.
@@ -288,8 +292,8 @@ pub(super) struct Aside {
 pub(super) enum Term {
     /// For a while, or the rest of the run: the next run tries it again.
     Run,
-    /// As long as it asks for, whatever runs there are.
-    Asked,
+    /// As long as it asks for, whatever runs there are: in seconds since 1970.
+    Asked { until_s: i64 },
     /// For ever, unless its address or the configuration changes.
     Refused,
 }
@@ -317,6 +321,8 @@ pub(super) struct Stumble {
     pub(super) fault: Fault,
     /// The host asks for a rest.
     pub(super) is_pressing: bool,
+    /// When the visit began.
+    pub(super) date: Moment,
     /// The status of the capture that an answer would be compared with; 0 if there is none.
     pub(super) before: u16,
     pub(super) retry_after_ms: Option<u64>,
@@ -334,6 +340,7 @@ impl From<Failure> for Stumble {
                 _ => Fault::Page,
             },
             is_pressing: false,
+            date: Moment::default(),
             before: 0,
             retry_after_ms: None,
         }

@@ -35,7 +35,7 @@ impl Hosts {
         &mut self,
         url: &str,
         entry: &Entry,
-        date_s: i64,
+        date: Moment,
         answered: Option<Answered>,
         (tally, apart): (Tally, bool),
     ) {
@@ -45,7 +45,7 @@ impl Hosts {
         self.bytes_before += answered.as_ref().map_or(0, |answered| answered.bytes);
         let retry_after_ms = answered.as_ref().and_then(|answered| answered.retry_after_ms);
         let retry_after_ms = retry_after_ms.filter(|_| is_passing(entry.purpose, status));
-        let replayed = Replayed { date_s, retry_after_ms };
+        let replayed = Replayed { date, retry_after_ms };
         let last = self.replayed.entry(id).or_insert(replayed);
         *last = replayed.max(*last);
         if entry.purpose == Purpose::Robots {
@@ -53,7 +53,7 @@ impl Hosts {
             let (Some(asker), Some(answered)) = (self.id(asker), answered) else { return };
             if !is_passing(Purpose::Robots, status) && answered.harvest.redirect.is_none() {
                 let robots = answered.harvest.robots.unwrap_or_default();
-                self.know_robots(asker, robots, date_s);
+                self.know_robots(asker, robots, date.s);
             }
             return;
         }
@@ -126,8 +126,7 @@ impl Hosts {
             host.ready_ms = host.ready_ms.max(self.silent_until_ms);
         }
         for (id, last) in std::mem::take(&mut self.replayed) {
-            let since_s = u64::try_from(now.s.saturating_sub(last.date_s).saturating_sub(1));
-            let since_ms = since_s.unwrap_or(0).saturating_mul(1000);
+            let since_ms = now.ms_since(last.date);
             let over_ms = since_ms.saturating_sub(self.config.visit_ms_max());
             let silent_ms = if may_be_any { silent_ms } else { silent_ms.max(over_ms) };
             self.rest_one(id, last, (silent_ms, owed_ms), since_ms, now_ms);
@@ -159,7 +158,8 @@ impl Hosts {
         let left_ms = asked_ms.saturating_sub(since_ms);
         if wait_ms.is_none() && left_ms > 0 {
             let why = "it asked an earlier crawl to wait".to_owned();
-            let aside = Aside { why, term: Term::Asked };
+            let term = Term::Asked { until_s: last.date.second_after(asked_ms) };
+            let aside = Aside { why, term };
             self.keep_away(id, now_ms.saturating_add(left_ms), aside, now_ms);
         }
     }

@@ -13,6 +13,7 @@ use super::fail::{Fault, Stumble};
 use super::turn::is_new_page;
 use super::{Hosts, index};
 use crate::answer::{Purpose, is_passing, is_redirect, leaves_standing};
+use crate::clock::Moment;
 use crate::order::{Manner, Waiting};
 use crate::outcome::{Answered, Done, FailureKind, Outcome, Task, Visit};
 use crate::politeness::Politeness;
@@ -21,7 +22,7 @@ use crate::site::{HostId, Site};
 
 impl Hosts {
     pub(in crate::frontier) fn settle(&mut self, done: Done) {
-        let Done { visit, finished_ms, date_s, before, was_page, outcome } = done;
+        let Done { visit, finished_ms, date, before, was_page, outcome } = done;
         self.under_way -= 1;
         self.pages_under_way -= usize::from(visit.task == Task::Page);
         self.new_under_way -= usize::from(is_new_page(&visit));
@@ -52,7 +53,7 @@ impl Hosts {
                 self.make_again(Visit { page, ..visit }, finished_ms);
             }
             Outcome::Failed(failure) => {
-                let stumble = Stumble { before, ..failure.into() };
+                let stumble = Stumble { date, before, ..failure.into() };
                 self.stumble(visit, stumble, finished_ms);
             }
             Outcome::Inconclusive { status, bytes } => {
@@ -69,12 +70,12 @@ impl Hosts {
                 }
                 let host = &mut self.table[index(id)];
                 if is_in_vain(visit.purpose(), &answered) {
-                    let stumble = Stumble { before, ..stumble_of(&visit, &answered) };
+                    let stumble = Stumble { date, before, ..stumble_of(&visit, &answered) };
                     return self.stumble(visit, stumble, finished_ms);
                 }
                 host.health.recover();
                 if let Task::Robots { asker, .. } = visit.task {
-                    self.settle_robots(&visit, asker, answered, date_s, finished_ms);
+                    self.settle_robots(&visit, asker, answered, date.s, finished_ms);
                 } else {
                     // It is to be asked for no more, whatever it is now.
                     self.pages_due = self.pages_due.saturating_sub(u64::from(was_page));
@@ -102,6 +103,7 @@ impl Hosts {
         }
         self.report.redirects += u64::from(is_redirect(status));
         if is_sitemap {
+            self.report.asked_sitemaps += u64::from(before > 0);
             return;
         }
         if before > 0 {
@@ -199,6 +201,7 @@ fn stumble_of(visit: &Visit, answered: &Answered) -> Stumble {
         is_passing: is_passing(visit.purpose(), status),
         fault: Fault::Page,
         is_pressing: matches!(status, 429 | 503),
+        date: Moment::default(),
         before,
         retry_after_ms,
     }

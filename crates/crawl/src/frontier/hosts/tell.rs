@@ -73,15 +73,18 @@ impl Hosts {
 
     pub(in crate::frontier) fn report(&self) -> Report {
         let aside = |(&(until_ms, id), aside): (&(u64, HostId), &Aside)| {
-            let until_ms = (aside.term == Term::Asked).then_some(until_ms);
+            let until_s = match aside.term {
+                Term::Asked { until_s } => Some(until_s),
+                Term::Run | Term::Refused => None,
+            };
             let host = &self.table[index(id)];
             AsideHost {
                 host: host.site.key().to_owned(),
                 why: aside.why.clone(),
                 refused: aside.term == Term::Refused,
                 idle: host.waiting() == 0,
-                until_ms,
-                until_s: None,
+                until_ms: until_s.map(|_| until_ms),
+                until_s,
             }
         };
         Report {

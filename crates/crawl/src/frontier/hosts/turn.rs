@@ -128,7 +128,7 @@ impl Hosts {
         let keep_alive = (is_robots || self.config.follow || host.waiting() > 0)
             && self.politeness.pause_ms(host.crawl_delay_ms) <= KEEP_ALIVE_MS_MAX;
         let has_other_address = host.has_other_address();
-        let blames_host = !is_robots && host.is_to_blame(&page, self.config.retries);
+        let blames_host = !is_robots && host.may_be_to_blame(&page, self.config.retries);
         let visit = visit(task, page, Some(address), keep_alive);
         Some(Visit { has_other_address, blames_host, ..visit })
     }
@@ -205,8 +205,9 @@ impl Hosts {
         let Some((site, path)) = Site::split(url) else { return Ok(true) };
         let Ok(id) = self.known_id(site) else { return Ok(false) };
         let host = &self.table[index(id)];
-        let is_refused =
-            self.asides.iter().any(|(&(_, at), aside)| at == id && aside.term == Term::Refused);
+        // One that is refused is so for good.
+        let aside = self.asides.get(&(u64::MAX, id));
+        let is_refused = aside.is_some_and(|aside| aside.term == Term::Refused);
         if host.other.is_some()
             || is_refused
             || is_reached(host.pages, self.config.pages_per_host_max)

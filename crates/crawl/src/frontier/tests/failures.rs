@@ -75,16 +75,16 @@ fn a_host_that_is_set_aside_and_comes_back_has_all_its_pages() {
 
 #[test]
 fn a_host_that_is_set_aside_tells_whether_pages_wait_there() {
-    // Of a page that is alone nobody can tell that it is not the host.
-    for (seeds, asides) in [(&["http://a/1"][..], 1), (&["http://a/1", "http://a/2"], 0)] {
+    // Of a page that is alone nobody can tell that it is not the host; nor of one that is enough to set it aside.
+    for seeds in [&["http://a/1"][..], &["http://a/1", "http://a/2"]] {
         let config = Config { retries: 0, host_failures_max: 1, ..Config::default() };
         let web = [("http://a/1", &[Reply::Status(500)][..])];
         let mut walk = Walk::new(config, &web, seeds);
         walk.run(600_000);
         let report = walk.frontier.report();
-        assert_eq!((report.failures.len(), report.put_aside.len()), (1, asides), "{seeds:?}");
+        assert_eq!((report.failures.len(), report.put_aside.len()), (1, 1), "{seeds:?}");
         let idle: Vec<bool> = report.aside.iter().map(|aside| aside.idle).collect();
-        assert_eq!((idle, report.waiting), (vec![false], 1), "{seeds:?}");
+        assert_eq!((idle, report.waiting), (vec![false], seeds.len() as u64), "{seeds:?}");
     }
 }
 
@@ -272,16 +272,54 @@ fn check_rest_of(
     let answered = Answered { status, retry_after_ms, ..Answered::default() };
     let answered = (status > 0).then_some(answered);
     walk.frontier
-        .replay("http://a/x", &entry, date_s, answered, (Tally::Again, false))
+        .replay("http://a/x", &entry, Moment { s: date_s, us: 0 }, answered, (Tally::Again, false))
         .expect("no files");
     walk.frontier.end_replay(0, Moment::default(), asked).expect("no files");
     walk.run(u64::MAX);
     if let [aside] = walk.frontier.report().aside.as_slice() {
         // It asks for more time than a run has.
+        let until_s = retry_after_ms.and_then(|ms| i64::try_from(ms.min(ASKED_MS) / 1000).ok());
+        assert_eq!(aside.until_s, until_s.map(|s| date_s + s), "what the record tells");
         return assert_eq!((aside.until_ms, walk.requests), (Some(wanted_ms), Vec::new()));
     }
     // Its address is asked for as soon as it may be visited.
     assert_eq!(walk.requests[0], (wanted_ms + ANSWER_MS, format!("{seed}robots.txt")));
+}
+
+/// Thirty days.
+const ASKED_MS: u64 = 30 * 24 * 3600 * 1000;
+
+/// It does not matter when the run begins that tells of it; and at that moment the wait is over.
+#[test]
+fn the_moment_that_a_host_asks_for_is_that_of_its_record() {
+    let date = Moment { s: -9, us: 600_001 };
+    let asides = |now: Moment| {
+        let config = Config { retry_after_s_max: 300, ..Config::default() };
+        let mut walk = Walk::new(config, &[], &["http://a/"]);
+        let answered =
+            Answered { status: 503, retry_after_ms: Some(4_000_000), ..Answered::default() };
+        let entry = Entry {
+            purpose: Purpose::Page,
+            attempts: 0,
+            hops: 0,
+            depth: 0,
+            robots_for: None,
+            failure: None,
+            is_inconclusive: false,
+            blames_host: false,
+        };
+        walk.frontier
+            .replay("http://a/x", &entry, date, Some(answered), (Tally::Again, false))
+            .expect("no files");
+        walk.frontier.end_replay(0, now, None).expect("no files");
+        walk.frontier.report().aside.iter().map(|aside| aside.until_s).collect::<Vec<_>>()
+    };
+    for (s, us) in [(-8, 0), (-8, 600_000), (0, 999_999), (3990, 1), (3991, 599_999)] {
+        assert_eq!(asides(Moment { s, us }), [Some(3992)], "at {s}.{us:06}");
+    }
+    for (s, us) in [(3991, 601_000), (3992, 0), (9999, 0)] {
+        assert_eq!(asides(Moment { s, us }), [], "at {s}.{us:06}");
+    }
 }
 
 /// What is left of the silence is waited for, by the moment at which the last request was over.
@@ -337,8 +375,13 @@ fn a_host_that_no_record_tells_of_may_have_been_asked_too() {
     let entry =
         Entry { purpose, attempts, hops, depth, robots_for, failure, is_inconclusive, blames_host };
     let answered = Answered { status: 200, ..Answered::default() };
-    let replayed =
-        walk.frontier.replay("http://a/", &entry, -9, Some(answered), (Tally::Again, false));
+    let replayed = walk.frontier.replay(
+        "http://a/",
+        &entry,
+        Moment { s: -9, us: 0 },
+        Some(answered),
+        (Tally::Again, false),
+    );
     replayed.expect("no files");
     walk.frontier.end_replay(0, Moment::default(), None).expect("no files");
     walk.run(u64::MAX);
