@@ -410,10 +410,8 @@ impl<'a> List<'a> {
                 self.hold_alone(block);
                 let docs = &self.held.docs[..];
                 let from = docs.partition_point(|&doc| doc < start);
-                for &doc in docs[from..].iter().take_while(|&&doc| doc < end) {
-                    let at = doc - start;
-                    words[at as usize / 64] |= 1 << (at % 64);
-                }
+                let behind = docs.partition_point(|&doc| doc < end).max(from);
+                set_bits(&docs[from..behind], start, words);
             }
             if last == u32::MAX {
                 return;
@@ -759,6 +757,26 @@ pub(super) fn compact(tags: &mut [u32], mut test: impl FnMut(u32) -> bool) -> us
         kept += usize::from(test(tag));
     }
     kept
+}
+
+/// Sets the bits of ascending documents: the lowest of the first word is that of `start`. Neighbours share a word, and wait
+/// for each other: so two that are far apart are taken at a time.
+fn set_bits(docs: &[u32], start: u32, words: &mut [u64]) {
+    let mut set = |doc: u32| {
+        let at = doc - start;
+        if let Some(word) = words.get_mut(at as usize / 64) {
+            *word |= 1 << (at % 64);
+        }
+    };
+    let (near, far) = docs.split_at(docs.len() / 2);
+    for (&one, &other) in near.iter().zip(far) {
+        set(one);
+        set(other);
+    }
+    // Of an odd number one is left.
+    if let Some(&last) = far.last() {
+        set(last);
+    }
 }
 
 /// What is damaged counts as one occurrence.
