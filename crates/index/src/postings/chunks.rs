@@ -69,6 +69,7 @@ pub(crate) fn write(code: StreamCode, places: &[Place], mut deltas: &[u32], out:
     lengths.pop();
     if let Some(&greatest) = lengths.iter().max() {
         let width = fixed::width(greatest).max(1);
+        assert!(width <= 4, "a chunk of {greatest} bytes");
         vbyte::write(out, (4 * lengths.len() + width - 1) as u64);
         for length in lengths {
             fixed::put(out, length, width);
@@ -96,7 +97,7 @@ fn write_run(code: StreamCode, places: &[Place], mut numbers: &[u32], out: &mut 
 /// Reads the positions of documents of one block, in ascending order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Chunks<'a> {
-    /// The block, from the length of the chunk at hand on, and how many bytes each has.
+    /// The lengths, from that of the chunk at hand on, and how many bytes each has.
     lengths: &'a [u8],
     width: usize,
     /// Where the chunk at hand begins.

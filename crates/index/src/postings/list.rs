@@ -333,7 +333,7 @@ impl<'a> Occurrences<'a> {
             self.block = None;
             self.chunks.restart(code, self.list.positions(block)?, more)?;
         }
-        // Until it has been read whole.
+        // Until it has been read without a fault.
         self.block = None;
         let lengths = self.list.lengths;
         let length = |at: usize| docs.get(at).map_or(0, |&doc| lengths.get(DocId(doc)));

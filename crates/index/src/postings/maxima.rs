@@ -43,7 +43,8 @@ impl Slope {
         f32::from(self.0) / 100.0
     }
 
-    fn exactly(self) -> f64 {
+    /// The same in double precision.
+    pub fn exactly(self) -> f64 {
         f64::from(self.0) / 100.0
     }
 }

@@ -35,7 +35,7 @@ pub(crate) struct Skip {
     pub(crate) maximum: Maximum,
 }
 
-/// How many bytes each column takes.
+/// How many bytes each column takes, of a segment with so many documents.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Widths {
     last_doc: usize,

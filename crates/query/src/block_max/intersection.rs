@@ -5,7 +5,8 @@
 //! what it takes are no candidates. Group after group their number shrinks, the rarest first: by the bounds of the blocks
 //! that they are in, by whether they are there at all, and by what that adds. A list is entered where candidates are, a
 //! block at a time, and not decoded at all where it lies as a set of bits. Where words alone do not decide, nothing is
-//! scored as long as any document will do.
+//! scored as long as any document will do. Words of one list each are matched first and scored then where what the rarest
+//! adds tells little (`conjunction.rs`).
 //!
 //! **Invariant.** A document of the window that is not judged lacks a group, or its bounds stay below what it takes.
 
@@ -103,7 +104,7 @@ pub(super) fn evaluate(
     // Throughout the window, or sums would lack what was not added.
     let is_scored = judge.least > 0.0 || !judge.is_partial;
     let wanted = judge.least - span.most - rest;
-    if is_lists && is_blocks && (!is_scored || wanted < TIGHT * bound(&groups[driver])) {
+    if is_lists && (!is_scored || wanted < TIGHT * bound(&groups[driver])) {
         conjunction::match_all(groups, rarest_first, span, work);
         conjunction::score(
             groups,

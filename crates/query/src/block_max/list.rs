@@ -102,6 +102,8 @@ pub(super) struct Scale {
     average_ratio: f32,
     /// That of the maxima.
     slope: Slope,
+    /// Whether *b* is that slope, and occurrences count at all.
+    is_own: bool,
 }
 
 impl Scale {
@@ -122,14 +124,14 @@ impl Scale {
             b: b as f32,
             average_ratio: average_ratio as f32,
             slope: segment.slope(),
+            // Both are hundredths, rounded in the same way.
+            is_own: weight > 0.0 && b.to_bits() == segment.slope().exactly().to_bits(),
         }
     }
 
     /// Whether documents are in the order of the measure of their segment: the one with more counts more.
     pub(super) fn is_own(self) -> bool {
-        self.weight > 0.0
-            && (self.b - self.slope.share()).abs() < f32::EPSILON
-            && (self.average_ratio - 1.0).abs() < f32::EPSILON
+        self.is_own && (self.average_ratio - 1.0).abs() < f32::EPSILON
     }
 
     /// Weighted occurrences, and what they are divided by.
@@ -271,7 +273,7 @@ impl<'a> List<'a> {
 
     /// What the occurrences of the `k` first champions count at least; `None` if there are not as many.
     pub(super) fn champions_reach(&self, k: usize) -> Option<f32> {
-        let champions = self.champions().filter(|_| k <= Champions::COUNT)?;
+        let champions = self.champions().filter(|_| (1..=Champions::COUNT).contains(&k))?;
         let scaled = |one: Champion| self.scaled(one.doc, one.frequency);
         Some(champions.iter().take(k).map(scaled).fold(f32::INFINITY, f32::min))
     }

@@ -1,14 +1,15 @@
 //! Top-k evaluation that leaves out what cannot be among the best.
 //!
-//! The maxima of the blocks of a list bound what its word can add to a score. Of one list (`single.rs`) only the blocks
-//! that may hold one of the best are decoded. Else documents are evaluated in windows; where the sum of the bounds
+//! The maxima of the blocks of a list bound what its word can add to a score. Of one list (`single.rs`) its champions answer,
+//! or else only the blocks that may hold one of the best are decoded. Else documents are evaluated in windows; where the sum of the bounds
 //! stays below the worst of the k best so far, the window is not even decoded. Elsewhere:
 //!
 //! - of words of which any may match (`union.rs`), those with the least bounds that together cannot reach the
 //!   threshold are not essential (MaxScore): the postings of the others are added up in an array, and only for
 //!   documents whose sum comes near the threshold the rest is looked up;
 //! - of groups of words that must all match (`intersection.rs`) one proposes documents, and the others are looked up for
-//!   those that they may lift; only of what is left positions are read (`phrase.rs`);
+//!   those that they may lift, or, where each is one list, all are laid over each other first (`conjunction.rs`); only of
+//!   what is left positions are read (`phrase.rs`);
 //! - of anything else (`nested.rs`) the documents of each part are put together from those of its words.
 //!
 //! What k documents of a window have at least (`floor.rs`) is the first threshold.
@@ -302,7 +303,7 @@ impl<'a> Judge<'a, '_> {
         if let [only] = &mut words[..]
             && only[0].is_single()
         {
-            if single::judge_champions(&mut only[0], self) {
+            if single::judge_champions(&only[0], self) {
                 return;
             }
             self.floor = if self.is_sure() { only[0].surely_reached_by(k) } else { 0.0 };

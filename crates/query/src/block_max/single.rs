@@ -12,13 +12,12 @@ use super::{Judge, Word};
 /// Documents that are looked at together.
 const STRIPE: usize = 32;
 
-/// Saturation tells documents apart whose measures differ by a millionth, if *k1* is no less, and what they count no more
-/// than so many times as great.
-const K1_MIN: f64 = 0.1;
+/// Saturation tells documents apart whose measures differ by a millionth, if what they count is no more than so many times
+/// *k1*.
 const TOLD_APART: f64 = 1e6;
 
 /// Judges the champions, if no other document can be among the best: returns whether that is so.
-pub(super) fn judge_champions(word: &mut Word<'_>, judge: &mut Judge<'_, '_>) -> bool {
+pub(super) fn judge_champions(word: &Word<'_>, judge: &mut Judge<'_, '_>) -> bool {
     let is_asked = judge.is_sure()
         && judge.plan.is_none()
         && judge.best.size() <= Champions::COUNT
@@ -34,12 +33,12 @@ pub(super) fn judge_champions(word: &mut Word<'_>, judge: &mut Judge<'_, '_>) ->
         .iter()
         .next()
         .map_or(f64::INFINITY, |one| exactly.scaled(one.frequency, lengths.get(DocId(one.doc))));
-    if k1 < K1_MIN || most > TOLD_APART * k1 {
+    if most > TOLD_APART * k1 {
         return false;
     }
     for one in champions.iter() {
         let length = lengths.get(DocId(one.doc));
-        judge.judge(one.doc, || exact.score(0.0 + exactly.scaled(one.frequency, length)));
+        judge.judge(one.doc, || exact.score(exactly.scaled(one.frequency, length)));
     }
     true
 }
