@@ -144,8 +144,16 @@ impl<'a> Pipeline<'a> {
     /// How many pages are older than what an archive file had that is gone.
     fn older_pages(&self) -> Result<u64> {
         let archive = Archive::open(&self.collection.archive_dir())?;
-        // Without the right to bring CDXJ files up to date nobody can tell, and the index is made all the same.
-        let gone = crawl::gone_files(&self.collection.frontier_dir(), &archive).unwrap_or_default();
+        let gone = match crawl::gone_files(&self.collection.frontier_dir(), &archive) {
+            Ok(gone) => gone,
+            // The index is made all the same.
+            Err(error) => {
+                self.say(&format!(
+                    "         whether any page is an older version cannot be told: {error}"
+                ));
+                return Ok(0);
+            }
+        };
         if gone.iter().all(|file| file.newest.is_empty() && file.bodies.is_empty()) {
             return Ok(0);
         }

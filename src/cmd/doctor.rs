@@ -3,7 +3,7 @@
 //! What lives here: what is asked of each part, and what to do about it. What does not: how a file is verified, which its
 //! crate knows.
 //!
-//! **Invariant.** Nothing is changed. What is damaged is told with file and offset; damage of one part does not keep
+//! **Invariant.** Nothing is changed but CDXJ files, which are made again where they are missing, behind or damaged. What is damaged is told with file and offset; damage of one part does not keep
 //! others from being looked at.
 
 use std::io::Write as _;

@@ -154,8 +154,9 @@ impl Archive {
         for name in &self.files {
             let path = self.dir.join(name);
             look_up(&path, &mut |cdx| {
-                cdx.each(&mut |line| {
+                cdx.each(&mut |mut line| {
                     if !line.is_unreadable() {
+                        line.location.file.clone_from(name);
                         take(line);
                     }
                 })

@@ -44,8 +44,8 @@ pub(super) fn read(dir: &Path) -> Listed {
         Seal::None => &text[..text.rfind('\n').map_or(0, |end| end + 1)],
     };
     let names: BTreeSet<String> = lines.lines().map(str::to_owned).collect();
-    // What was a checksum is no name.
-    let is_sound = names.iter().all(|name| archive::is_warc_name(name));
+    // What was a checksum is no name. No list has none: such a one was lost in a power cut.
+    let is_sound = !names.is_empty() && names.iter().all(|name| archive::is_warc_name(name));
     if is_sound { Listed::Names(names) } else { Listed::Unsound }
 }
 
@@ -58,7 +58,9 @@ pub(super) fn add(dir: &Path, name: &str) -> io::Result<()> {
     names.insert(name.to_owned());
     let lines: String = names.iter().flat_map(|name| [name.as_str(), "\n"]).collect();
     let (path, fresh) = (path(dir), dir.join("files.tmp"));
-    File::create(&fresh)?.write_all(seal(&lines).as_bytes())?;
+    let mut file = File::create(&fresh)?;
+    file.write_all(seal(&lines).as_bytes())?;
+    file.sync_all()?;
     fs::rename(&fresh, &path)
 }
 
@@ -85,6 +87,8 @@ mod tests {
             fs::write(path(dir), bytes).expect("room");
             assert_eq!(read(dir), Listed::Unsound, "bit {bit}");
         }
+        fs::write(path(dir), "").expect("room");
+        assert_eq!(read(dir), Listed::Unsound, "nothing");
         // As an earlier version has left it when it was killed.
         fs::write(path(dir), format!("{one}\ncrivello-000")).expect("room");
         assert_eq!(read(dir), Listed::Names(BTreeSet::from([one])));

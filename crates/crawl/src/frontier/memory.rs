@@ -1,6 +1,7 @@
 //! How much memory a frontier takes, measured and held against its limit; it runs only when asked for.
 //!
-//! `cargo test --release -p crivello-crawl --lib -- --ignored --nocapture frontier::memory`
+//! `cargo nextest run --release -p crivello-crawl --run-ignored only --no-capture -E 'test(frontier::memory)'`, each in a
+//! process of its own.
 //!
 //! **Invariant.** However many URLs wait, what is resident beyond the caches of a constant size stays below a
 //! limit.

@@ -63,7 +63,7 @@ impl Hosts {
             self.put_aside(visit, stumble, now_ms);
             return;
         }
-        visit.page.attempts += u8::from(!is_outage);
+        visit.page.attempts = visit.page.attempts.saturating_add(u8::from(!is_outage));
         *self.report.retried.entry(stumble.class.clone()).or_default() += 1;
         let tries = if is_of_host { failures } else { visit.page.attempts.into() };
         let delay = host.crawl_delay_ms;
