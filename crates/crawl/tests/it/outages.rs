@@ -310,7 +310,8 @@ fn a_page_that_fails_beside_others_is_given_up() {
     assert_eq!(tries(&asked), 3, "and asked for no more");
 }
 
-/// After an outage one page goes on failing: it is not asked for in every run before the others, and alone.
+/// After an outage one page goes on failing: it is not asked for in every run before the others, and alone. A recrawl has all
+/// tries for it, whatever was not clear in the outage.
 #[test]
 fn a_page_that_goes_on_failing_after_an_outage_holds_up_no_other() {
     for retries in [0, 1, 2] {
@@ -340,6 +341,9 @@ fn a_page_that_goes_on_failing_after_an_outage_holds_up_no_other() {
         let before = tries(&asked);
         crawl(dir.path(), &config, &[]).expect("it runs");
         assert_eq!(tries(&asked), before, "{retries}: and it is given up");
+        let again = Config { recrawl: Recrawl::All, ..config };
+        crawl(dir.path(), &again, &[]).expect("it runs");
+        assert_eq!(tries(&asked) - before, usize::from(retries) + 1, "{retries}: {asked:?}");
     }
 }
 
