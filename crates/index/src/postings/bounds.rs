@@ -84,6 +84,12 @@ impl<'a> Bounds<'a> {
         })
     }
 
+    /// The bound of the documents of a block.
+    #[inline]
+    pub fn maximum(&self, block: usize) -> Maximum {
+        self.skips.maximum(block).unwrap_or(Maximum::UNKNOWN)
+    }
+
     /// Where the bound of `start` may change: the last document of its block.
     #[inline]
     pub fn last_doc(&self) -> u32 {

@@ -325,12 +325,12 @@ fn narrow(word: &mut Word<'_>, least: Option<f32>, are_few: bool, work: &mut Wor
     let (docs, spots) = (&docs[..], &mut spots[number][..]);
     list.rewind();
     let (mut from, mut kept) = (0, 0);
-    while let Some(Run { len, block, bound }) = list.run(&left[from..], |at| docs[at as usize]) {
+    while let Some(Run { len, block }) = list.run(&left[from..], |at| docs[at as usize]) {
         let (start, run) = (from, &mut left[from..from + len]);
         from += len;
         let mut count = len;
         if let Some(least) = least {
-            let wanted = least - saturation.bound(bound);
+            let wanted = least - saturation.bound(list.block_bound(block));
             count = compact(run, |place| scores[place as usize] >= wanted);
         }
         if count > 0 {
@@ -370,12 +370,12 @@ fn narrow_any(group: &mut [Word<'_>], least: Option<f32>, work: &mut Workspace) 
         let (lengths, scale) = (list.lengths(), list.scale());
         list.rewind();
         let mut from = 0;
-        while let Some(Run { len, block, bound }) = list.run(&left[from..], |at| docs[at as usize])
-        {
+        while let Some(Run { len, block }) = list.run(&left[from..], |at| docs[at as usize]) {
             let run = &left[from..from + len];
             from += len;
             // Those that the block and all behind may lift; the others are dropped in the end.
-            let wanted = least.map(|least| least - behind.max(0.0) - saturation.bound(bound));
+            let bound = saturation.bound(list.block_bound(block));
+            let wanted = least.map(|least| least - behind.max(0.0) - bound);
             let may = |&&place: &&u32| wanted.is_none_or(|wanted| scores[place as usize] >= wanted);
             let there = &mut scratch.kept;
             there.clear();

@@ -53,8 +53,6 @@ pub(super) struct List<'a> {
 pub(super) struct Run {
     pub(super) len: usize,
     pub(super) block: usize,
-    /// What they count at most.
-    pub(super) bound: f32,
 }
 
 /// Where a document stands in a list, and how often it has the term: 0 if it does not, or if that is not known yet.
@@ -383,14 +381,6 @@ impl<'a> List<'a> {
         self.inverted.set(block)
     }
 
-    /// Up to which document the block goes on that `doc`, which never goes back, is in if anywhere, what its documents
-    /// count at most, and which one it is; `None` behind the last.
-    #[inline]
-    fn block_of(&mut self, doc: u32) -> Option<(u32, f32, usize)> {
-        let most = self.near.between(doc, doc + 1)?;
-        Some((self.near.last_doc(), self.bound_of(Some(most)), self.near.block()))
-    }
-
     /// Sets the bits of the documents from `start` up to, but without, `end`: the lowest of the first word is that of
     /// `start`, which never goes back.
     pub(super) fn lay_out(&mut self, start: u32, end: u32, words: &mut [u64]) {
@@ -465,9 +455,20 @@ impl<'a> List<'a> {
     /// all are behind the last. They ascend, and never go back.
     #[inline]
     pub(super) fn run(&mut self, tags: &[u32], doc_of: impl Fn(u32) -> u32) -> Option<Run> {
-        let (last, bound, block) = self.block_of(doc_of(*tags.first()?))?;
+        let block = self.near.seek(doc_of(*tags.first()?));
+        if block >= self.block_count {
+            return None;
+        }
+        let last = self.near.last_doc();
         let len = tags.iter().position(|&tag| doc_of(tag) > last).unwrap_or(tags.len());
-        Some(Run { len, block, bound })
+        Some(Run { len, block })
+    }
+
+    /// What the occurrences of any document of a block count at most.
+    #[inline]
+    pub(super) fn block_bound(&mut self, block: usize) -> f32 {
+        let most = self.bounds.maximum(block);
+        self.bound_of(Some(most))
     }
 
     /// Keeps the documents that a block has, in their order: each is known by a tag. Returns how many.
