@@ -51,7 +51,6 @@ mod politeness;
 mod recrawl;
 mod replay;
 mod report;
-mod returned;
 mod robots;
 mod rules;
 mod sealed;
