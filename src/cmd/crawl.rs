@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use ::crawl::{
-    AsideHost, Board, Config, Dirs, Recrawl, Report, Snapshot, Standing, SystemClock, has_begun,
+    AsideHost, Board, Config, Dirs, Recrawl, Report, Snapshot, Standing, SystemClock, is_unbegun,
     read_seeds,
 };
 use anyhow::{Context as _, Result};
@@ -135,13 +135,12 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     let stop = stop_flag(&runtime)?;
     let sample = Sample::of(&collection, &seeds, &mut config, context)?;
     let frontier = collection.frontier_dir();
-    let is_new =
-        || -> Result<bool> { Ok(read_seeds(&frontier)?.is_empty() && !has_begun(&frontier)) };
-    if args.follow || args.list && is_new()? {
+    // A list that was killed before it had seeds has begun nothing.
+    if args.follow || is_unbegun(&frontier)? {
         Standing::keep_list(&frontier, args.list)?;
     }
     let told = fetch(&collection, &config, &seeds, &runtime, &stop, context);
-    if told.is_err() && is_new()? {
+    if told.is_err() && is_unbegun(&frontier)? {
         Standing::keep_list(&frontier, false)?;
     }
     let told = told?;

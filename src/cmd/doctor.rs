@@ -318,7 +318,7 @@ impl Patient<'_> {
         if lost.is_empty() {
             return Ok(urls);
         }
-        let report = crawl::read_report(&self.collection.frontier_dir())?.unwrap_or_default();
+        let report = crawl::known_report(&self.collection.frontier_dir())?;
         let mut bars = KnownBars::new(self.collection, archive, &report, self.config)?;
         for Lost { url, purpose, depth, is_page } in lost {
             let is_sitemap = purpose == Purpose::Sitemap;

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use archive::Archive;
-use crawl::{GoneFile, Recrawl, Report, SieveReport};
+use crawl::{CrawlError, GoneFile, Recrawl, Report, SieveReport};
 use index::{Index, IndexError};
 use jobs::{Collection, Directory, Folding, Lag, Linking, PageTable, Vector, Writer};
 use serde::Serialize;
@@ -41,6 +41,8 @@ struct Status {
     seeds_fault: Option<String>,
     /// What the last crawl that came to its end said of itself.
     crawl: Option<Report>,
+    /// What is wrong with that, if it cannot be told.
+    crawl_fault: Option<String>,
     pages: Option<PagesStatus>,
     graph: Option<GraphStatus>,
     duplicates: Option<DuplicatesStatus>,
@@ -168,7 +170,10 @@ fn look(collection: &Collection, config: &Config) -> Result<Status> {
         status.archive = ArchiveStatus::of(collection)?;
         pages_lag = jobs::extract_lag(collection, &extract_options(&config.crawl))?;
     }
-    status.crawl = crawl::read_report(&collection.frontier_dir())?;
+    match crawl::read_report(&collection.frontier_dir()) {
+        Err(fault @ CrawlError::Report { .. }) => status.crawl_fault = Some(fault.to_string()),
+        report => status.crawl = report?,
+    }
     let table = PageTable::open_current(&collection.pages_dir())?;
     let directory = table.as_ref().map(PageTable::directory);
     status.pages = directory.map(PagesStatus::of);
@@ -365,6 +370,9 @@ fn print(status: &Status) -> Result<()> {
     }
     if let Some(fault) = &status.seeds_fault {
         writeln!(out, "seeds       {}", talk::plain(fault))?;
+    }
+    if let Some(fault) = &status.crawl_fault {
+        writeln!(out, "last crawl  {}", talk::plain(fault))?;
     }
     if let Some(report) = &status.crawl {
         print_crawl(&mut out, report)?;

@@ -185,7 +185,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     config.crawl.follow &= !Standing::read(&collection.frontier_dir())?.list;
     let asked = read_url(&args.url)?;
     let archive = Archive::open(&collection.archive_dir())?;
-    let report = crawl::read_report(&collection.frontier_dir())?.unwrap_or_default();
+    let report = crawl::known_report(&collection.frontier_dir())?;
     let url = visited(&asked, &archive, &collection, &config)?;
     let mut why = Why { url: asked.to_string(), running: collection.writer(), ..Why::default() };
     if url != asked {

@@ -629,3 +629,38 @@ fn an_older_page_is_not_printed_for_one_that_is_lost() {
     let ran = get(&[]);
     assert!(ran.code == 0 && ran.stdout.contains("edition three"), "{ran:#?}");
 }
+
+/// A wrong digit would be a wrong count of pages.
+#[test]
+fn a_report_that_is_not_as_it_was_written_is_told_and_written_again() {
+    let server = Pages::serve(&[("/", HTML)]);
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/")]);
+    let report = sandbox.path("web/frontier/report.json");
+    let good = fs::read_to_string(&report).expect("a report");
+    let read: serde_json::Value = serde_json::from_str(&good).expect("JSON");
+    let sum = read["sum"].as_str().expect("a sum");
+    let count = format!("\"pages\":{}", read["pages"]);
+    assert!(good.contains(&count) && read["pages"] != 9, "{good}");
+    for bad in
+        [good.replace(&count, "\"pages\":9"), good.replace(sum, "01234567"), good[1..].into()]
+    {
+        fs::write(&report, bad).expect("room");
+        let wanted =
+            "frontier/report.json is damaged, or of another version: the next crawl writes it";
+        let status = sandbox.done(&["status", "--dir", "web"]);
+        assert!(status.contains("\nlast crawl  ") && status.contains(wanted), "{status}");
+        let status = sandbox.json(&["status", "--dir", "web"]);
+        assert!(status["crawl"].is_null(), "{status}");
+        let ran = sandbox.run(&["doctor", "frontier", "--dir", "web"]);
+        assert!(ran.code == 1 && ran.stdout.contains(wanted), "{ran:#?}");
+        sandbox.done(&["why", &server.url("/"), "--dir", "web"]);
+        let mended = sandbox.json(&["crawl", "--dir", "web"]);
+        assert_eq!((&mended["pages"], &mended["requests"]), (&read["pages"], &0.into()));
+        sandbox.done(&["doctor", "frontier", "--dir", "web"]);
+    }
+    // As earlier versions wrote it.
+    fs::write(&report, good.replace(&format!(",\"sum\":\"{sum}\""), "")).expect("room");
+    assert_eq!(sandbox.json(&["status", "--dir", "web"])["crawl"]["pages"], read["pages"]);
+    sandbox.done(&["doctor", "frontier", "--dir", "web"]);
+}

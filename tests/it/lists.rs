@@ -362,3 +362,34 @@ fn a_list_that_ended_before_its_sitemap_is_gone_on_with_by_any_crawl() {
     assert_eq!(asked, ["/p0", "/p1", "/p2", "/p5", sitemap], "{report}");
     assert!(!site.sandbox.path("web/frontier/recrawl").exists());
 }
+
+/// A kill leaves the one file before the other: without seeds nothing has begun, by whatever they are kept.
+#[test]
+fn a_list_that_was_killed_before_its_seeds_were_kept_has_begun_nothing() {
+    let left = |recrawl: &dyn Fn(&Site) -> Option<String>| {
+        let site = Site::serve();
+        let frontier = site.sandbox.path("web/frontier");
+        fs::create_dir(&frontier).expect("a folder");
+        fs::write(frontier.join("list"), "").expect("room");
+        if let Some(text) = recrawl(&site) {
+            fs::write(frontier.join("recrawl"), text).expect("room");
+        }
+        site
+    };
+    let site = left(&|_| None);
+    let list = site.sandbox.path("web/frontier/list");
+    assert!(!site.sandbox.done(&["status", "--dir", "web"]).contains("a list"));
+    let (report, asked) = site.crawl(&["/"]);
+    assert_eq!((asked.len(), &report["pages"]), (PAGES + 1, &(PAGES + 1).into()), "{asked:?}");
+    assert!(!list.exists());
+
+    let site = left(&|_| None);
+    assert_eq!(site.crawl(&["--list", "/"]).1, ["/"]);
+    assert_eq!(site.crawl(&["/p1"]).1, ["/p1"], "it goes on as a list");
+
+    // What was to be asked for again is kept before the seeds, and has them.
+    let site =
+        left(&|site| Some(format!("crivello recrawl 5\nrecrawls 0\nseeds 1\n{}\n", site.url("/"))));
+    assert!(site.sandbox.done(&["status", "--dir", "web"]).contains("a list"));
+    assert_eq!(site.crawl(&[]).1, ["/"]);
+}

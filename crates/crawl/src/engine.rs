@@ -48,7 +48,7 @@ use crate::outcome::Task;
 use crate::parser::{Event, PARSER, Parser, SharedParser};
 use crate::recrawl::{Epochs, LastCaptures, Wanted};
 use crate::replay::{Replay, Replayed};
-use crate::report::{Report, Snapshot, read_report, write_report};
+use crate::report::{Report, Snapshot, known_report, write_report};
 use crate::rules::Rules;
 use crate::seeds::{Seed, Start, all_seeds, given_seeds, write_seeds};
 use crate::settings::Settings;
@@ -179,7 +179,7 @@ fn unread(
         limit: (!interrupted).then(|| "time_s_max".to_owned()),
         finished_s: clock.unix_s(),
         elapsed_ms: clock.now_ms().saturating_sub(started_ms),
-        ..read_report(&dirs.frontier)?.unwrap_or_default().standing()
+        ..known_report(&dirs.frontier)?.standing()
     };
     write_report(&dirs.frontier, &report)?;
     Ok(report)

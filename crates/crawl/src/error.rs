@@ -80,6 +80,12 @@ pub enum CrawlError {
         /// The file.
         path: PathBuf,
     },
+    /// A report that is not as it was written.
+    #[error("{path} is damaged, or of another version: the next crawl writes it again")]
+    Report {
+        /// The file.
+        path: PathBuf,
+    },
     /// A log of visits that is none from a byte on.
     #[error("{path} is damaged at byte {offset}: the next crawl makes it again from the archive")]
     Log {

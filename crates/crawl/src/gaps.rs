@@ -2,18 +2,19 @@
 //!
 //! What lives here: [`Gaps`], which finds by the visits of the archive the URLs of which only is left that they were as
 //! before, since the record with the body is in a file that is gone or damaged; and those whose visits do not add up, so
-//! that what each was before does not tell how many pages there are. What does not: asking for them again (`replay.rs`),
+//! that what each was before does not tell how many pages there are: they lack one, or two files have the same, or a file
+//! was gone for a while and its URLs were asked for as new. What does not: asking for them again (`replay.rs`),
 //! and counting (`share.rs`). [`Bodies`] finds the same for whoever reads the archive anyway.
 //!
 //! **Invariant.** A URL is lost if and only if its last answer that tells refers to a body that no visit has.
 //!
 //! The visits are gone through two times, and two times more only if a body is missing. Until then about fifty bytes are
-//! kept for a URL that was compared with an earlier answer, and nothing for others.
+//! kept for a URL that was compared with an earlier answer, and two to four for others.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use archive::{Archive, Kind, Record};
-use sieve::signature;
+use sieve::{Repeats, Signature, signature};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::answer::Purpose;
@@ -32,6 +33,9 @@ pub(crate) struct Gaps {
     /// The bodies that answers refer to: a hash of URL and moment.
     bodies: HashSet<u64>,
     lost: HashMap<u64, Loss>,
+    /// The visits that count, and the URLs of those that seem to be there twice.
+    counted: Repeats,
+    twice: HashSet<u64>,
 }
 
 /// Of a URL that is lost.
@@ -56,6 +60,9 @@ pub(crate) type Visits<'a> = dyn FnMut(&mut dyn FnMut(&Settled)) -> Result<(), C
 impl Gaps {
     /// Takes note of a visit. When it was told of all, it is to [look](Self::find) for what is missing.
     pub(crate) fn note(&mut self, settled: &Settled) {
+        if counted(settled).is_some_and(|visit| self.counted.note(visit)) {
+            self.twice.insert(place(settled));
+        }
         let Some(answered) = answer(settled).filter(|answered| answered.before > 0) else { return };
         self.firsts.entry(place(settled)).or_default();
         if answered.unchanged && !settled.entry.is_inconclusive {
@@ -65,6 +72,7 @@ impl Gaps {
 
     /// Looks for what is missing.
     pub(crate) fn find(&mut self, visits: &mut Visits<'_>) -> Result<(), CrawlError> {
+        self.counted = Repeats::default();
         if self.firsts.is_empty() {
             return Ok(());
         }
@@ -159,9 +167,10 @@ impl Gaps {
         }
     }
 
-    /// The URLs whose visits do not add up, by their signatures.
-    pub(crate) fn uneven(&self) -> impl Iterator<Item = u64> {
-        self.firsts.keys().chain(self.lost.keys()).copied()
+    /// Hands out the URLs whose visits do not add up, by their signatures, and some others.
+    pub(crate) fn take_uneven(&mut self) -> impl Iterator<Item = u64> {
+        let (twice, firsts) = (std::mem::take(&mut self.twice), std::mem::take(&mut self.firsts));
+        twice.into_iter().chain(firsts.into_keys()).chain(self.lost.keys().copied())
     }
 }
 
@@ -247,6 +256,19 @@ fn answer(settled: &Settled) -> Option<&Answered> {
 
 fn place(settled: &Settled) -> u64 {
     signature(settled.url.as_bytes()).0
+}
+
+/// What a visit counts by, if it may change how many pages there are: the first answer of a URL by the URL, since no other is
+/// to be a first; one that was compared with another by its moment as well.
+fn counted(settled: &Settled) -> Option<Signature> {
+    let answered = answer(settled).filter(|answered| tells(&settled.entry, answered))?;
+    match answered.before {
+        0 => Some(signature(settled.url.as_bytes())),
+        before if (before == 200) != answered.is_page() => {
+            Some(Signature(body_of(&settled.url, settled.date())))
+        }
+        _ => None,
+    }
 }
 
 /// The body that a visit refers to.

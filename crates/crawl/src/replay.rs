@@ -38,7 +38,6 @@ use crate::order::Repute;
 use crate::recrawl::{
     Alone, Epoch, Epochs, Extent, LastCaptures, Reading, Schedule, Wanted, lines,
 };
-use crate::returned::Returned;
 use crate::rules::Rules;
 use crate::seeds::{Seed, Start};
 use crate::share::Changing;
@@ -244,7 +243,6 @@ impl Replay<'_> {
         let archive = Archive::open(dir)?;
         let mut gaps = Gaps::default();
         let gone = self.logs.gone(&archive);
-        let returned = Returned::note(&self.dirs.frontier, &archive, &gone)?;
         let found =
             self.logs.complete_noting(&archive, self.answers, &self.halt, &mut |visit| {
                 tick(frontier);
@@ -262,8 +260,7 @@ impl Replay<'_> {
         }
         replayed.lost = gaps.pages();
         let (again_of, mut changing) = (again.as_ref(), Changing::default());
-        changing.note_gaps(&gaps);
-        self.note_returned(&returned, &mut changing, &archive)?;
+        changing.note_gaps(&mut gaps);
         let answered = self.put_in_known(
             frontier,
             &archive,
@@ -292,14 +289,13 @@ impl Replay<'_> {
             } else {
                 counted.tally(again_of, file, &settled)
             };
-            let is_apart = changing.count(&settled, tally, &gaps);
+            let recount = changing.count(&settled, tally, &gaps);
             settled.read_robots(self.answers);
             self.answers.know_body(&settled);
             let date = settled.date();
             let Settled { url, entry, answered, .. } = settled;
-            frontier.replay(&url, &entry, date, answered, (tally, is_apart))
+            frontier.replay(&url, &entry, date, answered, (tally, recount))
         })?;
-        changing.counts().for_each(|(url, count)| frontier.count_page(url, count));
         self.read_nearer(frontier, &archive)?;
         replayed.is_cut = self.halt.was_called();
         self.halt.forget_time();
@@ -310,25 +306,6 @@ impl Replay<'_> {
         replayed.known = last.map(|last| Arc::new(last.into_captures(archive, reading)));
         replayed.gaps = gaps;
         Ok(replayed)
-    }
-
-    /// Has what files have that were gone for a while counted apart.
-    fn note_returned(
-        &self,
-        returned: &Returned,
-        changing: &mut Changing,
-        archive: &Archive,
-    ) -> Result<(), CrawlError> {
-        if returned.is_empty() {
-            return Ok(());
-        }
-        let each = self.logs.each(archive, &self.halt, &mut |file, settled| {
-            if returned.has(file) {
-                changing.note_returned(&settled);
-            }
-            Ok(())
-        });
-        each.map(|_| ())
     }
 
     /// Counts how often URLs were tried in vain, but for the tries that their hosts are to blame for.

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::answer::is_redirect;
 use crate::error::CrawlError;
 use crate::outcome::Answered;
+use crate::sealed::{Seal, seal_object, unseal_object};
 use crate::visited::Visited;
 
 pub(crate) const NAME: &str = "report.json";
@@ -322,15 +323,23 @@ impl SieveReport {
 /// The report of the last run that came to its end; `None` if there was none.
 pub fn read_report(frontier: &Path) -> Result<Option<Report>, CrawlError> {
     let path = frontier.join(NAME);
-    let result = match fs::read(&path) {
-        Ok(bytes) => serde_json::from_slice(&bytes).map_err(|_| {
-            let what = "it is damaged, or of another version; remove it, and the next crawl writes it again";
-            io::Error::new(io::ErrorKind::InvalidData, what)
-        }),
+    let bytes = match fs::read(&path) {
+        Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => Err(error),
+        Err(source) => return Err(CrawlError::Io { path, source }),
     };
-    result.map(Some).map_err(|source| CrawlError::Io { path, source })
+    let text = str::from_utf8(&bytes).ok();
+    let text = text.filter(|text| unseal_object(text) != Seal::Broken);
+    let report = text.and_then(|text| serde_json::from_str(text).ok());
+    report.map(Some).ok_or(CrawlError::Report { path })
+}
+
+/// The same for those who go on without it: an empty one if there was none, or if it is damaged.
+pub fn known_report(frontier: &Path) -> Result<Report, CrawlError> {
+    match read_report(frontier) {
+        Err(CrawlError::Report { .. }) => Ok(Report::default()),
+        report => Ok(report?.unwrap_or_default()),
+    }
 }
 
 /// Keeps a report in place of the last one.
@@ -339,11 +348,36 @@ pub(crate) fn write_report(frontier: &Path, report: &Report) -> Result<(), Crawl
     let fresh = frontier.join("report.json.tmp");
     let write = || {
         let mut file = File::create(&fresh)?;
-        serde_json::to_writer(&mut file, report)?;
-        file.write_all(b"\n")?;
+        file.write_all(seal_object(&serde_json::to_string(report)?).as_bytes())?;
         file.sync_all()?;
         fs::rename(&fresh, &path)?;
         File::open(frontier)?.sync_all()
     };
-    write().map_err(|source| CrawlError::Io { path: path.clone(), source })
+    write().map_err(|source: io::Error| CrawlError::Io { path: path.clone(), source })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_with_a_wrong_bit_is_none_and_one_of_an_earlier_version_is_read() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let report = Report { pages: 7, finished_s: 5, ..Report::default() };
+        write_report(dir.path(), &report).expect("room");
+        assert_eq!(read_report(dir.path()).expect("whole"), Some(report.clone()));
+        let path = dir.path().join(NAME);
+        let whole = fs::read(&path).expect("it is there");
+        for bit in 0..8 * whole.len() {
+            let mut bytes = whole.clone();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            fs::write(&path, bytes).expect("room");
+            let read = read_report(dir.path());
+            assert!(matches!(read, Err(CrawlError::Report { .. })), "bit {bit}: {read:?}");
+        }
+        assert_eq!(known_report(dir.path()).expect("none is known"), Report::default());
+        let text = serde_json::to_string(&report).expect("it is JSON") + "\n";
+        fs::write(&path, text).expect("room");
+        assert_eq!(read_report(dir.path()).expect("whole"), Some(report));
+    }
 }

@@ -1,12 +1,16 @@
-//! A checksum as the last line of a text that people may read and change.
+//! A checksum at the end of a text that people may read and change: as the last line, or as the last member of an object
+//! of JSON.
 //!
-//! What lives here: writing that line, and holding it against what stands before it. What does not: the texts.
+//! What lives here: writing it, and holding it against what stands before it. What does not: the texts.
 //!
-//! **Invariant.** A text whose last line is its checksum is as it was written, as far as 32 bits tell. A space in the line
+//! **Invariant.** A text that ends with its checksum is as it was written, as far as 32 bits tell. A space in the line
 //! keeps it from being taken for a part of an address if the break before it is lost.
 
 /// What the last line begins with.
 const SUM: &str = "# sum ";
+
+/// What stands before the checksum in an object of JSON.
+const SUM_MEMBER: &str = ",\"sum\":\"";
 
 /// What is said of a text by its last line.
 #[derive(Debug, PartialEq, Eq)]
@@ -38,6 +42,21 @@ pub(crate) fn unseal(text: &str) -> Seal<'_> {
     }
 }
 
+/// An object of JSON with its checksum, that of all before it, as one member more, and the end of the line.
+pub(crate) fn seal_object(text: &str) -> String {
+    let open = text.strip_suffix('}').unwrap_or(text);
+    format!("{open}{SUM_MEMBER}{:08x}\"}}\n", crc32fast::hash(open.as_bytes()))
+}
+
+/// What is said of a line with an object of JSON by its last member, which is another object where it has no checksum.
+pub(crate) fn unseal_object(text: &str) -> Seal<'_> {
+    match text.rsplit_once(SUM_MEMBER) {
+        Some((open, _)) if seal_object(&format!("{open}}}")) == text => Seal::Good(text),
+        _ if text.ends_with("}}\n") => Seal::None,
+        _ => Seal::Broken,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -56,6 +75,25 @@ mod tests {
             bytes[at] ^= 1;
             let flipped = String::from_utf8(bytes).expect("it is ASCII");
             assert!(!matches!(unseal(&flipped), Seal::Good(_)), "{at}");
+        }
+    }
+
+    #[test]
+    fn a_sealed_object_is_one_and_every_cut_and_every_flip_is_no_good() {
+        let text = "{\"a\":1,\"b\":{\"c\":\"}}\"}}";
+        let whole = seal_object(text);
+        assert_eq!(unseal_object(&whole), Seal::Good(&whole));
+        let read: serde_json::Value = serde_json::from_str(&whole).expect("it is JSON");
+        assert_eq!((&read["a"], &read["b"]["c"]), (&1.into(), &"}}".into()));
+        assert_eq!(unseal_object(&format!("{text}\n")), Seal::None);
+        for length in 0..whole.len() {
+            assert_eq!(unseal_object(&whole[..length]), Seal::Broken, "{length}");
+        }
+        for at in 0..whole.len() {
+            let mut bytes = whole.clone().into_bytes();
+            bytes[at] ^= 1;
+            let flipped = String::from_utf8(bytes).expect("it is ASCII");
+            assert_eq!(unseal_object(&flipped), Seal::Broken, "{at}");
         }
     }
 }

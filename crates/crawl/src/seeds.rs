@@ -117,8 +117,14 @@ pub fn check_seeds(frontier: &Path) -> Result<(), CrawlError> {
 }
 
 /// Whether a crawl has begun in a folder: something is there that is written only after the seeds.
-pub fn has_begun(frontier: &Path) -> bool {
+fn has_begun(frontier: &Path) -> bool {
     [settings::NAME, report::NAME].iter().any(|name| frontier.join(name).exists())
+}
+
+/// Whether no crawl has begun in a folder, or one was killed before it kept anything of what it was to ask for.
+pub fn is_unbegun(frontier: &Path) -> Result<bool, CrawlError> {
+    let has_seeds = !read(frontier)?.is_empty();
+    Ok(!has_seeds && !has_begun(frontier) && Epochs::read(frontier)?.lines().next().is_none())
 }
 
 /// Those of them that were given as sitemaps.

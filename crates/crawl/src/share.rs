@@ -7,7 +7,7 @@
 //! **Invariant.** There is one way to count an archived visit: a crawl that goes on and whoever asks why a
 //! URL was dropped use the same, also while a recrawl is under way ([`Again`]).
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashMap;
 use std::path::Path;
 
 use archive::{Archive, ArchiveError, CdxLine};
@@ -24,7 +24,6 @@ use crate::journal::Entry;
 use crate::outcome::Answered;
 use crate::recrawl::Epochs;
 use crate::replay::Again;
-use crate::returned::Returned;
 
 /// What one visit counts for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,20 +68,36 @@ pub(crate) fn tells(entry: &Entry, answered: &Answered) -> bool {
 
 /// The URLs that were asked for as sitemaps at some time. Such a one may be a page now and a sitemap then, and an answer
 /// does not tell which of them the one before was. So they count apart, by their last answer that tells; and so do those
-/// that have [gaps](Gaps), and those of files that have [returned](Returned). All visits are to be [noted](Self::note) first, and then [counted](Self::count).
+/// whose visits do not add up ([`Gaps`]). All visits are to be [noted](Self::note) first, and then [counted](Self::count).
 #[derive(Debug, Default)]
 pub(crate) struct Changing {
-    urls: HashSet<u64>,
-    found: BTreeMap<String, Found>,
+    found: HashMap<u64, Found>,
+}
+
+/// What such a URL counted for before a visit, and what it counts for after it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Recount {
+    pub(crate) before: Option<Count>,
+    pub(crate) after: Option<Count>,
 }
 
 /// What is known of such a URL, each by the last answer: when it came, and whether it is a page.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone, Copy)]
 struct Found {
     /// By those that are superseded.
     old: Option<(Moment, bool)>,
     /// By the others.
     now: Option<(Moment, bool)>,
+}
+
+impl Found {
+    fn count(self) -> Option<Count> {
+        match self {
+            Found { now: Some((_, true)), .. } => Some(Count::Page),
+            Found { old: Some((_, true)), now: None } => Some(Count::Due),
+            _ => None,
+        }
+    }
 }
 
 /// What such a URL counts for.
@@ -98,52 +113,39 @@ impl Changing {
     /// Takes note of a visit.
     pub(crate) fn note(&mut self, settled: &Settled) {
         if settled.entry.purpose == Purpose::Sitemap {
-            self.urls.insert(signature(settled.url.as_bytes()).0);
+            self.found.entry(signature(settled.url.as_bytes()).0).or_default();
         }
     }
 
-    /// Takes note of what is missing.
-    pub(crate) fn note_gaps(&mut self, gaps: &Gaps) {
-        self.urls.extend(gaps.uneven());
+    /// Takes note of what does not add up.
+    pub(crate) fn note_gaps(&mut self, gaps: &mut Gaps) {
+        let uneven = gaps.take_uneven();
+        self.found.extend(uneven.map(|url| (url, Found::default())));
     }
 
-    /// Takes note of a visit in a file that was gone for a while: its URL may have been asked for as if it were new.
-    pub(crate) fn note_returned(&mut self, settled: &Settled) {
-        if settled.entry.purpose != Purpose::Robots {
-            self.urls.insert(signature(settled.url.as_bytes()).0);
-        }
-    }
-
-    /// Counts a visit, if it is one of such a URL; whether it is. A page that is lost is none.
-    pub(crate) fn count(&mut self, settled: &Settled, tally: Tally, gaps: &Gaps) -> bool {
+    /// Counts a visit, if it is one of such a URL. A page that is lost is none.
+    pub(crate) fn count(
+        &mut self,
+        settled: &Settled,
+        tally: Tally,
+        gaps: &Gaps,
+    ) -> Option<Recount> {
         let (entry, url) = (&settled.entry, &settled.url);
-        if entry.purpose == Purpose::Robots || !self.has(url) {
-            return false;
+        if entry.purpose == Purpose::Robots || self.found.is_empty() {
+            return None;
         }
+        let found = self.found.get_mut(&signature(url.as_bytes()).0)?;
+        let before = found.count();
         if let Some(answered) = settled.answered.as_ref().filter(|answered| tells(entry, answered))
         {
             let is_lost = gaps.has(settled);
             let is_page = entry.purpose == Purpose::Page && answered.is_page() && !is_lost;
-            let found = self.found.entry(url.clone()).or_default();
             let last = if tally == Tally::Superseded { &mut found.old } else { &mut found.now };
             if last.is_none_or(|(date, _)| date <= settled.date()) {
                 *last = Some((settled.date(), is_page));
             }
         }
-        true
-    }
-
-    fn has(&self, url: &str) -> bool {
-        !self.urls.is_empty() && self.urls.contains(&signature(url.as_bytes()).0)
-    }
-
-    /// The URLs that count for anything.
-    pub(crate) fn counts(&self) -> impl Iterator<Item = (&str, Count)> {
-        self.found.iter().filter_map(|(url, found)| match found {
-            Found { now: Some((_, true)), .. } => Some((url.as_str(), Count::Page)),
-            Found { old: Some((_, true)), now: None } => Some((url.as_str(), Count::Due)),
-            _ => None,
-        })
+        Some(Recount { before, after: found.count() })
     }
 }
 
@@ -169,35 +171,34 @@ pub fn host_limit(
     }
     let mut again = Again::new(&Epochs::read(frontier)?, archive.files());
     let (mut changing, mut gaps) = (Changing::default(), Gaps::default());
-    let returned = Returned::read(frontier, archive)?;
     each_visit(archive, &captures, &mut |file, settled| {
         changing.note(settled);
-        if returned.has(file) {
-            changing.note_returned(settled);
-        }
         gaps.note(settled);
         if let Some(again) = &mut again {
             again.note(file, settled);
         }
     })?;
     gaps.find(&mut |take| each_visit(archive, &captures, &mut |_, settled| take(settled)))?;
-    changing.note_gaps(&gaps);
+    changing.note_gaps(&mut gaps);
     let (mut pages, mut requests) = (0, 0);
     each_visit(archive, &captures, &mut |file, settled| {
         let tally = match again.as_ref().map(|again| again.tally(file, settled)) {
             _ if gaps.has(settled) => Tally::Superseded,
             tally => tally.unwrap_or(Tally::Again),
         };
-        let is_apart = changing.count(settled, tally, &gaps);
+        let recount = changing.count(settled, tally, &gaps);
+        if let Some(Recount { before, after }) = recount {
+            pages += u64::from(after == Some(Count::Page));
+            pages -= u64::from(before == Some(Count::Page));
+        }
         if tally != Tally::Superseded {
             let none = Answered::default();
             let answered = settled.answered.as_ref().unwrap_or(&none);
             let toll = Toll::of(&settled.entry, answered, tally == Tally::Again);
             requests += toll.requests();
-            pages = if is_apart { pages } else { toll.pages(pages) };
+            pages = if recount.is_some() { pages } else { toll.pages(pages) };
         }
     })?;
-    pages += changing.counts().filter(|&(_, count)| count == Count::Page).count() as u64;
     let reached = [pages, requests].into_iter().zip(limits);
     let mut reached = reached.filter(|&(count, (_, limit))| limit > 0 && count >= limit);
     Ok(reached.next().map(|(_, (key, _))| key))

@@ -13,11 +13,12 @@ use serde::Serialize;
 use crate::config::Recrawl;
 use crate::error::CrawlError;
 use crate::recrawl::Epochs;
+use crate::seeds::is_unbegun;
 
 /// The file whose presence holds a crawl.
 pub(crate) const PAUSE: &str = "pause";
 
-/// The file whose presence makes a crawl one of its seeds alone.
+/// The file whose presence makes a crawl one of its seeds alone. It comes before them, and says nothing without any.
 const LIST: &str = "list";
 
 /// What is still to be done with a crawl.
@@ -46,7 +47,7 @@ impl Standing {
         let epoch = epochs.iter().next();
         Ok(Standing {
             paused: frontier.join(PAUSE).exists(),
-            list: frontier.join(LIST).exists(),
+            list: frontier.join(LIST).exists() && !is_unbegun(frontier).unwrap_or(false),
             recrawl_rest: epoch.is_some_and(|epoch| epoch.is_rest),
             list_since_s: epochs.list_since_s(),
             recrawl_since_s: epoch.map(|epoch| epoch.begun_s),

@@ -109,24 +109,32 @@ impl Filter {
     /// Puts `signature` in. False if it was there, or seemed to be.
     pub(crate) fn insert(&mut self, signature: Signature) -> bool {
         let ones = self.ones;
-        let (a, mut hash) = hashes(signature.0);
-        let base = match self.spread {
-            Spread::Whole => 0,
-            Spread::Blocks => self.block_of(signature.0) * BLOCK_WORDS,
-        };
-        let bits = match self.spread {
-            Spread::Whole => self.words.len() as u64 * 64,
-            Spread::Blocks => BLOCK_BITS,
-        };
-        for _ in 0..self.precision {
-            let bit = scale(hash, bits);
-            let word = &mut self.words[base + bit / 64];
+        for bit in self.bits_of(signature) {
+            let word = &mut self.words[bit / 64];
             let mask = 1 << (bit % 64);
             self.ones += u64::from(*word & mask == 0);
             *word |= mask;
-            hash = hash.wrapping_add(a);
         }
         self.ones > ones
+    }
+
+    /// Whether `signature` is there, or seems to be.
+    pub(crate) fn has(&self, signature: Signature) -> bool {
+        self.bits_of(signature).all(|bit| self.words[bit / 64] >> (bit % 64) & 1 == 1)
+    }
+
+    /// The bits of a signature.
+    fn bits_of(&self, signature: Signature) -> impl Iterator<Item = usize> + use<> {
+        let (a, mut hash) = hashes(signature.0);
+        let (base, bits) = match self.spread {
+            Spread::Whole => (0, self.words.len() as u64 * 64),
+            Spread::Blocks => (self.block_of(signature.0) * BLOCK_WORDS * 64, BLOCK_BITS),
+        };
+        (0..self.precision).map(move |_| {
+            let bit = base + scale(hash, bits);
+            hash = hash.wrapping_add(a);
+            bit
+        })
     }
 
     fn block_of(&self, signature: u64) -> usize {

@@ -3,7 +3,7 @@
 //! What lives here: the [`Sieve`] trait and its kinds. [`MemorySieve`], for what fits in memory;
 //! [`BloomSieve`], of fixed memory and a little lossy; [`LsmSieve`], on an embedded store (feature
 //! `lsm`); [`OfflineSieve`], which keeps on disk all but a buffer of fixed size; [`RecentSieve`], a
-//! cache in front of any of them, and [`Recent`], the cache; [`Plan`], which makes them; the [`Signature`] by which all know a
+//! cache in front of any of them, and [`Recent`], the cache; [`Plan`], which makes them; [`Repeats`], which tells what came twice; the [`Signature`] by which all know a
 //! key again. What does not: URLs, hosts, politeness, priorities. A sieve sees bytes.
 //!
 //! **Invariant.** Over the life of a sieve the keys emitted are exactly the keys offered, each
@@ -41,6 +41,7 @@ mod offline;
 mod plan;
 mod radix;
 mod recent;
+mod repeats;
 mod run;
 mod set;
 mod signature;
@@ -56,6 +57,7 @@ pub use memory::MemorySieve;
 pub use offline::OfflineSieve;
 pub use plan::{Plan, SieveKind};
 pub use recent::{Recent, RecentSieve};
+pub use repeats::Repeats;
 pub use signature::{Signature, expected_collisions, signature};
 
 /// The length of the longest key in bytes.

@@ -19,7 +19,7 @@ use crate::error::CrawlError;
 use crate::journal::Entry;
 use crate::order::Repute;
 use crate::outcome::{Answered, Harvest};
-use crate::share::Count;
+use crate::share::Recount;
 use crate::site::Site;
 
 impl Frontier {
@@ -69,15 +69,14 @@ impl Frontier {
     }
 
     /// Takes note of a visit that an earlier run archived. Its URL was [forgotten](Self::forget)
-    /// before, if it need not be visited again. Whether it is of a page is [counted](Self::count_page) otherwise if it
-    /// counts `apart`.
+    /// before, if it need not be visited again. If its URL counts apart, so does whether it is of a page.
     pub(crate) fn replay(
         &mut self,
         url: &str,
         entry: &Entry,
         date: Moment,
         answered: Option<Answered>,
-        (tally, apart): (Tally, bool),
+        counts: (Tally, Option<Recount>),
     ) -> Result<(), CrawlError> {
         let mut answered = answered;
         if let Some(answered) = &mut answered {
@@ -88,13 +87,8 @@ impl Frontier {
             // What it was refused was counted by its own run.
             self.lead(Source { site, purpose, hops, depth }, &mut answered.harvest)?;
         }
-        self.hosts.replay(url, entry, date, answered, (tally, apart));
+        self.hosts.replay(url, entry, date, answered, counts);
         Ok(())
-    }
-
-    /// Counts a page whose visits count apart, when all of them have been told.
-    pub(crate) fn count_page(&mut self, url: &str, count: Count) {
-        self.hosts.count_page(url, count);
     }
 
     /// Holds back what an archived visit led to that was not given, if nothing else is to be visited; whether

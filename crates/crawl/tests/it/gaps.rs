@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use archive::Archive;
-use crawl::{Config, Recrawl};
+use crawl::{Config, Recrawl, host_limit};
 use simweb::{Options, Server};
 use tempfile::TempDir;
 
@@ -275,5 +275,59 @@ fn pages_of_a_file_that_is_put_back_count_once() {
     for config in [&config, &limit, &all(&config), &limit] {
         let back = crawl(dir.path(), config, &[]).expect("nothing is left");
         assert_eq!((back.pages, back.pages_new, back.limit.as_ref()), (pages, 0, None), "{back:?}");
+    }
+}
+
+/// A file may be copied, imported, or put back under another name: a URL is a page once, whatever files have it.
+#[test]
+fn pages_that_stand_in_two_files_count_once() {
+    let is_later = Arc::<AtomicUsize>::default();
+    let later = Arc::clone(&is_later);
+    let port = serve(move |path, out| {
+        let is_later = later.load(Ordering::Relaxed) > 0;
+        let (head, body) = match path {
+            "/" => {
+                ("200 OK", "<a href=/a>a</a> <a href=/b>b</a> <a href=/c>c</a> <a href=/d>d</a>")
+            }
+            "/a" | "/b" if is_later => ("404 Not Found", ""),
+            "/c" if !is_later => ("404 Not Found", ""),
+            "/robots.txt" => ("404 Not Found", ""),
+            _ => ("200 OK", "<p>a page"),
+        };
+        let length = body.len();
+        let end = format!("Connection: close\r\nContent-Length: {length}\r\n\r\n{body}");
+        write(out, &format!("HTTP/1.1 {head}\r\nContent-Type: text/html\r\n{end}"));
+    });
+    let url = |path: &str| format!("http://127.0.0.1:{port}{path}");
+    let config = Config { delay_ms: 1, ip_delay_ms: 0, ..Config::default() };
+    for which in [&[0][..], &[1], &[0, 1], &[0, 0, 1]] {
+        is_later.store(0, Ordering::Relaxed);
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let (place, frontier) = (dir.path().join("archive"), dir.path().join("frontier"));
+        let first = crawl(dir.path(), &config, &[url("/")]).expect("a crawl");
+        assert_eq!(first.pages, 4, "{first:?}");
+        is_later.store(1, Ordering::Relaxed);
+        let again = crawl(dir.path(), &all(&config), &[]).expect("a recrawl");
+        assert_eq!(again.pages, 3, "{again:?}");
+        let files = files(dir.path());
+        assert_eq!(files.len(), 2, "a crawl writes a file");
+        for (number, file) in which.iter().enumerate() {
+            let copy = format!("copy-{number}.warc.gz");
+            fs::copy(place.join(&files[*file]), place.join(copy)).expect("room");
+        }
+        let same = crawl(dir.path(), &config, &[]).expect("nothing is left");
+        assert_eq!((same.pages, same.requests), (3, 0), "{which:?}: {same:?}");
+        let limit = Config { pages_per_host_max: 4, ..config.clone() };
+        let reached = || {
+            let archive = Archive::open(&place).expect("it is there");
+            host_limit(&archive, &frontier, &limit, &url("/x")).expect("it is whole")
+        };
+        assert_eq!(reached(), None, "{which:?}");
+        let more = Config { pages_max: 4, ..limit.clone() };
+        let more = crawl(dir.path(), &more, &[url("/e")]).expect("room for one");
+        assert_eq!((more.pages, more.pages_new), (4, 1), "{which:?}: {more:?}");
+        assert_eq!(reached(), Some("pages_per_host_max"), "{which:?}");
+        let again = crawl(dir.path(), &all(&config), &[]).expect("a recrawl");
+        assert_eq!((again.pages, again.pages_new), (4, 0), "{which:?}: {again:?}");
     }
 }

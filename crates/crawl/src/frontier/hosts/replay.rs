@@ -14,7 +14,7 @@ use crate::clock::Moment;
 use crate::journal::Entry;
 use crate::outcome::Answered;
 use crate::politeness::Politeness;
-use crate::share::{Count, Toll};
+use crate::share::{Count, Recount, Toll};
 use crate::site::{HostId, Site};
 
 /// What a visit of an earlier run counts for.
@@ -29,15 +29,15 @@ pub(crate) enum Tally {
 }
 
 impl Hosts {
-    /// Takes note of a visit of an earlier run; `answered` is `None` if it failed. Whether it is of a page is
-    /// [counted](Self::count_page) otherwise if it counts `apart`.
+    /// Takes note of a visit of an earlier run; `answered` is `None` if it failed. If its URL counts apart, so does whether
+    /// it is of a page.
     pub(in crate::frontier) fn replay(
         &mut self,
         url: &str,
         entry: &Entry,
         date: Moment,
         answered: Option<Answered>,
-        (tally, apart): (Tally, bool),
+        (tally, recount): (Tally, Option<Recount>),
     ) {
         let Some((site, _)) = Site::split(url) else { return };
         let Some(id) = self.id(site) else { return };
@@ -58,7 +58,10 @@ impl Hosts {
             return;
         }
         let answered = answered.unwrap_or_default();
-        let host = &mut self.table[index(id)];
+        if let Some(recount) = recount {
+            self.recount(id, recount);
+        }
+        let (host, apart) = (&mut self.table[index(id)], recount.is_some());
         if tally != Tally::Superseded {
             let toll = Toll::of(entry, &answered, tally == Tally::Again);
             host.requests += toll.requests();
@@ -79,15 +82,14 @@ impl Hosts {
     }
 
     /// Counts a page whose visits count apart.
-    pub(in crate::frontier) fn count_page(&mut self, url: &str, count: Count) {
-        let id = Site::split(url).and_then(|(site, _)| self.id(site));
-        let Some(id) = id else { return };
-        if count == Count::Due {
-            self.pages_due += 1;
-        } else {
-            self.table[index(id)].pages += 1;
-            self.report.pages += 1;
+    fn recount(&mut self, id: HostId, Recount { before, after }: Recount) {
+        let host = &mut self.table[index(id)];
+        for pages in [&mut host.pages, &mut self.report.pages] {
+            *pages += u64::from(after == Some(Count::Page));
+            *pages = pages.saturating_sub(u64::from(before == Some(Count::Page)));
         }
+        self.pages_due += u64::from(after == Some(Count::Due));
+        self.pages_due = self.pages_due.saturating_sub(u64::from(before == Some(Count::Due)));
     }
 
     /// Takes back what the visits of a URL counted for that is asked for again.

@@ -272,7 +272,7 @@ fn check_rest_of(
     let answered = Answered { status, retry_after_ms, ..Answered::default() };
     let answered = (status > 0).then_some(answered);
     walk.frontier
-        .replay("http://a/x", &entry, Moment { s: date_s, us: 0 }, answered, (Tally::Again, false))
+        .replay("http://a/x", &entry, Moment { s: date_s, us: 0 }, answered, (Tally::Again, None))
         .expect("no files");
     walk.frontier.end_replay(0, Moment::default(), asked).expect("no files");
     walk.run(u64::MAX);
@@ -309,7 +309,7 @@ fn the_moment_that_a_host_asks_for_is_that_of_its_record() {
             blames_host: false,
         };
         walk.frontier
-            .replay("http://a/x", &entry, date, Some(answered), (Tally::Again, false))
+            .replay("http://a/x", &entry, date, Some(answered), (Tally::Again, None))
             .expect("no files");
         walk.frontier.end_replay(0, now, None).expect("no files");
         walk.frontier.report().aside.iter().map(|aside| aside.until_s).collect::<Vec<_>>()
@@ -380,7 +380,7 @@ fn a_host_that_no_record_tells_of_may_have_been_asked_too() {
         &entry,
         Moment { s: -9, us: 0 },
         Some(answered),
-        (Tally::Again, false),
+        (Tally::Again, None),
     );
     replayed.expect("no files");
     walk.frontier.end_replay(0, Moment::default(), None).expect("no files");
