@@ -90,7 +90,7 @@ pub fn gone_files(frontier: &Path, archive: &Archive) -> Result<Vec<GoneFile>, C
     for (url, known) in known {
         for &place in &known.places {
             files[place].urls += 1;
-            if known.last.is_none() {
+            if known.is_only() {
                 files[place].only.push(url.clone());
             }
         }
@@ -147,8 +147,9 @@ struct Known {
     places: BTreeSet<usize>,
     /// The newest answer that is gone, in which of them, and its digest.
     gone: Option<(Moment, usize, Option<String>)>,
-    /// Of what is left: the last visit; the last that found it as before, with the digest of that; the newest answer.
-    last: Option<Moment>,
+    /// Of what is left: whether there is anything; the last visit that found it as before, with the digest of that; the newest
+    /// answer.
+    is_left: bool,
     same: Option<(Moment, Option<String>)>,
     answer: Option<(Moment, Option<String>)>,
     /// The digests of all answers that are left.
@@ -167,7 +168,7 @@ impl Known {
     /// Takes note of a capture that is left.
     fn find(&mut self, line: CdxLine) {
         let date = moment(&line);
-        self.last = self.last.max(Some(date));
+        self.is_left = true;
         let of_kind = if line.mime == REVISIT {
             &mut self.same
         } else if is_answer(&line) {
@@ -181,10 +182,17 @@ impl Known {
         }
     }
 
+    /// Whether nothing is left of it, or visits in vain beside an answer that is gone.
+    fn is_only(&self) -> bool {
+        !self.is_left || self.gone.is_some() && self.answer.is_none() && self.same.is_none()
+    }
+
     /// In which file its newest answer was, if that is lost, and whether a later visit found it as it was then.
     fn loss(&self) -> Option<(usize, bool)> {
         let (date, place, digest) = self.gone.as_ref()?;
-        let last = self.last?;
+        if self.is_only() {
+            return None;
+        }
         if self.answer.as_ref().is_some_and(|(answer, _)| answer >= date) {
             return None;
         }
@@ -194,6 +202,47 @@ impl Known {
         }
         let newest = self.answer.as_ref().and_then(|(_, digest)| digest.as_ref());
         let is_same = digest.is_some() && digest.as_ref() == newest;
-        (last < *date && !is_same).then_some((*place, false))
+        (!is_same).then_some((*place, false))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use archive::Location;
+
+    fn line(date_s: i64, status: u16, digest: &str) -> CdxLine {
+        CdxLine {
+            key: String::new(),
+            date_s,
+            date_us: 0,
+            url: "http://a.test/".to_owned(),
+            mime: "text/html".to_owned(),
+            status: Some(status),
+            digest: Some(digest.to_owned()),
+            location: Location { file: "a.warc.gz".to_owned(), offset: 0, length: 1 },
+        }
+    }
+
+    /// What was in a file that is gone at moment 5, and what is left.
+    fn known(left: &[CdxLine]) -> Known {
+        let mut known = Known::default();
+        known.lose(3, &line(5, 200, "NEW"));
+        left.iter().for_each(|line| known.find(line.clone()));
+        known
+    }
+
+    #[test]
+    fn visits_in_vain_bring_nothing_back() {
+        let nothing = known(&[]);
+        assert_eq!((nothing.is_only(), nothing.loss()), (true, None));
+        let failed = known(&[line(7, 503, "BUSY")]);
+        assert_eq!((failed.is_only(), failed.loss()), (true, None));
+        let older = known(&[line(2, 200, "OLD"), line(7, 503, "BUSY")]);
+        assert_eq!((older.is_only(), older.loss()), (false, Some((3, false))));
+        let same = known(&[line(2, 200, "NEW"), line(7, 503, "BUSY")]);
+        assert_eq!((same.is_only(), same.loss()), (false, None));
+        let newer = known(&[line(2, 200, "OLD"), line(7, 200, "NEWER")]);
+        assert_eq!((newer.is_only(), newer.loss()), (false, None));
     }
 }
