@@ -228,7 +228,9 @@ mod tests {
     fn known(left: &[CdxLine]) -> Known {
         let mut known = Known::default();
         known.lose(3, &line(5, 200, "NEW"));
-        left.iter().for_each(|line| known.find(line.clone()));
+        for line in left {
+            known.find(line.clone());
+        }
         known
     }
 
