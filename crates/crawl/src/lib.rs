@@ -51,6 +51,7 @@ mod politeness;
 mod recrawl;
 mod replay;
 mod report;
+mod rests;
 mod returned;
 mod robots;
 mod rules;

@@ -38,6 +38,7 @@ use crate::order::Repute;
 use crate::recrawl::{
     Alone, Epoch, Epochs, Extent, LastCaptures, Reading, Schedule, Wanted, lines,
 };
+use crate::rests::Rests;
 use crate::returned::Returned;
 use crate::rules::Rules;
 use crate::seeds::{Seed, Start};
@@ -245,6 +246,7 @@ impl Replay<'_> {
         let mut gaps = Gaps::default();
         let gone = self.logs.gone(&archive);
         let returned = Returned::note(&self.dirs.frontier, &archive, &gone)?;
+        let rests = Rests::keep(&self.dirs.frontier, &archive, self.answers, self.clock.date())?;
         let found =
             self.logs.complete_noting(&archive, self.answers, &self.halt, &mut |visit| {
                 tick(frontier);
@@ -284,6 +286,7 @@ impl Replay<'_> {
             frontier.offer_seed(seed)?;
         }
         self.find_given(frontier, &archive)?;
+        rests.iter().for_each(|(site, rest)| frontier.keep_rest(site, rest));
         let mut counted = Counted::default();
         self.logs.each(&archive, &self.halt, &mut |file, mut settled| {
             tick(frontier);
