@@ -156,3 +156,25 @@ fn a_recrawl_that_is_not_over_asks_for_what_nothing_leads_to_any_more() {
     let open = "a crawl asks for it again, for the recrawl that is not over, not before 20";
     check(&sandbox, &server.url("/busy"), &format!("{failed}{open}"));
 }
+
+/// What a recrawl finds and there is no room for is left for a crawl with more, by what all say.
+#[test]
+fn what_a_recrawl_of_a_full_collection_finds_waits() {
+    let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML), ("/b", HTML), ("/c", HTML)]);
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "pages_max = 2\n", &[&server.url("/")]);
+    server.set("/", &page(&["/a", "/b", "/c"]));
+    for flags in [&["--recrawl"][..], &[]] {
+        let report = sandbox.json(&[&["crawl", "--dir", "web"], flags].concat());
+        assert_eq!((&report["pages"], &report["waiting"]), (&2.into(), &2.into()), "{report:#}");
+        assert!(report["dropped"].as_object().is_some_and(serde_json::Map::is_empty), "{report:#}");
+        let said = report["summary"][0].as_str().expect("a line");
+        assert!(said.ends_with("2 URLs left for a crawl with more"), "{said}");
+        let waiting = "waiting: the last crawl ended at its `pages_max` with 2 URLs in the queue";
+        check(&sandbox, &server.url("/b"), waiting);
+        let status = sandbox.done(&["status", "--dir", "web"]);
+        assert!(status.contains("2 URLs left for a crawl with more"), "{status}");
+    }
+    let report = sandbox.json(&["crawl", "--dir", "web", "--max-pages", "4"]);
+    assert_eq!((&report["pages"], &report["waiting"]), (&4.into(), &0.into()), "{report:#}");
+}

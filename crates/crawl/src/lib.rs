@@ -98,7 +98,7 @@ pub use politeness::{Pace, Politeness};
 pub use report::{AsideHost, Census, Report, SieveReport, Snapshot, read_report};
 pub use robots::{ROBOTS_HOPS_MAX, Robots, RobotsSaying, Verdict, explain_robots};
 pub use rules::{Refusal, Rules};
-pub use seeds::{check_seed, check_seeds, has_begun, read_seeds, read_sitemap_seeds};
+pub use seeds::{check_seed, check_seeds, has_begun, read_seeds, read_sitemap_seeds, seed_lines};
 pub use settings::Settings;
 pub use share::host_limit;
 pub use sieve::SieveKind;
