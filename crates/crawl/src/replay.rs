@@ -246,7 +246,7 @@ impl Replay<'_> {
         let mut gaps = Gaps::default();
         let gone = self.logs.gone(&archive);
         let returned = Returned::note(&self.dirs.frontier, &archive, &gone)?;
-        let rests = Rests::keep(&self.dirs.frontier, &archive, self.answers, self.clock.date())?;
+        self.keep_rests(frontier, &archive)?;
         let found =
             self.logs.complete_noting(&archive, self.answers, &self.halt, &mut |visit| {
                 tick(frontier);
@@ -286,7 +286,6 @@ impl Replay<'_> {
             frontier.offer_seed(seed)?;
         }
         self.find_given(frontier, &archive)?;
-        rests.iter().for_each(|(site, rest)| frontier.keep_rest(site, rest));
         let mut counted = Counted::default();
         self.logs.each(&archive, &self.halt, &mut |file, mut settled| {
             tick(frontier);
@@ -313,6 +312,14 @@ impl Replay<'_> {
         replayed.known = last.map(|last| Arc::new(last.into_captures(archive, reading)));
         replayed.gaps = gaps;
         Ok(replayed)
+    }
+
+    /// Takes note of what hosts asked for in files that are gone, before the logs go that tell of it.
+    fn keep_rests(&self, frontier: &mut Frontier, archive: &Archive) -> Result<(), CrawlError> {
+        let (dir, now) = (&self.dirs.frontier, self.clock.date());
+        let rests = Rests::keep(dir, archive, self.answers, now)?;
+        rests.iter().for_each(|(site, rest)| frontier.keep_rest(site, rest));
+        Ok(())
     }
 
     /// Has what files have that were gone for a while counted apart.
