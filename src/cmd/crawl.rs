@@ -168,9 +168,9 @@ fn seeds(args: &Args) -> Result<Vec<String>> {
         } else {
             fs::read_to_string(file).with_context(|| format!("cannot read {file}"))?
         };
-        let lines = text.trim_start_matches('\u{feff}').lines().map(without_comment);
         let count = seeds.len();
-        for (at, line) in lines.enumerate().filter(|(_, line)| !line.is_empty()) {
+        let lines = ::crawl::seed_lines(&text).enumerate();
+        for (at, line) in lines.filter(|(_, line)| !line.is_empty()) {
             ::crawl::check_seed(line).with_context(|| format!("line {} of {file}", at + 1))?;
             seeds.push(line.to_owned());
         }
@@ -199,14 +199,6 @@ pub(crate) fn check_arguments(addresses: &[String]) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// A line of a file with seeds without its comment, which begins with the line or after a blank: elsewhere
-/// `#` begins a fragment.
-fn without_comment(line: &str) -> &str {
-    let is_start = |at: &usize| *at == 0 || line[..*at].ends_with(char::is_whitespace);
-    let start = line.match_indices('#').map(|(at, _)| at).find(is_start);
-    line[..start.unwrap_or(line.len())].trim()
 }
 
 /// Crawls with progress, and says how it went; whether that is [enough](Summary::check) is for the caller to ask.

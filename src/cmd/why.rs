@@ -200,7 +200,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     ask_rules(&mut why, &url, &collection, &config)?;
     ask_sitemaps(&mut why, &url, &collection, &archive, &config)?;
     ask_report(&mut why, &url, &report);
-    ask_host(&mut why, &url, &archive)?;
+    ask_host(&mut why, &url, &collection, &archive)?;
     if why.agent.is_some() {
         let frontier = &collection.frontier_dir();
         let limits = Limits { archive: &archive, frontier, report: &report, config: &config.crawl };
@@ -348,9 +348,14 @@ fn next(bars: &Bars<'_>) -> Result<Option<Next>> {
         return Ok(Some(bars.known(false)?.map_or(Next::Recrawl, nobody)));
     }
     let is_anew = is_given_up && !is_lost;
-    let bar = if is_standing || is_anew || is_lost { bars.known(true)? } else { bars.found()? };
     let next = if is_anew { Next::Open } else { Next::Crawl };
-    Ok(Some(bar.map_or(next, nobody)))
+    if is_standing || is_anew || is_lost {
+        return Ok(Some(bars.known(true)?.map_or(next, nobody)));
+    }
+    let Some(bar) = bars.found()? else { return Ok(Some(next)) };
+    // A recrawl needs nothing that leads to it.
+    let is_open = is_asked()? && bars.known(true)?.is_none();
+    Ok(Some(if is_open { Next::Open } else { nobody(bar) }))
 }
 
 /// What the last crawl said of its host when it ended.
@@ -363,8 +368,8 @@ fn ask_report(why: &mut Why, url: &Url, report: &Report) {
 }
 
 /// Until when its host wants to be left alone, which every crawl does.
-fn ask_host(why: &mut Why, url: &Url, archive: &Archive) -> Result<()> {
-    let by_host = Told::host_not_before_s(archive, url.as_str())?;
+fn ask_host(why: &mut Why, url: &Url, collection: &Collection, archive: &Archive) -> Result<()> {
+    let by_host = Told::host_not_before_s(archive, &collection.frontier_dir(), url.as_str())?;
     // A crawl that runs may have asked for others since, and keeps the page waiting all the same.
     let by_page = captures::not_before_s(&why.captures).filter(|_| why.is_crawling());
     let now_s = SystemClock::new().unix_s();

@@ -1,5 +1,7 @@
 //! `crivello why` judges first whether a crawl asks for a URL at all, and only then when.
 
+use std::fs;
+
 use crate::fates::{HTML, Pages, check, crawl, page};
 use crate::sandbox::Sandbox;
 
@@ -101,4 +103,78 @@ fn nobody_is_promised_who_would_not_ask_for_a_page_that_failed() {
         };
         assert!(said.starts_with(&wanted), "{setting}: {said}");
     }
+}
+
+/// A host with a page that asks to wait, in a collection that has the first page in its first archive file, and in its second
+/// another one and the answer of that one.
+fn busy_host() -> (Pages, Sandbox) {
+    let links = page(&["/good", "/busy", "/next"]);
+    let server = Pages::serve(&[("/", &links), ("/good", HTML), ("/next", HTML)]);
+    server.set("/busy", "503 Busy\nRetry-After: 4000\n\n");
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/"), "--max-pages", "1"]);
+    crawl(&sandbox, "", &[]);
+    (server, sandbox)
+}
+
+/// The moment that a host asks for holds though the archive file is gone that had the answer, whatever else is left of it.
+#[test]
+fn what_a_host_asked_for_is_kept_without_the_file_that_had_the_answer() {
+    for is_left in [true, false] {
+        let (server, sandbox) = busy_host();
+        let next = || check(&sandbox, &server.url("/next"), "waiting, because its host is set");
+        let until_s = next()["not_before_s"].clone();
+        assert!(until_s.is_i64(), "{until_s}");
+        let second = sandbox.path("web/archive/crivello-00002.warc.gz");
+        fs::remove_file(&second).expect("it is there");
+        if !is_left {
+            fs::remove_file(second.with_extension("gz.cdxj")).expect("it is there");
+        }
+        let why = check(&sandbox, &server.url("/busy"), "lost: it was visited at ");
+        let verdict = why["verdict"].as_str().expect("a verdict");
+        assert!(verdict.contains("; a crawl asks for it again, not before 20"), "{verdict}");
+        // The first of them makes the log of visits anew, without it.
+        for _ in 0..3 {
+            assert_eq!(next()["not_before_s"], until_s);
+            let report = sandbox.json(&["crawl", "--dir", "web"]);
+            assert_eq!((&report["requests"], &report["waiting"]), (&0.into(), &3.into()));
+            assert_eq!(report["aside"][0]["until_s"], until_s, "{report:#}");
+        }
+    }
+}
+
+/// A recrawl asks for what it knows, whatever leads there.
+#[test]
+fn a_recrawl_that_is_not_over_asks_for_what_nothing_leads_to_any_more() {
+    let (server, sandbox) = busy_host();
+    fs::remove_file(sandbox.path("web/archive/crivello-00001.warc.gz")).expect("it is there");
+    let failed = "failed: the server answered 503 to the last of 1 request; ";
+    let nobody = "no crawl tries it again now, since nothing in the archive leads to it";
+    check(&sandbox, &server.url("/busy"), &format!("{failed}{nobody}"));
+    let report = sandbox.json(&["crawl", "--dir", "web", "--recrawl"]);
+    assert_eq!(report["requests"], 0, "{report:#}");
+    let open = "a crawl asks for it again, for the recrawl that is not over, not before 20";
+    check(&sandbox, &server.url("/busy"), &format!("{failed}{open}"));
+}
+
+/// What a recrawl finds and there is no room for is left for a crawl with more, by what all say.
+#[test]
+fn what_a_recrawl_of_a_full_collection_finds_waits() {
+    let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML), ("/b", HTML), ("/c", HTML)]);
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "pages_max = 2\n", &[&server.url("/")]);
+    server.set("/", &page(&["/a", "/b", "/c"]));
+    for flags in [&["--recrawl"][..], &[]] {
+        let report = sandbox.json(&[&["crawl", "--dir", "web"], flags].concat());
+        assert_eq!((&report["pages"], &report["waiting"]), (&2.into(), &2.into()), "{report:#}");
+        assert!(report["dropped"].as_object().is_some_and(serde_json::Map::is_empty), "{report:#}");
+        let said = report["summary"][0].as_str().expect("a line");
+        assert!(said.ends_with("2 URLs left for a crawl with more"), "{said}");
+        let waiting = "waiting: the last crawl ended at its `pages_max` with 2 URLs in the queue";
+        check(&sandbox, &server.url("/b"), waiting);
+        let status = sandbox.done(&["status", "--dir", "web"]);
+        assert!(status.contains("2 URLs left for a crawl with more"), "{status}");
+    }
+    let report = sandbox.json(&["crawl", "--dir", "web", "--max-pages", "4"]);
+    assert_eq!((&report["pages"], &report["waiting"]), (&4.into(), &0.into()), "{report:#}");
 }

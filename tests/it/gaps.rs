@@ -351,6 +351,45 @@ fn a_line_that_is_no_seed_is_named_by_all() {
     }
 }
 
+/// Who writes them by hand may say what they are for, as in a file of `--seeds`; a checksum is no such thing.
+#[test]
+fn seeds_that_are_written_by_hand_may_have_comments() {
+    let server = Pages::serve(&[("/", HTML), ("/a", HTML), ("/b", HTML)]);
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/")]);
+    let seeds = sandbox.path("web/frontier/seeds");
+    let written = fs::read_to_string(&seeds).expect("a file");
+    let [a, b] = [server.url("/a"), server.url("/b#c")];
+    let lines = format!("# mine\n\n{a} # the first\n\t# {b}\n");
+    for (text, pages) in [
+        (format!("\u{feff}{written}"), 1),
+        (format!("\u{feff}{lines}"), 2),
+        (format!("{lines}{b}\n# the end"), 3),
+    ] {
+        fs::write(&seeds, &text).expect("room");
+        sandbox.done(&["why", "--dir", "web", &server.url("/")]);
+        sandbox.done(&["doctor", "frontier", "--dir", "web"]);
+        assert_eq!(sandbox.json(&["crawl", "--dir", "web"])["pages"], pages, "{text}");
+    }
+    let sum = written.lines().last().expect("a checksum");
+    for text in [
+        format!("{sum}\n{a}\n"),
+        format!("{a} {sum}\n{b}\n"),
+        format!("{a}\n{}\n", sum.to_uppercase()),
+        format!("{a}\u{b}{sum}\n"),
+    ] {
+        fs::write(&seeds, &text).expect("room");
+        let ran = sandbox.run(&["crawl", "--dir", "web"]);
+        assert!(ran.code == 1 && ran.stderr.contains("frontier/seeds is damaged: line "), "{text}");
+    }
+    // In a file of `--seeds` it is a comment like others.
+    let other = sandbox.path("urls.txt");
+    fs::write(&other, format!("\u{feff}{written}")).expect("room");
+    fs::remove_file(&seeds).expect("it is there");
+    let other = other.to_str().expect("a path");
+    assert_eq!(sandbox.json(&["crawl", "--dir", "web", "--seeds", other])["pages"], 3);
+}
+
 /// A wrong address would make the crawl one of another host.
 #[test]
 fn seeds_that_are_not_as_they_were_written_are_taken_for_none() {

@@ -342,7 +342,7 @@ fn a_list_of_a_new_sitemap_is_read_in_a_full_collection() {
     let list = ["--recrawl", "--list", "--sitemap", sitemap, "--max-pages", &pages];
     let (report, asked) = site.crawl(&list);
     assert_eq!(asked, ["/p5", sitemap], "{report}");
-    assert_eq!((&report["pages"], &report["dropped"]["pages-limit"]), (&11.into(), &1.into()));
+    assert_eq!((&report["pages"], &report["waiting"]), (&11.into(), &1.into()));
     assert!(!site.sandbox.path("web/frontier/recrawl").exists());
 }
 

@@ -38,6 +38,7 @@ use crate::order::Repute;
 use crate::recrawl::{
     Alone, Epoch, Epochs, Extent, LastCaptures, Reading, Schedule, Wanted, lines,
 };
+use crate::rests::Rests;
 use crate::rules::Rules;
 use crate::seeds::{Seed, Start};
 use crate::share::Changing;
@@ -243,6 +244,7 @@ impl Replay<'_> {
         let archive = Archive::open(dir)?;
         let mut gaps = Gaps::default();
         let gone = self.logs.gone(&archive);
+        self.keep_rests(frontier, &archive)?;
         let found =
             self.logs.complete_noting(&archive, self.answers, &self.halt, &mut |visit| {
                 tick(frontier);
@@ -306,6 +308,14 @@ impl Replay<'_> {
         replayed.known = last.map(|last| Arc::new(last.into_captures(archive, reading)));
         replayed.gaps = gaps;
         Ok(replayed)
+    }
+
+    /// Takes note of what hosts asked for in files that are gone, before the logs go that tell of it.
+    fn keep_rests(&self, frontier: &mut Frontier, archive: &Archive) -> Result<(), CrawlError> {
+        let (dir, now) = (&self.dirs.frontier, self.clock.date());
+        let rests = Rests::keep(dir, archive, self.answers, now)?;
+        rests.iter().for_each(|(site, rest)| frontier.keep_rest(site, rest));
+        Ok(())
     }
 
     /// Counts how often URLs were tried in vain, but for the tries that their hosts are to blame for.

@@ -28,6 +28,11 @@ pub(crate) fn seal(text: &str) -> String {
     format!("{text}{SUM}{:08x}\n", crc32fast::hash(text.as_bytes()))
 }
 
+/// Whether a line is, or was before it was changed, one with a checksum.
+pub(crate) fn is_sum(line: &str) -> bool {
+    line.get(..SUM.len()).is_some_and(|start| start.eq_ignore_ascii_case(SUM))
+}
+
 /// What is said of a text by its last line.
 pub(crate) fn unseal(text: &str) -> Seal<'_> {
     let lines = text.strip_suffix('\n').unwrap_or(text);

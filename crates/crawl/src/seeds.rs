@@ -19,7 +19,7 @@ use crate::config::Config;
 use crate::error::CrawlError;
 use crate::normalisation::Normalisation;
 use crate::recrawl::Epochs;
-use crate::sealed::{Seal, seal, unseal};
+use crate::sealed::{Seal, is_sum, seal, unseal};
 use crate::{report, settings};
 
 const NAME: &str = "seeds";
@@ -30,6 +30,9 @@ const TOLD_BYTES_MAX: usize = 80;
 /// What stands before the redirects that led to an address, and before its distance.
 const HOPS: &str = "hops:";
 const DEPTH: &str = "depth:";
+
+/// What some put before a text.
+const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// What stands before a seed that is a sitemap.
 pub(crate) const SITEMAP_PREFIX: &str = "sitemap:";
@@ -142,12 +145,13 @@ fn read(frontier: &Path) -> Result<Vec<Seed>, CrawlError> {
     };
     // What is no text is no address either, and said to be none.
     let text = String::from_utf8_lossy(&bytes);
-    let body = match unseal(&text) {
+    let text = text.trim_start_matches(BYTE_ORDER_MARK);
+    let body = match unseal(text) {
         Seal::Good(body) => body,
         Seal::Broken => return Err(CrawlError::SeedsSum { path }),
-        Seal::None => &text,
+        Seal::None => text,
     };
-    let lines = body.lines().map(str::trim).enumerate().filter(|(_, line)| !line.is_empty());
+    let lines = body.lines().map(address).enumerate().filter(|(_, line)| !line.is_empty());
     let seeds = lines.map(|(at, line)| {
         read_line(line).map_err(|error| match error {
             CrawlError::Address { text, why } => {
@@ -158,10 +162,29 @@ fn read(frontier: &Path) -> Result<Vec<Seed>, CrawlError> {
     });
     let seeds = seeds.collect::<Result<Vec<Seed>, CrawlError>>()?;
     // An address without its end may be another.
-    match body.lines().last().filter(|_| !body.ends_with('\n')) {
+    let last = body.lines().last().filter(|last| !address(last).is_empty());
+    match last.filter(|_| !body.ends_with('\n')) {
         Some(last) => Err(CrawlError::SeedsCut { path, text: told(last) }),
         None => Ok(seeds),
     }
+}
+
+/// The lines of a text that people write addresses into, without their comments: many may be empty.
+pub fn seed_lines(text: &str) -> impl Iterator<Item = &str> {
+    let lines = text.trim_start_matches(BYTE_ORDER_MARK).lines();
+    lines.map(|line| line[..comment_start(line).unwrap_or(line.len())].trim())
+}
+
+/// Where the comment of a line begins: with the line, or after a blank. Elsewhere `#` begins a fragment.
+fn comment_start(line: &str) -> Option<usize> {
+    let is_start = |at: &usize| *at == 0 || line[..*at].ends_with(char::is_whitespace);
+    line.match_indices('#').map(|(at, _)| at).find(is_start)
+}
+
+/// The address of a line in the file of seeds, or nothing. A checksum that stands where none belongs is no comment.
+fn address(line: &str) -> &str {
+    let start = comment_start(line).filter(|&at| !is_sum(&line[at..]));
+    line[..start.unwrap_or(line.len())].trim()
 }
 
 /// As much of a line as is told.

@@ -5,6 +5,8 @@
 //!
 //! **Invariant.** A record tells here what it tells a crawl that goes on from it.
 
+use std::path::Path;
+
 use archive::{Archive, ArchiveError, Kind, Record, parse_http};
 
 use crate::answer::{Purpose, is_passing, is_redirect, wait_ms};
@@ -14,6 +16,7 @@ use crate::frontier::is_same_site;
 use crate::journal::{BEFORE, Entry, read_failure, read_unstored, refers_to};
 use crate::outcome::Failure;
 use crate::politeness::Politeness;
+use crate::rests::Rests;
 
 /// A visit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,11 +85,21 @@ impl Told {
     }
 
     /// Before which second, since 1970, the host of `url` does not want to be asked, by the last visit that the archive has of
-    /// it; `None` if that does not say.
-    pub fn host_not_before_s(archive: &Archive, url: &str) -> Result<Option<i64>, CrawlError> {
+    /// it, or that went with a file of the archive and is known all the same; `None` if that does not say.
+    pub fn host_not_before_s(
+        archive: &Archive,
+        frontier: &Path,
+        url: &str,
+    ) -> Result<Option<i64>, CrawlError> {
         let captures = archive.captures_of_host(url)?;
         let captures = captures.iter().filter(|capture| is_same_site(&capture.url, url));
         let last = captures.max_by_key(|capture| (capture.date_s, capture.date_us));
+        let rests = Rests::read(frontier, archive, None)?;
+        if let Some(rest) = rests.of(url)
+            && last.is_none_or(|last| (last.date_s, last.date_us) < (rest.date.s, rest.date.us))
+        {
+            return Ok(rest.not_before_s());
+        }
         let Some(last) = last else { return Ok(None) };
         match archive.read(&last.location) {
             Err(error @ ArchiveError::Io { .. }) => Err(error.into()),

@@ -370,7 +370,6 @@ fn keys_of(name: &str) -> &'static [&'static str] {
         "link-filter" => &["link_filter"],
         "depth" => &["depth_max"],
         "redirects" => &["redirects_max"],
-        "pages-limit" => &["pages_max"],
         "host-limit" => &["pages_per_host_max", "requests_per_host_max"],
         "sitemap-cut" => &["sitemap_bytes_max"],
         "waiting-per-host" => &["waiting_per_host_max"],

@@ -125,7 +125,6 @@ impl Limits<'_> {
         let Report { waiting, limit, pruned, interrupted, .. } = self.report;
         let mut ways: Vec<String> = Vec::new();
         for (limit, key) in [
-            ("pages-limit", "pages_max"),
             ("waiting-per-host", "waiting_per_host_max"),
             ("waiting", "waiting_max"),
             ("hosts", "hosts_max"),

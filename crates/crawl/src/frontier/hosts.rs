@@ -95,7 +95,7 @@ pub(super) struct Hosts {
     is_recrawl: bool,
     /// Visits under way for pages that are not known.
     new_under_way: usize,
-    /// Pages that a recrawl leaves out, because there may be no more.
+    /// Pages that a recrawl leaves to a run with room for them, because there may be no more.
     left_out: usize,
     /// A file of the frontier that could not be read or written.
     failed: Option<CrawlError>,

@@ -19,6 +19,7 @@ use crate::error::CrawlError;
 use crate::journal::Entry;
 use crate::order::Repute;
 use crate::outcome::{Answered, Harvest};
+use crate::rests::Rest;
 use crate::share::Recount;
 use crate::site::Site;
 
@@ -89,6 +90,12 @@ impl Frontier {
         }
         self.hosts.replay(url, entry, date, answered, counts);
         Ok(())
+    }
+
+    /// Takes note of what a host asked for in visits that went with archive files; those that are left are to be told
+    /// after it.
+    pub(crate) fn keep_rest(&mut self, site: &str, rest: &Rest) {
+        self.hosts.keep_rest(site, rest);
     }
 
     /// Holds back what an archived visit led to that was not given, if nothing else is to be visited; whether

@@ -135,6 +135,7 @@ fn a_collection_that_is_full_can_be_recrawled_again_and_again() {
         assert_eq!(again.failed + again.deleted + again.changed, 0, "run {run}: {again:?}");
         let after = crawl(dir.path(), &config, &[]).expect("nothing is left of it");
         assert_eq!((after.recrawled, after.requests, after.pages), (false, 0, 30), "run {run}");
+        assert!(again.waiting > 0 && again.waiting == after.waiting, "{again:?} {after:?}");
     }
     let wider = Config { pages_max: 40, ..config.clone() };
     let report = crawl(dir.path(), &all(&wider), &[]).expect("a recrawl with room");

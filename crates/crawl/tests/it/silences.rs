@@ -211,3 +211,29 @@ fn without_the_file_a_server_that_sets_the_pace_is_left_alone_for_the_longest_si
     let [_, (_, over_ms), (next_ms, _), ..] = noted[..] else { panic!("{noted:?}") };
     assert!(next_ms - over_ms >= 2_000, "{} ms", next_ms - over_ms);
 }
+
+/// A Crawl-delay holds before the robots.txt is asked for that says so, if that went with its archive file.
+#[test]
+fn a_crawl_delay_is_kept_without_the_file_that_had_it() {
+    let (clock, asked) = (Arc::new(SystemClock::new()), Arc::<Mutex<Vec<u64>>>::default());
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let noted = (Arc::clone(&clock), Arc::clone(&asked));
+    let port = serve(move |path, out| {
+        noted.1.lock().expect("nobody panics").push(noted.0.now_ms());
+        let is_robots = path == "/robots.txt";
+        let body = if is_robots { "User-agent: *\nCrawl-delay: 1\n" } else { "<p>ok" };
+        let kind = if is_robots { "text/plain" } else { "text/html" };
+        let head = format!("Content-Type: {kind}\r\nContent-Length: {}", body.len());
+        write(out, &format!("HTTP/1.1 200 OK\r\nConnection: close\r\n{head}\r\n\r\n{body}"));
+    });
+    let config = Config { delay_ms: 5, ip_delay_ms: 0, ..Config::default() };
+    let seeds = [format!("http://127.0.0.1:{port}/")];
+    for run in 0..2 {
+        crawl(dir.path(), &config, &seeds).expect("it runs");
+        let file = format!("archive/crivello-0000{}.warc.gz", run + 1);
+        fs::remove_file(dir.path().join(file)).expect("the crawl made it");
+    }
+    let asked = asked.lock().expect("nobody panics");
+    let gaps: Vec<u64> = asked.windows(2).map(|two| two[1] - two[0]).collect();
+    assert!(gaps.len() == 3 && gaps.iter().all(|&gap_ms| gap_ms >= 999), "{gaps:?}");
+}

@@ -14,6 +14,7 @@ use crate::clock::Moment;
 use crate::journal::Entry;
 use crate::outcome::Answered;
 use crate::politeness::Politeness;
+use crate::rests::Rest;
 use crate::share::{Count, Recount, Toll};
 use crate::site::{HostId, Site};
 
@@ -45,9 +46,7 @@ impl Hosts {
         self.bytes_before += answered.as_ref().map_or(0, |answered| answered.bytes);
         let retry_after_ms = answered.as_ref().and_then(|answered| answered.retry_after_ms);
         let retry_after_ms = retry_after_ms.filter(|_| is_passing(entry.purpose, status));
-        let replayed = Replayed { date, retry_after_ms };
-        let last = self.replayed.entry(id).or_insert(replayed);
-        *last = replayed.max(*last);
+        self.note_last(id, Replayed { date, retry_after_ms });
         if entry.purpose == Purpose::Robots {
             let asker = entry.robots_for.as_deref().unwrap_or(site);
             let (Some(asker), Some(answered)) = (self.id(asker), answered) else { return };
@@ -79,6 +78,21 @@ impl Hosts {
             Tally::Anew => self.pages_due.saturating_sub(before),
             Tally::Superseded => (self.pages_due + now).saturating_sub(before),
         };
+    }
+
+    /// Takes note of what a host asked for in visits that went with archive files: a robots.txt that is left comes
+    /// after it, and has the say.
+    pub(in crate::frontier) fn keep_rest(&mut self, site: &str, rest: &Rest) {
+        let Some(id) = self.id(site) else { return };
+        let &Rest { date, retry_after_ms, .. } = rest;
+        self.note_last(id, Replayed { date, retry_after_ms });
+        self.table[index(id)].crawl_delay_ms = rest.crawl_delay_ms();
+    }
+
+    /// Takes note of a request, if it is the last one to its host so far.
+    fn note_last(&mut self, id: HostId, replayed: Replayed) {
+        let last = self.replayed.entry(id).or_insert(replayed);
+        *last = replayed.max(*last);
     }
 
     /// Counts a page whose visits count apart.

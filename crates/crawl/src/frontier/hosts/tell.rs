@@ -92,7 +92,7 @@ impl Hosts {
             aside: self.asides.iter().map(aside).collect(),
             // What is under way when a run ends was asked for, and is asked for again by the next one.
             requests: self.report.requests + self.requests_under_way as u64,
-            waiting: (self.waiting + self.pages_under_way) as u64,
+            waiting: (self.waiting + self.pages_under_way + self.left_out) as u64,
             hosts: self.table.len() as u64,
             limit: self.limit.or((self.left_out > 0).then_some(PAGES_MAX)).map(str::to_owned),
             spilled_bytes: self.spill.used_bytes(),

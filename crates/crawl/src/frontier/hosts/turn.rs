@@ -159,7 +159,6 @@ impl Hosts {
                 return Some(page);
             }
             self.left_out += 1;
-            self.drop_urls("pages-limit", 1);
         }
     }
 

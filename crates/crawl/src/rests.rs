@@ -1,0 +1,201 @@
+//! What hosts asked for in answers that went with archive files: the file `frontier/rests`.
+//!
+//! What lives here: [`Rests`], the last visit of each host that only logs of visits know, whose archive files are gone: its
+//! Retry-After, and the Crawl-delay of a robots.txt. Those logs are made anew without it by the run that misses the file. What
+//! does not: the logs (`checkpoint/`), and how long a host is left alone (`politeness.rs`).
+//!
+//! **Invariant.** What a host asked for, and is still to be kept, is in the file before the log goes that tells of it. It
+//! counts as the visit would: a later one that the archive has comes before it.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use archive::Archive;
+
+use crate::answer::{Answers, Purpose, is_passing};
+use crate::checkpoint::{Settled, each_logged, lost_files};
+use crate::clock::Moment;
+use crate::error::CrawlError;
+use crate::politeness::Politeness;
+use crate::sealed::{Seal, seal, unseal};
+use crate::site::Site;
+
+const NAME: &str = "rests";
+
+/// How long a Crawl-delay is kept: as long as the robots.txt that has it would be believed.
+const DELAY_S_MAX: i64 = 24 * 3600;
+
+/// What a host asked for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Rest {
+    /// When its last visit began, and how long a wait that asked for.
+    pub(crate) date: Moment,
+    pub(crate) retry_after_ms: Option<u64>,
+    /// When its robots.txt was asked for, and the Crawl-delay of that; 0 if it has none.
+    robots_s: i64,
+    delay_ms: u64,
+}
+
+impl Rest {
+    /// The Crawl-delay, if there is one.
+    pub(crate) fn crawl_delay_ms(&self) -> Option<u64> {
+        Some(self.delay_ms).filter(|&ms| ms > 0)
+    }
+
+    /// Before which second, since 1970, it does not want to be asked.
+    pub(crate) fn not_before_s(&self) -> Option<i64> {
+        self.retry_after_ms.map(|ms| self.date.second_after(Politeness::asked_ms(ms)))
+    }
+
+    /// Whether something of it is still to be kept.
+    fn holds(&self, now: Moment) -> bool {
+        let is_delay = self.delay_ms > 0 && now.s < self.robots_s.saturating_add(DELAY_S_MAX);
+        is_delay || self.not_before_s().is_some_and(|until_s| now.s < until_s)
+    }
+
+    fn line(&self, site: &str) -> String {
+        let Rest { date: Moment { s, us }, robots_s, delay_ms, .. } = self;
+        let retry_after_ms = self.retry_after_ms.unwrap_or(0);
+        format!("{s}.{us:06} {retry_after_ms} {robots_s} {delay_ms} {site}\n")
+    }
+
+    fn parse(line: &str) -> Option<(String, Rest)> {
+        let mut words = line.splitn(5, ' ');
+        let (s, us) = words.next()?.split_once('.')?;
+        let date = Moment { s: s.parse().ok()?, us: us.parse().ok()? };
+        let retry_after_ms = Some(words.next()?.parse().ok()?).filter(|&ms| ms > 0);
+        let (robots_s, delay_ms) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+        Some((words.next()?.to_owned(), Rest { date, retry_after_ms, robots_s, delay_ms }))
+    }
+}
+
+/// What all of them asked for, by their sites.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Rests(BTreeMap<String, Rest>);
+
+impl Rests {
+    /// What is in the file, and what the logs tell of archive files that are gone; with Crawl-delays, if there is somebody
+    /// who reads these.
+    pub(crate) fn read(
+        frontier: &Path,
+        archive: &Archive,
+        answers: Option<&Answers>,
+    ) -> Result<Rests, CrawlError> {
+        let mut rests = Rests::kept(frontier)?;
+        for name in lost_files(frontier, archive)? {
+            each_logged(frontier, &name, &mut |settled| rests.note(settled, answers))?;
+        }
+        Ok(rests)
+    }
+
+    /// The same, kept for later runs as far as it still holds.
+    pub(crate) fn keep(
+        frontier: &Path,
+        archive: &Archive,
+        answers: &Answers,
+        now: Moment,
+    ) -> Result<Rests, CrawlError> {
+        let mut rests = Rests::read(frontier, archive, Some(answers))?;
+        rests.0.retain(|_, rest| rest.holds(now));
+        if rests != Rests::kept(frontier)? {
+            rests.write(frontier).map_err(CrawlError::io(&frontier.join(NAME)))?;
+        }
+        Ok(rests)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &Rest)> {
+        self.0.iter().map(|(site, rest)| (site.as_str(), rest))
+    }
+
+    /// That of the site of a URL.
+    pub(crate) fn of(&self, url: &str) -> Option<&Rest> {
+        self.0.get(Site::split(url)?.0)
+    }
+
+    /// Takes note of a visit.
+    fn note(&mut self, mut settled: Settled, answers: Option<&Answers>) {
+        let Some((site, _)) = Site::split(&settled.url) else { return };
+        let (site, date, purpose) = (site.to_owned(), settled.date(), settled.entry.purpose);
+        let status = settled.answered.as_ref().map_or(0, |answered| answered.status);
+        let retry_after_ms = settled.answered.as_ref().and_then(|answered| answered.retry_after_ms);
+        let retry_after_ms = retry_after_ms.filter(|&ms| ms > 0 && is_passing(purpose, status));
+        let rest = self.0.entry(site.clone()).or_default();
+        if rest.date <= date {
+            (rest.date, rest.retry_after_ms) = (date, retry_after_ms);
+        }
+        let Some(answers) = answers.filter(|_| purpose == Purpose::Robots) else { return };
+        settled.read_robots(answers);
+        let Some(answered) = settled.answered.filter(|_| !is_passing(purpose, status)) else {
+            return;
+        };
+        let asker = settled.entry.robots_for.unwrap_or(site);
+        let rest = self.0.entry(asker).or_default();
+        if answered.harvest.redirect.is_none() && rest.robots_s <= date.s {
+            let delay_ms = answered.harvest.robots.and_then(|robots| robots.crawl_delay_ms());
+            (rest.robots_s, rest.delay_ms) = (date.s, delay_ms.unwrap_or(0));
+        }
+    }
+
+    /// What is in the file; nothing if it is not as it was written.
+    fn kept(frontier: &Path) -> Result<Rests, CrawlError> {
+        let path = frontier.join(NAME);
+        let text = match fs::read(&path) {
+            Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Rests::default()),
+            Err(source) => return Err(CrawlError::Io { path, source }),
+        };
+        let Seal::Good(lines) = unseal(&text) else { return Ok(Rests::default()) };
+        Ok(Rests(lines.lines().filter_map(Rest::parse).collect()))
+    }
+
+    fn write(&self, frontier: &Path) -> io::Result<()> {
+        let path = frontier.join(NAME);
+        if self.0.is_empty() {
+            return fs::remove_file(path);
+        }
+        let lines: String = self.iter().map(|(site, rest)| rest.line(site)).collect();
+        let fresh = frontier.join("rests.tmp");
+        let mut file = File::create(&fresh)?;
+        file.write_all(seal(&lines).as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&fresh, &path)?;
+        File::open(frontier)?.sync_all()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_and_with_a_wrong_bit_nothing_is() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let dir = dir.path();
+        let date = Moment { s: 1_800_000_000, us: 42 };
+        let busy = Rest { date, retry_after_ms: Some(3_600_000), ..Rest::default() };
+        let slow = Rest { date, robots_s: 1_799_999_000, delay_ms: 3_000, ..Rest::default() };
+        let sites = [("http://[::1]:81", busy), ("https://a.test", slow)];
+        let rests = Rests(sites.map(|(site, rest)| (site.to_owned(), rest)).into());
+        rests.write(dir).expect("room");
+        assert_eq!(Rests::kept(dir).expect("a file"), rests);
+        assert_eq!(rests.of("http://[::1]:81/a?b"), Some(&busy));
+        assert_eq!(rests.of("http://a.test/"), None);
+        let whole = fs::read(dir.join(NAME)).expect("it is there");
+        for at in 0..whole.len() {
+            let mut bytes = whole.clone();
+            bytes[at] ^= 1;
+            fs::write(dir.join(NAME), bytes).expect("room");
+            assert_eq!(Rests::kept(dir).expect("a file"), Rests::default(), "byte {at}");
+        }
+        Rests::default().write(dir).expect("it is there");
+        assert_eq!(Rests::kept(dir).expect("no file"), Rests::default());
+        // Each holds for its own time.
+        let at = |s| Moment { s, us: 0 };
+        assert_eq!(busy.not_before_s(), Some(date.s + 3_601));
+        assert!(busy.holds(at(date.s + 3_600)) && !busy.holds(at(date.s + 3_601)));
+        let end_s = slow.robots_s + DELAY_S_MAX;
+        assert!(slow.holds(at(end_s - 1)) && !slow.holds(at(end_s)));
+    }
+}
