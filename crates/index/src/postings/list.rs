@@ -281,30 +281,38 @@ impl<'a> Occurrences<'a> {
         &self.distances
     }
 
-    /// Makes `out` the positions of the term in that document.
+    /// Appends to `starts` where a phrase begins that has the term `shift` behind its first word, for each position of the
+    /// term in that document.
     #[inline]
-    pub fn positions(&mut self, decoded: DecodedBlock<'_>, at: usize, out: &mut Vec<u32>) {
-        out.clear();
-        let mut position = 0_u32;
-        let read = self.each(decoded, at, |distance| {
-            position = position.saturating_add(distance);
-            out.push(position);
-            true
-        });
-        if read.is_none() {
-            out.clear();
-        }
-    }
-
-    /// Keeps of `starts`, which ascend, those that, `shift` later, are positions of the term in that document.
-    #[inline]
-    pub fn keep_shifted(
+    pub fn add_starts(
         &mut self,
         decoded: DecodedBlock<'_>,
         at: usize,
         shift: u32,
         starts: &mut Vec<u32>,
     ) {
+        let before = starts.len();
+        let mut position = 0_u32;
+        let read = self.each(decoded, at, |distance| {
+            position = position.saturating_add(distance);
+            starts.extend(position.checked_sub(shift));
+            true
+        });
+        if read.is_none() {
+            starts.truncate(before);
+        }
+    }
+
+    /// Keeps of `starts`, which ascend, those that, `shift` later, are positions of the term in that document, at the front.
+    /// Returns how many.
+    #[inline]
+    pub fn keep_shifted(
+        &mut self,
+        decoded: DecodedBlock<'_>,
+        at: usize,
+        shift: u32,
+        starts: &mut [u32],
+    ) -> usize {
         let (mut position, mut next, mut kept) = (0_u32, 0, 0);
         let read = self.each(decoded, at, |distance| {
             position = position.saturating_add(distance);
@@ -317,7 +325,7 @@ impl<'a> Occurrences<'a> {
             }
             next < starts.len()
         });
-        starts.truncate(if read.is_some() { kept } else { 0 });
+        if read.is_some() { kept } else { 0 }
     }
 
     /// Hands each distance to `visit` until that says no; `None`, after any of them, if the bytes are none.

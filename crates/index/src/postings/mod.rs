@@ -259,9 +259,10 @@ impl Positions for Postings<'_> {
         out.clear();
         if self.doc != END && self.load_freqs().is_some() {
             let (docs, more) = (&self.docs[..self.block_docs], &self.freqs[..self.block_docs]);
-            self.occurrences.positions(
+            self.occurrences.add_starts(
                 DecodedBlock { block: self.block, docs, more },
                 self.at,
+                0,
                 out,
             );
         }

@@ -25,6 +25,9 @@ use super::{Judge, Word};
 /// What the rarest word must add, of what it may at most, for a look at that to come first.
 const TIGHT: f32 = 0.6;
 
+/// So many documents are looked for phrases together: what is found in them bounds those behind.
+const TOGETHER: usize = 32;
+
 /// Documents that have every group so far.
 #[derive(Default)]
 pub(super) struct Matches {
@@ -164,13 +167,47 @@ fn finish(
     let Matches { scores, left, .. } = &work.matches;
     judge.raise(left.iter().map(|&place| scores[place as usize]));
     groups.iter_mut().flatten().for_each(Word::rewind);
+    let shape = judge.shape;
+    if !shape.phrases.is_empty()
+        && is_blocks
+        && judge.plan.is_none()
+        && phrase::are_lists(groups, shape)
+    {
+        return settle_phrases(groups, is_scored, judge, work);
+    }
     for at in 0..work.matches.left.len() {
         let place = work.matches.left[at] as usize;
         let (doc, score) = (work.matches.docs[place], work.matches.scores[place]);
         if !is_scored || score >= judge.least {
-            settle(groups, doc, is_blocks.then_some(place), judge, work);
+            let place = is_blocks.then_some(place);
+            settle(groups, (doc, place), false, judge, work);
         }
     }
+}
+
+/// Judges the matches that are left in which all phrases stand; where their words stand is known.
+fn settle_phrases(
+    groups: &mut [Vec<Word<'_>>],
+    is_scored: bool,
+    judge: &mut Judge<'_, '_>,
+    work: &mut Workspace,
+) {
+    let mut places = std::mem::take(&mut work.scratch.kept);
+    let mut from = 0;
+    while from < work.matches.left.len() {
+        let Workspace { matches, starts, .. } = &mut *work;
+        let end = matches.left.len().min(from + TOGETHER);
+        let may = |&&place: &&u32| !is_scored || matches.scores[place as usize] >= judge.least;
+        places.clear();
+        places.extend(matches.left[from..end].iter().filter(may));
+        phrase::keep(groups, judge.shape, matches, &mut places, starts);
+        for &place in &places {
+            let doc = work.matches.docs[place as usize];
+            settle(groups, (doc, Some(place as usize)), true, judge, work);
+        }
+        from = end;
+    }
+    work.scratch.kept = places;
 }
 
 /// The group that proposes documents: that with the fewest, not counting those that stay below what it takes even with
@@ -419,11 +456,12 @@ fn look_up_each(group: &mut [Word<'_>], least: Option<f32>, work: &mut Workspace
     });
 }
 
-/// Judges a match, which has every group.
+/// Judges a match, which has every group, and every phrase, if that is known; it is at a place among the matches, if that
+/// was kept.
 fn settle(
     groups: &mut [Vec<Word<'_>>],
-    doc: u32,
-    place: Option<usize>,
+    (doc, place): (u32, Option<usize>),
+    is_known: bool,
     judge: &mut Judge<'_, '_>,
     work: &mut Workspace,
 ) {
@@ -437,7 +475,7 @@ fn settle(
     for list in groups.iter_mut().flatten().flat_map(|word| &mut word.lists) {
         list.complete_found();
     }
-    if phrase::hold(groups, shape, &mut work.positions) {
+    if is_known || phrase::hold(groups, shape, &mut work.starts) {
         judge.judge(doc, || exactly(groups, shape, doc));
     }
 }

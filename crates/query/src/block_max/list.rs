@@ -73,6 +73,12 @@ impl Spot {
     pub(super) fn at(place: usize, frequency: u32) -> Spot {
         Spot { frequency, at: Some(place as u32) }
     }
+
+    /// The block that it is in.
+    #[inline]
+    fn block(self) -> Option<usize> {
+        self.at.map(|at| at as usize / BLOCK)
+    }
 }
 
 /// A block by itself.
@@ -190,6 +196,13 @@ impl<'a> List<'a> {
     #[inline]
     pub(super) fn doc_frequency(&self) -> u32 {
         self.inverted.doc_frequency()
+    }
+
+    /// About how often a document of the list has the term, in sixteenths.
+    pub(super) fn mean_frequency(&self) -> u32 {
+        let frequency = u64::from(self.doc_frequency().max(1));
+        let mean = self.inverted.total_frequency().saturating_mul(16) / frequency;
+        u32::try_from(mean).unwrap_or(u32::MAX)
     }
 
     pub(super) fn bounds(&self) -> &Bounds<'a> {
@@ -625,8 +638,8 @@ impl<'a> List<'a> {
     #[inline]
     pub(super) fn complete_found(&mut self) {
         if let Spot { frequency: 0, at: Some(at) } = self.found {
-            let (decoded, place) = self.decoded(at as usize);
-            let more = decoded.more.get(place).copied().unwrap_or(0);
+            let place = at as usize % BLOCK;
+            let more = self.decoded(at as usize / BLOCK).more.get(place).copied().unwrap_or(0);
             self.found.frequency = more.saturating_add(1);
         }
     }
@@ -636,43 +649,79 @@ impl<'a> List<'a> {
         self.bounds.block()
     }
 
-    /// Makes `positions` where the term stands in the document at hand.
-    pub(super) fn positions(&mut self, positions: &mut Vec<u32>) {
-        positions.clear();
-        self.with_occurrences(|occurrences, decoded, place| {
-            occurrences.positions(decoded, place, positions);
-        });
-    }
-
-    /// Keeps of `starts`, which ascend, those that the term stands at, `shift` later, in the document at hand.
-    pub(super) fn keep_shifted(&mut self, starts: &mut Vec<u32>, shift: u32) {
-        if self.found.at.is_none() {
-            return starts.clear();
-        }
-        self.with_occurrences(|occurrences, decoded, place| {
-            occurrences.keep_shifted(decoded, place, shift, starts);
-        });
-    }
-
-    #[inline]
-    fn with_occurrences(
+    /// Appends to `starts` where a phrase begins that has the term `shift` behind its first word, in each of some ascending
+    /// documents of the list, and to `ends` how many starts there are with each.
+    pub(super) fn add_starts(
         &mut self,
-        read: impl FnOnce(&mut Occurrences<'a>, DecodedBlock<'_>, usize),
+        spots: impl Iterator<Item = Spot>,
+        shift: u32,
+        starts: &mut Vec<u32>,
+        ends: &mut Vec<usize>,
     ) {
-        let Some(at) = self.found.at else { return };
+        self.each_spot(spots, |occurrences, found| {
+            if let Some((decoded, place)) = found {
+                occurrences.add_starts(decoded, place, shift, starts);
+            }
+            ends.push(starts.len());
+        });
+    }
+
+    /// Keeps those starts, with the same documents, that the term stands `shift` behind.
+    pub(super) fn keep_starts(
+        &mut self,
+        spots: impl Iterator<Item = Spot>,
+        shift: u32,
+        starts: &mut Vec<u32>,
+        ends: &mut [usize],
+    ) {
+        let (mut from, mut kept) = (0, 0);
+        let mut ends = ends.iter_mut();
+        self.each_spot(spots, |occurrences, found| {
+            let Some(end) = ends.next() else { return };
+            let own = &mut starts[from..*end];
+            let count = match found {
+                Some((decoded, place)) if !own.is_empty() => {
+                    occurrences.keep_shifted(decoded, place, shift, own)
+                }
+                _ => 0,
+            };
+            starts.copy_within(from..from + count, kept);
+            kept += count;
+            from = std::mem::replace(end, kept);
+        });
+        starts.truncate(kept);
+    }
+
+    /// Visits documents at ascending spots of the list, each with its block and its place there.
+    #[inline]
+    fn each_spot(
+        &mut self,
+        spots: impl Iterator<Item = Spot>,
+        mut visit: impl FnMut(&mut Occurrences<'a>, Option<(DecodedBlock<'_>, usize)>),
+    ) {
         let list = self.inverted;
         let mut occurrences =
             self.occurrences.take().unwrap_or_else(|| Box::new(Occurrences::new(list)));
-        let (decoded, place) = self.decoded(at as usize);
-        read(&mut occurrences, decoded, place);
+        let mut spots = spots.peekable();
+        while let Some(&spot) = spots.peek() {
+            let Some(block) = spot.block() else {
+                spots.next();
+                visit(&mut occurrences, None);
+                continue;
+            };
+            let decoded = self.decoded(block);
+            while let Some(spot) = spots.next_if(|spot| spot.block() == Some(block)) {
+                let place = spot.at.map_or(0, |at| at as usize % BLOCK);
+                visit(&mut occurrences, Some((decoded, place)));
+            }
+        }
         self.occurrences = Some(occurrences);
     }
 
-    /// The block of a document by its place in the list, and its place in the block.
-    fn decoded(&mut self, at: usize) -> (DecodedBlock<'_>, usize) {
-        let (block, place) = (at / BLOCK, at % BLOCK);
+    /// A block, decoded.
+    fn decoded(&mut self, block: usize) -> DecodedBlock<'_> {
         let held = block.checked_sub(self.blocks.start).filter(|_| self.blocks.contains(&block));
-        let decoded = if let Some(number) = held {
+        if let Some(number) = held {
             self.fill_more(number);
             let part = number * BLOCK..self.docs.len().min((number + 1) * BLOCK);
             DecodedBlock { block, docs: &self.docs[part.clone()], more: &self.more[part] }
@@ -681,8 +730,7 @@ impl<'a> List<'a> {
             self.held.fill_docs(&self.inverted);
             self.held.fill_more(&self.inverted);
             DecodedBlock { block, docs: &self.held.docs, more: &self.held.more }
-        };
-        (decoded, place)
+        }
     }
 
     /// What the occurrences of `doc` count, about.

@@ -1,48 +1,108 @@
-//! Phrases: whether words that a document has stand in place.
+//! Phrases: whether words that documents have stand in place.
+//!
+//! Where each word of a phrase has one list, some documents are looked at together, list after list, and a list is read only
+//! for those that still may have the phrase ([`keep`]). Any other phrase is looked for in one document at a time ([`hold`]).
 //!
 //! **Invariant.** A word of a phrase counts in the fields where the whole phrase stands, and in no other.
 
 use super::Word;
+use super::intersection::Matches;
 use super::shape::Shape;
 
-/// Positions, kept for their memory.
+/// Where phrases may begin, kept for the memory.
 #[derive(Default)]
-pub(super) struct Positions {
+pub(super) struct Starts {
     starts: Vec<u32>,
-    of_word: Vec<u32>,
+    /// How many of them there are with each document.
+    ends: Vec<usize>,
     order: Vec<(u32, usize)>,
+}
+
+impl Starts {
+    /// Keeps the places of documents with any start, in their order.
+    fn keep(&mut self, places: &mut Vec<u32>) {
+        let (mut before, mut kept) = (0, 0);
+        for at in 0..places.len() {
+            let end = self.ends[at];
+            (places[kept], self.ends[kept]) = (places[at], end);
+            kept += usize::from(end > before);
+            before = end;
+        }
+        places.truncate(kept);
+        self.ends.truncate(kept);
+    }
+}
+
+/// Whether the words of each phrase have one list each, all of them of one field.
+pub(super) fn are_lists(groups: &[Vec<Word<'_>>], shape: &Shape<'_>) -> bool {
+    shape.phrases.iter().all(|&(unit, _)| {
+        let mut fields = groups[shape.units[unit].clone()].iter().map(|group| match &group[..] {
+            [word] if word.is_single() => Some(word.lists[0].field),
+            _ => None,
+        });
+        let first = fields.next().flatten();
+        first.is_some() && fields.all(|field| field == first)
+    })
+}
+
+/// Keeps of some matches those in which every phrase stands, if [`are_lists`] holds.
+pub(super) fn keep(
+    groups: &mut [Vec<Word<'_>>],
+    shape: &Shape<'_>,
+    matches: &Matches,
+    places: &mut Vec<u32>,
+    starts: &mut Starts,
+) {
+    for &(unit, words) in &shape.phrases {
+        let groups = &mut groups[shape.units[unit].clone()];
+        // The fewest occurrences first.
+        starts.order.clear();
+        let lists = groups.iter().map(|group| group[0].lists[0].mean_frequency());
+        starts.order.extend(lists.zip(0..));
+        starts.order.sort_unstable();
+        (starts.starts.clear(), starts.ends.clear());
+        for number in 0..starts.order.len() {
+            let (_, at) = starts.order[number];
+            let (word, shift) = (&mut groups[at][0], words.terms[at].0);
+            let spots = &matches.spots[word.number];
+            let spots = places.iter().map(|&place| spots[place as usize]);
+            let (list, Starts { starts: all, ends, .. }) = (&mut word.lists[0], &mut *starts);
+            if number == 0 {
+                list.add_starts(spots, shift, all, ends);
+            } else {
+                list.keep_starts(spots, shift, all, ends);
+            }
+            starts.keep(places);
+        }
+    }
 }
 
 /// Whether every phrase stands in the document that was looked up last. What was found of its words in other fields is
 /// forgotten.
-pub(super) fn hold(
-    groups: &mut [Vec<Word<'_>>],
-    shape: &Shape<'_>,
-    positions: &mut Positions,
-) -> bool {
+pub(super) fn hold(groups: &mut [Vec<Word<'_>>], shape: &Shape<'_>, starts: &mut Starts) -> bool {
     shape.phrases.iter().all(|&(unit, words)| {
         let mut holds = false;
         let groups = &mut groups[shape.units[unit].clone()];
         for &field in &words.fields {
             // The fewest occurrences first.
-            positions.order.clear();
+            starts.order.clear();
             for (at, group) in groups.iter_mut().enumerate() {
                 let found = group[0].list_in(field).map_or(0, |list| list.found.frequency);
-                positions.order.push((found, at));
+                starts.order.push((found, at));
             }
-            positions.order.sort_unstable();
-            let is_everywhere = positions.order.first().is_some_and(|&(found, _)| found > 0);
+            starts.order.sort_unstable();
+            let is_everywhere = starts.order.first().is_some_and(|&(found, _)| found > 0);
             let stands = is_everywhere && {
-                let Positions { starts, of_word, order } = &mut *positions;
+                let Starts { starts, ends, order } = &mut *starts;
+                (starts.clear(), ends.clear());
                 order.iter().enumerate().all(|(number, &(_, at))| {
                     let shift = words.terms[at].0;
                     let Some(list) = groups[at][0].list_in(field) else { return false };
+                    let spot = std::iter::once(list.found);
                     if number == 0 {
-                        list.positions(of_word);
-                        starts.clear();
-                        starts.extend(of_word.iter().filter_map(|at| at.checked_sub(shift)));
+                        list.add_starts(spot, shift, starts, ends);
                     } else {
-                        list.keep_shifted(starts, shift);
+                        list.keep_starts(spot, shift, starts, ends);
                     }
                     !starts.is_empty()
                 })

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use super::candidates::Span;
 use super::intersection::Matches;
 use super::nested::Found;
-use super::phrase::Positions;
+use super::phrase::Starts;
 use super::window::WINDOW_MAX;
 use super::{Window, Word};
 
@@ -24,7 +24,7 @@ pub(super) struct Workspace {
     /// Documents of a window.
     pub(super) docs: Vec<u32>,
     pub(super) matches: Matches,
-    pub(super) positions: Positions,
+    pub(super) starts: Starts,
     /// Of parts of a query, kept for their memory.
     spare: Vec<Found>,
     /// A bit for each document of a window: all zeros.
@@ -117,7 +117,7 @@ impl Workspaces {
                 found: Vec::new(),
                 docs: Vec::new(),
                 matches: Matches::default(),
-                positions: Positions::default(),
+                starts: Starts::default(),
                 spare: Vec::new(),
                 marks: vec![0; WINDOW_MAX as usize],
                 words: Vec::new(),
