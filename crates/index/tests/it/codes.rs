@@ -91,5 +91,18 @@ fn positions_of_few_and_of_many_occurrences_come_back() {
         let dir = tempfile::tempdir().expect("a folder");
         build(dir.path(), [code; 3], 256 << 20, &docs);
         assert_eq!(contents_of(dir.path()).expect("reads"), expected, "{code:?}");
+        // Over many chunks at a time, whose lengths take several bytes.
+        let index = Index::open(dir.path()).expect("opened");
+        let mut cursor =
+            index.segments()[0].postings(Field::Body, "x").expect("sound").expect("it is there");
+        let mut positions = Vec::new();
+        while let DocId(doc) = cursor.doc()
+            && cursor.doc() != END
+        {
+            index::Positions::positions(&mut cursor, &mut positions);
+            let of_doc = docs[doc as usize].terms.iter().map(|(_, _, position)| *position);
+            assert_eq!(positions, of_doc.collect::<Vec<u32>>(), "{code:?} {doc}");
+            cursor.skip_to(DocId(doc + 1 + random.below(60)));
+        }
     }
 }

@@ -75,9 +75,11 @@ fn terms(random: &mut Random) -> Vec<Query> {
 }
 
 fn question(random: &mut Random) -> Query {
-    let phrase = |random: &mut Random| Query::Phrase {
-        field: None,
-        text: format!("{} {}", word(random), word(random)),
+    // Half of them in one field, where many documents are looked at together.
+    let phrase = |random: &mut Random| {
+        let field = (random.below(2) == 0).then_some(Field::Body);
+        let words: Vec<String> = (0..2 + random.below(2)).map(|_| word(random)).collect();
+        Query::Phrase { field, text: words.join(" ") }
     };
     match random.below(14) {
         0 => term(random),

@@ -60,6 +60,19 @@ fn the_corpus_of_forged_file_is_replayed() {
     }
 }
 
+/// Files of another format would be refused at once, and reach nothing.
+#[test]
+fn the_seeds_of_forged_file_are_the_files_of_the_sound_index() {
+    let kept = corpus("forged_file").into_iter().filter(|(path, _)| {
+        path.file_name()
+            .and_then(|name| name.to_str())
+            .is_some_and(|name| name.starts_with("seed-"))
+    });
+    let kept: Vec<Vec<u8>> = kept.map(|(_, bytes)| bytes).collect();
+    let is_same = kept == Target::build(Size::Short).sound_files();
+    assert!(is_same, "write them anew, as fuzz/README.md says");
+}
+
 /// Without sums that match: every answer is right, or an error that says where. Half of the damage is a byte of a
 /// file so long that it can be opened nevertheless.
 #[test]
