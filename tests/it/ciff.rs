@@ -141,6 +141,47 @@ fn an_imported_index_has_no_phrases_no_text_and_no_pages() {
     assert_eq!(hits(&sandbox, "back", "okapi").len(), 2);
 }
 
+/// Nothing but the file that it came from can make such an index again.
+#[test]
+fn an_imported_index_of_another_version_or_with_damage_is_left_alone() {
+    let sandbox = Sandbox::of_documents(DOCUMENTS);
+    sandbox.done(&["index", "export", "w.ciff", "--dir", "web"]);
+    sandbox.done(&["init", "back"]);
+    sandbox.done(&["import", "w.ciff", "--dir", "back"]);
+    let index = sandbox.path("back/index");
+    let manifest = fs::read(index.join("manifest")).expect("bytes");
+    let of_version = |version: u8| {
+        let mut bytes = manifest.clone();
+        bytes[12] = version;
+        // The sum of the one chunk stands behind it, and its own sum at the end.
+        let body = bytes.len() - 16;
+        let sum = crc32fast::hash(&bytes[..body]);
+        bytes[body..body + 4].copy_from_slice(&sum.to_le_bytes());
+        let end = bytes.len() - 4;
+        let sum = crc32fast::hash(&bytes[body..end]);
+        bytes[end..].copy_from_slice(&sum.to_le_bytes());
+        bytes
+    };
+    fs::write(index.join("manifest"), of_version(5)).expect("written");
+    let ran = sandbox.run(&["search", "okapi", "--dir", "back"]);
+    assert!(ran.code == 1 && ran.stderr.contains("has format version 5"), "{ran:#?}");
+    let is_refused = || {
+        let ran = sandbox.run(&["index", "--rebuild", "--dir", "back"]);
+        let told = "was imported, and would be lost";
+        assert!(ran.code == 1 && ran.stderr.contains(told), "{ran:#?}");
+        assert!(ran.stderr.contains("made again by `crivello import`"), "{ran:#?}");
+    };
+    is_refused();
+    fs::write(index.join("manifest"), of_version(manifest[12])).expect("written");
+    assert_eq!(hits(&sandbox, "back", "okapi").len(), 2);
+    let segment = fs::read_dir(&index).expect("a folder").flatten().map(|entry| entry.path());
+    let segment = segment.filter(|path| path.is_dir()).next().expect("a segment");
+    fs::write(segment.join("lexicon"), "nothing").expect("written");
+    is_refused();
+    sandbox.done(&["import", "w.ciff", "--dir", "back"]);
+    assert_eq!(hits(&sandbox, "back", "okapi").len(), 2);
+}
+
 #[test]
 fn a_damaged_file_leaves_what_was_there() {
     let sandbox = Sandbox::of_documents(DOCUMENTS);

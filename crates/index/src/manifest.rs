@@ -67,6 +67,16 @@ impl Manifest {
         }
     }
 
+    /// The source of the index of a folder, which stands at the same place in every version.
+    pub(crate) fn read_source(folder: &Path) -> Result<String, IndexError> {
+        let path = folder.join(Kind::Manifest.file_name());
+        let file = MappedFile::open_of_any_version(&path, Kind::Manifest, None)?;
+        let mut rest = file.bytes(0..file.payload_bytes())?;
+        parse_source(&mut rest)
+            .map(|(_, source)| source.to_owned())
+            .ok_or_else(|| file.damaged(0, "not a manifest"))
+    }
+
     /// Puts this manifest in the place of the one that is there. The files it names must be on disk.
     pub(crate) fn replace(&self, disk: &Disk, folder: &Path) -> Result<(), IndexError> {
         let temporary = folder.join(TEMPORARY);
@@ -110,15 +120,8 @@ impl Manifest {
     }
 
     fn parse(rest: &mut &[u8]) -> Option<Manifest> {
-        let generation = vbyte::read(rest)?;
-        let source_bytes = usize::try_from(vbyte::read(rest)?).ok()?;
-        let (source, behind) = rest.split_at_checked(source_bytes)?;
-        *rest = behind;
-        let mut manifest = Manifest {
-            generation,
-            source: std::str::from_utf8(source).ok()?.to_owned(),
-            segments: Vec::new(),
-        };
+        let (generation, source) = parse_source(rest)?;
+        let mut manifest = Manifest { generation, source: source.to_owned(), segments: Vec::new() };
         let segments = vbyte::read(rest)?;
         let mut doc_count = 0_u32;
         for _ in 0..segments {
@@ -132,6 +135,15 @@ impl Manifest {
         }
         Some(manifest)
     }
+}
+
+/// What a manifest of any version begins with: its generation and its source.
+fn parse_source<'a>(rest: &mut &'a [u8]) -> Option<(u64, &'a str)> {
+    let generation = vbyte::read(rest)?;
+    let source_bytes = usize::try_from(vbyte::read(rest)?).ok()?;
+    let (source, behind) = rest.split_at_checked(source_bytes)?;
+    *rest = behind;
+    Some((generation, std::str::from_utf8(source).ok()?))
 }
 
 fn parse_segment(rest: &mut &[u8]) -> Option<SegmentMeta> {

@@ -29,8 +29,26 @@ pub(crate) struct MappedFile {
 }
 
 impl MappedFile {
-    /// Opens a file and checks that it is of that kind and, if a stamp is given, the one stamped.
+    /// Opens a file and checks that it is of that kind and of this version and, if a stamp is given, the one stamped.
     pub(crate) fn open(
+        path: &Path,
+        kind: Kind,
+        stamp: Option<Stamp>,
+    ) -> Result<MappedFile, IndexError> {
+        let mapped = MappedFile::open_of_any_version(path, kind, stamp)?;
+        let version = u32_at(&mapped.map, 12);
+        if version != VERSION {
+            return Err(IndexError::Version {
+                file: path.to_path_buf(),
+                found: version,
+                expected: VERSION,
+            });
+        }
+        Ok(mapped)
+    }
+
+    /// The same of any version: what the payload means is another matter.
+    pub(crate) fn open_of_any_version(
         path: &Path,
         kind: Kind,
         stamp: Option<Stamp>,
@@ -58,14 +76,6 @@ impl MappedFile {
         let header = &mapped.map[..HEADER_BYTES];
         if header[..8] != MAGIC || header[8..12] != kind.letters() {
             return Err(damaged(0, "another kind of file"));
-        }
-        let version = u32::from_le_bytes([header[12], header[13], header[14], header[15]]);
-        if version != VERSION {
-            return Err(IndexError::Version {
-                file: path.to_path_buf(),
-                found: version,
-                expected: VERSION,
-            });
         }
         Ok(mapped)
     }

@@ -42,6 +42,11 @@ impl Index {
         Err(IndexError::Locked { path: dir.to_path_buf() })
     }
 
+    /// What the newest generation in a folder was built from, also if it is of another version of the format, or damaged.
+    pub fn source_in(dir: &Path) -> Result<String, IndexError> {
+        Manifest::read_source(dir)
+    }
+
     /// The number of this generation; every commit has a greater one than those before.
     pub fn generation(&self) -> u64 {
         self.manifest.generation

@@ -81,7 +81,8 @@ pub enum JobsError {
     /// An index that came from elsewhere would be lost.
     #[error(
         "the index in {path} was imported, and would be lost: pages go into a collection of their own; or delete \
-         the folder, and the archive is indexed"
+         the folder, and the archive is indexed. One of another version, or one that is damaged, is made again by \
+         `crivello import`"
     )]
     ImportedIndex {
         /// The folder of the index.

@@ -19,7 +19,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use crate::changes::{Changes, Wanted};
 use crate::in_order::each_in_order;
-use crate::interchange::is_imported;
+use crate::interchange::is_imported_source;
 use crate::rank::{is_ranked, write_document_ranks};
 use crate::{Collection, Directory, Folding, JobsError, Lag, PageRow, PageTable, Progress, Stage};
 
@@ -88,7 +88,8 @@ fn build(
     reuse: Reuse,
     progress: Progress<'_>,
 ) -> Result<IndexReport, JobsError> {
-    if Index::open(&collection.index_dir()).is_ok_and(|index| is_imported(&index)) {
+    // Also one that cannot be opened: nothing here could make it again.
+    if Index::source_in(&collection.index_dir()).is_ok_and(|source| is_imported_source(&source)) {
         return Err(JobsError::ImportedIndex { path: collection.index_dir() });
     }
     let table = PageTable::open(&collection.pages_dir())?;

@@ -43,7 +43,12 @@ pub struct CiffReport {
 
 /// Whether an index came from elsewhere.
 pub fn is_imported(index: &Index) -> bool {
-    index.source().starts_with(IMPORTED)
+    is_imported_source(index.source())
+}
+
+/// Whether an index of that source did.
+pub(crate) fn is_imported_source(source: &str) -> bool {
+    source.starts_with(IMPORTED)
 }
 
 /// Makes a CIFF file the index of a collection that has no pages. `open` opens its bytes without compression;
