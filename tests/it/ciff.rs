@@ -174,8 +174,8 @@ fn an_imported_index_of_another_version_or_with_damage_is_left_alone() {
     is_refused();
     fs::write(index.join("manifest"), of_version(manifest[12])).expect("written");
     assert_eq!(hits(&sandbox, "back", "okapi").len(), 2);
-    let segment = fs::read_dir(&index).expect("a folder").flatten().map(|entry| entry.path());
-    let segment = segment.filter(|path| path.is_dir()).next().expect("a segment");
+    let mut inside = fs::read_dir(&index).expect("a folder").flatten().map(|entry| entry.path());
+    let segment = inside.find(|path| path.is_dir()).expect("a segment");
     fs::write(segment.join("lexicon"), "nothing").expect("written");
     is_refused();
     sandbox.done(&["import", "w.ciff", "--dir", "back"]);

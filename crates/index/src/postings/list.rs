@@ -281,25 +281,24 @@ impl<'a> Occurrences<'a> {
         &self.distances
     }
 
-    /// Appends to `starts` where a phrase begins that has the term `shift` behind its first word, for each position of the
-    /// term in that document.
+    /// Appends to `out` each position of the term in that document, less `shift`, if it is not before that.
     #[inline]
-    pub fn add_starts(
+    pub fn append_shifted(
         &mut self,
         decoded: DecodedBlock<'_>,
         at: usize,
         shift: u32,
-        starts: &mut Vec<u32>,
+        out: &mut Vec<u32>,
     ) {
-        let before = starts.len();
+        let before = out.len();
         let mut position = 0_u32;
         let read = self.each(decoded, at, |distance| {
             position = position.saturating_add(distance);
-            starts.extend(position.checked_sub(shift));
+            out.extend(position.checked_sub(shift));
             true
         });
         if read.is_none() {
-            starts.truncate(before);
+            out.truncate(before);
         }
     }
 

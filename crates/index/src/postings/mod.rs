@@ -259,7 +259,7 @@ impl Positions for Postings<'_> {
         out.clear();
         if self.doc != END && self.load_freqs().is_some() {
             let (docs, more) = (&self.docs[..self.block_docs], &self.freqs[..self.block_docs]);
-            self.occurrences.add_starts(
+            self.occurrences.append_shifted(
                 DecodedBlock { block: self.block, docs, more },
                 self.at,
                 0,

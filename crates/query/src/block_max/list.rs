@@ -198,8 +198,8 @@ impl<'a> List<'a> {
         self.inverted.doc_frequency()
     }
 
-    /// About how often a document of the list has the term, in sixteenths.
-    pub(super) fn mean_frequency(&self) -> u32 {
+    /// About how often a document of the list has the term, in sixteenths: whole numbers would hardly differ.
+    pub(super) fn frequency_sixteenths(&self) -> u32 {
         let frequency = u64::from(self.doc_frequency().max(1));
         let mean = self.inverted.total_frequency().saturating_mul(16) / frequency;
         u32::try_from(mean).unwrap_or(u32::MAX)
@@ -660,7 +660,7 @@ impl<'a> List<'a> {
     ) {
         self.each_spot(spots, |occurrences, found| {
             if let Some((decoded, place)) = found {
-                occurrences.add_starts(decoded, place, shift, starts);
+                occurrences.append_shifted(decoded, place, shift, starts);
             }
             ends.push(starts.len());
         });

@@ -12,13 +12,21 @@ use super::shape::Shape;
 /// Where phrases may begin, kept for the memory.
 #[derive(Default)]
 pub(super) struct Starts {
-    starts: Vec<u32>,
+    /// In all documents, one after the other.
+    positions: Vec<u32>,
     /// How many of them there are with each document.
     ends: Vec<usize>,
+    /// In which order the words of a phrase are looked at, by how often they occur.
     order: Vec<(u32, usize)>,
 }
 
 impl Starts {
+    /// Of no documents.
+    fn clear(&mut self) {
+        self.positions.clear();
+        self.ends.clear();
+    }
+
     /// Keeps the places of documents with any start, in their order.
     fn keep(&mut self, places: &mut Vec<u32>) {
         let (mut before, mut kept) = (0, 0);
@@ -55,22 +63,22 @@ pub(super) fn keep(
 ) {
     for &(unit, words) in &shape.phrases {
         let groups = &mut groups[shape.units[unit].clone()];
-        // The fewest occurrences first.
+        // The fewest occurrences in the mean first.
         starts.order.clear();
-        let lists = groups.iter().map(|group| group[0].lists[0].mean_frequency());
+        let lists = groups.iter().map(|group| group[0].lists[0].frequency_sixteenths());
         starts.order.extend(lists.zip(0..));
         starts.order.sort_unstable();
-        (starts.starts.clear(), starts.ends.clear());
+        starts.clear();
         for number in 0..starts.order.len() {
             let (_, at) = starts.order[number];
             let (word, shift) = (&mut groups[at][0], words.terms[at].0);
             let spots = &matches.spots[word.number];
             let spots = places.iter().map(|&place| spots[place as usize]);
-            let (list, Starts { starts: all, ends, .. }) = (&mut word.lists[0], &mut *starts);
+            let (list, Starts { positions, ends, .. }) = (&mut word.lists[0], &mut *starts);
             if number == 0 {
-                list.add_starts(spots, shift, all, ends);
+                list.add_starts(spots, shift, positions, ends);
             } else {
-                list.keep_starts(spots, shift, all, ends);
+                list.keep_starts(spots, shift, positions, ends);
             }
             starts.keep(places);
         }
@@ -93,18 +101,18 @@ pub(super) fn hold(groups: &mut [Vec<Word<'_>>], shape: &Shape<'_>, starts: &mut
             starts.order.sort_unstable();
             let is_everywhere = starts.order.first().is_some_and(|&(found, _)| found > 0);
             let stands = is_everywhere && {
-                let Starts { starts, ends, order } = &mut *starts;
-                (starts.clear(), ends.clear());
+                starts.clear();
+                let Starts { positions, ends, order } = &mut *starts;
                 order.iter().enumerate().all(|(number, &(_, at))| {
                     let shift = words.terms[at].0;
                     let Some(list) = groups[at][0].list_in(field) else { return false };
                     let spot = std::iter::once(list.found);
                     if number == 0 {
-                        list.add_starts(spot, shift, starts, ends);
+                        list.add_starts(spot, shift, positions, ends);
                     } else {
-                        list.keep_starts(spot, shift, starts, ends);
+                        list.keep_starts(spot, shift, positions, ends);
                     }
-                    !starts.is_empty()
+                    !positions.is_empty()
                 })
             };
             if !stands {
