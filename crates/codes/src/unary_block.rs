@@ -43,7 +43,28 @@ pub fn read(bits: &[u8], out: &mut [u32]) -> Option<()> {
 
 /// Makes `out` where the ones are, from `first` on, and returns what follows the last; `None` as in [`read`], or if that has
 /// more than 32 bits.
+#[cfg_attr(
+    target_arch = "x86_64",
+    expect(unsafe_code, reason = "calling what is compiled for more")
+)]
 pub fn places(bits: &[u8], first: u32, out: &mut [u32]) -> Option<u32> {
+    #[cfg(target_arch = "x86_64")]
+    if has_bit_counts() {
+        // SAFETY: the processor has these instructions.
+        return unsafe { places_counted(bits, first, out) };
+    }
+    places_anyhow(bits, first, out)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "popcnt,bmi1")]
+fn places_counted(bits: &[u8], first: u32, out: &mut [u32]) -> Option<u32> {
+    places_anyhow(bits, first, out)
+}
+
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "so that it is compiled for what its caller may use")]
+fn places_anyhow(bits: &[u8], first: u32, out: &mut [u32]) -> Option<u32> {
     let behind = u32::try_from(u64::from(first) + 8 * bits.len() as u64).ok()?;
     let (words, rest) = bits.as_chunks();
     let mut tail = [0; 8];
@@ -64,6 +85,75 @@ pub fn places(bits: &[u8], first: u32, out: &mut [u32]) -> Option<u32> {
         return None;
     }
     out.last().map_or(Some(first), |&last| last.checked_add(1)).filter(|&next| next <= behind)
+}
+
+/// How many ones there are.
+#[cfg_attr(
+    target_arch = "x86_64",
+    expect(unsafe_code, reason = "calling what is compiled for more")
+)]
+pub fn ones(bits: &[u8]) -> u32 {
+    #[cfg(target_arch = "x86_64")]
+    if has_bit_counts() {
+        // SAFETY: the processor has these instructions.
+        return unsafe { ones_counted(bits) };
+    }
+    ones_anyhow(bits)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "popcnt,bmi1")]
+fn ones_counted(bits: &[u8]) -> u32 {
+    ones_anyhow(bits)
+}
+
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "so that it is compiled for what its caller may use")]
+fn ones_anyhow(bits: &[u8]) -> u32 {
+    let (words, rest) = bits.as_chunks();
+    let ones: u32 = words.iter().map(|word| u64::from_le_bytes(*word).count_ones()).sum();
+    ones + fixed::eight(rest, 0).count_ones()
+}
+
+/// How many ones are ones of `words` too, which lie over the bits from `at` on, the first `ahead` of theirs before them.
+#[cfg_attr(
+    target_arch = "x86_64",
+    expect(unsafe_code, reason = "calling what is compiled for more")
+)]
+pub fn common(bits: &[u8], at: u32, ahead: u32, words: &[u64]) -> u32 {
+    #[cfg(target_arch = "x86_64")]
+    if has_bit_counts() {
+        // SAFETY: the processor has these instructions.
+        return unsafe { common_counted(bits, at, ahead, words) };
+    }
+    common_anyhow(bits, at, ahead, words)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "popcnt,bmi1")]
+fn common_counted(bits: &[u8], at: u32, ahead: u32, words: &[u64]) -> u32 {
+    common_anyhow(bits, at, ahead, words)
+}
+
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "so that it is compiled for what its caller may use")]
+fn common_anyhow(bits: &[u8], at: u32, ahead: u32, words: &[u64]) -> u32 {
+    let Some((first, others)) = words.split_first() else { return 0 };
+    let mut ones = (word(bits, at).checked_shl(ahead).unwrap_or(0) & first).count_ones();
+    let mut at = u64::from(at) + 64 - u64::from(ahead.min(64));
+    for other in others {
+        let Ok(bit) = u32::try_from(at) else { return ones };
+        ones += (word(bits, bit) & other).count_ones();
+        at += 64;
+    }
+    ones
+}
+
+/// Whether the processor counts ones, and finds the lowest, with one instruction each: not all that this may run on do.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+fn has_bit_counts() -> bool {
+    is_x86_feature_detected!("popcnt") && is_x86_feature_detected!("bmi1")
 }
 
 /// Whether bit `at` is a one; zeros follow the last byte.
@@ -109,6 +199,7 @@ mod tests {
                 let ahead = |bit: u32| u64::from(contains(&bits, at + bit)) << bit;
                 prop_assert_eq!(word(&bits, at), (0..64).map(ahead).sum::<u64>());
             }
+            prop_assert_eq!(ones(&bits) as usize, numbers.len());
             // One more or one less than there are.
             prop_assert_eq!(read(&bits, &mut vec![0; numbers.len() + 1]), None);
             if let Some(fewer) = numbers.len().checked_sub(1) {
@@ -117,10 +208,34 @@ mod tests {
         }
 
         #[test]
+        fn ones_are_counted_with_any_instructions(
+            bits in vec(any::<u8>(), 0..60),
+            at in 0..500_u32,
+            ahead in 0..64_u32,
+            words in vec(any::<u64>(), 0..9),
+        ) {
+            let count = bits.iter().map(|byte| byte.count_ones()).sum::<u32>();
+            prop_assert_eq!((ones(&bits), ones_anyhow(&bits)), (count, count));
+            let is_common = |bit: u32| {
+                let below = bit.checked_sub(ahead).is_some_and(|bit| contains(&bits, at + bit));
+                below && words[bit as usize / 64] >> (bit % 64) & 1 != 0
+            };
+            // Of the first word those before it are none of its bits, wherever `at` is.
+            let bits_of_words = 64 * u32::try_from(words.len()).expect("few");
+            let expected = (0..bits_of_words).filter(|&bit| is_common(bit)).count();
+            prop_assert_eq!(common(&bits, at, ahead, &words) as usize, expected);
+            prop_assert_eq!(common_anyhow(&bits, at, ahead, &words) as usize, expected);
+            let [mut docs, mut others] = [0, 0].map(|_| vec![0; count as usize]);
+            let found = (places(&bits, at, &mut docs), places_anyhow(&bits, at, &mut others));
+            prop_assert_eq!(found.0, found.1);
+            prop_assert_eq!(docs, others);
+        }
+
+        #[test]
         fn any_bytes_are_survived(bits in vec(any::<u8>(), 0..60), count in 0..200_usize, first in any::<u32>()) {
             let _ = read(&bits, &mut vec![0; count]);
             let _ = places(&bits, first, &mut vec![0; count]);
-            let _ = (contains(&bits, first), word(&bits, first));
+            let _ = (contains(&bits, first), word(&bits, first), common(&bits, first, first, &[7; 3]));
         }
     }
 }

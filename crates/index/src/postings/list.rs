@@ -165,10 +165,9 @@ impl<'a> DocSet<'a> {
     pub const BITS_MAX: usize = 8 * u8::MAX as usize;
 
     /// How many they are.
+    #[inline]
     fn len(&self) -> usize {
-        let (words, rest) = self.bits.as_chunks();
-        let ones: u32 = words.iter().map(|word| u64::from_le_bytes(*word).count_ones()).sum();
-        (ones + rest.iter().map(|byte| byte.count_ones()).sum::<u32>()) as usize
+        unary_block::ones(self.bits) as usize
     }
 
     /// Whether a document is among them.
@@ -185,6 +184,17 @@ impl<'a> DocSet<'a> {
         } else {
             unary_block::word(self.bits, 0).checked_shl(self.first - doc).unwrap_or(0)
         }
+    }
+
+    /// How many of the documents from `start` on are among them and have a bit, the lowest of the first word that of
+    /// `start`.
+    #[inline]
+    pub fn count_in(&self, start: u32, words: &[u64]) -> u32 {
+        let Range { start: first, end: behind } = self.range();
+        let ahead = first.saturating_sub(start);
+        let until = (behind.saturating_sub(start) as usize).div_ceil(64).min(words.len());
+        let words = words.get(ahead as usize / 64..until).unwrap_or_default();
+        unary_block::common(self.bits, start.saturating_sub(first), ahead % 64, words)
     }
 
     /// Between which documents they are, the second not included.
@@ -365,6 +375,14 @@ mod tests {
             let behind = gaps::add_up(first, &mut docs).expect("small");
             let set = DocSet { first, bits: &bits };
             prop_assert_eq!(set.range(), first..behind);
+            for start in (0..behind + 70).step_by(37) {
+                let words = [0x8421_u64 << (start % 13), u64::MAX, 0, !0 >> 7, 1];
+                let is_common = |&&doc: &&u32| {
+                    let at = doc.checked_sub(start);
+                    at.is_some_and(|at| words.get(at as usize / 64).is_some_and(|word| word >> (at % 64) & 1 != 0))
+                };
+                prop_assert_eq!(set.count_in(start, &words) as usize, docs.iter().filter(is_common).count());
+            }
             let mut ranks = set.ranks();
             for doc in 0..behind + 70 {
                 prop_assert_eq!(set.contains(doc), docs.contains(&doc), "{}", doc);

@@ -1,5 +1,6 @@
 //! How many documents have a word of each group: nothing is scored, and no frequency is decoded. Blocks that lie as sets of
-//! bits are counted as such.
+//! bits are counted as such. The longest list is only asked for documents that the others have: where they have none, its
+//! blocks are not decoded.
 //!
 //! **Invariant.** Each document counts once, deleted ones never.
 
@@ -33,7 +34,7 @@ pub(super) fn count(
         (groups, None) if groups.iter().all(is_one_list) => {
             let mut lists: Vec<&mut List<'_>> =
                 groups.iter_mut().flatten().flat_map(|word| &mut word.lists).collect();
-            return count_all(&mut lists, work);
+            return count_all(&mut lists, doc_count, work);
         }
         _ => {}
     }
@@ -69,7 +70,7 @@ fn count_any(words: &mut [Word<'_>], doc_count: u32, work: &mut Workspace) -> u6
         return count;
     }
     if (rest + count) * DENSE >= u64::from(doc_count) {
-        return count_dense(&mut lists, doc_count, work);
+        return count_dense(longest, others, doc_count, work);
     }
     let looks_up = rest * LOOK_UP <= count;
     for span in spans(doc_count) {
@@ -95,25 +96,38 @@ fn count_any(words: &mut [Word<'_>], doc_count: u32, work: &mut Workspace) -> u6
     count
 }
 
-/// The same where there are many: the lists are laid over each other.
-fn count_dense(lists: &mut [&mut List<'_>], doc_count: u32, work: &mut Workspace) -> u64 {
-    let mut count = 0;
-    work.words.resize(WINDOW_MAX as usize / 64, 0);
-    for span in spans(doc_count) {
-        for list in &mut *lists {
-            list.lay_out(span.start, span.end, &mut work.words);
+/// The same where there are many: the others are laid over each other, and the longest is asked for what they have.
+fn count_dense(
+    longest: &mut List<'_>,
+    others: &mut [&mut List<'_>],
+    doc_count: u32,
+    work: &mut Workspace,
+) -> u64 {
+    let mut count = u64::from(longest.doc_frequency());
+    let words = &mut work.words;
+    words.resize(WINDOW_MAX as usize / 64, 0);
+    for Span { start, end, .. } in spans(doc_count) {
+        for list in &mut *others {
+            list.lay_out(start, end, words);
         }
-        for word in &mut work.words {
-            count += u64::from(std::mem::take(word).count_ones());
-        }
+        let common = longest.count_in(start, end, words);
+        let ones: u64 =
+            words.iter_mut().map(|word| u64::from(std::mem::take(word).count_ones())).sum();
+        // Only in files that we did not write more have both than either.
+        count += ones.saturating_sub(common);
     }
     count
 }
 
 /// How many documents are in all lists.
-fn count_all(lists: &mut [&mut List<'_>], work: &mut Workspace) -> u64 {
+fn count_all(lists: &mut [&mut List<'_>], doc_count: u32, work: &mut Workspace) -> u64 {
     lists.sort_by_key(|list| list.doc_frequency());
     let Some((rarest, others)) = lists.split_first_mut() else { return 0 };
+    if u64::from(rarest.doc_frequency()) * DENSE >= u64::from(doc_count)
+        && let Some((longest, others)) = others.split_last_mut()
+    {
+        return count_all_dense(rarest, others, longest, doc_count);
+    }
     let mut count = 0;
     for block in 0..rarest.block_count() {
         if let Some(set) = rarest.block_set(block) {
@@ -126,6 +140,30 @@ fn count_all(lists: &mut [&mut List<'_>], work: &mut Workspace) -> u64 {
             keep_listed(list, work);
         }
         count += work.docs.len() as u64;
+    }
+    count
+}
+
+/// The same where there are many: all are laid over each other.
+fn count_all_dense(
+    rarest: &mut List<'_>,
+    others: &mut [&mut List<'_>],
+    longest: &mut List<'_>,
+    doc_count: u32,
+) -> u64 {
+    let mut count = 0;
+    let mut words = [0; WINDOW_MAX as usize / 64];
+    let mut theirs = [0; WINDOW_MAX as usize / 64];
+    for Span { start, end, .. } in spans(doc_count) {
+        rarest.lay_out(start, end, &mut words);
+        for list in &mut *others {
+            list.lay_out_over(start, end, &words, &mut theirs);
+            for (word, theirs) in words.iter_mut().zip(&mut theirs) {
+                *word &= std::mem::take(theirs);
+            }
+        }
+        count += longest.count_in(start, end, &words);
+        words.fill(0);
     }
     count
 }

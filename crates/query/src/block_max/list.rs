@@ -55,6 +55,46 @@ pub(super) struct Run {
     pub(super) block: usize,
 }
 
+/// What a block has of a window.
+enum Part<'b> {
+    Docs(&'b [u32]),
+    /// Up to, but without, a document.
+    Set(DocSet<'b>, u32),
+}
+
+impl Part<'_> {
+    /// Sets the bits of its documents: the lowest of the first word is that of `start`.
+    #[inline]
+    fn set_bits(&self, start: u32, words: &mut [u64]) {
+        match *self {
+            Part::Docs(docs) => set_bits(docs, start, words),
+            Part::Set(set, end) => {
+                let Range { start: first, end: behind } = set.range();
+                let from = (first.max(start) - start) / 64;
+                let until = behind.min(end).saturating_sub(start).div_ceil(64);
+                for at in from..until {
+                    words[at as usize] |= set.word(start + 64 * at);
+                }
+            }
+        }
+    }
+
+    /// How many of its documents have a bit.
+    #[inline]
+    fn count_in(&self, start: u32, words: &[u64]) -> u64 {
+        match *self {
+            Part::Docs(docs) => {
+                let bit = |&doc: &u32| {
+                    let at = doc - start;
+                    words.get(at as usize / 64).map_or(0, |word| word >> (at % 64) & 1)
+                };
+                docs.iter().map(bit).sum()
+            }
+            Part::Set(set, _) => u64::from(set.count_in(start, words)),
+        }
+    }
+}
+
 /// Where a document stands in a list, and how often it has the term: 0 if it does not, or if that is not known yet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spot {
@@ -397,6 +437,33 @@ impl<'a> List<'a> {
     /// Sets the bits of the documents from `start` up to, but without, `end`: the lowest of the first word is that of
     /// `start`, which never goes back.
     pub(super) fn lay_out(&mut self, start: u32, end: u32, words: &mut [u64]) {
+        self.each_part(start, end, |_| true, |part| part.set_bits(start, words));
+    }
+
+    /// The same, but leaves out blocks where `mask` has no bits.
+    pub(super) fn lay_out_over(&mut self, start: u32, end: u32, mask: &[u64], words: &mut [u64]) {
+        let is_wanted = |docs: Range<u32>| has_bits(mask, start, docs);
+        self.each_part(start, end, is_wanted, |part| part.set_bits(start, words));
+    }
+
+    /// How many of the documents have a bit: the lowest of the first word is that of `start`, which never goes back.
+    pub(super) fn count_in(&mut self, start: u32, end: u32, words: &[u64]) -> u64 {
+        let mut count = 0;
+        let is_wanted = |docs: Range<u32>| has_bits(words, start, docs);
+        self.each_part(start, end, is_wanted, |part| count += part.count_in(start, words));
+        count
+    }
+
+    /// Hands over the blocks that have documents from `start` up to, but without, `end`, and that are wanted: that is asked
+    /// with the documents that they may have. `start` never goes back.
+    #[inline]
+    fn each_part(
+        &mut self,
+        start: u32,
+        end: u32,
+        is_wanted: impl Fn(Range<u32>) -> bool,
+        mut visit: impl FnMut(Part<'_>),
+    ) {
         let mut next = start;
         while next < end {
             let block = self.near.seek(next);
@@ -404,19 +471,12 @@ impl<'a> List<'a> {
                 return;
             }
             let last = self.near.last_doc();
-            if let Some(set) = self.inverted.set(block) {
-                let Range { start: first, end: behind } = set.range();
-                let from = (first.max(start) - start) / 64;
-                let until = behind.min(end).saturating_sub(start).div_ceil(64);
-                for at in from..until {
-                    words[at as usize] |= set.word(start + 64 * at);
+            if is_wanted(next..end.min(last.saturating_add(1))) {
+                if let Some(set) = self.inverted.set(block) {
+                    visit(Part::Set(set, end));
+                } else {
+                    visit(Part::Docs(between(self.block_docs(block), start, end)));
                 }
-            } else {
-                self.hold_alone(block);
-                let docs = &self.held.docs[..];
-                let from = docs.partition_point(|&doc| doc < start);
-                let behind = docs.partition_point(|&doc| doc < end).max(from);
-                set_bits(&docs[from..behind], start, words);
             }
             if last == u32::MAX {
                 return;
@@ -811,7 +871,7 @@ pub(super) fn compact(tags: &mut [u32], mut test: impl FnMut(u32) -> bool) -> us
 }
 
 /// Sets the bits of ascending documents: the lowest of the first word is that of `start`. Neighbours share a word, and wait
-/// for each other: so two that are far apart are taken at a time.
+/// for each other: so four that are far apart are taken at a time.
 fn set_bits(docs: &[u32], start: u32, words: &mut [u64]) {
     let mut set = |doc: u32| {
         let at = doc - start;
@@ -819,15 +879,38 @@ fn set_bits(docs: &[u32], start: u32, words: &mut [u64]) {
             *word |= 1 << (at % 64);
         }
     };
-    let (near, far) = docs.split_at(docs.len() / 2);
-    for (&one, &other) in near.iter().zip(far) {
-        set(one);
-        set(other);
+    let quarter = docs.len() / 4;
+    let (near, far) = docs.split_at(2 * quarter);
+    let (a, b) = near.split_at(quarter);
+    let (c, d) = far.split_at(quarter);
+    for (((&a, &b), &c), &d) in a.iter().zip(b).zip(c).zip(d) {
+        set(a);
+        set(b);
+        set(c);
+        set(d);
     }
-    // Of an odd number one is left.
-    if let Some(&last) = far.last() {
-        set(last);
+    // Of four quarters a few may be left.
+    d.iter().skip(quarter).for_each(|&doc| set(doc));
+}
+
+/// Those of ascending documents from `start` up to, but without, `end`: most often all.
+#[inline]
+fn between(docs: &[u32], start: u32, end: u32) -> &[u32] {
+    let is_whole = |(first, last): (&u32, &u32)| *first >= start && *last < end;
+    if docs.first().zip(docs.last()).is_some_and(is_whole) {
+        return docs;
     }
+    let from = docs.partition_point(|&doc| doc < start);
+    let behind = docs.partition_point(|&doc| doc < end).max(from);
+    &docs[from..behind]
+}
+
+/// Whether any of some documents may have a bit: the lowest of the first word is that of `start`.
+#[inline]
+fn has_bits(words: &[u64], start: u32, docs: Range<u32>) -> bool {
+    let (from, until) = ((docs.start - start) / 64, (docs.end - start).div_ceil(64));
+    let words = words.get(from as usize..until as usize).unwrap_or_default();
+    words.iter().any(|&word| word != 0)
 }
 
 /// What is damaged counts as one occurrence.

@@ -220,6 +220,43 @@ fn the_best_of_a_large_segment_are_those_of_all() {
     ask(dir.path(), &mut random, QUERIES);
 }
 
+/// More documents than a window has: lists of all densities, some with documents on both sides of its end only.
+#[test]
+fn what_is_counted_window_by_window_is_counted_once() {
+    let has = |word: u32, doc: u32| match word {
+        0 => !doc.is_multiple_of(3),
+        1 => doc % 7 < 2,
+        2 => doc / 500 % 3 == 1,
+        3 => doc.wrapping_mul(2_654_435_761) >> 27 == 0,
+        4 => doc % 911 == 5,
+        _ => (32_600..32_900).contains(&doc) || doc % 19 == 1 && doc > 60_000,
+    };
+    let docs = 70_000;
+    let dir = tempfile::tempdir().expect("a folder");
+    let mut writer = IndexWriter::create(dir.path(), &index::Config::default()).expect("begun");
+    for doc in 0..docs {
+        writer.add(&DocRecord::default()).expect("added");
+        for (position, word) in (0..).zip((0..6).filter(|&word| has(word, doc))) {
+            writer.term(Field::Body, &format!("w{word}"), position);
+        }
+    }
+    writer.commit("test").expect("committed");
+    let index = Arc::new(Index::open(dir.path()).expect("opened"));
+    let searcher = Searcher::new(index, analyzer(), Config::default(), Vec::new()).expect("ready");
+    for asked in 1..1_u32 << 6 {
+        let words = || (0..6).filter(move |word| asked >> word & 1 != 0);
+        let text = |word| Query::Term { field: Some(Field::Body), text: format!("w{word}") };
+        let count = |query| searcher.count(&query).expect("counted");
+        let counted = (
+            count(Query::Or(words().map(text).collect())),
+            count(Query::And(words().map(text).collect())),
+        );
+        let any = (0..docs).filter(|&doc| words().any(|word| has(word, doc))).count() as u64;
+        let all = (0..docs).filter(|&doc| words().all(|word| has(word, doc))).count() as u64;
+        assert_eq!(counted, (any, all), "{asked:b}");
+    }
+}
+
 /// Of one word in one field the champions of its list decide, or what they say is used; nothing shows which, whatever the
 /// slope that the index was made for.
 #[test]
