@@ -19,6 +19,7 @@
 use crate::batch::{self, Batch};
 use crate::disk::Disk;
 use crate::manifest::{Manifest, SEGMENTS_MAX, SOURCE_BYTES_MAX, TEMPORARY};
+use crate::memo::Probe;
 use crate::policy::{self, MergePolicy};
 use crate::postings::StreamCodes;
 use crate::segment::{self, Segment, SegmentId, SegmentMeta, SegmentWriter};
@@ -181,7 +182,7 @@ impl IndexWriter {
             serial: 0,
             doc_count: 0,
             added: 0,
-            batch: Batch::default(),
+            batch: Batch::new(config.memory_bytes.min(BATCH_BYTES_MAX)),
             segment: None,
             kept: Vec::new(),
             written: Vec::new(),
@@ -264,6 +265,12 @@ impl IndexWriter {
     ) -> FieldWords<'w, 't, T> {
         let waiting = [Occurrence::default(); words::TOGETHER];
         FieldWords { writer: self, field, text, term, waiting, count: 0 }
+    }
+
+    /// A word comes soon that is looked for there.
+    #[inline]
+    pub(crate) fn expect_word(&self, probe: Probe) {
+        self.batch.expect_word(probe);
     }
 
     pub(crate) fn push_words(
@@ -424,7 +431,8 @@ impl IndexWriter {
     /// Makes a segment of the batch, and merges where there are many.
     fn flush(&mut self) -> Result<(), IndexError> {
         let Some(segment) = self.segment.take() else { return Ok(()) };
-        let meta = std::mem::take(&mut self.batch).write(self.codes, segment)?;
+        let batch = std::mem::replace(&mut self.batch, Batch::new(self.memory_bytes));
+        let meta = batch.write(self.codes, segment)?;
         self.written.push(meta);
         let while_writing = match self.policy {
             MergePolicy::One | MergePolicy::Tiered => MergePolicy::Tiered,
