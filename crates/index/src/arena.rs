@@ -15,8 +15,8 @@
 //! **Invariant.** [`Arena::memory_bytes`] is what heads, keys and strings take, including the room left in
 //! their last slices; a page is allocated whole and never again.
 
+use crate::lines;
 use codes::prefetch::prefetch;
-use codes::vbyte;
 use memmap2::MmapMut;
 
 const PAGE_BITS: u32 = 21;
@@ -28,7 +28,7 @@ const LINK_BYTES: usize = 4;
 pub(crate) const CODEWORD_BYTES_MAX: usize = 5;
 /// The first slice of a string without its link, and the longest.
 const SLICE_BYTES_MIN: u16 = 8;
-const SLICE_BYTES_MAX: u16 = 4096;
+pub(crate) const SLICE_BYTES_MAX: u16 = 4096;
 const HEAD_BYTES: usize = 26;
 /// Heads begin at multiples of this, so that the first two notes are in one line.
 const HEAD_STEP: usize = 8;
@@ -153,6 +153,23 @@ impl Arena {
     #[inline]
     pub(crate) fn append(&mut self, head: &mut Head, n: u64) -> Option<()> {
         let (word, bytes) = codeword(n);
+        self.append_word(head, word, bytes)
+    }
+
+    /// The same with two numbers.
+    #[inline]
+    pub(crate) fn append_two(&mut self, head: &mut Head, first: u64, second: u64) -> Option<()> {
+        let ((word, bytes), (behind, more)) = (codeword(first), codeword(second));
+        if bytes + more > 8 {
+            self.append_word(head, word, bytes)?;
+            return self.append_word(head, behind, more);
+        }
+        self.append_word(head, word | behind << (8 * bytes), bytes + more)
+    }
+
+    /// Puts the lowest bytes of a word, so many of them, at the end of a string.
+    #[inline]
+    fn append_word(&mut self, head: &mut Head, word: u64, bytes: u16) -> Option<()> {
         if head.room < 8 {
             return self.append_bytes(head, &word.to_le_bytes()[..usize::from(bytes)]);
         }
@@ -210,7 +227,7 @@ impl Arena {
                 return None;
             }
             // The first is mostly not filled.
-            self.pages.push(page(!self.pages.is_empty()));
+            self.pages.push(lines::zeros(PAGE_BYTES, !self.pages.is_empty()));
             self.taken = 0;
         }
         let at = ((self.pages.len() - 1) << PAGE_BITS) + self.taken;
@@ -231,17 +248,6 @@ impl Arena {
     }
 }
 
-/// A page, all zeros; one of the processor, if it is to be large and the system has such.
-fn page(is_large: bool) -> MmapMut {
-    let page = MmapMut::map_anon(PAGE_BYTES).expect("as much memory as is configured");
-    #[cfg(target_os = "linux")]
-    if is_large {
-        // It is as good a page otherwise.
-        let _ = page.advise(memmap2::Advice::HugePage);
-    }
-    page
-}
-
 /// The address that lies so many bytes, less than a page, behind another.
 fn behind(at: u32, bytes: usize) -> u32 {
     at + u32::try_from(bytes).expect("less than a page")
@@ -251,7 +257,7 @@ fn longer(slice_bytes: u16) -> u16 {
     (2 * slice_bytes).min(SLICE_BYTES_MAX)
 }
 
-/// The codeword of a number below 2³⁵ under [`vbyte`], from the lowest byte up, and its length.
+/// The codeword of a number below 2³⁵ under [`codes::vbyte`], from the lowest byte up, and its length.
 #[inline]
 fn codeword(n: u64) -> (u64, u16) {
     debug_assert!(n < 1 << 35, "{n} has more than five bytes");
@@ -260,9 +266,9 @@ fn codeword(n: u64) -> (u64, u16) {
         | (n & 0x7f << 14) << 2
         | (n & 0x7f << 21) << 3
         | (n & 0x7f << 28) << 4;
-    let bytes = vbyte::bytes(n);
-    let more = 0x8080_8080_8080_8080 & ((1 << (8 * (bytes - 1))) - 1);
-    (spread | more, bytes.to_le_bytes()[0].into())
+    let more = [1 << 7, 1 << 14, 1 << 21, 1 << 28].map(|least| u16::from(n >= least));
+    let more = more.iter().sum::<u16>();
+    (spread | 0x8080_8080_8080_8080 & ((1 << (8 * more)) - 1), more + 1)
 }
 
 /// The number whose codeword, of five bytes at most, `word` begins with, and the length of that.
@@ -283,6 +289,7 @@ pub(crate) fn number(word: u64) -> (u64, usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use codes::vbyte;
 
     #[test]
     fn codewords_are_those_of_vbyte() {
@@ -313,6 +320,11 @@ mod tests {
             assert_eq!(head.notes[2], u32::try_from(model[which].len()).unwrap());
             arena.append(&mut head, n).unwrap();
             vbyte::write(&mut model[which], n);
+            if turn % 7 < 3 {
+                arena.append_two(&mut head, n / 3, turn).unwrap();
+                vbyte::write(&mut model[which], n / 3);
+                vbyte::write(&mut model[which], turn);
+            }
             head.notes[2] = u32::try_from(model[which].len()).unwrap();
             arena.set_head(heads[which], head);
             arena.notes_mut(heads[which])[1] = u32::try_from(turn).unwrap().to_le_bytes();

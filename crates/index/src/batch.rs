@@ -13,8 +13,7 @@
 //!
 //! What does not live here: files; the records of the documents, which go to disk at once.
 //!
-//! **Invariant.** [`Batch::memory_bytes`] is what the batch takes; while it is written, that and no more
-//! than what [`memory_bytes_max`] sets aside.
+//! **Invariant.** [`Batch::memory_bytes`] is the most that the batch takes, until it is written or then.
 
 use crate::arena::{self, Arena};
 use crate::keys::{self, KeyTable};
@@ -32,15 +31,12 @@ use std::ops::Range;
 /// is left of large pages.
 const WRITING_BYTES: usize = 12 << 20;
 
-/// How much a batch may take, so that writing it keeps a limit.
-pub(crate) fn memory_bytes_max(limit: usize) -> usize {
-    limit - WRITING_BYTES.min(limit / 5)
-}
-
 /// So many lists ahead memory is asked for.
 const AHEAD: usize = 16;
 /// So many occurrences wait at most.
 const WAITING_MAX: usize = 1 << 16;
+/// So many terms are looked for at a time.
+const TERMS_MAX: usize = 32;
 /// What stands in the place of a list that is not known yet; no list begins there.
 const UNKNOWN: u32 = u32::MAX;
 
@@ -76,6 +72,11 @@ pub(crate) struct Batch {
     key: Vec<u8>,
     term: String,
     unknown: Unknown,
+    /// Occurrences that came as terms and are not looked for yet, and their positions.
+    terms: Unknown,
+    positions: Vec<u32>,
+    /// What to count for writing, besides the order of the lists.
+    writing_bytes: usize,
 }
 
 impl Batch {
@@ -93,11 +94,15 @@ impl Batch {
             key: Vec::new(),
             term: String::new(),
             unknown: Unknown::default(),
+            terms: Unknown::default(),
+            positions: Vec::new(),
+            writing_bytes: WRITING_BYTES.min(memory_bytes / 5),
         }
     }
 
     /// Begins a document.
     pub(crate) fn begin(&mut self) -> Result<(), IndexError> {
+        self.push_terms()?;
         self.settle()?;
         self.lengths.push(PerField::default());
         Ok(())
@@ -111,14 +116,31 @@ impl Batch {
         position: u32,
     ) -> Result<(), IndexError> {
         set_key(&mut self.key, field, term)?;
-        let list = find_or_make(
-            (&mut self.arena, &mut self.lists),
-            &mut self.table,
-            &self.key,
-            keys::hash(&self.key),
-        )?;
-        self.append(list, position)?;
+        if self.terms.keys.len() == TERMS_MAX {
+            self.push_terms()?;
+        }
+        self.terms.push(&self.key, Probe::default());
+        self.positions.push(position);
         self.add_length(field, usize::from(!term.contains(FILTER_MARK)));
+        Ok(())
+    }
+
+    /// Adds the occurrences that came as terms to the document begun last.
+    fn push_terms(&mut self) -> Result<(), IndexError> {
+        if self.terms.keys.is_empty() {
+            return Ok(());
+        }
+        let (mut terms, mut positions) =
+            (std::mem::take(&mut self.terms), std::mem::take(&mut self.positions));
+        terms.prefetch(&self.table, &self.arena);
+        for ((key, hash), &position) in terms.each().zip(&positions) {
+            let lists = (&mut self.arena, &mut self.lists);
+            let list = find_or_make(lists, &mut self.table, key, hash)?;
+            self.append(list, position)?;
+        }
+        terms.clear();
+        positions.clear();
+        (self.terms, self.positions) = (terms, positions);
         Ok(())
     }
 
@@ -137,6 +159,7 @@ impl Batch {
         words: &[Occurrence],
         term: &mut impl FnMut(&str, &mut String),
     ) -> Result<(), IndexError> {
+        self.push_terms()?;
         self.unknown.clear();
         let mut found = [UNKNOWN; words::TOGETHER];
         for (list, word) in found.iter_mut().zip(words) {
@@ -168,12 +191,7 @@ impl Batch {
         found: &mut [u32; words::TOGETHER],
     ) -> Result<(), IndexError> {
         let Batch { unknown, table, arena, lists, memo, .. } = self;
-        for of in &unknown.keys {
-            table.prefetch(of.hash);
-        }
-        for of in &unknown.keys {
-            table.guess(of.hash).into_iter().for_each(|list| arena.prefetch(list));
-        }
+        unknown.prefetch(table, arena);
         let mut keys = unknown.each();
         let unknown = found.iter_mut().zip(words).filter(|(list, _)| **list == UNKNOWN);
         for (list, word) in unknown {
@@ -251,20 +269,19 @@ impl Batch {
         self.lengths.len() as u32
     }
 
-    /// How much memory to count for the batch, what writing its lists needs included.
+    /// How much memory to count for the batch. While it is written there is the order of its lists, and
+    /// nothing any more that keys are looked for in.
     pub(crate) fn memory_bytes(&self) -> usize {
         let sorting = self.lists.len() * size_of::<(u64, u32)>();
         // Lengths of one field, peaks of all.
         let columns = self.lengths.len() * size_of::<u32>() * (1 + Field::ALL.len());
+        let looking = self.table.memory_bytes() + self.memo.memory_bytes();
         self.arena.memory_bytes()
             + self.lists.memory_bytes()
             + self.waiting.capacity() * size_of::<Waiting>()
             + self.firsts.capacity() * size_of::<(u32, u32)>()
             + self.lengths.memory_bytes()
-            + self.table.memory_bytes()
-            + self.memo.memory_bytes()
-            + sorting
-            + columns
+            + looking.max(sorting + columns + self.writing_bytes)
     }
 
     /// Writes the batch out as a segment, whose records are already in `segment`.
@@ -273,12 +290,15 @@ impl Batch {
         codes: StreamCodes,
         segment: SegmentWriter,
     ) -> Result<SegmentMeta, IndexError> {
+        self.push_terms()?;
         self.settle()?;
         let totals = std::array::from_fn(|field| {
             self.lengths.iter().map(|lengths| u64::from(lengths[field])).sum()
         });
         let mut out = segment.lists(codes, totals)?;
-        let mut scratch = Scratch::default();
+        let mut scratch = Scratch::new();
+        // No key is looked for from here on: there is room for the order of the lists.
+        (self.table, self.memo) = (KeyTable::default(), WordMemo::new(0));
         let order = self.sorted();
         for (number, &(_, list)) in order.iter().enumerate() {
             // Neighbours in this order lie far apart.
@@ -313,7 +333,7 @@ impl Batch {
         let field = Field::of_key(key).expect("was made of one");
         out.begin_list(field);
         scratch.load_lengths(field, &self.lengths);
-        let Scratch { bytes, distances, lengths, peaks, .. } = scratch;
+        let Scratch { bytes, lengths, peaks, .. } = scratch;
         let is_word = !lexicon::is_filter(key);
         let peaks = &mut peaks[field as usize];
         let mut codes = Codes::new(self.arena.slices(list), bytes);
@@ -321,23 +341,25 @@ impl Batch {
         while let Some(first) = code {
             let gap = codes.next().expect("a document follows its first position");
             let doc = doc_next + narrow(gap);
-            distances.clear();
+            let distances = out.distances();
+            let before = distances.len();
             distances.push(narrow(first >> 1));
             code = codes.next();
             while let Some(distance) = code.filter(|code| code & 1 == 0) {
                 distances.push(narrow(distance >> 1));
                 code = codes.next();
             }
-            let frequency = u32::try_from(distances.len()).map_err(|_| IndexError::Limit {
+            let count = distances.len() - before;
+            let frequency = u32::try_from(count).map_err(|_| IndexError::Limit {
                 what: "occurrences of a term in a document",
-                found: distances.len() as u64,
+                found: count as u64,
                 max: u64::from(u32::MAX),
             })?;
             if is_word {
                 let peak = &mut peaks[doc as usize];
                 *peak = frequency.max(*peak);
             }
-            out.push(doc, lengths[doc as usize], frequency, distances)?;
+            out.push_placed(doc, lengths[doc as usize], frequency)?;
             doc_next = doc + 1;
         }
         out.finish_list(key)
@@ -346,10 +368,13 @@ impl Batch {
     /// The lists in the order of their keys, each behind the first eight bytes of its key, which settle
     /// most comparisons.
     fn sorted(&self) -> Vec<(u64, u32)> {
-        let key = |list: u32| self.arena.key(list);
-        let beginning = |&list: &u32| (lexicon::beginning(key(list)), list);
+        let beginning = |&list: &u32| (lexicon::beginning(self.arena.key(list)), list);
         let mut order: Vec<(u64, u32)> = self.lists.iter().map(beginning).collect();
-        order.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| key(a.1).cmp(key(b.1))));
+        // First without a look at any key: numbers are sorted fast.
+        order.sort_unstable_by_key(|&(beginning, _)| beginning);
+        for alike in order.chunk_by_mut(|a, b| a.0 == b.0).filter(|alike| alike.len() > 1) {
+            alike.sort_unstable_by(|a, b| self.arena.key(a.1).cmp(self.arena.key(b.1)));
+        }
         order
     }
 }
@@ -392,7 +417,7 @@ struct Unknown {
 
 #[derive(Clone, Debug)]
 struct UnknownKey {
-    /// Of its word.
+    /// Of its word, if it came as one.
     probe: Probe,
     hash: u64,
     /// Where it is in the bytes of all.
@@ -413,6 +438,16 @@ impl Unknown {
         let is_there = same.is_some();
         self.keys.extend(same);
         is_there
+    }
+
+    /// Asks for what tells whether there are lists for them, as far as can be foreseen.
+    fn prefetch(&self, table: &KeyTable, arena: &Arena) {
+        for of in &self.keys {
+            table.prefetch(of.hash);
+        }
+        for of in &self.keys {
+            table.guess(of.hash).into_iter().for_each(|list| arena.prefetch(list));
+        }
     }
 
     /// Each with its hash.
@@ -442,9 +477,9 @@ fn settle_list(
         let delta = u64::from(delta.ok_or_else(|| descends(doc_next - 1))?);
         arena.append(&mut head, delta << 1).ok_or_else(too_long)?;
     } else {
-        arena.append(&mut head, u64::from(occurrence.position) << 1 | 1).ok_or_else(too_long)?;
         let gap = u64::from(doc_next - 1 - head.notes[DOC_MIN]);
-        arena.append(&mut head, gap).ok_or_else(too_long)?;
+        let position = u64::from(occurrence.position) << 1 | 1;
+        arena.append_two(&mut head, position, gap).ok_or_else(too_long)?;
         head.notes[DOC_MIN] = doc_next;
     }
     while occurrence.next != at {
@@ -460,10 +495,8 @@ fn settle_list(
 }
 
 /// What writing a list needs, from one list to the next.
-#[derive(Default)]
 struct Scratch {
-    bytes: Vec<u8>,
-    distances: Vec<u32>,
+    bytes: Box<[u8; TAKEN_BYTES]>,
     /// The lengths of all documents in one field, close together.
     lengths: Vec<u32>,
     field: Option<Field>,
@@ -472,6 +505,15 @@ struct Scratch {
 }
 
 impl Scratch {
+    fn new() -> Scratch {
+        Scratch {
+            bytes: Box::new([0; TAKEN_BYTES]),
+            lengths: Vec::new(),
+            field: None,
+            peaks: PerField::default(),
+        }
+    }
+
     fn load_lengths(&mut self, field: Field, lengths: &Paged<PerField<u32>>) {
         if self.field != Some(field) {
             self.lengths.clear();
@@ -486,17 +528,19 @@ impl Scratch {
 /// The numbers of a string that lies in slices.
 struct Codes<'a, S> {
     slices: S,
-    /// What was taken from the slices, from `at` to `end` not yet read, and [`PADDING`] behind it.
-    taken: &'a mut Vec<u8>,
+    /// What was taken from the slices, from `at` to `end` not yet read, and zeros behind it.
+    taken: &'a mut [u8; TAKEN_BYTES],
     at: usize,
     end: usize,
 }
 
 /// So many bytes are read at once, wherever a codeword begins.
-const PADDING: [u8; 8] = [0; 8];
+const PADDING: usize = 8;
+/// What is left of one slice, less than a codeword, the longest slice, and what is behind it.
+const TAKEN_BYTES: usize = arena::CODEWORD_BYTES_MAX + arena::SLICE_BYTES_MAX as usize + PADDING;
 
 impl<'a, 's, S: Iterator<Item = &'s [u8]>> Codes<'a, S> {
-    fn new(slices: S, taken: &'a mut Vec<u8>) -> Self {
+    fn new(slices: S, taken: &'a mut [u8; TAKEN_BYTES]) -> Self {
         let mut codes = Codes { slices, taken, at: 0, end: 0 };
         codes.take();
         codes
@@ -520,11 +564,12 @@ impl<'a, 's, S: Iterator<Item = &'s [u8]>> Codes<'a, S> {
     #[inline(never)]
     fn take(&mut self) {
         let slice = self.slices.next().unwrap_or_default();
-        self.taken.truncate(self.end);
-        self.taken.drain(..self.at);
-        self.taken.extend_from_slice(slice);
-        (self.at, self.end) = (0, self.taken.len());
-        self.taken.extend_from_slice(&PADDING);
+        let left = self.end - self.at;
+        // More than what is left; the rest is written over.
+        self.taken.copy_within(self.at..self.at + PADDING, 0);
+        (self.at, self.end) = (0, left + slice.len());
+        self.taken[left..self.end].copy_from_slice(slice);
+        self.taken[self.end..self.end + PADDING].fill(0);
     }
 }
 

@@ -5,13 +5,20 @@
 //! the three of a set; a longer one has one place; words that are longer still have none. A new word
 //! takes the place of an old one.
 //!
+//! ```text
+//! set      three keys, as [`Probe`] has them (16 bytes each); their lists (4 each); which place is the next
+//!          to be taken (4)
+//! place    a word, zeros behind it (55 bytes); its length, zero if there is none; the number of its field;
+//!          three zeros; its list (4)
+//! ```
+//!
 //! What does not live here: what becomes of a word.
 //!
 //! **Invariant.** What is found was put in for exactly that word in that field. A set is a line of the
 //! processor's cache.
 
 use crate::Field;
-use codes::prefetch::prefetch;
+use crate::lines::{LINE_BYTES, Lines};
 use std::ops::RangeInclusive;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -28,31 +35,39 @@ const LONG_BYTES_MAX: usize = 55;
 #[derive(Debug)]
 pub(crate) struct WordMemo {
     sets_log2: u32,
-    sets: Vec<Set>,
-    long: Vec<Long>,
+    sets: Lines,
+    long: Lines,
 }
 
-/// Words as [`Probe`] has them.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(align(64))]
-struct Set {
-    keys: [u128; WAYS],
-    lists: [u32; WAYS],
-    /// Which place is the next to be taken.
-    next: u32,
+/// A set, as it lies in its line.
+#[derive(Clone, Copy)]
+struct Set<'a>(&'a [u8; LINE_BYTES]);
+
+impl Set<'_> {
+    #[inline]
+    fn key(self, way: usize) -> u128 {
+        self.0.as_chunks().0.get(way).map_or(0, |bytes| u128::from_le_bytes(*bytes))
+    }
+
+    #[inline]
+    fn list(self, way: usize) -> u32 {
+        u32::from_le_bytes(self.0.as_chunks().0[LISTS + way])
+    }
+
+    fn next(self) -> usize {
+        u32::from_le_bytes(self.0.as_chunks().0[NEXT]) as usize % WAYS
+    }
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Long {
-    /// With zeros behind it.
-    word: [u8; LONG_BYTES_MAX],
-    /// Zero if there is none.
-    length: u8,
-    field: Field,
-    list: u32,
-}
-
-const NO_WORD: Long = Long { word: [0; LONG_BYTES_MAX], length: 0, field: Field::Title, list: 0 };
+/// The place to be taken after each.
+const NEXT_WAY: [u8; WAYS] = [1, 2, 0];
+/// Where the lists of a set begin and which is the next place, in fours of bytes.
+const LISTS: usize = 4 * WAYS;
+const NEXT: usize = 5 * WAYS;
+/// Where the length, the field and the list of a longer word stand.
+const LENGTH: usize = LONG_BYTES_MAX;
+const FIELD: usize = LENGTH + 1;
+const LONG_LIST: usize = LINE_BYTES - 4;
 
 /// Where to look for a word.
 #[derive(Clone, Copy, Debug, Default)]
@@ -124,10 +139,10 @@ fn hash_of(key: u128) -> u64 {
 impl WordMemo {
     /// For whoever has so much memory.
     pub(crate) fn new(memory_bytes: usize) -> WordMemo {
-        let set_bytes = size_of::<Set>() + size_of::<Long>() / 2;
+        let set_bytes = LINE_BYTES + LINE_BYTES / 2;
         let sets_log2 = (memory_bytes / SHARE / set_bytes).checked_ilog2().unwrap_or(0);
         let sets_log2 = sets_log2.clamp(*SETS_LOG2.start(), *SETS_LOG2.end());
-        WordMemo { sets_log2, sets: Vec::new(), long: Vec::new() }
+        WordMemo { sets_log2, sets: Lines::default(), long: Lines::default() }
     }
 
     /// The set of a hash.
@@ -143,16 +158,16 @@ impl WordMemo {
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
-        size_of_val(&self.sets[..]) + size_of_val(&self.long[..])
+        self.sets.memory_bytes() + self.long.memory_bytes()
     }
 
     /// Asks for the place of a word, which is wanted soon.
     #[inline]
     pub(crate) fn prefetch(&self, Probe { key, hash }: Probe) {
         if key == 0 {
-            prefetch(&self.long, self.place(hash));
+            self.long.prefetch(self.place(hash));
         } else {
-            prefetch(&self.sets, self.set(hash));
+            self.sets.prefetch(self.set(hash));
         }
     }
 
@@ -178,12 +193,12 @@ impl WordMemo {
         if key == 0 {
             return self.find_long(hash, field, word());
         }
-        let set = self.sets.get(self.set(hash))?;
+        let set = Set(self.sets.get(self.set(hash))?);
         // Which of the three it is cannot be foreseen: all are looked at, and the one is picked out.
         let (mut list, mut found) = (0, false);
         for way in 0..WAYS {
-            let is_it = set.keys[way] == key;
-            list |= set.lists[way] & 0_u32.wrapping_sub(u32::from(is_it));
+            let is_it = set.key(way) == key;
+            list |= set.list(way) & 0_u32.wrapping_sub(u32::from(is_it));
             found |= is_it;
         }
         found.then_some(list)
@@ -191,29 +206,35 @@ impl WordMemo {
 
     fn find_long(&self, hash: u64, field: Field, word: &str) -> Option<u32> {
         let place = self.long.get(self.place(hash))?;
-        let is_it =
-            place.field == field && place.word[..usize::from(place.length)] == *word.as_bytes();
-        is_it.then_some(place.list)
+        let length = usize::from(place[LENGTH]);
+        let is_it = place[FIELD] == field.number() && place.get(..length) == Some(word.as_bytes());
+        is_it.then(|| u32::from_le_bytes(place.as_chunks().0[LONG_LIST / 4]))
     }
 
     /// Puts in the list of the term of a word in a field.
     pub(crate) fn put(&mut self, probe: Probe, field: Field, word: &str, list: u32) {
         if self.sets.is_empty() {
-            self.sets = vec![Set::default(); 1 << self.sets_log2];
-            self.long = vec![NO_WORD; 1 << (self.sets_log2 - 1)];
+            self.sets = Lines::new(1 << self.sets_log2);
+            self.long = Lines::new(1 << (self.sets_log2 - 1));
         }
         let Probe { key, hash } = probe;
         let (set, place) = (self.set(hash), self.place(hash));
         if key != 0 {
-            let set = &mut self.sets[set];
-            let way = set.keys.iter().position(|of| *of == key).unwrap_or(set.next as usize);
-            (set.keys[way], set.lists[way]) = (key, list);
-            set.next = if set.next as usize + 1 < WAYS { set.next + 1 } else { 0 };
+            let line = self.sets.get_mut(set).expect("there are as many");
+            let set = Set(line);
+            let next = set.next();
+            let way = (0..WAYS).find(|&way| set.key(way) == key).unwrap_or(next);
+            line.as_chunks_mut().0[way] = key.to_le_bytes();
+            let fours = line.as_chunks_mut().0;
+            fours[LISTS + way] = list.to_le_bytes();
+            // Which of so few: one byte of four.
+            fours[NEXT] = [NEXT_WAY[next], 0, 0, 0];
         } else if word.len() <= LONG_BYTES_MAX {
-            let place = &mut self.long[place];
-            place.word[..word.len()].copy_from_slice(word.as_bytes());
-            place.length = word.len().to_le_bytes()[0];
-            (place.field, place.list) = (field, list);
+            let place = self.long.get_mut(place).expect("there are as many");
+            place[..word.len()].copy_from_slice(word.as_bytes());
+            place[LENGTH] = word.len().to_le_bytes()[0];
+            place[FIELD] = field.number();
+            place[LONG_LIST..].copy_from_slice(&list.to_le_bytes());
         }
     }
 }
@@ -238,7 +259,6 @@ mod tests {
             padded[..count].copy_from_slice(&bytes[..count]);
             assert_eq!(number(&bytes[..count]), u128::from_le_bytes(padded), "{count} bytes");
         }
-        assert_eq!((size_of::<Set>(), size_of::<Long>()), (64, 64));
     }
 
     /// Words of all lengths, among them such with zeros at their ends, against a map.

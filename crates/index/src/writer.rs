@@ -16,7 +16,7 @@
 //! removes that when it ends, or else the next one does, and with it what only the generation before
 //! named, whose readers have their files mapped.
 
-use crate::batch::{self, Batch};
+use crate::batch::Batch;
 use crate::disk::Disk;
 use crate::manifest::{Manifest, SEGMENTS_MAX, SOURCE_BYTES_MAX, TEMPORARY};
 use crate::memo::Probe;
@@ -406,8 +406,7 @@ impl IndexWriter {
         if self.doc_count == DOCS_MAX {
             return Err(too_many_documents());
         }
-        let most = batch::memory_bytes_max(self.memory_bytes);
-        if self.segment.is_some() && self.batch.memory_bytes() >= most {
+        if self.segment.is_some() && self.batch.memory_bytes() >= self.memory_bytes {
             self.flush()?;
         }
         let mut segment = match self.segment.take() {
