@@ -37,8 +37,8 @@ pub fn parameter(sum: u32, count: u32) -> u32 {
     (k - u32::from(k > 0 && below << k > above)).min(PARAMETER_MAX)
 }
 
-/// The logarithm of a number from 1 to 2⁵² – 1, rounded down: the exponent of that number as a float, which
-/// the processor finds faster than the highest bit, unless it is told that it is a recent one.
+/// The logarithm of a number from 1 to 2⁵² – 1, rounded down: the exponent of that number as a float. The oldest
+/// processors that there may be have an instruction for that which is faster than that for the highest bit.
 #[inline]
 #[expect(clippy::cast_precision_loss, reason = "of 52 bits none is lost")]
 pub(crate) fn log2(n: u64) -> u32 {

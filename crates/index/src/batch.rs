@@ -69,8 +69,6 @@ pub(crate) struct Batch {
     table: KeyTable,
     memo: WordMemo,
     lengths: Paged<PerField<u32>>,
-    key: Vec<u8>,
-    term: String,
     unknown: Unknown,
     /// Occurrences that came as terms and are not looked for yet, and their positions.
     terms: Unknown,
@@ -91,8 +89,6 @@ impl Batch {
             table: KeyTable::default(),
             memo: WordMemo::new(memory_bytes),
             lengths: Paged::default(),
-            key: Vec::new(),
-            term: String::new(),
             unknown: Unknown::default(),
             terms: Unknown::default(),
             positions: Vec::new(),
@@ -115,11 +111,10 @@ impl Batch {
         term: &str,
         position: u32,
     ) -> Result<(), IndexError> {
-        set_key(&mut self.key, field, term)?;
         if self.terms.keys.len() == TERMS_MAX {
             self.push_terms()?;
         }
-        self.terms.push(&self.key, Probe::default());
+        self.terms.push(field, Probe::default(), |out| out.push_str(term))?;
         self.positions.push(position);
         self.add_length(field, usize::from(!term.contains(FILTER_MARK)));
         Ok(())
@@ -210,11 +205,7 @@ impl Batch {
         probe: Probe,
         term: &mut impl FnMut(&str, &mut String),
     ) -> Result<(), IndexError> {
-        self.term.clear();
-        term(word, &mut self.term);
-        set_key(&mut self.key, field, &self.term)?;
-        self.unknown.push(&self.key, probe);
-        Ok(())
+        self.unknown.push(field, probe, |out| term(word, out))
     }
 
     /// Adds to the length of a field of the document begun last.
@@ -395,23 +386,11 @@ fn find_or_make(
     found.ok_or_else(too_long)
 }
 
-/// Makes `key` that of a term in a field.
-fn set_key(key: &mut Vec<u8>, field: Field, term: &str) -> Result<(), IndexError> {
-    if term.len() > TERM_BYTES_MAX {
-        return Err(IndexError::Limit {
-            what: "bytes of a term",
-            found: term.len() as u64,
-            max: TERM_BYTES_MAX as u64,
-        });
-    }
-    lexicon::set_key(key, field, term);
-    Ok(())
-}
-
 /// Keys that are looked for at the same time.
 #[derive(Debug, Default)]
 struct Unknown {
-    bytes: Vec<u8>,
+    /// All keys, one behind the other.
+    text: String,
     keys: Vec<UnknownKey>,
 }
 
@@ -425,11 +404,28 @@ struct UnknownKey {
 }
 
 impl Unknown {
-    fn push(&mut self, key: &[u8], probe: Probe) {
-        let start = self.bytes.len();
-        self.bytes.extend_from_slice(key);
-        let bytes = start..self.bytes.len();
-        self.keys.push(UnknownKey { probe, hash: keys::hash(key), bytes });
+    /// Adds the key of a term in a field, which `term` appends.
+    fn push(
+        &mut self,
+        field: Field,
+        probe: Probe,
+        term: impl FnOnce(&mut String),
+    ) -> Result<(), IndexError> {
+        let start = self.text.len();
+        self.text.push(char::from(field.number()));
+        term(&mut self.text);
+        let bytes = start..self.text.len();
+        let key = &self.text.as_bytes()[bytes.clone()];
+        if key.len() > 1 + TERM_BYTES_MAX {
+            return Err(IndexError::Limit {
+                what: "bytes of a term",
+                found: key.len() as u64 - 1,
+                max: TERM_BYTES_MAX as u64,
+            });
+        }
+        let hash = keys::hash(key);
+        self.keys.push(UnknownKey { probe, hash, bytes });
+        Ok(())
     }
 
     /// Adds the key of a word that is among them once more; `false` if there is none.
@@ -452,11 +448,12 @@ impl Unknown {
 
     /// Each with its hash.
     fn each(&self) -> impl Iterator<Item = (&[u8], u64)> {
-        self.keys.iter().map(|of| (&self.bytes[of.bytes.clone()], of.hash))
+        let text = self.text.as_bytes();
+        self.keys.iter().map(|of| (&text[of.bytes.clone()], of.hash))
     }
 
     fn clear(&mut self) {
-        self.bytes.clear();
+        self.text.clear();
         self.keys.clear();
     }
 }
