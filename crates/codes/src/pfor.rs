@@ -33,6 +33,7 @@
 
 use bitpacking::{BitPacker, BitPacker4x, BitPacker8x};
 
+use crate::rice::log2;
 use crate::{fixed, unary_block};
 
 /// How many numbers a full block holds.
@@ -71,7 +72,7 @@ impl Choice {
         // How many numbers have each width, and then how many are wider.
         let mut wider = [0_usize; 33];
         for n in numbers {
-            wider[(u32::BITS - n.leading_zeros()) as usize] += 1;
+            wider[log2((2 * u64::from(*n)) | 1) as usize] += 1;
         }
         let mut left = numbers.len();
         for count in &mut wider {

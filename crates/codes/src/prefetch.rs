@@ -5,18 +5,18 @@
 //!
 //! **Invariant.** Nothing but time depends on it; where the processor has no such hint, nothing happens.
 
-/// Asks for the line of memory with the byte at `at`; nothing if there is no such byte.
+/// Asks for the line of memory in which the item at `at` begins; nothing if there is no such item.
 #[inline]
-pub fn prefetch(bytes: &[u8], at: usize) {
+pub fn prefetch<T>(items: &[T], at: usize) {
     #[cfg(target_arch = "x86_64")]
     #[expect(unsafe_code, reason = "the hint takes a pointer; there is no safe one")]
-    if let Some(byte) = bytes.get(at) {
+    if let Some(item) = items.get(at) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: the pointer is that of a byte which is there; it is read by nobody.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(byte).cast()) };
+        // SAFETY: the pointer is that of an item which is there; it is read by nobody.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(item).cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = (bytes, at);
+    let _ = (items, at);
 }
 
 #[cfg(test)]
@@ -29,7 +29,8 @@ mod tests {
         for at in [0, 1, 63, 64, 199, 200, 201, usize::MAX] {
             prefetch(&bytes, at);
             prefetch(&bytes[..at.min(200)], at);
-            prefetch(&[], at);
+            prefetch::<u8>(&[], at);
+            prefetch(&[[0_u64; 9]; 3], at);
         }
         assert!(bytes.into_iter().eq(0..200));
     }

@@ -33,22 +33,39 @@ pub fn parameter(sum: u32, count: u32) -> u32 {
     // 710 / 1024 is nearly ln 2. The logarithm of a quotient, without dividing: it is the difference of
     // theirs, or one less.
     let (above, below) = (u64::from(sum) * 710, u64::from(count.max(1)) * 1024);
-    let k = (above | 1).ilog2().saturating_sub(below.ilog2());
+    let k = log2(above | 1).saturating_sub(log2(below));
     (k - u32::from(k > 0 && below << k > above)).min(PARAMETER_MAX)
 }
 
-/// Appends codewords to bytes.
+/// The logarithm of a number from 1 to 2⁵² – 1, rounded down: the exponent of that number as a float. The oldest
+/// processors that there may be have an instruction for that which is faster than that for the highest bit.
+#[inline]
+#[expect(clippy::cast_precision_loss, reason = "of 52 bits none is lost")]
+pub(crate) fn log2(n: u64) -> u32 {
+    debug_assert!(n > 0 && n >> 52 == 0, "the logarithm of {n}");
+    ((n.cast_signed() as f64).to_bits() >> 52) as u32 - 1023
+}
+
+/// Appends codewords to bytes; the run is there when it is [finished](Writer::finish).
 #[derive(Debug)]
 pub struct Writer<'a> {
+    /// What is behind `at` is not written yet, but in the way of none.
     out: &'a mut Vec<u8>,
+    at: usize,
+    /// Fewer than eight bits, which belong there.
     held: u64,
     bits: u32,
 }
 
+/// The longest codeword, in bytes.
+const CODEWORD_BYTES_MAX: usize = 7;
+/// So much room is made at a time.
+const ROOM_BYTES: usize = 128;
+
 impl<'a> Writer<'a> {
     /// Begins a run behind what is in `out`.
     pub fn new(out: &'a mut Vec<u8>) -> Self {
-        Self { out, held: 0, bits: 0 }
+        Self { at: out.len(), out, held: 0, bits: 0 }
     }
 
     /// Appends the codeword of `n` under parameter `k`.
@@ -57,32 +74,46 @@ impl<'a> Writer<'a> {
     /// If `k` is greater than [`PARAMETER_MAX`].
     #[inline]
     pub fn write(&mut self, n: u32, k: u32) {
+        self.write_all(&[n], k);
+    }
+
+    /// Appends the codewords of numbers under parameter `k`.
+    ///
+    /// # Panics
+    /// If `k` is greater than [`PARAMETER_MAX`].
+    #[inline]
+    pub fn write_all(&mut self, numbers: &[u32], k: u32) {
         assert!(k <= PARAMETER_MAX, "a parameter of {k}");
-        let (n, quotient) = (u64::from(n), n >> k);
-        if quotient < QUOTIENT_MAX {
-            self.put(1 << quotient | (n & mask(k)) << (quotient + 1), quotient + 1 + k);
-        } else {
-            self.put(n << QUOTIENT_MAX, QUOTIENT_MAX + u32::BITS);
+        let most = self.at + CODEWORD_BYTES_MAX * numbers.len() + 8;
+        if self.out.len() < most {
+            self.out.resize(most + ROOM_BYTES, 0);
+        }
+        for &n in numbers {
+            let (n, quotient) = (u64::from(n), n >> k);
+            if quotient < QUOTIENT_MAX {
+                self.put(1 << quotient | (n & mask(k)) << (quotient + 1), quotient + 1 + k);
+            } else {
+                self.put(n << QUOTIENT_MAX, QUOTIENT_MAX + u32::BITS);
+            }
         }
     }
 
-    /// Appends `width` bits, 56 at most; fewer than 64 are held.
+    /// Appends `width` bits, 56 at most, where there is room for eight bytes. All of them are written, whether
+    /// they are bits of codewords or not: that is the same every time.
     #[inline]
     fn put(&mut self, word: u64, width: u32) {
-        self.held |= word << self.bits;
-        self.bits += width;
-        if self.bits >= u64::BITS {
-            self.out.extend_from_slice(&self.held.to_le_bytes());
-            self.bits -= u64::BITS;
-            // What did not fit, which is less than the word.
-            self.held = word >> (width - self.bits);
-        }
+        let held = self.held | word << self.bits;
+        let bits = self.bits + width;
+        self.out[self.at..self.at + 8].copy_from_slice(&held.to_le_bytes());
+        self.at += bits as usize / 8;
+        self.held = held >> (bits & !7);
+        self.bits = bits % 8;
     }
 
     /// Ends the run at a whole byte.
     pub fn finish(self) {
-        let whole = self.bits.div_ceil(8) as usize;
-        self.out.extend_from_slice(&self.held.to_le_bytes()[..whole]);
+        self.out.truncate(self.at);
+        self.out.extend_from_slice(&self.held.to_le_bytes()[..self.bits.div_ceil(8) as usize]);
     }
 }
 
@@ -193,6 +224,15 @@ fn low(n: u64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn logarithms_are_those_of_the_highest_bit() {
+        for bits in 0..52_u32 {
+            for n in [1_u64 << bits, (1 << bits) + 1, (2 << bits) - 1, (3 << bits) / 2] {
+                assert_eq!(log2(n), n.ilog2(), "{n}");
+            }
+        }
+    }
 
     #[test]
     fn codewords_are_those_of_the_header() {

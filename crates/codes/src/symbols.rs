@@ -46,6 +46,15 @@ impl Symbol {
     fn as_bytes(&self) -> &[u8] {
         &self.bytes[..usize::from(self.length)]
     }
+
+    /// Both, one behind the other, which are short enough together.
+    fn and(&self, other: &Symbol) -> Self {
+        let mut both = *self;
+        let end = usize::from(self.length + other.length);
+        both.bytes[self.length.into()..end].copy_from_slice(other.as_bytes());
+        both.length += other.length;
+        both
+    }
 }
 
 /// A string to compare with. Behind it lie [`Needle::PADDING`] bytes more, which count for nothing: so eight
@@ -89,9 +98,9 @@ pub struct SymbolTable {
 impl SymbolTable {
     /// The table for strings like those of `sample`.
     pub fn train(sample: &[&[u8]]) -> Self {
-        let mut table = Self::default();
+        let (mut table, mut pairs) = (Self::default(), vec![0; CODES * CODES]);
         for _ in 0..ROUNDS {
-            table = table.improve(sample);
+            table = table.improve(sample, &mut pairs);
         }
         table
     }
@@ -168,14 +177,15 @@ impl SymbolTable {
         Some((common, if common < needle.length { Ordering::Less } else { Ordering::Equal }))
     }
 
-    /// One round: the symbols that save most of what this table leaves.
-    fn improve(&self, sample: &[&[u8]]) -> Self {
+    /// One round: the symbols that save most of what this table leaves. `pairs` are zeros, and will be again: how
+    /// often each code stands before each other.
+    fn improve(&self, sample: &[&[u8]], pairs: &mut [u32]) -> Self {
         let encoder = Encoder::new(self);
         let text = |code: usize| match self.symbols.get(code) {
             Some(symbol) => *symbol,
             None => Symbol::new(&(code - SYMBOLS_MAX).to_le_bytes()[..1]),
         };
-        let (mut single, mut pairs) = (vec![0_u32; CODES], Vec::new());
+        let mut single = vec![0_u32; CODES];
         for string in sample {
             let (mut rest, mut before) = (*string, None);
             while !rest.is_empty() {
@@ -185,7 +195,7 @@ impl SymbolTable {
                 );
                 single[code] += 1;
                 if let Some(before) = before {
-                    pairs.push((before, code));
+                    pairs[CODES * before + code] += 1;
                 }
                 (before, rest) = (Some(code), &rest[length..]);
             }
@@ -194,13 +204,12 @@ impl SymbolTable {
         let mut gains: Vec<(u64, Symbol)> = alone
             .map(|(code, &count)| (u64::from(count) * u64::from(text(code).length), text(code)))
             .collect();
-        pairs.sort_unstable();
-        for same in pairs.chunk_by(PartialEq::eq).filter(|same| same.len() > 1) {
-            let (first, second) = (text(same[0].0), text(same[0].1));
+        let counted = pairs.iter_mut().enumerate().filter(|(_, count)| **count > 0);
+        for (pair, count) in counted.map(|(pair, count)| (pair, std::mem::take(count))) {
+            let (first, second) = (text(pair / CODES), text(pair % CODES));
             let length = first.length + second.length;
-            if usize::from(length) <= SYMBOL_BYTES_MAX {
-                let joined = Symbol::new(&[first.as_bytes(), second.as_bytes()].concat());
-                gains.push((same.len() as u64 * u64::from(length), joined));
+            if count > 1 && usize::from(length) <= SYMBOL_BYTES_MAX {
+                gains.push((u64::from(count) * u64::from(length), first.and(&second)));
             }
         }
         // The same symbol may come in several ways: its gains are added.
@@ -219,27 +228,35 @@ impl SymbolTable {
 /// Codes strings with a table.
 #[derive(Debug, Clone)]
 pub struct Encoder {
-    /// By their first byte, and there the longest first: bytes, length and code of each symbol.
+    /// Those of two bytes or more, by their first two bytes, and there the longest first: bytes, length and code.
     symbols: Vec<(u64, u8, u8)>,
-    /// Where the symbols of each first byte begin, and behind the last one.
-    starts: Box<[usize; 257]>,
+    /// For every two bytes where those begin that begin with them, plus one, or zero if there are none.
+    starts: Box<[u8]>,
+    /// The codes of those of one byte.
+    single: [Option<u8>; 256],
 }
 
 impl Encoder {
     /// An encoder for `table`.
     pub fn new(table: &SymbolTable) -> Self {
-        let coded = (0..=u8::MAX).zip(&table.symbols);
-        let mut symbols: Vec<(u64, u8, u8)> = coded
-            .map(|(code, symbol)| (u64::from_le_bytes(symbol.bytes), symbol.length, code))
-            .collect();
+        let mut single = [None; 256];
+        let mut symbols = Vec::with_capacity(table.symbols.len());
+        for (code, symbol) in (0..=u8::MAX).zip(&table.symbols) {
+            if symbol.length == 1 {
+                let code_of = &mut single[usize::from(symbol.bytes[0])];
+                *code_of = code_of.or(Some(code));
+            } else {
+                symbols.push((u64::from_le_bytes(symbol.bytes), symbol.length, code));
+            }
+        }
         symbols.sort_unstable_by_key(|&(bytes, length, code)| {
-            (bytes.to_le_bytes()[0], std::cmp::Reverse(length), code)
+            (two(bytes), std::cmp::Reverse(length), code)
         });
-        let first_of = |byte: usize| {
-            symbols.partition_point(|&(bytes, ..)| usize::from(bytes.to_le_bytes()[0]) < byte)
-        };
-        let starts = std::array::from_fn(first_of);
-        Self { starts: Box::new(starts), symbols }
+        let mut starts = vec![0; 1 << 16].into_boxed_slice();
+        for (place, &(bytes, ..)) in (1..=u8::MAX).zip(&symbols).rev() {
+            starts[two(bytes)] = place;
+        }
+        Self { symbols, starts, single }
     }
 
     /// Appends the codes of `text`.
@@ -259,15 +276,27 @@ impl Encoder {
     /// The longest symbol that `text`, which is not empty, begins with: its code and its length.
     #[inline]
     fn longest(&self, text: &[u8]) -> Option<(u8, usize)> {
-        let first = usize::from(text[0]);
         let window = crate::fixed::eight(text, 0);
-        let range = self.starts[first]..self.starts[first + 1];
-        self.symbols[range].iter().find_map(|&(bytes, length, code)| {
+        let begin = two(window);
+        let mut place = usize::from(self.starts[begin]);
+        while let Some(&(bytes, length, code)) = self.symbols.get(place.wrapping_sub(1)) {
+            if two(bytes) != begin {
+                break;
+            }
             let mask = crate::fixed::mask(8 * u32::from(length));
-            let fits = usize::from(length) <= text.len() && (window ^ bytes) & mask == 0;
-            fits.then_some((code, usize::from(length)))
-        })
+            if usize::from(length) <= text.len() && (window ^ bytes) & mask == 0 {
+                return Some((code, usize::from(length)));
+            }
+            place += 1;
+        }
+        self.single[usize::from(text[0])].map(|code| (code, 1))
     }
+}
+
+/// The first two of eight bytes as a number.
+#[inline]
+fn two(bytes: u64) -> usize {
+    (bytes & 0xffff) as usize
 }
 
 #[cfg(test)]
@@ -304,6 +333,23 @@ mod tests {
     }
 
     proptest! {
+        /// Against a look at every symbol.
+        #[test]
+        fn the_longest_symbol_is_the_longest(
+            sample in vec("[a-c\\x00]{0,12}", 0..40), text in "[a-c\\x00]{1,12}",
+        ) {
+            let table = SymbolTable::train(&sample.iter().map(String::as_bytes).collect::<Vec<_>>());
+            let encoder = Encoder::new(&table);
+            for start in 0..text.len() {
+                let rest = &text.as_bytes()[start..];
+                let fitting = (0..=u8::MAX).zip(&table.symbols);
+                let fitting = fitting.filter(|(_, symbol)| rest.starts_with(symbol.as_bytes()));
+                let longest = fitting.max_by_key(|(_, symbol)| symbol.length);
+                let expected = longest.map(|(code, symbol)| (code, usize::from(symbol.length)));
+                prop_assert_eq!(encoder.longest(rest), expected);
+            }
+        }
+
         #[test]
         fn strings_come_back_and_compare_as_they_are(
             sample in vec("[a-c0-2]{0,12}", 0..40), texts in vec(vec(any::<u8>(), 0..20), 1..6),

@@ -20,10 +20,12 @@ pub fn bytes(numbers: &[u32]) -> u64 {
 /// Appends `numbers`.
 pub fn write(numbers: &[u32], out: &mut Vec<u8>) {
     let (start, mut bit) = (out.len(), 0_usize);
+    let length = numbers.iter().map(|&n| n as usize + 1).sum::<usize>().div_ceil(8);
+    out.resize(start + length, 0);
+    let bits = &mut out[start..];
     for &n in numbers {
         bit += n as usize;
-        out.resize(start + bit / 8 + 1, 0);
-        out[start + bit / 8] |= 1 << (bit % 8);
+        bits[bit / 8] |= 1 << (bit % 8);
         bit += 1;
     }
 }

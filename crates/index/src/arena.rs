@@ -1,14 +1,22 @@
 //! Memory for many byte strings that grow at the same time: pages, cut into slices.
 //!
-//! A string belongs to a key, behind which it begins. It is a chain of slices, each twice as long as the
-//! one before up to a limit; the last four bytes of a slice are the address of the next one. Nothing is
-//! ever moved or freed one by one. The ends of strings lie all over the pages, so that these are large
-//! ones of the processor where the system has such: what is far apart is found as fast.
+//! A string belongs to a key. What is known of it, its head, lies before the key, and it begins behind
+//! that: so long as it is short, one or two lines of the processor's cache hold all three. It is a chain
+//! of slices, each twice as long as the one before up to a limit; the last four bytes of a slice are the
+//! address of the next one. Nothing is ever moved or freed one by one. The ends of strings lie all over
+//! the pages, so that these are large ones of the processor where the system has such: what is far apart
+//! is found as fast.
 //!
-//! **Invariant.** [`Arena::memory_bytes`] is what keys and strings take, including the room left in their
-//! last slices; a page is allocated whole and never again.
+//! ```text
+//! head     four notes of whoever appends (4 bytes each); where the next byte goes (4), how many more the
+//!          last slice takes (2), how long that is (2); the length of the key (2)
+//! ```
+//!
+//! **Invariant.** [`Arena::memory_bytes`] is what heads, keys and strings take, including the room left in
+//! their last slices; a page is allocated whole and never again.
 
-use codes::vbyte;
+use crate::lines;
+use codes::prefetch::prefetch;
 use memmap2::MmapMut;
 
 const PAGE_BITS: u32 = 21;
@@ -20,17 +28,57 @@ const LINK_BYTES: usize = 4;
 pub(crate) const CODEWORD_BYTES_MAX: usize = 5;
 /// The first slice of a string without its link, and the longest.
 const SLICE_BYTES_MIN: u16 = 8;
-const SLICE_BYTES_MAX: u16 = 4096;
+pub(crate) const SLICE_BYTES_MAX: u16 = 4096;
+const HEAD_BYTES: usize = 26;
+/// Heads begin at multiples of this, so that the first two notes are in one line.
+const HEAD_STEP: usize = 8;
 
-/// The end of a growing string of bytes in an arena.
+/// The head of a string: what is known of it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Chain {
+pub(crate) struct Head {
+    /// Zeros at first; the arena does not look at them.
+    pub(crate) notes: [u32; 4],
     /// Where the next byte goes.
     next: u32,
     /// How many more bytes the last slice takes.
     room: u16,
     /// How long the last slice is.
     slice_bytes: u16,
+    key_bytes: u16,
+}
+
+impl Head {
+    #[inline]
+    fn from_bytes(bytes: &[u8; HEAD_BYTES]) -> Head {
+        let (fours, rest) = bytes.as_chunks::<4>();
+        let [a, b, c, d] = fours[5];
+        let four = |at: usize| u32::from_le_bytes(fours[at]);
+        Head {
+            notes: [four(0), four(1), four(2), four(3)],
+            next: four(4),
+            room: u16::from_le_bytes([a, b]),
+            slice_bytes: u16::from_le_bytes([c, d]),
+            key_bytes: u16::from_le_bytes([rest[0], rest[1]]),
+        }
+    }
+
+    #[inline]
+    fn to_bytes(self) -> [u8; HEAD_BYTES] {
+        let mut bytes = [0; HEAD_BYTES];
+        let (fours, rest) = bytes.as_chunks_mut::<4>();
+        let halves = u32::from(self.room) | u32::from(self.slice_bytes) << 16;
+        let [a, b, c, d] = self.notes;
+        for (four, n) in fours.iter_mut().zip([a, b, c, d, self.next, halves]) {
+            *four = n.to_le_bytes();
+        }
+        rest.copy_from_slice(&self.key_bytes.to_le_bytes());
+        bytes
+    }
+
+    /// The address of the key, that of the head being `at`.
+    fn key_at(at: u32) -> u32 {
+        behind(at, HEAD_BYTES)
+    }
 }
 
 /// The pages.
@@ -47,59 +95,105 @@ impl Arena {
         self.pages.len().saturating_sub(1) * PAGE_BYTES + self.taken
     }
 
-    /// Stores a key, less than a page long, and begins an empty string; `None` when addresses run out.
-    pub(crate) fn begin(&mut self, key: &[u8]) -> Option<(u32, Chain)> {
+    /// Stores a key of less than 2¹⁶ bytes and begins an empty string; where its head is, or `None` when
+    /// addresses run out.
+    pub(crate) fn begin(&mut self, key: &[u8]) -> Option<u32> {
         let slice_bytes = SLICE_BYTES_MIN;
-        let at = self.allocate(key.len() + usize::from(slice_bytes) + LINK_BYTES)?;
-        self.slice_mut(at, key.len()).copy_from_slice(key);
-        let next = behind(at, key.len());
-        Some((at, Chain { next, room: slice_bytes, slice_bytes }))
+        let key_bytes = u16::try_from(key.len()).expect("the term was checked");
+        self.taken = self.taken.next_multiple_of(HEAD_STEP);
+        let bytes = HEAD_BYTES + key.len() + usize::from(slice_bytes) + LINK_BYTES;
+        let at = self.allocate(bytes)?;
+        self.slice_mut(Head::key_at(at), key.len()).copy_from_slice(key);
+        let next = behind(Head::key_at(at), key.len());
+        let head = Head { notes: [0; 4], next, room: slice_bytes, slice_bytes, key_bytes };
+        self.set_head(at, head);
+        Some(at)
     }
 
-    /// The key at an address.
+    /// The head at an address.
     #[inline]
-    pub(crate) fn key(&self, at: u32, length: usize) -> &[u8] {
-        let start = at as usize % PAGE_BYTES;
-        &self.pages[(at >> PAGE_BITS) as usize][start..start + length]
+    pub(crate) fn head(&self, at: u32) -> Head {
+        let bytes = self.slice(at, HEAD_BYTES).first_chunk().expect("as many as were asked for");
+        Head::from_bytes(bytes)
+    }
+
+    #[inline]
+    pub(crate) fn set_head(&mut self, at: u32, head: Head) {
+        self.slice_mut(at, HEAD_BYTES).copy_from_slice(&head.to_bytes());
+    }
+
+    /// The first two notes of the head at an address, the least byte of each first.
+    #[inline]
+    pub(crate) fn notes_mut(&mut self, at: u32) -> &mut [[u8; 4]; 2] {
+        let notes = self.slice_mut(at, 8).as_chunks_mut().0;
+        notes.first_chunk_mut().expect("as many as were asked for")
+    }
+
+    /// The key of the head at an address.
+    #[inline]
+    pub(crate) fn key(&self, at: u32) -> &[u8] {
+        let [low, high] =
+            *self.slice(at, HEAD_BYTES).last_chunk().expect("as many as were asked for");
+        self.slice(Head::key_at(at), usize::from(u16::from_le_bytes([low, high])))
+    }
+
+    /// Asks for the head at an address, which is wanted soon.
+    #[inline]
+    pub(crate) fn prefetch(&self, at: u32) {
+        prefetch(&self.pages[(at >> PAGE_BITS) as usize], at as usize % PAGE_BYTES);
+    }
+
+    /// Asks for the end of the string with the head at an address.
+    #[inline]
+    pub(crate) fn prefetch_end(&self, at: u32) {
+        self.prefetch(self.head(at).next);
     }
 
     /// Puts a number below 2³⁵ at the end of a string, as a vbyte.
     #[inline]
-    pub(crate) fn append(&mut self, chain: &mut Chain, n: u64) -> Option<()> {
+    pub(crate) fn append(&mut self, head: &mut Head, n: u64) -> Option<()> {
         let (word, bytes) = codeword(n);
-        if chain.room < 8 {
-            return self.append_bytes(chain, &word.to_le_bytes()[..usize::from(bytes)]);
+        self.append_word(head, word, bytes)
+    }
+
+    /// The same with two numbers.
+    #[inline]
+    pub(crate) fn append_two(&mut self, head: &mut Head, first: u64, second: u64) -> Option<()> {
+        let ((word, bytes), (behind, more)) = (codeword(first), codeword(second));
+        if bytes + more > 8 {
+            self.append_word(head, word, bytes)?;
+            return self.append_word(head, behind, more);
+        }
+        self.append_word(head, word | behind << (8 * bytes), bytes + more)
+    }
+
+    /// Puts the lowest bytes of a word, so many of them, at the end of a string.
+    #[inline]
+    fn append_word(&mut self, head: &mut Head, word: u64, bytes: u16) -> Option<()> {
+        if head.room < 8 {
+            return self.append_bytes(head, &word.to_le_bytes()[..usize::from(bytes)]);
         }
         // All eight at once; those behind the codeword are in the room that is left.
-        self.slice_mut(chain.next, 8).copy_from_slice(&word.to_le_bytes());
-        chain.next += u32::from(bytes);
-        chain.room -= bytes;
+        self.slice_mut(head.next, 8).copy_from_slice(&word.to_le_bytes());
+        head.next += u32::from(bytes);
+        head.room -= bytes;
         Some(())
     }
 
-    /// The byte behind a string, whatever it is.
-    #[inline]
-    pub(crate) fn end(&self, chain: Chain) -> u8 {
-        self.pages[(chain.next >> PAGE_BITS) as usize][chain.next as usize % PAGE_BYTES]
-    }
-
-    /// The string of the key at `at`, of `key_bytes`, in its slices.
-    pub(crate) fn slices(
-        &self,
-        at: u32,
-        key_bytes: usize,
-        chain: Chain,
-    ) -> impl Iterator<Item = &[u8]> {
-        let last = chain.next + u32::from(chain.room) - u32::from(chain.slice_bytes);
-        let mut next = Some((behind(at, key_bytes), SLICE_BYTES_MIN));
+    /// The string with the head at `at`, in its slices.
+    pub(crate) fn slices(&self, at: u32) -> impl Iterator<Item = &[u8]> {
+        let head = self.head(at);
+        let last = head.next + u32::from(head.room) - u32::from(head.slice_bytes);
+        let first = behind(Head::key_at(at), usize::from(head.key_bytes));
+        let mut next = Some((first, SLICE_BYTES_MIN));
         std::iter::from_fn(move || {
             let (at, slice_bytes) = next?;
             if at == last {
                 next = None;
-                return Some(self.key(at, usize::from(chain.slice_bytes - chain.room)));
+                return Some(self.slice(at, usize::from(head.slice_bytes - head.room)));
             }
             let length = usize::from(slice_bytes);
-            let (slice, link) = self.key(at, length + LINK_BYTES).split_at(length);
+            let (slice, link) = self.slice(at, length + LINK_BYTES).split_at(length);
             let link = u32::from_le_bytes([link[0], link[1], link[2], link[3]]);
             next = Some((link, longer(slice_bytes)));
             Some(slice)
@@ -107,22 +201,22 @@ impl Arena {
     }
 
     #[inline(never)]
-    fn append_bytes(&mut self, chain: &mut Chain, mut bytes: &[u8]) -> Option<()> {
+    fn append_bytes(&mut self, head: &mut Head, mut bytes: &[u8]) -> Option<()> {
         loop {
-            let room = u16::try_from(bytes.len()).map_or(chain.room, |most| chain.room.min(most));
+            let room = u16::try_from(bytes.len()).map_or(head.room, |most| head.room.min(most));
             let (fits, rest) = bytes.split_at(usize::from(room));
-            self.slice_mut(chain.next, fits.len()).copy_from_slice(fits);
-            chain.next += u32::from(room);
-            chain.room -= room;
+            self.slice_mut(head.next, fits.len()).copy_from_slice(fits);
+            head.next += u32::from(room);
+            head.room -= room;
             if rest.is_empty() {
                 return Some(());
             }
             bytes = rest;
-            let slice_bytes = longer(chain.slice_bytes);
+            let slice_bytes = longer(head.slice_bytes);
             let link = self.allocate(usize::from(slice_bytes) + LINK_BYTES)?;
-            self.slice_mut(chain.next, LINK_BYTES).copy_from_slice(&link.to_le_bytes());
-            chain.next = link;
-            (chain.room, chain.slice_bytes) = (slice_bytes, slice_bytes);
+            self.slice_mut(head.next, LINK_BYTES).copy_from_slice(&link.to_le_bytes());
+            head.next = link;
+            (head.room, head.slice_bytes) = (slice_bytes, slice_bytes);
         }
     }
 
@@ -133,12 +227,18 @@ impl Arena {
                 return None;
             }
             // The first is mostly not filled.
-            self.pages.push(page(!self.pages.is_empty()));
+            self.pages.push(lines::zeros(PAGE_BYTES, !self.pages.is_empty()));
             self.taken = 0;
         }
         let at = ((self.pages.len() - 1) << PAGE_BITS) + self.taken;
         self.taken += bytes;
         u32::try_from(at).ok()
+    }
+
+    #[inline]
+    fn slice(&self, at: u32, length: usize) -> &[u8] {
+        let start = at as usize % PAGE_BYTES;
+        &self.pages[(at >> PAGE_BITS) as usize][start..start + length]
     }
 
     #[inline]
@@ -148,27 +248,16 @@ impl Arena {
     }
 }
 
-/// A page, all zeros; one of the processor, if it is to be large and the system has such.
-fn page(is_large: bool) -> MmapMut {
-    let page = MmapMut::map_anon(PAGE_BYTES).expect("as much memory as is configured");
-    #[cfg(target_os = "linux")]
-    if is_large {
-        // It is as good a page otherwise.
-        let _ = page.advise(memmap2::Advice::HugePage);
-    }
-    page
-}
-
-/// The address of what follows a key.
-fn behind(at: u32, key_bytes: usize) -> u32 {
-    at + u32::try_from(key_bytes).expect("less than a page")
+/// The address that lies so many bytes, less than a page, behind another.
+fn behind(at: u32, bytes: usize) -> u32 {
+    at + u32::try_from(bytes).expect("less than a page")
 }
 
 fn longer(slice_bytes: u16) -> u16 {
     (2 * slice_bytes).min(SLICE_BYTES_MAX)
 }
 
-/// The codeword of a number below 2³⁵ under [`vbyte`], from the lowest byte up, and its length.
+/// The codeword of a number below 2³⁵ under [`codes::vbyte`], from the lowest byte up, and its length.
 #[inline]
 fn codeword(n: u64) -> (u64, u16) {
     debug_assert!(n < 1 << 35, "{n} has more than five bytes");
@@ -177,9 +266,9 @@ fn codeword(n: u64) -> (u64, u16) {
         | (n & 0x7f << 14) << 2
         | (n & 0x7f << 21) << 3
         | (n & 0x7f << 28) << 4;
-    let bytes = vbyte::bytes(n);
-    let more = 0x8080_8080_8080_8080 & ((1 << (8 * (bytes - 1))) - 1);
-    (spread | more, bytes.to_le_bytes()[0].into())
+    let more = [1 << 7, 1 << 14, 1 << 21, 1 << 28].map(|least| u16::from(n >= least));
+    let more = more.iter().sum::<u16>();
+    (spread | 0x8080_8080_8080_8080 & ((1 << (8 * more)) - 1), more + 1)
 }
 
 /// The number whose codeword, of five bytes at most, `word` begins with, and the length of that.
@@ -200,6 +289,7 @@ pub(crate) fn number(word: u64) -> (u64, usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use codes::vbyte;
 
     #[test]
     fn codewords_are_those_of_vbyte() {
@@ -221,17 +311,29 @@ mod tests {
     fn strings_that_grow_in_turns_are_those_of_vectors() {
         let mut arena = Arena::default();
         let keys = ["", "k", "another key", "é", "x"].map(str::as_bytes);
-        let mut chains = keys.map(|key| arena.begin(key).unwrap());
-        let mut model = vec![Vec::new(); chains.len()];
+        let heads = keys.map(|key| arena.begin(key).unwrap());
+        let mut model = vec![Vec::new(); heads.len()];
         for turn in 0..800_000_u64 {
             let which = usize::try_from(turn * turn % 5).unwrap();
             let n = (turn * 0x9e37_79b9) % (1 << (turn % 36)).min((1 << 35) - 1);
-            arena.append(&mut chains[which].1, n).unwrap();
+            let mut head = arena.head(heads[which]);
+            assert_eq!(head.notes[2], u32::try_from(model[which].len()).unwrap());
+            arena.append(&mut head, n).unwrap();
             vbyte::write(&mut model[which], n);
+            if turn % 7 < 3 {
+                arena.append_two(&mut head, n / 3, turn).unwrap();
+                vbyte::write(&mut model[which], n / 3);
+                vbyte::write(&mut model[which], turn);
+            }
+            head.notes[2] = u32::try_from(model[which].len()).unwrap();
+            arena.set_head(heads[which], head);
+            arena.notes_mut(heads[which])[1] = u32::try_from(turn).unwrap().to_le_bytes();
+            assert_eq!(arena.head(heads[which]).notes[..2], [0, u32::try_from(turn).unwrap()]);
         }
-        for ((key, (at, chain)), expected) in keys.iter().zip(chains).zip(&model) {
-            assert_eq!(arena.key(at, key.len()), *key);
-            let found: Vec<&[u8]> = arena.slices(at, key.len(), chain).collect();
+        for ((key, at), expected) in keys.iter().zip(heads).zip(&model) {
+            arena.prefetch_end(at);
+            assert_eq!(arena.key(at), *key);
+            let found: Vec<&[u8]> = arena.slices(at).collect();
             assert_eq!(&found.concat(), expected);
         }
         assert!(arena.pages.len() > 1, "an edge between pages is crossed");

@@ -1,7 +1,7 @@
 //! The batch: postings in memory, compressed from the start, until they become a segment.
 //!
-//! A [`KeyTable`] leads from a key (field and term, as in the lexicon) to its string in an [`Arena`],
-//! to which each occurrence is appended, in [`codes::vbyte`]:
+//! A [`KeyTable`] leads from a key (field and term, as in the lexicon) to its list, which is a string in
+//! an [`Arena`], to which each occurrence is appended, in [`codes::vbyte`]:
 //!
 //! ```text
 //! first in a document   2 × position + 1, then the distance to the document before, less one
@@ -13,10 +13,9 @@
 //!
 //! What does not live here: files; the records of the documents, which go to disk at once.
 //!
-//! **Invariant.** [`Batch::memory_bytes`] is what the batch takes; while it is written, that and no more
-//! than what [`memory_bytes_max`] sets aside.
+//! **Invariant.** [`Batch::memory_bytes`] is the most that the batch takes, until it is written or then.
 
-use crate::arena::{self, Arena, Chain};
+use crate::arena::{self, Arena};
 use crate::keys::{self, KeyTable};
 use crate::lengths::{Columns, PerField};
 use crate::lexicon::{self, FILTER_MARK, TERM_BYTES_MAX};
@@ -26,42 +25,27 @@ use crate::postings::StreamCodes;
 use crate::segment::{ListsWriter, SegmentMeta, SegmentWriter};
 use crate::words::{self, Occurrence};
 use crate::{Field, IndexError};
-use std::hint::black_box;
 use std::ops::Range;
 
 /// What writing takes, besides the order of the lists: a shard of the lexicon, buffers of files, and what
 /// is left of large pages.
 const WRITING_BYTES: usize = 12 << 20;
 
-/// How much a batch may take, so that writing it keeps a limit.
-pub(crate) fn memory_bytes_max(limit: usize) -> usize {
-    limit - WRITING_BYTES.min(limit / 5)
-}
-
-/// How many lists are put to at a time.
-const TOGETHER: usize = 32;
+/// So many lists ahead memory is asked for.
+const AHEAD: usize = 16;
 /// So many occurrences wait at most.
 const WAITING_MAX: usize = 1 << 16;
+/// So many terms are looked for at a time.
+const TERMS_MAX: usize = 32;
+/// What stands in the place of a list that is not known yet; no list begins there.
+const UNKNOWN: u32 = u32::MAX;
 
-/// One posting list in the making.
-#[derive(Clone, Copy, Debug)]
-struct Growing {
-    chain: Chain,
-    /// The document of the last occurrence in the chain, plus one.
-    doc_min: u32,
-    last_position: u32,
-    /// Whether occurrences wait for it: if this is the turn.
-    turn: u32,
-    /// The last one that waits.
-    last: u32,
-}
-
-/// Where the key of a list is.
-#[derive(Clone, Copy, Debug)]
-struct Key {
-    at: u32,
-    bytes: u16,
-}
+/// What the notes of a list are: whether occurrences wait for it, if this is the turn; the last one that
+/// waits; the document of the last occurrence in its string, plus one; the position of that.
+const TURN: usize = 0;
+const LAST: usize = 1;
+const DOC_MIN: usize = 2;
+const LAST_POSITION: usize = 3;
 
 /// An occurrence that waits.
 #[derive(Clone, Copy, Debug)]
@@ -72,12 +56,11 @@ struct Waiting {
 }
 
 /// The documents since the last segment was written.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Batch {
     arena: Arena,
-    lists: Paged<Growing>,
-    /// For each list.
-    keys: Paged<Key>,
+    /// Where each list has its head.
+    lists: Paged<u32>,
     waiting: Vec<Waiting>,
     /// The lists for which occurrences wait, and the first of them.
     firsts: Vec<(u32, u32)>,
@@ -86,14 +69,36 @@ pub(crate) struct Batch {
     table: KeyTable,
     memo: WordMemo,
     lengths: Paged<PerField<u32>>,
-    key: Vec<u8>,
-    term: String,
     unknown: Unknown,
+    /// Occurrences that came as terms and are not looked for yet, and their positions.
+    terms: Unknown,
+    positions: Vec<u32>,
+    /// What to count for writing, besides the order of the lists.
+    writing_bytes: usize,
 }
 
 impl Batch {
+    /// An empty one, for whoever has so much memory.
+    pub(crate) fn new(memory_bytes: usize) -> Batch {
+        Batch {
+            arena: Arena::default(),
+            lists: Paged::default(),
+            waiting: Vec::new(),
+            firsts: Vec::new(),
+            turn: 0,
+            table: KeyTable::default(),
+            memo: WordMemo::new(memory_bytes),
+            lengths: Paged::default(),
+            unknown: Unknown::default(),
+            terms: Unknown::default(),
+            positions: Vec::new(),
+            writing_bytes: WRITING_BYTES.min(memory_bytes / 5),
+        }
+    }
+
     /// Begins a document.
     pub(crate) fn begin(&mut self) -> Result<(), IndexError> {
+        self.push_terms()?;
         self.settle()?;
         self.lengths.push(PerField::default());
         Ok(())
@@ -106,13 +111,38 @@ impl Batch {
         term: &str,
         position: u32,
     ) -> Result<(), IndexError> {
-        let mut key = std::mem::take(&mut self.key);
-        set_key(&mut key, field, term)?;
-        let index = self.find_or_insert(&key, keys::hash(&key));
-        self.key = key;
-        self.append(index?, position)?;
+        if self.terms.keys.len() == TERMS_MAX {
+            self.push_terms()?;
+        }
+        self.terms.push(field, Probe::default(), |out| out.push_str(term))?;
+        self.positions.push(position);
         self.add_length(field, usize::from(!term.contains(FILTER_MARK)));
         Ok(())
+    }
+
+    /// Adds the occurrences that came as terms to the document begun last.
+    fn push_terms(&mut self) -> Result<(), IndexError> {
+        if self.terms.keys.is_empty() {
+            return Ok(());
+        }
+        let (mut terms, mut positions) =
+            (std::mem::take(&mut self.terms), std::mem::take(&mut self.positions));
+        terms.prefetch(&self.table, &self.arena);
+        for ((key, hash), &position) in terms.each().zip(&positions) {
+            let lists = (&mut self.arena, &mut self.lists);
+            let list = find_or_make(lists, &mut self.table, key, hash)?;
+            self.append(list, position)?;
+        }
+        terms.clear();
+        positions.clear();
+        (self.terms, self.positions) = (terms, positions);
+        Ok(())
+    }
+
+    /// A word comes soon that is looked for there.
+    #[inline]
+    pub(crate) fn expect_word(&self, probe: Probe) {
+        self.memo.prefetch(probe);
     }
 
     /// Adds occurrences of the terms of words of `text` to the document begun last. `term` is not asked
@@ -124,35 +154,46 @@ impl Batch {
         words: &[Occurrence],
         term: &mut impl FnMut(&str, &mut String),
     ) -> Result<(), IndexError> {
+        self.push_terms()?;
         self.unknown.clear();
-        self.memo.touch(words.iter().map(|word| word.probe));
-        let mut found = [None; words::TOGETHER];
+        let mut found = [UNKNOWN; words::TOGETHER];
         for (list, word) in found.iter_mut().zip(words) {
-            *list = self.memo.find(word.probe, field, &text[word.start..word.end]);
-            if list.is_none() && !self.unknown.repeat(word.probe) {
-                self.look_for(field, &text[word.start..word.end], word.probe, term)?;
+            let written = || &text[word.start..word.end];
+            if let Some(known) = self.memo.find(word.probe, field, written) {
+                self.arena.prefetch(known);
+                *list = known;
+            } else if !self.unknown.repeat(word.probe) {
+                self.look_for(field, written(), word.probe, term)?;
             }
         }
-        self.touch_unknown();
-        let lists = found.iter().flatten().map(|&list| self.lists[list].turn);
-        black_box(lists.fold(0, |sum, turn| sum ^ turn));
-        let mut unknown = std::mem::take(&mut self.unknown);
-        let mut keys = unknown.each();
-        for (list, word) in found.iter().zip(words) {
-            let index = if let Some(index) = list {
-                *index
-            } else {
-                let (key, hash) = keys.next().expect("each has its key");
-                let index = self.find_or_insert(key, hash)?;
-                self.memo.put(word.probe, field, &text[word.start..word.end], index);
-                index
-            };
-            self.append(index, word.position)?;
+        if !self.unknown.keys.is_empty() {
+            self.find_unknown(field, text, words, &mut found)?;
         }
-        drop(keys);
-        unknown.clear();
-        self.unknown = unknown;
+        for (&list, word) in found.iter().zip(words) {
+            self.append(list, word.position)?;
+        }
         self.add_length(field, words.len());
+        Ok(())
+    }
+
+    /// Fills in the lists of words that did not come of late.
+    #[inline(never)]
+    fn find_unknown(
+        &mut self,
+        field: Field,
+        text: &str,
+        words: &[Occurrence],
+        found: &mut [u32; words::TOGETHER],
+    ) -> Result<(), IndexError> {
+        let Batch { unknown, table, arena, lists, memo, .. } = self;
+        unknown.prefetch(table, arena);
+        let mut keys = unknown.each();
+        let unknown = found.iter_mut().zip(words).filter(|(list, _)| **list == UNKNOWN);
+        for (list, word) in unknown {
+            let (key, hash) = keys.next().expect("each has its key");
+            *list = find_or_make((arena, lists), table, key, hash)?;
+            memo.put(word.probe, field, &text[word.start..word.end], *list);
+        }
         Ok(())
     }
 
@@ -164,23 +205,7 @@ impl Batch {
         probe: Probe,
         term: &mut impl FnMut(&str, &mut String),
     ) -> Result<(), IndexError> {
-        self.term.clear();
-        term(word, &mut self.term);
-        set_key(&mut self.key, field, &self.term)?;
-        self.unknown.push(&self.key, probe);
-        Ok(())
-    }
-
-    /// Calls for what tells whether there are lists for keys, as far as can be foreseen.
-    fn touch_unknown(&mut self) {
-        let Batch { unknown, table, keys, arena, .. } = self;
-        for of in &mut unknown.keys {
-            of.guess = table.guess(of.hash);
-        }
-        let guesses = unknown.keys.iter().filter_map(|of| of.guess);
-        black_box(guesses.clone().map(|list| keys[list].at).fold(0, |sum, at| sum ^ at));
-        let first = |list: u32| arena.key(keys[list].at, 1)[0];
-        black_box(guesses.map(first).fold(0, |sum, byte| sum ^ byte));
+        self.unknown.push(field, probe, |out| term(word, out))
     }
 
     /// Adds to the length of a field of the document begun last.
@@ -192,23 +217,23 @@ impl Batch {
 
     /// Lets an occurrence wait for the list of its term.
     #[inline]
-    fn append(&mut self, index: u32, position: u32) -> Result<(), IndexError> {
+    fn append(&mut self, list: u32, position: u32) -> Result<(), IndexError> {
         if self.waiting.len() == WAITING_MAX {
             self.settle()?;
         }
         let at = u32::try_from(self.waiting.len()).expect("they are few");
-        let list = &mut self.lists[index];
-        if list.turn == self.turn {
-            let last = &mut self.waiting[list.last as usize];
+        let notes = self.arena.notes_mut(list);
+        if u32::from_le_bytes(notes[TURN]) == self.turn {
+            let last = &mut self.waiting[u32::from_le_bytes(notes[LAST]) as usize];
             if position < last.position {
                 return Err(descends(self.doc_count() - 1));
             }
             last.next = at;
         } else {
-            list.turn = self.turn;
-            self.firsts.push((index, at));
+            notes[TURN] = self.turn.to_le_bytes();
+            self.firsts.push((list, at));
         }
-        list.last = at;
+        notes[LAST] = at.to_le_bytes();
         self.waiting.push(Waiting { position, next: at });
         Ok(())
     }
@@ -216,14 +241,12 @@ impl Batch {
     /// Puts what waits to its lists.
     fn settle(&mut self) -> Result<(), IndexError> {
         let doc_next = self.doc_count();
-        for some in self.firsts.chunks(TOGETHER) {
-            // The ends of the strings come from afar: all are called for before the first is waited for.
-            let ends = some.iter().map(|&(index, _)| self.arena.end(self.lists[index].chain));
-            black_box(ends.fold(0, |sum, end| sum ^ end));
-            for &(index, first) in some {
-                let list = &mut self.lists[index];
-                settle_list(&mut self.arena, list, doc_next, first, &self.waiting)?;
+        for (number, &(list, first)) in self.firsts.iter().enumerate() {
+            // The ends of the strings come from afar.
+            if let Some(&(ahead, _)) = self.firsts.get(number + AHEAD) {
+                self.arena.prefetch_end(ahead);
             }
+            settle_list(&mut self.arena, list, doc_next, first, &self.waiting)?;
         }
         self.firsts.clear();
         self.waiting.clear();
@@ -237,21 +260,19 @@ impl Batch {
         self.lengths.len() as u32
     }
 
-    /// How much memory to count for the batch, what writing its lists needs included.
+    /// How much memory to count for the batch. While it is written there is the order of its lists, and
+    /// nothing any more that keys are looked for in.
     pub(crate) fn memory_bytes(&self) -> usize {
         let sorting = self.lists.len() * size_of::<(u64, u32)>();
         // Lengths of one field, peaks of all.
         let columns = self.lengths.len() * size_of::<u32>() * (1 + Field::ALL.len());
+        let looking = self.table.memory_bytes() + self.memo.memory_bytes();
         self.arena.memory_bytes()
             + self.lists.memory_bytes()
-            + self.keys.memory_bytes()
             + self.waiting.capacity() * size_of::<Waiting>()
             + self.firsts.capacity() * size_of::<(u32, u32)>()
             + self.lengths.memory_bytes()
-            + self.table.memory_bytes()
-            + self.memo.memory_bytes()
-            + sorting
-            + columns
+            + looking.max(sorting + columns + self.writing_bytes)
     }
 
     /// Writes the batch out as a segment, whose records are already in `segment`.
@@ -260,21 +281,22 @@ impl Batch {
         codes: StreamCodes,
         segment: SegmentWriter,
     ) -> Result<SegmentMeta, IndexError> {
+        self.push_terms()?;
         self.settle()?;
         let totals = std::array::from_fn(|field| {
             self.lengths.iter().map(|lengths| u64::from(lengths[field])).sum()
         });
         let mut out = segment.lists(codes, totals)?;
-        let mut scratch = Scratch::default();
-        for some in self.sorted().chunks(TOGETHER) {
-            // Neighbours in this order lie far apart, as in `settle`.
-            let touch = |&(_, index): &(u64, u32)| {
-                self.lists[index].doc_min ^ u32::from(self.key(self.keys[index])[0])
-            };
-            black_box(some.iter().map(touch).fold(0, |sum, touched| sum ^ touched));
-            for &(_, index) in some {
-                self.write_list(index, &mut scratch, &mut out)?;
+        let mut scratch = Scratch::new();
+        // No key is looked for from here on: there is room for the order of the lists.
+        (self.table, self.memo) = (KeyTable::default(), WordMemo::new(0));
+        let order = self.sorted();
+        for (number, &(_, list)) in order.iter().enumerate() {
+            // Neighbours in this order lie far apart.
+            if let Some(&(_, ahead)) = order.get(number + AHEAD) {
+                self.arena.prefetch(ahead);
             }
+            self.write_list(list, &mut scratch, &mut out)?;
         }
         let lengths = Columns::new(|| {
             Field::ALL.into_iter().flat_map(|field| {
@@ -291,48 +313,44 @@ impl Batch {
         out.finish(lengths, peaks)
     }
 
-    fn key(&self, key: Key) -> &[u8] {
-        self.arena.key(key.at, usize::from(key.bytes))
-    }
-
     /// Writes one list.
     fn write_list(
         &self,
-        index: u32,
+        list: u32,
         scratch: &mut Scratch,
         out: &mut ListsWriter,
     ) -> Result<(), IndexError> {
-        let at = self.keys[index].at;
-        let key = self.key(self.keys[index]);
+        let key = self.arena.key(list);
         let field = Field::of_key(key).expect("was made of one");
         out.begin_list(field);
         scratch.load_lengths(field, &self.lengths);
-        let Scratch { bytes, distances, lengths, peaks, .. } = scratch;
+        let Scratch { bytes, lengths, peaks, .. } = scratch;
         let is_word = !lexicon::is_filter(key);
         let peaks = &mut peaks[field as usize];
-        let slices = self.arena.slices(at, key.len(), self.lists[index].chain);
-        let mut codes = Codes::new(slices, bytes);
+        let mut codes = Codes::new(self.arena.slices(list), bytes);
         let (mut code, mut doc_next) = (codes.next(), 0);
         while let Some(first) = code {
             let gap = codes.next().expect("a document follows its first position");
             let doc = doc_next + narrow(gap);
-            distances.clear();
+            let distances = out.distances();
+            let before = distances.len();
             distances.push(narrow(first >> 1));
             code = codes.next();
             while let Some(distance) = code.filter(|code| code & 1 == 0) {
                 distances.push(narrow(distance >> 1));
                 code = codes.next();
             }
-            let frequency = u32::try_from(distances.len()).map_err(|_| IndexError::Limit {
+            let count = distances.len() - before;
+            let frequency = u32::try_from(count).map_err(|_| IndexError::Limit {
                 what: "occurrences of a term in a document",
-                found: distances.len() as u64,
+                found: count as u64,
                 max: u64::from(u32::MAX),
             })?;
             if is_word {
                 let peak = &mut peaks[doc as usize];
                 *peak = frequency.max(*peak);
             }
-            out.push(doc, lengths[doc as usize], frequency, distances)?;
+            out.push_placed(doc, lengths[doc as usize], frequency)?;
             doc_next = doc + 1;
         }
         out.finish_list(key)
@@ -341,70 +359,73 @@ impl Batch {
     /// The lists in the order of their keys, each behind the first eight bytes of its key, which settle
     /// most comparisons.
     fn sorted(&self) -> Vec<(u64, u32)> {
-        let beginning = |key| lexicon::beginning(self.key(key));
-        let mut order: Vec<(u64, u32)> =
-            self.keys.iter().zip(0..).map(|(key, index)| (beginning(*key), index)).collect();
-        order.sort_unstable_by(|a, b| {
-            let key = |index: u32| self.key(self.keys[index]);
-            a.0.cmp(&b.0).then_with(|| key(a.1).cmp(key(b.1)))
-        });
-        order
-    }
-
-    /// The list of a key.
-    fn find_or_insert(&mut self, key: &[u8], hash: u64) -> Result<u32, IndexError> {
-        let Batch { arena, lists, keys, table, .. } = self;
-        let next = u32::try_from(lists.len()).expect("each list has an address");
-        let index = table.find_or_insert(hash, next, |list| {
-            let Key { at, bytes } = keys[list];
-            arena.key(at, usize::from(bytes)) == key
-        });
-        if index == next {
-            let bytes = u16::try_from(key.len()).expect("the term was checked");
-            let (at, chain) = arena.begin(key).ok_or_else(too_long)?;
-            keys.push(Key { at, bytes });
-            lists.push(Growing { chain, doc_min: 0, last_position: 0, turn: 0, last: 0 });
+        let beginning = |&list: &u32| (lexicon::beginning(self.arena.key(list)), list);
+        let mut order: Vec<(u64, u32)> = self.lists.iter().map(beginning).collect();
+        // First without a look at any key: numbers are sorted fast.
+        order.sort_unstable_by_key(|&(beginning, _)| beginning);
+        for alike in order.chunk_by_mut(|a, b| a.0 == b.0).filter(|alike| alike.len() > 1) {
+            alike.sort_unstable_by(|a, b| self.arena.key(a.1).cmp(self.arena.key(b.1)));
         }
-        Ok(index)
+        order
     }
 }
 
-/// Makes `key` that of a term in a field.
-fn set_key(key: &mut Vec<u8>, field: Field, term: &str) -> Result<(), IndexError> {
-    if term.len() > TERM_BYTES_MAX {
-        return Err(IndexError::Limit {
-            what: "bytes of a term",
-            found: term.len() as u64,
-            max: TERM_BYTES_MAX as u64,
-        });
-    }
-    lexicon::set_key(key, field, term);
-    Ok(())
+/// The list of a key.
+fn find_or_make(
+    mut lists: (&mut Arena, &mut Paged<u32>),
+    table: &mut KeyTable,
+    key: &[u8],
+    hash: u64,
+) -> Result<u32, IndexError> {
+    let is_it = |(arena, _): &(&mut Arena, &mut Paged<u32>), list| arena.key(list) == key;
+    let found = table.find_or_make(hash, &mut lists, is_it, |(arena, lists)| {
+        let list = arena.begin(key)?;
+        lists.push(list);
+        Some(list)
+    });
+    found.ok_or_else(too_long)
 }
 
 /// Keys that are looked for at the same time.
 #[derive(Debug, Default)]
 struct Unknown {
-    bytes: Vec<u8>,
+    /// All keys, one behind the other.
+    text: String,
     keys: Vec<UnknownKey>,
 }
 
 #[derive(Clone, Debug)]
 struct UnknownKey {
-    /// Of its word.
+    /// Of its word, if it came as one.
     probe: Probe,
     hash: u64,
     /// Where it is in the bytes of all.
     bytes: Range<usize>,
-    guess: Option<u32>,
 }
 
 impl Unknown {
-    fn push(&mut self, key: &[u8], probe: Probe) {
-        let start = self.bytes.len();
-        self.bytes.extend_from_slice(key);
-        let bytes = start..self.bytes.len();
-        self.keys.push(UnknownKey { probe, hash: keys::hash(key), bytes, guess: None });
+    /// Adds the key of a term in a field, which `term` appends.
+    fn push(
+        &mut self,
+        field: Field,
+        probe: Probe,
+        term: impl FnOnce(&mut String),
+    ) -> Result<(), IndexError> {
+        let start = self.text.len();
+        self.text.push(char::from(field.number()));
+        term(&mut self.text);
+        let bytes = start..self.text.len();
+        let key = &self.text.as_bytes()[bytes.clone()];
+        if key.len() > 1 + TERM_BYTES_MAX {
+            return Err(IndexError::Limit {
+                what: "bytes of a term",
+                found: key.len() as u64 - 1,
+                max: TERM_BYTES_MAX as u64,
+            });
+        }
+        let hash = keys::hash(key);
+        self.keys.push(UnknownKey { probe, hash, bytes });
+        Ok(())
     }
 
     /// Adds the key of a word that is among them once more; `false` if there is none.
@@ -415,13 +436,24 @@ impl Unknown {
         is_there
     }
 
+    /// Asks for what tells whether there are lists for them, as far as can be foreseen.
+    fn prefetch(&self, table: &KeyTable, arena: &Arena) {
+        for of in &self.keys {
+            table.prefetch(of.hash);
+        }
+        for of in &self.keys {
+            table.guess(of.hash).into_iter().for_each(|list| arena.prefetch(list));
+        }
+    }
+
     /// Each with its hash.
     fn each(&self) -> impl Iterator<Item = (&[u8], u64)> {
-        self.keys.iter().map(|of| (&self.bytes[of.bytes.clone()], of.hash))
+        let text = self.text.as_bytes();
+        self.keys.iter().map(|of| (&text[of.bytes.clone()], of.hash))
     }
 
     fn clear(&mut self) {
-        self.bytes.clear();
+        self.text.clear();
         self.keys.clear();
     }
 }
@@ -430,40 +462,38 @@ impl Unknown {
 #[inline]
 fn settle_list(
     arena: &mut Arena,
-    list: &mut Growing,
+    list: u32,
     doc_next: u32,
     first: u32,
     waiting: &[Waiting],
 ) -> Result<(), IndexError> {
+    let mut head = arena.head(list);
     let (mut at, mut occurrence) = (first, waiting[first as usize]);
-    if list.doc_min == doc_next {
-        let delta = occurrence.position.checked_sub(list.last_position);
+    if head.notes[DOC_MIN] == doc_next {
+        let delta = occurrence.position.checked_sub(head.notes[LAST_POSITION]);
         let delta = u64::from(delta.ok_or_else(|| descends(doc_next - 1))?);
-        arena.append(&mut list.chain, delta << 1).ok_or_else(too_long)?;
+        arena.append(&mut head, delta << 1).ok_or_else(too_long)?;
     } else {
-        arena
-            .append(&mut list.chain, u64::from(occurrence.position) << 1 | 1)
-            .ok_or_else(too_long)?;
-        let gap = u64::from(doc_next - 1 - list.doc_min);
-        arena.append(&mut list.chain, gap).ok_or_else(too_long)?;
-        list.doc_min = doc_next;
+        let gap = u64::from(doc_next - 1 - head.notes[DOC_MIN]);
+        let position = u64::from(occurrence.position) << 1 | 1;
+        arena.append_two(&mut head, position, gap).ok_or_else(too_long)?;
+        head.notes[DOC_MIN] = doc_next;
     }
     while occurrence.next != at {
         at = occurrence.next;
         let next = waiting[at as usize];
         let delta = u64::from(next.position - occurrence.position);
-        arena.append(&mut list.chain, delta << 1).ok_or_else(too_long)?;
+        arena.append(&mut head, delta << 1).ok_or_else(too_long)?;
         occurrence = next;
     }
-    list.last_position = occurrence.position;
+    head.notes[LAST_POSITION] = occurrence.position;
+    arena.set_head(list, head);
     Ok(())
 }
 
 /// What writing a list needs, from one list to the next.
-#[derive(Default)]
 struct Scratch {
-    bytes: Vec<u8>,
-    distances: Vec<u32>,
+    bytes: Box<[u8; TAKEN_BYTES]>,
     /// The lengths of all documents in one field, close together.
     lengths: Vec<u32>,
     field: Option<Field>,
@@ -472,6 +502,15 @@ struct Scratch {
 }
 
 impl Scratch {
+    fn new() -> Scratch {
+        Scratch {
+            bytes: Box::new([0; TAKEN_BYTES]),
+            lengths: Vec::new(),
+            field: None,
+            peaks: PerField::default(),
+        }
+    }
+
     fn load_lengths(&mut self, field: Field, lengths: &Paged<PerField<u32>>) {
         if self.field != Some(field) {
             self.lengths.clear();
@@ -486,17 +525,19 @@ impl Scratch {
 /// The numbers of a string that lies in slices.
 struct Codes<'a, S> {
     slices: S,
-    /// What was taken from the slices, from `at` to `end` not yet read, and [`PADDING`] behind it.
-    taken: &'a mut Vec<u8>,
+    /// What was taken from the slices, from `at` to `end` not yet read, and zeros behind it.
+    taken: &'a mut [u8; TAKEN_BYTES],
     at: usize,
     end: usize,
 }
 
 /// So many bytes are read at once, wherever a codeword begins.
-const PADDING: [u8; 8] = [0; 8];
+const PADDING: usize = 8;
+/// What is left of one slice, less than a codeword, the longest slice, and what is behind it.
+const TAKEN_BYTES: usize = arena::CODEWORD_BYTES_MAX + arena::SLICE_BYTES_MAX as usize + PADDING;
 
 impl<'a, 's, S: Iterator<Item = &'s [u8]>> Codes<'a, S> {
-    fn new(slices: S, taken: &'a mut Vec<u8>) -> Self {
+    fn new(slices: S, taken: &'a mut [u8; TAKEN_BYTES]) -> Self {
         let mut codes = Codes { slices, taken, at: 0, end: 0 };
         codes.take();
         codes
@@ -520,11 +561,12 @@ impl<'a, 's, S: Iterator<Item = &'s [u8]>> Codes<'a, S> {
     #[inline(never)]
     fn take(&mut self) {
         let slice = self.slices.next().unwrap_or_default();
-        self.taken.truncate(self.end);
-        self.taken.drain(..self.at);
-        self.taken.extend_from_slice(slice);
-        (self.at, self.end) = (0, self.taken.len());
-        self.taken.extend_from_slice(&PADDING);
+        let left = self.end - self.at;
+        // More than what is left; the rest is written over.
+        self.taken.copy_within(self.at..self.at + PADDING, 0);
+        (self.at, self.end) = (0, left + slice.len());
+        self.taken[left..self.end].copy_from_slice(slice);
+        self.taken[self.end..self.end + PADDING].fill(0);
     }
 }
 

@@ -1,4 +1,4 @@
-//! From a key (field and term) to the number of its list.
+//! From a key (field and term) to its list, which is a number.
 //!
 //! Open addressing: a slot holds 32 bits of the hash and the number. The table is cut into parts that
 //! grow by themselves, so that growing takes little memory beside.
@@ -8,6 +8,7 @@
 //! **Invariant.** A number is found if and only if it was put in for that key. [`KeyTable::memory_bytes`]
 //! is what the table takes.
 
+use codes::prefetch::prefetch;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// How many parts there are, as a power of two.
@@ -39,14 +40,23 @@ impl KeyTable {
         (slot != 0 && (slot ^ hash) >> 32 == 0).then(|| narrow(slot - 1))
     }
 
-    /// The list for which `is_it` says that it has the key with this hash; if there is none, `next` from
-    /// now on.
-    pub(crate) fn find_or_insert(
+    /// Asks for what [`KeyTable::guess`] of a hash reads.
+    #[inline]
+    pub(crate) fn prefetch(&self, hash: u64) {
+        if let Some(part) = self.parts.get(part_of(hash)) {
+            prefetch(&part.slots, part.first(hash));
+        }
+    }
+
+    /// The list of which `is_it` says that it has the key with this hash; if there is none, the one that
+    /// `make` makes, unless it cannot. Both are given `lists`. No list is the number 2³² – 1.
+    pub(crate) fn find_or_make<L>(
         &mut self,
         hash: u64,
-        next: u32,
-        is_it: impl Fn(u32) -> bool,
-    ) -> u32 {
+        lists: &mut L,
+        is_it: impl Fn(&L, u32) -> bool,
+        make: impl FnOnce(&mut L) -> Option<u32>,
+    ) -> Option<u32> {
         if self.parts.is_empty() {
             self.parts = vec![Part::default(); 1 << PARTS_LOG2];
         }
@@ -57,14 +67,15 @@ impl KeyTable {
         let mut slot = part.first(hash);
         while part.slots[slot] != 0 {
             let list = narrow(part.slots[slot] - 1);
-            if (part.slots[slot] ^ hash) >> 32 == 0 && is_it(list) {
-                return list;
+            if (part.slots[slot] ^ hash) >> 32 == 0 && is_it(lists, list) {
+                return Some(list);
             }
             slot = part.after(slot);
         }
-        part.slots[slot] = hash >> 32 << 32 | (u64::from(next) + 1);
+        let list = make(lists)?;
+        part.slots[slot] = hash >> 32 << 32 | (u64::from(list) + 1);
         part.taken += 1;
-        next
+        Some(list)
     }
 }
 
@@ -115,7 +126,8 @@ mod tests {
 
     #[test]
     fn every_key_has_its_own_number() {
-        let (mut table, mut keys, mut model) = (KeyTable::default(), Vec::new(), HashMap::new());
+        let (mut table, mut keys, mut model) =
+            (KeyTable::default(), Vec::<String>::new(), HashMap::new());
         let (mut state, mut guessed) = (1_u32, 0);
         for _ in 0..200_000 {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -125,12 +137,15 @@ mod tests {
             let hash = hash(key.as_bytes());
             let guess = table.guess(hash);
             guessed += usize::from(guess.is_some() && guess == expected);
-            let found = table.find_or_insert(hash, count, |list| keys[list as usize] == key);
-            assert_eq!(found, expected.unwrap_or(count), "{key}");
-            if expected.is_none() {
+            let is_it = |keys: &Vec<String>, list: u32| keys[list as usize] == key;
+            let none = table.find_or_make(hash, &mut keys, is_it, |_| None);
+            assert_eq!(none, expected, "{key}");
+            let found = table.find_or_make(hash, &mut keys, is_it, |keys| {
                 keys.push(key.clone());
-                model.insert(key, found);
-            }
+                Some(count)
+            });
+            assert_eq!(found, Some(expected.unwrap_or(count)), "{key}");
+            model.insert(key.clone(), expected.unwrap_or(count));
         }
         assert!(keys.len() > 10_000);
         assert!(guessed > (200_000 - keys.len()) / 2, "{guessed} guesses were right");

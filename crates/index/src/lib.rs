@@ -55,6 +55,7 @@ mod fixed;
 mod keys;
 mod lengths;
 mod lexicon;
+mod lines;
 mod manifest;
 mod mapped;
 mod memo;

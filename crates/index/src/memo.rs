@@ -5,58 +5,77 @@
 //! the three of a set; a longer one has one place; words that are longer still have none. A new word
 //! takes the place of an old one.
 //!
+//! ```text
+//! set      three keys, as [`Probe`] has them (16 bytes each); their lists (4 each); which place is the next
+//!          to be taken (4)
+//! place    a word, zeros behind it (55 bytes); its length, zero if there is none; the number of its field;
+//!          three zeros; its list (4)
+//! ```
+//!
 //! What does not live here: what becomes of a word.
 //!
 //! **Invariant.** What is found was put in for exactly that word in that field. A set is a line of the
 //! processor's cache.
 
 use crate::Field;
-use std::hint::black_box;
+use crate::lines::{LINE_BYTES, Lines};
+use std::ops::RangeInclusive;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// How many sets and how many places for longer words there are, as powers of two.
-const SETS_LOG2: u32 = 15;
-const LONG_LOG2: u32 = 14;
+/// How many sets there are, as a power of two: at the least, and at the most. There is a place for a longer
+/// word for every two of them.
+const SETS_LOG2: RangeInclusive<u32> = 8..=17;
+/// The memo takes up to one part in so many of the memory that there is.
+const SHARE: usize = 24;
 const WAYS: usize = 3;
 const SHORT_BYTES_MAX: usize = 15;
 const LONG_BYTES_MAX: usize = 55;
 
 /// The tables, which have no places before the first word.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct WordMemo {
-    sets: Vec<Set>,
-    long: Vec<Long>,
+    sets_log2: u32,
+    sets: Lines,
+    long: Lines,
 }
 
-/// Words as [`Probe`] has them.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(align(64))]
-struct Set {
-    keys: [u128; WAYS],
-    lists: [u32; WAYS],
-    /// Which place is the next to be taken.
-    next: u32,
+/// A set, as it lies in its line.
+#[derive(Clone, Copy)]
+struct Set<'a>(&'a [u8; LINE_BYTES]);
+
+impl Set<'_> {
+    #[inline]
+    fn key(self, way: usize) -> u128 {
+        self.0.as_chunks().0.get(way).map_or(0, |bytes| u128::from_le_bytes(*bytes))
+    }
+
+    #[inline]
+    fn list(self, way: usize) -> u32 {
+        u32::from_le_bytes(self.0.as_chunks().0[LISTS + way])
+    }
+
+    fn next(self) -> usize {
+        u32::from_le_bytes(self.0.as_chunks().0[NEXT]) as usize % WAYS
+    }
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Long {
-    /// With zeros behind it.
-    word: [u8; LONG_BYTES_MAX],
-    /// Zero if there is none.
-    length: u8,
-    field: Field,
-    list: u32,
-}
-
-const NO_WORD: Long = Long { word: [0; LONG_BYTES_MAX], length: 0, field: Field::Title, list: 0 };
+/// The place to be taken after each.
+const NEXT_WAY: [u8; WAYS] = [1, 2, 0];
+/// Where the lists of a set begin and which is the next place, in fours of bytes.
+const LISTS: usize = 4 * WAYS;
+const NEXT: usize = 5 * WAYS;
+/// Where the length, the field and the list of a longer word stand.
+const LENGTH: usize = LONG_BYTES_MAX;
+const FIELD: usize = LENGTH + 1;
+const LONG_LIST: usize = LINE_BYTES - 4;
 
 /// Where to look for a word.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Probe {
     /// A field and a short word as a number, or zero for a longer one.
     key: u128,
-    /// The set of a short word, or the place of a longer one.
-    place: usize,
+    /// The hash of the word: its upper bits are the set of a short one, or the place of a longer one.
+    hash: u64,
 }
 
 impl Probe {
@@ -66,13 +85,23 @@ impl Probe {
     }
 }
 
+/// For each number of bytes, as many of ones.
+static BYTES: [u128; SHORT_BYTES_MAX + 1] = {
+    let (mut bytes, mut count) = ([0; SHORT_BYTES_MAX + 1], 1);
+    while count <= SHORT_BYTES_MAX {
+        bytes[count] = bytes[count - 1] << 8 | 0xff;
+        count += 1;
+    }
+    bytes
+};
+
 /// A field and a short word, which is `text[start..end]`, as a number that is not zero.
 #[inline]
 fn short_key(field: Field, text: &[u8], start: usize, end: usize) -> u128 {
     let count = end - start;
     let word = match text[start..].first_chunk() {
         // What is behind the word is cut off.
-        Some(sixteen) => u128::from_le_bytes(*sixteen) & ((1 << (8 * count)) - 1),
+        Some(sixteen) => u128::from_le_bytes(*sixteen) & BYTES[count],
         None => number(&text[start..end]),
     };
     word | (0x80 | (field as u128) << 4 | count as u128) << 120
@@ -96,91 +125,125 @@ fn number(bytes: &[u8]) -> u128 {
     }
 }
 
-/// The set of a key.
+/// The hash of a key.
 #[inline]
-#[expect(clippy::cast_possible_truncation, reason = "halves, and a few of the upper bits")]
-fn set_of(key: u128) -> usize {
+#[expect(clippy::cast_possible_truncation, reason = "halves")]
+fn hash_of(key: u128) -> u64 {
     let (low, high) = (key as u64, (key >> 64) as u64);
     // Odd numbers without a pattern; the upper bits of a product depend on all others.
     let mixed = low.wrapping_mul(0x9e37_79b9_7f4a_7c15)
         ^ high.wrapping_mul(0xc2b2_ae3d_27d4_eb4f).rotate_left(32);
-    ((mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> (u64::BITS - SETS_LOG2)) as usize
-}
-
-fn place_of(word: &[u8]) -> usize {
-    (xxh3_64(word) >> (u64::BITS - LONG_LOG2)) as usize
+    (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9)
 }
 
 impl WordMemo {
-    pub(crate) fn memory_bytes(&self) -> usize {
-        size_of_val(&self.sets[..]) + size_of_val(&self.long[..])
+    /// For whoever has so much memory.
+    pub(crate) fn new(memory_bytes: usize) -> WordMemo {
+        let set_bytes = LINE_BYTES + LINE_BYTES / 2;
+        let sets_log2 = (memory_bytes / SHARE / set_bytes).checked_ilog2().unwrap_or(0);
+        let sets_log2 = sets_log2.clamp(*SETS_LOG2.start(), *SETS_LOG2.end());
+        WordMemo { sets_log2, sets: Lines::default(), long: Lines::default() }
     }
 
-    /// Calls for the places of short words, all before the first is waited for.
+    /// The set of a hash.
     #[inline]
-    pub(crate) fn touch(&self, probes: impl Iterator<Item = Probe>) {
-        let next = |probe: Probe| self.sets.get(probe.place).map_or(0, |set| set.next);
-        black_box(probes.map(next).fold(0, |sum, next| sum ^ next));
+    fn set(&self, hash: u64) -> usize {
+        narrow(hash >> (u64::BITS - self.sets_log2))
+    }
+
+    /// The place of a hash among those of longer words.
+    #[inline]
+    fn place(&self, hash: u64) -> usize {
+        narrow(hash >> (u64::BITS + 1 - self.sets_log2))
+    }
+
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.sets.memory_bytes() + self.long.memory_bytes()
+    }
+
+    /// Asks for the place of a word, which is wanted soon.
+    #[inline]
+    pub(crate) fn prefetch(&self, Probe { key, hash }: Probe) {
+        if key == 0 {
+            self.long.prefetch(self.place(hash));
+        } else {
+            self.sets.prefetch(self.set(hash));
+        }
     }
 
     /// Where to look for the word `text[start..end]` in a field.
     #[inline]
     pub(crate) fn probe(field: Field, text: &[u8], start: usize, end: usize) -> Probe {
         if end - start > SHORT_BYTES_MAX {
-            return Probe { key: 0, place: place_of(&text[start..end]) };
+            return Probe { key: 0, hash: xxh3_64(&text[start..end]) };
         }
         let key = short_key(field, text, start, end);
-        Probe { key, place: set_of(key) }
+        Probe { key, hash: hash_of(key) }
     }
 
-    /// The list that was put in for a word in a field, if it is still there.
+    /// The list that was put in for a word in a field, if it is still there; `word` is asked for a longer
+    /// one only.
     #[inline]
-    pub(crate) fn find(
+    pub(crate) fn find<'w>(
         &self,
-        Probe { key, place }: Probe,
+        Probe { key, hash }: Probe,
         field: Field,
-        word: &str,
+        word: impl FnOnce() -> &'w str,
     ) -> Option<u32> {
         if key == 0 {
-            return self.find_long(place, field, word);
+            return self.find_long(hash, field, word());
         }
-        let set = self.sets.get(place)?;
+        let set = Set(self.sets.get(self.set(hash))?);
         // Which of the three it is cannot be foreseen: all are looked at, and the one is picked out.
         let (mut list, mut found) = (0, false);
         for way in 0..WAYS {
-            let is_it = set.keys[way] == key;
-            list |= set.lists[way] & 0_u32.wrapping_sub(u32::from(is_it));
+            let is_it = set.key(way) == key;
+            list |= set.list(way) & 0_u32.wrapping_sub(u32::from(is_it));
             found |= is_it;
         }
         found.then_some(list)
     }
 
-    fn find_long(&self, place: usize, field: Field, word: &str) -> Option<u32> {
-        let place = self.long.get(place)?;
-        let is_it =
-            place.field == field && place.word[..usize::from(place.length)] == *word.as_bytes();
-        is_it.then_some(place.list)
+    fn find_long(&self, hash: u64, field: Field, word: &str) -> Option<u32> {
+        let place = self.long.get(self.place(hash))?;
+        let length = usize::from(place[LENGTH]);
+        let is_it = place[FIELD] == field.number() && place.get(..length) == Some(word.as_bytes());
+        is_it.then(|| u32::from_le_bytes(place.as_chunks().0[LONG_LIST / 4]))
     }
 
     /// Puts in the list of the term of a word in a field.
     pub(crate) fn put(&mut self, probe: Probe, field: Field, word: &str, list: u32) {
         if self.sets.is_empty() {
-            self.sets = vec![Set::default(); 1 << SETS_LOG2];
-            self.long = vec![NO_WORD; 1 << LONG_LOG2];
+            self.sets = Lines::new(1 << self.sets_log2);
+            self.long = Lines::new(1 << (self.sets_log2 - 1));
         }
-        let Probe { key, place } = probe;
+        let Probe { key, hash } = probe;
+        let (set, place) = (self.set(hash), self.place(hash));
         if key != 0 {
-            let set = &mut self.sets[place];
-            let way = set.keys.iter().position(|of| *of == key).unwrap_or(set.next as usize);
-            (set.keys[way], set.lists[way]) = (key, list);
-            set.next = if set.next as usize + 1 < WAYS { set.next + 1 } else { 0 };
+            let line = self.sets.get_mut(set).expect("there are as many");
+            let set = Set(line);
+            let next = set.next();
+            let way = (0..WAYS).find(|&way| set.key(way) == key).unwrap_or(next);
+            line.as_chunks_mut().0[way] = key.to_le_bytes();
+            let fours = line.as_chunks_mut().0;
+            fours[LISTS + way] = list.to_le_bytes();
+            // Which of so few: one byte of four.
+            fours[NEXT] = [NEXT_WAY[next], 0, 0, 0];
         } else if word.len() <= LONG_BYTES_MAX {
-            let place = &mut self.long[place];
-            place.word[..word.len()].copy_from_slice(word.as_bytes());
-            place.length = word.len().to_le_bytes()[0];
-            (place.field, place.list) = (field, list);
+            let place = self.long.get_mut(place).expect("there are as many");
+            place[..word.len()].copy_from_slice(word.as_bytes());
+            place[LENGTH] = word.len().to_le_bytes()[0];
+            place[FIELD] = field.number();
+            place[LONG_LIST..].copy_from_slice(&list.to_le_bytes());
         }
     }
+}
+
+/// A number of a set or of a place.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "a few of the upper bits of a hash")]
+fn narrow(n: u64) -> usize {
+    n as usize
 }
 
 #[cfg(test)]
@@ -196,13 +259,13 @@ mod tests {
             padded[..count].copy_from_slice(&bytes[..count]);
             assert_eq!(number(&bytes[..count]), u128::from_le_bytes(padded), "{count} bytes");
         }
-        assert_eq!((size_of::<Set>(), size_of::<Long>()), (64, 64));
     }
 
     /// Words of all lengths, among them such with zeros at their ends, against a map.
     #[test]
     fn what_is_found_was_put_for_that_word_in_that_field() {
-        let (mut memo, mut model, mut found) = (WordMemo::default(), HashMap::new(), [0; 2]);
+        let mut memo = WordMemo::new(128 << 20);
+        let (mut model, mut found) = (HashMap::new(), [0; 2]);
         let mut state = 1_u32;
         for turn in 0..300_000 {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -214,16 +277,30 @@ mod tests {
             // With and without sixteen bytes to read.
             let text = format!("{word}{}", "behind the word".repeat((state >> 30) as usize));
             let probe = WordMemo::probe(field, text.as_bytes(), 0, length);
-            if let Some(list) = memo.find(probe, field, &word) {
+            if let Some(list) = memo.find(probe, field, || &word) {
                 assert_eq!(Some(list), expected, "{word:?}");
                 found[usize::from(length > SHORT_BYTES_MAX)] += 1;
             }
             memo.put(probe, field, &word, turn);
-            let again = memo.find(probe, field, &word);
+            let again = memo.find(probe, field, || &word);
             assert_eq!(again, (length <= LONG_BYTES_MAX).then_some(turn), "{word:?}");
             model.insert((field as u8, word), turn);
         }
         assert!(found[0] > 10_000 && found[1] > 10_000, "{found:?}");
         assert_eq!(memo.memory_bytes(), (1 << 21) + (1 << 20));
+    }
+
+    #[test]
+    fn it_takes_its_share_of_memory() {
+        for memory_bytes in [0, 1 << 20, 1 << 24, 64 << 20, 256 << 20, 1 << 40] {
+            let mut memo = WordMemo::new(memory_bytes);
+            let probe = WordMemo::probe(Field::Title, b"word", 0, 4);
+            memo.put(probe, Field::Title, "word", 7);
+            assert_eq!(memo.find(probe, Field::Title, || "word"), Some(7));
+            let most = (memory_bytes / SHARE).max(96 << SETS_LOG2.start());
+            let least = most.min(96 << SETS_LOG2.end()) / 2;
+            let taken = memo.memory_bytes();
+            assert!((least..=most).contains(&taken), "{taken} of {memory_bytes}");
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! The words of a text on their way to their lists, some at a time.
 //!
 //! Where a word leads to stands in a place of the memo that is seldom at hand, and so does the list. One
-//! after the other they would be waited for; here the places of several words are called for before the
-//! first is looked at, and then their lists.
+//! after the other they would be waited for; here the place of a word is asked for when it comes, and
+//! looked at when some more have come; then their lists are asked for.
 //!
 //! What does not live here: where a text has its words, and what their terms are.
 //!
@@ -46,6 +46,7 @@ impl<T: FnMut(&str, &mut String)> FieldWords<'_, '_, T> {
     pub fn push(&mut self, word: Range<usize>, position: u32) {
         let Range { start, end } = word;
         let probe = WordMemo::probe(self.field, self.text.as_bytes(), start, end);
+        self.writer.expect_word(probe);
         self.waiting[self.count] = Occurrence { probe, start, end, position };
         self.count += 1;
         if self.count == TOGETHER {

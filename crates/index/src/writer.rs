@@ -16,9 +16,10 @@
 //! removes that when it ends, or else the next one does, and with it what only the generation before
 //! named, whose readers have their files mapped.
 
-use crate::batch::{self, Batch};
+use crate::batch::Batch;
 use crate::disk::Disk;
 use crate::manifest::{Manifest, SEGMENTS_MAX, SOURCE_BYTES_MAX, TEMPORARY};
+use crate::memo::Probe;
 use crate::policy::{self, MergePolicy};
 use crate::postings::StreamCodes;
 use crate::segment::{self, Segment, SegmentId, SegmentMeta, SegmentWriter};
@@ -181,7 +182,7 @@ impl IndexWriter {
             serial: 0,
             doc_count: 0,
             added: 0,
-            batch: Batch::default(),
+            batch: Batch::new(config.memory_bytes.min(BATCH_BYTES_MAX)),
             segment: None,
             kept: Vec::new(),
             written: Vec::new(),
@@ -264,6 +265,12 @@ impl IndexWriter {
     ) -> FieldWords<'w, 't, T> {
         let waiting = [Occurrence::default(); words::TOGETHER];
         FieldWords { writer: self, field, text, term, waiting, count: 0 }
+    }
+
+    /// A word comes soon that is looked for there.
+    #[inline]
+    pub(crate) fn expect_word(&self, probe: Probe) {
+        self.batch.expect_word(probe);
     }
 
     pub(crate) fn push_words(
@@ -399,8 +406,7 @@ impl IndexWriter {
         if self.doc_count == DOCS_MAX {
             return Err(too_many_documents());
         }
-        let most = batch::memory_bytes_max(self.memory_bytes);
-        if self.segment.is_some() && self.batch.memory_bytes() >= most {
+        if self.segment.is_some() && self.batch.memory_bytes() >= self.memory_bytes {
             self.flush()?;
         }
         let mut segment = match self.segment.take() {
@@ -424,7 +430,8 @@ impl IndexWriter {
     /// Makes a segment of the batch, and merges where there are many.
     fn flush(&mut self) -> Result<(), IndexError> {
         let Some(segment) = self.segment.take() else { return Ok(()) };
-        let meta = std::mem::take(&mut self.batch).write(self.codes, segment)?;
+        let batch = std::mem::replace(&mut self.batch, Batch::new(self.memory_bytes));
+        let meta = batch.write(self.codes, segment)?;
         self.written.push(meta);
         let while_writing = match self.policy {
             MergePolicy::One | MergePolicy::Tiered => MergePolicy::Tiered,

@@ -17,7 +17,7 @@ use crate::fixed;
 /// How often all keys are hashed at most, should two of them have the same hash, or a bucket no seed.
 const HASHINGS: u32 = 16;
 /// More keys than these in a bucket are no accident.
-const BUCKET_KEYS_MAX: usize = 2 * BUCKET_KEYS;
+pub(super) const BUCKET_KEYS_MAX: usize = 2 * BUCKET_KEYS;
 /// After so many seeds a bucket gets more cells.
 const SEEDS_BEFORE_GROWTH: u64 = 8;
 

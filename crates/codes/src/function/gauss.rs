@@ -4,9 +4,12 @@
 //! in few rows fills few. To a row are added earlier ones that begin with the same cell, until it
 //! begins with one that no other does. From the last cell to the first, each then makes the equation
 //! true that begins with it; cells with which none begins stay zero. For *m* equations that is some
-//! *m*³/6 bits, 64 at a time: buckets are small so that this is little.
+//! *m*³/6 bits, many at a time: buckets are small so that this is little, and a row has a length that
+//! the compiler knows.
 //!
 //! **Invariant.** If it answers `Some`, every equation given holds.
+
+use super::build::BUCKET_KEYS_MAX;
 
 /// An equation: the exclusive or of these cells is this value.
 #[derive(Debug, Clone, Copy)]
@@ -29,7 +32,25 @@ pub(super) fn solve<const K: usize>(equations: &[Equation<K>], cells: &mut [u64]
     for (column, &cell) in occurring.iter().enumerate() {
         column_of[cell as usize] = column;
     }
-    let mut rows = Rows::new(equations, &column_of, occurring.len());
+    // A full bucket of 512 keys, one of twice as many, and any that there can be.
+    match occurring.len().div_ceil(64) {
+        0..=9 => solve_rows::<K, 9>(equations, &column_of, &occurring, cells),
+        10..=18 => solve_rows::<K, 18>(equations, &column_of, &occurring, cells),
+        _ => solve_rows::<K, WORDS_MAX>(equations, &column_of, &occurring, cells),
+    }
+}
+
+/// As many words as a row may have: those of all cells of all keys of a bucket.
+const WORDS_MAX: usize = (4 * BUCKET_KEYS_MAX).div_ceil(64);
+
+/// The same with rows of `W` words, in which the occurring cells have their columns.
+fn solve_rows<const K: usize, const W: usize>(
+    equations: &[Equation<K>],
+    column_of: &[usize],
+    occurring: &[u32],
+    cells: &mut [u64],
+) -> Option<()> {
+    let mut rows = Rows::<W>::new(equations, column_of, occurring.len());
     let owners = rows.eliminate()?;
     for (&cell, row) in occurring.iter().zip(owners).rev() {
         let Some(row) = row else { continue };
@@ -41,27 +62,24 @@ pub(super) fn solve<const K: usize>(equations: &[Equation<K>], cells: &mut [u64]
 }
 
 /// Equations as rows of bits.
-struct Rows {
+struct Rows<const W: usize> {
     columns: usize,
-    /// Words a row.
-    words: usize,
-    bits: Vec<u64>,
+    bits: Vec<[u64; W]>,
     values: Vec<u64>,
 }
 
-impl Rows {
-    /// `column_of` a cell is below `columns`.
+impl<const W: usize> Rows<W> {
+    /// `column_of` a cell is below `columns`, which fit a row.
     fn new<const K: usize>(equations: &[Equation<K>], column_of: &[usize], columns: usize) -> Self {
-        let words = columns.div_ceil(64).max(1);
-        let mut bits = vec![0; words * equations.len()];
-        for (row, equation) in bits.chunks_exact_mut(words).zip(equations) {
+        let mut bits = vec![[0; W]; equations.len()];
+        for (row, equation) in bits.iter_mut().zip(equations) {
             for cell in equation.cells {
                 let column = column_of[cell as usize];
                 row[column / 64] ^= 1 << (column % 64);
             }
         }
         let values = equations.iter().map(|equation| equation.value).collect();
-        Self { columns, words, bits, values }
+        Self { columns, bits, values }
     }
 
     /// Adds rows to later ones until no two begin with the same column, and tells the row that begins
@@ -69,34 +87,39 @@ impl Rows {
     fn eliminate(&mut self) -> Option<Vec<Option<usize>>> {
         let mut owners = vec![None; self.columns];
         for row in 0..self.values.len() {
-            let (earlier, own) = self.bits.split_at_mut(row * self.words);
-            let own = &mut own[..self.words];
-            let mut value = self.values[row];
+            let (mut own, mut value) = (self.bits[row], self.values[row]);
+            // All words before this one are zeros: what is added begins where the row does. It is kept apart, since
+            // everything waits for it.
+            let (mut word, mut first) = (0, own[0]);
             loop {
-                let Some(word) = own.iter().position(|&bits| bits != 0) else {
+                while first == 0 && word + 1 < W {
+                    word += 1;
+                    first = own[word];
+                }
+                if first == 0 {
                     if value == 0 {
                         break;
                     }
                     return None;
-                };
-                let first = word * 64 + own[word].trailing_zeros() as usize;
-                let Some(owner) = owners[first] else {
-                    owners[first] = Some(row);
+                }
+                let column = word * 64 + first.trailing_zeros() as usize;
+                let Some(owner) = owners[column] else {
+                    owners[column] = Some(row);
                     break;
                 };
-                let added = &earlier[owner * self.words..(owner + 1) * self.words];
-                own[word..].iter_mut().zip(&added[word..]).for_each(|(own, added)| *own ^= added);
+                let added: &[u64; W] = &self.bits[owner];
+                first ^= added[word];
+                own.iter_mut().zip(added).for_each(|(own, added)| *own ^= added);
                 value ^= self.values[owner];
             }
-            self.values[row] = value;
+            (self.bits[row], self.values[row]) = (own, value);
         }
         Some(owners)
     }
 
     /// The columns of a row, ascending.
     fn ones(&self, row: usize) -> impl Iterator<Item = usize> {
-        let words = &self.bits[row * self.words..(row + 1) * self.words];
-        words.iter().enumerate().flat_map(|(word, &bits)| {
+        self.bits[row].iter().enumerate().flat_map(|(word, &bits)| {
             let some = |bits: u64| (bits != 0).then_some(bits);
             let rest = std::iter::successors(some(bits), move |bits| some(bits & (bits - 1)));
             rest.map(move |bits| word * 64 + bits.trailing_zeros() as usize)

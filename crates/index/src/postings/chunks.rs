@@ -53,29 +53,50 @@ fn chunk_end(more: impl Iterator<Item = u32>, first: usize) -> usize {
     end
 }
 
-/// Appends the positions of a block: `deltas` are the numbers of all its documents.
-pub(crate) fn write(code: StreamCode, places: &[Place], mut deltas: &[u32], out: &mut Vec<u8>) {
-    let (mut first, mut lengths, mut runs) = (0, Vec::new(), Vec::new());
-    while first < places.len() {
-        let end = chunk_end(places.iter().map(|place| place.more), first);
-        let docs = &places[first..end];
-        let count = docs.iter().map(|place| place.more as usize + 1).sum();
-        let (numbers, rest) = deltas.split_at(count);
-        let before = runs.len();
-        write_run(code, docs, numbers, &mut runs);
-        lengths.push((runs.len() - before) as u64);
-        (first, deltas) = (end, rest);
-    }
-    lengths.pop();
-    if let Some(&greatest) = lengths.iter().max() {
+/// Writes the positions of blocks; what it holds is of use for the next one only.
+#[derive(Debug, Default)]
+pub(crate) struct ChunksWriter {
+    lengths: Vec<u64>,
+    runs: Vec<u8>,
+}
+
+impl ChunksWriter {
+    /// Appends the positions of a block: `deltas` are the numbers of all its documents.
+    pub(crate) fn write(
+        &mut self,
+        code: StreamCode,
+        places: &[Place],
+        mut deltas: &[u32],
+        out: &mut Vec<u8>,
+    ) {
+        let mut end = chunk_end(places.iter().map(|place| place.more), 0);
+        if end == places.len() {
+            return write_run(code, places, deltas, out);
+        }
+        let Self { lengths, runs } = self;
+        lengths.clear();
+        runs.clear();
+        let mut first = 0;
+        while first < end {
+            let docs = &places[first..end];
+            let count = docs.iter().map(|place| place.more as usize + 1).sum();
+            let (numbers, rest) = deltas.split_at(count);
+            let before = runs.len();
+            write_run(code, docs, numbers, runs);
+            lengths.push((runs.len() - before) as u64);
+            (first, deltas) = (end, rest);
+            end = chunk_end(places.iter().map(|place| place.more), first);
+        }
+        lengths.pop();
+        let greatest = lengths.iter().copied().max().unwrap_or(0);
         let width = fixed::width(greatest).max(1);
         assert!(width <= 4, "a chunk of {greatest} bytes");
         vbyte::write(out, (4 * lengths.len() + width - 1) as u64);
-        for length in lengths {
+        for &length in &*lengths {
             fixed::put(out, length, width);
         }
+        out.extend_from_slice(runs);
     }
-    out.extend_from_slice(&runs);
 }
 
 fn write_run(code: StreamCode, places: &[Place], mut numbers: &[u32], out: &mut Vec<u8>) {
@@ -86,10 +107,7 @@ fn write_run(code: StreamCode, places: &[Place], mut numbers: &[u32], out: &mut 
     for place in places {
         let (own, rest) = numbers.split_at(place.more as usize + 1);
         numbers = rest;
-        let parameter = place.parameter();
-        for &n in own {
-            writer.write(n, parameter);
-        }
+        writer.write_all(own, place.parameter());
     }
     writer.finish();
 }

@@ -5,7 +5,7 @@
 //! segment, and its codes, so that a list merged from parts has those of one written in one go.
 
 use super::champions::Contest;
-use super::chunks::{self, Place};
+use super::chunks::{ChunksWriter, Place};
 use super::code::{BLOCK, Coder};
 use super::maxima::{Maximum, Norm};
 use super::skips::{self, Skip, Widths};
@@ -32,6 +32,7 @@ pub(crate) struct PostingsWriter {
     skips: Vec<Skip>,
     contest: Contest,
     block: Block,
+    chunks: ChunksWriter,
     freqs_less_one: Vec<u32>,
     scratch: Vec<u8>,
 }
@@ -41,8 +42,9 @@ pub(crate) struct PostingsWriter {
 struct Block {
     gaps: Vec<u32>,
     places: Vec<Place>,
-    /// The distances of the positions of all of them.
+    /// The distances of the positions of all of them, and how many there are.
     distances: Vec<u32>,
+    occurrences: u64,
 }
 
 impl PostingsWriter {
@@ -68,6 +70,7 @@ impl PostingsWriter {
             skips: Vec::new(),
             contest: Contest::default(),
             block: Block::default(),
+            chunks: ChunksWriter::default(),
             freqs_less_one: Vec::new(),
             scratch: Vec::new(),
         })
@@ -93,6 +96,26 @@ impl PostingsWriter {
         frequency: u32,
         distances: &[u32],
     ) -> Result<(), IndexError> {
+        if self.codes.positions.is_some() {
+            self.block.distances.extend_from_slice(distances);
+        }
+        self.push_placed(doc, length, frequency)
+    }
+
+    /// Where the distances of the next document can be put, behind those that are there, if positions are kept.
+    #[inline]
+    pub(crate) fn distances(&mut self) -> &mut Vec<u32> {
+        &mut self.block.distances
+    }
+
+    /// As [`PostingsWriter::push`], where the distances of the document have been put already.
+    #[inline]
+    pub(crate) fn push_placed(
+        &mut self,
+        doc: u32,
+        length: u32,
+        frequency: u32,
+    ) -> Result<(), IndexError> {
         assert!(
             self.doc_min <= doc && doc < self.doc_count && frequency > 0,
             "document {doc} after {} of {}, {frequency} occurrences",
@@ -100,8 +123,9 @@ impl PostingsWriter {
             self.doc_count,
         );
         if self.codes.positions.is_some() {
-            assert_eq!(distances.len(), frequency as usize, "positions of document {doc}");
-            self.block.distances.extend_from_slice(distances);
+            let placed = self.block.distances.len() as u64;
+            self.block.occurrences += u64::from(frequency);
+            assert_eq!(placed, self.block.occurrences, "positions up to document {doc}");
         }
         self.block.gaps.push(doc - self.doc_min);
         self.block.places.push(Place { more: frequency - 1, length });
@@ -109,17 +133,24 @@ impl PostingsWriter {
         self.doc_frequency += 1;
         self.total_frequency += u64::from(frequency);
         if self.block.gaps.len() == BLOCK {
-            self.write_block()?;
-            let maximum = self.maximum();
-            self.skips.push(Skip {
-                last_doc: doc,
-                docs: self.docs.list_bytes(),
-                freqs: self.freqs.list_bytes(),
-                positions: self.positions.list_bytes(),
-                maximum,
-            });
-            self.clear_block();
+            self.end_block(doc)?;
         }
+        Ok(())
+    }
+
+    /// Writes a full block, whose last document is `doc`.
+    #[inline(never)]
+    fn end_block(&mut self, doc: u32) -> Result<(), IndexError> {
+        self.write_block()?;
+        let maximum = self.maximum();
+        self.skips.push(Skip {
+            last_doc: doc,
+            docs: self.docs.list_bytes(),
+            freqs: self.freqs.list_bytes(),
+            positions: self.positions.list_bytes(),
+            maximum,
+        });
+        self.clear_block();
         Ok(())
     }
 
@@ -128,7 +159,10 @@ impl PostingsWriter {
         let mut tail = None;
         if !self.block.gaps.is_empty() {
             self.write_block()?;
-            tail = Some(self.maximum());
+            // A list of one block that is not full has no maxima.
+            if !super::is_short(self.doc_frequency) {
+                tail = Some(self.maximum());
+            }
             self.clear_block();
         }
         let mut extents = Extents {
@@ -137,12 +171,14 @@ impl PostingsWriter {
             positions: self.positions.finish_list(),
             skips: Extent { start: self.skips_file.payload_bytes(), bytes: 0 },
         };
-        let widths = Widths::new(self.doc_count, &extents);
-        self.scratch.clear();
-        skips::write(&self.skips, tail, &widths, &mut self.scratch);
-        self.contest.write(self.doc_frequency, self.doc_count, &mut self.scratch);
-        self.skips_file.write(&self.scratch)?;
-        extents.skips.bytes = self.scratch.len() as u64;
+        if !super::is_short(self.doc_frequency) {
+            let widths = Widths::new(self.doc_count, &extents);
+            self.scratch.clear();
+            skips::write(&self.skips, tail, &widths, &mut self.scratch);
+            self.contest.write(self.doc_frequency, self.doc_count, &mut self.scratch);
+            self.skips_file.write(&self.scratch)?;
+            extents.skips.bytes = self.scratch.len() as u64;
+        }
         Ok(List {
             doc_frequency: self.doc_frequency,
             total_frequency: self.total_frequency,
@@ -161,7 +197,7 @@ impl PostingsWriter {
     }
 
     fn write_block(&mut self) -> Result<(), IndexError> {
-        let Block { gaps, places, distances } = &self.block;
+        let Block { gaps, places, distances, .. } = &self.block;
         self.scratch.clear();
         let mut rest = &gaps[..];
         if super::is_short(self.doc_frequency)
@@ -183,7 +219,7 @@ impl PostingsWriter {
 
         if let Some(code) = self.codes.positions {
             self.scratch.clear();
-            chunks::write(code, places, distances, &mut self.scratch);
+            self.chunks.write(code, places, distances, &mut self.scratch);
             self.positions.file.write(&self.scratch)?;
         }
         Ok(())
@@ -214,6 +250,7 @@ impl PostingsWriter {
         self.block.gaps.clear();
         self.block.places.clear();
         self.block.distances.clear();
+        self.block.occurrences = 0;
     }
 }
 

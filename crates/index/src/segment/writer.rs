@@ -97,6 +97,23 @@ impl ListsWriter {
         self.postings.push(doc, length, frequency, distances)
     }
 
+    /// As [`PostingsWriter::distances`] has it.
+    #[inline]
+    pub(crate) fn distances(&mut self) -> &mut Vec<u32> {
+        self.postings.distances()
+    }
+
+    /// Adds a document whose distances have been put there.
+    #[inline]
+    pub(crate) fn push_placed(
+        &mut self,
+        doc: u32,
+        length: u32,
+        frequency: u32,
+    ) -> Result<(), IndexError> {
+        self.postings.push_placed(doc, length, frequency)
+    }
+
     /// Ends the current list, which is that of `key`.
     pub(crate) fn finish_list(&mut self, key: &[u8]) -> Result<(), IndexError> {
         let list = self.postings.finish_list()?;

@@ -15,33 +15,24 @@
 #[inline]
 pub(super) fn each(bytes: &[u8], from: usize, to: usize, emit: &mut impl FnMut(usize, usize)) {
     let bytes = &bytes[..to];
-    // The start of a word that goes on behind the block, and whether the byte before the block sticks.
-    let (mut open, mut before) = (None, 0);
-    for base in (from..to).step_by(BLOCK) {
+    // Where the last word began, and whether the byte before the block sticks.
+    let (mut start, mut before) = (from, 0);
+    // A block more than there are, if the last is full: there the last word ends at the latest.
+    for base in (from..=to).step_by(BLOCK) {
         let sticking = sticking(bytes, base, before);
-        let shifted = sticking << 1 | before;
-        let (mut starts, mut ends) = (sticking & !shifted, !sticking & shifted);
+        let mut edges = sticking ^ (sticking << 1 | before);
+        let mut is_open = before != 0;
         before = sticking >> (BLOCK - 1);
-        loop {
-            let start = match open.take() {
-                Some(start) => start,
-                None if starts == 0 => break,
-                None => {
-                    let start = base + starts.trailing_zeros() as usize;
-                    starts &= starts - 1;
-                    start
-                }
-            };
-            if ends == 0 {
-                open = Some(start);
-                break;
+        while edges != 0 {
+            let edge = base + edges.trailing_zeros() as usize;
+            edges &= edges - 1;
+            if is_open {
+                emit_word(bytes, start, edge, emit);
+            } else {
+                start = edge;
             }
-            emit_word(bytes, start, base + ends.trailing_zeros() as usize, emit);
-            ends &= ends - 1;
+            is_open = !is_open;
         }
-    }
-    if let Some(start) = open {
-        emit_word(bytes, start, to, emit);
     }
 }
 

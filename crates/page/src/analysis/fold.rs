@@ -4,6 +4,8 @@
 //! lower case differs from their folding (`ß`, `ς`), one apostrophe, and nothing that does not
 //! show. Close to the standard's `NFKC_Casefold`, which differs in Cherokee and in rare signs.
 //!
+//! Words of letters that stay what they are, as most do, are not taken apart to see that.
+//!
 //! **Invariant.** Spellings of a word that differ in case, composition or width fold alike.
 //!
 //! Reference: <https://www.unicode.org/reports/tr15/>, Unicode 3.13 "Default Case Algorithms".
@@ -16,11 +18,16 @@ use unicode_normalization::char::decompose_canonical;
 /// Writes the folded form of `word` to `out`, as many whole characters as fit in `bytes_max`.
 pub(super) fn fold(word: &str, bytes_max: usize, out: &mut String) {
     out.clear();
-    if word.is_ascii() {
-        out.push_str(&word[..word.len().min(bytes_max)]);
+    if word.chars().all(|c| c.is_ascii() || is_folded(c)) {
+        out.push_str(&word[..word.floor_char_boundary(bytes_max)]);
         out.make_ascii_lowercase();
         return;
     }
+    fold_any(word, bytes_max, out);
+}
+
+/// The same of any word, to the end of `out`, which is empty.
+fn fold_any(word: &str, bytes_max: usize, out: &mut String) {
     for c in word.nfkc().flat_map(char::to_lowercase).nfkc().filter(|c| !is_invisible(*c)) {
         let (first, second) = match c {
             'ß' => ('s', Some('s')),
@@ -35,6 +42,18 @@ pub(super) fn fold(word: &str, bytes_max: usize, out: &mut String) {
             out.push(c);
         }
     }
+}
+
+/// Whether a letter stays as it is, whatever other such letters or characters of ASCII are beside it: one of the
+/// frequent small ones, or of scripts without small ones.
+fn is_folded(letter: char) -> bool {
+    matches!(letter, 'à'..='ö' | 'ø'..='ÿ' | 'α'..='ρ' | 'σ'..='ω' | 'а'..='џ' | 'ؠ'..='ي')
+        || has_no_accents(letter)
+}
+
+/// Whether a letter is of a frequent script without accents.
+fn has_no_accents(letter: char) -> bool {
+    matches!(letter, 'ぁ'..='ゖ' | 'ァ'..='ヺ' | '一'..='鿿' | '가'..='힣')
 }
 
 /// The word without accents on Latin, Greek and Cyrillic letters; `buffer` is used if it has any.
@@ -53,6 +72,10 @@ pub(super) fn without_accents<'a>(word: &'a str, buffer: &'a mut String) -> &'a 
 /// The same, appended to `out`, which is empty; a word of accents alone keeps them.
 pub(super) fn push_without_accents(word: &str, out: &mut String) {
     for c in word.chars() {
+        if c.is_ascii() || has_no_accents(c) {
+            out.push(c);
+            continue;
+        }
         let mut has_accent = false;
         decompose_canonical(c, |part| has_accent |= is_accent(part));
         if has_accent {
@@ -94,4 +117,51 @@ fn is_invisible(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}'
         | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
         | '\u{e0000}'..='\u{e0fff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The long way.
+    fn taken_apart(word: &str, bytes_max: usize) -> String {
+        let mut out = String::new();
+        fold_any(word, bytes_max, &mut out);
+        out
+    }
+
+    #[test]
+    fn letters_that_stay_do_so_beside_each_other() {
+        let letters: Vec<char> = (char::MIN..=char::MAX).filter(|&c| is_folded(c)).collect();
+        assert!(letters.len() > 30_000, "{} letters", letters.len());
+        let mut buffer = String::new();
+        for &letter in &letters {
+            for other in ["a", "z", "'", "é", "ж", "か", "カ", "中", "가", "ي", "α"] {
+                let word = format!("{letter}{other}{letter}{letter}");
+                fold(&word, 64, &mut buffer);
+                assert_eq!(buffer, taken_apart(&word, 64));
+                assert_eq!(buffer, word);
+            }
+        }
+        for letter in letters.into_iter().filter(|&c| has_no_accents(c)) {
+            decompose_canonical(letter, |part| assert!(!is_accent(part), "{letter}"));
+            buffer.clear();
+            push_plain(&mut buffer, letter);
+            assert_eq!(buffer.chars().next(), Some(letter));
+        }
+    }
+
+    proptest! {
+        /// Words of letters that stay and of others, cut anywhere.
+        #[test]
+        fn words_fold_as_if_taken_apart(
+            word in "([a-cA-C'àßςщЩかガ中가يé１ﬁ\u{301}\u{3099}\u{ad}\u{11a8}]|\\PC){0,12}",
+            bytes_max in 4..40_usize,
+        ) {
+            let mut folded = String::new();
+            fold(&word, bytes_max, &mut folded);
+            prop_assert_eq!(folded, taken_apart(&word, bytes_max));
+        }
+    }
 }

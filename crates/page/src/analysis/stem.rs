@@ -100,12 +100,26 @@ impl MaybeStemmer {
     }
 }
 
-/// Whether the English stemmer may change a word: only if it ends with a letter that one of the suffixes
-/// ends with, or has an apostrophe, which it takes off.
+/// Whether the English stemmer may change a word: only if it ends as one of the suffixes does, by its last
+/// two letters, or has an apostrophe, which it takes off.
 fn has_english_suffix(word: &str) -> bool {
-    let last = word.bytes().next_back().unwrap_or_default();
-    matches!(last, b'c'..=b'e' | b'g' | b'i' | b'l'..=b'n' | b'r'..=b't' | b'y')
-        || word.contains('\'')
+    let ends_so = match word.as_bytes() {
+        [.., before, last] => match last {
+            b'e' | b's' | b'y' => true,
+            b'c' => *before == b'i',
+            b'd' => *before == b'e',
+            b'g' | b't' => *before == b'n',
+            b'i' => matches!(before, b'c' | b'g' | b'l' | b't'),
+            b'l' => matches!(before, b'a' | b'l' | b'u'),
+            b'm' => *before == b's',
+            b'n' => *before == b'o',
+            b'r' => matches!(before, b'e' | b'o'),
+            _ => false,
+        },
+        // No suffix is so short that the stemmer would take it off a letter.
+        _ => false,
+    };
+    ends_so || word.contains('\'')
 }
 
 #[cfg(test)]
