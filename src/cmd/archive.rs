@@ -188,7 +188,8 @@ fn newer(
     let newest = gone.iter().rfind(|line| crawl::is_answer(line));
     said.extend(newest.filter(|line| Some(moment(line)) > since).map(|line| {
         let (date, file) = (archive::date_text(line.date_s), &line.location.file);
-        format!("a newer capture of {url}, of {date}, is lost: {file}, which had it, is gone")
+        let fate = crawl::fate_of_file(folder, file);
+        format!("a newer capture of {url}, of {date}, is lost: {file}, which had it, {fate}")
     }));
     Ok(said)
 }
@@ -210,7 +211,10 @@ fn check_body(folder: &Archive, url: &Url, captures: &[CdxLine], gone: &[CdxLine
     let unreadable = folder.unreadable(url.as_str())?;
     let what = match (unreadable.iter().find(is_body), gone.iter().find(is_body)) {
         (Some(line), _) => format!("that capture cannot be read: {}", place(line)),
-        (None, Some(line)) => format!("{}, which had it, is gone", line.location.file),
+        (None, Some(line)) => {
+            let file = &line.location.file;
+            format!("{file}, which had it, {}", crawl::fate_of_file(folder, file))
+        }
         (None, None) => "the archive has lost what it was then".to_owned(),
     };
     bail!("{url} was at {date} as at {then}, and {what}")
@@ -253,10 +257,9 @@ fn unfound(folder: &Archive, url: &Url, gone: &[CdxLine], context: &Context) -> 
     talk::say(context.quiet, &format!("the archive has no capture of {url}"));
     for line in gone {
         let (date, file) = (archive::date_text(line.date_s), &line.location.file);
-        talk::say(
-            context.quiet,
-            &format!("it was visited at {date}, and {file}, which had that, is gone"),
-        );
+        let fate = crawl::fate_of_file(folder, file);
+        let said = format!("it was visited at {date}, and {file}, which had that, {fate}");
+        talk::say(context.quiet, &said);
     }
     if !places.is_empty() {
         let shown: Vec<String> = places.iter().take(PLACES_SHOWN_MAX).map(place).collect();

@@ -16,7 +16,7 @@ use jobs::{Collection, Directory, Folding, Lag, Linking, PageTable, Vector, Writ
 use serde::Serialize;
 
 use super::crawl::aside_fate;
-use super::crawl::summary::{again, gone_files, left, left_out, missing};
+use super::crawl::summary::{again, left, left_out, lost_files, missing};
 use crate::config::Config;
 use crate::context::{Context, Exit};
 use crate::pipeline::extract_options;
@@ -59,6 +59,8 @@ struct ArchiveStatus {
     bytes: u64,
     /// Files that are gone, unless all that they had was visited again.
     gone: Vec<String>,
+    /// The same of those that have become shorter.
+    shortened: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -133,14 +135,15 @@ impl ArchiveStatus {
         let archive = Archive::open(&dir)?;
         let size = |file: &String| fs::metadata(dir.join(file)).map_or(0, |about| about.len());
         let (files, bytes) = (archive.files().len(), archive.files().iter().map(size).sum());
-        let gone = match crawl::gone_files(&frontier, &archive) {
+        let lost: Vec<String> = match crawl::gone_files(&frontier, &archive) {
             Ok(gone) => {
                 gone.into_iter().filter(GoneFile::is_missed).map(|file| file.name).collect()
             }
             // Without the right to bring CDXJ files up to date nobody can tell what is in no other file.
             Err(_) => crawl::lost_files(&frontier, &archive)?.into_iter().collect(),
         };
-        Ok(ArchiveStatus { files, bytes, gone })
+        let (shortened, gone) = lost.into_iter().partition(|name| archive.files().contains(name));
+        Ok(ArchiveStatus { files, bytes, gone, shortened })
     }
 }
 
@@ -328,13 +331,9 @@ fn print_index(out: &mut impl Write, index: &IndexStatus) -> Result<()> {
 fn print_archive(out: &mut impl Write, archive: &ArchiveStatus) -> Result<()> {
     let files = count(archive.files as u64, "file");
     writeln!(out, "archive     {files}, {}", talk::bytes(archive.bytes))?;
-    if !archive.gone.is_empty() {
-        let (files, names) = (gone_files(&archive.gone), archive.gone.join(", "));
-        let names = talk::plain(&names);
-        writeln!(
-            out,
-            "            {files} gone: {names}; `crivello doctor archive` tells what was in no other"
-        )?;
+    for files in lost_files(&archive.gone, &archive.shortened) {
+        let who = "`crivello doctor archive` tells what was in no other";
+        writeln!(out, "            {files}; {who}")?;
     }
     Ok(())
 }

@@ -87,7 +87,7 @@ struct Why {
     agent: Option<u16>,
     /// Every visit, oldest first.
     captures: Vec<Capture>,
-    /// Its visits in archive files that are gone, oldest first.
+    /// Its visits that went with archive files, oldest first.
     gone: Vec<Gone>,
     /// Why no crawl asks for it, if none does; looked for where no answer stands.
     #[serde(skip)]
@@ -125,8 +125,12 @@ struct Why {
 struct Gone {
     date_s: i64,
     status: Option<u16>,
-    /// The archive file that is gone.
+    /// The archive file that had it.
     file: String,
+    /// Whether that is there, and has become shorter.
+    shortened: bool,
+    #[serde(skip)]
+    fate: &'static str,
 }
 
 /// Who says so if it was given as one.
@@ -258,7 +262,12 @@ fn ask_archive(
     let gone = crawl::gone_captures(&collection.frontier_dir(), archive, url.as_str())?;
     why.gone = gone
         .into_iter()
-        .map(|line| Gone { date_s: line.date_s, status: line.status, file: line.location.file })
+        .map(|line| {
+            let (date_s, status, file) = (line.date_s, line.status, line.location.file);
+            let (shortened, fate) =
+                (archive.files().contains(&file), crawl::fate_of_file(archive, &file));
+            Gone { date_s, status, file, shortened, fate }
+        })
         .collect();
     why.cuts = captures::cuts(archive, url, &config.crawl)?;
     (why.canonical, why.kept_out) = captures::newest(archive, url, &config.crawl)?;
@@ -452,9 +461,9 @@ fn verdict(why: &Why, config: &Config) -> Option<String> {
     Some(format!("failed {times}, at last {}; {}", failed.last, next.told(why.not_before_s)))
 }
 
-/// What is said of one that only files had which are gone; `None` if that is not so.
+/// What is said of one that only files had which are gone or shorter; `None` if that is not so.
 fn lost(why: &Why) -> Option<String> {
-    let Gone { date_s, file, .. } = why.gone.last().filter(|_| why.captures.is_empty())?;
+    let Gone { date_s, file, fate, .. } = why.gone.last().filter(|_| why.captures.is_empty())?;
     let next = match &why.bar {
         None => Next::Crawl.asked(why.not_before_s),
         // What led there may be lost as well, and be found once more.
@@ -466,6 +475,6 @@ fn lost(why: &Why) -> Option<String> {
     };
     let date = archive::date_text(*date_s);
     Some(format!(
-        "lost: it was visited at {date}, and {file}, which had the answer, is gone; {next}"
+        "lost: it was visited at {date}, and {file}, which had the answer, {fate}; {next}"
     ))
 }

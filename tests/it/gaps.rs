@@ -567,8 +567,8 @@ fn an_older_page_is_said_to_be_one() {
             "{ran:#?}"
         );
         let ran = sandbox.run(&["index", "--dir", "web"]);
-        let said = "1 page in an older version, since the newer one was in an archive file that is gone; \
-                    `crivello crawl --recrawl` asks for it again\n";
+        let said = "1 page in an older version, since the archive has lost the newer one with a file, or a part \
+                    of it; `crivello crawl --recrawl` asks for it again\n";
         assert!(ran.stderr.contains(said), "{ran:#?}");
         let ran = sandbox.run(&["doctor", "archive", "--dir", "web"]);
         let said = format!(

@@ -1,6 +1,6 @@
 //! What hosts asked for in answers that went with archive files: the file `frontier/rests`.
 //!
-//! What lives here: [`Rests`], the last visit of each host that only logs of visits know, whose archive files are gone: its
+//! What lives here: [`Rests`], the last visit of each host that only logs of visits know, for its archive file has it no more: its
 //! Retry-After, and the Crawl-delay of a robots.txt. Those logs are made anew without it by the run that misses the file. What
 //! does not: the logs (`checkpoint/`), and how long a host is left alone (`politeness.rs`).
 //!
@@ -15,7 +15,7 @@ use std::path::Path;
 use archive::Archive;
 
 use crate::answer::{Answers, Purpose, is_passing};
-use crate::checkpoint::{Settled, each_logged, lost_files};
+use crate::checkpoint::{Settled, each_lost, lost_files};
 use crate::clock::Moment;
 use crate::error::CrawlError;
 use crate::politeness::Politeness;
@@ -76,7 +76,7 @@ impl Rest {
 pub(crate) struct Rests(BTreeMap<String, Rest>);
 
 impl Rests {
-    /// What is in the file, and what the logs tell of archive files that are gone; with Crawl-delays, if there is somebody
+    /// What is in the file, and what the logs tell of that archive files have lost; with Crawl-delays, if there is somebody
     /// who reads these.
     pub(crate) fn read(
         frontier: &Path,
@@ -85,7 +85,7 @@ impl Rests {
     ) -> Result<Rests, CrawlError> {
         let mut rests = Rests::kept(frontier)?;
         for name in lost_files(frontier, archive)? {
-            each_logged(frontier, &name, &mut |settled| rests.note(settled, answers))?;
+            each_lost(frontier, archive, &name, &mut |settled| rests.note(settled, answers))?;
         }
         Ok(rests)
     }
