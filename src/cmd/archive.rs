@@ -120,6 +120,12 @@ fn get(collection: &jobs::Collection, url: &str, headers: bool, context: &Contex
         (is_answer, capture.mime != REVISIT, tells, capture.date_s, capture.date_us)
     });
     let gone = crawl::gone_captures(&collection.frontier_dir(), &folder, url.as_str())?;
+    if let Some(lost) = gone.iter().rfind(|line| crawl::is_answer(line)).filter(|_| {
+        let stands = |line: &CdxLine| line.mime == REVISIT || crawl::is_answer(line);
+        !captures.is_empty() && !captures.iter().any(stands)
+    }) {
+        return in_vain(&folder, &url, lost, &captures, context);
+    }
     let is_behind = |last: &CdxLine| {
         captures.iter().any(|line| line.mime == REVISIT && moment(line) > moment(last))
     };
@@ -168,6 +174,32 @@ fn get(collection: &jobs::Collection, url: &str, headers: bool, context: &Contex
     out.write_all(if headers { &record.block } else { &body })?;
     out.flush()?;
     Ok(Exit::Done)
+}
+
+/// Says that the answer is lost, and what became of the last visit since, all of which were in vain.
+fn in_vain(
+    folder: &Archive,
+    url: &Url,
+    lost: &CdxLine,
+    captures: &[CdxLine],
+    context: &Context,
+) -> Result<Exit> {
+    let (date, file) = (archive::date_text(lost.date_s), &lost.location.file);
+    let fate = crawl::fate_of_file(folder, file);
+    let what = format!("{url} was visited at {date}, and {file}, which had the answer, {fate}");
+    talk::say(context.quiet, &what);
+    let last = captures.iter().max_by_key(|line| moment(line));
+    if let Some(last) = last.filter(|last| moment(last) > moment(lost)) {
+        let record = folder.read(&last.location).with_context(|| unreadable(url, last))?;
+        let date = archive::date_text(last.date_s);
+        let said = match (crawl::read_failure(&record), last.status) {
+            (Some(failure), _) => format!("asked again at {date}, it ended with {failure}"),
+            (None, Some(status)) => format!("asked again at {date}, the server answered {status}"),
+            (None, None) => without_body(&record),
+        };
+        talk::say(context.quiet, &talk::plain(&said));
+    }
+    Ok(Exit::NothingFound)
 }
 
 fn moment(line: &CdxLine) -> (i64, u32) {

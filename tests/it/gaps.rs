@@ -145,6 +145,54 @@ fn a_file_that_is_gone_is_told_by_all() {
     assert!(!sandbox.done(&["status", "--dir", "web"]).contains("gone: "));
 }
 
+/// Whoever asked for it in vain since, or before it was lost: that says nothing of what it was.
+#[test]
+fn a_page_that_is_lost_stays_so_though_it_is_asked_for_in_vain() {
+    let pages = [("/", page(&["/a"])), ("/a", page(&["/c"])), ("/c", HTML.to_owned())];
+    let pages = pages.each_ref().map(|(path, answer)| (*path, answer.as_str()));
+    let cut = "200 OK\nContent-Length: 9\n\n";
+    for (answer, is_before) in
+        [("503 Busy\n\nbusy", false), ("503 Busy\n\nbusy", true), (cut, false)]
+    {
+        let (server, sandbox) = (Pages::serve(&pages), Sandbox::new());
+        crawl(&sandbox, "", &[&server.url("/"), "--max-pages", "1"]);
+        crawl(&sandbox, "", &[]);
+        let said = if answer == cut { "protocol: " } else { "the server answered 503 to the last" };
+        for path in ["/a", "/c"] {
+            server.set(path, answer);
+        }
+        let second = sandbox.path("web/archive/crivello-00002.warc.gz");
+        if is_before {
+            crawl(&sandbox, "", &["--recrawl"]);
+        }
+        fs::remove_file(&second).expect("it is there");
+        if !is_before {
+            crawl(&sandbox, "", &[]);
+        }
+        for path in ["/a", "/c"] {
+            // Nobody has led there since.
+            if path == "/c" && !is_before {
+                continue;
+            }
+            let why = check(&sandbox, &server.url(path), "lost: it was visited at ");
+            let verdict = why["verdict"].as_str().expect("a verdict");
+            let lost = "crivello-00002.warc.gz, which had the answer, is gone; asked again, ";
+            assert!(verdict.contains(&format!("{lost}{said}")), "{verdict}");
+            assert!(!verdict.contains("no crawl"), "{verdict}");
+            let ran = sandbox.run(&["archive", "get", "--dir", "web", &server.url(path)]);
+            assert_eq!((ran.code, ran.stdout.as_str()), (3, ""), "{ran:#?}");
+            let lost = "crivello-00002.warc.gz, which had the answer, is gone\nasked again at ";
+            assert!(ran.stderr.contains(lost) && !ran.stderr.contains("never"), "{ran:#?}");
+        }
+        server.set("/a", &page(&["/c"]));
+        server.set("/c", HTML);
+        sandbox.done(&["crawl", "--dir", "web", "-q", "--recrawl"]);
+        for path in ["/a", "/c"] {
+            check(&sandbox, &server.url(path), "fetched");
+        }
+    }
+}
+
 /// Until a crawl makes the logs of visits anew, they tell what nothing in the archive does.
 #[test]
 fn what_was_in_a_file_is_known_without_its_cdxj() {

@@ -91,6 +91,8 @@ pub(super) enum Next {
     Due,
     /// A recrawl, since an earlier answer stands and none is under way.
     Recrawl,
+    /// A crawl that finds it once more, since what led there is lost.
+    IfFound,
     /// Nobody, as things are: why.
     Nobody(String),
 }
@@ -105,6 +107,10 @@ impl Next {
         match self {
             Next::Crawl => format!("a crawl asks for it again{until}"),
             Next::Nobody(why) => format!("no crawl asks for it again now, since {why}"),
+            Next::IfFound => {
+                "nothing in the archive leads to it; a crawl asks for it again if it is found once more"
+                    .to_owned()
+            }
             Next::Recrawl => {
                 format!("`crivello crawl --recrawl=given` with this URL asks for it again{until}")
             }
@@ -122,6 +128,7 @@ impl Next {
             }
             Next::Due => format!("the recrawl that is not over is yet to ask for it again{until}"),
             Next::Recrawl => format!("the next recrawl asks for it again{until}"),
+            Next::IfFound => self.asked(until_s),
             Next::Nobody(why) => format!("no crawl tries it again now, since {why}"),
         }
     }
@@ -372,6 +379,18 @@ fn missing(last: &Capture, gap: Gap, next: Option<Turn<'_>>) -> String {
         (None, _) => format!("damaged: the record of {date} cannot be read"),
     };
     next.map_or(what.clone(), |(next, until_s)| format!("{what}; {}", next.asked(until_s)))
+}
+
+/// What became of the last visit after a moment, if there was one, which was in vain; and who makes another one.
+pub(super) fn since(
+    captures: &[Capture],
+    moment: (i64, u32),
+    retries: u8,
+    next: Option<Turn<'_>>,
+) -> Option<String> {
+    let at = captures.partition_point(|visit| (visit.date_s, visit.date_us) <= moment);
+    let after = &captures[at..];
+    after.last().map(|vain| in_vain(vain, after, retries, next))
 }
 
 /// What became of the last visit after an answer that stands, and who makes another one.
