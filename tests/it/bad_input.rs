@@ -178,7 +178,7 @@ fn a_recrawl_that_nobody_answers_leaves_the_collection_as_it_was() {
         "1 visit in vain, whose hosts were set aside (connect)",
         "nothing answered",
         "stay as they are",
-        "asked for 0 known URLs again",
+        "asked for known URLs again: 3 visits in vain, made again or to be made again (connect)",
         "; 1 URL left of hosts that were set aside",
         "; the next crawl tries it again",
     ];
