@@ -120,10 +120,8 @@ fn get(collection: &jobs::Collection, url: &str, headers: bool, context: &Contex
         (is_answer, capture.mime != REVISIT, tells, capture.date_s, capture.date_us)
     });
     let gone = crawl::gone_captures(&collection.frontier_dir(), &folder, url.as_str())?;
-    if let Some(lost) = gone.iter().rfind(|line| crawl::is_answer(line)).filter(|_| {
-        let stands = |line: &CdxLine| line.mime == REVISIT || crawl::is_answer(line);
-        !captures.is_empty() && !captures.iter().any(stands)
-    }) {
+    let is_lost = !captures.is_empty() && !captures.iter().any(stands);
+    if let Some(lost) = gone.iter().rfind(|line| crawl::is_answer(line)).filter(|_| is_lost) {
         return in_vain(&folder, &url, lost, &captures, context);
     }
     let is_behind = |last: &CdxLine| {
@@ -174,6 +172,11 @@ fn get(collection: &jobs::Collection, url: &str, headers: bool, context: &Contex
     out.write_all(if headers { &record.block } else { &body })?;
     out.flush()?;
     Ok(Exit::Done)
+}
+
+/// Whether a capture tells what its URL is, or that it is as it was.
+fn stands(line: &CdxLine) -> bool {
+    line.mime == REVISIT || crawl::is_answer(line)
 }
 
 /// Says that the answer is lost, and what became of the last visit since, all of which were in vain.
@@ -252,7 +255,8 @@ fn check_body(folder: &Archive, url: &Url, captures: &[CdxLine], gone: &[CdxLine
     bail!("{url} was at {date} as at {then}, and {what}")
 }
 
-/// The captures of a URL as it is spelt, or else as a crawl visits it; those that cannot be read if there is no other.
+/// The captures of a URL as it is spelt, or else as a crawl visits it; those that cannot be read if no other tells what it
+/// is.
 fn find(
     folder: &Archive,
     asked: &Url,
@@ -260,12 +264,11 @@ fn find(
     context: &Context,
 ) -> Result<(Url, Vec<CdxLine>)> {
     let captures_of = |url: &Url| -> Result<Vec<CdxLine>> {
-        let mut captures = folder.captures(url.as_str())?;
-        if captures.is_empty() {
-            captures = folder.unreadable(url.as_str())?;
-            captures.retain(|line| !line.url.is_empty());
-        }
-        Ok(captures)
+        let captures = folder.captures(url.as_str())?;
+        let mut unreadable = folder.unreadable(url.as_str())?;
+        unreadable.retain(|line| !line.url.is_empty() && (captures.is_empty() || stands(line)));
+        let is_told = unreadable.is_empty() || captures.iter().any(stands);
+        Ok(if is_told { captures } else { unreadable })
     };
     let captures = captures_of(asked)?;
     if !captures.is_empty() {

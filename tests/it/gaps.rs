@@ -376,6 +376,55 @@ fn damage_behind_a_304_is_told_with_the_command_that_asks() {
     check(&sandbox, &server.url("/a"), "fetched");
 }
 
+/// A visit in vain hides no damage, and who goes on with a recrawl asks once more.
+#[test]
+fn a_damaged_page_beside_a_recrawl_that_is_not_over_is_asked_for_by_a_crawl() {
+    let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/")]);
+    let a = server.url("/a");
+    damage(&sandbox, &a);
+    let get = || sandbox.run(&["archive", "get", "--dir", "web", &a]);
+    let before = get();
+    assert!(before.code == 1 && before.stderr.contains("cannot be read: "), "{before:#?}");
+    for path in ["/", "/a"] {
+        server.set(path, "503 Busy\n\nbusy");
+    }
+    crawl(&sandbox, "", &["--recrawl"]);
+    let why = check(&sandbox, &a, "damaged: the record of ");
+    let verdict = why["verdict"].as_str().expect("a verdict");
+    assert!(verdict.contains("asked again, the server answered 503"), "{verdict}");
+    assert!(verdict.ends_with("; a crawl tries it again"), "{verdict}");
+    let after = get();
+    assert_eq!((after.code, &after.stderr), (1, &before.stderr), "{after:#?}");
+    server.set("/", &page(&["/a"]));
+    server.set("/a", HTML);
+    crawl(&sandbox, "", &[]);
+    check(&sandbox, &a, "fetched");
+    assert_eq!(get().code, 0);
+}
+
+/// The page is there; only what a later visit said of it is not.
+#[test]
+fn a_later_visit_whose_record_is_damaged_is_said_to_be() {
+    let server = Pages::serve(&[]);
+    let sandbox = Sandbox::new();
+    tagged(&server, "/", &[]);
+    crawl(&sandbox, "", &[&server.url("/")]);
+    crawl(&sandbox, "", &["--recrawl"]);
+    let list = sandbox.done(&["archive", "list", "--dir", "web"]);
+    let line = list.lines().find(|line| line.contains("revisit")).expect("one");
+    let offset: usize = line.split('\t').nth(5).expect("a place").parse().expect("a number");
+    let second = sandbox.path("web/archive/crivello-00002.warc.gz");
+    let mut bytes = fs::read(&second).expect("it is there");
+    bytes[offset + 200] ^= 0x55;
+    fs::write(&second, bytes).expect("room");
+    let why = check(&sandbox, &server.url("/"), "fetched; asked again, and the record of 20");
+    let verdict = why["verdict"].as_str().expect("a verdict");
+    assert!(verdict.contains(" cannot be read; the page of 20"), "{verdict}");
+    assert!(verdict.contains(" stands, ") && !verdict.contains("304"), "{verdict}");
+}
+
 #[test]
 fn a_line_that_is_no_seed_is_named_by_all() {
     let server = Pages::serve(&[("/", HTML)]);

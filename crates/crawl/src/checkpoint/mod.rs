@@ -332,14 +332,22 @@ pub(crate) fn each_lost(
     name: &str,
     take: &mut dyn FnMut(Settled),
 ) -> Result<(), CrawlError> {
-    let path = log_path(&frontier.join(FOLDER), name);
     let left = archive.length(name)?.unwrap_or(0);
-    let read = file::each_row(&path, &mut |settled| {
+    each_logged(frontier, name, &mut |settled| {
         if settled.offset + settled.length.max(1) > left {
             take(settled);
         }
-    });
-    match read {
+    })
+}
+
+/// Hands the visits to `take` that the log of an archive file tells of; none if there is no log.
+pub(crate) fn each_logged(
+    frontier: &Path,
+    name: &str,
+    take: &mut dyn FnMut(Settled),
+) -> Result<(), CrawlError> {
+    let path = log_path(&frontier.join(FOLDER), name);
+    match file::each_row(&path, take) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         read => read.map_err(CrawlError::io(&path)),
     }
