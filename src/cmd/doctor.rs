@@ -345,8 +345,10 @@ impl Patient<'_> {
         let standing = crawl::Standing::read(&dir).map(|_| ()).map_err(with_causes);
         let report = crawl::read_report(&dir).map(|_| ()).map_err(with_causes);
         let seeds = crawl::check_seeds(&dir).map_err(with_causes);
-        let mut faults: Vec<String> =
-            [standing, report, seeds].into_iter().filter_map(Result::err).collect();
+        let settings = crawl::Settings::check(&dir).map_err(with_causes);
+        let rests = crawl::check_rests(&dir).map_err(with_causes);
+        let read = [standing, report, seeds, settings, rests];
+        let mut faults: Vec<String> = read.into_iter().filter_map(Result::err).collect();
         let mut about = "notes of the crawl".to_owned();
         match crawl::verify_visit_logs(&dir, &self.collection.archive_dir()) {
             Ok(VisitLogsFound { logs, visits, behind, faults: found }) => {

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use archive::Archive;
-use crawl::{CrawlError, GoneFile, Recrawl, Report, SieveReport};
+use crawl::{CrawlError, GoneFile, Recrawl, Report, SieveReport, Standing};
 use index::{Index, IndexError};
 use jobs::{Collection, Directory, Folding, Lag, Linking, PageTable, Vector, Writer};
 use serde::Serialize;
@@ -36,7 +36,9 @@ struct Status {
     /// Who writes to the collection right now.
     running: Option<Writer>,
     /// Whether the crawl is paused, one of a list, or a recrawl is not over.
-    standing: crawl::Standing,
+    standing: Standing,
+    /// What is wrong with what tells of recrawls.
+    recrawl_fault: Option<String>,
     /// What is wrong with the seeds, without which no crawl goes on.
     seeds_fault: Option<String>,
     /// What the last crawl that came to its end said of itself.
@@ -162,12 +164,20 @@ impl IndexStatus {
     }
 }
 
+/// What is still to be done with the crawl, and what is wrong if that cannot be told.
+fn standing(collection: &Collection) -> Result<(Standing, Option<String>)> {
+    Ok(match Standing::read(&collection.frontier_dir()) {
+        Err(fault @ CrawlError::Recrawl { .. }) => (Standing::default(), Some(fault.to_string())),
+        standing => (standing?, None),
+    })
+}
+
 fn look(collection: &Collection, config: &Config) -> Result<Status> {
-    let standing = crawl::Standing::read(&collection.frontier_dir())?;
+    let (standing, recrawl_fault) = standing(collection)?;
     let seeds = crawl::check_seeds(&collection.frontier_dir());
     let seeds_fault = seeds.err().map(|error| format!("{:#}", anyhow::Error::new(error)));
     let running = collection.writer();
-    let mut status = Status { running, standing, seeds_fault, ..Status::default() };
+    let mut status = Status { running, standing, recrawl_fault, seeds_fault, ..Status::default() };
     let mut pages_lag = None;
     if collection.archive_dir().is_dir() {
         status.archive = ArchiveStatus::of(collection)?;
@@ -366,6 +376,9 @@ fn print(status: &Status) -> Result<()> {
             "is not over: `crivello crawl` goes on"
         };
         writeln!(out, "crawl       a recrawl of {what} since {since} {left}")?;
+    }
+    if let Some(fault) = &status.recrawl_fault {
+        writeln!(out, "recrawl     {}", talk::plain(fault))?;
     }
     if let Some(fault) = &status.seeds_fault {
         writeln!(out, "seeds       {}", talk::plain(fault))?;

@@ -425,6 +425,27 @@ fn a_later_visit_whose_record_is_damaged_is_said_to_be() {
     assert!(verdict.contains(" stands, ") && !verdict.contains("304"), "{verdict}");
 }
 
+/// Each is told by who looks after it, and mended by the next crawl.
+#[test]
+fn notes_of_the_crawl_that_are_damaged_are_told() {
+    let server = Pages::serve(&[("/", HTML)]);
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/")]);
+    sandbox.done(&["doctor", "frontier", "--dir", "web"]);
+    for note in ["rests", "settings.json"] {
+        fs::write(sandbox.path("web/frontier").join(note), "garbage").expect("room");
+        let ran = sandbox.run(&["doctor", "frontier", "--dir", "web"]);
+        let said = format!("frontier/{note} is damaged: the next crawl goes on without it");
+        assert!(ran.code == 1 && ran.stdout.contains(&said), "{ran:#?}");
+        crawl(&sandbox, "", &[]);
+        sandbox.done(&["doctor", "frontier", "--dir", "web"]);
+    }
+    fs::write(sandbox.path("web/frontier/recrawl"), "garbage").expect("room");
+    let status = sandbox.done(&["status", "--dir", "web"]);
+    assert!(status.contains("\nrecrawl     web/frontier/recrawl cannot be understood"), "{status}");
+    assert!(status.contains("1 page archived"), "{status}");
+}
+
 #[test]
 fn a_line_that_is_no_seed_is_named_by_all() {
     let server = Pages::serve(&[("/", HTML)]);

@@ -83,7 +83,7 @@ impl Rests {
         archive: &Archive,
         answers: Option<&Answers>,
     ) -> Result<Rests, CrawlError> {
-        let mut rests = Rests::kept(frontier)?;
+        let mut rests = Rests::believed(frontier)?;
         for name in lost_files(frontier, archive)? {
             each_lost(frontier, archive, &name, &mut |settled| rests.note(settled, answers))?;
         }
@@ -99,7 +99,7 @@ impl Rests {
     ) -> Result<Rests, CrawlError> {
         let mut rests = Rests::read(frontier, archive, Some(answers))?;
         rests.0.retain(|_, rest| rest.holds(now));
-        if rests != Rests::kept(frontier)? {
+        if Rests::kept(frontier)?.as_ref() != Some(&rests) {
             rests.write(frontier).map_err(CrawlError::io(&frontier.join(NAME)))?;
         }
         Ok(rests)
@@ -139,15 +139,22 @@ impl Rests {
     }
 
     /// What is in the file; nothing if it is not as it was written.
-    fn kept(frontier: &Path) -> Result<Rests, CrawlError> {
+    fn believed(frontier: &Path) -> Result<Rests, CrawlError> {
+        Ok(Rests::kept(frontier)?.unwrap_or_default())
+    }
+
+    /// What is in the file; `None` if it is not as it was written.
+    fn kept(frontier: &Path) -> Result<Option<Rests>, CrawlError> {
         let path = frontier.join(NAME);
         let text = match fs::read(&path) {
             Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Rests::default()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Ok(Some(Rests::default()));
+            }
             Err(source) => return Err(CrawlError::Io { path, source }),
         };
-        let Seal::Good(lines) = unseal(&text) else { return Ok(Rests::default()) };
-        Ok(Rests(lines.lines().filter_map(Rest::parse).collect()))
+        let Seal::Good(lines) = unseal(&text) else { return Ok(None) };
+        Ok(Some(Rests(lines.lines().filter_map(Rest::parse).collect())))
     }
 
     fn write(&self, frontier: &Path) -> io::Result<()> {
@@ -165,6 +172,11 @@ impl Rests {
     }
 }
 
+/// Fails if what the folder `frontier` keeps of hosts is not as it was written.
+pub fn check_rests(frontier: &Path) -> Result<(), CrawlError> {
+    Rests::kept(frontier)?.map(|_| ()).ok_or(CrawlError::Note { path: frontier.join(NAME) })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -179,7 +191,8 @@ mod tests {
         let sites = [("http://[::1]:81", busy), ("https://a.test", slow)];
         let rests = Rests(sites.map(|(site, rest)| (site.to_owned(), rest)).into());
         rests.write(dir).expect("room");
-        assert_eq!(Rests::kept(dir).expect("a file"), rests);
+        assert_eq!(Rests::kept(dir).expect("a file"), Some(rests));
+        let rests = Rests::believed(dir).expect("a file");
         assert_eq!(rests.of("http://[::1]:81/a?b"), Some(&busy));
         assert_eq!(rests.of("http://a.test/"), None);
         let whole = fs::read(dir.join(NAME)).expect("it is there");
@@ -187,10 +200,11 @@ mod tests {
             let mut bytes = whole.clone();
             bytes[at] ^= 1;
             fs::write(dir.join(NAME), bytes).expect("room");
-            assert_eq!(Rests::kept(dir).expect("a file"), Rests::default(), "byte {at}");
+            assert_eq!(Rests::kept(dir).expect("a file"), None, "byte {at}");
+            assert_eq!(Rests::believed(dir).expect("a file"), Rests::default(), "byte {at}");
         }
         Rests::default().write(dir).expect("it is there");
-        assert_eq!(Rests::kept(dir).expect("no file"), Rests::default());
+        assert_eq!(Rests::kept(dir).expect("no file"), Some(Rests::default()));
         // Each holds for its own time.
         let at = |s| Moment { s, us: 0 };
         assert_eq!(busy.not_before_s(), Some(date.s + 3_601));
