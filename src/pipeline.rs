@@ -133,15 +133,15 @@ impl<'a> Pipeline<'a> {
         let older = self.older_pages()?;
         if older > 0 {
             self.say(&format!(
-                "         {} in an older version, since the newer one was in an archive file that is gone; \
-                 `crivello crawl --recrawl` asks for it again",
+                "         {} in an older version, since the archive has lost the newer one with a file, or a part of \
+                 it; `crivello crawl --recrawl` asks for it again",
                 talk::count(older, "page"),
             ));
         }
         Ok(report)
     }
 
-    /// How many pages are older than what an archive file had that is gone.
+    /// How many pages are older than what an archive file had that is gone or shorter.
     fn older_pages(&self) -> Result<u64> {
         let archive = Archive::open(&self.collection.archive_dir())?;
         let gone = match crawl::gone_files(&self.collection.frontier_dir(), &archive) {

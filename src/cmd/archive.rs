@@ -120,6 +120,10 @@ fn get(collection: &jobs::Collection, url: &str, headers: bool, context: &Contex
         (is_answer, capture.mime != REVISIT, tells, capture.date_s, capture.date_us)
     });
     let gone = crawl::gone_captures(&collection.frontier_dir(), &folder, url.as_str())?;
+    let is_lost = !captures.is_empty() && !captures.iter().any(stands);
+    if let Some(lost) = gone.iter().rfind(|line| crawl::is_answer(line)).filter(|_| is_lost) {
+        return in_vain(&folder, &url, lost, &captures, context);
+    }
     let is_behind = |last: &CdxLine| {
         captures.iter().any(|line| line.mime == REVISIT && moment(line) > moment(last))
     };
@@ -170,6 +174,37 @@ fn get(collection: &jobs::Collection, url: &str, headers: bool, context: &Contex
     Ok(Exit::Done)
 }
 
+/// Whether a capture tells what its URL is, or that it is as it was.
+fn stands(line: &CdxLine) -> bool {
+    line.mime == REVISIT || crawl::is_answer(line)
+}
+
+/// Says that the answer is lost, and what became of the last visit since, all of which were in vain.
+fn in_vain(
+    folder: &Archive,
+    url: &Url,
+    lost: &CdxLine,
+    captures: &[CdxLine],
+    context: &Context,
+) -> Result<Exit> {
+    let (date, file) = (archive::date_text(lost.date_s), &lost.location.file);
+    let fate = crawl::fate_of_file(folder, file);
+    let what = format!("{url} was visited at {date}, and {file}, which had the answer, {fate}");
+    talk::say(context.quiet, &what);
+    let last = captures.iter().max_by_key(|line| moment(line));
+    if let Some(last) = last.filter(|last| moment(last) > moment(lost)) {
+        let record = folder.read(&last.location).with_context(|| unreadable(url, last))?;
+        let date = archive::date_text(last.date_s);
+        let said = match (crawl::read_failure(&record), last.status) {
+            (Some(failure), _) => format!("asked again at {date}, it ended with {failure}"),
+            (None, Some(status)) => format!("asked again at {date}, the server answered {status}"),
+            (None, None) => without_body(&record),
+        };
+        talk::say(context.quiet, &talk::plain(&said));
+    }
+    Ok(Exit::NothingFound)
+}
+
 fn moment(line: &CdxLine) -> (i64, u32) {
     (line.date_s, line.date_us)
 }
@@ -188,7 +223,8 @@ fn newer(
     let newest = gone.iter().rfind(|line| crawl::is_answer(line));
     said.extend(newest.filter(|line| Some(moment(line)) > since).map(|line| {
         let (date, file) = (archive::date_text(line.date_s), &line.location.file);
-        format!("a newer capture of {url}, of {date}, is lost: {file}, which had it, is gone")
+        let fate = crawl::fate_of_file(folder, file);
+        format!("a newer capture of {url}, of {date}, is lost: {file}, which had it, {fate}")
     }));
     Ok(said)
 }
@@ -210,13 +246,17 @@ fn check_body(folder: &Archive, url: &Url, captures: &[CdxLine], gone: &[CdxLine
     let unreadable = folder.unreadable(url.as_str())?;
     let what = match (unreadable.iter().find(is_body), gone.iter().find(is_body)) {
         (Some(line), _) => format!("that capture cannot be read: {}", place(line)),
-        (None, Some(line)) => format!("{}, which had it, is gone", line.location.file),
+        (None, Some(line)) => {
+            let file = &line.location.file;
+            format!("{file}, which had it, {}", crawl::fate_of_file(folder, file))
+        }
         (None, None) => "the archive has lost what it was then".to_owned(),
     };
     bail!("{url} was at {date} as at {then}, and {what}")
 }
 
-/// The captures of a URL as it is spelt, or else as a crawl visits it; those that cannot be read if there is no other.
+/// The captures of a URL as it is spelt, or else as a crawl visits it; those that cannot be read if no other tells what it
+/// is.
 fn find(
     folder: &Archive,
     asked: &Url,
@@ -224,12 +264,11 @@ fn find(
     context: &Context,
 ) -> Result<(Url, Vec<CdxLine>)> {
     let captures_of = |url: &Url| -> Result<Vec<CdxLine>> {
-        let mut captures = folder.captures(url.as_str())?;
-        if captures.is_empty() {
-            captures = folder.unreadable(url.as_str())?;
-            captures.retain(|line| !line.url.is_empty());
-        }
-        Ok(captures)
+        let captures = folder.captures(url.as_str())?;
+        let mut unreadable = folder.unreadable(url.as_str())?;
+        unreadable.retain(|line| !line.url.is_empty() && (captures.is_empty() || stands(line)));
+        let is_told = unreadable.is_empty() || captures.iter().any(stands);
+        Ok(if is_told { captures } else { unreadable })
     };
     let captures = captures_of(asked)?;
     if !captures.is_empty() {
@@ -253,10 +292,9 @@ fn unfound(folder: &Archive, url: &Url, gone: &[CdxLine], context: &Context) -> 
     talk::say(context.quiet, &format!("the archive has no capture of {url}"));
     for line in gone {
         let (date, file) = (archive::date_text(line.date_s), &line.location.file);
-        talk::say(
-            context.quiet,
-            &format!("it was visited at {date}, and {file}, which had that, is gone"),
-        );
+        let fate = crawl::fate_of_file(folder, file);
+        let said = format!("it was visited at {date}, and {file}, which had that, {fate}");
+        talk::say(context.quiet, &said);
     }
     if !places.is_empty() {
         let shown: Vec<String> = places.iter().take(PLACES_SHOWN_MAX).map(place).collect();

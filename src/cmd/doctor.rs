@@ -266,44 +266,50 @@ impl Patient<'_> {
         ]
     }
 
-    /// What is said of files of the archive that are gone, and of what was in no other: faults and notes.
+    /// What is said of files of the archive that are gone or shorter, and of what was in no other: faults and notes.
     fn gone(&self, archive: &Archive) -> Result<(Vec<String>, Vec<String>)> {
         let (mut faults, mut notes) = (Vec::new(), Vec::new());
         for file in crawl::gone_files(&self.collection.frontier_dir(), archive)? {
-            let is_fault = file.urls == 0 || !file.only.is_empty() || !file.newest.is_empty();
+            let is_fault = !file.is_known || !file.only.is_empty() || !file.newest.is_empty();
             let told = if is_fault { &mut faults } else { &mut notes };
             told.push(self.told_gone(&file));
         }
         Ok((faults, notes))
     }
 
-    /// What is said of a file of the archive that is gone.
+    /// What is said of a file of the archive that is gone, or shorter.
     fn told_gone(&self, file: &GoneFile) -> String {
-        let GoneFile { name, urls, only, newest, bodies } = file;
-        let only = told(only, "URL", &format!("of its {urls} in no other file"));
-        let older = format!("of its {urls} of which others have older captures only");
+        let GoneFile { name, is_shorter, is_known, urls, only, newest, bodies } = file;
+        let (fate, its, had, back) = if *is_shorter {
+            let its = format!("the {urls} that it lost");
+            ("has become shorter", its, "lost", "put a whole copy in its place")
+        } else {
+            ("is gone", format!("its {urls}"), "had", "put it back")
+        };
+        let only = told(only, "URL", &format!("of {its} in no other file"));
+        let older = format!("of {its} of which others have older captures only");
         let older = told(newest, "URL", &older);
         let next = "let the next crawl ask for what seeds and links lead to";
         let again = match (&only, &older) {
             (_, Some(_)) => Some("let `crivello crawl --recrawl` ask for them"),
             (Some(_), None) => Some(next),
-            (None, None) => (*urls == 0).then_some(next),
+            (None, None) => (!is_known).then_some(next),
         };
         let lost: Vec<String> = only.into_iter().chain(older).collect();
         let what = if !lost.is_empty() {
             format!(", with {}", lost.join(", and with "))
-        } else if *urls > 0 && bodies.is_empty() {
-            ", but all that it had is in others, or was visited again".to_owned()
+        } else if *is_known && bodies.is_empty() {
+            format!(", but all that it {had} is in others, or was visited again")
         } else {
             String::new()
         };
-        let mut said = vec![format!("archive/{name} is gone{what}")];
+        let mut said = vec![format!("archive/{name} {fate}{what}")];
         if !bodies.is_empty() {
             let bodies = count(bodies.len() as u64, "URL");
-            let of_all = format!("of its {urls} that later visits found as they were");
+            let of_all = format!("of {its} that later visits found as they were");
             said.push(format!("it had {bodies} {of_all}, and that are missing now"));
         }
-        said.extend(again.map(|again| format!("put it back, or {again}")));
+        said.extend(again.map(|again| format!("{back}, or {again}")));
         let cdxj = self.collection.archive_dir().join(format!("{name}.cdxj"));
         if cdxj.exists() && bodies.is_empty() {
             said.push(format!("who deletes archive/{name}.cdxj forgets it"));
@@ -339,8 +345,10 @@ impl Patient<'_> {
         let standing = crawl::Standing::read(&dir).map(|_| ()).map_err(with_causes);
         let report = crawl::read_report(&dir).map(|_| ()).map_err(with_causes);
         let seeds = crawl::check_seeds(&dir).map_err(with_causes);
-        let mut faults: Vec<String> =
-            [standing, report, seeds].into_iter().filter_map(Result::err).collect();
+        let settings = crawl::Settings::check(&dir).map_err(with_causes);
+        let rests = crawl::check_rests(&dir).map_err(with_causes);
+        let read = [standing, report, seeds, settings, rests];
+        let mut faults: Vec<String> = read.into_iter().filter_map(Result::err).collect();
         let mut about = "notes of the crawl".to_owned();
         match crawl::verify_visit_logs(&dir, &self.collection.archive_dir()) {
             Ok(VisitLogsFound { logs, visits, behind, faults: found }) => {

@@ -10,13 +10,13 @@ use std::path::Path;
 
 use anyhow::Result;
 use archive::Archive;
-use crawl::{CrawlError, GoneFile, Recrawl, Report, SieveReport};
+use crawl::{CrawlError, GoneFile, Recrawl, Report, SieveReport, Standing};
 use index::{Index, IndexError};
 use jobs::{Collection, Directory, Folding, Lag, Linking, PageTable, Vector, Writer};
 use serde::Serialize;
 
 use super::crawl::aside_fate;
-use super::crawl::summary::{again, gone_files, left, left_out, missing};
+use super::crawl::summary::{again, left, left_out, lost_files, missing};
 use crate::config::Config;
 use crate::context::{Context, Exit};
 use crate::pipeline::extract_options;
@@ -36,7 +36,9 @@ struct Status {
     /// Who writes to the collection right now.
     running: Option<Writer>,
     /// Whether the crawl is paused, one of a list, or a recrawl is not over.
-    standing: crawl::Standing,
+    standing: Standing,
+    /// What is wrong with what tells of recrawls.
+    recrawl_fault: Option<String>,
     /// What is wrong with the seeds, without which no crawl goes on.
     seeds_fault: Option<String>,
     /// What the last crawl that came to its end said of itself.
@@ -59,6 +61,8 @@ struct ArchiveStatus {
     bytes: u64,
     /// Files that are gone, unless all that they had was visited again.
     gone: Vec<String>,
+    /// The same of those that have become shorter.
+    shortened: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -133,14 +137,15 @@ impl ArchiveStatus {
         let archive = Archive::open(&dir)?;
         let size = |file: &String| fs::metadata(dir.join(file)).map_or(0, |about| about.len());
         let (files, bytes) = (archive.files().len(), archive.files().iter().map(size).sum());
-        let gone = match crawl::gone_files(&frontier, &archive) {
+        let lost: Vec<String> = match crawl::gone_files(&frontier, &archive) {
             Ok(gone) => {
                 gone.into_iter().filter(GoneFile::is_missed).map(|file| file.name).collect()
             }
             // Without the right to bring CDXJ files up to date nobody can tell what is in no other file.
             Err(_) => crawl::lost_files(&frontier, &archive)?.into_iter().collect(),
         };
-        Ok(ArchiveStatus { files, bytes, gone })
+        let (shortened, gone) = lost.into_iter().partition(|name| archive.files().contains(name));
+        Ok(ArchiveStatus { files, bytes, gone, shortened })
     }
 }
 
@@ -159,12 +164,20 @@ impl IndexStatus {
     }
 }
 
+/// What is still to be done with the crawl, and what is wrong if that cannot be told.
+fn standing(collection: &Collection) -> Result<(Standing, Option<String>)> {
+    Ok(match Standing::read(&collection.frontier_dir()) {
+        Err(fault @ CrawlError::Recrawl { .. }) => (Standing::default(), Some(fault.to_string())),
+        standing => (standing?, None),
+    })
+}
+
 fn look(collection: &Collection, config: &Config) -> Result<Status> {
-    let standing = crawl::Standing::read(&collection.frontier_dir())?;
+    let (standing, recrawl_fault) = standing(collection)?;
     let seeds = crawl::check_seeds(&collection.frontier_dir());
     let seeds_fault = seeds.err().map(|error| format!("{:#}", anyhow::Error::new(error)));
     let running = collection.writer();
-    let mut status = Status { running, standing, seeds_fault, ..Status::default() };
+    let mut status = Status { running, standing, recrawl_fault, seeds_fault, ..Status::default() };
     let mut pages_lag = None;
     if collection.archive_dir().is_dir() {
         status.archive = ArchiveStatus::of(collection)?;
@@ -328,13 +341,9 @@ fn print_index(out: &mut impl Write, index: &IndexStatus) -> Result<()> {
 fn print_archive(out: &mut impl Write, archive: &ArchiveStatus) -> Result<()> {
     let files = count(archive.files as u64, "file");
     writeln!(out, "archive     {files}, {}", talk::bytes(archive.bytes))?;
-    if !archive.gone.is_empty() {
-        let (files, names) = (gone_files(&archive.gone), archive.gone.join(", "));
-        let names = talk::plain(&names);
-        writeln!(
-            out,
-            "            {files} gone: {names}; `crivello doctor archive` tells what was in no other"
-        )?;
+    for files in lost_files(&archive.gone, &archive.shortened) {
+        let who = "`crivello doctor archive` tells what was in no other";
+        writeln!(out, "            {files}; {who}")?;
     }
     Ok(())
 }
@@ -367,6 +376,9 @@ fn print(status: &Status) -> Result<()> {
             "is not over: `crivello crawl` goes on"
         };
         writeln!(out, "crawl       a recrawl of {what} since {since} {left}")?;
+    }
+    if let Some(fault) = &status.recrawl_fault {
+        writeln!(out, "recrawl     {}", talk::plain(fault))?;
     }
     if let Some(fault) = &status.seeds_fault {
         writeln!(out, "seeds       {}", talk::plain(fault))?;

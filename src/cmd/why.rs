@@ -87,7 +87,7 @@ struct Why {
     agent: Option<u16>,
     /// Every visit, oldest first.
     captures: Vec<Capture>,
-    /// Its visits in archive files that are gone, oldest first.
+    /// Its visits that went with archive files, oldest first.
     gone: Vec<Gone>,
     /// Why no crawl asks for it, if none does; looked for where no answer stands.
     #[serde(skip)]
@@ -125,8 +125,17 @@ struct Why {
 struct Gone {
     date_s: i64,
     status: Option<u16>,
-    /// The archive file that is gone.
+    /// The archive file that had it.
     file: String,
+    #[serde(skip)]
+    date_us: u32,
+    /// Whether it told what the URL is.
+    #[serde(skip)]
+    is_answer: bool,
+    /// Whether that is there, and has become shorter.
+    shortened: bool,
+    #[serde(skip)]
+    fate: &'static str,
 }
 
 /// Who says so if it was given as one.
@@ -141,6 +150,13 @@ impl Why {
     /// Whether neither a visit nor a mention is known.
     fn is_unseen(&self) -> bool {
         !self.is_named() && self.captures.is_empty() && self.gone.is_empty()
+    }
+
+    /// The answer that went with a file, if no other stands: or else what else did, if nothing is left.
+    fn lost(&self) -> Option<&Gone> {
+        let answer = self.gone.iter().rfind(|gone| gone.is_answer);
+        let lost = answer.or_else(|| self.gone.last().filter(|_| self.captures.is_empty()));
+        lost.filter(|_| !captures::has_standing(&self.captures))
     }
 
     /// Where a page that stands is to whoever searches.
@@ -258,7 +274,13 @@ fn ask_archive(
     let gone = crawl::gone_captures(&collection.frontier_dir(), archive, url.as_str())?;
     why.gone = gone
         .into_iter()
-        .map(|line| Gone { date_s: line.date_s, status: line.status, file: line.location.file })
+        .map(|line| {
+            let (is_answer, file) = (crawl::is_answer(&line), line.location.file);
+            let (date_s, date_us, status) = (line.date_s, line.date_us, line.status);
+            let (shortened, fate) =
+                (archive.files().contains(&file), crawl::fate_of_file(archive, &file));
+            Gone { date_s, status, file, date_us, is_answer, shortened, fate }
+        })
         .collect();
     why.cuts = captures::cuts(archive, url, &config.crawl)?;
     (why.canonical, why.kept_out) = captures::newest(archive, url, &config.crawl)?;
@@ -355,7 +377,11 @@ fn next(bars: &Bars<'_>) -> Result<Option<Next>> {
     let Some(bar) = bars.found()? else { return Ok(Some(next)) };
     // A recrawl needs nothing that leads to it.
     let is_open = is_asked()? && bars.known(true)?.is_none();
-    Ok(Some(if is_open { Next::Open } else { nobody(bar) }))
+    Ok(Some(match bar {
+        _ if is_open => Next::Open,
+        Bar::Unfollowed(_) if why.lost().is_some() && why.found_on.is_empty() => Next::IfFound,
+        bar => nobody(bar),
+    }))
 }
 
 /// What the last crawl said of its host when it ended.
@@ -409,15 +435,15 @@ fn verdict(why: &Why, config: &Config) -> Option<String> {
     let retries = config.crawl.retries;
     let next = why.next.as_ref();
     let turn = next.map(|next| (next, why.not_before_s));
+    if let Some(lost) = lost(why, retries) {
+        return Some(lost);
+    }
     if let Some(verdict) = captures::answered(&why.captures, retries, turn, &why.place) {
         let due = next.filter(|next| **next == Next::Due).map(|next| next.told(why.not_before_s));
         return Some(due.map_or(verdict.clone(), |due| format!("{verdict}; {due}")));
     }
     if why.is_unseen() {
         return Some("never seen: not fetched, and nothing that was fetched names it".to_owned());
-    }
-    if let Some(lost) = lost(why) {
-        return Some(lost);
     }
     if let Some(refused @ Bar::Refused(_)) = &why.bar {
         return Some(refused.verdict());
@@ -452,20 +478,20 @@ fn verdict(why: &Why, config: &Config) -> Option<String> {
     Some(format!("failed {times}, at last {}; {}", failed.last, next.told(why.not_before_s)))
 }
 
-/// What is said of one that only files had which are gone; `None` if that is not so.
-fn lost(why: &Why) -> Option<String> {
-    let Gone { date_s, file, .. } = why.gone.last().filter(|_| why.captures.is_empty())?;
+/// What is said of one that only files had which are gone or shorter, also if it was asked for in vain since; `None` if that
+/// is not so.
+fn lost(why: &Why, retries: u8) -> Option<String> {
+    let Gone { date_s, date_us, file, fate, .. } = why.lost()?;
+    let date = archive::date_text(*date_s);
+    let what = format!("lost: it was visited at {date}, and {file}, which had the answer, {fate}");
+    let turn = why.next.as_ref().map(|next| (next, why.not_before_s));
+    let vain = captures::since(&why.captures, (*date_s, *date_us), retries, turn);
     let next = match &why.bar {
+        _ if vain.is_some() => vain.map(|vain| format!("asked again, {vain}"))?,
         None => Next::Crawl.asked(why.not_before_s),
         // What led there may be lost as well, and be found once more.
-        Some(Bar::Unfollowed(_)) if why.found_on.is_empty() => {
-            "nothing in the archive leads to it; a crawl asks for it again if it is found once more"
-                .to_owned()
-        }
+        Some(Bar::Unfollowed(_)) if why.found_on.is_empty() => Next::IfFound.asked(None),
         Some(bar) => Next::Nobody(bar.reason()).asked(None),
     };
-    let date = archive::date_text(*date_s);
-    Some(format!(
-        "lost: it was visited at {date}, and {file}, which had the answer, is gone; {next}"
-    ))
+    Some(format!("{what}; {next}"))
 }

@@ -816,3 +816,52 @@ fn every_page_that_a_crawl_left_out_is_told_with_its_limit() {
     }
     assert!(dropped > 0, "{} of {} pages were asked for", asked.len(), left_out.len());
 }
+
+/// Over all runs, and each thing once.
+#[test]
+fn requests_in_vain_are_counted_over_all_runs() {
+    for retries in 0..3 {
+        let (sandbox, server) = (Sandbox::new(), Pages::serve(&[("/", "503 Busy\n\n")]));
+        std::fs::create_dir_all(sandbox.path("web")).expect("a folder");
+        let text = SETTINGS.replace("retries = 1", &format!("retries = {retries}"));
+        std::fs::write(sandbox.path("web/crivello.toml"), text).expect("a file");
+        for _ in 0..5 {
+            sandbox.run(&["crawl", "--dir", "web", "-q", &server.url("/")]);
+        }
+        let why = check(&sandbox, &server.url("/"), "failed: the server answered 503 ");
+        let requests = why["captures"].as_array().expect("visits").len();
+        let verdict = why["verdict"].as_str().expect("a verdict");
+        assert!(requests > 1, "{why:#}");
+        assert!(verdict.contains(&format!("to the last of {requests} requests; ")), "{verdict}");
+        // One without an answer after them.
+        server.set("/", "200 OK\nContent-Length: 9\n\n");
+        sandbox.run(&["crawl", "--dir", "web", "-q", "--recrawl"]);
+        let why = check(&sandbox, &server.url("/"), "failed: the server answered 503 ");
+        let verdict = why["verdict"].as_str().expect("a verdict");
+        assert!(verdict.contains(" requests; asked again, protocol: "), "{verdict}");
+        assert_eq!(verdict.matches("a crawl ").count(), 1, "{verdict}");
+    }
+}
+
+/// What is made again counts for nothing yet, and is told.
+#[test]
+fn a_recrawl_in_vain_says_what_it_asked_for() {
+    let pages: Vec<String> = (0..4).map(|number| format!("/{number}")).collect();
+    let links: Vec<&str> = pages.iter().map(String::as_str).collect();
+    let server = Pages::serve(&[("/", &page(&links))]);
+    for path in &links {
+        server.set(path, HTML);
+    }
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/")]);
+    for path in links.iter().chain(&["/"]) {
+        server.set(path, "503 Busy\n\n");
+    }
+    let report = sandbox.json(&["crawl", "--dir", "web", "--recrawl"]);
+    let said = format!(
+        "asked for known URLs again: {} visits in vain, made again or to be made again (http-503); 5 URLs left",
+        report["requests"]
+    );
+    let summary = report["summary"][0].as_str().expect("a sentence");
+    assert!(report["asked"] == 0 && summary.contains(&said), "{summary}");
+}

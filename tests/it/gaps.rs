@@ -145,6 +145,54 @@ fn a_file_that_is_gone_is_told_by_all() {
     assert!(!sandbox.done(&["status", "--dir", "web"]).contains("gone: "));
 }
 
+/// Whoever asked for it in vain since, or before it was lost: that says nothing of what it was.
+#[test]
+fn a_page_that_is_lost_stays_so_though_it_is_asked_for_in_vain() {
+    let pages = [("/", page(&["/a"])), ("/a", page(&["/c"])), ("/c", HTML.to_owned())];
+    let pages = pages.each_ref().map(|(path, answer)| (*path, answer.as_str()));
+    let cut = "200 OK\nContent-Length: 9\n\n";
+    for (answer, is_before) in
+        [("503 Busy\n\nbusy", false), ("503 Busy\n\nbusy", true), (cut, false)]
+    {
+        let (server, sandbox) = (Pages::serve(&pages), Sandbox::new());
+        crawl(&sandbox, "", &[&server.url("/"), "--max-pages", "1"]);
+        crawl(&sandbox, "", &[]);
+        let said = if answer == cut { "protocol: " } else { "the server answered 503 to the last" };
+        for path in ["/a", "/c"] {
+            server.set(path, answer);
+        }
+        let second = sandbox.path("web/archive/crivello-00002.warc.gz");
+        if is_before {
+            crawl(&sandbox, "", &["--recrawl"]);
+        }
+        fs::remove_file(&second).expect("it is there");
+        if !is_before {
+            crawl(&sandbox, "", &[]);
+        }
+        for path in ["/a", "/c"] {
+            // Nobody has led there since.
+            if path == "/c" && !is_before {
+                continue;
+            }
+            let why = check(&sandbox, &server.url(path), "lost: it was visited at ");
+            let verdict = why["verdict"].as_str().expect("a verdict");
+            let lost = "crivello-00002.warc.gz, which had the answer, is gone; asked again, ";
+            assert!(verdict.contains(&format!("{lost}{said}")), "{verdict}");
+            assert!(!verdict.contains("no crawl"), "{verdict}");
+            let ran = sandbox.run(&["archive", "get", "--dir", "web", &server.url(path)]);
+            assert_eq!((ran.code, ran.stdout.as_str()), (3, ""), "{ran:#?}");
+            let lost = "crivello-00002.warc.gz, which had the answer, is gone\nasked again at ";
+            assert!(ran.stderr.contains(lost) && !ran.stderr.contains("never"), "{ran:#?}");
+        }
+        server.set("/a", &page(&["/c"]));
+        server.set("/c", HTML);
+        sandbox.done(&["crawl", "--dir", "web", "-q", "--recrawl"]);
+        for path in ["/a", "/c"] {
+            check(&sandbox, &server.url(path), "fetched");
+        }
+    }
+}
+
 /// Until a crawl makes the logs of visits anew, they tell what nothing in the archive does.
 #[test]
 fn what_was_in_a_file_is_known_without_its_cdxj() {
@@ -326,6 +374,76 @@ fn damage_behind_a_304_is_told_with_the_command_that_asks() {
     }
     sandbox.done(&["crawl", "--dir", "web", "-q", "--recrawl=given", &server.url("/a")]);
     check(&sandbox, &server.url("/a"), "fetched");
+}
+
+/// A visit in vain hides no damage, and who goes on with a recrawl asks once more.
+#[test]
+fn a_damaged_page_beside_a_recrawl_that_is_not_over_is_asked_for_by_a_crawl() {
+    let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/")]);
+    let a = server.url("/a");
+    damage(&sandbox, &a);
+    let get = || sandbox.run(&["archive", "get", "--dir", "web", &a]);
+    let before = get();
+    assert!(before.code == 1 && before.stderr.contains("cannot be read: "), "{before:#?}");
+    for path in ["/", "/a"] {
+        server.set(path, "503 Busy\n\nbusy");
+    }
+    crawl(&sandbox, "", &["--recrawl"]);
+    let why = check(&sandbox, &a, "damaged: the record of ");
+    let verdict = why["verdict"].as_str().expect("a verdict");
+    assert!(verdict.contains("asked again, the server answered 503"), "{verdict}");
+    assert!(verdict.ends_with("; a crawl tries it again"), "{verdict}");
+    let after = get();
+    assert_eq!((after.code, &after.stderr), (1, &before.stderr), "{after:#?}");
+    server.set("/", &page(&["/a"]));
+    server.set("/a", HTML);
+    crawl(&sandbox, "", &[]);
+    check(&sandbox, &a, "fetched");
+    assert_eq!(get().code, 0);
+}
+
+/// The page is there; only what a later visit said of it is not.
+#[test]
+fn a_later_visit_whose_record_is_damaged_is_said_to_be() {
+    let server = Pages::serve(&[]);
+    let sandbox = Sandbox::new();
+    tagged(&server, "/", &[]);
+    crawl(&sandbox, "", &[&server.url("/")]);
+    crawl(&sandbox, "", &["--recrawl"]);
+    let list = sandbox.done(&["archive", "list", "--dir", "web"]);
+    let line = list.lines().find(|line| line.contains("revisit")).expect("one");
+    let offset: usize = line.split('\t').nth(5).expect("a place").parse().expect("a number");
+    let second = sandbox.path("web/archive/crivello-00002.warc.gz");
+    let mut bytes = fs::read(&second).expect("it is there");
+    bytes[offset + 200] ^= 0x55;
+    fs::write(&second, bytes).expect("room");
+    let why = check(&sandbox, &server.url("/"), "fetched; asked again, and the record of 20");
+    let verdict = why["verdict"].as_str().expect("a verdict");
+    assert!(verdict.contains(" cannot be read; the page of 20"), "{verdict}");
+    assert!(verdict.contains(" stands, ") && !verdict.contains("304"), "{verdict}");
+}
+
+/// Each is told by who looks after it, and mended by the next crawl.
+#[test]
+fn notes_of_the_crawl_that_are_damaged_are_told() {
+    let server = Pages::serve(&[("/", HTML)]);
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/")]);
+    sandbox.done(&["doctor", "frontier", "--dir", "web"]);
+    for note in ["rests", "settings.json"] {
+        fs::write(sandbox.path("web/frontier").join(note), "garbage").expect("room");
+        let ran = sandbox.run(&["doctor", "frontier", "--dir", "web"]);
+        let said = format!("frontier/{note} is damaged: the next crawl goes on without it");
+        assert!(ran.code == 1 && ran.stdout.contains(&said), "{ran:#?}");
+        crawl(&sandbox, "", &[]);
+        sandbox.done(&["doctor", "frontier", "--dir", "web"]);
+    }
+    fs::write(sandbox.path("web/frontier/recrawl"), "garbage").expect("room");
+    let status = sandbox.done(&["status", "--dir", "web"]);
+    assert!(status.contains("\nrecrawl     web/frontier/recrawl cannot be understood"), "{status}");
+    assert!(status.contains("1 page archived"), "{status}");
 }
 
 #[test]
@@ -567,8 +685,8 @@ fn an_older_page_is_said_to_be_one() {
             "{ran:#?}"
         );
         let ran = sandbox.run(&["index", "--dir", "web"]);
-        let said = "1 page in an older version, since the newer one was in an archive file that is gone; \
-                    `crivello crawl --recrawl` asks for it again\n";
+        let said = "1 page in an older version, since the archive has lost the newer one with a file, or a part \
+                    of it; `crivello crawl --recrawl` asks for it again\n";
         assert!(ran.stderr.contains(said), "{ran:#?}");
         let ran = sandbox.run(&["doctor", "archive", "--dir", "web"]);
         let said = format!(

@@ -23,6 +23,7 @@ mod lists;
 mod ranking;
 mod sandbox;
 mod sentences;
+mod shortened;
 mod spelling;
 mod suggesting;
 mod telling;

@@ -8,8 +8,8 @@
 //! sorted bytewise. Before them stands `!meta {"version":2,"filename":…,"length":l,"covers":c,"bytes":b}`:
 //! the WARC file had l bytes, of which the first c are indexed, by lines of b bytes in all. A file that has
 //! grown since is indexed from c on; one that has shrunk or was changed otherwise, from the beginning. Of one that has
-//! shrunk `"had":h` remembers how many bytes of it were once indexed, so that whoever reads it through can tell that
-//! something is missing, also where it was cut between two records.
+//! shrunk `"had":h` remembers how many bytes of it were once indexed, which tells that something is missing, also where
+//! it was cut between two records; and lines with `!lost ` before them are those of records that are not in it any more.
 //!
 //! A place that cannot be read has lines with `!unreadable ` before them: those that an earlier CDXJ file had for it,
 //! or else one with the key `-` and no URL. Tools for CDXJ pass over lines that begin with `!`.
@@ -19,7 +19,7 @@
 //! **Invariant.** A CDXJ file appears under its name whole or not at all; it can be deleted at any time, and
 //! one that does not fit its WARC file is made again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -42,13 +42,15 @@ const VERSION: u32 = 2;
 const VERSION_OF_SECONDS: u32 = 1;
 /// What stands before the key of a capture that cannot be read.
 pub(crate) const UNREADABLE: &str = "!unreadable ";
+/// The same of one whose record is gone from a file that has become shorter.
+pub(crate) const LOST: &str = "!lost ";
 /// The key of a capture whose URL nobody knows.
 pub(crate) const NOBODY: &str = "-";
 
 /// One capture of a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CdxLine {
-    /// The URL's [`crate::surt`]; that of a capture that cannot be read begins with `!`.
+    /// The URL's [`crate::surt`]; that of a capture that is lost or cannot be read begins with `!`.
     pub key: String,
     /// When, in seconds since 1970; 14 digits in UTC on the line.
     pub date_s: i64,
@@ -168,9 +170,10 @@ impl CdxLine {
     /// Reads a line; `None` if it is none.
     pub fn parse(line: &str) -> Option<Self> {
         let line = line.trim_end();
-        let readable = line.strip_prefix(UNREADABLE).unwrap_or(line);
-        let mark = &line[..line.len() - readable.len()];
-        let (key, rest) = readable.split_once(' ')?;
+        let unmarked = [UNREADABLE, LOST].iter().find_map(|mark| line.strip_prefix(mark));
+        let unmarked = unmarked.unwrap_or(line);
+        let mark = &line[..line.len() - unmarked.len()];
+        let (key, rest) = unmarked.split_once(' ')?;
         let (timestamp, json) = rest.split_once(' ')?;
         let json: Json = serde_json::from_str(json).ok()?;
         Some(Self {
@@ -201,16 +204,43 @@ impl CdxLine {
         (self.date_s, self.date_us, &self.location)
     }
 
-    pub(crate) fn is_unreadable(&self) -> bool {
+    /// Whether its record is there, and can be read.
+    pub(crate) fn is_record(&self) -> bool {
+        !self.is_unreadable() && !self.is_lost()
+    }
+
+    fn is_unreadable(&self) -> bool {
         self.key.starts_with(UNREADABLE)
     }
 
+    pub(crate) fn is_lost(&self) -> bool {
+        self.key.starts_with(LOST)
+    }
+
     /// The same capture, which cannot be read any more.
-    fn into_unreadable(mut self) -> Self {
-        if !self.is_unreadable() {
-            self.key.insert_str(0, UNREADABLE);
-        }
+    fn into_unreadable(self) -> Self {
+        self.marked(UNREADABLE)
+    }
+
+    /// The same capture, whose record is gone.
+    fn into_lost(self) -> Self {
+        self.marked(LOST)
+    }
+
+    /// The same capture, as it was.
+    pub(crate) fn unmarked(self) -> Self {
+        self.marked("")
+    }
+
+    fn marked(mut self, mark: &str) -> Self {
+        let key = [UNREADABLE, LOST].iter().find_map(|mark| self.key.strip_prefix(mark));
+        self.key = format!("{mark}{}", key.unwrap_or(&self.key));
         self
+    }
+
+    /// What it is a capture of, wherever its record is; earlier files know of no microseconds.
+    fn what(&self) -> (String, i64, String, Option<String>) {
+        (self.url.clone(), self.date_s, self.mime.clone(), self.digest.clone())
     }
 }
 
@@ -305,6 +335,8 @@ pub(crate) struct CdxFile {
     warc_length: u64,
     /// Whether its lines are as they are written now.
     is_of_now: bool,
+    /// Whether that had been longer.
+    has_lost: bool,
     modified: Option<SystemTime>,
 }
 
@@ -314,7 +346,7 @@ impl CdxFile {
         let Some(mut cdx) = Self::unread(warc)? else { return Ok(None) };
         let Some((meta, body)) = cdx.meta(warc)? else { return Ok(None) };
         (cdx.covers, cdx.warc_length, cdx.body) = (meta.covers, meta.length, body);
-        cdx.is_of_now = meta.version == VERSION;
+        (cdx.is_of_now, cdx.has_lost) = (meta.version == VERSION, meta.had.is_some());
         Ok((cdx.length - body == meta.bytes).then_some(cdx))
     }
 
@@ -328,9 +360,11 @@ impl CdxFile {
         };
         let about = file.metadata().map_err(ArchiveError::io(&path))?;
         let (length, modified) = (about.len(), about.modified().ok());
-        let (input, is_of_now) = (BufReader::new(file), false);
+        let (input, is_of_now, has_lost) = (BufReader::new(file), false, false);
         let (body, covers, warc_length) = (0, 0, 0);
-        Ok(Some(Self { input, path, body, length, covers, warc_length, is_of_now, modified }))
+        let cdx =
+            Self { input, path, body, length, covers, warc_length, is_of_now, has_lost, modified };
+        Ok(Some(cdx))
     }
 
     /// The first line and its length; `None` if it is none of use.
@@ -431,13 +465,20 @@ pub(crate) fn current(disk: &mut impl Disk, warc: &Path) -> Result<CdxFile, Arch
     if let Some(cdx) = old.take_if(|cdx| cdx.is_current(&about)) {
         return Ok(cdx);
     }
-    let grown = old.filter(|cdx| cdx.is_of_now && cdx.warc_length < about.len());
+    // What was lost may be back.
+    let is_grown = |cdx: &CdxFile| cdx.warc_length < about.len() && !cdx.has_lost;
+    let grown = old.filter(|cdx| cdx.is_of_now && is_grown(cdx));
     let (covers, mut lines) = match grown.and_then(|cdx| extend(disk, warc, cdx).transpose()) {
         Some(extended) => extended?,
         None => index(disk, warc, 0, Lines::default())?.unwrap_or_default(),
     };
     // The file may have grown on the way.
     let length = about.len().max(covers);
+    if had > length {
+        for line in lost(warc, &mut lines)? {
+            lines.push(disk, warc, line.to_text());
+        }
+    }
     write(disk, warc, Extent { length, covers, had }, &mut lines)?;
     CdxFile::open(warc)?.ok_or_else(|| {
         let source = io::Error::new(io::ErrorKind::NotFound, "it was removed while in use");
@@ -452,12 +493,33 @@ fn bytes_indexed(warc: &Path) -> Result<u64, ArchiveError> {
     Ok(meta.map_or(0, |(meta, _)| meta.covers.max(meta.had.unwrap_or(0))))
 }
 
-/// What there is to tell if a WARC file has fewer bytes than were indexed of it.
-pub(crate) fn shrunk(warc: &Path) -> Option<ArchiveError> {
-    let had = bytes_indexed(warc).ok()?;
+/// The lines that an earlier CDXJ file of a WARC file had for records which are in none of these `lines`.
+fn lost(warc: &Path, lines: &mut Lines) -> Result<Vec<CdxLine>, ArchiveError> {
+    let Some(mut old) = CdxFile::open(warc)? else { return Ok(Vec::new()) };
+    let mut left = BTreeSet::new();
+    let read = lines.each(&mut |line| {
+        let line = str::from_utf8(line).ok().and_then(CdxLine::parse);
+        left.extend(line.map(|line| line.what()));
+        Ok(())
+    });
+    read.map_err(ArchiveError::io(&path_of(warc)))?;
+    let mut lost = Vec::new();
+    let read = old.each(&mut |line| {
+        if !line.url.is_empty() && !left.contains(&line.what()) {
+            lost.push(line.into_lost());
+        }
+    });
+    match read {
+        Err(error @ ArchiveError::Io { .. }) => Err(error),
+        _ => Ok(lost),
+    }
+}
+
+/// Whether a WARC file that is there has fewer bytes than were indexed of it.
+pub(crate) fn is_shorter(warc: &Path) -> bool {
+    let had = bytes_indexed(warc).unwrap_or(0);
     // Looked at last, since the file may be growing.
-    let offset = fs::metadata(warc).ok()?.len();
-    (offset < had).then(|| ArchiveError::Shrunk { path: warc.to_path_buf(), offset, had })
+    fs::metadata(warc).is_ok_and(|about| about.len() < had)
 }
 
 /// How far a WARC file is indexed, and the lines.
@@ -510,7 +572,7 @@ pub(crate) fn offset_after(warc: &Path, offset: u64) -> Option<u64> {
     let mut after: Option<CdxLine> = None;
     let mut take = |line: CdxLine| {
         let found = line.location.offset;
-        let is_behind = found > offset && !line.is_unreadable();
+        let is_behind = found > offset && line.is_record();
         if is_behind && after.as_ref().is_none_or(|after| found < after.location.offset) {
             after = Some(line);
         }
@@ -526,7 +588,7 @@ fn unreadable(warc: &Path, places: &BTreeMap<u64, u64>) -> Result<Vec<CdxLine>, 
     let mut keep = |line: CdxLine| {
         let offset = line.location.offset;
         let place = places.range(..=offset).next_back().filter(|&(_, &end)| offset < end);
-        if let Some((start, _)) = place.filter(|_| !line.url.is_empty()) {
+        if let Some((start, _)) = place.filter(|_| !line.url.is_empty() && !line.is_lost()) {
             known.remove(start);
             lines.push(line.into_unreadable());
         }

@@ -66,7 +66,10 @@ impl Archive {
             let text = line.to_text();
             sorted &= before <= text;
             before = text;
-            sum.add_line(&line);
+            // What is lost has no record.
+            if !line.is_lost() {
+                sum.add_line(&line);
+            }
         })?;
         if !sorted || sum != *records {
             return Err(damaged(

@@ -58,20 +58,6 @@ pub enum ArchiveError {
         /// Where the unfinished record or member begins.
         offset: u64,
     },
-    /// The file has fewer bytes than were indexed of it, so that records are missing: it may have been cut between two
-    /// of them, where nothing else shows it.
-    #[error(
-        "{path} has {offset} bytes, and {had} when it was indexed: records are missing; put a whole copy in its place, \
-         or delete {path}.cdxj if there is none"
-    )]
-    Shrunk {
-        /// The WARC file.
-        path: PathBuf,
-        /// How many bytes it has.
-        offset: u64,
-        /// How many were indexed.
-        had: u64,
-    },
     /// Something that is no WARC record stands where one should begin.
     #[error("{path} has no WARC record at byte {offset} but {found:?}")]
     Garbage {
@@ -213,7 +199,6 @@ impl ArchiveError {
             Self::Write { offset, .. }
             | Self::Damaged { offset, .. }
             | Self::Truncated { offset, .. }
-            | Self::Shrunk { offset, .. }
             | Self::Garbage { offset, .. }
             | Self::MissingHeader { offset, .. }
             | Self::BadHeader { offset, .. }

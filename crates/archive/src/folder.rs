@@ -7,6 +7,7 @@
 //! lookup needs them.
 
 use std::fs::{self, File};
+use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use crate::cdx;
@@ -33,7 +34,7 @@ impl Archive {
     }
 
     /// Every record of every file, in order. After an error the iteration goes on with the next record that can be
-    /// read; where the CDXJ file does not know it, it is searched for.
+    /// read; where the CDXJ file does not know it, it is searched for. That records are [gone](Archive::gone) is no error.
     pub fn records(&self) -> Records<'_> {
         Records {
             archive: self,
@@ -42,7 +43,6 @@ impl Archive {
             reader: None,
             ahead: None,
             limits: Limits::default(),
-            is_torn: false,
         }
     }
 
@@ -62,7 +62,7 @@ impl Archive {
         let end_file = at.map_or(self.files.len(), |at| at + 1);
         let (next_file, reader, ahead) = (end_file, Some(reader), None);
         let limits = Limits::default();
-        Ok(Records { archive: self, next_file, end_file, reader, ahead, limits, is_torn: false })
+        Ok(Records { archive: self, next_file, end_file, reader, ahead, limits })
     }
 
     /// Reads one record.
@@ -107,7 +107,8 @@ impl Archive {
         Ok(found)
     }
 
-    /// The names of WARC files that are gone, and whose CDXJ files are left; sorted.
+    /// The names of WARC files that have lost records by their CDXJ files: those that are gone, and those that have become
+    /// shorter; sorted.
     pub fn gone(&self) -> Result<Vec<String>, ArchiveError> {
         let mut gone = Vec::new();
         for entry in fs::read_dir(&self.dir).map_err(ArchiveError::io(&self.dir))? {
@@ -115,7 +116,7 @@ impl Archive {
             if let Ok(cdxj) = entry.file_name().into_string()
                 && let Some(name) = cdxj.strip_suffix(cdx::ENDING)
                 && is_warc_name(name)
-                && !self.dir.join(name).exists()
+                && self.has_lost(name)
             {
                 gone.push(name.to_owned());
             }
@@ -124,25 +125,65 @@ impl Archive {
         Ok(gone)
     }
 
-    /// The captures of a URL that were in files that are [gone](Archive::gone), oldest first, as far as their CDXJ files
-    /// can be read.
-    pub fn gone_captures(&self, url: &str) -> Result<Vec<CdxLine>, ArchiveError> {
-        let start = format!("{} ", surt(url));
-        let mut found = Vec::new();
-        for name in self.gone()? {
-            if let Some(mut cdx) = cdx::CdxFile::open(&self.dir.join(&name))? {
-                found.extend(cdx.find(&start).unwrap_or_default());
-            }
+    /// How many bytes a file has now; `None` if it is gone.
+    pub fn length(&self, name: &str) -> Result<Option<u64>, ArchiveError> {
+        let path = self.path(name)?;
+        match fs::metadata(&path) {
+            Ok(about) => Ok(Some(about.len())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(ArchiveError::io(&path)(error)),
         }
-        found.retain(|line| line.url == url);
-        found.sort_by(|a, b| a.order().cmp(&b.order()));
-        Ok(found)
     }
 
-    /// Hands every capture that was in a file that is [gone](Archive::gone) to `take`, as far as its CDXJ file can be read.
+    fn has_lost(&self, name: &str) -> bool {
+        let path = self.dir.join(name);
+        !path.exists() || cdx::is_shorter(&path)
+    }
+
+    /// The captures of a URL that [files have lost](Archive::gone), oldest first, as far as their CDXJ files can be read.
+    pub fn gone_captures(&self, url: &str) -> Result<Vec<CdxLine>, ArchiveError> {
+        let key = surt(url);
+        let starts = [format!("{key} "), format!("{}{key} ", cdx::LOST)];
+        let mut found = Vec::new();
+        for name in self.gone()? {
+            self.ask_gone(&name, &mut |cdx| {
+                for start in &starts {
+                    found.extend(cdx.find(start)?);
+                }
+                Ok(())
+            })?;
+        }
+        let is_lost = |line: &CdxLine| line.is_lost() || !self.files.contains(&line.location.file);
+        found.retain(|line| line.url == url && is_lost(line));
+        found.sort_by(|a, b| a.order().cmp(&b.order()));
+        Ok(found.into_iter().map(CdxLine::unmarked).collect())
+    }
+
+    /// Hands every capture that [a file has lost](Archive::gone) to `take`, as far as its CDXJ file can be read.
     pub fn each_gone(&self, name: &str, take: &mut dyn FnMut(CdxLine)) -> Result<(), ArchiveError> {
+        let is_left = self.path(name)?.exists();
+        self.ask_gone(name, &mut |cdx| {
+            cdx.each(&mut |line| {
+                if line.is_lost() || !is_left {
+                    take(line.unmarked());
+                }
+            })
+        })
+    }
+
+    /// Asks the CDXJ file of a WARC file that has lost records, as far as it can be read; one that is left may be made again.
+    fn ask_gone(
+        &self,
+        name: &str,
+        ask: &mut dyn FnMut(&mut cdx::CdxFile) -> Result<(), ArchiveError>,
+    ) -> Result<(), ArchiveError> {
         let path = self.path(name)?;
-        match cdx::CdxFile::open(&path)?.map_or(Ok(()), |mut cdx| cdx.each(take)) {
+        let asked = if path.exists() {
+            look_up(&path, ask)
+        } else {
+            cdx::CdxFile::open(&path)?.map_or(Ok(()), |mut cdx| ask(&mut cdx))
+        };
+        match asked {
             Err(error @ ArchiveError::Io { .. }) => Err(error),
             _ => Ok(()),
         }
@@ -155,7 +196,7 @@ impl Archive {
             let path = self.dir.join(name);
             look_up(&path, &mut |cdx| {
                 cdx.each(&mut |mut line| {
-                    if !line.is_unreadable() {
+                    if line.is_record() {
                         line.location.file.clone_from(name);
                         take(line);
                     }
@@ -179,7 +220,8 @@ impl Archive {
         Ok(found)
     }
 
-    pub(crate) fn path(&self, file: &str) -> Result<PathBuf, ArchiveError> {
+    /// Where a file of it is, whether it is there or not.
+    pub fn path(&self, file: &str) -> Result<PathBuf, ArchiveError> {
         let mut parts = Path::new(file).components();
         match (parts.next(), parts.next()) {
             (Some(Component::Normal(name)), None) if name == file => Ok(self.dir.join(name)),
@@ -213,8 +255,6 @@ pub struct Records<'a> {
     /// What follows an error, read before the error was told.
     ahead: Ahead,
     limits: Limits,
-    /// Whether the end of the file that is read was told to be torn.
-    is_torn: bool,
 }
 
 impl Iterator for Records<'_> {
@@ -225,13 +265,7 @@ impl Iterator for Records<'_> {
             if let Some(reader) = &mut self.reader {
                 match self.ahead.take().unwrap_or_else(|| reader.next_record()) {
                     Ok(Some(record)) => return Some(Ok(record)),
-                    Ok(None) => {
-                        let shrunk = self.shrunk();
-                        self.reader = None;
-                        if let Some(error) = shrunk {
-                            return Some(Err(error));
-                        }
-                    }
+                    Ok(None) => self.reader = None,
                     Err(error) => return Some(Err(self.tell(error))),
                 }
             }
@@ -259,12 +293,6 @@ impl Records<'_> {
         if self.ahead.is_some() { error } else { self.go_on(error) }
     }
 
-    /// What there is to tell at the end of a file whose last records are gone, if nothing has told of its end yet.
-    fn shrunk(&mut self) -> Option<ArchiveError> {
-        let is_told = std::mem::take(&mut self.is_torn);
-        self.reader.as_ref().filter(|_| !is_told).and_then(|reader| cdx::shrunk(reader.path()))
-    }
-
     /// Takes the reader to the first record behind an error after which it is lost; the error, with that place.
     fn go_on(&mut self, error: ArchiveError) -> ArchiveError {
         let Some(reader) = self.reader.as_mut().filter(|reader| reader.is_lost()) else {
@@ -274,10 +302,7 @@ impl Records<'_> {
         let known = cdx::offset_after(reader.path(), offset);
         match reader.go_on_behind(offset, known) {
             // Whoever ends a file in the middle of a record leaves nothing behind it.
-            Ok(_) if matches!(error, ArchiveError::Truncated { .. }) && reader.is_lost() => {
-                self.is_torn = true;
-                error
-            }
+            Ok(_) if matches!(error, ArchiveError::Truncated { .. }) && reader.is_lost() => error,
             Ok(to) => ArchiveError::Skipped { cause: Box::new(error), to },
             Err(failed) => failed,
         }

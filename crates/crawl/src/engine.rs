@@ -379,6 +379,7 @@ impl Coordinator<'_> {
             damaged: replayed.damaged,
             damage: replayed.damage.clone(),
             gone: replayed.gone.iter().cloned().collect(),
+            shortened: replayed.shortened.iter().cloned().collect(),
             lost: replayed.lost,
             missing: replayed.gaps.pages(),
             missing_kept_out: replayed.kept_out,

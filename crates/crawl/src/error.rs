@@ -86,6 +86,14 @@ pub enum CrawlError {
         /// The file.
         path: PathBuf,
     },
+    /// A note of the crawl for itself that is not as it was written.
+    #[error(
+        "{path} is damaged: the next crawl goes on without it, and makes it again if there is need"
+    )]
+    Note {
+        /// The file.
+        path: PathBuf,
+    },
     /// A log of visits that is none from a byte on.
     #[error("{path} is damaged at byte {offset}: the next crawl makes it again from the archive")]
     Log {

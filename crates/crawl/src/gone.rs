@@ -1,6 +1,6 @@
-//! What went with archive files that are gone.
+//! What went with archive files that are gone, or that have become shorter.
 //!
-//! What lives here: the captures that such files had, by the CDXJ files that are left of them, or else by the logs of visits,
+//! What lives here: the captures that such files had, by the CDXJ files that are left of them, and by the logs of visits,
 //! until the next crawl makes these anew; and [`GoneFile`], what of that the archive has in no other file. What does not: the
 //! pages of which only is left that a visit found them as before (`gaps.rs`), and asking again (`replay.rs`).
 //!
@@ -12,7 +12,7 @@ use std::path::Path;
 use archive::{Archive, CdxLine, Location, surt};
 
 use crate::answer::{Purpose, leaves_standing};
-use crate::checkpoint::{Settled, each_logged, lost_files};
+use crate::checkpoint::{Settled, each_lost, lost_files};
 use crate::clock::Moment;
 use crate::error::CrawlError;
 
@@ -20,12 +20,16 @@ use crate::error::CrawlError;
 const REVISIT: &str = "warc/revisit";
 const FIELDS: &str = "application/warc-fields";
 
-/// An archive file that is gone.
+/// An archive file that is gone, or has become shorter.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GoneFile {
     /// Its name.
     pub name: String,
-    /// How many URLs it had, robots.txt files aside; 0 if nothing is left that tells.
+    /// Whether it is there, and shorter than it was.
+    pub is_shorter: bool,
+    /// Whether anything is left that tells what it had.
+    pub is_known: bool,
+    /// How many URLs were lost with it, robots.txt files aside.
     pub urls: usize,
     /// Those that are in no other file.
     pub only: Vec<String>,
@@ -39,7 +43,7 @@ impl GoneFile {
     /// Whether something is missed for want of it, or nobody knows.
     pub fn is_missed(&self) -> bool {
         let lost = [&self.only, &self.newest, &self.bodies];
-        self.urls == 0 || lost.iter().any(|urls| !urls.is_empty())
+        !self.is_known || lost.iter().any(|urls| !urls.is_empty())
     }
 }
 
@@ -49,35 +53,49 @@ pub fn is_answer(line: &CdxLine) -> bool {
     line.mime != REVISIT && line.mime != FIELDS && line.status.is_none_or(tells)
 }
 
-/// The captures of a URL that were in files that are gone, oldest first.
+/// What has become of an archive file that has lost captures.
+pub fn fate(archive: &Archive, name: &str) -> &'static str {
+    let is_there = archive.files().iter().any(|file| file == name);
+    if is_there { "has become shorter" } else { "is gone" }
+}
+
+/// The captures of a URL that went with archive files, oldest first.
 pub fn gone_captures(
     frontier: &Path,
     archive: &Archive,
     url: &str,
 ) -> Result<Vec<CdxLine>, CrawlError> {
     let mut found = archive.gone_captures(url)?;
-    let indexed = archive.gone()?;
-    for name in lost_files(frontier, archive)?.iter().filter(|name| !indexed.contains(name)) {
-        each_logged(frontier, name, &mut |settled| {
-            found.extend((settled.url == url).then(|| line_of(name, settled)));
+    for name in lost_files(frontier, archive)? {
+        each_lost(frontier, archive, &name, &mut |settled| {
+            found.extend((settled.url == url).then(|| line_of(&name, settled)));
         })?;
     }
     found.sort_by_key(moment);
+    // The CDXJ file tells more.
+    found.dedup_by_key(|line| moment(line));
     Ok(found)
 }
 
-/// The archive files that are gone, with what the archive misses for want of each, in the order of their names.
+/// The archive files that are gone or have become shorter, with what the archive misses for want of each, in the order of
+/// their names.
 pub fn gone_files(frontier: &Path, archive: &Archive) -> Result<Vec<GoneFile>, CrawlError> {
     let names = lost_files(frontier, archive)?;
     let mut files: Vec<GoneFile> = Vec::new();
     let mut known: BTreeMap<String, Known> = BTreeMap::new();
     for (place, name) in names.into_iter().enumerate() {
-        each_of(frontier, archive, &name, &mut |line| {
+        let mut is_known = false;
+        let mut take = |line: CdxLine| {
+            is_known = true;
             if !line.url.is_empty() && !line.url.ends_with("/robots.txt") {
                 known.entry(line.url.clone()).or_default().lose(place, &line);
             }
-        })?;
-        files.push(GoneFile { name, ..GoneFile::default() });
+        };
+        // The CDXJ file tells more, so that it has the last word.
+        each_lost(frontier, archive, &name, &mut |settled| take(line_of(&name, settled)))?;
+        archive.each_gone(&name, &mut take)?;
+        let is_shorter = archive.files().contains(&name);
+        files.push(GoneFile { name, is_shorter, is_known, ..GoneFile::default() });
     }
     if known.is_empty() {
         return Ok(files);
@@ -103,24 +121,6 @@ pub fn gone_files(frontier: &Path, archive: &Archive) -> Result<Vec<GoneFile>, C
     Ok(files)
 }
 
-/// Hands every capture of a file that is gone to `take`, as far as anything tells of them.
-fn each_of(
-    frontier: &Path,
-    archive: &Archive,
-    name: &str,
-    take: &mut dyn FnMut(CdxLine),
-) -> Result<(), CrawlError> {
-    let mut is_told = false;
-    archive.each_gone(name, &mut |line| {
-        is_told = true;
-        take(line);
-    })?;
-    if is_told {
-        return Ok(());
-    }
-    each_logged(frontier, name, &mut |settled| take(line_of(name, settled)))
-}
-
 /// The line of a visit, as far as its log tells.
 fn line_of(name: &str, settled: Settled) -> CdxLine {
     let Settled { url, date_s, date_us, offset, length, answered, .. } = settled;
@@ -140,7 +140,7 @@ fn moment(line: &CdxLine) -> Moment {
     Moment { s: line.date_s, us: line.date_us }
 }
 
-/// What is known of a URL that was in a file that is gone.
+/// What is known of a URL that went with a file.
 #[derive(Default)]
 struct Known {
     /// The places of the files that had it among those that are gone.

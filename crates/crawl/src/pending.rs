@@ -9,10 +9,10 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use archive::{Archive, ArchiveError};
+use archive::{Archive, ArchiveError, Location};
 
 use crate::answer::{Answers, Purpose};
-use crate::checkpoint::Settled;
+use crate::checkpoint::{Settled, each_logged};
 use crate::config::Config;
 use crate::error::CrawlError;
 use crate::frontier::Given;
@@ -30,21 +30,22 @@ pub fn recrawl_asks(
     url: &str,
 ) -> Result<bool, CrawlError> {
     let epochs = Epochs::read(frontier)?;
-    let mut captures = archive.captures(url)?;
-    captures.retain(|capture| capture.url == url);
-    let asks = |again: Option<Again>| -> Result<bool, CrawlError> {
-        let Some(mut again) = again else { return Ok(false) };
-        each_visit(archive, &captures, &mut |file, settled| again.note(file, settled))?;
+    let visits = visits(archive, frontier, url)?;
+    let asks = |again: Option<Again>| {
+        let Some(mut again) = again else { return false };
+        for (file, settled) in &visits {
+            again.note(*file, settled);
+        }
         let (mut is_due, mut is_had) = (false, false);
-        each_visit(archive, &captures, &mut |file, settled| {
+        for (file, settled) in &visits {
             let status = settled.answered.as_ref().map_or(0, |answered| answered.status);
-            let is_old = again.is_old(file, settled);
+            let is_old = again.is_old(*file, settled);
             is_due |= is_old;
             is_had |= !is_old && settled.entry.is_final(status, config.retries);
-        })?;
-        Ok(is_due && !is_had)
+        }
+        is_due && !is_had
     };
-    if asks(Again::new(&epochs, archive.files()))? {
+    if asks(Again::new(&epochs, archive.files())) {
         return Ok(true);
     }
     let lists = epochs.into_lists(None);
@@ -55,13 +56,36 @@ pub fn recrawl_asks(
     let answers = Answers::new(config, rules, None);
     for list in lists {
         let Extent::List { lines, .. } = &list.extent else { continue };
-        if asks(Some(Again::of_list(&list, archive.files())))?
+        if asks(Some(Again::of_list(&list, archive.files())))
             && names(lines.iter(), archive, &answers, url)?
         {
             return Ok(true);
         }
     }
     Ok(false)
+}
+
+/// The visits of `url`, each with the place of its file, as a crawl knows them that goes on: by the logs where the archive
+/// cannot be read any more.
+fn visits(
+    archive: &Archive,
+    frontier: &Path,
+    url: &str,
+) -> Result<Vec<(usize, Settled)>, CrawlError> {
+    let (mut visits, mut captures) = (Vec::new(), archive.captures(url)?);
+    captures.retain(|capture| capture.url == url);
+    each_visit(archive, &captures, &mut |file, settled| visits.push((file, settled)))?;
+    for Location { file, offset, .. } in
+        archive.unreadable(url)?.into_iter().filter(|it| it.url == url).map(|it| it.location)
+    {
+        let Some(place) = archive.files().iter().position(|name| *name == file) else { continue };
+        each_logged(frontier, &file, &mut |settled| {
+            if settled.url == url && settled.offset == offset {
+                visits.push((place, settled));
+            }
+        })?;
+    }
+    Ok(visits)
 }
 
 /// Whether `url` is among what a crawl may visit that follows no link: a seed, or what sitemaps and redirects that were

@@ -60,6 +60,8 @@ pub(crate) struct Replayed {
     pub(crate) damage: Option<String>,
     /// Files of the archive that are gone, which no earlier run has found.
     pub(crate) gone: BTreeSet<String>,
+    /// Those that have become shorter.
+    pub(crate) shortened: BTreeSet<String>,
     /// Whether a recrawl is not over.
     pub(crate) is_recrawl: bool,
     /// The captures to compare answers with, if known URLs are asked for again.
@@ -243,7 +245,7 @@ impl Replay<'_> {
         let dir: &Path = &self.dirs.archive;
         let archive = Archive::open(dir)?;
         let mut gaps = Gaps::default();
-        let gone = self.logs.gone(&archive);
+        let (gone, shortened) = (self.logs.gone(&archive), self.logs.shortened(&archive)?);
         self.keep_rests(frontier, &archive)?;
         let found =
             self.logs.complete_noting(&archive, self.answers, &self.halt, &mut |visit| {
@@ -253,7 +255,7 @@ impl Replay<'_> {
                 }
             })?;
         let damage = found.map(|error| error.to_string());
-        let mut replayed = Replayed { damage, gone, ..Replayed::default() };
+        let mut replayed = Replayed { damage, gone, shortened, ..Replayed::default() };
         let again = self.again(&archive, &mut replayed)?;
         self.find_gaps(&mut gaps, &archive)?;
         if self.halt.was_called() {

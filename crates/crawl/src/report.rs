@@ -194,6 +194,8 @@ pub struct Report {
     pub damage: Option<String>,
     /// Files of the archive that were gone when the run began, and that no earlier run has told of.
     pub gone: Vec<String>,
+    /// Those that had become shorter.
+    pub shortened: Vec<String>,
     /// Pages that were missing in the archive when the run began: only is left of them that they were as before.
     pub lost: u64,
     /// Those that are still missing; the next run asks for them again, unless they are kept out.

@@ -1,6 +1,6 @@
 //! What hosts asked for in answers that went with archive files: the file `frontier/rests`.
 //!
-//! What lives here: [`Rests`], the last visit of each host that only logs of visits know, whose archive files are gone: its
+//! What lives here: [`Rests`], the last visit of each host that only logs of visits know, for its archive file has it no more: its
 //! Retry-After, and the Crawl-delay of a robots.txt. Those logs are made anew without it by the run that misses the file. What
 //! does not: the logs (`checkpoint/`), and how long a host is left alone (`politeness.rs`).
 //!
@@ -15,7 +15,7 @@ use std::path::Path;
 use archive::Archive;
 
 use crate::answer::{Answers, Purpose, is_passing};
-use crate::checkpoint::{Settled, each_logged, lost_files};
+use crate::checkpoint::{Settled, each_lost, lost_files};
 use crate::clock::Moment;
 use crate::error::CrawlError;
 use crate::politeness::Politeness;
@@ -76,16 +76,16 @@ impl Rest {
 pub(crate) struct Rests(BTreeMap<String, Rest>);
 
 impl Rests {
-    /// What is in the file, and what the logs tell of archive files that are gone; with Crawl-delays, if there is somebody
+    /// What is in the file, and what the logs tell of that archive files have lost; with Crawl-delays, if there is somebody
     /// who reads these.
     pub(crate) fn read(
         frontier: &Path,
         archive: &Archive,
         answers: Option<&Answers>,
     ) -> Result<Rests, CrawlError> {
-        let mut rests = Rests::kept(frontier)?;
+        let mut rests = Rests::believed(frontier)?;
         for name in lost_files(frontier, archive)? {
-            each_logged(frontier, &name, &mut |settled| rests.note(settled, answers))?;
+            each_lost(frontier, archive, &name, &mut |settled| rests.note(settled, answers))?;
         }
         Ok(rests)
     }
@@ -99,7 +99,7 @@ impl Rests {
     ) -> Result<Rests, CrawlError> {
         let mut rests = Rests::read(frontier, archive, Some(answers))?;
         rests.0.retain(|_, rest| rest.holds(now));
-        if rests != Rests::kept(frontier)? {
+        if Rests::kept(frontier)?.as_ref() != Some(&rests) {
             rests.write(frontier).map_err(CrawlError::io(&frontier.join(NAME)))?;
         }
         Ok(rests)
@@ -139,15 +139,22 @@ impl Rests {
     }
 
     /// What is in the file; nothing if it is not as it was written.
-    fn kept(frontier: &Path) -> Result<Rests, CrawlError> {
+    fn believed(frontier: &Path) -> Result<Rests, CrawlError> {
+        Ok(Rests::kept(frontier)?.unwrap_or_default())
+    }
+
+    /// What is in the file; `None` if it is not as it was written.
+    fn kept(frontier: &Path) -> Result<Option<Rests>, CrawlError> {
         let path = frontier.join(NAME);
         let text = match fs::read(&path) {
             Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Rests::default()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Ok(Some(Rests::default()));
+            }
             Err(source) => return Err(CrawlError::Io { path, source }),
         };
-        let Seal::Good(lines) = unseal(&text) else { return Ok(Rests::default()) };
-        Ok(Rests(lines.lines().filter_map(Rest::parse).collect()))
+        let Seal::Good(lines) = unseal(&text) else { return Ok(None) };
+        Ok(Some(Rests(lines.lines().filter_map(Rest::parse).collect())))
     }
 
     fn write(&self, frontier: &Path) -> io::Result<()> {
@@ -165,6 +172,11 @@ impl Rests {
     }
 }
 
+/// Fails if what the folder `frontier` keeps of hosts is not as it was written.
+pub fn check_rests(frontier: &Path) -> Result<(), CrawlError> {
+    Rests::kept(frontier)?.map(|_| ()).ok_or(CrawlError::Note { path: frontier.join(NAME) })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -179,7 +191,8 @@ mod tests {
         let sites = [("http://[::1]:81", busy), ("https://a.test", slow)];
         let rests = Rests(sites.map(|(site, rest)| (site.to_owned(), rest)).into());
         rests.write(dir).expect("room");
-        assert_eq!(Rests::kept(dir).expect("a file"), rests);
+        assert_eq!(Rests::kept(dir).expect("a file"), Some(rests));
+        let rests = Rests::believed(dir).expect("a file");
         assert_eq!(rests.of("http://[::1]:81/a?b"), Some(&busy));
         assert_eq!(rests.of("http://a.test/"), None);
         let whole = fs::read(dir.join(NAME)).expect("it is there");
@@ -187,10 +200,11 @@ mod tests {
             let mut bytes = whole.clone();
             bytes[at] ^= 1;
             fs::write(dir.join(NAME), bytes).expect("room");
-            assert_eq!(Rests::kept(dir).expect("a file"), Rests::default(), "byte {at}");
+            assert_eq!(Rests::kept(dir).expect("a file"), None, "byte {at}");
+            assert_eq!(Rests::believed(dir).expect("a file"), Rests::default(), "byte {at}");
         }
         Rests::default().write(dir).expect("it is there");
-        assert_eq!(Rests::kept(dir).expect("no file"), Rests::default());
+        assert_eq!(Rests::kept(dir).expect("no file"), Some(Rests::default()));
         // Each holds for its own time.
         let at = |s| Moment { s, us: 0 };
         assert_eq!(busy.not_before_s(), Some(date.s + 3_601));

@@ -60,6 +60,13 @@ impl Settings {
         serde_json::from_slice(&fs::read(frontier.join(NAME)).ok()?).ok()
     }
 
+    /// Fails if there are some that cannot be read.
+    pub fn check(frontier: &Path) -> Result<(), CrawlError> {
+        let path = frontier.join(NAME);
+        let is_sound = !path.exists() || Settings::read(frontier).is_some();
+        if is_sound { Ok(()) } else { Err(CrawlError::Note { path }) }
+    }
+
     /// Keeps them in place of those of the run before.
     pub(crate) fn write(&self, frontier: &Path) -> Result<(), CrawlError> {
         let (path, fresh) = (frontier.join(NAME), frontier.join("settings.json.tmp"));

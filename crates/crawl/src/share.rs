@@ -172,16 +172,17 @@ pub fn host_limit(
     let mut again = Again::new(&Epochs::read(frontier)?, archive.files());
     let (mut changing, mut gaps) = (Changing::default(), Gaps::default());
     each_visit(archive, &captures, &mut |file, settled| {
-        changing.note(settled);
-        gaps.note(settled);
+        changing.note(&settled);
+        gaps.note(&settled);
         if let Some(again) = &mut again {
-            again.note(file, settled);
+            again.note(file, &settled);
         }
     })?;
-    gaps.find(&mut |take| each_visit(archive, &captures, &mut |_, settled| take(settled)))?;
+    gaps.find(&mut |take| each_visit(archive, &captures, &mut |_, settled| take(&settled)))?;
     changing.note_gaps(&mut gaps);
     let (mut pages, mut requests) = (0, 0);
     each_visit(archive, &captures, &mut |file, settled| {
+        let settled = &settled;
         let tally = match again.as_ref().map(|again| again.tally(file, settled)) {
             _ if gaps.has(settled) => Tally::Superseded,
             tally => tally.unwrap_or(Tally::Again),
@@ -208,7 +209,7 @@ pub fn host_limit(
 pub(crate) fn each_visit(
     archive: &Archive,
     captures: &[CdxLine],
-    take: &mut dyn FnMut(usize, &Settled),
+    take: &mut dyn FnMut(usize, Settled),
 ) -> Result<(), CrawlError> {
     for CdxLine { location, .. } in captures {
         let Some(file) = archive.files().iter().position(|file| *file == location.file) else {
@@ -220,7 +221,7 @@ pub(crate) fn each_visit(
             Err(_) => {}
             Ok(record) => {
                 if let Some(settled) = Settled::outline(&record) {
-                    take(file, &settled);
+                    take(file, settled);
                 }
             }
         }

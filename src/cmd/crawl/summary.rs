@@ -57,13 +57,10 @@ impl Summary {
             let fate = "a crawl asks again for pages that are missing in it";
             summary.push(format!("the archive is damaged: {damage}; {fate}; {more}"));
         }
-        if !report.gone.is_empty() {
-            let (files, names) = (gone_files(&report.gone), report.gone.join(", "));
+        for files in lost_files(&report.gone, &report.shortened) {
             let fate =
                 "what was in no other file is asked for again where links or seeds lead to it";
-            summary.push(format!(
-                "{files} gone: {names}; {fate}; `crivello doctor archive` tells more"
-            ));
+            summary.push(format!("{files}; {fate}; `crivello doctor archive` tells more"));
         }
         summary.extend(lost(&report));
         if (1..fetchers as u64).contains(&report.fetchers) {
@@ -100,10 +97,18 @@ impl Summary {
     }
 }
 
-/// How many files of the archive are gone.
-pub(crate) fn gone_files(gone: &[String]) -> String {
-    let verb = if gone.len() == 1 { "is" } else { "are" };
-    format!("{} of the archive {verb}", talk::count(gone.len() as u64, "file"))
+/// Which files of the archive are gone, and which have become shorter.
+pub(crate) fn lost_files(gone: &[String], shortened: &[String]) -> Vec<String> {
+    [(gone, "is gone", "are gone"), (shortened, "has become shorter", "have become shorter")]
+        .into_iter()
+        .filter(|(names, ..)| !names.is_empty())
+        .map(|(names, one, many)| {
+            let (files, fate) =
+                (talk::count(names.len() as u64, "file"), talk::plain(&names.join(", ")));
+            let verb = if names.len() == 1 { one } else { many };
+            format!("{files} of the archive {verb}: {fate}")
+        })
+        .collect()
 }
 
 /// What became of pages that the archive has lost; `None` if it has lost none.
@@ -181,13 +186,20 @@ fn sentence(report: &Report) -> String {
 
 /// What ended the run, and what it and those before it have left; `None` if that is nothing.
 pub(crate) fn left(report: &Report) -> Option<String> {
-    let put_off = Some(report.put_off).filter(|&put_off| put_off > 0).map(|put_off| {
-        let urls = talk::count(put_off, "URL");
-        format!("{urls} of earlier runs left: `crivello crawl` goes on with them")
-    });
-    let parts: Vec<String> = ending(report).into_iter().chain(put_off).collect();
-    (!parts.is_empty()).then(|| parts.join("; "))
+    let ending = ending(report);
+    if report.put_off == 0 {
+        return ending;
+    }
+    let urls = format!("{} of earlier runs", talk::count(report.put_off, "URL"));
+    Some(match ending.as_ref().map(|ending| (ending, ending.strip_suffix(GOES_ON))) {
+        Some((_, Some(own))) => format!("{own}, and {urls}{GOES_ON}"),
+        Some((ending, None)) => format!("{ending}; {urls} left{GOES_ON}"),
+        None => format!("{urls} left{GOES_ON}"),
+    })
 }
+
+/// Who goes on with what is left.
+const GOES_ON: &str = ": `crivello crawl` goes on with them";
 
 /// What ended the run, and what it has left; `None` if that is nothing.
 fn ending(report: &Report) -> Option<String> {
@@ -214,10 +226,10 @@ fn ending(report: &Report) -> Option<String> {
             format!("stopped by `{limit}`, {waiting} left for a crawl with more")
         }
         Some(limit) => {
-            format!("stopped by `{limit}`, {waiting} left: `crivello crawl` goes on with them")
+            format!("stopped by `{limit}`, {waiting} left{GOES_ON}")
         }
         None if report.waiting == 0 => return None,
-        None if report.interrupted => format!("{waiting} left: `crivello crawl` goes on with them"),
+        None if report.interrupted => format!("{waiting} left{GOES_ON}"),
         None => format!("{waiting} left of hosts that were set aside"),
     })
 }
@@ -237,7 +249,8 @@ fn known(visited: &Visited, noun: &str) -> Option<String> {
     })
 }
 
-/// What a recrawl asked for and found; the numbers add to what it asked for, sitemaps left out.
+/// What a recrawl asked for and found; the numbers add to what it asked for, sitemaps left out. Visits that are made again
+/// until they tell something are none of them.
 pub(crate) fn again(report: &Report) -> String {
     let Report { unchanged, changed, moved, deleted, failed, .. } = report;
     let asked = talk::count(report.asked, "known URL");
@@ -251,7 +264,15 @@ pub(crate) fn again(report: &Report) -> String {
     if report.asked == 0 && report.asked_sitemaps > 0 {
         return format!("asked for {} again", talk::count(report.asked_sitemaps, "known sitemap"));
     }
-    format!("asked for {asked}{sitemaps} again: {found}")
+    let mut vain = report.retried.clone();
+    for (name, times) in &report.put_aside {
+        *vain.entry(name.clone()).or_default() += times;
+    }
+    match part("in vain, made again or to be made again", "visit", &vain) {
+        Some(vain) if report.asked == 0 => format!("asked for known URLs again: {vain}"),
+        Some(vain) => format!("asked for {asked}{sitemaps} again: {found}; {vain}"),
+        None => format!("asked for {asked}{sitemaps} again: {found}"),
+    }
 }
 
 /// What the run met and is no page of the collection, by its reason; empty if nothing is.
@@ -517,5 +538,16 @@ mod tests {
         let said = Summary::of(report, &none(), false).summary;
         assert_eq!(said.len(), 1 + ASIDES_SHOWN_MAX + 1);
         assert_eq!(said.last().expect("a line"), "set aside 20 more hosts: see `crivello status`");
+    }
+
+    #[test]
+    fn who_goes_on_is_said_once() {
+        let report = Report { interrupted: true, waiting: 1, put_off: 2, ..Report::default() };
+        let said = "1 URL left, and 2 URLs of earlier runs: `crivello crawl` goes on with them";
+        assert_eq!(left(&report).as_deref(), Some(said));
+        let report = Report { put_off: 2, ..Report::default() };
+        let said = "2 URLs of earlier runs left: `crivello crawl` goes on with them";
+        assert_eq!(left(&report).as_deref(), Some(said));
+        assert_eq!(left(&Report::default()), None);
     }
 }

@@ -91,6 +91,8 @@ pub(super) enum Next {
     Due,
     /// A recrawl, since an earlier answer stands and none is under way.
     Recrawl,
+    /// A crawl that finds it once more, since what led there is lost.
+    IfFound,
     /// Nobody, as things are: why.
     Nobody(String),
 }
@@ -105,6 +107,10 @@ impl Next {
         match self {
             Next::Crawl => format!("a crawl asks for it again{until}"),
             Next::Nobody(why) => format!("no crawl asks for it again now, since {why}"),
+            Next::IfFound => {
+                "nothing in the archive leads to it; a crawl asks for it again if it is found once more"
+                    .to_owned()
+            }
             Next::Recrawl => {
                 format!("`crivello crawl --recrawl=given` with this URL asks for it again{until}")
             }
@@ -122,6 +128,7 @@ impl Next {
             }
             Next::Due => format!("the recrawl that is not over is yet to ask for it again{until}"),
             Next::Recrawl => format!("the next recrawl asks for it again{until}"),
+            Next::IfFound => self.asked(until_s),
             Next::Nobody(why) => format!("no crawl tries it again now, since {why}"),
         }
     }
@@ -339,7 +346,7 @@ pub(super) fn answered(
     let gap = gap(captures);
     let mut verdict = match gap {
         Some(gap) => missing(last, gap, next.filter(|_| after.is_empty())),
-        None => answer(last, &captures[..at], retries, next),
+        None => answer(&captures[..=at], retries, next.filter(|_| after.is_empty())),
     };
     if last.unstored {
         verdict.push_str("; `store_filter` kept it out of the archive");
@@ -374,6 +381,18 @@ fn missing(last: &Capture, gap: Gap, next: Option<Turn<'_>>) -> String {
     next.map_or(what.clone(), |(next, until_s)| format!("{what}; {}", next.asked(until_s)))
 }
 
+/// What became of the last visit after a moment, if there was one, which was in vain; and who makes another one.
+pub(super) fn since(
+    captures: &[Capture],
+    moment: (i64, u32),
+    retries: u8,
+    next: Option<Turn<'_>>,
+) -> Option<String> {
+    let at = captures.partition_point(|visit| (visit.date_s, visit.date_us) <= moment);
+    let after = &captures[at..];
+    after.last().map(|vain| in_vain(vain, after, retries, next))
+}
+
 /// What became of the last visit after an answer that stands, and who makes another one.
 fn in_vain(vain: &Capture, after: &[Capture], retries: u8, next: Option<Turn<'_>>) -> String {
     let told = vain.told.as_ref();
@@ -389,6 +408,10 @@ fn in_vain(vain: &Capture, after: &[Capture], retries: u8, next: Option<Turn<'_>
         None if vain.inconclusive.is_some() => {
             let what = "with a head that makes another page of it";
             format!("the server answered {} {what}, and nobody asked since which", vain.status)
+        }
+        None if vain.unreadable => {
+            let date = archive::date_text(vain.date_s);
+            return format!("and the record of {date} cannot be read");
         }
         None => return failing(&vain.status, told, requests(after), retries, next),
     };
@@ -430,8 +453,9 @@ fn place(last: &Capture, after: &[Capture], indexed: &str) -> String {
     }
 }
 
-/// What the last answer was, after those before it.
-fn answer(last: &Capture, before: &[Capture], retries: u8, next: Option<Turn<'_>>) -> String {
+/// What the last answer was, after those before it; and if it was in vain, who asks `next`, if nobody has since.
+fn answer(captures: &[Capture], retries: u8, next: Option<Turn<'_>>) -> String {
+    let Some((last, before)) = captures.split_last() else { return String::new() };
     let told = last.told.as_ref();
     match last.status.as_str() {
         // After a 304 an earlier capture still holds.
@@ -452,8 +476,10 @@ fn answer(last: &Capture, before: &[Capture], retries: u8, next: Option<Turn<'_>
             let purpose = last.purpose.unwrap_or(Purpose::Page);
             let number = status.parse().unwrap_or(0);
             if crawl::is_passing(purpose, number) {
-                let tries = told.map_or(1, |told| u64::from(told.attempts) + 1);
-                return format!("failed: {}", failing(status, told, tries, retries, next));
+                // Nothing but these: no earlier answer stands.
+                let requests = captures.iter().filter(|capture| capture.told.is_some()).count();
+                let requests = requests as u64;
+                return format!("failed: {}", failing(status, told, requests, retries, next));
             }
             let had = before.iter().rfind(|capture| capture.status == "200");
             match had.filter(|_| StatusClass::of(number) == StatusClass::Gone) {
@@ -482,12 +508,9 @@ fn failing(
 
 /// Whether a visit that was in vain was the last one by `retries`, and who makes another one.
 fn fate(told: Option<&Told>, retries: u8, next: Option<Turn<'_>>) -> String {
-    let Some(told) = told else { return String::new() };
-    let is_final = told.is_final(retries);
-    let given_up = if is_final { "; given up" } else { "" };
-    let next = next.map(|(next, until_s)| format!("; {}", next.told(until_s)));
-    let next = next.unwrap_or_default();
-    format!("{given_up}{next}")
+    let Some((told, (next, until_s))) = told.zip(next) else { return String::new() };
+    let given_up = if told.is_final(retries) { "; given up" } else { "" };
+    format!("{given_up}; {}", next.told(until_s))
 }
 
 /// What the failures mean, if there is nothing else; one of the name server's is not one of the page.

@@ -94,10 +94,10 @@ fn print_visits(out: &mut impl Write, why: &Why) -> Result<()> {
         };
         writeln!(out, "  {what}, in {file} at {}", capture.offset)?;
     }
-    for Gone { date_s, file, .. } in &why.gone {
+    for Gone { date_s, file, fate, .. } in &why.gone {
         let date = archive::date_text(*date_s);
         if !why.verdict.contains(&date) {
-            writeln!(out, "  visited {date}, in {file}, which is gone")?;
+            writeln!(out, "  visited {date}, in {file}, which {fate}")?;
         }
     }
     Ok(())

@@ -71,6 +71,11 @@ impl Head {
         }
     }
 
+    /// Whether an archive file of this length holds what it held when the block was written.
+    fn fits(self, warc: &File, length: u64) -> bool {
+        self.to <= length && tail_of(warc, self.to).is_ok_and(|tail| tail == self.tail)
+    }
+
     fn checksum(self, packed: &[u8]) -> u32 {
         let mut hasher = crc32fast::Hasher::new();
         hasher.update(&self.to_bytes());
@@ -227,10 +232,8 @@ pub(super) fn verify(path: &Path, warc: &Path) -> io::Result<LogState> {
             Sound::End => break,
             Sound::Damage => return Ok(LogState::Damaged(offset)),
         };
-        let is_of_now = warc.as_ref().is_ok_and(|warc| {
-            length.is_some_and(|length| head.to <= length)
-                && tail_of(warc, head.to).is_ok_and(|tail| tail == head.tail)
-        });
+        let is_of_now =
+            warc.as_ref().is_ok_and(|warc| length.is_some_and(|length| head.fits(warc, length)));
         if !is_of_now {
             return Ok(LogState::Behind(visits));
         }
@@ -240,6 +243,39 @@ pub(super) fn verify(path: &Path, warc: &Path) -> io::Result<LogState> {
     }
     let is_all = length == Some(covered);
     Ok(if is_all { LogState::Whole(visits) } else { LogState::Behind(visits) })
+}
+
+/// How an archive file that is there stands to its log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fit {
+    /// It has all that the log tells of.
+    All,
+    /// It has become shorter.
+    Shorter,
+    /// It is another than it was.
+    Other,
+}
+
+/// Compares a log, whatever its settings, with its archive file; what is wrong with the log itself tells nothing of that.
+pub(super) fn fit(path: &Path, warc: &Path) -> io::Result<Fit> {
+    let mut input = BufReader::new(File::open(path)?);
+    let mut head = Vec::new();
+    (&mut input).take(FILE_HEAD_BYTES as u64).read_to_end(&mut head)?;
+    let warc = File::open(warc)?;
+    let (length, mut covered) = (warc.metadata()?.len(), 0);
+    let (mut bytes, mut offset) = ([0; BLOCK_HEAD_BYTES], FILE_HEAD_BYTES as u64);
+    while head.starts_with(&MAGIC) && input.read_exact(&mut bytes).is_ok() {
+        let head = Head::from_bytes(&bytes);
+        if !head.fits(&warc, length) {
+            input.seek(SeekFrom::Start(offset))?;
+            let is_sound = matches!(next_sound(&mut input, covered)?, Sound::Block(..));
+            let misfit = if head.to > length { Fit::Shorter } else { Fit::Other };
+            return Ok(if is_sound { misfit } else { Fit::All });
+        }
+        (covered, offset) = (head.to, offset + BLOCK_HEAD_BYTES as u64 + u64::from(head.packed));
+        input.seek_relative(i64::from(head.packed))?;
+    }
+    Ok(Fit::All)
 }
 
 /// Hands the visits that a log tells of to `take`, as far as it is sound, whatever its settings and though its archive file

@@ -10,7 +10,7 @@
 //! up to the bytes that they cover, each of its file; a link that an earlier visit had led to may be left
 //! out of a later one. Beyond, and where a log is missing, damaged, of another configuration or of another
 //! file, the archive is read and the log made again; all of them, if a file is gone that one was
-//! about. A log that cannot be written costs the next run some time and nothing else.
+//! about, or has no more what one tells of. A log that cannot be written costs the next run some time and nothing else.
 //!
 //! Reference: `docs/formats/frontier.md`.
 
@@ -37,7 +37,7 @@ use crate::halt::Halt;
 use crate::recrawl::Epochs;
 
 pub(crate) use file::LogWriter;
-use file::{LogReader, LogState, is_log};
+use file::{Fit, LogReader, LogState, is_log};
 use list::Listed;
 pub(crate) use row::{Circumstances, Settled};
 
@@ -121,9 +121,14 @@ impl VisitLogs {
         gone_files(&self.dir, archive)
     }
 
-    /// Removes all logs if a file is gone that one was about, or if nobody knows: what it told first the
-    /// others may not tell. The list goes last, so that a kill in between changes nothing. What else stands
-    /// in the folder is left alone.
+    /// Those that have become shorter than their logs know.
+    pub(crate) fn shortened(&self, archive: &Archive) -> Result<BTreeSet<String>, CrawlError> {
+        shortened_files(&self.dir, archive)
+    }
+
+    /// Removes all logs if a file is gone that one was about, or is not what it was, or if nobody knows: what it told
+    /// first the others may not tell. What shows that goes last, first its log and then the list, so that a kill in
+    /// between changes nothing. What else stands in the folder is left alone.
     fn drop_incomplete(&self, archive: &Archive) -> Result<(), CrawlError> {
         let list = list::path(&self.dir);
         let own: BTreeSet<PathBuf> = archive.files().iter().map(|name| self.path(name)).collect();
@@ -140,9 +145,13 @@ impl VisitLogs {
             Listed::Names(names) => names.iter().all(is_there),
             Listed::Nothing | Listed::Unsound => false,
         };
-        if logs.is_empty() || is_listed && logs.iter().all(|log| own.contains(log)) {
+        let misfits = misfits(&self.dir, archive)?;
+        let is_misfit = |log: &PathBuf| misfits.iter().any(|(name, _)| self.path(name) == *log);
+        let is_whole = is_listed && misfits.is_empty();
+        if logs.is_empty() || is_whole && logs.iter().all(|log| own.contains(log)) {
             return Ok(());
         }
+        logs.sort_by_key(is_misfit);
         for path in logs {
             fs::remove_file(&path).map_err(CrawlError::io(&path))?;
         }
@@ -244,8 +253,12 @@ impl VisitLogs {
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.dir.join(format!("{name}.log"))
+        log_path(&self.dir, name)
     }
+}
+
+fn log_path(dir: &Path, name: &str) -> PathBuf {
+    dir.join(format!("{name}.log"))
 }
 
 /// The files of an archive that the list in the folder of the logs names; none if it cannot be believed.
@@ -263,6 +276,28 @@ fn gone_files(dir: &Path, archive: &Archive) -> BTreeSet<String> {
     names
 }
 
+/// The files of an archive that are not what their logs tell of, and how.
+fn misfits(dir: &Path, archive: &Archive) -> Result<Vec<(String, Fit)>, CrawlError> {
+    let mut misfits = Vec::new();
+    for name in archive.files() {
+        let path = log_path(dir, name);
+        if !path.is_file() {
+            continue;
+        }
+        let fit = file::fit(&path, &archive.path(name)?).map_err(CrawlError::io(&path))?;
+        if fit != Fit::All {
+            misfits.push((name.clone(), fit));
+        }
+    }
+    Ok(misfits)
+}
+
+/// Those that have become shorter.
+fn shortened_files(dir: &Path, archive: &Archive) -> Result<BTreeSet<String>, CrawlError> {
+    let misfits = misfits(dir, archive)?.into_iter();
+    Ok(misfits.filter_map(|(name, fit)| (fit == Fit::Shorter).then_some(name)).collect())
+}
+
 /// The archive files that logs of visits in `frontier`, their list and recrawls that are not over are about, gone or not:
 /// none of these names may be given to a new file.
 pub fn named_files(frontier: &Path) -> BTreeSet<String> {
@@ -276,10 +311,12 @@ pub fn named_files(frontier: &Path) -> BTreeSet<String> {
     names
 }
 
-/// The archive files that are gone, by what is left of them in the archive, and by the logs of visits in `frontier` and
-/// the recrawls that are not over.
+/// The archive files that are gone or have become shorter, by what is left of them in the archive, and by the logs of visits
+/// in `frontier` and the recrawls that are not over.
 pub fn lost_files(frontier: &Path, archive: &Archive) -> Result<BTreeSet<String>, CrawlError> {
-    let mut gone = gone_files(&frontier.join(FOLDER), archive);
+    let logs = frontier.join(FOLDER);
+    let mut gone = gone_files(&logs, archive);
+    gone.extend(shortened_files(&logs, archive)?);
     gone.extend(archive.gone()?);
     // What is wrong with that file is told by whoever reads it for its own sake.
     let epochs = Epochs::read(frontier).unwrap_or_default();
@@ -287,13 +324,29 @@ pub fn lost_files(frontier: &Path, archive: &Archive) -> Result<BTreeSet<String>
     Ok(gone)
 }
 
-/// Hands the visits to `take` that the log of an archive file tells of, which may be gone; none if there is no log.
+/// Hands the visits to `take` that the log of an archive file tells of, and that it does not have any more; none if there
+/// is no log.
+pub(crate) fn each_lost(
+    frontier: &Path,
+    archive: &Archive,
+    name: &str,
+    take: &mut dyn FnMut(Settled),
+) -> Result<(), CrawlError> {
+    let left = archive.length(name)?.unwrap_or(0);
+    each_logged(frontier, name, &mut |settled| {
+        if settled.offset + settled.length.max(1) > left {
+            take(settled);
+        }
+    })
+}
+
+/// Hands the visits to `take` that the log of an archive file tells of; none if there is no log.
 pub(crate) fn each_logged(
     frontier: &Path,
     name: &str,
     take: &mut dyn FnMut(Settled),
 ) -> Result<(), CrawlError> {
-    let path = frontier.join(FOLDER).join(format!("{name}.log"));
+    let path = log_path(&frontier.join(FOLDER), name);
     match file::each_row(&path, take) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         read => read.map_err(CrawlError::io(&path)),

@@ -100,7 +100,9 @@ fn a_crawl_is_the_same_with_its_logs_and_without() {
     assert_eq!(state(dir.path(), &config), expected, "with the log of no file");
     assert!(!dir.path().join("frontier/visits/gone.warc.gz.log").exists());
     fs::copy(log(1), log(2)).expect("copied");
-    assert_eq!(state(dir.path(), &config), expected, "with the log of another file");
+    // By that one, the file may have been longer.
+    let other = Report { shortened: Vec::new(), ..state(dir.path(), &config) };
+    assert_eq!(other, expected, "with the log of another file");
     for cut in [0, 1, 19, 20, 21, 50, 72, 100, 1000, written.len() - 1] {
         let bytes = fs::read(log(0)).expect("a log");
         fs::write(log(0), &bytes[..cut.min(bytes.len())]).expect("a file");

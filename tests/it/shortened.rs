@@ -1,0 +1,200 @@
+//! Archive files that have become shorter than they were: what they had is lost, told and asked for again like what was
+//! in a file that is gone.
+
+use std::fs;
+
+use crate::fates::{HTML, Pages, check, crawl, page, why};
+use crate::sandbox::Sandbox;
+
+fn file(number: u32) -> String {
+    format!("web/archive/crivello-{number:05}.warc.gz")
+}
+
+/// Cuts the file of this number.
+fn shorten(sandbox: &Sandbox, number: u32, bytes: u64) {
+    let file = fs::File::options().write(true).open(sandbox.path(&file(number)));
+    file.and_then(|file| file.set_len(bytes)).expect("it is there");
+}
+
+/// Cuts it before the first visit.
+fn empty(sandbox: &Sandbox, number: u32) {
+    let list = sandbox.run(&["archive", "list", "--dir", "web"]).stdout;
+    let name = file(number).replace("web/archive/", "");
+    let mut lines = list.lines().filter(|line| line.contains(&name) && !line.contains("warcinfo"));
+    let offset = lines.next().and_then(|line| line.split('\t').nth(5)).expect("a place");
+    shorten(sandbox, number, offset.parse().expect("a number"));
+}
+
+/// A crawl that goes on until it has so many pages.
+fn up_to(sandbox: &Sandbox, pages: &str) {
+    sandbox.done(&["crawl", "--dir", "web", "-q", "--max-pages", pages]);
+}
+
+/// The log of a page that is left need not tell of a link that the lost one had told of before.
+#[test]
+fn a_page_is_found_again_though_the_one_that_led_there_first_is_lost_with_it() {
+    for tear in [0, 40] {
+        let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", &page(&["/q"]))]);
+        server.set("/q", &page(&["/p"]));
+        server.set("/p", &page(&["/q"]));
+        let sandbox = Sandbox::new();
+        crawl(&sandbox, "", &[&server.url("/"), "--max-pages", "1"]);
+        up_to(&sandbox, "3");
+        crawl(&sandbox, "", &[]);
+        server.set("/a", HTML);
+        empty(&sandbox, 2);
+        let left = fs::metadata(sandbox.path(&file(2))).expect("it is there").len();
+        // With a part of the record that followed, or without.
+        shorten(&sandbox, 2, left + tear);
+        let ran = sandbox.run(&["crawl", "--dir", "web"]);
+        let said = "1 file of the archive has become shorter: crivello-00002.warc.gz; what was in no \
+                    other file";
+        assert!(ran.code == 0 && ran.stderr.contains(said), "{ran:#?}");
+        assert!(!ran.stderr.contains("damaged"), "{ran:#?}");
+        for path in ["/", "/a", "/q", "/p"] {
+            check(&sandbox, &server.url(path), "fetched");
+        }
+        // It is told once.
+        let again = sandbox.json(&["crawl", "--dir", "web"]);
+        assert_eq!((&again["shortened"], &again["requests"]), (&serde_json::json!([]), &0.into()));
+        assert_eq!(again["pages"], 4);
+    }
+}
+
+#[test]
+fn what_one_file_lost_and_another_healed_is_found_when_that_one_loses_it() {
+    let server = Pages::serve(&[("/", &page(&["/p", "/x"])), ("/p", &page(&["/q"]))]);
+    server.set("/q", HTML);
+    server.set("/x", HTML);
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/"), "--max-pages", "1"]);
+    up_to(&sandbox, "2");
+    crawl(&sandbox, "", &[]);
+    fs::remove_file(sandbox.path(&file(2))).expect("it is there");
+    crawl(&sandbox, "", &[]);
+    empty(&sandbox, 3);
+    crawl(&sandbox, "", &[]);
+    for path in ["/", "/p", "/x", "/q"] {
+        check(&sandbox, &server.url(path), "fetched");
+    }
+}
+
+/// Two at once: that of the page that led there first, and that of the page itself.
+#[test]
+fn two_files_that_become_shorter_at_once_are_healed() {
+    let server = Pages::serve(&[("/", &page(&["/a", "/p"])), ("/a", &page(&["/q"]))]);
+    server.set("/p", &page(&["/q"]));
+    server.set("/q", HTML);
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/"), "--max-pages", "1"]);
+    for pages in ["2", "3", "4"] {
+        up_to(&sandbox, pages);
+    }
+    server.set("/a", HTML);
+    for number in [2, 4] {
+        empty(&sandbox, number);
+    }
+    crawl(&sandbox, "", &[]);
+    for path in ["/", "/a", "/p", "/q"] {
+        check(&sandbox, &server.url(path), "fetched");
+    }
+}
+
+/// Where a power cut takes more than the last record, only the log of visits knows what was there.
+#[test]
+fn what_only_the_log_of_visits_knows_is_lost_as_well() {
+    let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/"), "--max-pages", "1"]);
+    crawl(&sandbox, "", &[]);
+    empty(&sandbox, 2);
+    fs::remove_file(sandbox.path(&format!("{}.cdxj", file(2)))).expect("it is there");
+    for _ in 0..2 {
+        let why = check(&sandbox, &server.url("/a"), "lost: it was visited at ");
+        let verdict = why["verdict"].as_str().expect("a verdict");
+        let said = "crivello-00002.warc.gz, which had the answer, has become shorter; a crawl asks for it \
+                    again";
+        assert!(verdict.ends_with(said), "{verdict}");
+    }
+    let status = sandbox.done(&["status", "--dir", "web"]);
+    assert!(status.contains("1 file of the archive has become shorter: "), "{status}");
+    crawl(&sandbox, "", &[]);
+    check(&sandbox, &server.url("/a"), "fetched");
+    assert!(!sandbox.done(&["doctor", "--dir", "web"]).contains("shorter"));
+}
+
+#[test]
+fn a_file_that_has_become_shorter_is_told_by_all() {
+    let server = Pages::serve(&[("/", &page(&["/a", "/b"])), ("/a", HTML), ("/b", HTML)]);
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/"), "--max-pages", "1"]);
+    crawl(&sandbox, "", &[]);
+    empty(&sandbox, 2);
+    let second = "crivello-00002.warc.gz";
+    let short = format!("1 file of the archive has become shorter: {second}");
+    let doctor = || sandbox.run(&["doctor", "archive", "--dir", "web"]);
+    for is_indexed in [false, true] {
+        let status = sandbox.done(&["status", "--dir", "web"]);
+        assert!(status.contains(&short), "{status}");
+        for path in ["/a", "/b"] {
+            let why = check(&sandbox, &server.url(path), "lost: it was visited at ");
+            let verdict = why["verdict"].as_str().expect("a verdict");
+            let said = format!("{second}, which had the answer, has become shorter; a crawl asks");
+            assert!(verdict.contains(&said), "{verdict}");
+            let ran = sandbox.run(&["archive", "get", "--dir", "web", &server.url(path)]);
+            let said = format!("{second}, which had that, has become shorter\n");
+            assert!(ran.code == 3 && ran.stderr.ends_with(&said), "{ran:#?}");
+        }
+        let ran = doctor();
+        let said = format!(
+            "archive/{second} has become shorter, with 2 URLs of the 2 that it lost in no other file: {}, {}; put a \
+             whole copy in its place, or let the next crawl",
+            server.url("/a"),
+            server.url("/b")
+        );
+        assert!(ran.code == 1 && ran.stdout.contains(&said), "{ran:#?}");
+        assert!(!ran.stdout.contains("bytes, and"), "{ran:#?}");
+        if !is_indexed {
+            let ran = sandbox.run(&["index", "--dir", "web"]);
+            assert!(ran.code == 0 && !ran.stderr.contains("damaged"), "{ran:#?}");
+        }
+    }
+    crawl(&sandbox, "", &[]);
+    for path in ["/a", "/b"] {
+        check(&sandbox, &server.url(path), "fetched");
+    }
+    let said = sandbox.done(&["doctor", "archive", "--dir", "web"]);
+    let back = format!(
+        "archive/{second} has become shorter, but all that it lost is in others, or was visited again; who"
+    );
+    assert!(said.contains(&back), "{said}");
+    assert!(!sandbox.done(&["status", "--dir", "web"]).contains("shorter"));
+    let ran = sandbox.run(&["index", "--dir", "web"]);
+    assert!(!ran.stderr.contains("recrawl"), "{ran:#?}");
+    fs::remove_file(sandbox.path(&format!("{}.cdxj", file(2)))).expect("it is there");
+    assert!(!sandbox.done(&["doctor", "--dir", "web"]).contains("shorter"));
+}
+
+#[test]
+fn an_older_capture_is_told_from_the_newer_one_that_a_file_has_lost() {
+    let server = Pages::serve(&[("/", &format!("{HTML}old"))]);
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/")]);
+    server.set("/", &format!("{HTML}new"));
+    crawl(&sandbox, "", &["--recrawl"]);
+    let whole = fs::read(sandbox.path(&file(2))).expect("it is there");
+    empty(&sandbox, 2);
+    let get = || sandbox.run(&["archive", "get", "--dir", "web", &server.url("/")]);
+    let ran = get();
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "old"), "{ran:#?}");
+    assert!(ran.stderr.contains("is lost: crivello-00002.warc.gz, which had it, has become"));
+    let ran = sandbox.run(&["index", "--dir", "web"]);
+    assert!(ran.stderr.contains("1 page in an older version"), "{ran:#?}");
+    let why = why(&sandbox, &server.url("/"));
+    assert_eq!(why["gone"][0]["shortened"], true, "{why:#}");
+    // A whole copy ends the matter.
+    fs::write(sandbox.path(&file(2)), whole).expect("room");
+    let ran = get();
+    assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("new", ""), "{ran:#?}");
+    assert!(!sandbox.done(&["doctor", "archive", "--dir", "web"]).contains("shorter"));
+}
