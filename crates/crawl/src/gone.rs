@@ -15,6 +15,7 @@ use crate::answer::{Purpose, leaves_standing};
 use crate::checkpoint::{Settled, each_lost, lost_files};
 use crate::clock::Moment;
 use crate::error::CrawlError;
+use crate::site::Site;
 
 /// The type of a capture that has no body of its own, and of one that is no answer.
 const REVISIT: &str = "warc/revisit";
@@ -87,7 +88,9 @@ pub fn gone_files(frontier: &Path, archive: &Archive) -> Result<Vec<GoneFile>, C
         let mut is_known = false;
         let mut take = |line: CdxLine| {
             is_known = true;
-            if !line.url.is_empty() && !line.url.ends_with("/robots.txt") {
+            let is_robots =
+                || Site::split(&line.url).is_some_and(|(_, path)| path == "/robots.txt");
+            if !line.url.is_empty() && !is_robots() {
                 known.entry(line.url.clone()).or_default().lose(place, &line);
             }
         };

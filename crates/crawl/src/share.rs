@@ -190,7 +190,8 @@ pub fn host_limit(
         let recount = changing.count(settled, tally, &gaps);
         if let Some(Recount { before, after }) = recount {
             pages += u64::from(after == Some(Count::Page));
-            pages -= u64::from(before == Some(Count::Page));
+            // Dates may be exchanged, where a clock went back.
+            pages = pages.saturating_sub(u64::from(before == Some(Count::Page)));
         }
         if tally != Tally::Superseded {
             let none = Answered::default();
