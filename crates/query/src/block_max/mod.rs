@@ -34,6 +34,7 @@ mod intersection;
 mod list;
 mod nested;
 mod phrase;
+mod scale;
 mod shape;
 mod single;
 mod static_scores;

@@ -6,7 +6,8 @@
 use index::{DocId, Field, InvertedList, Segment};
 
 use super::floor;
-use super::list::{List, Scale};
+use super::list::List;
+use super::scale::Scale;
 use super::shape::Wanted;
 use super::window::{Window, keep, present};
 use super::workspace::Scratch;
