@@ -271,7 +271,10 @@ fn print_crawl(out: &mut impl Write, report: &Report) -> Result<()> {
         talk::bytes(report.bytes),
         report.elapsed_ms / 1000,
         if is_unknown { "" } else { &all },
-        left(report).unwrap_or_else(|| "no URL is left".to_owned()),
+        left(report).unwrap_or_else(|| {
+            let which = if report.alone { "no URL of its own" } else { "no URL" };
+            format!("{which} is left")
+        }),
     )?;
     if report.held > 0 {
         let held = count(report.held, "URL");

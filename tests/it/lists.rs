@@ -194,6 +194,20 @@ fn seeds_of_earlier_runs_wait_for_a_list_and_are_counted() {
     assert_eq!(report["put_off"], 0, "{report}");
 }
 
+/// Links of earlier runs are not read to count what they lead to.
+#[test]
+fn after_a_list_status_speaks_of_the_list_alone() {
+    let site = Site::serve();
+    let said = || site.sandbox.run(&["status", "--dir", "web"]).stdout;
+    let (root, other) = (format!("{}/", site.root), format!("{}/other", site.root));
+    site.sandbox.done(&["crawl", &root, "--max-pages", "1", "--dir", "web"]);
+    site.sandbox.done(&["crawl", "--list", &other, "--dir", "web"]);
+    assert!(said().contains("; no URL of its own is left"), "{}", said());
+    site.sandbox.done(&["crawl", "--dir", "web"]);
+    assert!(said().contains("; no URL is left"), "{}", said());
+    assert_eq!(site.asked.lock().expect("no panic").len(), 2 + PAGES);
+}
+
 /// What a sitemap names is named, by one that is new and by one that is known.
 #[test]
 fn a_list_of_a_sitemap_asks_again_for_all_that_it_names() {

@@ -388,6 +388,7 @@ impl Coordinator<'_> {
             bad_line: inbox.bad_line.clone(),
             resumed: replayed.resumed,
             interrupted: self.stop.load(Ordering::Relaxed),
+            alone: replayed.alone.is_some(),
             recrawled: replayed.known.is_some(),
             recrawl_waits_s: replayed.alone.as_ref().and_then(|alone| open.beside_s(alone)),
             recrawl_unbegun: replayed.unbegun.map(str::to_owned),

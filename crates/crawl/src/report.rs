@@ -213,6 +213,8 @@ pub struct Report {
     /// Whether it ended before it had read what earlier runs archived. Then nothing was asked for, and how things
     /// stand is as the report before has it.
     pub unread: bool,
+    /// Whether the given addresses alone were asked for: then nobody has counted what links of earlier runs lead to.
+    pub alone: bool,
     /// Whether known pages were asked for again.
     pub recrawled: bool,
     /// The limit that kept a recrawl that was wanted from being begun, as its key.
