@@ -51,11 +51,59 @@ pub fn read(bits: &[u8], out: &mut [u32]) -> Option<()> {
 )]
 pub fn places(bits: &[u8], first: u32, out: &mut [u32]) -> Option<u32> {
     #[cfg(target_arch = "x86_64")]
+    if bits.len() <= DENSE && is_x86_feature_detected!("avx512f") && has_bit_counts() {
+        // SAFETY: the processor has these instructions.
+        return unsafe { places_compressed(bits, first, out) };
+    }
+    #[cfg(target_arch = "x86_64")]
     if has_bit_counts() {
         // SAFETY: the processor has these instructions.
         return unsafe { places_counted(bits, first, out) };
     }
     places_anyhow(bits, first, out)
+}
+
+/// Sets of so many bytes, or fewer, have several ones in sixteen bits.
+#[cfg(target_arch = "x86_64")]
+const DENSE: usize = 64;
+
+/// The same, sixteen bits at a time.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,popcnt,bmi1")]
+#[expect(unsafe_code, reason = "sixteen numbers are written at once; bench/query")]
+fn places_compressed(bits: &[u8], first: u32, out: &mut [u32]) -> Option<u32> {
+    use std::arch::x86_64::{
+        _mm512_add_epi32, _mm512_mask_storeu_epi32, _mm512_maskz_compress_epi32, _mm512_set1_epi32,
+        _mm512_setr_epi32, _mm512_storeu_epi32,
+    };
+    const LANES: usize = 16;
+    let behind = u32::try_from(u64::from(first) + 8 * bits.len() as u64).ok()?;
+    let step = _mm512_set1_epi32(16);
+    let lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    let mut numbers = _mm512_add_epi32(lanes, _mm512_set1_epi32(first.cast_signed()));
+    let (pairs, rest) = bits.as_chunks::<2>();
+    let last = [rest.first().copied().unwrap_or(0), 0];
+    let mut found = 0;
+    for &pair in pairs.iter().chain([&last]) {
+        let mask = u16::from_le_bytes(pair);
+        let ones = _mm512_maskz_compress_epi32(mask, numbers);
+        let count = mask.count_ones();
+        let room = out.get_mut(found..).filter(|room| room.len() >= count as usize)?;
+        found += count as usize;
+        if room.len() >= LANES {
+            // SAFETY: there is room for all lanes; those behind the ones are written again.
+            unsafe { _mm512_storeu_epi32(room.as_mut_ptr().cast::<i32>(), ones) };
+        } else {
+            let those = u16::try_from((1_u32 << count) - 1).unwrap_or(u16::MAX);
+            // SAFETY: there is room for as many as there are ones, and no more are written.
+            unsafe { _mm512_mask_storeu_epi32(room.as_mut_ptr().cast::<i32>(), those, ones) };
+        }
+        numbers = _mm512_add_epi32(numbers, step);
+    }
+    if found < out.len() || bits.last() == Some(&0) {
+        return None;
+    }
+    out.last().map_or(Some(first), |&last| last.checked_add(1)).filter(|&next| next <= behind)
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -151,6 +199,58 @@ fn common_anyhow(bits: &[u8], at: u32, ahead: u32, words: &[u64]) -> u32 {
     ones
 }
 
+/// The words of as many bytes as a byte counts, and one of zeros for all that is behind.
+const WORDS: usize = 33;
+
+/// Which of some numbers, up to 128, are in a set: a bit for each, the lowest for the first. Makes `ranks` for each how many
+/// ones are before its bit; the first bit is that of `first`. Of a set of more than 255 bytes none is found.
+#[cfg_attr(
+    target_arch = "x86_64",
+    expect(unsafe_code, reason = "calling what is compiled for more")
+)]
+pub fn find(bits: &[u8], first: u32, numbers: &[u32], ranks: &mut [u8]) -> u128 {
+    #[cfg(target_arch = "x86_64")]
+    if has_bit_counts() {
+        // SAFETY: the processor has these instructions.
+        return unsafe { find_counted(bits, first, numbers, ranks) };
+    }
+    find_anyhow(bits, first, numbers, ranks)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "popcnt,bmi1")]
+fn find_counted(bits: &[u8], first: u32, numbers: &[u32], ranks: &mut [u8]) -> u128 {
+    find_anyhow(bits, first, numbers, ranks)
+}
+
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "so that it is compiled for what its caller may use")]
+fn find_anyhow(bits: &[u8], first: u32, numbers: &[u32], ranks: &mut [u8]) -> u128 {
+    let (mut words, mut before) = ([0_u64; WORDS], [0_u32; WORDS]);
+    let (whole, rest) = bits.as_chunks();
+    if whole.len() + 2 > WORDS {
+        return 0;
+    }
+    let mut ones = 0;
+    for (at, word) in whole.iter().enumerate() {
+        (words[at], before[at]) = (u64::from_le_bytes(*word), ones);
+        ones += words[at].count_ones();
+    }
+    (words[whole.len()], before[whole.len()]) = (fixed::eight(rest, 0), ones);
+    let mut halves = [0_u64; 2];
+    let asked = numbers.chunks(64).zip(ranks.chunks_mut(64));
+    for (half, (numbers, ranks)) in halves.iter_mut().zip(asked) {
+        for (place, (&number, rank)) in (0..64).zip(numbers.iter().zip(ranks)) {
+            let at = number.wrapping_sub(first);
+            let (word, bit) = ((at as usize / 64).min(WORDS - 1), at % 64);
+            let ahead = before[word] + (words[word] & ((1 << bit) - 1)).count_ones();
+            [*rank, ..] = ahead.to_le_bytes();
+            *half |= (words[word] >> bit & 1) << place;
+        }
+    }
+    u128::from(halves[1]) << 64 | u128::from(halves[0])
+}
+
 /// Whether the processor counts ones, and finds the lowest, with one instruction each: not all that this may run on do.
 #[cfg(target_arch = "x86_64")]
 #[inline]
@@ -196,6 +296,16 @@ mod tests {
             });
             prop_assert_eq!(&set, &sums.collect::<Vec<_>>());
             prop_assert_eq!(behind, Some(set.last().map_or(first, |last| last + 1)));
+            let asked: Vec<u32> = (0..8 * u32::try_from(bits.len()).expect("short") + 200).collect();
+            for asked in asked.chunks(128) {
+                let mut ranks = vec![7; asked.len()];
+                let found = find(&bits, first, asked, &mut ranks);
+                prop_assert_eq!(find_anyhow(&bits, first, asked, &mut vec![0; asked.len()]), found);
+                for (place, (number, &rank)) in asked.iter().zip(&ranks).enumerate() {
+                    let expected = set.binary_search(number).ok().filter(|_| bits.len() <= 255);
+                    prop_assert_eq!((found >> place & 1 == 1).then_some(usize::from(rank)), expected);
+                }
+            }
             for at in 0..8 * u32::try_from(bits.len()).expect("short") + 20 {
                 prop_assert_eq!(contains(&bits, at), set.contains(&(at + first)));
                 let ahead = |bit: u32| u64::from(contains(&bits, at + bit)) << bit;
@@ -237,6 +347,7 @@ mod tests {
         fn any_bytes_are_survived(bits in vec(any::<u8>(), 0..60), count in 0..200_usize, first in any::<u32>()) {
             let _ = read(&bits, &mut vec![0; count]);
             let _ = places(&bits, first, &mut vec![0; count]);
+            let _ = find(&bits, first, &[first, first.wrapping_add(9), 7, u32::MAX], &mut [0; 4]);
             let _ = (contains(&bits, first), word(&bits, first), common(&bits, first, first, &[7; 3]));
         }
     }

@@ -110,6 +110,11 @@ impl<'a> Bounds<'a> {
         maxima.max_by_key(|(_, code)| **code).map_or(0, |(block, _)| block)
     }
 
+    /// The bound of all documents.
+    pub fn greatest(&self) -> Maximum {
+        self.skips.maxima().iter().max().map_or(Maximum::UNKNOWN, |&code| Maximum(code))
+    }
+
     /// Between which documents the documents of a block lie, both included.
     pub fn span(&self, block: usize) -> (u32, u32) {
         let before = block.checked_sub(1).map_or(0, |before| self.last_of(before));

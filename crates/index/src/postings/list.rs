@@ -176,6 +176,13 @@ impl<'a> DocSet<'a> {
         doc >= self.first && unary_block::contains(self.bits, doc - self.first)
     }
 
+    /// Which of some documents, up to [`BLOCK`], are among them: a bit for each, the lowest for the first. Makes `places` for
+    /// each how many of the set are before it.
+    #[inline]
+    pub fn find(&self, docs: &[u32], places: &mut [u8]) -> u128 {
+        unary_block::find(self.bits, self.first, docs, places)
+    }
+
     /// For each of the 64 documents from `doc` on whether it is among them, the lowest bit first.
     #[inline]
     pub fn word(&self, doc: u32) -> u64 {

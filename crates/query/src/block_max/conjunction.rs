@@ -1,123 +1,178 @@
 //! Words of one list each that must all match: a window is a block of the rarest.
 //!
-//! Where what that adds alone decides on many documents, those that reach enough are proposed, and the others looked up for
-//! them (`intersection.rs`). Elsewhere the blocks of all lists are laid over each other first, as sets of bits, which most
-//! of them are already; only what they have in common is scored.
+//! Its documents are looked up in the other lists, the rarest first, a block at a time. Where what the rarest adds decides
+//! on many of them, only those that may be among the best are; elsewhere those that have all words are found first and
+//! scored then. What is known of those that are left stands side by side, so that loops over it are short.
 //!
-//! **Invariant.** A document of the window that is no match lacks a word, or its bounds stay below what it takes.
+//! **Invariant.** A document of the window that is not left lacks a word, or its bounds stay below what it takes.
 
-use index::{DocId, DocSet};
+use index::BLOCK;
 
 use super::Word;
 use super::candidates::Span;
+use super::front::Front;
 use super::intersection::{Matches, bound};
-use super::list::compact;
+use super::list::{Run, Spot};
 use super::workspace::Workspace;
 
-/// Windows that are laid out have so many words of bits, or fewer.
-const WORDS_MAX: usize = DocSet::BITS_MAX.div_ceil(64);
+/// What the rarest word must add, of what it may at most, for a look at that to come first.
+const TIGHT: f32 = 0.6;
 
-/// Makes matches of the documents of a block, which the window is, that have all words.
-pub(super) fn match_all(
+/// Makes matches of the documents of a block, which the window is, that have all words and come to `least`, if that is asked
+/// for. `worth` is what a document is worth before any question.
+pub(super) fn evaluate(
     groups: &mut [Vec<Word<'_>>],
     rarest_first: &[usize],
     span: Span,
-    work: &mut Workspace,
-) {
-    let wide = (span.end - span.start) as usize;
-    groups.iter_mut().flatten().for_each(Word::rewind);
-    if wide > 64 * WORDS_MAX {
-        return match_apart(groups, rarest_first, span, work);
-    }
-    let mut words = [u64::MAX; WORDS_MAX];
-    let words = &mut words[..wide.div_ceil(64)];
-    for (number, &at) in rarest_first.iter().enumerate() {
-        let mut theirs = [0; WORDS_MAX];
-        groups[at][0].lists[0].lay_out(span.start, span.end, &mut theirs[..words.len()]);
-        words.iter_mut().zip(theirs).for_each(|(word, theirs)| *word &= theirs);
-        if number > 0 && words.iter().all(|&word| word == 0) {
-            return;
-        }
-    }
-    let docs = &mut work.matches.docs;
-    for (&word, base) in words.iter().zip((span.start..).step_by(64)) {
-        let mut word = word;
-        while word != 0 {
-            docs.push(base + word.trailing_zeros());
-            word &= word - 1;
-        }
-    }
-    // What is behind the window has bits in the last word.
-    docs.truncate(docs.partition_point(|&doc| doc < span.end));
-}
-
-/// The same where documents are far apart.
-fn match_apart(
-    groups: &mut [Vec<Word<'_>>],
-    rarest_first: &[usize],
-    span: Span,
+    least: Option<f32>,
+    worth: impl Fn(u32) -> f32,
     work: &mut Workspace,
 ) {
     let Some((&driver, others)) = rarest_first.split_first() else { return };
-    let Workspace { matches: Matches { docs, .. }, places, .. } = work;
-    let list = &mut groups[driver][0].lists[0];
-    let block = list.first_block();
-    docs.extend(list.block_docs(block).iter().filter(|&&doc| span.contains(doc)));
+    let mut rest: f32 = others.iter().map(|&at| bound(&groups[at])).sum();
+    let wanted = least.map(|least| least - span.most - rest);
+    let first = wanted.filter(|&wanted| wanted >= TIGHT * groups[driver][0].bound);
+    work.front.propose(&mut groups[driver][0], span, first, &mut work.scratch);
+    if first.is_some() {
+        work.front.add_worth(span, &worth);
+    }
+    let mut field = groups[driver][0].lists[0].field;
     for &at in others {
-        let list = &mut groups[at][0].lists[0];
-        let (mut from, mut kept) = (0, 0);
-        while let Some(run) = list.run(&docs[from..], |doc| doc) {
-            let end = from + run.len;
-            let count = list.keep_in_block(run.block, &mut docs[from..end], |doc| doc, places);
-            docs.copy_within(from..from + count, kept);
-            (from, kept) = (end, kept + count);
-        }
-        docs.truncate(kept);
-        if docs.is_empty() {
+        if work.front.count == 0 {
             return;
+        }
+        let word = &mut groups[at][0];
+        rest -= word.bound;
+        let least = least.filter(|_| first.is_some());
+        if least.is_some() && word.lists[0].field != field {
+            field = word.lists[0].field;
+            work.front.measure(word.lists[0].lengths());
+        }
+        narrow(word, least.map(|least| least - rest.max(0.0)), work);
+    }
+    tell_places(&mut groups[driver][0], first.is_some(), work);
+    if let (None, Some(least)) = (first, least) {
+        score(groups, rarest_first, least - span.most, work);
+        work.front.add_worth(span, &worth);
+    }
+    let Workspace { front, matches, .. } = work;
+    let Matches { docs, scores, spots, left } = matches;
+    docs.extend_from_slice(&front.docs[..front.count]);
+    scores.extend_from_slice(&front.scores[..front.count]);
+    left.extend((0..).take(front.count));
+    for &at in rarest_first {
+        let spots = &mut spots[groups[at][0].number];
+        for (place, &tag) in front.tags[..front.count].iter().enumerate() {
+            spots[place] = spots[usize::from(tag)];
         }
     }
 }
 
-/// Finds out where matches stand in each list, and what they are worth, if that is asked for; drops those whose bounds stay
-/// below `least`.
-pub(super) fn score(
-    groups: &mut [Vec<Word<'_>>],
-    rarest_first: &[usize],
-    least: Option<f32>,
-    work: &mut Workspace,
-) {
-    let matches = &mut work.matches;
-    matches.scores.resize(matches.docs.len(), 0.0);
-    matches.spread();
-    let mut rest: f32 = rarest_first.iter().map(|&at| bound(&groups[at])).sum();
-    for &at in rarest_first {
-        rest -= bound(&groups[at]);
-        let word = &mut groups[at][0];
-        let (saturation, number, list) = (word.saturation, word.number, &mut word.lists[0]);
-        let (lengths, scale) = (list.lengths(), list.scale());
-        matches.spots_in(number);
-        let Matches { docs, scores, spots, left } = &mut *matches;
-        let spots = &mut spots[number][..];
-        list.rewind();
-        let docs_left = &mut work.docs;
-        docs_left.clear();
-        docs_left.extend(left.iter().map(|&place| docs[place as usize]));
-        list.locate(docs_left, least.is_some(), |at, spot| {
-            let place = left[at] as usize;
-            spots[place] = spot;
-            if least.is_some() {
-                let length = lengths.get(DocId(docs[place]));
-                scores[place] += saturation.of_field(scale, spot.frequency, length);
-            }
-        });
+/// Says where those that are left stand in the list of the rarest word, whose block is the window; and how often, if that is
+/// asked for.
+fn tell_places(word: &mut Word<'_>, with_frequency: bool, work: &mut Workspace) {
+    let Workspace { front, matches, .. } = work;
+    let spots = matches.room_for_block(word.number);
+    let list = &mut word.lists[0];
+    let block = list.first_block();
+    let more = if with_frequency { list.more_of(block) } else { &[] };
+    for &tag in &front.tags[..front.count] {
+        let place = usize::from(tag);
+        let frequency = more.get(place).map_or(0, |more| more.saturating_add(1));
+        spots[place] = Spot::at(block * BLOCK + place, frequency);
+    }
+}
+
+/// Keeps those that are in a list, and come to `least` with it, if that is asked for.
+fn narrow(word: &mut Word<'_>, least: Option<f32>, work: &mut Workspace) {
+    let Workspace { front, matches, places, .. } = work;
+    let (saturation, number, list) = (word.saturation, word.number, &mut word.lists[0]);
+    let scale = list.scale();
+    let spots = matches.room_for_block(number);
+    let Front { count, docs, scores, tags, lengths, in_block, .. } = front;
+    list.rewind();
+    let (mut from, mut kept) = (0, 0);
+    while let Some(Run { len, block }) = list.run(&docs[from..*count], |doc| doc) {
+        let start = from;
+        from += len;
+        let mut end = from;
         if let Some(least) = least {
-            let wanted = least - rest.max(0.0);
-            let count = compact(left, |place| scores[place as usize] >= wanted);
-            left.truncate(count);
-            if left.is_empty() {
-                return;
+            let tight = saturation.bound(list.block_bound(block));
+            if tight < word.bound {
+                // Fewer may come to it than in the whole window.
+                let wanted = least - tight;
+                end = start;
+                for at in start..from {
+                    (docs[end], scores[end], tags[end]) = (docs[at], scores[at], tags[at]);
+                    end += usize::from(scores[at] >= wanted);
+                }
+                if end == start {
+                    continue;
+                }
             }
         }
+        let mut found = list.find_in(block, &docs[start..end], places, in_block);
+        if found == 0 {
+            continue;
+        }
+        let more = if least.is_some() { list.more_of_held() } else { &[] };
+        while found != 0 {
+            let at = found.trailing_zeros() as usize;
+            found &= found - 1;
+            let place = usize::from(in_block[at]);
+            let at = start + at;
+            let tag = usize::from(tags[at]);
+            (docs[kept], tags[kept]) = (docs[at], tags[at]);
+            let Some(least) = least else {
+                spots[tag] = Spot::at(block * BLOCK + place, 0);
+                kept += 1;
+                continue;
+            };
+            let frequency = more[place].saturating_add(1);
+            let score = scores[at] + saturation.of_field(scale, frequency, lengths[tag]);
+            spots[tag] = Spot::at(block * BLOCK + place, frequency);
+            scores[kept] = score;
+            kept += usize::from(score >= least);
+        }
+    }
+    *count = kept;
+}
+
+/// Scores those that have all words; keeps those that may come to `least`.
+fn score(groups: &mut [Vec<Word<'_>>], rarest_first: &[usize], least: f32, work: &mut Workspace) {
+    let Workspace { front, matches, .. } = work;
+    let mut rest: f32 = rarest_first.iter().map(|&at| bound(&groups[at])).sum();
+    let mut field = None;
+    front.scores[..front.count].fill(0.0);
+    for &at in rarest_first {
+        let word = &mut groups[at][0];
+        rest -= word.bound;
+        let (saturation, number, list) = (word.saturation, word.number, &mut word.lists[0]);
+        let scale = list.scale();
+        if field != Some(list.field) {
+            field = Some(list.field);
+            front.measure(list.lengths());
+        }
+        let Front { count, docs, scores, tags, lengths, .. } = &mut *front;
+        let spots = &mut matches.spots[number][..];
+        let wanted = least - rest.max(0.0);
+        let (mut at, mut kept) = (0, 0);
+        while at < *count {
+            let block = spots[usize::from(tags[at])].block();
+            let more = list.more_of(block.unwrap_or(0));
+            while at < *count {
+                let tag = usize::from(tags[at]);
+                let spot = &mut spots[tag];
+                if spot.block() != block {
+                    break;
+                }
+                spot.frequency = more.get(spot.place()).map_or(1, |more| more.saturating_add(1));
+                let score = scores[at] + saturation.of_field(scale, spot.frequency, lengths[tag]);
+                (docs[kept], tags[kept], scores[kept]) = (docs[at], tags[at], score);
+                kept += usize::from(score >= wanted);
+                at += 1;
+            }
+        }
+        *count = kept;
     }
 }

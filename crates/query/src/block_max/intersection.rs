@@ -22,9 +22,6 @@ use super::window::{WINDOW_MAX, keep};
 use super::workspace::Workspace;
 use super::{Judge, Word};
 
-/// What the rarest word must add, of what it may at most, for a look at that to come first.
-const TIGHT: f32 = 0.6;
-
 /// So many documents are looked for phrases together: what is found in them bounds those behind.
 const TOGETHER: usize = 32;
 
@@ -52,6 +49,13 @@ impl Matches {
     /// All of them are left.
     pub(super) fn spread(&mut self) {
         self.left.extend(0..u32::try_from(self.docs.len()).unwrap_or(u32::MAX));
+    }
+
+    /// Room for where the documents of a block stand in a list.
+    pub(super) fn room_for_block(&mut self, list: usize) -> &mut [Spot] {
+        let spots = &mut self.spots[list];
+        spots.resize(spots.len().max(BLOCK), Spot::NOWHERE);
+        &mut spots[..BLOCK]
     }
 
     /// Where they stand in a list: room for it.
@@ -107,15 +111,10 @@ pub(super) fn evaluate(
     // Throughout the window, or sums would lack what was not added.
     let is_scored = judge.least > 0.0 || !judge.is_partial;
     let wanted = judge.least - span.most - rest;
-    if is_lists && (!is_scored || wanted < TIGHT * bound(&groups[driver])) {
-        conjunction::match_all(groups, rarest_first, span, work);
-        conjunction::score(
-            groups,
-            rarest_first,
-            is_scored.then_some(judge.least - span.most),
-            work,
-        );
-        add_still(span, judge, work);
+    if is_lists {
+        let least = is_scored.then_some(judge.least);
+        let worth = |doc: u32| judge.still(doc);
+        conjunction::evaluate(groups, rarest_first, span, least, worth, work);
         return finish(groups, (is_scored, true), span, judge, work);
     }
     match &mut groups[driver][..] {

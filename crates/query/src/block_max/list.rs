@@ -115,9 +115,15 @@ impl Spot {
         Spot { frequency, at: Some(place as u32) }
     }
 
+    /// Its place there.
+    #[inline]
+    pub(super) fn place(self) -> usize {
+        self.at.map_or(0, |at| at as usize % BLOCK)
+    }
+
     /// The block that it is in.
     #[inline]
-    fn block(self) -> Option<usize> {
+    pub(super) fn block(self) -> Option<usize> {
         self.at.map(|at| at as usize / BLOCK)
     }
 }
@@ -199,6 +205,12 @@ impl<'a> List<'a> {
     pub(super) fn bound(&mut self, start: u32, end: u32) -> (f32, usize) {
         let most = self.bounds.between(start, end);
         (self.bound_of(most), self.bounds.block())
+    }
+
+    /// What the occurrences of any document count at most.
+    pub(super) fn greatest_bound(&mut self) -> f32 {
+        let most = self.bounds.greatest();
+        self.bound_of(Some(most))
     }
 
     /// Goes to a window that begins in a block.
@@ -417,45 +429,6 @@ impl<'a> List<'a> {
         }
     }
 
-    /// Says of each of some ascending documents, which the list has, its place and where it stands, which `visit` is told
-    /// with how often it has the term, if that is asked for, or else 0.
-    #[inline]
-    pub(super) fn locate(
-        &mut self,
-        docs: &[u32],
-        with_frequency: bool,
-        mut visit: impl FnMut(usize, Spot),
-    ) {
-        let mut from = 0;
-        while let Some(&first) = docs.get(from) {
-            let block = self.near.seek(first);
-            let last = self.near.last_doc();
-            self.hold_alone(block);
-            if with_frequency {
-                self.held.fill_more(&self.inverted);
-            }
-            let held = &mut self.held;
-            let mut ranks = held.set.map(DocSet::ranks);
-            while let Some(&doc) = docs.get(from)
-                && doc <= last
-            {
-                let at = if let Some(ranks) = &mut ranks {
-                    ranks.rank(doc)
-                } else {
-                    held.at = find(&held.docs, held.at, doc);
-                    held.at
-                };
-                let frequency = if with_frequency {
-                    held.more.get(at).map_or(1, |more| more.saturating_add(1))
-                } else {
-                    0
-                };
-                visit(from, Spot::at(block * BLOCK + at, frequency));
-                from += 1;
-            }
-        }
-    }
-
     /// The first of some documents, each known by a tag, that are in one block if anywhere; `None` if there are none, or
     /// all are behind the last. They ascend, and never go back.
     #[inline]
@@ -520,6 +493,53 @@ impl<'a> List<'a> {
             frequency = self.held.more.get(self.held.at).map_or(1, |more| more.saturating_add(1));
         }
         Spot::at(block * BLOCK + self.held.at, frequency)
+    }
+
+    /// Which of some documents, up to [`BLOCK`], a block has: a bit for each, the lowest for the first. Makes `found` for each of
+    /// those its place there.
+    pub(super) fn find_in(
+        &mut self,
+        block: usize,
+        docs: &[u32],
+        places: &mut [u16],
+        found: &mut [u8; BLOCK],
+    ) -> u128 {
+        self.hold_alone(block);
+        if let Some(set) = &self.held.set {
+            return set.find(docs, found);
+        }
+        let held = &self.held.docs[..];
+        let (Some(&first), Some(&last)) = (held.first(), held.last()) else { return 0 };
+        let wide = (last - first) as usize;
+        if docs.len() <= FEW || wide >= places.len() {
+            return each_found(docs, found, |doc| {
+                let at = held.partition_point(|&one| one < doc);
+                (at, held.get(at) == Some(&doc))
+            });
+        }
+        let places = &mut places[..=wide];
+        for (place, &doc) in (0..).zip(held) {
+            places[((doc - first) as usize).min(wide)] = place;
+        }
+        // A place from another time is seen by its document.
+        each_found(docs, found, |doc| {
+            let at = usize::from(places[(doc.wrapping_sub(first) as usize).min(wide)]);
+            (at, held[at.min(held.len() - 1)] == doc)
+        })
+    }
+
+    /// How often, less one, each document of a block has the term.
+    #[inline]
+    pub(super) fn more_of(&mut self, block: usize) -> &[u32] {
+        self.take(block);
+        self.more_of_held()
+    }
+
+    /// The same of the block that is held.
+    #[inline]
+    pub(super) fn more_of_held(&mut self) -> &[u32] {
+        self.held.fill_more(&self.inverted);
+        &self.held.more
     }
 
     /// How many blocks there are.
@@ -781,6 +801,22 @@ impl Held<'_> {
             read_more(list, block, &mut self.more);
         }
     }
+}
+
+/// Which of some documents are found: a bit for each, and the place of each.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "a block has fewer than 256 documents")]
+fn each_found(docs: &[u32], found: &mut [u8; BLOCK], find: impl Fn(u32) -> (usize, bool)) -> u128 {
+    let mut halves = [0_u64; 2];
+    let asked = docs.chunks(64).zip(found.chunks_mut(64));
+    for (half, (docs, found)) in halves.iter_mut().zip(asked) {
+        for (bit, (&doc, found)) in (0..64).zip(docs.iter().zip(found)) {
+            let (at, is_there) = find(doc);
+            *found = at as u8;
+            *half |= u64::from(is_there) << bit;
+        }
+    }
+    u128::from(halves[1]) << 64 | u128::from(halves[0])
 }
 
 /// Keeps the tags for which `test` holds at the front, in their order, and returns how many.

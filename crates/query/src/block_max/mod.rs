@@ -4,12 +4,14 @@
 //! or else only the blocks that may hold one of the best are decoded. Else documents are evaluated in windows; where the sum of the bounds
 //! stays below the worst of the k best so far, the window is not even decoded. Elsewhere:
 //!
-//! - of words of which any may match (`union.rs`), those with the least bounds that together cannot reach the
-//!   threshold are not essential (MaxScore): the postings of the others are added up in an array, and only for
+//! - of words of one list each, of which any may match (`cascade.rs`), one after the other proposes the documents that
+//!   have none of those before, until the words that are left do not reach the threshold together (`MaxScore`);
+//! - of other words of which any may match (`union.rs`), those with the least bounds that together cannot reach the
+//!   threshold are not essential: the postings of the others are added up in an array, and only for
 //!   documents whose sum comes near the threshold the rest is looked up;
 //! - of groups of words that must all match (`intersection.rs`) one proposes documents, and the others are looked up for
-//!   those that they may lift, or, where each is one list, all are laid over each other first (`conjunction.rs`); only of
-//!   what is left positions are read (`phrase.rs`);
+//!   those that they may lift; where each is one list, a block at a time (`conjunction.rs`); only of what is left positions
+//!   are read (`phrase.rs`);
 //! - of anything else (`nested.rs`) the documents of each part are put together from those of its words.
 //!
 //! What k documents of a window have at least (`floor.rs`) is the first threshold.
@@ -27,9 +29,11 @@
 //! pruning for top-k processing over compressed lists", ICDE 2011.
 
 mod candidates;
+mod cascade;
 mod conjunction;
 mod count;
 mod floor;
+mod front;
 mod intersection;
 mod list;
 mod nested;
@@ -315,6 +319,10 @@ impl<'a> Judge<'a, '_> {
                 self.floor = floor(&mut words, k, work);
             }
             self.lift();
+            let are_lists = words.iter().all(|group| group[0].is_single());
+            if self.plan.is_none() && are_lists && words.len() <= cascade::WORDS_MAX {
+                return cascade::evaluate(&mut words, self, work);
+            }
             let windows = self.windows_of(&mut words, None);
             self.each_window(windows, &mut words, |judge, words, span| {
                 union::evaluate(words, span, judge, work);

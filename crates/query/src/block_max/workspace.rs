@@ -5,6 +5,7 @@
 use std::sync::Mutex;
 
 use super::candidates::Span;
+use super::front::Front;
 use super::intersection::Matches;
 use super::nested::Found;
 use super::phrase::Starts;
@@ -23,6 +24,7 @@ pub(super) struct Workspace {
     pub(super) found: Vec<(u32, f32)>,
     /// Documents of a window.
     pub(super) docs: Vec<u32>,
+    pub(super) front: Front,
     pub(super) matches: Matches,
     pub(super) starts: Starts,
     /// Of parts of a query, kept for their memory.
@@ -116,6 +118,7 @@ impl Workspaces {
                 places: vec![0; WINDOW_MAX as usize],
                 found: Vec::new(),
                 docs: Vec::new(),
+                front: Front::default(),
                 matches: Matches::default(),
                 starts: Starts::default(),
                 spare: Vec::new(),

@@ -25,7 +25,8 @@ fn word(random: &mut Random) -> String {
     format!("w{}", ((1 << magnitude) + random.below(1 << magnitude)).min(WORDS))
 }
 
-/// Documents in clusters of 300 that have a word of their own; every fourth equals the one before.
+/// Documents in clusters of 300 that have a word of their own; every fourth equals the one before. Two words are in as many
+/// documents as fill blocks, far from the last.
 fn write(dir: &Path, random: &mut Random, config: &index::Config, docs: std::ops::Range<u32>) {
     let mut writer = match Index::open(dir) {
         Ok(_) => IndexWriter::update(dir, config).expect("begun"),
@@ -43,6 +44,11 @@ fn write(dir: &Path, random: &mut Random, config: &index::Config, docs: std::ops
             for _ in 0..random.below(6) {
                 body.push(format!("c{}", doc / 300));
             }
+            for blocks in [1, 2] {
+                if (5120..5120 + 128 * blocks).contains(&doc) {
+                    body.push(format!("full{blocks}"));
+                }
+            }
         }
         // Some have a date that is none.
         let date_s = if doc % 11 == 0 { -1 } else { i64::from(doc % 700) * 86_400 };
@@ -59,7 +65,8 @@ fn write(dir: &Path, random: &mut Random, config: &index::Config, docs: std::ops
 fn term(random: &mut Random) -> Query {
     let text = match random.below(8) {
         0 => format!("c{}", random.below(80)),
-        1 => "nowhere".to_owned(),
+        1 if random.below(2) == 0 => "nowhere".to_owned(),
+        1 => format!("full{}", 1 + random.below(2)),
         _ => word(random),
     };
     let field = match random.below(3) {
