@@ -52,7 +52,8 @@ impl Rest {
     /// Whether something of it is still to be kept.
     fn holds(&self, now: Moment) -> bool {
         let is_delay = self.delay_ms > 0 && now.s < self.robots_s.saturating_add(DELAY_S_MAX);
-        is_delay || self.not_before_s().is_some_and(|until_s| now.s < until_s)
+        let since_ms = now.ms_since(self.date);
+        is_delay || self.retry_after_ms.is_some_and(|ms| since_ms < Politeness::asked_ms(ms))
     }
 
     fn line(&self, site: &str) -> String {
@@ -207,7 +208,7 @@ mod tests {
         assert_eq!(Rests::kept(dir).expect("no file"), Some(Rests::default()));
         // Each holds for its own time.
         let at = |s| Moment { s, us: 0 };
-        assert_eq!(busy.not_before_s(), Some(date.s + 3_601));
+        assert_eq!(busy.not_before_s(), Some(date.s + 3_600));
         assert!(busy.holds(at(date.s + 3_600)) && !busy.holds(at(date.s + 3_601)));
         let end_s = slow.robots_s + DELAY_S_MAX;
         assert!(slow.holds(at(end_s - 1)) && !slow.holds(at(end_s)));
