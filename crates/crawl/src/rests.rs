@@ -1,7 +1,7 @@
 //! What hosts asked for in answers that went with archive files: the file `frontier/rests`.
 //!
 //! What lives here: [`Rests`], the last visit of each host that only logs of visits know, for its archive file has it no more: its
-//! Retry-After, and the Crawl-delay of a robots.txt. Those logs are made anew without it by the run that misses the file. What
+//! Retry-After, and when it had a robots.txt, with which Crawl-delay. Those logs are made anew without it by the run that misses the file. What
 //! does not: the logs (`checkpoint/`), and how long a host is left alone (`politeness.rs`).
 //!
 //! **Invariant.** What a host asked for, and is still to be kept, is in the file before the log goes that tells of it. It
@@ -24,8 +24,8 @@ use crate::site::Site;
 
 const NAME: &str = "rests";
 
-/// How long a Crawl-delay is kept: as long as the robots.txt that has it would be believed.
-const DELAY_S_MAX: i64 = 24 * 3600;
+/// How long a robots.txt is known to have been there: as long as it, or an older one, would be believed.
+const ROBOTS_S_MAX: i64 = 24 * 3600;
 
 /// What a host asked for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub(crate) struct Rest {
     /// When its last visit began, and how long a wait that asked for.
     pub(crate) date: Moment,
     pub(crate) retry_after_ms: Option<u64>,
-    /// When its robots.txt was asked for, and the Crawl-delay of that; 0 if it has none.
+    /// When its robots.txt was asked for, and the Crawl-delay of that; 0 if it was not, or has none.
     robots_s: i64,
     delay_ms: u64,
 }
@@ -44,6 +44,11 @@ impl Rest {
         Some(self.delay_ms).filter(|&ms| ms > 0)
     }
 
+    /// When its robots.txt was asked for, in seconds since 1970, if it was.
+    pub(crate) fn robots_s(&self) -> Option<i64> {
+        Some(self.robots_s).filter(|&s| s > 0)
+    }
+
     /// Before which second, since 1970, it does not want to be asked.
     pub(crate) fn not_before_s(&self) -> Option<i64> {
         self.retry_after_ms.map(|ms| self.date.second_after(Politeness::asked_ms(ms)))
@@ -51,9 +56,9 @@ impl Rest {
 
     /// Whether something of it is still to be kept.
     fn holds(&self, now: Moment) -> bool {
-        let is_delay = self.delay_ms > 0 && now.s < self.robots_s.saturating_add(DELAY_S_MAX);
+        let is_robots = self.robots_s().is_some_and(|s| now.s < s.saturating_add(ROBOTS_S_MAX));
         let since_ms = now.ms_since(self.date);
-        is_delay || self.retry_after_ms.is_some_and(|ms| since_ms < Politeness::asked_ms(ms))
+        is_robots || self.retry_after_ms.is_some_and(|ms| since_ms < Politeness::asked_ms(ms))
     }
 
     fn line(&self, site: &str) -> String {
@@ -210,7 +215,9 @@ mod tests {
         let at = |s| Moment { s, us: 0 };
         assert_eq!(busy.not_before_s(), Some(date.s + 3_600));
         assert!(busy.holds(at(date.s + 3_600)) && !busy.holds(at(date.s + 3_601)));
-        let end_s = slow.robots_s + DELAY_S_MAX;
-        assert!(slow.holds(at(end_s - 1)) && !slow.holds(at(end_s)));
+        let end_s = slow.robots_s + ROBOTS_S_MAX;
+        for robots in [slow, Rest { delay_ms: 0, ..slow }] {
+            assert!(robots.holds(at(end_s - 1)) && !robots.holds(at(end_s)));
+        }
     }
 }

@@ -17,6 +17,8 @@ pub(in crate::frontier) enum RobotsState {
     /// Not yet fetched.
     #[default]
     Unknown,
+    /// Fetched then, and gone with an archive file: to be fetched again, and no older one counts.
+    Lost { fetched_s: i64 },
     /// On its way.
     Asked,
     /// Fetched then, with these rules.
@@ -51,6 +53,16 @@ impl RobotsState {
         match self {
             RobotsState::Known { rules: RobotsRules::Here { bytes, .. }, .. } => *bytes as usize,
             _ => 0,
+        }
+    }
+
+    /// Whether one that was fetched then is not the newest. In the second of one that is lost it may be either, and it is
+    /// asked for again.
+    pub(in crate::frontier) fn is_after(&self, s: i64) -> bool {
+        match *self {
+            RobotsState::Unknown | RobotsState::Asked => false,
+            RobotsState::Lost { fetched_s } => fetched_s >= s,
+            RobotsState::Known { fetched_s, .. } => fetched_s > s,
         }
     }
 
