@@ -49,6 +49,7 @@ mod parser;
 mod pending;
 mod politeness;
 mod recrawl;
+mod replaced;
 mod replay;
 mod report;
 mod rests;

@@ -8,8 +8,8 @@
 //! counts as the visit would: a later one that the archive has comes before it.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::fs;
+use std::io;
 use std::path::Path;
 
 use archive::Archive;
@@ -19,6 +19,7 @@ use crate::checkpoint::{Settled, each_lost, lost_files};
 use crate::clock::Moment;
 use crate::error::CrawlError;
 use crate::politeness::Politeness;
+use crate::replaced::replace;
 use crate::sealed::{Seal, seal, unseal};
 use crate::site::Site;
 
@@ -169,12 +170,7 @@ impl Rests {
             return fs::remove_file(path);
         }
         let lines: String = self.iter().map(|(site, rest)| rest.line(site)).collect();
-        let fresh = frontier.join("rests.tmp");
-        let mut file = File::create(&fresh)?;
-        file.write_all(seal(&lines).as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&fresh, &path)?;
-        File::open(frontier)?.sync_all()
+        replace(&path, &seal(&lines))
     }
 }
 
