@@ -96,6 +96,14 @@ struct Meta {
 }
 
 impl CdxLine {
+    /// The media type of a revisit, which has no body of its own.
+    pub const REVISIT: &str = "warc/revisit";
+
+    /// Whether it says that its URL was as before, and nothing else.
+    pub fn is_revisit(&self) -> bool {
+        self.mime == CdxLine::REVISIT
+    }
+
     /// The line of a record, if it is one of those that are looked up by URL: responses, resources,
     /// revisits and metadata.
     pub fn of(record: &Record) -> Option<Self> {
@@ -130,7 +138,7 @@ impl CdxLine {
         let is_http = content_type.is_some_and(http::is_http);
         let response = if is_http { http::parse_http(block).ok() } else { None };
         let mime = match (&response, kind) {
-            (_, Kind::Revisit) => Some("warc/revisit"),
+            (_, Kind::Revisit) => Some(CdxLine::REVISIT),
             (Some(response), _) => response.header("Content-Type"),
             (None, _) => content_type,
         };

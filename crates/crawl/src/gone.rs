@@ -17,8 +17,7 @@ use crate::clock::Moment;
 use crate::error::CrawlError;
 use crate::site::Site;
 
-/// The type of a capture that has no body of its own, and of one that is no answer.
-const REVISIT: &str = "warc/revisit";
+/// The type of a capture that is no answer.
 const FIELDS: &str = "application/warc-fields";
 
 /// An archive file that is gone, or has become shorter.
@@ -51,7 +50,7 @@ impl GoneFile {
 /// Whether a capture has an answer of its own that tells what its URL is.
 pub fn is_answer(line: &CdxLine) -> bool {
     let tells = |status| !leaves_standing(Purpose::Page, status);
-    line.mime != REVISIT && line.mime != FIELDS && line.status.is_none_or(tells)
+    !line.is_revisit() && line.mime != FIELDS && line.status.is_none_or(tells)
 }
 
 /// What has become of an archive file that has lost captures.
@@ -129,7 +128,7 @@ fn line_of(name: &str, settled: Settled) -> CdxLine {
     let Settled { url, date_s, date_us, offset, length, answered, .. } = settled;
     let answered = answered.filter(|answered| !answered.is_unstored);
     let mime = match &answered {
-        Some(answered) if answered.unchanged => REVISIT,
+        Some(answered) if answered.unchanged => CdxLine::REVISIT,
         Some(_) => "unk",
         None => FIELDS,
     };
@@ -172,7 +171,7 @@ impl Known {
     fn find(&mut self, line: CdxLine) {
         let date = moment(&line);
         self.is_left = true;
-        let of_kind = if line.mime == REVISIT {
+        let of_kind = if line.is_revisit() {
             &mut self.same
         } else if is_answer(&line) {
             self.digests.extend(line.digest.clone());
