@@ -20,7 +20,7 @@ use crate::clock::Moment;
 use crate::error::CrawlError;
 use crate::politeness::Politeness;
 use crate::replaced::replace;
-use crate::sealed::{Seal, seal, unseal};
+use crate::sealed::{read_sealed, seal};
 use crate::site::Site;
 
 const NAME: &str = "rests";
@@ -34,8 +34,8 @@ pub(crate) struct Rest {
     /// When its last visit began, and how long a wait that asked for.
     pub(crate) date: Moment,
     pub(crate) retry_after_ms: Option<u64>,
-    /// When its robots.txt was asked for, and the Crawl-delay of that; 0 if it was not, or has none.
-    robots_s: i64,
+    /// When its robots.txt was asked for, if it was, and the Crawl-delay of that; 0 if it has none.
+    pub(crate) robots: Option<Moment>,
     delay_ms: u64,
 }
 
@@ -45,11 +45,6 @@ impl Rest {
         Some(self.delay_ms).filter(|&ms| ms > 0)
     }
 
-    /// When its robots.txt was asked for, in seconds since 1970, if it was.
-    pub(crate) fn robots_s(&self) -> Option<i64> {
-        Some(self.robots_s).filter(|&s| s > 0)
-    }
-
     /// Before which second, since 1970, it does not want to be asked.
     pub(crate) fn not_before_s(&self) -> Option<i64> {
         self.retry_after_ms.map(|ms| self.date.second_after(Politeness::asked_ms(ms)))
@@ -57,24 +52,31 @@ impl Rest {
 
     /// Whether something of it is still to be kept.
     fn holds(&self, now: Moment) -> bool {
-        let is_robots = self.robots_s().is_some_and(|s| now.s < s.saturating_add(ROBOTS_S_MAX));
+        let is_robots =
+            self.robots.is_some_and(|robots| now.s < robots.s.saturating_add(ROBOTS_S_MAX));
         let since_ms = now.ms_since(self.date);
         is_robots || self.retry_after_ms.is_some_and(|ms| since_ms < Politeness::asked_ms(ms))
     }
 
     fn line(&self, site: &str) -> String {
-        let Rest { date: Moment { s, us }, robots_s, delay_ms, .. } = self;
-        let retry_after_ms = self.retry_after_ms.unwrap_or(0);
-        format!("{s}.{us:06} {retry_after_ms} {robots_s} {delay_ms} {site}\n")
+        let text = |Moment { s, us }| format!("{s}.{us:06}");
+        let (date, robots) = (text(self.date), text(self.robots.unwrap_or_default()));
+        let (retry_after_ms, delay_ms) = (self.retry_after_ms.unwrap_or(0), self.delay_ms);
+        format!("{date} {retry_after_ms} {robots} {delay_ms} {site}\n")
     }
 
     fn parse(line: &str) -> Option<(String, Rest)> {
         let mut words = line.splitn(5, ' ');
-        let (s, us) = words.next()?.split_once('.')?;
-        let date = Moment { s: s.parse().ok()?, us: us.parse().ok()? };
+        // Earlier versions had no part of the second of a robots.txt.
+        let moment = |word: &str| {
+            let (s, us) = word.split_once('.').unwrap_or((word, "0"));
+            Some(Moment { s: s.parse().ok()?, us: us.parse().ok()? })
+        };
+        let date = moment(words.next()?)?;
         let retry_after_ms = Some(words.next()?.parse().ok()?).filter(|&ms| ms > 0);
-        let (robots_s, delay_ms) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
-        Some((words.next()?.to_owned(), Rest { date, retry_after_ms, robots_s, delay_ms }))
+        let robots = Some(moment(words.next()?)?).filter(|robots| robots.s > 0);
+        let delay_ms = words.next()?.parse().ok()?;
+        Some((words.next()?.to_owned(), Rest { date, retry_after_ms, robots, delay_ms }))
     }
 }
 
@@ -139,9 +141,9 @@ impl Rests {
         };
         let asker = settled.entry.robots_for.unwrap_or(site);
         let rest = self.0.entry(asker).or_default();
-        if answered.harvest.redirect.is_none() && rest.robots_s <= date.s {
+        if answered.harvest.redirect.is_none() && rest.robots <= Some(date) {
             let delay_ms = answered.harvest.robots.and_then(|robots| robots.crawl_delay_ms());
-            (rest.robots_s, rest.delay_ms) = (date.s, delay_ms.unwrap_or(0));
+            (rest.robots, rest.delay_ms) = (Some(date), delay_ms.unwrap_or(0));
         }
     }
 
@@ -153,15 +155,8 @@ impl Rests {
     /// What is in the file; `None` if it is not as it was written.
     fn kept(frontier: &Path) -> Result<Option<Rests>, CrawlError> {
         let path = frontier.join(NAME);
-        let text = match fs::read(&path) {
-            Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Ok(Some(Rests::default()));
-            }
-            Err(source) => return Err(CrawlError::Io { path, source }),
-        };
-        let Seal::Good(lines) = unseal(&text) else { return Ok(None) };
-        Ok(Some(Rests(lines.lines().filter_map(Rest::parse).collect())))
+        let lines = read_sealed(&path).map_err(CrawlError::io(&path))?;
+        Ok(lines.map(|lines| Rests(lines.lines().filter_map(Rest::parse).collect())))
     }
 
     fn write(&self, frontier: &Path) -> io::Result<()> {
@@ -189,7 +184,8 @@ mod tests {
         let dir = dir.path();
         let date = Moment { s: 1_800_000_000, us: 42 };
         let busy = Rest { date, retry_after_ms: Some(3_600_000), ..Rest::default() };
-        let slow = Rest { date, robots_s: 1_799_999_000, delay_ms: 3_000, ..Rest::default() };
+        let robots = Some(Moment { s: 1_799_999_000, us: 7 });
+        let slow = Rest { date, robots, delay_ms: 3_000, ..Rest::default() };
         let sites = [("http://[::1]:81", busy), ("https://a.test", slow)];
         let rests = Rests(sites.map(|(site, rest)| (site.to_owned(), rest)).into());
         rests.write(dir).expect("room");
@@ -207,11 +203,15 @@ mod tests {
         }
         Rests::default().write(dir).expect("it is there");
         assert_eq!(Rests::kept(dir).expect("no file"), Some(Rests::default()));
+        let earlier = "1800000000.000042 0 1799999000 3000 https://a.test";
+        let robots = Some(Moment { s: 1_799_999_000, us: 0 });
+        let parsed = Rest::parse(earlier).map(|(_, rest)| rest);
+        assert_eq!(parsed, Some(Rest { robots, ..slow }), "of an earlier version");
         // Each holds for its own time.
         let at = |s| Moment { s, us: 0 };
         assert_eq!(busy.not_before_s(), Some(date.s + 3_600));
         assert!(busy.holds(at(date.s + 3_600)) && !busy.holds(at(date.s + 3_601)));
-        let end_s = slow.robots_s + ROBOTS_S_MAX;
+        let end_s = 1_799_999_000 + ROBOTS_S_MAX;
         for robots in [slow, Rest { delay_ms: 0, ..slow }] {
             assert!(robots.holds(at(end_s - 1)) && !robots.holds(at(end_s)));
         }

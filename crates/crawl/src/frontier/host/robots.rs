@@ -8,6 +8,7 @@
 //! stays forbidden. After [`RobotsState::spill`] they take no memory.
 
 use super::super::spill::{Place, Spill};
+use crate::clock::Moment;
 use crate::error::CrawlError;
 use crate::robots::Robots;
 
@@ -18,7 +19,7 @@ pub(in crate::frontier) enum RobotsState {
     #[default]
     Unknown,
     /// Fetched then, and gone with an archive file: to be fetched again, and no older one counts.
-    Lost { fetched_s: i64 },
+    Lost { fetched: Moment },
     /// On its way.
     Asked,
     /// Fetched then, with these rules.
@@ -56,13 +57,12 @@ impl RobotsState {
         }
     }
 
-    /// Whether one that was fetched then is not the newest. In the second of one that is lost it may be either, and it is
-    /// asked for again.
-    pub(in crate::frontier) fn is_after(&self, s: i64) -> bool {
+    /// Whether there was one later than that moment.
+    pub(in crate::frontier) fn is_after(&self, date: Moment) -> bool {
         match *self {
             RobotsState::Unknown | RobotsState::Asked => false,
-            RobotsState::Lost { fetched_s } => fetched_s >= s,
-            RobotsState::Known { fetched_s, .. } => fetched_s > s,
+            RobotsState::Lost { fetched } => fetched > date,
+            RobotsState::Known { fetched_s, .. } => fetched_s > date.s,
         }
     }
 

@@ -50,7 +50,7 @@ impl Hosts {
         if entry.purpose == Purpose::Robots {
             let asker = entry.robots_for.as_deref().unwrap_or(site);
             let (Some(asker), Some(answered)) = (self.id(asker), answered) else { return };
-            let is_newest = !self.table[index(asker)].robots.is_after(date.s);
+            let is_newest = !self.table[index(asker)].robots.is_after(date);
             let is_told =
                 !is_passing(Purpose::Robots, status) && answered.harvest.redirect.is_none();
             if is_told && is_newest {
@@ -91,8 +91,8 @@ impl Hosts {
         self.note_last(id, Replayed { date, retry_after_ms });
         let host = &mut self.table[index(id)];
         host.crawl_delay_ms = rest.crawl_delay_ms();
-        if let Some(fetched_s) = rest.robots_s() {
-            host.robots = RobotsState::Lost { fetched_s };
+        if let Some(fetched) = rest.robots {
+            host.robots = RobotsState::Lost { fetched };
         }
     }
 
