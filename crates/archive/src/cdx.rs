@@ -468,7 +468,7 @@ impl CdxFile {
 /// The CDXJ file of a WARC file, made or brought up to date if need be.
 pub(crate) fn current(disk: &mut impl Disk, warc: &Path) -> Result<CdxFile, ArchiveError> {
     let about = fs::metadata(warc).map_err(ArchiveError::io(warc))?;
-    let had = bytes_indexed(warc)?;
+    let had = bytes_indexed(warc)?.unwrap_or(0);
     let mut old = CdxFile::open(warc)?;
     if let Some(cdx) = old.take_if(|cdx| cdx.is_current(&about)) {
         return Ok(cdx);
@@ -494,11 +494,18 @@ pub(crate) fn current(disk: &mut impl Disk, warc: &Path) -> Result<CdxFile, Arch
     })
 }
 
-/// How many bytes of a WARC file are or were indexed, by the first line of its CDXJ file alone; 0 if there is none.
-fn bytes_indexed(warc: &Path) -> Result<u64, ArchiveError> {
-    let Some(mut cdx) = CdxFile::unread(warc)? else { return Ok(0) };
+/// How many bytes of a WARC file are or were indexed, by the first line of its CDXJ file alone; `None` if there is none to
+/// be read.
+fn bytes_indexed(warc: &Path) -> Result<Option<u64>, ArchiveError> {
+    let Some(mut cdx) = CdxFile::unread(warc)? else { return Ok(None) };
     let meta = cdx.meta(warc)?;
-    Ok(meta.map_or(0, |(meta, _)| meta.covers.max(meta.had.unwrap_or(0))))
+    Ok(meta.map(|(meta, _)| meta.covers.max(meta.had.unwrap_or(0))))
+}
+
+/// Whether a WARC file that is gone had records, by its CDXJ file; so it may be if that cannot be read. A torn first record
+/// is none.
+pub(crate) fn had_records(warc: &Path) -> bool {
+    bytes_indexed(warc).ok().flatten() != Some(0)
 }
 
 /// The lines that an earlier CDXJ file of a WARC file had for records which are in none of these `lines`.
@@ -525,7 +532,7 @@ fn lost(warc: &Path, lines: &mut Lines) -> Result<Vec<CdxLine>, ArchiveError> {
 
 /// Whether a WARC file that is there has fewer bytes than were indexed of it.
 pub(crate) fn is_shorter(warc: &Path) -> bool {
-    let had = bytes_indexed(warc).unwrap_or(0);
+    let had = bytes_indexed(warc).ok().flatten().unwrap_or(0);
     // Looked at last, since the file may be growing.
     fs::metadata(warc).is_ok_and(|about| about.len() < had)
 }

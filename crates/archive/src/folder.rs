@@ -137,7 +137,14 @@ impl Archive {
 
     fn has_lost(&self, name: &str) -> bool {
         let path = self.dir.join(name);
-        !path.exists() || cdx::is_shorter(&path)
+        if path.exists() { cdx::is_shorter(&path) } else { cdx::had_records(&path) }
+    }
+
+    /// Forgets what [a file has lost](Archive::gone): removes its CDXJ file, which is made again if there is what to make it
+    /// from.
+    pub fn forget(&self, name: &str) -> Result<(), ArchiveError> {
+        let path = cdx::path_of(&self.path(name)?);
+        fs::remove_file(&path).map_err(ArchiveError::io(&path))
     }
 
     /// The captures of a URL that [files have lost](Archive::gone), oldest first, as far as their CDXJ files can be read.

@@ -53,6 +53,7 @@ use crate::rules::Rules;
 use crate::seeds::{Seed, Start, all_seeds, given_seeds, write_seeds};
 use crate::settings::Settings;
 use crate::standing::PAUSE;
+use crate::untold::Untold;
 
 use pause::Pause;
 use stages::{Stages, spawn, store};
@@ -161,6 +162,7 @@ pub fn run(
     replay.halt.read_on(|| replay.count_missing(&mut replayed, &mut coordinator.frontier))?;
     let report = coordinator.report(&replayed, &inbox, &open, started_ms);
     write_report(&dirs.frontier, &report)?;
+    Untold::end(&dirs.frontier)?;
     Ok(report)
 }
 

@@ -64,6 +64,7 @@ mod sitemap;
 mod standing;
 mod told;
 mod trap;
+mod untold;
 mod visited;
 mod workbench;
 
@@ -107,5 +108,6 @@ pub use site::{HostId, host_of, is_public};
 pub use sitemap::URLS_MAX as SITEMAP_URLS_MAX;
 pub use standing::Standing;
 pub use told::Told;
+pub use untold::check_untold;
 pub use visited::{Visited, VisitedUrl};
 pub use workbench::Workbench;
