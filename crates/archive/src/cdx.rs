@@ -5,8 +5,8 @@
 //!
 //! A line is `key timestamp {json}` as pywb has it: the key of [`crate::surt`], 14 digits, and an object with
 //! `url`, `mime`, `status`, `digest`, `length`, `offset` and `filename`, all of them strings. Lines are
-//! sorted bytewise. Before them stands `!meta {"version":2,"filename":…,"length":l,"covers":c,"bytes":b}`:
-//! the WARC file had l bytes, of which the first c are indexed, by lines of b bytes in all. A file that has
+//! sorted bytewise. Before them stands `!meta {"version":2,"filename":…,"length":l,"covers":c,"bytes":b,"sum":s}`:
+//! the WARC file had l bytes, of which the first c are indexed, by lines of b bytes in all, with the CRC-32 s. A file that has
 //! grown since is indexed from c on; one that has shrunk or was changed otherwise, from the beginning. Of one that has
 //! shrunk `"had":h` remembers how many bytes of it were once indexed, which tells that something is missing, also where
 //! it was cut between two records; and lines with `!lost ` before them are those of records that are not in it any more.
@@ -90,6 +90,9 @@ struct Meta {
     length: u64,
     covers: u64,
     bytes: u64,
+    /// Of the lines; earlier files have none.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    sum: Option<String>,
     /// How many bytes were once covered, if there are fewer now.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     had: Option<u64>,
@@ -217,6 +220,11 @@ impl CdxLine {
         !self.is_unreadable() && !self.is_lost()
     }
 
+    /// Whether its key is that of its URL, if it has one.
+    fn is_under_its_key(&self) -> bool {
+        self.url.is_empty() || self.bare_key() == surt(&self.url)
+    }
+
     fn is_unreadable(&self) -> bool {
         self.key.starts_with(UNREADABLE)
     }
@@ -241,9 +249,14 @@ impl CdxLine {
     }
 
     fn marked(mut self, mark: &str) -> Self {
-        let key = [UNREADABLE, LOST].iter().find_map(|mark| self.key.strip_prefix(mark));
-        self.key = format!("{mark}{}", key.unwrap_or(&self.key));
+        self.key = format!("{mark}{}", self.bare_key());
         self
+    }
+
+    /// The key without what marks it.
+    fn bare_key(&self) -> &str {
+        let key = [UNREADABLE, LOST].iter().find_map(|mark| self.key.strip_prefix(mark));
+        key.unwrap_or(&self.key)
     }
 
     /// What it is a capture of, wherever its record is; earlier files know of no microseconds.
@@ -283,7 +296,8 @@ pub(crate) fn write(
     let filename = warc.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let Extent { length, covers, had } = extent;
     let had = Some(had).filter(|&had| had > length);
-    let meta = Meta { version: VERSION, filename, length, covers, bytes: lines.bytes(), had };
+    let sum = Some(sum_of(lines).map_err(ArchiveError::io(warc))?);
+    let meta = Meta { version: VERSION, filename, length, covers, bytes: lines.bytes(), sum, had };
     let meta = serde_json::to_string(&meta).expect("strings and numbers become JSON");
     let mut text = format!("!meta {meta}\n").into_bytes();
     let path = path_of(warc);
@@ -309,6 +323,21 @@ pub(crate) fn write(
         })
     });
     result.map_err(ArchiveError::io(&path))
+}
+
+/// The checksum of lines, as the first one of their file has it.
+fn sum_of(lines: &mut Lines) -> io::Result<String> {
+    let mut sum = crc32fast::Hasher::new();
+    lines.each(&mut |line| {
+        sum.update(line);
+        sum.update(b"\n");
+        Ok(())
+    })?;
+    Ok(sum_text(sum))
+}
+
+fn sum_text(sum: crc32fast::Hasher) -> String {
+    format!("{:08x}", sum.finalize())
 }
 
 /// A new file beside `path`, made by `create`. A name may be taken: a process of the same number may have been
@@ -345,6 +374,8 @@ pub(crate) struct CdxFile {
     is_of_now: bool,
     /// Whether that had been longer.
     has_lost: bool,
+    /// The checksum that its lines had.
+    sum: Option<String>,
     modified: Option<SystemTime>,
 }
 
@@ -355,6 +386,7 @@ impl CdxFile {
         let Some((meta, body)) = cdx.meta(warc)? else { return Ok(None) };
         (cdx.covers, cdx.warc_length, cdx.body) = (meta.covers, meta.length, body);
         (cdx.is_of_now, cdx.has_lost) = (meta.version == VERSION, meta.had.is_some());
+        cdx.sum = meta.sum;
         Ok((cdx.length - body == meta.bytes).then_some(cdx))
     }
 
@@ -369,10 +401,19 @@ impl CdxFile {
         let about = file.metadata().map_err(ArchiveError::io(&path))?;
         let (length, modified) = (about.len(), about.modified().ok());
         let (input, is_of_now, has_lost) = (BufReader::new(file), false, false);
-        let (body, covers, warc_length) = (0, 0, 0);
-        let cdx =
-            Self { input, path, body, length, covers, warc_length, is_of_now, has_lost, modified };
-        Ok(Some(cdx))
+        let (body, covers, warc_length, sum) = (0, 0, 0, None);
+        Ok(Some(Self {
+            input,
+            path,
+            body,
+            length,
+            covers,
+            warc_length,
+            is_of_now,
+            has_lost,
+            sum,
+            modified,
+        }))
     }
 
     /// The first line and its length; `None` if it is none of use.
@@ -399,7 +440,24 @@ impl CdxFile {
         self.is_of_now && self.warc_length == warc.len() && untouched
     }
 
-    /// The lines that begin with `start`, by binary search for the first one.
+    /// Whether its lines are as they were written, as far as it can tell.
+    pub(crate) fn is_sound(&mut self) -> Result<bool, ArchiveError> {
+        let Some(wanted) = self.sum.clone() else { return Ok(true) };
+        self.seek(self.body)?;
+        let mut sum = crc32fast::Hasher::new();
+        loop {
+            let bytes = self.input.fill_buf().map_err(ArchiveError::io(&self.path))?;
+            if bytes.is_empty() {
+                return Ok(sum_text(sum) == wanted);
+            }
+            sum.update(bytes);
+            let read = bytes.len();
+            self.input.consume(read);
+        }
+    }
+
+    /// The lines that begin with `start`, by binary search for the first one. A line with the key of another URL is an
+    /// error.
     pub(crate) fn find(&mut self, start: &str) -> Result<Vec<CdxLine>, ArchiveError> {
         let wanted = start.as_bytes();
         // Lines that begin before `low` are less than wanted, those from `high` on are not.
@@ -421,7 +479,11 @@ impl CdxFile {
         let mut found = Vec::new();
         while let Some(line) = self.line()? {
             if line.starts_with(wanted) {
-                found.push(self.parse(&line)?);
+                let line = self.parse(&line)?;
+                if !line.is_under_its_key() {
+                    return Err(self.damaged());
+                }
+                found.push(line);
             } else if line.as_slice() > wanted {
                 break;
             }
