@@ -316,3 +316,31 @@ fn a_loss_that_a_killed_crawl_has_found_is_told_by_the_next() {
         assert!(!ran.stderr.contains("of the archive"), "{ran:#?}");
     }
 }
+
+/// A page that was put back is not what a later visit found unchanged, though it is the same: a crawl asks for that again.
+#[test]
+fn a_page_that_is_missing_beside_one_that_was_put_back_is_told_by_status() {
+    for is_gone in [false, true] {
+        let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
+        let sandbox = Sandbox::new();
+        crawl(&sandbox, "", &[&server.url("/"), "--max-pages", "1"]);
+        crawl(&sandbox, "", &[]);
+        let aside = sandbox.path("aside");
+        fs::rename(sandbox.path(&file(2)), &aside).expect("it is there");
+        crawl(&sandbox, "", &[]);
+        fs::rename(&aside, sandbox.path(&file(2))).expect("it is there");
+        crawl(&sandbox, "", &["--recrawl"]);
+        assert_eq!(is_told(&sandbox), [false, false]);
+        if is_gone {
+            fs::remove_file(sandbox.path(&file(3))).expect("it is there");
+        } else {
+            empty(&sandbox, 3);
+        }
+        assert_eq!(is_told(&sandbox), [true, true], "{is_gone}");
+        check(&sandbox, &server.url("/a"), "missing: at ");
+        crawl(&sandbox, "", &[]);
+        check(&sandbox, &server.url("/a"), "fetched");
+        let status = sandbox.done(&["status", "--dir", "web"]);
+        assert!(!status.contains("of the archive"), "{status}");
+    }
+}
