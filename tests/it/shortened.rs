@@ -196,28 +196,35 @@ fn a_file_that_has_become_shorter_is_told_by_all() {
     assert!(!sandbox.done(&["doctor", "--dir", "web"]).contains("shorter"));
 }
 
+/// By the log of visits, and by the CDXJ file alone.
 #[test]
 fn an_older_capture_is_told_from_the_newer_one_that_a_file_has_lost() {
-    let server = Pages::serve(&[("/", &format!("{HTML}old"))]);
-    let sandbox = Sandbox::new();
-    crawl(&sandbox, "", &[&server.url("/")]);
-    server.set("/", &format!("{HTML}new"));
-    crawl(&sandbox, "", &["--recrawl"]);
-    let whole = fs::read(sandbox.path(&file(2))).expect("it is there");
-    empty(&sandbox, 2);
-    let get = || sandbox.run(&["archive", "get", "--dir", "web", &server.url("/")]);
-    let ran = get();
-    assert_eq!((ran.code, ran.stdout.as_str()), (0, "old"), "{ran:#?}");
-    assert!(ran.stderr.contains("is lost: crivello-00002.warc.gz, which had it, has become"));
-    let ran = sandbox.run(&["index", "--dir", "web"]);
-    assert!(ran.stderr.contains("1 page in an older version"), "{ran:#?}");
-    let why = why(&sandbox, &server.url("/"));
-    assert_eq!(why["gone"][0]["shortened"], true, "{why:#}");
-    // A whole copy ends the matter.
-    fs::write(sandbox.path(&file(2)), whole).expect("room");
-    let ran = get();
-    assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("new", ""), "{ran:#?}");
-    assert!(!sandbox.done(&["doctor", "archive", "--dir", "web"]).contains("shorter"));
+    for is_logged in [true, false] {
+        let server = Pages::serve(&[("/", &format!("{HTML}old"))]);
+        let sandbox = Sandbox::new();
+        crawl(&sandbox, "", &[&server.url("/")]);
+        server.set("/", &format!("{HTML}new"));
+        crawl(&sandbox, "", &["--recrawl"]);
+        let whole = fs::read(sandbox.path(&file(2))).expect("it is there");
+        empty(&sandbox, 2);
+        if !is_logged {
+            fs::remove_dir_all(sandbox.path("web/frontier/visits")).expect("it is there");
+        }
+        let get = || sandbox.run(&["archive", "get", "--dir", "web", &server.url("/")]);
+        let ran = get();
+        assert_eq!((ran.code, ran.stdout.as_str()), (0, "old"), "{ran:#?}");
+        let said = "is lost: crivello-00002.warc.gz, which had it, has become";
+        assert!(ran.stderr.contains(said), "{ran:#?}");
+        let ran = sandbox.run(&["index", "--dir", "web"]);
+        assert!(ran.stderr.contains("1 page in an older version"), "{ran:#?}");
+        let why = why(&sandbox, &server.url("/"));
+        assert_eq!(why["gone"][0]["shortened"], true, "{why:#}");
+        // A whole copy ends the matter.
+        fs::write(sandbox.path(&file(2)), whole).expect("room");
+        let ran = get();
+        assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("new", ""), "{ran:#?}");
+        assert!(!sandbox.done(&["doctor", "archive", "--dir", "web"]).contains("shorter"));
+    }
 }
 
 /// A crawl tells of a file of which nothing is left that tells what it has lost, and then nobody does.
@@ -297,9 +304,10 @@ fn a_loss_that_a_killed_crawl_has_found_is_told_by_the_next() {
         let list = sandbox.path("web/frontier/visits/files");
         let before = fs::metadata(&list).and_then(|about| about.modified()).expect("it is there");
         let slow = ["crawl", "--dir", "web", "--set", "crawl.delay_ms=60000"];
-        let running = sandbox.start(&slow);
+        let mut running = sandbox.start(&slow);
         while fs::metadata(&list).and_then(|about| about.modified()).map_or(true, |at| at == before)
         {
+            assert_eq!(running.child.try_wait().expect("it is ours"), None, "it waits");
             thread::sleep(Duration::from_millis(10));
         }
         running.signal("KILL");
