@@ -556,6 +556,18 @@ pub(crate) fn current(disk: &mut impl Disk, warc: &Path) -> Result<CdxFile, Arch
     })
 }
 
+/// Takes what is lost out of the CDXJ file of a WARC file, and that something is.
+pub(crate) fn forget_lost(disk: &mut impl Disk, warc: &Path) -> Result<(), ArchiveError> {
+    let (mut cdx, mut lines) = (current(disk, warc)?, Lines::default());
+    cdx.each(&mut |line| {
+        if !line.is_lost() {
+            lines.push(disk, warc, line.to_text());
+        }
+    })?;
+    let (length, covers) = (cdx.warc_length, cdx.covers);
+    write(disk, warc, Extent { length, covers, had: 0 }, &mut lines)
+}
+
 /// How many bytes of a WARC file are or were indexed, by the first line of its CDXJ file alone; `None` if there is none to
 /// be read.
 fn bytes_indexed(warc: &Path) -> Result<Option<u64>, ArchiveError> {

@@ -140,10 +140,13 @@ impl Archive {
         if path.exists() { cdx::is_shorter(&path) } else { cdx::had_records(&path) }
     }
 
-    /// Forgets what [a file has lost](Archive::gone): removes its CDXJ file, which is made again if there is what to make it
-    /// from.
+    /// Forgets that [a file has lost](Archive::gone) something, and what; not what cannot be read in it.
     pub fn forget(&self, name: &str) -> Result<(), ArchiveError> {
-        let path = cdx::path_of(&self.path(name)?);
+        let warc = self.path(name)?;
+        if warc.exists() {
+            return cdx::forget_lost(&mut System, &warc);
+        }
+        let path = cdx::path_of(&warc);
         fs::remove_file(&path).map_err(ArchiveError::io(&path))
     }
 

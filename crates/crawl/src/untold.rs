@@ -1,7 +1,7 @@
 //! Archive files that are gone or have become shorter, until a run has told of it: the file `frontier/untold`.
 //!
 //! What lives here: [`Untold`]. What shows a loss goes in the run that finds it: the logs of visits are made anew, and CDXJ
-//! files forgotten that know nothing of what was lost. So the run takes a note first, and its report ends that. What does
+//! files forget it that do not know what was lost. So the run takes a note first, and its report ends that. What does
 //! not: what was lost with a file (`gone.rs`).
 //!
 //! **Invariant.** A loss is in the file before anything goes that shows it, until it is in a report.
@@ -40,7 +40,9 @@ impl Untold {
     pub(crate) fn keep(frontier: &Path, archive: &Archive) -> Result<Untold, CrawlError> {
         let mut untold = Untold::read(frontier, archive)?;
         let unknown = unknown(archive)?;
-        for name in newly_lost(frontier, archive)?.iter().chain(&unknown) {
+        // One that is there, and whose log tells of no loss, may be damaged in the middle, and is told as that.
+        let gone = unknown.iter().filter(|name| !archive.files().contains(name));
+        for name in newly_lost(frontier, archive)?.iter().chain(gone) {
             untold.0.insert(name.clone(), left_of(archive, name)?);
         }
         if !untold.0.is_empty() {
