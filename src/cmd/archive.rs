@@ -23,9 +23,6 @@ use crate::talk;
 /// The most places of damage that a message names.
 const PLACES_SHOWN_MAX: usize = 5;
 
-/// The type of a capture that has no body of its own.
-const REVISIT: &str = "warc/revisit";
-
 /// A body that unpacks to more than this is not printed.
 const BODY_BYTES_MAX: usize = 1 << 30;
 
@@ -117,7 +114,7 @@ fn get(collection: &jobs::Collection, url: &str, headers: bool, context: &Contex
     captures.sort_by_key(|capture| {
         let is_answer = capture.status.is_some();
         let tells = !capture.status.is_some_and(is_vain);
-        (is_answer, capture.mime != REVISIT, tells, capture.date_s, capture.date_us)
+        (is_answer, !capture.is_revisit(), tells, capture.date_s, capture.date_us)
     });
     let gone = crawl::gone_captures(&collection.frontier_dir(), &folder, url.as_str())?;
     let is_lost = !captures.is_empty() && !captures.iter().any(stands);
@@ -125,14 +122,14 @@ fn get(collection: &jobs::Collection, url: &str, headers: bool, context: &Contex
         return in_vain(&folder, &url, lost, &captures, context);
     }
     let is_behind = |last: &CdxLine| {
-        captures.iter().any(|line| line.mime == REVISIT && moment(line) > moment(last))
+        captures.iter().any(|line| line.is_revisit() && moment(line) > moment(last))
     };
     if captures.last().is_some_and(|last| {
-        last.mime == REVISIT || last.status.is_some_and(is_vain) || is_behind(last)
+        last.is_revisit() || last.status.is_some_and(is_vain) || is_behind(last)
     }) {
         check_body(&folder, &url, &captures, &gone)?;
     }
-    let revisited = captures.iter().filter(|line| line.mime == REVISIT).map(moment).max();
+    let revisited = captures.iter().filter(|line| line.is_revisit()).map(moment).max();
     let Some(capture) = captures.pop() else { return unfound(&folder, &url, &gone, context) };
     let record = folder.read(&capture.location).with_context(|| unreadable(&url, &capture))?;
     // A later visit found it as it is shown.
@@ -176,7 +173,7 @@ fn get(collection: &jobs::Collection, url: &str, headers: bool, context: &Contex
 
 /// Whether a capture tells what its URL is, or that it is as it was.
 fn stands(line: &CdxLine) -> bool {
-    line.mime == REVISIT || crawl::is_answer(line)
+    line.is_revisit() || crawl::is_answer(line)
 }
 
 /// Says that the answer is lost, and what became of the last visit since, all of which were in vain.
@@ -231,7 +228,7 @@ fn newer(
 
 /// Fails if what the last visit that found a page as it was refers to is not there, with what has become of it.
 fn check_body(folder: &Archive, url: &Url, captures: &[CdxLine], gone: &[CdxLine]) -> Result<()> {
-    let revisits = captures.iter().filter(|capture| capture.mime == REVISIT);
+    let revisits = captures.iter().filter(|capture| capture.is_revisit());
     let Some(last) = revisits.max_by_key(|line| (line.date_s, line.date_us)) else { return Ok(()) };
     let record = folder.read(&last.location).with_context(|| unreadable(url, last))?;
     let Some(Moment { s, us }) = Told::read(&record).and_then(|told| told.refers_to) else {
@@ -239,7 +236,7 @@ fn check_body(folder: &Archive, url: &Url, captures: &[CdxLine], gone: &[CdxLine
     };
     // Some know of no microseconds.
     let is_body = |line: &&CdxLine| line.date_s == s && (line.date_us == us || us == 0);
-    if captures.iter().filter(is_body).any(|line| line.mime != REVISIT) {
+    if captures.iter().filter(is_body).any(|line| !line.is_revisit()) {
         return Ok(());
     }
     let (date, then) = (archive::date_text(last.date_s), archive::date_text(s));

@@ -347,7 +347,8 @@ impl Patient<'_> {
         let seeds = crawl::check_seeds(&dir).map_err(with_causes);
         let settings = crawl::Settings::check(&dir).map_err(with_causes);
         let rests = crawl::check_rests(&dir).map_err(with_causes);
-        let read = [standing, report, seeds, settings, rests];
+        let untold = crawl::check_untold(&dir).map_err(with_causes);
+        let read = [standing, report, seeds, settings, rests, untold];
         let mut faults: Vec<String> = read.into_iter().filter_map(Result::err).collect();
         let mut about = "notes of the crawl".to_owned();
         match crawl::verify_visit_logs(&dir, &self.collection.archive_dir()) {

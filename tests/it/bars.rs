@@ -143,6 +143,19 @@ fn what_a_host_asked_for_is_kept_without_the_file_that_had_the_answer() {
     }
 }
 
+/// It may be asked in the second that is named, and never before.
+#[test]
+fn the_moment_before_which_no_crawl_asks_is_not_later_than_that_of_the_crawl() {
+    let (server, sandbox) = busy_host();
+    let why = check(&sandbox, &server.url("/busy"), "failed: ");
+    let asked = &why["captures"][0];
+    let us = asked["microseconds"].as_i64().expect("a number");
+    // Waits are counted in milliseconds, and one that has begun counts.
+    let asked_s = asked["date_s"].as_i64().expect("a number") + i64::from(us > 999_000);
+    assert_eq!(why["not_before_s"], asked_s + 4_000, "{why:#}");
+    assert_eq!(why["aside"]["until_s"], asked_s + 4_000, "{why:#}");
+}
+
 /// A recrawl asks for what it knows, whatever leads there.
 #[test]
 fn a_recrawl_that_is_not_over_asks_for_what_nothing_leads_to_any_more() {

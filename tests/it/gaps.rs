@@ -432,7 +432,7 @@ fn notes_of_the_crawl_that_are_damaged_are_told() {
     let sandbox = Sandbox::new();
     crawl(&sandbox, "", &[&server.url("/")]);
     sandbox.done(&["doctor", "frontier", "--dir", "web"]);
-    for note in ["rests", "settings.json"] {
+    for note in ["rests", "settings.json", "untold"] {
         fs::write(sandbox.path("web/frontier").join(note), "garbage").expect("room");
         let ran = sandbox.run(&["doctor", "frontier", "--dir", "web"]);
         let said = format!("frontier/{note} is damaged: the next crawl goes on without it");

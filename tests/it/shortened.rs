@@ -2,6 +2,8 @@
 //! in a file that is gone.
 
 use std::fs;
+use std::thread;
+use std::time::Duration;
 
 use crate::fates::{HTML, Pages, check, crawl, page, why};
 use crate::sandbox::Sandbox;
@@ -16,13 +18,32 @@ fn shorten(sandbox: &Sandbox, number: u32, bytes: u64) {
     file.and_then(|file| file.set_len(bytes)).expect("it is there");
 }
 
-/// Cuts it before the first visit.
-fn empty(sandbox: &Sandbox, number: u32) {
+/// Where its records begin, but for the first.
+fn places(sandbox: &Sandbox, number: u32) -> Vec<u64> {
     let list = sandbox.run(&["archive", "list", "--dir", "web"]).stdout;
     let name = file(number).replace("web/archive/", "");
-    let mut lines = list.lines().filter(|line| line.contains(&name) && !line.contains("warcinfo"));
-    let offset = lines.next().and_then(|line| line.split('\t').nth(5)).expect("a place");
-    shorten(sandbox, number, offset.parse().expect("a number"));
+    let lines = list.lines().filter(|line| line.contains(&name) && !line.contains("warcinfo"));
+    let offset = |line: &str| line.split('\t').nth(5)?.parse().ok();
+    lines.map(|line| offset(line).expect("a place")).collect()
+}
+
+/// Cuts it before the first visit.
+fn empty(sandbox: &Sandbox, number: u32) {
+    shorten(sandbox, number, places(sandbox, number)[0]);
+}
+
+/// Has the CDXJ files brought up to date.
+fn look_up(sandbox: &Sandbox) {
+    sandbox.run(&["archive", "get", "--dir", "web", "http://else.test/"]);
+    assert!(sandbox.path(&format!("{}.cdxj", file(2))).exists());
+}
+
+/// Whether `status` or `doctor` say of a file that it is shorter, or gone.
+fn is_told(sandbox: &Sandbox) -> [bool; 2] {
+    ["status", "doctor"].map(|command| {
+        let said = sandbox.run(&[command, "--dir", "web"]).stdout;
+        said.contains("has become shorter") || said.contains("is gone")
+    })
 }
 
 /// A crawl that goes on until it has so many pages.
@@ -175,26 +196,161 @@ fn a_file_that_has_become_shorter_is_told_by_all() {
     assert!(!sandbox.done(&["doctor", "--dir", "web"]).contains("shorter"));
 }
 
+/// By the log of visits, and by the CDXJ file alone.
 #[test]
 fn an_older_capture_is_told_from_the_newer_one_that_a_file_has_lost() {
-    let server = Pages::serve(&[("/", &format!("{HTML}old"))]);
+    for is_logged in [true, false] {
+        let server = Pages::serve(&[("/", &format!("{HTML}old"))]);
+        let sandbox = Sandbox::new();
+        crawl(&sandbox, "", &[&server.url("/")]);
+        server.set("/", &format!("{HTML}new"));
+        crawl(&sandbox, "", &["--recrawl"]);
+        let whole = fs::read(sandbox.path(&file(2))).expect("it is there");
+        empty(&sandbox, 2);
+        if !is_logged {
+            fs::remove_dir_all(sandbox.path("web/frontier/visits")).expect("it is there");
+        }
+        let get = || sandbox.run(&["archive", "get", "--dir", "web", &server.url("/")]);
+        let ran = get();
+        assert_eq!((ran.code, ran.stdout.as_str()), (0, "old"), "{ran:#?}");
+        let said = "is lost: crivello-00002.warc.gz, which had it, has become";
+        assert!(ran.stderr.contains(said), "{ran:#?}");
+        let ran = sandbox.run(&["index", "--dir", "web"]);
+        assert!(ran.stderr.contains("1 page in an older version"), "{ran:#?}");
+        let why = why(&sandbox, &server.url("/"));
+        assert_eq!(why["gone"][0]["shortened"], true, "{why:#}");
+        // A whole copy ends the matter.
+        fs::write(sandbox.path(&file(2)), whole).expect("room");
+        let ran = get();
+        assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("new", ""), "{ran:#?}");
+        assert!(!sandbox.done(&["doctor", "archive", "--dir", "web"]).contains("shorter"));
+    }
+}
+
+/// Leaves a request without its answer in the second file, has that known, and cuts it off.
+fn cut_request(sandbox: &Sandbox) {
+    let answer = places(sandbox, 2)[1];
+    shorten(sandbox, 2, answer);
+    fs::remove_file(sandbox.path(&format!("{}.cdxj", file(2)))).expect("it is there");
+    know_all(sandbox);
+    empty(sandbox, 2);
+}
+
+/// Puts the answer into the second file twice, has that known, and cuts it off once.
+fn cut_copy(sandbox: &Sandbox) {
+    let path = sandbox.path(&file(2));
+    let mut bytes = fs::read(&path).expect("it is there");
+    let answer = usize::try_from(places(sandbox, 2)[1]).expect("it is short");
+    let once = bytes.len() as u64;
+    bytes.extend_from_within(answer..);
+    fs::write(&path, bytes).expect("room");
+    know_all(sandbox);
+    shorten(sandbox, 2, once);
+}
+
+/// Has the logs of visits and the CDXJ files brought up to date.
+fn know_all(sandbox: &Sandbox) {
+    sandbox.done(&["crawl", "--dir", "web", "-q"]);
+    look_up(sandbox);
+    assert_eq!(is_told(sandbox), [false, false]);
+}
+
+/// A crawl tells of a file of which nothing is left that tells what it has lost, and then nobody does.
+#[test]
+fn what_nobody_knows_more_of_is_told_until_a_crawl_has_told_it() {
+    for damage in [cut_request, cut_copy] {
+        let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
+        let sandbox = Sandbox::new();
+        crawl(&sandbox, "", &[&server.url("/"), "--max-pages", "1"]);
+        crawl(&sandbox, "", &[]);
+        damage(&sandbox);
+        assert!(is_told(&sandbox)[1]);
+        let ran = sandbox.run(&["crawl", "--dir", "web"]);
+        assert!(ran.stderr.contains("1 file of the archive has become shorter: "), "{ran:#?}");
+        assert_eq!(is_told(&sandbox), [false, false]);
+        sandbox.done(&["doctor", "--dir", "web"]);
+    }
+}
+
+/// Nothing of it was ever there.
+#[test]
+fn a_file_with_a_torn_first_record_alone_is_not_missed() {
+    let server = Pages::serve(&[("/", HTML)]);
     let sandbox = Sandbox::new();
     crawl(&sandbox, "", &[&server.url("/")]);
-    server.set("/", &format!("{HTML}new"));
-    crawl(&sandbox, "", &["--recrawl"]);
-    let whole = fs::read(sandbox.path(&file(2))).expect("it is there");
-    empty(&sandbox, 2);
-    let get = || sandbox.run(&["archive", "get", "--dir", "web", &server.url("/")]);
-    let ran = get();
-    assert_eq!((ran.code, ran.stdout.as_str()), (0, "old"), "{ran:#?}");
-    assert!(ran.stderr.contains("is lost: crivello-00002.warc.gz, which had it, has become"));
-    let ran = sandbox.run(&["index", "--dir", "web"]);
-    assert!(ran.stderr.contains("1 page in an older version"), "{ran:#?}");
-    let why = why(&sandbox, &server.url("/"));
-    assert_eq!(why["gone"][0]["shortened"], true, "{why:#}");
-    // A whole copy ends the matter.
-    fs::write(sandbox.path(&file(2)), whole).expect("room");
-    let ran = get();
-    assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("new", ""), "{ran:#?}");
-    assert!(!sandbox.done(&["doctor", "archive", "--dir", "web"]).contains("shorter"));
+    let mut bytes = fs::read(sandbox.path(&file(1))).expect("it is there");
+    bytes.truncate(100);
+    fs::write(sandbox.path(&file(2)), bytes).expect("room");
+    look_up(&sandbox);
+    let ran = sandbox.run(&["crawl", "--dir", "web"]);
+    assert!(ran.code == 0 && !ran.stderr.contains("of the archive"), "{ran:#?}");
+    assert!(!sandbox.path(&file(2)).exists());
+    assert_eq!(is_told(&sandbox), [false, false]);
+}
+
+/// A crawl that is killed has made the logs anew, and told nothing: the next one does.
+#[test]
+fn a_loss_that_a_killed_crawl_has_found_is_told_by_the_next() {
+    for is_shorter in [false, true] {
+        let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
+        let sandbox = Sandbox::new();
+        crawl(&sandbox, "", &[&server.url("/"), "--max-pages", "1"]);
+        crawl(&sandbox, "", &[]);
+        if is_shorter {
+            empty(&sandbox, 2);
+        } else {
+            fs::remove_file(sandbox.path(&file(2))).expect("it is there");
+        }
+        fs::remove_file(sandbox.path(&format!("{}.cdxj", file(2)))).expect("it is there");
+        // Its first request is a minute after the last one; by then the logs have been made.
+        let list = sandbox.path("web/frontier/visits/files");
+        let before = fs::metadata(&list).and_then(|about| about.modified()).expect("it is there");
+        let slow = ["crawl", "--dir", "web", "--set", "crawl.delay_ms=60000"];
+        let mut running = sandbox.start(&slow);
+        while fs::metadata(&list).and_then(|about| about.modified()).map_or(true, |at| at == before)
+        {
+            assert_eq!(running.child.try_wait().expect("it is ours"), None, "it waits");
+            thread::sleep(Duration::from_millis(10));
+        }
+        running.signal("KILL");
+        let fate = if is_shorter { "has become shorter" } else { "is gone" };
+        let said = format!("1 file of the archive {fate}: crivello-00002.warc.gz");
+        let status = sandbox.done(&["status", "--dir", "web"]);
+        assert!(status.contains(&said), "{status}");
+        let ran = sandbox.run(&["crawl", "--dir", "web"]);
+        assert!(ran.code == 0 && ran.stderr.contains(&said), "{ran:#?}");
+        check(&sandbox, &server.url("/a"), "fetched");
+        // It is told once.
+        assert_eq!(is_told(&sandbox), [false, false]);
+        let ran = sandbox.run(&["crawl", "--dir", "web"]);
+        assert!(!ran.stderr.contains("of the archive"), "{ran:#?}");
+    }
+}
+
+/// A page that was put back is not what a later visit found unchanged, though it is the same: a crawl asks for that again.
+#[test]
+fn a_page_that_is_missing_beside_one_that_was_put_back_is_told_by_status() {
+    for is_gone in [false, true] {
+        let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
+        let sandbox = Sandbox::new();
+        crawl(&sandbox, "", &[&server.url("/"), "--max-pages", "1"]);
+        crawl(&sandbox, "", &[]);
+        let aside = sandbox.path("aside");
+        fs::rename(sandbox.path(&file(2)), &aside).expect("it is there");
+        crawl(&sandbox, "", &[]);
+        fs::rename(&aside, sandbox.path(&file(2))).expect("it is there");
+        crawl(&sandbox, "", &["--recrawl"]);
+        assert_eq!(is_told(&sandbox), [false, false]);
+        if is_gone {
+            fs::remove_file(sandbox.path(&file(3))).expect("it is there");
+        } else {
+            empty(&sandbox, 3);
+        }
+        assert_eq!(is_told(&sandbox), [true, true], "{is_gone}");
+        check(&sandbox, &server.url("/a"), "missing: at ");
+        crawl(&sandbox, "", &[]);
+        check(&sandbox, &server.url("/a"), "fetched");
+        let status = sandbox.done(&["status", "--dir", "web"]);
+        assert!(!status.contains("of the archive"), "{status}");
+    }
 }

@@ -5,8 +5,8 @@
 //!
 //! A line is `key timestamp {json}` as pywb has it: the key of [`crate::surt`], 14 digits, and an object with
 //! `url`, `mime`, `status`, `digest`, `length`, `offset` and `filename`, all of them strings. Lines are
-//! sorted bytewise. Before them stands `!meta {"version":2,"filename":…,"length":l,"covers":c,"bytes":b}`:
-//! the WARC file had l bytes, of which the first c are indexed, by lines of b bytes in all. A file that has
+//! sorted bytewise. Before them stands `!meta {"version":2,"filename":…,"length":l,"covers":c,"bytes":b,"sum":s}`:
+//! the WARC file had l bytes, of which the first c are indexed, by lines of b bytes in all, with the CRC-32 s. A file that has
 //! grown since is indexed from c on; one that has shrunk or was changed otherwise, from the beginning. Of one that has
 //! shrunk `"had":h` remembers how many bytes of it were once indexed, which tells that something is missing, also where
 //! it was cut between two records; and lines with `!lost ` before them are those of records that are not in it any more.
@@ -90,12 +90,23 @@ struct Meta {
     length: u64,
     covers: u64,
     bytes: u64,
+    /// Of the lines; earlier files have none.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    sum: Option<String>,
     /// How many bytes were once covered, if there are fewer now.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     had: Option<u64>,
 }
 
 impl CdxLine {
+    /// The media type of a revisit, which has no body of its own.
+    pub const REVISIT: &str = "warc/revisit";
+
+    /// Whether it says that its URL was as before, and nothing else.
+    pub fn is_revisit(&self) -> bool {
+        self.mime == CdxLine::REVISIT
+    }
+
     /// The line of a record, if it is one of those that are looked up by URL: responses, resources,
     /// revisits and metadata.
     pub fn of(record: &Record) -> Option<Self> {
@@ -130,7 +141,7 @@ impl CdxLine {
         let is_http = content_type.is_some_and(http::is_http);
         let response = if is_http { http::parse_http(block).ok() } else { None };
         let mime = match (&response, kind) {
-            (_, Kind::Revisit) => Some("warc/revisit"),
+            (_, Kind::Revisit) => Some(CdxLine::REVISIT),
             (Some(response), _) => response.header("Content-Type"),
             (None, _) => content_type,
         };
@@ -209,6 +220,11 @@ impl CdxLine {
         !self.is_unreadable() && !self.is_lost()
     }
 
+    /// Whether its key is that of its URL, if it has one.
+    fn is_under_its_key(&self) -> bool {
+        self.url.is_empty() || self.bare_key() == surt(&self.url)
+    }
+
     fn is_unreadable(&self) -> bool {
         self.key.starts_with(UNREADABLE)
     }
@@ -233,9 +249,14 @@ impl CdxLine {
     }
 
     fn marked(mut self, mark: &str) -> Self {
-        let key = [UNREADABLE, LOST].iter().find_map(|mark| self.key.strip_prefix(mark));
-        self.key = format!("{mark}{}", key.unwrap_or(&self.key));
+        self.key = format!("{mark}{}", self.bare_key());
         self
+    }
+
+    /// The key without what marks it.
+    fn bare_key(&self) -> &str {
+        let key = [UNREADABLE, LOST].iter().find_map(|mark| self.key.strip_prefix(mark));
+        key.unwrap_or(&self.key)
     }
 
     /// What it is a capture of, wherever its record is; earlier files know of no microseconds.
@@ -275,7 +296,8 @@ pub(crate) fn write(
     let filename = warc.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let Extent { length, covers, had } = extent;
     let had = Some(had).filter(|&had| had > length);
-    let meta = Meta { version: VERSION, filename, length, covers, bytes: lines.bytes(), had };
+    let sum = Some(sum_of(lines).map_err(ArchiveError::io(warc))?);
+    let meta = Meta { version: VERSION, filename, length, covers, bytes: lines.bytes(), sum, had };
     let meta = serde_json::to_string(&meta).expect("strings and numbers become JSON");
     let mut text = format!("!meta {meta}\n").into_bytes();
     let path = path_of(warc);
@@ -301,6 +323,21 @@ pub(crate) fn write(
         })
     });
     result.map_err(ArchiveError::io(&path))
+}
+
+/// The checksum of lines, as the first one of their file has it.
+fn sum_of(lines: &mut Lines) -> io::Result<String> {
+    let mut sum = crc32fast::Hasher::new();
+    lines.each(&mut |line| {
+        sum.update(line);
+        sum.update(b"\n");
+        Ok(())
+    })?;
+    Ok(sum_text(sum))
+}
+
+fn sum_text(sum: crc32fast::Hasher) -> String {
+    format!("{:08x}", sum.finalize())
 }
 
 /// A new file beside `path`, made by `create`. A name may be taken: a process of the same number may have been
@@ -337,6 +374,8 @@ pub(crate) struct CdxFile {
     is_of_now: bool,
     /// Whether that had been longer.
     has_lost: bool,
+    /// The checksum that its lines had.
+    sum: Option<String>,
     modified: Option<SystemTime>,
 }
 
@@ -347,6 +386,7 @@ impl CdxFile {
         let Some((meta, body)) = cdx.meta(warc)? else { return Ok(None) };
         (cdx.covers, cdx.warc_length, cdx.body) = (meta.covers, meta.length, body);
         (cdx.is_of_now, cdx.has_lost) = (meta.version == VERSION, meta.had.is_some());
+        cdx.sum = meta.sum;
         Ok((cdx.length - body == meta.bytes).then_some(cdx))
     }
 
@@ -361,10 +401,19 @@ impl CdxFile {
         let about = file.metadata().map_err(ArchiveError::io(&path))?;
         let (length, modified) = (about.len(), about.modified().ok());
         let (input, is_of_now, has_lost) = (BufReader::new(file), false, false);
-        let (body, covers, warc_length) = (0, 0, 0);
-        let cdx =
-            Self { input, path, body, length, covers, warc_length, is_of_now, has_lost, modified };
-        Ok(Some(cdx))
+        let (body, covers, warc_length, sum) = (0, 0, 0, None);
+        Ok(Some(Self {
+            input,
+            path,
+            body,
+            length,
+            covers,
+            warc_length,
+            is_of_now,
+            has_lost,
+            sum,
+            modified,
+        }))
     }
 
     /// The first line and its length; `None` if it is none of use.
@@ -391,7 +440,24 @@ impl CdxFile {
         self.is_of_now && self.warc_length == warc.len() && untouched
     }
 
-    /// The lines that begin with `start`, by binary search for the first one.
+    /// Whether its lines are as they were written, as far as it can tell.
+    pub(crate) fn is_sound(&mut self) -> Result<bool, ArchiveError> {
+        let Some(wanted) = self.sum.clone() else { return Ok(true) };
+        self.seek(self.body)?;
+        let mut sum = crc32fast::Hasher::new();
+        loop {
+            let bytes = self.input.fill_buf().map_err(ArchiveError::io(&self.path))?;
+            if bytes.is_empty() {
+                return Ok(sum_text(sum) == wanted);
+            }
+            sum.update(bytes);
+            let read = bytes.len();
+            self.input.consume(read);
+        }
+    }
+
+    /// The lines that begin with `start`, by binary search for the first one. A line with the key of another URL is an
+    /// error.
     pub(crate) fn find(&mut self, start: &str) -> Result<Vec<CdxLine>, ArchiveError> {
         let wanted = start.as_bytes();
         // Lines that begin before `low` are less than wanted, those from `high` on are not.
@@ -413,7 +479,11 @@ impl CdxFile {
         let mut found = Vec::new();
         while let Some(line) = self.line()? {
             if line.starts_with(wanted) {
-                found.push(self.parse(&line)?);
+                let line = self.parse(&line)?;
+                if !line.is_under_its_key() {
+                    return Err(self.damaged());
+                }
+                found.push(line);
             } else if line.as_slice() > wanted {
                 break;
             }
@@ -460,7 +530,7 @@ impl CdxFile {
 /// The CDXJ file of a WARC file, made or brought up to date if need be.
 pub(crate) fn current(disk: &mut impl Disk, warc: &Path) -> Result<CdxFile, ArchiveError> {
     let about = fs::metadata(warc).map_err(ArchiveError::io(warc))?;
-    let had = bytes_indexed(warc)?;
+    let had = bytes_indexed(warc)?.unwrap_or(0);
     let mut old = CdxFile::open(warc)?;
     if let Some(cdx) = old.take_if(|cdx| cdx.is_current(&about)) {
         return Ok(cdx);
@@ -486,11 +556,30 @@ pub(crate) fn current(disk: &mut impl Disk, warc: &Path) -> Result<CdxFile, Arch
     })
 }
 
-/// How many bytes of a WARC file are or were indexed, by the first line of its CDXJ file alone; 0 if there is none.
-fn bytes_indexed(warc: &Path) -> Result<u64, ArchiveError> {
-    let Some(mut cdx) = CdxFile::unread(warc)? else { return Ok(0) };
+/// Takes what is lost out of the CDXJ file of a WARC file, and that something is.
+pub(crate) fn forget_lost(disk: &mut impl Disk, warc: &Path) -> Result<(), ArchiveError> {
+    let (mut cdx, mut lines) = (current(disk, warc)?, Lines::default());
+    cdx.each(&mut |line| {
+        if !line.is_lost() {
+            lines.push(disk, warc, line.to_text());
+        }
+    })?;
+    let (length, covers) = (cdx.warc_length, cdx.covers);
+    write(disk, warc, Extent { length, covers, had: 0 }, &mut lines)
+}
+
+/// How many bytes of a WARC file are or were indexed, by the first line of its CDXJ file alone; `None` if there is none to
+/// be read.
+fn bytes_indexed(warc: &Path) -> Result<Option<u64>, ArchiveError> {
+    let Some(mut cdx) = CdxFile::unread(warc)? else { return Ok(None) };
     let meta = cdx.meta(warc)?;
-    Ok(meta.map_or(0, |(meta, _)| meta.covers.max(meta.had.unwrap_or(0))))
+    Ok(meta.map(|(meta, _)| meta.covers.max(meta.had.unwrap_or(0))))
+}
+
+/// Whether a WARC file that is gone had records, by its CDXJ file; so it may be if that cannot be read. A torn first record
+/// is none.
+pub(crate) fn had_records(warc: &Path) -> bool {
+    bytes_indexed(warc).ok().flatten() != Some(0)
 }
 
 /// The lines that an earlier CDXJ file of a WARC file had for records which are in none of these `lines`.
@@ -517,7 +606,7 @@ fn lost(warc: &Path, lines: &mut Lines) -> Result<Vec<CdxLine>, ArchiveError> {
 
 /// Whether a WARC file that is there has fewer bytes than were indexed of it.
 pub(crate) fn is_shorter(warc: &Path) -> bool {
-    let had = bytes_indexed(warc).unwrap_or(0);
+    let had = bytes_indexed(warc).ok().flatten().unwrap_or(0);
     // Looked at last, since the file may be growing.
     fs::metadata(warc).is_ok_and(|about| about.len() < had)
 }

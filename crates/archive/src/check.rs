@@ -61,6 +61,10 @@ impl Archive {
         if !cdx.is_current(&about) {
             return Ok(CdxState::Behind);
         }
+        if !cdx.is_sound()? {
+            let what = "its lines are not those that were written; the next crawl makes it again";
+            return Err(damaged(what));
+        }
         let (mut sum, mut before, mut sorted) = (CdxSum::default(), String::new(), true);
         cdx.each(&mut |line| {
             let text = line.to_text();

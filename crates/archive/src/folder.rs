@@ -137,7 +137,17 @@ impl Archive {
 
     fn has_lost(&self, name: &str) -> bool {
         let path = self.dir.join(name);
-        !path.exists() || cdx::is_shorter(&path)
+        if path.exists() { cdx::is_shorter(&path) } else { cdx::had_records(&path) }
+    }
+
+    /// Forgets that [a file has lost](Archive::gone) something, and what; not what cannot be read in it.
+    pub fn forget(&self, name: &str) -> Result<(), ArchiveError> {
+        let warc = self.path(name)?;
+        if warc.exists() {
+            return cdx::forget_lost(&mut System, &warc);
+        }
+        let path = cdx::path_of(&warc);
+        fs::remove_file(&path).map_err(ArchiveError::io(&path))
     }
 
     /// The captures of a URL that [files have lost](Archive::gone), oldest first, as far as their CDXJ files can be read.

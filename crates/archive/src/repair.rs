@@ -1,17 +1,18 @@
 //! After a kill: a record that was being written when the process ended is cut off.
 //!
-//! What lives here: finding and cutting the torn end of our own files. What does not: mending anything
-//! else. Damage in the middle of a file is left as it is and told by whoever reads it.
+//! What lives here: finding and cutting the torn end of our own files, and removing CDXJ files that are not as they were
+//! written, for they are made again. What does not: mending anything else. Damage in the middle of a file is left as it is
+//! and told by whoever reads it.
 //!
-//! **Invariant.** Nothing that can be read is removed, and in doubt nothing is. A repair reads a file once, and
-//! tries a bounded number of bytes once more. Only files that a [`crate::WarcWriter`] made and did
+//! **Invariant.** No record that can be read is removed, and in doubt nothing is. A repair reads a file once, and
+//! tries a bounded number of bytes once more. Only WARC files that a [`crate::WarcWriter`] made and did
 //! not finish are touched; nobody may be writing to the folder meanwhile.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
-use crate::cdx::CdxFile;
+use crate::cdx::{self, CdxFile};
 use crate::folder::warc_files;
 use crate::writer::number_of;
 use crate::{ArchiveError, Limits, WarcReader};
@@ -43,7 +44,7 @@ pub struct Repair {
 }
 
 /// Cuts torn records off the ends of the files in an archive folder, and removes what interrupted CDXJ
-/// writers left. A folder that does not exist needs no repair.
+/// writers left, and CDXJ files that are damaged. A folder that does not exist needs no repair.
 pub fn repair(dir: &Path) -> Result<Vec<Repair>, ArchiveError> {
     repair_from(dir, &|_| 0)
 }
@@ -56,10 +57,11 @@ pub fn repair_from(dir: &Path, whole: &dyn Fn(&str) -> u64) -> Result<Vec<Repair
     }
     remove_temporary(dir)?;
     let mut repairs = Vec::new();
-    for name in warc_files(dir)?.into_iter().filter(|name| number_of(name).is_some()) {
+    for name in warc_files(dir)? {
         let path = dir.join(&name);
         let length = fs::metadata(&path).map_err(ArchiveError::io(&path))?.len();
-        if CdxFile::open(&path)?.is_some_and(|cdx| cdx.covers == length) {
+        let is_covered = sound_cdx(&path)?.is_some_and(|cdx| cdx.covers == length);
+        if is_covered || number_of(&name).is_none() {
             continue;
         }
         let kept_bytes = if length == 0 { Some(0) } else { torn_at(&path, whole(&name))? };
@@ -68,6 +70,17 @@ pub fn repair_from(dir: &Path, whole: &dyn Fn(&str) -> u64) -> Result<Vec<Repair
         repairs.push(Repair { file: name, kept_bytes, cut_bytes: length - kept_bytes });
     }
     Ok(repairs)
+}
+
+/// The CDXJ file of a WARC file, if there is one of use; one that is damaged is removed.
+fn sound_cdx(warc: &Path) -> Result<Option<CdxFile>, ArchiveError> {
+    let Some(mut cdx) = CdxFile::open(warc)? else { return Ok(None) };
+    if cdx.is_sound()? {
+        return Ok(Some(cdx));
+    }
+    let path = cdx::path_of(warc);
+    fs::remove_file(&path).map_err(ArchiveError::io(&path))?;
+    Ok(None)
 }
 
 /// Where a torn end begins: the file ends inside a member, or it ends with zeros and nothing can be read from

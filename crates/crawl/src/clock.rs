@@ -29,10 +29,10 @@ impl Moment {
         u64::try_from((us(self).div_euclid(1000) - begun_ms).max(0)).unwrap_or(u64::MAX)
     }
 
-    /// The first whole second, since 1970, that is not before so many milliseconds after it.
+    /// The second, since 1970, in which so many milliseconds after it are over: nobody who waits for them asks before.
     pub(crate) fn second_after(self, ms: u64) -> i64 {
         let all_ms = u64::from(self.us.div_ceil(1000)).saturating_add(ms);
-        self.s.saturating_add(i64::try_from(all_ms.div_ceil(1000)).unwrap_or(i64::MAX))
+        self.s.saturating_add(i64::try_from(all_ms / 1000).unwrap_or(i64::MAX))
     }
 }
 

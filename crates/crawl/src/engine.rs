@@ -53,6 +53,7 @@ use crate::rules::Rules;
 use crate::seeds::{Seed, Start, all_seeds, given_seeds, write_seeds};
 use crate::settings::Settings;
 use crate::standing::PAUSE;
+use crate::untold::Untold;
 
 use pause::Pause;
 use stages::{Stages, spawn, store};
@@ -159,8 +160,13 @@ pub fn run(
     coordinator.teller.tell(&coordinator.frontier);
     let open = Epochs::read(&dirs.frontier)?;
     replay.halt.read_on(|| replay.count_missing(&mut replayed, &mut coordinator.frontier))?;
-    let report = coordinator.report(&replayed, &inbox, &open, started_ms);
+    tell(dirs, coordinator.report(&replayed, &inbox, &open, started_ms))
+}
+
+/// Keeps the report of a run that came to its end: all that was to be told is in it.
+fn tell(dirs: &Dirs, report: Report) -> Result<Report, CrawlError> {
     write_report(&dirs.frontier, &report)?;
+    Untold::end(&dirs.frontier)?;
     Ok(report)
 }
 

@@ -9,16 +9,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use archive::{Archive, CdxLine, Location, surt};
+use archive::{Archive, ArchiveError, CdxLine, Location, surt};
 
 use crate::answer::{Purpose, leaves_standing};
 use crate::checkpoint::{Settled, each_lost, lost_files};
 use crate::clock::Moment;
 use crate::error::CrawlError;
+use crate::journal::refers_to;
 use crate::site::Site;
 
-/// The type of a capture that has no body of its own, and of one that is no answer.
-const REVISIT: &str = "warc/revisit";
+/// The type of a capture that is no answer.
 const FIELDS: &str = "application/warc-fields";
 
 /// An archive file that is gone, or has become shorter.
@@ -51,7 +51,7 @@ impl GoneFile {
 /// Whether a capture has an answer of its own that tells what its URL is.
 pub fn is_answer(line: &CdxLine) -> bool {
     let tells = |status| !leaves_standing(Purpose::Page, status);
-    line.mime != REVISIT && line.mime != FIELDS && line.status.is_none_or(tells)
+    !line.is_revisit() && line.mime != FIELDS && line.status.is_none_or(tells)
 }
 
 /// What has become of an archive file that has lost captures.
@@ -115,7 +115,11 @@ pub fn gone_files(frontier: &Path, archive: &Archive) -> Result<Vec<GoneFile>, C
                 files[place].only.push(url.clone());
             }
         }
-        match known.loss() {
+        let loss = match known.revisit_since() {
+            Some(revisit) => known.loss_before(body_of(archive, revisit)?),
+            None => known.loss(),
+        };
+        match loss {
             Some((place, true)) => files[place].bodies.push(url),
             Some((place, false)) => files[place].newest.push(url),
             None => {}
@@ -129,7 +133,7 @@ fn line_of(name: &str, settled: Settled) -> CdxLine {
     let Settled { url, date_s, date_us, offset, length, answered, .. } = settled;
     let answered = answered.filter(|answered| !answered.is_unstored);
     let mime = match &answered {
-        Some(answered) if answered.unchanged => REVISIT,
+        Some(answered) if answered.unchanged => CdxLine::REVISIT,
         Some(_) => "unk",
         None => FIELDS,
     };
@@ -150,13 +154,12 @@ struct Known {
     places: BTreeSet<usize>,
     /// The newest answer that is gone, in which of them, and its digest.
     gone: Option<(Moment, usize, Option<String>)>,
-    /// Of what is left: whether there is anything; the last visit that found it as before, with the digest of that; the newest
-    /// answer.
+    /// Of what is left: whether there is anything; the last visit that found it as before, and where; the newest answer.
     is_left: bool,
-    same: Option<(Moment, Option<String>)>,
+    same: Option<(Moment, Location)>,
     answer: Option<(Moment, Option<String>)>,
-    /// The digests of all answers that are left.
-    digests: BTreeSet<String>,
+    /// When all answers came that are left.
+    answers: BTreeSet<Moment>,
 }
 
 impl Known {
@@ -172,16 +175,15 @@ impl Known {
     fn find(&mut self, line: CdxLine) {
         let date = moment(&line);
         self.is_left = true;
-        let of_kind = if line.mime == REVISIT {
-            &mut self.same
+        if line.is_revisit() {
+            if self.same.as_ref().is_none_or(|(last, _)| *last <= date) {
+                self.same = Some((date, line.location));
+            }
         } else if is_answer(&line) {
-            self.digests.extend(line.digest.clone());
-            &mut self.answer
-        } else {
-            return;
-        };
-        if of_kind.as_ref().is_none_or(|(last, _)| *last <= date) {
-            *of_kind = Some((date, line.digest));
+            self.answers.insert(date);
+            if self.answer.as_ref().is_none_or(|(last, _)| *last <= date) {
+                self.answer = Some((date, line.digest));
+            }
         }
     }
 
@@ -190,22 +192,44 @@ impl Known {
         !self.is_left || self.gone.is_some() && self.answer.is_none() && self.same.is_none()
     }
 
-    /// In which file its newest answer was, if that is lost, and whether a later visit found it as it was then.
+    /// The newest answer that is gone, if there is another visit and none has brought a later one.
+    fn newest_gone(&self) -> Option<(Moment, usize, Option<&String>)> {
+        let &(date, place, ref digest) = self.gone.as_ref().filter(|_| !self.is_only())?;
+        let is_newest = self.answer.as_ref().is_none_or(|(answer, _)| *answer < date);
+        is_newest.then_some((date, place, digest.as_ref()))
+    }
+
+    /// The last visit since the newest answer that is gone, if it found the same as before.
+    fn revisit_since(&self) -> Option<&Location> {
+        let (date, ..) = self.newest_gone()?;
+        self.same.as_ref().filter(|(same, _)| *same > date).map(|(_, location)| location)
+    }
+
+    /// In which file its newest answer was, if that is lost, and a later visit found it as it was at a moment: that the
+    /// same came at another one does not help.
+    fn loss_before(&self, body: Option<Moment>) -> Option<(usize, bool)> {
+        let (_, place, _) = self.newest_gone()?;
+        // Some know of no microseconds.
+        let is_of =
+            |answer: &Moment, body: Moment| *answer == body || body.us == 0 && answer.s == body.s;
+        let is_lost = body.is_some_and(|body| !self.answers.iter().any(|it| is_of(it, body)));
+        is_lost.then_some((place, true))
+    }
+
+    /// The same without such a visit: an older answer that is left may be the same.
     fn loss(&self) -> Option<(usize, bool)> {
-        let (date, place, digest) = self.gone.as_ref()?;
-        if self.is_only() {
-            return None;
-        }
-        if self.answer.as_ref().is_some_and(|(answer, _)| answer >= date) {
-            return None;
-        }
-        if let Some((_, same)) = self.same.as_ref().filter(|(same, _)| same > date) {
-            let is_left = same.as_ref().is_some_and(|same| self.digests.contains(same));
-            return (!is_left).then_some((*place, true));
-        }
+        let (_, place, digest) = self.newest_gone()?;
         let newest = self.answer.as_ref().and_then(|(_, digest)| digest.as_ref());
-        let is_same = digest.is_some() && digest.as_ref() == newest;
-        (!is_same).then_some((*place, false))
+        let is_same = digest.is_some() && digest == newest;
+        (!is_same).then_some((place, false))
+    }
+}
+
+/// When the answer came that a record says nothing has changed since; `None` if it does not say, or cannot be read.
+fn body_of(archive: &Archive, revisit: &Location) -> Result<Option<Moment>, CrawlError> {
+    match archive.read(revisit) {
+        Err(error @ ArchiveError::Io { .. }) => Err(error.into()),
+        read => Ok(read.ok().as_ref().and_then(refers_to)),
     }
 }
 
@@ -249,5 +273,22 @@ mod tests {
         assert_eq!((same.is_only(), same.loss()), (false, None));
         let newer = known(&[line(2, 200, "OLD"), line(7, 200, "NEWER")]);
         assert_eq!((newer.is_only(), newer.loss()), (false, None));
+    }
+
+    #[test]
+    fn a_visit_that_found_it_unchanged_needs_the_answer_of_that_moment() {
+        let mut same = line(7, 200, "NEW");
+        same.mime = CdxLine::REVISIT.to_owned();
+        let at = |s| Some(Moment { s, us: 0 });
+        for left in [&[same.clone()][..], &[line(2, 200, "NEW"), same.clone()]] {
+            let known = known(left);
+            assert!(known.revisit_since().is_some());
+            assert_eq!(known.loss_before(at(5)), Some((3, true)));
+            let is_left = left.len() > 1;
+            assert_eq!(known.loss_before(at(2)).is_none(), is_left);
+            assert_eq!(known.loss_before(None), None);
+        }
+        same.date_s = 4;
+        assert!(known(&[line(2, 200, "NEW"), same]).revisit_since().is_none());
     }
 }

@@ -42,6 +42,7 @@ use crate::rests::Rests;
 use crate::rules::Rules;
 use crate::seeds::{Seed, Start};
 use crate::share::Changing;
+use crate::untold::Untold;
 use crate::visited::{Visited, VisitedSeeds};
 
 use spells::Spells;
@@ -58,7 +59,7 @@ pub(crate) struct Replayed {
     pub(crate) damaged: u64,
     /// What is wrong at the first of them that no earlier run has found.
     pub(crate) damage: Option<String>,
-    /// Files of the archive that are gone, which no earlier run has found.
+    /// Files of the archive that are gone, which no earlier run has told of.
     pub(crate) gone: BTreeSet<String>,
     /// Those that have become shorter.
     pub(crate) shortened: BTreeSet<String>,
@@ -245,7 +246,9 @@ impl Replay<'_> {
         let dir: &Path = &self.dirs.archive;
         let archive = Archive::open(dir)?;
         let mut gaps = Gaps::default();
-        let (gone, shortened) = (self.logs.gone(&archive), self.logs.shortened(&archive)?);
+        let untold = Untold::keep(&self.dirs.frontier, &archive)?;
+        let (shortened, gone) =
+            untold.into_names().partition(|name| archive.files().contains(name));
         self.keep_rests(frontier, &archive)?;
         let found =
             self.logs.complete_noting(&archive, self.answers, &self.halt, &mut |visit| {

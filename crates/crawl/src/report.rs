@@ -9,8 +9,8 @@
 //! asked for, each URL is counted once: as unchanged, changed, moved, gone or failed.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::fs;
+use std::io;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::answer::is_redirect;
 use crate::error::CrawlError;
 use crate::outcome::Answered;
+use crate::replaced::replace;
 use crate::sealed::{Seal, seal_object, unseal_object};
 use crate::visited::Visited;
 
@@ -349,15 +350,9 @@ pub fn known_report(frontier: &Path) -> Result<Report, CrawlError> {
 /// Keeps a report in place of the last one.
 pub(crate) fn write_report(frontier: &Path, report: &Report) -> Result<(), CrawlError> {
     let path = frontier.join(NAME);
-    let fresh = frontier.join("report.json.tmp");
-    let write = || {
-        let mut file = File::create(&fresh)?;
-        file.write_all(seal_object(&serde_json::to_string(report)?).as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&fresh, &path)?;
-        File::open(frontier)?.sync_all()
-    };
-    write().map_err(|source: io::Error| CrawlError::Io { path: path.clone(), source })
+    let text = serde_json::to_string(report).map_err(io::Error::from);
+    let written = text.and_then(|text| replace(&path, &seal_object(&text)));
+    written.map_err(CrawlError::io(&path))
 }
 
 #[cfg(test)]

@@ -1,15 +1,15 @@
 //! What hosts asked for in answers that went with archive files: the file `frontier/rests`.
 //!
 //! What lives here: [`Rests`], the last visit of each host that only logs of visits know, for its archive file has it no more: its
-//! Retry-After, and the Crawl-delay of a robots.txt. Those logs are made anew without it by the run that misses the file. What
+//! Retry-After, and when it had a robots.txt, with which Crawl-delay. Those logs are made anew without it by the run that misses the file. What
 //! does not: the logs (`checkpoint/`), and how long a host is left alone (`politeness.rs`).
 //!
 //! **Invariant.** What a host asked for, and is still to be kept, is in the file before the log goes that tells of it. It
 //! counts as the visit would: a later one that the archive has comes before it.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::fs;
+use std::io;
 use std::path::Path;
 
 use archive::Archive;
@@ -19,13 +19,14 @@ use crate::checkpoint::{Settled, each_lost, lost_files};
 use crate::clock::Moment;
 use crate::error::CrawlError;
 use crate::politeness::Politeness;
-use crate::sealed::{Seal, seal, unseal};
+use crate::replaced::replace;
+use crate::sealed::{read_sealed, seal};
 use crate::site::Site;
 
 const NAME: &str = "rests";
 
-/// How long a Crawl-delay is kept: as long as the robots.txt that has it would be believed.
-const DELAY_S_MAX: i64 = 24 * 3600;
+/// How long a robots.txt is known to have been there: as long as it, or an older one, would be believed.
+const ROBOTS_S_MAX: i64 = 24 * 3600;
 
 /// What a host asked for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -33,8 +34,8 @@ pub(crate) struct Rest {
     /// When its last visit began, and how long a wait that asked for.
     pub(crate) date: Moment,
     pub(crate) retry_after_ms: Option<u64>,
-    /// When its robots.txt was asked for, and the Crawl-delay of that; 0 if it has none.
-    robots_s: i64,
+    /// When its robots.txt was asked for, if it was, and the Crawl-delay of that; 0 if it has none.
+    pub(crate) robots: Option<Moment>,
     delay_ms: u64,
 }
 
@@ -51,23 +52,31 @@ impl Rest {
 
     /// Whether something of it is still to be kept.
     fn holds(&self, now: Moment) -> bool {
-        let is_delay = self.delay_ms > 0 && now.s < self.robots_s.saturating_add(DELAY_S_MAX);
-        is_delay || self.not_before_s().is_some_and(|until_s| now.s < until_s)
+        let is_robots =
+            self.robots.is_some_and(|robots| now.s < robots.s.saturating_add(ROBOTS_S_MAX));
+        let since_ms = now.ms_since(self.date);
+        is_robots || self.retry_after_ms.is_some_and(|ms| since_ms < Politeness::asked_ms(ms))
     }
 
     fn line(&self, site: &str) -> String {
-        let Rest { date: Moment { s, us }, robots_s, delay_ms, .. } = self;
-        let retry_after_ms = self.retry_after_ms.unwrap_or(0);
-        format!("{s}.{us:06} {retry_after_ms} {robots_s} {delay_ms} {site}\n")
+        let text = |Moment { s, us }| format!("{s}.{us:06}");
+        let (date, robots) = (text(self.date), text(self.robots.unwrap_or_default()));
+        let (retry_after_ms, delay_ms) = (self.retry_after_ms.unwrap_or(0), self.delay_ms);
+        format!("{date} {retry_after_ms} {robots} {delay_ms} {site}\n")
     }
 
     fn parse(line: &str) -> Option<(String, Rest)> {
         let mut words = line.splitn(5, ' ');
-        let (s, us) = words.next()?.split_once('.')?;
-        let date = Moment { s: s.parse().ok()?, us: us.parse().ok()? };
+        // Earlier versions had no part of the second of a robots.txt.
+        let moment = |word: &str| {
+            let (s, us) = word.split_once('.').unwrap_or((word, "0"));
+            Some(Moment { s: s.parse().ok()?, us: us.parse().ok()? })
+        };
+        let date = moment(words.next()?)?;
         let retry_after_ms = Some(words.next()?.parse().ok()?).filter(|&ms| ms > 0);
-        let (robots_s, delay_ms) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
-        Some((words.next()?.to_owned(), Rest { date, retry_after_ms, robots_s, delay_ms }))
+        let robots = Some(moment(words.next()?)?).filter(|robots| robots.s > 0);
+        let delay_ms = words.next()?.parse().ok()?;
+        Some((words.next()?.to_owned(), Rest { date, retry_after_ms, robots, delay_ms }))
     }
 }
 
@@ -132,9 +141,9 @@ impl Rests {
         };
         let asker = settled.entry.robots_for.unwrap_or(site);
         let rest = self.0.entry(asker).or_default();
-        if answered.harvest.redirect.is_none() && rest.robots_s <= date.s {
+        if answered.harvest.redirect.is_none() && rest.robots <= Some(date) {
             let delay_ms = answered.harvest.robots.and_then(|robots| robots.crawl_delay_ms());
-            (rest.robots_s, rest.delay_ms) = (date.s, delay_ms.unwrap_or(0));
+            (rest.robots, rest.delay_ms) = (Some(date), delay_ms.unwrap_or(0));
         }
     }
 
@@ -146,15 +155,8 @@ impl Rests {
     /// What is in the file; `None` if it is not as it was written.
     fn kept(frontier: &Path) -> Result<Option<Rests>, CrawlError> {
         let path = frontier.join(NAME);
-        let text = match fs::read(&path) {
-            Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Ok(Some(Rests::default()));
-            }
-            Err(source) => return Err(CrawlError::Io { path, source }),
-        };
-        let Seal::Good(lines) = unseal(&text) else { return Ok(None) };
-        Ok(Some(Rests(lines.lines().filter_map(Rest::parse).collect())))
+        let lines = read_sealed(&path).map_err(CrawlError::io(&path))?;
+        Ok(lines.map(|lines| Rests(lines.lines().filter_map(Rest::parse).collect())))
     }
 
     fn write(&self, frontier: &Path) -> io::Result<()> {
@@ -163,12 +165,7 @@ impl Rests {
             return fs::remove_file(path);
         }
         let lines: String = self.iter().map(|(site, rest)| rest.line(site)).collect();
-        let fresh = frontier.join("rests.tmp");
-        let mut file = File::create(&fresh)?;
-        file.write_all(seal(&lines).as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&fresh, &path)?;
-        File::open(frontier)?.sync_all()
+        replace(&path, &seal(&lines))
     }
 }
 
@@ -187,7 +184,8 @@ mod tests {
         let dir = dir.path();
         let date = Moment { s: 1_800_000_000, us: 42 };
         let busy = Rest { date, retry_after_ms: Some(3_600_000), ..Rest::default() };
-        let slow = Rest { date, robots_s: 1_799_999_000, delay_ms: 3_000, ..Rest::default() };
+        let robots = Some(Moment { s: 1_799_999_000, us: 7 });
+        let slow = Rest { date, robots, delay_ms: 3_000, ..Rest::default() };
         let sites = [("http://[::1]:81", busy), ("https://a.test", slow)];
         let rests = Rests(sites.map(|(site, rest)| (site.to_owned(), rest)).into());
         rests.write(dir).expect("room");
@@ -205,11 +203,17 @@ mod tests {
         }
         Rests::default().write(dir).expect("it is there");
         assert_eq!(Rests::kept(dir).expect("no file"), Some(Rests::default()));
+        let earlier = "1800000000.000042 0 1799999000 3000 https://a.test";
+        let robots = Some(Moment { s: 1_799_999_000, us: 0 });
+        let parsed = Rest::parse(earlier).map(|(_, rest)| rest);
+        assert_eq!(parsed, Some(Rest { robots, ..slow }), "of an earlier version");
         // Each holds for its own time.
         let at = |s| Moment { s, us: 0 };
-        assert_eq!(busy.not_before_s(), Some(date.s + 3_601));
+        assert_eq!(busy.not_before_s(), Some(date.s + 3_600));
         assert!(busy.holds(at(date.s + 3_600)) && !busy.holds(at(date.s + 3_601)));
-        let end_s = slow.robots_s + DELAY_S_MAX;
-        assert!(slow.holds(at(end_s - 1)) && !slow.holds(at(end_s)));
+        let end_s = 1_799_999_000 + ROBOTS_S_MAX;
+        for robots in [slow, Rest { delay_ms: 0, ..slow }] {
+            assert!(robots.holds(at(end_s - 1)) && !robots.holds(at(end_s)));
+        }
     }
 }

@@ -6,6 +6,9 @@
 //! **Invariant.** A text that ends with its checksum is as it was written, as far as 32 bits tell. A space in the line
 //! keeps it from being taken for a part of an address if the break before it is lost.
 
+use std::path::Path;
+use std::{fs, io};
+
 /// What the last line begins with.
 const SUM: &str = "# sum ";
 
@@ -45,6 +48,18 @@ pub(crate) fn unseal(text: &str) -> Seal<'_> {
         }
         _ => Seal::None,
     }
+}
+
+/// What stands before the last line of a file, nothing if there is none; `None` if it is not as it was written.
+pub(crate) fn read_sealed(path: &Path) -> io::Result<Option<String>> {
+    let bytes = match fs::read(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Some(String::new())),
+        bytes => bytes?,
+    };
+    Ok(match unseal(&String::from_utf8_lossy(&bytes)) {
+        Seal::Good(text) => Some(text.to_owned()),
+        Seal::Broken | Seal::None => None,
+    })
 }
 
 /// An object of JSON with its checksum, that of all before it, as one member more, and the end of the line.

@@ -8,8 +8,8 @@
 //! **Invariant.** The file is replaced at once or not at all, and a seed once in it stays.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::fs;
+use std::io;
 use std::path::Path;
 
 use page::{Limits, PageError, Url, normalise};
@@ -19,6 +19,7 @@ use crate::config::Config;
 use crate::error::CrawlError;
 use crate::normalisation::Normalisation;
 use crate::recrawl::Epochs;
+use crate::replaced::replace;
 use crate::sealed::{Seal, is_sum, seal, unseal};
 use crate::{report, settings};
 
@@ -245,17 +246,9 @@ pub(crate) fn unkept_lines(frontier: &Path, seeds: &[Seed]) -> Result<Vec<String
 /// Keeps the seeds for later runs.
 pub(crate) fn write_seeds(frontier: &Path, seeds: &[Seed]) -> Result<(), CrawlError> {
     let path = frontier.join(NAME);
-    let fresh = frontier.join("seeds.tmp");
     let lines: Vec<String> = seeds.iter().map(Seed::line).collect();
     let text = seal(&(lines.join("\n") + "\n"));
-    let result = File::create(&fresh)
-        .and_then(|mut file| {
-            file.write_all(text.as_bytes())?;
-            file.sync_all()
-        })
-        .and_then(|()| fs::rename(&fresh, &path))
-        .and_then(|()| File::open(frontier)?.sync_all());
-    result.map_err(|source| CrawlError::Io { path, source })
+    replace(&path, &text).map_err(CrawlError::io(&path))
 }
 
 /// Whether a seed is an address of the web, or a sitemap at one.

@@ -7,8 +7,8 @@
 //! **Invariant.** The file is replaced at once, before the first request of its run. No crawl reads it.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::fs;
+use std::io;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -16,6 +16,7 @@ use serde_json::Value;
 
 use crate::config::Config;
 use crate::error::CrawlError;
+use crate::replaced::replace;
 
 pub(crate) const NAME: &str = "settings.json";
 
@@ -69,15 +70,10 @@ impl Settings {
 
     /// Keeps them in place of those of the run before.
     pub(crate) fn write(&self, frontier: &Path) -> Result<(), CrawlError> {
-        let (path, fresh) = (frontier.join(NAME), frontier.join("settings.json.tmp"));
-        let write = || -> io::Result<()> {
-            let mut file = File::create(&fresh)?;
-            serde_json::to_writer(&mut file, self)?;
-            file.write_all(b"\n")?;
-            file.sync_all()?;
-            fs::rename(&fresh, &path)
-        };
-        write().map_err(CrawlError::io(&path))
+        let path = frontier.join(NAME);
+        let text = serde_json::to_string(self).map_err(io::Error::from);
+        let written = text.and_then(|text| replace(&path, &(text + "\n")));
+        written.map_err(CrawlError::io(&path))
     }
 
     /// The keys for which `config` has other values.

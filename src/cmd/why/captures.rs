@@ -15,9 +15,6 @@ use super::{URL_BYTES_MAX, cut};
 use crate::pipeline::extract_options;
 use crate::talk;
 
-/// The type of a capture that has no page of its own.
-const REVISIT: &str = "warc/revisit";
-
 /// A visit.
 #[derive(Serialize)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a key of the answer")]
@@ -277,7 +274,7 @@ fn said(record: &Record, agent: &str) -> Said {
 /// The newest page, or what is wrong with its record; `None` if there never was one.
 fn newest_page(archive: &Archive, url: &Url) -> Result<Option<Result<Record, ArchiveError>>> {
     let captures = lines(archive, url)?;
-    let is_page = |capture: &&CdxLine| capture.status == Some(200) && capture.mime != REVISIT;
+    let is_page = |capture: &&CdxLine| capture.status == Some(200) && !capture.is_revisit();
     match captures.iter().rfind(is_page).map(|last| archive.read(&last.location)) {
         Some(Err(error @ ArchiveError::Io { .. })) => Err(error.into()),
         read => Ok(read),

@@ -6,7 +6,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use archive::{
     Archive, CdxLine, CdxState, CdxSum, Compression, Kind, Location, WarcWriter, WriterOptions,
-    date_text, surt,
+    date_text, repair, surt,
 };
 use proptest::prelude::*;
 
@@ -121,8 +121,9 @@ fn golden_lines() {
         ),
     ];
     let bytes: usize = lines.iter().map(|line| line.len() + 1).sum();
+    let sum = crc32fast::hash(format!("{}\n", lines.join("\n")).as_bytes());
     let meta = format!(
-        r#"!meta {{"version":2,"filename":"{FILE}","length":{warc_bytes},"covers":{warc_bytes},"bytes":{bytes}}}"#
+        r#"!meta {{"version":2,"filename":"{FILE}","length":{warc_bytes},"covers":{warc_bytes},"bytes":{bytes},"sum":"{sum:08x}"}}"#
     );
     assert_eq!(text.lines().collect::<Vec<_>>(), [&[meta][..], &lines].concat());
 }
@@ -409,4 +410,38 @@ fn long_urls_are_found_like_short_ones() {
         assert_eq!(archive.captures(&url(number)).expect("looked up").len(), 1, "{number}");
     }
     assert!(archive.captures("http://a.example/5/y").expect("looked up").is_empty());
+}
+
+/// A key that fits another URL leads to nothing that is not there, and the repair finds it by the checksum.
+#[test]
+fn a_line_under_a_wrong_key_is_told_from_others_and_mended() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let urls = ["a", "b", "c"].map(|name| format!("http://{name}.example/"));
+    let drafts: Vec<_> = urls.iter().map(|url| resource(url, "x")).collect();
+    write_all(dir.path(), WriterOptions::default(), &drafts);
+    let path = dir.path().join(CDXJ);
+    let whole = fs::read_to_string(&path).expect("text");
+    let found = |url: &str| {
+        let archive = Archive::open(dir.path()).expect("a folder");
+        let lines = archive.captures(url).expect("looked up").into_iter();
+        lines.map(|line| line.url).collect::<Vec<_>>()
+    };
+    let wrong = whole.replace("\nexample,b)/ ", "\nexample,c)/ ");
+    fs::write(&path, &wrong).expect("written");
+    assert_eq!(found(&urls[1]), Vec::<String>::new(), "nothing shows where it is");
+    assert_eq!(found(&urls[2]), [urls[2].as_str()], "and it is no other");
+    assert_eq!(fs::read_to_string(&path).expect("text"), whole, "which makes it again");
+    for mended in [true, false] {
+        let text = if mended { &wrong } else { &whole };
+        fs::write(&path, text).expect("written");
+        assert_eq!(repair(dir.path()).expect("read"), []);
+        assert_eq!(path.exists(), !mended);
+        assert_eq!(found(&urls[1]), [urls[1].as_str()]);
+    }
+    // An earlier file has no checksum, and is believed.
+    let (before, after) = whole.split_once(",\"sum\":\"").expect("a checksum");
+    fs::write(&path, format!("{before}{}", &after[9..])).expect("written");
+    assert_eq!(repair(dir.path()).expect("read"), []);
+    assert!(path.exists());
+    assert_eq!(found(&urls[1]), [urls[1].as_str()]);
 }

@@ -217,3 +217,29 @@ fn a_name_is_not_used_again_while_somebody_knows_it() {
     assert_eq!(write(&taken), "crivello-00004.warc.gz");
     assert_eq!(write(&taken), "crivello-00005.warc.gz");
 }
+
+/// That a file has lost something is forgotten, and what; what cannot be read in it is not.
+#[test]
+fn what_is_lost_can_be_forgotten_and_damage_stays_known() {
+    for compression in BOTH {
+        let whole = Whole::new(compression);
+        let archive = || Archive::open(whole.dir.path()).expect("listed");
+        let [.., damaged, _, last] = &whole.records[..] else { panic!("some records") };
+        let url = damaged.target.as_deref().expect("a page");
+        let place = |record: &Record| usize::try_from(record.location.offset).expect("it is short");
+        let mut bytes = whole.bytes.clone();
+        bytes.truncate(place(last));
+        bytes.drain(place(damaged) + 40..place(damaged) + 60);
+        whole.put(&bytes, &whole.cdxj);
+        let is_known = || {
+            let mut lines = archive().unreadable(url).expect("looked up").into_iter();
+            lines.any(|line| line.url == url)
+        };
+        let (is_told, has, lost) = whole.lost();
+        assert!(is_told && lost.len() == 1 && is_known(), "{lost:?}");
+        archive().forget(whole.file).expect("room");
+        assert_eq!(whole.lost(), (false, has, Vec::new()));
+        assert!(is_known());
+        assert_eq!(archive().gone_captures(url).expect("looked up"), []);
+    }
+}

@@ -6,10 +6,11 @@
 //! written. One of an earlier version has no checksum, and may end with half a name.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::replaced::replace;
 use crate::sealed::{Seal, seal, unseal};
 
 const NAME: &str = "files";
@@ -57,11 +58,7 @@ pub(super) fn add(dir: &Path, name: &str) -> io::Result<()> {
     };
     names.insert(name.to_owned());
     let lines: String = names.iter().flat_map(|name| [name.as_str(), "\n"]).collect();
-    let (path, fresh) = (path(dir), dir.join("files.tmp"));
-    let mut file = File::create(&fresh)?;
-    file.write_all(seal(&lines).as_bytes())?;
-    file.sync_all()?;
-    fs::rename(&fresh, &path)
+    replace(&path(dir), &seal(&lines))
 }
 
 #[cfg(test)]

@@ -35,6 +35,7 @@ use crate::config::{Config, Scope};
 use crate::error::CrawlError;
 use crate::halt::Halt;
 use crate::recrawl::Epochs;
+use crate::untold::Untold;
 
 pub(crate) use file::LogWriter;
 use file::{Fit, LogReader, LogState, is_log};
@@ -114,16 +115,6 @@ impl VisitLogs {
             damage = damage.or(found);
         }
         Ok(damage)
-    }
-
-    /// The archive files that there were logs of, and that are gone.
-    pub(crate) fn gone(&self, archive: &Archive) -> BTreeSet<String> {
-        gone_files(&self.dir, archive)
-    }
-
-    /// Those that have become shorter than their logs know.
-    pub(crate) fn shortened(&self, archive: &Archive) -> Result<BTreeSet<String>, CrawlError> {
-        shortened_files(&self.dir, archive)
     }
 
     /// Removes all logs if a file is gone that one was about, or is not what it was, or if nobody knows: what it told
@@ -269,13 +260,6 @@ fn listed_files(dir: &Path) -> BTreeSet<String> {
     }
 }
 
-/// Those of them that are gone.
-fn gone_files(dir: &Path, archive: &Archive) -> BTreeSet<String> {
-    let mut names = listed_files(dir);
-    names.retain(|name| !archive.files().contains(name));
-    names
-}
-
 /// The files of an archive that are not what their logs tell of, and how.
 fn misfits(dir: &Path, archive: &Archive) -> Result<Vec<(String, Fit)>, CrawlError> {
     let mut misfits = Vec::new();
@@ -292,14 +276,21 @@ fn misfits(dir: &Path, archive: &Archive) -> Result<Vec<(String, Fit)>, CrawlErr
     Ok(misfits)
 }
 
-/// Those that have become shorter.
-fn shortened_files(dir: &Path, archive: &Archive) -> Result<BTreeSet<String>, CrawlError> {
-    let misfits = misfits(dir, archive)?.into_iter();
-    Ok(misfits.filter_map(|(name, fit)| (fit == Fit::Shorter).then_some(name)).collect())
+/// The archive files that are gone or have become shorter by the logs of visits, which are to be made anew for that.
+pub(crate) fn newly_lost(
+    frontier: &Path,
+    archive: &Archive,
+) -> Result<BTreeSet<String>, CrawlError> {
+    let dir = frontier.join(FOLDER);
+    let mut names = listed_files(&dir);
+    names.retain(|name| !archive.files().contains(name));
+    let misfits = misfits(&dir, archive)?.into_iter();
+    names.extend(misfits.filter_map(|(name, fit)| (fit == Fit::Shorter).then_some(name)));
+    Ok(names)
 }
 
-/// The archive files that logs of visits in `frontier`, their list and recrawls that are not over are about, gone or not:
-/// none of these names may be given to a new file.
+/// The archive files that logs of visits in `frontier`, their list, what is still to be told and recrawls that are not over
+/// are about, gone or not: none of these names may be given to a new file.
 pub fn named_files(frontier: &Path) -> BTreeSet<String> {
     let dir = frontier.join(FOLDER);
     let mut names = listed_files(&dir);
@@ -308,16 +299,16 @@ pub fn named_files(frontier: &Path) -> BTreeSet<String> {
         logs.filter_map(|log| Some(log.file_name().to_str()?.strip_suffix(".log")?.to_owned())),
     );
     names.extend(Epochs::read(frontier).unwrap_or_default().files().cloned());
+    names.extend(Untold::kept(frontier).ok().flatten().into_iter().flat_map(Untold::into_names));
     names
 }
 
-/// The archive files that are gone or have become shorter, by what is left of them in the archive, and by the logs of visits
-/// in `frontier` and the recrawls that are not over.
+/// The archive files that are gone or have become shorter, by what is left of them in the archive, by the logs of visits in
+/// `frontier`, by what no crawl has told of yet, and by the recrawls that are not over.
 pub fn lost_files(frontier: &Path, archive: &Archive) -> Result<BTreeSet<String>, CrawlError> {
-    let logs = frontier.join(FOLDER);
-    let mut gone = gone_files(&logs, archive);
-    gone.extend(shortened_files(&logs, archive)?);
+    let mut gone = newly_lost(frontier, archive)?;
     gone.extend(archive.gone()?);
+    gone.extend(Untold::read(frontier, archive)?.into_names());
     // What is wrong with that file is told by whoever reads it for its own sake.
     let epochs = Epochs::read(frontier).unwrap_or_default();
     gone.extend(epochs.files().filter(|name| !archive.files().contains(name)).cloned());

@@ -364,7 +364,7 @@ impl Host {
         spill: &mut Spill,
     ) -> Result<(), CrawlError> {
         let ask = match self.robots {
-            RobotsState::Unknown => true,
+            RobotsState::Unknown | RobotsState::Lost { .. } => true,
             RobotsState::Asked => false,
             RobotsState::Known { fetched_s, .. } => now_s - fetched_s > ROBOTS_S_MAX,
         };

@@ -19,13 +19,14 @@ mod schedule;
 mod wanted;
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::fs;
+use std::io;
 use std::path::Path;
 use std::str::Split;
 
 use crate::config::{Config, Recrawl};
 use crate::error::CrawlError;
+use crate::replaced::replace;
 use crate::sealed::{Seal, seal, unseal};
 use crate::seeds::Seed;
 
@@ -307,18 +308,12 @@ impl Epochs {
 
     fn write(&self, frontier: &Path) -> Result<(), CrawlError> {
         let path = frontier.join(NAME);
-        let write = || -> io::Result<()> {
-            if self.open.is_empty() {
-                return fs::remove_file(&path);
-            }
-            let fresh = frontier.join("recrawl.tmp");
-            let mut file = File::create(&fresh)?;
-            file.write_all(self.to_text().as_bytes())?;
-            file.sync_all()?;
-            fs::rename(&fresh, &path)?;
-            File::open(frontier)?.sync_all()
+        let written = if self.open.is_empty() {
+            fs::remove_file(&path)
+        } else {
+            replace(&path, &self.to_text())
         };
-        write().map_err(CrawlError::io(&path))
+        written.map_err(CrawlError::io(&path))
     }
 
     /// The recrawls that were begun and are not over.

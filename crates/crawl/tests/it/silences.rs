@@ -212,28 +212,65 @@ fn without_the_file_a_server_that_sets_the_pace_is_left_alone_for_the_longest_si
     assert!(next_ms - over_ms >= 2_000, "{} ms", next_ms - over_ms);
 }
 
-/// A Crawl-delay holds before the robots.txt is asked for that says so, if that went with its archive file.
-#[test]
-fn a_crawl_delay_is_kept_without_the_file_that_had_it() {
-    let (clock, asked) = (Arc::new(SystemClock::new()), Arc::<Mutex<Vec<u64>>>::default());
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let noted = (Arc::clone(&clock), Arc::clone(&asked));
+/// What a server was asked for, and when.
+type Requests = Arc<Mutex<Vec<(String, u64)>>>;
+
+/// A server with a robots.txt that may change, which takes note of what it is asked for; its address.
+fn serve_robots(robots: &Arc<Mutex<&'static str>>, asked: &Requests) -> String {
+    let (clock, robots, asked) = (SystemClock::new(), Arc::clone(robots), Arc::clone(asked));
     let port = serve(move |path, out| {
-        noted.1.lock().expect("nobody panics").push(noted.0.now_ms());
+        asked.lock().expect("nobody panics").push((path.to_owned(), clock.now_ms()));
         let is_robots = path == "/robots.txt";
-        let body = if is_robots { "User-agent: *\nCrawl-delay: 1\n" } else { "<p>ok" };
+        let body = if is_robots { *robots.lock().expect("nobody panics") } else { "<p>ok" };
         let kind = if is_robots { "text/plain" } else { "text/html" };
         let head = format!("Content-Type: {kind}\r\nContent-Length: {}", body.len());
         write(out, &format!("HTTP/1.1 200 OK\r\nConnection: close\r\n{head}\r\n\r\n{body}"));
     });
+    format!("http://127.0.0.1:{port}")
+}
+
+const SLOW: &str = "User-agent: *\nCrawl-delay: 1\n";
+
+/// An older robots.txt that is left has no say: the newer one is asked for again, in the time that it asked for.
+#[test]
+fn an_older_robots_txt_does_not_take_the_place_of_one_that_is_lost() {
+    let (robots, asked) = (Arc::new(Mutex::new("")), Requests::default());
+    let server = serve_robots(&robots, &asked);
+    let dir = tempfile::tempdir().expect("a temporary folder");
     let config = Config { delay_ms: 5, ip_delay_ms: 0, ..Config::default() };
-    let seeds = [format!("http://127.0.0.1:{port}/")];
+    let go_on = |path| crawl(dir.path(), &config, &[format!("{server}{path}")]).expect("it runs");
+    let file = |number| dir.path().join(format!("archive/crivello-0000{number}.warc.gz"));
+    go_on("/");
+    let aside = dir.path().join("first");
+    fs::rename(file(1), &aside).expect("the crawl made it");
+    *robots.lock().expect("nobody panics") = SLOW;
+    go_on("/");
+    fs::rename(&aside, file(1)).expect("it was moved");
+    // The first robots.txt is known again.
+    go_on("/");
+    fs::remove_file(file(2)).expect("the crawl made it");
+    go_on("/next");
+    let asked = asked.lock().expect("nobody panics");
+    let paths: Vec<&str> = asked.iter().map(|(path, _)| path.as_str()).collect();
+    assert_eq!(paths, ["/robots.txt", "/", "/robots.txt", "/", "/robots.txt", "/next"]);
+    let waited_ms = asked[4].1 - asked[3].1;
+    assert!(waited_ms >= 999, "{waited_ms} ms");
+}
+
+/// A Crawl-delay holds before the robots.txt is asked for that says so, if that went with its archive file.
+#[test]
+fn a_crawl_delay_is_kept_without_the_file_that_had_it() {
+    let asked = Requests::default();
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let server = serve_robots(&Arc::new(Mutex::new(SLOW)), &asked);
+    let config = Config { delay_ms: 5, ip_delay_ms: 0, ..Config::default() };
+    let seeds = [format!("{server}/")];
     for run in 0..2 {
         crawl(dir.path(), &config, &seeds).expect("it runs");
         let file = format!("archive/crivello-0000{}.warc.gz", run + 1);
         fs::remove_file(dir.path().join(file)).expect("the crawl made it");
     }
     let asked = asked.lock().expect("nobody panics");
-    let gaps: Vec<u64> = asked.windows(2).map(|two| two[1] - two[0]).collect();
+    let gaps: Vec<u64> = asked.windows(2).map(|two| two[1].1 - two[0].1).collect();
     assert!(gaps.len() == 3 && gaps.iter().all(|&gap_ms| gap_ms >= 999), "{gaps:?}");
 }

@@ -8,6 +8,7 @@
 //! stays forbidden. After [`RobotsState::spill`] they take no memory.
 
 use super::super::spill::{Place, Spill};
+use crate::clock::Moment;
 use crate::error::CrawlError;
 use crate::robots::Robots;
 
@@ -17,6 +18,8 @@ pub(in crate::frontier) enum RobotsState {
     /// Not yet fetched.
     #[default]
     Unknown,
+    /// Fetched then, and gone with an archive file: to be fetched again, and no older one counts.
+    Lost { fetched: Moment },
     /// On its way.
     Asked,
     /// Fetched then, with these rules.
@@ -51,6 +54,15 @@ impl RobotsState {
         match self {
             RobotsState::Known { rules: RobotsRules::Here { bytes, .. }, .. } => *bytes as usize,
             _ => 0,
+        }
+    }
+
+    /// Whether there was one later than that moment.
+    pub(in crate::frontier) fn is_after(&self, date: Moment) -> bool {
+        match *self {
+            RobotsState::Unknown | RobotsState::Asked => false,
+            RobotsState::Lost { fetched } => fetched > date,
+            RobotsState::Known { fetched_s, .. } => fetched_s > date.s,
         }
     }
 

@@ -5,7 +5,7 @@
 //!
 //! **Invariant.** A replay makes no request due sooner than the run that ended would have made it.
 
-use super::super::host::Replayed;
+use super::super::host::{Replayed, RobotsState};
 use super::fail::{Aside, Term};
 use super::{Hosts, index};
 use crate::answer::{Purpose, is_passing, leaves_standing};
@@ -50,7 +50,10 @@ impl Hosts {
         if entry.purpose == Purpose::Robots {
             let asker = entry.robots_for.as_deref().unwrap_or(site);
             let (Some(asker), Some(answered)) = (self.id(asker), answered) else { return };
-            if !is_passing(Purpose::Robots, status) && answered.harvest.redirect.is_none() {
+            let is_newest = !self.table[index(asker)].robots.is_after(date);
+            let is_told =
+                !is_passing(Purpose::Robots, status) && answered.harvest.redirect.is_none();
+            if is_told && is_newest {
                 let robots = answered.harvest.robots.unwrap_or_default();
                 self.know_robots(asker, robots, date.s);
             }
@@ -80,13 +83,17 @@ impl Hosts {
         };
     }
 
-    /// Takes note of what a host asked for in visits that went with archive files: a robots.txt that is left comes
-    /// after it, and has the say.
+    /// Takes note of what a host asked for in visits that went with archive files: only a robots.txt that is left and was
+    /// asked for later has the say.
     pub(in crate::frontier) fn keep_rest(&mut self, site: &str, rest: &Rest) {
         let Some(id) = self.id(site) else { return };
         let &Rest { date, retry_after_ms, .. } = rest;
         self.note_last(id, Replayed { date, retry_after_ms });
-        self.table[index(id)].crawl_delay_ms = rest.crawl_delay_ms();
+        let host = &mut self.table[index(id)];
+        host.crawl_delay_ms = rest.crawl_delay_ms();
+        if let Some(fetched) = rest.robots {
+            host.robots = RobotsState::Lost { fetched };
+        }
     }
 
     /// Takes note of a request, if it is the last one to its host so far.
