@@ -82,33 +82,27 @@ fn propose(groups: &mut [Vec<Word<'_>>], span: Span, judge: &Judge<'_, '_>, work
 fn add(word: &mut Word<'_>, least: f32, front: &mut Front, places: &mut [u16]) {
     let (saturation, list) = (word.saturation, &mut word.lists[0]);
     let scale = list.scale();
-    let Front { count, docs, scores, tags, lengths, in_block, frequencies } = front;
-    let frequencies = &mut frequencies[word.number];
-    *frequencies = [0; BLOCK];
+    front.frequencies[word.number] = [0; BLOCK];
     list.rewind();
     let (mut from, mut kept) = (0, 0);
-    while from < *count {
-        let Some(Run { len, block }) = list.run(&docs[from..*count], |doc| doc) else {
+    while from < front.count {
+        let Some(Run { len, block }) = list.run(&front.docs[from..front.count], |doc| doc) else {
             // The others are behind its last document.
-            for at in from..*count {
-                (docs[kept], scores[kept], tags[kept]) = (docs[at], scores[at], tags[at]);
-                kept += usize::from(scores[at] >= least);
-            }
+            kept = front.keep(from..front.count, kept, least);
             break;
         };
         let start = kept;
         let wanted = least - saturation.bound(list.block_bound(block));
-        for at in from..from + len {
-            (docs[kept], scores[kept], tags[kept]) = (docs[at], scores[at], tags[at]);
-            kept += usize::from(scores[at] >= wanted);
-        }
+        let end = front.keep(from..from + len, start, wanted);
         from += len;
-        if kept == start {
+        if start == end {
             continue;
         }
-        let mut found = list.find_in(block, &docs[start..kept], places, in_block);
+        let Front { docs, scores, tags, lengths, in_block, frequencies, .. } = front;
+        let mut found = list.find_in(block, &docs[start..end], places, in_block);
         if found != 0 {
             let more = list.more_of_held();
+            let frequencies = &mut frequencies[word.number];
             while found != 0 {
                 let at = found.trailing_zeros() as usize;
                 found &= found - 1;
@@ -118,14 +112,9 @@ fn add(word: &mut Word<'_>, least: f32, front: &mut Front, places: &mut [u16]) {
                 scores[start + at] += saturation.of_field(scale, frequency, lengths[tag]);
             }
         }
-        let end = kept;
-        kept = start;
-        for at in start..end {
-            (docs[kept], scores[kept], tags[kept]) = (docs[at], scores[at], tags[at]);
-            kept += usize::from(scores[at] >= least);
-        }
+        kept = front.keep(start..end, start, least);
     }
-    *count = kept;
+    front.count = kept;
 }
 
 /// Judges those that are left and have none of the words before.

@@ -16,7 +16,7 @@ use super::list::{Run, Spot};
 use super::workspace::Workspace;
 
 /// What the rarest word must add, of what it may at most, for a look at that to come first.
-const TIGHT: f32 = 0.6;
+const TIGHT: f32 = 0.5;
 
 /// Makes matches of the documents of a block, which the window is, that have all words and come to `least`, if that is asked
 /// for. `worth` is what a document is worth before any question.
@@ -89,10 +89,9 @@ fn narrow(word: &mut Word<'_>, least: Option<f32>, work: &mut Workspace) {
     let (saturation, number, list) = (word.saturation, word.number, &mut word.lists[0]);
     let scale = list.scale();
     let spots = matches.room_for_block(number);
-    let Front { count, docs, scores, tags, lengths, in_block, .. } = front;
     list.rewind();
     let (mut from, mut kept) = (0, 0);
-    while let Some(Run { len, block }) = list.run(&docs[from..*count], |doc| doc) {
+    while let Some(Run { len, block }) = list.run(&front.docs[from..front.count], |doc| doc) {
         let start = from;
         from += len;
         let mut end = from;
@@ -100,17 +99,13 @@ fn narrow(word: &mut Word<'_>, least: Option<f32>, work: &mut Workspace) {
             let tight = saturation.bound(list.block_bound(block));
             if tight < word.bound {
                 // Fewer may come to it than in the whole window.
-                let wanted = least - tight;
-                end = start;
-                for at in start..from {
-                    (docs[end], scores[end], tags[end]) = (docs[at], scores[at], tags[at]);
-                    end += usize::from(scores[at] >= wanted);
-                }
+                end = front.keep(start..from, start, least - tight);
                 if end == start {
                     continue;
                 }
             }
         }
+        let Front { docs, scores, tags, lengths, in_block, .. } = &mut *front;
         let mut found = list.find_in(block, &docs[start..end], places, in_block);
         if found == 0 {
             continue;
@@ -135,7 +130,7 @@ fn narrow(word: &mut Word<'_>, least: Option<f32>, work: &mut Workspace) {
             kept += usize::from(score >= least);
         }
     }
-    *count = kept;
+    front.count = kept;
 }
 
 /// Scores those that have all words; keeps those that may come to `least`.

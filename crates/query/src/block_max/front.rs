@@ -2,11 +2,16 @@
 //!
 //! **Invariant.** They ascend. Those of the block that are not left are no match, or their bounds stay below what it takes.
 
+use std::ops::Range;
+
 use index::{BLOCK, DocId, Lengths};
 
 use super::Word;
 use super::candidates::Span;
 use super::workspace::Scratch;
+
+/// Documents that are looked at together.
+const STRIPE: usize = 8;
 
 /// The places of a block.
 const TAGS: [u8; BLOCK] = {
@@ -86,9 +91,15 @@ impl Front {
             let (above, below) = scale.fraction(more.saturating_add(1), length);
             above - reach * below
         }));
-        for ((place, &doc), &surplus) in (0..).zip(docs).zip(&*surplus) {
-            (kept_docs[count], tags[count]) = (doc, place);
-            count += usize::from((surplus >= 0.0) & span.contains(doc));
+        for (stripe, surplus) in (0..).step_by(STRIPE).zip(surplus.chunks(STRIPE)) {
+            if count_reaching(surplus, 0.0) == 0 {
+                continue;
+            }
+            for (&surplus, place) in surplus.iter().zip(stripe..) {
+                let doc = docs[usize::from(place)];
+                (kept_docs[count], tags[count]) = (doc, place);
+                count += usize::from((surplus >= 0.0) & span.contains(doc));
+            }
         }
         for (score, &tag) in scores[..count].iter_mut().zip(&*tags) {
             let tag = usize::from(tag);
@@ -106,6 +117,24 @@ impl Front {
             }
         }
     }
+    /// Keeps of some, which are moved to `to`, those that come to `least`; returns what follows them there.
+    #[inline]
+    pub(super) fn keep(&mut self, those: Range<usize>, to: usize, least: f32) -> usize {
+        let Front { docs, scores, tags, .. } = self;
+        let mut kept = to;
+        let reaching = count_reaching(&scores[those.clone()], least);
+        if reaching == those.len() && to == those.start {
+            return those.end;
+        }
+        if reaching > 0 {
+            for at in those {
+                (docs[kept], scores[kept], tags[kept]) = (docs[at], scores[at], tags[at]);
+                kept += usize::from(scores[at] >= least);
+            }
+        }
+        kept
+    }
+
     /// Lengths of another field.
     pub(super) fn measure(&mut self, lengths: Lengths<'_>) {
         self.lengths.resize(BLOCK, 0);
@@ -113,4 +142,10 @@ impl Front {
             self.lengths[usize::from(tag)] = lengths.get(DocId(doc));
         }
     }
+}
+
+/// How many scores are `least` or more.
+#[inline]
+fn count_reaching(scores: &[f32], least: f32) -> usize {
+    scores.iter().map(|&score| u32::from(score >= least)).sum::<u32>() as usize
 }
