@@ -61,6 +61,32 @@ pub fn read(input: &[u8], count: usize, width: u32, mut take: impl FnMut(u64)) -
     (!rest).then_some(())
 }
 
+/// Makes `out` the first numbers of `width` bits, up to 32; bits after the end of `input` are zeros. What follows them is not
+/// looked at.
+pub(crate) fn unpack(input: &[u8], width: u32, out: &mut [u32]) {
+    let (mask, width) = (mask(width.min(u32::BITS)), width.min(u32::BITS) as usize);
+    // Those with eight bytes from where they begin.
+    let bits = input.len().saturating_sub(7) * 8;
+    let whole = if width == 0 { 0 } else { bits.div_ceil(width).min(out.len()) };
+    let (whole, rest) = out.split_at_mut(whole);
+    let mut bit = 0;
+    for number in whole {
+        let eight = input[bit / 8..].first_chunk().map_or(0, |eight| u64::from_le_bytes(*eight));
+        *number = low_half(eight >> (bit % 8) & mask);
+        bit += width;
+    }
+    for number in rest {
+        *number = low_half(eight(input, bit / 8) >> (bit % 8) & mask);
+        bit += width;
+    }
+}
+
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "there are no more bits")]
+fn low_half(number: u64) -> u32 {
+    number as u32
+}
+
 /// Number `at` of those of `width` bits, counted from zero; bits after the end of `input` are zeros.
 #[inline]
 pub fn get(input: &[u8], at: usize, width: u32) -> u64 {

@@ -163,11 +163,12 @@ pub fn read(input: &mut &[u8], out: &mut [u32]) -> Option<()> {
     } else if let Ok(half) = <&mut [u32; HALF_BLOCK]>::try_from(&mut *out) {
         BitPacker4x::new().decompress(packed, half, first & !EXCEPTIONS);
     } else {
-        let (count, mut at) = (out.len(), 0);
-        fixed::read(packed, count, width, |n| {
-            out[at] = narrow(n);
-            at += 1;
-        })?;
+        // Faster with what follows at hand. The bits that fill up the last byte are zeros.
+        fixed::unpack(&input[1..], width, out);
+        let used = out.len() * width as usize;
+        if !used.is_multiple_of(8) && packed.last().is_some_and(|last| last >> (used % 8) != 0) {
+            return None;
+        }
     }
     if first & EXCEPTIONS != 0 {
         rest = patch(rest, width, out)?;

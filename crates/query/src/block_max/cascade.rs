@@ -22,6 +22,7 @@ pub(super) const WORDS_MAX: usize = 16;
 /// Evaluates all words, each of which is a group.
 pub(super) fn evaluate(
     groups: &mut [Vec<Word<'_>>],
+    windows: &mut Windows,
     judge: &mut Judge<'_, '_>,
     work: &mut Workspace,
 ) {
@@ -41,7 +42,7 @@ pub(super) fn evaluate(
         }
         let bounds = *groups[0][0].lists[0].bounds();
         let segment = (judge.doc_count, judge.statics);
-        let mut windows = Windows::of_blocks(&bounds, groups, segment, judge.least);
+        windows.spread_over_blocks(&bounds, groups, segment, judge.least);
         windows.sort();
         for &(number, bound) in &windows.order {
             if bound < judge.least {

@@ -8,6 +8,7 @@ use index::{BLOCK, DocId, Lengths};
 
 use super::Word;
 use super::candidates::Span;
+use super::list::List;
 use super::workspace::Scratch;
 
 /// Documents that are looked at together.
@@ -27,11 +28,11 @@ const TAGS: [u8; BLOCK] = {
 /// The documents of a block that are left: what is known of the first `count`.
 pub(super) struct Front {
     pub(super) count: usize,
-    pub(super) docs: [u32; BLOCK + 1],
+    pub(super) docs: [u32; BLOCK],
     /// What they are worth so far, about.
-    pub(super) scores: [f32; BLOCK + 1],
+    pub(super) scores: [f32; BLOCK],
     /// Their places in the block of the rarest word.
-    pub(super) tags: [u8; BLOCK + 1],
+    pub(super) tags: [u8; BLOCK],
     /// For each place in that block the length of the field of the list at hand.
     pub(super) lengths: Vec<u32>,
     /// Where those that are looked up are in a block of another list.
@@ -44,9 +45,9 @@ impl Default for Front {
     fn default() -> Front {
         Front {
             count: 0,
-            docs: [0; BLOCK + 1],
-            scores: [0.0; BLOCK + 1],
-            tags: [0; BLOCK + 1],
+            docs: [0; BLOCK],
+            scores: [0.0; BLOCK],
+            tags: [0; BLOCK],
             lengths: Vec::new(),
             in_block: [0; BLOCK],
             frequencies: Vec::new(),
@@ -63,50 +64,65 @@ impl Front {
         wanted: Option<f32>,
         scratch: &mut Scratch,
     ) {
-        let front = self;
-        let (saturation, list) = (word.saturation, &mut word.lists[0]);
-        let (lengths, scale, block) = (list.lengths(), list.scale(), list.first_block());
-        let Front { docs: kept_docs, scores, tags, .. } = front;
-        let mut count = 0;
-        let Some(wanted) = wanted else {
-            let docs = list.block_docs(block);
-            let from = docs.partition_point(|&doc| doc < span.start);
-            let docs = &docs[from..];
-            let docs = &docs[..docs.partition_point(|&doc| doc < span.end)];
-            kept_docs[..docs.len()].copy_from_slice(docs);
-            tags.iter_mut().zip(TAGS).for_each(|(tag, place)| *tag = place);
-            if from > 0 {
-                tags.rotate_left(from);
-            }
-            front.count = docs.len();
-            return;
+        self.count = match wanted {
+            Some(wanted) => self.propose_reaching(word, span, wanted, &mut scratch.scores),
+            None => self.propose_all(&mut word.lists[0], span),
         };
-        let (docs, more) = list.block(block);
-        lengths.of(docs, &mut front.lengths);
+    }
+
+    fn propose_all(&mut self, list: &mut List<'_>, span: Span) -> usize {
+        let docs = list.block_docs(list.first_block());
+        let from = docs.partition_point(|&doc| doc < span.start);
+        let docs = &docs[from..];
+        let docs = &docs[..docs.partition_point(|&doc| doc < span.end)];
+        self.docs[..docs.len()].copy_from_slice(docs);
+        self.tags = TAGS;
+        self.tags.rotate_left(from);
+        docs.len()
+    }
+
+    fn propose_reaching(
+        &mut self,
+        word: &mut Word<'_>,
+        span: Span,
+        wanted: f32,
+        surplus: &mut Vec<f32>,
+    ) -> usize {
+        let (saturation, list) = (word.saturation, &mut word.lists[0]);
+        let (lengths, scale) = (list.lengths(), list.scale());
+        let (docs, more) = list.block(list.first_block());
+        let is_inside = |doc: Option<&u32>| doc.is_some_and(|&doc| span.contains(doc));
+        if !is_inside(docs.first()) || !is_inside(docs.last()) {
+            // Only files that we did not write are so.
+            return 0;
+        }
         // What it falls short of, without a division.
         let reach = saturation.inverse(wanted);
-        let surplus = &mut scratch.scores;
-        surplus.clear();
-        surplus.extend(more.iter().zip(&front.lengths).map(|(&more, &length)| {
-            let (above, below) = scale.fraction(more.saturating_add(1), length);
+        let surplus_of = |more: u32, length: u32| {
+            let (above, below) = scale.fraction_of_more(more, length);
             above - reach * below
-        }));
-        for (stripe, surplus) in (0..).step_by(STRIPE).zip(surplus.chunks(STRIPE)) {
-            if count_reaching(surplus, 0.0) == 0 {
-                continue;
-            }
-            for (&surplus, place) in surplus.iter().zip(stripe..) {
-                let doc = docs[usize::from(place)];
-                (kept_docs[count], tags[count]) = (doc, place);
-                count += usize::from((surplus >= 0.0) & span.contains(doc));
+        };
+        lengths.of(docs, &mut self.lengths);
+        surplus.resize(docs.len(), 0.0);
+        for ((surplus, &more), &length) in surplus.iter_mut().zip(more).zip(&self.lengths) {
+            *surplus = surplus_of(more, length);
+        }
+        let mut count = 0;
+        let places = (0..).step_by(STRIPE);
+        for ((docs, surplus), place) in docs.chunks(STRIPE).zip(surplus.chunks(STRIPE)).zip(places)
+        {
+            if count_reaching(surplus, 0.0) > 0 {
+                for ((&doc, &surplus), place) in docs.iter().zip(surplus).zip(place..) {
+                    (self.docs[count % BLOCK], self.tags[count % BLOCK]) = (doc, place);
+                    count += usize::from(surplus >= 0.0);
+                }
             }
         }
-        for (score, &tag) in scores[..count].iter_mut().zip(&*tags) {
+        for (score, &tag) in self.scores[..count].iter_mut().zip(&self.tags) {
             let tag = usize::from(tag);
-            let frequency = more[tag].saturating_add(1);
-            *score = saturation.of_field(scale, frequency, front.lengths[tag]);
+            *score = saturation.of_field(scale, more[tag].saturating_add(1), self.lengths[tag]);
         }
-        front.count = count;
+        count
     }
 
     /// Adds what they are worth before any question.
@@ -128,8 +144,11 @@ impl Front {
         }
         if reaching > 0 {
             for at in those {
-                (docs[kept], scores[kept], tags[kept]) = (docs[at], scores[at], tags[at]);
-                kept += usize::from(scores[at] >= least);
+                // Never more than a block.
+                let (at, to) = (at % BLOCK, kept % BLOCK);
+                let score = scores[at];
+                (docs[to], scores[to], tags[to]) = (docs[at], score, tags[at]);
+                kept += usize::from(score >= least);
             }
         }
         kept

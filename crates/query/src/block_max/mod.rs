@@ -283,10 +283,21 @@ struct Judge<'a, 'b> {
 }
 
 impl<'a> Judge<'a, '_> {
-    fn evaluate(&mut self, mut groups: Vec<Vec<Word<'_>>>, work: &mut Workspace) {
+    fn evaluate(&mut self, groups: Vec<Vec<Word<'_>>>, work: &mut Workspace) {
+        let mut windows = std::mem::take(&mut work.windows);
+        self.evaluate_in(groups, &mut windows, work);
+        work.windows = windows;
+    }
+
+    fn evaluate_in(
+        &mut self,
+        mut groups: Vec<Vec<Word<'_>>>,
+        windows: &mut Windows,
+        work: &mut Workspace,
+    ) {
         if let Some(need) = &self.shape.nested {
             self.lift();
-            let windows = self.windows_of(&mut groups, None);
+            self.spread(windows, &mut groups, None);
             self.each_window(windows, &mut groups, |judge, groups, span| {
                 nested::evaluate(groups, need, span, judge, work);
             });
@@ -296,7 +307,7 @@ impl<'a> Judge<'a, '_> {
         if groups.len() > 1 {
             self.lift();
             let order = Order::new(&groups);
-            let windows = self.windows_of(&mut groups, order.driver());
+            self.spread(windows, &mut groups, order.driver());
             self.each_window(windows, &mut groups, |judge, groups, span| {
                 intersection::evaluate(groups, &order, span, judge, work);
             });
@@ -321,9 +332,9 @@ impl<'a> Judge<'a, '_> {
             self.lift();
             let are_lists = words.iter().all(|group| group[0].is_single());
             if self.plan.is_none() && are_lists && words.len() <= cascade::WORDS_MAX {
-                return cascade::evaluate(&mut words, self, work);
+                return cascade::evaluate(&mut words, windows, self, work);
             }
-            let windows = self.windows_of(&mut words, None);
+            self.spread(windows, &mut words, None);
             self.each_window(windows, &mut words, |judge, words, span| {
                 union::evaluate(words, span, judge, work);
             });
@@ -331,22 +342,22 @@ impl<'a> Judge<'a, '_> {
     }
 
     /// The blocks of the driver, if it is one list, or else windows of one width.
-    fn windows_of(&self, groups: &mut [Vec<Word<'_>>], driver: Option<usize>) -> Windows {
+    fn spread(&self, windows: &mut Windows, groups: &mut [Vec<Word<'_>>], driver: Option<usize>) {
         let segment = (self.doc_count, self.statics);
         let bounds = driver.and_then(|driver| match &groups[driver][..] {
             [word] if word.is_single() => Some(*word.lists[0].bounds()),
             _ => None,
         });
         match bounds {
-            Some(bounds) => Windows::of_blocks(&bounds, groups, segment, self.least),
-            None => Windows::new(groups, segment, self.least),
+            Some(bounds) => windows.spread_over_blocks(&bounds, groups, segment, self.least),
+            None => windows.spread(groups, segment, self.least),
         }
     }
 
     /// Evaluates all windows that may hold one of the best.
     fn each_window<'w>(
         &mut self,
-        mut windows: Windows,
+        windows: &mut Windows,
         groups: &mut [Vec<Word<'w>>],
         mut evaluate: impl FnMut(&mut Self, &mut [Vec<Word<'w>>], Span),
     ) {

@@ -57,6 +57,12 @@ impl Scale {
         (self.weight * number(frequency), self.base + self.per_term * number(length))
     }
 
+    /// The same of one occurrence more.
+    #[inline]
+    pub(super) fn fraction_of_more(self, more: u32, length: u32) -> (f32, f32) {
+        (self.weight * (number(more) + 1.0), self.base + self.per_term * number(length))
+    }
+
     /// How many occurrences it takes at the least to count as much, however short the field is.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
     pub(super) fn least_frequency(self, scaled: f32) -> u32 {

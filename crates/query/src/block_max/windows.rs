@@ -35,41 +35,51 @@ pub(super) struct Windows {
 }
 
 impl Windows {
-    /// Windows of one width. What stays below `least` is left out; if nothing can, they are as wide as they may be.
-    pub(super) fn new(
+    /// Makes them windows of one width. What stays below `least` is left out; if nothing can, they are as wide as they may
+    /// be.
+    pub(super) fn spread(
+        &mut self,
         groups: &mut [Vec<Word<'_>>],
         (doc_count, statics): (u32, &StaticScores),
         least: f32,
-    ) -> Windows {
+    ) {
+        self.clear();
         let cost: u64 = groups.iter().flatten().map(Word::cost).sum();
         let wide = if least.is_finite() { wide(cost, doc_count) } else { WINDOW_MAX };
-        let mut windows = Windows::default();
         let mut start = 0;
         while start < doc_count {
             let end = start.saturating_add(wide).min(doc_count);
-            windows.push(groups, Span { start, end, most: statics.most(start, end) }, least);
+            self.push(groups, Span { start, end, most: statics.most(start, end) }, least);
             start = end;
         }
-        windows
     }
 
     /// The same, where each window is a block of a list.
-    pub(super) fn of_blocks(
+    pub(super) fn spread_over_blocks(
+        &mut self,
         bounds: &Bounds<'_>,
         groups: &mut [Vec<Word<'_>>],
         (doc_count, statics): (u32, &StaticScores),
         least: f32,
-    ) -> Windows {
-        let mut windows = Windows::default();
+    ) {
+        self.clear();
         let mut start = 0;
         for last in bounds.last_docs() {
             let end = last.saturating_add(1).min(doc_count);
             if start < end {
-                windows.push(groups, Span { start, end, most: statics.most(start, end) }, least);
+                self.push(groups, Span { start, end, most: statics.most(start, end) }, least);
                 start = end;
             }
         }
-        windows
+    }
+
+    /// None yet; the memory is kept.
+    fn clear(&mut self) {
+        self.is_sorted = false;
+        self.order.clear();
+        self.spans.clear();
+        self.bounds.clear();
+        self.blocks.clear();
     }
 
     /// Puts the most promising first.

@@ -10,6 +10,7 @@ use super::intersection::Matches;
 use super::nested::Found;
 use super::phrase::Starts;
 use super::window::WINDOW_MAX;
+use super::windows::Windows;
 use super::{Window, Word};
 
 /// Where one document in as many is marked, to sort them costs less than to look at all marks.
@@ -25,6 +26,7 @@ pub(super) struct Workspace {
     /// Documents of a window.
     pub(super) docs: Vec<u32>,
     pub(super) front: Front,
+    pub(super) windows: Windows,
     pub(super) matches: Matches,
     pub(super) starts: Starts,
     /// Of parts of a query, kept for their memory.
@@ -119,6 +121,7 @@ impl Workspaces {
                 found: Vec::new(),
                 docs: Vec::new(),
                 front: Front::default(),
+                windows: Windows::default(),
                 matches: Matches::default(),
                 starts: Starts::default(),
                 spare: Vec::new(),
