@@ -25,46 +25,18 @@ pub(super) struct Equation<const K: usize> {
 /// Sets cells, which are zero, so that the equations hold. `None` if they contradict each other; the
 /// cells are still zero then.
 pub(super) fn solve<const K: usize>(equations: &[Equation<K>], cells: &mut [u64]) -> Option<()> {
-    // A full bucket of 512 keys, one of twice as many, and any that there can be.
-    match cells.len().div_ceil(64) {
-        0..=9 => solve_rows::<K, 9>(equations, cells),
-        10..=18 => solve_rows::<K, 18>(equations, cells),
-        _ => solve_rows::<K, WORDS_MAX>(equations, cells),
+    let incidence = Incidence::new(equations, cells.len());
+    // Of a full bucket of 512 keys, some 110 cells are given up.
+    if let Some(lazy) = Lazy::<4>::new(equations, &incidence) {
+        return lazy.finish(cells);
     }
+    Lazy::<WORDS_MAX>::new(equations, &incidence)
+        .expect("all cells have their columns")
+        .finish(cells)
 }
 
 /// As many words as a row may have: those of all cells of all keys of a bucket.
 const WORDS_MAX: usize = (4 * BUCKET_KEYS_MAX).div_ceil(64);
-
-/// The same with rows of `W` words, in which cells that are given up have their columns.
-fn solve_rows<const K: usize, const W: usize>(
-    equations: &[Equation<K>],
-    cells: &mut [u64],
-) -> Option<()> {
-    let Lazy { rows, values, given_up, following, .. } = Lazy::<W>::new(equations, cells.len());
-    let mut is_left = vec![true; equations.len()];
-    for &(_, equation) in &following {
-        is_left[equation as usize] = false;
-    }
-    let left = |equation: &usize| is_left[*equation];
-    let bits = (0..equations.len()).filter(left).map(|equation| rows[equation]).collect();
-    let sums = (0..equations.len()).filter(left).map(|equation| values[equation]).collect();
-    let mut dense = Rows::<W> { columns: given_up.len(), bits, values: sums };
-    let owners = dense.eliminate()?;
-    let sum = |row: &[u64; W], value: u64, cells: &[u64]| {
-        ones(row).fold(value, |sum, column| sum ^ cells[given_up[column] as usize])
-    };
-    for (&cell, row) in given_up.iter().zip(owners).rev() {
-        let Some(row) = row else { continue };
-        // Its own cell is among them, and zero so far.
-        cells[cell as usize] = sum(&dense.bits[row], dense.values[row], cells);
-    }
-    for (cell, equation) in following {
-        let equation = equation as usize;
-        cells[cell as usize] = sum(&rows[equation], values[equation], cells);
-    }
-    Some(())
-}
 
 /// Equations of which each is of one cell that follows and of cells given up, or of these alone.
 struct Lazy<const W: usize> {
@@ -80,8 +52,8 @@ struct Lazy<const W: usize> {
 }
 
 impl<const W: usize> Lazy<W> {
-    fn new<const K: usize>(equations: &[Equation<K>], cell_count: usize) -> Self {
-        let incidence = Incidence::new(equations, cell_count);
+    /// `None` if more cells would have to be given up than fit a row.
+    fn new<const K: usize>(equations: &[Equation<K>], incidence: &Incidence) -> Option<Self> {
         let all = |equation: &Equation<K>| {
             equation.cells.iter().fold((0, 0), |(count, sum), cell| (count + 1, sum ^ cell))
         };
@@ -92,16 +64,16 @@ impl<const W: usize> Lazy<W> {
             given_up: Vec::new(),
             following: Vec::new(),
         };
-        let mut order: Vec<u32> = (0..).zip(0..cell_count).map(|(cell, _)| cell).collect();
-        order.retain(|&cell| !incidence.of(cell).is_empty());
-        order.sort_unstable_by_key(|&cell| (usize::MAX - incidence.of(cell).len(), cell));
-        let mut is_idle = vec![true; cell_count];
+        let mut is_idle = vec![true; incidence.cell_count()];
         let mut single = Vec::new();
-        for cell in order {
+        for cell in incidence.by_degree() {
             if !std::mem::replace(&mut is_idle[cell as usize], false) {
                 continue;
             }
             let column = lazy.given_up.len();
+            if column == 64 * W {
+                return None;
+            }
             lazy.given_up.push(cell);
             for &equation in incidence.of(cell) {
                 lazy.rows[equation as usize][column / 64] |= 1 << (column % 64);
@@ -119,7 +91,33 @@ impl<const W: usize> Lazy<W> {
                 }
             }
         }
-        lazy
+        Some(lazy)
+    }
+
+    /// Eliminates what no cell follows from, and sets the cells.
+    fn finish(self, cells: &mut [u64]) -> Option<()> {
+        let Self { rows, values, given_up, following, .. } = self;
+        let mut is_left = vec![true; rows.len()];
+        for &(_, equation) in &following {
+            is_left[equation as usize] = false;
+        }
+        let left = (0..rows.len()).filter(|&equation| is_left[equation]);
+        let (bits, sums) = left.map(|equation| (rows[equation], values[equation])).unzip();
+        let mut dense = Rows::<W> { columns: given_up.len(), bits, values: sums };
+        let owners = dense.eliminate()?;
+        let sum = |row: &[u64; W], value: u64, cells: &[u64]| {
+            ones(row).fold(value, |sum, column| sum ^ cells[given_up[column] as usize])
+        };
+        for (&cell, row) in given_up.iter().zip(owners).rev() {
+            let Some(row) = row else { continue };
+            // Its own cell is among them, and zero so far.
+            cells[cell as usize] = sum(&dense.bits[row], dense.values[row], cells);
+        }
+        for (cell, equation) in following {
+            let equation = equation as usize;
+            cells[cell as usize] = sum(&rows[equation], values[equation], cells);
+        }
+        Some(())
     }
 
     /// Takes a cell from the others of an equation.
@@ -168,6 +166,19 @@ impl Incidence {
         Self { starts, equations: all }
     }
 
+    fn cell_count(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// The cells that occur, those first that occur most.
+    fn by_degree(&self) -> Vec<u32> {
+        let degrees = self.starts.array_windows().map(|[from, to]| to - from);
+        let mut cells: Vec<(u32, u32)> = degrees.zip(0..).filter(|of| of.0 > 0).collect();
+        cells.sort_unstable_by_key(|&(degree, cell)| (u32::MAX - degree, cell));
+        cells.into_iter().map(|(_, cell)| cell).collect()
+    }
+
+    #[inline]
     fn of(&self, cell: u32) -> &[u32] {
         let [from, to] = [cell, cell + 1].map(|cell| self.starts[cell as usize] as usize);
         &self.equations[from..to]
@@ -232,6 +243,38 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// An equation of one cell in each of four parts.
+    fn equation(part: u32, choice: [u32; 4], value: u64) -> Equation<4> {
+        let mut cells = choice.map(|random| random % part);
+        (0..).zip(&mut cells).for_each(|(number, cell)| *cell += number * part);
+        Equation { cells, value }
+    }
+
+    /// A bucket as they are, and one in which more cells are given up than fit a short row.
+    #[test]
+    fn full_buckets_have_few_cells_given_up() {
+        let mut state = 1_u32;
+        let mut random = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            state >> 8
+        };
+        for (keys, part, few) in [(512, 132, true), (2048, 528, false)] {
+            let equations: Vec<Equation<4>> = (0..keys)
+                .map(|_| equation(part, [(); 4].map(|()| random()), random().into()))
+                .collect();
+            let mut cells = vec![0; 4 * part as usize];
+            let incidence = Incidence::new(&equations, cells.len());
+            let lazy = Lazy::<4>::new(&equations, &incidence);
+            assert_eq!(lazy.is_some(), few, "{keys} keys");
+            assert!(lazy.is_none_or(|lazy| (80..140).contains(&lazy.given_up.len())));
+            solve(&equations, &mut cells).expect("nearly all have a solution");
+            for equation in &equations {
+                let sum = equation.cells.iter().fold(0, |sum, &cell| sum ^ cells[cell as usize]);
+                assert_eq!(sum, equation.value);
+            }
+        }
+    }
+
     proptest! {
         /// Systems with and without solution, against elimination of all rows at once.
         #[test]
@@ -239,14 +282,9 @@ mod tests {
             part in 1_u32..40,
             choices in proptest::collection::vec((any::<[u32; 4]>(), 0_u64..4), 0..170),
         ) {
-            let cells_of = |choice: [u32; 4]| {
-                let mut cells = choice.map(|random| random % part);
-                (0..).zip(&mut cells).for_each(|(number, cell)| *cell += number * part);
-                cells
-            };
             let equations: Vec<Equation<4>> = choices
                 .into_iter()
-                .map(|(choice, value)| Equation { cells: cells_of(choice), value })
+                .map(|(choice, value)| equation(part, choice, value))
                 .collect();
             let bits = equations.iter().map(|equation| {
                 let mut row = [0; 9];
