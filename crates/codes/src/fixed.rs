@@ -106,7 +106,7 @@ pub(crate) fn mask(width: u32) -> u64 {
 }
 
 /// Numbers of this width lie in eight bytes, wherever in the first of them they begin.
-const EIGHT_MAX: u32 = u64::BITS - 7;
+pub(crate) const EIGHT_MAX: u32 = u64::BITS - 7;
 
 /// The eight bytes from `at` on, zeros after the end.
 #[inline]

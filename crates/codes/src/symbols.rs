@@ -29,6 +29,16 @@ const CODES: usize = SYMBOLS_MAX + 256;
 /// How often the symbols are chosen anew.
 const ROUNDS: usize = 5;
 
+/// For each number of bytes up to those of a symbol, ones in as many.
+static LOWEST: [u64; SYMBOL_BYTES_MAX + 1] = {
+    let (mut lowest, mut count) = ([0; SYMBOL_BYTES_MAX + 1], 1);
+    while count <= SYMBOL_BYTES_MAX {
+        lowest[count] = lowest[count - 1] << 8 | 0xff;
+        count += 1;
+    }
+    lowest
+};
+
 /// A symbol: its bytes from the lowest up, zeros above, and how many they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Symbol {
@@ -79,6 +89,14 @@ impl<'a> Needle<'a> {
     #[inline]
     pub fn as_bytes(self) -> &'a [u8] {
         &self.padded[..self.length]
+    }
+
+    /// The sixteen bytes from `from` on, zeros behind its end, as two numbers that compare as they do.
+    #[inline]
+    pub fn beginning(self, from: usize) -> (u64, u64) {
+        let left = self.length.saturating_sub(from);
+        let eight = |at: usize, left: usize| (self.window(at) & LOWEST[left.min(8)]).swap_bytes();
+        (eight(from, left), eight(from.saturating_add(8), left.saturating_sub(8)))
     }
 
     /// Eight bytes from `at` on; zeros from beyond all of them.
@@ -157,11 +175,7 @@ impl SymbolTable {
     ) -> Option<(usize, Ordering)> {
         let (mut codes, mut common) = (coded.iter(), from);
         while let Some(&code) = codes.next() {
-            let (bytes, length) = match self.symbols.get(usize::from(code)) {
-                Some(symbol) => (u64::from_le_bytes(symbol.bytes), usize::from(symbol.length)),
-                None if code == ESCAPE => (u64::from(*codes.next()?), 1),
-                None => return None,
-            };
+            let (bytes, length) = self.text(code, &mut codes)?;
             let window = needle.window(common);
             let equal = (window ^ bytes).trailing_zeros() as usize / 8;
             let left = needle.length.saturating_sub(common);
@@ -175,6 +189,51 @@ impl SymbolTable {
             }
         }
         Some((common, if common < needle.length { Ordering::Less } else { Ordering::Equal }))
+    }
+
+    /// Whether `coded` stands for what `needle` has from `from` on, all of it; `None` if it stands for nothing.
+    ///
+    /// Nothing but the number of codes decides how long this takes: where strings are mostly the same, to stop at the
+    /// first difference takes longer than to go on.
+    #[inline]
+    pub fn is_rest(&self, coded: &[u8], needle: Needle<'_>, from: usize) -> Option<bool> {
+        let (mut codes, mut at, mut difference) = (coded.iter(), from, 0);
+        while let Some(&code) = codes.next() {
+            let (bytes, length) = self.text(code, &mut codes)?;
+            difference |= (needle.window(at) ^ bytes) & LOWEST[length];
+            at += length;
+        }
+        Some(difference == 0 && at == needle.length)
+    }
+
+    /// Whether what `coded` stands for begins with what `needle` has from `from` to `to`; `None` if it stands for
+    /// nothing.
+    #[inline]
+    pub fn begins_with(
+        &self,
+        coded: &[u8],
+        needle: Needle<'_>,
+        from: usize,
+        to: usize,
+    ) -> Option<bool> {
+        let (mut codes, mut at, mut difference) = (coded.iter(), from, 0);
+        while at < to {
+            let Some(&code) = codes.next() else { return Some(false) };
+            let (bytes, length) = self.text(code, &mut codes)?;
+            difference |= (needle.window(at) ^ bytes) & LOWEST[length.min(to - at)];
+            at += length;
+        }
+        Some(difference == 0 && to <= needle.length)
+    }
+
+    /// What a code stands for, and its length; behind an escape stands the byte itself.
+    #[inline]
+    fn text(&self, code: u8, behind: &mut std::slice::Iter<'_, u8>) -> Option<(u64, usize)> {
+        match self.symbols.get(usize::from(code)) {
+            Some(symbol) => Some((u64::from_le_bytes(symbol.bytes), usize::from(symbol.length))),
+            None if code == ESCAPE => Some((u64::from(*behind.next()?), 1)),
+            None => None,
+        }
     }
 
     /// One round: the symbols that save most of what this table leaves. `pairs` are zeros, and will be again: how
@@ -376,6 +435,14 @@ mod tests {
                         prop_assert!(Needle::new(&padded, length + 1).is_none());
                         let expected = Some((before.len() + common, text.as_slice().cmp(other)));
                         prop_assert_eq!(table.compare(&coded, needle, before.len()), expected);
+                        let is_rest = table.is_rest(&coded, needle, before.len());
+                        prop_assert_eq!(is_rest, Some(text == other));
+                        for to in 0..=padded.len() {
+                            let begins = table.begins_with(&coded, needle, before.len(), to);
+                            let wanted = to.saturating_sub(before.len());
+                            let expected = wanted <= common && to <= length;
+                            prop_assert_eq!(begins, Some(expected), "to {}", to);
+                        }
                     }
                 }
             }
@@ -388,6 +455,8 @@ mod tests {
             let _ = table.read(rest, &mut Vec::new());
             if let Some(needle) = text.len().checked_sub(Needle::PADDING).and_then(|length| Needle::new(&text, length)) {
                 let _ = table.compare(rest, needle, bytes.len() / 10);
+                let _ = table.is_rest(rest, needle, bytes.len() / 10);
+                let _ = table.begins_with(rest, needle, bytes.len() / 10, bytes.len() / 5);
             }
         }
     }

@@ -3,9 +3,8 @@
 //! A string belongs to a key. What is known of it, its head, lies before the key, and it begins behind
 //! that: so long as it is short, one or two lines of the processor's cache hold all three. It is a chain
 //! of slices, each twice as long as the one before up to a limit; the last four bytes of a slice are the
-//! address of the next one. Nothing is ever moved or freed one by one. The ends of strings lie all over
-//! the pages, so that these are large ones of the processor where the system has such: what is far apart
-//! is found as fast.
+//! address of the next one. Nothing is ever moved or freed one by one. Pages are not asked to be large ones of the
+//! processor: what is far apart is prefetched, and to get large ones costs a virtual machine more than they save.
 //!
 //! ```text
 //! head     four notes of whoever appends (4 bytes each); where the next byte goes (4), how many more the
@@ -226,8 +225,7 @@ impl Arena {
             if self.pages.len() == PAGES_MAX {
                 return None;
             }
-            // The first is mostly not filled.
-            self.pages.push(lines::zeros(PAGE_BYTES, !self.pages.is_empty()));
+            self.pages.push(lines::zeros(PAGE_BYTES, false));
             self.taken = 0;
         }
         let at = ((self.pages.len() - 1) << PAGE_BITS) + self.taken;

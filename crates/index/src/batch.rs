@@ -27,9 +27,9 @@ use crate::words::{self, Occurrence};
 use crate::{Field, IndexError};
 use std::ops::Range;
 
-/// What writing takes, besides the order of the lists: a shard of the lexicon, buffers of files, and what
-/// is left of large pages.
-const WRITING_BYTES: usize = 12 << 20;
+/// What writing takes, besides the order of the lists: a shard of the lexicon, buffers of files, what is left of large
+/// pages, and what of this program and of files is in memory.
+const WRITING_BYTES: usize = 14 << 20;
 
 /// So many lists ahead memory is asked for.
 const AHEAD: usize = 16;
@@ -92,7 +92,7 @@ impl Batch {
             unknown: Unknown::default(),
             terms: Unknown::default(),
             positions: Vec::new(),
-            writing_bytes: WRITING_BYTES.min(memory_bytes / 5),
+            writing_bytes: WRITING_BYTES.min(memory_bytes / 4),
         }
     }
 

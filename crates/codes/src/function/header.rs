@@ -91,11 +91,17 @@ impl Header {
         bucket: usize,
         hash: Hash,
     ) -> [usize; K] {
+        self.bucket::<K>(bytes, bucket).vertices(hash)
+    }
+
+    /// What the directory says of a bucket.
+    #[inline]
+    pub(super) fn bucket<const K: usize>(&self, bytes: &[u8], bucket: usize) -> Bucket {
         let directory = bytes.get(LENGTH..self.cells_start).unwrap_or_default();
         let (first, seed) = self.entry(directory, bucket);
         let (next, _) = self.entry(directory, bucket + 1);
         let part = u32::try_from(next.saturating_sub(first) / K).unwrap_or(u32::MAX);
-        hash.edge::<K>(seed, part).map(|vertex| first.saturating_add(vertex as usize))
+        Bucket { first, seed, part }
     }
 
     /// The exclusive or of some cells.
@@ -103,7 +109,14 @@ impl Header {
     pub(super) fn sum<const K: usize>(&self, bytes: &[u8], vertices: [usize; K]) -> u64 {
         let cells = bytes.get(self.cells_start..).unwrap_or_default();
         let width = self.width + self.signature;
-        vertices.into_iter().fold(0, |sum, vertex| sum ^ fixed::get(cells, vertex, width))
+        if width > fixed::EIGHT_MAX {
+            return vertices.into_iter().fold(0, |sum, cell| sum ^ fixed::get(cells, cell, width));
+        }
+        let sum = vertices.into_iter().fold(0, |sum, cell| {
+            let bit = cell * width as usize;
+            sum ^ window(cells, bit / 8) >> (bit % 8)
+        });
+        sum & fixed::mask(width)
     }
 
     /// Where the cells of a bucket begin, and its seed.
@@ -113,6 +126,37 @@ impl Header {
         let first = usize::try_from(entry >> SEED_BITS).unwrap_or(usize::MAX);
         (first, entry & fixed::mask(SEED_BITS))
     }
+}
+
+/// Where the cells of a bucket begin, how many a part of them has, and its seed.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Bucket {
+    first: usize,
+    seed: u64,
+    part: u32,
+}
+
+impl Bucket {
+    /// The cells of a key that is in it.
+    #[inline]
+    pub(super) fn vertices<const K: usize>(self, hash: Hash) -> [usize; K] {
+        let edge = hash.edge::<K>(self.seed, self.part);
+        edge.map(|vertex| self.first.saturating_add(vertex as usize))
+    }
+}
+
+/// The eight bytes from `at` on, zeros after the end, which is far from most.
+#[inline]
+fn window(cells: &[u8], at: usize) -> u64 {
+    match cells.get(at..).and_then(|rest| rest.first_chunk()) {
+        Some(whole) => u64::from_le_bytes(*whole),
+        None => window_at_end(cells, at),
+    }
+}
+
+#[cold]
+fn window_at_end(cells: &[u8], at: usize) -> u64 {
+    fixed::eight(cells, at)
 }
 
 /// A solved function, in the words of the format.

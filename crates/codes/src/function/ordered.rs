@@ -8,15 +8,16 @@
 //! **Invariant.** As for [`super::Function`], for each bucket by itself.
 
 use super::hash::Hash;
-use super::header::Header;
+use super::header::{Bucket, Header};
 use super::{Buckets, FunctionError};
 use crate::fixed;
 use crate::prefetch::prefetch;
 
 /// A static function whose buckets are in the order of its keys, read from its bytes.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct OrderedFunction<D> {
     header: Header,
+    buckets: Box<[Bucket]>,
     bytes: D,
 }
 
@@ -28,13 +29,15 @@ pub struct Probe {
 }
 
 impl<D: AsRef<[u8]>> OrderedFunction<D> {
-    /// Reads and checks the header; the rest is not touched, however long.
+    /// Reads and checks the header, and reads the directory of buckets; the cells are not touched, however many.
     pub fn open(bytes: D) -> Result<Self, FunctionError> {
         let header = Header::read(bytes.as_ref())?;
         if header.in_buckets != Buckets::InOrder || header.scheme.cells_a_key() != 4 {
             return Err(FunctionError::Damaged { what: "other buckets", offset: 5 });
         }
-        Ok(Self { header, bytes })
+        let buckets = 0..header.buckets as usize;
+        let buckets = buckets.map(|bucket| header.bucket::<4>(bytes.as_ref(), bucket)).collect();
+        Ok(Self { header, buckets, bytes })
     }
 
     /// How many keys it was built from.
@@ -48,12 +51,15 @@ impl<D: AsRef<[u8]>> OrderedFunction<D> {
     }
 
     /// Where the value of `key` is, if it is a key of that bucket.
-    #[inline]
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "a step of a way on which what is at hand would go through memory at each call"
+    )]
     pub fn probe(&self, bucket: usize, key: &[u8]) -> Probe {
         let hash = Hash::of(key, self.header.seed);
         // What is no bucket leads anywhere.
-        let bucket = bucket.min(self.header.buckets as usize);
-        let vertices = self.header.vertices(self.bytes.as_ref(), bucket, hash);
+        let vertices = self.buckets.get(bucket).copied().unwrap_or_default().vertices(hash);
         Probe { vertices, signature: hash.signature(self.header.signature) }
     }
 
@@ -61,14 +67,19 @@ impl<D: AsRef<[u8]>> OrderedFunction<D> {
     #[inline]
     pub fn prefetch(&self, probe: &Probe) {
         let width = (self.header.width + self.header.signature) as usize;
+        let bytes = self.bytes.as_ref();
         for vertex in probe.vertices {
             let byte = vertex.saturating_mul(width) / 8;
-            prefetch(self.bytes.as_ref(), self.header.cells_start.saturating_add(byte));
+            prefetch(bytes, self.header.cells_start.saturating_add(byte));
         }
     }
 
     /// The value; `None` if the key is none of its bucket, as far as the signature can tell.
-    #[inline]
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "a step of a way on which what is at hand would go through memory at each call"
+    )]
     pub fn value(&self, probe: &Probe) -> Option<u64> {
         let Header { width, keys, .. } = self.header;
         let cell = self.header.sum(self.bytes.as_ref(), probe.vertices);

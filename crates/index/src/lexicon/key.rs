@@ -10,8 +10,6 @@ use codes::symbols::Needle;
 
 /// Keys of up to so many bytes need no memory of their own.
 const SHORT_BYTES: usize = 48;
-/// Terms of up to so many bytes are most.
-const USUAL_BYTES: usize = 16;
 
 /// What a term that is no word has in it: one that says of a whole document what it is, to choose documents by. It
 /// counts in no length.
@@ -43,17 +41,32 @@ impl Key {
     pub(super) const EMPTY: Key =
         Key { short: [0; SHORT_BYTES + Needle::PADDING], long: Vec::new(), length: 0 };
 
-    #[inline]
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "what it hands on is many words, which would go through memory"
+    )]
     pub(crate) fn new(field: Field, term: &str) -> Key {
-        let mut key = Key { length: 1 + term.len(), ..Key::EMPTY };
-        if key.length > SHORT_BYTES {
-            set_key(&mut key.long, field, term);
-            key.long.extend_from_slice(&[0; Needle::PADDING]);
-            return key;
-        }
-        key.short[0] = field.number();
-        copy_usual(term.as_bytes(), &mut key.short[1..]);
+        let mut key = Key::EMPTY;
+        key.set(field, term);
         key
+    }
+
+    /// Makes it the key of a term; it was [`Key::EMPTY`].
+    #[inline]
+    pub(super) fn set(&mut self, field: Field, term: &str) {
+        self.length = 1 + term.len();
+        if self.length > SHORT_BYTES {
+            return self.set_long(field, term);
+        }
+        self.short[0] = field.number();
+        copy_short(term.as_bytes(), &mut self.short);
+    }
+
+    #[cold]
+    fn set_long(&mut self, field: Field, term: &str) {
+        set_key(&mut self.long, field, term);
+        self.long.extend_from_slice(&[0; Needle::PADDING]);
     }
 
     #[inline]
@@ -63,18 +76,22 @@ impl Key {
     }
 }
 
-/// Copies to the beginning of what is longer by some bytes. Usual lengths are two copies of eight bytes that overlap:
-/// a loop or a call over a few bytes takes longer.
+/// Copies to behind the first byte, as much as there is room for without padding. Up to 32 bytes are two copies of as
+/// many that overlap: a loop or a call over a few bytes takes longer.
 #[inline]
-fn copy_usual(from: &[u8], to: &mut [u8]) {
-    let length = from.len();
-    match (from.first_chunk::<8>(), from.last_chunk::<8>()) {
-        (Some(first), Some(last)) if length <= USUAL_BYTES => {
-            to[..8].copy_from_slice(first);
-            to[length - 8..length].copy_from_slice(last);
+fn copy_short(from: &[u8], to: &mut [u8; SHORT_BYTES + Needle::PADDING]) {
+    let (length, to) = (from.len(), &mut to[1..]);
+    if let (Some(first), Some(last)) = (from.first_chunk::<16>(), from.last_chunk::<16>()) {
+        to[..16].copy_from_slice(first);
+        if let Some(middle) = from[16..].first_chunk::<16>() {
+            to[16..32].copy_from_slice(middle);
         }
-        (Some(_), _) => to[..length].copy_from_slice(from),
-        _ => to[..8].copy_from_slice(&codes::fixed::eight(from, 0).to_le_bytes()),
+        to[length - 16..length].copy_from_slice(last);
+    } else if let (Some(first), Some(last)) = (from.first_chunk::<8>(), from.last_chunk::<8>()) {
+        to[..8].copy_from_slice(first);
+        to[length - 8..length].copy_from_slice(last);
+    } else {
+        to[..8].copy_from_slice(&codes::fixed::eight(from, 0).to_le_bytes());
     }
 }
 
@@ -84,21 +101,77 @@ pub(crate) fn beginning(key: &[u8]) -> u64 {
     codes::fixed::eight(key, 0).swap_bytes()
 }
 
-/// How many of `count` ascending numbers are not greater than `wanted`. Several are looked at together, none of which
-/// waits for another as it would in halving.
-#[inline]
-pub(super) fn count_within(count: usize, wanted: u64, number: impl Fn(usize) -> u64) -> usize {
-    const PARTS: usize = 8;
-    let (mut first, mut left) = (0, count);
-    while left > PARTS {
-        let part = left.div_ceil(PARTS);
-        let ends = (part..left).step_by(part);
-        let passed =
-            part * ends.map(|end| usize::from(number(first + end) <= wanted)).sum::<usize>();
-        first += passed;
-        left = part.min(left - passed);
+/// The first sixteen bytes of a key, zeros behind its end, as two numbers that compare as they do.
+pub(super) fn long_beginning(key: &[u8]) -> (u64, u64) {
+    (beginning(key), beginning(key.get(8..).unwrap_or_default()))
+}
+
+/// Ascending pairs of numbers to look among: the upper ones of all, those of every eighth, and the lower ones. Those
+/// looked at together do not wait for each other, as they would in halving.
+#[derive(Debug)]
+pub(super) struct Ascending {
+    firsts: Box<[u64]>,
+    eights: Box<[[u64; EIGHT]]>,
+    lower: Box<[u64]>,
+}
+
+const EIGHT: usize = 8;
+/// Of more than so many it is as well to halve.
+const FIRSTS_MAX: usize = 64;
+
+impl Ascending {
+    pub(super) fn new(pairs: impl IntoIterator<Item = (u64, u64)>) -> Ascending {
+        let (upper, lower): (Vec<u64>, Vec<u64>) = pairs.into_iter().unzip();
+        let eights = upper.chunks(EIGHT).map(|some| {
+            let mut eight = [u64::MAX; EIGHT];
+            eight[..some.len()].copy_from_slice(some);
+            eight
+        });
+        let firsts = upper.iter().step_by(EIGHT).copied();
+        Ascending { firsts: firsts.collect(), eights: eights.collect(), lower: lower.into() }
     }
-    first + (first..first + left).map(|at| usize::from(number(at) <= wanted)).sum::<usize>()
+
+    /// How many are not greater than `wanted`, and whether the last of these equals it.
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "a step of a way on which what is at hand would go through memory at each call"
+    )]
+    pub(super) fn count_within(&self, wanted: (u64, u64)) -> (usize, bool) {
+        let (upper, lower) = wanted;
+        let within = |numbers: &[u64]| {
+            numbers.iter().map(|&number| usize::from(number <= upper)).sum::<usize>()
+        };
+        let behind = if self.firsts.len() <= FIRSTS_MAX {
+            within(&self.firsts)
+        } else {
+            self.firsts.partition_point(|&first| first <= upper)
+        };
+        let Some(group) = behind.checked_sub(1) else { return (0, false) };
+        // What fills the last eight is greater than any that is wanted, but for the greatest.
+        let mut count = (EIGHT * group + within(&self.eights[group])).min(self.lower.len());
+        while let Some(last) = count.checked_sub(1) {
+            if self.upper(last) != upper || self.lower[last] < lower {
+                return (count, false);
+            }
+            if self.lower[last] == lower {
+                return (count, true);
+            }
+            count = last;
+        }
+        (0, false)
+    }
+
+    #[inline]
+    fn upper(&self, at: usize) -> u64 {
+        self.eights[at / EIGHT][at % EIGHT]
+    }
+
+    /// The pair at a place.
+    #[inline]
+    pub(super) fn get(&self, at: usize) -> (u64, u64) {
+        (self.upper(at), self.lower[at])
+    }
 }
 
 #[cfg(test)]
@@ -120,11 +193,20 @@ mod tests {
     #[test]
     fn as_many_are_within_as_are_not_greater() {
         for count in (0..70).chain([500, 513, 4100]) {
-            let numbers: Vec<u64> = (0..count).map(|at| 10 + at / 3 * 2).collect();
-            for wanted in (0..14).chain((14..3000).step_by(7)).chain([u64::MAX]) {
-                let right = numbers.iter().filter(|&&number| number <= wanted).count();
-                let found = count_within(numbers.len(), wanted, |at| numbers[at]);
-                assert_eq!(found, right, "{wanted} in {count}");
+            let mut pairs: Vec<(u64, u64)> =
+                (0..count).map(|at| (10 + at / 3 * 2, at % 3 / 2 * 5)).collect();
+            for greatest in [None, Some((u64::MAX, 3)), Some((u64::MAX, u64::MAX))] {
+                pairs.extend(greatest);
+                let ascending = Ascending::new(pairs.iter().copied());
+                assert!((0..pairs.len()).all(|at| ascending.get(at) == pairs[at]));
+                for upper in (0..14).chain((14..3000).step_by(7)).chain([u64::MAX - 1, u64::MAX]) {
+                    for wanted in [0, 3, 5, u64::MAX].map(|lower| (upper, lower)) {
+                        let right = pairs.iter().filter(|&&pair| pair <= wanted).count();
+                        let expected = (right, right > 0 && pairs[right - 1] == wanted);
+                        let found = ascending.count_within(wanted);
+                        assert_eq!(found, expected, "{wanted:?} in {count}");
+                    }
+                }
             }
         }
     }

@@ -2,23 +2,24 @@
 //!
 //! The key of a term is the number of its field, one byte, and then its own bytes. Keys lie in shards
 //! of at most 2¹⁵, of which every 512 are a bucket. A shard is a sorted list, front-coded in blocks of 8 with a
-//! table of symbols, the beginnings of its buckets, and a signed static function from each key to its block in its
-//! bucket. An exact key costs a short search for its bucket, one look into the function and the scan of one block; a
-//! prefix goes through the list. The function alone is not trusted: what it finds must stand in the block.
+//! table of symbols, the beginnings of its buckets, and a signed static function from each key to its place in its
+//! bucket. An exact key costs a short search for its bucket, one look into the function and one into the block; a
+//! prefix goes through the list. The function alone is not trusted: the key must stand where it says.
 //!
 //! ```text
 //! payload     shards, then the directory, then its length (u64)
 //! shard       blocks, buckets, the start of each block in its bucket, the function
-//! buckets     for each: eight bytes of its first key, behind what all keys of the shard begin with;
+//! buckets     for each: sixteen bytes of its first key, behind what all keys of the shard begin with;
 //!             for each: where its first block begins; for each: where its first list begins in docs, freqs,
 //!             positions, skips (4 × u64)
 //! directory   for each shard: keys, length of its blocks, of its function, bytes of a block's start, what all its
 //!             keys begin with in bytes, its first key, its symbols
 //! block       length of its keys, keys; documents of each list; start of the first list in docs, freqs,
 //!             positions, skips, counted from that of the bucket; the rest of each list
-//! keys        for each but the first: a byte of bytes shared with the key before and length of the code of
-//!             the rest, in its higher and lower half, 15 for 15 and a number that follows; these numbers;
-//!             length of the first key's code, its code; the codes of the others
+//! keys        the least number of bytes that a key but the first shares with the one before, one byte; for each but
+//!             the first: a byte of bytes shared beyond those and length of the code of the rest, in its higher and
+//!             lower half, 15 for 15 and a number that follows; these numbers; length of the first key's code, its
+//!             code; the codes of the others
 //! list        occurrences - documents, then those of its lengths in docs, freqs and positions that do not
 //!             follow from both
 //! ```
@@ -48,7 +49,7 @@ use crate::{Field, IndexError, fixed};
 use block::Block;
 use codes::symbols::Needle;
 use codes::vbyte;
-use key::count_within;
+use key::{Ascending, long_beginning};
 use lists::Lists;
 use shard::{Place, Shard};
 use std::ops::Range;
@@ -71,8 +72,8 @@ pub const TERM_BYTES_MAX: usize = 4096;
 pub(crate) struct Lexicon {
     file: Arc<MappedFile>,
     shards: Vec<Shard>,
-    /// The beginning of the first key of each shard, as [`beginning`] has it.
-    beginnings: Vec<u64>,
+    /// The beginning of the first key of each shard.
+    beginnings: Ascending,
     doc_count: u32,
 }
 
@@ -103,7 +104,8 @@ impl Lexicon {
         if shards.last().map_or(0, Shard::end) != start {
             return Err(wrong(start));
         }
-        let beginnings = shards.iter().map(|shard| beginning(&shard.first_key)).collect();
+        let beginnings =
+            Ascending::new(shards.iter().map(|shard| long_beginning(&shard.first_key)));
         Ok(Lexicon { file: Arc::new(file), shards, beginnings, doc_count })
     }
 
@@ -162,7 +164,7 @@ impl Lexicon {
         for terms in terms.chunks(TOGETHER) {
             let mut keys = [const { Key::EMPTY }; TOGETHER];
             for (&(field, term), key) in terms.iter().zip(&mut keys) {
-                *key = Key::new(field, term);
+                key.set(field, term);
             }
             self.each_located_of(&keys[..terms.len()], &mut visit)?;
         }
@@ -177,20 +179,24 @@ impl Lexicon {
         let (mut ways, mut places) = ([None; TOGETHER], [None; TOGETHER]);
         for (key, way) in keys.iter().zip(&mut ways) {
             let key = key.needle();
-            if let Some(shard) = self.shard_with(key.as_bytes()) {
+            if let Some(shard) = self.shard_from(key.beginning(0), key.as_bytes()) {
                 *way = self.shards[shard].way(&self.file, key)?;
+                if let Some(way) = way {
+                    way.prefetch();
+                }
             }
         }
         for (way, place) in ways.iter().zip(&mut places) {
             if let Some(way) = way
-                && let Some(block) = way.block()
+                && let Some(at) = way.key()
             {
-                *place = Some(way.shard.place(&self.file, block)?);
+                let block = way.shard.place(&self.file, at / BLOCK_KEYS)?;
+                *place = Some((block, at % BLOCK_KEYS));
             }
         }
         for (key, place) in keys.iter().zip(&places) {
             let located = match place {
-                Some(place) => self.locate_at(*place, key.needle())?,
+                Some((block, place)) => self.locate_at(*block, *place, key.needle())?,
                 None => None,
             };
             visit(located.as_ref())?;
@@ -198,7 +204,11 @@ impl Lexicon {
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "a step of a way on which what is at hand would go through memory at each call"
+    )]
     fn doc_frequency_at(&self, located: Option<&Located<'_>>) -> Result<u32, IndexError> {
         let Some(Located { block, place, lists }) = located else { return Ok(0) };
         lists::doc_frequency(lists, *place)
@@ -206,13 +216,24 @@ impl Lexicon {
     }
 
     /// The number of the shard that has a key, if any has it.
-    #[inline]
     pub(crate) fn shard_with(&self, key: &[u8]) -> Option<usize> {
-        let wanted = beginning(key);
-        let behind = count_within(self.beginnings.len(), wanted, |shard| self.beginnings[shard]);
+        self.shard_from(long_beginning(key), key)
+    }
+
+    /// The same of a key that begins so.
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "a step of a way on which what is at hand would go through memory at each call"
+    )]
+    fn shard_from(&self, beginning: (u64, u64), key: &[u8]) -> Option<usize> {
+        let (behind, is_alike) = self.beginnings.count_within(beginning);
+        if !is_alike {
+            return behind.checked_sub(1);
+        }
         // Where beginnings are equal the keys themselves decide.
         let is_before = |&shard: &usize| {
-            self.beginnings[shard] < wanted || *self.shards[shard].first_key <= *key
+            self.beginnings.get(shard) < beginning || *self.shards[shard].first_key <= *key
         };
         (0..behind).rev().find(is_before)
     }
@@ -223,11 +244,13 @@ impl Lexicon {
         reason = "what it hands on is many words, which would go through memory"
     )]
     fn locate(&self, key: Needle<'_>) -> Result<Option<Located<'_>>, IndexError> {
-        let Some(shard) = self.shard_with(key.as_bytes()) else { return Ok(None) };
+        let Some(shard) = self.shard_from(key.beginning(0), key.as_bytes()) else {
+            return Ok(None);
+        };
         let shard = &self.shards[shard];
         let way = shard.way(&self.file, key)?;
-        let Some(block) = way.and_then(|way| way.block()) else { return Ok(None) };
-        self.locate_at(shard.place(&self.file, block)?, key)
+        let Some(at) = way.and_then(|way| way.key()) else { return Ok(None) };
+        self.locate_at(shard.place(&self.file, at / BLOCK_KEYS)?, at % BLOCK_KEYS, key)
     }
 
     #[inline(always)]
@@ -238,10 +261,12 @@ impl Lexicon {
     fn locate_at<'a>(
         &self,
         block: Place<'a>,
+        place: usize,
         key: Needle<'_>,
     ) -> Result<Option<Located<'a>>, IndexError> {
-        let found = block.find(key).map_err(|_| block.shard.broken(&self.file, block.block))?;
-        Ok(found.map(|(place, lists)| Located { block, place, lists }))
+        let found = block.lists_if_at(place, key);
+        let found = found.map_err(|_| block.shard.broken(&self.file, block.block))?;
+        Ok(found.map(|lists| Located { block, place, lists }))
     }
 
     /// The terms of a field that begin with `prefix`.

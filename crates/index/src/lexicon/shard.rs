@@ -1,14 +1,14 @@
 //! A shard of the lexicon: where the parts of it lie that a key leads through.
 //!
-//! What lives here: [`Shard`], what the directory says of it, and the way from a key to the one block that may have
-//! it: by halving to the bucket of 512 keys, by the function to one of its blocks. What does not: what is in a block
+//! What lives here: [`Shard`], what the directory says of it, and the way from a key to the one place where it may be:
+//! by a short search to the bucket of 512 keys, by the function to one of them. What does not: what is in a block
 //! (`block.rs`).
 //!
 //! **Invariant.** Every byte handed out was verified. What the bytes say leads to a place in the shard, or to an
 //! error.
 
 use super::block::{self, Broken};
-use super::key::{beginning, count_within};
+use super::key::{Ascending, long_beginning};
 use super::{BLOCK_KEYS, SHARD_KEYS, read_bytes};
 use crate::mapped::MappedFile;
 use crate::{IndexError, fixed};
@@ -22,11 +22,11 @@ use std::sync::{Arc, OnceLock};
 /// How many blocks a bucket has.
 const BUCKET_BLOCKS: usize = BUCKET_KEYS / BLOCK_KEYS;
 /// Bytes of the beginning of a bucket's first key.
-const BEGINNING_BYTES: usize = 8;
+const BEGINNING_BYTES: usize = 16;
 /// Bytes of where the lists of a bucket begin, in four streams.
 const BEGINS_BYTES: usize = 32;
 
-/// What the directory says of a shard, and its function once it was asked for.
+/// What the directory says of a shard, and its function and its buckets once they were asked for.
 #[derive(Debug)]
 pub(super) struct Shard {
     pub(super) keys: usize,
@@ -42,7 +42,17 @@ pub(super) struct Shard {
     pub(super) blocks: Range<usize>,
     buckets: Range<usize>,
     function: Range<usize>,
-    opened: OnceLock<OrderedFunction<Part>>,
+    opened: OnceLock<Opened>,
+}
+
+/// What is read of a shard when a key of it is first looked for.
+#[derive(Debug)]
+struct Opened {
+    function: OrderedFunction<Part>,
+    /// The beginning of the first key of each bucket, behind what all keys of the shard begin with.
+    beginnings: Ascending,
+    /// Where the blocks of each bucket begin in the payload, and where all end.
+    bases: Box<[usize]>,
 }
 
 /// What the directory says, and what the writer puts there.
@@ -76,7 +86,7 @@ impl Sizes {
 /// its first list begins in each stream.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bucket {
-    pub(super) beginning: u64,
+    pub(super) beginning: (u64, u64),
     pub(super) base: usize,
     pub(super) begins: [u64; 4],
 }
@@ -85,7 +95,8 @@ impl Bucket {
     /// All rows: first all beginnings, so that halving looks into few lines of memory.
     pub(super) fn write_all(rows: &[Bucket], block_bytes: usize, out: &mut Vec<u8>) {
         for row in rows {
-            out.extend_from_slice(&row.beginning.to_be_bytes());
+            let (upper, lower) = row.beginning;
+            out.extend([upper, lower].map(u64::to_be_bytes).as_flattened());
         }
         for row in rows {
             fixed::put(out, row.base as u64, fixed::width(block_bytes as u64));
@@ -185,28 +196,36 @@ impl Shard {
         file: &Arc<MappedFile>,
         key: Needle<'_>,
     ) -> Result<Option<Way<'_>>, IndexError> {
-        let function = self.function(file)?;
-        let Some(bucket) = self.bucket_of(file, key)? else { return Ok(None) };
+        let opened = self.opened(file)?;
+        let Some(bucket) = self.bucket_of(file, &opened.beginnings, key)? else { return Ok(None) };
+        let function = &opened.function;
         let probe = function.probe(bucket, key.as_bytes());
         let way = Way { shard: self, function, bucket, probe };
-        way.prefetch(file);
+        way.prefetch_starts(file);
         Ok(Some(way))
     }
 
     /// The bucket that has a key, if any has it.
-    #[inline]
-    fn bucket_of(&self, file: &MappedFile, key: Needle<'_>) -> Result<Option<usize>, IndexError> {
-        // A key that begins otherwise is none of these, and is found in no block.
-        let Some(rest) = key.as_bytes().get(self.common..) else { return Ok(None) };
-        let count = self.keys.div_ceil(BUCKET_KEYS);
-        let (table, _) = self.tables(file)?.as_chunks::<BEGINNING_BYTES>();
-        let beginnings = table.get(..count).unwrap_or_default();
-        let wanted = beginning(rest);
-        let number = |bucket: usize| u64::from_be_bytes(beginnings[bucket]);
-        let mut behind = count_within(beginnings.len(), wanted, number);
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "a step of a way on which what is at hand would go through memory at each call"
+    )]
+    fn bucket_of(
+        &self,
+        file: &MappedFile,
+        beginnings: &Ascending,
+        key: Needle<'_>,
+    ) -> Result<Option<usize>, IndexError> {
+        // A key that begins otherwise than all is none of these, and is found in no block.
+        let wanted = key.beginning(self.common);
+        let (mut behind, is_alike) = beginnings.count_within(wanted);
+        if !is_alike {
+            return Ok(behind.checked_sub(1));
+        }
         // Where beginnings are equal the keys themselves decide.
         while let Some(bucket) = behind.checked_sub(1) {
-            if number(bucket) < wanted
+            if beginnings.get(bucket) < wanted
                 || self.head_order(file, bucket * BUCKET_BLOCKS, key)? != Ordering::Greater
             {
                 return Ok(Some(bucket));
@@ -238,24 +257,30 @@ impl Shard {
         file.bytes(tables)
     }
 
-    /// The function, verified with the tables when it is first asked for.
+    /// Its function and its buckets, verified when they are first asked for.
     #[inline]
-    fn function(&self, file: &Arc<MappedFile>) -> Result<&OrderedFunction<Part>, IndexError> {
+    fn opened(&self, file: &Arc<MappedFile>) -> Result<&Opened, IndexError> {
         match self.opened.get() {
-            Some(function) => Ok(function),
+            Some(opened) => Ok(opened),
             None => self.open(file),
         }
     }
 
     #[cold]
-    fn open(&self, file: &Arc<MappedFile>) -> Result<&OrderedFunction<Part>, IndexError> {
+    fn open(&self, file: &Arc<MappedFile>) -> Result<&Opened, IndexError> {
         file.bytes(self.buckets.start..self.function.end)?;
         let part = Part { file: Arc::clone(file), range: self.function.clone() };
         let function = OrderedFunction::open(part).ok();
         let function = function.filter(|function| function.len() == self.keys as u64);
         let wrong = || file.damaged(self.function.start, "not a function of the keys");
         let function = function.ok_or_else(wrong)?;
-        Ok(self.opened.get_or_init(|| function))
+        let (tables, count) = (self.tables(file)?, self.keys.div_ceil(BUCKET_KEYS));
+        let bases = (0..=count).map(|bucket| self.base(tables, bucket)).collect::<Option<_>>();
+        let wrong = || file.damaged(self.buckets.start, "a bucket begins outside of its shard");
+        let beginnings = tables.as_chunks::<BEGINNING_BYTES>().0.iter().take(count);
+        let beginnings = Ascending::new(beginnings.map(|bytes| long_beginning(bytes)));
+        let opened = Opened { function, beginnings, bases: bases.ok_or_else(wrong)? };
+        Ok(self.opened.get_or_init(|| opened))
     }
 
     /// Where a bucket's blocks begin in the payload, as its tables say; past the last one, where all end.
@@ -279,17 +304,25 @@ impl Shard {
     }
 
     /// Where a block lies in the payload.
-    #[inline]
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "a step of a way on which what is at hand would go through memory at each call"
+    )]
     fn bounds(&self, file: &MappedFile, block: usize) -> Result<Range<usize>, IndexError> {
         let (bucket, width) = (block / BUCKET_BLOCKS, self.start_width);
         let is_last = block + 1 == self.block_count() || (block + 1).is_multiple_of(BUCKET_BLOCKS);
         let tables = self.tables(file)?;
-        let base = self.base(tables, bucket);
+        let base = |bucket: usize| match self.opened.get() {
+            Some(opened) => opened.bases.get(bucket).copied(),
+            None => self.base(tables, bucket),
+        };
+        let first = base(bucket);
         let start = |block: usize| {
             let at = self.buckets.len() + block * width;
-            base?.checked_add(usize::try_from(fixed::get(tables, at, width)?).ok()?)
+            first?.checked_add(usize::try_from(fixed::get(tables, at, width)?).ok()?)
         };
-        let end = if is_last { self.base(tables, bucket + 1) } else { start(block + 1) };
+        let end = if is_last { base(bucket + 1) } else { start(block + 1) };
         match (start(block), end) {
             (Some(start), Some(end)) if end <= self.blocks.end => Ok(start..end),
             _ => {
@@ -347,30 +380,47 @@ impl Shard {
 }
 
 impl Way<'_> {
-    /// Asks for the memory of [`Way::block`], and of where the blocks of the bucket begin, one of which is next.
+    /// Asks for the memory of [`Way::key`].
     #[inline]
-    fn prefetch(&self, file: &MappedFile) {
+    pub(super) fn prefetch(&self) {
         self.function.prefetch(&self.probe);
+    }
+
+    /// Asks for where the blocks of the bucket begin, one of which is looked for next.
+    #[inline]
+    fn prefetch_starts(&self, file: &MappedFile) {
         let bytes = BUCKET_BLOCKS * self.shard.start_width;
         let first = self.shard.starts() + self.bucket * bytes;
         file.prefetch(first..first + bytes);
     }
 
-    /// The one block that may have the key.
-    #[inline]
-    pub(super) fn block(&self) -> Option<usize> {
-        let block = usize::try_from(self.function.value(&self.probe)?).ok()?;
-        let block = block.checked_add(self.bucket * BUCKET_BLOCKS)?;
+    /// The one place in the shard where the key may be.
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "a step of a way on which what is at hand would go through memory at each call"
+    )]
+    pub(super) fn key(&self) -> Option<usize> {
+        let key = usize::try_from(self.function.value(&self.probe)?).ok()?;
+        let key = key.checked_add(self.bucket * BUCKET_KEYS)?;
         // What is no key may lead anywhere.
-        (block < self.shard.block_count()).then_some(block)
+        (key < self.shard.keys).then_some(key)
     }
 }
 
 impl<'a> Place<'a> {
-    /// The place of a key in the block, and the lists of the block.
-    #[inline]
-    pub(super) fn find(&self, key: Needle<'_>) -> Result<Option<(usize, &'a [u8])>, Broken> {
-        block::find_in_block(self.bytes, self.count(), &self.shard.symbols, key)
+    /// The lists of the block, if the key is the one at `place` in it.
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "a step of a way on which what is at hand would go through memory at each call"
+    )]
+    pub(super) fn lists_if_at(
+        &self,
+        place: usize,
+        key: Needle<'_>,
+    ) -> Result<Option<&'a [u8]>, Broken> {
+        block::lists_if_at(self.bytes, self.count(), &self.shard.symbols, key, place)
     }
 
     /// How many keys it has.

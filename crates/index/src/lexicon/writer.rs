@@ -4,8 +4,9 @@
 //! what the directory says of those before: some 2 KiB a shard.
 
 use super::block::{KeysWriter, SHARED_MAX};
+use super::key::long_beginning;
 use super::shard::{Bucket, Sizes};
-use super::{BLOCK_KEYS, SHARD_KEYS, beginning, lists};
+use super::{BLOCK_KEYS, SHARD_KEYS, lists};
 use crate::envelope::{FileWriter, Stamp};
 use crate::postings::List;
 use crate::{IndexError, fixed};
@@ -108,7 +109,7 @@ impl Shard {
     /// The table of buckets, of keys that have so many bytes in common, and blocks that begin there.
     fn buckets(&self, starts: &[usize], common: usize) -> Vec<Bucket> {
         let bucket = |(number, &begins)| Bucket {
-            beginning: beginning(&self.key(number * BUCKET_KEYS)[common..]),
+            beginning: long_beginning(&self.key(number * BUCKET_KEYS)[common..]),
             base: starts[number * BUCKET_KEYS / BLOCK_KEYS],
             begins,
         };
@@ -193,8 +194,8 @@ impl LexiconWriter {
             fixed::put(&mut bytes, start, start_width);
         }
         self.file.write(&bytes)?;
-        let block = |at: usize| (at % BUCKET_KEYS / BLOCK_KEYS) as u64;
-        let pairs = (0..shard.len()).map(|at| (shard.key(at), block(at)));
+        let place = |at: usize| (at % BUCKET_KEYS) as u64;
+        let pairs = (0..shard.len()).map(|at| (shard.key(at), place(at)));
         let function = function::build_ordered(SIGNATURE, pairs)
             .map_err(|source| IndexError::Function { source })?;
         self.file.write(&function)?;

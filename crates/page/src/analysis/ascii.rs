@@ -70,42 +70,28 @@ fn sticking(bytes: &[u8], base: usize, before: u64) -> u64 {
     sticking
 }
 
-/// The same byte, eight times.
-const fn eight(byte: u8) -> u64 {
-    u64::from_le_bytes([byte; 8])
-}
-
 /// Two bits for each byte: whether it is a letter, a digit or an underscore, and whether it is beyond the
 /// space, as all of these and all marks are.
 #[inline]
 fn bits_of_block(block: &[u8; BLOCK]) -> (u64, u64) {
-    let (words, _) = block.as_chunks::<8>();
-    words.iter().rev().fold((0, 0), |(ones, marks), &word| {
-        let word = u64::from_le_bytes(word);
-        (ones << 8 | gather(sticks(word)), marks << 8 | gather(word + eight(0x80 - b'!')))
+    // Without branches, so that many bytes are looked at by one instruction.
+    let ones = block.map(|byte| {
+        let is_letter = (byte | 0x20).wrapping_sub(b'a') < 26;
+        let is_digit = byte.wrapping_sub(b'0') < 10;
+        u8::from(is_letter) | u8::from(is_digit) | u8::from(byte == b'_')
+    });
+    let marks = block.map(|byte| u8::from(byte > b' '));
+    (gather(&ones), gather(&marks))
+}
+
+/// Bytes that are 0 or 1 as bits.
+#[inline]
+fn gather(bytes: &[u8; BLOCK]) -> u64 {
+    let (words, _) = bytes.as_chunks::<8>();
+    words.iter().rev().fold(0, |bits, &word| {
+        // The lowest bit of byte i times 2^(56 - 7i) is bit 56 + i; no two products meet.
+        bits << 8 | u64::from_le_bytes(word).wrapping_mul(0x0102_0408_1020_4080) >> 56
     })
-}
-
-/// The highest bits of eight bytes as one byte.
-#[inline]
-fn gather(word: u64) -> u64 {
-    let highest = word & eight(0x80);
-    // The lowest bit of byte i times 2^(56 - 7i) is bit 56 + i; no two products meet.
-    (highest >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
-}
-
-/// Says in the highest bit of each of eight bytes whether it is a letter, a digit or an underscore. None has
-/// its highest bit set, so that sums do not carry: added to the distance from a bound to 128, the highest bit
-/// says whether a byte reaches that bound.
-#[inline]
-fn sticks(word: u64) -> u64 {
-    let within = |word: u64, first: u8, last: u8| {
-        (word + eight(0x80 - first)) & !(word + eight(0x7f - last))
-    };
-    let letters = within(word | eight(0x20), b'a', b'z');
-    let digits = within(word, b'0', b'9');
-    let underscores = eight(0x80) - (word ^ eight(b'_'));
-    letters | digits | underscores
 }
 
 /// Whether the byte at `middle` sticks to what is on both sides of it.
