@@ -19,57 +19,56 @@ use super::{Judge, Word};
 /// More words than so many are added up in windows (`union.rs`): here each may be looked up for each of the others.
 pub(super) const WORDS_MAX: usize = 16;
 
-/// Evaluates all words, each of which is a group.
+/// Evaluates all words.
 pub(super) fn evaluate(
-    groups: &mut [Vec<Word<'_>>],
+    words: &mut [Word<'_>],
     windows: &mut Windows,
     judge: &mut Judge<'_, '_>,
     work: &mut Workspace,
 ) {
     let most_of = |word: &mut Word<'_>| word.saturation.bound(word.lists[0].greatest_bound());
-    let mut most: Vec<f32> = groups.iter_mut().map(|group| most_of(&mut group[0])).collect();
-    groups.sort_by(|a, b| most[b[0].number].total_cmp(&most[a[0].number]));
+    let mut most: Vec<f32> = words.iter_mut().map(most_of).collect();
+    words.sort_by(|a, b| most[b.number].total_cmp(&most[a.number]));
     most.sort_by(|a, b| b.total_cmp(a));
     let still = judge.statics.most(0, judge.doc_count);
-    work.front.frequencies.resize(groups.len(), [0; BLOCK]);
-    for first in 0..groups.len() {
+    work.front.frequencies.resize(words.len(), [0; BLOCK]);
+    for first in 0..words.len() {
         if most[first..].iter().sum::<f32>() + still < judge.least {
             return;
         }
-        let (before, groups) = groups.split_at_mut(first);
-        for group in &mut *groups {
-            group[0].lists[0].enter(0);
+        let (before, words) = words.split_at_mut(first);
+        for word in &mut *words {
+            word.lists[0].enter(0);
         }
-        let bounds = *groups[0][0].lists[0].bounds();
+        let bounds = *words[0].lists[0].bounds();
         let segment = (judge.doc_count, judge.statics);
-        windows.spread_over_blocks(&bounds, groups, segment, judge.least);
+        windows.spread_over_blocks(&bounds, segment, |windows, span| {
+            windows.push(words.iter_mut(), span, judge.least);
+        });
         windows.sort();
         for &(number, bound) in &windows.order {
             if bound < judge.least {
                 break;
             }
-            let span = windows.enter(number, groups);
-            propose(groups, span, judge, work);
-            settle(before, groups, judge, &mut work.front);
+            let span = windows.enter(number, words.iter_mut());
+            propose(words, span, judge, work);
+            settle(before, words, judge, &mut work.front);
         }
     }
 }
 
 /// Finds those of a block of the first word, which the window is, that may be among the best.
-fn propose(groups: &mut [Vec<Word<'_>>], span: Span, judge: &Judge<'_, '_>, work: &mut Workspace) {
+fn propose(words: &mut [Word<'_>], span: Span, judge: &Judge<'_, '_>, work: &mut Workspace) {
     let Workspace { front, scratch, places, .. } = work;
-    let Some(([first], others)) = groups.split_first_mut().map(|(a, b)| (&mut a[..], b)) else {
-        return;
-    };
-    let mut rest: f32 = others.iter().map(|group| group[0].bound).sum();
+    let Some((first, others)) = words.split_first_mut() else { return };
+    let mut rest: f32 = others.iter().map(|word| word.bound).sum();
     front.propose(first, span, Some(judge.least - span.most - rest), scratch);
     front.add_worth(span, &|doc| judge.still(doc));
     let mut field = first.lists[0].field;
-    for group in others {
+    for word in others {
         if front.count == 0 {
             return;
         }
-        let word = &mut group[0];
         rest -= word.bound;
         if word.lists[0].field != field {
             field = word.lists[0].field;
@@ -120,8 +119,8 @@ fn add(word: &mut Word<'_>, least: f32, front: &mut Front, places: &mut [u16]) {
 
 /// Judges those that are left and have none of the words before.
 fn settle(
-    before: &mut [Vec<Word<'_>>],
-    groups: &mut [Vec<Word<'_>>],
+    before: &mut [Word<'_>],
+    words: &mut [Word<'_>],
     judge: &mut Judge<'_, '_>,
     front: &mut Front,
 ) {
@@ -130,7 +129,7 @@ fn settle(
         return;
     }
     judge.raise(front.scores[..count].iter().copied());
-    let first = &mut groups[0][0];
+    let first = &mut words[0];
     let own = &mut front.frequencies[first.number];
     let block = first.lists[0].first_block();
     let more = first.lists[0].more_of(block);
@@ -139,19 +138,19 @@ fn settle(
         own[place] = more.get(place).map_or(1, |more| more.saturating_add(1));
     }
     // In the order of the query, in which scores are added up.
-    let mut words = [None; WORDS_MAX];
-    for (place, group) in groups.iter().enumerate() {
-        words[group[0].number] = Some(place);
+    let mut order = [None; WORDS_MAX];
+    for (at, word) in words.iter().enumerate() {
+        order[word.number] = Some(at);
     }
     for at in 0..count {
         let (doc, place) = (front.docs[at], usize::from(front.tags[at]));
-        let is_before = |group: &mut Vec<Word<'_>>| group[0].lists[0].has(doc);
+        let is_before = |word: &mut Word<'_>| word.lists[0].has(doc);
         if front.scores[at] < judge.least || before.iter_mut().any(is_before) {
             continue;
         }
         judge.judge(doc, || {
-            words.iter().flatten().fold(0.0, |sum, &at| {
-                let word = &mut groups[at][0];
+            order.iter().flatten().fold(0.0, |sum, &at| {
+                let word = &mut words[at];
                 word.lists[0].found.frequency = front.frequencies[word.number][place];
                 sum + word.exactly_found(doc)
             })

@@ -11,6 +11,7 @@ use index::{
 };
 
 use super::scale::Scale;
+use super::window::WINDOW_MAX;
 use crate::bm25::FieldScale;
 
 /// Looking a document up costs as much as going over so many postings.
@@ -18,6 +19,9 @@ pub(super) const LOOK_UP: u64 = 16;
 
 /// So many documents are searched for one by one in a block; for more, its places are laid out.
 const FEW: usize = 12;
+
+/// So many documents have a place of their own, wherever they begin.
+const PLACES: usize = WINDOW_MAX as usize;
 
 /// The documents that have a term in a field.
 pub(super) struct List<'a> {
@@ -510,21 +514,20 @@ impl<'a> List<'a> {
         }
         let held = &self.held.docs[..];
         let (Some(&first), Some(&last)) = (held.first(), held.last()) else { return 0 };
-        let wide = (last - first) as usize;
-        if docs.len() <= FEW || wide >= places.len() {
-            return each_found(docs, found, |doc| {
-                let at = held.partition_point(|&one| one < doc);
-                (at, held.get(at) == Some(&doc))
-            });
+        let whole = (held.first_chunk::<BLOCK>(), places.first_chunk_mut::<PLACES>());
+        let (Some(held), Some(places)) = whole else {
+            return each_found(docs, found, |doc| search(held, doc));
+        };
+        if docs.len() <= FEW || (last - first) as usize >= PLACES {
+            return each_found(docs, found, |doc| search(held, doc));
         }
-        let places = &mut places[..=wide];
         for (place, &doc) in (0..).zip(held) {
-            places[((doc - first) as usize).min(wide)] = place;
+            places[(doc - first) as usize % PLACES] = place;
         }
-        // A place from another time is seen by its document.
+        // A place from another time, or of a document that is elsewhere, is seen by its document.
         each_found(docs, found, |doc| {
-            let at = usize::from(places[(doc.wrapping_sub(first) as usize).min(wide)]);
-            (at, held[at.min(held.len() - 1)] == doc)
+            let at = usize::from(places[doc.wrapping_sub(first) as usize % PLACES]);
+            (at, held[at % BLOCK] == doc)
         })
     }
 
@@ -801,6 +804,13 @@ impl Held<'_> {
             read_more(list, block, &mut self.more);
         }
     }
+}
+
+/// Where a document is among ascending ones, if it is.
+#[inline]
+fn search(docs: &[u32], doc: u32) -> (usize, bool) {
+    let at = docs.partition_point(|&one| one < doc);
+    (at, docs.get(at) == Some(&doc))
 }
 
 /// Which of some documents are found: a bit for each, and the place of each.

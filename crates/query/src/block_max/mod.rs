@@ -237,8 +237,8 @@ impl<'a> Task<'a> {
 }
 
 /// What at least k documents have of some word: the rarest comes first, and most often is worth most.
-fn floor(words: &mut [Vec<Word<'_>>], k: usize, work: &mut Workspace) -> f32 {
-    let mut order: Vec<&mut Word<'_>> = words.iter_mut().flatten().collect();
+fn floor(words: &mut [Word<'_>], k: usize, work: &mut Workspace) -> f32 {
+    let mut order: Vec<&mut Word<'_>> = words.iter_mut().collect();
     order.sort_by(|a, b| b.limit().total_cmp(&a.limit()));
     let mut floor = 0.0_f32;
     for word in order {
@@ -313,32 +313,31 @@ impl<'a> Judge<'a, '_> {
             });
             return;
         }
-        let mut words: Vec<Vec<Word<'_>>> =
-            groups.into_iter().flatten().map(|word| vec![word]).collect();
+        let Some(mut words) = groups.pop() else { return };
         let k = self.best.size();
         if let [only] = &mut words[..]
-            && only[0].is_single()
+            && only.is_single()
         {
-            if single::judge_champions(&only[0], self) {
+            if single::judge_champions(only, self) {
                 return;
             }
-            self.floor = if self.is_sure() { only[0].surely_reached_by(k) } else { 0.0 };
+            self.floor = if self.is_sure() { only.surely_reached_by(k) } else { 0.0 };
             self.lift();
-            single::evaluate(&mut only[0], self, self.plan.is_some(), work);
-        } else {
-            if self.is_sure() {
-                self.floor = floor(&mut words, k, work);
-            }
-            self.lift();
-            let are_lists = words.iter().all(|group| group[0].is_single());
-            if self.plan.is_none() && are_lists && words.len() <= cascade::WORDS_MAX {
-                return cascade::evaluate(&mut words, windows, self, work);
-            }
-            self.spread(windows, &mut words, None);
-            self.each_window(windows, &mut words, |judge, words, span| {
-                union::evaluate(words, span, judge, work);
-            });
+            return single::evaluate(only, self, self.plan.is_some(), work);
         }
+        if self.is_sure() {
+            self.floor = floor(&mut words, k, work);
+        }
+        self.lift();
+        let are_lists = words.iter().all(Word::is_single);
+        if self.plan.is_none() && are_lists && words.len() <= cascade::WORDS_MAX {
+            return cascade::evaluate(&mut words, windows, self, work);
+        }
+        let mut words: Vec<Vec<Word<'_>>> = words.into_iter().map(|word| vec![word]).collect();
+        self.spread(windows, &mut words, None);
+        self.each_window(windows, &mut words, |judge, words, span| {
+            union::evaluate(words, span, judge, work);
+        });
     }
 
     /// The blocks of the driver, if it is one list, or else windows of one width.
@@ -349,7 +348,9 @@ impl<'a> Judge<'a, '_> {
             _ => None,
         });
         match bounds {
-            Some(bounds) => windows.spread_over_blocks(&bounds, groups, segment, self.least),
+            Some(bounds) => windows.spread_over_blocks(&bounds, segment, |windows, span| {
+                windows.push(groups.iter_mut().flatten(), span, self.least);
+            }),
             None => windows.spread(groups, segment, self.least),
         }
     }
@@ -366,7 +367,7 @@ impl<'a> Judge<'a, '_> {
         }
         for &(number, bound) in &windows.order {
             if bound >= self.least {
-                let span = windows.enter(number, groups);
+                let span = windows.enter(number, groups.iter_mut().flatten());
                 evaluate(self, groups, span);
             } else if windows.is_sorted {
                 return;

@@ -49,25 +49,25 @@ impl Windows {
         let mut start = 0;
         while start < doc_count {
             let end = start.saturating_add(wide).min(doc_count);
-            self.push(groups, Span { start, end, most: statics.most(start, end) }, least);
+            let span = Span { start, end, most: statics.most(start, end) };
+            self.push(groups.iter_mut().flatten(), span, least);
             start = end;
         }
     }
 
-    /// The same, where each window is a block of a list.
+    /// The same, where each window is a block of a list; `push` is told of each.
     pub(super) fn spread_over_blocks(
         &mut self,
         bounds: &Bounds<'_>,
-        groups: &mut [Vec<Word<'_>>],
         (doc_count, statics): (u32, &StaticScores),
-        least: f32,
+        mut push: impl FnMut(&mut Windows, Span),
     ) {
         self.clear();
         let mut start = 0;
         for last in bounds.last_docs() {
             let end = last.saturating_add(1).min(doc_count);
             if start < end {
-                self.push(groups, Span { start, end, most: statics.most(start, end) }, least);
+                push(self, Span { start, end, most: statics.most(start, end) });
                 start = end;
             }
         }
@@ -88,15 +88,19 @@ impl Windows {
         self.is_sorted = true;
     }
 
-    fn push(&mut self, groups: &mut [Vec<Word<'_>>], span: Span, least: f32) {
+    /// Appends a window, unless it stays below `least`.
+    pub(super) fn push<'w, 'a: 'w>(
+        &mut self,
+        words: impl Iterator<Item = &'w mut Word<'a>>,
+        span: Span,
+        least: f32,
+    ) {
         let (bounds, blocks) = (self.bounds.len(), self.blocks.len());
         let mut sum = span.most;
-        for group in groups {
-            for word in group {
-                let bound = word.bound_in(span.start, span.end, &mut self.blocks);
-                self.bounds.push(bound);
-                sum += bound;
-            }
+        for word in words {
+            let bound = word.bound_in(span.start, span.end, &mut self.blocks);
+            self.bounds.push(bound);
+            sum += bound;
         }
         if sum >= least {
             self.order.push((self.spans.len(), sum));
@@ -108,12 +112,16 @@ impl Windows {
     }
 
     /// Goes to a window.
-    pub(super) fn enter(&self, number: usize, groups: &mut [Vec<Word<'_>>]) -> Span {
-        let (words, lists) =
+    pub(super) fn enter<'w, 'a: 'w>(
+        &self,
+        number: usize,
+        words: impl Iterator<Item = &'w mut Word<'a>>,
+    ) -> Span {
+        let (of_words, of_lists) =
             (self.bounds.len() / self.spans.len(), self.blocks.len() / self.spans.len());
-        let mut bounds = self.bounds[number * words..].iter();
-        let mut blocks = self.blocks[number * lists..].iter().copied();
-        for word in groups.iter_mut().flatten() {
+        let mut bounds = self.bounds[number * of_words..].iter();
+        let mut blocks = self.blocks[number * of_lists..].iter().copied();
+        for word in words {
             word.enter(bounds.next().copied().unwrap_or(f32::INFINITY), &mut blocks);
         }
         self.spans[number]
