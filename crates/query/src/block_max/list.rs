@@ -465,23 +465,11 @@ impl<'a> List<'a> {
         if let Some(set) = &self.held.set {
             return compact(tags, |tag| set.contains(doc_of(tag)));
         }
-        let docs = &self.held.docs[..];
-        let (Some(&first), Some(&last)) = (docs.first(), docs.last()) else { return 0 };
-        if tags.len() <= FEW || (last - first) as usize >= places.len() {
-            return compact(tags, |tag| {
-                let doc = doc_of(tag);
-                docs.get(docs.partition_point(|&found| found < doc)) == Some(&doc)
-            });
-        }
-        for (place, &doc) in (0..).zip(docs) {
-            places[(doc - first) as usize] = place;
-        }
-        // A place from another time is seen by its document.
-        compact(tags, |tag| {
-            let doc = doc_of(tag);
-            let at = places[doc.wrapping_sub(first).min(last - first) as usize];
-            docs[usize::from(at).min(docs.len() - 1)] == doc
-        })
+        let held = &self.held.docs[..];
+        let Some(spread) = spread(held, tags.len(), places) else {
+            return compact(tags, |tag| search(held, doc_of(tag)).1);
+        };
+        compact(tags, |tag| spread.find(doc_of(tag)).1)
     }
 
     /// Where a document that the block at hand has stands in the list; and how often it has the term, if that is asked
@@ -513,22 +501,10 @@ impl<'a> List<'a> {
             return set.find(docs, found);
         }
         let held = &self.held.docs[..];
-        let (Some(&first), Some(&last)) = (held.first(), held.last()) else { return 0 };
-        let whole = (held.first_chunk::<BLOCK>(), places.first_chunk_mut::<PLACES>());
-        let (Some(held), Some(places)) = whole else {
-            return each_found(docs, found, |doc| search(held, doc));
-        };
-        if docs.len() <= FEW || (last - first) as usize >= PLACES {
-            return each_found(docs, found, |doc| search(held, doc));
+        match spread(held, docs.len(), places) {
+            Some(spread) => each_found(docs, found, |doc| spread.find(doc)),
+            None => each_found(docs, found, |doc| search(held, doc)),
         }
-        for (place, &doc) in (0..).zip(held) {
-            places[(doc - first) as usize % PLACES] = place;
-        }
-        // A place from another time, or of a document that is elsewhere, is seen by its document.
-        each_found(docs, found, |doc| {
-            let at = usize::from(places[doc.wrapping_sub(first) as usize % PLACES]);
-            (at, held[at % BLOCK] == doc)
-        })
     }
 
     /// How often, less one, each document of a block has the term.
@@ -803,6 +779,36 @@ impl Held<'_> {
             self.more.resize(list.block_len(block), 0);
             read_more(list, block, &mut self.more);
         }
+    }
+}
+
+/// The documents of a whole block, each with its place.
+struct Spread<'s> {
+    docs: &'s [u32; BLOCK],
+    places: &'s [u16; PLACES],
+}
+
+/// The same of a block, if that is whole, and it pays to look so many documents up.
+#[inline]
+fn spread<'s>(docs: &'s [u32], asked: usize, places: &'s mut [u16]) -> Option<Spread<'s>> {
+    let (docs, places) = (docs.first_chunk::<BLOCK>()?, places.first_chunk_mut()?);
+    let &[first, .., last] = docs;
+    if asked <= FEW || (last - first) as usize >= PLACES {
+        return None;
+    }
+    for (place, &doc) in (0..).zip(docs) {
+        places[doc as usize % PLACES] = place;
+    }
+    Some(Spread { docs, places })
+}
+
+impl Spread<'_> {
+    /// The place of a document, if it is there. One from another time, or of a document that is elsewhere, is seen by its
+    /// document.
+    #[inline]
+    fn find(&self, doc: u32) -> (usize, bool) {
+        let at = usize::from(self.places[doc as usize % PLACES]);
+        (at, self.docs[at % BLOCK] == doc)
     }
 }
 

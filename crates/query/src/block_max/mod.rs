@@ -127,11 +127,10 @@ impl<'a> Task<'a> {
     /// How many documents match a plan that asks for nothing but words.
     pub(crate) fn count(&self) -> Result<u64, QueryError> {
         let lists = self.lists()?;
-        let containing = self.containing(&lists);
         let mut total = 0;
         for (segment, lists) in self.index.segments().iter().zip(lists) {
             let deleted = segment.deleted()?;
-            if let Some((groups, _)) = self.groups(segment, lists, &containing) {
+            if let Some((groups, _)) = self.groups(segment, lists, None) {
                 let is_whole = segment.deleted_count() == 0;
                 let deleted = (!is_whole).then_some(deleted);
                 total += self
@@ -188,7 +187,7 @@ impl<'a> Task<'a> {
                 added,
                 least: 0.0,
             };
-            if let Some((groups, unwanted)) = self.groups(segment, lists, &containing) {
+            if let Some((groups, unwanted)) = self.groups(segment, lists, Some(&containing)) {
                 judge.unwanted = unwanted;
                 self.workspaces.with(|work| judge.evaluate(groups, work));
             }
@@ -199,22 +198,23 @@ impl<'a> Task<'a> {
         Ok(())
     }
 
-    /// The words of each group that the segment has, and the lists of those that are unwanted; `None` if it has none of
-    /// some group.
+    /// The words of each group that the segment has, with their scorers, if it is known how many documents have each; and
+    /// the lists of those that are unwanted. `None` if it has none of some group.
     fn groups(
         &self,
         segment: &'a Segment,
         lists: Lists<'a>,
-        containing: &[Containing],
+        containing: Option<&[Containing]>,
     ) -> Option<(Groups<'a>, Vec<List<'a>>)> {
         let mut lists = lists.into_iter();
-        let mut containing = containing.iter();
+        let mut containing = containing.unwrap_or_default().iter();
         let mut groups = Vec::with_capacity(self.shape.groups.len());
         let mut number = 0;
         for group in &self.shape.groups {
             let mut words = Vec::with_capacity(group.len());
             for wanted in group {
-                let scorer = self.statistics.scorer(wanted.fields, containing.next()?);
+                let containing = containing.next();
+                let scorer = containing.map(|count| self.statistics.scorer(wanted.fields, count));
                 let fields = wanted.forms.terms().flat_map(|_| wanted.fields.iter().copied());
                 let lists = fields.zip(lists.by_ref());
                 if let Some(mut word) = Word::new(wanted, segment, self.statistics, scorer, lists) {

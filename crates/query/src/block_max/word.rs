@@ -105,7 +105,7 @@ impl<'a> Word<'a> {
         wanted: &Wanted<'_>,
         segment: &'a Segment,
         statistics: &Statistics,
-        exact: Bm25,
+        exact: Option<Bm25>,
         lists: impl Iterator<Item = (Field, Option<InvertedList<'a>>)>,
     ) -> Option<Word<'a>> {
         let open = |(field, list): (Field, Option<InvertedList<'a>>)| {
@@ -113,7 +113,7 @@ impl<'a> Word<'a> {
         };
         let lists: Vec<List<'a>> = lists.filter_map(open).collect();
         let (longest, _) = lists.iter().enumerate().max_by_key(|(_, list)| list.doc_frequency())?;
-        let exact = wanted.is_scored.then_some(exact);
+        let exact = exact.filter(|_| wanted.is_scored);
         let (limit, k1) = exact.map_or((0.0, 1.0), |exact| exact.parameters());
         #[expect(clippy::cast_possible_truncation, reason = "bounds have a margin")]
         // Nothing may be divided by nothing.
