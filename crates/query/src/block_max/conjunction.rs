@@ -8,12 +8,12 @@
 
 use index::BLOCK;
 
-use super::Word;
 use super::candidates::Span;
 use super::front::Front;
 use super::intersection::{Matches, bound};
 use super::list::{Run, Spot};
 use super::workspace::Workspace;
+use super::{Judge, Word};
 
 /// What the rarest word must add, of what it may at most, for a look at that to come first.
 const TIGHT: f32 = 0.5;
@@ -169,5 +169,35 @@ fn score(groups: &mut [Vec<Word<'_>>], rarest_first: &[usize], least: f32, work:
             }
         }
         *count = kept;
+    }
+}
+
+/// Judges the matches that are left, where nothing but words is asked for. Scores are added up as everywhere: those of the
+/// words of a unit, then those of the units, in the order of the query.
+pub(super) fn settle(
+    groups: &mut [Vec<Word<'_>>],
+    is_scored: bool,
+    judge: &mut Judge<'_, '_>,
+    matches: &Matches,
+) {
+    let shape = judge.shape;
+    for &place in &matches.left {
+        let place = place as usize;
+        if is_scored && matches.scores[place] < judge.least {
+            continue;
+        }
+        let doc = matches.docs[place];
+        let of_word = |group: &mut Vec<Word<'_>>| {
+            let word = &mut group[0];
+            word.lists[0].found = matches.spots[word.number][place];
+            word.lists[0].complete_found();
+            word.exactly_found(doc)
+        };
+        judge.judge(doc, || {
+            let of_units = shape.units.iter().map(|unit| {
+                groups[unit.clone()].iter_mut().map(of_word).fold(0.0, |sum, score| sum + score)
+            });
+            of_units.fold(0.0, |sum, of_unit| sum + of_unit)
+        });
     }
 }

@@ -115,7 +115,7 @@ pub(super) fn evaluate(
         let least = is_scored.then_some(judge.least);
         let worth = |doc: u32| judge.still(doc);
         conjunction::evaluate(groups, rarest_first, span, least, worth, work);
-        return finish(groups, (is_scored, true), span, judge, work);
+        return finish(groups, order, is_scored, span, judge, work);
     }
     match &mut groups[driver][..] {
         [word] if is_scored && is_blocks => propose(word, span, wanted, work),
@@ -140,7 +140,7 @@ pub(super) fn evaluate(
             group => look_up_each(group, least, work),
         }
     }
-    finish(groups, (is_scored, is_blocks), span, judge, work);
+    finish(groups, order, is_scored, span, judge, work);
 }
 
 /// Adds what matches are worth before any question.
@@ -154,19 +154,24 @@ fn add_still(span: Span, judge: &Judge<'_, '_>, work: &mut Workspace) {
 /// Judges the matches that are left.
 fn finish(
     groups: &mut [Vec<Word<'_>>],
-    (is_scored, is_blocks): (bool, bool),
+    order: &Order,
+    is_scored: bool,
     span: Span,
     judge: &mut Judge<'_, '_>,
     work: &mut Workspace,
 ) {
+    let &Order { is_blocks, is_lists, .. } = order;
     if work.matches.left.is_empty() {
         return;
     }
     refuse(span, judge, work);
     let Matches { scores, left, .. } = &work.matches;
     judge.raise(left.iter().map(|&place| scores[place as usize]));
-    groups.iter_mut().flatten().for_each(Word::rewind);
     let shape = judge.shape;
+    if is_lists && shape.phrases.is_empty() && judge.plan.is_none() {
+        return conjunction::settle(groups, is_scored, judge, &work.matches);
+    }
+    groups.iter_mut().flatten().for_each(Word::rewind);
     if !shape.phrases.is_empty()
         && is_blocks
         && judge.plan.is_none()
