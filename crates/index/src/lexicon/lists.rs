@@ -116,8 +116,11 @@ impl<'a> Lists<'a> {
             positions: extent(begins[2], positions)?,
             skips: Extent { start: begins[3], bytes: 0 },
         };
-        let widths = Widths::new(doc_count, &extents);
-        extents.skips = extent(begins[3], widths.list_bytes(doc_frequency))?;
+        // Most have no skips.
+        if !postings::is_short(doc_frequency) {
+            let widths = Widths::new(doc_count, &extents);
+            extents.skips = extent(begins[3], widths.list_bytes(doc_frequency))?;
+        }
         let Extents { docs, freqs, positions, skips } = extents;
         // No overflow: `extent` refuses such a list.
         self.begins = [docs, freqs, positions, skips].map(|extent| extent.start + extent.bytes);

@@ -69,8 +69,8 @@ pub(crate) fn first_width(doc_count: u32) -> usize {
     fixed::width(u64::from(doc_count.saturating_sub(1)))
 }
 
-/// Whether a list is one block that is not full.
-fn is_short(doc_frequency: u32) -> bool {
+/// Whether a list is one block that is not full: such a one has no skips.
+pub(crate) fn is_short(doc_frequency: u32) -> bool {
     (doc_frequency as usize) < BLOCK
 }
 
