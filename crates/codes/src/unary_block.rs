@@ -202,8 +202,8 @@ fn common_anyhow(bits: &[u8], at: u32, ahead: u32, words: &[u64]) -> u32 {
 /// The words of as many bytes as a byte counts, and one of zeros for all that is behind.
 const WORDS: usize = 33;
 
-/// Which of some numbers, up to 128, are in a set: a bit for each, the lowest for the first. Makes `ranks` for each how many
-/// ones are before its bit; the first bit is that of `first`. Of a set of more than 255 bytes none is found.
+/// Which of some numbers, up to 128, are in a set: a bit for each, the lowest for the first. Makes `ranks` for each that is
+/// how many ones are before its bit; the first bit is that of `first`. Of a set of more than 255 bytes none is found.
 #[cfg_attr(
     target_arch = "x86_64",
     expect(unsafe_code, reason = "calling what is compiled for more")

@@ -162,6 +162,7 @@ impl Lengths<'_> {
 
     /// Makes `out` the lengths of some ascending documents, zero for those that the segment does not have.
     pub fn of(self, docs: &[u32], out: &mut Vec<u32>) {
+        debug_assert!(docs.is_sorted(), "documents ascend");
         out.resize(docs.len(), 0);
         let bytes = self.bytes;
         match self.width {
@@ -212,5 +213,37 @@ impl Peaks<'_> {
     #[inline]
     pub fn get(self, doc: DocId) -> u32 {
         self.0.get(doc)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn lengths_of_some_are_those_of_each(
+            width in 0..5_usize,
+            bytes in vec(any::<u8>(), 160),
+            doc_count in 0..40_u32,
+            docs in vec(0..42_u32, 0..30),
+        ) {
+            let bytes = &bytes[..width * doc_count as usize];
+            let lengths = Lengths { bytes, width, mask: MASKS[width], doc_count };
+            let mut docs = docs;
+            docs.sort_unstable();
+            let mut found = vec![7; 3];
+            lengths.of(&docs, &mut found);
+            let each: Vec<u32> = docs.iter().map(|&doc| lengths.get(DocId(doc))).collect();
+            prop_assert_eq!(found, each);
+            for doc in 0..doc_count {
+                let at = doc as usize * width;
+                let mut four = [0; 4];
+                four[..width].copy_from_slice(&bytes[at..at + width]);
+                prop_assert_eq!(lengths.get(DocId(doc)), u32::from_le_bytes(four));
+            }
+        }
     }
 }

@@ -80,7 +80,7 @@ pub use order::DocOrder;
 pub use policy::MergePolicy;
 pub use postings::{
     BLOCK, Bounds, Champion, Champions, DecodedBlock, DocSet, InvertedList, Maximum, Occurrences,
-    Postings, Ranks, Slope, StreamCode,
+    Postings, Slope, StreamCode,
 };
 pub use reader::Index;
 pub use record::{DocRecord, RECORD_BYTES_MAX};

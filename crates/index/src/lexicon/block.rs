@@ -78,6 +78,9 @@ struct Shape {
     ends: [u16; BLOCK_KEYS],
 }
 
+/// Codes have two bytes for each of a term, and one term more, at most: where they end fits.
+const _: () = assert!((BLOCK_KEYS - 1) * 2 * (crate::TERM_BYTES_MAX + 1) <= u16::MAX as usize);
+
 impl Shape {
     /// Takes it from the beginning of the keys of a block of `count` keys.
     #[inline]

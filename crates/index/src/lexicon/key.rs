@@ -76,8 +76,8 @@ impl Key {
     }
 }
 
-/// Copies to behind the first byte, as much as there is room for without padding. Up to 32 bytes are two copies of as
-/// many that overlap: a loop or a call over a few bytes takes longer.
+/// Copies to behind the first byte, as much as there is room for without padding. A few bytes are copied in
+/// pieces of one size that overlap: a loop or a call over them takes longer.
 #[inline]
 fn copy_short(from: &[u8], to: &mut [u8; SHORT_BYTES + Needle::PADDING]) {
     let (length, to) = (from.len(), &mut to[1..]);

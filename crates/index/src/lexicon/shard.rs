@@ -92,7 +92,7 @@ pub(super) struct Bucket {
 }
 
 impl Bucket {
-    /// All rows: first all beginnings, so that halving looks into few lines of memory.
+    /// All rows: first all beginnings.
     pub(super) fn write_all(rows: &[Bucket], block_bytes: usize, out: &mut Vec<u8>) {
         for row in rows {
             let (upper, lower) = row.beginning;

@@ -160,7 +160,7 @@ pub struct DocSet<'a> {
     bits: &'a [u8],
 }
 
-impl<'a> DocSet<'a> {
+impl DocSet<'_> {
     /// No set has more bits: its length is a byte.
     pub const BITS_MAX: usize = 8 * u8::MAX as usize;
 
@@ -177,7 +177,7 @@ impl<'a> DocSet<'a> {
     }
 
     /// Which of some documents, up to [`BLOCK`], are among them: a bit for each, the lowest for the first. Makes `places` for
-    /// each how many of the set are before it.
+    /// each that is how many of the set are before it.
     #[inline]
     pub fn find(&self, docs: &[u32], places: &mut [u8]) -> u128 {
         unary_block::find(self.bits, self.first, docs, places)
@@ -212,12 +212,6 @@ impl<'a> DocSet<'a> {
         self.first..self.first.saturating_add(bits - unused)
     }
 
-    /// How many of them are before documents that ascend.
-    #[inline]
-    pub fn ranks(self) -> Ranks<'a> {
-        Ranks { set: self, start: 0, before: 0 }
-    }
-
     /// How many of them are before a document.
     #[inline]
     pub fn rank(&self, doc: u32) -> usize {
@@ -228,30 +222,6 @@ impl<'a> DocSet<'a> {
         let beside = 8 * rest.len() + ahead % 8;
         ones += (left & ((1 << beside) - 1)).count_ones();
         ones as usize
-    }
-}
-
-/// Says of ascending documents how many of a set are before each.
-#[derive(Clone, Copy, Debug)]
-pub struct Ranks<'a> {
-    set: DocSet<'a>,
-    /// Where a word of bits begins, and how many ones are before it.
-    start: u32,
-    before: u32,
-}
-
-impl Ranks<'_> {
-    /// How many are before `doc`, which never goes back.
-    #[inline]
-    pub fn rank(&mut self, doc: u32) -> usize {
-        let DocSet { first, bits } = self.set;
-        let ahead = doc.saturating_sub(first).max(self.start);
-        while ahead - self.start >= 64 {
-            self.before += unary_block::word(bits, self.start).count_ones();
-            self.start += 64;
-        }
-        let below = (1 << (ahead - self.start)) - 1;
-        (self.before + (unary_block::word(bits, self.start) & below).count_ones()) as usize
     }
 }
 
@@ -390,10 +360,8 @@ mod tests {
                 };
                 prop_assert_eq!(set.count_in(start, &words) as usize, docs.iter().filter(is_common).count());
             }
-            let mut ranks = set.ranks();
             for doc in 0..behind + 70 {
                 prop_assert_eq!(set.contains(doc), docs.contains(&doc), "{}", doc);
-                prop_assert_eq!(ranks.rank(doc), set.rank(doc));
                 prop_assert_eq!(set.rank(doc), docs.iter().filter(|&&one| one < doc).count());
                 let ahead = |at: u32| u64::from(docs.contains(&(doc + at))) << at;
                 prop_assert_eq!(set.word(doc), (0..64).map(ahead).sum::<u64>());

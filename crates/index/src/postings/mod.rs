@@ -38,7 +38,7 @@ pub(crate) use champions::Contest;
 pub use champions::{Champion, Champions};
 pub use code::{BLOCK, StreamCode};
 pub(crate) use list::Streams;
-pub use list::{DecodedBlock, DocSet, InvertedList, Occurrences, Ranks};
+pub use list::{DecodedBlock, DocSet, InvertedList, Occurrences};
 pub(crate) use maxima::Norm;
 pub use maxima::{Maximum, Slope};
 pub(crate) use skips::{Skips, Widths};

@@ -1,9 +1,9 @@
 //! Words of one list each, of which any may match: one after the other proposes documents.
 //!
 //! The word that may add most comes first. Its documents that may be among the best are looked up in the lists of all others,
-//! a block of its own at a time. Then the next one proposes those of its documents that have none of the words before; what
-//! these may reach is less by what those add. Once the words that are left do not reach what it takes together, nobody
-//! else can be among the best (`MaxScore`).
+//! a block of its own at a time. Then the next one proposes its documents; those that have a word before were judged, and
+//! what the others may reach is less by what that adds. Once the words that are left do not reach what it takes together, no
+//! other document can be among the best (`MaxScore`).
 //!
 //! **Invariant.** A document is judged once, for the first of its words; one that is not judged stays below what it takes.
 

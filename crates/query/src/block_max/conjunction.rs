@@ -2,7 +2,8 @@
 //!
 //! Its documents are looked up in the other lists, the rarest first, a block at a time. Where what the rarest adds decides
 //! on many of them, only those that may be among the best are; elsewhere those that have all words are found first and
-//! scored then. What is known of those that are left stands side by side, so that loops over it are short.
+//! scored then. What is known of those that are left stands side by side, so that loops over it are short. Where
+//! nothing but words is asked for, they are judged here as well.
 //!
 //! **Invariant.** A document of the window that is not left lacks a word, or its bounds stay below what it takes.
 

@@ -31,13 +31,13 @@ pub(super) struct Front {
     pub(super) docs: [u32; BLOCK],
     /// What they are worth so far, about.
     pub(super) scores: [f32; BLOCK],
-    /// Their places in the block of the rarest word.
+    /// Their places in the block of the word that proposes them.
     pub(super) tags: [u8; BLOCK],
     /// For each place in that block the length of the field of the list at hand.
     pub(super) lengths: Vec<u32>,
     /// Where those that are looked up are in a block of another list.
     pub(super) in_block: [u8; BLOCK],
-    /// For each list how often the document at each place has its term.
+    /// For each list how often the document at each place has its term; only where any of the words may match.
     pub(super) frequencies: Vec<[u32; BLOCK]>,
 }
 
@@ -133,6 +133,7 @@ impl Front {
             }
         }
     }
+
     /// Keeps of some, which are moved to `to`, those that come to `least`; returns what follows them there.
     #[inline]
     pub(super) fn keep(&mut self, those: Range<usize>, to: usize, least: f32) -> usize {

@@ -102,21 +102,21 @@ pub(super) fn evaluate(
     work: &mut Workspace,
 ) {
     let &Order { ref rarest_first, is_blocks, is_lists } = order;
-    let total: f32 = groups.iter().map(|group| bound(group)).sum();
-    let least = judge.least - span.most - total;
-    let Some(driver) = driver(groups, rarest_first, least) else { return };
-    let others = rarest_first.iter().copied().filter(|&at| at != driver);
-    let mut rest: f32 = others.clone().map(|at| bound(&groups[at])).sum();
     work.matches.begin(groups.iter().flatten().map(|word| word.lists.len()).sum());
     // Throughout the window, or sums would lack what was not added.
     let is_scored = judge.least > 0.0 || !judge.is_partial;
-    let wanted = judge.least - span.most - rest;
     if is_lists {
         let least = is_scored.then_some(judge.least);
         let worth = |doc: u32| judge.still(doc);
         conjunction::evaluate(groups, rarest_first, span, least, worth, work);
         return finish(groups, order, is_scored, span, judge, work);
     }
+    let total: f32 = groups.iter().map(|group| bound(group)).sum();
+    let least = judge.least - span.most - total;
+    let Some(driver) = driver(groups, rarest_first, least) else { return };
+    let others = rarest_first.iter().copied().filter(|&at| at != driver);
+    let mut rest: f32 = others.clone().map(|at| bound(&groups[at])).sum();
+    let wanted = judge.least - span.most - rest;
     match &mut groups[driver][..] {
         [word] if is_scored && is_blocks => propose(word, span, wanted, work),
         [word] if is_blocks => propose_all(word, span, work),

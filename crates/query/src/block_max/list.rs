@@ -119,16 +119,16 @@ impl Spot {
         Spot { frequency, at: Some(place as u32) }
     }
 
-    /// Its place there.
-    #[inline]
-    pub(super) fn place(self) -> usize {
-        self.at.map_or(0, |at| at as usize % BLOCK)
-    }
-
     /// The block that it is in.
     #[inline]
     pub(super) fn block(self) -> Option<usize> {
         self.at.map(|at| at as usize / BLOCK)
+    }
+
+    /// Its place there.
+    #[inline]
+    pub(super) fn place(self) -> usize {
+        self.at.map_or(0, |at| at as usize % BLOCK)
     }
 }
 
@@ -606,11 +606,11 @@ impl<'a> List<'a> {
             let (before, last) = self.near.span(block);
             (block == 0 || before < doc) && doc <= last
         });
-        if !is_held {
+        let block = block.filter(|_| is_held).unwrap_or_else(|| {
             self.near.enter(0);
-            let block = self.near.seek(doc);
-            self.hold_alone(block);
-        }
+            self.near.seek(doc)
+        });
+        self.hold_alone(block);
         self.held.contains(doc)
     }
 
@@ -702,7 +702,7 @@ impl<'a> List<'a> {
             };
             let decoded = self.decoded(block);
             while let Some(spot) = spots.next_if(|spot| spot.block() == Some(block)) {
-                let place = spot.at.map_or(0, |at| at as usize % BLOCK);
+                let place = spot.place();
                 visit(&mut occurrences, Some((decoded, place)));
             }
         }
@@ -821,7 +821,7 @@ fn search(docs: &[u32], doc: u32) -> (usize, bool) {
 
 /// Which of some documents are found: a bit for each, and the place of each.
 #[inline]
-#[expect(clippy::cast_possible_truncation, reason = "a block has fewer than 256 documents")]
+#[expect(clippy::cast_possible_truncation, reason = "the place of one that is found is below 128")]
 fn each_found(docs: &[u32], found: &mut [u8; BLOCK], find: impl Fn(u32) -> (usize, bool)) -> u128 {
     let mut halves = [0_u64; 2];
     let asked = docs.chunks(64).zip(found.chunks_mut(64));

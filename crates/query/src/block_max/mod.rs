@@ -1,14 +1,14 @@
 //! Top-k evaluation that leaves out what cannot be among the best.
 //!
 //! The maxima of the blocks of a list bound what its word can add to a score. Of one list (`single.rs`) its champions answer,
-//! or else only the blocks that may hold one of the best are decoded. Else documents are evaluated in windows; where the sum of the bounds
-//! stays below the worst of the k best so far, the window is not even decoded. Elsewhere:
+//! or else only the blocks that may hold one of the best are decoded. Else documents are evaluated in windows; where the sum
+//! of the bounds stays below the worst of the k best so far, the window is not even decoded. Elsewhere:
 //!
-//! - of words of one list each, of which any may match (`cascade.rs`), one after the other proposes the documents that
-//!   have none of those before, until the words that are left do not reach the threshold together (`MaxScore`);
-//! - of other words of which any may match (`union.rs`), those with the least bounds that together cannot reach the
-//!   threshold are not essential: the postings of the others are added up in an array, and only for
-//!   documents whose sum comes near the threshold the rest is looked up;
+//! - of a few words of one list each, of which any may match (`cascade.rs`), one after the other proposes its documents, the
+//!   blocks of its list being the windows, until the words that are left do not reach the threshold together (`MaxScore`);
+//! - of other words of which any may match, those of several lists, many, or where words alone do not decide (`union.rs`),
+//!   those with the least bounds that together cannot reach the threshold are not essential: the postings of the others
+//!   are added up in an array, and only for documents whose sum comes near the threshold the rest is looked up;
 //! - of groups of words that must all match (`intersection.rs`) one proposes documents, and the others are looked up for
 //!   those that they may lift; where each is one list, a block at a time (`conjunction.rs`); only of what is left positions
 //!   are read (`phrase.rs`);

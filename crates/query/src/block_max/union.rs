@@ -1,4 +1,4 @@
-//! Words of which any may match: `MaxScore` in windows.
+//! Words of which any may match: `MaxScore` in windows. A few words of one list each go another way (`cascade.rs`).
 //!
 //! **Invariant.** A document that is no candidate has only words whose bounds stay below what it takes.
 

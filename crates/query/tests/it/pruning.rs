@@ -228,6 +228,37 @@ fn the_best_of_a_large_segment_are_those_of_all() {
 }
 
 /// More documents than a window has: lists of all densities, some with documents on both sides of its end only.
+/// Up to sixteen words of one list each go another way than more.
+#[test]
+fn the_best_with_any_of_many_words_are_those_of_all() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let mut random = Random(77);
+    write(dir.path(), &mut random, &index::Config::default(), 0..6000);
+    let index = Arc::new(Index::open(dir.path()).expect("opened"));
+    for number in 0..120 {
+        let count = 14 + number % 5;
+        let mut words = Vec::new();
+        for at in 0..count {
+            let field = if at == 3 { Field::Title } else { Field::Body };
+            words.push(Query::Term { field: Some(field), text: word(&mut random) });
+        }
+        words[5] = words[1].clone();
+        let mut query = Query::Or(words);
+        if number % 3 == 0 {
+            query = without(query, term(&mut random));
+        }
+        let ranks = ("pagerank".to_owned(), ranks(&index, &mut random));
+        let config = configs()[number % 8].clone();
+        let searcher = Searcher::new(Arc::clone(&index), analyzer(), config, vec![ranks]);
+        let searcher = searcher.expect("a searcher");
+        let prepared = searcher.prepare(&query).expect("prepared");
+        for k in [1, 10, 300] {
+            let [best, all] = [prepared.best(0, k), prepared.exhaustive(0, k)];
+            assert_eq!(best.expect("found"), all.expect("found"), "{query}, {k}");
+        }
+    }
+}
+
 #[test]
 fn what_is_counted_window_by_window_is_counted_once() {
     let has = |word: u32, doc: u32| match word {
