@@ -354,3 +354,50 @@ fn a_page_that_is_missing_beside_one_that_was_put_back_is_told_by_status() {
         assert!(!status.contains("of the archive"), "{status}");
     }
 }
+
+/// What hides from a crawl that a file was there.
+fn hide_logs(sandbox: &Sandbox, how: &str) {
+    let visits = sandbox.path("web/frontier/visits");
+    let list = visits.join("files");
+    match how {
+        "nothing" => {}
+        "no list" => fs::remove_file(list).expect("it is there"),
+        "a damaged list" => fs::write(list, "x").expect("room"),
+        _ => fs::remove_dir_all(visits).expect("it is there"),
+    }
+}
+
+/// A crawl that tells of the second file, and another that does not.
+fn check_told_once(sandbox: &Sandbox, fate: &str, what: &str) {
+    let said = format!("1 file of the archive {fate}: crivello-00002.warc.gz");
+    let ran = sandbox.run(&["crawl", "--dir", "web"]);
+    assert!(ran.code == 0 && ran.stderr.contains(&said), "{what}: {ran:#?}");
+    let ran = sandbox.run(&["crawl", "--dir", "web"]);
+    assert!(ran.code == 0 && !ran.stderr.contains("of the archive"), "{what}: {ran:#?}");
+}
+
+/// Who has deleted the logs of visits is told by the crawl as well, not by `status` and `doctor` alone.
+#[test]
+fn a_loss_that_only_the_cdxj_file_knows_of_is_told_by_the_next_crawl() {
+    for (fate, how) in [
+        ("is gone", "no list"),
+        ("is gone", "a damaged list"),
+        ("is gone", "no logs"),
+        ("has become shorter", "a damaged list"),
+        ("has become shorter", "no logs"),
+    ] {
+        let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
+        let sandbox = Sandbox::new();
+        crawl(&sandbox, "", &[&server.url("/"), "--max-pages", "1"]);
+        crawl(&sandbox, "", &[]);
+        match fate {
+            "is gone" => fs::remove_file(sandbox.path(&file(2))).expect("it is there"),
+            _ => empty(&sandbox, 2),
+        }
+        hide_logs(&sandbox, how);
+        check_told_once(&sandbox, fate, how);
+        check(&sandbox, &server.url("/a"), "fetched");
+        let said = sandbox.done(&["doctor", "archive", "--dir", "web"]);
+        assert!(said.contains(fate), "the CDXJ file knows of it: {said}");
+    }
+}
