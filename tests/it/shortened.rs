@@ -401,3 +401,50 @@ fn a_loss_that_only_the_cdxj_file_knows_of_is_told_by_the_next_crawl() {
         assert!(said.contains(fate), "the CDXJ file knows of it: {said}");
     }
 }
+
+/// Makes the CDXJ file of the second file tell of a page that never was.
+fn falsify(sandbox: &Sandbox) {
+    let path = sandbox.path(&format!("{}.cdxj", file(2)));
+    let lines = fs::read_to_string(&path).expect("it is there");
+    let others = lines.replace(")/a ", ")/z ").replace("/a\"", "/z\"");
+    assert_ne!(lines, others);
+    fs::write(&path, others).expect("room");
+}
+
+/// A file that is gone or shorter cannot say what is wrong in the CDXJ file that is left of it; its checksum does.
+#[test]
+fn a_cdxj_file_with_a_wrong_line_is_believed_in_nothing_and_forgotten() {
+    for damage in ["gone", "shorter", "shorter, and looked up"] {
+        for hidden in ["nothing", "no logs"] {
+            let what = format!("{damage}, {hidden}");
+            let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
+            let sandbox = Sandbox::new();
+            crawl(&sandbox, "", &[&server.url("/"), "--max-pages", "1"]);
+            crawl(&sandbox, "", &[]);
+            let fate = if damage == "gone" {
+                fs::remove_file(sandbox.path(&file(2))).expect("it is there");
+                "is gone"
+            } else {
+                empty(&sandbox, 2);
+                "has become shorter"
+            };
+            if damage.ends_with("looked up") {
+                look_up(&sandbox);
+            }
+            falsify(&sandbox);
+            hide_logs(&sandbox, hidden);
+            let doctor = || sandbox.run(&["doctor", "archive", "--dir", "web"]);
+            for ran in [doctor(), doctor()] {
+                assert!(ran.code == 1 && ran.stdout.contains(fate), "{what}: {ran:#?}");
+                assert!(!ran.stdout.contains(&server.url("/z")), "{what}: {ran:#?}");
+                // The log of visits is believed.
+                let is_known = ran.stdout.contains(&server.url("/a"));
+                assert_eq!(is_known, hidden == "nothing", "{what}: {ran:#?}");
+            }
+            check_told_once(&sandbox, fate, &what);
+            check(&sandbox, &server.url("/a"), "fetched");
+            assert_eq!(is_told(&sandbox), [false, false], "{what}");
+            sandbox.done(&["doctor", "--dir", "web"]);
+        }
+    }
+}
