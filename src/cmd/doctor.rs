@@ -39,6 +39,8 @@ enum Part {
     Configuration,
     /// Every record: compression, lengths, digests; and the CDXJ files beside
     Archive,
+    /// The CDXJ files alone; the records are read for it all the same
+    Cdx,
     /// What the crawl has noted for itself
     Frontier,
     /// Text, links and fingerprints of the pages
@@ -146,6 +148,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
         match part {
             Part::Configuration => findings.push(configuration(&config, &collection, context)),
             Part::Archive => findings.extend(patient.archive()),
+            Part::Cdx if parts.contains(&Part::Archive) => {}
+            Part::Cdx => findings.extend(patient.archive().into_iter().skip(1)),
             Part::Frontier => findings.push(patient.frontier()),
             Part::Pages => findings.push(patient.pages()),
             Part::Graph => findings.push(patient.graph()),
@@ -172,6 +176,7 @@ fn name_of(part: Part) -> &'static str {
     match part {
         Part::Configuration => "configuration",
         Part::Archive => "archive",
+        Part::Cdx => "cdx",
         Part::Frontier => "frontier",
         Part::Pages => "pages",
         Part::Graph => "graph",

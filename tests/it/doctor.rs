@@ -200,6 +200,21 @@ fn missing_ranks_are_told_and_made_again() {
     }
 }
 
+/// Every part that is named in what the doctor says can be named.
+#[test]
+fn parts_can_be_named() {
+    let (sandbox, server) = (Sandbox::new(), small_web());
+    sandbox.build(&server);
+    for part in PARTS {
+        let findings = sandbox.json(&["doctor", part, "--dir", "web"]);
+        let told: Vec<_> = states(&findings).into_iter().map(|(part, _)| part).collect();
+        let expected = if part == "archive" { vec![part, "cdx"] } else { vec![part] };
+        assert_eq!(told, expected);
+    }
+    let findings = sandbox.json(&["doctor", "cdx", "archive", "--dir", "web"]);
+    assert_eq!(states(&findings).len(), 2, "{findings}");
+}
+
 /// No crawl cuts anything off a file that it has not made.
 #[test]
 fn a_torn_end_of_a_file_of_others_is_told_with_what_can_be_done() {
