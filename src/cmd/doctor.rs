@@ -318,6 +318,10 @@ impl Patient<'_> {
         let lost: Vec<String> = only.into_iter().chain(older).collect();
         let what = if !lost.is_empty() {
             format!(", with {}", lost.join(", and with "))
+        } else if *is_known && *urls == 0 {
+            format!(
+                ", but it {had} no page: nothing but robots.txt files, which are asked for when they are needed"
+            )
         } else if *is_known && bodies.is_empty() {
             format!(", but all that it {had} is in others, or was visited again")
         } else {

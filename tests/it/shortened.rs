@@ -5,7 +5,7 @@ use std::fs;
 use std::thread;
 use std::time::Duration;
 
-use crate::fates::{HTML, Pages, check, crawl, page, why};
+use crate::fates::{HTML, Pages, SETTINGS, check, crawl, page, why};
 use crate::sandbox::Sandbox;
 
 fn file(number: u32) -> String {
@@ -447,4 +447,21 @@ fn a_cdxj_file_with_a_wrong_line_is_believed_in_nothing_and_forgotten() {
             sandbox.done(&["doctor", "--dir", "web"]);
         }
     }
+}
+
+/// A file that had a robots.txt and nothing else: no page was in others, or visited again.
+#[test]
+fn of_a_file_that_had_no_page_it_is_said_so() {
+    let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
+    server.set("/robots.txt", "503 Busy\n\n");
+    let sandbox = Sandbox::new();
+    fs::create_dir(sandbox.path("web")).expect("a folder");
+    fs::write(sandbox.path("web/crivello.toml"), SETTINGS).expect("room");
+    sandbox.run(&["crawl", "--dir", "web", "-q", &server.url("/")]);
+    fs::remove_file(sandbox.path(&file(1))).expect("it is there");
+    let ran = sandbox.run(&["doctor", "archive", "--dir", "web"]);
+    let said =
+        "archive/crivello-00001.warc.gz is gone, but it had no page: nothing but robots.txt files";
+    assert!(ran.code == 0 && ran.stdout.contains(said), "{ran:#?}");
+    assert!(!ran.stdout.contains("visited again"), "{ran:#?}");
 }
