@@ -288,9 +288,9 @@ pub(crate) fn newly_lost(
     let misfits = misfits(&dir, archive)?.into_iter();
     names.extend(misfits.filter_map(|(name, fit)| (fit == Fit::Shorter).then_some(name)));
     let is_listed = matches!(list::read(&dir), Listed::Names(_));
-    let is_told = |name: &String| match archive.files().contains(name) {
-        true => log_path(&dir, name).is_file(),
-        false => is_listed,
+    let is_told = |name: &String| {
+        let is_there = archive.files().contains(name);
+        if is_there { log_path(&dir, name).is_file() } else { is_listed }
     };
     names.extend(archive.gone()?.into_iter().filter(|name| !is_told(name)));
     Ok(names)
