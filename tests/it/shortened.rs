@@ -465,3 +465,29 @@ fn of_a_file_that_had_no_page_it_is_said_so() {
     assert!(ran.code == 0 && ran.stdout.contains(said), "{ran:#?}");
     assert!(!ran.stdout.contains("visited again"), "{ran:#?}");
 }
+
+/// All that is left says that nothing in the file could be read: nobody knows whether there were pages.
+#[test]
+fn of_a_file_that_could_not_be_read_nobody_knows_what_it_had() {
+    let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/"), "--max-pages", "1"]);
+    crawl(&sandbox, "", &[]);
+    let path = sandbox.path(&file(2));
+    let first = usize::try_from(places(&sandbox, 2)[0]).expect("it is short");
+    let mut bytes = fs::read(&path).expect("it is there");
+    bytes[first..].fill(b'x');
+    fs::write(&path, bytes).expect("room");
+    let cdxj = sandbox.path(&format!("{}.cdxj", file(2)));
+    fs::remove_file(&cdxj).expect("it is there");
+    look_up(&sandbox);
+    let lines = fs::read_to_string(&cdxj).expect("it is there");
+    assert!(lines.contains("!unreadable - ") && !lines.contains("http"), "{lines}");
+    fs::remove_file(&path).expect("it is there");
+    hide_logs(&sandbox, "no logs");
+    let ran = sandbox.run(&["doctor", "archive", "--dir", "web"]);
+    let said = "archive/crivello-00002.warc.gz is gone; put it back, or let the next crawl";
+    assert!(ran.code == 1 && ran.stdout.contains(said), "{ran:#?}");
+    check_told_once(&sandbox, "is gone", "nothing could be read");
+    assert_eq!(is_told(&sandbox), [false, false]);
+}
