@@ -39,6 +39,8 @@ enum Part {
     Configuration,
     /// Every record: compression, lengths, digests; and the CDXJ files beside
     Archive,
+    /// The CDXJ files alone; the records are read for it all the same
+    Cdx,
     /// What the crawl has noted for itself
     Frontier,
     /// Text, links and fingerprints of the pages
@@ -92,6 +94,9 @@ const CALL_INDEX: &str = "run `crivello index`";
 const MEND_ARCHIVE: &str = "the next crawl cuts off a torn end and asks for pages that are missing; `crivello crawl --recrawl` \
      asks for all, those that cannot be read included, `crivello crawl --recrawl=given URL` for one; or put a whole copy of \
      the file into archive/, delete pages/ and run `crivello index`";
+const MEND_FOREIGN: &str = "no crawl changes a file that it has not made: put a whole copy in its place, or take it out of \
+     archive/ with its CDXJ file; then delete pages/ and run `crivello index`. `crivello crawl --recrawl` asks for what \
+     cannot be read";
 /// Pages that are missing which are named.
 const LOST_SHOWN_MAX: usize = 5;
 const MEND_CONFIGURATION: &str =
@@ -143,6 +148,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
         match part {
             Part::Configuration => findings.push(configuration(&config, &collection, context)),
             Part::Archive => findings.extend(patient.archive()),
+            Part::Cdx if parts.contains(&Part::Archive) => {}
+            Part::Cdx => findings.extend(patient.archive().into_iter().skip(1)),
             Part::Frontier => findings.push(patient.frontier()),
             Part::Pages => findings.push(patient.pages()),
             Part::Graph => findings.push(patient.graph()),
@@ -169,6 +176,7 @@ fn name_of(part: Part) -> &'static str {
     match part {
         Part::Configuration => "configuration",
         Part::Archive => "archive",
+        Part::Cdx => "cdx",
         Part::Frontier => "frontier",
         Part::Pages => "pages",
         Part::Graph => "graph",
@@ -219,6 +227,7 @@ impl Patient<'_> {
         let (mut faults, mut cdx_faults) = (Vec::new(), Vec::new());
         let (mut files, mut records, mut behind) = (0, 0, 0);
         let (mut bodies, mut notes) = (Bodies::default(), Vec::new());
+        let mut foreign_faults = 0;
         match Archive::open(&self.collection.archive_dir()) {
             Ok(archive) => {
                 for file in archive.files() {
@@ -237,6 +246,9 @@ impl Patient<'_> {
                             }
                         }
                         Err(error) => faults.push(with_causes(error)),
+                    }
+                    if !archive::is_own_name(file) {
+                        foreign_faults += faults.len() - before;
                     }
                 }
                 match self.gone(&archive) {
@@ -259,8 +271,16 @@ impl Patient<'_> {
         } else {
             format!("{}, {behind} to be made or brought up to date", count(files, "file"))
         };
+        let remedy = match foreign_faults {
+            0 => MEND_ARCHIVE,
+            _ if foreign_faults == faults.len() => MEND_FOREIGN,
+            _ => {
+                notes.push(MEND_FOREIGN.to_owned());
+                MEND_ARCHIVE
+            }
+        };
         [
-            Finding { notes, ..Finding::of("archive", about, faults).or_mend(MEND_ARCHIVE) },
+            Finding { notes, ..Finding::of("archive", about, faults).or_mend(remedy) },
             Finding::of("cdx", cdx_about, cdx_faults)
                 .behind_if(behind > 0, "nothing to do: the next lookup sees to it"),
         ]
@@ -298,6 +318,10 @@ impl Patient<'_> {
         let lost: Vec<String> = only.into_iter().chain(older).collect();
         let what = if !lost.is_empty() {
             format!(", with {}", lost.join(", and with "))
+        } else if *is_known && *urls == 0 {
+            format!(
+                ", but it {had} no page: nothing but robots.txt files, which are asked for when they are needed"
+            )
         } else if *is_known && bodies.is_empty() {
             format!(", but all that it {had} is in others, or was visited again")
         } else {

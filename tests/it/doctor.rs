@@ -199,3 +199,49 @@ fn missing_ranks_are_told_and_made_again() {
         assert_eq!(files_below(&sandbox.path("web/graph")), whole);
     }
 }
+
+/// Every part that is named in what the doctor says can be named.
+#[test]
+fn parts_can_be_named() {
+    let (sandbox, server) = (Sandbox::new(), small_web());
+    sandbox.build(&server);
+    for part in PARTS {
+        let findings = sandbox.json(&["doctor", part, "--dir", "web"]);
+        let told: Vec<_> = states(&findings).into_iter().map(|(part, _)| part).collect();
+        let expected = if part == "archive" { vec![part, "cdx"] } else { vec![part] };
+        assert_eq!(told, expected);
+    }
+    let findings = sandbox.json(&["doctor", "cdx", "archive", "--dir", "web"]);
+    assert_eq!(states(&findings).len(), 2, "{findings}");
+}
+
+/// No crawl cuts anything off a file that it has not made.
+#[test]
+fn a_torn_end_of_a_file_of_others_is_told_with_what_can_be_done() {
+    let (sandbox, server) = (Sandbox::new(), small_web());
+    sandbox.build(&server);
+    let [own, other] =
+        ["crivello-00001.warc.gz", "other.warc.gz"].map(|name| format!("web/archive/{name}"));
+    let bytes = fs::read(sandbox.path(&own)).expect("bytes");
+    fs::write(sandbox.path(&other), &bytes[..bytes.len() / 2 + 5]).expect("written");
+    let doctor = || {
+        let ran = sandbox.run(&["doctor", "archive", "--dir", "web", "--json"]);
+        let findings: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+        (ran.code, findings["parts"][0].clone())
+    };
+    let (code, archive) = doctor();
+    let remedy = archive["remedy"].as_str().expect("a remedy");
+    let said = "no crawl changes a file that it has not made: put a whole copy";
+    assert!(code == 1 && remedy.contains(said), "{archive}");
+    assert!(!remedy.contains("the next crawl cuts"), "{archive}");
+    fs::remove_file(sandbox.path(&other)).expect("removed");
+    fs::File::options()
+        .write(true)
+        .open(sandbox.path(&own))
+        .and_then(|file| file.set_len(bytes.len() as u64 - 5))
+        .expect("cut");
+    let (code, archive) = doctor();
+    let remedy = archive["remedy"].as_str().expect("a remedy");
+    assert!(code == 1 && remedy.starts_with("the next crawl cuts off a torn end"), "{archive}");
+    assert!(!remedy.contains("has not made"), "{archive}");
+}

@@ -5,7 +5,7 @@ use std::fs;
 use std::thread;
 use std::time::Duration;
 
-use crate::fates::{HTML, Pages, check, crawl, page, why};
+use crate::fates::{HTML, Pages, SETTINGS, check, crawl, page, why};
 use crate::sandbox::Sandbox;
 
 fn file(number: u32) -> String {
@@ -353,4 +353,141 @@ fn a_page_that_is_missing_beside_one_that_was_put_back_is_told_by_status() {
         let status = sandbox.done(&["status", "--dir", "web"]);
         assert!(!status.contains("of the archive"), "{status}");
     }
+}
+
+/// What hides from a crawl that a file was there.
+fn hide_logs(sandbox: &Sandbox, how: &str) {
+    let visits = sandbox.path("web/frontier/visits");
+    let list = visits.join("files");
+    match how {
+        "nothing" => {}
+        "no list" => fs::remove_file(list).expect("it is there"),
+        "a damaged list" => fs::write(list, "x").expect("room"),
+        _ => fs::remove_dir_all(visits).expect("it is there"),
+    }
+}
+
+/// A crawl that tells of the second file, and another that does not.
+fn check_told_once(sandbox: &Sandbox, fate: &str, what: &str) {
+    let said = format!("1 file of the archive {fate}: crivello-00002.warc.gz");
+    let ran = sandbox.run(&["crawl", "--dir", "web"]);
+    assert!(ran.code == 0 && ran.stderr.contains(&said), "{what}: {ran:#?}");
+    let ran = sandbox.run(&["crawl", "--dir", "web"]);
+    assert!(ran.code == 0 && !ran.stderr.contains("of the archive"), "{what}: {ran:#?}");
+}
+
+/// Who has deleted the logs of visits is told by the crawl as well, not by `status` and `doctor` alone.
+#[test]
+fn a_loss_that_only_the_cdxj_file_knows_of_is_told_by_the_next_crawl() {
+    for (fate, how) in [
+        ("is gone", "no list"),
+        ("is gone", "a damaged list"),
+        ("is gone", "no logs"),
+        ("has become shorter", "a damaged list"),
+        ("has become shorter", "no logs"),
+    ] {
+        let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
+        let sandbox = Sandbox::new();
+        crawl(&sandbox, "", &[&server.url("/"), "--max-pages", "1"]);
+        crawl(&sandbox, "", &[]);
+        match fate {
+            "is gone" => fs::remove_file(sandbox.path(&file(2))).expect("it is there"),
+            _ => empty(&sandbox, 2),
+        }
+        hide_logs(&sandbox, how);
+        check_told_once(&sandbox, fate, how);
+        check(&sandbox, &server.url("/a"), "fetched");
+        let said = sandbox.done(&["doctor", "archive", "--dir", "web"]);
+        assert!(said.contains(fate), "the CDXJ file knows of it: {said}");
+    }
+}
+
+/// Makes the CDXJ file of the second file tell of a page that never was.
+fn falsify(sandbox: &Sandbox) {
+    let path = sandbox.path(&format!("{}.cdxj", file(2)));
+    let lines = fs::read_to_string(&path).expect("it is there");
+    let others = lines.replace(")/a ", ")/z ").replace("/a\"", "/z\"");
+    assert_ne!(lines, others);
+    fs::write(&path, others).expect("room");
+}
+
+/// A file that is gone or shorter cannot say what is wrong in the CDXJ file that is left of it; its checksum does.
+#[test]
+fn a_cdxj_file_with_a_wrong_line_is_believed_in_nothing_and_forgotten() {
+    for damage in ["gone", "shorter", "shorter, and looked up"] {
+        for hidden in ["nothing", "no logs"] {
+            let what = format!("{damage}, {hidden}");
+            let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
+            let sandbox = Sandbox::new();
+            crawl(&sandbox, "", &[&server.url("/"), "--max-pages", "1"]);
+            crawl(&sandbox, "", &[]);
+            let fate = if damage == "gone" {
+                fs::remove_file(sandbox.path(&file(2))).expect("it is there");
+                "is gone"
+            } else {
+                empty(&sandbox, 2);
+                "has become shorter"
+            };
+            if damage.ends_with("looked up") {
+                look_up(&sandbox);
+            }
+            falsify(&sandbox);
+            hide_logs(&sandbox, hidden);
+            let doctor = || sandbox.run(&["doctor", "archive", "--dir", "web"]);
+            for ran in [doctor(), doctor()] {
+                assert!(ran.code == 1 && ran.stdout.contains(fate), "{what}: {ran:#?}");
+                assert!(!ran.stdout.contains(&server.url("/z")), "{what}: {ran:#?}");
+                // The log of visits is believed.
+                let is_known = ran.stdout.contains(&server.url("/a"));
+                assert_eq!(is_known, hidden == "nothing", "{what}: {ran:#?}");
+            }
+            check_told_once(&sandbox, fate, &what);
+            check(&sandbox, &server.url("/a"), "fetched");
+            assert_eq!(is_told(&sandbox), [false, false], "{what}");
+            sandbox.done(&["doctor", "--dir", "web"]);
+        }
+    }
+}
+
+/// A file that had a robots.txt and nothing else: no page was in others, or visited again.
+#[test]
+fn of_a_file_that_had_no_page_it_is_said_so() {
+    let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
+    server.set("/robots.txt", "503 Busy\n\n");
+    let sandbox = Sandbox::new();
+    fs::create_dir(sandbox.path("web")).expect("a folder");
+    fs::write(sandbox.path("web/crivello.toml"), SETTINGS).expect("room");
+    sandbox.run(&["crawl", "--dir", "web", "-q", &server.url("/")]);
+    fs::remove_file(sandbox.path(&file(1))).expect("it is there");
+    let ran = sandbox.run(&["doctor", "archive", "--dir", "web"]);
+    let said =
+        "archive/crivello-00001.warc.gz is gone, but it had no page: nothing but robots.txt files";
+    assert!(ran.code == 0 && ran.stdout.contains(said), "{ran:#?}");
+    assert!(!ran.stdout.contains("visited again"), "{ran:#?}");
+}
+
+/// All that is left says that nothing in the file could be read: nobody knows whether there were pages.
+#[test]
+fn of_a_file_that_could_not_be_read_nobody_knows_what_it_had() {
+    let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/"), "--max-pages", "1"]);
+    crawl(&sandbox, "", &[]);
+    let path = sandbox.path(&file(2));
+    let first = usize::try_from(places(&sandbox, 2)[0]).expect("it is short");
+    let mut bytes = fs::read(&path).expect("it is there");
+    bytes[first..].fill(b'x');
+    fs::write(&path, bytes).expect("room");
+    let cdxj = sandbox.path(&format!("{}.cdxj", file(2)));
+    fs::remove_file(&cdxj).expect("it is there");
+    look_up(&sandbox);
+    let lines = fs::read_to_string(&cdxj).expect("it is there");
+    assert!(lines.contains("!unreadable - ") && !lines.contains("http"), "{lines}");
+    fs::remove_file(&path).expect("it is there");
+    hide_logs(&sandbox, "no logs");
+    let ran = sandbox.run(&["doctor", "archive", "--dir", "web"]);
+    let said = "archive/crivello-00002.warc.gz is gone; put it back, or let the next crawl";
+    assert!(ran.code == 1 && ran.stdout.contains(said), "{ran:#?}");
+    check_told_once(&sandbox, "is gone", "nothing could be read");
+    assert_eq!(is_told(&sandbox), [false, false]);
 }

@@ -456,6 +456,11 @@ impl CdxFile {
         }
     }
 
+    /// Fails unless its lines are as they were written: where the WARC file is gone, nothing else tells.
+    pub(crate) fn check(&mut self) -> Result<(), ArchiveError> {
+        if self.is_sound()? { Ok(()) } else { Err(self.damaged()) }
+    }
+
     /// The lines that begin with `start`, by binary search for the first one. A line with the key of another URL is an
     /// error.
     pub(crate) fn find(&mut self, start: &str) -> Result<Vec<CdxLine>, ArchiveError> {
@@ -556,6 +561,13 @@ pub(crate) fn current(disk: &mut impl Disk, warc: &Path) -> Result<CdxFile, Arch
     })
 }
 
+/// Puts a CDXJ file without lines in the place of one that is not to be believed. It knows how many bytes were indexed, and
+/// is made anew when it is asked.
+pub(crate) fn disbelieve(disk: &mut impl Disk, warc: &Path) -> Result<(), ArchiveError> {
+    let had = bytes_indexed(warc)?.unwrap_or(0);
+    write(disk, warc, Extent { length: 0, covers: 0, had }, &mut Lines::default())
+}
+
 /// Takes what is lost out of the CDXJ file of a WARC file, and that something is.
 pub(crate) fn forget_lost(disk: &mut impl Disk, warc: &Path) -> Result<(), ArchiveError> {
     let (mut cdx, mut lines) = (current(disk, warc)?, Lines::default());
@@ -582,9 +594,13 @@ pub(crate) fn had_records(warc: &Path) -> bool {
     bytes_indexed(warc).ok().flatten() != Some(0)
 }
 
-/// The lines that an earlier CDXJ file of a WARC file had for records which are in none of these `lines`.
+/// The lines that an earlier CDXJ file of a WARC file had for records which are in none of these `lines`; none if it is not
+/// as it was written.
 fn lost(warc: &Path, lines: &mut Lines) -> Result<Vec<CdxLine>, ArchiveError> {
     let Some(mut old) = CdxFile::open(warc)? else { return Ok(Vec::new()) };
+    if !old.is_sound()? {
+        return Ok(Vec::new());
+    }
     let mut left = BTreeSet::new();
     let read = lines.each(&mut |line| {
         let line = str::from_utf8(line).ok().and_then(CdxLine::parse);

@@ -150,7 +150,8 @@ impl Archive {
         fs::remove_file(&path).map_err(ArchiveError::io(&path))
     }
 
-    /// The captures of a URL that [files have lost](Archive::gone), oldest first, as far as their CDXJ files can be read.
+    /// The captures of a URL that [files have lost](Archive::gone), oldest first, as far as their CDXJ files can be read and
+    /// are as they were written.
     pub fn gone_captures(&self, url: &str) -> Result<Vec<CdxLine>, ArchiveError> {
         let key = surt(url);
         let starts = [format!("{key} "), format!("{}{key} ", cdx::LOST)];
@@ -169,7 +170,8 @@ impl Archive {
         Ok(found.into_iter().map(CdxLine::unmarked).collect())
     }
 
-    /// Hands every capture that [a file has lost](Archive::gone) to `take`, as far as its CDXJ file can be read.
+    /// Hands every capture that [a file has lost](Archive::gone) to `take`, as far as its CDXJ file can be read; none if that
+    /// is not as it was written.
     pub fn each_gone(&self, name: &str, take: &mut dyn FnMut(CdxLine)) -> Result<(), ArchiveError> {
         let is_left = self.path(name)?.exists();
         self.ask_gone(name, &mut |cdx| {
@@ -188,8 +190,9 @@ impl Archive {
         ask: &mut dyn FnMut(&mut cdx::CdxFile) -> Result<(), ArchiveError>,
     ) -> Result<(), ArchiveError> {
         let path = self.path(name)?;
+        let mut ask = |cdx: &mut cdx::CdxFile| cdx.check().and_then(|()| ask(cdx));
         let asked = if path.exists() {
-            look_up(&path, ask)
+            look_up(&path, &mut ask)
         } else {
             cdx::CdxFile::open(&path)?.map_or(Ok(()), |mut cdx| ask(&mut cdx))
         };
@@ -240,15 +243,15 @@ impl Archive {
     }
 }
 
-/// Asks the CDXJ file of a WARC file; one that turns out to be damaged is made again.
+/// Asks the CDXJ file of a WARC file; one that turns out to be damaged is made again, and of what is lost it does not know
+/// more than that it is.
 fn look_up<T>(
     warc: &Path,
     ask: &mut dyn FnMut(&mut cdx::CdxFile) -> Result<T, ArchiveError>,
 ) -> Result<T, ArchiveError> {
     match ask(&mut cdx::current(&mut System, warc)?) {
         Err(ArchiveError::Damaged { .. }) => {
-            let cdxj = cdx::path_of(warc);
-            fs::remove_file(&cdxj).map_err(ArchiveError::io(&cdxj))?;
+            cdx::disbelieve(&mut System, warc)?;
             ask(&mut cdx::current(&mut System, warc)?)
         }
         answer => answer,

@@ -58,4 +58,4 @@ pub use record::{Kind, Limits, Location, Record};
 pub use repair::{Repair, repair, repair_from};
 pub use surt::surt;
 pub use unpacked::Unpacked;
-pub use writer::{Draft, WarcWriter, WriterOptions};
+pub use writer::{Draft, WarcWriter, WriterOptions, is_own_name};

@@ -1,7 +1,7 @@
 //! After a kill: a record that was being written when the process ended is cut off.
 //!
 //! What lives here: finding and cutting the torn end of our own files, and removing CDXJ files that are not as they were
-//! written, for they are made again. What does not: mending anything else. Damage in the middle of a file is left as it is
+//! written, for they are made again; of a file that has become shorter it stays known that it has. What does not: mending anything else. Damage in the middle of a file is left as it is
 //! and told by whoever reads it.
 //!
 //! **Invariant.** No record that can be read is removed, and in doubt nothing is. A repair reads a file once, and
@@ -13,6 +13,7 @@ use std::io::{self, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
 use crate::cdx::{self, CdxFile};
+use crate::disk::System;
 use crate::folder::warc_files;
 use crate::writer::number_of;
 use crate::{ArchiveError, Limits, WarcReader};
@@ -77,6 +78,10 @@ fn sound_cdx(warc: &Path) -> Result<Option<CdxFile>, ArchiveError> {
     let Some(mut cdx) = CdxFile::open(warc)? else { return Ok(None) };
     if cdx.is_sound()? {
         return Ok(Some(cdx));
+    }
+    if cdx::is_shorter(warc) {
+        cdx::disbelieve(&mut System, warc)?;
+        return Ok(None);
     }
     let path = cdx::path_of(warc);
     fs::remove_file(&path).map_err(ArchiveError::io(&path))?;

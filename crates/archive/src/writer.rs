@@ -383,6 +383,11 @@ fn begin(
     }
 }
 
+/// Whether a file is called as writers call theirs; no other one is ever changed.
+pub fn is_own_name(name: &str) -> bool {
+    number_of(name).is_some()
+}
+
 /// The number in the name of a file that a writer made.
 pub(crate) fn number_of(name: &str) -> Option<u64> {
     let name = name.strip_prefix("crivello-")?;

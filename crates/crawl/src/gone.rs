@@ -87,7 +87,8 @@ pub fn gone_files(frontier: &Path, archive: &Archive) -> Result<Vec<GoneFile>, C
     for (place, name) in names.into_iter().enumerate() {
         let mut is_known = false;
         let mut take = |line: CdxLine| {
-            is_known = true;
+            // A place that could not be read tells nothing.
+            is_known |= !line.url.is_empty();
             let is_robots =
                 || Site::split(&line.url).is_some_and(|(_, path)| path == "/robots.txt");
             if !line.url.is_empty() && !is_robots() {

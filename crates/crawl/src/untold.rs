@@ -99,7 +99,7 @@ fn unknown(archive: &Archive) -> Result<Vec<String>, CrawlError> {
     let mut unknown = Vec::new();
     for name in archive.gone()? {
         let mut is_known = false;
-        archive.each_gone(&name, &mut |_| is_known = true)?;
+        archive.each_gone(&name, &mut |line| is_known |= !line.url.is_empty())?;
         unknown.extend((!is_known).then_some(name));
     }
     Ok(unknown)

@@ -276,7 +276,8 @@ fn misfits(dir: &Path, archive: &Archive) -> Result<Vec<(String, Fit)>, CrawlErr
     Ok(misfits)
 }
 
-/// The archive files that are gone or have become shorter by the logs of visits, which are to be made anew for that.
+/// The archive files that are gone or have become shorter by the logs of visits, which are to be made anew for that; and those
+/// that are so by their CDXJ files, if there is no log, or no list, that would show that a crawl has told of it.
 pub(crate) fn newly_lost(
     frontier: &Path,
     archive: &Archive,
@@ -286,6 +287,12 @@ pub(crate) fn newly_lost(
     names.retain(|name| !archive.files().contains(name));
     let misfits = misfits(&dir, archive)?.into_iter();
     names.extend(misfits.filter_map(|(name, fit)| (fit == Fit::Shorter).then_some(name)));
+    let is_listed = matches!(list::read(&dir), Listed::Names(_));
+    let is_told = |name: &String| {
+        let is_there = archive.files().contains(name);
+        if is_there { log_path(&dir, name).is_file() } else { is_listed }
+    };
+    names.extend(archive.gone()?.into_iter().filter(|name| !is_told(name)));
     Ok(names)
 }
 
