@@ -1,7 +1,7 @@
 //! How long a crawl that goes on leaves hosts alone: for what is left of the silence, and no longer.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -331,4 +331,49 @@ fn seconds_that_a_server_asks_for_count_from_its_answer_on() {
         assert!(next_ms >= over_ms + 3_000, "{lost}: {} ms after the answer", next_ms - over_ms);
         assert!(next_ms < over_ms + 4_500, "{lost}: {} ms after the answer", next_ms - over_ms);
     }
+}
+
+/// When visits went with archive and log, the moment of the last one is still known, and every host may have had it.
+#[test]
+fn what_nobody_knows_any_more_is_followed_by_silence() {
+    let remove = |path: &Path| match path.is_dir() {
+        true => fs::remove_dir_all(path).expect("it is there"),
+        false => fs::remove_file(path).expect("it is there"),
+    };
+    let files = |dir: &Path, ending: &str| -> Vec<_> {
+        let entries = fs::read_dir(dir).expect("it is there");
+        let paths = entries.map(|entry| entry.expect("it is there").path());
+        paths.filter(|path| path.to_string_lossy().ends_with(ending)).collect()
+    };
+    let check = &|name: &str, lose: &dyn Fn(&Path)| {
+        let (clock, asked) = (Arc::new(SystemClock::new()), Arc::<Mutex<Vec<u64>>>::default());
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let one = serve_noted(&clock, &asked);
+        first_ms(&clock, &asked, dir.path(), format!("{one}/1"));
+        let last_ms = *asked.lock().expect("nobody panics").last().expect("it was asked");
+        for path in files(&dir.path().join("archive"), "") {
+            remove(&path);
+        }
+        lose(&dir.path().join("frontier/visits"));
+        let begun_ms = clock.now_ms();
+        let rest_ms = begun_ms + first_ms(&clock, &asked, dir.path(), format!("{one}/1")) - last_ms;
+        assert!((DELAY_MS..DELAY_MS + 1_000).contains(&rest_ms), "{name}: {rest_ms} ms");
+    };
+    let cut = |log: &PathBuf| {
+        let bytes = fs::read(log).expect("it is there");
+        fs::write(log, &bytes[..bytes.len() - 1]).expect("room");
+    };
+    let losses: [(&str, &(dyn Fn(&Path) + Sync)); 6] = [
+        ("nothing", &|_| ()),
+        ("the list", &|visits| remove(&visits.join("files"))),
+        ("a sound list", &|visits| fs::write(visits.join("files"), "x").expect("room")),
+        ("the logs", &|visits| files(visits, ".log").iter().for_each(|log| remove(log))),
+        ("the end of the log", &|visits| files(visits, ".log").iter().for_each(cut)),
+        ("all", &remove),
+    ];
+    thread::scope(|scope| {
+        for (name, lose) in losses {
+            scope.spawn(move || check(name, lose));
+        }
+    });
 }
