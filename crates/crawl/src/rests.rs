@@ -135,8 +135,12 @@ impl Rests {
         if rest.date <= over {
             (rest.date, rest.retry_after_ms) = (over, retry_after_ms);
         }
-        let Some(answers) = answers.filter(|_| purpose == Purpose::Robots) else { return };
-        settled.read_robots(answers);
+        if purpose != Purpose::Robots {
+            return;
+        }
+        if let Some(answers) = answers {
+            settled.read_robots(answers);
+        }
         let Some(answered) = settled.answered.filter(|_| !is_passing(purpose, status)) else {
             return;
         };
@@ -167,6 +171,22 @@ impl Rests {
         }
         let lines: String = self.iter().map(|(site, rest)| rest.line(site)).collect();
         replace(&path, &seal(&lines))
+    }
+}
+
+/// The robots.txt files that went with files of the archive: an older one that it still has does not count.
+#[derive(Debug)]
+pub struct LostRobots(Rests);
+
+impl LostRobots {
+    /// Those of a collection, by its logs of visits and by what is kept of them.
+    pub fn read(frontier: &Path, archive: &Archive) -> Result<LostRobots, CrawlError> {
+        Rests::read(frontier, archive, None).map(LostRobots)
+    }
+
+    /// When the last one for the site of `url` was asked for, if it is lost.
+    pub fn of(&self, url: &str) -> Option<Moment> {
+        self.0.of(url)?.robots
     }
 }
 
