@@ -76,7 +76,7 @@ struct Why {
     robots: Option<String>,
     /// Whether that is a no.
     forbidden: bool,
-    /// Why it cannot be had, which forbids everything until it can.
+    /// Why it cannot be had, or that it is lost, which forbids everything until it is there.
     unheard: Option<String>,
     /// Why its host was set aside when the last crawl ended.
     aside: Option<AsideHost>,
@@ -284,7 +284,8 @@ fn ask_archive(
         .collect();
     why.cuts = captures::cuts(archive, url, &config.crawl)?;
     (why.canonical, why.kept_out) = captures::newest(archive, url, &config.crawl)?;
-    if let Some(saying) = robots::saying(archive, url, &config.crawl.user_agent)? {
+    let lost = crawl::LostRobots::read(&collection.frontier_dir(), archive)?;
+    if let Some(saying) = robots::saying(archive, &lost, url, &config.crawl.user_agent)? {
         why.forbidden = !saying.allowed;
         let said = if saying.is_had { &mut why.robots } else { &mut why.unheard };
         *said = Some(saying.why);

@@ -8,7 +8,8 @@
 //! **Invariant.** While a request is under way, the file says so, and is no older than [`KEEP_MS`] but for the time that
 //! the run holds still; when all are over, it says until when there were some; and in both cases how long a silence is owed
 //! from then on by how long servers took, if they are asked for no longer than [`KILL_MS`] after it. Of a file with a
-//! wrong bit nothing is believed: somebody may have been asked just now.
+//! wrong bit nothing is believed: somebody may have been asked just now. Where the archive and its logs have lost visits, it
+//! says that anybody may have been asked until then.
 
 use std::fs::{self, File};
 use std::io::{self, Seek as _, Write as _};
@@ -17,6 +18,7 @@ use std::path::{Path, PathBuf};
 use crate::clock::{Clock, Moment};
 use crate::error::CrawlError;
 use crate::owed::Owed;
+use crate::replaced::replace;
 use crate::sealed::{Seal, seal, unseal};
 
 /// The name of the file.
@@ -42,7 +44,8 @@ pub(crate) struct Asked {
     until: Moment,
     /// How long the silence is from then on that is owed to those that were slow, if it is known.
     pub(crate) owed_ms: Option<u64>,
-    /// Whether there may have been some when the run ended: nothing else tells of those.
+    /// Whether there may have been some when the run ended, or some that went with archive and logs: nothing else tells of
+    /// those.
     pub(crate) is_open: bool,
 }
 
@@ -63,6 +66,15 @@ impl Asked {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(_) => Some(Asked::UNSOUND),
         }
+    }
+
+    /// Takes note, for this run and those after it, that nothing else tells who was asked: then it may have been anybody.
+    pub(crate) fn doubt(self, frontier: &Path) -> Result<(), CrawlError> {
+        let Moment { s, us } = self.until;
+        let owed_ms = self.owed_ms.map(|ms| format!("{ms:08} ")).unwrap_or_default();
+        let said = format!("{s}.{us:06} {owed_ms}{OPEN}\n");
+        let path = frontier.join(NAME);
+        replace(&path, &seal(&said)).map_err(CrawlError::io(&path))
     }
 
     fn parse(bytes: &[u8]) -> Option<Asked> {
@@ -203,6 +215,12 @@ mod tests {
             fs::write(&path, format!("{said} {sum:08x}\n")).expect("written");
             let earlier = Asked { owed_ms, ..Asked::new(moment, false) };
             assert_eq!(Asked::read(dir.path()), Some(earlier));
+        }
+        // Of whom, nothing tells.
+        for owed_ms in [None, Some(0), Some(1_234)] {
+            let over = Asked { owed_ms, ..Asked::new(moment, false) };
+            over.doubt(dir.path()).expect("room");
+            assert_eq!(Asked::read(dir.path()), Some(Asked { is_open: true, ..over }));
         }
         assert_eq!(Asked::UNSOUND.silent_ms(Moment { s: 1_900_000_000, us: 0 }), 0);
     }

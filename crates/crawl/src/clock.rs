@@ -29,6 +29,16 @@ impl Moment {
         u64::try_from((us(self).div_euclid(1000) - begun_ms).max(0)).unwrap_or(u64::MAX)
     }
 
+    /// The moment so many milliseconds later; of one without microseconds, the second which that is not after.
+    pub(crate) fn later(self, ms: u32) -> Moment {
+        if self.us == 0 {
+            return Moment { s: self.s.saturating_add(ms.div_ceil(1000).into()), us: 0 };
+        }
+        let us = self.us.saturating_add(ms % 1000 * 1000);
+        let s = self.s.saturating_add((ms / 1000).into()).saturating_add((us / 1_000_000).into());
+        Moment { s, us: us % 1_000_000 }
+    }
+
     /// The second, since 1970, in which so many milliseconds after it are over: nobody who waits for them asks before.
     pub(crate) fn second_after(self, ms: u64) -> i64 {
         let all_ms = u64::from(self.us.div_ceil(1000)).saturating_add(ms);
@@ -99,6 +109,20 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+
+    #[test]
+    fn what_is_later_is_not_early() {
+        let later = |s, us, ms| {
+            let Moment { s, us } = Moment { s, us }.later(ms);
+            (s, us)
+        };
+        assert_eq!(later(5, 1, 0), (5, 1));
+        assert_eq!(later(5, 600_001, 3_400), (9, 1));
+        assert_eq!(later(5, 600_001, 3_399), (8, 999_001));
+        assert_eq!(later(-1, 999_999, 1), (0, 999));
+        // Of any part of its second.
+        assert_eq!((later(5, 0, 0), later(5, 0, 1), later(5, 0, 3_000)), ((5, 0), (6, 0), (8, 0)));
+    }
 
     #[test]
     fn an_end_is_rounded_up_and_a_beginning_down() {

@@ -2,7 +2,8 @@
 //!
 //! What lives here: the records of one visit. An answer is a `request` and a `response` record; what
 //! HTTP does not say of it stands in headers of the response: `Crivello-Purpose` (`page`, `robots`,
-//! `sitemap`), `Crivello-Attempt`, `Crivello-Hops`, `Crivello-Depth`, `Crivello-Blame` (`host`, if nothing else of the host
+//! `sitemap`), `Crivello-Attempt`, `Crivello-Hops`, `Crivello-Depth`, `Crivello-Took` (how long the answer to a
+//! request took that asks for a number of seconds from then on), `Crivello-Blame` (`host`, if nothing else of the host
 //! can tell whether a visit in vain is its page's fault) and `Crivello-Robots-For`, the site whose robots.txt it is. A visit without an answer is a `metadata` record with the same as fields, and
 //! with `outcome` and `detail`; its purpose is `address` if it was the name server that failed. An answer
 //! that is as an earlier one was is a `revisit` record, which says by `Crivello-Length` how many bytes its body had, and
@@ -21,7 +22,7 @@ use archive::{
     parse_warc_fields, warc_fields,
 };
 
-use crate::answer::{Purpose, is_passing};
+use crate::answer::{Purpose, is_from_answer, is_passing};
 use crate::clock::Moment;
 use crate::fetch::{ACCEPTED, Answer, CODING};
 use crate::outcome::{Answered, Failure, FailureKind, Harvest, Task, Visit};
@@ -56,6 +57,8 @@ const DECODED: &str = "urn:crivello:revisit:identical-decoded-payload";
 
 /// The outcome of a visit whose answer was not archived.
 const UNSTORED: &str = "not-stored";
+/// How many milliseconds after the moment of its record an answer had come that asks for a wait from then on.
+const TOOK: &str = "Crivello-Took";
 /// The seconds that such an answer asks to wait.
 const RETRY_AFTER: &str = "retry-after";
 
@@ -232,6 +235,8 @@ pub(crate) fn write_answer(
     if earlier.is_some_and(|earlier| earlier.is_in_doubt(answer)) {
         extra.push((INCONCLUSIVE, "yes"));
     }
+    let took_ms = Some(took_ms(answer)).filter(|&ms| ms > 0).map(|ms| ms.to_string());
+    extra.extend(took_ms.as_deref().map(|took_ms| (TOOK, took_ms)));
     let length = answer.body.len().to_string();
     if found.is_some() {
         extra.push(("WARC-Refers-To-Target-URI", &url));
@@ -248,6 +253,18 @@ pub(crate) fn write_answer(
         payload_offset: if found.is_some() { 0 } else { payload_offset },
     })?;
     Ok(Written { block, location, unchanged: found.is_some() })
+}
+
+/// How long after its request the wait begins that an answer asks for; 0 if it asks for none, or for one until a date.
+pub(crate) fn took_ms(answer: &Answer) -> u32 {
+    let value =
+        answer.headers.get("Retry-After").and_then(|value| str::from_utf8(value.as_bytes()).ok());
+    if value.is_some_and(is_from_answer) { answer.took_ms } else { 0 }
+}
+
+/// The same by its record; 0 where it does not tell.
+pub(crate) fn read_took_ms(record: &Record) -> u32 {
+    record.header(TOOK).and_then(|value| value.parse().ok()).unwrap_or(0)
 }
 
 /// How many bytes the body of an answer had that is not in its record.
@@ -365,8 +382,10 @@ pub(crate) fn write_unstored(
     let nearness = similarity.to_string();
     let refused: Vec<String> = refused.iter().map(|(name, n)| format!("{name} {n}")).collect();
     let wait_s = answered.retry_after_ms.map(|wait_ms| wait_ms.div_ceil(1000).to_string());
+    let took_ms = Some(answered.took_ms).filter(|&ms| ms > 0).map(|ms| ms.to_string());
     let mut fields = vec![("outcome", UNSTORED), ("status", &status), ("length", &bytes)];
     fields.extend(wait_s.as_deref().map(|wait_s| (RETRY_AFTER, wait_s)));
+    fields.extend(took_ms.as_deref().map(|took_ms| (TOOK, took_ms)));
     fields.extend(notes.iter().map(|(name, value)| (*name, value.as_str())));
     fields.extend(Some(("similarity", nearness.as_str())).filter(|_| *similarity > 0.0));
     fields.extend(redirect.iter().map(|url| ("redirect", url.as_str())));
@@ -392,6 +411,7 @@ pub(crate) fn read_unstored(record: &Record) -> Option<Answered> {
             RETRY_AFTER => {
                 answered.retry_after_ms = Some(value.parse::<u64>().ok()?.saturating_mul(1000));
             }
+            TOOK => answered.took_ms = value.parse().ok()?,
             "similarity" => harvest.similarity = value.parse().ok()?,
             "redirect" => harvest.redirect = Some(value).filter(|url| !url.is_empty()),
             "outlink" => harvest.links.push(value),
@@ -403,6 +423,7 @@ pub(crate) fn read_unstored(record: &Record) -> Option<Answered> {
             _ => {}
         }
     }
+    answered.took_ms = answered.retry_after_ms.map_or(0, |_| answered.took_ms);
     is_unstored.then_some(answered)
 }
 

@@ -97,7 +97,7 @@ pub use outcome::{Failure, FailureKind};
 pub use pending::{recrawl_asks, seeds_name};
 pub use politeness::{Pace, Politeness};
 pub use report::{AsideHost, Census, Report, SieveReport, Snapshot, known_report, read_report};
-pub use rests::check_rests;
+pub use rests::{LostRobots, check_rests};
 pub use robots::{ROBOTS_HOPS_MAX, Robots, RobotsSaying, Verdict, explain_robots};
 pub use rules::{Refusal, Rules};
 pub use seeds::{check_seed, check_seeds, is_unbegun, read_seeds, read_sitemap_seeds, seed_lines};

@@ -109,6 +109,9 @@ pub(crate) struct Answered {
     pub(crate) bytes: u64,
     /// What Retry-After asks for.
     pub(crate) retry_after_ms: Option<u64>,
+    /// How long after the request began that wait begins: when the answer had come, if it is a number of seconds; 0 where
+    /// that is not known.
+    pub(crate) took_ms: u32,
     /// The status of the capture that this one was compared with; 0 if there was none.
     pub(crate) before: u16,
     /// Whether it is as that one was.

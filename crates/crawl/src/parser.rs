@@ -240,8 +240,12 @@ impl Parser {
         let is_judged = earlier.is_none() && self.answers.may_refuse_to_store(visit.purpose());
         let judged = if is_judged { Some(self.judge(visit, date, answer)?) } else { None };
         let is_unstored = judged.as_ref().is_some_and(|judged| judged.is_unstored);
-        let read =
-            |http: &_| self.answers.read(visit.purpose(), &url, http, date, depth, Links::Unknown);
+        let took_ms = journal::took_ms(answer);
+        let read = |http: &_| {
+            let purpose = visit.purpose();
+            let answered = self.answers.read(purpose, &url, http, date, depth, Links::Unknown);
+            Answered { took_ms, ..answered }
+        };
         let Some(store) = &mut self.store else {
             let http = answer.http()?;
             return Ok(Answered { bytes, ..read(&http) });
@@ -293,6 +297,7 @@ impl Parser {
         let http = parse_http(&block)?;
         let (purpose, depth) = (visit.purpose(), visit.page.depth);
         let answered = self.answers.read(purpose, &url, &http, date, depth, Links::Unknown);
+        let answered = Answered { took_ms: journal::took_ms(answer), ..answered };
         let refers_to = unchanged.then_some(earlier.date);
         let circumstances =
             Circumstances { url, entry, date, location, before, unchanged, refers_to };
@@ -308,7 +313,9 @@ impl Parser {
         answer: &Answer,
     ) -> Result<Answered, ArchiveError> {
         let http = answer.http()?;
-        Ok(self.answers.judge(&visit.url(), &http, date, visit.page.depth))
+        let judged = self.answers.judge(&visit.url(), &http, date, visit.page.depth);
+        let took_ms = judged.retry_after_ms.map_or(0, |_| journal::took_ms(answer));
+        Ok(Answered { took_ms, ..judged })
     }
 }
 

@@ -26,7 +26,7 @@ use sieve::{Signature, signature};
 
 use crate::answer::{Answers, Purpose};
 use crate::asked::Asked;
-use crate::checkpoint::{Settled, VisitLogs};
+use crate::checkpoint::{Settled, VisitLogs, tells_all};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::engine::Dirs;
@@ -246,6 +246,11 @@ impl Replay<'_> {
         let dir: &Path = &self.dirs.archive;
         let archive = Archive::open(dir)?;
         let mut gaps = Gaps::default();
+        if let Some(asked) = Asked::read(&self.dirs.frontier).filter(|asked| !asked.is_open)
+            && !tells_all(&self.dirs.frontier, &archive)?
+        {
+            asked.doubt(&self.dirs.frontier)?;
+        }
         let untold = Untold::keep(&self.dirs.frontier, &archive)?;
         let (shortened, gone) =
             untold.into_names().partition(|name| archive.files().contains(name));

@@ -31,7 +31,7 @@ const ROBOTS_S_MAX: i64 = 24 * 3600;
 /// What a host asked for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Rest {
-    /// When its last visit began, and how long a wait that asked for.
+    /// When its last visit began, or was over if that is known, and how long a wait that asked for from then on.
     pub(crate) date: Moment,
     pub(crate) retry_after_ms: Option<u64>,
     /// When its robots.txt was asked for, if it was, and the Crawl-delay of that; 0 if it has none.
@@ -131,11 +131,16 @@ impl Rests {
         let retry_after_ms = settled.answered.as_ref().and_then(|answered| answered.retry_after_ms);
         let retry_after_ms = retry_after_ms.filter(|&ms| ms > 0 && is_passing(purpose, status));
         let rest = self.0.entry(site.clone()).or_default();
-        if rest.date <= date {
-            (rest.date, rest.retry_after_ms) = (date, retry_after_ms);
+        let over = date.later(settled.answered.as_ref().map_or(0, |answered| answered.took_ms));
+        if rest.date <= over {
+            (rest.date, rest.retry_after_ms) = (over, retry_after_ms);
         }
-        let Some(answers) = answers.filter(|_| purpose == Purpose::Robots) else { return };
-        settled.read_robots(answers);
+        if purpose != Purpose::Robots {
+            return;
+        }
+        if let Some(answers) = answers {
+            settled.read_robots(answers);
+        }
         let Some(answered) = settled.answered.filter(|_| !is_passing(purpose, status)) else {
             return;
         };
@@ -166,6 +171,22 @@ impl Rests {
         }
         let lines: String = self.iter().map(|(site, rest)| rest.line(site)).collect();
         replace(&path, &seal(&lines))
+    }
+}
+
+/// The robots.txt files that went with files of the archive: an older one that it still has does not count.
+#[derive(Debug)]
+pub struct LostRobots(Rests);
+
+impl LostRobots {
+    /// Those of a collection, by its logs of visits and by what is kept of them.
+    pub fn read(frontier: &Path, archive: &Archive) -> Result<LostRobots, CrawlError> {
+        Rests::read(frontier, archive, None).map(LostRobots)
+    }
+
+    /// When the last one for the site of `url` was asked for, if it is lost.
+    pub fn of(&self, url: &str) -> Option<Moment> {
+        self.0.of(url)?.robots
     }
 }
 

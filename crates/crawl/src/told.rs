@@ -13,7 +13,7 @@ use crate::answer::{Purpose, is_passing, is_redirect, wait_ms};
 use crate::clock::Moment;
 use crate::error::CrawlError;
 use crate::frontier::is_same_site;
-use crate::journal::{BEFORE, Entry, read_failure, read_unstored, refers_to};
+use crate::journal::{BEFORE, Entry, read_failure, read_took_ms, read_unstored, refers_to};
 use crate::outcome::Failure;
 use crate::politeness::Politeness;
 use crate::rests::Rests;
@@ -62,8 +62,11 @@ impl Told {
         let header = |name| http.as_ref().and_then(|http| http.header(name));
         let date = Moment { s: record.date_s, us: record.date_us };
         let wait_ms = header("Retry-After").and_then(|value| wait_ms(value, date));
+        let took_ms = read_took_ms(record);
+        let took_ms = unstored.as_ref().map_or(took_ms, |unstored| unstored.took_ms);
         let wait_ms = wait_ms.or(unstored.as_ref().and_then(|unstored| unstored.retry_after_ms));
         let wait_ms = wait_ms.filter(|_| is_passing(entry.purpose, status.unwrap_or(0)));
+        let from = date.later(took_ms);
         Some(Told {
             purpose: entry.purpose,
             attempts: entry.attempts,
@@ -79,7 +82,7 @@ impl Told {
             location: unstored.and_then(|unstored| unstored.harvest.redirect).or_else(|| {
                 header("Location").filter(|_| status.is_some_and(is_redirect)).map(str::to_owned)
             }),
-            not_before_s: wait_ms.map(|ms| date.second_after(Politeness::asked_ms(ms))),
+            not_before_s: wait_ms.map(|ms| from.second_after(Politeness::asked_ms(ms))),
             entry,
         })
     }

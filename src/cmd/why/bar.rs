@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use archive::Archive;
-use crawl::{AgentId, AsideHost, Mention, Report, Rules};
+use crawl::{AgentId, AsideHost, LostRobots, Mention, Report, Rules};
 use jobs::Collection;
 use page::Url;
 
@@ -153,6 +153,7 @@ pub(crate) struct KnownBars<'a> {
     report: &'a Report,
     config: &'a Config,
     frontier: PathBuf,
+    lost: LostRobots,
     seeds: Vec<Url>,
     rules: Rules,
     /// Of each site the share that it has had.
@@ -170,7 +171,8 @@ impl<'a> KnownBars<'a> {
         let seeds = crawl::read_seeds(&frontier)?;
         let rules = Rules::new(&config.crawl, &seeds)?;
         let shares = HashMap::new();
-        Ok(KnownBars { archive, report, config, frontier, seeds, rules, shares })
+        let lost = LostRobots::read(&frontier, archive)?;
+        Ok(KnownBars { archive, report, config, frontier, lost, seeds, rules, shares })
     }
 
     /// What bars one, which so many links led to; with what its host has had, if that counts.
@@ -205,7 +207,7 @@ impl<'a> KnownBars<'a> {
         if let Some(aside) = asides.find(|aside| aside.refused && aside.host == host) {
             return Ok(Some(refused_host(aside)));
         }
-        let saying = robots::saying(self.archive, url, &crawl.user_agent)?;
+        let saying = robots::saying(self.archive, &self.lost, url, &crawl.user_agent)?;
         if let Some(saying) = saying.filter(|saying| saying.is_had && !saying.allowed) {
             return Ok(Some(Bar::Forbidden(saying.why)));
         }

@@ -3,11 +3,12 @@
 //! What lives here: finding that answer, redirects followed as a crawl follows them. What does not: what the
 //! lines of the file mean (`crawl`).
 //!
-//! **Invariant.** The answer is that of the newest robots.txt in the archive; no server is asked.
+//! **Invariant.** The answer is that of the newest robots.txt in the archive, unless a newer one is known to be lost; no
+//! server is asked.
 
 use anyhow::Result;
 use archive::{Archive, ArchiveError, Location, Record};
-use crawl::{Failure, ROBOTS_HOPS_MAX, RobotsSaying};
+use crawl::{Failure, LostRobots, Moment, ROBOTS_HOPS_MAX, RobotsSaying};
 use page::Url;
 
 use super::captures;
@@ -20,9 +21,11 @@ fn read(archive: &Archive, location: &Location) -> Result<Option<Record>> {
     }
 }
 
-/// What the newest robots.txt of a URL's host says of it; `None` if there is none.
+/// What the newest robots.txt of a URL's host says of it; `None` if there is none. Of one that is `lost`, nobody knows, and
+/// an older one does not count.
 pub(super) fn saying(
     archive: &Archive,
+    lost: &LostRobots,
     url: &Url,
     user_agent: &str,
 ) -> Result<Option<RobotsSaying>> {
@@ -40,7 +43,12 @@ pub(super) fn saying(
         let redirect = matches!(capture.status, Some(300..=399));
         match location(&record, &at).filter(|_| redirect) {
             Some(next) => at = next,
-            None => return Ok(crawl::explain_robots(&record, url, user_agent)),
+            None => {
+                let date = Moment { s: capture.date_s, us: capture.date_us };
+                let lost = lost.of(url.as_str()).filter(|lost| *lost > date);
+                let said = crawl::explain_robots(&record, url, user_agent);
+                return Ok(said.map(|said| lost.filter(|_| said.is_had).map_or(said, gone)));
+            }
         }
     }
     Ok(None)
@@ -54,6 +62,14 @@ fn unheard(failure: &Failure) -> RobotsSaying {
         "its robots.txt cannot be had"
     };
     RobotsSaying { allowed: false, is_had: false, why: format!("{what} ({failure})") }
+}
+
+/// What it means that one is lost which was asked for later than any that is left.
+fn gone(lost: Moment) -> RobotsSaying {
+    let date = archive::date_text(lost.s);
+    let why =
+        format!("the robots.txt of {date} is lost with its archive file, and asked for first");
+    RobotsSaying { allowed: true, is_had: false, why }
 }
 
 fn location(record: &Record, base: &Url) -> Option<Url> {

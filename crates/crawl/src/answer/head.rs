@@ -66,10 +66,19 @@ pub fn leaves_standing(purpose: Purpose, status: u16) -> bool {
 const DAYS: [&str; 7] =
     ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 
+/// Whether a Retry-After counts from the moment at which the answer has come: a date does not.
+pub(crate) fn is_from_answer(value: &str) -> bool {
+    is_seconds(value.trim())
+}
+
+fn is_seconds(value: &str) -> bool {
+    !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 /// What Retry-After asks for in an answer of that moment: seconds, however many, or a date.
 pub(crate) fn wait_ms(value: &str, now: Moment) -> Option<u64> {
     let value = value.trim();
-    if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {
+    if is_seconds(value) {
         // More than a number holds is still more than is waited for.
         return Some(value.parse::<u64>().unwrap_or(u64::MAX).saturating_mul(1000));
     }

@@ -294,6 +294,28 @@ pub(super) fn each_row(path: &Path, take: &mut dyn FnMut(Settled)) -> io::Result
     Ok(())
 }
 
+/// Whether a log is there and can be read from its first byte to its last, whatever its settings.
+pub(super) fn is_sound(path: &Path) -> io::Result<bool> {
+    let file = match File::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        file => file?,
+    };
+    let mut input = BufReader::with_capacity(256 << 10, file);
+    let mut head = Vec::new();
+    (&mut input).take(FILE_HEAD_BYTES as u64).read_to_end(&mut head)?;
+    if head.len() < FILE_HEAD_BYTES || !head.starts_with(&MAGIC) {
+        return Ok(false);
+    }
+    let mut covered = 0;
+    loop {
+        match next_sound(&mut input, covered)? {
+            Sound::Block(head, _) => covered = head.to,
+            Sound::End => return Ok(true),
+            Sound::Damage => return Ok(false),
+        }
+    }
+}
+
 /// What follows in a log that is read for its own sake.
 enum Sound {
     Block(Head, Vec<Settled>),

@@ -296,6 +296,22 @@ pub(crate) fn newly_lost(
     Ok(names)
 }
 
+/// Whether archive and logs of visits together tell of every visit there was: not if nobody knows of which files there were
+/// logs, nor if a file is gone, or is another, together with its log.
+pub(crate) fn tells_all(frontier: &Path, archive: &Archive) -> Result<bool, CrawlError> {
+    let dir = frontier.join(FOLDER);
+    let Listed::Names(names) = list::read(&dir) else { return Ok(false) };
+    for name in names {
+        let path = log_path(&dir, &name);
+        let is_there = archive.files().contains(&name);
+        let is_told = if is_there { Ok(path.is_file()) } else { file::is_sound(&path) };
+        if !is_told.map_err(CrawlError::io(&path))? {
+            return Ok(false);
+        }
+    }
+    Ok(misfits(&dir, archive)?.iter().all(|(_, fit)| *fit != Fit::Other))
+}
+
 /// The archive files that logs of visits in `frontier`, their list, what is still to be told and recrawls that are not over
 /// are about, gone or not: none of these names may be given to a new file.
 pub fn named_files(frontier: &Path) -> BTreeSet<String> {

@@ -92,7 +92,9 @@ impl Settled {
         let read = || http.as_ref().map(|http| answer(&url, &entry, http));
         let answered = journal::read_unstored(record).or_else(read).map(|answered| {
             let bytes = journal::length_elsewhere(record).unwrap_or(answered.bytes);
-            Answered { bytes, ..answered }
+            let has_wait = answered.retry_after_ms.is_some() && !answered.is_unstored;
+            let took_ms = if has_wait { journal::read_took_ms(record) } else { answered.took_ms };
+            Answered { bytes, took_ms, ..answered }
         });
         let before = record.header(BEFORE).and_then(|value| value.parse().ok()).unwrap_or(0);
         let circumstances = Circumstances {
@@ -245,15 +247,24 @@ impl Rows {
     }
 
     fn put_answered(&mut self, answered: &Answered) {
-        let Answered { status, bytes, retry_after_ms, before, unchanged, harvest, is_unstored } =
-            answered;
+        let Answered {
+            status,
+            bytes,
+            retry_after_ms,
+            took_ms,
+            before,
+            unchanged,
+            harvest,
+            is_unstored,
+        } = answered;
         let Harvest { robots: _, redirect, links, sitemaps, refused, similarity } = harvest;
         let (unchanged, is_unstored) = (u64::from(*unchanged), u64::from(*is_unstored));
         for number in [u64::from(*status), *bytes, u64::from(*before), unchanged, is_unstored] {
             vbyte::write(&mut self.bytes, number);
         }
         self.bytes.extend(similarity.to_le_bytes());
-        vbyte::write(&mut self.bytes, u64::from(retry_after_ms.is_some()));
+        let wait = retry_after_ms.map_or(0, |_| 1 + 2 * u64::from(*took_ms));
+        vbyte::write(&mut self.bytes, wait);
         vbyte::write(&mut self.bytes, retry_after_ms.unwrap_or(0));
         self.put(redirect.as_deref().unwrap_or_default());
         for urls in [links, sitemaps] {
@@ -374,8 +385,9 @@ impl<'a> Input<'a> {
         let before = u16::try_from(self.number()?).ok()?;
         let (unchanged, is_unstored) = (self.number()? == 1, self.number()? == 1);
         let similarity = f32::from_le_bytes(*self.take(4)?.first_chunk()?);
-        let has_retry_after = self.number()? == 1;
-        let retry_after_ms = Some(self.number()?).filter(|_| has_retry_after);
+        let wait = self.number()?;
+        let took_ms = u32::try_from(wait / 2).ok()?;
+        let retry_after_ms = Some(self.number()?).filter(|_| wait % 2 == 1);
         let redirect = Some(self.text()?).filter(|url| !url.is_empty()).map(str::to_owned);
         let (links, sitemaps) = (self.urls()?, self.urls()?);
         let mut refused = BTreeMap::new();
@@ -384,7 +396,16 @@ impl<'a> Input<'a> {
             refused.insert(name, self.number()?);
         }
         let harvest = Harvest { robots: None, redirect, links, sitemaps, refused, similarity };
-        Some(Answered { status, bytes, retry_after_ms, before, unchanged, harvest, is_unstored })
+        Some(Answered {
+            status,
+            bytes,
+            retry_after_ms,
+            took_ms,
+            before,
+            unchanged,
+            harvest,
+            is_unstored,
+        })
     }
 
     fn urls(&mut self) -> Option<Vec<String>> {

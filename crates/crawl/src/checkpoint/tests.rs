@@ -216,6 +216,7 @@ fn record() -> impl Strategy<Value = Record> {
         "Crivello-Before",
         "Crivello-Length",
         "Crivello-Inconclusive",
+        "Crivello-Took",
         "outcome",
         "status",
         "length",
@@ -285,7 +286,7 @@ prop_compose! {
     fn answered()(
         (status, bytes, before, unchanged) in (0..600_u16, any::<u64>(), 0..600_u16, any::<bool>()),
         (is_unstored, similarity) in (any::<bool>(), 0.0..1.0_f32),
-        retry_after_ms in any::<Option<u64>>(),
+        (retry_after_ms, took_ms) in (any::<Option<u64>>(), any::<u32>()),
         redirect in prop::option::of(url()),
         links in prop::collection::vec(url(), 0..5),
         sitemaps in prop::collection::vec(url(), 0..3),
@@ -294,7 +295,17 @@ prop_compose! {
         let refused: BTreeMap<_, _> =
             refused.into_iter().map(|(name, times)| (name.into(), times)).collect();
         let harvest = Harvest { robots: None, redirect, links, sitemaps, refused, similarity };
-        Answered { status, bytes, retry_after_ms, before, unchanged, harvest, is_unstored }
+        let took_ms = retry_after_ms.map_or(0, |_| took_ms);
+        Answered {
+            status,
+            bytes,
+            retry_after_ms,
+            took_ms,
+            before,
+            unchanged,
+            harvest,
+            is_unstored,
+        }
     }
 }
 

@@ -75,6 +75,8 @@ pub(crate) struct Answer {
     pub(crate) is_truncated: bool,
     /// Whether it came by HTTP/2.
     pub(crate) is_http2: bool,
+    /// How long it took, from the moment of its record on.
+    pub(crate) took_ms: u32,
     /// Headers of the request whose values are nobody's business.
     pub(crate) secrets: Vec<HeaderName>,
     #[expect(dead_code, reason = "it is given back when the answer is dropped")]
@@ -117,6 +119,18 @@ pub(crate) enum Catch {
     /// An answer of 304 to a request without a condition, which is none.
     Uncalled(Answer),
     Answer(Answer),
+}
+
+impl Catch {
+    fn having_taken(mut self, ms: u64) -> Catch {
+        match &mut self {
+            Catch::Addresses { .. } => {}
+            Catch::Inconclusive(answer) | Catch::Uncalled(answer) | Catch::Answer(answer) => {
+                answer.took_ms = u32::try_from(ms).unwrap_or(u32::MAX);
+            }
+        }
+        self
+    }
 }
 
 /// A visit that is over.
@@ -223,13 +237,15 @@ impl Fetcher {
     ) -> Result<Fetched, CrawlError> {
         let mut patience = Patience::default();
         loop {
-            let date = self.clock.date();
+            let (date, begun_ms) = (self.clock.date(), self.clock.now_ms());
             let caught = match (&visit.task, visit.address) {
                 (Task::Resolve, _) | (_, None) => self.resolve(&visit.site).await,
                 (_, Some(address)) => self.get(&visit, address, earlier.as_ref()).await,
             };
+            let finished_ms = self.clock.over_ms();
+            let took_ms = finished_ms.saturating_sub(begun_ms);
             let result = match caught {
-                Ok(catch) => Ok(catch),
+                Ok(catch) => Ok(catch.having_taken(took_ms)),
                 Err(Hitch::Failure(failure)) => Err(failure),
                 Err(Hitch::NoDescriptor(source)) => {
                     self.pool.clear();
@@ -237,7 +253,6 @@ impl Fetcher {
                     continue;
                 }
             };
-            let finished_ms = self.clock.over_ms();
             return Ok(Fetched { visit, finished_ms, date, earlier, result });
         }
     }
@@ -377,8 +392,16 @@ impl Fetcher {
             return Err(Failure::new(FailureKind::TooLarge, detail));
         }
         let (headers, body) = (head.headers, body.into_bytes());
-        let mut answer =
-            Answer { status_line, headers, body, is_truncated, is_http2, secrets, room };
+        let mut answer = Answer {
+            status_line,
+            headers,
+            body,
+            is_truncated,
+            is_http2,
+            took_ms: 0,
+            secrets,
+            room,
+        };
         if is_sitemap {
             answer.truncate(self.sitemap_bytes_max);
         }

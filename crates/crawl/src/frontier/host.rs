@@ -103,7 +103,7 @@ pub(super) struct Errand {
     pub(super) page: Waiting,
 }
 
-/// A request of an earlier run: when it began, and how long a wait the answer asked for.
+/// A request of an earlier run: when it began, or was over if that is known, and how long a wait the answer asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Replayed {
     pub(super) date: Moment,

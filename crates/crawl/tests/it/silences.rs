@@ -1,7 +1,7 @@
 //! How long a crawl that goes on leaves hosts alone: for what is left of the silence, and no longer.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -273,4 +273,107 @@ fn a_crawl_delay_is_kept_without_the_file_that_had_it() {
     let asked = asked.lock().expect("nobody panics");
     let gaps: Vec<u64> = asked.windows(2).map(|two| two[1].1 - two[0].1).collect();
     assert!(gaps.len() == 3 && gaps.iter().all(|&gap_ms| gap_ms >= 999), "{gaps:?}");
+}
+
+/// A server that takes two seconds to ask for three more counts from its answer on, in later runs, too, whether they know it
+/// from the archive, from the log of visits, or from both; and a filter may keep the answer out of the archive.
+#[test]
+fn seconds_that_a_server_asks_for_count_from_its_answer_on() {
+    let is_busy = Arc::new(AtomicBool::new(true));
+    for (lost, store_filter) in
+        [("", ""), ("archive", ""), ("frontier/visits", ""), ("frontier/visits", "status = 200")]
+    {
+        is_busy.store(true, Ordering::Relaxed);
+        let clock = Arc::new(SystemClock::new());
+        let noted = Arc::<Mutex<Vec<(u64, u64)>>>::default();
+        let port = {
+            let (clock, noted, is_busy) =
+                (Arc::clone(&clock), Arc::clone(&noted), Arc::clone(&is_busy));
+            serve(move |path, out| {
+                let begun_ms = clock.now_ms();
+                let head = match path {
+                    "/robots.txt" => "404 No",
+                    _ if is_busy.swap(false, Ordering::Relaxed) => {
+                        thread::sleep(Duration::from_secs(2));
+                        "503 Busy\r\nRetry-After: 3"
+                    }
+                    _ => "200 OK",
+                };
+                noted.lock().expect("nobody panics").push((begun_ms, clock.now_ms()));
+                let kind = "Content-Type: text/html\r\nConnection: close\r\nContent-Length: 5";
+                write(out, &format!("HTTP/1.1 {head}\r\n{kind}\r\n\r\n<p>ok"));
+            })
+        };
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let config = Config {
+            delay_ms: 5,
+            ip_delay_ms: 0,
+            retry_ms: 5,
+            retry_after_s_max: 1,
+            store_filter: store_filter.to_owned(),
+            ..Config::default()
+        };
+        let seeds = [format!("http://127.0.0.1:{port}/")];
+        let first = crawl(dir.path(), &config, &seeds).expect("it ends");
+        let [_, (begun_ms, over_ms)] = noted.lock().expect("nobody panics")[..] else {
+            panic!("{lost}: not two requests");
+        };
+        assert!(over_ms - begun_ms >= 2_000, "{lost}");
+        let second = crawl(dir.path(), &config, &[]).expect("it ends");
+        let told = [first, second].map(|report| report.aside[0].until_s);
+        assert!(told[0].is_some() && told[0] == told[1], "{lost}: {told:?}");
+        if !lost.is_empty() {
+            fs::remove_dir_all(dir.path().join(lost)).expect("it is there");
+        }
+        let config = Config { retry_after_s_max: 300, ..config };
+        crawl(dir.path(), &config, &seeds).expect("it ends");
+        let next_ms = noted.lock().expect("nobody panics")[2].0;
+        assert!(next_ms >= over_ms + 3_000, "{lost}: {} ms after the answer", next_ms - over_ms);
+        assert!(next_ms < over_ms + 4_500, "{lost}: {} ms after the answer", next_ms - over_ms);
+    }
+}
+
+/// When visits went with archive and log, the moment of the last one is still known, and every host may have had it.
+#[test]
+fn what_nobody_knows_any_more_is_followed_by_silence() {
+    let remove = |path: &Path| match path.is_dir() {
+        true => fs::remove_dir_all(path).expect("it is there"),
+        false => fs::remove_file(path).expect("it is there"),
+    };
+    let files = |dir: &Path, ending: &str| -> Vec<_> {
+        let entries = fs::read_dir(dir).expect("it is there");
+        let paths = entries.map(|entry| entry.expect("it is there").path());
+        paths.filter(|path| path.to_string_lossy().ends_with(ending)).collect()
+    };
+    let check = &|name: &str, lose: &dyn Fn(&Path)| {
+        let (clock, asked) = (Arc::new(SystemClock::new()), Arc::<Mutex<Vec<u64>>>::default());
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let one = serve_noted(&clock, &asked);
+        first_ms(&clock, &asked, dir.path(), format!("{one}/1"));
+        let last_ms = *asked.lock().expect("nobody panics").last().expect("it was asked");
+        for path in files(&dir.path().join("archive"), "") {
+            remove(&path);
+        }
+        lose(&dir.path().join("frontier/visits"));
+        let begun_ms = clock.now_ms();
+        let rest_ms = begun_ms + first_ms(&clock, &asked, dir.path(), format!("{one}/1")) - last_ms;
+        assert!((DELAY_MS..DELAY_MS + 1_000).contains(&rest_ms), "{name}: {rest_ms} ms");
+    };
+    let cut = |log: &PathBuf| {
+        let bytes = fs::read(log).expect("it is there");
+        fs::write(log, &bytes[..bytes.len() - 1]).expect("room");
+    };
+    let losses: [(&str, &(dyn Fn(&Path) + Sync)); 6] = [
+        ("nothing", &|_| ()),
+        ("the list", &|visits| remove(&visits.join("files"))),
+        ("a sound list", &|visits| fs::write(visits.join("files"), "x").expect("room")),
+        ("the logs", &|visits| files(visits, ".log").iter().for_each(|log| remove(log))),
+        ("the end of the log", &|visits| files(visits, ".log").iter().for_each(cut)),
+        ("all", &remove),
+    ];
+    thread::scope(|scope| {
+        for (name, lose) in losses {
+            scope.spawn(move || check(name, lose));
+        }
+    });
 }

@@ -321,7 +321,7 @@ pub(super) struct Stumble {
     pub(super) fault: Fault,
     /// The host asks for a rest.
     pub(super) is_pressing: bool,
-    /// When the visit began.
+    /// When the visit began, or, if it asks for a number of seconds, when it was over.
     pub(super) date: Moment,
     /// The status of the capture that an answer would be compared with; 0 if there is none.
     pub(super) before: u16,

@@ -46,7 +46,8 @@ impl Hosts {
         self.bytes_before += answered.as_ref().map_or(0, |answered| answered.bytes);
         let retry_after_ms = answered.as_ref().and_then(|answered| answered.retry_after_ms);
         let retry_after_ms = retry_after_ms.filter(|_| is_passing(entry.purpose, status));
-        self.note_last(id, Replayed { date, retry_after_ms });
+        let took_ms = answered.as_ref().map_or(0, |answered| answered.took_ms);
+        self.note_last(id, Replayed { date: date.later(took_ms), retry_after_ms });
         if entry.purpose == Purpose::Robots {
             let asker = entry.robots_for.as_deref().unwrap_or(site);
             let (Some(asker), Some(answered)) = (self.id(asker), answered) else { return };
@@ -157,7 +158,7 @@ impl Hosts {
     }
 
     /// The same for one host, which has not been asked for `silent_ms`, of `owed_ms` if it was slow, and whose last request
-    /// that is known began `since_ms` ago: a Retry-After counts from its answer.
+    /// that is known began `since_ms` ago, or was over if that is known: a Retry-After counts from then.
     fn rest_one(
         &mut self,
         id: HostId,

@@ -70,7 +70,11 @@ impl Hosts {
                 }
                 let host = &mut self.table[index(id)];
                 if is_in_vain(visit.purpose(), &answered) {
-                    let stumble = Stumble { date, before, ..stumble_of(&visit, &answered) };
+                    let stumble = Stumble {
+                        date: date.later(answered.took_ms),
+                        before,
+                        ..stumble_of(&visit, &answered)
+                    };
                     return self.stumble(visit, stumble, finished_ms);
                 }
                 host.health.recover();
