@@ -246,11 +246,7 @@ impl Replay<'_> {
         let dir: &Path = &self.dirs.archive;
         let archive = Archive::open(dir)?;
         let mut gaps = Gaps::default();
-        if let Some(asked) = Asked::read(&self.dirs.frontier).filter(|asked| !asked.is_open)
-            && !tells_all(&self.dirs.frontier, &archive)?
-        {
-            asked.doubt(&self.dirs.frontier)?;
-        }
+        self.doubt_asked(&archive)?;
         let untold = Untold::keep(&self.dirs.frontier, &archive)?;
         let (shortened, gone) =
             untold.into_names().partition(|name| archive.files().contains(name));
@@ -318,6 +314,15 @@ impl Replay<'_> {
         replayed.known = last.map(|last| Arc::new(last.into_captures(archive, reading)));
         replayed.gaps = gaps;
         Ok(replayed)
+    }
+
+    /// Takes note that anybody may have been asked, if visits are lost of which nothing tells, before logs are made anew.
+    fn doubt_asked(&self, archive: &Archive) -> Result<(), CrawlError> {
+        let dir = &self.dirs.frontier;
+        match Asked::read(dir).filter(|asked| !asked.is_open) {
+            Some(asked) if !tells_all(dir, archive)? => asked.doubt(dir),
+            _ => Ok(()),
+        }
     }
 
     /// Takes note of what hosts asked for in files that are gone, before the logs go that tell of it.
