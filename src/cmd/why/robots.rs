@@ -41,15 +41,14 @@ pub(super) fn saying(
         let capture = captures.swap_remove(answered);
         let Some(record) = read(archive, &capture.location)? else { return Ok(None) };
         let redirect = matches!(capture.status, Some(300..=399));
-        match location(&record, &at).filter(|_| redirect) {
-            Some(next) => at = next,
-            None => {
-                let date = Moment { s: capture.date_s, us: capture.date_us };
-                let lost = lost.of(url.as_str()).filter(|lost| *lost > date);
-                let said = crawl::explain_robots(&record, url, user_agent);
-                return Ok(said.map(|said| lost.filter(|_| said.is_had).map_or(said, gone)));
-            }
+        if let Some(next) = location(&record, &at).filter(|_| redirect) {
+            at = next;
+            continue;
         }
+        let date = Moment { s: capture.date_s, us: capture.date_us };
+        let lost = lost.of(url.as_str()).filter(|lost| *lost > date);
+        let said = crawl::explain_robots(&record, url, user_agent);
+        return Ok(said.map(|said| lost.filter(|_| said.is_had).map_or(said, gone)));
     }
     Ok(None)
 }

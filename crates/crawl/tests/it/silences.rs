@@ -333,12 +333,15 @@ fn seconds_that_a_server_asks_for_count_from_its_answer_on() {
     }
 }
 
+/// What is done to the log of visits.
+type Loss<'a> = &'a (dyn Fn(&Path) + Sync);
+
 /// When visits went with archive and log, the moment of the last one is still known, and every host may have had it.
 #[test]
 fn what_nobody_knows_any_more_is_followed_by_silence() {
-    let remove = |path: &Path| match path.is_dir() {
-        true => fs::remove_dir_all(path).expect("it is there"),
-        false => fs::remove_file(path).expect("it is there"),
+    let remove = |path: &Path| {
+        let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+        removed.expect("it is there");
     };
     let files = |dir: &Path, ending: &str| -> Vec<_> {
         let entries = fs::read_dir(dir).expect("it is there");
@@ -363,7 +366,7 @@ fn what_nobody_knows_any_more_is_followed_by_silence() {
         let bytes = fs::read(log).expect("it is there");
         fs::write(log, &bytes[..bytes.len() - 1]).expect("room");
     };
-    let losses: [(&str, &(dyn Fn(&Path) + Sync)); 6] = [
+    let losses: [(&str, Loss<'_>); 6] = [
         ("nothing", &|_| ()),
         ("the list", &|visits| remove(&visits.join("files"))),
         ("a sound list", &|visits| fs::write(visits.join("files"), "x").expect("room")),
