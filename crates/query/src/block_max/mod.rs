@@ -38,6 +38,7 @@ mod intersection;
 mod list;
 mod nested;
 mod phrase;
+mod places;
 mod scale;
 mod shape;
 mod single;
