@@ -401,6 +401,19 @@ fn keys_of(name: &str) -> &'static [&'static str] {
     }
 }
 
+/// Which hosts ask not to be asked, and until when: the first that may be asked again is named; `None` if none does.
+fn resting(report: &Report) -> Option<String> {
+    let resting = report.aside.iter().filter_map(|aside| Some((aside.until_s?, &aside.host)));
+    let others = resting.clone().count().checked_sub(1)?;
+    let (until_s, host) = resting.min()?;
+    let until = archive::date_text(until_s);
+    let more = match others {
+        0 => String::new(),
+        others => format!(", and {} later", talk::count(others as u64, "more host")),
+    };
+    Some(format!("{host} rests, and is not asked before {until}{more}"))
+}
+
 /// Why there is no page, behind a colon: what ended the run or kept URLs out, then what became of the visits. What a
 /// robots.txt answered is no reason; what it forbids is.
 fn reasons(report: &Report) -> String {
@@ -417,8 +430,8 @@ fn reasons(report: &Report) -> String {
     let retried = part("to be tried again", "visit", &report.retried);
     let known = known(&report.visited, "seed");
     let known = known.map(|known| format!("{known}; `crivello crawl --recrawl` asks again"));
-    let all: Vec<String> =
-        limit.chain(sent).chain(left_out).chain(tried).chain(retried).chain(known).collect();
+    let told = limit.chain(sent).chain(left_out).chain(tried).chain(retried);
+    let all: Vec<String> = told.chain(resting(report)).chain(known).collect();
     if all.is_empty() { String::new() } else { format!(": {}", all.join("; ")) }
 }
 
@@ -527,6 +540,27 @@ mod tests {
         };
         assert_eq!(said(false), "set aside http://a: w; the next crawl tries it again");
         assert_eq!(said(true), "set aside http://a: w; none of its pages is left to ask for");
+    }
+
+    #[test]
+    fn where_there_is_no_page_since_hosts_rest_it_is_said_until_when() {
+        let said = |untils: &[Option<i64>]| {
+            let aside = untils.iter().enumerate().map(|(at, until_s)| {
+                let host = format!("http://{}", ["a", "b", "c"][at]);
+                let aside = serde_json::json!({ "host": host, "until_s": until_s });
+                serde_json::from_value(aside).expect("the rest has defaults")
+            });
+            let report = Report { aside: aside.collect(), ..Report::default() };
+            let told = Summary::of(report, &none(), false).check().expect_err("no page");
+            told.to_string()
+        };
+        let none = "no page could be fetched";
+        assert_eq!(said(&[]), none);
+        assert_eq!(said(&[None]), none, "the next crawl asks");
+        let rests = ": http://b rests, and is not asked before 1970-01-01T00:00:10Z";
+        assert_eq!(said(&[None, Some(10)]), format!("{none}{rests}"));
+        let later = ", and 1 more host later";
+        assert_eq!(said(&[Some(11), Some(10)]), format!("{none}{rests}{later}"));
     }
 
     #[test]
