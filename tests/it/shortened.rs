@@ -491,3 +491,28 @@ fn of_a_file_that_could_not_be_read_nobody_knows_what_it_had() {
     check_told_once(&sandbox, "is gone", "nothing could be read");
     assert_eq!(is_told(&sandbox), [false, false]);
 }
+
+/// A crawl that asks for nothing leaves no archive file, and so no log that shows that it has told.
+#[test]
+fn a_loss_is_told_once_though_no_file_of_the_archive_is_left() {
+    for list in ["", "x"] {
+        let server = Pages::serve(&[("/", "503 Busy\nRetry-After: 7200\n\n")]);
+        let sandbox = Sandbox::new();
+        fs::create_dir(sandbox.path("web")).expect("a folder");
+        fs::write(sandbox.path("web/crivello.toml"), SETTINGS).expect("room");
+        sandbox.run(&["crawl", "--dir", "web", "-q", &server.url("/")]);
+        fs::remove_file(sandbox.path(&file(1))).expect("it is there");
+        assert!(sandbox.path(&format!("{}.cdxj", file(1))).exists());
+        if !list.is_empty() {
+            fs::write(sandbox.path("web/frontier/visits/files"), list).expect("room");
+        }
+        let told = [0, 1, 2].map(|_| {
+            let ran = sandbox.run(&["crawl", "--dir", "web"]);
+            let rests =
+                format!("no page could be fetched: {} rests, and is not asked", server.url(""));
+            assert!(ran.code == 1 && ran.stderr.contains(&rests), "{ran:#?}");
+            ran.stderr.contains("1 file of the archive is gone: crivello-00001.warc.gz")
+        });
+        assert_eq!(told, [true, false, false], "list: {list:?}");
+    }
+}

@@ -3,7 +3,8 @@
 //! What lives here: reading it and adding to it. What does not: what follows from a name (`mod.rs`).
 //!
 //! **Invariant.** The last line is a checksum (`sealed.rs`), and the file is replaced at once: names that are told were
-//! written. One of an earlier version has no checksum, and may end with half a name.
+//! written. A list of none says that there are no logs, and that a crawl knows it. One of an earlier version has no
+//! checksum, and may end with half a name.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -38,16 +39,25 @@ pub(super) fn read(dir: &Path) -> Listed {
         Ok(bytes) => bytes,
     };
     let Ok(text) = str::from_utf8(&bytes) else { return Listed::Unsound };
-    let lines = match unseal(text) {
-        Seal::Good(body) => body,
+    let (lines, is_sealed) = match unseal(text) {
+        Seal::Good(body) => (body, true),
         Seal::Broken => return Listed::Unsound,
         // A kill may have left half a name at the end.
-        Seal::None => &text[..text.rfind('\n').map_or(0, |end| end + 1)],
+        Seal::None => (&text[..text.rfind('\n').map_or(0, |end| end + 1)], false),
     };
     let names: BTreeSet<String> = lines.lines().map(str::to_owned).collect();
-    // What was a checksum is no name. No list has none: such a one was lost in a power cut.
-    let is_sound = !names.is_empty() && names.iter().all(|name| archive::is_warc_name(name));
+    // What was a checksum is no name. Without one no list is of none: such a one was lost in a power cut.
+    let is_sound = is_sealed || !names.is_empty();
+    let is_sound = is_sound && names.iter().all(|name| archive::is_warc_name(name));
     if is_sound { Listed::Names(names) } else { Listed::Unsound }
+}
+
+/// Writes a list of none where there is none to be believed.
+pub(super) fn begin(dir: &Path) -> io::Result<()> {
+    match read(dir) {
+        Listed::Names(_) => Ok(()),
+        Listed::Nothing | Listed::Unsound => replace(&path(dir), &seal("")),
+    }
 }
 
 /// Adds a name; of a list that cannot be believed nothing stays.
@@ -70,12 +80,15 @@ mod tests {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let dir = dir.path();
         assert_eq!(read(dir), Listed::Nothing);
+        begin(dir).expect("room");
+        assert_eq!(read(dir), Listed::Names(BTreeSet::new()));
         let (one, two) =
             ("crivello-00001.warc.gz".to_owned(), "crivello-00002.warc.zst".to_owned());
         for name in [&two, &one, &two] {
             add(dir, name).expect("room");
         }
         let both = Listed::Names(BTreeSet::from([one.clone(), two]));
+        begin(dir).expect("there is one");
         assert_eq!(read(dir), both);
         let whole = fs::read(path(dir)).expect("it is there");
         for bit in 0..8 * whole.len() {

@@ -114,6 +114,8 @@ impl VisitLogs {
             let found = self.complete_one(archive, name, answers, halt, note)?;
             damage = damage.or(found);
         }
+        // Without a list the next run would tell again of files that are gone.
+        list::begin(&self.dir).map_err(CrawlError::io(&list::path(&self.dir)))?;
         Ok(damage)
     }
 
