@@ -516,3 +516,42 @@ fn a_loss_is_told_once_though_no_file_of_the_archive_is_left() {
         assert_eq!(told, [true, false, false], "list: {list:?}");
     }
 }
+
+/// Overwrites a file of the archive with zeros from a byte on, and leaves its date as it was, or not.
+fn overwrite(sandbox: &Sandbox, number: u32, from: u64, is_dated: bool) {
+    let path = sandbox.path(&file(number));
+    let mut bytes = fs::read(&path).expect("it is there");
+    let date = fs::metadata(&path).and_then(|about| about.modified()).expect("a date");
+    bytes[usize::try_from(from).expect("it is short")..].fill(0);
+    fs::write(&path, bytes).expect("room");
+    if !is_dated {
+        let written = fs::File::options().write(true).open(&path);
+        written.and_then(|file| file.set_modified(date)).expect("set");
+    }
+}
+
+/// Zeros at the end are cut off at once, so that they are not told as damage first, and as missing when they are cut.
+#[test]
+fn a_last_record_of_zeros_is_told_once() {
+    // The last record, and the end of the one before it as well.
+    for (before, is_dated) in [(0, true), (0, false), (40, true)] {
+        let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", &page(&[]))]);
+        let sandbox = Sandbox::new();
+        crawl(&sandbox, "", &[&server.url("/")]);
+        let last = *places(&sandbox, 1).last().expect("records");
+        overwrite(&sandbox, 1, last - before, is_dated);
+        let mut said = Vec::new();
+        for _ in 0..3 {
+            said.push(sandbox.run(&["crawl", "--dir", "web"]).stderr);
+            // Who looks something up has CDXJ files made again that are behind.
+            sandbox.run(&["archive", "get", "--dir", "web", &server.url("/a")]);
+        }
+        let cdxj = sandbox.path(&format!("{}.cdxj", file(1)));
+        fs::remove_file(cdxj).expect("it is there");
+        said.push(sandbox.run(&["crawl", "--dir", "web"]).stderr);
+        let times = |what| said.iter().filter(|said| said.contains(what)).count();
+        let told = (times("has become shorter: crivello-00001"), times("damaged"));
+        assert_eq!(told, (1, 0), "{before}, {is_dated}: {said:#?}");
+        check(&sandbox, &server.url("/a"), "fetched");
+    }
+}

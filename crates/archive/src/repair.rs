@@ -62,7 +62,9 @@ pub fn repair_from(dir: &Path, whole: &dyn Fn(&str) -> u64) -> Result<Vec<Repair
         let path = dir.join(&name);
         let length = fs::metadata(&path).map_err(ArchiveError::io(&path))?.len();
         let is_covered = sound_cdx(&path)?.is_some_and(|cdx| cdx.covers == length);
-        if is_covered || number_of(&name).is_none() {
+        // What was whole when the CDXJ file was made may have been overwritten since.
+        let is_whole = is_covered && !has_zeros(&path, length).map_err(ArchiveError::io(&path))?;
+        if is_whole || number_of(&name).is_none() {
             continue;
         }
         let kept_bytes = if length == 0 { Some(0) } else { torn_at(&path, whole(&name))? };
@@ -86,6 +88,16 @@ fn sound_cdx(warc: &Path) -> Result<Option<CdxFile>, ArchiveError> {
     let path = cdx::path_of(warc);
     fs::remove_file(&path).map_err(ArchiveError::io(&path))?;
     Ok(None)
+}
+
+/// Whether a file of so many bytes ends with zeros that are not those of a record.
+fn has_zeros(path: &Path, length: u64) -> io::Result<bool> {
+    let Some(from) = length.checked_sub(ZEROS_MIN) else { return Ok(false) };
+    let mut file = File::open(path)?;
+    file.seek(SeekFrom::Start(from))?;
+    let mut end = Vec::new();
+    file.read_to_end(&mut end)?;
+    Ok(end.iter().all(|byte| *byte == 0))
 }
 
 /// Where a torn end begins: the file ends inside a member, or it ends with zeros and nothing can be read from
