@@ -555,3 +555,27 @@ fn a_last_record_of_zeros_is_told_once() {
         check(&sandbox, &server.url("/a"), "fetched");
     }
 }
+
+/// The repair that cuts the file and the note that the crawl takes are two steps, and a kill may come between: `index` does
+/// the first alone. So what shows the loss outlives it, though the CDXJ file is damaged, and no log of visits is left.
+#[test]
+fn a_loss_beside_a_damaged_cdxj_file_is_told_though_the_file_was_cut_before() {
+    for is_cut_before in [false, true] {
+        let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
+        let sandbox = Sandbox::new();
+        crawl(&sandbox, "", &[&server.url("/"), "--max-pages", "1"]);
+        crawl(&sandbox, "", &[]);
+        let last = *places(&sandbox, 2).last().expect("records");
+        overwrite(&sandbox, 2, last, true);
+        falsify(&sandbox);
+        hide_logs(&sandbox, "no logs");
+        if is_cut_before {
+            sandbox.done(&["index", "--dir", "web"]);
+            let left = fs::metadata(sandbox.path(&file(2))).expect("it is there").len();
+            assert_eq!(left, last);
+        }
+        check_told_once(&sandbox, "has become shorter", &format!("cut before: {is_cut_before}"));
+        check(&sandbox, &server.url("/a"), "fetched");
+        assert_eq!(is_told(&sandbox), [false, false]);
+    }
+}

@@ -1,8 +1,8 @@
 //! After a kill: a record that was being written when the process ended is cut off.
 //!
-//! What lives here: finding and cutting the torn end of our own files, and removing CDXJ files that are not as they were
-//! written, for they are made again; of a file that has become shorter it stays known that it has. What does not: mending anything else. Damage in the middle of a file is left as it is
-//! and told by whoever reads it.
+//! What lives here: finding and cutting the torn end of our own files, and taking the lines out of CDXJ files that are not as
+//! they were written, for they are made again; that a file has become shorter, or does when it is cut, stays known by them.
+//! What does not: mending anything else. Damage in the middle of a file is left as it is and told by whoever reads it.
 //!
 //! **Invariant.** No record that can be read is removed, and in doubt nothing is. A repair reads a file once, and
 //! tries a bounded number of bytes once more. Only WARC files that a [`crate::WarcWriter`] made and did
@@ -45,7 +45,7 @@ pub struct Repair {
 }
 
 /// Cuts torn records off the ends of the files in an archive folder, and removes what interrupted CDXJ
-/// writers left, and CDXJ files that are damaged. A folder that does not exist needs no repair.
+/// writers left, and the lines of CDXJ files that are damaged. A folder that does not exist needs no repair.
 pub fn repair(dir: &Path) -> Result<Vec<Repair>, ArchiveError> {
     repair_from(dir, &|_| 0)
 }
@@ -75,18 +75,14 @@ pub fn repair_from(dir: &Path, whole: &dyn Fn(&str) -> u64) -> Result<Vec<Repair
     Ok(repairs)
 }
 
-/// The CDXJ file of a WARC file, if there is one of use; one that is damaged is removed.
+/// The CDXJ file of a WARC file, if there is one of use; of one that is damaged is left how many bytes were indexed, which
+/// tells what is lost if the file is cut.
 fn sound_cdx(warc: &Path) -> Result<Option<CdxFile>, ArchiveError> {
     let Some(mut cdx) = CdxFile::open(warc)? else { return Ok(None) };
     if cdx.is_sound()? {
         return Ok(Some(cdx));
     }
-    if cdx::is_shorter(warc) {
-        cdx::disbelieve(&mut System, warc)?;
-        return Ok(None);
-    }
-    let path = cdx::path_of(warc);
-    fs::remove_file(&path).map_err(ArchiveError::io(&path))?;
+    cdx::disbelieve(&mut System, warc)?;
     Ok(None)
 }
 
