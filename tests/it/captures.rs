@@ -104,21 +104,28 @@ fn a_damaged_page_is_told_as_damaged_and_once() {
     assert_eq!(get(&sandbox, &format!("{root}/a")).stdout, "text of a");
 }
 
-/// Nobody can look up what stands under a wrong key; `doctor` tells, and the next crawl mends it.
+/// `doctor` tells of a line under a wrong key, and whoever looks something up, or crawls, mends it.
 #[test]
-fn a_wrong_key_in_a_cdxj_file_is_mended_by_a_crawl() {
+fn a_wrong_key_in_a_cdxj_file_is_mended_by_a_lookup_or_a_crawl() {
     let sandbox = Sandbox::new();
     let root = crawled(&sandbox, &[("/", "<a href=/a>a</a>"), ("/a", "text of a")]);
     let a = format!("{root}/a");
     let cdxj = sandbox.path("web/archive/crivello-00001.warc.gz.cdxj");
     let lines = fs::read_to_string(&cdxj).expect("text");
     assert!(lines.contains(")/a "), "{lines}");
-    fs::write(&cdxj, lines.replace(")/a ", ")/b ")).expect("room");
-    assert_eq!(get(&sandbox, &a).code, 3);
-    let ran = sandbox.run(&["doctor", "archive", "--dir", "web"]);
-    assert!(ran.code == 1 && ran.stdout.contains("the next crawl makes it again"), "{ran:#?}");
-    sandbox.done(&["crawl", "--dir", "web", "-q"]);
-    let ran = get(&sandbox, &a);
-    assert_eq!((ran.code, ran.stdout.as_str()), (0, "text of a"), "{ran:#?}");
-    sandbox.done(&["doctor", "archive", "--dir", "web"]);
+    for mending in [&["archive", "get"][..], &["why"], &["crawl", "-q"]] {
+        fs::write(&cdxj, lines.replace(")/a ", ")/b ")).expect("room");
+        let ran = sandbox.run(&["doctor", "archive", "--dir", "web"]);
+        let said = "the next lookup or crawl makes it again";
+        assert!(ran.code == 1 && ran.stdout.contains(said), "{ran:#?}");
+        let said = sandbox.done(&[mending, &[a.as_str(), "--dir", "web"]].concat());
+        let is_told = match mending[0] {
+            "archive" => said == "text of a",
+            "why" => said.contains("fetched"),
+            _ => get(&sandbox, &a).stdout == "text of a",
+        };
+        assert!(is_told, "{mending:?}: {said}");
+        sandbox.done(&["doctor", "archive", "--dir", "web"]);
+        assert_eq!(fs::read_to_string(&cdxj).expect("text"), lines, "{mending:?}");
+    }
 }

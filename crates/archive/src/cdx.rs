@@ -293,27 +293,11 @@ pub(crate) fn write(
     extent: Extent,
     lines: &mut Lines,
 ) -> Result<(), ArchiveError> {
-    let filename = warc.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let Extent { length, covers, had } = extent;
-    let had = Some(had).filter(|&had| had > length);
-    let sum = Some(sum_of(lines).map_err(ArchiveError::io(warc))?);
-    let meta = Meta { version: VERSION, filename, length, covers, bytes: lines.bytes(), sum, had };
-    let meta = serde_json::to_string(&meta).expect("strings and numbers become JSON");
-    let mut text = format!("!meta {meta}\n").into_bytes();
     let path = path_of(warc);
     let create = |path: &Path| disk.create_patiently(path);
     let result = create_temporary(create, &path).and_then(|(mut file, temporary)| {
         let mut put = || {
-            lines.each(&mut |line| {
-                text.extend_from_slice(line);
-                text.push(b'\n');
-                if text.len() >= WRITE_BYTES {
-                    disk.append_all(&mut file, &text)?;
-                    text.clear();
-                }
-                Ok(())
-            })?;
-            disk.append_all(&mut file, &text)?;
+            append(disk, &mut file, warc, extent, lines)?;
             disk.sync(&file)?;
             disk.rename(&temporary, &path)
         };
@@ -323,6 +307,33 @@ pub(crate) fn write(
         })
     });
     result.map_err(ArchiveError::io(&path))
+}
+
+/// Puts the text of a CDXJ file into an empty file.
+fn append(
+    disk: &mut impl Disk,
+    file: &mut File,
+    warc: &Path,
+    extent: Extent,
+    lines: &mut Lines,
+) -> io::Result<()> {
+    let filename = warc.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let Extent { length, covers, had } = extent;
+    let had = Some(had).filter(|&had| had > length);
+    let (version, bytes, sum) = (VERSION, lines.bytes(), Some(sum_of(lines)?));
+    let meta = Meta { version, filename, length, covers, bytes, sum, had };
+    let meta = serde_json::to_string(&meta).expect("strings and numbers become JSON");
+    let mut text = format!("!meta {meta}\n").into_bytes();
+    lines.each(&mut |line| {
+        text.extend_from_slice(line);
+        text.push(b'\n');
+        if text.len() >= WRITE_BYTES {
+            disk.append_all(file, &text)?;
+            text.clear();
+        }
+        Ok(())
+    })?;
+    disk.append_all(file, &text)
 }
 
 /// The checksum of lines, as the first one of their file has it.
@@ -360,6 +371,7 @@ pub(crate) fn create_temporary(
 }
 
 /// A CDXJ file open for lookups.
+#[derive(Debug)]
 pub(crate) struct CdxFile {
     input: BufReader<File>,
     path: PathBuf,
@@ -388,6 +400,12 @@ impl CdxFile {
         (cdx.is_of_now, cdx.has_lost) = (meta.version == VERSION, meta.had.is_some());
         cdx.sum = meta.sum;
         Ok((cdx.length - body == meta.bytes).then_some(cdx))
+    }
+
+    /// The same, if its lines are as they were written.
+    fn open_sound(warc: &Path) -> Result<Option<Self>, ArchiveError> {
+        let Some(mut cdx) = Self::open(warc)? else { return Ok(None) };
+        Ok(cdx.is_sound()?.then_some(cdx))
     }
 
     /// The file, of which nothing is read so far; `None` if there is none.
@@ -438,6 +456,11 @@ impl CdxFile {
             _ => true,
         };
         self.is_of_now && self.warc_length == warc.len() && untouched
+    }
+
+    /// What tells it from one that takes its place.
+    pub(crate) fn stamp(&self) -> (u64, Option<SystemTime>) {
+        (self.length, self.modified)
     }
 
     /// Whether its lines are as they were written, as far as it can tell.
@@ -534,14 +557,31 @@ impl CdxFile {
 
 /// The CDXJ file of a WARC file, made or brought up to date if need be.
 pub(crate) fn current(disk: &mut impl Disk, warc: &Path) -> Result<CdxFile, ArchiveError> {
-    let about = fs::metadata(warc).map_err(ArchiveError::io(warc))?;
-    let had = bytes_indexed(warc)?.unwrap_or(0);
-    let mut old = CdxFile::open(warc)?;
-    if let Some(cdx) = old.take_if(|cdx| cdx.is_current(&about)) {
+    if let Some(cdx) = up_to_date(warc)? {
         return Ok(cdx);
     }
+    let (extent, mut lines) = make(disk, warc)?;
+    write(disk, warc, extent, &mut lines)?;
+    CdxFile::open(warc)?.ok_or_else(|| {
+        let source = io::Error::new(io::ErrorKind::NotFound, "it was removed while in use");
+        ArchiveError::Io { path: path_of(warc), source }
+    })
+}
+
+/// The CDXJ file of a WARC file, if there is one, and nothing has happened to the WARC file since.
+fn up_to_date(warc: &Path) -> Result<Option<CdxFile>, ArchiveError> {
+    let about = fs::metadata(warc).map_err(ArchiveError::io(warc))?;
+    Ok(CdxFile::open(warc)?.filter(|cdx| cdx.is_current(&about)))
+}
+
+/// What is to stand in a new CDXJ file of a WARC file, by that and by the lines that there are, if they are as they were
+/// written.
+fn make(disk: &mut impl Disk, warc: &Path) -> Result<(Extent, Lines), ArchiveError> {
+    let about = fs::metadata(warc).map_err(ArchiveError::io(warc))?;
+    let had = bytes_indexed(warc)?.unwrap_or(0);
     // What was lost may be back.
     let is_grown = |cdx: &CdxFile| cdx.warc_length < about.len() && !cdx.has_lost;
+    let old = CdxFile::open_sound(warc)?;
     let grown = old.filter(|cdx| cdx.is_of_now && is_grown(cdx));
     let (covers, mut lines) = match grown.and_then(|cdx| extend(disk, warc, cdx).transpose()) {
         Some(extended) => extended?,
@@ -554,11 +594,7 @@ pub(crate) fn current(disk: &mut impl Disk, warc: &Path) -> Result<CdxFile, Arch
             lines.push(disk, warc, line.to_text());
         }
     }
-    write(disk, warc, Extent { length, covers, had }, &mut lines)?;
-    CdxFile::open(warc)?.ok_or_else(|| {
-        let source = io::Error::new(io::ErrorKind::NotFound, "it was removed while in use");
-        ArchiveError::Io { path: path_of(warc), source }
-    })
+    Ok((Extent { length, covers, had }, lines))
 }
 
 /// Puts a CDXJ file without lines in the place of one that is not to be believed. It knows how many bytes were indexed, and
@@ -597,10 +633,7 @@ pub(crate) fn had_records(warc: &Path) -> bool {
 /// The lines that an earlier CDXJ file of a WARC file had for records which are in none of these `lines`; none if it is not
 /// as it was written.
 fn lost(warc: &Path, lines: &mut Lines) -> Result<Vec<CdxLine>, ArchiveError> {
-    let Some(mut old) = CdxFile::open(warc)? else { return Ok(Vec::new()) };
-    if !old.is_sound()? {
-        return Ok(Vec::new());
-    }
+    let Some(mut old) = CdxFile::open_sound(warc)? else { return Ok(Vec::new()) };
     let mut left = BTreeSet::new();
     let read = lines.each(&mut |line| {
         let line = str::from_utf8(line).ok().and_then(CdxLine::parse);
@@ -698,7 +731,7 @@ fn unreadable(warc: &Path, places: &BTreeMap<u64, u64>) -> Result<Vec<CdxLine>, 
             lines.push(line.into_unreadable());
         }
     };
-    if let Some(mut old) = CdxFile::open(warc)? {
+    if let Some(mut old) = CdxFile::open_sound(warc)? {
         match old.each(&mut keep) {
             Ok(()) | Err(ArchiveError::Damaged { .. }) => {}
             Err(error) => return Err(error),

@@ -62,7 +62,7 @@ impl Archive {
             return Ok(CdxState::Behind);
         }
         if !cdx.is_sound()? {
-            let what = "its lines are not those that were written; the next crawl makes it again";
+            let what = "its lines are not those that were written; the next lookup or crawl makes it again";
             return Err(damaged(what));
         }
         let (mut sum, mut before, mut sorted) = (CdxSum::default(), String::new(), true);

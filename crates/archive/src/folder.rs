@@ -9,10 +9,12 @@
 use std::fs::{self, File};
 use std::io;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use crate::cdx;
 use crate::compression::READ;
 use crate::disk::System;
+use crate::lookup::Lookups;
 use crate::{ArchiveError, CdxLine, Limits, Location, Record, WarcReader, surt};
 
 /// An archive folder, with the WARC files it had when it was opened.
@@ -20,12 +22,14 @@ use crate::{ArchiveError, CdxLine, Limits, Location, Record, WarcReader, surt};
 pub struct Archive {
     dir: PathBuf,
     files: Vec<String>,
+    lookups: Arc<Lookups>,
 }
 
 impl Archive {
     /// Lists the WARC files of a folder.
     pub fn open(dir: &Path) -> Result<Self, ArchiveError> {
-        Ok(Self { dir: dir.to_path_buf(), files: warc_files(dir)? })
+        let lookups = Arc::default();
+        Ok(Self { dir: dir.to_path_buf(), files: warc_files(dir)?, lookups })
     }
 
     /// The names of the WARC files, sorted, which for our own is the order of writing.
@@ -87,7 +91,7 @@ impl Archive {
     }
 
     /// The captures of a URL, oldest first: responses, resources, revisits and metadata, under http and
-    /// https alike. CDXJ files that are missing or behind are made on the way.
+    /// https alike. CDXJ files that are missing, behind or damaged are made on the way.
     pub fn captures(&self, url: &str) -> Result<Vec<CdxLine>, ArchiveError> {
         self.find(&format!("{} ", surt(url)))
     }
@@ -192,7 +196,7 @@ impl Archive {
         let path = self.path(name)?;
         let mut ask = |cdx: &mut cdx::CdxFile| cdx.check().and_then(|()| ask(cdx));
         let asked = if path.exists() {
-            look_up(&path, &mut ask)
+            self.lookups.ask(&path, &mut ask)
         } else {
             cdx::CdxFile::open(&path)?.map_or(Ok(()), |mut cdx| ask(&mut cdx))
         };
@@ -207,7 +211,7 @@ impl Archive {
     pub fn each_capture(&self, take: &mut dyn FnMut(CdxLine)) -> Result<(), ArchiveError> {
         for name in &self.files {
             let path = self.dir.join(name);
-            look_up(&path, &mut |cdx| {
+            self.lookups.ask(&path, &mut |cdx| {
                 cdx.each(&mut |mut line| {
                     if line.is_record() {
                         line.location.file.clone_from(name);
@@ -223,7 +227,7 @@ impl Archive {
     fn find(&self, start: &str) -> Result<Vec<CdxLine>, ArchiveError> {
         let mut found = Vec::new();
         for name in &self.files {
-            let lines = look_up(&self.dir.join(name), &mut |cdx| cdx.find(start))?;
+            let lines = self.lookups.ask(&self.dir.join(name), &mut |cdx| cdx.find(start))?;
             found.extend(lines.into_iter().map(|mut line| {
                 line.location.file.clone_from(name);
                 line
@@ -240,21 +244,6 @@ impl Archive {
             (Some(Component::Normal(name)), None) if name == file => Ok(self.dir.join(name)),
             _ => Err(ArchiveError::Outside { dir: self.dir.clone(), file: file.to_owned() }),
         }
-    }
-}
-
-/// Asks the CDXJ file of a WARC file; one that turns out to be damaged is made again, and of what is lost it does not know
-/// more than that it is.
-fn look_up<T>(
-    warc: &Path,
-    ask: &mut dyn FnMut(&mut cdx::CdxFile) -> Result<T, ArchiveError>,
-) -> Result<T, ArchiveError> {
-    match ask(&mut cdx::current(&mut System, warc)?) {
-        Err(ArchiveError::Damaged { .. }) => {
-            cdx::disbelieve(&mut System, warc)?;
-            ask(&mut cdx::current(&mut System, warc)?)
-        }
-        answer => answer,
     }
 }
 

@@ -31,6 +31,7 @@ mod folder;
 mod gzip;
 mod http;
 mod lines;
+mod lookup;
 mod reader;
 mod record;
 mod repair;

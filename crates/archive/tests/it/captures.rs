@@ -165,7 +165,7 @@ fn captures_of_one_second_come_in_the_order_of_their_microseconds() {
     }
 }
 
-/// A CDXJ file as it was before lines had microseconds: `!meta` of version 1, and none in the lines.
+/// A CDXJ file as it was before lines had microseconds: `!meta` of version 1 without a checksum, and none in the lines.
 fn to_seconds(cdxj: &str) -> String {
     let (meta, lines) = cdxj.split_once('\n').expect("a first line");
     let cut = |line: &str| match line.find(",\"microseconds\"") {
@@ -174,9 +174,8 @@ fn to_seconds(cdxj: &str) -> String {
     };
     let lines: String = lines.lines().map(cut).collect();
     let at = meta.find("\"bytes\":").expect("their length");
-    let had = meta[at..].find(',').map_or("}", |had| &meta[at + had..]);
     let meta = meta[..at].replace("\"version\":2", "\"version\":1");
-    format!("{meta}\"bytes\":{}{had}\n{lines}", lines.len())
+    format!("{meta}\"bytes\":{}}}\n{lines}", lines.len())
 }
 
 /// It is made again, at once or when its WARC file has grown; what it alone knows is not lost.
@@ -269,6 +268,16 @@ fn cdxj(dir: &Path) -> String {
     fs::read_to_string(dir.join(CDXJ)).expect("text")
 }
 
+/// A folder's only CDXJ file with other texts in its lines, which stay as long as they were, and the checksum of these.
+fn marked(dir: &Path, from: &str, to: &str) -> String {
+    let text = cdxj(dir);
+    let (meta, lines) = text.split_once('\n').expect("a first line");
+    let lines = lines.replace(from, to);
+    let (before, after) = meta.split_once(",\"sum\":\"").expect("a checksum");
+    let sum = crc32fast::hash(lines.as_bytes());
+    format!("{before},\"sum\":\"{sum:08x}{}\n{lines}", &after[8..])
+}
+
 #[test]
 fn a_missing_or_damaged_cdxj_is_made_again_as_the_writer_made_it() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -308,12 +317,12 @@ fn a_cdxj_that_is_up_to_date_is_used_as_it_is() {
     let dir = tempfile::tempdir().expect("a folder");
     write_all(dir.path(), WriterOptions::default(), &of_every_kind());
     // A mark that only a reader of this very file can bring back.
-    let marked = cdxj(dir.path()).replace("text/html", "mark/mark");
-    fs::write(dir.path().join(CDXJ), &marked).expect("written");
+    let text = marked(dir.path(), "text/html", "mark/mark");
+    fs::write(dir.path().join(CDXJ), &text).expect("written");
     let archive = Archive::open(dir.path()).expect("listed");
     let lines = archive.captures("http://www.example.org/page?q=1").expect("looked up");
     assert_eq!(lines[0].mime, "mark/mark");
-    assert_eq!(cdxj(dir.path()), marked);
+    assert_eq!(cdxj(dir.path()), text);
 }
 
 #[test]
@@ -326,8 +335,8 @@ fn a_file_that_grows_is_indexed_from_where_it_was() {
         let expected: Vec<_> = (0..=n).map(|date_s| (date_s, None)).collect();
         assert_eq!(ask(dir.path(), url), expected);
         // The lines that are there stay: with a mark they come back marked.
-        let marked = cdxj(dir.path()).replace("text/plain", "mark/plain");
-        fs::write(dir.path().join(CDXJ), marked).expect("written");
+        let text = marked(dir.path(), "text/plain", "mark/plain");
+        fs::write(dir.path().join(CDXJ), text).expect("written");
     }
     let archive = Archive::open(dir.path()).expect("listed");
     assert!(archive.captures(url).expect("looked up").iter().all(|line| line.mime == "mark/plain"));
@@ -377,8 +386,8 @@ fn a_damaged_file_is_indexed_once_as_far_as_it_goes() {
     fs::remove_file(dir.path().join(CDXJ)).expect("removed");
     assert_eq!(ask(dir.path(), "http://a.example/1").len(), 1);
     assert_eq!(ask(dir.path(), "http://a.example/2"), []);
-    let marked = cdxj(dir.path()).replace("text/plain", "mark/plain");
-    fs::write(dir.path().join(CDXJ), marked).expect("written");
+    let text = marked(dir.path(), "text/plain", "mark/plain");
+    fs::write(dir.path().join(CDXJ), text).expect("written");
     assert_eq!(ask(dir.path(), "http://a.example/0").len(), 1);
     assert!(cdxj(dir.path()).contains("mark/plain"), "made again though nothing changed");
 }
@@ -412,7 +421,7 @@ fn long_urls_are_found_like_short_ones() {
     assert!(archive.captures("http://a.example/5/y").expect("looked up").is_empty());
 }
 
-/// A key that fits another URL leads to nothing that is not there, and the repair finds it by the checksum.
+/// A key that fits another URL leads to nothing that is not there; lookup and repair find it by the checksum.
 #[test]
 fn a_line_under_a_wrong_key_is_told_from_others_and_mended() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -427,10 +436,24 @@ fn a_line_under_a_wrong_key_is_told_from_others_and_mended() {
         lines.map(|line| line.url).collect::<Vec<_>>()
     };
     let wrong = whole.replace("\nexample,b)/ ", "\nexample,c)/ ");
+    for url in &urls {
+        fs::write(&path, &wrong).expect("written");
+        assert_eq!(found(url), [url.as_str()]);
+        assert_eq!(fs::read_to_string(&path).expect("text"), whole, "made again");
+    }
+    // Nor does a line that is wrong outlive that its WARC file has grown, or is damaged as well.
+    let (warc, bytes) = (dir.path().join(FILE), fs::read(dir.path().join(FILE)).expect("bytes"));
     fs::write(&path, &wrong).expect("written");
-    assert_eq!(found(&urls[1]), Vec::<String>::new(), "nothing shows where it is");
-    assert_eq!(found(&urls[2]), [urls[2].as_str()], "and it is no other");
-    assert_eq!(fs::read_to_string(&path).expect("text"), whole, "which makes it again");
+    fs::write(&warc, [&bytes[..], &bytes].concat()).expect("written");
+    assert_eq!(found(&urls[1]), [urls[1].as_str(), &urls[1]]);
+    let mut damaged = bytes.clone();
+    *damaged.last_mut().expect("bytes") ^= 1;
+    fs::write(&path, whole.replace("//c.", "//z.")).expect("written");
+    fs::write(&warc, damaged).expect("written");
+    let archive = Archive::open(dir.path()).expect("a folder");
+    let unreadable = archive.unreadable(&urls[2]).expect("looked up");
+    assert_eq!(unreadable.iter().map(|line| line.url.as_str()).collect::<Vec<_>>(), [""]);
+    fs::write(&warc, bytes).expect("written");
     for mended in [true, false] {
         let text = if mended { &wrong } else { &whole };
         fs::write(&path, text).expect("written");
