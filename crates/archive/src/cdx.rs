@@ -38,7 +38,7 @@ const LINE_BYTES_MAX: u64 = 1 << 20;
 const SCAN_BYTES: u64 = 4096;
 const VERSION: u32 = 2;
 /// The same before lines had microseconds. Those of a record that tells some are not as they would be written now, so
-/// the file is made again; until then it says where records are, and what was there.
+/// the file is made again, of which it is no sign that something is wrong; until then it says how long its file was.
 const VERSION_OF_SECONDS: u32 = 1;
 /// What stands before the key of a capture that cannot be read.
 pub(crate) const UNREADABLE: &str = "!unreadable ";
@@ -90,7 +90,7 @@ struct Meta {
     length: u64,
     covers: u64,
     bytes: u64,
-    /// Of the lines; earlier files have none.
+    /// Of the lines; the first files had none, and are made again.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     sum: Option<String>,
     /// How many bytes were once covered, if there are fewer now.
@@ -463,9 +463,9 @@ impl CdxFile {
         (self.length, self.modified)
     }
 
-    /// Whether its lines are as they were written, as far as it can tell.
+    /// Whether its lines are as they were written. Without a checksum nobody knows, and so they are not.
     pub(crate) fn is_sound(&mut self) -> Result<bool, ArchiveError> {
-        let Some(wanted) = self.sum.clone() else { return Ok(true) };
+        let Some(wanted) = self.sum.clone() else { return Ok(false) };
         self.seek(self.body)?;
         let mut sum = crc32fast::Hasher::new();
         loop {
