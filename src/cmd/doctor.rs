@@ -3,8 +3,8 @@
 //! What lives here: what is asked of each part, and what to do about it. What does not: how a file is verified, which its
 //! crate knows.
 //!
-//! **Invariant.** Nothing is changed but CDXJ files, which are made again where they are missing, behind or damaged. What is damaged is told with file and offset; damage of one part does not keep
-//! others from being looked at.
+//! **Invariant.** Nothing is changed. What is damaged is told with file and offset; damage of one part does not keep others
+//! from being looked at.
 
 use std::io::Write as _;
 
@@ -228,7 +228,7 @@ impl Patient<'_> {
         let (mut files, mut records, mut behind) = (0, 0, 0);
         let (mut bodies, mut notes) = (Bodies::default(), Vec::new());
         let mut foreign_faults = 0;
-        match Archive::open(&self.collection.archive_dir()) {
+        match Archive::open_unchanging(&self.collection.archive_dir()) {
             Ok(archive) => {
                 for file in archive.files() {
                     files += 1;

@@ -1,10 +1,12 @@
 //! The doctor finds damage wherever it is, names it, and is not put off by it.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use serde_json::Value;
 
+use crate::fates::{HTML, Pages, crawl, page};
 use crate::sandbox::{Sandbox, files_below, small_web};
 
 const PARTS: [&str; 8] =
@@ -244,4 +246,60 @@ fn a_torn_end_of_a_file_of_others_is_told_with_what_can_be_done() {
     let remedy = archive["remedy"].as_str().expect("a remedy");
     assert!(code == 1 && remedy.starts_with("the next crawl cuts off a torn end"), "{archive}");
     assert!(!remedy.contains("has not made"), "{archive}");
+}
+
+/// Every file below a folder, with its bytes and its date.
+fn state_of(dir: &Path) -> Vec<(PathBuf, Vec<u8>, SystemTime)> {
+    let about = |path: PathBuf| {
+        let date = fs::metadata(&path).and_then(|about| about.modified()).expect("a date");
+        (path.clone(), fs::read(path).expect("a file"), date)
+    };
+    files_below(dir).into_iter().map(about).collect()
+}
+
+/// Whatever is to be made again, those who crawl or look something up do it, and not who asks how things are.
+#[test]
+fn a_doctor_changes_nothing_whatever_is_wrong() {
+    for wrong in ["shorter", "without a CDXJ file", "with a damaged one", "all", "later"] {
+        let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
+        let sandbox = Sandbox::new();
+        crawl(&sandbox, "", &[&server.url("/"), "--max-pages", "1"]);
+        crawl(&sandbox, "", &[]);
+        crawl(&sandbox, "", &["--recrawl"]);
+        let names = [1, 2, 3].map(|number| format!("web/archive/crivello-0000{number}.warc.gz"));
+        let [first, second, third] = names.map(|name| sandbox.path(&name));
+        let cdxj = |path: &Path| path.with_extension("gz.cdxj");
+        if matches!(wrong, "shorter" | "all") {
+            let bytes = fs::read(&second).expect("it is there");
+            fs::write(&second, &bytes[..bytes.len() - 40]).expect("room");
+        }
+        if matches!(wrong, "without a CDXJ file" | "all") {
+            fs::remove_file(cdxj(&first)).expect("it is there");
+        }
+        if matches!(wrong, "with a damaged one" | "all") {
+            let lines = fs::read_to_string(cdxj(&third)).expect("it is there");
+            fs::write(cdxj(&third), lines.replace(")/a ", ")/z ")).expect("room");
+        }
+        if wrong == "later" {
+            fs::write(&second, fs::read(&second).expect("it is there")).expect("room");
+        }
+        let before = state_of(&sandbox.path("web"));
+        sandbox.run(&["doctor", "--dir", "web"]);
+        let said = [(); 2].map(|()| sandbox.run(&["doctor", "archive", "--dir", "web"]).stdout);
+        assert!(state_of(&sandbox.path("web")) == before, "{wrong}: {said:#?}");
+        assert_eq!(said[0], said[1], "{wrong}");
+        let is_shorter = said[0].contains("crivello-00002.warc.gz has become shorter");
+        assert_eq!(is_shorter, matches!(wrong, "shorter" | "all"), "{wrong}: {said:#?}");
+        let is_wrong = said[0].contains("the next lookup or crawl makes it again");
+        assert_eq!(is_wrong, matches!(wrong, "with a damaged one" | "all"), "{wrong}: {said:#?}");
+        // Of the archive it tells what it tells once all is made.
+        sandbox.run(&["archive", "get", "--dir", "web", "http://else.test/"]);
+        assert!(state_of(&sandbox.path("web")) != before, "{wrong}");
+        let made = sandbox.run(&["doctor", "archive", "--dir", "web"]).stdout;
+        let archive = |said: &str| {
+            let lines = said.lines().take_while(|line| !line.contains(" cdx  "));
+            lines.map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(archive(&made), archive(&said[0]), "{wrong}");
+    }
 }

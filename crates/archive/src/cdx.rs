@@ -20,6 +20,7 @@
 //! one that does not fit its WARC file is made again.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::env;
 use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -28,7 +29,7 @@ use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
-use crate::disk::Disk;
+use crate::disk::{Disk, System};
 use crate::lines::{Lines, WRITE_BYTES};
 use crate::{ArchiveError, Kind, Limits, Location, Record, WarcReader, date, digest, http, surt};
 
@@ -394,12 +395,17 @@ pub(crate) struct CdxFile {
 impl CdxFile {
     /// Opens the CDXJ file of a WARC file; `None` if there is none of use.
     pub(crate) fn open(warc: &Path) -> Result<Option<Self>, ArchiveError> {
-        let Some(mut cdx) = Self::unread(warc)? else { return Ok(None) };
-        let Some((meta, body)) = cdx.meta(warc)? else { return Ok(None) };
-        (cdx.covers, cdx.warc_length, cdx.body) = (meta.covers, meta.length, body);
-        (cdx.is_of_now, cdx.has_lost) = (meta.version == VERSION, meta.had.is_some());
-        cdx.sum = meta.sum;
-        Ok((cdx.length - body == meta.bytes).then_some(cdx))
+        let Some(cdx) = Self::unread(warc)? else { return Ok(None) };
+        cdx.read(warc)
+    }
+
+    /// The same, with its first line; `None` if that does not fit.
+    fn read(mut self, warc: &Path) -> Result<Option<Self>, ArchiveError> {
+        let Some((meta, body)) = self.meta(warc)? else { return Ok(None) };
+        (self.covers, self.warc_length, self.body) = (meta.covers, meta.length, body);
+        (self.is_of_now, self.has_lost) = (meta.version == VERSION, meta.had.is_some());
+        self.sum = meta.sum;
+        Ok((self.length - body == meta.bytes).then_some(self))
     }
 
     /// The same, if its lines are as they were written.
@@ -416,11 +422,16 @@ impl CdxFile {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(ArchiveError::io(&path)(error)),
         };
+        Self::of(file, path).map(Some)
+    }
+
+    /// What is open under this name, of which nothing is read so far.
+    fn of(file: File, path: PathBuf) -> Result<Self, ArchiveError> {
         let about = file.metadata().map_err(ArchiveError::io(&path))?;
         let (length, modified) = (about.len(), about.modified().ok());
         let (input, is_of_now, has_lost) = (BufReader::new(file), false, false);
         let (body, covers, warc_length, sum) = (0, 0, 0, None);
-        Ok(Some(Self {
+        Ok(Self {
             input,
             path,
             body,
@@ -431,7 +442,7 @@ impl CdxFile {
             has_lost,
             sum,
             modified,
-        }))
+        })
     }
 
     /// The first line and its length; `None` if it is none of use.
@@ -568,8 +579,27 @@ pub(crate) fn current(disk: &mut impl Disk, warc: &Path) -> Result<CdxFile, Arch
     })
 }
 
+/// The CDXJ file of a WARC file as it would be made now, in a file without a name: nothing is changed in the archive.
+pub(crate) fn made_aside(warc: &Path) -> Result<CdxFile, ArchiveError> {
+    let (extent, mut lines) = make(&mut System, warc)?;
+    let place = env::temp_dir().join("crivello.cdxj");
+    let create = |path: &Path| System.create_patiently(path);
+    let made = create_temporary(create, &place).and_then(|(mut file, temporary)| {
+        fs::remove_file(&temporary)?;
+        append(&mut System, &mut file, warc, extent, &mut lines)?;
+        file.rewind()?;
+        Ok(file)
+    });
+    let made = made.map_err(ArchiveError::io(&place))?;
+    let read = CdxFile::of(made, path_of(warc))?.read(warc)?;
+    read.ok_or_else(|| {
+        let source = io::Error::new(io::ErrorKind::InvalidData, "it is not as it was written");
+        ArchiveError::Io { path: place, source }
+    })
+}
+
 /// The CDXJ file of a WARC file, if there is one, and nothing has happened to the WARC file since.
-fn up_to_date(warc: &Path) -> Result<Option<CdxFile>, ArchiveError> {
+pub(crate) fn up_to_date(warc: &Path) -> Result<Option<CdxFile>, ArchiveError> {
     let about = fs::metadata(warc).map_err(ArchiveError::io(warc))?;
     Ok(CdxFile::open(warc)?.filter(|cdx| cdx.is_current(&about)))
 }

@@ -4,7 +4,7 @@
 //! looking up the captures of a URL. What does not: writing (`writer.rs`).
 //!
 //! **Invariant.** Reading changes nothing but CDXJ files, which are made or brought up to date where a
-//! lookup needs them.
+//! lookup needs them; nor these in an archive that was opened so.
 
 use std::fs::{self, File};
 use std::io;
@@ -30,6 +30,12 @@ impl Archive {
     pub fn open(dir: &Path) -> Result<Self, ArchiveError> {
         let lookups = Arc::default();
         Ok(Self { dir: dir.to_path_buf(), files: warc_files(dir)?, lookups })
+    }
+
+    /// The same for one who changes nothing: a CDXJ file that a lookup needs and that is missing, behind or damaged is made
+    /// in a file without a name, for as long as this is in use.
+    pub fn open_unchanging(dir: &Path) -> Result<Self, ArchiveError> {
+        Ok(Self { lookups: Arc::new(Lookups::unchanging()), ..Self::open(dir)? })
     }
 
     /// The names of the WARC files, sorted, which for our own is the order of writing.

@@ -1,10 +1,10 @@
 //! Asking the CDXJ files of an archive.
 //!
-//! What lives here: [`Lookups`], which has a CDXJ file made again before it is asked if it is behind or its checksum is wrong.
-//! What does not: making it (`cdx.rs`), and what is asked (`folder.rs`).
+//! What lives here: [`Lookups`], which has a CDXJ file made again before it is asked if it is behind or its checksum is wrong:
+//! in its place, or aside, for those who change nothing. What does not: making it (`cdx.rs`), and what is asked (`folder.rs`).
 //!
 //! **Invariant.** Only lines answer that are as they were written. A checksum is computed once for each file that is asked,
-//! however often that is.
+//! however often that is, and what is made aside is made once.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,9 +20,16 @@ use crate::disk::System;
 pub(crate) struct Lookups {
     /// Those whose checksum was right, by their WARC files.
     sound: Mutex<BTreeMap<PathBuf, (u64, Option<SystemTime>)>>,
+    /// Those that were made aside, if nothing may be changed.
+    aside: Option<Mutex<BTreeMap<PathBuf, CdxFile>>>,
 }
 
 impl Lookups {
+    /// Those of one who changes nothing.
+    pub(crate) fn unchanging() -> Self {
+        Self { aside: Some(Mutex::default()), ..Self::default() }
+    }
+
     /// Asks the CDXJ file of a WARC file; one that turns out to be damaged is made again, and of what is lost it does not
     /// know more than that it is.
     pub(crate) fn ask<T>(
@@ -30,6 +37,9 @@ impl Lookups {
         warc: &Path,
         ask: &mut dyn FnMut(&mut CdxFile) -> Result<T, ArchiveError>,
     ) -> Result<T, ArchiveError> {
+        if let Some(aside) = &self.aside {
+            return self.ask_aside(aside, warc, ask);
+        }
         let mut cdx = cdx::current(&mut System, warc)?;
         match self.check(warc, &mut cdx).and_then(|()| ask(&mut cdx)) {
             Err(ArchiveError::Damaged { .. }) => {
@@ -38,6 +48,29 @@ impl Lookups {
             }
             answer => answer,
         }
+    }
+
+    /// The same, but the one that is made again is none of the archive.
+    fn ask_aside<T>(
+        &self,
+        aside: &Mutex<BTreeMap<PathBuf, CdxFile>>,
+        warc: &Path,
+        ask: &mut dyn FnMut(&mut CdxFile) -> Result<T, ArchiveError>,
+    ) -> Result<T, ArchiveError> {
+        let made = || aside.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = made().remove(warc);
+        if known.is_none()
+            && let Some(mut cdx) = cdx::up_to_date(warc)?
+        {
+            match self.check(warc, &mut cdx) {
+                Err(ArchiveError::Damaged { .. }) => {}
+                checked => return checked.and_then(|()| ask(&mut cdx)),
+            }
+        }
+        let mut cdx = known.map_or_else(|| cdx::made_aside(warc), Ok)?;
+        let answer = ask(&mut cdx);
+        made().insert(warc.to_owned(), cdx);
+        answer
     }
 
     /// Fails unless the lines are as they were written.
