@@ -153,7 +153,7 @@ fn with_topic() -> Sandbox {
 fn damaged_ranks_of_a_topic_are_told_and_made_again() {
     let sandbox = with_topic();
     let whole = files_below(&sandbox.path("web/graph"));
-    let is_of_topic = |path: &&std::path::PathBuf| path.to_string_lossy().contains("topic.zebras");
+    let is_of_topic = |path: &&PathBuf| path.to_string_lossy().contains("topic.zebras");
     let topic: Vec<_> = whole.iter().filter(is_of_topic).collect();
     assert_eq!(topic.len(), 3, "{whole:#?}");
     for file in topic {
@@ -183,7 +183,7 @@ fn damaged_ranks_of_a_topic_are_told_and_made_again() {
 fn missing_ranks_are_told_and_made_again() {
     let sandbox = with_topic();
     let whole = files_below(&sandbox.path("web/graph"));
-    let is_of_ranks = |path: &&std::path::PathBuf| {
+    let is_of_ranks = |path: &&PathBuf| {
         let ending = path.extension().and_then(|ending| ending.to_str());
         let is_of_links = path.file_name().is_some_and(|name| name == "links.source");
         matches!(ending, Some("ranks" | "source")) && !is_of_links

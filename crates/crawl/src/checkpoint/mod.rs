@@ -115,7 +115,9 @@ impl VisitLogs {
             damage = damage.or(found);
         }
         // Without a list the next run would tell again of files that are gone.
-        list::begin(&self.dir).map_err(CrawlError::io(&list::path(&self.dir)))?;
+        if archive.files().is_empty() && !archive.gone()?.is_empty() {
+            list::begin(&self.dir).map_err(CrawlError::io(&list::path(&self.dir)))?;
+        }
         Ok(damage)
     }
 
