@@ -9,8 +9,7 @@
 /// follows the last; `None`, with anything in `gaps`, if that has more than 32 bits.
 #[inline]
 pub fn add_up(first: u32, gaps: &mut [u32]) -> Option<u32> {
-    let (quads, rest) = gaps.as_chunks_mut::<4>();
-    let (mut last, mut all) = sum_quads(first.wrapping_sub(1), quads);
+    let (mut last, mut all, rest) = sum_whole(first.wrapping_sub(1), gaps);
     for gap in rest {
         all |= *gap;
         last = last.wrapping_add(gap.wrapping_add(1));
@@ -28,13 +27,52 @@ pub fn add_up(first: u32, gaps: &mut [u32]) -> Option<u32> {
     }
 }
 
-/// The same of whole quads: what the last one ends with, and all bits of all gaps.
+/// The same of as many as are added up at once: what the last of them ends with, all bits of all gaps, and the rest.
 #[cfg(target_arch = "x86_64")]
 #[expect(unsafe_code, reason = "calling what is compiled for certain instructions")]
 #[inline]
-fn sum_quads(last: u32, quads: &mut [[u32; 4]]) -> (u32, u32) {
+fn sum_whole(last: u32, gaps: &mut [u32]) -> (u32, u32, &mut [u32]) {
+    if gaps.len() >= 16 && is_x86_feature_detected!("avx512f") {
+        let (sixteens, rest) = gaps.as_chunks_mut::<16>();
+        // SAFETY: the processor has these instructions.
+        let (last, all) = unsafe { sum_sixteens(last, sixteens) };
+        return (last, all, rest);
+    }
+    let (quads, rest) = gaps.as_chunks_mut::<4>();
     // SAFETY: every processor of this architecture has SSE2.
-    unsafe { sum_quads_sse2(last, quads) }
+    let (last, all) = unsafe { sum_quads(last, quads) };
+    (last, all, rest)
+}
+
+/// Each sixteen are added up by themselves; only their total goes over to the next.
+#[cfg(target_arch = "x86_64")]
+#[expect(unsafe_code, reason = "sixteen numbers are read and written at once; bench/query")]
+#[target_feature(enable = "avx512f")]
+fn sum_sixteens(last: u32, sixteens: &mut [[u32; 16]]) -> (u32, u32) {
+    use std::arch::x86_64::{
+        _mm_cvtsi128_si32, _mm512_add_epi32, _mm512_alignr_epi32, _mm512_castsi512_si128,
+        _mm512_loadu_epi32, _mm512_or_si512, _mm512_permutexvar_epi32, _mm512_reduce_or_epi32,
+        _mm512_set1_epi32, _mm512_setzero_si512, _mm512_storeu_epi32,
+    };
+    let (ones, zeros, top) = (_mm512_set1_epi32(1), _mm512_setzero_si512(), _mm512_set1_epi32(15));
+    let mut before = _mm512_set1_epi32(last.cast_signed());
+    let mut all = zeros;
+    for sixteen in sixteens {
+        // SAFETY: there are sixteen.
+        let gaps = unsafe { _mm512_loadu_epi32(sixteen.as_ptr().cast::<i32>()) };
+        all = _mm512_or_si512(all, gaps);
+        let steps = _mm512_add_epi32(gaps, ones);
+        let pairs = _mm512_add_epi32(steps, _mm512_alignr_epi32::<15>(steps, zeros));
+        let quads = _mm512_add_epi32(pairs, _mm512_alignr_epi32::<14>(pairs, zeros));
+        let eights = _mm512_add_epi32(quads, _mm512_alignr_epi32::<12>(quads, zeros));
+        let sums = _mm512_add_epi32(eights, _mm512_alignr_epi32::<8>(eights, zeros));
+        let out = _mm512_add_epi32(sums, before);
+        before = _mm512_add_epi32(before, _mm512_permutexvar_epi32(top, sums));
+        // SAFETY: there is room for sixteen.
+        unsafe { _mm512_storeu_epi32(sixteen.as_mut_ptr().cast::<i32>(), out) };
+    }
+    let last = _mm_cvtsi128_si32(_mm512_castsi512_si128(before));
+    (last.cast_unsigned(), _mm512_reduce_or_epi32(all).cast_unsigned())
 }
 
 /// Each quad is added up by itself; only its total goes over to the next, so that none waits for more than that.
@@ -43,7 +81,7 @@ fn sum_quads(last: u32, quads: &mut [[u32; 4]]) -> (u32, u32) {
 #[expect(clippy::cast_ptr_alignment, reason = "these instructions take any address")]
 #[target_feature(enable = "sse2")]
 #[inline]
-fn sum_quads_sse2(last: u32, quads: &mut [[u32; 4]]) -> (u32, u32) {
+fn sum_quads(last: u32, quads: &mut [[u32; 4]]) -> (u32, u32) {
     use std::arch::x86_64::{
         __m128i, _mm_add_epi32, _mm_cvtsi128_si32, _mm_loadu_si128, _mm_or_si128, _mm_set1_epi32,
         _mm_setzero_si128, _mm_shuffle_epi32, _mm_slli_si128, _mm_storeu_si128, _mm_unpackhi_epi64,
@@ -69,14 +107,8 @@ fn sum_quads_sse2(last: u32, quads: &mut [[u32; 4]]) -> (u32, u32) {
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn sum_quads(mut last: u32, quads: &mut [[u32; 4]]) -> (u32, u32) {
-    let mut all = 0;
-    for gap in quads.as_flattened_mut() {
-        all |= *gap;
-        last = last.wrapping_add(gap.wrapping_add(1));
-        *gap = last;
-    }
-    (last, all)
+fn sum_whole(last: u32, gaps: &mut [u32]) -> (u32, u32, &mut [u32]) {
+    (last, 0, gaps)
 }
 
 #[cfg(test)]
@@ -99,6 +131,18 @@ mod tests {
                 next += u64::from(gap) + 1;
                 next - 1
             }).collect();
+            #[cfg(target_arch = "x86_64")]
+            #[expect(unsafe_code, reason = "every processor of this architecture has SSE2")]
+            {
+                let (mut fours, mut whole) = (gaps.clone(), gaps.clone());
+                fours.truncate(gaps.len() / 16 * 16);
+                // SAFETY: as said.
+                let (last, all) = unsafe { sum_quads(first, fours.as_chunks_mut().0) };
+                whole.truncate(fours.len());
+                let (same, bits, rest) = sum_whole(first, &mut whole);
+                prop_assert_eq!((last, all, 0), (same, bits, rest.len()));
+                prop_assert_eq!(fours, whole);
+            }
             let behind = add_up(first, &mut gaps);
             prop_assert_eq!(behind, u32::try_from(next).ok());
             if behind.is_some() {

@@ -14,6 +14,7 @@
 //! - [`prefix_code()`], a code made to measure from its lengths;
 //! - [`symbols`], byte strings by a table of frequent ones;
 //! - [`function`], static functions: numbers by byte strings that are not stored;
+//! - [`lanes`], what loops over the numbers of a block come down to;
 //! - [`Histogram`] and [`Survey`]: how many bits given numbers take under each of them.
 //!
 //! What does not: files, documents, checksums. Other crates define no bit reader, no bit writer and
@@ -59,6 +60,7 @@ mod gamma;
 pub mod gaps;
 mod golomb;
 mod histogram;
+pub mod lanes;
 mod minimal_binary;
 pub mod packed;
 pub mod pfor;

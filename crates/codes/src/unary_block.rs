@@ -11,6 +11,7 @@
 //! **Invariant.** On any bytes: no panic. What is read had as many ones as numbers were asked for.
 
 use crate::fixed;
+use crate::lanes::{self, LANES};
 
 /// The length in bytes of these numbers.
 pub fn bytes(numbers: &[u32]) -> u64 {
@@ -202,30 +203,48 @@ fn common_anyhow(bits: &[u8], at: u32, ahead: u32, words: &[u64]) -> u32 {
 /// The words of as many bytes as a byte counts, and one of zeros for all that is behind.
 const WORDS: usize = 33;
 
-/// Which of some numbers, up to 128, are in a set: a bit for each, the lowest for the first. Makes `ranks` for each that is
-/// how many ones are before its bit; the first bit is that of `first`. Of a set of more than 255 bytes none is found.
+/// Which of those numbers that are asked for are in a set. Makes `ranks` for each of them how many ones are before its bit; the
+/// first bit is that of `first`. Of a set of more than 255 bytes none is found.
 #[cfg_attr(
     target_arch = "x86_64",
     expect(unsafe_code, reason = "calling what is compiled for more")
 )]
-pub fn find(bits: &[u8], first: u32, numbers: &[u32], ranks: &mut [u8]) -> u128 {
+pub fn find(
+    bits: &[u8],
+    first: u32,
+    numbers: &[u32; LANES],
+    asked: u128,
+    ranks: &mut [u8; LANES],
+) -> u128 {
     #[cfg(target_arch = "x86_64")]
     if has_bit_counts() {
         // SAFETY: the processor has these instructions.
-        return unsafe { find_counted(bits, first, numbers, ranks) };
+        return unsafe { find_counted(bits, first, numbers, asked, ranks) };
     }
-    find_anyhow(bits, first, numbers, ranks)
+    find_anyhow(bits, first, numbers, asked, ranks)
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "popcnt,bmi1")]
-fn find_counted(bits: &[u8], first: u32, numbers: &[u32], ranks: &mut [u8]) -> u128 {
-    find_anyhow(bits, first, numbers, ranks)
+fn find_counted(
+    bits: &[u8],
+    first: u32,
+    numbers: &[u32; LANES],
+    asked: u128,
+    ranks: &mut [u8; LANES],
+) -> u128 {
+    find_anyhow(bits, first, numbers, asked, ranks)
 }
 
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "so that it is compiled for what its caller may use")]
-fn find_anyhow(bits: &[u8], first: u32, numbers: &[u32], ranks: &mut [u8]) -> u128 {
+fn find_anyhow(
+    bits: &[u8],
+    first: u32,
+    numbers: &[u32; LANES],
+    asked: u128,
+    ranks: &mut [u8; LANES],
+) -> u128 {
     let (mut words, mut before) = ([0_u64; WORDS], [0_u32; WORDS]);
     let (whole, rest) = bits.as_chunks();
     if whole.len() + 2 > WORDS {
@@ -237,18 +256,15 @@ fn find_anyhow(bits: &[u8], first: u32, numbers: &[u32], ranks: &mut [u8]) -> u1
         ones += words[at].count_ones();
     }
     (words[whole.len()], before[whole.len()]) = (fixed::eight(rest, 0), ones);
-    let mut halves = [0_u64; 2];
-    let asked = numbers.chunks(64).zip(ranks.chunks_mut(64));
-    for (half, (numbers, ranks)) in halves.iter_mut().zip(asked) {
-        for (place, (&number, rank)) in (0..64).zip(numbers.iter().zip(ranks)) {
-            let at = number.wrapping_sub(first);
-            let (word, bit) = ((at as usize / 64).min(WORDS - 1), at % 64);
-            let ahead = before[word] + (words[word] & ((1 << bit) - 1)).count_ones();
-            [*rank, ..] = ahead.to_le_bytes();
-            *half |= (words[word] >> bit & 1) << place;
-        }
-    }
-    u128::from(halves[1]) << 64 | u128::from(halves[0])
+    let mut found = [0_u64; 2];
+    lanes::each(asked, |lane| {
+        let at = numbers[lane].wrapping_sub(first);
+        let (word, bit) = ((at as usize / 64).min(WORDS - 1), at % 64);
+        let ahead = before[word] + (words[word] & ((1 << bit) - 1)).count_ones();
+        [ranks[lane], ..] = ahead.to_le_bytes();
+        found[lane / 64] |= (words[word] >> bit & 1) << (lane % 64);
+    });
+    u128::from(found[1]) << 64 | u128::from(found[0])
 }
 
 /// Whether the processor counts ones, and finds the lowest, with one instruction each: not all that this may run on do.
@@ -297,13 +313,16 @@ mod tests {
             prop_assert_eq!(&set, &sums.collect::<Vec<_>>());
             prop_assert_eq!(behind, Some(set.last().map_or(first, |last| last + 1)));
             let asked: Vec<u32> = (0..8 * u32::try_from(bits.len()).expect("short") + 200).collect();
-            for asked in asked.chunks(128) {
-                let mut ranks = vec![7; asked.len()];
-                let found = find(&bits, first, asked, &mut ranks);
-                prop_assert_eq!(find_anyhow(&bits, first, asked, &mut vec![0; asked.len()]), found);
-                for (place, (number, &rank)) in asked.iter().zip(&ranks).enumerate() {
-                    let expected = set.binary_search(number).ok().filter(|_| bits.len() <= 255);
-                    prop_assert_eq!((found >> place & 1 == 1).then_some(usize::from(rank)), expected);
+            for asked in asked.chunks(LANES) {
+                let numbers = std::array::from_fn(|at| asked.get(at).copied().unwrap_or(0));
+                // Every third is not asked for.
+                let wanted = lanes::first(asked.len()) & (0..LANES).fold(0, |all, at| all | u128::from(at % 3 > 0) << at);
+                let [mut ranks, mut others] = [[7; LANES]; 2];
+                let found = find(&bits, first, &numbers, wanted, &mut ranks);
+                prop_assert_eq!(find_anyhow(&bits, first, &numbers, wanted, &mut others), found);
+                for (place, number) in asked.iter().enumerate() {
+                    let expected = set.binary_search(number).ok().filter(|_| bits.len() <= 255 && place % 3 > 0);
+                    prop_assert_eq!((found >> place & 1 == 1).then_some(usize::from(ranks[place])), expected);
                 }
             }
             for at in 0..8 * u32::try_from(bits.len()).expect("short") + 20 {
@@ -347,7 +366,8 @@ mod tests {
         fn any_bytes_are_survived(bits in vec(any::<u8>(), 0..60), count in 0..200_usize, first in any::<u32>()) {
             let _ = read(&bits, &mut vec![0; count]);
             let _ = places(&bits, first, &mut vec![0; count]);
-            let _ = find(&bits, first, &[first, first.wrapping_add(9), 7, u32::MAX], &mut [0; 4]);
+            let numbers = std::array::from_fn(|at| first.wrapping_mul(u32::try_from(at).unwrap_or(0)));
+            let _ = find(&bits, first, &numbers, u128::MAX, &mut [0; LANES]);
             let _ = (contains(&bits, first), word(&bits, first), common(&bits, first, first, &[7; 3]));
         }
     }

@@ -160,27 +160,16 @@ impl Lengths<'_> {
         length.and_then(|length| u32::try_from(length).ok()).unwrap_or(0)
     }
 
-    /// Makes `out` the lengths of some ascending documents, zero for those that the segment does not have.
-    pub fn of(self, docs: &[u32], out: &mut Vec<u32>) {
+    /// Makes `out` the lengths of as many ascending documents, zero for those that the segment does not have.
+    pub fn of(self, docs: &[u32], out: &mut [u32]) {
         debug_assert!(docs.is_sorted(), "documents ascend");
-        out.resize(docs.len(), 0);
-        let bytes = self.bytes;
-        match self.width {
-            1 => {
-                for (&doc, length) in docs.iter().zip(out) {
-                    *length = bytes.get(doc as usize).map_or(0, |&n| u32::from(n));
-                }
-            }
-            2 => {
-                let (pairs, _) = bytes.as_chunks::<2>();
-                for (&doc, length) in docs.iter().zip(out) {
-                    let pair = pairs.get(doc as usize);
-                    *length = pair.map_or(0, |&n| u32::from(u16::from_le_bytes(n)));
-                }
-            }
-            3 if docs.last().is_some_and(|&last| last.saturating_add(1) < self.doc_count) => {
-                gather_three(bytes, docs, out);
-            }
+        // Where four bytes can be read at any of their places, and the segment has all of them.
+        let is_inside = |&last: &u32| {
+            last < self.doc_count
+                && (last as usize * self.width).saturating_add(4) <= self.bytes.len()
+        };
+        match docs.last() {
+            Some(&last) if is_inside(&last) => gather(self, docs, last, out),
             _ => {
                 for (&doc, length) in docs.iter().zip(out) {
                     *length = self.get(DocId(doc));
@@ -190,17 +179,61 @@ impl Lengths<'_> {
     }
 }
 
-/// Makes `out` numbers of three bytes each, which stand at ascending places, the last of which is not behind all.
+/// Makes `out` the lengths of some documents that ascend to `last`, at whose place four bytes can be read.
+#[cfg_attr(
+    target_arch = "x86_64",
+    expect(unsafe_code, reason = "calling what is compiled for more")
+)]
+fn gather(lengths: Lengths<'_>, docs: &[u32], last: u32, out: &mut [u32]) {
+    #[cfg(target_arch = "x86_64")]
+    if last < u32::MAX >> 4 && is_x86_feature_detected!("avx512f") {
+        let (wide, rest) = docs.as_chunks();
+        let (first, others) = out.split_at_mut(16 * wide.len());
+        // SAFETY: the processor has these instructions.
+        unsafe { gather_avx512(lengths, wide, last, first.as_chunks_mut().0) };
+        return gather_each(lengths, rest, last, others);
+    }
+    gather_each(lengths, docs, last, out);
+}
+
+/// The same, sixteen at a time; the place of the last is below 2³¹.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+#[expect(unsafe_code, reason = "a look at every place takes several times as long; bench/query")]
+#[expect(clippy::cast_ptr_alignment, reason = "these instructions take any address")]
+fn gather_avx512(lengths: Lengths<'_>, docs: &[[u32; 16]], last: u32, out: &mut [[u32; 16]]) {
+    use std::arch::x86_64::{
+        _mm512_and_si512, _mm512_i32gather_epi32, _mm512_loadu_epi32, _mm512_min_epu32,
+        _mm512_mullo_epi32, _mm512_set1_epi32, _mm512_storeu_epi32,
+    };
+    let Lengths { bytes, width, mask, .. } = lengths;
+    assert!(last < u32::MAX >> 4 && last as usize * width + 4 <= bytes.len(), "place {last}");
+    let bytes_each = _mm512_set1_epi32(i32::try_from(width).unwrap_or(0));
+    let (last, mask) =
+        (_mm512_set1_epi32(last.cast_signed()), _mm512_set1_epi32(mask.cast_signed()));
+    for (docs, out) in docs.iter().zip(out) {
+        // SAFETY: there are sixteen.
+        let docs = unsafe { _mm512_loadu_epi32(docs.as_ptr().cast::<i32>()) };
+        let places = _mm512_mullo_epi32(_mm512_min_epu32(docs, last), bytes_each);
+        // SAFETY: none is behind the last, of which four bytes are there.
+        let four = unsafe { _mm512_i32gather_epi32::<1>(places, bytes.as_ptr().cast::<i32>()) };
+        let found = _mm512_and_si512(four, mask);
+        // SAFETY: there is room for sixteen.
+        unsafe { _mm512_storeu_epi32(out.as_mut_ptr().cast::<i32>(), found) };
+    }
+}
+
+/// The same, one by one.
 #[expect(unsafe_code, reason = "a look at every place takes twice as long; bench/query")]
-fn gather_three(bytes: &[u8], places: &[u32], out: &mut [u32]) {
-    let Some(&last) = places.last() else { return };
-    // The lower three of four bytes.
-    assert!(3 * last as usize + 4 <= bytes.len(), "place {last} of {} bytes", bytes.len());
-    for (&place, number) in places.iter().zip(out) {
-        let at = 3 * place.min(last) as usize;
+fn gather_each(lengths: Lengths<'_>, docs: &[u32], last: u32, out: &mut [u32]) {
+    let Lengths { bytes, width, mask, .. } = lengths;
+    // The lower of four bytes.
+    assert!(last as usize * width + 4 <= bytes.len(), "place {last} of {} bytes", bytes.len());
+    for (&doc, length) in docs.iter().zip(out) {
+        let at = doc.min(last) as usize * width;
         // SAFETY: it is not behind the last, of which four bytes are there.
         let four = unsafe { bytes.get_unchecked(at..at + 4) };
-        *number = four.first_chunk().map_or(0, |four| u32::from_le_bytes(*four)) & 0xff_ffff;
+        *length = four.first_chunk().map_or(0, |four| u32::from_le_bytes(*four)) & mask;
     }
 }
 
@@ -234,7 +267,7 @@ mod tests {
             let lengths = Lengths { bytes, width, mask: MASKS[width], doc_count };
             let mut docs = docs;
             docs.sort_unstable();
-            let mut found = vec![7; 3];
+            let mut found = vec![7; docs.len()];
             lengths.of(&docs, &mut found);
             let each: Vec<u32> = docs.iter().map(|&doc| lengths.get(DocId(doc))).collect();
             prop_assert_eq!(found, each);

@@ -176,11 +176,11 @@ impl DocSet<'_> {
         doc >= self.first && unary_block::contains(self.bits, doc - self.first)
     }
 
-    /// Which of some documents, up to [`BLOCK`], are among them: a bit for each, the lowest for the first. Makes `places` for
-    /// each that is how many of the set are before it.
+    /// Which of those documents that are asked for are among them, a bit for each. Makes `places` for each of those how many
+    /// of the set are before it.
     #[inline]
-    pub fn find(&self, docs: &[u32], places: &mut [u8]) -> u128 {
-        unary_block::find(self.bits, self.first, docs, places)
+    pub fn find(&self, docs: &[u32; BLOCK], asked: u128, places: &mut [u8; BLOCK]) -> u128 {
+        unary_block::find(self.bits, self.first, docs, asked, places)
     }
 
     /// For each of the 64 documents from `doc` on whether it is among them, the lowest bit first.

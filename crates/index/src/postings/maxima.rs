@@ -47,6 +47,18 @@ impl Slope {
     pub fn exactly(self) -> f64 {
         f64::from(self.0) / 100.0
     }
+
+    /// Between what *f* / (1 – *b* + *b* · length / `average_ratio` · segment's average) is as a multiple of the measure of any
+    /// document, where this slope is that of the segment, and `average_ratio` the average length that is asked for, over
+    /// that of the segment.
+    pub fn quotients(self, b: f32, average_ratio: f32) -> (f32, f32) {
+        // The quotient of two norms, both linear in the length, is least and greatest at the ends. What is no number, nothing
+        // over nothing, is neither the greater nor the lesser of two.
+        let at_nothing = (1.0 - self.share()) / (1.0 - b);
+        let at_infinity = self.share() * average_ratio / b;
+        // Down and up, by more than a few roundings can go.
+        (at_nothing.min(at_infinity) * 0.999_999, at_nothing.max(at_infinity) * 1.000_001)
+    }
 }
 
 /// Where a score is half of what it can be.
@@ -117,16 +129,10 @@ impl Maximum {
         Maximum(u8::try_from(code).unwrap_or(u8::MAX))
     }
 
-    /// No less than *f* / (1 – *b* + *b* · length / `average_ratio` · segment's average) of any document
-    /// of the block, where `average_ratio` is the average length that is asked for, over that of the
-    /// segment, and `slope` is that of the segment.
-    pub fn bound(self, slope: Slope, b: f32, average_ratio: f32) -> f32 {
-        // The quotient of two norms, both linear in the length, is greatest at one of the ends. What is no number, nothing
-        // over nothing, is not the greater of two.
-        let at_nothing = (1.0 - slope.share()) / (1.0 - b);
-        let at_infinity = slope.share() * average_ratio / b;
-        // Up, by more than these few roundings can have gone down.
-        SCALE[usize::from(self.0)] * at_nothing.max(at_infinity) * 1.000_001
+    /// No less than the measure of any document of the block, times the greater quotient of [`Slope::quotients`].
+    #[inline]
+    pub fn bound(self, greatest: f32) -> f32 {
+        SCALE[usize::from(self.0)] * greatest
     }
 
     /// The least maximum of which `test` holds, which must hold of all that are greater.
@@ -142,12 +148,10 @@ impl Maximum {
         Some(Maximum(low))
     }
 
-    /// No more than what at least one document of the block has of it.
-    pub fn reached(self, slope: Slope, b: f32, average_ratio: f32) -> f32 {
-        let Some(below) = self.0.checked_sub(1) else { return 0.0 };
-        let at_nothing = (1.0 - slope.share()) / (1.0 - b);
-        let at_infinity = slope.share() * average_ratio / b;
-        SCALE[usize::from(below)] * at_nothing.min(at_infinity) * 0.999_999
+    /// No more than the measure of at least one document of the block, times the lesser quotient.
+    #[inline]
+    pub fn reached(self, least: f32) -> f32 {
+        self.0.checked_sub(1).map_or(0.0, |below| SCALE[usize::from(below)] * least)
     }
 }
 
@@ -181,13 +185,14 @@ mod tests {
                     #[expect(clippy::cast_precision_loss, reason = "small")]
                     let (f, l) = (frequency as f32, length as f32);
                     let measure = f / (1.0 - b + b * l / (ratio * average));
-                    let bound = maximum.bound(slope, b, ratio);
+                    let (least, greatest) = slope.quotients(b, ratio);
+                    let bound = maximum.bound(greatest);
                     assert!(bound >= measure, "{frequency} {length} {slope:?} {b} {ratio}");
-                    assert!(maximum.reached(slope, b, ratio) <= measure, "{frequency} {length}");
+                    assert!(maximum.reached(least) <= measure, "{frequency} {length}");
                 }
             }
             let share = |measure: f32| measure / (measure + 1.2);
-            let bound = maximum.bound(slope, slope.share(), 1.0);
+            let bound = maximum.bound(slope.quotients(slope.share(), 1.0).1);
             let loose = share(bound) - share(norm.measure(frequency, length));
             assert!(loose < 0.004 || maximum == Maximum(255), "{frequency} {length}: {loose}");
         }

@@ -186,11 +186,11 @@ fn count_in_set(set: DocSet<'_>, others: &mut [&mut List<'_>]) -> u64 {
 
 /// Keeps of `work.docs` those that are in a list, which is asked for ever greater ones.
 fn keep_listed(list: &mut List<'_>, work: &mut Workspace) {
-    let (docs, places) = (&mut work.docs, &mut work.places);
+    let docs = &mut work.docs;
     let (mut from, mut kept) = (0, 0);
     while let Some(run) = list.run(&docs[from..], |doc| doc) {
         let end = from + run.len;
-        let count = list.keep_in_block(run.block, &mut docs[from..end], |doc| doc, places);
+        let count = list.keep_in_block(run.block, &mut docs[from..end], |doc| doc);
         docs.copy_within(from..from + count, kept);
         (from, kept) = (end, kept + count);
     }

@@ -1,171 +1,240 @@
-//! The documents of a block that are left, and what is known of them, side by side, so that loops over it are short.
+//! The documents of a block that are left, and what is known of each at its place, so that loops go over places side by side.
 //!
-//! **Invariant.** They ascend. Those of the block that are not left are no match, or their bounds stay below what it takes.
+//! A word proposes the documents of a block of its list; they are looked up in the lists of the others, a block at a time,
+//! and what those add is added for all of them at once.
+//!
+//! **Invariant.** Documents ascend. Those that are not left are no match, or their bounds stay below what it takes.
 
-use std::ops::Range;
-
-use index::{BLOCK, DocId, Lengths};
+use codes::lanes;
+use index::{BLOCK, DocId, Field, Lengths};
 
 use super::Word;
 use super::candidates::Span;
-use super::list::List;
-use super::workspace::Scratch;
+use super::list::{List, Spot};
 
-/// Documents that are looked at together.
-const STRIPE: usize = 8;
+/// Of so many the lengths are read one by one.
+const FEW: usize = 32;
 
-/// The places of a block.
-const TAGS: [u8; BLOCK] = {
-    let mut tags = [0; BLOCK];
-    let mut at = 1;
-    while at < BLOCK {
-        tags[at] = tags[at - 1] + 1;
-        at += 1;
-    }
-    tags
-};
-
-/// The documents of a block that are left: what is known of the first `count`.
+/// The documents of a block.
 pub(super) struct Front {
-    pub(super) count: usize,
-    pub(super) docs: [u32; BLOCK],
+    /// Which of them are left: a bit for each, the lowest for the first.
+    pub(super) left: u128,
+    /// How many the block has.
+    count: usize,
+    /// Beyond all where the block has none.
+    docs: [u32; BLOCK],
     /// What they are worth so far, about.
     pub(super) scores: [f32; BLOCK],
-    /// Their places in the block of the word that proposes them.
-    pub(super) tags: [u8; BLOCK],
-    /// For each place in that block the length of the field of the list at hand.
-    pub(super) lengths: Vec<u32>,
+    /// How long a field of theirs is, of those that were left when it was asked for.
+    lengths: [u32; BLOCK],
+    field: Option<Field>,
+    /// What is known of each list.
+    lists: Vec<Known>,
     /// Where those that are looked up are in a block of another list.
-    pub(super) in_block: [u8; BLOCK],
-    /// For each list how often the document at each place has its term; only where any of the words may match.
-    pub(super) frequencies: Vec<[u32; BLOCK]>,
+    in_block: [u8; BLOCK],
+}
+
+/// What is known of the documents in a list, of those that it has.
+#[derive(Clone, Copy)]
+struct Known {
+    /// Where they stand among all documents of the list.
+    at: [u32; BLOCK],
+    /// How often they have the term.
+    frequencies: [u32; BLOCK],
 }
 
 impl Default for Front {
     fn default() -> Front {
         Front {
+            left: 0,
             count: 0,
-            docs: [0; BLOCK],
+            docs: [u32::MAX; BLOCK],
             scores: [0.0; BLOCK],
-            tags: [0; BLOCK],
-            lengths: Vec::new(),
+            lengths: [0; BLOCK],
+            field: None,
+            lists: Vec::new(),
             in_block: [0; BLOCK],
-            frequencies: Vec::new(),
         }
     }
 }
 
 impl Front {
+    /// Of a query of so many lists.
+    pub(super) fn begin(&mut self, lists: usize) {
+        let nothing = Known { at: [0; BLOCK], frequencies: [0; BLOCK] };
+        self.lists.resize(self.lists.len().max(lists), nothing);
+    }
+
     /// The documents of a block, which the window is: those that the word adds `wanted` to, or more, if that is asked for.
-    pub(super) fn propose(
-        &mut self,
-        word: &mut Word<'_>,
-        span: Span,
-        wanted: Option<f32>,
-        scratch: &mut Scratch,
-    ) {
-        self.count = match wanted {
-            Some(wanted) => self.propose_reaching(word, span, wanted, &mut scratch.scores),
-            None => self.propose_all(&mut word.lists[0], span),
-        };
+    pub(super) fn propose(&mut self, word: &mut Word<'_>, span: Span, wanted: Option<f32>) {
+        let list = &mut word.lists[0];
+        let block = list.first_block();
+        self.field = None;
+        self.count = self.take(list, block, span);
+        self.left = lanes::first(self.count);
+        let Known { at, frequencies } = &mut self.lists[word.number];
+        for (at, place) in at.iter_mut().zip(first_of(block)..) {
+            *at = place;
+        }
+        if let Some(wanted) = wanted {
+            // None is as great as that one more would be nothing.
+            for (frequency, more) in frequencies.iter_mut().zip(list.more_of(block)) {
+                *frequency = more.wrapping_add(1);
+            }
+            self.scores = [0.0; BLOCK];
+            self.add(word);
+            self.keep(wanted);
+        }
     }
 
-    fn propose_all(&mut self, list: &mut List<'_>, span: Span) -> usize {
-        let docs = list.block_docs(list.first_block());
-        let from = docs.partition_point(|&doc| doc < span.start);
-        let docs = &docs[from..];
-        let docs = &docs[..docs.partition_point(|&doc| doc < span.end)];
-        self.docs[..docs.len()].copy_from_slice(docs);
-        self.tags = TAGS;
-        self.tags.rotate_left(from);
-        docs.len()
-    }
-
-    fn propose_reaching(
-        &mut self,
-        word: &mut Word<'_>,
-        span: Span,
-        wanted: f32,
-        surplus: &mut Vec<f32>,
-    ) -> usize {
-        let (saturation, list) = (word.saturation, &mut word.lists[0]);
-        let (lengths, scale) = (list.lengths(), list.scale());
-        let (docs, more) = list.block(list.first_block());
+    /// Takes the documents of a block, and returns how many they are.
+    fn take(&mut self, list: &mut List<'_>, block: usize, span: Span) -> usize {
+        let docs = list.block_docs(block);
         let is_inside = |doc: Option<&u32>| doc.is_some_and(|&doc| span.contains(doc));
         if !is_inside(docs.first()) || !is_inside(docs.last()) {
             // Only files that we did not write are so.
             return 0;
         }
-        // What it falls short of, without a division.
-        let reach = saturation.inverse(wanted);
-        let surplus_of = |more: u32, length: u32| {
-            let (above, below) = scale.fraction_of_more(more, length);
-            above - reach * below
-        };
-        lengths.of(docs, &mut self.lengths);
-        surplus.resize(docs.len(), 0.0);
-        for ((surplus, &more), &length) in surplus.iter_mut().zip(more).zip(&self.lengths) {
-            *surplus = surplus_of(more, length);
+        if let Some(whole) = docs.first_chunk() {
+            self.docs = *whole;
+        } else {
+            self.docs = [u32::MAX; BLOCK];
+            self.docs[..docs.len()].copy_from_slice(docs);
         }
-        let mut count = 0;
-        let places = (0..).step_by(STRIPE);
-        for ((docs, surplus), place) in docs.chunks(STRIPE).zip(surplus.chunks(STRIPE)).zip(places)
-        {
-            if count_reaching(surplus, 0.0) > 0 {
-                for ((&doc, &surplus), place) in docs.iter().zip(surplus).zip(place..) {
-                    (self.docs[count % BLOCK], self.tags[count % BLOCK]) = (doc, place);
-                    count += usize::from(surplus >= 0.0);
-                }
-            }
-        }
-        for (score, &tag) in self.scores[..count].iter_mut().zip(&self.tags) {
-            let tag = usize::from(tag);
-            *score = saturation.of_field(scale, more[tag].saturating_add(1), self.lengths[tag]);
-        }
-        count
+        docs.len()
     }
 
     /// Adds what they are worth before any question.
     pub(super) fn add_worth(&mut self, span: Span, worth: &impl Fn(u32) -> f32) {
         if span.most > 0.0 {
-            for (&doc, score) in self.docs[..self.count].iter().zip(&mut self.scores) {
-                *score += worth(doc);
-            }
+            lanes::each(self.left, |place| self.scores[place] += worth(self.docs[place]));
         }
     }
 
-    /// Keeps of some, which are moved to `to`, those that come to `least`; returns what follows them there.
+    /// Looks those that are left up in a list, and says which have the word; and how often, if it is scored. Then those that
+    /// the block of the list where they would be cannot lift to `least` are dropped.
+    pub(super) fn look_up(&mut self, word: &mut Word<'_>, least: Option<f32>) -> u128 {
+        let (saturation, most, list) = (word.saturation, word.bound, &mut word.lists[0]);
+        let Front { left, docs, scores, lists, in_block, .. } = self;
+        let Known { at, frequencies } = &mut lists[word.number];
+        list.rewind();
+        let (mut ahead, mut found) = (*left, 0);
+        while ahead != 0 {
+            let next = ahead.trailing_zeros() as usize;
+            let Some((block, last)) = list.block_of(docs[next]) else { break };
+            let here = ahead & (lanes::up_to(docs, last) | 1 << next);
+            ahead ^= here;
+            let mut asked = here;
+            if let Some(least) = least {
+                let tight = saturation.bound(list.block_bound(block));
+                if tight < most {
+                    // Fewer may come to it than in the whole window.
+                    asked &= lanes::reaching(scores, least - tight);
+                    *left &= !here | asked;
+                }
+            }
+            if asked == 0 {
+                continue;
+            }
+            let there = list.find_in(block, docs, asked, in_block);
+            if there == 0 {
+                continue;
+            }
+            found |= there;
+            let start = first_of(block);
+            lanes::each(there, |place| at[place] = start + u32::from(in_block[place]));
+            if least.is_some() {
+                let more = list.more_of_held();
+                lanes::each(there, |place| {
+                    let more = more.get(usize::from(in_block[place])).copied().unwrap_or(0);
+                    frequencies[place] = more.saturating_add(1);
+                });
+            }
+        }
+        found
+    }
+
+    /// Finds out how often those that are left, which have a word, have it.
+    pub(super) fn count(&mut self, word: &mut Word<'_>) {
+        let Known { at, frequencies } = &mut self.lists[word.number];
+        let list = &mut word.lists[0];
+        lanes::each(self.left, |place| {
+            let spot = Spot::at(at[place] as usize, 0);
+            let more = list.more_of(spot.block().unwrap_or(0));
+            frequencies[place] = more.get(spot.place()).map_or(1, |more| more.saturating_add(1));
+        });
+    }
+
+    /// Those that do not have a word, of those that are left, do so no time.
+    pub(super) fn forget(&mut self, word: &Word<'_>) {
+        self.lists[word.number].frequencies = [0; BLOCK];
+    }
+
+    /// Adds what a word is worth to those that are left, as often as they have it.
+    pub(super) fn add(&mut self, word: &Word<'_>) {
+        let list = &word.lists[0];
+        if self.field != Some(list.field) {
+            self.field = Some(list.field);
+            self.measure(list.lengths());
+        }
+        let known = &self.lists[word.number];
+        let (saturation, scale) = (word.saturation, list.scale());
+        let those = (&known.frequencies, &self.lengths);
+        lanes::update(&mut self.scores, those, self.left, |score, frequency, length| {
+            score + saturation.of_field(scale, frequency, length)
+        });
+    }
+
+    /// Makes lengths those of a field.
+    fn measure(&mut self, lengths: Lengths<'_>) {
+        if self.left.count_ones() as usize <= FEW {
+            lanes::each(self.left, |place| {
+                self.lengths[place] = lengths.get(DocId(self.docs[place]));
+            });
+        } else {
+            lengths.of(&self.docs[..self.count], &mut self.lengths[..self.count]);
+        }
+    }
+
+    /// Keeps those that come to `least`.
     #[inline]
-    pub(super) fn keep(&mut self, those: Range<usize>, to: usize, least: f32) -> usize {
-        let Front { docs, scores, tags, .. } = self;
-        let mut kept = to;
-        let reaching = count_reaching(&scores[those.clone()], least);
-        if reaching == those.len() && to == those.start {
-            return those.end;
-        }
-        if reaching > 0 {
-            for at in those {
-                // Never more than a block.
-                let (at, to) = (at % BLOCK, kept % BLOCK);
-                let score = scores[at];
-                (docs[to], scores[to], tags[to]) = (docs[at], score, tags[at]);
-                kept += usize::from(score >= least);
-            }
-        }
-        kept
+    pub(super) fn keep(&mut self, least: f32) {
+        self.left &= lanes::reaching(&self.scores, least);
     }
 
-    /// Lengths of another field.
-    pub(super) fn measure(&mut self, lengths: Lengths<'_>) {
-        self.lengths.resize(BLOCK, 0);
-        for (&doc, &tag) in self.docs[..self.count].iter().zip(&self.tags) {
-            self.lengths[usize::from(tag)] = lengths.get(DocId(doc));
-        }
+    /// What those that are left are worth, about, and how many they are.
+    pub(super) fn scores_left(&self) -> ([f32; BLOCK], usize) {
+        let (mut scores, mut count) = ([0.0; BLOCK], 0);
+        lanes::each(self.left, |place| {
+            scores[count] = self.scores[place];
+            count += 1;
+        });
+        (scores, count)
+    }
+
+    /// The document at a place.
+    #[inline]
+    pub(super) fn doc(&self, place: usize) -> u32 {
+        self.docs[place]
+    }
+
+    /// Where the document at a place stands in the list of a word, which it has, and how often if that is known.
+    #[inline]
+    pub(super) fn spot(&self, word: &Word<'_>, place: usize) -> Spot {
+        let Known { at, frequencies } = &self.lists[word.number];
+        Spot::at(at[place] as usize, frequencies[place])
+    }
+
+    /// How often the document at a place has a word, if that is known.
+    #[inline]
+    pub(super) fn frequency(&self, word: &Word<'_>, place: usize) -> u32 {
+        self.lists[word.number].frequencies[place]
     }
 }
 
-/// How many scores are `least` or more.
+/// The first of the places of a block among all documents of its list.
 #[inline]
-fn count_reaching(scores: &[f32], least: f32) -> usize {
-    scores.iter().map(|&score| u32::from(score >= least)).sum::<u32>() as usize
+#[expect(clippy::cast_possible_truncation, reason = "a list has fewer than 2^32 documents")]
+fn first_of(block: usize) -> u32 {
+    (block * BLOCK) as u32
 }

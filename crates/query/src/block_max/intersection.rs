@@ -51,13 +51,6 @@ impl Matches {
         self.left.extend(0..u32::try_from(self.docs.len()).unwrap_or(u32::MAX));
     }
 
-    /// Room for where the documents of a block stand in a list.
-    pub(super) fn room_for_block(&mut self, list: usize) -> &mut [Spot] {
-        let spots = &mut self.spots[list];
-        spots.resize(spots.len().max(BLOCK), Spot::NOWHERE);
-        &mut spots[..BLOCK]
-    }
-
     /// Where they stand in a list: room for it.
     pub(super) fn spots_in(&mut self, list: usize) -> &mut [Spot] {
         let spots = &mut self.spots[list];
@@ -253,7 +246,7 @@ fn are_many(matches: &Matches, documents: u64, span: Span, doc_count: u32) -> bo
 
 /// Drops matches that have unwanted words.
 fn refuse(span: Span, judge: &mut Judge<'_, '_>, work: &mut Workspace) {
-    let Workspace { matches: Matches { docs, left, .. }, places, scratch, .. } = work;
+    let Workspace { matches: Matches { docs, left, .. }, scratch, .. } = work;
     for list in &mut judge.unwanted {
         list.go_to(span.start);
         let (mut from, mut kept) = (0, 0);
@@ -261,7 +254,7 @@ fn refuse(span: Span, judge: &mut Judge<'_, '_>, work: &mut Workspace) {
             let refused = &mut scratch.kept;
             refused.clear();
             refused.extend_from_slice(&left[from..from + run.len]);
-            let count = list.keep_in_block(run.block, refused, |at| docs[at as usize], places);
+            let count = list.keep_in_block(run.block, refused, |at| docs[at as usize]);
             let mut refused = refused[..count].iter().peekable();
             for at in from..from + run.len {
                 let place = left[at];
@@ -356,7 +349,7 @@ fn propose(word: &mut Word<'_>, span: Span, wanted: f32, work: &mut Workspace) {
 /// Keeps the matches that are in a list, a block of it at a time, and come to `least` with it, if that is asked for; and
 /// where they stand, if they are few.
 fn narrow(word: &mut Word<'_>, least: Option<f32>, are_few: bool, work: &mut Workspace) {
-    let Workspace { matches, places, .. } = work;
+    let Workspace { matches, .. } = work;
     let (number, saturation, list) = (word.number, word.saturation, &mut word.lists[0]);
     let (lengths, scale) = (list.lengths(), list.scale());
     if are_few {
@@ -375,7 +368,7 @@ fn narrow(word: &mut Word<'_>, least: Option<f32>, are_few: bool, work: &mut Wor
             count = compact(run, |place| scores[place as usize] >= wanted);
         }
         if count > 0 {
-            count = list.keep_in_block(block, &mut run[..count], |at| docs[at as usize], places);
+            count = list.keep_in_block(block, &mut run[..count], |at| docs[at as usize]);
         }
         for at in start..start + count {
             let place = left[at] as usize;
@@ -398,7 +391,7 @@ fn narrow(word: &mut Word<'_>, least: Option<f32>, are_few: bool, work: &mut Wor
 
 /// The same of a group of words of one list each.
 fn narrow_any(group: &mut [Word<'_>], least: Option<f32>, work: &mut Workspace) {
-    let Workspace { matches, places, scratch, .. } = work;
+    let Workspace { matches, scratch, .. } = work;
     let Matches { docs, scores, left, .. } = matches;
     let docs = &docs[..];
     let is_found = &mut scratch.is_found;
@@ -424,7 +417,7 @@ fn narrow_any(group: &mut [Word<'_>], least: Option<f32>, work: &mut Workspace) 
             if there.is_empty() {
                 continue;
             }
-            let count = list.keep_in_block(block, there, |at| docs[at as usize], places);
+            let count = list.keep_in_block(block, there, |at| docs[at as usize]);
             for &place in &there[..count] {
                 let place = place as usize;
                 is_found[place] = true;

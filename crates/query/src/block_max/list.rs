@@ -5,12 +5,12 @@
 
 use std::ops::Range;
 
+use codes::lanes;
 use index::{
     BLOCK, Bounds, Champion, Champions, DecodedBlock, DocId, DocSet, Field, InvertedList, Lengths,
     Maximum, Occurrences, Segment,
 };
 
-use super::places::{each_found, search, spread};
 use super::scale::Scale;
 use crate::bm25::FieldScale;
 
@@ -44,8 +44,6 @@ pub(super) struct List<'a> {
     pub(super) found: Spot,
     /// Made when it is first needed.
     occurrences: Option<Box<Occurrences<'a>>>,
-    /// The maximum that was asked for last, and its bound.
-    last_bound: (Maximum, f32),
 }
 
 /// Documents of one block.
@@ -113,6 +111,12 @@ impl Spot {
         Spot { frequency, at: Some(place as u32) }
     }
 
+    /// The same, where nobody knows how often.
+    #[inline]
+    pub(super) fn uncounted(self) -> Spot {
+        Spot { frequency: 0, ..self }
+    }
+
     /// The block that it is in.
     #[inline]
     pub(super) fn block(self) -> Option<usize> {
@@ -166,7 +170,6 @@ impl<'a> List<'a> {
             held: Held::default(),
             found: Spot::NOWHERE,
             occurrences: None,
-            last_bound: (Maximum::default(), scale.bound(Maximum::default())),
         }
     }
 
@@ -206,7 +209,7 @@ impl<'a> List<'a> {
     }
 
     /// What the occurrences of any document count at most.
-    pub(super) fn greatest_bound(&mut self) -> f32 {
+    pub(super) fn greatest_bound(&self) -> f32 {
         let most = self.bounds.greatest();
         self.bound_of(Some(most))
     }
@@ -246,12 +249,8 @@ impl<'a> List<'a> {
     }
 
     #[inline]
-    fn bound_of(&mut self, most: Option<Maximum>) -> f32 {
-        let Some(most) = most else { return 0.0 };
-        if most != self.last_bound.0 {
-            self.last_bound = (most, self.scale.bound(most));
-        }
-        self.last_bound.1
+    fn bound_of(&self, most: Option<Maximum>) -> f32 {
+        most.map_or(0.0, |most| self.scale.bound(most))
     }
 
     /// What the occurrences of at least `k` documents count at least, as the maxima of its blocks say.
@@ -440,9 +439,17 @@ impl<'a> List<'a> {
         Some(Run { len, block })
     }
 
+    /// The block that a document is in if anywhere, and its last document; `None` if it is behind the last. They ascend, and
+    /// never go back.
+    #[inline]
+    pub(super) fn block_of(&mut self, doc: u32) -> Option<(usize, u32)> {
+        let block = self.near.seek(doc);
+        (block < self.block_count).then(|| (block, self.near.last_doc()))
+    }
+
     /// What the occurrences of any document of a block count at most.
     #[inline]
-    pub(super) fn block_bound(&mut self, block: usize) -> f32 {
+    pub(super) fn block_bound(&self, block: usize) -> f32 {
         let most = self.bounds.maximum(block);
         self.bound_of(Some(most))
     }
@@ -453,17 +460,26 @@ impl<'a> List<'a> {
         block: usize,
         tags: &mut [u32],
         doc_of: impl Fn(u32) -> u32,
-        places: &mut [u16],
     ) -> usize {
         self.hold_alone(block);
         if let Some(set) = &self.held.set {
             return compact(tags, |tag| set.contains(doc_of(tag)));
         }
-        let held = &self.held.docs[..];
-        let Some(spread) = spread(held, tags.len(), places) else {
-            return compact(tags, |tag| search(held, doc_of(tag)).1);
-        };
-        compact(tags, |tag| spread.find(doc_of(tag)).1)
+        let mut kept = 0;
+        for from in (0..tags.len()).step_by(BLOCK) {
+            let count = BLOCK.min(tags.len() - from);
+            let mut docs = [u32::MAX; BLOCK];
+            for (doc, &tag) in docs.iter_mut().zip(&tags[from..from + count]) {
+                *doc = doc_of(tag);
+            }
+            let asked = lanes::first(count);
+            let found = lanes::find(&self.held.docs, &docs, asked, &mut [0; BLOCK]);
+            lanes::each(found, |at| {
+                tags[kept] = tags[from + at];
+                kept += 1;
+            });
+        }
+        kept
     }
 
     /// Where a document that the block at hand has stands in the list; and how often it has the term, if that is asked
@@ -481,23 +497,19 @@ impl<'a> List<'a> {
         Spot::at(block * BLOCK + self.held.at, frequency)
     }
 
-    /// Which of some documents, up to [`BLOCK`], a block has: a bit for each, the lowest for the first. Makes `found` for each of
-    /// those its place there.
+    /// Which of those ascending documents that are asked for a block has, a bit for each. Makes `places` for each of those its
+    /// place there.
     pub(super) fn find_in(
         &mut self,
         block: usize,
-        docs: &[u32],
-        places: &mut [u16],
-        found: &mut [u8; BLOCK],
+        docs: &[u32; BLOCK],
+        asked: u128,
+        places: &mut [u8; BLOCK],
     ) -> u128 {
         self.hold_alone(block);
-        if let Some(set) = &self.held.set {
-            return set.find(docs, found);
-        }
-        let held = &self.held.docs[..];
-        match spread(held, docs.len(), places) {
-            Some(spread) => each_found(docs, found, |doc| spread.find(doc)),
-            None => each_found(docs, found, |doc| search(held, doc)),
+        match &self.held.set {
+            Some(set) => set.find(docs, asked, places),
+            None => lanes::find(&self.held.docs, docs, asked, places),
         }
     }
 

@@ -38,7 +38,6 @@ mod intersection;
 mod list;
 mod nested;
 mod phrase;
-mod places;
 mod scale;
 mod shape;
 mod single;
@@ -366,7 +365,7 @@ impl<'a> Judge<'a, '_> {
         if self.plan.is_none() {
             windows.sort();
         }
-        for &(number, bound) in &windows.order {
+        for (number, bound) in windows.iter() {
             if bound >= self.least {
                 let span = windows.enter(number, groups.iter_mut().flatten());
                 evaluate(self, groups, span);

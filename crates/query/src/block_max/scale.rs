@@ -5,7 +5,7 @@
 //! **Invariant.** Up to rounding it is what [`FieldScale`] says; the bound of a maximum is not less than that of any document
 //! of its block.
 
-use index::{Field, Maximum, Segment, Slope};
+use index::{Field, Maximum, Segment};
 
 use crate::bm25::FieldScale;
 
@@ -15,12 +15,10 @@ pub(super) struct Scale {
     weight: f32,
     base: f32,
     per_term: f32,
-    b: f32,
-    average_ratio: f32,
-    /// That of the maxima.
-    slope: Slope,
-    /// Whether *b* is that slope, and occurrences count at all.
-    has_own_slope: bool,
+    /// Between what occurrences count as multiples of the measure that maxima are of.
+    quotients: (f32, f32),
+    /// Whether they are the same multiple of it in all documents, but for the last digits.
+    is_own: bool,
 }
 
 impl Scale {
@@ -33,34 +31,29 @@ impl Scale {
         let is_empty = average <= 0.0 || own <= 0.0;
         let (base, per_term, average_ratio) =
             if is_empty { (1.0, 0.0, 1.0) } else { (1.0 - b, b / average, average / own) };
+        let slope = segment.slope();
+        let (least, greatest) = slope.quotients(b as f32, average_ratio as f32);
+        // Both are hundredths, rounded in the same way.
+        let has_own_slope = weight > 0.0 && b.to_bits() == slope.exactly().to_bits();
         Scale {
             weight: weight as f32,
             // A field of no terms at all must not divide nothing by nothing.
             base: (base as f32).max(1e-30),
             per_term: per_term as f32,
-            b: b as f32,
-            average_ratio: average_ratio as f32,
-            slope: segment.slope(),
-            // Both are hundredths, rounded in the same way.
-            has_own_slope: weight > 0.0 && b.to_bits() == segment.slope().exactly().to_bits(),
+            quotients: (weight as f32 * least, weight as f32 * greatest),
+            is_own: has_own_slope && (average_ratio as f32 - 1.0).abs() < f32::EPSILON,
         }
     }
 
     /// Whether documents are in the order of the measure of their segment: the one with more counts more.
     pub(super) fn is_own(self) -> bool {
-        self.has_own_slope && (self.average_ratio - 1.0).abs() < f32::EPSILON
+        self.is_own
     }
 
     /// Weighted occurrences, and what they are divided by.
     #[inline]
     pub(super) fn fraction(self, frequency: u32, length: u32) -> (f32, f32) {
         (self.weight * number(frequency), self.base + self.per_term * number(length))
-    }
-
-    /// The same of one occurrence more.
-    #[inline]
-    pub(super) fn fraction_of_more(self, more: u32, length: u32) -> (f32, f32) {
-        (self.weight * (number(more) + 1.0), self.base + self.per_term * number(length))
     }
 
     /// How many occurrences it takes at the least to count as much, however short the field is.
@@ -79,12 +72,12 @@ impl Scale {
     /// What the occurrences of any document of a block with that maximum count at most.
     #[inline]
     pub(super) fn bound(self, most: Maximum) -> f32 {
-        self.weight * most.bound(self.slope, self.b, self.average_ratio)
+        most.bound(self.quotients.1)
     }
 
     /// No more than what the occurrences of some document of a block with that maximum count.
     pub(super) fn reached(self, most: Maximum) -> f32 {
-        self.weight * most.reached(self.slope, self.b, self.average_ratio)
+        most.reached(self.quotients.0)
     }
 }
 

@@ -75,6 +75,7 @@ pub(super) fn evaluate(
         }
         let (lengths, exactly) = (list.lengths(), list.exact());
         let (docs, more) = list.block(block);
+        work.scratch.lengths.resize(docs.len(), 0);
         lengths.of(docs, &mut work.scratch.lengths);
         let lengths = &work.scratch.lengths[..];
         if judge.least <= 0.0 {

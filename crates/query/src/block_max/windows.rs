@@ -23,8 +23,9 @@ const POSTINGS: u64 = 512;
 /// The windows that may hold one of the best.
 #[derive(Default)]
 pub(super) struct Windows {
-    /// In the order in which they are evaluated: each with its number and the sum of its bounds.
-    pub(super) order: Vec<(usize, f32)>,
+    /// In the order in which they are evaluated: for each the bits of the sum of its bounds, reversed so that the greatest is
+    /// least, and then its number.
+    order: Vec<u64>,
     /// Whether the most promising come first.
     pub(super) is_sorted: bool,
     spans: Vec<Span>,
@@ -32,6 +33,9 @@ pub(super) struct Windows {
     bounds: Vec<f32>,
     /// Of each window in which block of every list it begins.
     blocks: Vec<usize>,
+    /// How many of these there are of each window.
+    of_words: usize,
+    of_lists: usize,
 }
 
 impl Windows {
@@ -82,10 +86,19 @@ impl Windows {
         self.blocks.clear();
     }
 
-    /// Puts the most promising first.
+    /// Puts the most promising first; of those that promise the same, in the order of documents.
     pub(super) fn sort(&mut self) {
-        self.order.sort_unstable_by(|a, b| b.1.total_cmp(&a.1));
+        self.order.sort_unstable();
         self.is_sorted = true;
+    }
+
+    /// The windows in their order, each by its number and with the sum of its bounds.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (usize, f32)> {
+        self.order.iter().map(|&key| {
+            #[expect(clippy::cast_possible_truncation, reason = "the two halves")]
+            let (bound, number) = (!((key >> 32) as u32), key as u32);
+            (number as usize, f32::from_bits(bound))
+        })
     }
 
     /// Appends a window, unless it stays below `least`.
@@ -96,14 +109,20 @@ impl Windows {
         least: f32,
     ) {
         let (bounds, blocks) = (self.bounds.len(), self.blocks.len());
+        let number = u32::try_from(self.spans.len()).unwrap_or(u32::MAX);
         let mut sum = span.most;
         for word in words {
             let bound = word.bound_in(span.start, span.end, &mut self.blocks);
             self.bounds.push(bound);
             sum += bound;
         }
+        if number == 0 {
+            (self.of_words, self.of_lists) = (self.bounds.len(), self.blocks.len());
+        }
         if sum >= least {
-            self.order.push((self.spans.len(), sum));
+            // Of numbers that are not negative the greater has the greater bits.
+            let bits = !sum.max(0.0).to_bits();
+            self.order.push(u64::from(bits) << 32 | u64::from(number));
             self.spans.push(span);
         } else {
             self.bounds.truncate(bounds);
@@ -117,10 +136,8 @@ impl Windows {
         number: usize,
         words: impl Iterator<Item = &'w mut Word<'a>>,
     ) -> Span {
-        let (of_words, of_lists) =
-            (self.bounds.len() / self.spans.len(), self.blocks.len() / self.spans.len());
-        let mut bounds = self.bounds[number * of_words..].iter();
-        let mut blocks = self.blocks[number * of_lists..].iter().copied();
+        let mut bounds = self.bounds[number * self.of_words..].iter();
+        let mut blocks = self.blocks[number * self.of_lists..].iter().copied();
         for word in words {
             word.enter(bounds.next().copied().unwrap_or(f32::INFINITY), &mut blocks);
         }

@@ -352,6 +352,7 @@ impl<'a> Word<'a> {
         let (lengths, scale) = (list.lengths(), list.scale());
         list.window(start, end);
         let (docs, more) = list.with_more();
+        scratch.lengths.resize(docs.len(), 0);
         lengths.of(docs, &mut scratch.lengths);
         for ((&doc, &more), &length) in docs.iter().zip(more).zip(&scratch.lengths) {
             let at = (doc - start) as usize;
@@ -376,6 +377,7 @@ impl Saturation {
         lengths: index::Lengths<'_>,
         scratch: &mut Scratch,
     ) {
+        scratch.lengths.resize(docs.len(), 0);
         lengths.of(docs, &mut scratch.lengths);
         scratch.scores.clear();
         let scores = more.iter().zip(&scratch.lengths);

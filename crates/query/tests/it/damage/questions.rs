@@ -4,9 +4,7 @@
 
 use super::sound::WORDS;
 use crc32fast::Hasher;
-use index::{
-    DocId, DocIterator, END, Field, Frequencies, Index, IndexError, Positions, Segment, Slope,
-};
+use index::{DocId, DocIterator, END, Field, Frequencies, Index, IndexError, Positions, Segment};
 use page::{AnalysisConfig, Analyzer};
 use query::{Query, QueryError, Searcher, parse};
 use std::hash::{Hash, Hasher as _};
@@ -211,9 +209,7 @@ fn walk(
         (
             doc,
             postings.frequency(),
-            postings
-                .block_maximum()
-                .map(|maximum| maximum.bound(Slope::default(), 0.5, 1.0).to_bits()),
+            postings.block_maximum().map(|maximum| maximum.bound(1.0).to_bits()),
         )
             .hash(sum);
         positions.hash(sum);
