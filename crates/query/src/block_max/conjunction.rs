@@ -16,7 +16,7 @@ use super::workspace::Workspace;
 use super::{Judge, Word};
 
 /// What the rarest word must add, of what it may at most, for a look at that to come first.
-const TIGHT: f32 = 0.5;
+const TIGHT: f32 = 0.25;
 
 /// Makes matches of the documents of a block, which the window is, that have all words and come to `least`, if that is asked
 /// for. `worth` is what a document is worth before any question.
