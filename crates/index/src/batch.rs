@@ -19,7 +19,7 @@ use crate::arena::{self, Arena};
 use crate::keys::{self, KeyTable};
 use crate::lengths::{Columns, PerField};
 use crate::lexicon::{self, FILTER_MARK, TERM_BYTES_MAX};
-use crate::memo::{Probe, WordMemo};
+use crate::memo::{Probe, UNKNOWN, WordMemo};
 use crate::paged::Paged;
 use crate::postings::StreamCodes;
 use crate::segment::{ListsWriter, SegmentMeta, SegmentWriter};
@@ -37,8 +37,6 @@ const AHEAD: usize = 16;
 const WAITING_MAX: usize = 1 << 16;
 /// So many terms are looked for at a time.
 const TERMS_MAX: usize = 32;
-/// What stands in the place of a list that is not known yet; no list begins there.
-const UNKNOWN: u32 = u32::MAX;
 
 /// What the notes of a list are: whether occurrences wait for it, if this is the turn; the last one that
 /// waits; the document of the last occurrence in its string, plus one; the position of that.
@@ -157,13 +155,12 @@ impl Batch {
         self.push_terms()?;
         self.unknown.clear();
         let mut found = [UNKNOWN; words::TOGETHER];
-        for (list, word) in found.iter_mut().zip(words) {
-            let written = || &text[word.start..word.end];
-            if let Some(known) = self.memo.find(word.probe, field, written) {
-                self.arena.prefetch(known);
-                *list = known;
+        self.memo.find_all(field, text, words, &mut found);
+        for (&list, word) in found.iter().zip(words) {
+            if list != UNKNOWN {
+                self.arena.prefetch(list);
             } else if !self.unknown.repeat(word.probe) {
-                self.look_for(field, written(), word.probe, term)?;
+                self.look_for(field, &text[word.start..word.end], word.probe, term)?;
             }
         }
         if !self.unknown.keys.is_empty() {
