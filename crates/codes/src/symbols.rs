@@ -245,6 +245,8 @@ impl SymbolTable {
             None => Symbol::new(&(code - SYMBOLS_MAX).to_le_bytes()[..1]),
         };
         let mut single = vec![0_u32; CODES];
+        // Most pairs never come: those that do are noted, and the others are not looked at.
+        let mut seen = Vec::new();
         for string in sample {
             let (mut rest, mut before) = (*string, None);
             while !rest.is_empty() {
@@ -254,7 +256,11 @@ impl SymbolTable {
                 );
                 single[code] += 1;
                 if let Some(before) = before {
-                    pairs[CODES * before + code] += 1;
+                    let pair = CODES * before + code;
+                    if pairs[pair] == 0 {
+                        seen.push(pair);
+                    }
+                    pairs[pair] += 1;
                 }
                 (before, rest) = (Some(code), &rest[length..]);
             }
@@ -263,8 +269,8 @@ impl SymbolTable {
         let mut gains: Vec<(u64, Symbol)> = alone
             .map(|(code, &count)| (u64::from(count) * u64::from(text(code).length), text(code)))
             .collect();
-        let counted = pairs.iter_mut().enumerate().filter(|(_, count)| **count > 0);
-        for (pair, count) in counted.map(|(pair, count)| (pair, std::mem::take(count))) {
+        for pair in seen {
+            let count = std::mem::take(&mut pairs[pair]);
             let (first, second) = (text(pair / CODES), text(pair % CODES));
             let length = first.length + second.length;
             if count > 1 && usize::from(length) <= SYMBOL_BYTES_MAX {
@@ -278,8 +284,12 @@ impl SymbolTable {
             *sum += if same { *gain } else { 0 };
             same
         });
+        // No two are the same: the best are the same in whatever order they were.
+        if gains.len() > SYMBOLS_MAX {
+            gains.select_nth_unstable_by(SYMBOLS_MAX, |a, b| b.cmp(a));
+            gains.truncate(SYMBOLS_MAX);
+        }
         gains.sort_unstable_by(|a, b| b.cmp(a));
-        gains.truncate(SYMBOLS_MAX);
         Self { symbols: gains.into_iter().map(|(_, symbol)| symbol).collect() }
     }
 }

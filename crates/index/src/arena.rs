@@ -23,8 +23,6 @@ const PAGE_BYTES: usize = 1 << PAGE_BITS;
 /// Addresses are 32 bits.
 const PAGES_MAX: usize = 1 << (u32::BITS - PAGE_BITS);
 const LINK_BYTES: usize = 4;
-/// The longest codeword of [`Arena::append`].
-pub(crate) const CODEWORD_BYTES_MAX: usize = 5;
 /// The first slice of a string without its link, and the longest.
 const SLICE_BYTES_MIN: u16 = 8;
 pub(crate) const SLICE_BYTES_MAX: u16 = 4096;
@@ -195,6 +193,7 @@ impl Arena {
             let (slice, link) = self.slice(at, length + LINK_BYTES).split_at(length);
             let link = u32::from_le_bytes([link[0], link[1], link[2], link[3]]);
             next = Some((link, longer(slice_bytes)));
+            self.prefetch(link);
             Some(slice)
         })
     }

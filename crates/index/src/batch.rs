@@ -4,7 +4,7 @@
 //! an [`Arena`], to which each occurrence is appended, in [`codes::vbyte`]:
 //!
 //! ```text
-//! first in a document   2 × position + 1, then the distance to the document before, less one
+//! first in a document   2 × (distance to the document before, less one) + 1, then 2 × position
 //! others                2 × (distance to the position before)
 //! ```
 //!
@@ -15,14 +15,15 @@
 //!
 //! **Invariant.** [`Batch::memory_bytes`] is the most that the batch takes, until it is written or then.
 
-use crate::arena::{self, Arena};
+use crate::arena::Arena;
 use crate::keys::{self, KeyTable};
 use crate::lengths::{Columns, PerField};
 use crate::lexicon::{self, FILTER_MARK, TERM_BYTES_MAX};
-use crate::memo::{Probe, WordMemo};
+use crate::memo::{Probe, UNKNOWN, WordMemo};
 use crate::paged::Paged;
 use crate::postings::StreamCodes;
 use crate::segment::{ListsWriter, SegmentMeta, SegmentWriter};
+use crate::strings::{self, Numbers, Strings};
 use crate::words::{self, Occurrence};
 use crate::{Field, IndexError};
 use std::ops::Range;
@@ -37,8 +38,6 @@ const AHEAD: usize = 16;
 const WAITING_MAX: usize = 1 << 16;
 /// So many terms are looked for at a time.
 const TERMS_MAX: usize = 32;
-/// What stands in the place of a list that is not known yet; no list begins there.
-const UNKNOWN: u32 = u32::MAX;
 
 /// What the notes of a list are: whether occurrences wait for it, if this is the turn; the last one that
 /// waits; the document of the last occurrence in its string, plus one; the position of that.
@@ -157,13 +156,12 @@ impl Batch {
         self.push_terms()?;
         self.unknown.clear();
         let mut found = [UNKNOWN; words::TOGETHER];
-        for (list, word) in found.iter_mut().zip(words) {
-            let written = || &text[word.start..word.end];
-            if let Some(known) = self.memo.find(word.probe, field, written) {
-                self.arena.prefetch(known);
-                *list = known;
+        self.memo.find_all(field, text, words, &mut found);
+        for (&list, word) in found.iter().zip(words) {
+            if list != UNKNOWN {
+                self.arena.prefetch(list);
             } else if !self.unknown.repeat(word.probe) {
-                self.look_for(field, written(), word.probe, term)?;
+                self.look_for(field, &text[word.start..word.end], word.probe, term)?;
             }
         }
         if !self.unknown.keys.is_empty() {
@@ -324,34 +322,39 @@ impl Batch {
         let field = Field::of_key(key).expect("was made of one");
         out.begin_list(field);
         scratch.load_lengths(field, &self.lengths);
-        let Scratch { bytes, lengths, peaks, .. } = scratch;
+        let Scratch { bytes, numbers, lengths, peaks, .. } = scratch;
         let is_word = !lexicon::is_filter(key);
         let peaks = &mut peaks[field as usize];
-        let mut codes = Codes::new(self.arena.slices(list), bytes);
-        let (mut code, mut doc_next) = (codes.next(), 0);
-        while let Some(first) = code {
-            let gap = codes.next().expect("a document follows its first position");
-            let doc = doc_next + narrow(gap);
-            let distances = out.distances();
-            let before = distances.len();
-            distances.push(narrow(first >> 1));
-            code = codes.next();
-            while let Some(distance) = code.filter(|code| code & 1 == 0) {
-                distances.push(narrow(distance >> 1));
-                code = codes.next();
-            }
-            let count = distances.len() - before;
+        let mut string = Strings::new(self.arena.slices(list), bytes);
+        // The gap of the document whose occurrences are counted, once there is one.
+        let (mut open, mut count, mut doc_next) = (None, 0_usize, 0);
+        let mut end_doc = |out: &mut ListsWriter, gap: u32, count: usize| {
             let frequency = u32::try_from(count).map_err(|_| IndexError::Limit {
                 what: "occurrences of a term in a document",
                 found: count as u64,
                 max: u64::from(u32::MAX),
             })?;
+            let doc = doc_next + gap;
             if is_word {
                 let peak = &mut peaks[doc as usize];
                 *peak = frequency.max(*peak);
             }
-            out.push_placed(doc, lengths[doc as usize], frequency)?;
             doc_next = doc + 1;
+            out.push_placed(doc, lengths[doc as usize], frequency)
+        };
+        while string.next(numbers) {
+            out.distances().extend_from_slice(numbers.distances());
+            let mut before = 0;
+            for &(gap, distances) in numbers.docs() {
+                if let Some(gap) = open.replace(gap) {
+                    end_doc(out, gap, count + (distances - before) as usize)?;
+                }
+                (count, before) = (0, distances);
+            }
+            count += numbers.distances().len() - before as usize;
+        }
+        if let Some(gap) = open {
+            end_doc(out, gap, count)?;
         }
         out.finish_list(key)
     }
@@ -475,8 +478,8 @@ fn settle_list(
         arena.append(&mut head, delta << 1).ok_or_else(too_long)?;
     } else {
         let gap = u64::from(doc_next - 1 - head.notes[DOC_MIN]);
-        let position = u64::from(occurrence.position) << 1 | 1;
-        arena.append_two(&mut head, position, gap).ok_or_else(too_long)?;
+        let position = u64::from(occurrence.position);
+        arena.append_two(&mut head, gap << 1 | 1, position << 1).ok_or_else(too_long)?;
         head.notes[DOC_MIN] = doc_next;
     }
     while occurrence.next != at {
@@ -493,7 +496,8 @@ fn settle_list(
 
 /// What writing a list needs, from one list to the next.
 struct Scratch {
-    bytes: Box<[u8; TAKEN_BYTES]>,
+    bytes: Box<[u8; strings::TAKEN_BYTES]>,
+    numbers: Numbers,
     /// The lengths of all documents in one field, close together.
     lengths: Vec<u32>,
     field: Option<Field>,
@@ -504,7 +508,8 @@ struct Scratch {
 impl Scratch {
     fn new() -> Scratch {
         Scratch {
-            bytes: Box::new([0; TAKEN_BYTES]),
+            bytes: Box::new([0; strings::TAKEN_BYTES]),
+            numbers: Numbers::default(),
             lengths: Vec::new(),
             field: None,
             peaks: PerField::default(),
@@ -522,54 +527,6 @@ impl Scratch {
     }
 }
 
-/// The numbers of a string that lies in slices.
-struct Codes<'a, S> {
-    slices: S,
-    /// What was taken from the slices, from `at` to `end` not yet read, and zeros behind it.
-    taken: &'a mut [u8; TAKEN_BYTES],
-    at: usize,
-    end: usize,
-}
-
-/// So many bytes are read at once, wherever a codeword begins.
-const PADDING: usize = 8;
-/// What is left of one slice, less than a codeword, the longest slice, and what is behind it.
-const TAKEN_BYTES: usize = arena::CODEWORD_BYTES_MAX + arena::SLICE_BYTES_MAX as usize + PADDING;
-
-impl<'a, 's, S: Iterator<Item = &'s [u8]>> Codes<'a, S> {
-    fn new(slices: S, taken: &'a mut [u8; TAKEN_BYTES]) -> Self {
-        let mut codes = Codes { slices, taken, at: 0, end: 0 };
-        codes.take();
-        codes
-    }
-
-    #[inline]
-    fn next(&mut self) -> Option<u64> {
-        if self.end - self.at < arena::CODEWORD_BYTES_MAX {
-            self.take();
-            if self.at == self.end {
-                return None;
-            }
-        }
-        let eight = self.taken[self.at..].first_chunk().expect("there is padding");
-        let (number, bytes) = arena::number(u64::from_le_bytes(*eight));
-        self.at += bytes;
-        Some(number)
-    }
-
-    /// Takes a slice more, if there is one.
-    #[inline(never)]
-    fn take(&mut self) {
-        let slice = self.slices.next().unwrap_or_default();
-        let left = self.end - self.at;
-        // More than what is left; the rest is written over.
-        self.taken.copy_within(self.at..self.at + PADDING, 0);
-        (self.at, self.end) = (0, left + slice.len());
-        self.taken[left..self.end].copy_from_slice(slice);
-        self.taken[self.end..self.end + PADDING].fill(0);
-    }
-}
-
 #[cold]
 fn too_long() -> IndexError {
     IndexError::Limit {
@@ -582,9 +539,4 @@ fn too_long() -> IndexError {
 #[cold]
 fn descends(doc: u32) -> IndexError {
     IndexError::Misuse { doc, what: "the positions of a term in a field must ascend" }
-}
-
-/// A number that was put in as 32 bits.
-fn narrow(n: u64) -> u32 {
-    u32::try_from(n).expect("was written from 32 bits")
 }

@@ -66,6 +66,7 @@ mod postings;
 mod reader;
 mod record;
 mod segment;
+mod strings;
 mod tombstones;
 mod words;
 mod writer;

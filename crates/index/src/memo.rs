@@ -19,6 +19,7 @@
 
 use crate::Field;
 use crate::lines::{LINE_BYTES, Lines};
+use crate::words::{self, Occurrence};
 use std::ops::RangeInclusive;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -68,6 +69,9 @@ const NEXT: usize = 5 * WAYS;
 const LENGTH: usize = LONG_BYTES_MAX;
 const FIELD: usize = LENGTH + 1;
 const LONG_LIST: usize = LINE_BYTES - 4;
+
+/// What stands in the place of a list that is not known; no list begins there.
+pub(crate) const UNKNOWN: u32 = u32::MAX;
 
 /// Where to look for a word.
 #[derive(Clone, Copy, Debug, Default)]
@@ -204,6 +208,59 @@ impl WordMemo {
         found.then_some(list)
     }
 
+    /// The lists of words of `text` in a field, each as [`WordMemo::find`] has it, or [`UNKNOWN`].
+    #[cfg_attr(
+        target_arch = "x86_64",
+        expect(unsafe_code, reason = "calling what is compiled for more")
+    )]
+    pub(crate) fn find_all(
+        &self,
+        field: Field,
+        text: &str,
+        words: &[Occurrence],
+        found: &mut [u32; words::TOGETHER],
+    ) {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("bmi1") {
+            // SAFETY: the processor has these instructions.
+            return unsafe { self.find_all_wide(field, text, words, found) };
+        }
+        self.find_all_anyhow(field, text, words, found);
+    }
+
+    fn find_all_anyhow(
+        &self,
+        field: Field,
+        text: &str,
+        words: &[Occurrence],
+        found: &mut [u32; words::TOGETHER],
+    ) {
+        for (list, word) in found.iter_mut().zip(words) {
+            let written = || &text[word.start..word.end];
+            *list = self.find(word.probe, field, written).unwrap_or(UNKNOWN);
+        }
+    }
+
+    /// The same, all keys of a set at once.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,bmi1")]
+    fn find_all_wide(
+        &self,
+        field: Field,
+        text: &str,
+        words: &[Occurrence],
+        found: &mut [u32; words::TOGETHER],
+    ) {
+        for (list, word) in found.iter_mut().zip(words) {
+            let Probe { key, hash } = word.probe;
+            *list = if key == 0 {
+                self.find_long(hash, field, &text[word.start..word.end]).unwrap_or(UNKNOWN)
+            } else {
+                self.sets.get(self.set(hash)).map_or(UNKNOWN, |line| find_wide(line, key))
+            };
+        }
+    }
+
     fn find_long(&self, hash: u64, field: Field, word: &str) -> Option<u32> {
         let place = self.long.get(self.place(hash))?;
         let length = usize::from(place[LENGTH]);
@@ -237,6 +294,29 @@ impl WordMemo {
             place[LONG_LIST..].copy_from_slice(&list.to_le_bytes());
         }
     }
+}
+
+/// The list of a key that is not zero in a set, or [`UNKNOWN`].
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,bmi1")]
+#[inline]
+#[expect(unsafe_code, reason = "three keys are compared at once; bench/index")]
+fn find_wide(line: &[u8; LINE_BYTES], key: u128) -> u32 {
+    use std::arch::x86_64::{
+        _mm_set_epi64x, _mm512_broadcast_i32x4, _mm512_cmpeq_epi64_mask, _mm512_loadu_si512,
+    };
+    #[expect(clippy::cast_possible_truncation, reason = "halves")]
+    let (low, high) = (key as u64, (key >> 64) as u64);
+    let key = _mm_set_epi64x(high.cast_signed(), low.cast_signed());
+    // SAFETY: as many bytes are read as a line has, which need not be aligned.
+    let keys = unsafe { _mm512_loadu_si512(line.as_ptr().cast()) };
+    let halves = _mm512_cmpeq_epi64_mask(keys, _mm512_broadcast_i32x4(key));
+    // Both halves of one of the keys; the lists are no key.
+    let same = halves & halves >> 1 & 0b01_0101;
+    if same == 0 {
+        return UNKNOWN;
+    }
+    Set(line).list(same.trailing_zeros() as usize / 2)
 }
 
 /// A number of a set or of a place.
@@ -288,6 +368,43 @@ mod tests {
         }
         assert!(found[0] > 10_000 && found[1] > 10_000, "{found:?}");
         assert_eq!(memo.memory_bytes(), (1 << 21) + (1 << 20));
+    }
+
+    /// Short, longer and the longest words, those that are there and those that are not, in sets that are full.
+    #[test]
+    fn both_ways_of_looking_for_words_are_one() {
+        let mut memo = WordMemo::new(0);
+        let (mut text, mut words) = (String::new(), Vec::new());
+        for number in 0..20_000_usize {
+            let length = [0, 1, 2, 7, 8, 14, 15, 16, 17, 54, 55, 56, 64][number % 13];
+            let word = format!("{number:0>length$}");
+            let start = text.len();
+            text.push_str(&word[..length.min(word.len())]);
+            words.push((Field::ALL[number % 5], start, text.len()));
+        }
+        let occurrence = |field: Field, start: usize, end: usize| Occurrence {
+            probe: WordMemo::probe(field, text.as_bytes(), start, end),
+            start,
+            end,
+            position: 0,
+        };
+        let mut found = [0; 2];
+        for (list, &(field, start, end)) in (0..).zip(&words) {
+            for field in [field, Field::Title] {
+                let own = words[..=list as usize].iter().rev().take(words::TOGETHER);
+                let own: Vec<_> = own.map(|&(_, a, b)| occurrence(field, a, b)).collect();
+                let (mut plain, mut other) = ([7; words::TOGETHER], [7; words::TOGETHER]);
+                memo.find_all_anyhow(field, &text, &own, &mut plain);
+                memo.find_all(field, &text, &own, &mut other);
+                assert_eq!(plain, other);
+                let known = plain[..own.len()].iter().filter(|&&list| list != UNKNOWN).count();
+                found[0] += known;
+                found[1] += own.len() - known;
+            }
+            let probe = occurrence(field, start, end).probe;
+            memo.put(probe, field, &text[start..end], list);
+        }
+        assert!(found.iter().all(|&count| count > 100_000), "{found:?}");
     }
 
     #[test]

@@ -42,9 +42,10 @@ pub(crate) struct PostingsWriter {
 struct Block {
     gaps: Vec<u32>,
     places: Vec<Place>,
-    /// The distances of the positions of all of them, and how many there are.
+    /// The distances of the positions of all of them, and how many these are; behind them those of documents that are
+    /// still to come.
     distances: Vec<u32>,
-    occurrences: u64,
+    occurrences: usize,
 }
 
 impl PostingsWriter {
@@ -102,7 +103,7 @@ impl PostingsWriter {
         self.push_placed(doc, length, frequency)
     }
 
-    /// Where the distances of the next document can be put, behind those that are there, if positions are kept.
+    /// Where the distances of the next documents can be put, behind those that are there, if positions are kept.
     #[inline]
     pub(crate) fn distances(&mut self) -> &mut Vec<u32> {
         &mut self.block.distances
@@ -123,9 +124,9 @@ impl PostingsWriter {
             self.doc_count,
         );
         if self.codes.positions.is_some() {
-            let placed = self.block.distances.len() as u64;
-            self.block.occurrences += u64::from(frequency);
-            assert_eq!(placed, self.block.occurrences, "positions up to document {doc}");
+            self.block.occurrences += frequency as usize;
+            let placed = self.block.distances.len();
+            assert!(self.block.occurrences <= placed, "{placed} positions up to document {doc}");
         }
         self.block.gaps.push(doc - self.doc_min);
         self.block.places.push(Place { more: frequency - 1, length });
@@ -165,6 +166,7 @@ impl PostingsWriter {
             }
             self.clear_block();
         }
+        assert!(self.block.distances.is_empty(), "positions of no document");
         let mut extents = Extents {
             docs: self.docs.finish_list(),
             freqs: self.freqs.finish_list(),
@@ -219,6 +221,7 @@ impl PostingsWriter {
 
         if let Some(code) = self.codes.positions {
             self.scratch.clear();
+            let distances = &distances[..self.block.occurrences];
             self.chunks.write(code, places, distances, &mut self.scratch);
             self.positions.file.write(&self.scratch)?;
         }
@@ -249,8 +252,14 @@ impl PostingsWriter {
     fn clear_block(&mut self) {
         self.block.gaps.clear();
         self.block.places.clear();
-        self.block.distances.clear();
-        self.block.occurrences = 0;
+        let Block { distances, occurrences, .. } = &mut self.block;
+        if self.codes.positions.is_some() {
+            distances.copy_within(*occurrences.., 0);
+            distances.truncate(distances.len() - *occurrences);
+        } else {
+            distances.clear();
+        }
+        *occurrences = 0;
     }
 }
 
