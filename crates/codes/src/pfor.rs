@@ -202,6 +202,14 @@ fn patch<'a>(tail: &'a [u8], width: u32, out: &mut [u32]) -> Option<&'a [u8]> {
         return None;
     }
     // What follows is read too, and masked away: that is faster than to look where the highs end.
+    if used <= 64 {
+        let (mut left, mask) = (fixed::eight(rest, 0), fixed::mask(high));
+        for &place in places {
+            *out.get_mut(usize::from(place))? |= narrow((left & mask) << width);
+            left >>= high;
+        }
+        return Some(behind);
+    }
     for (at, &place) in places.iter().enumerate() {
         *out.get_mut(usize::from(place))? |= narrow(fixed::get(rest, at, high) << width);
     }
