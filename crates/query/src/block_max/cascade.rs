@@ -41,8 +41,8 @@ pub(super) fn evaluate(
         }
         let bounds = *words[0].lists[0].bounds();
         let segment = (judge.doc_count, judge.statics);
-        windows.spread_over_blocks(&bounds, segment, |windows, span| {
-            windows.push(words.iter_mut(), span, judge.least);
+        windows.spread_over_blocks(&bounds, segment, |windows, span, block| {
+            windows.push(words.iter_mut(), Some((0, block)), span, judge.least);
         });
         windows.sort();
         for (number, bound) in windows.iter() {

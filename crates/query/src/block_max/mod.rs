@@ -344,13 +344,16 @@ impl<'a> Judge<'a, '_> {
     fn spread(&self, windows: &mut Windows, groups: &mut [Vec<Word<'_>>], driver: Option<usize>) {
         let segment = (self.doc_count, self.statics);
         let bounds = driver.and_then(|driver| match &groups[driver][..] {
-            [word] if word.is_single() => Some(*word.lists[0].bounds()),
+            [word] if word.is_single() => Some((driver, *word.lists[0].bounds())),
             _ => None,
         });
         match bounds {
-            Some(bounds) => windows.spread_over_blocks(&bounds, segment, |windows, span| {
-                windows.push(groups.iter_mut().flatten(), span, self.least);
-            }),
+            Some((driver, bounds)) => {
+                windows.spread_over_blocks(&bounds, segment, |windows, span, block| {
+                    let own = Some((driver, block));
+                    windows.push(groups.iter_mut().flatten(), own, span, self.least);
+                });
+            }
             None => windows.spread(groups, segment, self.least),
         }
     }

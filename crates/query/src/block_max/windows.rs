@@ -54,24 +54,24 @@ impl Windows {
         while start < doc_count {
             let end = start.saturating_add(wide).min(doc_count);
             let span = Span { start, end, most: statics.most(start, end) };
-            self.push(groups.iter_mut().flatten(), span, least);
+            self.push(groups.iter_mut().flatten(), None, span, least);
             start = end;
         }
     }
 
-    /// The same, where each window is a block of a list; `push` is told of each.
+    /// The same, where each window is a block of the list of a word of one list; `push` is told of each.
     pub(super) fn spread_over_blocks(
         &mut self,
         bounds: &Bounds<'_>,
         (doc_count, statics): (u32, &StaticScores),
-        mut push: impl FnMut(&mut Windows, Span),
+        mut push: impl FnMut(&mut Windows, Span, usize),
     ) {
         self.clear();
         let mut start = 0;
-        for last in bounds.last_docs() {
+        for (block, last) in bounds.last_docs().enumerate() {
             let end = last.saturating_add(1).min(doc_count);
             if start < end {
-                push(self, Span { start, end, most: statics.most(start, end) });
+                push(self, Span { start, end, most: statics.most(start, end) }, block);
                 start = end;
             }
         }
@@ -101,18 +101,26 @@ impl Windows {
         })
     }
 
-    /// Appends a window, unless it stays below `least`.
+    /// Appends a window, unless it stays below `least`; of which word it is a block, and which, if it is one.
+    #[inline]
     pub(super) fn push<'w, 'a: 'w>(
         &mut self,
         words: impl Iterator<Item = &'w mut Word<'a>>,
+        own: Option<(usize, usize)>,
         span: Span,
         least: f32,
     ) {
         let (bounds, blocks) = (self.bounds.len(), self.blocks.len());
         let number = u32::try_from(self.spans.len()).unwrap_or(u32::MAX);
         let mut sum = span.most;
-        for word in words {
-            let bound = word.bound_in(span.start, span.end, &mut self.blocks);
+        for (at, word) in words.enumerate() {
+            let bound = match own {
+                Some((own, block)) if own == at => {
+                    self.blocks.push(block);
+                    word.bound_of_block(block)
+                }
+                _ => word.bound_in(span.start, span.end, &mut self.blocks),
+            };
             self.bounds.push(bound);
             sum += bound;
         }

@@ -153,6 +153,13 @@ impl<'a> Word<'a> {
         self.saturate(sum)
     }
 
+    /// Bounds what a word of one list adds to any document of a block.
+    #[inline]
+    pub(super) fn bound_of_block(&mut self, block: usize) -> f32 {
+        let scaled = self.lists[0].block_bound(block);
+        self.saturate(scaled)
+    }
+
     /// Goes to a window with that bound, which begins in these blocks.
     #[inline]
     pub(super) fn enter(&mut self, bound: f32, blocks: &mut impl Iterator<Item = usize>) {
