@@ -1,4 +1,4 @@
-//! Words of one list each that must all match: a window is a block of the rarest.
+//! Words of one list each that must all match: a window is a block of the rarest. Others may follow (`intersection.rs`).
 //!
 //! Its documents are looked up in the other lists, the rarest first, a block at a time. Where what the rarest adds decides
 //! on many of them, only those that may be among the best are; elsewhere those that have all words are found first and
@@ -7,7 +7,6 @@
 //! **Invariant.** A document of the window that is not left lacks a word, or its bounds stay below what it takes.
 
 use codes::lanes;
-use index::BLOCK;
 
 use super::candidates::Span;
 use super::front::Front;
@@ -30,7 +29,6 @@ pub(super) fn evaluate(
 ) {
     let Some((&driver, others)) = rarest_first.split_first() else { return };
     let Workspace { front, matches, .. } = work;
-    front.begin(rarest_first.len());
     let mut rest: f32 = others.iter().map(|&at| bound(&groups[at])).sum();
     let wanted = least.map(|least| least - span.most - rest);
     let first = wanted.filter(|&wanted| wanted >= TIGHT * groups[driver][0].bound);
@@ -62,7 +60,6 @@ pub(super) fn evaluate(
 /// Scores those that have all words; keeps those that may come to `least`.
 fn score(groups: &mut [Vec<Word<'_>>], rarest_first: &[usize], least: f32, front: &mut Front) {
     let mut rest: f32 = rarest_first.iter().map(|&at| bound(&groups[at])).sum();
-    front.scores = [0.0; BLOCK];
     for &at in rarest_first {
         let word = &mut groups[at][0];
         rest -= word.bound;

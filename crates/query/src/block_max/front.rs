@@ -76,12 +76,12 @@ impl Front {
         for (at, place) in at.iter_mut().zip(first_of(block)..) {
             *at = place;
         }
+        self.scores = [0.0; BLOCK];
         if let Some(wanted) = wanted {
             // None is as great as that one more would be nothing.
             for (frequency, more) in frequencies.iter_mut().zip(list.more_of(block)) {
                 *frequency = more.wrapping_add(1);
             }
-            self.scores = [0.0; BLOCK];
             self.add(word);
             self.keep(wanted);
         }

@@ -10,7 +10,7 @@
 //!
 //! **Invariant.** A document of the window that is not judged lacks a group, or its bounds stay below what it takes.
 
-use index::{BLOCK, DocId};
+use index::DocId;
 
 use super::candidates::Span;
 use super::conjunction;
@@ -50,39 +50,37 @@ impl Matches {
     pub(super) fn spread(&mut self) {
         self.left.extend(0..u32::try_from(self.docs.len()).unwrap_or(u32::MAX));
     }
-
-    /// Where they stand in a list: room for it.
-    pub(super) fn spots_in(&mut self, list: usize) -> &mut [Spot] {
-        let spots = &mut self.spots[list];
-        spots.resize(spots.len().max(self.docs.len()), Spot::NOWHERE);
-        &mut spots[..self.docs.len()]
-    }
 }
 
 /// The order in which groups are looked up, and how.
 pub(super) struct Order {
     pub(super) rarest_first: Vec<usize>,
-    /// Whether a window is a block of the rarest, which is one list.
-    pub(super) is_blocks: bool,
-    /// Whether all of them are one list each.
-    is_lists: bool,
+    /// Where a window is a block of the rarest, which is one list: all of those that are one list, the rarest first.
+    lists: Vec<usize>,
+    /// All but these.
+    others: Vec<usize>,
 }
 
 impl Order {
     pub(super) fn new(groups: &[Vec<Word<'_>>]) -> Order {
         let mut rarest_first: Vec<usize> = (0..groups.len()).collect();
         rarest_first.sort_by_key(|&at| groups[at].iter().map(Word::cost).sum::<u64>());
-        let is_list = |at: usize| matches!(&groups[at][..], [word] if word.is_single());
-        let is_lists = (0..groups.len()).all(is_list);
+        let is_list = |at: &usize| matches!(&groups[*at][..], [word] if word.is_single());
         // Where groups have alternatives, another one may propose in each window.
         let are_words = groups.iter().all(|group| group.len() == 1);
-        let is_blocks = are_words && rarest_first.first().is_some_and(|&at| is_list(at));
-        Order { rarest_first, is_blocks, is_lists }
+        let is_blocks = are_words && rarest_first.first().is_some_and(is_list);
+        let (lists, others) = rarest_first.iter().partition(|at| is_blocks && is_list(at));
+        Order { rarest_first, lists, others }
     }
 
     /// The list whose blocks are the windows.
     pub(super) fn driver(&self) -> Option<usize> {
-        self.rarest_first.first().copied().filter(|_| self.is_blocks)
+        self.lists.first().copied()
+    }
+
+    /// Whether all groups are one list each.
+    fn is_lists(&self) -> bool {
+        self.others.is_empty()
     }
 }
 
@@ -94,28 +92,23 @@ pub(super) fn evaluate(
     judge: &mut Judge<'_, '_>,
     work: &mut Workspace,
 ) {
-    let &Order { ref rarest_first, is_blocks, is_lists } = order;
-    work.matches.begin(groups.iter().flatten().map(|word| word.lists.len()).sum());
+    let lists = groups.iter().flatten().map(|word| word.lists.len()).sum();
+    work.matches.begin(lists);
+    work.front.begin(lists);
     // Throughout the window, or sums would lack what was not added.
     let is_scored = judge.least > 0.0 || !judge.is_partial;
-    if is_lists {
-        let least = is_scored.then_some(judge.least);
-        let worth = |doc: u32| judge.still(doc);
-        conjunction::evaluate(groups, rarest_first, span, least, worth, work);
-        return finish(groups, order, is_scored, span, judge, work);
-    }
-    let total: f32 = groups.iter().map(|group| bound(group)).sum();
-    let least = judge.least - span.most - total;
-    let Some(driver) = driver(groups, rarest_first, least) else { return };
-    let others = rarest_first.iter().copied().filter(|&at| at != driver);
+    let driver = if order.lists.is_empty() { driver(groups, order, span, judge) } else { None };
+    let others = order.others.iter().copied().filter(|&at| driver != Some(at));
     let mut rest: f32 = others.clone().map(|at| bound(&groups[at])).sum();
-    let wanted = judge.least - span.most - rest;
-    match &mut groups[driver][..] {
-        [word] if is_scored && is_blocks => propose(word, span, wanted, work),
-        [word] if is_blocks => propose_all(word, span, work),
-        group => propose_sums(group, span, wanted, work),
+    if let Some(driver) = driver {
+        let wanted = judge.least - span.most - rest;
+        propose_sums(&mut groups[driver], span, wanted, work);
+        add_still(span, judge, work);
+    } else {
+        let least = is_scored.then_some(judge.least - rest);
+        let worth = |doc: u32| judge.still(doc);
+        conjunction::evaluate(groups, &order.lists, span, least, worth, work);
     }
-    add_still(span, judge, work);
     for at in others {
         if work.matches.left.is_empty() {
             return;
@@ -125,7 +118,7 @@ pub(super) fn evaluate(
         let least = is_scored.then_some(judge.least - rest.max(0.0));
         let documents = group.iter().map(Word::cost).sum();
         match &mut group[..] {
-            [word] if word.is_single() => narrow(word, least, is_blocks, work),
+            [word] if word.is_single() => narrow(word, least, work),
             group if are_many(&work.matches, documents, span, judge.doc_count) => {
                 go_over_sums(group, span, least, work);
             }
@@ -153,7 +146,7 @@ fn finish(
     judge: &mut Judge<'_, '_>,
     work: &mut Workspace,
 ) {
-    let &Order { is_blocks, is_lists, .. } = order;
+    let (is_blocks, is_lists) = (!order.lists.is_empty(), order.is_lists());
     if work.matches.left.is_empty() {
         return;
     }
@@ -208,18 +201,24 @@ fn settle_phrases(
 }
 
 /// The group that proposes documents: that with the fewest, not counting those that stay below what it takes even with
-/// all other groups, to whose bounds the sum falls short by `least`.
-fn driver(groups: &[Vec<Word<'_>>], rarest_first: &[usize], least: f32) -> Option<usize> {
+/// all other groups.
+fn driver(
+    groups: &[Vec<Word<'_>>],
+    order: &Order,
+    span: Span,
+    judge: &Judge<'_, '_>,
+) -> Option<usize> {
+    let total: f32 = groups.iter().map(|group| bound(group)).sum();
     let cost = |at: usize| {
-        let wanted = least + bound(&groups[at]);
-        let mut order: Vec<&Word<'_>> = groups[at].iter().collect();
-        order.sort_unstable_by(|a, b| a.bound.total_cmp(&b.bound));
-        let optional = optional(order.iter().map(|word| word.bound), wanted);
-        order[optional..].iter().map(|word| word.cost()).sum::<u64>()
+        let wanted = judge.least - span.most - total + bound(&groups[at]);
+        let mut words: Vec<&Word<'_>> = groups[at].iter().collect();
+        words.sort_unstable_by(|a, b| a.bound.total_cmp(&b.bound));
+        let optional = optional(words.iter().map(|word| word.bound), wanted);
+        words[optional..].iter().map(|word| word.cost()).sum::<u64>()
     };
-    match rarest_first {
-        &[rarest, ..] if groups.iter().all(|group| group.len() == 1) => Some(rarest),
-        _ => rarest_first.iter().copied().min_by_key(|&at| cost(at)),
+    match order.rarest_first[..] {
+        [rarest, ..] if groups.iter().all(|group| group.len() == 1) => Some(rarest),
+        ref all => all.iter().copied().min_by_key(|&at| cost(at)),
     }
 }
 
@@ -273,21 +272,6 @@ pub(super) fn bound(group: &[Word<'_>]) -> f32 {
     group.iter().map(|word| word.bound).sum()
 }
 
-/// Makes matches of all documents of a block, which the window is, without their scores.
-fn propose_all(word: &mut Word<'_>, span: Span, work: &mut Workspace) {
-    let (matches, number) = (&mut work.matches, word.number);
-    let block = word.lists[0].first_block();
-    let docs = word.lists[0].block_docs(block);
-    let start = docs.partition_point(|&doc| doc < span.start);
-    let end = docs.partition_point(|&doc| doc < span.end).max(start);
-    matches.docs.extend_from_slice(&docs[start..end]);
-    matches.scores.resize(end - start, 0.0);
-    matches.spread();
-    for (place, spot) in (start..end).zip(matches.spots_in(number)) {
-        *spot = Spot::at(block * BLOCK + place, 0);
-    }
-}
-
 /// Makes matches of the documents of a window that a group of several lists adds `wanted` to, or more. Words that do not
 /// add up to that together are only looked up for what the others propose.
 fn propose_sums(group: &mut [Word<'_>], span: Span, wanted: f32, work: &mut Workspace) {
@@ -331,32 +315,12 @@ fn go_over_sums(group: &mut [Word<'_>], span: Span, least: Option<f32>, work: &m
     window.clear();
 }
 
-/// Makes matches of those that add `wanted` or more.
-fn propose(word: &mut Word<'_>, span: Span, wanted: f32, work: &mut Workspace) {
-    let Workspace { scratch, matches, found, .. } = work;
-    let (number, block) = (word.number, word.lists[0].first_block());
-    let (docs, more) = word.block_reaching(block, wanted, scratch, found);
-    found.retain(|&(place, _)| span.contains(docs[place as usize]));
-    matches.docs.extend(found.iter().map(|&(place, _)| docs[place as usize]));
-    matches.scores.extend(found.iter().map(|&(_, score)| score));
-    matches.spread();
-    for (spot, &(place, _)) in matches.spots_in(number).iter_mut().zip(&*found) {
-        let frequency = more[place as usize].saturating_add(1);
-        *spot = Spot::at(block * BLOCK + place as usize, frequency);
-    }
-}
-
-/// Keeps the matches that are in a list, a block of it at a time, and come to `least` with it, if that is asked for; and
-/// where they stand, if they are few.
-fn narrow(word: &mut Word<'_>, least: Option<f32>, are_few: bool, work: &mut Workspace) {
-    let Workspace { matches, .. } = work;
-    let (number, saturation, list) = (word.number, word.saturation, &mut word.lists[0]);
+/// Keeps the matches that are in a list, a block of it at a time, and come to `least` with it, if that is asked for.
+fn narrow(word: &mut Word<'_>, least: Option<f32>, work: &mut Workspace) {
+    let Matches { docs, scores, left, .. } = &mut work.matches;
+    let (saturation, list) = (word.saturation, &mut word.lists[0]);
     let (lengths, scale) = (list.lengths(), list.scale());
-    if are_few {
-        matches.spots_in(number);
-    }
-    let Matches { docs, scores, spots, left } = matches;
-    let (docs, spots) = (&docs[..], &mut spots[number][..]);
+    let docs = &docs[..];
     list.rewind();
     let (mut from, mut kept) = (0, 0);
     while let Some(Run { len, block }) = list.run(&left[from..], |at| docs[at as usize]) {
@@ -372,17 +336,13 @@ fn narrow(word: &mut Word<'_>, least: Option<f32>, are_few: bool, work: &mut Wor
         }
         for at in start..start + count {
             let place = left[at] as usize;
-            let spot = list.spot_of(docs[place], least.is_some());
-            if are_few {
-                spots[place] = spot;
-            }
             left[kept] = left[at];
             let Some(least) = least else {
                 kept += 1;
                 continue;
             };
             let length = lengths.get(DocId(docs[place]));
-            scores[place] += saturation.of_field(scale, spot.frequency, length);
+            scores[place] += saturation.of_field(scale, list.frequency_of(docs[place]), length);
             kept += usize::from(scores[place] >= least);
         }
     }
@@ -422,7 +382,7 @@ fn narrow_any(group: &mut [Word<'_>], least: Option<f32>, work: &mut Workspace) 
                 let place = place as usize;
                 is_found[place] = true;
                 if least.is_some() {
-                    let frequency = list.spot_of(docs[place], true).frequency;
+                    let frequency = list.frequency_of(docs[place]);
                     let length = lengths.get(DocId(docs[place]));
                     scores[place] += saturation.of_field(scale, frequency, length);
                 }

@@ -482,19 +482,12 @@ impl<'a> List<'a> {
         kept
     }
 
-    /// Where a document that the block at hand has stands in the list; and how often it has the term, if that is asked
-    /// for, or else 0.
+    /// How often a document that the block at hand has has the term.
     #[inline]
-    pub(super) fn spot_of(&mut self, doc: u32, with_frequency: bool) -> Spot {
-        let Some(block) = self.held.block.filter(|_| self.held.find(doc)) else {
-            return Spot::NOWHERE;
-        };
-        let mut frequency = 0;
-        if with_frequency {
-            self.held.fill_more(&self.inverted);
-            frequency = self.held.more.get(self.held.at).map_or(1, |more| more.saturating_add(1));
-        }
-        Spot::at(block * BLOCK + self.held.at, frequency)
+    pub(super) fn frequency_of(&mut self, doc: u32) -> u32 {
+        self.held.find(doc);
+        self.held.fill_more(&self.inverted);
+        self.held.more.get(self.held.at).map_or(1, |more| more.saturating_add(1))
     }
 
     /// Which of those ascending documents that are asked for a block has, a bit for each. Makes `places` for each of those its

@@ -56,13 +56,6 @@ impl Scale {
         (self.weight * number(frequency), self.base + self.per_term * number(length))
     }
 
-    /// How many occurrences it takes at the least to count as much, however short the field is.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
-    pub(super) fn least_frequency(self, scaled: f32) -> u32 {
-        // Nothing is worth nothing, and not a number asks for none.
-        (scaled * self.base / self.weight * 0.9999).ceil().max(1.0) as u32
-    }
-
     #[inline]
     pub(super) fn scaled(self, frequency: u32, length: u32) -> f32 {
         let (above, below) = self.fraction(frequency, length);

@@ -9,7 +9,7 @@ use super::floor;
 use super::list::List;
 use super::scale::Scale;
 use super::shape::Wanted;
-use super::window::{Window, keep, present};
+use super::window::{Window, present};
 use super::workspace::Scratch;
 use crate::bm25::Bm25;
 use crate::scorers::Statistics;
@@ -257,43 +257,6 @@ impl<'a> Word<'a> {
         let (docs, more) = list.with_more();
         self.saturation.fill(scale, (docs, more), lengths, scratch);
         docs
-    }
-
-    /// Which documents of a block of a word of one list it adds `wanted` to, or more: their places and what it adds. And as
-    /// [`List::block`].
-    pub(super) fn block_reaching<'s>(
-        &'s mut self,
-        block: usize,
-        wanted: f32,
-        scratch: &mut Scratch,
-        found: &mut Vec<(u32, f32)>,
-    ) -> (&'s [u32], &'s [u32]) {
-        let (saturation, list) = (self.saturation, &mut self.lists[0]);
-        let (lengths, scale) = (list.lengths(), list.scale());
-        let (docs, more) = list.block(block);
-        let least = scale.least_frequency(saturation.inverse(wanted));
-        found.clear();
-        if least > 1 {
-            // Most documents have too few, and their lengths need not be known.
-            let kept = &mut scratch.kept;
-            kept.clear();
-            kept.resize(docs.len() + 1, 0);
-            let mut count = 0;
-            for (place, &more) in (0..).zip(more) {
-                kept[count] = place;
-                count += usize::from(more >= least - 1);
-            }
-            found.extend(kept[..count].iter().map(|&place| {
-                let (doc, more) = (docs[place as usize], more[place as usize]);
-                let length = lengths.get(DocId(doc));
-                (place, saturation.of_field(scale, more.saturating_add(1), length))
-            }));
-        } else {
-            saturation.fill(scale, (docs, more), lengths, scratch);
-            found.extend((0..).zip(scratch.scores.iter().copied()));
-        }
-        keep(found, |&mut (_, score)| score >= wanted);
-        (docs, more)
     }
 
     /// The list of a word that has one only.
