@@ -123,6 +123,17 @@ impl Maximum {
     /// No measure is greater.
     pub(crate) const UNKNOWN: Maximum = Maximum(u8::MAX);
 
+    /// All of them, the least first.
+    pub fn all() -> impl Iterator<Item = Maximum> {
+        (0..=u8::MAX).map(Maximum)
+    }
+
+    /// Which of all it is.
+    #[inline]
+    pub fn code(self) -> u8 {
+        self.0
+    }
+
     /// The least byte that stands for `measure` or more.
     pub(crate) fn of(measure: f32) -> Maximum {
         let code = SCALE.partition_point(|&value| value < measure);

@@ -204,8 +204,15 @@ impl<'a> List<'a> {
     /// What the occurrences of any document of a window count at most, and the block where it begins. Windows ascend.
     #[inline]
     pub(super) fn bound(&mut self, start: u32, end: u32) -> (f32, usize) {
+        let (most, block) = self.most_in(start, end);
+        (self.bound_of(most), block)
+    }
+
+    /// The same as a maximum.
+    #[inline]
+    pub(super) fn most_in(&mut self, start: u32, end: u32) -> (Option<Maximum>, usize) {
         let most = self.bounds.between(start, end);
-        (self.bound_of(most), self.bounds.block())
+        (most, self.bounds.block())
     }
 
     /// What the occurrences of any document count at most.

@@ -3,7 +3,7 @@
 //! **Invariant.** Up to rounding, what a word adds is its BM25F score (`bm25.rs`): occurrences in all fields are added
 //! up before they saturate. What [`Word::exactly`] says is that score to the last digit.
 
-use index::{DocId, Field, InvertedList, Segment};
+use index::{DocId, Field, InvertedList, Maximum, Segment};
 
 use super::floor;
 use super::list::List;
@@ -13,6 +13,9 @@ use super::window::{Window, present};
 use super::workspace::Scratch;
 use crate::bm25::Bm25;
 use crate::scorers::Statistics;
+
+/// A list of so many blocks has so many windows that bounds are worked out beforehand.
+const LONG: usize = 64;
 
 pub(super) struct Word<'a> {
     /// In the order of the fields asked.
@@ -28,6 +31,8 @@ pub(super) struct Word<'a> {
     pub(super) bound: f32,
     /// What was bounded last, and its bound.
     last_bound: (f32, f32),
+    /// What each maximum bounds, of one list that is long.
+    bounds: Vec<f32>,
     pub(super) memo: Memo,
 }
 
@@ -118,7 +123,15 @@ impl<'a> Word<'a> {
         #[expect(clippy::cast_possible_truncation, reason = "bounds have a margin")]
         // Nothing may be divided by nothing.
         let saturation = Saturation { limit: limit as f32, k1: (k1 as f32).max(1e-30) };
+        let mut bounds = Vec::new();
+        if let [list] = &lists[..]
+            && list.block_count() >= LONG
+        {
+            let scale = list.scale();
+            bounds.extend(Maximum::all().map(|most| saturation.bound(scale.bound(most))));
+        }
         Some(Word {
+            bounds,
             lists,
             number: 0,
             longest,
@@ -144,6 +157,13 @@ impl<'a> Word<'a> {
     /// ascend.
     #[inline]
     pub(super) fn bound_in(&mut self, start: u32, end: u32, blocks: &mut Vec<usize>) -> f32 {
+        if let [list] = &mut self.lists[..]
+            && !self.bounds.is_empty()
+        {
+            let (most, block) = list.most_in(start, end);
+            blocks.push(block);
+            return most.map_or(0.0, |most| self.bounds[usize::from(most.code())]);
+        }
         let mut sum = 0.0;
         for list in &mut self.lists {
             let (scaled, block) = list.bound(start, end);
@@ -156,8 +176,11 @@ impl<'a> Word<'a> {
     /// Bounds what a word of one list adds to any document of a block.
     #[inline]
     pub(super) fn bound_of_block(&mut self, block: usize) -> f32 {
-        let scaled = self.lists[0].block_bound(block);
-        self.saturate(scaled)
+        let most = self.lists[0].bounds().maximum(block);
+        match self.bounds.get(usize::from(most.code())) {
+            Some(&bound) => bound,
+            None => self.saturate(self.lists[0].scale().bound(most)),
+        }
     }
 
     /// Goes to a window with that bound, which begins in these blocks.
