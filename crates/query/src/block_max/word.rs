@@ -38,7 +38,11 @@ pub(super) struct Word<'a> {
 
 /// Scores that were computed before: documents that are alike are many, and to divide takes long.
 #[derive(Default)]
-pub(super) struct Memo(Vec<(u32, u32, f64)>);
+pub(super) struct Memo {
+    /// How many were asked for before any was kept.
+    first: usize,
+    kept: Vec<(u32, u32, f64)>,
+}
 
 impl Memo {
     /// How many are kept, a power of two.
@@ -52,11 +56,16 @@ impl Memo {
         length: u32,
         compute: impl FnOnce() -> f64,
     ) -> f64 {
-        if self.0.is_empty() {
-            self.0.resize(Memo::SIZE, (0, 0, 0.0));
+        if self.kept.is_empty() {
+            self.first += 1;
+            if self.first <= Memo::SIZE {
+                // Of a few it does not pay.
+                return compute();
+            }
+            self.kept.resize(Memo::SIZE, (0, 0, 0.0));
         }
         let at = (length as usize ^ (frequency as usize) << 3) % Memo::SIZE;
-        let kept = &mut self.0[at];
+        let kept = &mut self.kept[at];
         if (kept.0, kept.1) != (frequency, length) {
             *kept = (frequency, length, compute());
         }
