@@ -1,9 +1,11 @@
 //! 128 numbers side by side, a bit of a mask for each: which of them are great enough, small enough, or in a sorted block.
 //!
-//! What lives here: what loops over the documents of a block of a list come down to, by SIMD instructions where there
-//! are any.
+//! What lives here: what loops over the numbers of a block come down to, by SIMD instructions where there are any.
 //!
 //! **Invariant.** Masks are the same with any instructions.
+
+#[cfg(target_arch = "x86_64")]
+use crate::unary_block::has_bit_counts;
 
 /// How many numbers stand side by side.
 pub const LANES: usize = 128;
@@ -33,11 +35,17 @@ fn halves(mask: u128) -> [u64; 2] {
     [mask as u64, (mask >> 64) as u64]
 }
 
+/// One mask of two halves.
+#[inline]
+pub(crate) fn whole([lower, upper]: [u64; 2]) -> u128 {
+    u128::from(upper) << 64 | u128::from(lower)
+}
+
 /// One mask of those of sixteen lanes each.
 #[inline]
 fn join(parts: [u16; LANES / 16]) -> u128 {
     let half = |parts: &[u16]| parts.iter().rev().fold(0, |all, &part| all << 16 | u64::from(part));
-    u128::from(half(&parts[4..])) << 64 | u128::from(half(&parts[..4]))
+    whole([half(&parts[..4]), half(&parts[4..])])
 }
 
 /// Which scores are `least` or more.
@@ -144,10 +152,7 @@ fn test<T: Copy>(lanes: &[T; LANES], is_so: impl Fn(T) -> bool) -> u128 {
 pub fn find(block: &[u32], numbers: &[u32; LANES], asked: u128, places: &mut [u8; LANES]) -> u128 {
     assert!(block.len() <= LANES, "a block of {} numbers", block.len());
     #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx512f")
-        && is_x86_feature_detected!("popcnt")
-        && is_x86_feature_detected!("bmi1")
-    {
+    if is_x86_feature_detected!("avx512f") && has_bit_counts() {
         // SAFETY: the processor has these instructions.
         return unsafe { avx512::find(block, numbers, asked, places) };
     }
@@ -169,7 +174,7 @@ fn find_anyhow(
         places[lane] = (block.len() - rest.len()) as u8;
         found[lane / 64] |= u64::from(rest.first() == Some(&number)) << (lane % 64);
     });
-    u128::from(found[1]) << 64 | u128::from(found[0])
+    whole(found)
 }
 
 /// Four lanes at a time.
@@ -223,7 +228,7 @@ mod sse2 {
 #[cfg(target_arch = "x86_64")]
 #[expect(unsafe_code, reason = "sixteen numbers are read and written at once; bench/query")]
 mod avx512 {
-    use super::{LANES, each, join, update_anyhow};
+    use super::{LANES, each, join, update_anyhow, whole};
     use std::arch::x86_64::{
         __m512i, _CMP_GE_OQ, _mm512_cmp_ps_mask, _mm512_cmpeq_epi32_mask, _mm512_cmple_epu32_mask,
         _mm512_cmplt_epu32_mask, _mm512_loadu_epi32, _mm512_loadu_ps, _mm512_set1_epi32,
@@ -279,7 +284,7 @@ mod avx512 {
         asked: u128,
         places: &mut [u8; LANES],
     ) -> u128 {
-        let mut padded = [u32::MAX; LANES];
+        let (count, mut padded) = (block.len(), [u32::MAX; LANES]);
         let block = block.first_chunk().unwrap_or_else(|| {
             padded[..block.len()].copy_from_slice(block);
             &padded
@@ -294,10 +299,12 @@ mod avx512 {
             let before = _mm512_cmplt_epu32_mask(lasts, number).count_ones() as usize / 2;
             let part = before.min(parts.len() - 1);
             let equal = u32::from(_mm512_cmpeq_epi32_mask(load(&parts[part]), number));
-            [places[lane], ..] = (16 * part + equal.trailing_zeros() as usize).to_le_bytes();
-            found[lane / 64] |= u64::from(equal != 0) << (lane % 64);
+            // What the block was filled up with is none of its numbers.
+            let place = 16 * part + equal.trailing_zeros() as usize;
+            [places[lane], ..] = place.to_le_bytes();
+            found[lane / 64] |= u64::from(equal != 0 && place < count) << (lane % 64);
         });
-        u128::from(found[1]) << 64 | u128::from(found[0])
+        whole(found)
     }
 }
 
@@ -309,6 +316,12 @@ mod tests {
 
     fn lanes<T: Copy>(some: &[T], fill: T) -> [T; LANES] {
         std::array::from_fn(|at| some.get(at).copied().unwrap_or(fill))
+    }
+
+    /// Many or few bits in each sixteen.
+    fn mask() -> impl Strategy<Value = u128> {
+        let sixteen = prop_oneof![Just(0_u16), any::<u16>(), (0..16).prop_map(|bit| 1_u16 << bit)];
+        vec(sixteen, 8).prop_map(|parts| join(std::array::from_fn(|at| parts[at])))
     }
 
     proptest! {
@@ -338,7 +351,7 @@ mod tests {
         }
 
         #[test]
-        fn lanes_of_a_mask_are_updated(numbers in vec(0..99_u32, 128), mask in any::<u128>()) {
+        fn lanes_of_a_mask_are_updated(numbers in vec(0..99_u32, 128), mask in mask()) {
             let mut scores: [f32; LANES] = std::array::from_fn(|at| f32::from(u8::try_from(at).expect("few")));
             let numbers = lanes(&numbers, 0);
             #[expect(clippy::cast_precision_loss, reason = "small")]
@@ -372,7 +385,7 @@ mod tests {
         #[test]
         fn numbers_are_found_where_they_stand(
             (block, numbers) in (vec(1..4_u32, 0..=LANES), vec(1..4_u32, 0..=LANES)),
-            asked in any::<u128>(),
+            asked in mask(),
             high in any::<bool>(),
         ) {
             // Up to the greatest that a document may have.
@@ -383,6 +396,8 @@ mod tests {
             }).collect::<Vec<u32>>();
             let (block, numbers) = (sums(block), sums(numbers));
             let asked = asked & first(numbers.len());
+            // The greatest number of all is in no block here, and asked for.
+            let asked = asked | u128::from(numbers.len() < LANES) << (LANES - 1);
             let numbers = lanes(&numbers, u32::MAX);
             let [mut places, mut others] = [[9; LANES]; 2];
             let found = find(&block, &numbers, asked, &mut places);

@@ -264,13 +264,13 @@ fn find_anyhow(
         [ranks[lane], ..] = ahead.to_le_bytes();
         found[lane / 64] |= (words[word] >> bit & 1) << (lane % 64);
     });
-    u128::from(found[1]) << 64 | u128::from(found[0])
+    lanes::whole(found)
 }
 
 /// Whether the processor counts ones, and finds the lowest, with one instruction each: not all that this may run on do.
 #[cfg(target_arch = "x86_64")]
 #[inline]
-fn has_bit_counts() -> bool {
+pub(crate) fn has_bit_counts() -> bool {
     is_x86_feature_detected!("popcnt") && is_x86_feature_detected!("bmi1")
 }
 
@@ -323,6 +323,7 @@ mod tests {
                 for (place, number) in asked.iter().enumerate() {
                     let expected = set.binary_search(number).ok().filter(|_| bits.len() <= 255 && place % 3 > 0);
                     prop_assert_eq!((found >> place & 1 == 1).then_some(usize::from(ranks[place])), expected);
+                    prop_assert!(expected.is_none() || others[place] == ranks[place]);
                 }
             }
             for at in 0..8 * u32::try_from(bits.len()).expect("short") + 20 {

@@ -207,15 +207,17 @@ fn gather_avx512(lengths: Lengths<'_>, docs: &[[u32; 16]], last: u32, out: &mut 
         _mm512_mullo_epi32, _mm512_set1_epi32, _mm512_storeu_epi32,
     };
     let Lengths { bytes, width, mask, .. } = lengths;
-    assert!(last < u32::MAX >> 4 && last as usize * width + 4 <= bytes.len(), "place {last}");
-    let bytes_each = _mm512_set1_epi32(i32::try_from(width).unwrap_or(0));
+    assert!(width <= 4 && last < u32::MAX >> 4, "place {last} of {width} bytes each");
+    assert!(last as usize * width + 4 <= bytes.len(), "place {last} of {} bytes", bytes.len());
+    #[expect(clippy::cast_possible_truncation, clippy::cast_possible_wrap, reason = "at most 4")]
+    let bytes_each = _mm512_set1_epi32(width as i32);
     let (last, mask) =
         (_mm512_set1_epi32(last.cast_signed()), _mm512_set1_epi32(mask.cast_signed()));
     for (docs, out) in docs.iter().zip(out) {
         // SAFETY: there are sixteen.
         let docs = unsafe { _mm512_loadu_epi32(docs.as_ptr().cast::<i32>()) };
         let places = _mm512_mullo_epi32(_mm512_min_epu32(docs, last), bytes_each);
-        // SAFETY: none is behind the last, of which four bytes are there.
+        // SAFETY: none is behind the last, whose place is below 2³¹, and of which four bytes are there.
         let four = unsafe { _mm512_i32gather_epi32::<1>(places, bytes.as_ptr().cast::<i32>()) };
         let found = _mm512_and_si512(four, mask);
         // SAFETY: there is room for sixteen.

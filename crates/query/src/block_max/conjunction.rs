@@ -14,7 +14,8 @@ use super::intersection::{Matches, bound};
 use super::workspace::Workspace;
 use super::{Judge, Word};
 
-/// What the rarest word must add, of what it may at most, for a look at that to come first.
+/// What the rarest word must add, of what it may at most, for a look at that to come first. With 0.5 AND takes 2 % more, with
+/// 0.1 on shorter documents as well.
 const TIGHT: f32 = 0.25;
 
 /// Makes matches of the documents of a block, which the window is, that have all words and come to `least`, if that is asked
@@ -77,15 +78,14 @@ fn hand_over(
     front: &Front,
     matches: &mut Matches,
 ) {
-    let Matches { docs, scores, spots, left } = matches;
     lanes::each(front.left, |place| {
-        docs.push(front.doc(place));
-        scores.push(front.scores[place]);
+        matches.docs.push(front.doc(place));
+        matches.scores.push(front.scores[place]);
     });
-    left.extend((0..).take(docs.len()));
+    matches.spread();
     for &at in rarest_first {
         let word = &groups[at][0];
-        let spots = &mut spots[word.number];
+        let spots = &mut matches.spots[word.number];
         spots.clear();
         lanes::each(front.left, |place| {
             let spot = front.spot(word, place);

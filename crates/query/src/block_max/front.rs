@@ -21,7 +21,7 @@ pub(super) struct Front {
     pub(super) left: u128,
     /// How many the block has.
     count: usize,
-    /// Beyond all where the block has none.
+    /// Beyond all where the block has none, unless none is left.
     docs: [u32; BLOCK],
     /// What they are worth so far, about.
     pub(super) scores: [f32; BLOCK],
@@ -78,9 +78,8 @@ impl Front {
         }
         self.scores = [0.0; BLOCK];
         if let Some(wanted) = wanted {
-            // None is as great as that one more would be nothing.
             for (frequency, more) in frequencies.iter_mut().zip(list.more_of(block)) {
-                *frequency = more.wrapping_add(1);
+                *frequency = more.saturating_add(1);
             }
             self.add(word);
             self.keep(wanted);
@@ -111,8 +110,8 @@ impl Front {
         }
     }
 
-    /// Looks those that are left up in a list, and says which have the word; and how often, if it is scored. Then those that
-    /// the block of the list where they would be cannot lift to `least` are dropped.
+    /// Looks those that are left up in a list, and says which have the word. If `least` is given, those that the block of the
+    /// list where they would be cannot lift to it are dropped first, and of the others it is found out how often.
     pub(super) fn look_up(&mut self, word: &mut Word<'_>, least: Option<f32>) -> u128 {
         let (saturation, most, list) = (word.saturation, word.bound, &mut word.lists[0]);
         let Front { left, docs, scores, lists, in_block, .. } = self;
@@ -165,7 +164,7 @@ impl Front {
         });
     }
 
-    /// Those that do not have a word, of those that are left, do so no time.
+    /// No document is known to have a word any more: [`Front::look_up`] finds those that do.
     pub(super) fn forget(&mut self, word: &Word<'_>) {
         self.lists[word.number].frequencies = [0; BLOCK];
     }

@@ -2,7 +2,8 @@
 //!
 //! Where every group is one word, the rarest does, and a window is a block of it, if it is one list; else in each window the
 //! group with the fewest documents that may be among the best. Those that the bounds of the other groups cannot lift to
-//! what it takes are no candidates. Group after group their number shrinks, the rarest first: by the bounds of the blocks
+//! what it takes are no candidates. Group after group their number shrinks, the rarest first, but words of one list before
+//! others where those are blocks: by the bounds of the blocks
 //! that they are in, by whether they are there at all, and by what that adds. A list is entered where candidates are, a
 //! block at a time, and not decoded at all where it lies as a set of bits. Where words alone do not decide, nothing is
 //! scored as long as any document will do. Words of one list each are matched first and scored then where what the rarest
@@ -94,7 +95,6 @@ pub(super) fn evaluate(
 ) {
     let lists = groups.iter().flatten().map(|word| word.lists.len()).sum();
     work.matches.begin(lists);
-    work.front.begin(lists);
     // Throughout the window, or sums would lack what was not added.
     let is_scored = judge.least > 0.0 || !judge.is_partial;
     let driver = if order.lists.is_empty() { driver(groups, order, span, judge) } else { None };
@@ -105,6 +105,7 @@ pub(super) fn evaluate(
         propose_sums(&mut groups[driver], span, wanted, work);
         add_still(span, judge, work);
     } else {
+        work.front.begin(lists);
         let least = is_scored.then_some(judge.least - rest);
         let worth = |doc: u32| judge.still(doc);
         conjunction::evaluate(groups, &order.lists, span, least, worth, work);

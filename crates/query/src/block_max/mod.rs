@@ -10,7 +10,7 @@
 //!   those with the least bounds that together cannot reach the threshold are not essential: the postings of the others
 //!   are added up in an array, and only for documents whose sum comes near the threshold the rest is looked up;
 //! - of groups of words that must all match (`intersection.rs`) one proposes documents, and the others are looked up for
-//!   those that they may lift; where each is one list, a block at a time (`conjunction.rs`); only of what is left positions
+//!   those that they may lift; those that are one list a block at a time (`conjunction.rs`); only of what is left positions
 //!   are read (`phrase.rs`);
 //! - of anything else (`nested.rs`) the documents of each part are put together from those of its words.
 //!
@@ -349,6 +349,7 @@ impl<'a> Judge<'a, '_> {
         });
         match bounds {
             Some((driver, bounds)) => {
+                debug_assert!(groups.iter().all(|group| group.len() == 1), "a group is a word");
                 windows.spread_over_blocks(&bounds, segment, |windows, span, block| {
                     let own = Some((driver, block));
                     windows.push(groups.iter_mut().flatten(), own, span, self.least);

@@ -101,7 +101,7 @@ impl Windows {
         })
     }
 
-    /// Appends a window, unless it stays below `least`; of which word it is a block, and which, if it is one.
+    /// Appends a window, unless it stays below `least`. `own` is of which of the words it is a block, and which, if it is one.
     #[inline]
     pub(super) fn push<'w, 'a: 'w>(
         &mut self,

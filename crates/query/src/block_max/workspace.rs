@@ -20,7 +20,7 @@ const FEW: usize = 16;
 pub(super) struct Workspace {
     pub(super) window: Window,
     pub(super) scratch: Scratch,
-    /// For each document of a window or a block its place there; what was there before is left.
+    /// For each document of a window its place there; what was there before is left.
     pub(super) places: Vec<u16>,
     pub(super) found: Vec<(u32, f32)>,
     /// Documents of a window.
