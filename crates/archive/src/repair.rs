@@ -78,9 +78,14 @@ pub fn repair_from(dir: &Path, whole: &dyn Fn(&str) -> u64) -> Result<Vec<Repair
 /// The CDXJ file of a WARC file, if there is one of use; of one that is damaged is left how many bytes were indexed, which
 /// tells what is lost if the file is cut.
 fn sound_cdx(warc: &Path) -> Result<Option<CdxFile>, ArchiveError> {
-    let Some(mut cdx) = CdxFile::open(warc)? else { return Ok(None) };
-    if cdx.is_sound()? {
-        return Ok(Some(cdx));
+    match CdxFile::open(warc)? {
+        Some(mut cdx) => {
+            if cdx.is_sound()? {
+                return Ok(Some(cdx));
+            }
+        }
+        None if !cdx::path_of(warc).is_file() => return Ok(None),
+        None => {}
     }
     cdx::disbelieve(&mut System, warc)?;
     Ok(None)
