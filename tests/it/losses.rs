@@ -178,3 +178,86 @@ fn a_folder_that_is_gone_is_told_like_the_files_in_it() {
     assert!(ran.code == 0 && ran.stderr.contains(GONE), "{ran:#?}");
     check(&sandbox, &server.url("/a"), "fetched");
 }
+
+/// Where the answer of this URL begins.
+fn place(sandbox: &Sandbox, url: &str) -> usize {
+    let list = sandbox.done(&["archive", "list", "--dir", "web"]);
+    let is_it = |line: &&str| line.contains("\tresponse\t") && line.ends_with(&format!("\t{url}"));
+    let line = list.lines().rfind(is_it).expect("an answer");
+    line.split('\t').nth(5).and_then(|at| at.parse().ok()).expect("a place")
+}
+
+/// Changes a file of the archive, and leaves its date as it was, or not.
+fn change(sandbox: &Sandbox, file: &str, is_dated: bool, change: &dyn Fn(&mut [u8])) {
+    let path = sandbox.path(file);
+    let date = fs::metadata(&path).and_then(|about| about.modified()).expect("a date");
+    let mut bytes = fs::read(&path).expect("it is there");
+    change(&mut bytes);
+    fs::write(&path, bytes).expect("room");
+    if !is_dated {
+        let written = fs::File::options().write(true).open(&path);
+        written.and_then(|file| file.set_modified(date)).expect("set");
+    }
+}
+
+/// Whether it is forbidden is not known, and robots.txt itself is no page but is asked for.
+#[test]
+fn a_robots_txt_that_cannot_be_read_is_said_to_be() {
+    for is_dated in [false, true] {
+        let robots = format!("200 OK\n\nUser-agent: *\nDisallow: /secret\n#{}", "x".repeat(300));
+        let server = Pages::serve(&[("/", &page(&["/secret"])), ("/robots.txt", &robots)]);
+        let sandbox = Sandbox::new();
+        crawl(&sandbox, "", &[&server.url("/")]);
+        check(&sandbox, &server.url("/secret"), "forbidden by robots.txt");
+        let at = place(&sandbox, &server.url("/robots.txt"));
+        change(&sandbox, FIRST, is_dated, &|bytes| bytes[at + 200] ^= 0x55);
+        let said = "waiting: whether robots.txt forbids it is not known, since that of ";
+        check(&sandbox, &server.url("/secret"), said);
+        let why = check(&sandbox, &server.url("/robots.txt"), "damaged: ");
+        let verdict = why["verdict"].as_str().expect("a verdict");
+        assert!(verdict.ends_with("asks for it before anything else of its host"), "{verdict}");
+        fs::remove_dir_all(sandbox.path("web/frontier/visits")).expect("it is there");
+        assert_eq!(sandbox.json(&["crawl", "--dir", "web"])["requests"], 1);
+        check(&sandbox, &server.url("/secret"), "forbidden by robots.txt");
+        remove(sandbox.path(FIRST));
+        remove(sandbox.path("web/archive/crivello-00002.warc.gz"));
+        let why = check(&sandbox, &server.url("/robots.txt"), "lost: ");
+        let verdict = why["verdict"].as_str().expect("a verdict");
+        assert!(verdict.ends_with("asks for it before anything else of its host"), "{verdict}");
+    }
+}
+
+/// A plain crawl cuts them off, and asks for what was there.
+#[test]
+fn a_page_in_a_torn_end_is_asked_for_by_any_crawl() {
+    let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/")]);
+    let at = place(&sandbox, &server.url("/a"));
+    change(&sandbox, FIRST, false, &|bytes| bytes[at..].fill(0));
+    let why = check(&sandbox, &server.url("/a"), "damaged: ");
+    let verdict = why["verdict"].as_str().expect("a verdict");
+    assert!(verdict.ends_with("cannot be read; a crawl asks for it again"), "{verdict}");
+    let ran = sandbox.run(&["archive", "get", "--dir", "web", &server.url("/a")]);
+    assert!(ran.code != 0 && !ran.stderr.contains("\\0"), "{ran:#?}");
+    assert_eq!(sandbox.json(&["crawl", "--dir", "web"])["requests"], 1);
+    check(&sandbox, &server.url("/a"), "fetched");
+}
+
+#[test]
+fn an_older_body_is_printed_for_a_damaged_one_whatever_the_date_of_the_file() {
+    for is_dated in [false, true] {
+        let server = Pages::serve(&[("/", &format!("{HTML}old"))]);
+        let sandbox = Sandbox::new();
+        crawl(&sandbox, "", &[&server.url("/")]);
+        server.set("/", &format!("{HTML}new"));
+        sandbox.done(&["crawl", "--dir", "web", "-q", "--recrawl"]);
+        let at = place(&sandbox, &server.url("/"));
+        let second = "web/archive/crivello-00002.warc.gz";
+        change(&sandbox, second, is_dated, &|bytes| bytes[at + 100] ^= 0x55);
+        let ran = sandbox.run(&["archive", "get", "--dir", "web", &server.url("/")]);
+        let said = format!("cannot be read: crivello-00002.warc.gz is damaged at byte {at}");
+        assert!(ran.code == 0 && ran.stderr.contains(&said), "{is_dated}: {ran:#?}");
+        assert_eq!(ran.stdout, "old", "{is_dated}");
+    }
+}
