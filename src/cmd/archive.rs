@@ -133,7 +133,9 @@ fn get(collection: &jobs::Collection, url: &str, headers: bool, context: &Contex
     let Some((capture, record, damaged)) = newest(&folder, &url, captures)? else {
         return unfound(&folder, &url, &gone, context);
     };
-    damaged.iter().for_each(|said| talk::say(context.quiet, said));
+    for said in &damaged {
+        talk::say(context.quiet, said);
+    }
     // A later visit found it as it is shown.
     let since = revisited.max(Some(moment(&capture)));
     for said in newer(&folder, &url, since, &gone)? {

@@ -77,7 +77,7 @@ fn a_host_that_is_said_to_rest_rests_though_archive_and_logs_are_lost() {
         fs::remove_dir_all(sandbox.path("web/frontier/visits")).expect("it is there");
         let until = |status: String| {
             let line = status.lines().find(|line| line.contains("no crawl asks it before"));
-            line.map(str::to_owned).unwrap_or_else(|| panic!("{how}: {status}"))
+            line.map_or_else(|| panic!("{how}: {status}"), str::to_owned)
         };
         let promised = until(sandbox.done(&["status", "--dir", "web"]));
         for _ in 0..2 {
@@ -260,4 +260,25 @@ fn an_older_body_is_printed_for_a_damaged_one_whatever_the_date_of_the_file() {
         assert!(ran.code == 0 && ran.stderr.contains(&said), "{is_dated}: {ran:#?}");
         assert_eq!(ran.stdout, "old", "{is_dated}");
     }
+}
+
+/// The log of visits says that it was seen before a report tells of it, and a crawl may be killed in between.
+#[test]
+fn damage_that_a_crawl_could_not_tell_of_is_told_by_the_next() {
+    let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/")]);
+    let at = place(&sandbox, &server.url("/a"));
+    change(&sandbox, FIRST, true, &|bytes| bytes[at + 100] ^= 0x55);
+    fs::remove_dir_all(sandbox.path("web/frontier/visits")).expect("it is there");
+    let report = sandbox.path("web/frontier/report.json.tmp");
+    fs::create_dir(&report).expect("room");
+    let ran = sandbox.run(&["crawl", "--dir", "web"]);
+    assert!(ran.code != 0 && !ran.stderr.contains("the archive is damaged"), "{ran:#?}");
+    fs::remove_dir(&report).expect("it is there");
+    let told = [0, 1].map(|_| {
+        let said = sandbox.run(&["crawl", "--dir", "web"]).stderr;
+        said.contains("the archive is damaged") && said.contains(&format!("at byte {at}"))
+    });
+    assert_eq!(told, [true, false]);
 }

@@ -259,6 +259,7 @@ impl Replay<'_> {
                 }
             })?;
         let damage = found.map(|error| error.to_string());
+        let damage = damage.or(Untold::damage(&self.dirs.frontier)?);
         let mut replayed = Replayed { damage, gone, shortened, ..Replayed::default() };
         let again = self.again(&archive, &mut replayed)?;
         self.find_gaps(&mut gaps, &archive)?;

@@ -195,6 +195,9 @@ impl VisitLogs {
                 }
                 Err(error @ ArchiveError::Io { .. }) => return Err(error.into()),
                 Err(error) => {
+                    if let Some(frontier) = self.dir.parent().filter(|_| damage.is_none()) {
+                        Untold::keep_damage(frontier, &error.to_string())?;
+                    }
                     writer.add_damage();
                     damage = damage.or(Some(error));
                 }
