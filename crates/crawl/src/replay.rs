@@ -17,7 +17,6 @@ mod sitemaps;
 mod spells;
 
 use std::collections::{BTreeSet, HashSet};
-use std::path::Path;
 use std::sync::Arc;
 
 use archive::Archive;
@@ -243,8 +242,7 @@ impl Replay<'_> {
         seeds: &[Start],
         tick: &mut dyn FnMut(&Frontier),
     ) -> Result<Replayed, CrawlError> {
-        let dir: &Path = &self.dirs.archive;
-        let archive = Archive::open(dir)?;
+        let archive = Archive::open(&self.dirs.archive)?;
         let mut gaps = Gaps::default();
         self.doubt_asked(&archive)?;
         let untold = Untold::keep(&self.dirs.frontier, &archive)?;
