@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::io::Write as _;
 
 use anyhow::{Context as _, Result, bail};
-use archive::{Archive, CdxLine, Kind, Record};
+use archive::{Archive, ArchiveError, CdxLine, Kind, Record};
 use crawl::{FailureKind, Moment, Normalisation, Purpose, Told};
 use page::Url;
 use serde_json::json;
@@ -130,8 +130,12 @@ fn get(collection: &jobs::Collection, url: &str, headers: bool, context: &Contex
         check_body(&folder, &url, &captures, &gone)?;
     }
     let revisited = captures.iter().filter(|line| line.is_revisit()).map(moment).max();
-    let Some(capture) = captures.pop() else { return unfound(&folder, &url, &gone, context) };
-    let record = folder.read(&capture.location).with_context(|| unreadable(&url, &capture))?;
+    let Some((capture, record, damaged)) = newest(&folder, &url, captures)? else {
+        return unfound(&folder, &url, &gone, context);
+    };
+    for said in &damaged {
+        talk::say(context.quiet, said);
+    }
     // A later visit found it as it is shown.
     let since = revisited.max(Some(moment(&capture)));
     for said in newer(&folder, &url, since, &gone)? {
@@ -169,6 +173,29 @@ fn get(collection: &jobs::Collection, url: &str, headers: bool, context: &Contex
     out.write_all(if headers { &record.block } else { &body })?;
     out.flush()?;
     Ok(Exit::Done)
+}
+
+/// The last capture that can be read, its record, and what is said of those behind it; an error if a later visit found the
+/// page as one of these, or if no older answer is left. None if there are no captures.
+fn newest(
+    folder: &Archive,
+    url: &Url,
+    mut captures: Vec<CdxLine>,
+) -> Result<Option<(CdxLine, Record, Vec<String>)>> {
+    let mut damaged = Vec::new();
+    while let Some(capture) = captures.pop() {
+        let error = match folder.read(&capture.location) {
+            Ok(record) => return Ok(Some((capture, record, damaged))),
+            Err(error) => error,
+        };
+        let is_same = |line: &CdxLine| line.is_revisit() && moment(line) > moment(&capture);
+        let is_older = captures.last().is_some_and(crawl::is_answer);
+        if matches!(error, ArchiveError::Io { .. }) || !is_older || captures.iter().any(is_same) {
+            return Err(error).with_context(|| unreadable(url, &capture));
+        }
+        damaged.push(format!("{}: {}", unreadable(url, &capture), place(&capture)));
+    }
+    Ok(None)
 }
 
 /// Whether a capture tells what its URL is, or that it is as it was.
@@ -336,6 +363,6 @@ fn without_body(record: &Record) -> String {
     }
 }
 
-fn with_causes(error: archive::ArchiveError) -> String {
+fn with_causes(error: ArchiveError) -> String {
     format!("{:#}", anyhow::Error::new(error))
 }

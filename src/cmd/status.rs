@@ -179,8 +179,8 @@ fn look(collection: &Collection, config: &Config) -> Result<Status> {
     let running = collection.writer();
     let mut status = Status { running, standing, recrawl_fault, seeds_fault, ..Status::default() };
     let mut pages_lag = None;
-    if collection.archive_dir().is_dir() {
-        status.archive = ArchiveStatus::of(collection)?;
+    status.archive = ArchiveStatus::of(collection)?;
+    if collection.archive_dir().is_dir() || !status.archive.gone.is_empty() {
         pages_lag = jobs::extract_lag(collection, &extract_options(&config.crawl))?;
     }
     match crawl::read_report(&collection.frontier_dir()) {

@@ -78,6 +78,8 @@ struct Why {
     forbidden: bool,
     /// Why it cannot be had, or that it is lost, which forbids everything until it is there.
     unheard: Option<String>,
+    /// What cannot be told, since its robots.txt cannot be read.
+    unread: Option<String>,
     /// Why its host was set aside when the last crawl ended.
     aside: Option<AsideHost>,
     /// Why it was not left to another agent, whose host it is: every way to it is too long.
@@ -289,6 +291,8 @@ fn ask_archive(
         why.forbidden = !saying.allowed;
         let said = if saying.is_had { &mut why.robots } else { &mut why.unheard };
         *said = Some(saying.why);
+    } else if !is_robots(url) {
+        why.unread = robots::unread(archive, url)?;
     }
     Ok(())
 }
@@ -349,8 +353,15 @@ fn next(bars: &Bars<'_>) -> Result<Option<Next>> {
         let frontier = collection.frontier_dir();
         crawl::recrawl_asks(archive, &frontier, &config.crawl, url.as_str())
     };
+    if is_robots(url) && (gap.is_some() || why.lost().is_some()) {
+        return Ok(Some(Next::Robots));
+    }
+    let is_torn = || captures::is_torn(archive, &why.captures);
     let Some(is_given_up) = captures::is_given_up(&why.captures, retries) else {
         return Ok(match gap {
+            Some(captures::Gap::Damaged) if is_torn()? => {
+                Some(bars.known(true)?.map_or(Next::Crawl, nobody))
+            }
             Some(captures::Gap::Lost) => Some(bars.known(true)?.map_or(Next::Crawl, nobody)),
             Some(captures::Gap::Damaged) => {
                 let is_begun = is_asked()?;
@@ -383,6 +394,10 @@ fn next(bars: &Bars<'_>) -> Result<Option<Next>> {
         Bar::Unfollowed(_) if why.lost().is_some() && why.found_on.is_empty() => Next::IfFound,
         bar => nobody(bar),
     }))
+}
+
+fn is_robots(url: &Url) -> bool {
+    url.path() == "/robots.txt" && url.query().is_none()
 }
 
 /// What the last crawl said of its host when it ended.
@@ -467,6 +482,9 @@ fn verdict(why: &Why, config: &Config) -> Option<String> {
             let (why, fate) = (&aside.why, aside_fate(aside));
             return Some(format!("waiting, because its host is set aside: {why}; {fate}"));
         }
+        if let Some(unread) = &why.unread {
+            return Some(format!("waiting: {unread}"));
+        }
         if let Some(unheard) = &why.unheard {
             let who =
                 if why.is_crawling() { "the crawl that is running" } else { "the next crawl" };
@@ -488,6 +506,7 @@ fn lost(why: &Why, retries: u8) -> Option<String> {
     let turn = why.next.as_ref().map(|next| (next, why.not_before_s));
     let vain = captures::since(&why.captures, (*date_s, *date_us), retries, turn);
     let next = match &why.bar {
+        _ if why.next == Some(Next::Robots) => Next::Robots.asked(why.not_before_s),
         _ if vain.is_some() => vain.map(|vain| format!("asked again, {vain}"))?,
         None => Next::Crawl.asked(why.not_before_s),
         // What led there may be lost as well, and be found once more.

@@ -20,6 +20,7 @@ mod heads;
 mod import;
 mod interrupt;
 mod lists;
+mod losses;
 mod ranking;
 mod sandbox;
 mod sentences;

@@ -5,8 +5,9 @@
 //!
 //! A line is `key timestamp {json}` as pywb has it: the key of [`crate::surt`], 14 digits, and an object with
 //! `url`, `mime`, `status`, `digest`, `length`, `offset` and `filename`, all of them strings. Lines are
-//! sorted bytewise. Before them stands `!meta {"version":2,"filename":…,"length":l,"covers":c,"bytes":b,"sum":s}`:
-//! the WARC file had l bytes, of which the first c are indexed, by lines of b bytes in all, with the CRC-32 s. A file that has
+//! sorted bytewise. Before them stands `!meta {"version":3,"filename":…,"length":l,"covers":c,"bytes":b,"sum":s,"own":o}`:
+//! the WARC file had l bytes, of which the first c are indexed, by lines of b bytes in all, with the CRC-32 s; o is that of the
+//! object itself without `own`. A file that has
 //! grown since is indexed from c on; one that has shrunk or was changed otherwise, from the beginning. Of one that has
 //! shrunk `"had":h` remembers how many bytes of it were once indexed, which tells that something is missing, also where
 //! it was cut between two records; and lines with `!lost ` before them are those of records that are not in it any more.
@@ -37,10 +38,10 @@ use crate::{ArchiveError, Kind, Limits, Location, Record, WarcReader, date, dige
 const LINE_BYTES_MAX: u64 = 1 << 20;
 /// A stretch this short is read through rather than halved again.
 const SCAN_BYTES: u64 = 4096;
-const VERSION: u32 = 2;
-/// The same before lines had microseconds. Those of a record that tells some are not as they would be written now, so
-/// the file is made again, of which it is no sign that something is wrong; until then it says how long its file was.
-const VERSION_OF_SECONDS: u32 = 1;
+const VERSION: u32 = 3;
+/// The last one before `!meta` had a checksum; the first one had no microseconds either. Such a file is made again, of which
+/// it is no sign that something is wrong; until then it says how long its file was.
+const VERSION_UNSEALED_MAX: u32 = 2;
 /// What stands before the key of a capture that cannot be read.
 pub(crate) const UNREADABLE: &str = "!unreadable ";
 /// The same of one whose record is gone from a file that has become shorter.
@@ -84,7 +85,7 @@ struct Json {
     microseconds: Option<String>,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 struct Meta {
     version: u32,
     filename: String,
@@ -97,6 +98,34 @@ struct Meta {
     /// How many bytes were once covered, if there are fewer now.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     had: Option<u64>,
+    /// The checksum of all this.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    own: Option<String>,
+}
+
+impl Meta {
+    /// As JSON, with its checksum.
+    fn sealed(mut self) -> String {
+        self.own = Some(self.own_sum());
+        self.json()
+    }
+
+    /// Whether it is as it was written, by this version or one that had no checksum.
+    fn is_sound(&self) -> bool {
+        match &self.own {
+            Some(own) => self.version == VERSION && *own == self.own_sum(),
+            None => (1..=VERSION_UNSEALED_MAX).contains(&self.version),
+        }
+    }
+
+    fn own_sum(&self) -> String {
+        let json = Meta { own: None, ..self.clone() }.json();
+        format!("{:08x}", crc32fast::hash(json.as_bytes()))
+    }
+
+    fn json(&self) -> String {
+        serde_json::to_string(self).expect("strings and numbers become JSON")
+    }
 }
 
 impl CdxLine {
@@ -322,8 +351,7 @@ fn append(
     let Extent { length, covers, had } = extent;
     let had = Some(had).filter(|&had| had > length);
     let (version, bytes, sum) = (VERSION, lines.bytes(), Some(sum_of(lines)?));
-    let meta = Meta { version, filename, length, covers, bytes, sum, had };
-    let meta = serde_json::to_string(&meta).expect("strings and numbers become JSON");
+    let meta = Meta { version, filename, length, covers, bytes, sum, had, own: None }.sealed();
     let mut text = format!("!meta {meta}\n").into_bytes();
     lines.each(&mut |line| {
         text.extend_from_slice(line);
@@ -455,8 +483,7 @@ impl CdxFile {
         let meta = std::str::from_utf8(&line).ok().and_then(|line| line.strip_prefix("!meta "));
         let meta: Option<Meta> = meta.and_then(|meta| serde_json::from_str(meta).ok());
         let name = warc.file_name().unwrap_or_default().to_string_lossy();
-        let is_known = |version| matches!(version, VERSION | VERSION_OF_SECONDS);
-        let fits = |meta: &Meta| is_known(meta.version) && meta.filename == name;
+        let fits = |meta: &Meta| meta.is_sound() && meta.filename == name;
         Ok(meta.filter(fits).map(|meta| (meta, line.len() as u64)))
     }
 

@@ -59,7 +59,7 @@ pub enum ArchiveError {
         offset: u64,
     },
     /// Something that is no WARC record stands where one should begin.
-    #[error("{path} has no WARC record at byte {offset} but {found:?}")]
+    #[error("{path} has no WARC record at byte {offset} but {}", shown(found))]
     Garbage {
         /// The WARC file.
         path: PathBuf,
@@ -214,6 +214,12 @@ impl ArchiveError {
     pub(crate) fn io(path: &std::path::Path) -> impl FnOnce(io::Error) -> Self + '_ {
         move |source| Self::Io { path: path.to_path_buf(), source }
     }
+}
+
+/// What was found instead of a record: only text tells anything.
+fn shown(found: &str) -> String {
+    let is_text = !found.chars().any(|it| it.is_control() || it == char::REPLACEMENT_CHARACTER);
+    if is_text { format!("{found:?}") } else { "bytes that are no text".to_owned() }
 }
 
 /// How many bytes cannot be read.

@@ -26,7 +26,7 @@ pub struct Archive {
 }
 
 impl Archive {
-    /// Lists the WARC files of a folder.
+    /// Lists the WARC files of a folder; one that is not there has none.
     pub fn open(dir: &Path) -> Result<Self, ArchiveError> {
         let lookups = Arc::default();
         Ok(Self { dir: dir.to_path_buf(), files: warc_files(dir)?, lookups })
@@ -121,10 +121,8 @@ impl Archive {
     /// shorter; sorted.
     pub fn gone(&self) -> Result<Vec<String>, ArchiveError> {
         let mut gone = Vec::new();
-        for entry in fs::read_dir(&self.dir).map_err(ArchiveError::io(&self.dir))? {
-            let entry = entry.map_err(ArchiveError::io(&self.dir))?;
-            if let Ok(cdxj) = entry.file_name().into_string()
-                && let Some(name) = cdxj.strip_suffix(cdx::ENDING)
+        for cdxj in names_in(&self.dir)? {
+            if let Some(name) = cdxj.strip_suffix(cdx::ENDING)
                 && is_warc_name(name)
                 && self.has_lost(name)
             {
@@ -340,15 +338,22 @@ pub fn is_warc_name(name: &str) -> bool {
 
 /// The names of the WARC files in a folder, sorted.
 pub(crate) fn warc_files(dir: &Path) -> Result<Vec<String>, ArchiveError> {
-    let mut files = Vec::new();
-    for entry in fs::read_dir(dir).map_err(ArchiveError::io(dir))? {
-        let entry = entry.map_err(ArchiveError::io(dir))?;
-        if let Ok(name) = entry.file_name().into_string()
-            && is_warc_name(&name)
-        {
-            files.push(name);
-        }
-    }
+    let mut files = names_in(dir)?;
+    files.retain(|name| is_warc_name(name));
     files.sort_unstable();
     Ok(files)
+}
+
+/// The names in a folder that are text; none if it is not there.
+fn names_in(dir: &Path) -> Result<Vec<String>, ArchiveError> {
+    let entries = match fs::read_dir(dir) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(ArchiveError::io(dir))?,
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(ArchiveError::io(dir))?;
+        names.extend(entry.file_name().into_string());
+    }
+    Ok(names)
 }

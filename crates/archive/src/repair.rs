@@ -16,7 +16,7 @@ use crate::cdx::{self, CdxFile};
 use crate::disk::System;
 use crate::folder::warc_files;
 use crate::writer::number_of;
-use crate::{ArchiveError, Limits, WarcReader};
+use crate::{Archive, ArchiveError, Limits, Location, WarcReader};
 
 /// Zeros at the end of a file that are not the last bytes of a record: a member of gzip ends with its length,
 /// whose upper bytes are zeros most often, and no member ends with so many.
@@ -75,12 +75,23 @@ pub fn repair_from(dir: &Path, whole: &dyn Fn(&str) -> u64) -> Result<Vec<Repair
     Ok(repairs)
 }
 
+impl Archive {
+    /// Whether a record that cannot be read belongs to a torn end, which the next [`repair`] cuts off.
+    pub fn is_torn(&self, location: &Location) -> Result<bool, ArchiveError> {
+        let path = self.path(&location.file)?;
+        Ok(number_of(&location.file).is_some() && torn_at(&path, location.offset)?.is_some())
+    }
+}
+
 /// The CDXJ file of a WARC file, if there is one of use; of one that is damaged is left how many bytes were indexed, which
 /// tells what is lost if the file is cut.
 fn sound_cdx(warc: &Path) -> Result<Option<CdxFile>, ArchiveError> {
-    let Some(mut cdx) = CdxFile::open(warc)? else { return Ok(None) };
-    if cdx.is_sound()? {
-        return Ok(Some(cdx));
+    if let Some(mut cdx) = CdxFile::open(warc)? {
+        if cdx.is_sound()? {
+            return Ok(Some(cdx));
+        }
+    } else if !cdx::path_of(warc).is_file() {
+        return Ok(None);
     }
     cdx::disbelieve(&mut System, warc)?;
     Ok(None)

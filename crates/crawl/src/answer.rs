@@ -32,7 +32,7 @@ use crate::sitemap::{self, Sitemap};
 
 use head::answered;
 pub use head::{Purpose, is_passing, leaves_standing};
-pub(crate) use head::{is_from_answer, is_redirect, wait_ms};
+pub(crate) use head::{is_from_answer, is_redirect, retry_after_ms};
 pub use urls::URLS_BYTES_MAX;
 pub(crate) use urls::{SITEMAP_BROKEN, SITEMAP_CUT};
 

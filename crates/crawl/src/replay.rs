@@ -17,7 +17,6 @@ mod sitemaps;
 mod spells;
 
 use std::collections::{BTreeSet, HashSet};
-use std::path::Path;
 use std::sync::Arc;
 
 use archive::Archive;
@@ -243,8 +242,7 @@ impl Replay<'_> {
         seeds: &[Start],
         tick: &mut dyn FnMut(&Frontier),
     ) -> Result<Replayed, CrawlError> {
-        let dir: &Path = &self.dirs.archive;
-        let archive = Archive::open(dir)?;
+        let archive = Archive::open(&self.dirs.archive)?;
         let mut gaps = Gaps::default();
         self.doubt_asked(&archive)?;
         let untold = Untold::keep(&self.dirs.frontier, &archive)?;
@@ -259,6 +257,7 @@ impl Replay<'_> {
                 }
             })?;
         let damage = found.map(|error| error.to_string());
+        let damage = damage.or(Untold::damage(&self.dirs.frontier)?);
         let mut replayed = Replayed { damage, gone, shortened, ..Replayed::default() };
         let again = self.again(&archive, &mut replayed)?;
         self.find_gaps(&mut gaps, &archive)?;

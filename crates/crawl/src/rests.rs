@@ -1,11 +1,12 @@
 //! What hosts asked for in answers that went with archive files: the file `frontier/rests`.
 //!
 //! What lives here: [`Rests`], the last visit of each host that only logs of visits know, for its archive file has it no more: its
-//! Retry-After, and when it had a robots.txt, with which Crawl-delay. Those logs are made anew without it by the run that misses the file. What
-//! does not: the logs (`checkpoint/`), and how long a host is left alone (`politeness.rs`).
+//! Retry-After, and when it had a robots.txt, with which Crawl-delay. Those logs are made anew without it by the run that misses the file. Where
+//! logs are lost as well, the report of the last run tells which hosts rest, and until when. What does not: the logs (`checkpoint/`), and how long a host is left alone (`politeness.rs`).
 //!
 //! **Invariant.** What a host asked for, and is still to be kept, is in the file before the log goes that tells of it. It
-//! counts as the visit would: a later one that the archive has comes before it.
+//! counts as the visit would: a later one that the archive has comes before it. Nobody is asked before the moment that
+//! `crivello status` tells.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,11 +16,12 @@ use std::path::Path;
 use archive::Archive;
 
 use crate::answer::{Answers, Purpose, is_passing};
-use crate::checkpoint::{Settled, each_lost, lost_files};
+use crate::checkpoint::{Settled, each_lost, lost_files, tells_all};
 use crate::clock::Moment;
 use crate::error::CrawlError;
 use crate::politeness::Politeness;
 use crate::replaced::replace;
+use crate::report::{AsideHost, known_report};
 use crate::sealed::{read_sealed, seal};
 use crate::site::Site;
 
@@ -85,8 +87,8 @@ impl Rest {
 pub(crate) struct Rests(BTreeMap<String, Rest>);
 
 impl Rests {
-    /// What is in the file, and what the logs tell of that archive files have lost; with Crawl-delays, if there is somebody
-    /// who reads these.
+    /// What is in the file, what the logs tell of that archive files have lost, and the last report, if there may have been
+    /// more; with Crawl-delays, if there is somebody who reads these.
     pub(crate) fn read(
         frontier: &Path,
         archive: &Archive,
@@ -95,6 +97,10 @@ impl Rests {
         let mut rests = Rests::believed(frontier)?;
         for name in lost_files(frontier, archive)? {
             each_lost(frontier, archive, &name, &mut |settled| rests.note(settled, answers))?;
+        }
+        if !tells_all(frontier, archive)? {
+            let report = known_report(frontier)?;
+            report.aside.iter().for_each(|aside| rests.note_aside(aside, report.finished_s));
         }
         Ok(rests)
     }
@@ -149,6 +155,18 @@ impl Rests {
         if answered.harvest.redirect.is_none() && rest.robots <= Some(date) {
             let delay_ms = answered.harvest.robots.and_then(|robots| robots.crawl_delay_ms());
             (rest.robots, rest.delay_ms) = (Some(date), delay_ms.unwrap_or(0));
+        }
+    }
+
+    /// Takes note of a host that rested when the last run ended, in that second: until the end of the one that it told.
+    fn note_aside(&mut self, aside: &AsideHost, finished_s: i64) {
+        let Some(until_s) = aside.until_s else { return };
+        let date = Moment { s: finished_s, us: 999_999 };
+        let rest = self.0.entry(aside.host.clone()).or_default();
+        let left_s = u64::try_from(until_s.saturating_sub(finished_s)).unwrap_or(0);
+        if left_s > 0 && rest.date <= date && rest.not_before_s() < Some(until_s) {
+            let retry_after_ms = Some(left_s.saturating_mul(1000) - 1);
+            (rest.date, rest.retry_after_ms) = (date, retry_after_ms);
         }
     }
 

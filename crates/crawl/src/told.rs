@@ -9,7 +9,7 @@ use std::path::Path;
 
 use archive::{Archive, ArchiveError, Kind, Record, parse_http};
 
-use crate::answer::{Purpose, is_passing, is_redirect, wait_ms};
+use crate::answer::{Purpose, is_passing, is_redirect, retry_after_ms};
 use crate::clock::Moment;
 use crate::error::CrawlError;
 use crate::frontier::is_same_site;
@@ -61,7 +61,7 @@ impl Told {
         let status = status.or(unstored.as_ref().map(|unstored| unstored.status));
         let header = |name| http.as_ref().and_then(|http| http.header(name));
         let date = Moment { s: record.date_s, us: record.date_us };
-        let wait_ms = header("Retry-After").and_then(|value| wait_ms(value, date));
+        let wait_ms = http.as_ref().and_then(|http| retry_after_ms(http, date));
         let took_ms = read_took_ms(record);
         let took_ms = unstored.as_ref().map_or(took_ms, |unstored| unstored.took_ms);
         let wait_ms = wait_ms.or(unstored.as_ref().and_then(|unstored| unstored.retry_after_ms));

@@ -1,8 +1,8 @@
 //! Archive files that are gone or have become shorter, until a run has told of it: the file `frontier/untold`.
 //!
 //! What lives here: [`Untold`]. What shows a loss goes in the run that finds it: the logs of visits are made anew, and CDXJ
-//! files forget it that do not know what was lost. So the run takes a note first, and its report ends that. What does
-//! not: what was lost with a file (`gone.rs`).
+//! files forget it that do not know what was lost. So the run takes a note first, and its report ends that. Damage that a run
+//! finds is noted likewise, in `frontier/untold-damage`. What does not: what was lost with a file (`gone.rs`).
 //!
 //! **Invariant.** A loss is in the file before anything goes that shows it, until it is in a report.
 
@@ -18,6 +18,7 @@ use crate::replaced::replace;
 use crate::sealed::{read_sealed, seal};
 
 const NAME: &str = "untold";
+const DAMAGE: &str = "untold-damage";
 
 /// The names of the files, and how many bytes were left of each.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -57,15 +58,31 @@ impl Untold {
         Ok(untold)
     }
 
+    /// Takes note of damage that a run has found, before a log says that it was seen.
+    pub(crate) fn keep_damage(frontier: &Path, damage: &str) -> Result<(), CrawlError> {
+        let path = frontier.join(DAMAGE);
+        replace(&path, &seal(&format!("{}\n", damage.replace('\n', " "))))
+            .map_err(CrawlError::io(&path))
+    }
+
+    /// The damage that was noted; none if the note is not as it was written.
+    pub(crate) fn damage(frontier: &Path) -> Result<Option<String>, CrawlError> {
+        let path = frontier.join(DAMAGE);
+        let lines = read_sealed(&path).map_err(CrawlError::io(&path))?.unwrap_or_default();
+        Ok(lines.lines().next().map(str::to_owned))
+    }
+
     /// All of it is told.
     pub(crate) fn end(frontier: &Path) -> Result<(), CrawlError> {
-        let path = frontier.join(NAME);
-        match fs::remove_file(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(CrawlError::io(&path)(error))
+        for path in [NAME, DAMAGE].map(|name| frontier.join(name)) {
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(CrawlError::io(&path)(error));
+                }
+                _ => {}
             }
-            _ => Ok(()),
         }
+        Ok(())
     }
 
     pub(crate) fn into_names(self) -> impl Iterator<Item = String> {

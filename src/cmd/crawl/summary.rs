@@ -116,12 +116,13 @@ fn lost(report: &Report) -> Option<String> {
     let lost = Some(report.lost).filter(|&lost| lost > 0)?;
     let (pages, back) =
         (talk::count(lost, "page"), talk::count(lost.saturating_sub(report.missing), "page"));
+    let (them, all) = if lost == 1 { ("it", "it was") } else { ("them", "all of them were") };
     let fate = match missing(report) {
-        None => "all of them were asked for again".to_owned(),
+        None => format!("{all} asked for again"),
         Some(missing) => format!("{back} asked for again, {missing}"),
     };
     Some(format!(
-        "{pages} had been lost from the archive, where only later visits told of them; {fate}"
+        "{pages} had been lost from the archive, where only later visits told of {them}; {fate}"
     ))
 }
 

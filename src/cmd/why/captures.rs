@@ -6,7 +6,7 @@
 //! **Invariant.** The archive keeps http and https under one key; only captures of the very URL count here.
 
 use anyhow::Result;
-use archive::{Archive, ArchiveError, CdxLine, Kind, Record, parse_http};
+use archive::{Archive, ArchiveError, CdxLine, Kind, Location, Record, parse_http};
 use crawl::{Config, Moment, Normalisation, Purpose, Told};
 use page::{Directives, Page, StatusClass, Url};
 use serde::Serialize;
@@ -90,6 +90,8 @@ pub(super) enum Next {
     Recrawl,
     /// A crawl that finds it once more, since what led there is lost.
     IfFound,
+    /// Any crawl that needs it, for it is a robots.txt.
+    Robots,
     /// Nobody, as things are: why.
     Nobody(String),
 }
@@ -111,6 +113,9 @@ impl Next {
             Next::Recrawl => {
                 format!("`crivello crawl --recrawl=given` with this URL asks for it again{until}")
             }
+            Next::Robots => format!(
+                "a crawl that does not know by its log of visits what it says asks for it before anything else of its host{until}"
+            ),
             Next::Open | Next::Due => self.told(until_s),
         }
     }
@@ -125,7 +130,7 @@ impl Next {
             }
             Next::Due => format!("the recrawl that is not over is yet to ask for it again{until}"),
             Next::Recrawl => format!("the next recrawl asks for it again{until}"),
-            Next::IfFound => self.asked(until_s),
+            Next::IfFound | Next::Robots => self.asked(until_s),
             Next::Nobody(why) => format!("no crawl tries it again now, since {why}"),
         }
     }
@@ -191,6 +196,17 @@ pub(super) fn gap(captures: &[Capture]) -> Option<Gap> {
     }
 }
 
+/// Whether what cannot be read belongs to a torn end, which the next crawl cuts off.
+pub(super) fn is_torn(archive: &Archive, captures: &[Capture]) -> Result<bool> {
+    for capture in captures.iter().filter(|capture| capture.unreadable) {
+        let (file, offset) = (capture.file.clone(), capture.offset);
+        if archive.is_torn(&Location { file, offset, length: 0 })? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// What failed visits mean where there was never an answer.
 pub(super) struct Failed {
     pub(super) tries: u64,
@@ -213,7 +229,7 @@ pub(super) fn lines(archive: &Archive, url: &Url) -> Result<Vec<CdxLine>> {
 }
 
 /// The same with those that cannot be read.
-fn all_lines(archive: &Archive, url: &Url) -> Result<Vec<CdxLine>> {
+pub(super) fn all_lines(archive: &Archive, url: &Url) -> Result<Vec<CdxLine>> {
     let mut captures = lines(archive, url)?;
     let unreadable = archive.unreadable(url.as_str())?;
     captures.extend(unreadable.into_iter().filter(|capture| capture.url == url.as_str()));

@@ -31,7 +31,7 @@ pub(super) fn saying(
 ) -> Result<Option<RobotsSaying>> {
     let Ok(mut at) = url.join("/robots.txt") else { return Ok(None) };
     for _ in 0..=ROBOTS_HOPS_MAX {
-        let mut captures = captures::lines(archive, &at)?;
+        let mut captures = captures::all_lines(archive, &at)?;
         let answered = captures.iter().rposition(|capture| capture.status.is_some());
         let Some(answered) = answered else {
             let Some(last) = captures.last() else { return Ok(None) };
@@ -51,6 +51,21 @@ pub(super) fn saying(
         return Ok(said.map(|said| lost.filter(|_| said.is_had).map_or(said, gone)));
     }
     Ok(None)
+}
+
+/// What is said of a URL if the newest robots.txt of its host cannot be read; `None` if that is not so.
+pub(super) fn unread(archive: &Archive, url: &Url) -> Result<Option<String>> {
+    let Ok(at) = url.join("/robots.txt") else { return Ok(None) };
+    let captures = captures::all_lines(archive, &at)?;
+    let Some(last) = captures.iter().rfind(|it| it.status.is_some()) else { return Ok(None) };
+    if read(archive, &last.location)?.is_some() {
+        return Ok(None);
+    }
+    let date = archive::date_text(last.date_s);
+    Ok(Some(format!(
+        "whether robots.txt forbids it is not known, since that of {date} cannot be read; the next crawl goes by its log of \
+         visits, or else asks for robots.txt first"
+    )))
 }
 
 /// What it means that there was no answer.

@@ -123,8 +123,9 @@ fn golden_lines() {
     let bytes: usize = lines.iter().map(|line| line.len() + 1).sum();
     let sum = crc32fast::hash(format!("{}\n", lines.join("\n")).as_bytes());
     let meta = format!(
-        r#"!meta {{"version":2,"filename":"{FILE}","length":{warc_bytes},"covers":{warc_bytes},"bytes":{bytes},"sum":"{sum:08x}"}}"#
+        r#"{{"version":3,"filename":"{FILE}","length":{warc_bytes},"covers":{warc_bytes},"bytes":{bytes},"sum":"{sum:08x}"}}"#
     );
+    let meta = format!("!meta {}", sealed(&meta));
     assert_eq!(text.lines().collect::<Vec<_>>(), [&[meta][..], &lines].concat());
 }
 
@@ -174,7 +175,7 @@ fn to_seconds(cdxj: &str) -> String {
     };
     let lines: String = lines.lines().map(cut).collect();
     let at = meta.find("\"bytes\":").expect("their length");
-    let meta = meta[..at].replace("\"version\":2", "\"version\":1");
+    let meta = meta[..at].replace("\"version\":3", "\"version\":1");
     format!("{meta}\"bytes\":{}}}\n{lines}", lines.len())
 }
 
@@ -273,9 +274,17 @@ fn marked(dir: &Path, from: &str, to: &str) -> String {
     let text = cdxj(dir);
     let (meta, lines) = text.split_once('\n').expect("a first line");
     let lines = lines.replace(from, to);
-    let (before, after) = meta.split_once(",\"sum\":\"").expect("a checksum");
+    let (before, _) = meta.split_once(",\"sum\":\"").expect("a checksum");
     let sum = crc32fast::hash(lines.as_bytes());
-    format!("{before},\"sum\":\"{sum:08x}{}\n{lines}", &after[8..])
+    let meta = format!("{before},\"sum\":\"{sum:08x}\"}}");
+    let meta = sealed(meta.strip_prefix("!meta ").expect("it is the first line"));
+    format!("!meta {meta}\n{lines}")
+}
+
+/// The object of a first line with its checksum.
+fn sealed(meta: &str) -> String {
+    let own = crc32fast::hash(meta.as_bytes());
+    format!("{},\"own\":\"{own:08x}\"}}", meta.strip_suffix('}').expect("an object"))
 }
 
 #[test]
@@ -295,8 +304,9 @@ fn a_missing_or_damaged_cdxj_is_made_again_as_the_writer_made_it() {
         Some(original[..last_line].to_owned()),
         Some(original[..original.len() - 9].to_owned()),
         Some(original[body..].to_owned()),
-        Some(original.replacen("\"version\":2", "\"version\":1", 1)),
-        Some(original.replacen("\"version\":2", "\"version\":3", 1)),
+        Some(original.replacen("\"version\":3", "\"version\":1", 1)),
+        Some(original.replacen("\"version\":3", "\"version\":4", 1)),
+        Some(original.replacen("\"covers\":", "\"covers\":1", 1)),
         Some("x".repeat(2 << 20)),
         Some(other_name),
         Some(flipped),

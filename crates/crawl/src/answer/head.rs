@@ -32,7 +32,7 @@ pub(super) fn answered(http: &HttpResponse<'_>, date: Moment) -> Answered {
     Answered {
         status: http.status,
         bytes: u64::try_from(http.body.len()).unwrap_or(u64::MAX),
-        retry_after_ms: http.header("Retry-After").and_then(|value| wait_ms(value, date)),
+        retry_after_ms: retry_after_ms(http, date),
         ..Answered::default()
     }
 }
@@ -71,16 +71,25 @@ pub(crate) fn is_from_answer(value: &str) -> bool {
     is_seconds(value.trim())
 }
 
+/// Whether it is a number, or several, as two fields become one on their way.
 fn is_seconds(value: &str) -> bool {
-    !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit())
+    let is_number = |it: &str| !it.is_empty() && it.bytes().all(|byte| byte.is_ascii_digit());
+    value.split(',').all(|it| is_number(it.trim()))
 }
 
-/// What Retry-After asks for in an answer of that moment: seconds, however many, or a date.
-pub(crate) fn wait_ms(value: &str, now: Moment) -> Option<u64> {
+/// What an answer of that moment asks for with Retry-After; if there are several, the longest.
+pub(crate) fn retry_after_ms(http: &HttpResponse<'_>, now: Moment) -> Option<u64> {
+    let fields = http.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("Retry-After"));
+    fields.filter_map(|(_, value)| wait_ms(value, now)).max()
+}
+
+/// What a Retry-After asks for in an answer of that moment: seconds, however many, or a date.
+fn wait_ms(value: &str, now: Moment) -> Option<u64> {
     let value = value.trim();
     if is_seconds(value) {
         // More than a number holds is still more than is waited for.
-        return Some(value.parse::<u64>().unwrap_or(u64::MAX).saturating_mul(1000));
+        let seconds = value.split(',').map(|it| it.trim().parse::<u64>().unwrap_or(u64::MAX));
+        return seconds.max().map(|seconds| seconds.saturating_mul(1000));
     }
     let date_s = date_s(value)?;
     let wait_ms = date_s.saturating_sub(u64::try_from(now.s).ok()?).saturating_mul(1000);
@@ -114,12 +123,21 @@ mod tests {
     fn any_number_of_seconds_is_one() {
         check("120", Some(120));
         check(" 7 ", Some(7));
+        check("60, 120", Some(120));
+        check("120,60", Some(120));
         check("18446744073709551615", Some(u64::MAX));
         check("99999999999999999999999", Some(u64::MAX));
         check(&"9".repeat(4_000), Some(u64::MAX));
         for value in ["", "-1", "+1", "1.5", "1e9", "soon", "１"] {
             check(value, None);
         }
+    }
+
+    #[test]
+    fn of_several_the_longest_counts() {
+        let block = b"HTTP/1.1 503 Busy\r\nRetry-After: 5\r\nretry-after: 70, 9\r\n\r\n";
+        let http = archive::parse_http(block).expect("an answer");
+        assert_eq!(retry_after_ms(&http, Moment { s: 7, us: 0 }), Some(70_000));
     }
 
     #[test]

@@ -143,7 +143,7 @@ impl VisitLogs {
         let misfits = misfits(&self.dir, archive)?;
         let is_misfit = |log: &PathBuf| misfits.iter().any(|(name, _)| self.path(name) == *log);
         let is_whole = is_listed && misfits.is_empty();
-        if logs.is_empty() || is_whole && logs.iter().all(|log| own.contains(log)) {
+        if is_whole && logs.iter().all(|log| own.contains(log)) {
             return Ok(());
         }
         logs.sort_by_key(is_misfit);
@@ -195,6 +195,9 @@ impl VisitLogs {
                 }
                 Err(error @ ArchiveError::Io { .. }) => return Err(error.into()),
                 Err(error) => {
+                    if let Some(frontier) = self.dir.parent().filter(|_| damage.is_none()) {
+                        Untold::keep_damage(frontier, &error.to_string())?;
+                    }
                     writer.add_damage();
                     damage = damage.or(Some(error));
                 }
@@ -264,6 +267,14 @@ fn listed_files(dir: &Path) -> BTreeSet<String> {
     }
 }
 
+/// The files of an archive that there are logs of.
+fn logged_files(dir: &Path) -> BTreeSet<String> {
+    let entries = fs::read_dir(dir).into_iter().flatten().filter_map(Result::ok);
+    let logs = entries.map(|entry| entry.path()).filter(|path| is_log(path));
+    let names = logs.filter_map(|log| Some(log.file_stem()?.to_str()?.to_owned()));
+    names.filter(|name| archive::is_warc_name(name)).collect()
+}
+
 /// The files of an archive that are not what their logs tell of, and how.
 fn misfits(dir: &Path, archive: &Archive) -> Result<Vec<(String, Fit)>, CrawlError> {
     let mut misfits = Vec::new();
@@ -287,11 +298,15 @@ pub(crate) fn newly_lost(
     archive: &Archive,
 ) -> Result<BTreeSet<String>, CrawlError> {
     let dir = frontier.join(FOLDER);
-    let mut names = listed_files(&dir);
+    let list = list::read(&dir);
+    let is_listed = matches!(list, Listed::Names(_));
+    let mut names = match list {
+        Listed::Names(names) => names,
+        Listed::Nothing | Listed::Unsound => logged_files(&dir),
+    };
     names.retain(|name| !archive.files().contains(name));
     let misfits = misfits(&dir, archive)?.into_iter();
     names.extend(misfits.filter_map(|(name, fit)| (fit == Fit::Shorter).then_some(name)));
-    let is_listed = matches!(list::read(&dir), Listed::Names(_));
     let is_told = |name: &String| {
         let is_there = archive.files().contains(name);
         if is_there { log_path(&dir, name).is_file() } else { is_listed }

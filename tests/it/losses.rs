@@ -1,0 +1,284 @@
+//! What is left to tell, and to keep, where files of the archive go together with what tells of them.
+
+use std::fs;
+use std::path::PathBuf;
+
+use crate::fates::{HTML, Pages, check, crawl, page};
+use crate::sandbox::{Ran, Sandbox};
+
+const FIRST: &str = "web/archive/crivello-00001.warc.gz";
+const CDXJ: &str = "web/archive/crivello-00001.warc.gz.cdxj";
+const GONE: &str = "1 file of the archive is gone: crivello-00001.warc.gz";
+
+fn remove(path: PathBuf) {
+    fs::remove_file(path).expect("it is there");
+}
+
+/// A collection whose only host asks to be left alone for two hours.
+fn busy(server: &Pages) -> Sandbox {
+    server.set("/busy", "503 Busy\nRetry-After: 7200\n\n");
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/")]);
+    server.set("/busy", HTML);
+    sandbox
+}
+
+/// A crawl that asks nobody, since the host rests.
+fn check_rests(sandbox: &Sandbox, server: &Pages, what: &str) -> Ran {
+    let ran = sandbox.run(&["crawl", "--dir", "web"]);
+    let rests = format!("no page could be fetched: {} rests, and is not asked", server.url(""));
+    assert!(ran.code == 1 && ran.stderr.contains(&rests), "{what}: {ran:#?}");
+    ran
+}
+
+/// A log of visits tells what it knows, whether or not a list names it.
+#[test]
+fn logs_that_no_list_names_tell_of_a_file_that_is_gone() {
+    for list in [None, Some(""), Some("x\n"), Some("crivello-00001.warc.gz\n# 00000000\n")] {
+        let server = Pages::serve(&[("/", &page(&["/busy"]))]);
+        let sandbox = busy(&server);
+        remove(sandbox.path(FIRST));
+        remove(sandbox.path(CDXJ));
+        let files = sandbox.path("web/frontier/visits/files");
+        match list {
+            None => remove(files),
+            Some(list) => fs::write(files, list).expect("room"),
+        }
+        let what = format!("{list:?}");
+        let status = sandbox.done(&["status", "--dir", "web"]);
+        assert!(status.contains(GONE), "{what}: {status}");
+        let ran = sandbox.run(&["doctor", "archive", "--dir", "web"]);
+        let said = "crivello-00001.warc.gz is gone, with 2 URLs of its 2 in no other file";
+        assert!(ran.code == 1 && ran.stdout.contains(said), "{what}: {ran:#?}");
+        check(&sandbox, &server.url("/"), "lost: it was visited at ");
+        let ran = check_rests(&sandbox, &server, &what);
+        assert!(ran.stderr.contains(GONE), "{what}: {ran:#?}");
+        let ran = check_rests(&sandbox, &server, &what);
+        assert!(!ran.stderr.contains(GONE), "{what}: {ran:#?}");
+    }
+}
+
+/// Where nothing else tells of it, the last report does, by which `status` promises that the host is not asked.
+#[test]
+fn a_host_that_is_said_to_rest_rests_though_archive_and_logs_are_lost() {
+    for how in ["gone", "shorter"] {
+        let server = Pages::serve(&[("/", &page(&["/busy"]))]);
+        let sandbox = busy(&server);
+        let list = sandbox.done(&["archive", "list", "--dir", "web"]);
+        let place = list.lines().find(|line| line.contains("\t503\t")).expect("the answer");
+        let place = place.split('\t').nth(5).and_then(|at| at.parse().ok()).expect("a place");
+        if how == "gone" {
+            remove(sandbox.path(FIRST));
+        } else {
+            let file = fs::File::options().write(true).open(sandbox.path(FIRST));
+            file.and_then(|file| file.set_len(place)).expect("it is there");
+        }
+        remove(sandbox.path(CDXJ));
+        fs::remove_dir_all(sandbox.path("web/frontier/visits")).expect("it is there");
+        let until = |status: String| {
+            let line = status.lines().find(|line| line.contains("no crawl asks it before"));
+            line.map_or_else(|| panic!("{how}: {status}"), str::to_owned)
+        };
+        let promised = until(sandbox.done(&["status", "--dir", "web"]));
+        for _ in 0..2 {
+            let ran = sandbox.run(&["crawl", "--dir", "web"]);
+            let is_kept = ran.stderr.contains(" rests, and is not asked");
+            assert!(is_kept || ran.stderr.contains(" with 0 requests"), "{how}: {ran:#?}");
+            let told = until(sandbox.done(&["status", "--dir", "web"]));
+            let end = |line: &str| line.rsplit_once(" before ").map(|(_, end)| end.to_owned());
+            assert_eq!(end(&told), end(&promised), "{how}");
+        }
+    }
+}
+
+/// What is done to a CDXJ file.
+type Damage = fn(Vec<u8>) -> Vec<u8>;
+
+/// Replaces the first of one text by another.
+fn replaced(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {
+    let text = String::from_utf8(bytes.to_vec()).expect("text");
+    assert!(text.contains(from), "{text}");
+    text.replacen(from, to, 1).into_bytes()
+}
+
+/// However its first line is damaged, that is no word on the archive file, and the next crawl ends it.
+#[test]
+fn a_cdxj_file_whose_first_line_is_damaged_is_made_again_by_the_next_crawl() {
+    let damages: [(&str, Damage); 8] = [
+        ("nothing", |_| Vec::new()),
+        ("zeros", |bytes| vec![0; bytes.len()]),
+        ("truncated", |bytes| bytes[..bytes.len() - 9].to_vec()),
+        ("half of !meta", |bytes| bytes[..40].to_vec()),
+        ("no !meta", |bytes| {
+            let end = bytes.iter().position(|byte| *byte == b'\n').expect("a line");
+            bytes[end + 1..].to_vec()
+        }),
+        ("changed", |bytes| replaced(&bytes, "\"filename\"", "\"gilename\"")),
+        ("covers too much", |bytes| replaced(&bytes, "\"covers\":", "\"covers\":9")),
+        ("covers too little", |bytes| {
+            let text = String::from_utf8(bytes.clone()).expect("text");
+            let at = text.find("\"covers\":").expect("it covers something") + 9;
+            let digits = text[at..].find(',').expect("more");
+            replaced(&bytes, &text[at - 9..at + digits], "\"covers\":1")
+        }),
+    ];
+    let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
+    for (what, damage) in damages {
+        let sandbox = Sandbox::new();
+        crawl(&sandbox, "", &[&server.url("/")]);
+        let bytes = fs::read(sandbox.path(CDXJ)).expect("it is there");
+        fs::write(sandbox.path(CDXJ), damage(bytes)).expect("room");
+        let ran = sandbox.run(&["doctor", "archive", "--dir", "web"]);
+        assert!(
+            ran.code == 1 && ran.stdout.contains("warc.gz.cdxj is damaged"),
+            "{what}: {ran:#?}"
+        );
+        assert!(!ran.stdout.contains("shorter"), "{what}: {ran:#?}");
+        let status = sandbox.done(&["status", "--dir", "web"]);
+        assert!(!status.contains("shorter"), "{what}: {status}");
+        let ran = sandbox.run(&["crawl", "--dir", "web"]);
+        assert!(ran.code == 0 && !ran.stderr.contains("of the archive"), "{what}: {ran:#?}");
+        let said = sandbox.done(&["doctor", "archive", "--dir", "web"]);
+        assert!(!said.contains("shorter"), "{what}: {said}");
+        check(&sandbox, &server.url("/a"), "fetched");
+    }
+}
+
+#[test]
+fn a_file_that_is_gone_with_its_log_is_told_once() {
+    let server = Pages::serve(&[("/", &page(&["/busy"]))]);
+    for has_cdxj in [true, false] {
+        let sandbox = busy(&server);
+        remove(sandbox.path(FIRST));
+        remove(sandbox.path("web/frontier/visits/crivello-00001.warc.gz.log"));
+        if !has_cdxj {
+            remove(sandbox.path(CDXJ));
+        }
+        let told = [0, 1, 2].map(|_| sandbox.run(&["crawl", "--dir", "web"]).stderr.contains(GONE));
+        assert_eq!(told, [true, false, false], "CDXJ: {has_cdxj}");
+    }
+}
+
+#[test]
+fn a_folder_that_is_gone_is_told_like_the_files_in_it() {
+    let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/")]);
+    fs::remove_dir_all(sandbox.path("web/archive")).expect("it is there");
+    let status = sandbox.done(&["status", "--dir", "web"]);
+    assert!(status.contains(GONE), "{status}");
+    check(&sandbox, &server.url("/a"), "lost: it was visited at ");
+    let ran = sandbox.run(&["archive", "get", "--dir", "web", &server.url("/a")]);
+    let said = "crivello-00001.warc.gz, which had that, is gone";
+    assert!(ran.code == 3 && ran.stderr.contains(said), "{ran:#?}");
+    let ran = sandbox.run(&["doctor", "archive", "--dir", "web"]);
+    let said = "crivello-00001.warc.gz is gone, with 2 URLs of its 2 in no other file";
+    assert!(ran.code == 1 && ran.stdout.contains(said), "{ran:#?}");
+    let ran = sandbox.run(&["crawl", "--dir", "web"]);
+    assert!(ran.code == 0 && ran.stderr.contains(GONE), "{ran:#?}");
+    check(&sandbox, &server.url("/a"), "fetched");
+}
+
+/// Where the answer of this URL begins.
+fn place(sandbox: &Sandbox, url: &str) -> usize {
+    let list = sandbox.done(&["archive", "list", "--dir", "web"]);
+    let is_it = |line: &&str| line.contains("\tresponse\t") && line.ends_with(&format!("\t{url}"));
+    let line = list.lines().rfind(is_it).expect("an answer");
+    line.split('\t').nth(5).and_then(|at| at.parse().ok()).expect("a place")
+}
+
+/// Changes a file of the archive, and leaves its date as it was, or not.
+fn change(sandbox: &Sandbox, file: &str, is_dated: bool, change: &dyn Fn(&mut [u8])) {
+    let path = sandbox.path(file);
+    let date = fs::metadata(&path).and_then(|about| about.modified()).expect("a date");
+    let mut bytes = fs::read(&path).expect("it is there");
+    change(&mut bytes);
+    fs::write(&path, bytes).expect("room");
+    if !is_dated {
+        let written = fs::File::options().write(true).open(&path);
+        written.and_then(|file| file.set_modified(date)).expect("set");
+    }
+}
+
+/// Whether it is forbidden is not known, and robots.txt itself is no page but is asked for.
+#[test]
+fn a_robots_txt_that_cannot_be_read_is_said_to_be() {
+    for is_dated in [false, true] {
+        let robots = format!("200 OK\n\nUser-agent: *\nDisallow: /secret\n#{}", "x".repeat(300));
+        let server = Pages::serve(&[("/", &page(&["/secret"])), ("/robots.txt", &robots)]);
+        let sandbox = Sandbox::new();
+        crawl(&sandbox, "", &[&server.url("/")]);
+        check(&sandbox, &server.url("/secret"), "forbidden by robots.txt");
+        let at = place(&sandbox, &server.url("/robots.txt"));
+        change(&sandbox, FIRST, is_dated, &|bytes| bytes[at + 200] ^= 0x55);
+        let said = "waiting: whether robots.txt forbids it is not known, since that of ";
+        check(&sandbox, &server.url("/secret"), said);
+        let why = check(&sandbox, &server.url("/robots.txt"), "damaged: ");
+        let verdict = why["verdict"].as_str().expect("a verdict");
+        assert!(verdict.ends_with("asks for it before anything else of its host"), "{verdict}");
+        fs::remove_dir_all(sandbox.path("web/frontier/visits")).expect("it is there");
+        assert_eq!(sandbox.json(&["crawl", "--dir", "web"])["requests"], 1);
+        check(&sandbox, &server.url("/secret"), "forbidden by robots.txt");
+        remove(sandbox.path(FIRST));
+        remove(sandbox.path("web/archive/crivello-00002.warc.gz"));
+        let why = check(&sandbox, &server.url("/robots.txt"), "lost: ");
+        let verdict = why["verdict"].as_str().expect("a verdict");
+        assert!(verdict.ends_with("asks for it before anything else of its host"), "{verdict}");
+    }
+}
+
+/// A plain crawl cuts them off, and asks for what was there.
+#[test]
+fn a_page_in_a_torn_end_is_asked_for_by_any_crawl() {
+    let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/")]);
+    let at = place(&sandbox, &server.url("/a"));
+    change(&sandbox, FIRST, false, &|bytes| bytes[at..].fill(0));
+    let why = check(&sandbox, &server.url("/a"), "damaged: ");
+    let verdict = why["verdict"].as_str().expect("a verdict");
+    assert!(verdict.ends_with("cannot be read; a crawl asks for it again"), "{verdict}");
+    let ran = sandbox.run(&["archive", "get", "--dir", "web", &server.url("/a")]);
+    assert!(ran.code != 0 && !ran.stderr.contains("\\0"), "{ran:#?}");
+    assert_eq!(sandbox.json(&["crawl", "--dir", "web"])["requests"], 1);
+    check(&sandbox, &server.url("/a"), "fetched");
+}
+
+#[test]
+fn an_older_body_is_printed_for_a_damaged_one_whatever_the_date_of_the_file() {
+    for is_dated in [false, true] {
+        let server = Pages::serve(&[("/", &format!("{HTML}old"))]);
+        let sandbox = Sandbox::new();
+        crawl(&sandbox, "", &[&server.url("/")]);
+        server.set("/", &format!("{HTML}new"));
+        sandbox.done(&["crawl", "--dir", "web", "-q", "--recrawl"]);
+        let at = place(&sandbox, &server.url("/"));
+        let second = "web/archive/crivello-00002.warc.gz";
+        change(&sandbox, second, is_dated, &|bytes| bytes[at + 100] ^= 0x55);
+        let ran = sandbox.run(&["archive", "get", "--dir", "web", &server.url("/")]);
+        let said = format!("cannot be read: crivello-00002.warc.gz is damaged at byte {at}");
+        assert!(ran.code == 0 && ran.stderr.contains(&said), "{is_dated}: {ran:#?}");
+        assert_eq!(ran.stdout, "old", "{is_dated}");
+    }
+}
+
+/// The log of visits says that it was seen before a report tells of it, and a crawl may be killed in between.
+#[test]
+fn damage_that_a_crawl_could_not_tell_of_is_told_by_the_next() {
+    let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/")]);
+    let at = place(&sandbox, &server.url("/a"));
+    change(&sandbox, FIRST, true, &|bytes| bytes[at + 100] ^= 0x55);
+    fs::remove_dir_all(sandbox.path("web/frontier/visits")).expect("it is there");
+    let report = sandbox.path("web/frontier/report.json.tmp");
+    fs::create_dir(&report).expect("room");
+    let ran = sandbox.run(&["crawl", "--dir", "web"]);
+    assert!(ran.code != 0 && !ran.stderr.contains("the archive is damaged"), "{ran:#?}");
+    fs::remove_dir(&report).expect("it is there");
+    let told = [0, 1].map(|_| {
+        let said = sandbox.run(&["crawl", "--dir", "web"]).stderr;
+        said.contains("the archive is damaged") && said.contains(&format!("at byte {at}"))
+    });
+    assert_eq!(told, [true, false]);
+}
