@@ -140,6 +140,14 @@ impl Arena {
         prefetch(&self.pages[(at >> PAGE_BITS) as usize], at as usize % PAGE_BYTES);
     }
 
+    /// Asks for the head at an address and for the bytes from there on of its key, if it has as many.
+    #[inline]
+    pub(crate) fn prefetch_key(&self, at: u32, from: usize) {
+        self.prefetch(at);
+        let page = &self.pages[(at >> PAGE_BITS) as usize];
+        prefetch(page, at as usize % PAGE_BYTES + HEAD_BYTES + from);
+    }
+
     /// Asks for the end of the string with the head at an address.
     #[inline]
     pub(crate) fn prefetch_end(&self, at: u32) {

@@ -23,6 +23,7 @@ use crate::memo::{Probe, UNKNOWN, WordMemo};
 use crate::paged::Paged;
 use crate::postings::StreamCodes;
 use crate::segment::{ListsWriter, SegmentMeta, SegmentWriter};
+use crate::sorting;
 use crate::strings::{self, Numbers, Strings};
 use crate::words::{self, Occurrence};
 use crate::{Field, IndexError};
@@ -261,7 +262,7 @@ impl Batch {
     /// How much memory to count for the batch. While it is written there is the order of its lists, and
     /// nothing any more that keys are looked for in.
     pub(crate) fn memory_bytes(&self) -> usize {
-        let sorting = self.lists.len() * size_of::<(u64, u32)>();
+        let sorting = self.lists.len() * size_of::<sorting::Placed>();
         // Lengths of one field, peaks of all.
         let columns = self.lengths.len() * size_of::<u32>() * (1 + Field::ALL.len());
         let looking = self.table.memory_bytes() + self.memo.memory_bytes();
@@ -288,7 +289,7 @@ impl Batch {
         let mut scratch = Scratch::new();
         // No key is looked for from here on: there is room for the order of the lists.
         (self.table, self.memo) = (KeyTable::default(), WordMemo::new(0));
-        let order = self.sorted();
+        let order = sorting::sorted(&self.arena, &self.lists);
         for (number, &(_, list)) in order.iter().enumerate() {
             // Neighbours in this order lie far apart.
             if let Some(&(_, ahead)) = order.get(number + AHEAD) {
@@ -357,19 +358,6 @@ impl Batch {
             end_doc(out, gap, count)?;
         }
         out.finish_list(key)
-    }
-
-    /// The lists in the order of their keys, each behind the first eight bytes of its key, which settle
-    /// most comparisons.
-    fn sorted(&self) -> Vec<(u64, u32)> {
-        let beginning = |&list: &u32| (lexicon::beginning(self.arena.key(list)), list);
-        let mut order: Vec<(u64, u32)> = self.lists.iter().map(beginning).collect();
-        // First without a look at any key: numbers are sorted fast.
-        order.sort_unstable_by_key(|&(beginning, _)| beginning);
-        for alike in order.chunk_by_mut(|a, b| a.0 == b.0).filter(|alike| alike.len() > 1) {
-            alike.sort_unstable_by(|a, b| self.arena.key(a.1).cmp(self.arena.key(b.1)));
-        }
-        order
     }
 }
 
