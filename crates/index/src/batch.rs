@@ -222,8 +222,9 @@ impl Batch {
         }
         let at = u32::try_from(self.waiting.len()).expect("they are few");
         let notes = self.arena.notes_mut(list);
+        let last = std::mem::replace(&mut notes[LAST], at.to_le_bytes());
         if u32::from_le_bytes(notes[TURN]) == self.turn {
-            let last = &mut self.waiting[u32::from_le_bytes(notes[LAST]) as usize];
+            let last = &mut self.waiting[u32::from_le_bytes(last) as usize];
             if position < last.position {
                 return Err(descends(self.doc_count() - 1));
             }
@@ -231,8 +232,9 @@ impl Batch {
         } else {
             notes[TURN] = self.turn.to_le_bytes();
             self.firsts.push((list, at));
+            // The end of the string comes from afar; it is wanted when the document ends.
+            self.arena.prefetch_end(list);
         }
-        notes[LAST] = at.to_le_bytes();
         self.waiting.push(Waiting { position, next: at });
         Ok(())
     }
@@ -240,11 +242,7 @@ impl Batch {
     /// Puts what waits to its lists.
     fn settle(&mut self) -> Result<(), IndexError> {
         let doc_next = self.doc_count();
-        for (number, &(list, first)) in self.firsts.iter().enumerate() {
-            // The ends of the strings come from afar.
-            if let Some(&(ahead, _)) = self.firsts.get(number + AHEAD) {
-                self.arena.prefetch_end(ahead);
-            }
+        for &(list, first) in &self.firsts {
             settle_list(&mut self.arena, list, doc_next, first, &self.waiting)?;
         }
         self.firsts.clear();
