@@ -33,8 +33,8 @@ use std::ops::Range;
 /// pages, and what of this program and of files is in memory.
 const WRITING_BYTES: usize = 14 << 20;
 
-/// So many lists ahead memory is asked for.
-const AHEAD: usize = 16;
+/// So many lists ahead memory is asked for: the head and the first slice, the second slice, and so on.
+const AHEAD: [usize; 5] = [20, 16, 12, 8, 4];
 /// So many occurrences wait at most.
 const WAITING_MAX: usize = 1 << 16;
 /// So many terms are looked for at a time.
@@ -289,9 +289,12 @@ impl Batch {
         (self.table, self.memo) = (KeyTable::default(), WordMemo::new(0));
         let order = sorting::sorted(&self.arena, &self.lists);
         for (number, &(_, list)) in order.iter().enumerate() {
-            // Neighbours in this order lie far apart.
-            if let Some(&(_, ahead)) = order.get(number + AHEAD) {
-                self.arena.prefetch(ahead);
+            // Neighbours in this order lie far apart, and so do the slices of each: what was asked for before tells where
+            // to go on.
+            for (links, ahead) in (0..).zip(AHEAD) {
+                if let Some(&(_, ahead)) = order.get(number + ahead) {
+                    self.arena.prefetch_slice(ahead, links);
+                }
             }
             self.write_list(list, &mut scratch, &mut out)?;
         }
