@@ -53,6 +53,7 @@
 //! ```
 
 mod bits;
+pub mod classes;
 mod delta;
 pub mod fixed;
 pub mod function;

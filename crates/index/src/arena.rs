@@ -140,10 +140,41 @@ impl Arena {
         prefetch(&self.pages[(at >> PAGE_BITS) as usize], at as usize % PAGE_BYTES);
     }
 
+    /// Asks for the head at an address and for the bytes from there on of its key, if it has as many.
+    #[inline]
+    pub(crate) fn prefetch_key(&self, at: u32, from: usize) {
+        self.prefetch(at);
+        let page = &self.pages[(at >> PAGE_BITS) as usize];
+        prefetch(page, at as usize % PAGE_BYTES + HEAD_BYTES + from);
+    }
+
     /// Asks for the end of the string with the head at an address.
     #[inline]
     pub(crate) fn prefetch_end(&self, at: u32) {
         self.prefetch(self.head(at).next);
+    }
+
+    /// Asks for the slice of a string that so many others come before, if there is such; with the first, for its head.
+    /// What comes before should be at hand.
+    #[inline]
+    pub(crate) fn prefetch_slice(&self, at: u32, before: u32) {
+        if before == 0 {
+            // Head, key and first slice are in one line or two.
+            return self.prefetch_key(at, 16);
+        }
+        let head = self.head(at);
+        let last = head.next + u32::from(head.room) - u32::from(head.slice_bytes);
+        let mut slice = behind(Head::key_at(at), usize::from(head.key_bytes));
+        let mut slice_bytes = SLICE_BYTES_MIN;
+        for _ in 0..before {
+            if slice == last {
+                return;
+            }
+            let link = self.slice(behind(slice, usize::from(slice_bytes)), LINK_BYTES);
+            slice = u32::from_le_bytes([link[0], link[1], link[2], link[3]]);
+            slice_bytes = longer(slice_bytes);
+        }
+        self.prefetch(slice);
     }
 
     /// Puts a number below 2³⁵ at the end of a string, as a vbyte.
@@ -329,6 +360,8 @@ mod tests {
         }
         for ((key, at), expected) in keys.iter().zip(heads).zip(&model) {
             arena.prefetch_end(at);
+            // Whatever is asked for, it stays inside.
+            (0..3000).for_each(|n| arena.prefetch_slice(at, n));
             assert_eq!(arena.key(at), *key);
             let found: Vec<&[u8]> = arena.slices(at).collect();
             assert_eq!(&found.concat(), expected);

@@ -23,6 +23,7 @@ use crate::memo::{Probe, UNKNOWN, WordMemo};
 use crate::paged::Paged;
 use crate::postings::StreamCodes;
 use crate::segment::{ListsWriter, SegmentMeta, SegmentWriter};
+use crate::sorting;
 use crate::strings::{self, Numbers, Strings};
 use crate::words::{self, Occurrence};
 use crate::{Field, IndexError};
@@ -32,8 +33,8 @@ use std::ops::Range;
 /// pages, and what of this program and of files is in memory.
 const WRITING_BYTES: usize = 14 << 20;
 
-/// So many lists ahead memory is asked for.
-const AHEAD: usize = 16;
+/// So many lists ahead memory is asked for: the head and the first slice, the second slice, and so on.
+const AHEAD: [usize; 5] = [20, 16, 12, 8, 4];
 /// So many occurrences wait at most.
 const WAITING_MAX: usize = 1 << 16;
 /// So many terms are looked for at a time.
@@ -221,8 +222,9 @@ impl Batch {
         }
         let at = u32::try_from(self.waiting.len()).expect("they are few");
         let notes = self.arena.notes_mut(list);
+        let last = std::mem::replace(&mut notes[LAST], at.to_le_bytes());
         if u32::from_le_bytes(notes[TURN]) == self.turn {
-            let last = &mut self.waiting[u32::from_le_bytes(notes[LAST]) as usize];
+            let last = &mut self.waiting[u32::from_le_bytes(last) as usize];
             if position < last.position {
                 return Err(descends(self.doc_count() - 1));
             }
@@ -230,8 +232,9 @@ impl Batch {
         } else {
             notes[TURN] = self.turn.to_le_bytes();
             self.firsts.push((list, at));
+            // The end of the string comes from afar; it is wanted when the document ends.
+            self.arena.prefetch_end(list);
         }
-        notes[LAST] = at.to_le_bytes();
         self.waiting.push(Waiting { position, next: at });
         Ok(())
     }
@@ -239,11 +242,7 @@ impl Batch {
     /// Puts what waits to its lists.
     fn settle(&mut self) -> Result<(), IndexError> {
         let doc_next = self.doc_count();
-        for (number, &(list, first)) in self.firsts.iter().enumerate() {
-            // The ends of the strings come from afar.
-            if let Some(&(ahead, _)) = self.firsts.get(number + AHEAD) {
-                self.arena.prefetch_end(ahead);
-            }
+        for &(list, first) in &self.firsts {
             settle_list(&mut self.arena, list, doc_next, first, &self.waiting)?;
         }
         self.firsts.clear();
@@ -261,7 +260,7 @@ impl Batch {
     /// How much memory to count for the batch. While it is written there is the order of its lists, and
     /// nothing any more that keys are looked for in.
     pub(crate) fn memory_bytes(&self) -> usize {
-        let sorting = self.lists.len() * size_of::<(u64, u32)>();
+        let sorting = self.lists.len() * size_of::<sorting::Placed>();
         // Lengths of one field, peaks of all.
         let columns = self.lengths.len() * size_of::<u32>() * (1 + Field::ALL.len());
         let looking = self.table.memory_bytes() + self.memo.memory_bytes();
@@ -288,11 +287,14 @@ impl Batch {
         let mut scratch = Scratch::new();
         // No key is looked for from here on: there is room for the order of the lists.
         (self.table, self.memo) = (KeyTable::default(), WordMemo::new(0));
-        let order = self.sorted();
+        let order = sorting::sorted(&self.arena, &self.lists);
         for (number, &(_, list)) in order.iter().enumerate() {
-            // Neighbours in this order lie far apart.
-            if let Some(&(_, ahead)) = order.get(number + AHEAD) {
-                self.arena.prefetch(ahead);
+            // Neighbours in this order lie far apart, and so do the slices of each: what was asked for before tells where
+            // to go on.
+            for (links, ahead) in (0..).zip(AHEAD) {
+                if let Some(&(_, ahead)) = order.get(number + ahead) {
+                    self.arena.prefetch_slice(ahead, links);
+                }
             }
             self.write_list(list, &mut scratch, &mut out)?;
         }
@@ -357,19 +359,6 @@ impl Batch {
             end_doc(out, gap, count)?;
         }
         out.finish_list(key)
-    }
-
-    /// The lists in the order of their keys, each behind the first eight bytes of its key, which settle
-    /// most comparisons.
-    fn sorted(&self) -> Vec<(u64, u32)> {
-        let beginning = |&list: &u32| (lexicon::beginning(self.arena.key(list)), list);
-        let mut order: Vec<(u64, u32)> = self.lists.iter().map(beginning).collect();
-        // First without a look at any key: numbers are sorted fast.
-        order.sort_unstable_by_key(|&(beginning, _)| beginning);
-        for alike in order.chunk_by_mut(|a, b| a.0 == b.0).filter(|alike| alike.len() > 1) {
-            alike.sort_unstable_by(|a, b| self.arena.key(a.1).cmp(self.arena.key(b.1)));
-        }
-        order
     }
 }
 

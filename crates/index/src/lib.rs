@@ -66,6 +66,7 @@ mod postings;
 mod reader;
 mod record;
 mod segment;
+mod sorting;
 mod strings;
 mod tombstones;
 mod words;

@@ -19,7 +19,7 @@
 //! |---|---|---|---|---|
 //! | `Peeled2` | 2 | 2.09 | peeling | 2 |
 //! | `Peeled3` | 3 | 1.23 | peeling | 1.222 |
-//! | `Gauss4` | 4 | 1.03 | peeling, then elimination, in buckets of some 512 keys | 1.024 |
+//! | `Gauss4` | 4 | 1.04 | peeling, then elimination, in buckets of some 512 keys | 1.024 |
 //!
 //! A cell has *b* bits. The buckets of `Gauss4` keep elimination, which is cubic, cheap; each of them
 //! has a seed of its own.

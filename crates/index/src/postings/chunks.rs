@@ -58,6 +58,8 @@ fn chunk_end(more: impl Iterator<Item = u32>, first: usize) -> usize {
 pub(crate) struct ChunksWriter {
     lengths: Vec<u64>,
     runs: Vec<u8>,
+    /// Under `golomb` the parameter of each number of the block.
+    parameters: Vec<u8>,
 }
 
 impl ChunksWriter {
@@ -66,49 +68,76 @@ impl ChunksWriter {
         &mut self,
         code: StreamCode,
         places: &[Place],
-        mut deltas: &[u32],
+        deltas: &[u32],
         out: &mut Vec<u8>,
     ) {
-        let mut end = chunk_end(places.iter().map(|place| place.more), 0);
-        if end == places.len() {
-            return write_run(code, places, deltas, out);
+        if code == StreamCode::Golomb {
+            self.spread_parameters(places, deltas.len());
         }
-        let Self { lengths, runs } = self;
+        let Self { lengths, runs, parameters } = self;
+        if (deltas.len() as u64) < CHUNK {
+            let own = parameters.get(..deltas.len()).unwrap_or(&[]);
+            return write_run(code, own, deltas, out);
+        }
         lengths.clear();
         runs.clear();
-        let mut first = 0;
-        while first < end {
-            let docs = &places[first..end];
-            let count = docs.iter().map(|place| place.more as usize + 1).sum();
-            let (numbers, rest) = deltas.split_at(count);
+        let (mut start, mut end) = (0, 0);
+        for (number, place) in (1..).zip(places) {
+            end += place.more as usize + 1;
+            if ((end - start) as u64) < CHUNK && number < places.len() {
+                continue;
+            }
             let before = runs.len();
-            write_run(code, docs, numbers, runs);
+            let own = parameters.get(start..end).unwrap_or(&[]);
+            write_run(code, own, &deltas[start..end], runs);
             lengths.push((runs.len() - before) as u64);
-            (first, deltas) = (end, rest);
-            end = chunk_end(places.iter().map(|place| place.more), first);
+            start = end;
         }
         lengths.pop();
-        let greatest = lengths.iter().copied().max().unwrap_or(0);
-        let width = fixed::width(greatest).max(1);
-        assert!(width <= 4, "a chunk of {greatest} bytes");
-        vbyte::write(out, (4 * lengths.len() + width - 1) as u64);
-        for &length in &*lengths {
-            fixed::put(out, length, width);
+        if !lengths.is_empty() {
+            let greatest = lengths.iter().copied().max().unwrap_or(0);
+            let width = fixed::width(greatest).max(1);
+            assert!(width <= 4, "a chunk of {greatest} bytes");
+            vbyte::write(out, (4 * lengths.len() + width - 1) as u64);
+            for &length in &*lengths {
+                fixed::put(out, length, width);
+            }
         }
         out.extend_from_slice(runs);
     }
+
+    /// Finds for each of the numbers of a block, so many, the parameter of its document.
+    fn spread_parameters(&mut self, places: &[Place], count: usize) {
+        let mut of_places = [0; BLOCK];
+        rice::parameters(
+            places,
+            |place| (place.length, place.more.saturating_add(1)),
+            &mut of_places,
+        );
+        // What is there is written over.
+        let parameters = &mut self.parameters;
+        parameters.resize(count + SPREAD, 0);
+        let mut at = 0;
+        for (place, &k) in places.iter().zip(&of_places) {
+            let end = at + place.more as usize + 1;
+            parameters[at..at + SPREAD].fill(k);
+            if place.more as usize >= SPREAD {
+                parameters[at + SPREAD..end].fill(k);
+            }
+            at = end;
+        }
+    }
 }
 
-fn write_run(code: StreamCode, places: &[Place], mut numbers: &[u32], out: &mut Vec<u8>) {
+/// So many parameters are written at once, more of them than most documents need.
+const SPREAD: usize = 16;
+
+fn write_run(code: StreamCode, parameters: &[u8], numbers: &[u32], out: &mut Vec<u8>) {
     if code != StreamCode::Golomb {
         return Coder::of_positions(code).write(numbers, out);
     }
     let mut writer = rice::Writer::new(out);
-    for place in places {
-        let (own, rest) = numbers.split_at(place.more as usize + 1);
-        numbers = rest;
-        writer.write_all(own, place.parameter());
-    }
+    writer.write_each(numbers, parameters);
     writer.finish();
 }
 

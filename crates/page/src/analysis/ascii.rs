@@ -9,7 +9,9 @@
 //!
 //! **Invariant.** The words are those that ICU finds.
 //!
-//! Reference: L. Lamport, "Multiple byte processing with full-word instructions", CACM 18(8), 1975.
+//! What does not live here: what each byte is ([`codes::classes`]).
+
+use codes::classes::{self, BLOCK};
 
 /// Hands the bounds of every word in `bytes[from..to]`, which are ASCII, to `emit`, in order.
 #[inline]
@@ -44,20 +46,17 @@ fn emit_word(bytes: &[u8], start: usize, end: usize, emit: &mut impl FnMut(usize
     }
 }
 
-/// How many bytes are looked at together.
-const BLOCK: usize = 64;
-
 /// A bit for each of the 64 bytes from `base` on: whether it belongs to a word. `before` is that of the byte
 /// before them.
 #[inline]
 fn sticking(bytes: &[u8], base: usize, before: u64) -> u64 {
     let rest = &bytes[base..];
     let (ones, marks) = if let Some(block) = rest.first_chunk() {
-        bits_of_block(block)
+        classes::letters_and_marks(block)
     } else {
         let mut block = [0; BLOCK];
         block[..rest.len()].copy_from_slice(rest);
-        bits_of_block(&block)
+        classes::letters_and_marks(&block)
     };
     // A mark with a one on both sides; what is on the other side of the last is not known yet.
     let mut joints = marks & !ones & (ones << 1 | before) & (ones >> 1 | 1 << (BLOCK - 1));
@@ -68,30 +67,6 @@ fn sticking(bytes: &[u8], base: usize, before: u64) -> u64 {
         joints &= joints - 1;
     }
     sticking
-}
-
-/// Two bits for each byte: whether it is a letter, a digit or an underscore, and whether it is beyond the
-/// space, as all of these and all marks are.
-#[inline]
-fn bits_of_block(block: &[u8; BLOCK]) -> (u64, u64) {
-    // Without branches, so that many bytes are looked at by one instruction.
-    let ones = block.map(|byte| {
-        let is_letter = (byte | 0x20).wrapping_sub(b'a') < 26;
-        let is_digit = byte.wrapping_sub(b'0') < 10;
-        u8::from(is_letter) | u8::from(is_digit) | u8::from(byte == b'_')
-    });
-    let marks = block.map(|byte| u8::from(byte > b' '));
-    (gather(&ones), gather(&marks))
-}
-
-/// Bytes that are 0 or 1 as bits.
-#[inline]
-fn gather(bytes: &[u8; BLOCK]) -> u64 {
-    let (words, _) = bytes.as_chunks::<8>();
-    words.iter().rev().fold(0, |bits, &word| {
-        // The lowest bit of byte i times 2^(56 - 7i) is bit 56 + i; no two products meet.
-        bits << 8 | u64::from_le_bytes(word).wrapping_mul(0x0102_0408_1020_4080) >> 56
-    })
 }
 
 /// Whether the byte at `middle` sticks to what is on both sides of it.
@@ -129,26 +104,6 @@ const JOINS: u32 = 2;
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_byte_at_every_place_is_what_it_is() {
-        for byte in 0..128_u8 {
-            let sticks = byte.is_ascii_alphanumeric() || byte == b'_';
-            for filling in [0, b'_', b'~', 0x7f, b'/', b'@'] {
-                for place in 0..64 {
-                    let mut block = [filling; 64];
-                    block[place] = byte;
-                    let (ones, marks) = bits_of_block(&block);
-                    assert_eq!(marks >> place & 1 == 1, byte > b' ', "{byte} at {place}");
-                    let found = ones >> place & 1 == 1;
-                    assert_eq!(found, sticks, "{byte} at {place} among {filling}");
-                    let others = ones | 1 << place;
-                    let expected = if filling == b'_' { u64::MAX } else { 1 << place };
-                    assert_eq!(others, expected, "{byte} at {place} among {filling}");
-                }
-            }
-        }
-    }
 
     /// Texts of all lengths, so that words and joints lie across the edges of blocks, against a byte at a time.
     #[test]

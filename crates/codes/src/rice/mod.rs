@@ -18,6 +18,10 @@
 //! **Invariant.** One load of eight bytes holds a whole codeword. On any bytes: no panic, and a
 //! reader that went past the end says so when it finishes.
 
+mod many;
+
+pub use many::parameters;
+
 use crate::fixed::{eight, mask};
 
 /// So many zeros mean that the number follows as it is.
@@ -84,17 +88,29 @@ impl<'a> Writer<'a> {
     #[inline]
     pub fn write_all(&mut self, numbers: &[u32], k: u32) {
         assert!(k <= PARAMETER_MAX, "a parameter of {k}");
-        let most = self.at + CODEWORD_BYTES_MAX * numbers.len() + 8;
+        self.make_room(numbers.len());
+        for &n in numbers {
+            self.put_number(n, k);
+        }
+    }
+
+    /// Makes room for so many codewords, and for the eight bytes that the last is written with.
+    #[inline]
+    fn make_room(&mut self, codewords: usize) {
+        let most = self.at + CODEWORD_BYTES_MAX * codewords + 8;
         if self.out.len() < most {
             self.out.resize(most + ROOM_BYTES, 0);
         }
-        for &n in numbers {
-            let (n, quotient) = (u64::from(n), n >> k);
-            if quotient < QUOTIENT_MAX {
-                self.put(1 << quotient | (n & mask(k)) << (quotient + 1), quotient + 1 + k);
-            } else {
-                self.put(n << QUOTIENT_MAX, QUOTIENT_MAX + u32::BITS);
-            }
+    }
+
+    /// Appends the codeword of `n` under parameter `k` where there is room.
+    #[inline]
+    fn put_number(&mut self, n: u32, k: u32) {
+        let (n, quotient) = (u64::from(n), n >> k);
+        if quotient < QUOTIENT_MAX {
+            self.put(1 << quotient | (n & mask(k)) << (quotient + 1), quotient + 1 + k);
+        } else {
+            self.put(n << QUOTIENT_MAX, QUOTIENT_MAX + u32::BITS);
         }
     }
 
