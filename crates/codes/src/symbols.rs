@@ -91,6 +91,22 @@ impl<'a> Needle<'a> {
         &self.padded[..self.length]
     }
 
+    /// How many bytes it has.
+    #[inline]
+    pub(crate) fn len(self) -> usize {
+        self.length
+    }
+
+    /// Its words, the lowest byte first and zeros behind its end; `None` if it has more.
+    #[inline]
+    pub(crate) fn words<const WORDS: usize>(self) -> Option<[u64; WORDS]> {
+        let word = |word: usize| {
+            let left = self.length.saturating_sub(8 * word);
+            self.window(8 * word) & LOWEST[left.min(8)]
+        };
+        (self.length <= 8 * WORDS).then(|| std::array::from_fn(word))
+    }
+
     /// The sixteen bytes from `from` on, zeros behind its end, as two numbers that compare as they do.
     #[inline]
     pub fn beginning(self, from: usize) -> (u64, u64) {

@@ -13,7 +13,7 @@ use crate::fixed;
 /// Bytes of the header.
 pub(super) const LENGTH: usize = 32;
 const MAGIC: [u8; 4] = *b"CRVF";
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 /// Bits of the seed of a bucket.
 pub(super) const SEED_BITS: u32 = 8;
 /// Beside the cells a key: its buckets are in the order of the keys.

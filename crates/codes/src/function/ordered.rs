@@ -12,6 +12,7 @@ use super::header::{Bucket, Header};
 use super::{Buckets, FunctionError};
 use crate::fixed;
 use crate::prefetch::prefetch;
+use crate::symbols::Needle;
 
 /// A static function whose buckets are in the order of its keys, read from its bytes.
 #[derive(Debug, Clone)]
@@ -56,8 +57,8 @@ impl<D: AsRef<[u8]>> OrderedFunction<D> {
         clippy::inline_always,
         reason = "a step of a way on which what is at hand would go through memory at each call"
     )]
-    pub fn probe(&self, bucket: usize, key: &[u8]) -> Probe {
-        let hash = Hash::of(key, self.header.seed);
+    pub fn probe(&self, bucket: usize, key: Needle<'_>) -> Probe {
+        let hash = Hash::of_needle(key, self.header.seed);
         // What is no bucket leads anywhere.
         let vertices = self.buckets.get(bucket).copied().unwrap_or_default().vertices(hash);
         Probe { vertices, signature: hash.signature(self.header.signature) }

@@ -199,7 +199,7 @@ impl Shard {
         let opened = self.opened(file)?;
         let Some(bucket) = self.bucket_of(file, &opened.beginnings, key)? else { return Ok(None) };
         let function = &opened.function;
-        let probe = function.probe(bucket, key.as_bytes());
+        let probe = function.probe(bucket, key);
         let way = Way { shard: self, function, bucket, probe };
         way.prefetch_starts(file);
         Ok(Some(way))
