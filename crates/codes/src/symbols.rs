@@ -107,12 +107,11 @@ impl<'a> Needle<'a> {
         (self.length <= 8 * WORDS).then(|| std::array::from_fn(word))
     }
 
-    /// The sixteen bytes from `from` on, zeros behind its end, as two numbers that compare as they do.
+    /// The eight bytes from `from` on, zeros behind its end, as a number that compares as they do.
     #[inline]
-    pub fn beginning(self, from: usize) -> (u64, u64) {
+    pub fn eight(self, from: usize) -> u64 {
         let left = self.length.saturating_sub(from);
-        let eight = |at: usize, left: usize| (self.window(at) & LOWEST[left.min(8)]).swap_bytes();
-        (eight(from, left), eight(from.saturating_add(8), left.saturating_sub(8)))
+        (self.window(from) & LOWEST[left.min(8)]).swap_bytes()
     }
 
     /// Eight bytes from `at` on; zeros from beyond all of them.

@@ -18,7 +18,8 @@ use crate::symbols::Needle;
 #[derive(Debug, Clone)]
 pub struct OrderedFunction<D> {
     header: Header,
-    buckets: Box<[Bucket]>,
+    /// Its directory: what it says of a bucket follows from two entries, and these are short.
+    entries: Box<[u64]>,
     bytes: D,
 }
 
@@ -36,9 +37,9 @@ impl<D: AsRef<[u8]>> OrderedFunction<D> {
         if header.in_buckets != Buckets::InOrder || header.scheme.cells_a_key() != 4 {
             return Err(FunctionError::Damaged { what: "other buckets", offset: 5 });
         }
-        let buckets = 0..header.buckets as usize;
-        let buckets = buckets.map(|bucket| header.bucket::<4>(bytes.as_ref(), bucket)).collect();
-        Ok(Self { header, buckets, bytes })
+        let entries = 0..=header.buckets as usize;
+        let entries = entries.map(|bucket| header.entry(bytes.as_ref(), bucket)).collect();
+        Ok(Self { header, entries, bytes })
     }
 
     /// How many keys it was built from.
@@ -60,7 +61,8 @@ impl<D: AsRef<[u8]>> OrderedFunction<D> {
     pub fn probe(&self, bucket: usize, key: Needle<'_>) -> Probe {
         let hash = Hash::of_needle(key, self.header.seed);
         // What is no bucket leads anywhere.
-        let vertices = self.buckets.get(bucket).copied().unwrap_or_default().vertices(hash);
+        let entries = self.entries.get(bucket..).and_then(|entries| entries.first_chunk());
+        let vertices = Bucket::new::<4>(*entries.unwrap_or(&[0; 2])).vertices(hash);
         Probe { vertices, signature: hash.signature(self.header.signature) }
     }
 
