@@ -91,12 +91,27 @@ impl<'a> Needle<'a> {
         &self.padded[..self.length]
     }
 
-    /// The sixteen bytes from `from` on, zeros behind its end, as two numbers that compare as they do.
+    /// How many bytes it has.
     #[inline]
-    pub fn beginning(self, from: usize) -> (u64, u64) {
+    pub(crate) fn len(self) -> usize {
+        self.length
+    }
+
+    /// Its words, the lowest byte first and zeros behind its end; `None` if it has more.
+    #[inline]
+    pub(crate) fn words<const WORDS: usize>(self) -> Option<[u64; WORDS]> {
+        let word = |word: usize| {
+            let left = self.length.saturating_sub(8 * word);
+            self.window(8 * word) & LOWEST[left.min(8)]
+        };
+        (self.length <= 8 * WORDS).then(|| std::array::from_fn(word))
+    }
+
+    /// The eight bytes from `from` on, zeros behind its end, as a number that compares as they do.
+    #[inline]
+    pub fn eight(self, from: usize) -> u64 {
         let left = self.length.saturating_sub(from);
-        let eight = |at: usize, left: usize| (self.window(at) & LOWEST[left.min(8)]).swap_bytes();
-        (eight(from, left), eight(from.saturating_add(8), left.saturating_sub(8)))
+        (self.window(from) & LOWEST[left.min(8)]).swap_bytes()
     }
 
     /// Eight bytes from `at` on; zeros from beyond all of them.

@@ -106,14 +106,14 @@ impl MappedFile {
         Ok(&self.map[body])
     }
 
-    /// Asks for the memory of a part of the payload that will be wanted soon.
+    /// Asks for the memory of a part of the payload that will be wanted soon: of its first two lines and of its last,
+    /// of which there are mostly no more. How many there are is not looked at, since that cannot be foreseen.
     #[inline]
     pub(crate) fn prefetch(&self, range: Range<usize>) {
-        let end = range.end.saturating_add(HEADER_BYTES);
-        let mut at = range.start.saturating_add(HEADER_BYTES);
-        while at < end {
+        let first = range.start.saturating_add(HEADER_BYTES);
+        let last = range.end.saturating_add(HEADER_BYTES - 1);
+        for at in [first, first.saturating_add(LINE_BYTES), last] {
             prefetch(&self.map, at);
-            at = (at | (LINE_BYTES - 1)).saturating_add(1);
         }
     }
 

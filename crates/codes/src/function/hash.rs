@@ -1,6 +1,7 @@
 //! What becomes of a key: its bucket, its edge and its signature.
 //!
-//! A key is hashed once, to 128 bits. The highest 32 tell the bucket, so that hashes in ascending order
+//! A key is hashed once, to 128 bits: if it has at most 32 bytes, as four words by two multiplications, without a
+//! branch on its length; otherwise by XXH3. The highest 32 tell the bucket, so that hashes in ascending order
 //! are in the order of their buckets; the 32 in the middle are the signature; the edge comes from all
 //! of them and the seed of the bucket.
 //!
@@ -8,12 +9,23 @@
 //!
 //! **Invariant.** The same on every machine: what is stored relies on it.
 //!
-//! **Reference.** Y. Collet, *XXH3*, <https://github.com/Cyan4973/xxHash>; D. Lemire, "Fast random
+//! **Reference.** Y. Collet, *XXH3*, <https://github.com/Cyan4973/xxHash>; Y. Wang, D. Diego Barrientos, W. Yi, *wyhash*,
+//! <https://github.com/wangyi-fudan/wyhash> (multiplying words with each other); D. Lemire, "Fast random
 //! integer generation in an interval", ACM TOMACS 29(1), 2019 (multiplying instead of dividing).
 
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use crate::fixed;
+use crate::symbols::Needle;
+
+/// The words of a short key.
+pub(crate) const WORDS: usize = 4;
+
+/// Odd numbers without pattern: digits of the golden ratio, π, e and √2.
+const PHI: u64 = 0x9E37_79B9_7F4A_7C15;
+const PI: u64 = 0x243F_6A88_85A3_08D3;
+const E: u64 = 0xB7E1_5162_8AED_2A6B;
+const ROOT: u64 = 0x6A09_E667_F3BC_C909;
 
 /// The hash of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,6 +34,42 @@ pub(super) struct Hash(u128);
 impl Hash {
     #[inline]
     pub(super) fn of(key: &[u8], seed: u64) -> Self {
+        if key.len() > 8 * WORDS {
+            return Self::of_long(key, seed);
+        }
+        let words = std::array::from_fn(|word| fixed::eight(key, 8 * word));
+        Self::of_words(words, key.len(), seed)
+    }
+
+    /// The same of a key with bytes behind it.
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "a step of a way on which what is at hand would go through memory at each call"
+    )]
+    pub(super) fn of_needle(key: Needle<'_>, seed: u64) -> Self {
+        match key.words() {
+            Some(words) => Self::of_words(words, key.len(), seed),
+            None => Self::of_long(key.as_bytes(), seed),
+        }
+    }
+
+    /// Of the words of a key of so many bytes, zeros behind its end. No factor is known to who does not know the seed;
+    /// the length goes in where what it is added to depends on the seed: so no two keys have the same hash with every
+    /// seed.
+    #[inline]
+    fn of_words(words: [u64; WORDS], length: usize, seed: u64) -> Self {
+        let [a, b, c, d] = words;
+        let first = (a ^ PHI.wrapping_add(seed), b ^ PI.wrapping_sub(seed));
+        let first = fold(u128::from(first.0) * u128::from(first.1));
+        let sized = first.wrapping_add((length as u64).wrapping_mul(E));
+        let product = u128::from(c ^ sized) * u128::from(d ^ ROOT.wrapping_add(seed));
+        // The upper half alone would be below the second factor.
+        Self(product ^ product << 64)
+    }
+
+    #[cold]
+    fn of_long(key: &[u8], seed: u64) -> Self {
         Self(xxh3_128_with_seed(key, seed))
     }
 
@@ -59,10 +107,6 @@ impl Hash {
     /// Four random numbers.
     #[inline]
     fn random(self, seed: u64) -> [u32; 4] {
-        /// Odd numbers without pattern: digits of the golden ratio, π and e.
-        const PHI: u64 = 0x9E37_79B9_7F4A_7C15;
-        const PI: u64 = 0x243F_6A88_85A3_08D3;
-        const E: u64 = 0xB7E1_5162_8AED_2A6B;
         let (upper, lower) = self.halves();
         let seeded = upper ^ (seed + 1).wrapping_mul(PHI);
         let first = fold(u128::from(lower ^ PI) * u128::from(seeded));
@@ -98,4 +142,62 @@ fn low(n: u64) -> u32 {
 #[inline]
 fn scale(random: u32, bound: u32) -> u32 {
     high(u64::from(random) * u64::from(bound))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn a_key_with_bytes_behind_it_has_the_same_hash() {
+        let letters: Vec<u8> = (1..=255).chain(0..=255).cycle().take(600).collect();
+        for (length, seed) in
+            (0..100).flat_map(|length| [0, 1, u64::MAX].map(|seed| (length, seed)))
+        {
+            for from in [0, 200, 255] {
+                let padded = &letters[from..from + length + Needle::PADDING];
+                let needle = Needle::new(padded, length).expect("it is padded");
+                let wanted = Hash::of(&padded[..length], seed);
+                assert_eq!(Hash::of_needle(needle, seed), wanted, "{length} from {from}");
+            }
+        }
+    }
+
+    #[test]
+    fn keys_that_differ_in_length_or_in_a_bit_have_different_hashes() {
+        for seed in [0, 1, 1 << 63] {
+            let mut seen = BTreeSet::new();
+            for length in 0..=40 {
+                assert!(seen.insert(Hash::of(&vec![0; length], seed)), "{length} zeros");
+                for bit in 0..8 * length {
+                    let mut key = vec![0; length];
+                    key[bit / 8] |= 1 << (bit % 8);
+                    assert!(seen.insert(Hash::of(&key, seed)), "bit {bit} of {length}");
+                }
+            }
+        }
+    }
+
+    /// Buckets, signatures and vertices are as even as chance makes them.
+    #[test]
+    fn words_and_numbers_are_spread_evenly() {
+        for prefix in ["", "0123456789abcde", "0123456789abcdef01234567"] {
+            let (mut buckets, mut signatures) = ([0_u32; 64], [0_u32; 64]);
+            let mut vertices = [[0_u32; 64]; 4];
+            for n in 0..64_000 {
+                let hash = Hash::of(format!("{prefix}{n}").as_bytes(), 0);
+                buckets[hash.bucket(64) as usize] += 1;
+                signatures[usize::try_from(hash.signature(6)).expect("six bits")] += 1;
+                for (part, vertex) in hash.edge::<4>(0, 64).into_iter().enumerate() {
+                    vertices[part][vertex as usize - 64 * part] += 1;
+                }
+            }
+            // A thousand each, within five times the deviation.
+            let counts = buckets.into_iter().chain(signatures);
+            for count in counts.chain(vertices.as_flattened().iter().copied()) {
+                assert!((840..1160).contains(&count), "{count} behind {prefix}");
+            }
+        }
+    }
 }

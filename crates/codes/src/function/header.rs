@@ -13,7 +13,7 @@ use crate::fixed;
 /// Bytes of the header.
 pub(super) const LENGTH: usize = 32;
 const MAGIC: [u8; 4] = *b"CRVF";
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 /// Bits of the seed of a bucket.
 pub(super) const SEED_BITS: u32 = 8;
 /// Beside the cells a key: its buckets are in the order of the keys.
@@ -97,11 +97,7 @@ impl Header {
     /// What the directory says of a bucket.
     #[inline]
     pub(super) fn bucket<const K: usize>(&self, bytes: &[u8], bucket: usize) -> Bucket {
-        let directory = bytes.get(LENGTH..self.cells_start).unwrap_or_default();
-        let (first, seed) = self.entry(directory, bucket);
-        let (next, _) = self.entry(directory, bucket + 1);
-        let part = u32::try_from(next.saturating_sub(first) / K).unwrap_or(u32::MAX);
-        Bucket { first, seed, part }
+        Bucket::new::<K>([bucket, bucket + 1].map(|bucket| self.entry(bytes, bucket)))
     }
 
     /// The exclusive or of some cells.
@@ -113,18 +109,17 @@ impl Header {
             return vertices.into_iter().fold(0, |sum, cell| sum ^ fixed::get(cells, cell, width));
         }
         let sum = vertices.into_iter().fold(0, |sum, cell| {
-            let bit = cell * width as usize;
+            let bit = cell.wrapping_mul(width as usize);
             sum ^ window(cells, bit / 8) >> (bit % 8)
         });
         sum & fixed::mask(width)
     }
 
-    /// Where the cells of a bucket begin, and its seed.
+    /// Where the cells of a bucket begin, and its seed below.
     #[inline]
-    fn entry(&self, directory: &[u8], bucket: usize) -> (usize, u64) {
-        let entry = fixed::get(directory, bucket, self.entry_width);
-        let first = usize::try_from(entry >> SEED_BITS).unwrap_or(usize::MAX);
-        (first, entry & fixed::mask(SEED_BITS))
+    pub(super) fn entry(&self, bytes: &[u8], bucket: usize) -> u64 {
+        let directory = bytes.get(LENGTH..self.cells_start).unwrap_or_default();
+        fixed::get(directory, bucket, self.entry_width)
     }
 }
 
@@ -137,18 +132,29 @@ pub(super) struct Bucket {
 }
 
 impl Bucket {
+    /// From its entry in the directory and the next.
+    #[inline]
+    pub(super) fn new<const K: usize>(entries: [u64; 2]) -> Self {
+        let [first, next] = entries.map(|entry| entry >> SEED_BITS);
+        Self {
+            first: usize::try_from(first).unwrap_or(usize::MAX),
+            seed: entries[0] & fixed::mask(SEED_BITS),
+            part: u32::try_from(next.saturating_sub(first) / K as u64).unwrap_or(u32::MAX),
+        }
+    }
+
     /// The cells of a key that is in it.
     #[inline]
     pub(super) fn vertices<const K: usize>(self, hash: Hash) -> [usize; K] {
         let edge = hash.edge::<K>(self.seed, self.part);
-        edge.map(|vertex| self.first.saturating_add(vertex as usize))
+        edge.map(|vertex| self.first.wrapping_add(vertex as usize))
     }
 }
 
 /// The eight bytes from `at` on, zeros after the end, which is far from most.
 #[inline]
 fn window(cells: &[u8], at: usize) -> u64 {
-    match cells.get(at..).and_then(|rest| rest.first_chunk()) {
+    match cells.get(at..at.wrapping_add(8)).and_then(|rest| rest.first_chunk()) {
         Some(whole) => u64::from_le_bytes(*whole),
         None => window_at_end(cells, at),
     }

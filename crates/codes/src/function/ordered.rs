@@ -12,12 +12,14 @@ use super::header::{Bucket, Header};
 use super::{Buckets, FunctionError};
 use crate::fixed;
 use crate::prefetch::prefetch;
+use crate::symbols::Needle;
 
 /// A static function whose buckets are in the order of its keys, read from its bytes.
 #[derive(Debug, Clone)]
 pub struct OrderedFunction<D> {
     header: Header,
-    buckets: Box<[Bucket]>,
+    /// Its directory: what it says of a bucket follows from two entries, and these are short.
+    entries: Box<[u64]>,
     bytes: D,
 }
 
@@ -35,9 +37,9 @@ impl<D: AsRef<[u8]>> OrderedFunction<D> {
         if header.in_buckets != Buckets::InOrder || header.scheme.cells_a_key() != 4 {
             return Err(FunctionError::Damaged { what: "other buckets", offset: 5 });
         }
-        let buckets = 0..header.buckets as usize;
-        let buckets = buckets.map(|bucket| header.bucket::<4>(bytes.as_ref(), bucket)).collect();
-        Ok(Self { header, buckets, bytes })
+        let entries = 0..=header.buckets as usize;
+        let entries = entries.map(|bucket| header.entry(bytes.as_ref(), bucket)).collect();
+        Ok(Self { header, entries, bytes })
     }
 
     /// How many keys it was built from.
@@ -56,10 +58,11 @@ impl<D: AsRef<[u8]>> OrderedFunction<D> {
         clippy::inline_always,
         reason = "a step of a way on which what is at hand would go through memory at each call"
     )]
-    pub fn probe(&self, bucket: usize, key: &[u8]) -> Probe {
-        let hash = Hash::of(key, self.header.seed);
+    pub fn probe(&self, bucket: usize, key: Needle<'_>) -> Probe {
+        let hash = Hash::of_needle(key, self.header.seed);
         // What is no bucket leads anywhere.
-        let vertices = self.buckets.get(bucket).copied().unwrap_or_default().vertices(hash);
+        let entries = self.entries.get(bucket..).and_then(|entries| entries.first_chunk());
+        let vertices = Bucket::new::<4>(*entries.unwrap_or(&[0; 2])).vertices(hash);
         Probe { vertices, signature: hash.signature(self.header.signature) }
     }
 

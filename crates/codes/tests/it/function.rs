@@ -10,6 +10,7 @@ use codes::fixed;
 use codes::function::{
     self, BUCKET_KEYS, Function, FunctionError, OrderedFunction, Ranks, SIGNATURE_MAX, Scheme,
 };
+use codes::symbols::Needle;
 use proptest::collection::{btree_map, btree_set, vec};
 use proptest::prelude::*;
 
@@ -52,10 +53,10 @@ fn a_function_in_the_order_of_keys_is_asked_bucket_by_bucket() {
         let bytes = function::build_ordered(3, pairs.clone()).expect("different keys");
         let function = OrderedFunction::open(&bytes[..]).expect("just built");
         assert_eq!((function.len(), function.is_empty()), (count, count == 0));
-        let ask = |bucket, key: &str| function.value(&function.probe(bucket, key.as_bytes()));
+        let ask = |bucket, key: &str| function.value(&function.probe(bucket, needle(&padded(key))));
         let mut strange = 0;
         for (place, (key, value)) in pairs.enumerate() {
-            let probe = function.probe(place / BUCKET_KEYS, key.as_bytes());
+            let probe = function.probe(place / BUCKET_KEYS, needle(&padded(&key)));
             function.prefetch(&probe);
             assert_eq!(function.value(&probe), Some(value), "{key}");
             strange += u64::from(ask(place / BUCKET_KEYS, &format!("{key}q")).is_some());
@@ -74,7 +75,7 @@ fn a_function_in_the_order_of_keys_is_asked_bucket_by_bucket() {
     let bytes = function::build_ordered(0, pairs.clone()).expect("different in each bucket");
     let function = OrderedFunction::open(&bytes[..]).expect("just built");
     for (place, (key, value)) in pairs.enumerate() {
-        let probe = function.probe(place / BUCKET_KEYS, key.as_bytes());
+        let probe = function.probe(place / BUCKET_KEYS, needle(&padded(&key)));
         assert_eq!(function.value(&probe), Some(value), "{key}");
     }
 }
@@ -147,7 +148,7 @@ proptest! {
         scheme in 2..=4_u8, width in 0..70_u8, signature in 0..40_u8,
         numbers in any::<[u64; 3]>(), shifts in any::<[u8; 3]>(), rest in vec(any::<u8>(), 0..300),
     ) {
-        let mut bytes = b"CRVF\x01".to_vec();
+        let mut bytes = b"CRVF\x02".to_vec();
         bytes.extend([scheme, width, signature]);
         for (number, shift) in numbers.into_iter().zip(shifts) {
             bytes.extend((number >> (shift % 64)).to_le_bytes());
@@ -162,6 +163,15 @@ proptest! {
             ask(&bytes);
         }
     }
+}
+
+/// A key, and behind it what a needle needs.
+fn padded(key: &str) -> Vec<u8> {
+    [key.as_bytes(), &[b'x'; Needle::PADDING]].concat()
+}
+
+fn needle(padded: &[u8]) -> Needle<'_> {
+    Needle::new(padded, padded.len() - Needle::PADDING).expect("it is padded")
 }
 
 /// Nothing is known of the answers but that there are some.
@@ -218,7 +228,8 @@ fn keys_that_begin_alike_are_told_apart() {
 #[test]
 fn keys_picked_for_one_bucket_are_spread() {
     let hash = |key: &String| xxhash_rust::xxh3::xxh3_128_with_seed(key.as_bytes(), 0);
-    let picked = (0..).map(|n| format!("picked{n}")).filter(|key| hash(key) >> 125 == 0);
+    let long = (0..).map(|n| format!("picked{n:027}"));
+    let picked = long.filter(|key| hash(key) >> 125 == 0);
     let keys = picked.take(4000).zip(0..);
     let bytes = function::build(Scheme::Gauss4, 8, keys.clone()).expect("different");
     assert_ne!(bytes[16..24], [0; 8], "another seed of the hash");
@@ -235,7 +246,8 @@ fn a_header_that_cannot_be_is_refused_with_its_place() {
     };
     for (at, byte, place) in [
         (0, b'c', 0),
-        (4, 2, 4),
+        (4, 1, 4),
+        (4, 3, 4),
         (5, 1, 5),
         (5, 5, 5),
         (6, 57, 6),
@@ -351,6 +363,14 @@ fn asking_as_the_page_says_gives_the_same() {
         for (key, _) in numbered(3200) {
             assert_eq!(by_the_page(&bytes, key.as_bytes()), function.get(key.as_bytes()));
         }
+        // Of any length.
+        let pairs = (0..70).map(|length| (vec![b'0' + length; length.into()], u64::from(length)));
+        let bytes = function::build(scheme, 5, pairs.clone()).expect("different");
+        let function = Function::open(&bytes[..]).expect("just built");
+        for (key, value) in pairs {
+            assert_eq!(function.get(&key), Some(value));
+            assert_eq!(by_the_page(&bytes, &key), Some(value));
+        }
     }
 }
 
@@ -371,14 +391,26 @@ fn by_the_page(bytes: &[u8], key: &[u8]) -> Option<u64> {
         let product = u128::from(x) * u128::from(y);
         (product >> 64) as u64 ^ product as u64
     };
-    let h = xxhash_rust::xxh3::xxh3_128_with_seed(key, number(16));
+    let phi = 0x9e37_79b9_7f4a_7c15_u64;
+    let (pi, e, root) =
+        (0x243f_6a88_85a3_08d3_u64, 0xb7e1_5162_8aed_2a6b, 0x6a09_e667_f3bc_c909_u64);
+    let z = number(16);
+    let h = if key.len() > 32 {
+        xxhash_rust::xxh3::xxh3_128_with_seed(key, z)
+    } else {
+        let padded = [key, &[0; 32]].concat();
+        let word = |at: usize| u64::from_le_bytes(*padded[8 * at..].first_chunk().expect("words"));
+        let g = f(word(0) ^ phi.wrapping_add(z), word(1) ^ pi.wrapping_sub(z));
+        let sized = g.wrapping_add((key.len() as u64).wrapping_mul(e));
+        let product = u128::from(word(2) ^ sized) * u128::from(word(3) ^ root.wrapping_add(z));
+        product ^ product << 64
+    };
     let (u, l) = ((h >> 64) as u64, h as u64);
     let bucket = ((u >> 32) * m) >> 32;
     let (entry, next) = (packed(32, bucket, w + 8), packed(32, bucket + 1, w + 8));
     let (first, t, p) = (entry / 256, entry % 256, (next / 256 - entry / 256) / k);
-    let phi = 0x9e37_79b9_7f4a_7c15;
-    let x = f(l ^ 0x243f_6a88_85a3_08d3, u ^ (t + 1).wrapping_mul(phi));
-    let y = f(x ^ phi, 0xb7e1_5162_8aed_2a6b);
+    let x = f(l ^ pi, u ^ (t + 1).wrapping_mul(phi));
+    let y = f(x ^ phi, e);
     let r = [x >> 32, x & 0xffff_ffff, y >> 32, y & 0xffff_ffff];
     let cells = (0..k).zip(r).map(|(i, r)| first + i * p + ((r * p) >> 32));
     let sum = cells.fold(0, |sum, cell| sum ^ packed(cells_start, cell, b + s));

@@ -111,11 +111,17 @@ pub(super) fn long_beginning(key: &[u8]) -> (u64, u64) {
 #[derive(Debug)]
 pub(super) struct Ascending {
     firsts: Box<[u64]>,
-    eights: Box<[[u64; EIGHT]]>,
+    eights: Box<[Eight]>,
     lower: Box<[u64]>,
 }
 
 const EIGHT: usize = 8;
+
+/// A line of memory.
+#[derive(Debug)]
+#[repr(align(64))]
+struct Eight([u64; EIGHT]);
+
 /// Of more than so many it is as well to halve.
 const FIRSTS_MAX: usize = 64;
 
@@ -125,20 +131,20 @@ impl Ascending {
         let eights = upper.chunks(EIGHT).map(|some| {
             let mut eight = [u64::MAX; EIGHT];
             eight[..some.len()].copy_from_slice(some);
-            eight
+            Eight(eight)
         });
         let firsts = upper.iter().step_by(EIGHT).copied();
         Ascending { firsts: firsts.collect(), eights: eights.collect(), lower: lower.into() }
     }
 
-    /// How many are not greater than `wanted`, and whether the last of these equals it.
+    /// How many are not greater than a pair, and whether the last of these equals it. The lower number of the pair is
+    /// seldom asked for.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
         reason = "a step of a way on which what is at hand would go through memory at each call"
     )]
-    pub(super) fn count_within(&self, wanted: (u64, u64)) -> (usize, bool) {
-        let (upper, lower) = wanted;
+    pub(super) fn count_within(&self, upper: u64, lower: impl FnOnce() -> u64) -> (usize, bool) {
         let within = |numbers: &[u64]| {
             numbers.iter().map(|&number| usize::from(number <= upper)).sum::<usize>()
         };
@@ -149,7 +155,11 @@ impl Ascending {
         };
         let Some(group) = behind.checked_sub(1) else { return (0, false) };
         // What fills the last eight is greater than any that is wanted, but for the greatest.
-        let mut count = (EIGHT * group + within(&self.eights[group])).min(self.lower.len());
+        let mut count = (EIGHT * group + within(&self.eights[group].0)).min(self.lower.len());
+        if count > 0 && self.upper(count - 1) != upper {
+            return (count, false);
+        }
+        let lower = lower();
         while let Some(last) = count.checked_sub(1) {
             if self.upper(last) != upper || self.lower[last] < lower {
                 return (count, false);
@@ -164,7 +174,7 @@ impl Ascending {
 
     #[inline]
     fn upper(&self, at: usize) -> u64 {
-        self.eights[at / EIGHT][at % EIGHT]
+        self.eights[at / EIGHT].0[at % EIGHT]
     }
 
     /// The pair at a place.
@@ -203,7 +213,7 @@ mod tests {
                     for wanted in [0, 3, 5, u64::MAX].map(|lower| (upper, lower)) {
                         let right = pairs.iter().filter(|&&pair| pair <= wanted).count();
                         let expected = (right, right > 0 && pairs[right - 1] == wanted);
-                        let found = ascending.count_within(wanted);
+                        let found = ascending.count_within(upper, || wanted.1);
                         assert_eq!(found, expected, "{wanted:?} in {count}");
                     }
                 }

@@ -179,7 +179,7 @@ impl Lexicon {
         let (mut ways, mut places) = ([None; TOGETHER], [None; TOGETHER]);
         for (key, way) in keys.iter().zip(&mut ways) {
             let key = key.needle();
-            if let Some(shard) = self.shard_from(key.beginning(0), key.as_bytes()) {
+            if let Some(shard) = self.shard_from(|at| key.eight(at), key.as_bytes()) {
                 *way = self.shards[shard].way(&self.file, key)?;
                 if let Some(way) = way {
                     way.prefetch();
@@ -217,23 +217,24 @@ impl Lexicon {
 
     /// The number of the shard that has a key, if any has it.
     pub(crate) fn shard_with(&self, key: &[u8]) -> Option<usize> {
-        self.shard_from(long_beginning(key), key)
+        self.shard_from(|at| beginning(key.get(at..).unwrap_or_default()), key)
     }
 
-    /// The same of a key that begins so.
+    /// The same of a key that has these eight bytes from a place on.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
         reason = "a step of a way on which what is at hand would go through memory at each call"
     )]
-    fn shard_from(&self, beginning: (u64, u64), key: &[u8]) -> Option<usize> {
-        let (behind, is_alike) = self.beginnings.count_within(beginning);
+    fn shard_from(&self, eight: impl Fn(usize) -> u64, key: &[u8]) -> Option<usize> {
+        let (behind, is_alike) = self.beginnings.count_within(eight(0), || eight(8));
         if !is_alike {
             return behind.checked_sub(1);
         }
         // Where beginnings are equal the keys themselves decide.
         let is_before = |&shard: &usize| {
-            self.beginnings.get(shard) < beginning || *self.shards[shard].first_key <= *key
+            self.beginnings.get(shard) < (eight(0), eight(8))
+                || *self.shards[shard].first_key <= *key
         };
         (0..behind).rev().find(is_before)
     }
@@ -244,7 +245,7 @@ impl Lexicon {
         reason = "what it hands on is many words, which would go through memory"
     )]
     fn locate(&self, key: Needle<'_>) -> Result<Option<Located<'_>>, IndexError> {
-        let Some(shard) = self.shard_from(key.beginning(0), key.as_bytes()) else {
+        let Some(shard) = self.shard_from(|at| key.eight(at), key.as_bytes()) else {
             return Ok(None);
         };
         let shard = &self.shards[shard];

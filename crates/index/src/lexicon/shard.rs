@@ -199,7 +199,7 @@ impl Shard {
         let opened = self.opened(file)?;
         let Some(bucket) = self.bucket_of(file, &opened.beginnings, key)? else { return Ok(None) };
         let function = &opened.function;
-        let probe = function.probe(bucket, key.as_bytes());
+        let probe = function.probe(bucket, key);
         let way = Way { shard: self, function, bucket, probe };
         way.prefetch_starts(file);
         Ok(Some(way))
@@ -218,14 +218,14 @@ impl Shard {
         key: Needle<'_>,
     ) -> Result<Option<usize>, IndexError> {
         // A key that begins otherwise than all is none of these, and is found in no block.
-        let wanted = key.beginning(self.common);
-        let (mut behind, is_alike) = beginnings.count_within(wanted);
+        let wanted = |at: usize| key.eight(self.common.saturating_add(at));
+        let (mut behind, is_alike) = beginnings.count_within(wanted(0), || wanted(8));
         if !is_alike {
             return Ok(behind.checked_sub(1));
         }
         // Where beginnings are equal the keys themselves decide.
         while let Some(bucket) = behind.checked_sub(1) {
-            if beginnings.get(bucket) < wanted
+            if beginnings.get(bucket) < (wanted(0), wanted(8))
                 || self.head_order(file, bucket * BUCKET_BLOCKS, key)? != Ordering::Greater
             {
                 return Ok(Some(bucket));
