@@ -190,7 +190,7 @@ fn indexing_killed_fifty_times_ends_like_an_undisturbed_run() {
         for folder in gone {
             let _ = std::fs::remove_dir_all(sandbox.path("web").join(folder));
         }
-        kills += u64::from(kill_after(&sandbox, &["index", "--dir", "web"], pauses.next(250)));
+        kills += u64::from(kill_after(&sandbox, &["index", "--dir", "web"], pauses.next(120)));
         let ran = sandbox.run(&["search", "--dir", "web", "the"]);
         let old_or_none = ran.code == 0 || ran.stderr.contains("`crivello index`");
         assert!(old_or_none, "after a kill: {ran:#?}");
