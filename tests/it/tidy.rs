@@ -30,7 +30,7 @@ fn files() -> Vec<PathBuf> {
     while let Some(folder) = folders.pop() {
         let Ok(entries) = fs::read_dir(&folder) else { continue };
         for path in entries.map(|entry| entry.expect("an entry").path()) {
-            if path.is_dir() && !path.ends_with("target") {
+            if path.is_dir() && !path.ends_with("target") && !path.ends_with(".venv") {
                 folders.push(path);
             } else if path.is_file() {
                 files.push(path);
