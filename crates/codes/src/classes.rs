@@ -1,9 +1,10 @@
 //! What 64 bytes are, as the bits of numbers: for loops over text that go from one edge to the next.
 //!
-//! Two bits for each byte, that of the first byte lowest: whether it is a letter, a digit or an underscore of ASCII,
-//! and whether it is beyond the space, as all of these and all marks are.
+//! Two bits for each byte, that of the first byte lowest. By [`letters_and_marks`]: whether it is a letter, a digit
+//! or an underscore of ASCII, and whether it is beyond the space, as all of these and all marks are. By
+//! [`spaces_and_breaks`]: whether it is a space, and whether it is below that or may begin U+00A0.
 //!
-//! What does not live here: what a word is.
+//! What does not live here: what a word is, and what white space.
 //!
 //! **Invariant.** On any bytes and any processor the bits are those of a look at each byte.
 //!
@@ -22,12 +23,36 @@ pub fn letters_and_marks(block: &[u8; BLOCK]) -> (u64, u64) {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw") {
         // SAFETY: the processor has these instructions.
-        return unsafe { wide(block) };
+        return unsafe { wide_marks(block) };
     }
-    anyhow(block)
+    plain_marks(block)
 }
 
-fn anyhow(block: &[u8; BLOCK]) -> (u64, u64) {
+/// Which bytes are spaces, and which are controls of ASCII or begin U+00A0 in UTF-8, as they may others.
+#[inline]
+#[cfg_attr(
+    target_arch = "x86_64",
+    expect(unsafe_code, reason = "calling what is compiled for more")
+)]
+pub fn spaces_and_breaks(block: &[u8; BLOCK]) -> (u64, u64) {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw") {
+        // SAFETY: the processor has these instructions.
+        return unsafe { wide_breaks(block) };
+    }
+    plain_breaks(block)
+}
+
+/// What U+00A0 begins with.
+const LEAD: u8 = 0xc2;
+
+fn plain_breaks(block: &[u8; BLOCK]) -> (u64, u64) {
+    let spaces = block.map(|byte| u8::from(byte == b' '));
+    let breaks = block.map(|byte| u8::from(byte < b' ') | u8::from(byte == LEAD));
+    (gather(&spaces), gather(&breaks))
+}
+
+fn plain_marks(block: &[u8; BLOCK]) -> (u64, u64) {
     // Without branches, so that many bytes are looked at by one instruction.
     let letters = block.map(|byte| {
         let is_letter = (byte | 0x20).wrapping_sub(b'a') < 26;
@@ -53,7 +78,7 @@ fn gather(bytes: &[u8; BLOCK]) -> u64 {
 #[target_feature(enable = "avx512f,avx512bw")]
 #[inline]
 #[expect(unsafe_code, reason = "64 bytes are read at once; bench/index")]
-fn wide(block: &[u8; BLOCK]) -> (u64, u64) {
+fn wide_marks(block: &[u8; BLOCK]) -> (u64, u64) {
     use std::arch::x86_64::{
         _mm512_cmpeq_epi8_mask, _mm512_cmpgt_epu8_mask, _mm512_cmplt_epu8_mask, _mm512_loadu_si512,
         _mm512_or_si512, _mm512_set1_epi8, _mm512_sub_epi8,
@@ -69,6 +94,23 @@ fn wide(block: &[u8; BLOCK]) -> (u64, u64) {
     (letters | digits | underscores, marks)
 }
 
+/// All bytes at once.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw")]
+#[inline]
+#[expect(unsafe_code, reason = "64 bytes are read at once; bench/crawl")]
+fn wide_breaks(block: &[u8; BLOCK]) -> (u64, u64) {
+    use std::arch::x86_64::{
+        _mm512_cmpeq_epi8_mask, _mm512_cmplt_epu8_mask, _mm512_loadu_si512, _mm512_set1_epi8,
+    };
+    let all = |byte: u8| _mm512_set1_epi8(byte.cast_signed());
+    // SAFETY: there are 64 bytes, which need not be aligned.
+    let bytes = unsafe { _mm512_loadu_si512(block.as_ptr().cast()) };
+    let breaks =
+        _mm512_cmplt_epu8_mask(bytes, all(b' ')) | _mm512_cmpeq_epi8_mask(bytes, all(LEAD));
+    (_mm512_cmpeq_epi8_mask(bytes, all(b' ')), breaks)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -77,7 +119,7 @@ mod tests {
     fn every_byte_at_every_place_is_what_it_is() {
         let is_one = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
         for byte in 0..=u8::MAX {
-            for filling in [0, b'_', b'~', 0x7f, b'/', b'@', b' ', 0x80, 0xc1, 0xff] {
+            for filling in [0, b'_', b'~', 0x7f, b'/', b'@', b' ', 0x80, 0xc1, 0xc2, 0xff] {
                 for place in 0..BLOCK {
                     let mut block = [filling; BLOCK];
                     block[place] = byte;
@@ -86,9 +128,14 @@ mod tests {
                         others & !(1 << place) | u64::from(is_so(byte)) << place
                     };
                     let expected = (bits(&is_one), bits(&|byte| byte > b' '));
-                    let found = letters_and_marks(&block);
-                    assert_eq!(found, expected, "{byte} at {place} among {filling}");
-                    assert_eq!(anyhow(&block), expected, "{byte} at {place} among {filling}");
+                    for found in [letters_and_marks(&block), plain_marks(&block)] {
+                        assert_eq!(found, expected, "{byte} at {place} among {filling}");
+                    }
+                    let is_break = |byte: u8| byte < b' ' || byte == 0xc2;
+                    let expected = (bits(&|byte| byte == b' '), bits(&is_break));
+                    for found in [spaces_and_breaks(&block), plain_breaks(&block)] {
+                        assert_eq!(found, expected, "{byte} at {place} among {filling}");
+                    }
                 }
             }
         }
@@ -102,7 +149,8 @@ mod tests {
                 state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
                 state.to_be_bytes()[0]
             });
-            assert_eq!(letters_and_marks(&block), anyhow(&block), "{block:?}");
+            assert_eq!(letters_and_marks(&block), plain_marks(&block), "{block:?}");
+            assert_eq!(spaces_and_breaks(&block), plain_breaks(&block), "{block:?}");
         }
     }
 }

@@ -17,30 +17,36 @@ fn is_among_names(word: &[u8]) -> bool {
     NAMES.binary_search_by(|name| name.as_bytes().cmp(word)).is_ok()
 }
 
-/// Whether a name begins with the same three bytes, or with some that look alike: hardly a word does.
+/// Whether a name is as long and begins with the same three bytes, or with some that look alike: hardly a word does.
+#[inline]
 fn may_be_name(word: &[u8]) -> bool {
     word.first_chunk().is_some_and(|start| {
-        let bit = start_bit(*start);
-        STARTS[bit / 64] >> (bit % 64) & 1 == 1
+        let bit = shape_bit(*start, word.len());
+        SHAPES[bit / 64] >> (bit % 64) & 1 == 1
     })
 }
 
-/// The number of a start: five bits of each byte, which tell small letters apart.
-const fn start_bit([a, b, c]: [u8; 3]) -> usize {
-    ((a & 31) as usize) << 10 | ((b & 31) as usize) << 5 | (c & 31) as usize
+/// A number for a start and a length: the highest bits of their product with 2³² divided by the golden ratio.
+#[expect(clippy::cast_possible_truncation, reason = "the last eight bits of a length tell enough")]
+const fn shape_bit([a, b, c]: [u8; 3], length: usize) -> usize {
+    let shape = u32::from_le_bytes([a, b, c, length as u8]);
+    (shape.wrapping_mul(0x9e37_79b9) >> (u32::BITS - SHAPE_BITS)) as usize
 }
 
-/// The starts of all names, a bit for each.
-static STARTS: [u64; 512] = {
-    let mut starts = [0; 512];
+const SHAPE_BITS: u32 = 13;
+
+/// The starts and lengths of all names, a bit for each.
+static SHAPES: [u64; 1 << (SHAPE_BITS - 6)] = {
+    let mut shapes = [0; 1 << (SHAPE_BITS - 6)];
     let mut at = 0;
     while at < NAMES.len() {
-        let start = NAMES[at].as_bytes().first_chunk();
-        let bit = start_bit(*start.expect("a name has three bytes at least"));
-        starts[bit / 64] |= 1 << (bit % 64);
+        let name = NAMES[at].as_bytes();
+        let start = name.first_chunk();
+        let bit = shape_bit(*start.expect("a name has three bytes at least"), name.len());
+        shapes[bit / 64] |= 1 << (bit % 64);
         at += 1;
     }
-    starts
+    shapes
 };
 
 #[rustfmt::skip]

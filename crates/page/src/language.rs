@@ -43,9 +43,7 @@ pub(crate) fn identify(declared: &str, text: &str) -> String {
     if small_words::confirm(&declared, &sample) {
         return declared;
     }
-    let letters = sample.chars().filter(|c| c.is_alphabetic());
-    let letter_bytes: usize = letters.map(char::len_utf8).sum();
-    let detected = (letter_bytes >= LETTER_BYTES_MIN)
+    let detected = has_letters(&sample)
         .then(|| whatlang::detect(&sample))
         .flatten()
         .filter(whatlang::Info::is_reliable);
@@ -53,6 +51,15 @@ pub(crate) fn identify(declared: &str, text: &str) -> String {
         Some(info) => code(info.lang()).to_owned(),
         None => declared,
     }
+}
+
+/// Whether there are enough to tell a language by.
+fn has_letters(sample: &str) -> bool {
+    let mut bytes = 0;
+    sample.chars().filter(|c| c.is_alphabetic()).any(|c| {
+        bytes += c.len_utf8();
+        bytes >= LETTER_BYTES_MIN
+    })
 }
 
 /// The long lines from the top, then, if that is too little, the others.
