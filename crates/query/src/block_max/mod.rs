@@ -36,6 +36,7 @@ mod floor;
 mod front;
 mod intersection;
 mod list;
+mod marks;
 mod nested;
 mod phrase;
 mod scale;

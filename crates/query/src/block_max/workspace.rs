@@ -7,6 +7,7 @@ use std::sync::Mutex;
 use super::candidates::Span;
 use super::front::Front;
 use super::intersection::Matches;
+use super::marks::Marks;
 use super::nested::Found;
 use super::phrase::Starts;
 use super::window::WINDOW_MAX;
@@ -33,32 +34,25 @@ pub(super) struct Workspace {
     spare: Vec<Found>,
     /// A bit for each document of a window: all zeros.
     pub(super) words: Vec<u64>,
-    /// The last stamp that each document of a window was marked with.
-    pub(super) marks: Vec<u8>,
-    stamp: u8,
+    pub(super) marks: Marks,
 }
 
 impl Workspace {
-    /// Marks the documents of a window that have any of some words, with a stamp that no other has.
-    pub(super) fn mark(&mut self, words: &mut [Word<'_>], span: Span) -> u8 {
-        let stamp = self.next_stamp();
+    /// Marks the documents of a window that have any of some words, and no others.
+    pub(super) fn mark(&mut self, words: &mut [Word<'_>], span: Span) {
+        self.marks.clear();
         for list in words.iter_mut().flat_map(|word| &mut word.lists) {
-            for &doc in list.window(span.start, span.end) {
-                self.marks[(doc - span.start) as usize] = stamp;
-            }
+            self.marks.extend(list.window(span.start, span.end), span.start);
         }
-        stamp
     }
 
     /// Makes `docs` the documents of a window that have any of some words.
     pub(super) fn collect(&mut self, words: &mut [Word<'_>], span: Span) {
-        let stamp = self.next_stamp();
+        self.marks.clear();
         self.docs.clear();
         for list in words.iter_mut().flat_map(|word| &mut word.lists) {
             for &doc in list.window(span.start, span.end) {
-                let mark = &mut self.marks[(doc - span.start) as usize];
-                if *mark != stamp {
-                    *mark = stamp;
+                if self.marks.insert(doc - span.start) {
                     self.docs.push(doc);
                 }
             }
@@ -68,8 +62,8 @@ impl Workspace {
             self.docs.sort_unstable();
         } else {
             self.docs.clear();
-            let marks = (span.start..span.end).zip(&self.marks);
-            self.docs.extend(marks.filter(|(_, mark)| **mark == stamp).map(|(doc, _)| doc));
+            let is_marked = |doc: &u32| self.marks.contains(doc - span.start);
+            self.docs.extend((span.start..span.end).filter(is_marked));
         }
     }
 
@@ -82,16 +76,6 @@ impl Workspace {
     pub(super) fn give_back(&mut self, mut found: Found) {
         found.clear();
         self.spare.push(found);
-    }
-
-    /// A stamp that no mark has.
-    pub(super) fn next_stamp(&mut self) -> u8 {
-        if self.stamp == u8::MAX {
-            self.marks.fill(0);
-            self.stamp = 0;
-        }
-        self.stamp += 1;
-        self.stamp
     }
 }
 
@@ -125,9 +109,8 @@ impl Workspaces {
                 matches: Matches::default(),
                 starts: Starts::default(),
                 spare: Vec::new(),
-                marks: vec![0; WINDOW_MAX as usize],
+                marks: Marks::new(),
                 words: Vec::new(),
-                stamp: 0,
             })
         });
         let done = work(&mut workspace);
