@@ -29,6 +29,12 @@ impl Moment {
         u64::try_from((us(self).div_euclid(1000) - begun_ms).max(0)).unwrap_or(u64::MAX)
     }
 
+    /// How many milliseconds it takes until a later moment has come, a part of one counted as a whole.
+    pub(crate) fn ms_until(self, later: Moment) -> u64 {
+        let us = |moment: Moment| i128::from(moment.s) * 1_000_000 + i128::from(moment.us);
+        u64::try_from((us(later) - us(self) + 999).max(0) / 1000).unwrap_or(u64::MAX)
+    }
+
     /// The moment so many milliseconds later; of one without microseconds, the second which that is not after.
     pub(crate) fn later(self, ms: u32) -> Moment {
         if self.us == 0 {

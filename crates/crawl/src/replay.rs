@@ -328,7 +328,7 @@ impl Replay<'_> {
     fn keep_rests(&self, frontier: &mut Frontier, archive: &Archive) -> Result<(), CrawlError> {
         let (dir, now) = (&self.dirs.frontier, self.clock.date());
         let rests = Rests::keep(dir, archive, self.answers, now)?;
-        rests.iter().for_each(|(site, rest)| frontier.keep_rest(site, rest));
+        rests.iter().for_each(|(site, rest)| frontier.keep_rest(site, &rest.as_of(now)));
         Ok(())
     }
 

@@ -52,6 +52,18 @@ impl Rest {
         self.retry_after_ms.map(|ms| self.date.second_after(Politeness::asked_ms(ms)))
     }
 
+    /// The same for a run that begins now, by which the second may not be over that a report tells: what is left of it is to
+    /// be waited for as well. A moment that is further ahead is that of a clock that was put back.
+    pub(crate) fn as_of(&self, now: Moment) -> Rest {
+        let ahead_ms = now.ms_until(self.date);
+        let retry_after_ms = self.retry_after_ms.map(|ms| ms.saturating_add(ahead_ms));
+        if (1..=1000).contains(&ahead_ms) {
+            Rest { date: now, retry_after_ms, ..*self }
+        } else {
+            *self
+        }
+    }
+
     /// Whether something of it is still to be kept.
     fn holds(&self, now: Moment) -> bool {
         let is_robots =
@@ -246,6 +258,14 @@ mod tests {
         let robots = Some(Moment { s: 1_799_999_000, us: 0 });
         let parsed = Rest::parse(earlier).map(|(_, rest)| rest);
         assert_eq!(parsed, Some(Rest { robots, ..slow }), "of an earlier version");
+        // The end of a second that is not over is waited for, but not that of a clock that went wrong.
+        let ended =
+            Rest { date: Moment { us: 999_999, ..date }, retry_after_ms: Some(1_999), ..slow };
+        let begun = Moment { us: 377_000, ..date };
+        let left = Rest { date: begun, retry_after_ms: Some(623 + 1_999), ..slow };
+        assert_eq!(ended.as_of(begun), left);
+        assert_eq!(ended.as_of(Moment { s: date.s + 1, us: 0 }), ended);
+        assert_eq!(ended.as_of(Moment { s: date.s - 1, us: 377_000 }), ended);
         // Each holds for its own time.
         let at = |s| Moment { s, us: 0 };
         assert_eq!(busy.not_before_s(), Some(date.s + 3_600));
