@@ -101,6 +101,14 @@ fn status(record: &Record) -> Option<u16> {
     answer.map(|answer| answer.status)
 }
 
+/// What the archive had of a URL and cannot show.
+struct Missing {
+    /// Captures that went with files.
+    gone: Vec<CdxLine>,
+    /// Those that cannot be read, and places of which nobody knows what they had.
+    unreadable: Vec<CdxLine>,
+}
+
 fn get(collection: &jobs::Collection, url: &str, headers: bool, context: &Context) -> Result<Exit> {
     let folder = Archive::open(&collection.archive_dir())?;
     let asked = read_url(url)?;
@@ -116,9 +124,14 @@ fn get(collection: &jobs::Collection, url: &str, headers: bool, context: &Contex
         let tells = !capture.status.is_some_and(is_vain);
         (is_answer, !capture.is_revisit(), tells, capture.date_s, capture.date_us)
     });
-    let gone = crawl::gone_captures(&collection.frontier_dir(), &folder, url.as_str())?;
+    let frontier = collection.frontier_dir();
+    let missing = Missing {
+        gone: crawl::gone_captures(&frontier, &folder, url.as_str())?,
+        unreadable: crawl::unreadable_captures(&frontier, &folder, url.as_str())?,
+    };
     let is_lost = !captures.is_empty() && !captures.iter().any(stands);
-    if let Some(lost) = gone.iter().rfind(|line| crawl::is_answer(line)).filter(|_| is_lost) {
+    if let Some(lost) = missing.gone.iter().rfind(|line| crawl::is_answer(line)).filter(|_| is_lost)
+    {
         return in_vain(&folder, &url, lost, &captures, context);
     }
     let is_behind = |last: &CdxLine| {
@@ -127,18 +140,18 @@ fn get(collection: &jobs::Collection, url: &str, headers: bool, context: &Contex
     if captures.last().is_some_and(|last| {
         last.is_revisit() || last.status.is_some_and(is_vain) || is_behind(last)
     }) {
-        check_body(&folder, &url, &captures, &gone)?;
+        check_body(&folder, &url, &captures, &missing)?;
     }
     let revisited = captures.iter().filter(|line| line.is_revisit()).map(moment).max();
     let Some((capture, record, damaged)) = newest(&folder, &url, captures)? else {
-        return unfound(&folder, &url, &gone, context);
+        return unfound(&folder, &url, &missing, context);
     };
     for said in &damaged {
         talk::say(context.quiet, said);
     }
     // A later visit found it as it is shown.
     let since = revisited.max(Some(moment(&capture)));
-    for said in newer(&folder, &url, since, &gone)? {
+    for said in newer(&folder, &url, since, &missing) {
         talk::say(context.quiet, &said);
     }
     if record.kind == Kind::Metadata {
@@ -234,27 +247,21 @@ fn moment(line: &CdxLine) -> (i64, u32) {
 }
 
 /// What is said of captures since a moment that cannot be shown.
-fn newer(
-    folder: &Archive,
-    url: &Url,
-    since: Option<(i64, u32)>,
-    gone: &[CdxLine],
-) -> Result<Vec<String>> {
-    let mut places = folder.unreadable(url.as_str())?;
-    places.retain(|line| Some(moment(line)) > since);
-    let said = places.iter().map(|line| format!("{}: {}", unreadable(url, line), place(line)));
+fn newer(folder: &Archive, url: &Url, since: Option<(i64, u32)>, missing: &Missing) -> Vec<String> {
+    let places = missing.unreadable.iter().filter(|line| Some(moment(line)) > since);
+    let said = places.map(|line| format!("{}: {}", unreadable(url, line), place(line)));
     let mut said: Vec<String> = said.collect();
-    let newest = gone.iter().rfind(|line| crawl::is_answer(line));
+    let newest = missing.gone.iter().rfind(|line| crawl::is_answer(line));
     said.extend(newest.filter(|line| Some(moment(line)) > since).map(|line| {
         let (date, file) = (archive::date_text(line.date_s), &line.location.file);
         let fate = crawl::fate_of_file(folder, file);
         format!("a newer capture of {url}, of {date}, is lost: {file}, which had it, {fate}")
     }));
-    Ok(said)
+    said
 }
 
 /// Fails if what the last visit that found a page as it was refers to is not there, with what has become of it.
-fn check_body(folder: &Archive, url: &Url, captures: &[CdxLine], gone: &[CdxLine]) -> Result<()> {
+fn check_body(folder: &Archive, url: &Url, captures: &[CdxLine], missing: &Missing) -> Result<()> {
     let revisits = captures.iter().filter(|capture| capture.is_revisit());
     let Some(last) = revisits.max_by_key(|line| (line.date_s, line.date_us)) else { return Ok(()) };
     let record = folder.read(&last.location).with_context(|| unreadable(url, last))?;
@@ -267,7 +274,7 @@ fn check_body(folder: &Archive, url: &Url, captures: &[CdxLine], gone: &[CdxLine
         return Ok(());
     }
     let (date, then) = (archive::date_text(last.date_s), archive::date_text(s));
-    let unreadable = folder.unreadable(url.as_str())?;
+    let Missing { gone, unreadable } = missing;
     let what = match (unreadable.iter().find(is_body), gone.iter().find(is_body)) {
         (Some(line), _) => format!("that capture cannot be read: {}", place(line)),
         (None, Some(line)) => {
@@ -289,7 +296,8 @@ fn find(
 ) -> Result<(Url, Vec<CdxLine>)> {
     let captures_of = |url: &Url| -> Result<Vec<CdxLine>> {
         let captures = folder.captures(url.as_str())?;
-        let mut unreadable = folder.unreadable(url.as_str())?;
+        let frontier = collection.frontier_dir();
+        let mut unreadable = crawl::unreadable_captures(&frontier, folder, url.as_str())?;
         unreadable.retain(|line| !line.url.is_empty() && (captures.is_empty() || stands(line)));
         let is_told = unreadable.is_empty() || captures.iter().any(stands);
         Ok(if is_told { captures } else { unreadable })
@@ -311,8 +319,8 @@ fn target(url: &Url, record: &Record) -> Option<String> {
 }
 
 /// Says that there is no capture, and what may be the reason.
-fn unfound(folder: &Archive, url: &Url, gone: &[CdxLine], context: &Context) -> Result<Exit> {
-    let places = folder.unreadable(url.as_str())?;
+fn unfound(folder: &Archive, url: &Url, missing: &Missing, context: &Context) -> Result<Exit> {
+    let Missing { gone, unreadable: places } = missing;
     talk::say(context.quiet, &format!("the archive has no capture of {url}"));
     for line in gone {
         let (date, file) = (archive::date_text(line.date_s), &line.location.file);

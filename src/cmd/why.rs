@@ -272,8 +272,9 @@ fn ask_archive(
     archive: &Archive,
     config: &Config,
 ) -> Result<()> {
-    why.captures = captures::read(archive, url, config.crawl.agent_name())?;
-    let gone = crawl::gone_captures(&collection.frontier_dir(), archive, url.as_str())?;
+    let frontier = &collection.frontier_dir();
+    why.captures = captures::read(archive, frontier, url, config.crawl.agent_name())?;
+    let gone = crawl::gone_captures(frontier, archive, url.as_str())?;
     why.gone = gone
         .into_iter()
         .map(|line| {
@@ -286,13 +287,14 @@ fn ask_archive(
         .collect();
     why.cuts = captures::cuts(archive, url, &config.crawl)?;
     (why.canonical, why.kept_out) = captures::newest(archive, url, &config.crawl)?;
-    let lost = crawl::LostRobots::read(&collection.frontier_dir(), archive)?;
-    if let Some(saying) = robots::saying(archive, &lost, url, &config.crawl.user_agent)? {
+    let lost = crawl::LostRobots::read(frontier, archive)?;
+    let saying = robots::saying(archive, frontier, &lost, url, &config.crawl.user_agent)?;
+    if let Some(saying) = saying {
         why.forbidden = !saying.allowed;
         let said = if saying.is_had { &mut why.robots } else { &mut why.unheard };
         *said = Some(saying.why);
     } else if !is_robots(url) {
-        why.unread = robots::unread(archive, url)?;
+        why.unread = robots::unread(archive, frontier, url)?;
     }
     Ok(())
 }

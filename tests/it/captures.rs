@@ -95,6 +95,7 @@ fn a_damaged_page_is_told_as_damaged_and_once() {
 
     // Where nobody knows any more what was there, that is said.
     fs::remove_file(sandbox.path("web/archive").join(format!("{file}.cdxj"))).expect("removed");
+    fs::remove_dir_all(sandbox.path("web/frontier/visits")).expect("removed");
     let ran = get(&sandbox, &format!("{root}/a"));
     assert_eq!(ran.code, 3, "{ran:#?}");
     assert!(ran.stderr.contains(&format!("no capture of {root}/a\nbut {place}, and")), "{ran:#?}");

@@ -227,6 +227,35 @@ fn a_robots_txt_that_cannot_be_read_is_said_to_be() {
     }
 }
 
+/// What a CDXJ file does not know that is made anew behind the damage, the log of visits does.
+#[test]
+fn a_damaged_record_is_told_though_its_cdxj_file_is_gone() {
+    let robots = format!("200 OK\n\nUser-agent: *\nDisallow: /secret\n#{}", "x".repeat(300));
+    let root = page(&["/a", "/b", "/secret"]);
+    let pages = [("/", root.as_str()), ("/a", HTML), ("/b", HTML), ("/robots.txt", &robots)];
+    let server = Pages::serve(&pages);
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/")]);
+    let places = ["/a", "/robots.txt"].map(|path| place(&sandbox, &server.url(path)));
+    change(&sandbox, FIRST, true, &|bytes| places.iter().for_each(|at| bytes[at + 200] ^= 0x55));
+    remove(sandbox.path(&format!("{FIRST}.cdxj")));
+    let given = "; `crivello crawl --recrawl=given` with this URL asks for it again";
+    for _ in 0..2 {
+        let why = check(&sandbox, &server.url("/a"), "damaged: the record of ");
+        assert!(why["verdict"].as_str().is_some_and(|it| it.ends_with(given)), "{why}");
+        check(&sandbox, &server.url("/b"), "fetched");
+        let said = "waiting: whether robots.txt forbids it is not known, since that of ";
+        check(&sandbox, &server.url("/secret"), said);
+        check(&sandbox, &server.url("/robots.txt"), "damaged: ");
+        let ran = sandbox.run(&["archive", "get", "--dir", "web", &server.url("/a")]);
+        let said = format!("the capture of {} at ", server.url("/a"));
+        assert!(ran.code == 1 && ran.stderr.contains(&said), "{ran:#?}");
+        assert_eq!(sandbox.json(&["crawl", "--dir", "web"])["requests"], 0);
+    }
+    sandbox.done(&["crawl", "--dir", "web", "-q", "--recrawl=given", &server.url("/a")]);
+    check(&sandbox, &server.url("/a"), "fetched");
+}
+
 /// A plain crawl cuts them off, and asks for what was there.
 #[test]
 fn a_page_in_a_torn_end_is_asked_for_by_any_crawl() {
@@ -246,7 +275,7 @@ fn a_page_in_a_torn_end_is_asked_for_by_any_crawl() {
 
 #[test]
 fn an_older_body_is_printed_for_a_damaged_one_whatever_the_date_of_the_file() {
-    for is_dated in [false, true] {
+    for (is_dated, is_listed) in [(false, true), (true, true), (true, false)] {
         let server = Pages::serve(&[("/", &format!("{HTML}old"))]);
         let sandbox = Sandbox::new();
         crawl(&sandbox, "", &[&server.url("/")]);
@@ -255,6 +284,9 @@ fn an_older_body_is_printed_for_a_damaged_one_whatever_the_date_of_the_file() {
         let at = place(&sandbox, &server.url("/"));
         let second = "web/archive/crivello-00002.warc.gz";
         change(&sandbox, second, is_dated, &|bytes| bytes[at + 100] ^= 0x55);
+        if !is_listed {
+            remove(sandbox.path(&format!("{second}.cdxj")));
+        }
         let ran = sandbox.run(&["archive", "get", "--dir", "web", &server.url("/")]);
         let said = format!("cannot be read: crivello-00002.warc.gz is damaged at byte {at}");
         assert!(ran.code == 0 && ran.stderr.contains(&said), "{is_dated}: {ran:#?}");

@@ -12,7 +12,7 @@ use std::path::Path;
 use archive::{Archive, ArchiveError, CdxLine, Location, surt};
 
 use crate::answer::{Purpose, leaves_standing};
-use crate::checkpoint::{Settled, each_lost, lost_files};
+use crate::checkpoint::{Settled, each_logged, each_lost, lost_files};
 use crate::clock::Moment;
 use crate::error::CrawlError;
 use crate::journal::refers_to;
@@ -75,6 +75,30 @@ pub fn gone_captures(
     found.sort_by_key(moment);
     // The CDXJ file tells more.
     found.dedup_by_key(|line| moment(line));
+    Ok(found)
+}
+
+/// The captures of a URL that cannot be read, and without a URL those places of which nobody knows what they had. What a CDXJ
+/// file does not know, since it was made anew behind the damage, the log of visits may.
+pub fn unreadable_captures(
+    frontier: &Path,
+    archive: &Archive,
+    url: &str,
+) -> Result<Vec<CdxLine>, CrawlError> {
+    let mut found = archive.unreadable(url)?;
+    let unknown = found.iter().filter(|line| line.url.is_empty());
+    let files: BTreeSet<String> = unknown.map(|line| line.location.file.clone()).collect();
+    for name in files {
+        let places = found.iter_mut().filter(|line| line.location.file == name);
+        let mut places: BTreeMap<u64, &mut CdxLine> =
+            places.map(|line| (line.location.offset, line)).collect();
+        each_logged(frontier, &name, &mut |settled| {
+            if let Some(line) = places.get_mut(&settled.offset).filter(|line| line.url.is_empty()) {
+                **line = line_of(&name, settled);
+            }
+        })?;
+    }
+    found.retain(|line| line.url.is_empty() || line.url == url);
     Ok(found)
 }
 

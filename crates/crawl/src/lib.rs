@@ -84,7 +84,9 @@ pub use fetch::unsent_credentials;
 pub use filter::{Facts, Filter, FilterError, Point};
 pub use frontier::SITEMAP_DEPTH_MAX;
 pub use gaps::{Bodies, Lost};
-pub use gone::{GoneFile, fate as fate_of_file, gone_captures, gone_files, is_answer};
+pub use gone::{
+    GoneFile, fate as fate_of_file, gone_captures, gone_files, is_answer, unreadable_captures,
+};
 pub use inbox::inbox_hops;
 pub use journal::{read_failure, withholds};
 pub use mention::{Excess, Mention, Mentions};

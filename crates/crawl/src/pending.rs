@@ -16,6 +16,7 @@ use crate::checkpoint::{Settled, each_logged};
 use crate::config::Config;
 use crate::error::CrawlError;
 use crate::frontier::Given;
+use crate::gone::unreadable_captures;
 use crate::recrawl::{Epochs, Extent};
 use crate::replay::Again;
 use crate::rules::Rules;
@@ -75,8 +76,9 @@ fn visits(
     let (mut visits, mut captures) = (Vec::new(), archive.captures(url)?);
     captures.retain(|capture| capture.url == url);
     each_visit(archive, &captures, &mut |file, settled| visits.push((file, settled)))?;
+    let unreadable = unreadable_captures(frontier, archive, url)?;
     for Location { file, offset, .. } in
-        archive.unreadable(url)?.into_iter().filter(|it| it.url == url).map(|it| it.location)
+        unreadable.into_iter().filter(|it| it.url == url).map(|it| it.location)
     {
         let Some(place) = archive.files().iter().position(|name| *name == file) else { continue };
         each_logged(frontier, &file, &mut |settled| {

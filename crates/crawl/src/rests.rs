@@ -55,13 +55,13 @@ impl Rest {
     /// The same for a run that begins now, by which the second may not be over that a report tells: what is left of it is to
     /// be waited for as well. A moment that is further ahead is that of a clock that was put back.
     pub(crate) fn as_of(&self, now: Moment) -> Rest {
-        let ahead_ms = now.ms_until(self.date);
-        let retry_after_ms = self.retry_after_ms.map(|ms| ms.saturating_add(ahead_ms));
-        if (1..=1000).contains(&ahead_ms) {
-            Rest { date: now, retry_after_ms, ..*self }
-        } else {
-            *self
+        let date = Moment { us: now.us - now.us % 1000, ..now };
+        let ahead_ms = date.ms_until(self.date);
+        if self.date <= now || ahead_ms > 1000 {
+            return *self;
         }
+        let retry_after_ms = self.retry_after_ms.map(|ms| ms.saturating_add(ahead_ms));
+        Rest { date, retry_after_ms, ..*self }
     }
 
     /// Whether something of it is still to be kept.
@@ -261,11 +261,16 @@ mod tests {
         // The end of a second that is not over is waited for, but not that of a clock that went wrong.
         let ended =
             Rest { date: Moment { us: 999_999, ..date }, retry_after_ms: Some(1_999), ..slow };
-        let begun = Moment { us: 377_000, ..date };
-        let left = Rest { date: begun, retry_after_ms: Some(623 + 1_999), ..slow };
-        assert_eq!(ended.as_of(begun), left);
-        assert_eq!(ended.as_of(Moment { s: date.s + 1, us: 0 }), ended);
-        assert_eq!(ended.as_of(Moment { s: date.s - 1, us: 377_000 }), ended);
+        for us in [0, 1, 377_000, 377_500, 999_000, 999_998] {
+            let left = ended.as_of(Moment { us, ..date });
+            assert_eq!(left.date, Moment { us: us / 1000 * 1000, ..date });
+            assert_eq!(left.retry_after_ms, Some(1_000 - u64::from(us / 1000) + 1_999), "{us}");
+            assert_eq!(left.not_before_s(), ended.not_before_s(), "{us}");
+        }
+        let others = [(date.s, 999_999), (date.s + 1, 0), (date.s - 1, 377_000)];
+        for now in others.map(|(s, us)| Moment { s, us }) {
+            assert_eq!(ended.as_of(now), ended, "{now:?}");
+        }
         // Each holds for its own time.
         let at = |s| Moment { s, us: 0 };
         assert_eq!(busy.not_before_s(), Some(date.s + 3_600));

@@ -207,7 +207,8 @@ impl<'a> KnownBars<'a> {
         if let Some(aside) = asides.find(|aside| aside.refused && aside.host == host) {
             return Ok(Some(refused_host(aside)));
         }
-        let saying = robots::saying(self.archive, &self.lost, url, &crawl.user_agent)?;
+        let saying =
+            robots::saying(self.archive, &self.frontier, &self.lost, url, &crawl.user_agent)?;
         if let Some(saying) = saying.filter(|saying| saying.is_had && !saying.allowed) {
             return Ok(Some(Bar::Forbidden(saying.why)));
         }

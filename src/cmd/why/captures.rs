@@ -5,6 +5,8 @@
 //!
 //! **Invariant.** The archive keeps http and https under one key; only captures of the very URL count here.
 
+use std::path::Path;
+
 use anyhow::Result;
 use archive::{Archive, ArchiveError, CdxLine, Kind, Location, Record, parse_http};
 use crawl::{Config, Moment, Normalisation, Purpose, Told};
@@ -229,18 +231,23 @@ pub(super) fn lines(archive: &Archive, url: &Url) -> Result<Vec<CdxLine>> {
 }
 
 /// The same with those that cannot be read.
-pub(super) fn all_lines(archive: &Archive, url: &Url) -> Result<Vec<CdxLine>> {
+pub(super) fn all_lines(archive: &Archive, frontier: &Path, url: &Url) -> Result<Vec<CdxLine>> {
     let mut captures = lines(archive, url)?;
-    let unreadable = archive.unreadable(url.as_str())?;
+    let unreadable = crawl::unreadable_captures(frontier, archive, url.as_str())?;
     captures.extend(unreadable.into_iter().filter(|capture| capture.url == url.as_str()));
     captures.sort_by_key(|capture| (capture.date_s, capture.date_us));
     Ok(captures)
 }
 
 /// Every visit of a URL, oldest first.
-pub(super) fn read(archive: &Archive, url: &Url, agent: &str) -> Result<Vec<Capture>> {
+pub(super) fn read(
+    archive: &Archive,
+    frontier: &Path,
+    url: &Url,
+    agent: &str,
+) -> Result<Vec<Capture>> {
     let mut captures = Vec::new();
-    for line in all_lines(archive, url)? {
+    for line in all_lines(archive, frontier, url)? {
         let record = match archive.read(&line.location) {
             Ok(record) => Some(record),
             Err(error @ ArchiveError::Io { .. }) => return Err(error.into()),

@@ -6,6 +6,8 @@
 //! **Invariant.** The answer is that of the newest robots.txt in the archive, unless a newer one is known to be lost; no
 //! server is asked.
 
+use std::path::Path;
+
 use anyhow::Result;
 use archive::{Archive, ArchiveError, Location, Record};
 use crawl::{Failure, LostRobots, Moment, ROBOTS_HOPS_MAX, RobotsSaying};
@@ -25,13 +27,14 @@ fn read(archive: &Archive, location: &Location) -> Result<Option<Record>> {
 /// an older one does not count.
 pub(super) fn saying(
     archive: &Archive,
+    frontier: &Path,
     lost: &LostRobots,
     url: &Url,
     user_agent: &str,
 ) -> Result<Option<RobotsSaying>> {
     let Ok(mut at) = url.join("/robots.txt") else { return Ok(None) };
     for _ in 0..=ROBOTS_HOPS_MAX {
-        let mut captures = captures::all_lines(archive, &at)?;
+        let mut captures = captures::all_lines(archive, frontier, &at)?;
         let answered = captures.iter().rposition(|capture| capture.status.is_some());
         let Some(answered) = answered else {
             let Some(last) = captures.last() else { return Ok(None) };
@@ -54,9 +57,9 @@ pub(super) fn saying(
 }
 
 /// What is said of a URL if the newest robots.txt of its host cannot be read; `None` if that is not so.
-pub(super) fn unread(archive: &Archive, url: &Url) -> Result<Option<String>> {
+pub(super) fn unread(archive: &Archive, frontier: &Path, url: &Url) -> Result<Option<String>> {
     let Ok(at) = url.join("/robots.txt") else { return Ok(None) };
-    let captures = captures::all_lines(archive, &at)?;
+    let captures = captures::all_lines(archive, frontier, &at)?;
     let Some(last) = captures.iter().rfind(|it| it.status.is_some()) else { return Ok(None) };
     if read(archive, &last.location)?.is_some() {
         return Ok(None);
