@@ -1,9 +1,8 @@
 //! What 64 bytes are, as the bits of numbers: for loops over text that go from one edge to the next.
 //!
-//! Bits for each byte, that of the first byte lowest. By [`letters_and_marks`]: whether it is a letter, a digit
+//! Two bits for each byte, that of the first byte lowest. By [`letters_and_marks`]: whether it is a letter, a digit
 //! or an underscore of ASCII, and whether it is beyond the space, as all of these and all marks are. By
-//! [`spaces_and_breaks`]: whether it is a space, and whether it is below that or may begin U+00A0. And by
-//! [`set_where_equal`] one: whether it is a byte that is given.
+//! [`spaces_and_breaks`]: whether it is a space, and whether it is below that or may begin U+00A0.
 //!
 //! What does not live here: what a word is, and what white space.
 //!
@@ -42,27 +41,6 @@ pub fn spaces_and_breaks(block: &[u8; BLOCK]) -> (u64, u64) {
         return unsafe { wide_breaks(block) };
     }
     plain_breaks(block)
-}
-
-/// Sets in each word the bits of the bytes of its block that are `byte`.
-#[inline]
-#[cfg_attr(
-    target_arch = "x86_64",
-    expect(unsafe_code, reason = "calling what is compiled for more")
-)]
-pub fn set_where_equal(blocks: &[[u8; BLOCK]], byte: u8, words: &mut [u64]) {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw") {
-        // SAFETY: the processor has these instructions.
-        return unsafe { wide_equal(blocks, byte, words) };
-    }
-    plain_equal(blocks, byte, words);
-}
-
-fn plain_equal(blocks: &[[u8; BLOCK]], byte: u8, words: &mut [u64]) {
-    for (word, block) in words.iter_mut().zip(blocks) {
-        *word |= gather(&block.map(|one| u8::from(one == byte)));
-    }
 }
 
 /// What U+00A0 begins with.
@@ -133,21 +111,6 @@ fn wide_breaks(block: &[u8; BLOCK]) -> (u64, u64) {
     (_mm512_cmpeq_epi8_mask(bytes, all(b' ')), breaks)
 }
 
-/// All bytes at once.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw")]
-#[inline]
-#[expect(unsafe_code, reason = "64 bytes are read at once; bench/query")]
-fn wide_equal(blocks: &[[u8; BLOCK]], byte: u8, words: &mut [u64]) {
-    use std::arch::x86_64::{_mm512_cmpeq_epi8_mask, _mm512_loadu_si512, _mm512_set1_epi8};
-    let byte = _mm512_set1_epi8(byte.cast_signed());
-    for (word, block) in words.iter_mut().zip(blocks) {
-        // SAFETY: there are 64 bytes, which need not be aligned.
-        let bytes = unsafe { _mm512_loadu_si512(block.as_ptr().cast()) };
-        *word |= _mm512_cmpeq_epi8_mask(bytes, byte);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -167,14 +130,6 @@ mod tests {
                     let expected = (bits(&is_one), bits(&|byte| byte > b' '));
                     for found in [letters_and_marks(&block), plain_marks(&block)] {
                         assert_eq!(found, expected, "{byte} at {place} among {filling}");
-                    }
-                    for one in [byte, filling, !byte] {
-                        let expected = [1 | bits(&|byte| byte == one), 1];
-                        for set in [set_where_equal, plain_equal] {
-                            let mut words = [1, 1];
-                            set(&[block], one, &mut words);
-                            assert_eq!(words, expected, "{one} among {filling} and {byte}");
-                        }
                     }
                     let is_break = |byte: u8| byte < b' ' || byte == 0xc2;
                     let expected = (bits(&|byte| byte == b' '), bits(&is_break));

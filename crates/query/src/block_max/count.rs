@@ -12,7 +12,6 @@ use super::Word;
 use super::candidates::Span;
 use super::intersection::Order;
 use super::list::{LOOK_UP, List};
-use super::marks::Marks;
 use super::window::{WINDOW_MAX, keep};
 use super::workspace::Workspace;
 
@@ -75,17 +74,21 @@ fn count_any(words: &mut [Word<'_>], doc_count: u32, work: &mut Workspace) -> u6
     }
     let looks_up = rest * LOOK_UP <= count;
     for span in spans(doc_count) {
+        let stamp = work.next_stamp();
         let marks = &mut work.marks;
-        marks.clear();
         longest.advance(span.start);
         if !looks_up {
-            marks.extend(longest.window(span.start, span.end), span.start);
+            for &doc in longest.window(span.start, span.end) {
+                marks[(doc - span.start) as usize] = stamp;
+            }
         }
         for list in &mut *others {
             list.advance(span.start);
             longest.rewind();
             for &doc in list.window(span.start, span.end) {
-                let is_new = marks.insert(doc - span.start);
+                let mark = &mut marks[(doc - span.start) as usize];
+                let is_new = *mark != stamp;
+                *mark = stamp;
                 count += u64::from(is_new && !(looks_up && longest.contains(doc)));
             }
         }
@@ -101,14 +104,12 @@ fn count_dense(
     work: &mut Workspace,
 ) -> u64 {
     let mut count = u64::from(longest.doc_frequency());
-    let (words, marks) = (&mut work.words, &mut work.marks);
+    let words = &mut work.words;
     words.resize(WINDOW_MAX as usize / 64, 0);
-    marks.clear();
     for Span { start, end, .. } in spans(doc_count) {
         for list in &mut *others {
-            list.lay_out(start, end, words, marks);
+            list.lay_out(start, end, words);
         }
-        marks.lay_on(words);
         let common = longest.count_in(start, end, words);
         let ones: u64 =
             words.iter_mut().map(|word| u64::from(std::mem::take(word).count_ones())).sum();
@@ -125,12 +126,12 @@ fn count_all(lists: &mut [&mut List<'_>], doc_count: u32, work: &mut Workspace) 
     if u64::from(rarest.doc_frequency()) * DENSE >= u64::from(doc_count)
         && let Some((longest, others)) = others.split_last_mut()
     {
-        return count_all_dense(rarest, others, longest, doc_count, &mut work.marks);
+        return count_all_dense(rarest, others, longest, doc_count);
     }
     let mut count = 0;
     for block in 0..rarest.block_count() {
         if let Some(set) = rarest.block_set(block) {
-            count += count_in_set(set, others, &mut work.marks);
+            count += count_in_set(set, others);
             continue;
         }
         work.docs.clear();
@@ -149,18 +150,14 @@ fn count_all_dense(
     others: &mut [&mut List<'_>],
     longest: &mut List<'_>,
     doc_count: u32,
-    marks: &mut Marks,
 ) -> u64 {
     let mut count = 0;
     let mut words = [0; WINDOW_MAX as usize / 64];
     let mut theirs = [0; WINDOW_MAX as usize / 64];
-    marks.clear();
     for Span { start, end, .. } in spans(doc_count) {
-        rarest.lay_out(start, end, &mut words, marks);
-        marks.lay_on(&mut words);
+        rarest.lay_out(start, end, &mut words);
         for list in &mut *others {
-            list.lay_out_over(start, end, &words, &mut theirs, marks);
-            marks.lay_on(&mut theirs);
+            list.lay_out_over(start, end, &words, &mut theirs);
             for (word, theirs) in words.iter_mut().zip(&mut theirs) {
                 *word &= std::mem::take(theirs);
             }
@@ -172,8 +169,7 @@ fn count_all_dense(
 }
 
 /// How many documents of a set are in all lists, which are asked for ever greater ones.
-fn count_in_set(set: DocSet<'_>, others: &mut [&mut List<'_>], marks: &mut Marks) -> u64 {
-    marks.clear();
+fn count_in_set(set: DocSet<'_>, others: &mut [&mut List<'_>]) -> u64 {
     let mut words = [0; SET_WORDS];
     let Range { start, end } = set.range();
     let words = &mut words[..((end - start) as usize).div_ceil(64)];
@@ -182,10 +178,8 @@ fn count_in_set(set: DocSet<'_>, others: &mut [&mut List<'_>], marks: &mut Marks
     }
     for list in others {
         let mut theirs = [0; SET_WORDS];
-        let theirs = &mut theirs[..words.len()];
-        list.lay_out(start, end, theirs, marks);
-        marks.lay_on(theirs);
-        words.iter_mut().zip(theirs).for_each(|(word, theirs)| *word &= *theirs);
+        list.lay_out(start, end, &mut theirs[..words.len()]);
+        words.iter_mut().zip(theirs).for_each(|(word, theirs)| *word &= theirs);
     }
     words.iter().map(|word| u64::from(word.count_ones())).sum()
 }
@@ -215,8 +209,8 @@ fn narrow(groups: &mut [Vec<Word<'_>>], rarest_first: &[usize], span: Span, work
             keep_listed(list, work);
             continue;
         }
-        work.mark(group, span);
+        let stamp = work.mark(group, span);
         let (docs, marks) = (&mut work.docs, &work.marks);
-        keep(docs, |doc| marks.contains(*doc - span.start));
+        keep(docs, |doc| marks[(*doc - span.start) as usize] == stamp);
     }
 }

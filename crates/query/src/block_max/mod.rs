@@ -36,7 +36,6 @@ mod floor;
 mod front;
 mod intersection;
 mod list;
-mod marks;
 mod nested;
 mod phrase;
 mod scale;

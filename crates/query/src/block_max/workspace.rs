@@ -7,7 +7,6 @@ use std::sync::Mutex;
 use super::candidates::Span;
 use super::front::Front;
 use super::intersection::Matches;
-use super::marks::Marks;
 use super::nested::Found;
 use super::phrase::Starts;
 use super::window::WINDOW_MAX;
@@ -34,25 +33,32 @@ pub(super) struct Workspace {
     spare: Vec<Found>,
     /// A bit for each document of a window: all zeros.
     pub(super) words: Vec<u64>,
-    pub(super) marks: Marks,
+    /// The last stamp that each document of a window was marked with.
+    pub(super) marks: Vec<u8>,
+    stamp: u8,
 }
 
 impl Workspace {
-    /// Marks the documents of a window that have any of some words, and no others.
-    pub(super) fn mark(&mut self, words: &mut [Word<'_>], span: Span) {
-        self.marks.clear();
+    /// Marks the documents of a window that have any of some words, with a stamp that no other has.
+    pub(super) fn mark(&mut self, words: &mut [Word<'_>], span: Span) -> u8 {
+        let stamp = self.next_stamp();
         for list in words.iter_mut().flat_map(|word| &mut word.lists) {
-            self.marks.extend(list.window(span.start, span.end), span.start);
+            for &doc in list.window(span.start, span.end) {
+                self.marks[(doc - span.start) as usize] = stamp;
+            }
         }
+        stamp
     }
 
     /// Makes `docs` the documents of a window that have any of some words.
     pub(super) fn collect(&mut self, words: &mut [Word<'_>], span: Span) {
-        self.marks.clear();
+        let stamp = self.next_stamp();
         self.docs.clear();
         for list in words.iter_mut().flat_map(|word| &mut word.lists) {
             for &doc in list.window(span.start, span.end) {
-                if self.marks.insert(doc - span.start) {
+                let mark = &mut self.marks[(doc - span.start) as usize];
+                if *mark != stamp {
+                    *mark = stamp;
                     self.docs.push(doc);
                 }
             }
@@ -62,8 +68,8 @@ impl Workspace {
             self.docs.sort_unstable();
         } else {
             self.docs.clear();
-            let is_marked = |doc: &u32| self.marks.contains(doc - span.start);
-            self.docs.extend((span.start..span.end).filter(is_marked));
+            let marks = (span.start..span.end).zip(&self.marks);
+            self.docs.extend(marks.filter(|(_, mark)| **mark == stamp).map(|(doc, _)| doc));
         }
     }
 
@@ -76,6 +82,16 @@ impl Workspace {
     pub(super) fn give_back(&mut self, mut found: Found) {
         found.clear();
         self.spare.push(found);
+    }
+
+    /// A stamp that no mark has.
+    pub(super) fn next_stamp(&mut self) -> u8 {
+        if self.stamp == u8::MAX {
+            self.marks.fill(0);
+            self.stamp = 0;
+        }
+        self.stamp += 1;
+        self.stamp
     }
 }
 
@@ -109,8 +125,9 @@ impl Workspaces {
                 matches: Matches::default(),
                 starts: Starts::default(),
                 spare: Vec::new(),
-                marks: Marks::new(),
+                marks: vec![0; WINDOW_MAX as usize],
                 words: Vec::new(),
+                stamp: 0,
             })
         });
         let done = work(&mut workspace);
