@@ -47,7 +47,7 @@ pub(super) fn evaluate(
         windows.sort();
         for (number, bound) in windows.iter() {
             if bound < judge.least {
-                break;
+                continue;
             }
             let span = windows.enter(number, words.iter_mut());
             propose(words, span, judge, &mut work.front);

@@ -118,11 +118,7 @@ impl Front {
         let Known { at, frequencies } = &mut lists[word.number];
         list.rewind();
         let (mut ahead, mut found) = (*left, 0);
-        while ahead != 0 {
-            let next = ahead.trailing_zeros() as usize;
-            let Some((block, last)) = list.block_of(docs[next]) else { break };
-            let here = ahead & (lanes::up_to(docs, last) | 1 << next);
-            ahead ^= here;
+        while let Some((block, here)) = next_block(list, docs, &mut ahead) {
             let mut asked = here;
             if let Some(least) = least {
                 let tight = saturation.bound(list.block_bound(block));
@@ -151,6 +147,15 @@ impl Front {
             }
         }
         found
+    }
+
+    /// Drops those that a list has.
+    pub(super) fn refuse(&mut self, list: &mut List<'_>) {
+        list.rewind();
+        let mut ahead = self.left;
+        while let Some((block, asked)) = next_block(list, &self.docs, &mut ahead) {
+            self.left &= !list.find_in(block, &self.docs, asked, &mut self.in_block);
+        }
     }
 
     /// Finds out how often those that are left, which have a word, have it.
@@ -229,6 +234,24 @@ impl Front {
     pub(super) fn frequency(&self, word: &Word<'_>, place: usize) -> u32 {
         self.lists[word.number].frequencies[place]
     }
+}
+
+/// The first of those documents that are ahead that are in one block of a list, if they are in it at all, and which block that
+/// is; `None` if there are none ahead, or all are behind the last block.
+#[inline]
+fn next_block(
+    list: &mut List<'_>,
+    docs: &[u32; BLOCK],
+    ahead: &mut u128,
+) -> Option<(usize, u128)> {
+    if *ahead == 0 {
+        return None;
+    }
+    let next = ahead.trailing_zeros() as usize;
+    let (block, last) = list.block_of(docs[next])?;
+    let here = *ahead & (lanes::up_to(docs, last) | 1 << next);
+    *ahead ^= here;
+    Some((block, here))
 }
 
 /// The first of the places of a block among all documents of its list.

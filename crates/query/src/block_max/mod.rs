@@ -373,8 +373,6 @@ impl<'a> Judge<'a, '_> {
             if bound >= self.least {
                 let span = windows.enter(number, groups.iter_mut().flatten());
                 evaluate(self, groups, span);
-            } else if windows.is_sorted {
-                return;
             }
         }
     }

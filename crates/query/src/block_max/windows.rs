@@ -20,14 +20,16 @@ const FEW: u64 = 1 << 16;
 /// So many.
 const POSTINGS: u64 = 512;
 
+/// So many are evaluated first, the most promising first.
+const FIRST: usize = 32;
+
 /// The windows that may hold one of the best.
 #[derive(Default)]
 pub(super) struct Windows {
-    /// In the order in which they are evaluated: for each the bits of the sum of its bounds, reversed so that the greatest is
-    /// least, and then its number.
-    order: Vec<u64>,
-    /// Whether the most promising come first.
-    pub(super) is_sorted: bool,
+    /// For each the bits of the sum of its bounds, reversed so that the greatest is least, and then its number.
+    keys: Vec<u64>,
+    /// The keys of those that are evaluated before all others, in their order.
+    first: Vec<u64>,
     spans: Vec<Span>,
     /// Of each window the bound of every word.
     bounds: Vec<f32>,
@@ -79,8 +81,8 @@ impl Windows {
 
     /// None yet; the memory is kept.
     fn clear(&mut self) {
-        self.is_sorted = false;
-        self.order.clear();
+        self.keys.clear();
+        self.first.clear();
         self.spans.clear();
         self.bounds.clear();
         self.blocks.clear();
@@ -88,13 +90,19 @@ impl Windows {
 
     /// Puts the most promising first; of those that promise the same, in the order of documents.
     pub(super) fn sort(&mut self) {
-        self.order.sort_unstable();
-        self.is_sorted = true;
+        self.first.clone_from(&self.keys);
+        if self.first.len() > FIRST {
+            self.first.select_nth_unstable(FIRST);
+            self.first.truncate(FIRST);
+        }
+        self.first.sort_unstable();
     }
 
     /// The windows in their order, each by its number and with the sum of its bounds.
     pub(super) fn iter(&self) -> impl Iterator<Item = (usize, f32)> {
-        self.order.iter().map(|&key| {
+        let last = self.first.last().copied().unwrap_or(0);
+        let others = self.keys.iter().filter(move |&&key| key > last);
+        self.first.iter().chain(others).map(|&key| {
             #[expect(clippy::cast_possible_truncation, reason = "the two halves")]
             let (bound, number) = (!((key >> 32) as u32), key as u32);
             (number as usize, f32::from_bits(bound))
@@ -130,7 +138,7 @@ impl Windows {
         if sum >= least {
             // Of numbers that are not negative the greater has the greater bits.
             let bits = !sum.max(0.0).to_bits();
-            self.order.push(u64::from(bits) << 32 | u64::from(number));
+            self.keys.push(u64::from(bits) << 32 | u64::from(number));
             self.spans.push(span);
         } else {
             self.bounds.truncate(bounds);
