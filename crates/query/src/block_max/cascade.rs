@@ -100,11 +100,8 @@ fn settle(
             return;
         }
         judge.judge(doc, || {
-            order.iter().flatten().fold(0.0, |sum, &at| {
-                let word = &mut words[at];
-                word.lists[0].found.frequency = front.frequency(word, place);
-                sum + word.exactly_found(doc)
-            })
+            let there = order.iter().flatten();
+            there.fold(0.0, |sum, &at| sum + front.exactly(&mut words[at], place))
         });
     });
 }

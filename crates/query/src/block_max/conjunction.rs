@@ -121,11 +121,7 @@ pub(super) fn settle(
         }
         let doc = front.doc(place);
         judge.judge(doc, || {
-            let of_word = |group: &mut Vec<Word<'_>>| {
-                let word = &mut group[0];
-                word.lists[0].found.frequency = front.frequency(word, place);
-                word.exactly_found(doc)
-            };
+            let of_word = |group: &mut Vec<Word<'_>>| front.exactly(&mut group[0], place);
             let of_units = shape.units.iter().map(|unit| {
                 groups[unit.clone()].iter_mut().map(of_word).fold(0.0, |sum, score| sum + score)
             });

@@ -162,11 +162,17 @@ impl Front {
     pub(super) fn count(&mut self, word: &mut Word<'_>) {
         let Known { at, frequencies } = &mut self.lists[word.number];
         let list = &mut word.lists[0];
-        lanes::each(self.left, |place| {
-            let spot = Spot::at(at[place] as usize, 0);
-            let more = list.more_of(spot.block().unwrap_or(0));
-            frequencies[place] = more.get(spot.place()).map_or(1, |more| more.saturating_add(1));
-        });
+        let mut ahead = self.left;
+        while ahead != 0 {
+            let block = at[ahead.trailing_zeros() as usize] as usize / BLOCK;
+            let here = ahead & lanes::up_to(at, last_of(block));
+            ahead ^= here;
+            let more = list.more_of(block);
+            lanes::each(here, |place| {
+                let more = more.get(at[place] as usize % BLOCK).copied().unwrap_or(0);
+                frequencies[place] = more.saturating_add(1);
+            });
+        }
     }
 
     /// No document is known to have a word any more: [`Front::look_up`] finds those that do.
@@ -229,21 +235,23 @@ impl Front {
         Spot::at(at[place] as usize, frequencies[place])
     }
 
-    /// How often the document at a place has a word, if that is known.
+    /// The score of the document at a place, which is left, for a word; how often it has that is known.
     #[inline]
-    pub(super) fn frequency(&self, word: &Word<'_>, place: usize) -> u32 {
-        self.lists[word.number].frequencies[place]
+    pub(super) fn exactly(&self, word: &mut Word<'_>, place: usize) -> f64 {
+        let list = &word.lists[0];
+        let length = if self.field == Some(list.field) {
+            self.lengths[place]
+        } else {
+            list.lengths().get(DocId(self.docs[place]))
+        };
+        word.exactly_often(self.lists[word.number].frequencies[place], length)
     }
 }
 
 /// The first of those documents that are ahead that are in one block of a list, if they are in it at all, and which block that
 /// is; `None` if there are none ahead, or all are behind the last block.
 #[inline]
-fn next_block(
-    list: &mut List<'_>,
-    docs: &[u32; BLOCK],
-    ahead: &mut u128,
-) -> Option<(usize, u128)> {
+fn next_block(list: &mut List<'_>, docs: &[u32; BLOCK], ahead: &mut u128) -> Option<(usize, u128)> {
     if *ahead == 0 {
         return None;
     }
@@ -252,6 +260,12 @@ fn next_block(
     let here = *ahead & (lanes::up_to(docs, last) | 1 << next);
     *ahead ^= here;
     Some((block, here))
+}
+
+/// The last of the places of a block among all documents of its list.
+#[inline]
+fn last_of(block: usize) -> u32 {
+    first_of(block) | (first_of(1) - 1)
 }
 
 /// The first of the places of a block among all documents of its list.

@@ -211,8 +211,7 @@ impl<'a> List<'a> {
     /// The same as a maximum.
     #[inline]
     pub(super) fn most_in(&mut self, start: u32, end: u32) -> (Option<Maximum>, usize) {
-        let most = self.bounds.between(start, end);
-        (most, self.bounds.block())
+        self.bounds.over(start, end)
     }
 
     /// What the occurrences of any document count at most.
@@ -251,7 +250,7 @@ impl<'a> List<'a> {
     /// What the occurrences of `doc` count at most, and up to which document that holds.
     #[inline]
     pub(super) fn bound_at(&mut self, doc: u32) -> (f32, u32) {
-        let most = self.near.between(doc, doc + 1);
+        let (most, _) = self.near.over(doc, doc + 1);
         (self.bound_of(most), self.near.last_doc())
     }
 

@@ -91,7 +91,8 @@ type Lists<'a> = Vec<Option<InvertedList<'a>>>;
 impl<'a> Task<'a> {
     /// The lists of each segment.
     fn lists(&self) -> Result<Vec<Lists<'a>>, QueryError> {
-        let mut asked: Vec<(Field, &str)> = Vec::new();
+        let words = self.shape.groups.len() + self.shape.unwanted.len();
+        let mut asked: Vec<(Field, &str)> = Vec::with_capacity(words);
         for word in self.shape.groups.iter().flatten().chain(&self.shape.unwanted) {
             for term in word.forms.terms() {
                 asked.extend(word.fields.iter().map(|&field| (field, term)));
@@ -106,7 +107,7 @@ impl<'a> Task<'a> {
 
     /// For each word in how many documents it is.
     fn containing(&self, lists: &[Lists<'a>]) -> Vec<Containing> {
-        let mut containing: Vec<Containing> = Vec::new();
+        let mut containing: Vec<Containing> = Vec::with_capacity(self.shape.groups.len());
         let mut at = 0;
         for wanted in self.shape.groups.iter().flatten() {
             let mut counts = Containing::default();
