@@ -15,7 +15,8 @@ use super::list::{List, Spot};
 /// Of so many the lengths are read one by one.
 const FEW: usize = 32;
 
-/// The documents of a block.
+/// The documents of a block. What stands side by side begins where a line of the cache does.
+#[repr(align(64))]
 pub(super) struct Front {
     /// Which of them are left: a bit for each, the lowest for the first.
     pub(super) left: u128,
@@ -36,6 +37,7 @@ pub(super) struct Front {
 
 /// What is known of the documents in a list, of those that it has.
 #[derive(Clone, Copy)]
+#[repr(align(64))]
 struct Known {
     /// Where they stand among all documents of the list.
     at: [u32; BLOCK],
