@@ -11,6 +11,7 @@ use index::{
     Maximum, Occurrences, Segment,
 };
 
+use super::held::{Held, Room, find, read_more};
 use super::scale::Scale;
 use crate::bm25::FieldScale;
 
@@ -130,27 +131,13 @@ impl Spot {
     }
 }
 
-/// A block by itself.
-#[derive(Default)]
-struct Held<'a> {
-    block: Option<usize>,
-    /// Whether documents can be looked up in it: in `set`, if it lies as a set of bits, or else in `docs`.
-    is_open: bool,
-    set: Option<DocSet<'a>>,
-    docs: Vec<u32>,
-    has_docs: bool,
-    more: Vec<u32>,
-    has_more: bool,
-    /// Where a document was found last.
-    at: usize,
-}
-
 impl<'a> List<'a> {
     pub(super) fn new(
         list: InvertedList<'a>,
         field: Field,
         segment: &Segment,
         exact: FieldScale,
+        room: Box<Room>,
     ) -> List<'a> {
         let (scale, bounds) = (Scale::new(exact, segment, field), list.bounds());
         List {
@@ -167,10 +154,15 @@ impl<'a> List<'a> {
             has_more: Vec::new(),
             window: None,
             hint: 0,
-            held: Held::default(),
+            held: Held::new(room),
             found: Spot::NOWHERE,
             occurrences: None,
         }
+    }
+
+    /// The room that it was given.
+    pub(super) fn into_room(self) -> Box<Room> {
+        self.held.into_room()
     }
 
     #[inline]
@@ -360,19 +352,19 @@ impl<'a> List<'a> {
 
     /// Decodes any block: its documents and how often, less one, each has the term.
     pub(super) fn block(&mut self, block: usize) -> (&[u32], &[u32]) {
-        self.take(block);
+        self.held.take(block);
         self.held.fill_docs(&self.inverted);
         self.held.fill_more(&self.inverted);
         // Documents that are damaged are none.
-        let count = self.held.docs.len().min(self.held.more.len());
-        (&self.held.docs[..count], &self.held.more[..count])
+        let count = self.held.docs().len().min(self.held.more().len());
+        (&self.held.docs()[..count], &self.held.more()[..count])
     }
 
     /// Decodes the documents of any block.
     pub(super) fn block_docs(&mut self, block: usize) -> &[u32] {
-        self.take(block);
+        self.held.take(block);
         self.held.fill_docs(&self.inverted);
-        &self.held.docs
+        self.held.docs()
     }
 
     /// A block that lies as a set of bits.
@@ -479,7 +471,7 @@ impl<'a> List<'a> {
                 *doc = doc_of(tag);
             }
             let asked = lanes::first(count);
-            let found = lanes::find(&self.held.docs, &docs, asked, &mut [0; BLOCK]);
+            let found = lanes::find(self.held.docs(), &docs, asked, &mut [0; BLOCK]);
             lanes::each(found, |at| {
                 tags[kept] = tags[from + at];
                 kept += 1;
@@ -493,7 +485,7 @@ impl<'a> List<'a> {
     pub(super) fn frequency_of(&mut self, doc: u32) -> u32 {
         self.held.find(doc);
         self.held.fill_more(&self.inverted);
-        self.held.more.get(self.held.at).map_or(1, |more| more.saturating_add(1))
+        self.held.more().get(self.held.at).map_or(1, |more| more.saturating_add(1))
     }
 
     /// Which of those ascending documents that are asked for a block has, a bit for each. Makes `places` for each of those its
@@ -508,14 +500,14 @@ impl<'a> List<'a> {
         self.hold_alone(block);
         match &self.held.set {
             Some(set) => set.find(docs, asked, places),
-            None => lanes::find(&self.held.docs, docs, asked, places),
+            None => lanes::find(self.held.docs(), docs, asked, places),
         }
     }
 
     /// How often, less one, each document of a block has the term.
     #[inline]
     pub(super) fn more_of(&mut self, block: usize) -> &[u32] {
-        self.take(block);
+        self.held.take(block);
         self.more_of_held()
     }
 
@@ -523,7 +515,7 @@ impl<'a> List<'a> {
     #[inline]
     pub(super) fn more_of_held(&mut self) -> &[u32] {
         self.held.fill_more(&self.inverted);
-        &self.held.more
+        self.held.more()
     }
 
     /// How many blocks there are.
@@ -531,28 +523,11 @@ impl<'a> List<'a> {
         self.block_count
     }
 
-    /// Takes a block, of which nothing is decoded yet.
-    #[inline]
-    fn take(&mut self, block: usize) {
-        let held = &mut self.held;
-        if held.block != Some(block) {
-            (held.block, held.at, held.set) = (Some(block), 0, None);
-            (held.is_open, held.has_docs, held.has_more) = (false, false, false);
-        }
-    }
-
     /// Takes a block to look documents up in, and decodes it unless it is a set.
     #[inline]
     fn hold_alone(&mut self, block: usize) {
-        self.take(block);
-        let held = &mut self.held;
-        if !held.is_open {
-            held.is_open = true;
-            held.set = self.inverted.set(block);
-            if held.set.is_none() {
-                held.fill_docs(&self.inverted);
-            }
-        }
+        self.held.take(block);
+        self.held.open(&self.inverted);
     }
 
     /// Whether `doc`, which is in the window or to be looked up, has the term.
@@ -624,7 +599,7 @@ impl<'a> List<'a> {
     pub(super) fn look_up(&mut self, doc: u32) -> u32 {
         if self.find(doc) {
             self.held.fill_more(&self.inverted);
-            let more = self.held.more.get(self.held.at).copied().unwrap_or(0);
+            let more = self.held.more().get(self.held.at).copied().unwrap_or(0);
             self.found.frequency = more.saturating_add(1);
         }
         self.found.frequency
@@ -725,7 +700,7 @@ impl<'a> List<'a> {
             self.hold_alone(block);
             self.held.fill_docs(&self.inverted);
             self.held.fill_more(&self.inverted);
-            DecodedBlock { block, docs: &self.held.docs, more: &self.held.more }
+            DecodedBlock { block, docs: self.held.docs(), more: self.held.more() }
         }
     }
 
@@ -739,51 +714,6 @@ impl<'a> List<'a> {
     #[inline]
     pub(super) fn scaled_exactly(&self, doc: u32, frequency: u32) -> f64 {
         self.exact.scaled(frequency, self.lengths().get(DocId(doc)))
-    }
-}
-
-impl Held<'_> {
-    /// Whether `doc` is there.
-    #[inline]
-    fn contains(&mut self, doc: u32) -> bool {
-        match &self.set {
-            Some(set) => set.contains(doc),
-            None => self.find(doc),
-        }
-    }
-
-    /// The same; where it stands is kept.
-    #[inline]
-    fn find(&mut self, doc: u32) -> bool {
-        if let Some(set) = &self.set {
-            let is_there = set.contains(doc);
-            if is_there {
-                self.at = set.rank(doc);
-            }
-            return is_there;
-        }
-        self.at = find(&self.docs, self.at, doc);
-        self.docs.get(self.at) == Some(&doc)
-    }
-
-    #[inline]
-    fn fill_docs(&mut self, list: &InvertedList<'_>) {
-        if let (false, Some(block)) = (self.has_docs, self.block) {
-            self.has_docs = true;
-            self.docs.resize(list.block_len(block), 0);
-            if list.read_docs(block, &mut self.docs).is_none() {
-                self.docs.clear();
-            }
-        }
-    }
-
-    #[inline]
-    fn fill_more(&mut self, list: &InvertedList<'_>) {
-        if let (false, Some(block)) = (self.has_more, self.block) {
-            self.has_more = true;
-            self.more.resize(list.block_len(block), 0);
-            read_more(list, block, &mut self.more);
-        }
     }
 }
 
@@ -840,28 +770,4 @@ fn has_bits(words: &[u64], start: u32, docs: Range<u32>) -> bool {
     let (from, until) = ((docs.start - start) / 64, (docs.end - start).div_ceil(64));
     let words = words.get(from as usize..until as usize).unwrap_or_default();
     words.iter().any(|&word| word != 0)
-}
-
-/// What is damaged counts as one occurrence.
-fn read_more(list: &InvertedList<'_>, block: usize, more: &mut [u32]) {
-    if list.read_more(block, more).is_none() {
-        more.fill(0);
-    }
-}
-
-/// Where the first document from `doc` on is among ascending ones: most often not far behind `hint`.
-#[inline]
-fn find(docs: &[u32], hint: usize, doc: u32) -> usize {
-    let (mut low, mut step) = (hint, 1);
-    if docs.get(low).is_none_or(|&found| found > doc) {
-        low = 0;
-    }
-    while let Some(&found) = docs.get(low + step)
-        && found <= doc
-    {
-        low += step;
-        step *= 2;
-    }
-    let high = (low + step).min(docs.len());
-    low + docs[low..high].partition_point(|&found| found < doc)
 }

@@ -34,6 +34,7 @@ mod conjunction;
 mod count;
 mod floor;
 mod front;
+mod held;
 mod intersection;
 mod list;
 mod nested;
@@ -131,13 +132,15 @@ impl<'a> Task<'a> {
         let mut total = 0;
         for (segment, lists) in self.index.segments().iter().zip(lists) {
             let deleted = segment.deleted()?;
-            if let Some((groups, _)) = self.groups(segment, lists, None) {
-                let is_whole = segment.deleted_count() == 0;
-                let deleted = (!is_whole).then_some(deleted);
-                total += self
-                    .workspaces
-                    .with(|work| count::count(groups, segment.doc_count(), deleted, work));
-            }
+            let is_whole = segment.deleted_count() == 0;
+            let deleted = (!is_whole).then_some(deleted);
+            total += self.workspaces.with(|work| {
+                let found = self.groups(segment, lists, None, work);
+                let Some((mut groups, unwanted)) = found else { return 0 };
+                let count = count::count(&mut groups, segment.doc_count(), deleted, work);
+                work.clear(groups, unwanted);
+                count
+            });
         }
         Ok(total)
     }
@@ -188,10 +191,14 @@ impl<'a> Task<'a> {
                 added,
                 least: 0.0,
             };
-            if let Some((groups, unwanted)) = self.groups(segment, lists, Some(&containing)) {
-                judge.unwanted = unwanted;
-                self.workspaces.with(|work| judge.evaluate(groups, work));
-            }
+            self.workspaces.with(|work| {
+                let found = self.groups(segment, lists, Some(&containing), work);
+                if let Some((mut groups, unwanted)) = found {
+                    judge.unwanted = unwanted;
+                    judge.evaluate(&mut groups, work);
+                    work.clear(groups, std::mem::take(&mut judge.unwanted));
+                }
+            });
             if let Some(error) = judge.error {
                 return Err(error);
             }
@@ -206,6 +213,7 @@ impl<'a> Task<'a> {
         segment: &'a Segment,
         lists: Lists<'a>,
         containing: Option<&[Containing]>,
+        work: &mut Workspace,
     ) -> Option<(Groups<'a>, Vec<List<'a>>)> {
         let mut lists = lists.into_iter();
         let mut containing = containing.unwrap_or_default().iter();
@@ -218,7 +226,9 @@ impl<'a> Task<'a> {
                 let scorer = containing.map(|count| self.statistics.scorer(wanted.fields, count));
                 let fields = wanted.forms.terms().flat_map(|_| wanted.fields.iter().copied());
                 let lists = fields.zip(lists.by_ref());
-                if let Some(mut word) = Word::new(wanted, segment, self.statistics, scorer, lists) {
+                let rooms = &mut work.rooms;
+                let word = Word::new(wanted, segment, self.statistics, scorer, lists, rooms);
+                if let Some(mut word) = word {
                     word.number = number;
                     number += word.lists.len();
                     words.push(word);
@@ -231,7 +241,8 @@ impl<'a> Task<'a> {
         }
         let fields = self.shape.unwanted.iter().flat_map(|word| word.fields);
         let open = |(&field, list): (&Field, Option<InvertedList<'a>>)| {
-            Some(List::new(list?, field, segment, self.statistics.scale(field)))
+            let scale = self.statistics.scale(field);
+            Some(List::new(list?, field, segment, scale, work.rooms.take()))
         };
         Some((groups, fields.zip(lists).filter_map(open).collect()))
     }
@@ -284,7 +295,7 @@ struct Judge<'a, 'b> {
 }
 
 impl<'a> Judge<'a, '_> {
-    fn evaluate(&mut self, groups: Vec<Vec<Word<'_>>>, work: &mut Workspace) {
+    fn evaluate(&mut self, groups: &mut Groups<'_>, work: &mut Workspace) {
         let mut windows = std::mem::take(&mut work.windows);
         self.evaluate_in(groups, &mut windows, work);
         work.windows = windows;
@@ -292,14 +303,14 @@ impl<'a> Judge<'a, '_> {
 
     fn evaluate_in(
         &mut self,
-        mut groups: Vec<Vec<Word<'_>>>,
+        groups: &mut Groups<'_>,
         windows: &mut Windows,
         work: &mut Workspace,
     ) {
         if let Some(need) = &self.shape.nested {
             self.lift();
-            self.spread(windows, &mut groups, None);
-            self.each_window(windows, &mut groups, |judge, groups, span| {
+            self.spread(windows, groups, None);
+            self.each_window(windows, groups, |judge, groups, span| {
                 nested::evaluate(groups, need, span, judge, work);
             });
             return;
@@ -307,14 +318,14 @@ impl<'a> Judge<'a, '_> {
         self.is_refused = groups.len() > 1 || self.unwanted.is_empty();
         if groups.len() > 1 {
             self.lift();
-            let order = Order::new(&groups);
-            self.spread(windows, &mut groups, order.driver());
-            self.each_window(windows, &mut groups, |judge, groups, span| {
+            let order = Order::new(groups);
+            self.spread(windows, groups, order.driver());
+            self.each_window(windows, groups, |judge, groups, span| {
                 intersection::evaluate(groups, &order, span, judge, work);
             });
             return;
         }
-        let Some(mut words) = groups.pop() else { return };
+        let Some(words) = groups.first_mut() else { return };
         let k = self.best.size();
         if let [only] = &mut words[..]
             && only.is_single()
@@ -327,16 +338,16 @@ impl<'a> Judge<'a, '_> {
             return single::evaluate(only, self, self.plan.is_some(), work);
         }
         if self.is_sure() {
-            self.floor = floor(&mut words, k, work);
+            self.floor = floor(words, k, work);
         }
         self.lift();
         let are_lists = words.iter().all(Word::is_single);
         if self.plan.is_none() && are_lists && words.len() <= cascade::WORDS_MAX {
-            return cascade::evaluate(&mut words, windows, self, work);
+            return cascade::evaluate(words, windows, self, work);
         }
-        let mut words: Vec<Vec<Word<'_>>> = words.into_iter().map(|word| vec![word]).collect();
-        self.spread(windows, &mut words, None);
-        self.each_window(windows, &mut words, |judge, words, span| {
+        *groups = words.drain(..).map(|word| vec![word]).collect();
+        self.spread(windows, groups, None);
+        self.each_window(windows, groups, |judge, words, span| {
             union::evaluate(words, span, judge, work);
         });
     }

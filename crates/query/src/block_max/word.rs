@@ -6,6 +6,7 @@
 use index::{DocId, Field, InvertedList, Maximum, Segment};
 
 use super::floor;
+use super::held::Rooms;
 use super::list::List;
 use super::scale::Scale;
 use super::shape::Wanted;
@@ -120,14 +121,15 @@ impl<'a> Word<'a> {
         segment: &'a Segment,
         statistics: &Statistics,
         exact: Option<Bm25>,
-        lists: impl Iterator<Item = (Field, Option<InvertedList<'a>>)>,
+        found: impl Iterator<Item = (Field, Option<InvertedList<'a>>)>,
+        rooms: &mut Rooms,
     ) -> Option<Word<'a>> {
-        let open = |(field, list): (Field, Option<InvertedList<'a>>)| {
-            Some(List::new(list?, field, segment, statistics.scale(field)))
-        };
-        let mut opened = Vec::with_capacity(lists.size_hint().1.unwrap_or(0));
-        opened.extend(lists.filter_map(open));
-        let lists: Vec<List<'a>> = opened;
+        let mut lists = Vec::with_capacity(found.size_hint().1.unwrap_or(0));
+        for (field, list) in found {
+            lists.extend(list.map(|list| {
+                List::new(list, field, segment, statistics.scale(field), rooms.take())
+            }));
+        }
         let (longest, _) = lists.iter().enumerate().max_by_key(|(_, list)| list.doc_frequency())?;
         let exact = exact.filter(|_| wanted.is_scored);
         let (limit, k1) = exact.map_or((0.0, 1.0), |exact| exact.parameters());

@@ -6,12 +6,14 @@ use std::sync::Mutex;
 
 use super::candidates::Span;
 use super::front::Front;
+use super::held::Rooms;
 use super::intersection::Matches;
+use super::list::List;
 use super::nested::Found;
 use super::phrase::Starts;
 use super::window::WINDOW_MAX;
 use super::windows::Windows;
-use super::{Window, Word};
+use super::{Groups, Window, Word};
 
 /// Where one document in as many is marked, to sort them costs less than to look at all marks.
 const FEW: usize = 16;
@@ -26,6 +28,7 @@ pub(super) struct Workspace {
     /// Documents of a window.
     pub(super) docs: Vec<u32>,
     pub(super) front: Front,
+    pub(super) rooms: Rooms,
     pub(super) windows: Windows,
     pub(super) matches: Matches,
     pub(super) starts: Starts,
@@ -39,6 +42,14 @@ pub(super) struct Workspace {
 }
 
 impl Workspace {
+    /// Takes back the rooms of words and of lists that are not needed any more.
+    pub(super) fn clear<'a>(&mut self, groups: Groups<'a>, others: Vec<List<'a>>) {
+        let lists = groups.into_iter().flatten().flat_map(|word| word.lists);
+        for list in lists.chain(others) {
+            self.rooms.give_back(list.into_room());
+        }
+    }
+
     /// Marks the documents of a window that have any of some words, with a stamp that no other has.
     pub(super) fn mark(&mut self, words: &mut [Word<'_>], span: Span) -> u8 {
         let stamp = self.next_stamp();
@@ -121,6 +132,7 @@ impl Workspaces {
                 found: Vec::new(),
                 docs: Vec::new(),
                 front: Front::default(),
+                rooms: Rooms::default(),
                 windows: Windows::default(),
                 matches: Matches::default(),
                 starts: Starts::default(),
