@@ -191,12 +191,12 @@ impl Segment {
         terms: &[(Field, &str)],
     ) -> Result<Vec<Option<InvertedList<'_>>>, IndexError> {
         let mut lists = Vec::with_capacity(terms.len());
-        for (list, &(field, _)) in self.lexicon.find_all(terms)?.iter().zip(terms) {
-            lists.push(match list {
-                Some(list) => Some(self.list(field, list)?),
-                None => None,
-            });
-        }
+        let mut fields = terms.iter().map(|&(field, _)| field);
+        self.lexicon.each_list(terms, |list| {
+            let list = list.zip(fields.next()).map(|(list, field)| self.list(field, list));
+            lists.push(list.transpose()?);
+            Ok(())
+        })?;
         Ok(lists)
     }
 

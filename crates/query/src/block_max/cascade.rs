@@ -86,8 +86,7 @@ fn settle(
     if front.left == 0 {
         return;
     }
-    let (scores, count) = front.scores_left();
-    judge.raise(scores[..count].iter().copied());
+    front.raise(judge);
     // In the order of the query, in which scores are added up.
     let mut order = [None; WORDS_MAX];
     for (at, word) in words.iter().enumerate() {

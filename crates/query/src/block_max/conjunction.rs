@@ -108,9 +108,7 @@ pub(super) fn settle(
         return;
     }
     if is_scored {
-        let (scores, count) = front.scores_left();
-        judge.raise(scores[..count].iter().copied());
-        front.keep(judge.least);
+        front.raise(judge);
     } else {
         groups.iter_mut().flatten().for_each(|word| front.count(word));
     }

@@ -8,9 +8,9 @@
 use codes::lanes;
 use index::{BLOCK, DocId, Field, Lengths};
 
-use super::Word;
 use super::candidates::Span;
 use super::list::{List, Spot};
+use super::{Judge, Word};
 
 /// Of so many the lengths are read one by one.
 const FEW: usize = 32;
@@ -36,7 +36,6 @@ pub(super) struct Front {
 }
 
 /// What is known of the documents in a list, of those that it has.
-#[derive(Clone, Copy)]
 #[repr(align(64))]
 struct Known {
     /// Where they stand among all documents of the list.
@@ -63,8 +62,8 @@ impl Default for Front {
 impl Front {
     /// Of a query of so many lists.
     pub(super) fn begin(&mut self, lists: usize) {
-        let nothing = Known { at: [0; BLOCK], frequencies: [0; BLOCK] };
-        self.lists.resize(self.lists.len().max(lists), nothing);
+        let nothing = || Known { at: [0; BLOCK], frequencies: [0; BLOCK] };
+        self.lists.resize_with(self.lists.len().max(lists), nothing);
     }
 
     /// The documents of a block, which the window is: those that the word adds `wanted` to, or more, if that is asked for.
@@ -115,16 +114,15 @@ impl Front {
     /// Looks those that are left up in a list, and says which have the word. If `least` is given, those that the block of the
     /// list where they would be cannot lift to it are dropped first, and of the others it is found out how often.
     pub(super) fn look_up(&mut self, word: &mut Word<'_>, least: Option<f32>) -> u128 {
-        let (saturation, most, list) = (word.saturation, word.bound, &mut word.lists[0]);
         let Front { left, docs, scores, lists, in_block, .. } = self;
         let Known { at, frequencies } = &mut lists[word.number];
-        list.rewind();
+        word.lists[0].rewind();
         let (mut ahead, mut found) = (*left, 0);
-        while let Some((block, here)) = next_block(list, docs, &mut ahead) {
+        while let Some((block, here)) = next_block(&mut word.lists[0], docs, &mut ahead) {
             let mut asked = here;
             if let Some(least) = least {
-                let tight = saturation.bound(list.block_bound(block));
-                if tight < most {
+                let tight = word.bound_of_block(block);
+                if tight < word.bound {
                     // Fewer may come to it than in the whole window.
                     asked &= lanes::reaching(scores, least - tight);
                     *left &= !here | asked;
@@ -133,6 +131,7 @@ impl Front {
             if asked == 0 {
                 continue;
             }
+            let list = &mut word.lists[0];
             let there = list.find_in(block, docs, asked, in_block);
             if there == 0 {
                 continue;
@@ -214,14 +213,17 @@ impl Front {
         self.left &= lanes::reaching(&self.scores, least);
     }
 
-    /// What those that are left are worth, about, and how many they are.
-    pub(super) fn scores_left(&self) -> ([f32; BLOCK], usize) {
-        let (mut scores, mut count) = ([0.0; BLOCK], 0);
-        lanes::each(self.left, |place| {
-            scores[count] = self.scores[place];
-            count += 1;
-        });
-        (scores, count)
+    /// Takes account of what those that are left are worth at least.
+    pub(super) fn raise(&self, judge: &mut Judge<'_, '_>) {
+        // Of fewer nothing follows.
+        if self.left.count_ones() as usize >= judge.best.size() {
+            let (mut scores, mut count) = ([0.0; BLOCK], 0);
+            lanes::each(self.left, |place| {
+                scores[count] = self.scores[place];
+                count += 1;
+            });
+            judge.raise(scores[..count].iter().copied());
+        }
     }
 
     /// The document at a place.

@@ -12,20 +12,16 @@ pub(super) struct Room {
     more: [u32; BLOCK],
 }
 
-/// Rooms that nobody uses.
+/// As many rooms as a query has had lists.
 #[derive(Default)]
-#[expect(clippy::vec_box, reason = "a room is large, and stays where it is")]
-pub(super) struct Rooms(Vec<Box<Room>>);
+pub(super) struct Rooms(Vec<Room>);
 
 impl Rooms {
-    /// One of them.
-    pub(super) fn take(&mut self) -> Box<Room> {
-        self.0.pop().unwrap_or_else(|| Box::new(Room { docs: [0; BLOCK], more: [0; BLOCK] }))
-    }
-
-    /// Takes one that is not needed any more.
-    pub(super) fn give_back(&mut self, room: Box<Room>) {
-        self.0.push(room);
+    /// So many of them.
+    pub(super) fn take(&mut self, count: usize) -> impl Iterator<Item = &mut Room> {
+        let empty = || Room { docs: [0; BLOCK], more: [0; BLOCK] };
+        self.0.resize_with(self.0.len().max(count), empty);
+        self.0.iter_mut().take(count)
     }
 }
 
@@ -35,7 +31,7 @@ pub(super) struct Held<'a> {
     /// Whether documents can be looked up in it: in `set`, if it lies as a set of bits, or else in those that are decoded.
     is_open: bool,
     pub(super) set: Option<DocSet<'a>>,
-    room: Box<Room>,
+    room: &'a mut Room,
     /// How many documents are decoded, if they are.
     docs: Option<usize>,
     /// Of how many documents it is known how often they have the term, if that is decoded.
@@ -46,12 +42,8 @@ pub(super) struct Held<'a> {
 
 impl<'a> Held<'a> {
     /// None yet.
-    pub(super) fn new(room: Box<Room>) -> Held<'a> {
+    pub(super) fn new(room: &'a mut Room) -> Held<'a> {
         Held { block: None, is_open: false, set: None, room, docs: None, more: None, at: 0 }
-    }
-
-    pub(super) fn into_room(self) -> Box<Room> {
-        self.room
     }
 
     /// Takes a block, of which nothing is decoded yet.

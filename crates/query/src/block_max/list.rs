@@ -137,7 +137,7 @@ impl<'a> List<'a> {
         field: Field,
         segment: &Segment,
         exact: FieldScale,
-        room: Box<Room>,
+        room: &'a mut Room,
     ) -> List<'a> {
         let (scale, bounds) = (Scale::new(exact, segment, field), list.bounds());
         List {
@@ -158,11 +158,6 @@ impl<'a> List<'a> {
             found: Spot::NOWHERE,
             occurrences: None,
         }
-    }
-
-    /// The room that it was given.
-    pub(super) fn into_room(self) -> Box<Room> {
-        self.held.into_room()
     }
 
     #[inline]

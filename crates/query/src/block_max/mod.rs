@@ -61,6 +61,7 @@ use crate::scorers::{Containing, Scorers, Statistics};
 use crate::tree::Tree;
 use crate::{Hit, QueryError, TopK};
 use candidates::Span;
+use held::{Room, Rooms};
 use intersection::Order;
 use list::List;
 use window::{NOTHING, Window};
@@ -134,12 +135,11 @@ impl<'a> Task<'a> {
             let deleted = segment.deleted()?;
             let is_whole = segment.deleted_count() == 0;
             let deleted = (!is_whole).then_some(deleted);
-            total += self.workspaces.with(|work| {
-                let found = self.groups(segment, lists, None, work);
-                let Some((mut groups, unwanted)) = found else { return 0 };
-                let count = count::count(&mut groups, segment.doc_count(), deleted, work);
-                work.clear(groups, unwanted);
-                count
+            total += self.workspaces.with(|work, rooms| {
+                let found = self.groups(segment, lists, None, rooms);
+                found.map_or(0, |(mut groups, _)| {
+                    count::count(&mut groups, segment.doc_count(), deleted, work)
+                })
             });
         }
         Ok(total)
@@ -171,35 +171,33 @@ impl<'a> Task<'a> {
                 // Says what needs them.
                 Tree::build(self.plan, segment, scorers)?;
             }
-            let mut judge = Judge {
-                number,
-                doc_count: segment.doc_count(),
-                deleted,
-                statics: &self.statics[number],
-                shape: self.shape,
-                best,
-                plan: scorers.as_ref().map(|scorers| (self.plan, segment, scorers)),
-                unwanted: Vec::new(),
-                is_refused: false,
-                tree: None,
-                error: None,
-                floor: 0.0,
-                is_partial: self.shape.is_partial
-                    || !self.shape.phrases.is_empty()
-                    || segment.deleted_count() > 0
-                    || !self.statistics.is_gradual(),
-                added,
-                least: 0.0,
-            };
-            self.workspaces.with(|work| {
-                let found = self.groups(segment, lists, Some(&containing), work);
-                if let Some((mut groups, unwanted)) = found {
-                    judge.unwanted = unwanted;
-                    judge.evaluate(&mut groups, work);
-                    work.clear(groups, std::mem::take(&mut judge.unwanted));
-                }
+            let error = self.workspaces.with(|work, rooms| {
+                let found = self.groups(segment, lists, Some(&containing), rooms);
+                let (mut groups, unwanted) = found?;
+                let mut judge = Judge {
+                    number,
+                    doc_count: segment.doc_count(),
+                    deleted,
+                    statics: &self.statics[number],
+                    shape: self.shape,
+                    best,
+                    plan: scorers.as_ref().map(|scorers| (self.plan, segment, scorers)),
+                    unwanted,
+                    is_refused: false,
+                    tree: None,
+                    error: None,
+                    floor: 0.0,
+                    is_partial: self.shape.is_partial
+                        || !self.shape.phrases.is_empty()
+                        || segment.deleted_count() > 0
+                        || !self.statistics.is_gradual(),
+                    added,
+                    least: 0.0,
+                };
+                judge.evaluate(&mut groups, work);
+                judge.error
             });
-            if let Some(error) = judge.error {
+            if let Some(error) = error {
                 return Err(error);
             }
         }
@@ -208,13 +206,14 @@ impl<'a> Task<'a> {
 
     /// The words of each group that the segment has, with their scorers, if it is known how many documents have each; and
     /// the lists of those that are unwanted. `None` if it has none of some group.
-    fn groups(
+    fn groups<'r>(
         &self,
-        segment: &'a Segment,
-        lists: Lists<'a>,
+        segment: &'r Segment,
+        lists: Lists<'r>,
         containing: Option<&[Containing]>,
-        work: &mut Workspace,
-    ) -> Option<(Groups<'a>, Vec<List<'a>>)> {
+        rooms: &'r mut Rooms,
+    ) -> Option<(Groups<'r>, Vec<List<'r>>)> {
+        let mut rooms = rooms.take(lists.len());
         let mut lists = lists.into_iter();
         let mut containing = containing.unwrap_or_default().iter();
         let mut groups = Vec::with_capacity(self.shape.groups.len());
@@ -226,9 +225,8 @@ impl<'a> Task<'a> {
                 let scorer = containing.map(|count| self.statistics.scorer(wanted.fields, count));
                 let fields = wanted.forms.terms().flat_map(|_| wanted.fields.iter().copied());
                 let lists = fields.zip(lists.by_ref());
-                let rooms = &mut work.rooms;
-                let word = Word::new(wanted, segment, self.statistics, scorer, lists, rooms);
-                if let Some(mut word) = word {
+                let lists = lists.zip(rooms.by_ref());
+                if let Some(mut word) = Word::new(wanted, segment, self.statistics, scorer, lists) {
                     word.number = number;
                     number += word.lists.len();
                     words.push(word);
@@ -240,11 +238,10 @@ impl<'a> Task<'a> {
             groups.push(words);
         }
         let fields = self.shape.unwanted.iter().flat_map(|word| word.fields);
-        let open = |(&field, list): (&Field, Option<InvertedList<'a>>)| {
-            let scale = self.statistics.scale(field);
-            Some(List::new(list?, field, segment, scale, work.rooms.take()))
+        let open = |((&field, list), room): ((&Field, Option<InvertedList<'r>>), &'r mut Room)| {
+            Some(List::new(list?, field, segment, self.statistics.scale(field), room))
         };
-        Some((groups, fields.zip(lists).filter_map(open).collect()))
+        Some((groups, fields.zip(lists).zip(rooms).filter_map(open).collect()))
     }
 }
 

@@ -6,7 +6,7 @@
 use index::{DocId, Field, InvertedList, Maximum, Segment};
 
 use super::floor;
-use super::held::Rooms;
+use super::held::Room;
 use super::list::List;
 use super::scale::Scale;
 use super::shape::Wanted;
@@ -121,14 +121,13 @@ impl<'a> Word<'a> {
         segment: &'a Segment,
         statistics: &Statistics,
         exact: Option<Bm25>,
-        found: impl Iterator<Item = (Field, Option<InvertedList<'a>>)>,
-        rooms: &mut Rooms,
+        found: impl Iterator<Item = ((Field, Option<InvertedList<'a>>), &'a mut Room)>,
     ) -> Option<Word<'a>> {
         let mut lists = Vec::with_capacity(found.size_hint().1.unwrap_or(0));
-        for (field, list) in found {
-            lists.extend(list.map(|list| {
-                List::new(list, field, segment, statistics.scale(field), rooms.take())
-            }));
+        for ((field, list), room) in found {
+            if let Some(list) = list {
+                lists.push(List::new(list, field, segment, statistics.scale(field), room));
+            }
         }
         let (longest, _) = lists.iter().enumerate().max_by_key(|(_, list)| list.doc_frequency())?;
         let exact = exact.filter(|_| wanted.is_scored);

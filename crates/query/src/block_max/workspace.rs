@@ -8,12 +8,11 @@ use super::candidates::Span;
 use super::front::Front;
 use super::held::Rooms;
 use super::intersection::Matches;
-use super::list::List;
 use super::nested::Found;
 use super::phrase::Starts;
 use super::window::WINDOW_MAX;
 use super::windows::Windows;
-use super::{Groups, Window, Word};
+use super::{Window, Word};
 
 /// Where one document in as many is marked, to sort them costs less than to look at all marks.
 const FEW: usize = 16;
@@ -28,7 +27,7 @@ pub(super) struct Workspace {
     /// Documents of a window.
     pub(super) docs: Vec<u32>,
     pub(super) front: Front,
-    pub(super) rooms: Rooms,
+    rooms: Rooms,
     pub(super) windows: Windows,
     pub(super) matches: Matches,
     pub(super) starts: Starts,
@@ -42,14 +41,6 @@ pub(super) struct Workspace {
 }
 
 impl Workspace {
-    /// Takes back the rooms of words and of lists that are not needed any more.
-    pub(super) fn clear<'a>(&mut self, groups: Groups<'a>, others: Vec<List<'a>>) {
-        let lists = groups.into_iter().flatten().flat_map(|word| word.lists);
-        for list in lists.chain(others) {
-            self.rooms.give_back(list.into_room());
-        }
-    }
-
     /// Marks the documents of a window that have any of some words, with a stamp that no other has.
     pub(super) fn mark(&mut self, words: &mut [Word<'_>], span: Span) -> u8 {
         let stamp = self.next_stamp();
@@ -121,8 +112,8 @@ pub(super) struct Scratch {
 pub(crate) struct Workspaces(Mutex<Vec<Box<Workspace>>>);
 
 impl Workspaces {
-    /// Does `work` with one of them.
-    pub(super) fn with<T>(&self, work: impl FnOnce(&mut Workspace) -> T) -> T {
+    /// Does `work` with one of them, and its rooms.
+    pub(super) fn with<T>(&self, work: impl FnOnce(&mut Workspace, &mut Rooms) -> T) -> T {
         let free = self.0.lock().ok().and_then(|mut free| free.pop());
         let mut workspace = free.unwrap_or_else(|| {
             Box::new(Workspace {
@@ -142,7 +133,9 @@ impl Workspaces {
                 stamp: 0,
             })
         });
-        let done = work(&mut workspace);
+        let mut rooms = std::mem::take(&mut workspace.rooms);
+        let done = work(&mut workspace, &mut rooms);
+        workspace.rooms = rooms;
         if let Ok(mut free) = self.0.lock() {
             free.push(workspace);
         }
