@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use codes::lanes;
+use codes::{bits_of, lanes};
 use index::{
     BLOCK, Bounds, Champion, Champions, DecodedBlock, DocId, DocSet, Field, InvertedList, Lengths,
     Maximum, Occurrences, Segment,
@@ -65,7 +65,7 @@ impl Part<'_> {
     #[inline]
     fn set_bits(&self, start: u32, words: &mut [u64]) {
         match *self {
-            Part::Docs(docs) => set_bits(docs, start, words),
+            Part::Docs(docs) => bits_of::set(docs, start, words),
             Part::Set(set, end) => {
                 let Range { start: first, end: behind } = set.range();
                 let from = (first.max(start) - start) / 64;
@@ -81,13 +81,7 @@ impl Part<'_> {
     #[inline]
     fn count_in(&self, start: u32, words: &[u64]) -> u64 {
         match *self {
-            Part::Docs(docs) => {
-                let bit = |&doc: &u32| {
-                    let at = doc - start;
-                    words.get(at as usize / 64).map_or(0, |word| word >> (at % 64) & 1)
-                };
-                docs.iter().map(bit).sum()
-            }
+            Part::Docs(docs) => u64::from(bits_of::count(docs, start, words)),
             Part::Set(set, _) => u64::from(set.count_in(start, words)),
         }
     }
@@ -722,29 +716,6 @@ pub(super) fn compact(tags: &mut [u32], mut test: impl FnMut(u32) -> bool) -> us
         kept += usize::from(test(tag));
     }
     kept
-}
-
-/// Sets the bits of ascending documents: the lowest of the first word is that of `start`. Neighbours share a word, and wait
-/// for each other: so four that are far apart are taken at a time.
-fn set_bits(docs: &[u32], start: u32, words: &mut [u64]) {
-    let mut set = |doc: u32| {
-        let at = doc - start;
-        if let Some(word) = words.get_mut(at as usize / 64) {
-            *word |= 1 << (at % 64);
-        }
-    };
-    let quarter = docs.len() / 4;
-    let (near, far) = docs.split_at(2 * quarter);
-    let (a, b) = near.split_at(quarter);
-    let (c, d) = far.split_at(quarter);
-    for (((&a, &b), &c), &d) in a.iter().zip(b).zip(c).zip(d) {
-        set(a);
-        set(b);
-        set(c);
-        set(d);
-    }
-    // Of four quarters a few may be left.
-    d.iter().skip(quarter).for_each(|&doc| set(doc));
 }
 
 /// Those of ascending documents from `start` up to, but without, `end`: most often all.
