@@ -1,7 +1,8 @@
 //! In which order windows are evaluated: the most promising first.
 //!
 //! Documents that are alike stand together, since they are in the order of their URLs: a query has its best documents
-//! in few windows. Evaluated first, they lift the threshold so much that most others need no look.
+//! in few windows. Evaluated first, they lift the threshold so much that most others need no look. Those that still do are taken
+//! in the order of documents: what was decoded for one often serves the next.
 //!
 //! **Invariant.** Windows do not overlap, and those that are left out stay below what it takes.
 //!
@@ -20,7 +21,8 @@ const FEW: u64 = 1 << 16;
 /// So many.
 const POSTINGS: u64 = 512;
 
-/// So many are evaluated first, the most promising first.
+/// So many are evaluated first, the most promising first. With 16 OR takes 3 % more on pages, and if all are sorted AND and OR
+/// take 1 to 3 % more.
 const FIRST: usize = 32;
 
 /// The windows that may hold one of the best.
@@ -88,7 +90,7 @@ impl Windows {
         self.blocks.clear();
     }
 
-    /// Puts the most promising first; of those that promise the same, in the order of documents.
+    /// Puts the most promising first; of those that promise the same, and of all others, in the order of documents.
     pub(super) fn sort(&mut self) {
         self.first.clone_from(&self.keys);
         if self.first.len() > FIRST {
