@@ -14,7 +14,7 @@
 //! - [`prefix_code()`], a code made to measure from its lengths;
 //! - [`symbols`], byte strings by a table of frequent ones;
 //! - [`function`], static functions: numbers by byte strings that are not stored;
-//! - [`lanes`], what loops over the numbers of a block come down to;
+//! - [`lanes`], what loops over the numbers of a block come down to, and [`bits_of`], those numbers as bits;
 //! - [`Histogram`] and [`Survey`]: how many bits given numbers take under each of them.
 //!
 //! What does not: files, documents, checksums. Other crates define no bit reader, no bit writer and
@@ -53,6 +53,7 @@
 //! ```
 
 mod bits;
+pub mod bits_of;
 pub mod classes;
 mod delta;
 pub mod fixed;

@@ -141,17 +141,16 @@ impl Lexicon {
         Ok(out)
     }
 
-    /// The lists of many terms.
-    pub(crate) fn find_all(
+    /// Hands the lists of many terms to `visit`, in their order.
+    pub(crate) fn each_list(
         &self,
         terms: &[(Field, &str)],
-    ) -> Result<Vec<Option<List>>, IndexError> {
-        let mut out = Vec::with_capacity(terms.len());
-        self.each_located(terms, |located| {
-            out.push(located.map(|located| self.list_at(located)).transpose()?);
-            Ok(())
-        })?;
-        Ok(out)
+        mut visit: impl FnMut(Option<&List>) -> Result<(), IndexError>,
+    ) -> Result<(), IndexError> {
+        self.each_located(terms, |located| match located {
+            Some(located) => visit(Some(&self.list_at(located)?)),
+            None => visit(None),
+        })
     }
 
     /// Hands where each term stands to `visit`, in their order. Memory is asked for all of them at a time: to wait for

@@ -65,23 +65,25 @@ impl<'a> Bounds<'a> {
         self.block
     }
 
-    /// The bound of the documents from `start` up to, but without, `end`; `None` if the list has none there
-    /// for sure. `start` never goes back, unless [`Bounds::enter`] does.
+    /// The bound of the documents from `start` up to, but without, `end`, and the block where they begin; no bound if the list has
+    /// none there for sure. Moves to the block where they end: what is asked for next begins there or behind, unless
+    /// [`Bounds::enter`] goes back.
     #[inline]
-    pub fn between(&mut self, start: u32, end: u32) -> Option<Maximum> {
-        self.seek(start);
+    pub fn over(&mut self, start: u32, end: u32) -> (Option<Maximum>, usize) {
+        let first = self.seek(start);
         // The block behind may begin right after the last document of this one.
-        let last = self.last_block(end).min(self.blocks.checked_sub(1)?);
-        if self.block > last {
-            return None;
+        let behind = (self.seek(end.saturating_sub(1)) + 1).min(self.blocks);
+        if first >= behind {
+            return (None, first);
         }
-        Some(match self.skips.maxima() {
+        let most = match self.skips.maxima() {
             [] => Maximum::UNKNOWN,
             maxima => {
-                let near = maxima.get(self.block..=last).unwrap_or_default();
+                let near = maxima.get(first..behind).unwrap_or_default();
                 Maximum(near.iter().copied().max().unwrap_or(u8::MAX))
             }
-        })
+        };
+        (Some(most), first)
     }
 
     /// The bound of the documents of a block.

@@ -151,6 +151,9 @@ impl Coder {
     /// Reads a run of as many numbers as `out` holds, and advances `input` behind it. `None`, with
     /// anything in both, if the bytes begin with none.
     pub(crate) fn read(self, input: &mut &[u8], out: &mut [u32]) -> Option<()> {
+        if out.len() == BLOCK && self.is_pfor() {
+            return pfor::read(input, out);
+        }
         let mut rest_code = self.code;
         let mut rest = out;
         if block_writer(self.code).is_some() {
@@ -167,6 +170,10 @@ impl Coder {
             (rest, rest_code) = (left, self.rest);
         }
         if rest.is_empty() { Some(()) } else { read_run(rest_code, input, rest) }
+    }
+
+    fn is_pfor(self) -> bool {
+        matches!(self.code, StreamCode::Pfor | StreamCode::PforOptimum | StreamCode::PforUnary)
     }
 }
 

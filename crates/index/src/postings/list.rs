@@ -98,12 +98,15 @@ impl<'a> InvertedList<'a> {
     /// Decodes the documents of a block into `docs`, which has room for as many; `None`, with anything in it, if the block
     /// is damaged or not there.
     pub fn read_docs(&self, block: usize, docs: &mut [u32]) -> Option<()> {
-        if let Some(set) = self.set(block) {
-            let behind = unary_block::places(set.bits, set.first, docs)?;
-            return (behind <= self.doc_count).then_some(());
-        }
         let skips = &self.streams.skips;
         let mut bytes = self.streams.docs.get(skips.docs(block)?..)?;
+        let first = skips.first_doc(block)?;
+        if self.is_unary(block)
+            && let Some((bits, _)) = pfor::split_unary(bytes)
+        {
+            let behind = unary_block::places(bits, first, docs)?;
+            return (behind <= self.doc_count).then_some(());
+        }
         let mut read = 0;
         if is_short(self.doc_frequency) {
             let width = first_width(self.doc_count);
@@ -112,16 +115,14 @@ impl<'a> InvertedList<'a> {
             read = 1;
         }
         Coder::of_docs(self.codes.docs).read(&mut bytes, &mut docs[read..])?;
-        let behind = gaps::add_up(skips.first_doc(block)?, docs)?;
+        let behind = gaps::add_up(first, docs)?;
         (behind <= self.doc_count).then_some(())
     }
 
     /// A full block that lies as a set of bits, if it is sound.
     #[inline]
     pub fn set(&self, block: usize) -> Option<DocSet<'a>> {
-        if self.codes.docs != StreamCode::PforUnary
-            || (block + 1) * BLOCK > self.doc_frequency as usize
-        {
+        if !self.is_unary(block) {
             return None;
         }
         let skips = &self.streams.skips;
@@ -129,6 +130,12 @@ impl<'a> InvertedList<'a> {
         let set = DocSet { first: skips.first_doc(block)?, bits };
         let is_sound = set.len() == BLOCK && set.range().end <= self.doc_count;
         is_sound.then_some(set)
+    }
+
+    /// Whether a block may lie as a set of bits: those that are full may.
+    #[inline]
+    fn is_unary(&self, block: usize) -> bool {
+        self.codes.docs == StreamCode::PforUnary && self.block_len(block) == BLOCK
     }
 
     /// Decodes how often, less one, each document of a block has the term; as [`InvertedList::read_docs`] does.

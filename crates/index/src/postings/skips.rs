@@ -38,20 +38,26 @@ pub(crate) struct Skip {
 /// How many bytes each column takes, of a segment with so many documents.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Widths {
-    last_doc: usize,
-    docs: usize,
-    freqs: usize,
-    positions: usize,
+    /// The bits of a document.
+    last_doc_mask: u32,
     doc_count: u32,
+    last_doc: u8,
+    docs: u8,
+    freqs: u8,
+    positions: u8,
 }
 
 impl Widths {
     pub(crate) fn new(doc_count: u32, extents: &Extents) -> Widths {
+        // At most eight.
+        let width = |bound: u64| fixed::width(bound).to_le_bytes()[0];
+        let last_doc = width(u64::from(doc_count));
         Widths {
-            last_doc: fixed::width(u64::from(doc_count)),
-            docs: fixed::width(extents.docs.bytes),
-            freqs: fixed::width(extents.freqs.bytes),
-            positions: fixed::width(extents.positions.bytes),
+            last_doc,
+            last_doc_mask: u32::MAX.checked_shr(u32::BITS - 8 * u32::from(last_doc)).unwrap_or(0),
+            docs: width(extents.docs.bytes),
+            freqs: width(extents.freqs.bytes),
+            positions: width(extents.positions.bytes),
             doc_count,
         }
     }
@@ -64,32 +70,33 @@ impl Widths {
     /// The bytes of the skips alone.
     fn rows_bytes(&self, doc_frequency: u32) -> usize {
         let (blocks, maxima) = counts(doc_frequency);
-        blocks * (self.last_doc + self.next_bytes()) + maxima
+        blocks as usize * (usize::from(self.last_doc) + self.next_bytes()) + maxima as usize
     }
 
     fn next_bytes(&self) -> usize {
-        self.docs + self.freqs + self.positions
+        usize::from(self.docs + self.freqs + self.positions)
     }
 }
 
 /// How many full blocks a list has, and how many maxima.
-fn counts(doc_frequency: u32) -> (usize, usize) {
-    let documents = doc_frequency as usize;
-    let blocks = documents / BLOCK;
-    (blocks, if blocks > 0 { documents.div_ceil(BLOCK) } else { 0 })
+fn counts(doc_frequency: u32) -> (u32, u32) {
+    #[expect(clippy::cast_possible_truncation, reason = "it is small")]
+    const DOCUMENTS: u32 = BLOCK as u32;
+    let blocks = doc_frequency / DOCUMENTS;
+    (blocks, if blocks > 0 { doc_frequency.div_ceil(DOCUMENTS) } else { 0 })
 }
 
 /// Appends the skips of a list, whose last block, if it is not full, has the maximum `tail`.
 pub(crate) fn write(skips: &[Skip], tail: Option<Maximum>, widths: &Widths, out: &mut Vec<u8>) {
     for skip in skips {
-        fixed::put(out, u64::from(skip.last_doc), widths.last_doc);
+        fixed::put(out, u64::from(skip.last_doc), usize::from(widths.last_doc));
     }
     out.extend(skips.iter().map(|skip| skip.maximum.0));
     out.extend(tail.filter(|_| !skips.is_empty()).map(|maximum| maximum.0));
     for skip in skips {
-        fixed::put(out, skip.docs, widths.docs);
-        fixed::put(out, skip.freqs, widths.freqs);
-        fixed::put(out, skip.positions, widths.positions);
+        fixed::put(out, skip.docs, usize::from(widths.docs));
+        fixed::put(out, skip.freqs, usize::from(widths.freqs));
+        fixed::put(out, skip.positions, usize::from(widths.positions));
     }
 }
 
@@ -97,8 +104,8 @@ pub(crate) fn write(skips: &[Skip], tail: Option<Maximum>, widths: &Widths, out:
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Skips<'a> {
     bytes: &'a [u8],
-    count: usize,
-    maxima: usize,
+    count: u32,
+    maxima: u32,
     widths: Widths,
 }
 
@@ -139,11 +146,12 @@ impl<'a> Skips<'a> {
 
     /// What stands at an offset of the row of the block before; zero before the first.
     #[inline]
-    fn begin(&self, block: usize, offset: usize, width: usize) -> Option<usize> {
+    fn begin(&self, block: usize, offset: u8, width: u8) -> Option<usize> {
         let Some(row) = block.checked_sub(1) else { return Some(0) };
-        let rows = self.count * self.widths.last_doc + self.maxima;
-        let at = rows + row * self.widths.next_bytes() + offset;
-        usize::try_from(fixed::get(self.bytes, at, width)?).ok().filter(|_| row < self.count)
+        let rows = self.lasts_bytes() + self.maxima as usize;
+        let at = rows + row * self.widths.next_bytes() + usize::from(offset);
+        let begin = fixed::get(self.bytes, at, usize::from(width))?;
+        usize::try_from(begin).ok().filter(|_| row < self.count as usize)
     }
 
     /// The champions of the list, which has so many documents.
@@ -165,8 +173,14 @@ impl<'a> Skips<'a> {
     /// The greatest measures of all blocks, as codes; none of a list without a full block.
     #[inline]
     pub(crate) fn maxima(&self) -> &'a [u8] {
-        let start = self.count * self.widths.last_doc;
-        self.bytes.get(start..start + self.maxima).unwrap_or_default()
+        let start = self.lasts_bytes();
+        self.bytes.get(start..start + self.maxima as usize).unwrap_or_default()
+    }
+
+    /// The bytes of the last documents.
+    #[inline]
+    fn lasts_bytes(&self) -> usize {
+        self.count as usize * usize::from(self.widths.last_doc)
     }
 
     /// The first block from `from` on whose last document is not before `target`: gallops ahead,
@@ -174,13 +188,14 @@ impl<'a> Skips<'a> {
     #[inline]
     pub(crate) fn find(&self, from: usize, target: u32) -> usize {
         let before = |block: usize| self.last_doc(block).is_some_and(|last| last < target);
+        let count = self.count as usize;
         let (mut low, mut step) = (from, 1);
         // Every block in `from..low` ends before the target.
-        while low < self.count && before((low + step - 1).min(self.count - 1)) {
-            low = (low + step).min(self.count);
+        while low < count && before((low + step - 1).min(count - 1)) {
+            low = (low + step).min(count);
             step *= 2;
         }
-        let mut high = (low + step - 1).min(self.count);
+        let mut high = (low + step - 1).min(count);
         while low < high {
             let middle = low + (high - low) / 2;
             if before(middle) { low = middle + 1 } else { high = middle }
@@ -191,11 +206,16 @@ impl<'a> Skips<'a> {
     /// The last document of a full block.
     #[inline]
     pub(crate) fn last_doc(&self, block: usize) -> Option<u32> {
-        if block >= self.count {
+        if block >= self.count as usize {
             return None;
         }
-        let last = fixed::get(self.bytes, block * self.widths.last_doc, self.widths.last_doc)?;
-        u32::try_from(last).ok()
+        let width = usize::from(self.widths.last_doc);
+        let rest = self.bytes.get(block * width..)?;
+        // Most often others follow.
+        if let Some(four) = rest.first_chunk() {
+            return Some(u32::from_le_bytes(*four) & self.widths.last_doc_mask);
+        }
+        u32::try_from(fixed::get(rest, 0, width)?).ok()
     }
 }
 

@@ -190,11 +190,14 @@ impl Segment {
         &self,
         terms: &[(Field, &str)],
     ) -> Result<Vec<Option<InvertedList<'_>>>, IndexError> {
-        let lists = self.lexicon.find_all(terms)?;
-        let open = |(list, &(field, _)): (&Option<List>, &(Field, &str))| {
-            list.as_ref().map(|list| self.list(field, list)).transpose()
-        };
-        lists.iter().zip(terms).map(open).collect()
+        let mut lists = Vec::with_capacity(terms.len());
+        let mut fields = terms.iter().map(|&(field, _)| field);
+        self.lexicon.each_list(terms, |list| {
+            let list = list.zip(fields.next()).map(|(list, field)| self.list(field, list));
+            lists.push(list.transpose()?);
+            Ok(())
+        })?;
+        Ok(lists)
     }
 
     /// How many documents have a term in a field. Asks the lexicon alone.

@@ -47,7 +47,7 @@ pub(super) fn evaluate(
         windows.sort();
         for (number, bound) in windows.iter() {
             if bound < judge.least {
-                break;
+                continue;
             }
             let span = windows.enter(number, words.iter_mut());
             propose(words, span, judge, &mut work.front);
@@ -86,8 +86,7 @@ fn settle(
     if front.left == 0 {
         return;
     }
-    let (scores, count) = front.scores_left();
-    judge.raise(scores[..count].iter().copied());
+    front.raise(judge);
     // In the order of the query, in which scores are added up.
     let mut order = [None; WORDS_MAX];
     for (at, word) in words.iter().enumerate() {
@@ -100,11 +99,8 @@ fn settle(
             return;
         }
         judge.judge(doc, || {
-            order.iter().flatten().fold(0.0, |sum, &at| {
-                let word = &mut words[at];
-                word.lists[0].found.frequency = front.frequency(word, place);
-                sum + word.exactly_found(doc)
-            })
+            let there = order.iter().flatten();
+            there.fold(0.0, |sum, &at| sum + front.exactly(&mut words[at], place))
         });
     });
 }

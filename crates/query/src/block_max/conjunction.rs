@@ -11,25 +11,23 @@ use codes::lanes;
 use super::candidates::Span;
 use super::front::Front;
 use super::intersection::{Matches, bound};
-use super::workspace::Workspace;
 use super::{Judge, Word};
 
 /// What the rarest word must add, of what it may at most, for a look at that to come first. With 0.5 AND takes 2 % more, with
 /// 0.1 on shorter documents as well.
 const TIGHT: f32 = 0.25;
 
-/// Makes matches of the documents of a block, which the window is, that have all words and come to `least`, if that is asked
-/// for. `worth` is what a document is worth before any question.
+/// Finds the documents of a block, which the window is, that have all words and come to `least`, if that is asked for.
+/// `worth` is what a document is worth before any question.
 pub(super) fn evaluate(
     groups: &mut [Vec<Word<'_>>],
     rarest_first: &[usize],
     span: Span,
     least: Option<f32>,
     worth: impl Fn(u32) -> f32,
-    work: &mut Workspace,
+    front: &mut Front,
 ) {
     let Some((&driver, others)) = rarest_first.split_first() else { return };
-    let Workspace { front, matches, .. } = work;
     let mut rest: f32 = others.iter().map(|&at| bound(&groups[at])).sum();
     let wanted = least.map(|least| least - span.most - rest);
     let first = wanted.filter(|&wanted| wanted >= TIGHT * groups[driver][0].bound);
@@ -55,7 +53,6 @@ pub(super) fn evaluate(
         score(groups, rarest_first, least - span.most, front);
         front.add_worth(span, &worth);
     }
-    hand_over(groups, rarest_first, least.is_some(), front, matches);
 }
 
 /// Scores those that have all words; keeps those that may come to `least`.
@@ -71,7 +68,7 @@ fn score(groups: &mut [Vec<Word<'_>>], rarest_first: &[usize], least: f32, front
 }
 
 /// Makes matches of those that are left.
-fn hand_over(
+pub(super) fn hand_over(
     groups: &[Vec<Word<'_>>],
     rarest_first: &[usize],
     is_scored: bool,
@@ -94,32 +91,39 @@ fn hand_over(
     }
 }
 
-/// Judges the matches that are left, where nothing but words is asked for. Scores are added up as everywhere: those of the
-/// words of a unit, then those of the units, in the order of the query.
+/// Judges those that are left, where nothing but words is asked for. Scores are added up as everywhere: those of the words of
+/// a unit, then those of the units, in the order of the query.
 pub(super) fn settle(
     groups: &mut [Vec<Word<'_>>],
     is_scored: bool,
+    span: Span,
     judge: &mut Judge<'_, '_>,
-    matches: &Matches,
+    front: &mut Front,
 ) {
+    for list in &mut judge.unwanted {
+        list.go_to(span.start);
+        front.refuse(list);
+    }
+    if front.left == 0 {
+        return;
+    }
+    if is_scored {
+        front.raise(judge);
+    } else {
+        groups.iter_mut().flatten().for_each(|word| front.count(word));
+    }
     let shape = judge.shape;
-    for &place in &matches.left {
-        let place = place as usize;
-        if is_scored && matches.scores[place] < judge.least {
-            continue;
+    lanes::each(front.left, |place| {
+        if is_scored && front.scores[place] < judge.least {
+            return;
         }
-        let doc = matches.docs[place];
-        let of_word = |group: &mut Vec<Word<'_>>| {
-            let word = &mut group[0];
-            word.lists[0].found = matches.spots[word.number][place];
-            word.lists[0].complete_found();
-            word.exactly_found(doc)
-        };
+        let doc = front.doc(place);
         judge.judge(doc, || {
+            let of_word = |group: &mut Vec<Word<'_>>| front.exactly(&mut group[0], place);
             let of_units = shape.units.iter().map(|unit| {
                 groups[unit.clone()].iter_mut().map(of_word).fold(0.0, |sum, score| sum + score)
             });
             of_units.fold(0.0, |sum, of_unit| sum + of_unit)
         });
-    }
+    });
 }

@@ -23,13 +23,13 @@ const SET_WORDS: usize = DocSet::BITS_MAX.div_ceil(64);
 
 /// `deleted`: which documents do not count, if there are any.
 pub(super) fn count(
-    mut groups: Vec<Vec<Word<'_>>>,
+    groups: &mut [Vec<Word<'_>>],
     doc_count: u32,
     deleted: Option<Deleted<'_>>,
     work: &mut Workspace,
 ) -> u64 {
     let is_one_list = |words: &Vec<Word<'_>>| matches!(&words[..], [word] if word.is_single());
-    match (&mut groups[..], deleted) {
+    match (&mut *groups, deleted) {
         ([words], None) => return count_any(words, doc_count, work),
         (groups, None) if groups.iter().all(is_one_list) => {
             let mut lists: Vec<&mut List<'_>> =
@@ -38,11 +38,11 @@ pub(super) fn count(
         }
         _ => {}
     }
-    let Order { rarest_first, .. } = Order::new(&groups);
+    let Order { rarest_first, .. } = Order::new(groups);
     let mut count = 0;
     for span in spans(doc_count) {
         groups.iter_mut().flatten().for_each(|word| word.advance(span.start));
-        narrow(&mut groups, &rarest_first, span, work);
+        narrow(groups, &rarest_first, span, work);
         let counts = |doc: &&u32| deleted.is_none_or(|deleted| !deleted.contains(DocId(**doc)));
         count += work.docs.iter().filter(counts).count() as u64;
     }

@@ -8,14 +8,15 @@
 use codes::lanes;
 use index::{BLOCK, DocId, Field, Lengths};
 
-use super::Word;
 use super::candidates::Span;
 use super::list::{List, Spot};
+use super::{Judge, Word};
 
 /// Of so many the lengths are read one by one.
 const FEW: usize = 32;
 
-/// The documents of a block.
+/// The documents of a block. What stands side by side begins where a line of the cache does.
+#[repr(align(64))]
 pub(super) struct Front {
     /// Which of them are left: a bit for each, the lowest for the first.
     pub(super) left: u128,
@@ -35,7 +36,7 @@ pub(super) struct Front {
 }
 
 /// What is known of the documents in a list, of those that it has.
-#[derive(Clone, Copy)]
+#[repr(align(64))]
 struct Known {
     /// Where they stand among all documents of the list.
     at: [u32; BLOCK],
@@ -61,8 +62,8 @@ impl Default for Front {
 impl Front {
     /// Of a query of so many lists.
     pub(super) fn begin(&mut self, lists: usize) {
-        let nothing = Known { at: [0; BLOCK], frequencies: [0; BLOCK] };
-        self.lists.resize(self.lists.len().max(lists), nothing);
+        let nothing = || Known { at: [0; BLOCK], frequencies: [0; BLOCK] };
+        self.lists.resize_with(self.lists.len().max(lists), nothing);
     }
 
     /// The documents of a block, which the window is: those that the word adds `wanted` to, or more, if that is asked for.
@@ -113,20 +114,15 @@ impl Front {
     /// Looks those that are left up in a list, and says which have the word. If `least` is given, those that the block of the
     /// list where they would be cannot lift to it are dropped first, and of the others it is found out how often.
     pub(super) fn look_up(&mut self, word: &mut Word<'_>, least: Option<f32>) -> u128 {
-        let (saturation, most, list) = (word.saturation, word.bound, &mut word.lists[0]);
         let Front { left, docs, scores, lists, in_block, .. } = self;
         let Known { at, frequencies } = &mut lists[word.number];
-        list.rewind();
+        word.lists[0].rewind();
         let (mut ahead, mut found) = (*left, 0);
-        while ahead != 0 {
-            let next = ahead.trailing_zeros() as usize;
-            let Some((block, last)) = list.block_of(docs[next]) else { break };
-            let here = ahead & (lanes::up_to(docs, last) | 1 << next);
-            ahead ^= here;
+        while let Some((block, here)) = next_block(&mut word.lists[0], docs, &mut ahead) {
             let mut asked = here;
             if let Some(least) = least {
-                let tight = saturation.bound(list.block_bound(block));
-                if tight < most {
+                let tight = word.bound_of_block(block);
+                if tight < word.bound {
                     // Fewer may come to it than in the whole window.
                     asked &= lanes::reaching(scores, least - tight);
                     *left &= !here | asked;
@@ -135,6 +131,7 @@ impl Front {
             if asked == 0 {
                 continue;
             }
+            let list = &mut word.lists[0];
             let there = list.find_in(block, docs, asked, in_block);
             if there == 0 {
                 continue;
@@ -153,15 +150,30 @@ impl Front {
         found
     }
 
+    /// Drops those that a list has.
+    pub(super) fn refuse(&mut self, list: &mut List<'_>) {
+        list.rewind();
+        let mut ahead = self.left;
+        while let Some((block, asked)) = next_block(list, &self.docs, &mut ahead) {
+            self.left &= !list.find_in(block, &self.docs, asked, &mut self.in_block);
+        }
+    }
+
     /// Finds out how often those that are left, which have a word, have it.
     pub(super) fn count(&mut self, word: &mut Word<'_>) {
         let Known { at, frequencies } = &mut self.lists[word.number];
         let list = &mut word.lists[0];
-        lanes::each(self.left, |place| {
-            let spot = Spot::at(at[place] as usize, 0);
-            let more = list.more_of(spot.block().unwrap_or(0));
-            frequencies[place] = more.get(spot.place()).map_or(1, |more| more.saturating_add(1));
-        });
+        let mut ahead = self.left;
+        while ahead != 0 {
+            let block = at[ahead.trailing_zeros() as usize] as usize / BLOCK;
+            let here = ahead & lanes::up_to(at, last_of(block));
+            ahead ^= here;
+            let more = list.more_of(block);
+            lanes::each(here, |place| {
+                let more = more.get(at[place] as usize % BLOCK).copied().unwrap_or(0);
+                frequencies[place] = more.saturating_add(1);
+            });
+        }
     }
 
     /// No document is known to have a word any more: [`Front::look_up`] finds those that do.
@@ -201,14 +213,17 @@ impl Front {
         self.left &= lanes::reaching(&self.scores, least);
     }
 
-    /// What those that are left are worth, about, and how many they are.
-    pub(super) fn scores_left(&self) -> ([f32; BLOCK], usize) {
-        let (mut scores, mut count) = ([0.0; BLOCK], 0);
-        lanes::each(self.left, |place| {
-            scores[count] = self.scores[place];
-            count += 1;
-        });
-        (scores, count)
+    /// Takes account of what those that are left are worth at least.
+    pub(super) fn raise(&self, judge: &mut Judge<'_, '_>) {
+        // Of fewer nothing follows.
+        if self.left.count_ones() as usize >= judge.best.size() {
+            let (mut scores, mut count) = ([0.0; BLOCK], 0);
+            lanes::each(self.left, |place| {
+                scores[count] = self.scores[place];
+                count += 1;
+            });
+            judge.raise(scores[..count].iter().copied());
+        }
     }
 
     /// The document at a place.
@@ -224,11 +239,37 @@ impl Front {
         Spot::at(at[place] as usize, frequencies[place])
     }
 
-    /// How often the document at a place has a word, if that is known.
+    /// The score of the document at a place, which is left, for a word; how often it has that is known.
     #[inline]
-    pub(super) fn frequency(&self, word: &Word<'_>, place: usize) -> u32 {
-        self.lists[word.number].frequencies[place]
+    pub(super) fn exactly(&self, word: &mut Word<'_>, place: usize) -> f64 {
+        let list = &word.lists[0];
+        let length = if self.field == Some(list.field) {
+            self.lengths[place]
+        } else {
+            list.lengths().get(DocId(self.docs[place]))
+        };
+        word.exactly_often(self.lists[word.number].frequencies[place], length)
     }
+}
+
+/// The first of those documents that are ahead that are in one block of a list, if they are in it at all, and which block that
+/// is; `None` if there are none ahead, or all are behind the last block.
+#[inline]
+fn next_block(list: &mut List<'_>, docs: &[u32; BLOCK], ahead: &mut u128) -> Option<(usize, u128)> {
+    if *ahead == 0 {
+        return None;
+    }
+    let next = ahead.trailing_zeros() as usize;
+    let (block, last) = list.block_of(docs[next])?;
+    let here = *ahead & (lanes::up_to(docs, last) | 1 << next);
+    *ahead ^= here;
+    Some((block, here))
+}
+
+/// The last of the places of a block among all documents of its list.
+#[inline]
+fn last_of(block: usize) -> u32 {
+    first_of(block) | (first_of(1) - 1)
 }
 
 /// The first of the places of a block among all documents of its list.

@@ -60,6 +60,8 @@ pub(super) struct Order {
     lists: Vec<usize>,
     /// All but these.
     others: Vec<usize>,
+    /// How many lists all groups have.
+    list_count: usize,
 }
 
 impl Order {
@@ -71,7 +73,8 @@ impl Order {
         let are_words = groups.iter().all(|group| group.len() == 1);
         let is_blocks = are_words && rarest_first.first().is_some_and(is_list);
         let (lists, others) = rarest_first.iter().partition(|at| is_blocks && is_list(at));
-        Order { rarest_first, lists, others }
+        let list_count = groups.iter().flatten().map(|word| word.lists.len()).sum();
+        Order { rarest_first, lists, others, list_count }
     }
 
     /// The list whose blocks are the windows.
@@ -93,22 +96,26 @@ pub(super) fn evaluate(
     judge: &mut Judge<'_, '_>,
     work: &mut Workspace,
 ) {
-    let lists = groups.iter().flatten().map(|word| word.lists.len()).sum();
-    work.matches.begin(lists);
     // Throughout the window, or sums would lack what was not added.
     let is_scored = judge.least > 0.0 || !judge.is_partial;
     let driver = if order.lists.is_empty() { driver(groups, order, span, judge) } else { None };
     let others = order.others.iter().copied().filter(|&at| driver != Some(at));
     let mut rest: f32 = others.clone().map(|at| bound(&groups[at])).sum();
+    work.matches.begin(order.list_count);
     if let Some(driver) = driver {
         let wanted = judge.least - span.most - rest;
         propose_sums(&mut groups[driver], span, wanted, work);
         add_still(span, judge, work);
     } else {
-        work.front.begin(lists);
+        work.front.begin(order.list_count);
         let least = is_scored.then_some(judge.least - rest);
         let worth = |doc: u32| judge.still(doc);
-        conjunction::evaluate(groups, &order.lists, span, least, worth, work);
+        let Workspace { front, matches, .. } = work;
+        conjunction::evaluate(groups, &order.lists, span, least, worth, front);
+        if order.is_lists() && judge.shape.phrases.is_empty() && judge.plan.is_none() {
+            return conjunction::settle(groups, is_scored, span, judge, front);
+        }
+        conjunction::hand_over(groups, &order.lists, is_scored, front, matches);
     }
     for at in others {
         if work.matches.left.is_empty() {
@@ -147,7 +154,7 @@ fn finish(
     judge: &mut Judge<'_, '_>,
     work: &mut Workspace,
 ) {
-    let (is_blocks, is_lists) = (!order.lists.is_empty(), order.is_lists());
+    let is_blocks = !order.lists.is_empty();
     if work.matches.left.is_empty() {
         return;
     }
@@ -155,9 +162,6 @@ fn finish(
     let Matches { scores, left, .. } = &work.matches;
     judge.raise(left.iter().map(|&place| scores[place as usize]));
     let shape = judge.shape;
-    if is_lists && shape.phrases.is_empty() && judge.plan.is_none() {
-        return conjunction::settle(groups, is_scored, judge, &work.matches);
-    }
     groups.iter_mut().flatten().for_each(Word::rewind);
     if !shape.phrases.is_empty()
         && is_blocks

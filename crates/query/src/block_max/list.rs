@@ -5,12 +5,13 @@
 
 use std::ops::Range;
 
-use codes::lanes;
+use codes::{bits_of, lanes};
 use index::{
     BLOCK, Bounds, Champion, Champions, DecodedBlock, DocId, DocSet, Field, InvertedList, Lengths,
     Maximum, Occurrences, Segment,
 };
 
+use super::held::{Held, Room, find, read_more};
 use super::scale::Scale;
 use crate::bm25::FieldScale;
 
@@ -64,7 +65,7 @@ impl Part<'_> {
     #[inline]
     fn set_bits(&self, start: u32, words: &mut [u64]) {
         match *self {
-            Part::Docs(docs) => set_bits(docs, start, words),
+            Part::Docs(docs) => bits_of::set(docs, start, words),
             Part::Set(set, end) => {
                 let Range { start: first, end: behind } = set.range();
                 let from = (first.max(start) - start) / 64;
@@ -80,13 +81,7 @@ impl Part<'_> {
     #[inline]
     fn count_in(&self, start: u32, words: &[u64]) -> u64 {
         match *self {
-            Part::Docs(docs) => {
-                let bit = |&doc: &u32| {
-                    let at = doc - start;
-                    words.get(at as usize / 64).map_or(0, |word| word >> (at % 64) & 1)
-                };
-                docs.iter().map(bit).sum()
-            }
+            Part::Docs(docs) => u64::from(bits_of::count(docs, start, words)),
             Part::Set(set, _) => u64::from(set.count_in(start, words)),
         }
     }
@@ -130,27 +125,13 @@ impl Spot {
     }
 }
 
-/// A block by itself.
-#[derive(Default)]
-struct Held<'a> {
-    block: Option<usize>,
-    /// Whether documents can be looked up in it: in `set`, if it lies as a set of bits, or else in `docs`.
-    is_open: bool,
-    set: Option<DocSet<'a>>,
-    docs: Vec<u32>,
-    has_docs: bool,
-    more: Vec<u32>,
-    has_more: bool,
-    /// Where a document was found last.
-    at: usize,
-}
-
 impl<'a> List<'a> {
     pub(super) fn new(
         list: InvertedList<'a>,
         field: Field,
         segment: &Segment,
         exact: FieldScale,
+        room: &'a mut Room,
     ) -> List<'a> {
         let (scale, bounds) = (Scale::new(exact, segment, field), list.bounds());
         List {
@@ -167,7 +148,7 @@ impl<'a> List<'a> {
             has_more: Vec::new(),
             window: None,
             hint: 0,
-            held: Held::default(),
+            held: Held::new(room),
             found: Spot::NOWHERE,
             occurrences: None,
         }
@@ -211,8 +192,7 @@ impl<'a> List<'a> {
     /// The same as a maximum.
     #[inline]
     pub(super) fn most_in(&mut self, start: u32, end: u32) -> (Option<Maximum>, usize) {
-        let most = self.bounds.between(start, end);
-        (most, self.bounds.block())
+        self.bounds.over(start, end)
     }
 
     /// What the occurrences of any document count at most.
@@ -251,7 +231,7 @@ impl<'a> List<'a> {
     /// What the occurrences of `doc` count at most, and up to which document that holds.
     #[inline]
     pub(super) fn bound_at(&mut self, doc: u32) -> (f32, u32) {
-        let most = self.near.between(doc, doc + 1);
+        let (most, _) = self.near.over(doc, doc + 1);
         (self.bound_of(most), self.near.last_doc())
     }
 
@@ -361,19 +341,19 @@ impl<'a> List<'a> {
 
     /// Decodes any block: its documents and how often, less one, each has the term.
     pub(super) fn block(&mut self, block: usize) -> (&[u32], &[u32]) {
-        self.take(block);
+        self.held.take(block);
         self.held.fill_docs(&self.inverted);
         self.held.fill_more(&self.inverted);
         // Documents that are damaged are none.
-        let count = self.held.docs.len().min(self.held.more.len());
-        (&self.held.docs[..count], &self.held.more[..count])
+        let count = self.held.docs().len().min(self.held.more().len());
+        (&self.held.docs()[..count], &self.held.more()[..count])
     }
 
     /// Decodes the documents of any block.
     pub(super) fn block_docs(&mut self, block: usize) -> &[u32] {
-        self.take(block);
+        self.held.take(block);
         self.held.fill_docs(&self.inverted);
-        &self.held.docs
+        self.held.docs()
     }
 
     /// A block that lies as a set of bits.
@@ -480,7 +460,7 @@ impl<'a> List<'a> {
                 *doc = doc_of(tag);
             }
             let asked = lanes::first(count);
-            let found = lanes::find(&self.held.docs, &docs, asked, &mut [0; BLOCK]);
+            let found = lanes::find(self.held.docs(), &docs, asked, &mut [0; BLOCK]);
             lanes::each(found, |at| {
                 tags[kept] = tags[from + at];
                 kept += 1;
@@ -494,7 +474,7 @@ impl<'a> List<'a> {
     pub(super) fn frequency_of(&mut self, doc: u32) -> u32 {
         self.held.find(doc);
         self.held.fill_more(&self.inverted);
-        self.held.more.get(self.held.at).map_or(1, |more| more.saturating_add(1))
+        self.held.more().get(self.held.at).map_or(1, |more| more.saturating_add(1))
     }
 
     /// Which of those ascending documents that are asked for a block has, a bit for each. Makes `places` for each of those its
@@ -509,14 +489,14 @@ impl<'a> List<'a> {
         self.hold_alone(block);
         match &self.held.set {
             Some(set) => set.find(docs, asked, places),
-            None => lanes::find(&self.held.docs, docs, asked, places),
+            None => lanes::find(self.held.docs(), docs, asked, places),
         }
     }
 
     /// How often, less one, each document of a block has the term.
     #[inline]
     pub(super) fn more_of(&mut self, block: usize) -> &[u32] {
-        self.take(block);
+        self.held.take(block);
         self.more_of_held()
     }
 
@@ -524,7 +504,7 @@ impl<'a> List<'a> {
     #[inline]
     pub(super) fn more_of_held(&mut self) -> &[u32] {
         self.held.fill_more(&self.inverted);
-        &self.held.more
+        self.held.more()
     }
 
     /// How many blocks there are.
@@ -532,28 +512,11 @@ impl<'a> List<'a> {
         self.block_count
     }
 
-    /// Takes a block, of which nothing is decoded yet.
-    #[inline]
-    fn take(&mut self, block: usize) {
-        let held = &mut self.held;
-        if held.block != Some(block) {
-            (held.block, held.at, held.set) = (Some(block), 0, None);
-            (held.is_open, held.has_docs, held.has_more) = (false, false, false);
-        }
-    }
-
     /// Takes a block to look documents up in, and decodes it unless it is a set.
     #[inline]
     fn hold_alone(&mut self, block: usize) {
-        self.take(block);
-        let held = &mut self.held;
-        if !held.is_open {
-            held.is_open = true;
-            held.set = self.inverted.set(block);
-            if held.set.is_none() {
-                held.fill_docs(&self.inverted);
-            }
-        }
+        self.held.take(block);
+        self.held.open(&self.inverted);
     }
 
     /// Whether `doc`, which is in the window or to be looked up, has the term.
@@ -625,7 +588,7 @@ impl<'a> List<'a> {
     pub(super) fn look_up(&mut self, doc: u32) -> u32 {
         if self.find(doc) {
             self.held.fill_more(&self.inverted);
-            let more = self.held.more.get(self.held.at).copied().unwrap_or(0);
+            let more = self.held.more().get(self.held.at).copied().unwrap_or(0);
             self.found.frequency = more.saturating_add(1);
         }
         self.found.frequency
@@ -726,7 +689,7 @@ impl<'a> List<'a> {
             self.hold_alone(block);
             self.held.fill_docs(&self.inverted);
             self.held.fill_more(&self.inverted);
-            DecodedBlock { block, docs: &self.held.docs, more: &self.held.more }
+            DecodedBlock { block, docs: self.held.docs(), more: self.held.more() }
         }
     }
 
@@ -743,51 +706,6 @@ impl<'a> List<'a> {
     }
 }
 
-impl Held<'_> {
-    /// Whether `doc` is there.
-    #[inline]
-    fn contains(&mut self, doc: u32) -> bool {
-        match &self.set {
-            Some(set) => set.contains(doc),
-            None => self.find(doc),
-        }
-    }
-
-    /// The same; where it stands is kept.
-    #[inline]
-    fn find(&mut self, doc: u32) -> bool {
-        if let Some(set) = &self.set {
-            let is_there = set.contains(doc);
-            if is_there {
-                self.at = set.rank(doc);
-            }
-            return is_there;
-        }
-        self.at = find(&self.docs, self.at, doc);
-        self.docs.get(self.at) == Some(&doc)
-    }
-
-    #[inline]
-    fn fill_docs(&mut self, list: &InvertedList<'_>) {
-        if let (false, Some(block)) = (self.has_docs, self.block) {
-            self.has_docs = true;
-            self.docs.resize(list.block_len(block), 0);
-            if list.read_docs(block, &mut self.docs).is_none() {
-                self.docs.clear();
-            }
-        }
-    }
-
-    #[inline]
-    fn fill_more(&mut self, list: &InvertedList<'_>) {
-        if let (false, Some(block)) = (self.has_more, self.block) {
-            self.has_more = true;
-            self.more.resize(list.block_len(block), 0);
-            read_more(list, block, &mut self.more);
-        }
-    }
-}
-
 /// Keeps the tags for which `test` holds at the front, in their order, and returns how many.
 #[inline]
 pub(super) fn compact(tags: &mut [u32], mut test: impl FnMut(u32) -> bool) -> usize {
@@ -798,29 +716,6 @@ pub(super) fn compact(tags: &mut [u32], mut test: impl FnMut(u32) -> bool) -> us
         kept += usize::from(test(tag));
     }
     kept
-}
-
-/// Sets the bits of ascending documents: the lowest of the first word is that of `start`. Neighbours share a word, and wait
-/// for each other: so four that are far apart are taken at a time.
-fn set_bits(docs: &[u32], start: u32, words: &mut [u64]) {
-    let mut set = |doc: u32| {
-        let at = doc - start;
-        if let Some(word) = words.get_mut(at as usize / 64) {
-            *word |= 1 << (at % 64);
-        }
-    };
-    let quarter = docs.len() / 4;
-    let (near, far) = docs.split_at(2 * quarter);
-    let (a, b) = near.split_at(quarter);
-    let (c, d) = far.split_at(quarter);
-    for (((&a, &b), &c), &d) in a.iter().zip(b).zip(c).zip(d) {
-        set(a);
-        set(b);
-        set(c);
-        set(d);
-    }
-    // Of four quarters a few may be left.
-    d.iter().skip(quarter).for_each(|&doc| set(doc));
 }
 
 /// Those of ascending documents from `start` up to, but without, `end`: most often all.
@@ -841,28 +736,4 @@ fn has_bits(words: &[u64], start: u32, docs: Range<u32>) -> bool {
     let (from, until) = ((docs.start - start) / 64, (docs.end - start).div_ceil(64));
     let words = words.get(from as usize..until as usize).unwrap_or_default();
     words.iter().any(|&word| word != 0)
-}
-
-/// What is damaged counts as one occurrence.
-fn read_more(list: &InvertedList<'_>, block: usize, more: &mut [u32]) {
-    if list.read_more(block, more).is_none() {
-        more.fill(0);
-    }
-}
-
-/// Where the first document from `doc` on is among ascending ones: most often not far behind `hint`.
-#[inline]
-fn find(docs: &[u32], hint: usize, doc: u32) -> usize {
-    let (mut low, mut step) = (hint, 1);
-    if docs.get(low).is_none_or(|&found| found > doc) {
-        low = 0;
-    }
-    while let Some(&found) = docs.get(low + step)
-        && found <= doc
-    {
-        low += step;
-        step *= 2;
-    }
-    let high = (low + step).min(docs.len());
-    low + docs[low..high].partition_point(|&found| found < doc)
 }

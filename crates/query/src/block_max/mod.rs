@@ -34,6 +34,7 @@ mod conjunction;
 mod count;
 mod floor;
 mod front;
+mod held;
 mod intersection;
 mod list;
 mod nested;
@@ -60,6 +61,7 @@ use crate::scorers::{Containing, Scorers, Statistics};
 use crate::tree::Tree;
 use crate::{Hit, QueryError, TopK};
 use candidates::Span;
+use held::{Room, Rooms};
 use intersection::Order;
 use list::List;
 use window::{NOTHING, Window};
@@ -91,7 +93,8 @@ type Lists<'a> = Vec<Option<InvertedList<'a>>>;
 impl<'a> Task<'a> {
     /// The lists of each segment.
     fn lists(&self) -> Result<Vec<Lists<'a>>, QueryError> {
-        let mut asked: Vec<(Field, &str)> = Vec::new();
+        let words = self.shape.groups.len() + self.shape.unwanted.len();
+        let mut asked: Vec<(Field, &str)> = Vec::with_capacity(words);
         for word in self.shape.groups.iter().flatten().chain(&self.shape.unwanted) {
             for term in word.forms.terms() {
                 asked.extend(word.fields.iter().map(|&field| (field, term)));
@@ -106,7 +109,7 @@ impl<'a> Task<'a> {
 
     /// For each word in how many documents it is.
     fn containing(&self, lists: &[Lists<'a>]) -> Vec<Containing> {
-        let mut containing: Vec<Containing> = Vec::new();
+        let mut containing: Vec<Containing> = Vec::with_capacity(self.shape.groups.len());
         let mut at = 0;
         for wanted in self.shape.groups.iter().flatten() {
             let mut counts = Containing::default();
@@ -130,13 +133,14 @@ impl<'a> Task<'a> {
         let mut total = 0;
         for (segment, lists) in self.index.segments().iter().zip(lists) {
             let deleted = segment.deleted()?;
-            if let Some((groups, _)) = self.groups(segment, lists, None) {
-                let is_whole = segment.deleted_count() == 0;
-                let deleted = (!is_whole).then_some(deleted);
-                total += self
-                    .workspaces
-                    .with(|work| count::count(groups, segment.doc_count(), deleted, work));
-            }
+            let is_whole = segment.deleted_count() == 0;
+            let deleted = (!is_whole).then_some(deleted);
+            total += self.workspaces.with(|work, rooms| {
+                let found = self.groups(segment, lists, None, rooms);
+                found.map_or(0, |(mut groups, _)| {
+                    count::count(&mut groups, segment.doc_count(), deleted, work)
+                })
+            });
         }
         Ok(total)
     }
@@ -167,31 +171,33 @@ impl<'a> Task<'a> {
                 // Says what needs them.
                 Tree::build(self.plan, segment, scorers)?;
             }
-            let mut judge = Judge {
-                number,
-                doc_count: segment.doc_count(),
-                deleted,
-                statics: &self.statics[number],
-                shape: self.shape,
-                best,
-                plan: scorers.as_ref().map(|scorers| (self.plan, segment, scorers)),
-                unwanted: Vec::new(),
-                is_refused: false,
-                tree: None,
-                error: None,
-                floor: 0.0,
-                is_partial: self.shape.is_partial
-                    || !self.shape.phrases.is_empty()
-                    || segment.deleted_count() > 0
-                    || !self.statistics.is_gradual(),
-                added,
-                least: 0.0,
-            };
-            if let Some((groups, unwanted)) = self.groups(segment, lists, Some(&containing)) {
-                judge.unwanted = unwanted;
-                self.workspaces.with(|work| judge.evaluate(groups, work));
-            }
-            if let Some(error) = judge.error {
+            let error = self.workspaces.with(|work, rooms| {
+                let found = self.groups(segment, lists, Some(&containing), rooms);
+                let (mut groups, unwanted) = found?;
+                let mut judge = Judge {
+                    number,
+                    doc_count: segment.doc_count(),
+                    deleted,
+                    statics: &self.statics[number],
+                    shape: self.shape,
+                    best,
+                    plan: scorers.as_ref().map(|scorers| (self.plan, segment, scorers)),
+                    unwanted,
+                    is_refused: false,
+                    tree: None,
+                    error: None,
+                    floor: 0.0,
+                    is_partial: self.shape.is_partial
+                        || !self.shape.phrases.is_empty()
+                        || segment.deleted_count() > 0
+                        || !self.statistics.is_gradual(),
+                    added,
+                    least: 0.0,
+                };
+                judge.evaluate(&mut groups, work);
+                judge.error
+            });
+            if let Some(error) = error {
                 return Err(error);
             }
         }
@@ -200,12 +206,14 @@ impl<'a> Task<'a> {
 
     /// The words of each group that the segment has, with their scorers, if it is known how many documents have each; and
     /// the lists of those that are unwanted. `None` if it has none of some group.
-    fn groups(
+    fn groups<'r>(
         &self,
-        segment: &'a Segment,
-        lists: Lists<'a>,
+        segment: &'r Segment,
+        lists: Lists<'r>,
         containing: Option<&[Containing]>,
-    ) -> Option<(Groups<'a>, Vec<List<'a>>)> {
+        rooms: &'r mut Rooms,
+    ) -> Option<(Groups<'r>, Vec<List<'r>>)> {
+        let mut rooms = rooms.take(lists.len());
         let mut lists = lists.into_iter();
         let mut containing = containing.unwrap_or_default().iter();
         let mut groups = Vec::with_capacity(self.shape.groups.len());
@@ -217,6 +225,7 @@ impl<'a> Task<'a> {
                 let scorer = containing.map(|count| self.statistics.scorer(wanted.fields, count));
                 let fields = wanted.forms.terms().flat_map(|_| wanted.fields.iter().copied());
                 let lists = fields.zip(lists.by_ref());
+                let lists = lists.zip(rooms.by_ref());
                 if let Some(mut word) = Word::new(wanted, segment, self.statistics, scorer, lists) {
                     word.number = number;
                     number += word.lists.len();
@@ -229,10 +238,10 @@ impl<'a> Task<'a> {
             groups.push(words);
         }
         let fields = self.shape.unwanted.iter().flat_map(|word| word.fields);
-        let open = |(&field, list): (&Field, Option<InvertedList<'a>>)| {
-            Some(List::new(list?, field, segment, self.statistics.scale(field)))
+        let open = |((&field, list), room): ((&Field, Option<InvertedList<'r>>), &'r mut Room)| {
+            Some(List::new(list?, field, segment, self.statistics.scale(field), room))
         };
-        Some((groups, fields.zip(lists).filter_map(open).collect()))
+        Some((groups, fields.zip(lists).zip(rooms).filter_map(open).collect()))
     }
 }
 
@@ -283,7 +292,7 @@ struct Judge<'a, 'b> {
 }
 
 impl<'a> Judge<'a, '_> {
-    fn evaluate(&mut self, groups: Vec<Vec<Word<'_>>>, work: &mut Workspace) {
+    fn evaluate(&mut self, groups: &mut Groups<'_>, work: &mut Workspace) {
         let mut windows = std::mem::take(&mut work.windows);
         self.evaluate_in(groups, &mut windows, work);
         work.windows = windows;
@@ -291,14 +300,14 @@ impl<'a> Judge<'a, '_> {
 
     fn evaluate_in(
         &mut self,
-        mut groups: Vec<Vec<Word<'_>>>,
+        groups: &mut Groups<'_>,
         windows: &mut Windows,
         work: &mut Workspace,
     ) {
         if let Some(need) = &self.shape.nested {
             self.lift();
-            self.spread(windows, &mut groups, None);
-            self.each_window(windows, &mut groups, |judge, groups, span| {
+            self.spread(windows, groups, None);
+            self.each_window(windows, groups, |judge, groups, span| {
                 nested::evaluate(groups, need, span, judge, work);
             });
             return;
@@ -306,14 +315,14 @@ impl<'a> Judge<'a, '_> {
         self.is_refused = groups.len() > 1 || self.unwanted.is_empty();
         if groups.len() > 1 {
             self.lift();
-            let order = Order::new(&groups);
-            self.spread(windows, &mut groups, order.driver());
-            self.each_window(windows, &mut groups, |judge, groups, span| {
+            let order = Order::new(groups);
+            self.spread(windows, groups, order.driver());
+            self.each_window(windows, groups, |judge, groups, span| {
                 intersection::evaluate(groups, &order, span, judge, work);
             });
             return;
         }
-        let Some(mut words) = groups.pop() else { return };
+        let Some(words) = groups.first_mut() else { return };
         let k = self.best.size();
         if let [only] = &mut words[..]
             && only.is_single()
@@ -326,16 +335,16 @@ impl<'a> Judge<'a, '_> {
             return single::evaluate(only, self, self.plan.is_some(), work);
         }
         if self.is_sure() {
-            self.floor = floor(&mut words, k, work);
+            self.floor = floor(words, k, work);
         }
         self.lift();
         let are_lists = words.iter().all(Word::is_single);
         if self.plan.is_none() && are_lists && words.len() <= cascade::WORDS_MAX {
-            return cascade::evaluate(&mut words, windows, self, work);
+            return cascade::evaluate(words, windows, self, work);
         }
-        let mut words: Vec<Vec<Word<'_>>> = words.into_iter().map(|word| vec![word]).collect();
-        self.spread(windows, &mut words, None);
-        self.each_window(windows, &mut words, |judge, words, span| {
+        *groups = words.drain(..).map(|word| vec![word]).collect();
+        self.spread(windows, groups, None);
+        self.each_window(windows, groups, |judge, words, span| {
             union::evaluate(words, span, judge, work);
         });
     }
@@ -373,8 +382,6 @@ impl<'a> Judge<'a, '_> {
             if bound >= self.least {
                 let span = windows.enter(number, groups.iter_mut().flatten());
                 evaluate(self, groups, span);
-            } else if windows.is_sorted {
-                return;
             }
         }
     }

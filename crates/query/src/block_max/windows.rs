@@ -1,7 +1,8 @@
 //! In which order windows are evaluated: the most promising first.
 //!
 //! Documents that are alike stand together, since they are in the order of their URLs: a query has its best documents
-//! in few windows. Evaluated first, they lift the threshold so much that most others need no look.
+//! in few windows. Evaluated first, they lift the threshold so much that most others need no look. Those that still do are taken
+//! in the order of documents: what was decoded for one often serves the next.
 //!
 //! **Invariant.** Windows do not overlap, and those that are left out stay below what it takes.
 //!
@@ -20,14 +21,17 @@ const FEW: u64 = 1 << 16;
 /// So many.
 const POSTINGS: u64 = 512;
 
+/// So many are evaluated first, the most promising first. With 16 OR takes 3 % more on pages, and if all are sorted AND and OR
+/// take 1 to 3 % more.
+const FIRST: usize = 32;
+
 /// The windows that may hold one of the best.
 #[derive(Default)]
 pub(super) struct Windows {
-    /// In the order in which they are evaluated: for each the bits of the sum of its bounds, reversed so that the greatest is
-    /// least, and then its number.
-    order: Vec<u64>,
-    /// Whether the most promising come first.
-    pub(super) is_sorted: bool,
+    /// For each the bits of the sum of its bounds, reversed so that the greatest is least, and then its number.
+    keys: Vec<u64>,
+    /// The keys of those that are evaluated before all others, in their order.
+    first: Vec<u64>,
     spans: Vec<Span>,
     /// Of each window the bound of every word.
     bounds: Vec<f32>,
@@ -79,22 +83,28 @@ impl Windows {
 
     /// None yet; the memory is kept.
     fn clear(&mut self) {
-        self.is_sorted = false;
-        self.order.clear();
+        self.keys.clear();
+        self.first.clear();
         self.spans.clear();
         self.bounds.clear();
         self.blocks.clear();
     }
 
-    /// Puts the most promising first; of those that promise the same, in the order of documents.
+    /// Puts the most promising first; of those that promise the same, and of all others, in the order of documents.
     pub(super) fn sort(&mut self) {
-        self.order.sort_unstable();
-        self.is_sorted = true;
+        self.first.clone_from(&self.keys);
+        if self.first.len() > FIRST {
+            self.first.select_nth_unstable(FIRST);
+            self.first.truncate(FIRST);
+        }
+        self.first.sort_unstable();
     }
 
     /// The windows in their order, each by its number and with the sum of its bounds.
     pub(super) fn iter(&self) -> impl Iterator<Item = (usize, f32)> {
-        self.order.iter().map(|&key| {
+        let last = self.first.last().copied().unwrap_or(0);
+        let others = self.keys.iter().filter(move |&&key| key > last);
+        self.first.iter().chain(others).map(|&key| {
             #[expect(clippy::cast_possible_truncation, reason = "the two halves")]
             let (bound, number) = (!((key >> 32) as u32), key as u32);
             (number as usize, f32::from_bits(bound))
@@ -130,7 +140,7 @@ impl Windows {
         if sum >= least {
             // Of numbers that are not negative the greater has the greater bits.
             let bits = !sum.max(0.0).to_bits();
-            self.order.push(u64::from(bits) << 32 | u64::from(number));
+            self.keys.push(u64::from(bits) << 32 | u64::from(number));
             self.spans.push(span);
         } else {
             self.bounds.truncate(bounds);

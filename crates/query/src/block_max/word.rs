@@ -6,6 +6,7 @@
 use index::{DocId, Field, InvertedList, Maximum, Segment};
 
 use super::floor;
+use super::held::Room;
 use super::list::List;
 use super::scale::Scale;
 use super::shape::Wanted;
@@ -120,12 +121,14 @@ impl<'a> Word<'a> {
         segment: &'a Segment,
         statistics: &Statistics,
         exact: Option<Bm25>,
-        lists: impl Iterator<Item = (Field, Option<InvertedList<'a>>)>,
+        found: impl Iterator<Item = ((Field, Option<InvertedList<'a>>), &'a mut Room)>,
     ) -> Option<Word<'a>> {
-        let open = |(field, list): (Field, Option<InvertedList<'a>>)| {
-            Some(List::new(list?, field, segment, statistics.scale(field)))
-        };
-        let lists: Vec<List<'a>> = lists.filter_map(open).collect();
+        let mut lists = Vec::with_capacity(found.size_hint().1.unwrap_or(0));
+        for ((field, list), room) in found {
+            if let Some(list) = list {
+                lists.push(List::new(list, field, segment, statistics.scale(field), room));
+            }
+        }
         let (longest, _) = lists.iter().enumerate().max_by_key(|(_, list)| list.doc_frequency())?;
         let exact = exact.filter(|_| wanted.is_scored);
         let (limit, k1) = exact.map_or((0.0, 1.0), |exact| exact.parameters());
@@ -258,17 +261,23 @@ impl<'a> Word<'a> {
     /// The score of `doc` for what was found in it.
     #[inline]
     pub(super) fn exactly_found(&mut self, doc: u32) -> f64 {
-        let Some(exact) = self.exact else { return 0.0 };
         if let [list] = &self.lists[..] {
             let (frequency, length) = (list.found.frequency, list.lengths().get(DocId(doc)));
-            return self.memo.score(frequency, length, || {
-                exact.score(0.0 + list.exact().scaled(frequency, length))
-            });
+            return self.exactly_often(frequency, length);
         }
+        let Some(exact) = self.exact else { return 0.0 };
         let there = self.lists.iter().filter(|list| list.found.frequency > 0);
         exact.score(
             there.fold(0.0, |sum, list| sum + list.scaled_exactly(doc, list.found.frequency)),
         )
+    }
+
+    /// The score of a document of that length that has a word of one list so often.
+    #[inline]
+    pub(super) fn exactly_often(&mut self, frequency: u32, length: u32) -> f64 {
+        let Some(exact) = self.exact else { return 0.0 };
+        let scale = self.lists[0].exact();
+        self.memo.score(frequency, length, || exact.score(0.0 + scale.scaled(frequency, length)))
     }
 
     /// The list in a field.

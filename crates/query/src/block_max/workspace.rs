@@ -6,6 +6,7 @@ use std::sync::Mutex;
 
 use super::candidates::Span;
 use super::front::Front;
+use super::held::Rooms;
 use super::intersection::Matches;
 use super::nested::Found;
 use super::phrase::Starts;
@@ -26,6 +27,7 @@ pub(super) struct Workspace {
     /// Documents of a window.
     pub(super) docs: Vec<u32>,
     pub(super) front: Front,
+    rooms: Rooms,
     pub(super) windows: Windows,
     pub(super) matches: Matches,
     pub(super) starts: Starts,
@@ -110,8 +112,8 @@ pub(super) struct Scratch {
 pub(crate) struct Workspaces(Mutex<Vec<Box<Workspace>>>);
 
 impl Workspaces {
-    /// Does `work` with one of them.
-    pub(super) fn with<T>(&self, work: impl FnOnce(&mut Workspace) -> T) -> T {
+    /// Does `work` with one of them, and its rooms.
+    pub(super) fn with<T>(&self, work: impl FnOnce(&mut Workspace, &mut Rooms) -> T) -> T {
         let free = self.0.lock().ok().and_then(|mut free| free.pop());
         let mut workspace = free.unwrap_or_else(|| {
             Box::new(Workspace {
@@ -121,6 +123,7 @@ impl Workspaces {
                 found: Vec::new(),
                 docs: Vec::new(),
                 front: Front::default(),
+                rooms: Rooms::default(),
                 windows: Windows::default(),
                 matches: Matches::default(),
                 starts: Starts::default(),
@@ -130,7 +133,9 @@ impl Workspaces {
                 stamp: 0,
             })
         });
-        let done = work(&mut workspace);
+        let mut rooms = std::mem::take(&mut workspace.rooms);
+        let done = work(&mut workspace, &mut rooms);
+        workspace.rooms = rooms;
         if let Ok(mut free) = self.0.lock() {
             free.push(workspace);
         }
