@@ -15,8 +15,6 @@
 //! **Invariant.** What was coded with a table comes back with the same table. Tables depend on the
 //! sample alone. On any bytes: no panic.
 
-use std::cmp::Ordering;
-
 /// The code of a byte that is no symbol.
 pub const ESCAPE: u8 = 255;
 
@@ -29,9 +27,19 @@ const CODES: usize = SYMBOLS_MAX + 256;
 /// How often the symbols are chosen anew.
 const ROUNDS: usize = 5;
 
-/// For each number of bytes up to those of a symbol, ones in as many.
-static LOWEST: [u64; SYMBOL_BYTES_MAX + 1] = {
-    let (mut lowest, mut count) = ([0; SYMBOL_BYTES_MAX + 1], 1);
+/// How many codes are looked at together, and how many of them before it is seen whether there are more.
+const AT_ONCE: usize = 8;
+const AT_FIRST: usize = 6;
+/// As many bytes as these stand for at most, and eight more.
+const TEXT_BYTES: usize = AT_ONCE * SYMBOL_BYTES_MAX + 8;
+/// The length of what is no symbol: more than those of all symbols looked at together, and none of their bytes.
+const NO_LENGTH: u8 = 0x80;
+/// A one in each byte.
+const ONES: u64 = u64::MAX / 255;
+
+/// For each number of bytes up to those of a symbol, ones in as many; a place in it is four bits.
+static LOWEST: [u64; 16] = {
+    let (mut lowest, mut count) = ([0; 16], 1);
     while count <= SYMBOL_BYTES_MAX {
         lowest[count] = lowest[count - 1] << 8 | 0xff;
         count += 1;
@@ -67,8 +75,8 @@ impl Symbol {
     }
 }
 
-/// A string to compare with. Behind it lie [`Needle::PADDING`] bytes more, which count for nothing: so eight
-/// can be read from anywhere in it at once.
+/// A string to compare with. Behind it lie [`Needle::PADDING`] zeros more: so as many bytes can be read from
+/// anywhere in it as some codes may stand for.
 #[derive(Debug, Clone, Copy)]
 pub struct Needle<'a> {
     padded: &'a [u8],
@@ -76,13 +84,16 @@ pub struct Needle<'a> {
 }
 
 impl<'a> Needle<'a> {
-    /// How many bytes there must be behind the string.
-    pub const PADDING: usize = 8;
+    /// How many zeros there must be behind the string.
+    pub const PADDING: usize = TEXT_BYTES;
 
-    /// The string that `padded` begins with; `None` if there are too few bytes behind it.
+    /// The string that `padded` begins with; `None` if there are too few bytes behind it. That they are zeros is not
+    /// looked at: a needle with others is found nowhere, or where it is not.
     #[inline]
     pub fn new(padded: &'a [u8], length: usize) -> Option<Self> {
-        (padded.len() >= length.checked_add(Self::PADDING)?).then_some(Self { padded, length })
+        let is_padded = padded.len() >= length.checked_add(Self::PADDING)?;
+        debug_assert!(!is_padded || padded[length..].iter().all(|&byte| byte == 0), "zeros");
+        is_padded.then_some(Self { padded, length })
     }
 
     /// The string.
@@ -100,18 +111,47 @@ impl<'a> Needle<'a> {
     /// Its words, the lowest byte first and zeros behind its end; `None` if it has more.
     #[inline]
     pub(crate) fn words<const WORDS: usize>(self) -> Option<[u64; WORDS]> {
-        let word = |word: usize| {
-            let left = self.length.saturating_sub(8 * word);
-            self.window(8 * word) & LOWEST[left.min(8)]
-        };
-        (self.length <= 8 * WORDS).then(|| std::array::from_fn(word))
+        let words = self.padded.as_chunks().0.first_chunk::<WORDS>();
+        let words = words.filter(|_| self.length <= 8 * WORDS)?;
+        Some(words.map(u64::from_le_bytes))
     }
 
     /// The eight bytes from `from` on, zeros behind its end, as a number that compares as they do.
     #[inline]
     pub fn eight(self, from: usize) -> u64 {
-        let left = self.length.saturating_sub(from);
-        (self.window(from) & LOWEST[left.min(8)]).swap_bytes()
+        let from = from.min(self.length);
+        // By whole words from the beginning: a string that was just written in words would wait to be read otherwise.
+        let words = self.padded.get(from & !7..).and_then(|rest| rest.first_chunk::<16>());
+        let words = u128::from_le_bytes(*words.unwrap_or(&[0; 16]));
+        let eight = words >> (8 * (from & 7));
+        #[expect(clippy::cast_possible_truncation, reason = "the lower half is what is wanted")]
+        (eight as u64).swap_bytes()
+    }
+
+    /// Whether it has, from `from` on, the first `count` bytes of `padded`; what is behind these counts for nothing, and
+    /// may be missing.
+    ///
+    /// Mostly nothing but that there are more than sixteen decides how long this takes.
+    #[inline]
+    pub fn has(self, padded: &[u8], count: usize, from: usize) -> bool {
+        let end = from.saturating_add(count);
+        if count <= 16
+            && let Some(own) = self.text(from)
+            && let Some(sixteen) = padded.first_chunk::<16>()
+        {
+            let lower =
+                (window_of(own, 0) ^ crate::fixed::eight(sixteen, 0)) & LOWEST[count.min(8)];
+            let upper = window_of(own, 8) ^ crate::fixed::eight(sixteen, 8);
+            let upper = upper & LOWEST[count.saturating_sub(8)];
+            return lower | upper == 0 && end <= self.length;
+        }
+        self.as_bytes().get(from..end).is_some_and(|own| padded.get(..count) == Some(own))
+    }
+
+    /// As many bytes from `from` on as some codes may stand for, and more; `None` if there are not as many.
+    #[inline]
+    fn text(self, from: usize) -> Option<&'a [u8; TEXT_BYTES]> {
+        self.padded.get(from..)?.first_chunk()
     }
 
     /// Eight bytes from `at` on; zeros from beyond all of them.
@@ -122,13 +162,42 @@ impl<'a> Needle<'a> {
     }
 }
 
+/// Eight bytes from `at` on, which is below 64.
+#[inline]
+fn window_of(text: &[u8; TEXT_BYTES], at: usize) -> u64 {
+    let from = at % (AT_ONCE * SYMBOL_BYTES_MAX);
+    u64::from_le_bytes(*text[from..].first_chunk().expect("eight more than that"))
+}
+
 /// Symbols and their codes, which are their places.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SymbolTable {
-    symbols: Vec<Symbol>,
+    /// What is no symbol is none of the needle's bytes: [`ESCAPE`] of no length, the others of [`NO_LENGTH`].
+    symbols: Box<[Symbol; 256]>,
+    count: usize,
+}
+
+impl Default for SymbolTable {
+    fn default() -> Self {
+        Self::new(&[])
+    }
 }
 
 impl SymbolTable {
+    /// The table of these symbols, 255 at most.
+    fn new(symbols: &[Symbol]) -> Self {
+        let mut all = Box::new([Symbol { bytes: [0; SYMBOL_BYTES_MAX], length: NO_LENGTH }; 256]);
+        all[..symbols.len()].copy_from_slice(symbols);
+        all[usize::from(ESCAPE)].length = 0;
+        Self { symbols: all, count: symbols.len() }
+    }
+
+    /// Those that there are.
+    #[inline]
+    fn symbols(&self) -> &[Symbol] {
+        &self.symbols[..self.count]
+    }
+
     /// The table for strings like those of `sample`.
     pub fn train(sample: &[&[u8]]) -> Self {
         let (mut table, mut pairs) = (Self::default(), vec![0; CODES * CODES]);
@@ -141,8 +210,8 @@ impl SymbolTable {
     /// Appends the table: how many symbols, then for each its length and its bytes.
     #[expect(clippy::missing_panics_doc, reason = "there are never more")]
     pub fn save(&self, out: &mut Vec<u8>) {
-        out.push(u8::try_from(self.symbols.len()).expect("255 symbols at most"));
-        for symbol in &self.symbols {
+        out.push(u8::try_from(self.count).expect("255 symbols at most"));
+        for symbol in self.symbols() {
             out.push(symbol.length);
             out.extend_from_slice(symbol.as_bytes());
         }
@@ -163,14 +232,14 @@ impl SymbolTable {
             rest = &behind[length..];
         }
         *input = rest;
-        Some(Self { symbols })
+        Some(Self::new(&symbols))
     }
 
     /// Appends the string that `coded` stands for; `None` if it stands for none.
     pub fn read(&self, coded: &[u8], out: &mut Vec<u8>) -> Option<()> {
         let mut codes = coded.iter();
         while let Some(&code) = codes.next() {
-            match self.symbols.get(usize::from(code)) {
+            match self.symbols().get(usize::from(code)) {
                 Some(symbol) => out.extend_from_slice(symbol.as_bytes()),
                 None if code == ESCAPE => out.push(*codes.next()?),
                 None => return None,
@@ -179,39 +248,51 @@ impl SymbolTable {
         Some(())
     }
 
-    /// Compares the string that `coded` stands for with what `needle` has from `from` on: up to where the needle has
-    /// the same, and how the string compares; `None` if it stands for none.
+    /// Whether the first `count` bytes of `padded` stand for what `needle` has from `from` on, all of it; what is behind
+    /// these counts for nothing, and may be missing. `None` if they stand for nothing.
+    ///
+    /// Mostly nothing but that there are more than six codes, or than eight, decides how long this takes: where strings are mostly
+    /// the same, to stop at the first difference or behind the last code takes longer than to go on.
     #[inline]
-    pub fn compare(
+    pub fn is_rest(
         &self,
-        coded: &[u8],
+        padded: &[u8],
+        count: usize,
         needle: Needle<'_>,
         from: usize,
-    ) -> Option<(usize, Ordering)> {
-        let (mut codes, mut common) = (coded.iter(), from);
-        while let Some(&code) = codes.next() {
-            let (bytes, length) = self.text(code, &mut codes)?;
-            let window = needle.window(common);
-            let equal = (window ^ bytes).trailing_zeros() as usize / 8;
-            let left = needle.length.saturating_sub(common);
-            let same = equal.min(length).min(left);
-            common += same;
-            if same < length {
-                let byte = |word: u64| word.to_le_bytes()[same];
-                let order =
-                    if same == left { Ordering::Greater } else { byte(bytes).cmp(&byte(window)) };
-                return Some((common, order));
+    ) -> Option<bool> {
+        if count <= AT_ONCE
+            && let Some(eight) = padded.first_chunk()
+            && let Some(text) = needle.text(from)
+        {
+            let (codes, behind) = (u64::from_le_bytes(*eight), !LOWEST[count]);
+            // A byte of zero where there is an escape, which has no length; neither has what is behind the codes.
+            let no_escapes = !codes | behind;
+            let escapes = no_escapes.wrapping_sub(ONES) & !no_escapes & (ONES << 7);
+            let (mut at, mut difference) = (0, 0);
+            let mut look_at = |codes: &[u8]| {
+                for &code in codes {
+                    let Symbol { bytes, length } = self.symbols[usize::from(code)];
+                    let window = window_of(text, at) ^ u64::from_le_bytes(bytes);
+                    difference |= window & LOWEST[usize::from(length) % LOWEST.len()];
+                    at += usize::from(length);
+                }
+            };
+            let codes = (codes | behind).to_le_bytes();
+            look_at(&codes[..AT_FIRST]);
+            if count > AT_FIRST {
+                look_at(&codes[AT_FIRST..]);
+            }
+            if escapes == 0 && at <= AT_ONCE * SYMBOL_BYTES_MAX {
+                return Some(difference == 0 && from + at == needle.length);
             }
         }
-        Some((common, if common < needle.length { Ordering::Less } else { Ordering::Equal }))
+        self.is_long_rest(padded.get(..count)?, needle, from)
     }
 
-    /// Whether `coded` stands for what `needle` has from `from` on, all of it; `None` if it stands for nothing.
-    ///
-    /// Nothing but the number of codes decides how long this takes: where strings are mostly the same, to stop at the
-    /// first difference takes longer than to go on.
-    #[inline]
-    pub fn is_rest(&self, coded: &[u8], needle: Needle<'_>, from: usize) -> Option<bool> {
+    /// The same a code at a time.
+    #[inline(never)]
+    fn is_long_rest(&self, coded: &[u8], needle: Needle<'_>, from: usize) -> Option<bool> {
         let (mut codes, mut at, mut difference) = (coded.iter(), from, 0);
         while let Some(&code) = codes.next() {
             let (bytes, length) = self.text(code, &mut codes)?;
@@ -221,30 +302,10 @@ impl SymbolTable {
         Some(difference == 0 && at == needle.length)
     }
 
-    /// Whether what `coded` stands for begins with what `needle` has from `from` to `to`; `None` if it stands for
-    /// nothing.
-    #[inline]
-    pub fn begins_with(
-        &self,
-        coded: &[u8],
-        needle: Needle<'_>,
-        from: usize,
-        to: usize,
-    ) -> Option<bool> {
-        let (mut codes, mut at, mut difference) = (coded.iter(), from, 0);
-        while at < to {
-            let Some(&code) = codes.next() else { return Some(false) };
-            let (bytes, length) = self.text(code, &mut codes)?;
-            difference |= (needle.window(at) ^ bytes) & LOWEST[length.min(to - at)];
-            at += length;
-        }
-        Some(difference == 0 && to <= needle.length)
-    }
-
     /// What a code stands for, and its length; behind an escape stands the byte itself.
     #[inline]
     fn text(&self, code: u8, behind: &mut std::slice::Iter<'_, u8>) -> Option<(u64, usize)> {
-        match self.symbols.get(usize::from(code)) {
+        match self.symbols().get(usize::from(code)) {
             Some(symbol) => Some((u64::from_le_bytes(symbol.bytes), usize::from(symbol.length))),
             None if code == ESCAPE => Some((u64::from(*behind.next()?), 1)),
             None => None,
@@ -255,7 +316,7 @@ impl SymbolTable {
     /// often each code stands before each other.
     fn improve(&self, sample: &[&[u8]], pairs: &mut [u32]) -> Self {
         let encoder = Encoder::new(self);
-        let text = |code: usize| match self.symbols.get(code) {
+        let text = |code: usize| match self.symbols().get(code) {
             Some(symbol) => *symbol,
             None => Symbol::new(&(code - SYMBOLS_MAX).to_le_bytes()[..1]),
         };
@@ -305,7 +366,7 @@ impl SymbolTable {
             gains.truncate(SYMBOLS_MAX);
         }
         gains.sort_unstable_by(|a, b| b.cmp(a));
-        Self { symbols: gains.into_iter().map(|(_, symbol)| symbol).collect() }
+        Self::new(&gains.into_iter().map(|(_, symbol)| symbol).collect::<Vec<_>>())
     }
 }
 
@@ -324,8 +385,8 @@ impl Encoder {
     /// An encoder for `table`.
     pub fn new(table: &SymbolTable) -> Self {
         let mut single = [None; 256];
-        let mut symbols = Vec::with_capacity(table.symbols.len());
-        for (code, symbol) in (0..=u8::MAX).zip(&table.symbols) {
+        let mut symbols = Vec::with_capacity(table.count);
+        for (code, symbol) in (0..=u8::MAX).zip(table.symbols()) {
             if symbol.length == 1 {
                 let code_of = &mut single[usize::from(symbol.bytes[0])];
                 *code_of = code_of.or(Some(code));
@@ -416,6 +477,56 @@ mod tests {
         }
     }
 
+    #[test]
+    fn codes_that_stand_for_nothing_are_told_from_those_that_stand_for_something_else() {
+        let (table, padded) = (table(), [0; Needle::PADDING]);
+        let needle = Needle::new(&padded, 0).expect("it is padded");
+        let unknown = u8::try_from(table.count).expect("few symbols");
+        for (codes, expected) in [
+            (&[][..], Some(true)),
+            (&[0][..], Some(false)),
+            (&[unknown][..], None),
+            (&[0, 0, 0, 0, 0, unknown][..], None),
+            (&[ESCAPE][..], None),
+            (&[ESCAPE, 1][..], Some(false)),
+        ] {
+            let behind = [codes, &[0; 8]].concat();
+            assert_eq!(table.is_rest(&behind, codes.len(), needle, 0), expected, "{codes:?}");
+            assert_eq!(table.is_rest(codes, codes.len(), needle, 0), expected, "{codes:?}");
+        }
+        assert_eq!(table.is_rest(&[0], 2, needle, 0), None);
+    }
+
+    #[test]
+    fn a_string_has_as_many_bytes_of_another_as_are_the_same() {
+        let padded = [&b"beforeabcdefghijklmnopqrst"[..], &[0; Needle::PADDING]].concat();
+        let needle = Needle::new(&padded, 26).expect("it is padded");
+        for (other, count) in (0..=20).flat_map(|other| (0..=20).map(move |count| (other, count))) {
+            for behind in [0, 20] {
+                let mut bytes = [&b"abcdefghijklmnopqrst"[..], &[0; 20][..behind]].concat();
+                if let Some(byte) = bytes[..20].get_mut(other) {
+                    *byte ^= 1;
+                }
+                assert_eq!(needle.has(&bytes, count, 6), count <= other, "{count} but for {other}");
+                assert!(!needle.has(&bytes, 21, 6));
+            }
+        }
+    }
+
+    #[test]
+    fn eight_bytes_are_read_from_anywhere() {
+        let padded = [&b"abcdefghijklmnopqrst"[..], &[0; Needle::PADDING]].concat();
+        let needle = Needle::new(&padded, 20).expect("it is padded");
+        for from in 0..20 {
+            let eight = *padded[from..].first_chunk().expect("it is padded");
+            assert_eq!(needle.eight(from), u64::from_be_bytes(eight), "from {from}");
+        }
+        assert!([20, 21, 100, usize::MAX].into_iter().all(|from| needle.eight(from) == 0));
+        assert_eq!(needle.words::<2>(), None);
+        let words = [*b"abcdefgh", *b"ijklmnop", *b"qrst\0\0\0\0", [0; 8]];
+        assert_eq!(needle.words(), Some(words.map(u64::from_le_bytes)));
+    }
+
     proptest! {
         /// Against a look at every symbol.
         #[test]
@@ -426,7 +537,7 @@ mod tests {
             let encoder = Encoder::new(&table);
             for start in 0..text.len() {
                 let rest = &text.as_bytes()[start..];
-                let fitting = (0..=u8::MAX).zip(&table.symbols);
+                let fitting = (0..=u8::MAX).zip(table.symbols());
                 let fitting = fitting.filter(|(_, symbol)| rest.starts_with(symbol.as_bytes()));
                 let longest = fitting.max_by_key(|(_, symbol)| symbol.length);
                 let expected = longest.map(|(code, symbol)| (code, usize::from(symbol.length)));
@@ -453,20 +564,22 @@ mod tests {
                 prop_assert_eq!(&back, &text);
                 for other in [near.as_bytes(), &text, &text[..text.len() / 2]] {
                     let common = text.iter().zip(other).take_while(|(a, b)| a == b).count();
-                    for (before, behind) in [("", [0; 8]), ("before", *b"a0b1c2a0")] {
-                        let padded = [before.as_bytes(), other, &behind].concat();
+                    for before in ["", "before", "beforebeforebefore"] {
+                        let padded = [before.as_bytes(), other, &[0; Needle::PADDING]].concat();
                         let length = before.len() + other.len();
-                        let needle = Needle::new(&padded, length).expect("eight more");
+                        let needle = Needle::new(&padded, length).expect("it is padded");
                         prop_assert!(Needle::new(&padded, length + 1).is_none());
-                        let expected = Some((before.len() + common, text.as_slice().cmp(other)));
-                        prop_assert_eq!(table.compare(&coded, needle, before.len()), expected);
-                        let is_rest = table.is_rest(&coded, needle, before.len());
-                        prop_assert_eq!(is_rest, Some(text == other));
-                        for to in 0..=padded.len() {
-                            let begins = table.begins_with(&coded, needle, before.len(), to);
-                            let wanted = to.saturating_sub(before.len());
-                            let expected = wanted <= common && to <= length;
-                            prop_assert_eq!(begins, Some(expected), "to {}", to);
+                        for behind in [0, 40] {
+                            // Codes, or something else, behind those that count.
+                            let coded_more = [&coded[..], &[0; 40][..behind]].concat();
+                            let is_rest =
+                                table.is_rest(&coded_more, coded.len(), needle, before.len());
+                            prop_assert_eq!(is_rest, Some(text == other));
+                            let text_more = [&text[..], &[0; 40][..behind]].concat();
+                            for count in 0..=text.len() {
+                                let has = needle.has(&text_more, count, before.len());
+                                prop_assert_eq!(has, count <= common, "{} bytes", count);
+                            }
                         }
                     }
                 }
@@ -478,10 +591,11 @@ mod tests {
             let mut rest = &bytes[..];
             let table = SymbolTable::load(&mut rest).unwrap_or_else(table);
             let _ = table.read(rest, &mut Vec::new());
-            if let Some(needle) = text.len().checked_sub(Needle::PADDING).and_then(|length| Needle::new(&text, length)) {
-                let _ = table.compare(rest, needle, bytes.len() / 10);
-                let _ = table.is_rest(rest, needle, bytes.len() / 10);
-                let _ = table.begins_with(rest, needle, bytes.len() / 10, bytes.len() / 5);
+            let needle = [&text[..], &[0; Needle::PADDING]].concat();
+            let needle = Needle::new(&needle, text.len()).expect("it is padded");
+            for count in [0, 4, 5, 8, 9, rest.len()] {
+                let _ = table.is_rest(rest, count, needle, bytes.len() / 10);
+                let _ = needle.has(rest, count, bytes.len() / 10);
             }
         }
     }

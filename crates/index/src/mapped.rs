@@ -117,6 +117,12 @@ impl MappedFile {
         }
     }
 
+    /// Asks for the line of memory in which a byte of the payload lies.
+    #[inline]
+    pub(crate) fn prefetch_line(&self, at: usize) {
+        prefetch(&self.map, at.saturating_add(HEADER_BYTES));
+    }
+
     #[inline]
     fn is_verified(&self, chunk: usize) -> bool {
         // Relaxed: the bit says something about bytes that never change, and publishes nothing.
@@ -142,6 +148,14 @@ impl MappedFile {
     pub(crate) fn verified_before(&self, range: Range<usize>) -> &[u8] {
         let body = range.start + HEADER_BYTES..range.end + HEADER_BYTES;
         self.map[..self.body_bytes].get(body).unwrap_or_default()
+    }
+
+    /// The eight bytes from a place of the payload on, of which what counts was handed out before; zeros if there are
+    /// none.
+    #[inline]
+    pub(crate) fn eight_verified_before(&self, at: usize) -> u64 {
+        let rest = self.map.get(at.saturating_add(HEADER_BYTES)..);
+        rest.and_then(|rest| rest.first_chunk()).map_or(0, |eight| u64::from_le_bytes(*eight))
     }
 
     /// Verifies the whole file.

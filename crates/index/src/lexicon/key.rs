@@ -9,7 +9,9 @@ use crate::Field;
 use codes::symbols::Needle;
 
 /// Keys of up to so many bytes need no memory of their own.
-const SHORT_BYTES: usize = 48;
+const SHORT_BYTES: usize = 8 * WORDS;
+/// As many words.
+const WORDS: usize = 4;
 
 /// What a term that is no word has in it: one that says of a whole document what it is, to choose documents by. It
 /// counts in no length.
@@ -38,29 +40,21 @@ pub(crate) struct Key {
 
 impl Key {
     /// No key at all.
-    pub(super) const EMPTY: Key =
+    pub(crate) const EMPTY: Key =
         Key { short: [0; SHORT_BYTES + Needle::PADDING], long: Vec::new(), length: 0 };
 
-    #[inline(always)]
-    #[expect(
-        clippy::inline_always,
-        reason = "what it hands on is many words, which would go through memory"
-    )]
-    pub(crate) fn new(field: Field, term: &str) -> Key {
-        let mut key = Key::EMPTY;
-        key.set(field, term);
-        key
-    }
-
-    /// Makes it the key of a term; it was [`Key::EMPTY`].
+    /// Makes it the key of a term; it was [`Key::EMPTY`]. There is no way to make a new one that is handed over: what
+    /// was just written in words would wait to be copied as a whole.
     #[inline]
-    pub(super) fn set(&mut self, field: Field, term: &str) {
+    pub(crate) fn set(&mut self, field: Field, term: &str) {
         self.length = 1 + term.len();
         if self.length > SHORT_BYTES {
             return self.set_long(field, term);
         }
-        self.short[0] = field.number();
-        copy_short(term.as_bytes(), &mut self.short);
+        let words = words(field.number(), term.as_bytes());
+        for (to, word) in self.short.as_chunks_mut().0.iter_mut().zip(words) {
+            *to = word.to_le_bytes();
+        }
     }
 
     #[cold]
@@ -76,23 +70,33 @@ impl Key {
     }
 }
 
-/// Copies to behind the first byte, as much as there is room for without padding. A few bytes are copied in
-/// pieces of one size that overlap: a loop or a call over them takes longer.
+/// The words of the key of a term that has so few bytes, zeros behind its end: by reads that overlap, as many for each
+/// length of eight or more. Which pieces a copy would be made of cannot be foreseen.
 #[inline]
-fn copy_short(from: &[u8], to: &mut [u8; SHORT_BYTES + Needle::PADDING]) {
-    let (length, to) = (from.len(), &mut to[1..]);
-    if let (Some(first), Some(last)) = (from.first_chunk::<16>(), from.last_chunk::<16>()) {
-        to[..16].copy_from_slice(first);
-        if let Some(middle) = from[16..].first_chunk::<16>() {
-            to[16..32].copy_from_slice(middle);
-        }
-        to[length - 16..length].copy_from_slice(last);
-    } else if let (Some(first), Some(last)) = (from.first_chunk::<8>(), from.last_chunk::<8>()) {
-        to[..8].copy_from_slice(first);
-        to[length - 8..length].copy_from_slice(last);
-    } else {
-        to[..8].copy_from_slice(&codes::fixed::eight(from, 0).to_le_bytes());
-    }
+fn words(field: u8, term: &[u8]) -> [u64; WORDS] {
+    let mut before = u64::from(field) << 56;
+    let few = if term.len() < 8 { codes::fixed::eight(term, 0) } else { 0 };
+    std::array::from_fn(|word| {
+        let own = match term.len().checked_sub(8) {
+            None => {
+                if word == 0 {
+                    few
+                } else {
+                    0
+                }
+            }
+            Some(last) => {
+                let from = last.min(8 * word);
+                let eight = term.get(from..from + 8).and_then(|some| some.first_chunk());
+                let eight = eight.map_or(0, |eight| u64::from_le_bytes(*eight));
+                let bits = u32::try_from(8 * (8 * word - from)).unwrap_or(u32::MAX);
+                eight.checked_shr(bits).unwrap_or(0)
+            }
+        };
+        let word = own << 8 | before >> 56;
+        before = own;
+        word
+    })
 }
 
 /// The first eight bytes of a key, zeros behind its end, as a number that compares as they do.
@@ -104,6 +108,49 @@ pub(crate) fn beginning(key: &[u8]) -> u64 {
 /// The first sixteen bytes of a key, zeros behind its end, as two numbers that compare as they do.
 pub(super) fn long_beginning(key: &[u8]) -> (u64, u64) {
     (beginning(key), beginning(key.get(8..).unwrap_or_default()))
+}
+
+/// What all keys of a bucket begin with, eight bytes at most.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Prefix {
+    /// Its bytes and zeros, as [`beginning`] has them, and ones in place of its bytes.
+    beginning: u64,
+    mask: u64,
+    length: usize,
+}
+
+impl Prefix {
+    /// The longest.
+    pub(super) const BYTES_MAX: usize = 8;
+
+    /// The first bytes of a key that begins so; `None` if they are too many.
+    pub(super) fn new(beginning: u64, length: usize) -> Option<Prefix> {
+        let behind = Self::BYTES_MAX.checked_sub(length)?;
+        let mask = if length == 0 { 0 } else { u64::MAX << (8 * behind) };
+        Some(Prefix { beginning: beginning & mask, mask, length })
+    }
+
+    /// What all keys from one to another begin with.
+    pub(super) fn of_all(first: &[u8], last: &[u8]) -> Prefix {
+        let common = first.iter().zip(last).take_while(|(a, b)| a == b).count();
+        Prefix::new(beginning(first), common.min(Self::BYTES_MAX)).unwrap_or_default()
+    }
+
+    #[inline]
+    pub(super) fn len(self) -> usize {
+        self.length
+    }
+
+    /// Its bytes, and zeros.
+    pub(super) fn bytes(self) -> [u8; Self::BYTES_MAX] {
+        self.beginning.to_be_bytes()
+    }
+
+    /// Whether a key that is not shorter begins with it.
+    #[inline]
+    pub(super) fn is_of(self, key: Needle<'_>) -> bool {
+        (key.eight(0) ^ self.beginning) & self.mask == 0
+    }
 }
 
 /// Ascending pairs of numbers to look among: the upper ones of all, those of every eighth, and the lower ones. Those
@@ -194,7 +241,8 @@ mod tests {
         for length in 0..letters.len() {
             let (term, mut wanted) = (&letters[..length], Vec::new());
             set_key(&mut wanted, Field::Body, term);
-            let key = Key::new(Field::Body, term);
+            let mut key = Key::EMPTY;
+            key.set(Field::Body, term);
             assert_eq!(key.needle().as_bytes(), wanted, "{term}");
             assert_eq!(Key::EMPTY.needle().as_bytes(), b"");
         }

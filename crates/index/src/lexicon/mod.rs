@@ -1,25 +1,25 @@
 //! The lexicon: every (field, term) of a segment in order, and where its posting list lies.
 //!
 //! The key of a term is the number of its field, one byte, and then its own bytes. Keys lie in shards
-//! of at most 2¹⁵, of which every 512 are a bucket. A shard is a sorted list, front-coded in blocks of 8 with a
-//! table of symbols, the beginnings of its buckets, and a signed static function from each key to its place in its
-//! bucket. An exact key costs a short search for its bucket, one look into the function and one into the block; a
-//! prefix goes through the list. The function alone is not trusted: the key must stand where it says.
+//! of at most 2¹⁵, of which every 512 are a bucket. A shard is a sorted list in blocks of 8, which are coded as a stem
+//! that they share and what each has behind it with a table of symbols, the beginnings of its buckets, and a signed
+//! static function from each key to its place in its bucket. An exact key costs a short search for its bucket, one look
+//! into the function and one into the block; a prefix goes through the list. The function alone is not trusted: the key
+//! must stand where it says.
 //!
 //! ```text
 //! payload     shards, then the directory, then its length (u64)
 //! shard       blocks, buckets, the start of each block in its bucket, the function
 //! buckets     for each: sixteen bytes of its first key, behind what all keys of the shard begin with;
-//!             for each: where its first block begins; for each: where its first list begins in docs, freqs,
-//!             positions, skips (4 × u64)
+//!             for each: how many bytes all its keys begin with, eight at most; for each: where its first block begins;
+//!             for each: where its first list begins in docs, freqs, positions, skips (4 × u64)
 //! directory   for each shard: keys, length of its blocks, of its function, bytes of a block's start, what all its
 //!             keys begin with in bytes, its first key, its symbols
-//! block       length of its keys, keys; documents of each list; start of the first list in docs, freqs,
-//!             positions, skips, counted from that of the bucket; the rest of each list
-//! keys        the least number of bytes that a key but the first shares with the one before, one byte; for each but
-//!             the first: a byte of bytes shared beyond those and length of the code of the rest, in its higher and
-//!             lower half, 15 for 15 and a number that follows; these numbers; length of the first key's code, its
-//!             code; the codes of the others
+//! block       keys; documents of each list; start of the first list in docs, freqs, positions, skips, counted from that
+//!             of the bucket; the rest of each list
+//! keys        length of the stem, one byte; for each: a byte of how much of the stem's end it does not have and length
+//!             of the code of its rest, in its higher and lower half, 15 for 15 and a number that follows; these
+//!             numbers; the stem, behind what all keys of the bucket begin with; the codes
 //! list        occurrences - documents, then those of its lengths in docs, freqs and positions that do not
 //!             follow from both
 //! ```
@@ -189,7 +189,7 @@ impl Lexicon {
             if let Some(way) = way
                 && let Some(at) = way.key()
             {
-                let block = way.shard.place(&self.file, at / BLOCK_KEYS)?;
+                let block = way.place(&self.file, at)?;
                 *place = Some((block, at % BLOCK_KEYS));
             }
         }
@@ -248,9 +248,9 @@ impl Lexicon {
             return Ok(None);
         };
         let shard = &self.shards[shard];
-        let way = shard.way(&self.file, key)?;
-        let Some(at) = way.and_then(|way| way.key()) else { return Ok(None) };
-        self.locate_at(shard.place(&self.file, at / BLOCK_KEYS)?, at % BLOCK_KEYS, key)
+        let Some(way) = shard.way(&self.file, key)? else { return Ok(None) };
+        let Some(at) = way.key() else { return Ok(None) };
+        self.locate_at(way.place(&self.file, at)?, at % BLOCK_KEYS, key)
     }
 
     #[inline(always)]
@@ -283,9 +283,9 @@ impl Lexicon {
         let mut sum = 0;
         for shard in &self.shards {
             for block in 0..shard.block_count() {
-                let mut rest = shard.place(&self.file, block)?.bytes;
-                read_bytes(&mut rest).ok_or_else(|| shard.broken(&self.file, block))?;
-                sum += rest.len() as u64;
+                let place = shard.place(&self.file, block)?;
+                let lists = block::lists(place.bytes, place.count());
+                sum += lists.ok_or_else(|| shard.broken(&self.file, block))?.len() as u64;
             }
             sum += shard.begins_bytes() as u64;
         }
@@ -400,7 +400,8 @@ impl Entries<'_> {
             let at = number - shard.first_block;
             let place = shard.place(&self.lexicon.file, at).ok()?;
             let begins = shard.begins(&self.lexicon.file, at).ok()?;
-            self.block = Block::new(place.bytes, place.count(), &shard.symbols, begins)?;
+            let Place { bytes, prefix, .. } = place;
+            self.block = Block::new(bytes, place.count(), prefix, &shard.symbols, begins)?;
         }
         self.block.read(self.lexicon.doc_count, &mut self.key, &mut self.list)?;
         if self.key.len() > 1 + TERM_BYTES_MAX {

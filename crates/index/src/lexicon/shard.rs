@@ -8,7 +8,7 @@
 //! error.
 
 use super::block::{self, Broken};
-use super::key::{Ascending, long_beginning};
+use super::key::{Ascending, Prefix, beginning, long_beginning};
 use super::{BLOCK_KEYS, SHARD_KEYS, read_bytes};
 use crate::mapped::MappedFile;
 use crate::{IndexError, fixed};
@@ -23,10 +23,14 @@ use std::sync::{Arc, OnceLock};
 const BUCKET_BLOCKS: usize = BUCKET_KEYS / BLOCK_KEYS;
 /// Bytes of the beginning of a bucket's first key.
 const BEGINNING_BYTES: usize = 16;
+/// The most bytes of where a block begins in its bucket: two of these are read at once.
+const START_MAX: usize = 4;
+/// Bytes of a page of memory.
+const PAGE_BYTES: usize = 4096;
 /// Bytes of where the lists of a bucket begin, in four streams.
 const BEGINS_BYTES: usize = 32;
 
-/// What the directory says of a shard, and its function and its buckets once they were asked for.
+/// What the directory says of a shard, and its buckets and its function once they were asked for.
 #[derive(Debug)]
 pub(super) struct Shard {
     pub(super) keys: usize,
@@ -42,17 +46,24 @@ pub(super) struct Shard {
     pub(super) blocks: Range<usize>,
     buckets: Range<usize>,
     function: Range<usize>,
-    opened: OnceLock<Opened>,
+    tables: OnceLock<Tables>,
+    opened: OnceLock<OrderedFunction<Part>>,
 }
 
-/// What is read of a shard when a key of it is first looked for.
+/// What is read of a shard when one of its blocks is first looked for.
 #[derive(Debug)]
-struct Opened {
-    function: OrderedFunction<Part>,
+pub(super) struct Tables {
     /// The beginning of the first key of each bucket, behind what all keys of the shard begin with.
     beginnings: Ascending,
-    /// Where the blocks of each bucket begin in the payload, and where all end.
-    bases: Box<[usize]>,
+    /// Each bucket, and one behind the last, which begins where all blocks end.
+    buckets: Box<[Opening]>,
+}
+
+/// Where the blocks of a bucket begin in the payload, and what all its keys begin with.
+#[derive(Debug, Clone, Copy)]
+struct Opening {
+    base: usize,
+    prefix: Prefix,
 }
 
 /// What the directory says, and what the writer puts there.
@@ -77,16 +88,17 @@ impl Sizes {
         let mut number = || usize::try_from(vbyte::read(rest)?).ok();
         let (keys, block_bytes, function_bytes) = (number()?, number()?, number()?);
         let (start_width, common) = (number()?, number()?);
-        let is_sound = keys > 0 && keys <= SHARD_KEYS && start_width <= 8;
+        let is_sound = keys > 0 && keys <= SHARD_KEYS && start_width <= START_MAX;
         is_sound.then_some(Sizes { keys, block_bytes, function_bytes, start_width, common })
     }
 }
 
-/// A row of the table of buckets: the beginning of its first key, where its first block lies among the blocks, where
-/// its first list begins in each stream.
+/// A row of the table of buckets: the beginning of its first key, how many bytes of it all its keys have, where its
+/// first block lies among the blocks, where its first list begins in each stream.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bucket {
     pub(super) beginning: (u64, u64),
+    pub(super) prefix: usize,
     pub(super) base: usize,
     pub(super) begins: [u64; 4],
 }
@@ -97,6 +109,9 @@ impl Bucket {
         for row in rows {
             let (upper, lower) = row.beginning;
             out.extend([upper, lower].map(u64::to_be_bytes).as_flattened());
+        }
+        for row in rows {
+            fixed::put(out, row.prefix as u64, 1);
         }
         for row in rows {
             fixed::put(out, row.base as u64, fixed::width(block_bytes as u64));
@@ -125,6 +140,7 @@ impl AsRef<[u8]> for Part {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Way<'a> {
     pub(super) shard: &'a Shard,
+    tables: &'a Tables,
     function: &'a OrderedFunction<Part>,
     bucket: usize,
     probe: Probe,
@@ -136,6 +152,8 @@ pub(super) struct Place<'a> {
     pub(super) shard: &'a Shard,
     /// Its number in the shard.
     pub(super) block: usize,
+    /// What all keys of its bucket begin with.
+    pub(super) prefix: Prefix,
     pub(super) bytes: &'a [u8],
 }
 
@@ -149,7 +167,7 @@ impl Shard {
             return None;
         }
         let blocks = behind..behind.checked_add(block_bytes)?;
-        let row = BEGINNING_BYTES + BEGINS_BYTES + fixed::width(block_bytes as u64);
+        let row = BEGINNING_BYTES + 1 + BEGINS_BYTES + fixed::width(block_bytes as u64);
         let buckets = blocks.end..blocks.end.checked_add(keys.div_ceil(BUCKET_KEYS) * row)?;
         let function = buckets.end.checked_add(keys.div_ceil(BLOCK_KEYS) * start_width)?;
         Some(Shard {
@@ -162,6 +180,7 @@ impl Shard {
             blocks,
             buckets,
             function: function..function.checked_add(function_bytes)?,
+            tables: OnceLock::new(),
             opened: OnceLock::new(),
         })
     }
@@ -196,12 +215,12 @@ impl Shard {
         file: &Arc<MappedFile>,
         key: Needle<'_>,
     ) -> Result<Option<Way<'_>>, IndexError> {
-        let opened = self.opened(file)?;
-        let Some(bucket) = self.bucket_of(file, &opened.beginnings, key)? else { return Ok(None) };
-        let function = &opened.function;
+        let (tables, function) = (self.tables(file)?, self.opened(file)?);
+        let Some(bucket) = self.bucket_of(file, &tables.beginnings, key)? else { return Ok(None) };
         let probe = function.probe(bucket, key);
-        let way = Way { shard: self, function, bucket, probe };
+        let way = Way { shard: self, tables, function, bucket, probe };
         way.prefetch_starts(file);
+        way.prefetch_pages(file);
         Ok(Some(way))
     }
 
@@ -242,24 +261,35 @@ impl Shard {
         block: usize,
         key: Needle<'_>,
     ) -> Result<Ordering, IndexError> {
-        let place = self.place(file, block)?;
-        let order = block::head_order(place.bytes, self.count(block), &self.symbols, key);
-        order.map_err(|_| self.broken(file, block))
+        let mut head = Vec::new();
+        self.head(file, block, &mut head)?;
+        Ok(head.as_slice().cmp(key.as_bytes()))
     }
 
-    /// Its buckets and the starts of its blocks.
+    /// Its buckets, verified with the starts of its blocks when they are first asked for.
     #[inline]
-    fn tables<'a>(&self, file: &'a MappedFile) -> Result<&'a [u8], IndexError> {
-        let tables = self.buckets.start..self.function.start;
-        if self.opened.get().is_some() {
-            return Ok(file.verified_before(tables));
+    fn tables(&self, file: &MappedFile) -> Result<&Tables, IndexError> {
+        match self.tables.get() {
+            Some(tables) => Ok(tables),
+            None => self.read_tables(file),
         }
-        file.bytes(tables)
     }
 
-    /// Its function and its buckets, verified when they are first asked for.
+    #[cold]
+    fn read_tables(&self, file: &MappedFile) -> Result<&Tables, IndexError> {
+        let bytes = file.bytes(self.buckets.start..self.function.start)?;
+        let count = self.keys.div_ceil(BUCKET_KEYS);
+        let buckets = (0..=count).map(|bucket| self.opening(bytes, bucket)).collect::<Option<_>>();
+        let wrong = || file.damaged(self.buckets.start, "a bucket begins outside of its shard");
+        let beginnings = bytes.as_chunks::<BEGINNING_BYTES>().0.iter().take(count);
+        let beginnings = Ascending::new(beginnings.map(|bytes| long_beginning(bytes)));
+        let tables = Tables { beginnings, buckets: buckets.ok_or_else(wrong)? };
+        Ok(self.tables.get_or_init(|| tables))
+    }
+
+    /// Its function, verified when it is first asked for.
     #[inline]
-    fn opened(&self, file: &Arc<MappedFile>) -> Result<&Opened, IndexError> {
+    fn opened(&self, file: &Arc<MappedFile>) -> Result<&OrderedFunction<Part>, IndexError> {
         match self.opened.get() {
             Some(opened) => Ok(opened),
             None => self.open(file),
@@ -267,32 +297,33 @@ impl Shard {
     }
 
     #[cold]
-    fn open(&self, file: &Arc<MappedFile>) -> Result<&Opened, IndexError> {
-        file.bytes(self.buckets.start..self.function.end)?;
+    fn open(&self, file: &Arc<MappedFile>) -> Result<&OrderedFunction<Part>, IndexError> {
+        file.bytes(self.function.clone())?;
         let part = Part { file: Arc::clone(file), range: self.function.clone() };
         let function = OrderedFunction::open(part).ok();
         let function = function.filter(|function| function.len() == self.keys as u64);
         let wrong = || file.damaged(self.function.start, "not a function of the keys");
         let function = function.ok_or_else(wrong)?;
-        let (tables, count) = (self.tables(file)?, self.keys.div_ceil(BUCKET_KEYS));
-        let bases = (0..=count).map(|bucket| self.base(tables, bucket)).collect::<Option<_>>();
-        let wrong = || file.damaged(self.buckets.start, "a bucket begins outside of its shard");
-        let beginnings = tables.as_chunks::<BEGINNING_BYTES>().0.iter().take(count);
-        let beginnings = Ascending::new(beginnings.map(|bytes| long_beginning(bytes)));
-        let opened = Opened { function, beginnings, bases: bases.ok_or_else(wrong)? };
-        Ok(self.opened.get_or_init(|| opened))
+        Ok(self.opened.get_or_init(|| function))
     }
 
-    /// Where a bucket's blocks begin in the payload, as its tables say; past the last one, where all end.
-    #[inline]
-    fn base(&self, tables: &[u8], bucket: usize) -> Option<usize> {
+    /// What the tables say of a bucket; past the last one, where all blocks end.
+    fn opening(&self, tables: &[u8], bucket: usize) -> Option<Opening> {
         let count = self.keys.div_ceil(BUCKET_KEYS);
         if bucket >= count {
-            return Some(self.blocks.end);
+            return Some(Opening { base: self.blocks.end, prefix: Prefix::default() });
         }
         let width = fixed::width(self.blocks.len() as u64);
-        let base = fixed::get(tables, count * BEGINNING_BYTES + bucket * width, width)?;
-        self.blocks.start.checked_add(usize::try_from(base).ok()?)
+        let prefixes = count * BEGINNING_BYTES;
+        let base = fixed::get(tables, prefixes + count + bucket * width, width)?;
+        let base = self.blocks.start.checked_add(usize::try_from(base).ok()?)?;
+        if base > self.blocks.end {
+            return None;
+        }
+        let own = tables.get(bucket * BEGINNING_BYTES..)?.first_chunk::<BEGINNING_BYTES>()?;
+        let first = [&self.first_key[..self.common], own].concat();
+        let prefix = usize::from(*tables.get(prefixes + bucket)?);
+        Some(Opening { base, prefix: Prefix::new(beginning(&first), prefix)? })
     }
 
     /// Where a block begins in the payload; past the last one, where all end.
@@ -300,52 +331,63 @@ impl Shard {
         if block >= self.block_count() {
             return Ok(self.blocks.end);
         }
-        Ok(self.bounds(file, block)?.start)
-    }
-
-    /// Where a block lies in the payload.
-    #[inline(always)]
-    #[expect(
-        clippy::inline_always,
-        reason = "a step of a way on which what is at hand would go through memory at each call"
-    )]
-    fn bounds(&self, file: &MappedFile, block: usize) -> Result<Range<usize>, IndexError> {
-        let (bucket, width) = (block / BUCKET_BLOCKS, self.start_width);
-        let is_last = block + 1 == self.block_count() || (block + 1).is_multiple_of(BUCKET_BLOCKS);
-        let tables = self.tables(file)?;
-        let base = |bucket: usize| match self.opened.get() {
-            Some(opened) => opened.bases.get(bucket).copied(),
-            None => self.base(tables, bucket),
-        };
-        let first = base(bucket);
-        let start = |block: usize| {
-            let at = self.buckets.len() + block * width;
-            first?.checked_add(usize::try_from(fixed::get(tables, at, width)?).ok()?)
-        };
-        let end = if is_last { base(bucket + 1) } else { start(block + 1) };
-        match (start(block), end) {
-            (Some(start), Some(end)) if end <= self.blocks.end => Ok(start..end),
-            _ => {
-                let at = self.starts() + block * width;
-                Err(file.damaged(at, "a block begins outside of its shard"))
-            }
-        }
+        let bounds = self.bounds(self.tables(file)?, file, block);
+        let at = self.starts() + block * self.start_width;
+        let wrong = || file.damaged(at, "a block begins outside of its shard");
+        bounds.map(|(bounds, _)| bounds.start).ok_or_else(wrong)
     }
 
     /// Where a block lies.
-    #[inline(always)]
-    #[expect(
-        clippy::inline_always,
-        reason = "what it hands on is many words, which would go through memory"
-    )]
     pub(super) fn place<'a>(
         &'a self,
         file: &'a MappedFile,
         block: usize,
     ) -> Result<Place<'a>, IndexError> {
-        let bounds = self.bounds(file, block)?;
+        self.place_by(self.tables(file)?, file, block)
+    }
+
+    /// The same where the tables are at hand.
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "what it hands on is many words, which would go through memory"
+    )]
+    fn place_by<'a>(
+        &'a self,
+        tables: &Tables,
+        file: &'a MappedFile,
+        block: usize,
+    ) -> Result<Place<'a>, IndexError> {
+        let Some((bounds, prefix)) = self.bounds(tables, file, block) else {
+            let at = self.starts() + block * self.start_width;
+            return Err(file.damaged(at, "a block begins outside of its shard"));
+        };
         file.prefetch(bounds.clone());
-        Ok(Place { shard: self, block, bytes: file.bytes(bounds)? })
+        Ok(Place { shard: self, block, prefix, bytes: file.bytes(bounds)? })
+    }
+
+    /// Where a block lies in the payload, and what all keys of its bucket begin with.
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "a step of a way on which what is at hand would go through memory at each call"
+    )]
+    fn bounds(
+        &self,
+        tables: &Tables,
+        file: &MappedFile,
+        block: usize,
+    ) -> Option<(Range<usize>, Prefix)> {
+        let bits = 8 * self.start_width;
+        // Those of the block and of the next one, if that is of the same bucket.
+        let both = file.eight_verified_before(self.starts() + block * self.start_width);
+        let mask = (1 << bits) - 1;
+        let [own, next] = tables.buckets.get(block / BUCKET_BLOCKS..)?.first_chunk()?;
+        let is_last = block + 1 == self.block_count() || (block + 1).is_multiple_of(BUCKET_BLOCKS);
+        let start = own.base + usize::try_from(both & mask).ok()?;
+        let end = own.base + usize::try_from(both >> bits & mask).ok()?;
+        let end = if is_last { next.base } else { end };
+        (end <= self.blocks.end).then_some((start..end, own.prefix))
     }
 
     /// Where the lists of a block's bucket begin in docs, freqs, positions and skips.
@@ -369,7 +411,7 @@ impl Shard {
         out: &mut Vec<u8>,
     ) -> Result<(), IndexError> {
         let place = self.place(file, block)?;
-        block::head(place.bytes, self.count(block), &self.symbols, out)
+        block::head(place.bytes, self.count(block), place.prefix, &self.symbols, out)
             .ok_or_else(|| self.broken(file, block))
     }
 
@@ -379,7 +421,7 @@ impl Shard {
     }
 }
 
-impl Way<'_> {
+impl<'a> Way<'a> {
     /// Asks for the memory of [`Way::key`].
     #[inline]
     pub(super) fn prefetch(&self) {
@@ -392,6 +434,27 @@ impl Way<'_> {
         let bytes = BUCKET_BLOCKS * self.shard.start_width;
         let first = self.shard.starts() + self.bucket * bytes;
         file.prefetch(first..first + bytes);
+    }
+
+    /// Asks for something on each of the pages that the blocks of the bucket mostly lie on: where these are in memory
+    /// takes as long to find as what is there, and is known by the time that one of the blocks is wanted.
+    #[inline]
+    fn prefetch_pages(&self, file: &MappedFile) {
+        if let Some(Opening { base, .. }) = self.tables.buckets.get(self.bucket) {
+            for at in [PAGE_BYTES / 2, PAGE_BYTES * 3 / 2] {
+                file.prefetch_line(base + at);
+            }
+        }
+    }
+
+    /// Where the block lies that has the key at a place in the shard.
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "what it hands on is many words, which would go through memory"
+    )]
+    pub(super) fn place(&self, file: &'a MappedFile, key: usize) -> Result<Place<'a>, IndexError> {
+        self.shard.place_by(self.tables, file, key / BLOCK_KEYS)
     }
 
     /// The one place in the shard where the key may be.
@@ -420,7 +483,8 @@ impl<'a> Place<'a> {
         place: usize,
         key: Needle<'_>,
     ) -> Result<Option<&'a [u8]>, Broken> {
-        block::lists_if_at(self.bytes, self.count(), &self.shard.symbols, key, place)
+        let symbols = &self.shard.symbols;
+        block::lists_if_at(self.bytes, self.count(), self.prefix, symbols, key, place)
     }
 
     /// How many keys it has.

@@ -3,8 +3,8 @@
 //! **Invariant.** No more than one shard is in memory, 2¹⁵ keys or 4 MiB of them and one more, besides
 //! what the directory says of those before: some 2 KiB a shard.
 
-use super::block::{KeysWriter, SHARED_MAX};
-use super::key::long_beginning;
+use super::block::{KeysWriter, MORE, STEM_MAX};
+use super::key::{Prefix, long_beginning};
 use super::shard::{Bucket, Sizes};
 use super::{BLOCK_KEYS, SHARD_KEYS, lists};
 use crate::envelope::{FileWriter, Stamp};
@@ -18,8 +18,11 @@ use codes::vbyte;
 const SHARD_BYTES: usize = 4 << 20;
 /// How much of a shard its table of symbols is made from.
 const SAMPLE_BYTES: usize = 1 << 15;
-/// Bits of the signature of the function: of keys that are not there one in eight is looked for.
-const SIGNATURE: u32 = 3;
+/// Bits of the signature of the function: of keys that are not there one in four is looked for.
+const SIGNATURE: u32 = 2;
+
+/// What a key that lacks much of the stem costs, in halves of a byte.
+const FAR: usize = 6;
 
 /// Writes the entries in the order of their keys.
 pub(crate) struct LexiconWriter {
@@ -37,7 +40,7 @@ struct Shard {
     /// All keys, one after the other, and where each ends.
     keys: Vec<u8>,
     ends: Vec<usize>,
-    /// How many bytes of each key are those of the one before in its block.
+    /// How many bytes of each key are those of the one before; once all are there, of the stem of its block.
     shared: Vec<usize>,
     /// The lists of the block that is not full.
     block: Vec<List>,
@@ -46,6 +49,10 @@ struct Shard {
     block_ends: Vec<usize>,
     /// Where the lists of each bucket begin.
     begins: Vec<[u64; 4]>,
+    /// What all keys of each bucket begin with.
+    prefixes: Vec<Prefix>,
+    /// The stem of each block: of which of all keys it is the beginning, and where that ends.
+    stems: Vec<(usize, usize)>,
 }
 
 impl Shard {
@@ -58,20 +65,14 @@ impl Shard {
         &self.keys[start..self.ends[at]]
     }
 
-    /// What of a key is not in the one before.
+    /// What of a key is not of the stem of its block.
     fn rest(&self, at: usize) -> &[u8] {
         &self.key(at)[self.shared[at]..]
     }
 
     fn push(&mut self, key: &[u8], list: &List) {
-        let at = self.len();
-        let is_head = at.is_multiple_of(BLOCK_KEYS);
-        let shared = if is_head {
-            0
-        } else {
-            self.key(at - 1).iter().zip(key).take_while(|(a, b)| a == b).count()
-        };
-        self.shared.push(shared.min(SHARED_MAX.into()));
+        let before = self.len().checked_sub(1).map_or(&[][..], |before| self.key(before));
+        self.shared.push(before.iter().zip(key).take_while(|(a, b)| a == b).count());
         self.keys.extend_from_slice(key);
         self.ends.push(self.keys.len());
         self.block.push(*list);
@@ -91,6 +92,20 @@ impl Shard {
         self.block.clear();
     }
 
+    /// Chooses what the keys of each bucket and of each block have in common.
+    fn choose_stems(&mut self) {
+        for first in (0..self.len()).step_by(BUCKET_KEYS) {
+            let end = self.len().min(first + BUCKET_KEYS);
+            let prefix = Prefix::of_all(self.key(first), self.key(end - 1));
+            self.prefixes.push(prefix);
+            for first in (first..end).step_by(BLOCK_KEYS) {
+                let block = first..end.min(first + BLOCK_KEYS);
+                let (key, stem_end) = stem(&mut self.shared[block], prefix.len());
+                self.stems.push((first + key, stem_end));
+            }
+        }
+    }
+
     /// The symbols for its keys, from keys here and there.
     fn symbols(&self) -> SymbolTable {
         let bytes: usize = (0..self.len()).map(|at| self.rest(at).len()).sum();
@@ -108,8 +123,9 @@ impl Shard {
 
     /// The table of buckets, of keys that have so many bytes in common, and blocks that begin there.
     fn buckets(&self, starts: &[usize], common: usize) -> Vec<Bucket> {
-        let bucket = |(number, &begins)| Bucket {
+        let bucket = |(number, &begins): (usize, _)| Bucket {
             beginning: long_beginning(&self.key(number * BUCKET_KEYS)[common..]),
+            prefix: self.prefixes[number].len(),
             base: starts[number * BUCKET_KEYS / BLOCK_KEYS],
             begins,
         };
@@ -122,19 +138,63 @@ impl Shard {
         let (mut blocks, mut starts) = (Vec::new(), Vec::new());
         let mut keys = KeysWriter::default();
         let mut list_start = 0;
-        for (number, &list_end) in self.block_ends.iter().enumerate() {
+        let stems = self.stems.iter().zip(&self.block_ends);
+        for (number, (&(of, stem_end), &list_end)) in stems.enumerate() {
             let first = number * BLOCK_KEYS;
-            keys.push_head(self.key(first), &encoder);
-            for at in first + 1..self.len().min(first + BLOCK_KEYS) {
-                keys.push_rest(self.shared[at], self.rest(at), &encoder);
+            for at in first..self.len().min(first + BLOCK_KEYS) {
+                keys.push(stem_end - self.shared[at], self.rest(at), &encoder);
             }
             starts.push(blocks.len());
-            keys.finish(&mut blocks);
+            let prefix = self.prefixes[first / BUCKET_KEYS].len();
+            keys.finish(&self.key(of)[prefix..stem_end], &mut blocks);
             blocks.extend_from_slice(&self.lists[list_start..list_end]);
             list_start = list_end;
         }
         (blocks, starts)
     }
+}
+
+/// The stem of a block of keys, each of which has so many bytes of the one before, and all of which have `prefix` bytes
+/// in common: of which key it is the beginning, and where that ends. Then `shared` says how much each has of it.
+///
+/// A stem ends where no two keys would have more of it, and is that of the key with which the others share most; a
+/// byte of it takes about as much as two in codes, and a key that lacks much of it takes a number more and some time.
+fn stem(shared: &mut [usize], prefix: usize) -> (usize, usize) {
+    let most = prefix + STEM_MAX;
+    let end_of = |key: usize| {
+        let behind = shared.get(key + 1).copied().unwrap_or(0);
+        let before = if key == 0 { 0 } else { shared[key] };
+        before.max(behind).clamp(prefix, most)
+    };
+    let with = |key: usize| {
+        let mut each = [0; BLOCK_KEYS];
+        let (mut common, end) = (end_of(key), end_of(key));
+        each[key] = end;
+        for other in key + 1..shared.len() {
+            common = common.min(shared[other]);
+            each[other] = common;
+        }
+        common = end;
+        for other in (0..key).rev() {
+            common = common.min(shared[other + 1]);
+            each[other] = common;
+        }
+        (each, end)
+    };
+    let gain = |each: &[usize; BLOCK_KEYS], end: usize| {
+        let far = each[..shared.len()].iter().filter(|&&own| end - own >= MORE).count();
+        each.iter().sum::<usize>().saturating_sub(2 * end + FAR * far)
+    };
+    let mut best = (0, with(0));
+    for key in 1..shared.len() {
+        let (each, end) = with(key);
+        if gain(&each, end) > gain(&best.1.0, best.1.1) {
+            best = (key, (each, end));
+        }
+    }
+    let (key, (each, end)) = best;
+    shared.copy_from_slice(&each[..shared.len()]);
+    (key, end)
 }
 
 impl LexiconWriter {
@@ -181,6 +241,7 @@ impl LexiconWriter {
         }
         self.last_key.clear();
         self.last_key.extend_from_slice(shard.key(shard.len() - 1));
+        shard.choose_stems();
         let symbols = shard.symbols();
         let (mut bytes, starts) = shard.blocks(&symbols);
         let (block_bytes, common) = (bytes.len(), shard.common());
@@ -205,5 +266,38 @@ impl LexiconWriter {
         self.directory.extend_from_slice(shard.key(0));
         symbols.save(&mut self.directory);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::collection::btree_set;
+    use proptest::prelude::*;
+
+    fn common(a: &[u8], b: &[u8]) -> usize {
+        a.iter().zip(b).take_while(|(a, b)| a == b).count()
+    }
+
+    proptest! {
+        /// Against the keys themselves.
+        #[test]
+        fn keys_have_what_is_said_of_the_stem_and_no_two_more(
+            keys in btree_set("(x{250,260})?[ab]{0,9}", 1..=BLOCK_KEYS),
+        ) {
+            let keys: Vec<Vec<u8>> = keys.into_iter().map(String::into_bytes).collect();
+            let prefix = Prefix::of_all(&keys[0], &keys[keys.len() - 1]).len();
+            // Of the first nothing is asked.
+            let mut shared = vec![9999];
+            shared.extend(keys.array_windows().map(|[before, key]| common(before, key)));
+            let (of, end) = stem(&mut shared, prefix);
+            let shared_of = |of: usize, end: usize| -> Vec<usize> {
+                keys.iter().map(|key| common(key, &keys[of]).min(end)).collect()
+            };
+            prop_assert_eq!(&shared, &shared_of(of, end));
+            let alone = |end: usize| shared_of(of, end + 1).iter().filter(|&&n| n > end).count() < 2;
+            prop_assert!(prefix <= end && (alone(end) || end == prefix + STEM_MAX));
+            prop_assert!(end == prefix || !alone(end - 1));
+        }
     }
 }

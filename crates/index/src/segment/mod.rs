@@ -180,7 +180,9 @@ impl Segment {
     /// Verifies the list in all streams and the lengths of the field, so that neither the cursor nor
     /// [`Segment::length`] has to.
     pub fn postings(&self, field: Field, term: &str) -> Result<Option<Postings<'_>>, IndexError> {
-        let list = self.lexicon.find(Key::new(field, term).needle())?;
+        let mut key = Key::EMPTY;
+        key.set(field, term);
+        let list = self.lexicon.find(key.needle())?;
         let Some(list) = list else { return Ok(None) };
         self.cursor(field, &list).map(Some)
     }
@@ -202,7 +204,9 @@ impl Segment {
 
     /// How many documents have a term in a field. Asks the lexicon alone.
     pub fn doc_frequency(&self, field: Field, term: &str) -> Result<u32, IndexError> {
-        self.lexicon.doc_frequency(Key::new(field, term).needle())
+        let mut key = Key::EMPTY;
+        key.set(field, term);
+        self.lexicon.doc_frequency(key.needle())
     }
 
     /// The same of many terms, which costs less than one after the other.

@@ -92,7 +92,7 @@ impl Manifest {
     }
 
     pub(crate) fn body(&self) -> Vec<u8> {
-        let mut out = header("mani", 8);
+        let mut out = header("mani", 9);
         vbyte::write(&mut out, self.generation);
         vbyte::write(&mut out, self.source.len() as u64);
         out.extend(&self.source);
