@@ -16,7 +16,7 @@ use jobs::{Collection, Directory, Folding, Lag, Linking, PageTable, Vector, Writ
 use serde::Serialize;
 
 use super::crawl::aside_fate;
-use super::crawl::summary::{again, left, left_out, lost_files, missing};
+use super::crawl::summary::{again, left, left_out, missing};
 use crate::config::Config;
 use crate::context::{Context, Exit};
 use crate::pipeline::extract_options;
@@ -357,9 +357,8 @@ fn print_index(out: &mut impl Write, index: &IndexStatus) -> Result<()> {
 fn print_archive(out: &mut impl Write, archive: &ArchiveStatus) -> Result<()> {
     let files = count(archive.files as u64, "file");
     writeln!(out, "archive     {files}, {}", talk::bytes(archive.bytes))?;
-    for files in lost_files(&archive.gone, &archive.shortened) {
-        let who = "`crivello doctor archive` tells what was in no other";
-        writeln!(out, "            {files}; {who}")?;
+    for files in talk::lost_files(&archive.gone, &archive.shortened) {
+        writeln!(out, "            {files}; {}", talk::WHO_TELLS_LOST)?;
     }
     Ok(())
 }

@@ -57,7 +57,7 @@ impl Summary {
             let fate = "a crawl asks again for pages that are missing in it";
             summary.push(format!("the archive is damaged: {damage}; {fate}; {more}"));
         }
-        for files in lost_files(&report.gone, &report.shortened) {
+        for files in talk::lost_files(&report.gone, &report.shortened) {
             let fate =
                 "what was in no other file is asked for again where links or seeds lead to it";
             summary.push(format!("{files}; {fate}; `crivello doctor archive` tells more"));
@@ -95,20 +95,6 @@ impl Summary {
             talk::say(quiet, &format!("{}  {text}", if line == 0 { "crawled" } else { "       " }));
         }
     }
-}
-
-/// Which files of the archive are gone, and which have become shorter.
-pub(crate) fn lost_files(gone: &[String], shortened: &[String]) -> Vec<String> {
-    [(gone, "is gone", "are gone"), (shortened, "has become shorter", "have become shorter")]
-        .into_iter()
-        .filter(|(names, ..)| !names.is_empty())
-        .map(|(names, one, many)| {
-            let (files, fate) =
-                (talk::count(names.len() as u64, "file"), talk::plain(&names.join(", ")));
-            let verb = if names.len() == 1 { one } else { many };
-            format!("{files} of the archive {verb}: {fate}")
-        })
-        .collect()
 }
 
 /// What became of pages that the archive has lost; `None` if it has lost none.
