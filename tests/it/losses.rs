@@ -179,6 +179,26 @@ fn a_folder_that_is_gone_is_told_like_the_files_in_it() {
     check(&sandbox, &server.url("/a"), "fetched");
 }
 
+/// Where nothing is left that tells what a file had, `doctor` knows no more than the crawl has said.
+#[test]
+fn a_crawl_names_doctor_only_where_that_tells_more() {
+    let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
+    for has_cdxj in [true, false] {
+        let sandbox = Sandbox::new();
+        crawl(&sandbox, "", &[&server.url("/")]);
+        remove(sandbox.path(FIRST));
+        if !has_cdxj {
+            remove(sandbox.path(CDXJ));
+        }
+        let ran = sandbox.run(&["crawl", "--dir", "web"]);
+        assert!(ran.stderr.contains(GONE), "CDXJ: {has_cdxj}: {ran:#?}");
+        let doctor = sandbox.done(&["doctor", "archive", "--dir", "web"]);
+        assert_eq!(doctor.contains("is gone"), has_cdxj, "{doctor}");
+        let is_named = ran.stderr.contains("; `crivello doctor archive` tells more");
+        assert_eq!(is_named, has_cdxj, "{ran:#?}");
+    }
+}
+
 /// An archive may be away for a while, as on a disk that is not mounted.
 #[test]
 fn an_index_is_not_emptied_for_want_of_the_archive_and_says_what_it_lacks() {
