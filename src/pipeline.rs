@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use archive::Archive;
-use crawl::Normalisation;
+use crawl::{GoneFile, Normalisation};
 use jobs::{
     Collection, ExtractOptions, ExtractReport, FoldReport, IndexReport, LinkReport, PageTable,
     RankReport, Reuse, Spelling, TopicReport,
@@ -130,7 +130,31 @@ impl<'a> Pipeline<'a> {
             String::new()
         };
         self.say(&format!("indexed  {}{note}", talk::count(report.documents, "document")));
-        let older = self.older_pages()?;
+        self.say_lost()?;
+        Ok(report)
+    }
+
+    /// Says which files of the archive are gone or shorter, and how many pages are older than what these had.
+    fn say_lost(&self) -> Result<()> {
+        let archive = Archive::open(&self.collection.archive_dir())?;
+        let lost = match crawl::gone_files(&self.collection.frontier_dir(), &archive) {
+            Ok(lost) => lost,
+            // The index is made all the same.
+            Err(error) => {
+                self.say(&format!(
+                    "         whether files of the archive are gone cannot be told: {error}"
+                ));
+                return Ok(());
+            }
+        };
+        let missed = lost.iter().filter(|file| file.is_missed());
+        let (shortened, gone): (Vec<_>, Vec<_>) = missed.partition(|file| file.is_shorter);
+        let [gone, shortened] = [gone, shortened]
+            .map(|files| files.iter().map(|file| file.name.clone()).collect::<Vec<_>>());
+        for files in talk::lost_files(&gone, &shortened) {
+            self.say(&format!("         {files}; {}", talk::WHO_TELLS_LOST));
+        }
+        let older = self.older_pages(&lost)?;
         if older > 0 {
             self.say(&format!(
                 "         {} in an older version, since the archive has lost the newer one with a file, or a part of \
@@ -138,27 +162,16 @@ impl<'a> Pipeline<'a> {
                 talk::count(older, "page"),
             ));
         }
-        Ok(report)
+        Ok(())
     }
 
-    /// How many pages are older than what an archive file had that is gone or shorter.
-    fn older_pages(&self) -> Result<u64> {
-        let archive = Archive::open(&self.collection.archive_dir())?;
-        let gone = match crawl::gone_files(&self.collection.frontier_dir(), &archive) {
-            Ok(gone) => gone,
-            // The index is made all the same.
-            Err(error) => {
-                self.say(&format!(
-                    "         whether any page is an older version cannot be told: {error}"
-                ));
-                return Ok(0);
-            }
-        };
-        if gone.iter().all(|file| file.newest.is_empty() && file.bodies.is_empty()) {
+    /// How many pages are older than what these archive files had.
+    fn older_pages(&self, lost: &[GoneFile]) -> Result<u64> {
+        if lost.iter().all(|file| file.newest.is_empty() && file.bodies.is_empty()) {
             return Ok(0);
         }
         let table = PageTable::open(&self.collection.pages_dir())?;
-        let lost = gone.iter().flat_map(|file| file.newest.iter().chain(&file.bodies));
+        let lost = lost.iter().flat_map(|file| file.newest.iter().chain(&file.bodies));
         Ok(lost.filter(|url| table.directory().find(url).is_some()).count() as u64)
     }
 

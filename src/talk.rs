@@ -117,6 +117,22 @@ pub(crate) fn bytes(count: u64) -> String {
     indicatif::DecimalBytes(count).to_string()
 }
 
+/// Who tells what was lost with them.
+pub(crate) const WHO_TELLS_LOST: &str = "`crivello doctor archive` tells what was in no other";
+
+/// Which files of the archive are gone, and which have become shorter.
+pub(crate) fn lost_files(gone: &[String], shortened: &[String]) -> Vec<String> {
+    [(gone, "is gone", "are gone"), (shortened, "has become shorter", "have become shorter")]
+        .into_iter()
+        .filter(|(names, ..)| !names.is_empty())
+        .map(|(names, one, many)| {
+            let (files, fate) = (count(names.len() as u64, "file"), plain(&names.join(", ")));
+            let verb = if names.len() == 1 { one } else { many };
+            format!("{files} of the archive {verb}: {fate}")
+        })
+        .collect()
+}
+
 /// Crawled text for a terminal: nothing that moves the cursor or turns the line around gets through.
 pub(crate) fn plain(text: &str) -> String {
     let harmless = |c: char| !c.is_control() && !('\u{202A}'..='\u{202E}').contains(&c);

@@ -8,7 +8,7 @@
 
 pub(crate) mod summary;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{Display, Write as _};
 use std::fs;
 use std::net::SocketAddr;
@@ -21,6 +21,7 @@ use ::crawl::{
     read_seeds,
 };
 use anyhow::{Context as _, Result};
+use archive::Archive;
 use clap::ValueEnum as _;
 use jobs::Collection;
 use tokio::net::TcpListener;
@@ -240,7 +241,9 @@ pub(crate) fn fetch(
     if let Some(metrics) = metrics {
         metrics.abort();
     }
-    let told = Summary::of(report?, config, !seeds.is_empty());
+    let report = report?;
+    let lost = still_lost(&dirs, &report)?;
+    let told = Summary::of(report, config, !seeds.is_empty(), &lost);
     told.say(context.quiet);
     let report = &told.report;
     if let Some(limit) = &report.recrawl_unbegun {
@@ -261,6 +264,14 @@ pub(crate) fn fetch(
         talk::say(context.quiet, &format!("         nothing answered; {stays}"));
     }
     Ok(told)
+}
+
+/// The archive files that are told to be lost after a run that has told of some, too.
+fn still_lost(dirs: &Dirs, report: &Report) -> Result<BTreeSet<String>> {
+    if report.gone.is_empty() && report.shortened.is_empty() {
+        return Ok(BTreeSet::new());
+    }
+    Ok(::crawl::lost_files(&dirs.frontier, &Archive::open(&dirs.archive)?)?)
 }
 
 /// What becomes of a host that is set aside.

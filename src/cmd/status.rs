@@ -16,7 +16,7 @@ use jobs::{Collection, Directory, Folding, Lag, Linking, PageTable, Vector, Writ
 use serde::Serialize;
 
 use super::crawl::aside_fate;
-use super::crawl::summary::{again, left, left_out, lost_files, missing};
+use super::crawl::summary::{again, left, left_out, missing};
 use crate::config::Config;
 use crate::context::{Context, Exit};
 use crate::pipeline::extract_options;
@@ -211,25 +211,24 @@ fn look(collection: &Collection, config: &Config) -> Result<Status> {
         let (clusters, folded) = folding.counts();
         DuplicatesStatus { clusters, folded }
     });
-    let index_dir = collection.index_dir();
     let mut index_lag = Some("there is no index yet".to_owned());
-    let index = index_dir.is_dir().then(|| Index::open(&index_dir));
-    if let Some(Err(error @ IndexError::Version { .. })) = &index {
-        index_lag = Some(error.to_string()); // the rest can be told all the same
-    } else if let Some(index) = index {
-        let index = index?;
-        let lag = match (pages_lag, directory.zip(folding.as_ref())) {
-            (Some(lag), _) => Some(lag),
-            (None, Some((directory, folding))) => {
-                let is_folded = jobs::is_folded(folding, collection, directory, &config.dedup)?;
-                let lag =
-                    jobs::index_lag(&index, directory, folding, &config.index, &config.analysis);
-                if is_folded { lag } else { Some(Lag::Duplicates) }
-            }
-            (None, None) => Some(Lag::Duplicates),
-        };
-        index_lag = lag.map(|lag| lag.to_string());
-        status.index = Some(IndexStatus::of(&index, collection));
+    match Index::open(&collection.index_dir()) {
+        // A first one that was killed has left its folder.
+        Err(IndexError::NotAnIndex { .. }) => {}
+        // The rest can be told all the same.
+        Err(error @ IndexError::Version { .. }) => index_lag = Some(error.to_string()),
+        index => {
+            let index = index?;
+            let lag = match (pages_lag, directory.zip(folding.as_ref())) {
+                (Some(lag), _) => Some(lag),
+                (None, Some((directory, folding))) => {
+                    lag_behind(&index, directory, folding, collection, config)?
+                }
+                (None, None) => Some(Lag::Duplicates),
+            };
+            index_lag = lag.map(|lag| lag.to_string());
+            status.index = Some(IndexStatus::of(&index, collection));
+        }
     }
     // The index takes ranks and duplicates along.
     let lag = if status.index.as_ref().is_some_and(|index| index.imported) {
@@ -244,6 +243,20 @@ fn look(collection: &Collection, config: &Config) -> Result<Status> {
     status.behind.extend(lag.as_ref().map(|(command, _)| *command));
     status.why_behind = lag.map(|(_, lag)| lag);
     Ok(status)
+}
+
+/// Why an index is to be brought up to date with the pages and their duplicates; `None` if it is.
+fn lag_behind(
+    index: &Index,
+    directory: &Directory,
+    folding: &Folding,
+    collection: &Collection,
+    config: &Config,
+) -> Result<Option<Lag>> {
+    if !jobs::is_folded(folding, collection, directory, &config.dedup)? {
+        return Ok(Some(Lag::Duplicates));
+    }
+    Ok(jobs::index_lag(index, directory, folding, &config.index, &config.analysis))
 }
 
 fn folder_bytes(dir: &Path) -> u64 {
@@ -344,9 +357,8 @@ fn print_index(out: &mut impl Write, index: &IndexStatus) -> Result<()> {
 fn print_archive(out: &mut impl Write, archive: &ArchiveStatus) -> Result<()> {
     let files = count(archive.files as u64, "file");
     writeln!(out, "archive     {files}, {}", talk::bytes(archive.bytes))?;
-    for files in lost_files(&archive.gone, &archive.shortened) {
-        let who = "`crivello doctor archive` tells what was in no other";
-        writeln!(out, "            {files}; {who}")?;
+    for files in talk::lost_files(&archive.gone, &archive.shortened) {
+        writeln!(out, "            {files}; {}", talk::WHO_TELLS_LOST)?;
     }
     Ok(())
 }

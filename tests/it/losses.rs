@@ -179,6 +179,63 @@ fn a_folder_that_is_gone_is_told_like_the_files_in_it() {
     check(&sandbox, &server.url("/a"), "fetched");
 }
 
+/// Where nothing is left that tells what a file had, `doctor` knows no more than the crawl has said.
+#[test]
+fn a_crawl_names_doctor_only_where_that_tells_more() {
+    let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
+    for has_cdxj in [true, false] {
+        let sandbox = Sandbox::new();
+        crawl(&sandbox, "", &[&server.url("/")]);
+        remove(sandbox.path(FIRST));
+        if !has_cdxj {
+            remove(sandbox.path(CDXJ));
+        }
+        let ran = sandbox.run(&["crawl", "--dir", "web"]);
+        assert!(ran.stderr.contains(GONE), "CDXJ: {has_cdxj}: {ran:#?}");
+        let doctor = sandbox.done(&["doctor", "archive", "--dir", "web"]);
+        assert_eq!(doctor.contains("is gone"), has_cdxj, "{doctor}");
+        let is_named = ran.stderr.contains("; `crivello doctor archive` tells more");
+        assert_eq!(is_named, has_cdxj, "{ran:#?}");
+    }
+}
+
+/// An archive may be away for a while, as on a disk that is not mounted.
+#[test]
+fn an_index_is_not_emptied_for_want_of_the_archive_and_says_what_it_lacks() {
+    let a = format!("{HTML}<title>second</title>of two");
+    let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", &a)]);
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/"), "--max-pages", "1"]);
+    crawl(&sandbox, "", &[]);
+    let ran = sandbox.run(&["index", "--dir", "web"]);
+    assert!(ran.code == 0 && !ran.stderr.contains(" gone: "), "{ran:#?}");
+    let (archive, away) = (sandbox.path("web/archive"), sandbox.path("away"));
+    fs::rename(&archive, &away).expect("it is there");
+    for is_folder in [false, true] {
+        if is_folder {
+            fs::create_dir(&archive).expect("a folder");
+        }
+        for command in [&["index"][..], &["index", "--rebuild"], &["rank"], &["dedup"]] {
+            let ran = sandbox.run(&[command, &["--dir", "web"]].concat());
+            let said = "web/archive has no archive file, but the index has 2 documents: put ";
+            assert!(ran.code == 1 && ran.stderr.contains(said), "{command:?}: {ran:#?}");
+        }
+        assert!(sandbox.done(&["search", "second", "--dir", "web"]).contains("/a"));
+    }
+    for file in ["crivello-00001.warc.gz", "crivello-00001.warc.gz.cdxj"] {
+        fs::rename(away.join(file), archive.join(file)).expect("it is there");
+    }
+    let ran = sandbox.run(&["index", "--dir", "web"]);
+    let said = "\n         1 file of the archive is gone: crivello-00002.warc.gz; `crivello doctor \
+                archive` tells what was in no other\n";
+    assert!(ran.code == 0 && ran.stderr.contains(said), "{ran:#?}");
+    assert_eq!(sandbox.json(&["status", "--dir", "web"])["index"]["documents"], 1);
+    // Who wants none says so.
+    fs::remove_dir_all(&archive).expect("it is there");
+    fs::remove_dir_all(sandbox.path("web/index")).expect("it is there");
+    assert_eq!(sandbox.json(&["index", "--dir", "web"])["documents"], 0);
+}
+
 /// Where the answer of this URL begins.
 fn place(sandbox: &Sandbox, url: &str) -> usize {
     let list = sandbox.done(&["archive", "list", "--dir", "web"]);

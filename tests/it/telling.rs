@@ -287,6 +287,11 @@ fn what_is_behind_is_told_with_the_reason() {
         assert!(told["why_behind"].as_str().is_some_and(|told| told.starts_with(why)), "{told:#}");
     };
     behind(&[], "index", "there is no index yet");
+    // One that is killed may leave its folder behind.
+    fs::create_dir(sandbox.path("web/index")).expect("a folder");
+    behind(&[], "index", "there is no index yet");
+    let searched = sandbox.run(&["search", "one", "--dir", "web"]);
+    assert!(searched.code == 1 && searched.stderr.contains("has no index yet: "), "{searched:#?}");
     sandbox.done(&["index", "--dir", "web", "-q"]);
     assert!(!sandbox.done(&["status", "--dir", "web"]).contains("\nbehind "));
     behind(&["--set", "analysis.stemmer=none"], "index", "[analysis] is another");

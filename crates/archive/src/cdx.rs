@@ -316,13 +316,13 @@ pub(crate) struct Extent {
     pub(crate) had: u64,
 }
 
-/// Writes the CDXJ file of a WARC file, which `lines` index.
+/// Writes the CDXJ file of a WARC file, which `lines` index; the file, whatever others put in its place.
 pub(crate) fn write(
     disk: &mut impl Disk,
     warc: &Path,
     extent: Extent,
     lines: &mut Lines,
-) -> Result<(), ArchiveError> {
+) -> Result<File, ArchiveError> {
     let path = path_of(warc);
     let create = |path: &Path| disk.create_patiently(path);
     let result = create_temporary(create, &path).and_then(|(mut file, temporary)| {
@@ -334,7 +334,8 @@ pub(crate) fn write(
         put().inspect_err(|_| {
             // Whether or not this succeeds, the error to report is the first one.
             let _ = fs::remove_file(&temporary);
-        })
+        })?;
+        Ok(file)
     });
     result.map_err(ArchiveError::io(&path))
 }
@@ -380,8 +381,8 @@ fn sum_text(sum: crc32fast::Hasher) -> String {
     format!("{:08x}", sum.finalize())
 }
 
-/// A new file beside `path`, made by `create`. A name may be taken: a process of the same number may have been
-/// killed.
+/// A new file beside `path`, made by `create`, and locked, by which [`is_abandoned`] knows that somebody has it. A name may be
+/// taken: a process of the same number may have been killed.
 pub(crate) fn create_temporary(
     mut create: impl FnMut(&Path) -> io::Result<File>,
     path: &Path,
@@ -394,9 +395,23 @@ pub(crate) fn create_temporary(
         let temporary = PathBuf::from(temporary);
         match create(&temporary) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            file => return Ok((file?, temporary)),
+            file => {
+                let file = file?;
+                // Where there are no locks, nobody takes it for abandoned.
+                let _ = file.lock();
+                // Before it was locked it may have been.
+                if temporary.try_exists()? {
+                    return Ok((file, temporary));
+                }
+            }
         }
     }
+}
+
+/// Whether nobody has a file of [`create_temporary`] any more. If so, it is locked, and may be removed: who has just created it
+/// waits for that, and takes another.
+pub(crate) fn is_abandoned(file: &File) -> bool {
+    file.try_lock().is_ok()
 }
 
 /// A CDXJ file open for lookups.
@@ -599,11 +614,9 @@ pub(crate) fn current(disk: &mut impl Disk, warc: &Path) -> Result<CdxFile, Arch
         return Ok(cdx);
     }
     let (extent, mut lines) = make(disk, warc)?;
-    write(disk, warc, extent, &mut lines)?;
-    CdxFile::open(warc)?.ok_or_else(|| {
-        let source = io::Error::new(io::ErrorKind::NotFound, "it was removed while in use");
-        ArchiveError::Io { path: path_of(warc), source }
-    })
+    // Others may write it, too, or remove it: what was written here is what was asked for.
+    let file = write(disk, warc, extent, &mut lines)?;
+    reread(file, warc, path_of(warc))
 }
 
 /// The CDXJ file of a WARC file as it would be made now, in a file without a name: nothing is changed in the archive.
@@ -614,11 +627,15 @@ pub(crate) fn made_aside(warc: &Path) -> Result<CdxFile, ArchiveError> {
     let made = create_temporary(create, &place).and_then(|(mut file, temporary)| {
         fs::remove_file(&temporary)?;
         append(&mut System, &mut file, warc, extent, &mut lines)?;
-        file.rewind()?;
         Ok(file)
     });
-    let made = made.map_err(ArchiveError::io(&place))?;
-    let read = CdxFile::of(made, path_of(warc))?.read(warc)?;
+    reread(made.map_err(ArchiveError::io(&place))?, warc, place)
+}
+
+/// The CDXJ file of a WARC file that was just written to `place`.
+fn reread(mut file: File, warc: &Path, place: PathBuf) -> Result<CdxFile, ArchiveError> {
+    file.rewind().map_err(ArchiveError::io(&place))?;
+    let read = CdxFile::of(file, path_of(warc))?.read(warc)?;
     read.ok_or_else(|| {
         let source = io::Error::new(io::ErrorKind::InvalidData, "it is not as it was written");
         ArchiveError::Io { path: place, source }
@@ -658,7 +675,7 @@ fn make(disk: &mut impl Disk, warc: &Path) -> Result<(Extent, Lines), ArchiveErr
 /// is made anew when it is asked.
 pub(crate) fn disbelieve(disk: &mut impl Disk, warc: &Path) -> Result<(), ArchiveError> {
     let had = bytes_indexed(warc)?.unwrap_or(0);
-    write(disk, warc, Extent { length: 0, covers: 0, had }, &mut Lines::default())
+    write(disk, warc, Extent { length: 0, covers: 0, had }, &mut Lines::default()).map(drop)
 }
 
 /// Takes what is lost out of the CDXJ file of a WARC file, and that something is.
@@ -670,7 +687,7 @@ pub(crate) fn forget_lost(disk: &mut impl Disk, warc: &Path) -> Result<(), Archi
         }
     })?;
     let (length, covers) = (cdx.warc_length, cdx.covers);
-    write(disk, warc, Extent { length, covers, had: 0 }, &mut lines)
+    write(disk, warc, Extent { length, covers, had: 0 }, &mut lines).map(drop)
 }
 
 /// How many bytes of a WARC file are or were indexed, by the first line of its CDXJ file alone; `None` if there is none to

@@ -6,7 +6,7 @@
 //!
 //! **Invariant.** No record that can be read is removed, and in doubt nothing is. A repair reads a file once, and
 //! tries a bounded number of bytes once more. Only WARC files that a [`crate::WarcWriter`] made and did
-//! not finish are touched; nobody may be writing to the folder meanwhile.
+//! not finish are touched; nobody may be writing records to the folder meanwhile. Readers may make CDXJ files.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, Read as _, Seek as _, SeekFrom};
@@ -191,12 +191,20 @@ fn cut(path: &Path, length: u64) -> io::Result<()> {
     file.sync_all()
 }
 
+/// Removes what CDXJ writers left that were killed. Others may be readers that write one right now.
 fn remove_temporary(dir: &Path) -> Result<(), ArchiveError> {
     for entry in fs::read_dir(dir).map_err(ArchiveError::io(dir))? {
         let path = entry.map_err(ArchiveError::io(dir))?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         if name.contains(".cdxj.") && name.ends_with(".tmp") {
-            fs::remove_file(&path).map_err(ArchiveError::io(&path))?;
+            let removed = File::open(&path).and_then(|file| {
+                if cdx::is_abandoned(&file) { fs::remove_file(&path) } else { Ok(()) }
+            });
+            match removed {
+                // Its writer has given it its name.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                removed => removed.map_err(ArchiveError::io(&path))?,
+            }
         }
     }
     Ok(())

@@ -88,6 +88,20 @@ pub enum JobsError {
         /// The folder of the index.
         path: PathBuf,
     },
+    /// The index would be emptied, since nothing is left of what it was made of.
+    #[error(
+        "{path} has no archive file, but the index has {documents} document{}: put the files back, or mount the disk that \
+         they are on, or let `crivello crawl` fetch the pages again; who wants an empty index deletes {index}",
+        if *documents == 1 { "" } else { "s" }
+    )]
+    ArchiveGone {
+        /// The folder of the archive.
+        path: PathBuf,
+        /// The folder of the index.
+        index: PathBuf,
+        /// How many documents that has.
+        documents: u64,
+    },
     /// An index would come into a collection that has pages of its own.
     #[error(
         "{path} holds pages: an index from elsewhere goes into a collection of its own (make one with `crivello init`)"

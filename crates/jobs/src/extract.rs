@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use archive::{Archive, ArchiveError, Kind, Record};
+use index::Index;
 use page::{Directives, StatusClass, Url};
 use serde::Deserialize;
 use xxhash_rust::xxh3::xxh3_64;
@@ -21,7 +22,9 @@ use crate::pages::{
     Directory, Fate, OutLink, PART_COUNT_MAX, PageRow, Part, PartName, PartWriter, Parts,
     write_directory,
 };
-use crate::{AsFound, Collection, JobsError, Lag, PageTable, Progress, Spelling, Stage, disk};
+use crate::{
+    AsFound, Collection, JobsError, Lag, PageTable, Progress, Spelling, Stage, disk, is_imported,
+};
 
 /// Places of damage that are told one by one.
 const DAMAGES_MAX: usize = 20;
@@ -89,6 +92,7 @@ pub fn extract(
     fs::create_dir_all(&dir).map_err(JobsError::io(&dir))?;
     // A killed crawl leaves a torn record at the end; whoever runs a stage holds the collection's lock.
     archive::repair(&collection.archive_dir())?;
+    check_archive(collection)?;
     let Plan { kept: mut parts, missing, lag } = Plan::of(collection, options)?;
     let files_read = missing.len() as u64;
     let mut damages = Damages::default();
@@ -112,6 +116,20 @@ pub fn extract(
         damaged: damages.count,
         damages: damages.first,
     })
+}
+
+/// Fails if the archive has no file, and there is an index that was made of some: it would be emptied for want of a disk that
+/// is not mounted, say.
+fn check_archive(collection: &Collection) -> Result<(), JobsError> {
+    let path = collection.archive_dir();
+    if !Archive::open(&path)?.files().is_empty() {
+        return Ok(());
+    }
+    let index = Index::open(&collection.index_dir()).ok().filter(|index| !is_imported(index));
+    match index.map_or(0, |index| index.live_count()) {
+        0 => Ok(()),
+        documents => Err(JobsError::ArchiveGone { path, index: collection.index_dir(), documents }),
+    }
 }
 
 /// Places of the archive that cannot be read.

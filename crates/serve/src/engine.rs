@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use archive::{Archive, Location};
-use index::Index;
+use index::{Index, IndexError};
 use jobs::{Collection, Folding, PageTable, Vector};
 use query::{Explanation, Hit, Piece, Query, QueryError, RankValues, Searcher, Suggestion};
 use serde::Serialize;
@@ -134,10 +134,10 @@ pub struct Cached {
 impl Engine {
     /// Opens the index, the ranks, the page table and the archive of a collection.
     pub fn open(collection: &Collection, query: query::Config) -> Result<Self, ServeError> {
-        if !collection.index_dir().is_dir() {
-            return Err(ServeError::NoIndex);
-        }
-        let index = Arc::new(Index::open(&collection.index_dir())?);
+        let index = Arc::new(match Index::open(&collection.index_dir()) {
+            Err(IndexError::NotAnIndex { .. }) => return Err(ServeError::NoIndex),
+            index => index?,
+        });
         let version = Version::of(collection, &index);
         let (ranks, missing) = ranks_of(collection, &index, &version, &query)?;
         // Words of a query must become the terms that the words of the pages became.

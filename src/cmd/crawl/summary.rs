@@ -7,7 +7,7 @@
 //! **Invariant.** Whatever is not in the collection though it was found is in a line: given up, without a page,
 //! dropped, forbidden, refused, or left. A rule or limit is named by its key, so that it can be changed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -32,8 +32,14 @@ pub(crate) struct Summary {
 }
 
 impl Summary {
-    /// Of a run by a configuration that was `given` addresses, or went on with earlier ones.
-    pub(super) fn of(report: Report, config: &Config, given: bool) -> Summary {
+    /// Of a run by a configuration that was `given` addresses, or went on with earlier ones; `doctor` tells of archive files
+    /// that are `lost`.
+    pub(super) fn of(
+        report: Report,
+        config: &Config,
+        given: bool,
+        lost: &BTreeSet<String>,
+    ) -> Summary {
         let fetchers = config.fetchers;
         let mut summary = vec![sentence(&report)];
         // Where no recrawl was begun that would have asked for them, that is why they were not asked for.
@@ -53,16 +59,18 @@ impl Summary {
             );
         }
         if let Some(damage) = &report.damage {
-            let more = "`crivello doctor archive` tells more";
             let fate = "a crawl asks again for pages that are missing in it";
-            summary.push(format!("the archive is damaged: {damage}; {fate}; {more}"));
+            summary.push(format!("the archive is damaged: {damage}; {fate}; {MORE}"));
         }
-        for files in lost_files(&report.gone, &report.shortened) {
+        for (gone, shortened) in [(&report.gone[..], &[][..]), (&[], &report.shortened)] {
+            let is_told = gone.iter().chain(shortened).any(|name| lost.contains(name));
+            let more = if is_told { format!("; {MORE}") } else { String::new() };
             let fate =
                 "what was in no other file is asked for again where links or seeds lead to it";
-            summary.push(format!("{files}; {fate}; `crivello doctor archive` tells more"));
+            let files = talk::lost_files(gone, shortened).into_iter();
+            summary.extend(files.map(|files| format!("{files}; {fate}{more}")));
         }
-        summary.extend(lost(&report));
+        summary.extend(lost_pages(&report));
         if (1..fetchers as u64).contains(&report.fetchers) {
             let got = talk::count(report.fetchers, "fetcher");
             let why = "the system allows no more open files (ulimit -n)";
@@ -97,22 +105,11 @@ impl Summary {
     }
 }
 
-/// Which files of the archive are gone, and which have become shorter.
-pub(crate) fn lost_files(gone: &[String], shortened: &[String]) -> Vec<String> {
-    [(gone, "is gone", "are gone"), (shortened, "has become shorter", "have become shorter")]
-        .into_iter()
-        .filter(|(names, ..)| !names.is_empty())
-        .map(|(names, one, many)| {
-            let (files, fate) =
-                (talk::count(names.len() as u64, "file"), talk::plain(&names.join(", ")));
-            let verb = if names.len() == 1 { one } else { many };
-            format!("{files} of the archive {verb}: {fate}")
-        })
-        .collect()
-}
+/// Who knows more about a loss.
+const MORE: &str = "`crivello doctor archive` tells more";
 
 /// What became of pages that the archive has lost; `None` if it has lost none.
-fn lost(report: &Report) -> Option<String> {
+fn lost_pages(report: &Report) -> Option<String> {
     let lost = Some(report.lost).filter(|&lost| lost > 0)?;
     let (pages, back) =
         (talk::count(lost, "page"), talk::count(lost.saturating_sub(report.missing), "page"));
@@ -484,7 +481,7 @@ mod tests {
             pruned: 2,
             ..Report::default()
         };
-        let said = Summary::of(report, &none(), false).summary;
+        let said = Summary::of(report, &none(), false, &BTreeSet::new()).summary;
         assert_eq!(said[0], "7 new pages with 12 requests, 0 B in 0.0 s");
         assert_eq!(
             said[1],
@@ -497,11 +494,11 @@ mod tests {
         );
         assert!(said[2].contains("`crivello status`") && said[2].contains("`crivello why"));
         let list = Report { pages: 1, pages_new: 1, held: 40, ..Report::default() };
-        let said = &Summary::of(list, &none(), false).summary[0];
+        let said = &Summary::of(list, &none(), false, &BTreeSet::new()).summary[0];
         let left = "; 40 URLs of sitemaps and redirects left for a crawl that follows links";
         assert!(said.ends_with(left), "{said}");
         let calm = Report { pages: 1, pages_new: 1, ..Report::default() };
-        assert_eq!(Summary::of(calm, &none(), false).summary.len(), 1);
+        assert_eq!(Summary::of(calm, &none(), false, &BTreeSet::new()).summary.len(), 1);
     }
 
     #[test]
@@ -509,7 +506,7 @@ mod tests {
         let said = |limit: &str, waiting: u64| {
             let limit = Some(limit.to_owned());
             let report = Report { limit, waiting, requests: 1, ..Report::default() };
-            Summary::of(report, &none(), false).summary.remove(0)
+            Summary::of(report, &none(), false, &BTreeSet::new()).summary.remove(0)
         };
         assert!(
             said("pages_max", 1)
@@ -537,7 +534,9 @@ mod tests {
         let said = |idle: bool| {
             let aside = serde_json::json!({ "host": "http://a", "why": "w", "idle": idle });
             let aside = vec![serde_json::from_value(aside).expect("the rest has defaults")];
-            Summary::of(Report { aside, ..Report::default() }, &none(), false).summary.remove(1)
+            Summary::of(Report { aside, ..Report::default() }, &none(), false, &BTreeSet::new())
+                .summary
+                .remove(1)
         };
         assert_eq!(said(false), "set aside http://a: w; the next crawl tries it again");
         assert_eq!(said(true), "set aside http://a: w; none of its pages is left to ask for");
@@ -552,7 +551,8 @@ mod tests {
                 serde_json::from_value(aside).expect("the rest has defaults")
             });
             let report = Report { aside: aside.collect(), ..Report::default() };
-            let told = Summary::of(report, &none(), false).check().expect_err("no page");
+            let told =
+                Summary::of(report, &none(), false, &BTreeSet::new()).check().expect_err("no page");
             told.to_string()
         };
         let none = "no page could be fetched";
@@ -570,7 +570,7 @@ mod tests {
         let aside: ::crawl::AsideHost =
             serde_json::from_value(aside).expect("the rest has defaults");
         let report = Report { aside: vec![aside; ASIDES_SHOWN_MAX + 20], ..Report::default() };
-        let said = Summary::of(report, &none(), false).summary;
+        let said = Summary::of(report, &none(), false, &BTreeSet::new()).summary;
         assert_eq!(said.len(), 1 + ASIDES_SHOWN_MAX + 1);
         assert_eq!(said.last().expect("a line"), "set aside 20 more hosts: see `crivello status`");
     }

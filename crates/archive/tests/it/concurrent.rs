@@ -1,13 +1,16 @@
-//! Readers of a folder while a writer appends to it.
+//! Readers of a folder while a writer appends to it, and while one begins.
 
+use std::fs;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-use archive::{Archive, ArchiveError, Compression, WarcWriter, WriterOptions};
+use archive::{Archive, ArchiveError, Compression, WarcWriter, WriterOptions, repair};
 
 use crate::drafts::{Owned, resource};
 
 const RECORDS: usize = 400;
+/// How often a reader looks while writers begin.
+const ROUNDS: usize = 300;
 
 fn draft(number: usize) -> Owned {
     // Some larger than a pipe or a page, so that an append can be seen half done.
@@ -74,5 +77,43 @@ fn readers_see_whole_records_while_the_writer_appends() {
         done.store(true, Ordering::Release);
         reader.join().expect("the reader");
         looker.join().expect("the looker");
+    });
+}
+
+/// A writer that begins removes what others have left that were killed, and nothing that a reader is just writing.
+#[test]
+fn readers_make_cdxj_files_while_a_writer_begins() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let mut writer = WarcWriter::create(dir.path(), WriterOptions::default()).expect("a writer");
+    draft(1).write(&mut writer).expect("written");
+    writer.finish().expect("finished");
+    let name = Archive::open(dir.path()).expect("listed").files()[0].clone();
+    let cdxj = dir.path().join(format!("{name}.cdxj"));
+    let left = dir.path().join(format!("{name}.cdxj.1-1.tmp"));
+    let done = AtomicBool::new(false);
+    let look_up = || {
+        for _ in 0..ROUNDS {
+            // As it may be gone at any time, so it may be removed at any time.
+            let _ = fs::remove_file(&cdxj);
+            let archive = Archive::open(dir.path()).expect("listed");
+            let lines = archive.captures("http://a.example/1").expect("looked up");
+            assert_eq!(lines.len(), 1);
+        }
+    };
+    thread::scope(|scope| {
+        let beginner = scope.spawn(|| {
+            while !done.load(Ordering::Acquire) {
+                fs::write(&left, "half").expect("room");
+                repair(dir.path()).expect("repaired");
+                assert!(!left.exists());
+            }
+        });
+        let lookers = [scope.spawn(look_up), scope.spawn(look_up)];
+        let ends = lookers.map(thread::ScopedJoinHandle::join);
+        done.store(true, Ordering::Release);
+        beginner.join().expect("the beginner");
+        for end in ends {
+            end.expect("a looker");
+        }
     });
 }
