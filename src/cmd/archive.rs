@@ -109,6 +109,14 @@ struct Missing {
     unreadable: Vec<CdxLine>,
 }
 
+impl Missing {
+    fn read(collection: &jobs::Collection, folder: &Archive, url: &Url) -> Result<Missing> {
+        let (frontier, url) = (collection.frontier_dir(), url.as_str());
+        let gone = crawl::gone_captures(&frontier, folder, url)?;
+        Ok(Missing { gone, unreadable: crawl::unreadable_captures(&frontier, folder, url)? })
+    }
+}
+
 fn get(collection: &jobs::Collection, url: &str, headers: bool, context: &Context) -> Result<Exit> {
     let folder = Archive::open(&collection.archive_dir())?;
     let asked = read_url(url)?;
@@ -124,11 +132,7 @@ fn get(collection: &jobs::Collection, url: &str, headers: bool, context: &Contex
         let tells = !capture.status.is_some_and(is_vain);
         (is_answer, !capture.is_revisit(), tells, capture.date_s, capture.date_us)
     });
-    let frontier = collection.frontier_dir();
-    let missing = Missing {
-        gone: crawl::gone_captures(&frontier, &folder, url.as_str())?,
-        unreadable: crawl::unreadable_captures(&frontier, &folder, url.as_str())?,
-    };
+    let missing = Missing::read(collection, &folder, &url)?;
     let is_lost = !captures.is_empty() && !captures.iter().any(stands);
     if let Some(lost) = missing.gone.iter().rfind(|line| crawl::is_answer(line)).filter(|_| is_lost)
     {
@@ -144,7 +148,7 @@ fn get(collection: &jobs::Collection, url: &str, headers: bool, context: &Contex
     }
     let revisited = captures.iter().filter(|line| line.is_revisit()).map(moment).max();
     let Some((capture, record, damaged)) = newest(&folder, &url, captures)? else {
-        return unfound(&folder, &url, &missing, context);
+        return Ok(unfound(&folder, &url, &missing, context));
     };
     for said in &damaged {
         talk::say(context.quiet, said);
@@ -319,7 +323,7 @@ fn target(url: &Url, record: &Record) -> Option<String> {
 }
 
 /// Says that there is no capture, and what may be the reason.
-fn unfound(folder: &Archive, url: &Url, missing: &Missing, context: &Context) -> Result<Exit> {
+fn unfound(folder: &Archive, url: &Url, missing: &Missing, context: &Context) -> Exit {
     let Missing { gone, unreadable: places } = missing;
     talk::say(context.quiet, &format!("the archive has no capture of {url}"));
     for line in gone {
@@ -336,7 +340,7 @@ fn unfound(folder: &Archive, url: &Url, missing: &Missing, context: &Context) ->
         let said = format!("but {shown}, and which URLs were there is not known");
         talk::say(context.quiet, &said);
     }
-    Ok(Exit::NothingFound)
+    Exit::NothingFound
 }
 
 fn unreadable(url: &Url, capture: &CdxLine) -> String {
