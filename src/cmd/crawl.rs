@@ -242,7 +242,9 @@ pub(crate) fn fetch(
         metrics.abort();
     }
     let report = report?;
-    let lost = still_lost(&dirs, &report)?;
+    // What cannot be read any more is `doctor`'s to tell, and no reason to keep the summary back.
+    let lost = still_lost(&dirs, &report)
+        .unwrap_or_else(|_| report.gone.iter().chain(&report.shortened).cloned().collect());
     let told = Summary::of(report, config, !seeds.is_empty(), &lost);
     told.say(context.quiet);
     let report = &told.report;

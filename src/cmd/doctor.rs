@@ -353,7 +353,8 @@ impl Patient<'_> {
         for Lost { url, purpose, depth, is_page } in lost {
             let is_sitemap = purpose == Purpose::Sitemap;
             let bar = bars.bar(&Url::parse(&url)?, is_sitemap, Some(depth), true)?;
-            let mut unreadable = archive.unreadable(&url)?.into_iter();
+            let frontier = self.collection.frontier_dir();
+            let mut unreadable = crawl::unreadable_captures(&frontier, archive, &url)?.into_iter();
             let (fate, url) = match bar {
                 Some(bar) => (&mut urls.kept_out, format!("{url} ({})", bar.verdict())),
                 None if unreadable.any(|line| line.url == url) => (&mut urls.unreadable, url),

@@ -222,6 +222,12 @@ fn an_index_is_not_emptied_for_want_of_the_archive_and_says_what_it_lacks() {
         }
         assert!(sandbox.done(&["search", "second", "--dir", "web"]).contains("/a"));
     }
+    let manifest = fs::read(sandbox.path("web/index/manifest")).expect("it is there");
+    fs::write(sandbox.path("web/index/manifest"), &manifest[..manifest.len() - 1]).expect("room");
+    let ran = sandbox.run(&["index", "--dir", "web"]);
+    let said = "has no archive file, but there is an index, of another version or damaged: put ";
+    assert!(ran.code == 1 && ran.stderr.contains(said), "{ran:#?}");
+    fs::write(sandbox.path("web/index/manifest"), manifest).expect("room");
     for file in ["crivello-00001.warc.gz", "crivello-00001.warc.gz.cdxj"] {
         fs::rename(away.join(file), archive.join(file)).expect("it is there");
     }
@@ -288,25 +294,33 @@ fn a_robots_txt_that_cannot_be_read_is_said_to_be() {
 #[test]
 fn a_damaged_record_is_told_though_its_cdxj_file_is_gone() {
     let robots = format!("200 OK\n\nUser-agent: *\nDisallow: /secret\n#{}", "x".repeat(300));
-    let root = page(&["/a", "/b", "/secret"]);
-    let pages = [("/", root.as_str()), ("/a", HTML), ("/b", HTML), ("/robots.txt", &robots)];
+    let root = page(&["/a", "/b", "/c", "/secret"]);
+    let long = format!("{HTML}{}", "y".repeat(300));
+    let pages = [("/", root.as_str()), ("/a", &long), ("/b", &long), ("/c", HTML)];
+    let pages = [&pages[..], &[("/robots.txt", &robots)]].concat();
     let server = Pages::serve(&pages);
     let sandbox = Sandbox::new();
     crawl(&sandbox, "", &[&server.url("/")]);
-    let places = ["/a", "/robots.txt"].map(|path| place(&sandbox, &server.url(path)));
+    // Two of these lie side by side.
+    let places = ["/a", "/b", "/robots.txt"].map(|path| place(&sandbox, &server.url(path)));
     change(&sandbox, FIRST, true, &|bytes| places.iter().for_each(|at| bytes[at + 200] ^= 0x55));
     remove(sandbox.path(&format!("{FIRST}.cdxj")));
     let given = "; `crivello crawl --recrawl=given` with this URL asks for it again";
     for _ in 0..2 {
-        let why = check(&sandbox, &server.url("/a"), "damaged: the record of ");
-        assert!(why["verdict"].as_str().is_some_and(|it| it.ends_with(given)), "{why}");
-        check(&sandbox, &server.url("/b"), "fetched");
+        for path in ["/a", "/b"] {
+            let why = check(&sandbox, &server.url(path), "damaged: the record of ");
+            assert!(why["verdict"].as_str().is_some_and(|it| it.ends_with(given)), "{why}");
+        }
+        check(&sandbox, &server.url("/c"), "fetched");
         let said = "waiting: whether robots.txt forbids it is not known, since that of ";
         check(&sandbox, &server.url("/secret"), said);
         check(&sandbox, &server.url("/robots.txt"), "damaged: ");
-        let ran = sandbox.run(&["archive", "get", "--dir", "web", &server.url("/a")]);
-        let said = format!("the capture of {} at ", server.url("/a"));
-        assert!(ran.code == 1 && ran.stderr.contains(&said), "{ran:#?}");
+        let of_http = server.url("/a");
+        for asked in [of_http.replace("http:", "https:"), server.url("/b"), of_http] {
+            let ran = sandbox.run(&["archive", "get", "--dir", "web", &asked]);
+            let said = format!("the capture of {asked} at ");
+            assert!(ran.code == 1 && ran.stderr.contains(&said), "{ran:#?}");
+        }
         assert_eq!(sandbox.json(&["crawl", "--dir", "web"])["requests"], 0);
     }
     sandbox.done(&["crawl", "--dir", "web", "-q", "--recrawl=given", &server.url("/a")]);

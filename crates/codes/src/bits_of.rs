@@ -1,5 +1,5 @@
-//! Ascending numbers as bits of words: where they are few in many, to set a bit for each; where they stand close together,
-//! sixteen at a time.
+//! Bits of ascending numbers: set, and counted where they are set. Numbers that stand close together are taken sixteen at
+//! a time.
 //!
 //! What does not live here: blocks that lie as bits already ([`unary_block`](crate::unary_block)).
 //!

@@ -14,7 +14,8 @@
 //! - [`prefix_code()`], a code made to measure from its lengths;
 //! - [`symbols`], byte strings by a table of frequent ones;
 //! - [`function`], static functions: numbers by byte strings that are not stored;
-//! - [`lanes`], what loops over the numbers of a block come down to, and [`bits_of`], those numbers as bits;
+//! - [`lanes`], what loops over the numbers of a block come down to, [`bits_of`], those numbers as bits, and [`classes`],
+//!   what loops over text come down to;
 //! - [`Histogram`] and [`Survey`]: how many bits given numbers take under each of them.
 //!
 //! What does not: files, documents, checksums. Other crates define no bit reader, no bit writer and

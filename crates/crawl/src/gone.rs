@@ -78,27 +78,35 @@ pub fn gone_captures(
     Ok(found)
 }
 
-/// The captures of a URL that cannot be read, and without a URL those places of which nobody knows what they had. What a CDXJ
-/// file does not know, since it was made anew behind the damage, the log of visits may.
+/// The captures of a URL that cannot be read, under http and https alike, and without a URL those places of which nobody
+/// knows what they had. What a CDXJ file does not know, since it was made anew behind the damage, the log of visits may.
 pub fn unreadable_captures(
     frontier: &Path,
     archive: &Archive,
     url: &str,
 ) -> Result<Vec<CdxLine>, CrawlError> {
-    let mut found = archive.unreadable(url)?;
-    let unknown = found.iter().filter(|line| line.url.is_empty());
-    let files: BTreeSet<String> = unknown.map(|line| line.location.file.clone()).collect();
-    for name in files {
-        let places = found.iter_mut().filter(|line| line.location.file == name);
-        let mut places: BTreeMap<u64, &mut CdxLine> =
-            places.map(|line| (line.location.offset, line)).collect();
+    let lines = archive.unreadable(url)?.into_iter();
+    let (unknown, mut found): (Vec<_>, Vec<_>) = lines.partition(|line| line.url.is_empty());
+    let mut files: BTreeMap<String, BTreeMap<u64, CdxLine>> = BTreeMap::new();
+    for line in unknown {
+        files.entry(line.location.file.clone()).or_default().insert(line.location.offset, line);
+    }
+    let key = surt(url);
+    for (name, mut places) in files {
+        let mut told = BTreeSet::new();
         each_logged(frontier, &name, &mut |settled| {
-            if let Some(line) = places.get_mut(&settled.offset).filter(|line| line.url.is_empty()) {
-                **line = line_of(&name, settled);
+            // Records that lie side by side make one place.
+            let place = places.range(..=settled.offset).next_back();
+            let place =
+                place.filter(|(start, line)| settled.offset - *start < line.location.length);
+            told.extend(place.map(|(start, _)| *start));
+            if place.is_some() && surt(&settled.url) == key {
+                found.push(line_of(&name, settled));
             }
         })?;
+        places.retain(|start, _| !told.contains(start));
+        found.extend(places.into_values());
     }
-    found.retain(|line| line.url.is_empty() || line.url == url);
     Ok(found)
 }
 

@@ -4,7 +4,8 @@
 //! is verified before the first of its bytes is handed out, and never again. The layout is in
 //! `envelope.rs`.
 //!
-//! **Invariant.** [`MappedFile::bytes`] hands out only bytes that are what was written.
+//! **Invariant.** [`MappedFile::bytes`] hands out only bytes that are what was written; what
+//! [`MappedFile::eight_verified_before`] has more than was asked for, its caller masks.
 
 use crate::IndexError;
 use crate::envelope::{CHUNK_BYTES, HEADER_BYTES, Kind, MAGIC, Stamp, TAIL_BYTES, VERSION};

@@ -90,17 +90,21 @@ pub enum JobsError {
     },
     /// The index would be emptied, since nothing is left of what it was made of.
     #[error(
-        "{path} has no archive file, but the index has {documents} document{}: put the files back, or mount the disk that \
-         they are on, or let `crivello crawl` fetch the pages again; who wants an empty index deletes {index}",
-        if *documents == 1 { "" } else { "s" }
+        "{path} has no archive file, but {}: put the files back, or mount the disk that they are on, or let `crivello \
+         crawl` fetch the pages again; who wants an empty index deletes {index}",
+        match documents {
+            Some(1) => "the index has 1 document".to_owned(),
+            Some(documents) => format!("the index has {documents} documents"),
+            None => "there is an index, of another version or damaged".to_owned(),
+        }
     )]
     ArchiveGone {
         /// The folder of the archive.
         path: PathBuf,
         /// The folder of the index.
         index: PathBuf,
-        /// How many documents that has.
-        documents: u64,
+        /// How many documents that has, if it can be opened.
+        documents: Option<u64>,
     },
     /// An index would come into a collection that has pages of its own.
     #[error(

@@ -13,18 +13,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use archive::{Archive, ArchiveError, Kind, Record};
-use index::Index;
+use index::{Index, IndexError};
 use page::{Directives, StatusClass, Url};
 use serde::Deserialize;
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::interchange::is_imported_source;
 use crate::pages::{
     Directory, Fate, OutLink, PART_COUNT_MAX, PageRow, Part, PartName, PartWriter, Parts,
     write_directory,
 };
-use crate::{
-    AsFound, Collection, JobsError, Lag, PageTable, Progress, Spelling, Stage, disk, is_imported,
-};
+use crate::{AsFound, Collection, JobsError, Lag, PageTable, Progress, Spelling, Stage, disk};
 
 /// Places of damage that are told one by one.
 const DAMAGES_MAX: usize = 20;
@@ -125,10 +124,17 @@ fn check_archive(collection: &Collection) -> Result<(), JobsError> {
     if !Archive::open(&path)?.files().is_empty() {
         return Ok(());
     }
-    let index = Index::open(&collection.index_dir()).ok().filter(|index| !is_imported(index));
-    match index.map_or(0, |index| index.live_count()) {
-        0 => Ok(()),
-        documents => Err(JobsError::ArchiveGone { path, index: collection.index_dir(), documents }),
+    let index = collection.index_dir();
+    let is_imported = Index::source_in(&index).is_ok_and(|source| is_imported_source(&source));
+    let documents = match Index::open(&index) {
+        _ if is_imported => return Ok(()),
+        Err(IndexError::NotAnIndex { .. }) => return Ok(()),
+        opened => opened.ok().map(|index| index.live_count()),
+    };
+    if documents == Some(0) {
+        Ok(())
+    } else {
+        Err(JobsError::ArchiveGone { path, index, documents })
     }
 }
 

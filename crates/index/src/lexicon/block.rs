@@ -1,6 +1,6 @@
 //! A block of the lexicon: its keys, then what is known of their lists.
 //!
-//! What lives here: the bytes of a block, both ways. What does not: where blocks lie (`mod.rs`), and the lists
+//! What lives here: the bytes of a block, both ways. What does not: where blocks lie (`shard.rs`), and the lists
 //! (`lists.rs`).
 //!
 //! A block has a stem, the beginning of one of its keys behind what all keys of its bucket begin with. A key says in
@@ -161,7 +161,7 @@ impl Shape {
     }
 }
 
-/// Appends the key at a place of a block of `count` keys.
+/// Appends the key whose parts lie there.
 fn read_key(
     bytes: &[u8],
     parts: Parts,
@@ -326,6 +326,33 @@ mod tests {
             let mut first = Vec::new();
             head(&bytes, keys.len(), prefix, &symbols, &mut first).expect("a sound block");
             prop_assert_eq!(first, keys[0].as_bytes());
+        }
+
+        /// As a damaged file may have them: whatever is found, it is found or refused.
+        #[test]
+        fn any_bytes_are_a_block_or_none(
+            bytes in prop::collection::vec(prop_oneof![any::<u8>(), 0_u8..20], 0..80),
+            (count, place) in (0..=BLOCK_KEYS + 1, 0..=BLOCK_KEYS + 1),
+            (beginning, length) in (any::<u64>(), 0..=Prefix::BYTES_MAX),
+            other in prop::collection::vec(any::<u8>(), 0..40),
+        ) {
+            let symbols = SymbolTable::train(&[&b"defdef"[..], b"defdef", b"abc"]);
+            let prefix = Prefix::new(beginning, length).expect("short enough");
+            let padded = [&other[..], &[0; Needle::PADDING]].concat();
+            let needle = Needle::new(&padded, other.len()).expect("is padded");
+            if let Ok(Some(lists)) = lists_if_at(&bytes, count, prefix, &symbols, needle, place) {
+                prop_assert!(place < count && bytes.ends_with(lists));
+            }
+            let mut key = Vec::new();
+            let has_head = head(&bytes, count, prefix, &symbols, &mut key).is_some();
+            prop_assert!(!has_head || key.starts_with(&prefix.bytes()[..prefix.len()]));
+            if let Some(mut block) = Block::new(&bytes, count, prefix, &symbols, [0; 4]) {
+                let (mut read, mut list) = (0, List::default());
+                while read < count && block.read(9, &mut key, &mut list).is_some() {
+                    read += 1;
+                    prop_assert_eq!(block.is_done(), read == count);
+                }
+            }
         }
     }
 }

@@ -1,7 +1,8 @@
 //! The key of a term: the number of its field, one byte, and then its own bytes.
 //!
 //! What lives here: keys as they are looked up ([`Key`]), and as a number that compares as they do
-//! ([`beginning`]). What does not: how keys are stored (`block.rs`).
+//! ([`beginning`]); what all keys of a bucket begin with ([`Prefix`]), and numbers to look among ([`Ascending`]). What
+//! does not: how keys are stored (`block.rs`).
 //!
 //! **Invariant.** Keys of terms compare as bytes as (field, term) do.
 

@@ -280,7 +280,7 @@ impl Shard {
         let bytes = file.bytes(self.buckets.start..self.function.start)?;
         let count = self.keys.div_ceil(BUCKET_KEYS);
         let buckets = (0..=count).map(|bucket| self.opening(bytes, bucket)).collect::<Option<_>>();
-        let wrong = || file.damaged(self.buckets.start, "a bucket begins outside of its shard");
+        let wrong = || file.damaged(self.buckets.start, "a row of the buckets is none");
         let beginnings = bytes.as_chunks::<BEGINNING_BYTES>().0.iter().take(count);
         let beginnings = Ascending::new(beginnings.map(|bytes| long_beginning(bytes)));
         let tables = Tables { beginnings, buckets: buckets.ok_or_else(wrong)? };

@@ -10,7 +10,7 @@ fn terms() -> BTreeMap<String, u32> {
     let alike = (0..2_000).map(|n| format!("thesamebeginning{n:05}"));
     let nested = (1..400).map(|length| "ab".repeat(length));
     // More of it is alike than a block says.
-    let long = (0..40).map(|n| format!("{}{n}", "x".repeat(100 + 3 * n)));
+    let long = (0..40).map(|n| format!("{}{n}", "x".repeat(230 + 3 * n)));
     let short =
         ('a'..='z').flat_map(|first| ('a'..='z').map(move |second| format!("{first}{second}")));
     let others = ["", "é", "日本語", "\u{0}", "\u{0}\u{0}"].map(str::to_owned);
