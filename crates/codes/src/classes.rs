@@ -21,7 +21,7 @@ pub const BLOCK: usize = 64;
 )]
 pub fn letters_and_marks(block: &[u8; BLOCK]) -> (u64, u64) {
     #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw") {
+    if is_wide() {
         // SAFETY: the processor has these instructions.
         return unsafe { wide_marks(block) };
     }
@@ -36,24 +36,31 @@ pub fn letters_and_marks(block: &[u8; BLOCK]) -> (u64, u64) {
 )]
 pub fn spaces_and_breaks(block: &[u8; BLOCK]) -> (u64, u64) {
     #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw") {
+    if is_wide() {
         // SAFETY: the processor has these instructions.
         return unsafe { wide_breaks(block) };
     }
     plain_breaks(block)
 }
 
+/// Whether all bytes can be looked at at once.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+fn is_wide() -> bool {
+    is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw")
+}
+
 /// What U+00A0 begins with.
 const LEAD: u8 = 0xc2;
 
 fn plain_breaks(block: &[u8; BLOCK]) -> (u64, u64) {
+    // Without branches, so that many bytes are looked at by one instruction.
     let spaces = block.map(|byte| u8::from(byte == b' '));
     let breaks = block.map(|byte| u8::from(byte < b' ') | u8::from(byte == LEAD));
     (gather(&spaces), gather(&breaks))
 }
 
 fn plain_marks(block: &[u8; BLOCK]) -> (u64, u64) {
-    // Without branches, so that many bytes are looked at by one instruction.
     let letters = block.map(|byte| {
         let is_letter = (byte | 0x20).wrapping_sub(b'a') < 26;
         let is_digit = byte.wrapping_sub(b'0') < 10;
