@@ -201,8 +201,10 @@ impl SymbolTable {
     /// The table for strings like those of `sample`.
     pub fn train(sample: &[&[u8]]) -> Self {
         let (mut table, mut pairs) = (Self::default(), vec![0; CODES * CODES]);
-        for _ in 0..ROUNDS {
-            table = table.improve(sample, &mut pairs);
+        for round in 1..=ROUNDS {
+            // Of the first rounds, whose symbols do not stay, a part of the sample tells enough.
+            let some = sample.iter().enumerate().filter(|(number, _)| number % ROUNDS < round);
+            table = table.improve(some.map(|(_, string)| *string), &mut pairs);
         }
         table
     }
@@ -314,7 +316,7 @@ impl SymbolTable {
 
     /// One round: the symbols that save most of what this table leaves. `pairs` are zeros, and will be again: how
     /// often each code stands before each other.
-    fn improve(&self, sample: &[&[u8]], pairs: &mut [u32]) -> Self {
+    fn improve<'s>(&self, sample: impl Iterator<Item = &'s [u8]>, pairs: &mut [u32]) -> Self {
         let encoder = Encoder::new(self);
         let text = |code: usize| match self.symbols().get(code) {
             Some(symbol) => *symbol,
@@ -324,7 +326,7 @@ impl SymbolTable {
         // Most pairs never come: those that do are noted, and the others are not looked at.
         let mut seen = Vec::new();
         for string in sample {
-            let (mut rest, mut before) = (*string, None);
+            let (mut rest, mut before) = (string, None);
             while !rest.is_empty() {
                 let (code, length) = encoder.longest(rest).map_or_else(
                     || (SYMBOLS_MAX + usize::from(rest[0]), 1),
