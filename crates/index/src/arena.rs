@@ -24,57 +24,50 @@ const PAGE_BYTES: usize = 1 << PAGE_BITS;
 const PAGES_MAX: usize = 1 << (u32::BITS - PAGE_BITS);
 const LINK_BYTES: usize = 4;
 /// The first slice of a string without its link, and the longest.
-const SLICE_BYTES_MIN: u16 = 8;
-pub(crate) const SLICE_BYTES_MAX: u16 = 4096;
+const SLICE_BYTES_MIN: u32 = 8;
+pub(crate) const SLICE_BYTES_MAX: u32 = 4096;
 const HEAD_BYTES: usize = 26;
 /// Heads begin at multiples of this, so that the first two notes are in one line.
 const HEAD_STEP: usize = 8;
+/// Where in a head the last two notes are, and the end of its string.
+const LAST_NOTES: usize = 8;
+const END: usize = 16;
 
-/// The head of a string: what is known of it.
+/// The end of a string: where the next byte goes, how many more the last slice takes and how long that is, from the
+/// lowest bits up. It is one number because a processor waits for one that it has just written in parts.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Head {
-    /// Zeros at first; the arena does not look at them.
-    pub(crate) notes: [u32; 4],
-    /// Where the next byte goes.
-    next: u32,
-    /// How many more bytes the last slice takes.
-    room: u16,
-    /// How long the last slice is.
-    slice_bytes: u16,
-    key_bytes: u16,
-}
+pub(crate) struct End(u64);
 
-impl Head {
-    #[inline]
-    fn from_bytes(bytes: &[u8; HEAD_BYTES]) -> Head {
-        let (fours, rest) = bytes.as_chunks::<4>();
-        let [a, b, c, d] = fours[5];
-        let four = |at: usize| u32::from_le_bytes(fours[at]);
-        Head {
-            notes: [four(0), four(1), four(2), four(3)],
-            next: four(4),
-            room: u16::from_le_bytes([a, b]),
-            slice_bytes: u16::from_le_bytes([c, d]),
-            key_bytes: u16::from_le_bytes([rest[0], rest[1]]),
-        }
+impl End {
+    /// In a slice of so many bytes, none of which is taken.
+    fn new(next: u32, slice_bytes: u32) -> End {
+        End(u64::from(next) | u64::from(slice_bytes) << 32 | u64::from(slice_bytes) << 48)
     }
 
     #[inline]
-    fn to_bytes(self) -> [u8; HEAD_BYTES] {
-        let mut bytes = [0; HEAD_BYTES];
-        let (fours, rest) = bytes.as_chunks_mut::<4>();
-        let halves = u32::from(self.room) | u32::from(self.slice_bytes) << 16;
-        let [a, b, c, d] = self.notes;
-        for (four, n) in fours.iter_mut().zip([a, b, c, d, self.next, halves]) {
-            *four = n.to_le_bytes();
-        }
-        rest.copy_from_slice(&self.key_bytes.to_le_bytes());
-        bytes
+    fn next(self) -> u32 {
+        narrow(self.0)
     }
 
-    /// The address of the key, that of the head being `at`.
-    fn key_at(at: u32) -> u32 {
-        behind(at, HEAD_BYTES)
+    #[inline]
+    fn room(self) -> u32 {
+        narrow(self.0 >> 32) & 0xffff
+    }
+
+    #[inline]
+    fn slice_bytes(self) -> u32 {
+        narrow(self.0 >> 48)
+    }
+
+    /// After so many bytes more, for which the last slice has room.
+    #[inline]
+    fn after(self, bytes: u32) -> End {
+        End(self.0 + u64::from(bytes) - (u64::from(bytes) << 32))
+    }
+
+    /// The address of the last slice.
+    fn last_slice(self) -> u32 {
+        self.next() + self.room() - self.slice_bytes()
     }
 }
 
@@ -98,25 +91,30 @@ impl Arena {
         let slice_bytes = SLICE_BYTES_MIN;
         let key_bytes = u16::try_from(key.len()).expect("the term was checked");
         self.taken = self.taken.next_multiple_of(HEAD_STEP);
-        let bytes = HEAD_BYTES + key.len() + usize::from(slice_bytes) + LINK_BYTES;
+        let bytes = HEAD_BYTES + key.len() + slice_bytes as usize + LINK_BYTES;
         let at = self.allocate(bytes)?;
-        self.slice_mut(Head::key_at(at), key.len()).copy_from_slice(key);
-        let next = behind(Head::key_at(at), key.len());
-        let head = Head { notes: [0; 4], next, room: slice_bytes, slice_bytes, key_bytes };
-        self.set_head(at, head);
+        self.slice_mut(key_at(at), key.len()).copy_from_slice(key);
+        self.slice_mut(behind(at, HEAD_BYTES - 2), 2).copy_from_slice(&key_bytes.to_le_bytes());
+        let next = behind(key_at(at), key.len());
+        self.set_end(at, [0; 2], End::new(next, slice_bytes));
         Some(at)
     }
 
-    /// The head at an address.
+    /// The last two notes of the head at an address, which are zeros at first, and the end of its string.
     #[inline]
-    pub(crate) fn head(&self, at: u32) -> Head {
-        let bytes = self.slice(at, HEAD_BYTES).first_chunk().expect("as many as were asked for");
-        Head::from_bytes(bytes)
+    pub(crate) fn end(&self, at: u32) -> ([u32; 2], End) {
+        let eights = self.slice(at, HEAD_BYTES).as_chunks().0;
+        let [notes, end] = [LAST_NOTES, END].map(|at| u64::from_le_bytes(eights[at / 8]));
+        let halves = [narrow(notes), narrow(notes >> 32)];
+        (halves, End(end))
     }
 
     #[inline]
-    pub(crate) fn set_head(&mut self, at: u32, head: Head) {
-        self.slice_mut(at, HEAD_BYTES).copy_from_slice(&head.to_bytes());
+    pub(crate) fn set_end(&mut self, at: u32, notes: [u32; 2], end: End) {
+        let eights = self.slice_mut(at, HEAD_BYTES).as_chunks_mut().0;
+        let notes = u64::from(notes[0]) | u64::from(notes[1]) << 32;
+        eights[LAST_NOTES / 8] = notes.to_le_bytes();
+        eights[END / 8] = end.0.to_le_bytes();
     }
 
     /// The first two notes of the head at an address, the least byte of each first.
@@ -129,9 +127,13 @@ impl Arena {
     /// The key of the head at an address.
     #[inline]
     pub(crate) fn key(&self, at: u32) -> &[u8] {
-        let [low, high] =
-            *self.slice(at, HEAD_BYTES).last_chunk().expect("as many as were asked for");
-        self.slice(Head::key_at(at), usize::from(u16::from_le_bytes([low, high])))
+        self.slice(key_at(at), self.key_bytes(at))
+    }
+
+    #[inline]
+    fn key_bytes(&self, at: u32) -> usize {
+        let head = self.slice(at, HEAD_BYTES);
+        usize::from(u16::from_le_bytes(*head.last_chunk().expect("as many as were asked for")))
     }
 
     /// Asks for the head at an address, which is wanted soon.
@@ -151,7 +153,7 @@ impl Arena {
     /// Asks for the end of the string with the head at an address.
     #[inline]
     pub(crate) fn prefetch_end(&self, at: u32) {
-        self.prefetch(self.head(at).next);
+        self.prefetch(self.end(at).1.next());
     }
 
     /// Asks for the slice of a string that so many others come before, if there is such; with the first, for its head.
@@ -162,65 +164,64 @@ impl Arena {
             // Head, key and first slice are in one line or two.
             return self.prefetch_key(at, 16);
         }
-        let head = self.head(at);
-        let last = head.next + u32::from(head.room) - u32::from(head.slice_bytes);
-        let mut slice = behind(Head::key_at(at), usize::from(head.key_bytes));
+        let last = self.end(at).1.last_slice();
+        let mut slice = behind(key_at(at), self.key_bytes(at));
         let mut slice_bytes = SLICE_BYTES_MIN;
         for _ in 0..before {
             if slice == last {
                 return;
             }
-            let link = self.slice(behind(slice, usize::from(slice_bytes)), LINK_BYTES);
+            let link = self.slice(slice + slice_bytes, LINK_BYTES);
             slice = u32::from_le_bytes([link[0], link[1], link[2], link[3]]);
             slice_bytes = longer(slice_bytes);
         }
         self.prefetch(slice);
     }
 
-    /// Puts a number below 2³⁵ at the end of a string, as a vbyte.
+    /// Puts a codeword at the end of a string; where it ends then.
     #[inline]
-    pub(crate) fn append(&mut self, head: &mut Head, n: u64) -> Option<()> {
-        let (word, bytes) = codeword(n);
-        self.append_word(head, word, bytes)
+    pub(crate) fn append(&mut self, end: End, (word, bytes): Codeword) -> Option<End> {
+        self.append_word(end, word, bytes)
     }
 
-    /// The same with two numbers.
+    /// The same with two of them.
     #[inline]
-    pub(crate) fn append_two(&mut self, head: &mut Head, first: u64, second: u64) -> Option<()> {
-        let ((word, bytes), (behind, more)) = (codeword(first), codeword(second));
+    pub(crate) fn append_two(
+        &mut self,
+        end: End,
+        (word, bytes): Codeword,
+        (behind, more): Codeword,
+    ) -> Option<End> {
         if bytes + more > 8 {
-            self.append_word(head, word, bytes)?;
-            return self.append_word(head, behind, more);
+            let end = self.append_word(end, word, bytes)?;
+            return self.append_word(end, behind, more);
         }
-        self.append_word(head, word | behind << (8 * bytes), bytes + more)
+        self.append_word(end, word | behind << (8 * bytes), bytes + more)
     }
 
     /// Puts the lowest bytes of a word, so many of them, at the end of a string.
     #[inline]
-    fn append_word(&mut self, head: &mut Head, word: u64, bytes: u16) -> Option<()> {
-        if head.room < 8 {
-            return self.append_bytes(head, &word.to_le_bytes()[..usize::from(bytes)]);
+    fn append_word(&mut self, end: End, word: u64, bytes: u32) -> Option<End> {
+        if end.room() < 8 {
+            return self.append_bytes(end, word, bytes);
         }
         // All eight at once; those behind the codeword are in the room that is left.
-        self.slice_mut(head.next, 8).copy_from_slice(&word.to_le_bytes());
-        head.next += u32::from(bytes);
-        head.room -= bytes;
-        Some(())
+        self.slice_mut(end.next(), 8).copy_from_slice(&word.to_le_bytes());
+        Some(end.after(bytes))
     }
 
     /// The string with the head at `at`, in its slices.
     pub(crate) fn slices(&self, at: u32) -> impl Iterator<Item = &[u8]> {
-        let head = self.head(at);
-        let last = head.next + u32::from(head.room) - u32::from(head.slice_bytes);
-        let first = behind(Head::key_at(at), usize::from(head.key_bytes));
+        let (_, end) = self.end(at);
+        let first = behind(key_at(at), self.key_bytes(at));
         let mut next = Some((first, SLICE_BYTES_MIN));
         std::iter::from_fn(move || {
             let (at, slice_bytes) = next?;
-            if at == last {
+            if at == end.last_slice() {
                 next = None;
-                return Some(self.slice(at, usize::from(head.slice_bytes - head.room)));
+                return Some(self.slice(at, (end.slice_bytes() - end.room()) as usize));
             }
-            let length = usize::from(slice_bytes);
+            let length = slice_bytes as usize;
             let (slice, link) = self.slice(at, length + LINK_BYTES).split_at(length);
             let link = u32::from_le_bytes([link[0], link[1], link[2], link[3]]);
             next = Some((link, longer(slice_bytes)));
@@ -229,24 +230,20 @@ impl Arena {
         })
     }
 
+    /// The same as [`Arena::append_word`], into the slice after the last if need be.
     #[inline(never)]
-    fn append_bytes(&mut self, head: &mut Head, mut bytes: &[u8]) -> Option<()> {
-        loop {
-            let room = u16::try_from(bytes.len()).map_or(head.room, |most| head.room.min(most));
-            let (fits, rest) = bytes.split_at(usize::from(room));
-            self.slice_mut(head.next, fits.len()).copy_from_slice(fits);
-            head.next += u32::from(room);
-            head.room -= room;
-            if rest.is_empty() {
-                return Some(());
-            }
-            bytes = rest;
-            let slice_bytes = longer(head.slice_bytes);
-            let link = self.allocate(usize::from(slice_bytes) + LINK_BYTES)?;
-            self.slice_mut(head.next, LINK_BYTES).copy_from_slice(&link.to_le_bytes());
-            head.next = link;
-            (head.room, head.slice_bytes) = (slice_bytes, slice_bytes);
+    fn append_bytes(&mut self, end: End, word: u64, bytes: u32) -> Option<End> {
+        let word = word.to_le_bytes();
+        let (fits, rest) = word[..bytes as usize].split_at(end.room().min(bytes) as usize);
+        self.slice_mut(end.next(), fits.len()).copy_from_slice(fits);
+        if rest.is_empty() {
+            return Some(end.after(bytes));
         }
+        let slice_bytes = longer(end.slice_bytes());
+        let link = self.allocate(slice_bytes as usize + LINK_BYTES)?;
+        self.slice_mut(end.next() + end.room(), LINK_BYTES).copy_from_slice(&link.to_le_bytes());
+        self.slice_mut(link, rest.len()).copy_from_slice(rest);
+        Some(End::new(link, slice_bytes).after(bytes - end.room()))
     }
 
     fn allocate(&mut self, bytes: usize) -> Option<u32> {
@@ -276,26 +273,56 @@ impl Arena {
     }
 }
 
+/// The lower half.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "the lower half is what is wanted")]
+fn narrow(n: u64) -> u32 {
+    n as u32
+}
+
 /// The address that lies so many bytes, less than a page, behind another.
 fn behind(at: u32, bytes: usize) -> u32 {
     at + u32::try_from(bytes).expect("less than a page")
 }
 
-fn longer(slice_bytes: u16) -> u16 {
+/// The address of the key, that of the head being `at`.
+fn key_at(at: u32) -> u32 {
+    behind(at, HEAD_BYTES)
+}
+
+fn longer(slice_bytes: u32) -> u32 {
     (2 * slice_bytes).min(SLICE_BYTES_MAX)
 }
 
-/// The codeword of a number below 2³⁵ under [`codes::vbyte`], from the lowest byte up, and its length.
+/// A codeword of [`codes::vbyte`], from the lowest byte up, and its length.
+pub(crate) type Codeword = (u64, u32);
+
+/// The codeword of a number below 2³⁵.
 #[inline]
-fn codeword(n: u64) -> (u64, u16) {
+pub(crate) fn codeword(n: u64) -> Codeword {
     debug_assert!(n < 1 << 35, "{n} has more than five bytes");
     let spread = n & 0x7f
         | (n & 0x7f << 7) << 1
         | (n & 0x7f << 14) << 2
         | (n & 0x7f << 21) << 3
         | (n & 0x7f << 28) << 4;
-    let more = [1 << 7, 1 << 14, 1 << 21, 1 << 28].map(|least| u16::from(n >= least));
-    let more = more.iter().sum::<u16>();
+    with_length(spread, n)
+}
+
+/// The same, where the processor spreads bits.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "bmi2,lzcnt")]
+#[inline]
+pub(crate) fn codeword_wide(n: u64) -> Codeword {
+    debug_assert!(n < 1 << 35, "{n} has more than five bytes");
+    with_length(std::arch::x86_64::_pdep_u64(n, 0x7f_7f7f_7f7f), n)
+}
+
+/// A codeword whose bytes, all but the marks of those that are not the last, are spread.
+#[inline]
+fn with_length(spread: u64, n: u64) -> Codeword {
+    // Sevens of bits beyond the first.
+    let more = ((n | 1).ilog2() * 37) >> 8;
     (spread | 0x8080_8080_8080_8080 & ((1 << (8 * more)) - 1), more + 1)
 }
 
@@ -326,11 +353,11 @@ mod tests {
             let mut expected = Vec::new();
             vbyte::write(&mut expected, n);
             let (word, bytes) = codeword(n);
-            assert_eq!(&word.to_le_bytes()[..usize::from(bytes)], expected, "{n}");
-            assert_eq!(word.checked_shr(8 * u32::from(bytes)).unwrap_or(0), 0, "{n}");
+            assert_eq!(&word.to_le_bytes()[..bytes as usize], expected, "{n}");
+            assert_eq!(word.checked_shr(8 * bytes).unwrap_or(0), 0, "{n}");
             for behind in [0, u64::MAX] {
                 let mixed = word | behind << (8 * bytes);
-                assert_eq!(number(mixed), (n, usize::from(bytes)), "{n}");
+                assert_eq!(number(mixed), (n, bytes as usize), "{n}");
             }
         }
     }
@@ -344,19 +371,21 @@ mod tests {
         for turn in 0..800_000_u64 {
             let which = usize::try_from(turn * turn % 5).unwrap();
             let n = (turn * 0x9e37_79b9) % (1 << (turn % 36)).min((1 << 35) - 1);
-            let mut head = arena.head(heads[which]);
-            assert_eq!(head.notes[2], u32::try_from(model[which].len()).unwrap());
-            arena.append(&mut head, n).unwrap();
+            let ([length, _], mut end) = arena.end(heads[which]);
+            assert_eq!(length as usize, model[which].len());
+            end = arena.append(end, codeword(n)).unwrap();
             vbyte::write(&mut model[which], n);
             if turn % 7 < 3 {
-                arena.append_two(&mut head, n / 3, turn).unwrap();
+                end = arena.append_two(end, codeword(n / 3), codeword(turn)).unwrap();
                 vbyte::write(&mut model[which], n / 3);
                 vbyte::write(&mut model[which], turn);
             }
-            head.notes[2] = u32::try_from(model[which].len()).unwrap();
-            arena.set_head(heads[which], head);
-            arena.notes_mut(heads[which])[1] = u32::try_from(turn).unwrap().to_le_bytes();
-            assert_eq!(arena.head(heads[which]).notes[..2], [0, u32::try_from(turn).unwrap()]);
+            let notes = [model[which].len() as u64, turn].map(|n| u32::try_from(n).unwrap());
+            arena.set_end(heads[which], notes, end);
+            assert_eq!(arena.end(heads[which]).0, notes);
+            assert_eq!(arena.notes_mut(heads[which])[0], [0; 4]);
+            arena.notes_mut(heads[which])[1] = notes[1].to_le_bytes();
+            assert_eq!(arena.end(heads[which]).0, notes);
         }
         for ((key, at), expected) in keys.iter().zip(heads).zip(&model) {
             arena.prefetch_end(at);
@@ -367,7 +396,7 @@ mod tests {
             assert_eq!(&found.concat(), expected);
         }
         assert!(arena.pages.len() > 1, "an edge between pages is crossed");
-        let room = model.iter().map(|bytes| bytes.len() + usize::from(SLICE_BYTES_MAX));
+        let room = model.iter().map(|bytes| bytes.len() + SLICE_BYTES_MAX as usize);
         let strings: usize = room.sum::<usize>() * 101 / 100;
         assert!((strings / 2..=strings).contains(&arena.memory_bytes()));
     }

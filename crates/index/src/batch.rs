@@ -15,7 +15,7 @@
 //!
 //! **Invariant.** [`Batch::memory_bytes`] is the most that the batch takes, until it is written or then.
 
-use crate::arena::Arena;
+use crate::arena::{self, Arena, Codeword};
 use crate::keys::{self, KeyTable};
 use crate::lengths::{Columns, PerField};
 use crate::lexicon::{self, FILTER_MARK, TERM_BYTES_MAX};
@@ -40,12 +40,10 @@ const WAITING_MAX: usize = 1 << 16;
 /// So many terms are looked for at a time.
 const TERMS_MAX: usize = 32;
 
-/// What the notes of a list are: whether occurrences wait for it, if this is the turn; the last one that
-/// waits; the document of the last occurrence in its string, plus one; the position of that.
+/// What the first two notes of a list are: whether occurrences wait for it, if this is the turn; the last one that
+/// waits. The others are the document of the last occurrence in its string, plus one, and the position of that.
 const TURN: usize = 0;
 const LAST: usize = 1;
-const DOC_MIN: usize = 2;
-const LAST_POSITION: usize = 3;
 
 /// An occurrence that waits.
 #[derive(Clone, Copy, Debug)]
@@ -240,10 +238,32 @@ impl Batch {
     }
 
     /// Puts what waits to its lists.
+    #[cfg_attr(
+        target_arch = "x86_64",
+        expect(unsafe_code, reason = "calling what is compiled for more")
+    )]
     fn settle(&mut self) -> Result<(), IndexError> {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("bmi2") && is_x86_feature_detected!("lzcnt") {
+            // SAFETY: the processor has these instructions.
+            return unsafe { self.settle_wide() };
+        }
+        self.settle_by(arena::codeword)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "bmi2,lzcnt")]
+    fn settle_wide(&mut self) -> Result<(), IndexError> {
+        self.settle_by(|n| arena::codeword_wide(n))
+    }
+
+    /// The same, with codewords that are made so.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "so that it is compiled for what its caller may use")]
+    fn settle_by(&mut self, codeword: impl Fn(u64) -> Codeword + Copy) -> Result<(), IndexError> {
         let doc_next = self.doc_count();
         for &(list, first) in &self.firsts {
-            settle_list(&mut self.arena, list, doc_next, first, &self.waiting)?;
+            settle_list(&mut self.arena, list, doc_next, first, &self.waiting, codeword)?;
         }
         self.firsts.clear();
         self.waiting.clear();
@@ -451,35 +471,36 @@ impl Unknown {
 }
 
 /// Puts the occurrences from `first` on, all of one document, to their list.
-#[inline]
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "so that it is compiled for what its caller may use")]
 fn settle_list(
     arena: &mut Arena,
     list: u32,
     doc_next: u32,
     first: u32,
     waiting: &[Waiting],
+    codeword: impl Fn(u64) -> Codeword + Copy,
 ) -> Result<(), IndexError> {
-    let mut head = arena.head(list);
+    let ([doc_min, last_position], mut end) = arena.end(list);
     let (mut at, mut occurrence) = (first, waiting[first as usize]);
-    if head.notes[DOC_MIN] == doc_next {
-        let delta = occurrence.position.checked_sub(head.notes[LAST_POSITION]);
+    if doc_min == doc_next {
+        let delta = occurrence.position.checked_sub(last_position);
         let delta = u64::from(delta.ok_or_else(|| descends(doc_next - 1))?);
-        arena.append(&mut head, delta << 1).ok_or_else(too_long)?;
+        end = arena.append(end, codeword(delta << 1)).ok_or_else(too_long)?;
     } else {
-        let gap = u64::from(doc_next - 1 - head.notes[DOC_MIN]);
+        let gap = u64::from(doc_next - 1 - doc_min);
         let position = u64::from(occurrence.position);
-        arena.append_two(&mut head, gap << 1 | 1, position << 1).ok_or_else(too_long)?;
-        head.notes[DOC_MIN] = doc_next;
+        let (gap, position) = (codeword(gap << 1 | 1), codeword(position << 1));
+        end = arena.append_two(end, gap, position).ok_or_else(too_long)?;
     }
     while occurrence.next != at {
         at = occurrence.next;
         let next = waiting[at as usize];
         let delta = u64::from(next.position - occurrence.position);
-        arena.append(&mut head, delta << 1).ok_or_else(too_long)?;
+        end = arena.append(end, codeword(delta << 1)).ok_or_else(too_long)?;
         occurrence = next;
     }
-    head.notes[LAST_POSITION] = occurrence.position;
-    arena.set_head(list, head);
+    arena.set_end(list, [doc_next, occurrence.position], end);
     Ok(())
 }
 
