@@ -16,6 +16,7 @@
 
 mod ascii;
 mod cache;
+mod dictionary;
 mod fold;
 mod stem;
 mod words;

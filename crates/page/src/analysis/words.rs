@@ -18,7 +18,7 @@ use std::sync::LazyLock;
 use icu_segmenter::options::WordBreakInvariantOptions;
 use icu_segmenter::{WordSegmenter, WordSegmenterBorrowed};
 
-use super::ascii;
+use super::{ascii, dictionary};
 
 /// A longer stretch is never taken for ASCII.
 const SHADOW_BYTES_MAX: usize = 128;
@@ -63,12 +63,60 @@ fn each_unicode(stretch: &str, offset: usize, emit: &mut impl FnMut(usize, usize
         let to = shadow.len();
         return ascii::each(shadow, 0, to, &mut |start, end| emit(offset + start, offset + end));
     }
+    if dictionary::is_there() && is_of_runs(stretch) {
+        return each_of_runs(stretch, offset, emit);
+    }
     let mut start = 0;
     for end in SEGMENTER.segment_str(stretch).skip(1) {
         if stretch[start..end].contains(is_alphanumeric) {
             emit(offset + start, offset + end);
         }
         start = end;
+    }
+}
+
+/// Whether a letter is one of Katakana, which stick together (WB13).
+fn is_katakana(letter: char) -> bool {
+    matches!(letter, 'ァ'..='ヺ' | 'ー')
+}
+
+/// Whether a stretch is of runs that the dictionary has, of Katakana, and of characters that are like those of ASCII. Then
+/// there is a boundary wherever one follows the other; but an underscore may stick to either.
+fn is_of_runs(stretch: &str) -> bool {
+    let is_of_run = |letter: char| dictionary::has(letter) || is_katakana(letter);
+    let (mut has_runs, mut is_plain, mut is_behind_run) = (false, true, true);
+    let mut letters = stretch.chars();
+    while let Some(letter) = letters.next() {
+        let is_run = is_of_run(letter);
+        has_runs |= is_run;
+        let is_alone =
+            is_joint(letter) && (is_behind_run || letters.clone().next().is_none_or(is_of_run));
+        is_plain &=
+            is_run || is_alone || (letter.is_ascii() && letter != '_') || like(letter).is_some();
+        is_behind_run = is_run;
+    }
+    has_runs && is_plain
+}
+
+/// The same for such a stretch.
+fn each_of_runs(stretch: &str, offset: usize, emit: &mut impl FnMut(usize, usize)) {
+    let (mut rest, mut offset) = (stretch, offset);
+    while let Some(first) = rest.chars().next() {
+        let end_of = |is_of_it: fn(char) -> bool| {
+            rest.find(|letter| !is_of_it(letter)).unwrap_or(rest.len())
+        };
+        let end;
+        if dictionary::has(first) {
+            end = end_of(dictionary::has);
+            dictionary::each(&rest[..end], offset, emit);
+        } else if is_katakana(first) {
+            end = end_of(is_katakana);
+            emit(offset, offset + end);
+        } else {
+            end = end_of(|letter| !dictionary::has(letter) && !is_katakana(letter));
+            each_unicode(&rest[..end], offset, emit);
+        }
+        (rest, offset) = (&rest[end..], offset + end);
     }
 }
 
@@ -84,9 +132,17 @@ fn cast_shadow<'s>(stretch: &str, shadow: &'s mut [u8; SHADOW_BYTES_MAX]) -> Opt
     let shadow = shadow.get_mut(..stretch.len())?;
     shadow.copy_from_slice(stretch.as_bytes());
     for (at, letter) in stretch.char_indices().filter(|(_, letter)| !letter.is_ascii()) {
-        shadow[at..at + letter.len_utf8()].fill(like(letter)?);
+        let end = at + letter.len_utf8();
+        let is_alone = is_joint(letter) && (at == 0 || end == stretch.len());
+        shadow[at..end].fill(if is_alone { b'!' } else { like(letter)? });
     }
     Some(shadow)
+}
+
+/// Whether it joins what is on both sides, as its like in ASCII does; with nothing or with a run on one side it stands alone.
+#[inline]
+fn is_joint(letter: char) -> bool {
+    matches!(letter, '，' | '；' | '：' | '．' | '＇')
 }
 
 /// The letter or the mark of ASCII that is the same to the rules, among the most frequent ones.
@@ -126,7 +182,20 @@ fn like(letter: char) -> Option<u8> {
         | '⁅'..='⁓'
         | '₠'..='₿'
         | '←'..='⑊'
-        | '─'..='⛿' => Some(b'!'),
+        | '─'..='⛿'
+        | '、'..='〄'
+        | '〈'..='〠'
+        | '・'
+        | '！'..='＆'
+        | '（'..='＋'
+        | '－'
+        | '／'
+        | '＜'..='＠'
+        | '［'..='＾'
+        | '｀'
+        | '｛'..='､' => Some(b'!'),
+        // Full width.
+        '０'..='９' => Some(b'0'),
         _ => None,
     }
 }
@@ -186,19 +255,14 @@ mod tests {
         }
     }
 
-    /// A stretch is cut as ICU cuts it, shadow or not.
-    #[test]
-    fn shadows_are_cut_like_what_casts_them() {
-        let parts = [
-            "é", "—", "a", "1", "_", ".", ":", ",", "'", "’", "·", "Ωμ", "한", "¶", "²", "中",
-            "e\u{301}",
-        ];
+    /// A text of some of these parts is cut as ICU cuts it.
+    fn check_parts(parts: &[impl AsRef<str>], count: usize) {
         let mut state = 1_u32;
         for _ in 0..20_000 {
             let mut text = String::new();
-            for _ in 0..8 {
+            for _ in 0..count {
                 state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-                text.push_str(parts[(state >> 16) as usize % parts.len()]);
+                text.push_str(parts[(state >> 12) as usize % parts.len()].as_ref());
             }
             let (mut start, mut expected, mut found) = (0, Vec::new(), Vec::new());
             for end in SEGMENTER.segment_str(&text).skip(1) {
@@ -210,5 +274,57 @@ mod tests {
             each_unicode(&text, 0, &mut |start, end| found.push((start, end)));
             assert_eq!(found, expected, "{text}");
         }
+    }
+
+    #[test]
+    fn shadows_are_cut_like_what_casts_them() {
+        let parts = [
+            "é", "—", "a", "1", "_", ".", ":", ",", "'", "’", "·", "Ωμ", "한", "¶", "²", "中",
+            "e\u{301}",
+        ];
+        check_parts(&parts, 8);
+    }
+
+    #[test]
+    fn runs_are_cut_as_the_dictionary_has_them() {
+        assert!(dictionary::is_there());
+        let frequent = "的一是不了人我在有他这中大来上国个到说们为子和你地出道也时年得就那要下以生会自着去之过家学对可\
+            日本語の文章を書くためにコンピュータープログラムとデータ設定方法使用";
+        let letters: Vec<String> = frequent.chars().map(String::from).collect();
+        check_parts(&letters, 12);
+        let beside = [
+            "。",
+            "、",
+            "a",
+            "1",
+            ".",
+            "é",
+            "中国",
+            "コンピュータ",
+            "の",
+            "ー",
+            "々",
+            "_",
+            "’",
+            "カ\u{3099}",
+            "한",
+            "「",
+            "A",
+            "使用",
+            "\u{200d}",
+        ];
+        check_parts(&beside, 9);
+        let marks = [
+            "，", "：", "．", "０", "1", "、", "。", "・", "［", "中", "使用", "の", "a", "é",
+            "カ", "ー", "ｱ", ".", ":", "'",
+        ];
+        check_parts(&marks, 9);
+        // Any of them, also such as are in no word.
+        let all: Vec<String> = ('\u{3041}'..='\u{9fff}')
+            .filter(|&letter| dictionary::has(letter))
+            .map(String::from)
+            .collect();
+        assert!(all.len() > 21_000);
+        check_parts(&all, 12);
     }
 }
