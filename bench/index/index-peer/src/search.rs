@@ -30,8 +30,8 @@ use crate::{Result, crivello, peer};
 pub(crate) const K: usize = 10;
 /// Rounds of which the fastest counts, for each question.
 const ROUNDS: usize = 5;
-/// How long a measurement takes at least.
-const LEAST_NS: f64 = 40_000.0;
+/// How long a measurement takes at least, about: a hundred times as long as the clock, which is the kernel's.
+const LEAST_NS: f64 = 100_000.0;
 /// What tantivy's rounding of lengths may make of a score, relatively.
 const ROUNDED: f64 = 0.12;
 
@@ -191,19 +191,19 @@ fn both<T>(pairs: &[T], mut ours: impl FnMut(&T), mut theirs: impl FnMut(&T)) ->
     json!({ "questions": pairs.len(), "crivello": summary(ours), "tantivy": summary(theirs) })
 }
 
-/// The nanoseconds that a question takes, asked as often as the clock needs to tell.
+/// The nanoseconds that a question takes, asked as often in a row as the clock needs to tell.
 fn time(mut ask: impl FnMut()) -> f64 {
-    let begun = cpu_s();
-    let (mut asked, mut spent) = (0.0, 0.0);
-    while spent < LEAST_NS {
-        // The clock is asked once in four times.
-        for _ in 0..4 {
-            ask();
+    let mut times = 4.0_f64;
+    loop {
+        let begun = cpu_s();
+        (0..times as u32).for_each(|_| ask());
+        let spent = (cpu_s() - begun) * 1e9;
+        if spent >= LEAST_NS {
+            return spent / times;
         }
-        asked += 4.0;
-        spent = (cpu_s() - begun) * 1e9;
+        // As often as will do, and somewhat more.
+        times = (times * LEAST_NS / spent.max(1.0) * 1.1).clamp(times + 1.0, 1e6).ceil();
     }
-    spent / asked
 }
 
 /// In microseconds.
