@@ -61,6 +61,8 @@ const BLOCK_KEYS: usize = 8;
 const SHARD_KEYS: usize = 1 << 15;
 /// How many keys are looked up together.
 const TOGETHER: usize = 16;
+/// Most questions have no more terms: to make room for more would take longer than to find them.
+const FEW: usize = 4;
 /// The length of the directory stands in so many bytes.
 const TRAILER_BYTES: usize = 8;
 
@@ -161,21 +163,27 @@ impl Lexicon {
         mut visit: impl FnMut(Option<&Located<'_>>) -> Result<(), IndexError>,
     ) -> Result<(), IndexError> {
         for terms in terms.chunks(TOGETHER) {
-            let mut keys = [const { Key::EMPTY }; TOGETHER];
-            for (&(field, term), key) in terms.iter().zip(&mut keys) {
-                key.set(field, term);
+            if terms.len() <= FEW {
+                self.each_located_of::<FEW>(terms, &mut visit)?;
+            } else {
+                self.each_located_of::<TOGETHER>(terms, &mut visit)?;
             }
-            self.each_located_of(&keys[..terms.len()], &mut visit)?;
         }
         Ok(())
     }
 
-    fn each_located_of(
+    /// The same of `N` terms or fewer.
+    fn each_located_of<const N: usize>(
         &self,
-        keys: &[Key],
+        terms: &[(Field, &str)],
         visit: &mut impl FnMut(Option<&Located<'_>>) -> Result<(), IndexError>,
     ) -> Result<(), IndexError> {
-        let (mut ways, mut places) = ([None; TOGETHER], [None; TOGETHER]);
+        let mut keys = [const { Key::EMPTY }; N];
+        for (&(field, term), key) in terms.iter().zip(&mut keys) {
+            key.set(field, term);
+        }
+        let keys = &keys[..terms.len()];
+        let (mut ways, mut places) = ([None; N], [None; N]);
         for (key, way) in keys.iter().zip(&mut ways) {
             let key = key.needle();
             if let Some(shard) = self.shard_from(|at| key.eight(at), key.as_bytes()) {

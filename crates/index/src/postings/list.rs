@@ -37,6 +37,7 @@ pub struct InvertedList<'a> {
 
 impl<'a> InvertedList<'a> {
     /// Of a segment with `doc_count` documents; `lengths` are those of its field.
+    #[inline]
     pub(crate) fn new(
         streams: Streams<'a>,
         codes: StreamCodes,

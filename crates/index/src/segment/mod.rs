@@ -195,8 +195,10 @@ impl Segment {
         let mut lists = Vec::with_capacity(terms.len());
         let mut fields = terms.iter().map(|&(field, _)| field);
         self.lexicon.each_list(terms, |list| {
-            let list = list.zip(fields.next()).map(|(list, field)| self.list(field, list));
-            lists.push(list.transpose()?);
+            lists.push(match list.zip(fields.next()) {
+                Some((list, field)) => Some(self.list(field, list)?),
+                None => None,
+            });
             Ok(())
         })?;
         Ok(lists)
@@ -313,6 +315,7 @@ impl Segment {
     }
 
     /// A list of a field.
+    #[inline]
     fn list(&self, field: Field, list: &List) -> Result<InvertedList<'_>, IndexError> {
         let extents = &list.extents;
         let widths = Widths::new(self.doc_count(), extents);
