@@ -29,9 +29,10 @@ pub(crate) const SLICE_BYTES_MAX: u32 = 4096;
 const HEAD_BYTES: usize = 26;
 /// Heads begin at multiples of this, so that the first two notes are in one line.
 const HEAD_STEP: usize = 8;
-/// Where in a head the last two notes are, and the end of its string.
-const LAST_NOTES: usize = 8;
-const END: usize = 16;
+/// Where in a head the last two notes are, the end of its string and the length of the key.
+const LAST_NOTES_AT: usize = 8;
+const END_AT: usize = 16;
+const KEY_BYTES_AT: usize = 24;
 
 /// The end of a string: where the next byte goes, how many more the last slice takes and how long that is, from the
 /// lowest bits up. It is one number because a processor waits for one that it has just written in parts.
@@ -94,7 +95,7 @@ impl Arena {
         let bytes = HEAD_BYTES + key.len() + slice_bytes as usize + LINK_BYTES;
         let at = self.allocate(bytes)?;
         self.slice_mut(key_at(at), key.len()).copy_from_slice(key);
-        self.slice_mut(behind(at, HEAD_BYTES - 2), 2).copy_from_slice(&key_bytes.to_le_bytes());
+        self.slice_mut(behind(at, KEY_BYTES_AT), 2).copy_from_slice(&key_bytes.to_le_bytes());
         let next = behind(key_at(at), key.len());
         self.set_end(at, [0; 2], End::new(next, slice_bytes));
         Some(at)
@@ -104,17 +105,18 @@ impl Arena {
     #[inline]
     pub(crate) fn end(&self, at: u32) -> ([u32; 2], End) {
         let eights = self.slice(at, HEAD_BYTES).as_chunks().0;
-        let [notes, end] = [LAST_NOTES, END].map(|at| u64::from_le_bytes(eights[at / 8]));
+        let [notes, end] = [LAST_NOTES_AT, END_AT].map(|at| u64::from_le_bytes(eights[at / 8]));
         let halves = [narrow(notes), narrow(notes >> 32)];
         (halves, End(end))
     }
 
+    /// Makes them these.
     #[inline]
     pub(crate) fn set_end(&mut self, at: u32, notes: [u32; 2], end: End) {
         let eights = self.slice_mut(at, HEAD_BYTES).as_chunks_mut().0;
         let notes = u64::from(notes[0]) | u64::from(notes[1]) << 32;
-        eights[LAST_NOTES / 8] = notes.to_le_bytes();
-        eights[END / 8] = end.0.to_le_bytes();
+        eights[LAST_NOTES_AT / 8] = notes.to_le_bytes();
+        eights[END_AT / 8] = end.0.to_le_bytes();
     }
 
     /// The first two notes of the head at an address, the least byte of each first.
@@ -181,7 +183,12 @@ impl Arena {
     /// Puts a codeword at the end of a string; where it ends then.
     #[inline]
     pub(crate) fn append(&mut self, end: End, (word, bytes): Codeword) -> Option<End> {
-        self.append_word(end, word, bytes)
+        if end.room() < 8 {
+            return self.append_across(end, word, bytes);
+        }
+        // All eight bytes at once; those behind the codeword are in the room that is left.
+        self.slice_mut(end.next(), 8).copy_from_slice(&word.to_le_bytes());
+        Some(end.after(bytes))
     }
 
     /// The same with two of them.
@@ -193,21 +200,10 @@ impl Arena {
         (behind, more): Codeword,
     ) -> Option<End> {
         if bytes + more > 8 {
-            let end = self.append_word(end, word, bytes)?;
-            return self.append_word(end, behind, more);
+            let end = self.append(end, (word, bytes))?;
+            return self.append(end, (behind, more));
         }
-        self.append_word(end, word | behind << (8 * bytes), bytes + more)
-    }
-
-    /// Puts the lowest bytes of a word, so many of them, at the end of a string.
-    #[inline]
-    fn append_word(&mut self, end: End, word: u64, bytes: u32) -> Option<End> {
-        if end.room() < 8 {
-            return self.append_bytes(end, word, bytes);
-        }
-        // All eight at once; those behind the codeword are in the room that is left.
-        self.slice_mut(end.next(), 8).copy_from_slice(&word.to_le_bytes());
-        Some(end.after(bytes))
+        self.append(end, (word | behind << (8 * bytes), bytes + more))
     }
 
     /// The string with the head at `at`, in its slices.
@@ -230,9 +226,9 @@ impl Arena {
         })
     }
 
-    /// The same as [`Arena::append_word`], into the slice after the last if need be.
+    /// The same as [`Arena::append`], into the slice after the last if need be.
     #[inline(never)]
-    fn append_bytes(&mut self, end: End, word: u64, bytes: u32) -> Option<End> {
+    fn append_across(&mut self, end: End, word: u64, bytes: u32) -> Option<End> {
         let word = word.to_le_bytes();
         let (fits, rest) = word[..bytes as usize].split_at(end.room().min(bytes) as usize);
         self.slice_mut(end.next(), fits.len()).copy_from_slice(fits);
@@ -309,6 +305,15 @@ pub(crate) fn codeword(n: u64) -> Codeword {
     with_length(spread, n)
 }
 
+/// Whether the processor has what [`codeword_wide`] takes. There are some with BMI2 that spread bits one by one, AMD's before
+/// Zen 3: none of these has VAES.
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn spreads_bits() -> bool {
+    is_x86_feature_detected!("bmi2")
+        && is_x86_feature_detected!("lzcnt")
+        && is_x86_feature_detected!("vaes")
+}
+
 /// The same, where the processor spreads bits.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "bmi2,lzcnt")]
@@ -321,7 +326,7 @@ pub(crate) fn codeword_wide(n: u64) -> Codeword {
 /// A codeword whose bytes, all but the marks of those that are not the last, are spread.
 #[inline]
 fn with_length(spread: u64, n: u64) -> Codeword {
-    // Sevens of bits beyond the first.
+    // Sevens of bits beyond the first: up to 34 times, 37 / 256 is a seventh.
     let more = ((n | 1).ilog2() * 37) >> 8;
     (spread | 0x8080_8080_8080_8080 & ((1 << (8 * more)) - 1), more + 1)
 }
@@ -353,6 +358,13 @@ mod tests {
             let mut expected = Vec::new();
             vbyte::write(&mut expected, n);
             let (word, bytes) = codeword(n);
+            #[cfg(target_arch = "x86_64")]
+            if spreads_bits() {
+                // SAFETY: the processor has these instructions.
+                #[expect(unsafe_code, reason = "calling what is compiled for more")]
+                let wide = unsafe { codeword_wide(n) };
+                assert_eq!(wide, (word, bytes), "{n}");
+            }
             assert_eq!(&word.to_le_bytes()[..bytes as usize], expected, "{n}");
             assert_eq!(word.checked_shr(8 * bytes).unwrap_or(0), 0, "{n}");
             for behind in [0, u64::MAX] {

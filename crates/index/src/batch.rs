@@ -244,23 +244,26 @@ impl Batch {
     )]
     fn settle(&mut self) -> Result<(), IndexError> {
         #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("bmi2") && is_x86_feature_detected!("lzcnt") {
+        if arena::spreads_bits() {
             // SAFETY: the processor has these instructions.
             return unsafe { self.settle_wide() };
         }
-        self.settle_by(arena::codeword)
+        self.settle_anyhow(arena::codeword)
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "bmi2,lzcnt")]
     fn settle_wide(&mut self) -> Result<(), IndexError> {
-        self.settle_by(|n| arena::codeword_wide(n))
+        self.settle_anyhow(|n| arena::codeword_wide(n))
     }
 
-    /// The same, with codewords that are made so.
+    /// The same, with codewords as `codeword` makes them.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "so that it is compiled for what its caller may use")]
-    fn settle_by(&mut self, codeword: impl Fn(u64) -> Codeword + Copy) -> Result<(), IndexError> {
+    fn settle_anyhow(
+        &mut self,
+        codeword: impl Fn(u64) -> Codeword + Copy,
+    ) -> Result<(), IndexError> {
         let doc_next = self.doc_count();
         for &(list, first) in &self.firsts {
             settle_list(&mut self.arena, list, doc_next, first, &self.waiting, codeword)?;

@@ -4,8 +4,8 @@
 //! sides. tantivy rounds the lengths of documents and computes in single precision, so that scores are
 //! equal but for a few per cent, and of two documents with all but the same score either may come first.
 //!
-//! Words have become terms on both sides before the clock runs, and lists are looked up while it does. A question that
-//! takes no longer than the clock itself is asked several times in a row.
+//! Words have become terms on both sides before the clock runs, and lists are looked up while it does. A question is asked
+//! several times in a row, so often that the clock's own time is a hundredth.
 //!
 //! **Invariant.** No question is timed before its answers have been compared.
 
@@ -30,7 +30,7 @@ use crate::{Result, crivello, peer};
 pub(crate) const K: usize = 10;
 /// Rounds of which the fastest counts, for each question.
 const ROUNDS: usize = 5;
-/// How long a measurement takes at least, about: a hundred times as long as the clock, which is the kernel's.
+/// How long a measurement takes at least: about a hundred times as long as the clock, which is the kernel's.
 const LEAST_NS: f64 = 100_000.0;
 /// What tantivy's rounding of lengths may make of a score, relatively.
 const ROUNDED: f64 = 0.12;
@@ -202,7 +202,7 @@ fn time(mut ask: impl FnMut()) -> f64 {
             return spent / times;
         }
         // As often as will do, and somewhat more.
-        times = (times * LEAST_NS / spent.max(1.0) * 1.1).clamp(times + 1.0, 1e6).ceil();
+        times = (times * LEAST_NS / spent.max(1.0) * 1.1).min(1e6).max(times + 1.0).ceil();
     }
 }
 

@@ -102,8 +102,8 @@ impl<const W: usize> Lazy<W> {
             is_left[equation as usize] = false;
         }
         let left = (0..rows.len()).filter(|&equation| is_left[equation]);
-        let (bits, sums) = left.map(|equation| (rows[equation], values[equation])).unzip();
-        let mut dense = Rows::<W> { columns: given_up.len(), bits, values: sums };
+        let (bits, totals) = left.map(|equation| (rows[equation], values[equation])).unzip();
+        let mut dense = Rows::<W> { columns: given_up.len(), bits, values: totals };
         let owners = dense.eliminate()?;
         let sum = |row: &[u64; W], value: u64, cells: &[u64]| {
             ones(row).fold(value, |sum, column| sum ^ cells[given_up[column] as usize])
@@ -139,8 +139,8 @@ impl<const W: usize> Lazy<W> {
     }
 }
 
-/// For each four columns what any of their cells add up to: half of a row are ones, and so it is added up in a quarter of
-/// the steps, or fewer.
+/// For each four columns what any of their cells add up to: half of a row are ones, and so it is added up in half of the
+/// steps, none of which depends on where they are.
 struct Sums(Vec<[u64; 16]>);
 
 impl Sums {

@@ -61,7 +61,7 @@ const BLOCK_KEYS: usize = 8;
 const SHARD_KEYS: usize = 1 << 15;
 /// How many keys are looked up together.
 const TOGETHER: usize = 16;
-/// Most questions have no more terms: to make room for more would take longer than to find them.
+/// Most questions have no more terms, and to make room for more takes about as long as to hash them.
 const FEW: usize = 4;
 /// The length of the directory stands in so many bytes.
 const TRAILER_BYTES: usize = 8;

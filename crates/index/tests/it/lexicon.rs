@@ -95,7 +95,7 @@ fn terms_are_found_one_by_one_and_together_and_others_are_not() {
     for (field, term, there) in &asked {
         assert_eq!(segment.doc_frequency(*field, term).expect("sound"), *there, "{term:?}");
     }
-    for count in [1, 2, 15, 16, 17, 100] {
+    for count in [1, 2, 4, 5, 15, 16, 17, 100] {
         for asked in asked.chunks(count) {
             let question: Vec<(Field, &str)> =
                 asked.iter().map(|(field, term, _)| (*field, term.as_str())).collect();

@@ -7,7 +7,9 @@
 //! There is always a boundary at ASCII white space and controls. So a stretch between them that has a
 //! character beyond ASCII is taken by itself, and everything else by the few rules that matter in ASCII
 //! (`ascii.rs`) rather than by tables. So are stretches in which every other character is to those rules
-//! what one of ASCII is: `é` is a letter like `a`, and `¶` stands alone like `!`.
+//! what one of ASCII is: `é` is a letter like `a`, and `¶` stands alone like `!`. Where there are runs of Chinese and Japanese
+//! among such characters, they are cut by their dictionary (`dictionary.rs`), Katakana sticks together, and the others are taken by themselves; a
+//! joint of full width beside a run, or at an end, stands alone.
 //!
 //! **Invariant.** The words are those that ICU finds in the whole text.
 //!
@@ -18,7 +20,8 @@ use std::sync::LazyLock;
 use icu_segmenter::options::WordBreakInvariantOptions;
 use icu_segmenter::{WordSegmenter, WordSegmenterBorrowed};
 
-use super::{ascii, dictionary};
+use super::ascii;
+use super::dictionary::{self, Dictionary};
 
 /// A longer stretch is never taken for ASCII.
 const SHADOW_BYTES_MAX: usize = 128;
@@ -57,14 +60,17 @@ fn ascii_bytes(bytes: &[u8]) -> usize {
 static SEGMENTER: LazyLock<WordSegmenterBorrowed<'static>> =
     LazyLock::new(|| WordSegmenter::new_auto(WordBreakInvariantOptions::default()));
 
+/// The same of a stretch without white space and controls, which begins at `offset`.
 fn each_unicode(stretch: &str, offset: usize, emit: &mut impl FnMut(usize, usize)) {
     let mut shadow = [0; SHADOW_BYTES_MAX];
     if let Some(shadow) = cast_shadow(stretch, &mut shadow) {
         let to = shadow.len();
         return ascii::each(shadow, 0, to, &mut |start, end| emit(offset + start, offset + end));
     }
-    if dictionary::is_there() && is_of_runs(stretch) {
-        return each_of_runs(stretch, offset, emit);
+    if is_of_runs(stretch)
+        && let Some(dictionary) = Dictionary::get()
+    {
+        return each_of_runs(stretch, dictionary, offset, emit);
     }
     let mut start = 0;
     for end in SEGMENTER.segment_str(stretch).skip(1) {
@@ -80,8 +86,8 @@ fn is_katakana(letter: char) -> bool {
     matches!(letter, 'ァ'..='ヺ' | 'ー')
 }
 
-/// Whether a stretch is of runs that the dictionary has, of Katakana, and of characters that are like those of ASCII. Then
-/// there is a boundary wherever one follows the other; but an underscore may stick to either.
+/// Whether a stretch has runs that the dictionary has, or of Katakana, and else only characters that are like those of ASCII,
+/// and joints that stand alone. Then there is a boundary wherever one follows the other; but an underscore may stick to either.
 fn is_of_runs(stretch: &str) -> bool {
     let is_of_run = |letter: char| dictionary::has(letter) || is_katakana(letter);
     let (mut has_runs, mut is_plain, mut is_behind_run) = (false, true, true);
@@ -98,8 +104,13 @@ fn is_of_runs(stretch: &str) -> bool {
     has_runs && is_plain
 }
 
-/// The same for such a stretch.
-fn each_of_runs(stretch: &str, offset: usize, emit: &mut impl FnMut(usize, usize)) {
+/// Hands over the bounds of every word of such a stretch.
+fn each_of_runs(
+    stretch: &str,
+    dictionary: &Dictionary,
+    offset: usize,
+    emit: &mut impl FnMut(usize, usize),
+) {
     let (mut rest, mut offset) = (stretch, offset);
     while let Some(first) = rest.chars().next() {
         let end_of = |is_of_it: fn(char) -> bool| {
@@ -108,7 +119,7 @@ fn each_of_runs(stretch: &str, offset: usize, emit: &mut impl FnMut(usize, usize
         let end;
         if dictionary::has(first) {
             end = end_of(dictionary::has);
-            dictionary::each(&rest[..end], offset, emit);
+            dictionary.each(&rest[..end], offset, emit);
         } else if is_katakana(first) {
             end = end_of(is_katakana);
             emit(offset, offset + end);
@@ -145,7 +156,7 @@ fn is_joint(letter: char) -> bool {
     matches!(letter, '，' | '；' | '：' | '．' | '＇')
 }
 
-/// The letter or the mark of ASCII that is the same to the rules, among the most frequent ones.
+/// The letter, the digit or the mark of ASCII that is the same to the rules, among the most frequent ones.
 #[inline]
 fn like(letter: char) -> Option<u8> {
     match letter {
@@ -287,38 +298,21 @@ mod tests {
 
     #[test]
     fn runs_are_cut_as_the_dictionary_has_them() {
-        assert!(dictionary::is_there());
+        assert!(Dictionary::get().is_some());
         let frequent = "的一是不了人我在有他这中大来上国个到说们为子和你地出道也时年得就那要下以生会自着去之过家学对可\
             日本語の文章を書くためにコンピュータープログラムとデータ設定方法使用";
         let letters: Vec<String> = frequent.chars().map(String::from).collect();
         check_parts(&letters, 12);
-        let beside = [
-            "。",
-            "、",
-            "a",
-            "1",
-            ".",
-            "é",
-            "中国",
-            "コンピュータ",
-            "の",
-            "ー",
-            "々",
-            "_",
-            "’",
-            "カ\u{3099}",
-            "한",
-            "「",
-            "A",
-            "使用",
-            "\u{200d}",
-        ];
-        check_parts(&beside, 9);
-        let marks = [
-            "，", "：", "．", "０", "1", "、", "。", "・", "［", "中", "使用", "の", "a", "é",
-            "カ", "ー", "ｱ", ".", ":", "'",
-        ];
-        check_parts(&marks, 9);
+        let beside =
+            "。 、 a 1 . é 中国 コンピュータ の ー 々 _ ’ カ\u{3099} 한 「 Ａ 使用 \u{200d} ゝ 〇 ﾞ";
+        check_parts(&beside.split(' ').collect::<Vec<_>>(), 9);
+        let joints = "， ； ： ． ＇ ０ 1 、 ・ ［ 中 使用 の a é カ ー ｱ . : ' 々 \u{3000}";
+        check_parts(&joints.split(' ').collect::<Vec<_>>(), 9);
+        let marks = "， ： ． 中 の ア a 1 \u{3099} \u{fe0f} \u{200d} \u{301} \u{3000} ﾞ";
+        check_parts(&marks.split(' ').collect::<Vec<_>>(), 6);
+        // Longer than what is taken for ASCII.
+        let long = "é".repeat(SHADOW_BYTES_MAX / 2);
+        check_parts(&[&long, "a", "：", "，", "1", "中", "使用", "、"], 5);
         // Any of them, also such as are in no word.
         let all: Vec<String> = ('\u{3041}'..='\u{9fff}')
             .filter(|&letter| dictionary::has(letter))
