@@ -28,6 +28,7 @@ use std::path::{Path, PathBuf};
 
 use fjall::config::PartitioningPolicy;
 use fjall::{Database, Keyspace, KeyspaceCreateOptions, PersistMode};
+use xxhash_rust::xxh3::xxh3_128;
 
 use crate::frontier::{Frontier, Span};
 use crate::header::{self, Kind, damaged, io_failed};
@@ -97,6 +98,7 @@ impl LsmSieve {
         let failed = || failed("open", &path);
         let commit_keys = buffer_keys.clamp(1, COMMIT_KEYS_MAX);
         let bytes = |a_key: u64| (commit_keys as u64 * a_key).max(STORE_BYTES_MIN);
+        check_versions(&path)?;
         let store = Database::builder(&path)
             .cache_size(bytes(CACHE_BYTES_A_KEY))
             .max_journaling_size(JOURNAL_BYTES_MAX)
@@ -213,4 +215,21 @@ fn decode_state(bytes: &[u8]) -> Option<[u64; STATE_NUMBERS]> {
 fn failed(action: &'static str, path: &Path) -> impl FnOnce(fjall::Error) -> SieveError {
     let path = path.to_path_buf();
     move |source| SieveError::Store { action, path, source: Box::new(source) }
+}
+
+/// Holds what the store at a path has written of its keyspaces against the sums that it keeps of that and does not look at:
+/// at some damage there it would panic, and again where it is dropped.
+fn check_versions(store: &Path) -> Result<(), SieveError> {
+    let Ok(keyspaces) = fs::read_dir(store.join("keyspaces")) else { return Ok(()) };
+    for keyspace in keyspaces.flatten() {
+        // What is not there, or too short, the store misses itself.
+        let Ok(current) = fs::read(keyspace.path().join("current")) else { continue };
+        let Some((number, rest)) = current.split_first_chunk() else { continue };
+        let version = keyspace.path().join(format!("v{}", u64::from_le_bytes(*number)));
+        let (Some(sum), Ok(bytes)) = (rest.first_chunk(), fs::read(&version)) else { continue };
+        if xxh3_128(&bytes) != u128::from_le_bytes(*sum) {
+            return Err(damaged(&version, 0, "it is not what the store has written"));
+        }
+    }
+    Ok(())
 }

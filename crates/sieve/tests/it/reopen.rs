@@ -210,6 +210,28 @@ fn a_state_that_is_missing_does_not_make_a_new_sieve() {
     }
 }
 
+/// The store takes a number of levels that it cannot have for a fault of its own, and panics.
+#[test]
+fn a_store_that_would_panic_at_damage_is_damaged() {
+    let whole = synced(SieveKind::Lsm);
+    let mut count = 0;
+    for name in files(whole.path()) {
+        let bytes = fs::read(whole.path().join(&name)).expect("a file");
+        if !bytes.windows(11).any(|some| some == b"level_count") {
+            continue;
+        }
+        for at in (0..bytes.len()).filter(|&at| bytes[at] == 7) {
+            let dir = synced(SieveKind::Lsm);
+            let mut struck = bytes.clone();
+            struck[at] = 120;
+            fs::write(dir.path().join(&name), struck).expect("a file");
+            is_noticed(SieveKind::Lsm, dir.path(), &format!("{name:?} at {at}"));
+            count += 1;
+        }
+    }
+    assert!(count > 0, "no file says how many levels there are");
+}
+
 /// A sieve that was killed before its first sync is empty, not damaged.
 #[test]
 fn a_sieve_that_was_never_synced_is_empty() {
