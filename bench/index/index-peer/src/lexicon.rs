@@ -16,7 +16,7 @@ use fst::{Map, MapBuilder};
 use index::{Field, Segment};
 use serde_json::{Value, json};
 
-use crate::measure::cpu_s;
+use crate::measure::fastest_in_turns_ns;
 use crate::{Result, crivello, peer, sample};
 
 /// Rounds of which the fastest counts, after one that does not.
@@ -77,51 +77,38 @@ pub(crate) fn measure(ours: &Path, theirs: &Path) -> Result<Value> {
         }
         let asked: Vec<(Field, &str)> =
             questions.iter().map(|question| (question.field, &*question.term)).collect();
-        let [crivello, together, fst, tantivy] = fastest_in_turns([
-            &mut || {
-                for question in &questions {
-                    black_box(look_up(segment, question.field, &question.term));
-                }
-            },
-            &mut || {
-                for asked in asked.chunks(TOGETHER) {
-                    black_box(segment.doc_frequencies(asked).expect("a sound index"));
-                }
-            },
-            &mut || {
-                for question in &questions {
-                    black_box(map.get(&question.key));
-                }
-            },
-            &mut || {
-                for question in &questions {
-                    let dictionary = dictionaries[question.field as usize].terms();
-                    black_box(dictionary.get(&question.term).expect("it was asked before"));
-                }
-            },
-        ])
+        let [crivello, together, fst, tantivy] = fastest_in_turns_ns(
+            ROUNDS,
+            [
+                &mut || {
+                    for question in &questions {
+                        black_box(look_up(segment, question.field, &question.term));
+                    }
+                },
+                &mut || {
+                    for asked in asked.chunks(TOGETHER) {
+                        black_box(segment.doc_frequencies(asked).expect("a sound index"));
+                    }
+                },
+                &mut || {
+                    for question in &questions {
+                        black_box(map.get(&question.key));
+                    }
+                },
+                &mut || {
+                    for question in &questions {
+                        let dictionary = dictionaries[question.field as usize].terms();
+                        black_box(dictionary.get(&question.term).expect("it was asked before"));
+                    }
+                },
+            ],
+        )
         .map(|total| total / questions.len() as f64);
         figures[format!("{kind}_ns")] = json!({
             "crivello": crivello, "together": together, "fst": fst, "tantivy": tantivy,
         });
     }
     Ok(figures)
-}
-
-/// The least time of each of some ways, which are gone in turns: what else the machine does slows all of them down alike.
-fn fastest_in_turns<const N: usize>(mut ways: [&mut dyn FnMut(); N]) -> [f64; N] {
-    let mut fastest = [f64::INFINITY; N];
-    for round in 0..=ROUNDS {
-        for (way, least) in ways.iter_mut().zip(&mut fastest) {
-            let begun = cpu_s();
-            way();
-            let spent = (cpu_s() - begun) * 1e9;
-            if round > 0 {
-                *least = least.min(spent);
-            }
-        }
-    }
-    fastest
 }
 
 /// Every term of the index, in the order of keys.

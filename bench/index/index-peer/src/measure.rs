@@ -54,13 +54,27 @@ pub(crate) fn cost<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, Cost)> {
 
 /// The least processor time of several rounds of `work`, in nanoseconds, after one that does not count.
 pub(crate) fn fastest_ns(rounds: usize, mut work: impl FnMut()) -> f64 {
-    work();
-    let round = |_| {
-        let begun = cpu_s();
-        work();
-        (cpu_s() - begun) * 1e9
-    };
-    (0..rounds).map(round).fold(f64::INFINITY, f64::min)
+    let [ns] = fastest_in_turns_ns(rounds, [&mut work]);
+    ns
+}
+
+/// The same of each of some ways, which are gone in turns: what else the machine does slows all of them down alike.
+pub(crate) fn fastest_in_turns_ns<const N: usize>(
+    rounds: usize,
+    mut ways: [&mut dyn FnMut(); N],
+) -> [f64; N] {
+    let mut fastest = [f64::INFINITY; N];
+    for round in 0..=rounds {
+        for (way, least) in ways.iter_mut().zip(&mut fastest) {
+            let begun = cpu_s();
+            way();
+            let spent = (cpu_s() - begun) * 1e9;
+            if round > 0 {
+                *least = least.min(spent);
+            }
+        }
+    }
+    fastest
 }
 
 /// The processor time of this process so far.

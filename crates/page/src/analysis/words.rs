@@ -7,9 +7,9 @@
 //! There is always a boundary at ASCII white space and controls. So a stretch between them that has a
 //! character beyond ASCII is taken by itself, and everything else by the few rules that matter in ASCII
 //! (`ascii.rs`) rather than by tables. So are stretches in which every other character is to those rules
-//! what one of ASCII is: `é` is a letter like `a`, and `¶` stands alone like `!`. Where there are runs of Chinese and Japanese
-//! among such characters, they are cut by their dictionary (`dictionary.rs`), Katakana sticks together, and the others are taken by themselves; a
-//! joint of full width beside a run, or at an end, stands alone.
+//! what one of ASCII is: `é` is a letter like `a`, and `¶` stands alone like `!`. Where there are runs of Chinese
+//! and Japanese among such characters, they are cut by their dictionary (`dictionary.rs`), Katakana sticks
+//! together, and the others are taken by themselves; a joint of full width beside a run, or at an end, stands alone.
 //!
 //! **Invariant.** The words are those that ICU finds in the whole text.
 //!
@@ -60,7 +60,7 @@ fn ascii_bytes(bytes: &[u8]) -> usize {
 static SEGMENTER: LazyLock<WordSegmenterBorrowed<'static>> =
     LazyLock::new(|| WordSegmenter::new_auto(WordBreakInvariantOptions::default()));
 
-/// The same of a stretch without white space and controls, which begins at `offset`.
+/// Hands the bounds of every word of a stretch, which begins at `offset`, to `emit`, in order.
 fn each_unicode(stretch: &str, offset: usize, emit: &mut impl FnMut(usize, usize)) {
     let mut shadow = [0; SHADOW_BYTES_MAX];
     if let Some(shadow) = cast_shadow(stretch, &mut shadow) {
@@ -86,22 +86,28 @@ fn is_katakana(letter: char) -> bool {
     matches!(letter, 'ァ'..='ヺ' | 'ー')
 }
 
-/// Whether a stretch has runs that the dictionary has, or of Katakana, and else only characters that are like those of ASCII,
-/// and joints that stand alone. Then there is a boundary wherever one follows the other; but an underscore may stick to either.
+/// Whether a letter is of a run, one that the dictionary has or one of Katakana.
+fn is_of_run(letter: char) -> bool {
+    dictionary::has(letter) || is_katakana(letter)
+}
+
+/// Whether a stretch has runs, and else only characters that are like those of ASCII, and joints that stand alone. Then there
+/// is a boundary wherever a run begins or ends, or Katakana; but an underscore may stick to either.
 fn is_of_runs(stretch: &str) -> bool {
-    let is_of_run = |letter: char| dictionary::has(letter) || is_katakana(letter);
-    let (mut has_runs, mut is_plain, mut is_behind_run) = (false, true, true);
+    let (mut has_runs, mut is_behind_run) = (false, true);
     let mut letters = stretch.chars();
     while let Some(letter) = letters.next() {
         let is_run = is_of_run(letter);
+        let is_before_run = || letters.clone().next().is_none_or(is_of_run);
+        let is_alone = || is_joint(letter) && (is_behind_run || is_before_run());
+        let is_plain = || (letter.is_ascii() && letter != '_') || like(letter).is_some();
+        if !is_run && !is_alone() && !is_plain() {
+            return false;
+        }
         has_runs |= is_run;
-        let is_alone =
-            is_joint(letter) && (is_behind_run || letters.clone().next().is_none_or(is_of_run));
-        is_plain &=
-            is_run || is_alone || (letter.is_ascii() && letter != '_') || like(letter).is_some();
         is_behind_run = is_run;
     }
-    has_runs && is_plain
+    has_runs
 }
 
 /// Hands over the bounds of every word of such a stretch.
@@ -124,7 +130,7 @@ fn each_of_runs(
             end = end_of(is_katakana);
             emit(offset, offset + end);
         } else {
-            end = end_of(|letter| !dictionary::has(letter) && !is_katakana(letter));
+            end = end_of(|letter| !is_of_run(letter));
             each_unicode(&rest[..end], offset, emit);
         }
         (rest, offset) = (&rest[end..], offset + end);
@@ -133,7 +139,7 @@ fn each_of_runs(
 
 /// Whether it is a letter or a digit. Where ICU is asked most are letters of Chinese and Japanese.
 fn is_alphanumeric(letter: char) -> bool {
-    matches!(letter, 'ぁ'..='ゖ' | 'ァ'..='ヺ' | '一'..='鿿') || letter.is_alphanumeric()
+    is_of_run(letter) || letter.is_alphanumeric()
 }
 
 /// The stretch with every character beyond ASCII replaced by the one that it is like, as many of them as it
