@@ -139,6 +139,19 @@ fn test<T: Copy>(lanes: &[T; LANES], is_so: impl Fn(T) -> bool) -> u128 {
     join(masks)
 }
 
+/// Makes `out` what a column has at each of those numbers that are asked for, and returns for which of them that is not zero;
+/// behind its end are zeros.
+#[inline]
+pub fn look_up(column: &[u8], numbers: &[u32; LANES], asked: u128, out: &mut [u32; LANES]) -> u128 {
+    let mut found = [0_u64; 2];
+    each(asked, |lane| {
+        let byte = column.get(numbers[lane] as usize).copied().unwrap_or(0);
+        out[lane] = u32::from(byte);
+        found[lane / 64] |= u64::from(byte > 0) << (lane % 64);
+    });
+    whole(found)
+}
+
 /// Which of those ascending numbers that are asked for are in a block, which ascends too. Makes `places` for each of them
 /// its place there.
 ///
@@ -367,6 +380,22 @@ mod tests {
                 if (mask >> (lane / 16 * 16)).trailing_zeros() >= 16 {
                     prop_assert_eq!(scores[lane].to_bits(), before[lane].to_bits());
                 }
+            }
+        }
+
+        #[test]
+        fn bytes_of_a_column_are_looked_up(
+            column in vec(0..3_u8, 0..200),
+            numbers in vec(0..250_u32, 128),
+            asked in mask(),
+        ) {
+            let (numbers, mut out) = (lanes(&numbers, 0), [9; LANES]);
+            let found = look_up(&column, &numbers, asked, &mut out);
+            for lane in 0..LANES {
+                let byte = column.get(numbers[lane] as usize).map_or(0, |&byte| u32::from(byte));
+                let is_asked = asked >> lane & 1 == 1;
+                prop_assert_eq!(out[lane], if is_asked { byte } else { 9 });
+                prop_assert_eq!(found >> lane & 1 == 1, is_asked && byte > 0);
             }
         }
 

@@ -56,6 +56,7 @@
 mod bits;
 pub mod bits_of;
 pub mod classes;
+pub mod columns;
 mod delta;
 pub mod fixed;
 pub mod function;

@@ -13,6 +13,9 @@ use crate::{HalfLife, Weighting};
 /// The greatest number that makes any sense, by far: products of a few of them are still finite.
 const VALUE_MAX: f64 = 1e6;
 
+/// The most that tables may take.
+const TABLE_BYTES_MAX: u64 = 1 << 40;
+
 /// The rank that counts unless told otherwise.
 const PAGERANK: &str = "pagerank";
 
@@ -44,11 +47,15 @@ pub struct Config {
     pub freshness_weight: f64,
     /// How much older than the newest page one is that is worth half as much for it.
     pub freshness_half_life: HalfLife,
+    /// How much memory tables of frequent words may take.
+    #[serde(deserialize_with = "bytes")]
+    pub table_bytes: u64,
 }
 
 impl Config {
     /// Every key that is a number, with its value, and the least and the most that it may be.
-    pub fn ranges(&self) -> [(&'static str, f64, f64, f64); 11] {
+    #[expect(clippy::cast_precision_loss, reason = "what is beyond 2^53 is out of bounds")]
+    pub fn ranges(&self) -> [(&'static str, f64, f64, f64); 12] {
         let FieldWeights { title, headings, body, url, anchor } = self.weights;
         [
             ("k1", self.k1, VALUE_MAX),
@@ -62,6 +69,7 @@ impl Config {
             ("weights.body", body, VALUE_MAX),
             ("weights.url", url, VALUE_MAX),
             ("weights.anchor", anchor, VALUE_MAX),
+            ("table_bytes", self.table_bytes as f64, TABLE_BYTES_MAX as f64),
         ]
         .map(|(key, value, most)| (key, value, 0.0, most))
     }
@@ -79,6 +87,7 @@ impl Default for Config {
             topic_weight: 0.5,
             freshness_weight: 0.0,
             freshness_half_life: HalfLife::default(),
+            table_bytes: 128 << 20,
         }
     }
 }
@@ -134,6 +143,16 @@ fn not_negative_each<'de, D: Deserializer<'de>>(
     struct Weight(#[serde(deserialize_with = "not_negative")] f64);
     let weights = BTreeMap::<String, Weight>::deserialize(input)?;
     Ok(weights.into_iter().map(|(name, Weight(weight))| (name, weight)).collect())
+}
+
+fn bytes<'de, D: Deserializer<'de>>(input: D) -> Result<u64, D::Error> {
+    let value = u64::deserialize(input)?;
+    if value <= TABLE_BYTES_MAX {
+        Ok(value)
+    } else {
+        let found = serde::de::Unexpected::Unsigned(value);
+        Err(serde::de::Error::invalid_value(found, &"a number from 0 to 1099511627776"))
+    }
 }
 
 fn fraction<'de, D: Deserializer<'de>>(input: D) -> Result<f64, D::Error> {

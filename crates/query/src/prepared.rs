@@ -104,8 +104,9 @@ impl Prepared<'_> {
     }
 
     fn task<'t>(&'t self, shape: &'t Shape<'t>) -> Task<'t> {
-        let Searcher { index, statistics, prior, workspaces, .. } = self.searcher;
-        Task { plan: &self.plan, shape, index, statistics, statics: prior.statics(), workspaces }
+        let Searcher { index, statistics, prior, workspaces, tables, .. } = self.searcher;
+        let (plan, statics) = (&self.plan, prior.statics());
+        Task { plan, shape, index, statistics, statics, workspaces, tables }
     }
 
     /// Why document `doc` of segment number `segment` has the score that [`Prepared::best`] gives it; 0 without parts if

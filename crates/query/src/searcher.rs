@@ -11,7 +11,7 @@ use std::sync::Arc;
 use index::{DocId, Index};
 use page::Analyzer;
 
-use crate::block_max::Workspaces;
+use crate::block_max::{Tables, Workspaces};
 use crate::ignored::ignored_terms;
 use crate::plan::{Plan, Planned};
 use crate::prepared::{Answer, Prepared};
@@ -28,6 +28,7 @@ pub struct Searcher {
     pub(crate) statistics: Arc<Statistics>,
     pub(crate) prior: Prior,
     pub(crate) workspaces: Arc<Workspaces>,
+    pub(crate) tables: Arc<Tables>,
 }
 
 impl Searcher {
@@ -45,6 +46,7 @@ impl Searcher {
             prior: Prior::new(&index, &config, ranks)?,
             index,
             analyzer,
+            tables: Arc::new(Tables::new(config.table_bytes)),
             config,
             workspaces: Arc::default(),
         })
@@ -61,6 +63,7 @@ impl Searcher {
             statistics: Arc::clone(&self.statistics),
             prior: self.prior.with_topic(&self.index, &self.config, topic, ranks),
             workspaces: Arc::clone(&self.workspaces),
+            tables: Arc::clone(&self.tables),
         }
     }
 

@@ -12,6 +12,7 @@
 //! index-peer walk CRIVELLO TANTIVY                    all posting lists from end to end
 //! index-peer passages CORPUS CORPUS WORDS             the bodies, cut into pieces of so many words
 //! index-peer search CRIVELLO TANTIVY CORPUS N         N questions a class, of the corpus's titles
+//! index-peer ask CRIVELLO CORPUS N CLASS ROUNDS      the same of one class over and over, for a profiler
 //! index-peer handover CRIVELLO CORPUS N CIFF FILE     the text for another engine, N questions and their answers
 //! index-peer equal CRIVELLO CORPUS N                  whether pruning changes the answer to N questions
 //! index-peer nested CRIVELLO CORPUS N                 N nested questions with windows, and the least they must cost
@@ -24,6 +25,7 @@
 //! memory. Whatever is timed has been checked first, here or by an earlier command.
 
 mod answers;
+mod ask;
 mod collection;
 mod corpus;
 mod crivello;
@@ -86,6 +88,9 @@ fn main() -> Result<()> {
         }
         ["search", ours, theirs, titles, n] => {
             search::measure(Path::new(ours), Path::new(theirs), Path::new(titles), n.parse()?)?
+        }
+        ["ask", dir, titles, n, class, rounds] => {
+            ask::measure(Path::new(dir), Path::new(titles), n.parse()?, class, rounds.parse()?)?
         }
         ["handover", dir, titles, n, ciff, questions] => {
             let [dir, titles, ciff, questions] = [dir, titles, ciff, questions].map(Path::new);

@@ -10,6 +10,7 @@ use index::{BLOCK, DocId, Field, Lengths};
 
 use super::candidates::Span;
 use super::list::{List, Spot};
+use super::tables::FULL;
 use super::{Judge, Word};
 
 /// Of so many the lengths are read one by one.
@@ -42,6 +43,8 @@ struct Known {
     at: [u32; BLOCK],
     /// How often they have the term.
     frequencies: [u32; BLOCK],
+    /// Whether that is known of those that are left.
+    is_counted: bool,
 }
 
 impl Default for Front {
@@ -62,7 +65,7 @@ impl Default for Front {
 impl Front {
     /// Of a query of so many lists.
     pub(super) fn begin(&mut self, lists: usize) {
-        let nothing = || Known { at: [0; BLOCK], frequencies: [0; BLOCK] };
+        let nothing = || Known { at: [0; BLOCK], frequencies: [0; BLOCK], is_counted: false };
         self.lists.resize_with(self.lists.len().max(lists), nothing);
     }
 
@@ -73,7 +76,8 @@ impl Front {
         self.field = None;
         self.count = self.take(list, block, span);
         self.left = lanes::first(self.count);
-        let Known { at, frequencies } = &mut self.lists[word.number];
+        let Known { at, frequencies, is_counted } = &mut self.lists[word.number];
+        *is_counted = wanted.is_some();
         for (at, place) in at.iter_mut().zip(first_of(block)..) {
             *at = place;
         }
@@ -115,7 +119,21 @@ impl Front {
     /// list where they would be cannot lift to it are dropped first, and of the others it is found out how often.
     pub(super) fn look_up(&mut self, word: &mut Word<'_>, least: Option<f32>) -> u128 {
         let Front { left, docs, scores, lists, in_block, .. } = self;
-        let Known { at, frequencies } = &mut lists[word.number];
+        let Known { at, frequencies, is_counted } = &mut lists[word.number];
+        if let Some(table) = word.table {
+            *is_counted = true;
+            let found = lanes::look_up(&table.often, docs, *left, frequencies);
+            if table.has_full {
+                let list = &mut word.lists[0];
+                lanes::each(found, |place| {
+                    if frequencies[place] == u32::from(FULL) {
+                        frequencies[place] = list.frequency_of_any(docs[place]);
+                    }
+                });
+            }
+            return found;
+        }
+        *is_counted = least.is_some();
         word.lists[0].rewind();
         let (mut ahead, mut found) = (*left, 0);
         while let Some((block, here)) = next_block(&mut word.lists[0], docs, &mut ahead) {
@@ -161,7 +179,10 @@ impl Front {
 
     /// Finds out how often those that are left, which have a word, have it.
     pub(super) fn count(&mut self, word: &mut Word<'_>) {
-        let Known { at, frequencies } = &mut self.lists[word.number];
+        let Known { at, frequencies, is_counted } = &mut self.lists[word.number];
+        if *is_counted {
+            return;
+        }
         let list = &mut word.lists[0];
         let mut ahead = self.left;
         while ahead != 0 {
@@ -235,7 +256,7 @@ impl Front {
     /// Where the document at a place stands in the list of a word, which it has, and how often if that is known.
     #[inline]
     pub(super) fn spot(&self, word: &Word<'_>, place: usize) -> Spot {
-        let Known { at, frequencies } = &self.lists[word.number];
+        let Known { at, frequencies, .. } = &self.lists[word.number];
         Spot::at(at[place] as usize, frequencies[place])
     }
 

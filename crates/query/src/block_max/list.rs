@@ -583,6 +583,12 @@ impl<'a> List<'a> {
         self.held.contains(doc)
     }
 
+    /// How often a document that has the term has it, wherever it lies beside those asked for before.
+    pub(super) fn frequency_of_any(&mut self, doc: u32) -> u32 {
+        self.near.enter(0);
+        self.look_up(doc).max(1)
+    }
+
     /// How often `doc`, which is looked up, has the term; that and where it stands is kept.
     #[inline]
     pub(super) fn look_up(&mut self, doc: u32) -> u32 {

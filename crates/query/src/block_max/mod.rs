@@ -9,7 +9,9 @@
 //! - of other words of which any may match, those of several lists, many, or where words alone do not decide (`union.rs`),
 //!   those with the least bounds that together cannot reach the threshold are not essential: the postings of the others
 //!   are added up in an array, and only for documents whose sum comes near the threshold the rest is looked up;
-//! - of groups of words that must all match (`intersection.rs`) one proposes documents, and the others are looked up for
+//! - of words that must all match and have tables (`tables.rs`) what they are worth together is added up for every document
+//!   (`dense.rs`);
+//! - of other groups of words that must all match (`intersection.rs`) one proposes documents, and the others are looked up for
 //!   those that they may lift; those that are one list a block at a time (`conjunction.rs`); only of what is left positions
 //!   are read (`phrase.rs`);
 //! - of anything else (`nested.rs`) the documents of each part are put together from those of its words.
@@ -32,6 +34,7 @@ mod candidates;
 mod cascade;
 mod conjunction;
 mod count;
+mod dense;
 mod floor;
 mod front;
 mod held;
@@ -43,6 +46,7 @@ mod scale;
 mod shape;
 mod single;
 mod static_scores;
+mod tables;
 mod union;
 mod window;
 mod windows;
@@ -51,6 +55,7 @@ mod workspace;
 
 pub(crate) use shape::Shape;
 pub(crate) use static_scores::StaticScores;
+pub(crate) use tables::Tables;
 pub(crate) use workspace::Workspaces;
 
 use index::{Deleted, DocId, DocIterator, Field, Index, InvertedList, Segment};
@@ -64,6 +69,8 @@ use candidates::Span;
 use held::{Room, Rooms};
 use intersection::Order;
 use list::List;
+use shape::Forms;
+use tables::Key;
 use window::{NOTHING, Window};
 use windows::Windows;
 use word::Word;
@@ -82,6 +89,7 @@ pub(crate) struct Task<'a> {
     /// Of each segment.
     pub(crate) statics: &'a [StaticScores],
     pub(crate) workspaces: &'a Workspaces,
+    pub(crate) tables: &'a Tables,
 }
 
 /// Of each group at least one word must be there.
@@ -174,6 +182,9 @@ impl<'a> Task<'a> {
             let error = self.workspaces.with(|work, rooms| {
                 let found = self.groups(segment, lists, Some(&containing), rooms);
                 let (mut groups, unwanted) = found?;
+                if scorers.is_none() {
+                    self.look_for_tables(number, segment.doc_count(), &mut groups);
+                }
                 let mut judge = Judge {
                     number,
                     doc_count: segment.doc_count(),
@@ -202,6 +213,28 @@ impl<'a> Task<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Finds the tables of words that must all match, if there is nothing else to it; either all words have one, or all that
+    /// have one are one list.
+    fn look_for_tables<'r>(&'r self, segment: usize, doc_count: u32, groups: &mut Groups<'r>) {
+        let Shape { groups: wanted, nested, phrases, .. } = self.shape;
+        let are_words = wanted.iter().all(|group| group.len() == 1);
+        if wanted.len() < 2 || !are_words || nested.is_some() || !phrases.is_empty() {
+            return;
+        }
+        for (word, wanted) in groups.iter_mut().flatten().zip(wanted.iter().flatten()) {
+            if let Forms::One(term) = wanted.forms {
+                let (fields, is_scored) = (wanted.fields, wanted.is_scored);
+                let key = Key { segment, fields, term, is_scored };
+                word.table = self.tables.of(&key, word, doc_count);
+            }
+        }
+        let mut words = groups.iter_mut().flatten();
+        if !words.all(|word| word.table.is_some()) && !groups.iter().flatten().all(Word::is_single)
+        {
+            groups.iter_mut().flatten().for_each(|word| word.table = None);
+        }
     }
 
     /// The words of each group that the segment has, with their scorers, if it is known how many documents have each; and
@@ -315,6 +348,10 @@ impl<'a> Judge<'a, '_> {
         self.is_refused = groups.len() > 1 || self.unwanted.is_empty();
         if groups.len() > 1 {
             self.lift();
+            if groups.iter().flatten().all(|word| word.table.is_some()) && self.plan.is_none() {
+                self.is_refused = self.unwanted.is_empty();
+                return dense::evaluate(groups, self, work);
+            }
             let order = Order::new(groups);
             self.spread(windows, groups, order.driver());
             self.each_window(windows, groups, |judge, groups, span| {

@@ -10,6 +10,7 @@ use super::held::Room;
 use super::list::List;
 use super::scale::Scale;
 use super::shape::Wanted;
+use super::tables::Table;
 use super::window::{Window, present};
 use super::workspace::Scratch;
 use crate::bm25::Bm25;
@@ -35,6 +36,8 @@ pub(super) struct Word<'a> {
     /// What each maximum bounds, of one list that is long, once that was asked for.
     bounds: Vec<f32>,
     pub(super) memo: Memo,
+    /// What it is worth in each document, if that is known.
+    pub(super) table: Option<&'a Table>,
 }
 
 /// Scores that were computed before: documents that are alike are many, and to divide takes long.
@@ -85,6 +88,15 @@ impl Saturation {
     #[inline]
     pub(super) fn of(self, scaled: f32) -> f32 {
         self.limit * (scaled / (scaled + self.k1))
+    }
+
+    /// How many 255ths of the limit that is, and no less with a margin; at least one.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 255")]
+    pub(super) fn share(self, scaled: f32, margin: f32) -> u8 {
+        let share = scaled / (scaled + self.k1);
+        // What is no number, as the share of what is infinite, is all.
+        let share = if share.is_finite() { share } else { 1.0 };
+        (share * (1.0 + margin) * 255.0).ceil().clamp(1.0, 255.0) as u8
     }
 
     /// The same for what may be infinite.
@@ -145,6 +157,7 @@ impl<'a> Word<'a> {
             bound: 0.0,
             last_bound: (0.0, 0.0),
             memo: Memo::default(),
+            table: None,
         })
     }
 

@@ -26,6 +26,8 @@ pub(super) struct Workspace {
     pub(super) found: Vec<(u32, f32)>,
     /// Documents of a window.
     pub(super) docs: Vec<u32>,
+    /// What documents are worth, in points.
+    pub(super) sums: Vec<u16>,
     pub(super) front: Front,
     rooms: Rooms,
     pub(super) windows: Windows,
@@ -122,6 +124,7 @@ impl Workspaces {
                 places: vec![0; WINDOW_MAX as usize],
                 found: Vec::new(),
                 docs: Vec::new(),
+                sums: Vec::new(),
                 front: Front::default(),
                 rooms: Rooms::default(),
                 windows: Windows::default(),

@@ -14,5 +14,6 @@ mod replay;
 mod search;
 mod snippet;
 mod suggestion;
+mod tables;
 mod tf_idf;
 mod top_k;

@@ -1,0 +1,141 @@
+//! Words that must all match and have a table each (`tables.rs`): what they are worth together is added up for every document
+//! side by side, in whole points.
+//!
+//! First those are judged that are among the best by their points, then those that may still be by what the first have reached.
+//! No list is read but for what a table does not tell: how often a word is there that has several lists, or very often.
+//!
+//! **Invariant.** A document that is not judged lacks a word, or its points stay below what it takes.
+
+use codes::columns::{self, Column};
+
+use super::tables::{FULL, Table};
+use super::window::WINDOW_MAX;
+use super::workspace::Workspace;
+use super::{Judge, Word};
+
+/// What all words are worth at most, in points: what is rounded up still fits.
+const POINTS: f32 = 60_000.0;
+
+/// Evaluates a segment: a group is a word, and each has a table.
+pub(super) fn evaluate(
+    groups: &mut [Vec<Word<'_>>],
+    judge: &mut Judge<'_, '_>,
+    work: &mut Workspace,
+) {
+    let words = || groups.iter().flatten();
+    let tables: Vec<&Table> = words().filter_map(|word| word.table).collect();
+    debug_assert_eq!(tables.len(), groups.len(), "a group is a word, and each has a table");
+    let limits: Vec<f32> = words().map(Word::limit).collect();
+    let total: f32 = limits.iter().sum();
+    // Each share of a word is rounded down, by less than a point.
+    let rounded = u16::try_from(groups.len()).unwrap_or(u16::MAX).saturating_add(1);
+    let points = Some(POINTS / total).filter(|points| points.is_finite()).unwrap_or(0.0);
+    // So many 256ths of a 255th.
+    let weights: Vec<u16> = limits.iter().map(|limit| up(limit * points / 255.0 * 256.0)).collect();
+    let mut sums = std::mem::take(&mut work.sums);
+    let mut start = 0;
+    while start < judge.doc_count {
+        let end = start.saturating_add(WINDOW_MAX).min(judge.doc_count);
+        let rows = start as usize..end as usize;
+        let columns: Vec<Column<'_>> = tables
+            .iter()
+            .zip(&weights)
+            .map(|(table, &weight)| Column { bytes: &table.shares[rows.clone()], weight })
+            .collect();
+        sums.resize(rows.len(), 0);
+        let greatest = columns::sum(&columns, &mut sums);
+        let most = judge.statics.most(start, end);
+        // The least points of what may reach that.
+        let wanted = |least: f32| match (least - most) * points {
+            enough if enough >= 1.0 => down(enough).saturating_sub(rounded).max(1),
+            _ => 1,
+        };
+        let first = promising(judge.best.size(), greatest, &sums);
+        let mut behind = u16::MAX;
+        for tentative in [first, 1] {
+            let least = tentative.max(wanted(judge.least));
+            let (docs, found) = (&mut work.docs, &sums);
+            docs.clear();
+            columns::reaching(found, least, |row| {
+                if found[row] <= behind {
+                    docs.extend(u32::try_from(row));
+                }
+            });
+            groups
+                .iter_mut()
+                .flatten()
+                .flat_map(|word| &mut word.lists)
+                .for_each(|list| list.go_to(0));
+            for &row in &work.docs {
+                if sums[row as usize] >= wanted(judge.least) {
+                    judge_one(groups, start + row, judge);
+                }
+            }
+            behind = least - 1;
+        }
+        start = end;
+    }
+    work.sums = sums;
+}
+
+/// What about k documents reach.
+fn promising(k: usize, mut greatest: [u16; columns::SIDE_BY_SIDE], sums: &[u16]) -> u16 {
+    if (1..=greatest.len() / 2).contains(&k) {
+        // Each of other rows than the others.
+        let (_, &mut reached, _) = greatest.select_nth_unstable_by(k - 1, |a, b| b.cmp(a));
+        return reached.max(1);
+    }
+    let mut counts = [0; 1 << 8];
+    sums.iter().filter(|&&sum| sum > 0).for_each(|sum| counts[usize::from(sum >> 8)] += 1);
+    let mut left = k;
+    for (high, &count) in (0..=u8::MAX).zip(&counts).rev() {
+        if count >= left {
+            return (u16::from(high) << 8).max(1);
+        }
+        left -= count;
+    }
+    1
+}
+
+/// Judges a document that has all words. Scores are added up as everywhere.
+fn judge_one(groups: &mut [Vec<Word<'_>>], doc: u32, judge: &mut Judge<'_, '_>) {
+    let shape = judge.shape;
+    judge.judge(doc, || {
+        let of_units = shape.units.iter().map(|unit| {
+            let words = groups[unit.clone()].iter_mut().map(|group| exactly(&mut group[0], doc));
+            words.fold(0.0, |sum, score| sum + score)
+        });
+        of_units.fold(0.0, |sum, of_unit| sum + of_unit)
+    });
+}
+
+fn exactly(word: &mut Word<'_>, doc: u32) -> f64 {
+    let often = word.table.and_then(|table| table.often.get(doc as usize));
+    match often {
+        Some(&often) if often < FULL => {
+            let length = word.lists[0].lengths().get(index::DocId(doc));
+            word.exactly_often(u32::from(often), length)
+        }
+        _ => word.exactly(doc),
+    }
+}
+
+/// A whole number that is no less.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "what is more is as much as fits"
+)]
+fn up(number: f32) -> u16 {
+    (number * 1.0001).ceil() as u16
+}
+
+/// A whole number that is no more.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "what is more is as much as fits"
+)]
+fn down(number: f32) -> u16 {
+    (number * 0.9999).floor() as u16
+}
