@@ -72,7 +72,10 @@ impl Drop for Watch {
 
 impl std::fmt::Debug for Slot {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Slot").field("start", &self.start).field("end", &self.end).finish()
+        f.debug_struct("Slot")
+            .field("start", &self.start)
+            .field("end", &self.end)
+            .finish_non_exhaustive()
     }
 }
 

@@ -113,7 +113,7 @@ fn a_file_that_is_cut_short_while_it_is_open_is_told_by_file_and_length() {
     aged(dir.path());
     for name in all_files() {
         let bytes = fs::metadata(path_of(dir.path(), &name)).expect("it is there").len();
-        for length in [0, 1, 4096, 5000, bytes / 2 | 1, bytes - 1] {
+        for length in [0, 1, 4096, 5000, (bytes / 2) | 1, bytes - 1] {
             if length < bytes {
                 let cut = |file: &File| file.set_len(length).expect("cut");
                 check(dir.path(), &name, true, &cut, length);
@@ -182,7 +182,7 @@ fn a_file_that_was_cut_off_for_a_while_is_told() {
             Err(IndexError::Damaged { file, offset, .. }) => {
                 assert_eq!(file, path);
                 // Pages of any size that a system has are in a chunk.
-                assert!((CHUNK_BYTES..sound.len()).contains(&(offset as usize)), "{offset}");
+                assert!((CHUNK_BYTES as u64..sound.len() as u64).contains(&offset), "{offset}");
             }
             other => panic!("{name}: {other:?}"),
         }
@@ -223,7 +223,7 @@ fn child_with_a_fault_of_its_own() {
     // SAFETY: of that the process dies, which is what is wanted.
     let map = unsafe { memmap2::Mmap::map(&file) }.expect("mapped");
     file.set_len(0).expect("cut");
-    println!("reads {} of {}", map[9000], index.doc_count());
+    panic!("the index has {} documents, the file {}", index.doc_count(), map[9000]);
 }
 
 #[test]
@@ -235,5 +235,4 @@ fn a_fault_that_is_not_of_an_index_ends_the_process_as_ever() {
     command.args(["--exact", "faults::child_with_a_fault_of_its_own", "--nocapture"]);
     let output = command.env(FOLDER, dir.path()).output().expect("runs");
     assert_eq!(output.status.signal(), Some(libc::SIGBUS), "{output:?}");
-    assert!(!String::from_utf8_lossy(&output.stdout).contains("reads"), "{output:?}");
 }
