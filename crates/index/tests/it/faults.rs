@@ -209,6 +209,21 @@ fn an_index_whose_files_are_removed_or_replaced_is_intact() {
     index.intact().expect("nothing of it was changed");
 }
 
+/// Who numbers what is left counts them again and again.
+#[test]
+fn deleted_documents_stay_the_same_ones_whoever_writes_to_their_file() {
+    let dir = tempfile::tempdir().expect("a folder");
+    aged(dir.path());
+    let index = Index::open(dir.path()).expect("it is whole");
+    let segment = &index.segments()[0];
+    assert!(segment.deleted().expect("whole").contains(DocId(7)));
+    let path = path_of(dir.path(), "tombstones-2");
+    let file = File::options().write(true).open(&path).expect("it is there");
+    file.write_all_at(&[0; 100], 16).expect("room");
+    assert!(segment.deleted().expect("whole").contains(DocId(7)));
+    check_damaged(index.intact(), &path, 0);
+}
+
 const FOLDER: &str = "CRIVELLO_INDEX_TEST_FAULT";
 
 /// Maps a file that is no index's, beside one that is, and reads behind its end.
