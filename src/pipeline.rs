@@ -9,6 +9,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use archive::Archive;
 use crawl::{GoneFile, Normalisation};
+use index::IndexError;
 use jobs::{
     Collection, ExtractOptions, ExtractReport, FoldReport, IndexReport, LinkReport, PageTable,
     RankReport, Reuse, Spelling, TopicReport,
@@ -118,8 +119,9 @@ impl<'a> Pipeline<'a> {
     pub(crate) fn index(&self, reuse: Reuse) -> Result<IndexReport> {
         let report = self.with_bar(|stages| {
             let progress = |stage, done, total| stages.report(stage, done, total);
-            let config = self.config;
-            jobs::build_index(self.collection, &config.index, &config.analysis, reuse, &progress)
+            let warn = |fault: &IndexError| self.warn(fault);
+            let Config { index, analysis, .. } = self.config;
+            jobs::build_index(self.collection, index, analysis, reuse, &warn, &progress)
         })?;
         let kept = report.documents - report.added;
         let note = if report.up_to_date {
@@ -132,6 +134,12 @@ impl<'a> Pipeline<'a> {
         self.say(&format!("indexed  {}{note}", talk::count(report.documents, "document")));
         self.say_lost()?;
         Ok(report)
+    }
+
+    /// Says why the index that there is cannot be used.
+    fn warn(&self, fault: &IndexError) {
+        let kind = if let IndexError::Damaged { .. } = fault { "damaged" } else { "note" };
+        self.say(&format!("{kind:8} {}; all pages are indexed again", fault.fault()));
     }
 
     /// Says which files of the archive are gone or shorter, and how many pages are older than what these had.

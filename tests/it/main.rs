@@ -18,6 +18,7 @@ mod gaps;
 mod guide;
 mod heads;
 mod import;
+mod index_damage;
 mod interrupt;
 mod lists;
 mod losses;

@@ -16,9 +16,7 @@ pub enum IndexError {
         path: PathBuf,
     },
     /// A file is not as it was written, or contradicts itself.
-    #[error(
-        "index file {file} is damaged at byte {offset}: {what}; build it again with `crivello index --rebuild`"
-    )]
+    #[error("{}; build it again with `crivello index --rebuild`", damaged(file, *offset, what))]
     Damaged {
         /// The file.
         file: PathBuf,
@@ -28,10 +26,7 @@ pub enum IndexError {
         what: &'static str,
     },
     /// A file was written by another version of the format.
-    #[error(
-        "index file {file} has format version {found}, this program reads version {expected}; \
-         rebuild with `crivello index`"
-    )]
+    #[error("{}; rebuild with `crivello index`", of_version(file, *found, *expected))]
     Version {
         /// The file.
         file: PathBuf,
@@ -111,4 +106,23 @@ impl IndexError {
     pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> IndexError {
         move |source| IndexError::Io { path: path.to_path_buf(), source }
     }
+
+    /// What is wrong, with its cause, but without what to do about it: for whoever does that.
+    pub fn fault(&self) -> String {
+        match self {
+            IndexError::Damaged { file, offset, what } => damaged(file, *offset, what),
+            IndexError::Version { file, found, expected } => of_version(file, *found, *expected),
+            IndexError::Io { source, .. } => format!("{self}: {source}"),
+            other => other.to_string(),
+        }
+    }
+}
+
+fn damaged(file: &Path, offset: u64, what: &str) -> String {
+    format!("index file {} is damaged at byte {offset}: {what}", file.display())
+}
+
+fn of_version(file: &Path, found: u32, expected: u32) -> String {
+    let file = file.display();
+    format!("index file {file} has format version {found}, this program reads version {expected}")
 }

@@ -16,11 +16,14 @@
 //!
 //! What does not live here: how text becomes terms, scores, queries.
 //!
-//! Files are mapped, so the folder must be the index's alone: a file of it may be removed while it is
-//! open, but one that is cut short under a reader ends the process.
+//! Files are mapped, and verified where they are first read. A file may be removed while it is open. If somebody cuts
+//! one short or writes to it, or the disk refuses a part of it, readers go on with whatever bytes there are, or with
+//! zeros: so whoever has worked out an answer asks [`Index::intact`] once before giving it. What changes a file without
+//! changing its length or date is noticed only where it has not been read before.
 //!
-//! **Invariant.** What a reader is handed without an error is what was written. A reader sees one
-//! generation from the moment it opens the index until it drops it, whatever writers do meanwhile.
+//! **Invariant.** What a reader is handed without an error is what was written, if [`Index::intact`] says so
+//! afterwards. A reader sees one generation from the moment it opens the index until it drops it, whatever writers do
+//! meanwhile.
 //!
 //! ```
 //! use index::{Config, DocIterator, DocRecord, END, Field, Index, IndexWriter};
@@ -50,6 +53,7 @@ mod cursor;
 mod disk;
 mod envelope;
 mod error;
+mod faults;
 mod field;
 mod fixed;
 mod keys;

@@ -61,7 +61,9 @@ impl Manifest {
         };
         let payload = file.bytes(0..file.payload_bytes())?;
         let mut rest = payload;
-        match Manifest::parse(&mut rest) {
+        let parsed = Manifest::parse(&mut rest);
+        file.intact()?;
+        match parsed {
             Some(manifest) if rest.is_empty() => Ok(manifest),
             _ => Err(file.damaged(payload.len() - rest.len(), "not a manifest")),
         }
@@ -72,9 +74,9 @@ impl Manifest {
         let path = folder.join(Kind::Manifest.file_name());
         let file = MappedFile::open_of_any_version(&path, Kind::Manifest, None)?;
         let mut rest = file.bytes(0..file.payload_bytes())?;
-        parse_source(&mut rest)
-            .map(|(_, source)| source.to_owned())
-            .ok_or_else(|| file.damaged(0, "not a manifest"))
+        let source = parse_source(&mut rest).map(|(_, source)| source.to_owned());
+        file.intact()?;
+        source.ok_or_else(|| file.damaged(0, "not a manifest"))
     }
 
     /// Puts this manifest in the place of the one that is there. The files it names must be on disk.

@@ -4,17 +4,27 @@
 //! is verified before the first of its bytes is handed out, and never again. The layout is in
 //! `envelope.rs`.
 //!
-//! **Invariant.** [`MappedFile::bytes`] hands out only bytes that are what was written; what
-//! [`MappedFile::eight_verified_before`] has more than was asked for, its caller masks.
+//! A file that somebody cuts short or writes to while it is open changes under whoever reads it; what can no longer be
+//! read are zeros (`faults.rs`). None of that is noticed by reading: it is asked for afterwards, of the length and the
+//! date that the file has under its name ([`MappedFile::intact`]). A file that has been removed, or replaced by
+//! another, is mapped as it was.
+//!
+//! **Invariant.** [`MappedFile::bytes`] hands out only bytes that are what was written, or else
+//! [`MappedFile::intact`] fails from then on; what [`MappedFile::eight_verified_before`] has more than was asked for, its
+//! caller masks.
 
 use crate::IndexError;
 use crate::envelope::{CHUNK_BYTES, HEADER_BYTES, Kind, MAGIC, Stamp, TAIL_BYTES, VERSION};
+use crate::faults::Watch;
 use codes::prefetch::prefetch;
 use memmap2::Mmap;
-use std::fs::File;
+use std::fs::{self, File, Metadata};
+use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::SystemTime;
 
 /// Bytes of a line of memory, which are fetched together.
 const LINE_BYTES: usize = 64;
@@ -23,10 +33,46 @@ const LINE_BYTES: usize = 64;
 #[derive(Debug)]
 pub(crate) struct MappedFile {
     path: PathBuf,
+    /// Before what it watches: fields are dropped in their order.
+    watch: Watch,
     map: Mmap,
     body_bytes: usize,
     /// One bit a chunk: set once it has been verified.
     verified: Box<[AtomicU64]>,
+    /// What it was when it was opened.
+    opened: State,
+    /// The first byte that is not as it was then, and what became of it, once that is known.
+    change: OnceLock<(u64, &'static str)>,
+}
+
+/// What the system says of a file: another one as soon as anybody writes to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct State {
+    /// Which file it is, whatever its name.
+    file: FileId,
+    bytes: u64,
+    written: Option<SystemTime>,
+}
+
+/// Device and number on it.
+type FileId = (u64, u64);
+
+impl State {
+    fn of(about: &Metadata) -> State {
+        State { file: file_id(about), bytes: about.len(), written: about.modified().ok() }
+    }
+}
+
+#[cfg(unix)]
+fn file_id(about: &Metadata) -> FileId {
+    use std::os::unix::fs::MetadataExt;
+    (about.dev(), about.ino())
+}
+
+/// Where a file that is mapped can be neither cut nor replaced, there is only one.
+#[cfg(not(unix))]
+fn file_id(_: &Metadata) -> FileId {
+    (0, 0)
 }
 
 impl MappedFile {
@@ -55,7 +101,9 @@ impl MappedFile {
         stamp: Option<Stamp>,
     ) -> Result<MappedFile, IndexError> {
         let file = File::open(path).map_err(IndexError::io(path))?;
+        let opened = State::of(&file.metadata().map_err(IndexError::io(path))?);
         let map = map(&file).map_err(IndexError::io(path))?;
+        let watch = Watch::new(&map);
         let damaged = |offset: usize, what| IndexError::Damaged {
             file: path.to_path_buf(),
             offset: offset as u64,
@@ -69,9 +117,12 @@ impl MappedFile {
         let words = footer.body_bytes.div_ceil(CHUNK_BYTES).div_ceil(64);
         let mapped = MappedFile {
             path: path.to_path_buf(),
+            watch,
             map,
             body_bytes: footer.body_bytes,
             verified: (0..words).map(|_| AtomicU64::new(0)).collect(),
+            opened,
+            change: OnceLock::new(),
         };
         mapped.verify_chunk(0)?;
         let header = &mapped.map[..HEADER_BYTES];
@@ -164,6 +215,49 @@ impl MappedFile {
         self.bytes(0..self.payload_bytes()).map(|_| ())
     }
 
+    /// Whether all that has been handed out was as it was written: fails if the file was cut short or written to since
+    /// it was opened, or could not be read.
+    pub(crate) fn intact(&self) -> Result<(), IndexError> {
+        if self.change.get().is_none()
+            && let Some(change) = self.look()?
+        {
+            // Another thread may have found another one, as good as this.
+            let _ = self.change.set(change);
+        }
+        self.change.get().map_or(Ok(()), |&(offset, what)| {
+            Err(IndexError::Damaged { file: self.path.clone(), offset, what })
+        })
+    }
+
+    /// What has become of the file since it was opened.
+    fn look(&self) -> Result<Option<(u64, &'static str)>, IndexError> {
+        let now = match fs::metadata(&self.path) {
+            Ok(about) => Some(State::of(&about)).filter(|now| now.file == self.opened.file),
+            // A part of the path may be a file by now, too.
+            Err(error)
+                if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
+            {
+                None
+            }
+            Err(error) => return Err(IndexError::io(&self.path)(error)),
+        };
+        // A file that was removed or replaced is nobody's any more, and what is mapped of it stays.
+        let now = now.unwrap_or(self.opened);
+        let lost = self.watch.lost().map(|at| at as u64);
+        Ok(if now.bytes < self.opened.bytes {
+            Some((now.bytes, "it was cut short while it was open"))
+        } else if let Some(at) = lost {
+            Some((at, "what is here could not be read, or was cut off for a while"))
+        } else if now != self.opened {
+            let chunks = 0..self.body_bytes.div_ceil(CHUNK_BYTES);
+            let mut read = chunks.filter(|&chunk| self.is_verified(chunk));
+            let first = read.find(|&chunk| !self.is_as_written(chunk)).unwrap_or(0);
+            Some(((first * CHUNK_BYTES) as u64, "it was written to while it was open"))
+        } else {
+            None
+        })
+    }
+
     /// The error for what is wrong at a byte of the payload.
     pub(crate) fn damaged(&self, payload_offset: usize, what: &'static str) -> IndexError {
         let offset = (payload_offset as u64).saturating_add(HEADER_BYTES as u64);
@@ -174,17 +268,22 @@ impl MappedFile {
         if self.is_verified(chunk) {
             return Ok(());
         }
-        let start = chunk * CHUNK_BYTES;
-        let bytes = &self.map[start..self.body_bytes.min(start + CHUNK_BYTES)];
-        if crc32fast::hash(bytes) != u32_at(&self.map, self.body_bytes + 4 * chunk) {
+        if !self.is_as_written(chunk) {
             return Err(IndexError::Damaged {
                 file: self.path.clone(),
-                offset: start as u64,
+                offset: (chunk * CHUNK_BYTES) as u64,
                 what: "the checksum of this chunk does not match",
             });
         }
         self.verified[chunk / 64].fetch_or(1 << (chunk % 64), Ordering::Relaxed);
         Ok(())
+    }
+
+    /// Whether the sum of a chunk is that of its bytes.
+    fn is_as_written(&self, chunk: usize) -> bool {
+        let start = chunk * CHUNK_BYTES;
+        let bytes = &self.map[start..self.body_bytes.min(start + CHUNK_BYTES)];
+        crc32fast::hash(bytes) == u32_at(&self.map, self.body_bytes + 4 * chunk)
     }
 }
 
@@ -192,8 +291,9 @@ impl MappedFile {
 fn map(file: &File) -> std::io::Result<Mmap> {
     // SAFETY: a file of the index is written once, under a name that no reader knows before the
     // manifest is renamed into place, and afterwards only ever unlinked, which leaves mappings
-    // whole. A mapping is undefined if someone else rewrites the file in place while we read; the
-    // index folder is documented as ours alone.
+    // whole. If someone else changes the file in place, bytes change under whoever reads them, and
+    // a page that is gone becomes zeros (`faults.rs`): no unsafe code of ours relies on what a byte
+    // says, only on how many there are, and answers are given only after `intact`.
     unsafe { Mmap::map(file) }
 }
 

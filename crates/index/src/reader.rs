@@ -4,7 +4,8 @@
 //! (`segment/`), and how one generation follows another (`writer.rs`).
 //!
 //! **Invariant.** All segments of an [`Index`] are of one generation. They stay readable when a later
-//! one is committed and even when their files are removed, because they are mapped from the start.
+//! one is committed and even when their files are removed, because they are mapped from the start. What is not read as
+//! it was written is told by [`Index::intact`].
 
 use crate::manifest::Manifest;
 use crate::{IndexError, Segment};
@@ -71,6 +72,11 @@ impl Index {
     /// How many documents all segments have, deleted ones included.
     pub fn doc_count(&self) -> u64 {
         self.segments.iter().map(|segment| u64::from(segment.doc_count())).sum()
+    }
+
+    /// Whether all that has been read so far was as it was written, as [`Segment::intact`] says.
+    pub fn intact(&self) -> Result<(), IndexError> {
+        self.segments.iter().try_for_each(Segment::intact)
     }
 
     /// Verifies every byte of every segment, and that the files agree with each other.

@@ -12,6 +12,7 @@ use crate::envelope::{FileWriter, Kind, Stamp};
 use crate::mapped::MappedFile;
 use crate::{DocId, IndexError};
 use std::path::Path;
+use std::sync::OnceLock;
 
 /// How many documents are counted at a time, for [`Places`].
 const STRIDE: usize = 512;
@@ -86,6 +87,9 @@ impl Bits {
 pub(crate) struct Tombstones {
     file: MappedFile,
     count: u32,
+    /// All of them, once they have been asked for: who counts those before a document counts the same bits again and
+    /// again, also if somebody writes to the file meanwhile.
+    bits: OnceLock<Box<[u8]>>,
 }
 
 impl Tombstones {
@@ -100,7 +104,7 @@ impl Tombstones {
         if file.payload_bytes() != (doc_count as usize).div_ceil(8) {
             return Err(file.damaged(0, "not a bit for each document"));
         }
-        Ok(Tombstones { file, count: meta.count })
+        Ok(Tombstones { file, count: meta.count, bits: OnceLock::new() })
     }
 
     pub(crate) fn file(&self) -> &MappedFile {
@@ -113,7 +117,11 @@ impl Tombstones {
 
     /// All of them, verified.
     pub(crate) fn deleted(&self) -> Result<Deleted<'_>, IndexError> {
-        Ok(Deleted { bits: self.file.bytes(0..self.file.payload_bytes())? })
+        if let Some(bits) = self.bits.get() {
+            return Ok(Deleted { bits });
+        }
+        let bytes = self.file.bytes(0..self.file.payload_bytes())?;
+        Ok(Deleted { bits: self.bits.get_or_init(|| bytes.into()) })
     }
 
     /// Holds the file against the manifest.

@@ -200,7 +200,9 @@ impl IndexWriter {
         };
         if bits.is_none() {
             let opened = Segment::open(&self.dir, meta)?;
-            *bits = Some(Bits::of(opened.deleted()?, meta.doc_count));
+            let deleted = Bits::of(opened.deleted()?, meta.doc_count);
+            opened.intact()?;
+            *bits = Some(deleted);
         }
         if let Some(bits) = bits {
             bits.set(doc);
@@ -345,9 +347,12 @@ impl IndexWriter {
     /// Puts the documents of a segment of this generation into an order in which their gaps are small.
     fn reorder(&mut self, number: usize) -> Result<(), IndexError> {
         let segment = Segment::open(&self.dir, &self.written[number])?;
-        let order = segment::forward(&segment, self.memory_bytes)?.bisect(self.threads);
         let out = self.create_segment()?;
-        let meta = segment::permute(&segment, &order, self.memory_bytes, out)?;
+        let permuted = segment::forward(&segment, self.memory_bytes).and_then(|forward| {
+            segment::permute(&segment, &forward.bisect(self.threads), self.memory_bytes, out)
+        });
+        segment.intact()?;
+        let meta = permuted?;
         drop(segment);
         let before = std::mem::replace(&mut self.written[number], meta);
         self.disk.remove(&self.dir.join(before.id.folder_name()))

@@ -32,7 +32,7 @@ const ANCHOR_LINK_BYTES_MAX: usize = 200;
 const FILTERS: &str = "filters 2";
 
 /// What the stage built.
-#[derive(Debug, Clone, Copy, Default, serde::Serialize)]
+#[derive(Debug, Clone, Default, serde::Serialize)]
 pub struct IndexReport {
     /// Documents in the index.
     pub documents: u64,
@@ -50,6 +50,9 @@ pub struct IndexReport {
     pub generation: u64,
     /// Nothing was to do.
     pub up_to_date: bool,
+    /// Why all pages were indexed again: what was wrong with the index that there was, with file and offset.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fault: Option<String>,
 }
 
 /// What of an earlier index is used.
@@ -61,43 +64,55 @@ pub enum Reuse {
     Nothing,
 }
 
-/// Brings the index up to date with the page table and the clusters. One that turns out to be damaged is built
-/// from nothing.
+/// Brings the index up to date with the page table and the clusters. One that turns out to be damaged, or of another
+/// version, is built from nothing: `warn` is told why before that begins.
 pub fn build_index(
     collection: &Collection,
     config: &index::Config,
     analysis: &AnalysisConfig,
     reuse: Reuse,
+    warn: &dyn Fn(&IndexError),
     progress: Progress<'_>,
 ) -> Result<IndexReport, JobsError> {
-    match build(collection, config, analysis, reuse, progress) {
-        Err(
-            JobsError::Index(IndexError::Damaged { .. })
-            | JobsError::Merge(IndexError::Damaged { .. }),
-        ) if reuse == Reuse::Unchanged => {
-            build(collection, config, analysis, Reuse::Nothing, progress)
-        }
-        built => built,
+    let dir = collection.index_dir();
+    // Also one that cannot be opened: nothing here could make it again.
+    if Index::source_in(&dir).is_ok_and(|source| is_imported_source(&source)) {
+        return Err(JobsError::ImportedIndex { path: dir });
     }
+    let fault = match reuse {
+        Reuse::Nothing => return build(collection, config, analysis, None, progress),
+        Reuse::Unchanged => match Index::open(&dir) {
+            Ok(old) => match build(collection, config, analysis, Some(old), progress) {
+                Err(
+                    JobsError::Index(fault @ IndexError::Damaged { .. })
+                    | JobsError::Merge(fault @ IndexError::Damaged { .. }),
+                ) => fault,
+                built => return built,
+            },
+            Err(IndexError::NotAnIndex { .. }) => {
+                return build(collection, config, analysis, None, progress);
+            }
+            Err(fault) => fault,
+        },
+    };
+    warn(&fault);
+    let report = build(collection, config, analysis, None, progress)?;
+    Ok(IndexReport { fault: Some(fault.fault()), ..report })
 }
 
+/// Indexes what `old` does not have of the pages, or all of them.
 fn build(
     collection: &Collection,
     config: &index::Config,
     analysis: &AnalysisConfig,
-    reuse: Reuse,
+    old: Option<Index>,
     progress: Progress<'_>,
 ) -> Result<IndexReport, JobsError> {
-    // Also one that cannot be opened: nothing here could make it again.
-    if Index::source_in(&collection.index_dir()).is_ok_and(|source| is_imported_source(&source)) {
-        return Err(JobsError::ImportedIndex { path: collection.index_dir() });
-    }
     let table = PageTable::open(&collection.pages_dir())?;
     let missing = JobsError::Missing { needs: "the list of duplicates", command: "dedup" };
     let folding = Folding::open(collection, table.directory())?.ok_or(missing)?;
     let plan = Plan::of(&table, &folding);
     let source = full_source(table.directory(), &folding, config, analysis);
-    let old = Index::open(&collection.index_dir()).ok().filter(|_| reuse == Reuse::Unchanged);
     if let Some(index) = &old
         && index.source() == source
     {
@@ -156,8 +171,12 @@ fn begin(
     wanted: &[Wanted<'_>],
 ) -> Result<(IndexWriter, Changes), JobsError> {
     let dir = collection.index_dir();
-    let changes = old.map(|index| Changes::between(&index, wanted)).transpose()?;
-    let Some(changes) = changes.filter(|changes| !changes.is_new_index()) else {
+    let changes = old.map(|index| {
+        let changes = Changes::between(&index, wanted);
+        index.intact()?;
+        changes
+    });
+    let Some(changes) = changes.transpose()?.filter(|changes| !changes.is_new_index()) else {
         let added = wanted.iter().map(|page| page.place).collect();
         return Ok((IndexWriter::create(&dir, config)?, Changes { added, ..Changes::default() }));
     };

@@ -3,7 +3,8 @@
 //! What lives here: what all queries to one generation have in common. What does not: how a query becomes a plan
 //! (`plan.rs`) and is answered (`prepared.rs`); what documents are worth without one (`prior.rs`).
 //!
-//! **Invariant.** Nothing that is asked of it changes what it answers next.
+//! **Invariant.** Nothing that is asked of it changes what it answers next. Nothing here asks whether the files of the
+//! index have been changed under it: whoever gives an answer away does.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -20,6 +21,10 @@ use crate::scorers::Statistics;
 use crate::{Config, Explanation, Hit, Query, QueryError};
 
 /// One generation of an index, ready to answer.
+///
+/// Its answers are right if the files of the index still are what they were when it was opened. Whoever gives one away
+/// asks [`Index::intact`] first, once for all that was asked of the searcher for it, and gives that error instead of
+/// any other. It is not asked here: that takes longer than many a query.
 pub struct Searcher {
     pub(crate) index: Arc<Index>,
     pub(crate) analyzer: Analyzer,

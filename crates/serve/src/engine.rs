@@ -1,8 +1,9 @@
 //! Everything a search needs, opened together.
 //!
 //! **Invariant.** An engine answers from one generation of the index for its whole life; files of that
-//! generation that are removed meanwhile stay mapped. Rows of the page table that are removed
-//! meanwhile leave results without a snippet.
+//! generation that are removed meanwhile stay mapped. If somebody changes them it answers nothing but that they are
+//! damaged, whatever was found in them. Rows of the page table that are removed meanwhile leave results without a
+//! snippet.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -158,10 +159,24 @@ impl Engine {
         })
     }
 
-    /// Whether the collection has another index by now, or other ranks.
+    /// Whether the collection has another index by now, or other ranks, or the files of this one were changed: whoever
+    /// opens it anew has them verified anew.
     pub fn is_outdated(&self, collection: &Collection) -> bool {
         let newest = Index::open(&collection.index_dir());
-        newest.is_ok_and(|index| Version::of(collection, &index) != self.version)
+        newest.is_ok_and(|index| {
+            Version::of(collection, &index) != self.version || self.intact().is_err()
+        })
+    }
+
+    /// Whether all that was read of the index so far was as it was written.
+    pub(crate) fn intact(&self) -> Result<(), ServeError> {
+        Ok(self.index.intact()?)
+    }
+
+    /// What was made of the index, unless that was changed meanwhile.
+    fn if_intact<T>(&self, made: Result<T, ServeError>) -> Result<T, ServeError> {
+        self.intact()?;
+        made
     }
 
     /// The generation of the index that answers come from.
@@ -206,10 +221,14 @@ impl Engine {
 
     /// The best documents for a question.
     pub fn search(&self, question: &Question<'_>) -> Result<Results, ServeError> {
-        let &Question { text, offset, k, topic, explain } = question;
-        let query = query::parse(text)?;
+        let query = query::parse(question.text)?;
+        self.if_intact(self.answer(&query, question))
+    }
+
+    fn answer(&self, query: &Query, question: &Question<'_>) -> Result<Results, ServeError> {
+        let &Question { offset, k, topic, explain, .. } = question;
         let searcher = self.searcher(topic)?;
-        let prepared = searcher.prepare(&query)?;
+        let prepared = searcher.prepare(query)?;
         let answer = prepared.search(offset, k)?;
         let highlighter = prepared.highlighter();
         let found = answer.hits.iter().map(|hit| {
@@ -225,7 +244,7 @@ impl Engine {
         let (total, mut notes) = (answer.total, answer.notes);
         notes.extend_from_slice(&self.missing);
         notes.extend(self.without_text(&hits));
-        let suggestion = searcher.suggest(&query, total, |hit| self.text(hit));
+        let suggestion = searcher.suggest(query, total, |hit| self.text(hit));
         // What is found is found, even if what more would be looked at is damaged.
         let suggestion = suggestion.unwrap_or_else(|error: ServeError| {
             notes.push(format!("What was perhaps meant cannot be told: {error}"));
@@ -245,7 +264,7 @@ impl Engine {
 
     /// What the word at the end of `text` may become.
     pub fn complete(&self, text: &str) -> Result<Completions, ServeError> {
-        let completions = self.searcher.complete(text, |hit| self.text(hit))?;
+        let completions = self.if_intact(self.searcher.complete(text, |hit| self.text(hit)))?;
         Ok(Completions { query: text.to_owned(), completions })
     }
 
@@ -261,6 +280,10 @@ impl Engine {
     /// The URLs of the best `k` pages with any of the words of a text, with their scores, best first, and what was not
     /// done as it was asked for, a line each. Behind a page come those that it stands for.
     pub fn rank_any(&self, text: &str, k: usize) -> Result<(Ranking, Vec<String>), ServeError> {
+        self.if_intact(self.ranking(text, k))
+    }
+
+    fn ranking(&self, text: &str, k: usize) -> Result<(Ranking, Vec<String>), ServeError> {
         let answer = match self.searcher.search(&Query::Any(text.to_owned()), 0, k) {
             Err(QueryError::Empty) => return Ok((Vec::new(), Vec::new())),
             answer => answer?,

@@ -1,4 +1,5 @@
-//! The engine behind the server, exchanged when the collection has another index or other ranks.
+//! The engine behind the server, exchanged when the collection has another index or other ranks, or when the files of its
+//! index were changed.
 //!
 //! **Invariant.** A request keeps the engine it began with; an index that cannot be opened never
 //! replaces one that works.
@@ -43,8 +44,10 @@ impl State {
         work: impl FnOnce(&Engine) -> Result<T, ServeError> + Send + 'static,
     ) -> Result<T, ServeError> {
         let engine = self.engine();
-        let result = tokio::task::spawn_blocking(move || work(&engine)).await;
-        result.unwrap_or(Err(ServeError::Stopped))
+        let worker = Arc::clone(&engine);
+        let result = tokio::task::spawn_blocking(move || work(&worker)).await;
+        // Bytes that change while they are read may break off whatever reads them.
+        result.unwrap_or_else(|_| Err(engine.intact().err().unwrap_or(ServeError::Stopped)))
     }
 
     /// Looks for a newer index for ever.

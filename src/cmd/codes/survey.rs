@@ -100,7 +100,9 @@ struct CodeAnswer {
 pub(super) fn run(svg: Option<&Path>, context: &Context) -> Result<Exit> {
     let collection = context.collection()?;
     let index = Index::open(&collection.index_dir()).context("`crivello index` makes an index")?;
-    let surveys = survey(&index)?;
+    let surveys = survey(&index);
+    index.intact()?;
+    let surveys = surveys?;
     if surveys.iter().all(|survey| survey.histogram().count() == 0) {
         talk::say(context.quiet, "the index holds no numbers");
         return Ok(Exit::NothingFound);

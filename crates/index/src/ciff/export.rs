@@ -41,6 +41,19 @@ pub fn export_ciff(
     path: &Path,
     out: &mut dyn Write,
 ) -> Result<CiffExport, IndexError> {
+    let exported = export(index, field, description, name, path, out);
+    index.intact()?;
+    exported
+}
+
+fn export(
+    index: &Index,
+    field: Field,
+    description: &str,
+    name: impl Fn(&DocRecord) -> String,
+    path: &Path,
+    out: &mut dyn Write,
+) -> Result<CiffExport, IndexError> {
     let export = Export { field, sources: sources(index)? };
     let mut out = Out { path, out: BufWriter::new(out) };
     let mut report = export.count()?;

@@ -23,8 +23,11 @@ pub(crate) fn forward(segment: &Segment, memory_bytes: usize) -> Result<Forward,
     let mut terms = vec![0; starts[doc_count]];
     let term_count = each_doc(segment, least, |term, doc| {
         let at = &mut next[doc.0 as usize];
-        terms[*at] = term;
-        *at += 1;
+        // As many as were counted, unless the files were changed since: then nothing comes of them.
+        if let Some(place) = terms.get_mut(*at) {
+            *place = term;
+            *at += 1;
+        }
     })?;
     Ok(Forward { starts, terms, term_count: term_count as usize })
 }

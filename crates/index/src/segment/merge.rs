@@ -7,7 +7,7 @@
 //! read of them is no longer in memory.
 //!
 //! **Invariant.** The merged segment has the bytes that it would have if its documents had been one
-//! batch; it has positions if all of them do. Memory does not depend on the size of the segments, except for
+//! batch, or there is none: whenever files are closed they are asked whether they still are what was opened; it has positions if all of them do. Memory does not depend on the size of the segments, except for
 //! the longest list, the lengths and peaks, the records of one segment, the starts of blocks, and the places of what is
 //! left of a segment that has lost documents.
 
@@ -29,10 +29,23 @@ const ENTRY_BYTES: u64 = 16;
 pub(crate) fn merge(
     segments: &[Segment],
     codes: StreamCodes,
+    out: SegmentWriter,
+) -> Result<SegmentMeta, IndexError> {
+    let merged = merge_all(segments, codes, out);
+    segments.iter().try_for_each(Segment::intact)?;
+    merged
+}
+
+fn merge_all(
+    segments: &[Segment],
+    codes: StreamCodes,
     mut out: SegmentWriter,
 ) -> Result<SegmentMeta, IndexError> {
     for segment in segments {
-        segment.reopen()?.try_each_record(|_, record| out.record(record))?;
+        let opened = segment.reopen()?;
+        let copied = opened.try_each_record(|_, record| out.record(record));
+        opened.intact()?;
+        copied?;
     }
     let lengths = Kept::of(segments, |segment, field| {
         segment.lengths(field).map(|lengths| move |doc| lengths.get(doc))
@@ -93,7 +106,9 @@ fn merge_lists(segments: &[Segment], out: &mut ListsWriter) -> Result<(), IndexE
     let mut key = None;
     loop {
         let opened = segments.iter().map(Segment::reopen).collect::<Result<Vec<_>, _>>()?;
-        if !merge_some(&opened, &documents, &mut key, out)? {
+        let merged = merge_some(&opened, &documents, &mut key, out);
+        opened.iter().try_for_each(Segment::intact)?;
+        if !merged? {
             return Ok(());
         }
     }
@@ -245,3 +260,42 @@ impl PartialEq for Source<'_> {
 }
 
 impl Eq for Source<'_> {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::Disk;
+    use crate::segment::SegmentId;
+    use crate::{Config, DocRecord, Index, IndexWriter, MergePolicy, Slope};
+    use std::fs::{self, File};
+    use std::time::SystemTime;
+
+    /// Whatever has been read of them by then may have been something else.
+    #[test]
+    fn nothing_is_made_of_files_that_somebody_writes_to_meanwhile() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let config = Config { memory_bytes: 0, merge: MergePolicy::Never, ..Config::default() };
+        let mut writer = IndexWriter::create(dir.path(), &config).expect("created");
+        for position in 0..3 {
+            writer.add(&DocRecord::default()).expect("added");
+            writer.term(Field::Body, "all", position);
+        }
+        writer.commit("three").expect("committed");
+        let path = dir.path().join("segment-1-1/lengths");
+        let file = File::options().write(true).open(&path).expect("it is there");
+        // Clocks count too coarsely for a test.
+        file.set_modified(SystemTime::UNIX_EPOCH).expect("set");
+        let index = Index::open(dir.path()).expect("opens");
+        let merge_as = |serial| {
+            let id = SegmentId { generation: 2, serial };
+            let out = SegmentWriter::create(&Disk::default(), dir.path(), id, Slope::default());
+            merge(index.segments(), StreamCodes::default(), out.expect("created"))
+        };
+        assert_eq!(merge_as(0).expect("merged").doc_count, 3);
+        fs::write(&path, fs::read(&path).expect("reads")).expect("room");
+        match merge_as(1) {
+            Err(IndexError::Damaged { file, .. }) => assert_eq!(file, path),
+            other => panic!("{other:?}"),
+        }
+    }
+}

@@ -4,7 +4,8 @@
 //! What lives here: the files together, and what can be asked of them. Each file has a module of
 //! its own. What does not: which segments make up the index (`manifest.rs`).
 //!
-//! **Invariant.** Whatever a method hands out without an error has been verified.
+//! **Invariant.** Whatever a method hands out without an error has been verified, if [`Segment::intact`] says so
+//! afterwards.
 
 mod forward;
 mod merge;
@@ -301,7 +302,24 @@ impl Segment {
 
     /// Verifies every byte of every file, and that what they say of each other is true: reads all.
     pub fn verify(&self) -> Result<(), IndexError> {
-        verify::verify(self)
+        let verified = verify::verify(self);
+        self.intact()?;
+        verified
+    }
+
+    /// Whether all that has been read so far was as it was written; to be asked once, when an answer has been worked
+    /// out and before it is given. Fails if somebody has cut a file short or written to it since it was opened, or if
+    /// it could not be read; what is wrong then comes before whatever else was made of such bytes. Looks at the length
+    /// and the date of each file, not at its bytes.
+    pub fn intact(&self) -> Result<(), IndexError> {
+        self.files().try_for_each(MappedFile::intact)
+    }
+
+    /// All files, the tombstones too.
+    fn files(&self) -> impl Iterator<Item = &MappedFile> {
+        let lists = [&self.docs, &self.freqs, &self.positions, &self.skips];
+        let others = [self.lexicon.file(), self.lengths.file(), self.records.file()];
+        lists.into_iter().chain(others).chain(self.tombstones.as_ref().map(Tombstones::file))
     }
 
     /// The norm of the maxima of a field.

@@ -9,19 +9,15 @@
 use super::Segment;
 use crate::lengths::PerField;
 use crate::lexicon::{self, Entries};
+use crate::mapped::MappedFile;
 use crate::postings::{BLOCK, Contest, Extents, Postings};
 use crate::{DocId, DocIterator, END, Field, Frequencies, IndexError, Maximum, Positions};
 use codes::symbols::Needle;
 
 pub(super) fn verify(segment: &Segment) -> Result<(), IndexError> {
-    let lists = [&segment.docs, &segment.freqs, &segment.positions, &segment.skips];
-    let others = [segment.lexicon.file(), segment.lengths.file(), segment.records.file()];
-    for file in lists.into_iter().chain(others) {
-        file.verify()?;
-    }
+    segment.files().try_for_each(MappedFile::verify)?;
     segment.records.each(|_| Ok(()))?;
     if let Some(tombstones) = &segment.tombstones {
-        tombstones.file().verify()?;
         tombstones.verify(segment.doc_count())?;
     }
     let mut walk = Walk::default();

@@ -9,6 +9,8 @@ mod commits;
 mod contents;
 mod damage;
 mod envelope;
+#[cfg(unix)]
+mod faults;
 mod format;
 mod hostile;
 mod lexicon;

@@ -9,7 +9,7 @@ use std::fs;
 use std::time::SystemTime;
 
 use graph::{read_ranks, write_ranks};
-use index::Index;
+use index::{Index, IndexError};
 
 use super::{Vector, imported_vectors, node_vectors, read_imported, read_vector};
 use crate::interchange::document_name;
@@ -87,19 +87,9 @@ pub(crate) fn write_document_ranks(
 ) -> Result<(), JobsError> {
     let places = directory.resolver();
     let sources = sources(collection, directory, &places)?;
-    let mut columns = vec![Vec::new(); sources.len()];
-    for segment in index.segments() {
-        let begin = columns.first().map_or(0, Vec::len);
-        for column in &mut columns {
-            column.resize(begin + segment.doc_count() as usize, 0.0);
-        }
-        segment.each_record(|doc, record| {
-            let place = places.get(record.url.as_str()).copied();
-            for ((_, source), column) in sources.iter().zip(&mut columns) {
-                column[begin + doc.0 as usize] = source.of(place, &record.url);
-            }
-        })?;
-    }
+    let columns = columns(&sources, &places, index);
+    index.intact()?;
+    let columns = columns?;
     let dir = collection.graph_dir();
     fs::create_dir_all(&dir).map_err(JobsError::io(&dir))?;
     let mut written = Vec::new();
@@ -117,6 +107,28 @@ pub(crate) fn write_document_ranks(
         }
     }
     disk::remove(&collection.stale_ranks_file())
+}
+
+/// The values of each source for all documents of an index.
+fn columns(
+    sources: &[(Vector, Source)],
+    places: &HashMap<&str, u32>,
+    index: &Index,
+) -> Result<Vec<Vec<f64>>, IndexError> {
+    let mut columns = vec![Vec::new(); sources.len()];
+    for segment in index.segments() {
+        let begin = columns.first().map_or(0, Vec::len);
+        for column in &mut columns {
+            column.resize(begin + segment.doc_count() as usize, 0.0);
+        }
+        segment.each_record(|doc, record| {
+            let place = places.get(record.url.as_str()).copied();
+            for ((_, source), column) in sources.iter().zip(&mut columns) {
+                column[begin + doc.0 as usize] = source.of(place, &record.url);
+            }
+        })?;
+    }
+    Ok(columns)
 }
 
 /// To be called before a vector is replaced: whatever happens then, its documents are ranked again.

@@ -65,7 +65,9 @@ pub fn import_ranks(
     let no_pages = Directory::default();
     let directory = table.as_ref().map_or(&no_pages, PageTable::directory);
     let index = Index::open(&collection.index_dir()).ok();
-    let unknown = unknown(&values, directory, index.as_ref())?;
+    let unknown = unknown(&values, directory, index.as_ref());
+    index.as_ref().map_or(Ok(()), Index::intact)?;
+    let unknown = unknown?;
     let report = RankImport {
         name: name.to_owned(),
         values: values.len() as u64,

@@ -110,6 +110,7 @@ impl Small {
                 config,
                 &page::AnalysisConfig::default(),
                 reuse,
+                &|_| {},
                 &silent,
             )
             .expect("indexed"),

@@ -381,8 +381,8 @@ fn ranks_of_an_index_that_is_gone_are_not_those_of_the_next() {
     let analysis = page::AnalysisConfig::default();
     let config = index::Config::default();
     let reuse = Reuse::Unchanged;
-    let report =
-        jobs::build_index(&small.collection, &config, &analysis, reuse, silent).expect("indexed");
+    let report = jobs::build_index(&small.collection, &config, &analysis, reuse, &|_| {}, silent)
+        .expect("indexed");
     assert_eq!(report.documents, 2);
     let index = Index::open(&small.collection.index_dir()).expect("an index");
     let ranks = jobs::document_ranks(&small.collection, &index, &Vector::pagerank());
@@ -405,7 +405,7 @@ fn an_index_is_the_same_whatever_the_number_of_threads() {
     let analysis = page::AnalysisConfig::default();
     let build = |threads| {
         let config = index::Config { threads, ..index::Config::default() };
-        jobs::build_index(&small.collection, &config, &analysis, Reuse::Nothing, &silent)
+        jobs::build_index(&small.collection, &config, &analysis, Reuse::Nothing, &|_| {}, &silent)
             .expect("indexed");
         let index = Index::open(&small.collection.index_dir()).expect("an index");
         assert_eq!((index.doc_count(), index.segments().len()), (40, 1));

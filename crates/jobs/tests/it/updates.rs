@@ -119,6 +119,10 @@ fn an_index_that_is_damaged_is_built_from_nothing() {
         small.archive(&pages(100..101));
         let built = small.build_with(&config, Reuse::Unchanged).index;
         assert_eq!((built.added, built.removed, built.segments), (101, 0, 1), "{file}");
+        let fault = built.fault.expect("it was found");
+        let wanted =
+            format!("index file {} is damaged at byte 65536: the checksum", path.display());
+        assert!(fault.starts_with(&wanted), "{fault}");
         check(&small, &config);
     }
 }

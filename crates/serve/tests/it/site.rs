@@ -58,7 +58,7 @@ pub(crate) fn index(collection: &Collection) {
     jobs::fold(collection, &neardup::Config::default(), &silent).expect("folded");
     let analysis = page::AnalysisConfig::default();
     let config = index::Config::default();
-    jobs::build_index(collection, &config, &analysis, jobs::Reuse::Unchanged, &silent)
+    jobs::build_index(collection, &config, &analysis, jobs::Reuse::Unchanged, &|_| {}, &silent)
         .expect("indexed");
 }
 

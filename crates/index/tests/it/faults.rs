@@ -1,0 +1,253 @@
+//! Files that are cut short or written to while they are open: reading goes on, whatever comes of it, and afterwards
+//! the index is not intact and says which file and from which byte on. Files that are removed or replaced are read as
+//! they were. A fault of memory that is not an index's ends the process as ever.
+
+use crate::contents::{Contents, Doc, build, random_docs};
+use crate::envelope::{FILES, path_of};
+use index::{
+    Config, DocId, DocIterator, END, Field, Frequencies, Index, IndexError, IndexWriter, Positions,
+};
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// What is summed up at a time.
+const CHUNK_BYTES: usize = 1 << 16;
+/// Enough for several chunks of most files.
+const DOCS: u32 = 9000;
+
+/// An index with something deleted, its files as old as can be, and what is in it.
+fn aged(dir: &Path) -> Contents {
+    let docs: Vec<Doc> = random_docs(11, DOCS, 40);
+    build(dir, 256 << 20, &docs, "whole");
+    let mut writer = IndexWriter::update(dir, &Config::default()).expect("begins");
+    writer.delete(0, DocId(7)).expect("it is there");
+    writer.commit("less one").expect("deleted");
+    for name in all_files() {
+        age(&path_of(dir, &name));
+    }
+    Contents::of(&docs)
+}
+
+fn all_files() -> Vec<String> {
+    FILES.into_iter().chain(["tombstones-2"]).map(str::to_owned).collect()
+}
+
+/// Clocks count too coarsely for a test.
+fn age(path: &Path) {
+    let file = File::options().write(true).open(path).expect("it is there");
+    file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_hours(300_000)).expect("set");
+}
+
+/// A sound file in the place of one that a test has damaged.
+fn restore(path: &Path, sound: &[u8]) {
+    fs::remove_file(path).expect("it is there");
+    fs::write(path, sound).expect("room");
+    age(path);
+}
+
+/// Reads whatever is there by every way, and takes no offence at what it reads.
+fn read_anything(index: &Index) {
+    for segment in index.segments() {
+        for field in Field::ALL {
+            let terms = segment.terms(field, "").map(|terms| terms.take(5000).collect::<Vec<_>>());
+            for (term, _) in terms.unwrap_or_default() {
+                let Ok(Some(mut postings)) = segment.postings(field, &term) else { continue };
+                let (mut positions, mut last) = (Vec::new(), None);
+                while postings.doc() != END {
+                    assert!(last < Some(postings.doc()), "documents ascend");
+                    last = Some(postings.doc());
+                    let _ = postings.frequency();
+                    postings.positions(&mut positions);
+                    postings.next_doc();
+                }
+            }
+            let (lengths, peaks) = (segment.lengths(field), segment.peaks(field));
+            for doc in (0..segment.doc_count()).map(DocId) {
+                let _ = lengths.as_ref().map(|lengths| lengths.get(doc));
+                let _ = peaks.as_ref().map(|peaks| peaks.get(doc));
+            }
+        }
+        let _ = segment.each_list(|_| {});
+        let _ = segment.each_record(|_, _| {});
+        let _ = segment.doc_frequencies(&[(Field::Body, "the"), (Field::Title, "nothing")]);
+        let _ = segment.lists(&[(Field::Body, "the"), (Field::Url, "pre5")]);
+    }
+}
+
+fn check_damaged(found: Result<(), IndexError>, path: &Path, at: u64) {
+    match found {
+        Err(IndexError::Damaged { file, offset, .. }) => {
+            assert_eq!((&*file, offset), (path, at));
+        }
+        other => panic!("{}: {other:?}", path.display()),
+    }
+}
+
+/// Opens the index, reads all of it, or nothing, lets `damage` have a file, reads again and asks.
+fn check(dir: &Path, name: &str, is_read: bool, damage: &dyn Fn(&File), at: u64) {
+    let path = path_of(dir, name);
+    let sound = fs::read(&path).expect("it is there");
+    let index = Index::open(dir).expect("it is whole");
+    if is_read {
+        index.verify().expect("it is whole");
+    }
+    index.intact().expect("nobody was here");
+    damage(&File::options().write(true).open(&path).expect("it is there"));
+    for _ in 0..2 {
+        check_damaged(index.intact(), &path, at);
+        read_anything(&index);
+        index.verify().expect_err("it is damaged");
+    }
+    check_damaged(index.intact(), &path, at);
+    restore(&path, &sound);
+    let again = Index::open(dir).expect("it is whole again");
+    again.verify().and_then(|()| again.intact()).expect("it is whole again");
+    index.intact().expect_err("what was read before stays what it was");
+}
+
+#[test]
+fn a_file_that_is_cut_short_while_it_is_open_is_told_by_file_and_length() {
+    let dir = tempfile::tempdir().expect("a folder");
+    aged(dir.path());
+    for name in all_files() {
+        let bytes = fs::metadata(path_of(dir.path(), &name)).expect("it is there").len();
+        for length in [0, 1, 4096, 5000, (bytes / 2) | 1, bytes - 1] {
+            if length < bytes {
+                let cut = |file: &File| file.set_len(length).expect("cut");
+                check(dir.path(), &name, true, &cut, length);
+                check(dir.path(), &name, false, &cut, length);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_byte_that_is_changed_behind_the_back_of_a_reader_is_told_by_file_and_chunk() {
+    let dir = tempfile::tempdir().expect("a folder");
+    aged(dir.path());
+    for name in all_files() {
+        let sound = fs::read(path_of(dir.path(), &name)).expect("it is there");
+        let body = sound.len() - 12 - 4 * sound.len().div_ceil(CHUNK_BYTES);
+        for part in 0..4 {
+            let at = part * (body - 1) / 3;
+            let flip = |file: &File| {
+                file.write_all_at(&[sound[at] ^ 8], at as u64).expect("room");
+            };
+            check(dir.path(), &name, true, &flip, (at / CHUNK_BYTES * CHUNK_BYTES) as u64);
+        }
+    }
+}
+
+/// Damage in bytes that nobody has read yet is found by their sums; that somebody wrote is told all the same.
+#[test]
+fn a_byte_that_is_changed_before_it_is_read_is_told() {
+    let dir = tempfile::tempdir().expect("a folder");
+    aged(dir.path());
+    let path = path_of(dir.path(), "positions");
+    let at = fs::metadata(&path).expect("it is there").len() / 2;
+    assert!(at > 1 << 16, "{at}");
+    let index = Index::open(dir.path()).expect("it is whole");
+    File::options()
+        .write(true)
+        .open(&path)
+        .and_then(|file| file.write_all_at(b"?", at))
+        .expect("room");
+    check_damaged(index.intact(), &path, 0);
+}
+
+/// What was lost counts, though the file looks as before by the time that it is asked for.
+#[test]
+fn a_file_that_was_cut_off_for_a_while_is_told() {
+    let dir = tempfile::tempdir().expect("a folder");
+    aged(dir.path());
+    let mut long = 0;
+    for name in all_files() {
+        let path = path_of(dir.path(), &name);
+        let sound = fs::read(&path).expect("it is there");
+        if sound.len() <= 2 * CHUNK_BYTES {
+            continue;
+        }
+        long += 1;
+        let index = Index::open(dir.path()).expect("it is whole");
+        index.verify().expect("it is whole");
+        let file = File::options().write(true).open(&path).expect("it is there");
+        file.set_len(CHUNK_BYTES as u64).expect("cut");
+        // Does not ask.
+        read_anything(&index);
+        file.write_all_at(&sound, 0).expect("room");
+        age(&path);
+        match index.intact() {
+            Err(IndexError::Damaged { file, offset, .. }) => {
+                assert_eq!(file, path);
+                // Pages of any size that a system has are in a chunk.
+                assert!((CHUNK_BYTES as u64..sound.len() as u64).contains(&offset), "{offset}");
+            }
+            other => panic!("{name}: {other:?}"),
+        }
+        restore(&path, &sound);
+    }
+    assert!(long > 1, "{long} files of more than two chunks");
+}
+
+#[test]
+fn an_index_whose_files_are_removed_or_replaced_is_intact() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let expected = aged(dir.path());
+    let index = Index::open(dir.path()).expect("it is whole");
+    for name in FILES {
+        let (path, beside) = (path_of(dir.path(), name), dir.path().join("beside"));
+        fs::write(&beside, "another").expect("room");
+        fs::rename(&beside, &path).expect("replaced");
+    }
+    index.intact().expect("nothing of it was changed");
+    fs::remove_dir_all(dir.path()).expect("removed");
+    assert_eq!(Contents::read(&index).expect("it is mapped"), expected);
+    index.intact().expect("nothing of it was changed");
+    fs::write(dir.path(), "a file in the place of the folder").expect("room");
+    index.intact().expect("nothing of it was changed");
+}
+
+/// Who numbers what is left counts them again and again.
+#[test]
+fn deleted_documents_stay_the_same_ones_whoever_writes_to_their_file() {
+    let dir = tempfile::tempdir().expect("a folder");
+    aged(dir.path());
+    let index = Index::open(dir.path()).expect("it is whole");
+    let segment = &index.segments()[0];
+    assert!(segment.deleted().expect("whole").contains(DocId(7)));
+    let path = path_of(dir.path(), "tombstones-2");
+    let file = File::options().write(true).open(&path).expect("it is there");
+    file.write_all_at(&[0; 100], 16).expect("room");
+    assert!(segment.deleted().expect("whole").contains(DocId(7)));
+    check_damaged(index.intact(), &path, 0);
+}
+
+const FOLDER: &str = "CRIVELLO_INDEX_TEST_FAULT";
+
+/// Maps a file that is no index's, beside one that is, and reads behind its end.
+#[test]
+fn child_with_a_fault_of_its_own() {
+    let Some(dir) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };
+    let index = Index::open(&dir).expect("an index");
+    let path = dir.join("foreign");
+    fs::write(&path, [1; 10_000]).expect("room");
+    let file = File::options().read(true).write(true).open(&path).expect("it is there");
+    #[expect(unsafe_code, reason = "a mapping that is cut short is what this is about")]
+    // SAFETY: of that the process dies, which is what is wanted.
+    let map = unsafe { memmap2::Mmap::map(&file) }.expect("mapped");
+    file.set_len(0).expect("cut");
+    panic!("the index has {} documents, the file {}", index.doc_count(), map[9000]);
+}
+
+#[test]
+fn a_fault_that_is_not_of_an_index_ends_the_process_as_ever() {
+    use std::os::unix::process::ExitStatusExt;
+    let dir = tempfile::tempdir().expect("a folder");
+    build(dir.path(), 1 << 20, &random_docs(1, 60, 8), "small");
+    let mut command = std::process::Command::new(std::env::current_exe().expect("this binary"));
+    command.args(["--exact", "faults::child_with_a_fault_of_its_own", "--nocapture"]);
+    let output = command.env(FOLDER, dir.path()).output().expect("runs");
+    assert_eq!(output.status.signal(), Some(libc::SIGBUS), "{output:?}");
+}

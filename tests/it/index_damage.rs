@@ -1,0 +1,200 @@
+//! An index that is damaged while a server has it open, and one that `crivello index` finds damaged or of another version:
+//! the file is named with the byte, nothing ends for it, and the index that is built again answers as before.
+
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt as _;
+use std::path::PathBuf;
+use std::thread;
+use std::time::Duration;
+
+use crate::sandbox::{Running, Sandbox, get};
+
+/// The files of a segment.
+const FILES: [&str; 7] = ["docs", "positions", "lexicon", "lengths", "records", "freqs", "skips"];
+/// What the server is asked.
+const QUESTIONS: [&str; 3] =
+    ["/api/search?q=garden+%22green+garden%22", "/search?q=garden", "/api/complete?q=gard"];
+
+/// An index of documents with many words.
+fn gardens() -> Sandbox {
+    let mut lines = String::new();
+    for number in 0..400_u32 {
+        let words: Vec<String> =
+            (0..60).map(|i| format!("w{}", number.wrapping_mul(7919) + i * 104_729)).collect();
+        let text = format!("a green garden {}", words.join(" "));
+        writeln!(lines, r#"{{"id": "{number}", "title": "Garden {number}", "text": "{text}"}}"#)
+            .expect("memory");
+    }
+    Sandbox::of_documents(&lines)
+}
+
+/// A file of the only segment, or the manifest.
+fn file(sandbox: &Sandbox, name: &str) -> PathBuf {
+    let index = sandbox.path("web/index");
+    if name == "manifest" {
+        return index.join(name);
+    }
+    let mut entries = fs::read_dir(&index).expect("an index").map(|entry| entry.expect("an entry"));
+    let is_segment = |name: &std::ffi::OsStr| name.to_string_lossy().starts_with("segment-");
+    let segment = entries.find(|entry| is_segment(&entry.file_name()));
+    assert!(!entries.any(|entry| is_segment(&entry.file_name())), "there is one segment");
+    segment.expect("there is one segment").path().join(name)
+}
+
+/// As the messages name it: from the folder on that the command was run in.
+fn said(sandbox: &Sandbox, name: &str) -> String {
+    let path = file(sandbox, name);
+    let path = path.strip_prefix(sandbox.path("")).expect("it is in there");
+    format!("index file {} is damaged at byte ", path.display())
+}
+
+fn serve(sandbox: &Sandbox) -> (Running, String) {
+    let mut server = sandbox.start(&["serve", "--dir", "web", "--listen", "127.0.0.1:0"]);
+    let address = server.first_line();
+    assert!(address.starts_with("http://"), "{address}: {}", server.stderr());
+    (server, address)
+}
+
+/// Waits for the index that has been built again, which a server looks for every second.
+fn wait_for_answers(address: &str) {
+    let answered = (0..200).any(|_| {
+        thread::sleep(Duration::from_millis(50));
+        QUESTIONS.iter().all(|question| get(address, question).0 == 200)
+    });
+    assert!(answered, "ten seconds: {}", get(address, QUESTIONS[0]).1);
+}
+
+/// Damages a file of the index that a server has open; it says so, and recovers when it is built again.
+fn check_server(sandbox: &Sandbox, name: &str, damage: &dyn Fn(&File)) {
+    let (mut server, address) = serve(sandbox);
+    let before = QUESTIONS.map(|question| get(&address, question));
+    assert!(before.iter().all(|(status, _)| *status == 200), "{before:?}");
+    let said = said(sandbox, name);
+    damage(&File::options().write(true).open(file(sandbox, name)).expect("it is there"));
+    for question in QUESTIONS.iter().cycle().take(2 * QUESTIONS.len()) {
+        let (status, body) = get(&address, question);
+        assert_eq!(status, 500, "{name}, {question}: {body}");
+        assert!(body.contains(&said), "{name}, {question}: {body}");
+        assert!(body.contains("crivello index --rebuild"), "{name}, {question}: {body}");
+    }
+    assert_eq!(get(&address, "/health").0, 200);
+    assert_eq!(get(&address, "/").0, 200);
+    sandbox.done(&["index", "--rebuild", "--dir", "web"]);
+    wait_for_answers(&address);
+    assert_eq!(server.child.try_wait().expect("it is ours"), None, "{name}: it has ended");
+    let hits = |(_, body): &(u16, String)| body.matches("Garden").count();
+    let after = QUESTIONS.map(|question| get(&address, question));
+    assert_eq!(after.each_ref().map(hits), before.each_ref().map(hits), "{name}");
+}
+
+#[test]
+fn a_server_whose_index_is_cut_short_says_so_and_goes_on_when_it_is_built_again() {
+    let sandbox = gardens();
+    for name in FILES {
+        let bytes = fs::metadata(file(&sandbox, name)).expect("it is there").len();
+        for length in [0, bytes / 2] {
+            check_server(&sandbox, name, &|file| file.set_len(length).expect("cut"));
+        }
+    }
+}
+
+#[test]
+fn a_server_whose_index_is_written_to_says_so_and_goes_on_when_it_is_built_again() {
+    let sandbox = gardens();
+    for name in ["docs", "positions", "lexicon"] {
+        let bytes = fs::read(file(&sandbox, name)).expect("it is there");
+        let at = bytes.len() / 3;
+        let flip = [bytes[at] ^ 4];
+        check_server(&sandbox, name, &|file| file.write_all_at(&flip, at as u64).expect("room"));
+    }
+}
+
+/// Who puts back what was there need not start the server again.
+#[test]
+fn a_server_whose_index_is_put_back_as_it_was_goes_on() {
+    let sandbox = gardens();
+    let (_server, address) = serve(&sandbox);
+    let path = file(&sandbox, "docs");
+    let sound = fs::read(&path).expect("it is there");
+    let before = get(&address, QUESTIONS[0]);
+    fs::write(&path, &sound[..100]).expect("room");
+    assert_eq!(get(&address, QUESTIONS[0]).0, 500);
+    fs::write(&path, sound).expect("room");
+    wait_for_answers(&address);
+    assert_eq!(get(&address, QUESTIONS[0]), before);
+}
+
+/// The version is in bytes 12 to 15; sums follow from the rest.
+fn with_version(file: &[u8], version: u32) -> Vec<u8> {
+    let mut body = file[..file.len() - 16].to_vec();
+    body[12..16].copy_from_slice(&version.to_le_bytes());
+    let mut footer = crc32fast::hash(&body).to_le_bytes().to_vec();
+    footer.extend((body.len() as u64).to_le_bytes());
+    let sum = crc32fast::hash(&footer).to_le_bytes();
+    [body, footer, sum.to_vec()].concat()
+}
+
+/// Runs `crivello index`, which must build the index again and say why.
+fn check_built_again(sandbox: &Sandbox, why: &str, expected: &str) {
+    let generation = || sandbox.json(&["status", "--dir", "web"])["index"]["generation"].clone();
+    let ran = sandbox.run(&["index", "--dir", "web", "--json"]);
+    assert_eq!(ran.code, 0, "{ran:#?}");
+    let told = ran.stderr.lines().find(|line| line.contains(why)).unwrap_or_default();
+    assert!(told.ends_with("; all pages are indexed again"), "no {why:?} in {ran:#?}");
+    assert!(ran.stderr.find(told) < ran.stderr.find("\nindexed  "), "told first: {ran:#?}");
+    let report: serde_json::Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    let fault = report["fault"].as_str().expect("a fault");
+    assert!(told.contains(fault) && fault.starts_with(why), "{told}: {report}");
+    assert_eq!((&report["added"], &report["generation"]), (&report["documents"], &generation()));
+    assert_eq!(sandbox.done(&["search", "green garden", "--dir", "web"]), expected);
+    let again = sandbox.json(&["index", "--dir", "web"]);
+    assert!(again["up_to_date"] == true && again.get("fault").is_none(), "{again}");
+}
+
+#[test]
+fn damage_is_told_before_the_index_is_built_again() {
+    let sandbox = gardens();
+    let expected = sandbox.done(&["search", "green garden", "--dir", "web"]);
+    for name in FILES.into_iter().chain(["manifest"]) {
+        let path = file(&sandbox, name);
+        let sound = fs::read(&path).expect("it is there");
+        let middle = 40;
+        // A bit, the end, all of it.
+        let mut flipped = sound.clone();
+        flipped[middle] ^= 1;
+        for damaged in [flipped, sound[..sound.len() - 1].to_vec(), Vec::new()] {
+            let why = said(&sandbox, name);
+            fs::write(file(&sandbox, name), damaged).expect("room");
+            check_built_again(&sandbox, &why, &expected);
+        }
+        let why = said(&sandbox, name);
+        if name != "manifest" {
+            fs::remove_file(file(&sandbox, name)).expect("it is there");
+            check_built_again(&sandbox, &why, &expected);
+        }
+    }
+}
+
+#[test]
+fn another_version_is_told_before_the_index_is_built_again() {
+    let sandbox = gardens();
+    let expected = sandbox.done(&["search", "green garden", "--dir", "web"]);
+    let path = file(&sandbox, "manifest");
+    let sound = fs::read(&path).expect("it is there");
+    fs::write(&path, with_version(&sound, 8)).expect("room");
+    let why = "index file web/index/manifest has format version 8, this program reads version 9";
+    check_built_again(&sandbox, why, &expected);
+}
+
+/// Who asks for it knows, and an index that is not there yet is no fault.
+#[test]
+fn nothing_is_told_of_an_index_that_is_new_or_was_to_be_built_again() {
+    let sandbox = gardens();
+    fs::write(file(&sandbox, "docs"), "").expect("room");
+    let ran = sandbox.run(&["index", "--rebuild", "--dir", "web"]);
+    assert!(ran.code == 0 && !ran.stderr.contains("index file"), "{ran:#?}");
+    fs::remove_dir_all(sandbox.path("web/index")).expect("it is there");
+    let ran = sandbox.run(&["index", "--dir", "web"]);
+    assert!(ran.code == 0 && !ran.stderr.contains("index file"), "{ran:#?}");
+}
