@@ -73,6 +73,38 @@ fn a_bad_line_is_told_with_its_place_and_what_was_meant() {
     assert!(ran.code == 0 && ran.stderr.contains(note), "{ran:#?}");
 }
 
+/// Faults that are none of JSON.
+#[test]
+fn a_line_that_is_empty_in_another_encoding_or_too_long_is_told_with_what_to_do() {
+    let sandbox = Sandbox::new();
+    sandbox.done(&["init", "web"]);
+    let named =
+        |id: usize| format!("{{\"id\":\"{}\",\"text\":\"t\"}}", "x".repeat(id)).into_bytes();
+    let placed = format!("{{\"url\":\"http://a/{}\",\"text\":\"t\"}}", "x".repeat(3_000));
+    let table: [(Vec<u8>, &[&str]); 7] = [
+        (b"".to_vec(), &["the line is empty: delete it"]),
+        (b" \r".to_vec(), &["the line is empty: delete it"]),
+        (b"{\"id\":\"2\",\"text\":\"caf\xe9\"}".to_vec(), &["byte 22 (E9) is not UTF-8", "iconv"]),
+        (b"{\"id\":\"2\",\"t\xe9xt\":\"cafe\"}".to_vec(), &["byte 13 (E9) is not UTF-8", "iconv"]),
+        (b"\xff\xfe{\0\"\0".to_vec(), &["byte 1 (FF) is not UTF-8", "iconv"]),
+        (named(40_000), &["the \"id\" has 40000 bytes, at most 32768: give a shorter one"]),
+        (
+            placed.into_bytes(),
+            &["the \"url\" has 3009 bytes, at most 2048", "give an \"id\" instead"],
+        ),
+    ];
+    for (line, words) in table {
+        let lines = [b"{\"id\":\"0\",\"text\":\"t\"}\n", &line[..], b"\n"].concat();
+        fs::write(sandbox.path("d.jsonl"), lines).expect("a file");
+        let ran = sandbox.run(&["import", "d.jsonl", "--dir", "web"]);
+        let is_placed = ran.stderr.contains("nothing was imported: d.jsonl:2: ");
+        assert!(ran.code == 1 && is_placed && ran.stderr.len() < 300, "{words:?}: {ran:#?}");
+        assert!(words.iter().all(|word| ran.stderr.contains(word)), "{words:?}: {ran:#?}");
+    }
+    fs::write(sandbox.path("d.jsonl"), named(32_768)).expect("a file");
+    assert_eq!(sandbox.json(&["import", "d.jsonl", "--dir", "web"])["records"], 1);
+}
+
 /// Pages of a catalogue that differ in the number of the part alone: a search for a number finds its page.
 #[test]
 fn every_part_of_a_catalogue_is_found_by_its_number() {
