@@ -21,6 +21,9 @@ use crate::config::Config;
 use crate::context::{Context, Exit};
 use crate::talk::{self, Stages};
 
+/// Pages whose text was cut that are named.
+const CUT_SHOWN_MAX: usize = 3;
+
 /// Runs stages of the collection that a command is about, the page table first; `--json` answers with what they report.
 pub(crate) fn run<T: Serialize>(
     command: &str,
@@ -66,6 +69,14 @@ impl<'a> Pipeline<'a> {
                 "         {} left out, and all else is used; `crivello crawl --recrawl` fetches what is \
                  missing, or put a whole copy of the file into archive/, delete pages/ and run this again",
                 talk::count(report.damaged, "place"),
+            ));
+        }
+        if report.cut > 0 {
+            self.say(&format!(
+                "cut      the text of {} at {} bytes each; what follows is not searched: {}",
+                talk::count(report.cut, "page"),
+                extract_options(&self.config.crawl).page.text_bytes_max,
+                cut_urls(&report),
             ));
         }
         if report.files_read > 0 {
@@ -192,6 +203,16 @@ impl<'a> Pipeline<'a> {
 
     fn say(&self, text: &str) {
         talk::say(self.quiet, text);
+    }
+}
+
+/// The first pages whose text was cut, in words.
+fn cut_urls(report: &ExtractReport) -> String {
+    let named = report.cut_urls.iter().take(CUT_SHOWN_MAX);
+    let named = named.map(|url| talk::plain(url)).collect::<Vec<_>>();
+    match report.cut - named.len() as u64 {
+        0 => named.join(", "),
+        more => format!("{} and {more} more", named.join(", ")),
     }
 }
 

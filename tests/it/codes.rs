@@ -92,6 +92,50 @@ fn golomb_chooses_its_modulus_from_the_numbers() {
     assert_eq!((ran.code, ran.stdout), (0, given));
 }
 
+/// The greatest number of every code goes to and fro, and the one after it is refused with what takes it.
+#[test]
+fn the_greatest_numbers_have_codewords_or_a_way_out() {
+    let sandbox = Sandbox::new();
+    let check = |flags: &str, greatest: &str, beyond: &str, cure: &str| {
+        let flags: Vec<&str> = flags.split(' ').collect();
+        let words = sandbox.done(&[&["codes", "encode"], &flags[..], &[greatest]].concat());
+        // What was chosen by the number has to be said where there is none.
+        let modulus = ["--modulus", "12786308645202655232"];
+        let fitted = flags.ends_with(&["golomb"]);
+        let parameter: &[&str] = if fitted { &modulus } else { &[] };
+        let back = [&["codes", "decode"], &flags[..], parameter].concat();
+        assert_eq!(piped(&sandbox, &back, &words), format!("{greatest}\n"), "{flags:?}");
+        let ran = sandbox.run(&[&["codes", "encode"], &flags[..], &[beyond]].concat());
+        assert!(ran.code == 2 && ran.stderr.contains(cure), "{flags:?} {beyond}: {ran:#?}");
+    };
+    let (last, after) = ("18446744073709551614", "18446744073709551615");
+    for flags in ["gamma", "delta", "zeta -k 1", "zeta", "zeta -k 7", "golomb", "reduced-binary"] {
+        check(&format!("--code {flags}"), last, after, "`--code vbyte` has one");
+    }
+    for modulus in ["9223372036854775808", "12786308645202655232", after] {
+        let flags = format!("--code golomb --modulus {modulus}");
+        check(&flags, last, after, "`--code vbyte` has one");
+    }
+    for code in ["vbyte", "prefix-vbyte"] {
+        check(&format!("--code {code}"), after, "18446744073709551616", "not a number from 0 to");
+    }
+    let bound = format!("--code minimal-binary --bound {after}");
+    check(&bound, last, after, "`--code vbyte` has one");
+    check("--code minimal-binary --bound 5", "4", "5", "`--bound 6` or more has one");
+    check("--code unary", "1000000", "1048576", "`--code delta` has a shorter one");
+    check("--code unary", "1048575", "4294967296", "`--code delta` has one");
+    // Of some 2²⁰ bits at most.
+    let shorter = "`--modulus 17593276631061` or more has a shorter one";
+    check(
+        "--code golomb --modulus 3",
+        "3000000",
+        last,
+        "`--modulus 17593276631061` or more has one",
+    );
+    check("--code golomb --modulus 92233720368547", last, after, "`--code vbyte` has one");
+    check("--code golomb --modulus 4294967296", "12884901887", last, shorter);
+}
+
 #[test]
 fn several_codewords_in_a_row_are_as_many_numbers() {
     let sandbox = Sandbox::new();

@@ -73,6 +73,77 @@ fn a_bad_line_is_told_with_its_place_and_what_was_meant() {
     assert!(ran.code == 0 && ran.stderr.contains(note), "{ran:#?}");
 }
 
+/// Faults that are none of JSON.
+#[test]
+fn a_line_that_is_empty_in_another_encoding_or_too_long_is_told_with_what_to_do() {
+    let sandbox = Sandbox::new();
+    sandbox.done(&["init", "web"]);
+    let named =
+        |id: usize| format!("{{\"id\":\"{}\",\"text\":\"t\"}}", "x".repeat(id)).into_bytes();
+    let placed = format!("{{\"url\":\"http://a/{}\",\"text\":\"t\"}}", "x".repeat(3_000));
+    let table: [(Vec<u8>, &[&str]); 7] = [
+        (b"".to_vec(), &["the line is empty: delete it"]),
+        (b" \r".to_vec(), &["the line is empty: delete it"]),
+        (b"{\"id\":\"2\",\"text\":\"caf\xe9\"}".to_vec(), &["byte 22 (E9) is not UTF-8", "iconv"]),
+        (b"{\"id\":\"2\",\"t\xe9xt\":\"cafe\"}".to_vec(), &["byte 13 (E9) is not UTF-8", "iconv"]),
+        (b"\xff\xfe{\0\"\0".to_vec(), &["byte 1 (FF) is not UTF-8", "iconv"]),
+        (named(40_000), &["the \"id\" has 40000 bytes, at most 32768: give a shorter one"]),
+        (
+            placed.into_bytes(),
+            &["the \"url\" has 3009 bytes, at most 2048", "give an \"id\" instead"],
+        ),
+    ];
+    for (line, words) in table {
+        let lines = [b"{\"id\":\"0\",\"text\":\"t\"}\n", &line[..], b"\n"].concat();
+        fs::write(sandbox.path("d.jsonl"), lines).expect("a file");
+        let ran = sandbox.run(&["import", "d.jsonl", "--dir", "web"]);
+        let is_placed = ran.stderr.contains("nothing was imported: d.jsonl:2: ");
+        assert!(ran.code == 1 && is_placed && ran.stderr.len() < 300, "{words:?}: {ran:#?}");
+        assert!(words.iter().all(|word| ran.stderr.contains(word)), "{words:?}: {ran:#?}");
+    }
+    fs::write(sandbox.path("d.jsonl"), named(32_768)).expect("a file");
+    assert_eq!(sandbox.json(&["import", "d.jsonl", "--dir", "web"])["records"], 1);
+}
+
+/// Of a page from anywhere and of a document alike.
+#[test]
+fn a_text_that_is_too_long_is_told_where_it_is_indexed_and_by_why() {
+    let sandbox = Sandbox::new();
+    sandbox.done(&["init", "web"]);
+    let text = |bytes: usize| "roses ".repeat(bytes / 6 + 1)[..bytes].to_owned();
+    let most = 1 << 20;
+    let document =
+        |id: &str, bytes: usize| format!("{{\"id\":\"{id}\",\"text\":\"{}\"}}\n", text(bytes));
+    let lines = [("most", most), ("long", most + 1), ("longer", 2 * most)];
+    let lines: String = lines.iter().map(|&(id, bytes)| document(id, bytes)).collect();
+    fs::write(sandbox.path("d.jsonl"), lines).expect("a file");
+    let html = format!("<title>Long</title><p>{}", text(most + 2));
+    let answer = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n{html}");
+    let warc = format!(
+        "WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: http://a/long\r\n\
+         WARC-Date: 2024-01-01T00:00:00Z\r\nWARC-Record-ID: <urn:uuid:1>\r\n\
+         Content-Type: application/http;msgtype=response\r\nContent-Length: {}\r\n\r\n{answer}\r\n\r\n",
+        answer.len()
+    );
+    fs::write(sandbox.path("d.warc"), warc).expect("a file");
+    sandbox.done(&["import", "d.jsonl", "d.warc", "--dir", "web"]);
+    let ran = sandbox.run(&["index", "--dir", "web"]);
+    let told = "cut      the text of 3 pages at 1048576 bytes each; what follows is not searched: \
+                http://a/long, urn:crivello:long, urn:crivello:longer\n";
+    assert!(ran.code == 0 && ran.stderr.contains(told), "{ran:#?}");
+    for (url, is_cut) in [
+        ("urn:crivello:most", false),
+        ("urn:crivello:long", true),
+        ("urn:crivello:longer", true),
+        ("http://a/long", true),
+    ] {
+        let why = sandbox.json(&["why", url, "--dir", "web"]);
+        let said = why["cuts"].to_string().contains("only the first 1048576 bytes of its text");
+        assert_eq!(said, is_cut, "{url}: {why:#}");
+    }
+    assert!(!sandbox.run(&["index", "--dir", "web"]).stderr.contains("cut "), "nothing was read");
+}
+
 /// Pages of a catalogue that differ in the number of the part alone: a search for a number finds its page.
 #[test]
 fn every_part_of_a_catalogue_is_found_by_its_number() {

@@ -22,8 +22,8 @@ use dsi_bitstream::traits::BitRead;
 use crate::reader::NoCodeword;
 use crate::{Bits, Code, Reader, check_range};
 
-/// The greatest modulus that is chosen from data; 32-bit numbers ask for no greater one.
-const FITTED_MAX: f64 = 4_294_967_296.0;
+/// The greatest mean that a modulus is chosen for: no number has 65 bits.
+const MEAN_MAX: f64 = 18_446_744_073_709_551_616.0;
 
 /// The Golomb code with a modulus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,11 +46,15 @@ impl Golomb {
         if mean.is_nan() || mean <= 0.0 {
             return Self::new(1);
         }
-        let mean = mean.min(FITTED_MAX * 2.0);
+        let mean = mean.min(MEAN_MAX);
         // θ = m / (1 + m): log(1 + θ) / -log θ, written so that a great mean keeps its digits.
         let modulus = (mean / (1.0 + mean)).ln_1p() / (1.0 / mean).ln_1p();
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
-        let modulus = modulus.ceil().clamp(1.0, FITTED_MAX) as u64;
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "below 0.7·2⁶⁴"
+        )]
+        let modulus = modulus.ceil().max(1.0) as u64;
         Self::new(modulus)
     }
 

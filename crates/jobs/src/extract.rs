@@ -7,6 +7,7 @@
 //! parallel, and a file that has not changed is not read again with the same options. A place that is damaged
 //! is left out and told, and all that can be read behind it is used.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,6 +28,8 @@ use crate::{AsFound, Collection, JobsError, Lag, PageTable, Progress, Spelling, 
 
 /// Places of damage that are told one by one.
 const DAMAGES_MAX: usize = 20;
+/// URLs with a text that was cut that are told one by one.
+const CUT_URLS_MAX: usize = 20;
 
 /// How records are read.
 #[derive(Debug, Clone)]
@@ -70,6 +73,10 @@ pub struct ExtractReport {
     pub damaged: u64,
     /// What is wrong at the first of them, with file and byte.
     pub damages: Vec<String>,
+    /// URLs in the files that were read whose text is longer than [`page::Limits::text_bytes_max`]; the rest of it was left out.
+    pub cut: u64,
+    /// The first of them, in alphabetical order.
+    pub cut_urls: Vec<String>,
 }
 
 /// A document that was imported rather than fetched.
@@ -94,9 +101,9 @@ pub fn extract(
     check_archive(collection)?;
     let Plan { kept: mut parts, missing, lag } = Plan::of(collection, options)?;
     let files_read = missing.len() as u64;
-    let mut damages = Damages::default();
+    let mut found = Findings::default();
     if lag.is_some() {
-        damages = read_files(collection, &dir, &missing, options, progress)?;
+        found = read_files(collection, &dir, &missing, options, progress)?;
         parts.names.extend(missing);
         // By file name, so that of two captures whose dates are the same the later file's counts.
         parts.names.sort_by(|a, b| a.archive_file.cmp(&b.archive_file));
@@ -112,8 +119,10 @@ pub fn extract(
         pages: directory.entries().len() as u64,
         redirects: directory.redirects().len() as u64,
         others: directory.others().len() as u64,
-        damaged: damages.count,
-        damages: damages.first,
+        damaged: found.damages.count,
+        damages: found.damages.first,
+        cut: found.cut.len() as u64,
+        cut_urls: found.cut.into_iter().take(CUT_URLS_MAX).collect(),
     })
 }
 
@@ -136,6 +145,14 @@ fn check_archive(collection: &Collection) -> Result<(), JobsError> {
     } else {
         Err(JobsError::ArchiveGone { path, index, documents })
     }
+}
+
+/// What is to be told of the files that were read.
+#[derive(Debug, Default)]
+struct Findings {
+    damages: Damages,
+    /// The URLs whose text was cut.
+    cut: BTreeSet<String>,
 }
 
 /// Places of the archive that cannot be read.
@@ -169,7 +186,7 @@ pub fn extract_lag(
 }
 
 /// Goes up when the rows of the same record become others; then all are made again.
-const ROWS_VERSION: u32 = 5;
+const ROWS_VERSION: u32 = 6;
 
 impl ExtractOptions {
     /// Tells options, or a version of this program, that make other rows from those that make the same.
@@ -249,9 +266,10 @@ fn read_files(
     missing: &[PartName],
     options: &ExtractOptions,
     progress: Progress<'_>,
-) -> Result<Damages, JobsError> {
+) -> Result<Findings, JobsError> {
     let archive = Archive::open(&collection.archive_dir())?;
-    let damages = Mutex::new(Damages::default());
+    let found = Mutex::new(Findings::default());
+    let findings = || found.lock().unwrap_or_else(PoisonError::into_inner);
     let total: u64 = missing.iter().map(|name| name.archive_bytes).sum();
     let done = AtomicU64::new(0);
     let queue = Mutex::new(missing.iter());
@@ -272,12 +290,16 @@ fn read_files(
                     }
                     Err(error) => {
                         last_offset = error.offset();
-                        damages.lock().unwrap_or_else(PoisonError::into_inner).note(error)?;
+                        findings().damages.note(error)?;
                         continue;
                     }
                 };
                 let length = record.location.length;
-                if let Some((url, fate)) = fate_of(&record, options) {
+                let mut is_cut = false;
+                if let Some((url, fate)) = fate_of(&record, options, &mut is_cut) {
+                    if is_cut {
+                        findings().cut.insert(url.clone());
+                    }
                     writer.push(&url, (record.date_s, record.date_us), &fate)?;
                 }
                 let sum = done.fetch_add(length, Ordering::Relaxed) + length;
@@ -293,7 +315,7 @@ fn read_files(
         let results = handles.into_iter().map(|handle| handle.join().expect("a reader panicked"));
         results.collect::<Result<(), JobsError>>()
     })?;
-    Ok(damages.into_inner().unwrap_or_else(PoisonError::into_inner))
+    Ok(found.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// Parts that no list names any more, and half-written files.
@@ -310,8 +332,15 @@ fn remove_leftovers(dir: &Path, parts: &Parts) -> Result<(), JobsError> {
     Ok(())
 }
 
-/// What a record says about its URL; `None` where it says nothing.
-fn fate_of(record: &Record, options: &ExtractOptions) -> Option<(String, Fate)> {
+/// Whether the text in a record is longer than [`page::Limits::text_bytes_max`], so that the rest of it is left out.
+pub fn is_text_cut(record: &Record, options: &ExtractOptions) -> bool {
+    let mut is_cut = false;
+    let _ = fate_of(record, options, &mut is_cut);
+    is_cut
+}
+
+/// What a record says about its URL; `None` where it says nothing. `is_cut` is set if there is more text than is kept.
+fn fate_of(record: &Record, options: &ExtractOptions, is_cut: &mut bool) -> Option<(String, Fate)> {
     let target = record.target.as_deref()?;
     let url = page::normalise(target, None, &options.page).ok();
     let name = url.as_ref().map_or_else(|| target.to_owned(), |url| url.as_str().to_owned());
@@ -319,11 +348,11 @@ fn fate_of(record: &Record, options: &ExtractOptions) -> Option<(String, Fate)> 
         return None;
     }
     if is_for_crawlers(record) {
-        return Some((name, sitemap(record, &url?, options)?));
+        return Some((name, sitemap(record, &url?, options, is_cut)?));
     }
     let fate = match record.kind {
-        Kind::Response => response(record, &url?, options),
-        Kind::Resource => resource(record, url.as_ref(), options)?,
+        Kind::Response => response(record, &url?, options, is_cut),
+        Kind::Resource => resource(record, url.as_ref(), options, is_cut)?,
         Kind::Revisit if is_own(record) => revisit(record, options),
         Kind::Metadata => failed(&record.block)?,
         _ => return None,
@@ -332,7 +361,12 @@ fn fate_of(record: &Record, options: &ExtractOptions) -> Option<(String, Fate)> 
 }
 
 /// What an answer from a sitemap says that had one before: then it may have been a page. `None` if it says nothing.
-fn sitemap(record: &Record, url: &Url, options: &ExtractOptions) -> Option<Fate> {
+fn sitemap(
+    record: &Record,
+    url: &Url,
+    options: &ExtractOptions,
+    is_cut: &mut bool,
+) -> Option<Fate> {
     let is_again = record.kind == Kind::Response && record.header("Crivello-Before").is_some();
     let is_sitemap = record.header("Crivello-Purpose") == Some("sitemap");
     let is_there = archive::parse_http(&record.block).is_ok_and(|answer| answer.status == 200);
@@ -340,7 +374,7 @@ fn sitemap(record: &Record, url: &Url, options: &ExtractOptions) -> Option<Fate>
         if is_there {
             Fate::Gone { what: "a sitemap".to_owned() }
         } else {
-            response(record, url, options)
+            response(record, url, options, is_cut)
         }
     })
 }
@@ -356,7 +390,7 @@ fn is_for_crawlers(record: &Record) -> bool {
     record.headers.iter().find(purpose).is_some_and(|(_, value)| value != "page")
 }
 
-fn response(record: &Record, url: &Url, options: &ExtractOptions) -> Fate {
+fn response(record: &Record, url: &Url, options: &ExtractOptions, is_cut: &mut bool) -> Fate {
     let Ok(answer) = archive::parse_http(&record.block) else {
         return Fate::Gone { what: "not an HTTP answer".to_owned() };
     };
@@ -381,7 +415,8 @@ fn response(record: &Record, url: &Url, options: &ExtractOptions) -> Fate {
         Err(error) => return Fate::Gone { what: error.to_string() },
     };
     let header = Directives::from_headers(&answer.headers, &options.agent);
-    text_of(record, url, answer.header("content-type"), &body, header, options)
+    let kind = answer.header("content-type");
+    text_of(record, url, &Body { kind, bytes: &body, header }, options, is_cut)
 }
 
 /// A 304 that asks for the page not to be found is heard, also if nobody told afterwards what the page is now.
@@ -397,28 +432,43 @@ fn revisit(record: &Record, options: &ExtractOptions) -> Fate {
     }
 }
 
-fn resource(record: &Record, url: Option<&Url>, options: &ExtractOptions) -> Option<Fate> {
-    let content_type = record.content_type.as_deref();
-    if content_type.is_some_and(|kind| kind.starts_with("application/json")) {
+fn resource(
+    record: &Record,
+    url: Option<&Url>,
+    options: &ExtractOptions,
+    is_cut: &mut bool,
+) -> Option<Fate> {
+    let kind = record.content_type.as_deref();
+    if kind.is_some_and(|kind| kind.starts_with("application/json")) {
         let imported: Imported = serde_json::from_slice(&record.block).ok()?;
+        *is_cut = imported.text.len() > options.page.text_bytes_max;
         return Some(Fate::Page(Box::new(imported.into_row(record, &options.page))));
     }
-    Some(text_of(record, url?, content_type, &record.block, Directives::default(), options))
+    let body = Body { kind, bytes: &record.block, header: Directives::default() };
+    Some(text_of(record, url?, &body, options, is_cut))
+}
+
+/// What is to be read as a page.
+struct Body<'a> {
+    kind: Option<&'a str>,
+    bytes: &'a [u8],
+    /// What the head of the answer forbids.
+    header: Directives,
 }
 
 fn text_of(
     record: &Record,
     url: &Url,
-    content_type: Option<&str>,
-    body: &[u8],
-    header: Directives,
+    body: &Body<'_>,
     options: &ExtractOptions,
+    is_cut: &mut bool,
 ) -> Fate {
-    let page = match page::parse(url, content_type, body, &options.page) {
+    let page = match page::parse(url, body.kind, body.bytes, &options.page) {
         Ok(page) => page,
         Err(error) => return Fate::Gone { what: error.to_string() },
     };
-    let robots = page.robots.union(header);
+    *is_cut = page.text_is_cut;
+    let robots = page.robots.union(body.header);
     let canonical = page.canonical.map(|url| options.spelling.link(url));
     let links = page.links.into_iter().map(|link| OutLink {
         url: options.spelling.link(link.url).into(),

@@ -38,7 +38,7 @@ mod verify;
 
 pub use collection::{Collection, Lock, Writer};
 pub use error::JobsError;
-pub use extract::{ExtractOptions, ExtractReport, extract, extract_lag, files_read};
+pub use extract::{ExtractOptions, ExtractReport, extract, extract_lag, files_read, is_text_cut};
 pub use fold::{FoldReport, Folding, fold, is_folded};
 pub use indexing::{IndexReport, Reuse, analysis_of, build_index, filters, index_lag, url_words};
 pub use interchange::{CiffReport, document_name, export_ciff, import_ciff, is_imported};

@@ -107,6 +107,14 @@ pub(crate) fn is_unseen(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{300}'..='\u{36f}' | '\u{200b}'..='\u{200d}' | '\u{feff}')
 }
 
+/// Whether a word is a character of a script without spaces that has few of them, as all have but Chinese.
+pub(crate) fn is_of_few(word: &[u8]) -> bool {
+    // None of these is shorter or longer.
+    let [0xe0..=0xef, _, _] = word else { return false };
+    let c = std::str::from_utf8(word).ok().and_then(|word| word.chars().next());
+    c.is_some_and(|c| is_unspaced(c) && !('\u{3400}'..'\u{ff66}').contains(&c))
+}
+
 /// Whether `c` belongs to a script that is written without spaces between words.
 pub(crate) fn is_unspaced(c: char) -> bool {
     matches!(c,

@@ -24,11 +24,12 @@ pub(crate) struct Flow {
     bytes_max: usize,
     gap: Gap,
     is_full: bool,
+    is_cut: bool,
 }
 
 impl Flow {
     pub(crate) fn new(bytes_max: usize) -> Self {
-        Self { text: String::new(), bytes_max, gap: Gap::None, is_full: false }
+        Self { text: String::new(), bytes_max, gap: Gap::None, is_full: false, is_cut: false }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -43,12 +44,19 @@ impl Flow {
     pub(crate) fn push(&mut self, text: &str) {
         let bytes = text.as_bytes();
         let mut at = 0;
-        while at < bytes.len() && !self.is_full {
+        if self.is_full {
+            self.is_cut = self.is_cut || !text.chars().all(is_blank);
+            return;
+        }
+        while at < bytes.len() {
             let blank = blank_bytes(bytes, at);
             if blank == 0 {
                 let end = words_end(bytes, at);
                 self.push_words(&text[at..end]);
                 at = end;
+                if self.is_full {
+                    return self.push(&text[at..]);
+                }
             } else {
                 // A NUL vanishes, as in browsers, and separates nothing.
                 if bytes[at] != 0 {
@@ -57,6 +65,11 @@ impl Flow {
                 at += blank;
             }
         }
+    }
+
+    /// Whether the limit cut anything off.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.is_cut
     }
 
     /// The text; where the limit cut it after a blank, without that.
@@ -77,7 +90,13 @@ impl Flow {
         let room = self.bytes_max.saturating_sub(self.text.len());
         self.text.push_str(&words[..words.floor_char_boundary(room)]);
         self.is_full = words.len() >= room;
+        self.is_cut = words.len() > room;
     }
+}
+
+/// Whether a character shows nothing, and is one of those that [`blank_bytes`] counts.
+fn is_blank(letter: char) -> bool {
+    letter <= ' ' || letter == '\u{a0}'
 }
 
 /// How many bytes at `at` are one blank: ASCII white space, a control, U+00A0.
@@ -132,7 +151,6 @@ mod tests {
 
     /// The same, a character at a time.
     fn collapse(text: &str) -> String {
-        let is_blank = |c: char| c <= ' ' || c == '\u{a0}';
         let shown: String = text.chars().filter(|c| *c != '\0').collect();
         shown.split(is_blank).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
     }
@@ -155,6 +173,22 @@ mod tests {
             let mut flow = Flow::new(1 << 20);
             flow.push(&text);
             prop_assert_eq!(flow.finish(), collapse(&text));
+        }
+
+        /// In as many pieces as there are lines, and with any limit: what is left of the whole, and that it is not all.
+        #[test]
+        fn what_is_cut_is_known(texts in prop::collection::vec(text(), 0..4), bytes_max in 0..90_usize) {
+            let read = |bytes_max: usize| {
+                let mut flow = Flow::new(bytes_max);
+                for text in &texts {
+                    flow.separate(Gap::Line);
+                    flow.push(text);
+                }
+                (flow.is_cut(), flow.finish())
+            };
+            let ((is_cut, text), (is_whole_cut, whole)) = (read(bytes_max), read(1 << 20));
+            prop_assert!(!is_whole_cut && whole.starts_with(&text), "{:?} of {:?}", text, whole);
+            prop_assert_eq!(is_cut, text != whole, "{:?} of {:?}", text, whole);
         }
     }
 }

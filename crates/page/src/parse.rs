@@ -22,6 +22,8 @@ pub struct Page {
     pub headings: Vec<String>,
     /// The text of the body, headings included, the title not; blocks separated by `\n`.
     pub text: String,
+    /// Whether there is more of it than [`Limits::text_bytes_max`].
+    pub text_is_cut: bool,
     /// What the page says of itself in `<meta name=description>`.
     pub description: String,
     /// The links in order, normalised; the same URL may come several times.
@@ -154,6 +156,7 @@ impl Page {
             title: String::new(),
             headings: Vec::new(),
             text: String::new(),
+            text_is_cut: false,
             description: String::new(),
             links: Vec::new(),
             links_too_long: 0,

@@ -12,6 +12,7 @@ pub(crate) fn read(page: &mut Page, text: &str, limits: &Limits) {
         flow.separate(Gap::Line);
         flow.push(line);
     }
+    page.text_is_cut = flow.is_cut();
     page.text = flow.finish();
     let first = page.text.lines().next().unwrap_or_default();
     page.title = first[..first.floor_char_boundary(limits.title_bytes_max)].to_owned();

@@ -9,8 +9,10 @@ use index::IndexError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum QueryError {
-    /// Nothing to search for: blank, or punctuation only.
-    #[error("the query is empty: give at least one word")]
+    /// Nothing to search for: blank, or punctuation and signs only.
+    #[error(
+        "the query has no word in it: give at least one, which has a letter or a digit; punctuation and signs are no words"
+    )]
     Empty,
     /// The text is longer than [`crate::LENGTH_BYTES_MAX`].
     #[error(

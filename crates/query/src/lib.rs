@@ -41,6 +41,7 @@ mod block_max;
 pub mod bm25;
 mod completion;
 mod config;
+mod effort;
 mod error;
 pub mod evaluation;
 mod expansion;

@@ -4,7 +4,8 @@
 //! index meets them. The window is chosen among all stretches of text that fit, by (1) how many
 //! different terms it has, (2) how many marked words, (3) how close together they stand, (4) how
 //! early it comes; then it is widened with the words around until it is full, beginning rather
-//! at the beginning of a block than before. One pass of analysis and one of two pointers: linear in the text.
+//! at the beginning of a block than before. One pass of analysis and one of two pointers: linear in the text, and where
+//! analysis takes long it is bounded (`effort.rs`).
 //!
 //! **Invariant.** A snippet has at most the characters asked for, ellipses included, and is cut
 //! between words (inside one only if not even one word fits). The pieces of [`Highlighter::mark`] put
@@ -15,6 +16,8 @@ use std::collections::BTreeSet;
 
 use page::Analyzer;
 use serde::Serialize;
+
+use crate::effort;
 
 /// No more than this much of a text is looked at for a snippet.
 const TEXT_BYTES_MAX: usize = 1 << 20;
@@ -82,32 +85,55 @@ impl Highlighter {
     }
 
     fn words(&self, text: &str) -> Vec<Word> {
-        let mut words: Vec<Word> = Vec::new();
-        let (mut counted, mut chars) = (0, 0);
-        self.analyzer.each(text, &mut |token| {
-            let previous_end = words.last().map_or(0, |word| word.end);
-            if token.start < previous_end || token.end <= token.start {
-                return;
+        let mut words = Words { text, list: Vec::new(), counted: 0, chars: 0 };
+        effort::parts(text, &self.terms, |part, is_cut| {
+            let (start, part) = (part.start, &text[part]);
+            if !is_cut {
+                return words.push(start, start + part.trim_end().len(), None);
             }
-            let (before, after) = share(&text[previous_end..token.start], words.is_empty());
-            if let Some(previous) = words.last_mut() {
-                previous.to += before;
-                previous.chars_to += text[previous.end..previous.to].chars().count();
-            }
-            let from = token.start - after;
-            chars += text[counted..from].chars().count();
-            let chars_from = chars;
-            chars += text[from..token.end].chars().count();
-            counted = token.end;
-            let term = self.terms.binary_search_by(|term| term.as_str().cmp(token.term)).ok();
-            let (start, end) = (token.start, token.end);
-            words.push(Word { start, end, from, to: end, chars_from, chars_to: chars, term });
+            self.analyzer.each(part, &mut |token| {
+                let term = self.terms.binary_search_by(|term| term.as_str().cmp(token.term)).ok();
+                words.push(start + token.start, start + token.end, term);
+            });
         });
-        if let Some(last) = words.last_mut() {
-            last.to += share(&text[last.end..], false).0;
-            last.chars_to += text[last.end..last.to].chars().count();
+        words.finish()
+    }
+}
+
+/// The words of a text, as they come.
+struct Words<'a> {
+    text: &'a str,
+    list: Vec<Word>,
+    /// So many bytes are so many characters.
+    counted: usize,
+    chars: usize,
+}
+
+impl Words<'_> {
+    fn push(&mut self, start: usize, end: usize, term: Option<usize>) {
+        let text = self.text;
+        let previous_end = self.list.last().map_or(0, |word| word.end);
+        if start < previous_end || end <= start {
+            return;
         }
-        words
+        let (before, after) = share(&text[previous_end..start], self.list.is_empty());
+        if let Some(previous) = self.list.last_mut() {
+            previous.to += before;
+            previous.chars_to += text[previous.end..previous.to].chars().count();
+        }
+        let from = start - after;
+        let chars_from = self.chars + text[self.counted..from].chars().count();
+        let chars_to = chars_from + text[from..end].chars().count();
+        (self.counted, self.chars) = (end, chars_to);
+        self.list.push(Word { start, end, from, to: end, chars_from, chars_to, term });
+    }
+
+    fn finish(mut self) -> Vec<Word> {
+        if let Some(last) = self.list.last_mut() {
+            last.to += share(&self.text[last.end..], false).0;
+            last.chars_to += self.text[last.end..last.to].chars().count();
+        }
+        self.list
     }
 }
 

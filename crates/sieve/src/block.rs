@@ -5,7 +5,8 @@
 //! A block is a head (number of signatures, width of a gap in bits, length of the gaps in bytes,
 //! first signature), the gap of every further signature to the one before, less one, all of one
 //! width, and the CRC-32 of all that. A block of no signatures ends a run; it has the number of all
-//! signatures of the run in place of the first one. Random signatures have geometric gaps, for
+//! signatures of the run in place of the first one, and the CRC-32 of the heads of all blocks before it in
+//! place of the gaps: heads are believed before their blocks are read. Random signatures have geometric gaps, for
 //! which a Golomb code would be the best; one width for all, that of the greatest, loses about
 //! three bits a signature to it and decodes without a branch.
 //!
@@ -20,12 +21,33 @@ pub(crate) const SIGNATURES_MAX: usize = 4096;
 pub(crate) const BYTES_MAX: usize = HEAD_BYTES + (SIGNATURES_MAX - 1) * 8 + CHECKSUM_BYTES;
 
 /// The length of the block that ends a run.
-pub(crate) const LAST_BYTES: usize = HEAD_BYTES + CHECKSUM_BYTES;
+pub(crate) const LAST_BYTES: usize = HEAD_BYTES + 2 * CHECKSUM_BYTES;
 
 /// The length of what comes before the gaps.
 pub(crate) const HEAD_BYTES: usize = 16;
 
 const CHECKSUM_BYTES: usize = 4;
+
+/// What a run holds, as the block that ends it has it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Summary {
+    /// How many signatures.
+    pub(crate) total: u64,
+    /// Of the heads of the blocks, one after the other.
+    heads: crc32fast::Hasher,
+}
+
+impl Summary {
+    /// Takes in the next block, by its head.
+    pub(crate) fn add(&mut self, head: [u8; HEAD_BYTES]) {
+        self.total += Head::read(head).count as u64;
+        self.heads.update(&head);
+    }
+
+    fn heads(&self) -> u32 {
+        self.heads.clone().finalize()
+    }
+}
 
 /// What a block says of itself before its gaps.
 #[derive(Debug, Clone, Copy)]
@@ -80,10 +102,11 @@ pub(crate) fn encode(signatures: &[u64], out: &mut Vec<u8>) {
     end(start, out);
 }
 
-/// Appends the block that ends a run of `total` signatures.
-pub(crate) fn encode_last(total: u64, out: &mut Vec<u8>) {
+/// Appends the block that ends a run.
+pub(crate) fn encode_last(run: &Summary, out: &mut Vec<u8>) {
     let start = out.len();
-    Head { count: 0, width: 0, gap_bytes: 0, first: total }.write(out);
+    Head { count: 0, width: 0, gap_bytes: CHECKSUM_BYTES, first: run.total }.write(out);
+    out.extend_from_slice(&run.heads().to_le_bytes());
     end(start, out);
 }
 
@@ -110,12 +133,19 @@ pub(crate) fn decode(block: &[u8], signatures: &mut Vec<u64>) -> Result<(), &'st
     }
 }
 
-/// The total in a block that ends a run, or what is wrong with it.
-pub(crate) fn decode_last(block: &[u8]) -> Result<u64, &'static str> {
-    match open(block)? {
-        (Head { count: 0, width: 0, first, .. }, []) => Ok(first),
-        _ => Err("the run does not end where it should"),
+/// Checks a block that ends a run against what the blocks before it said, or says what is wrong.
+pub(crate) fn check_last(block: &[u8], run: &Summary) -> Result<(), &'static str> {
+    let (head, heads) = open(block)?;
+    let (0, 0, &[a, b, c, d]) = (head.count, head.width, heads) else {
+        return Err("the run does not end where it should");
+    };
+    if head.first != run.total {
+        return Err("the number of signatures is not right");
     }
+    if u32::from_le_bytes([a, b, c, d]) != run.heads() {
+        return Err("the heads of the blocks are not those written here");
+    }
+    Ok(())
 }
 
 fn gap(before: u64, after: u64) -> u64 {

@@ -18,7 +18,7 @@ pub(crate) const LEN: u64 = BYTES as u64;
 
 const BYTES: usize = 16;
 const MAGIC: [u8; 8] = *b"cr-sieve";
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 
 /// What a file holds; A, F and Z are the letters that S5 of the specification gives them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,10 +42,14 @@ pub(crate) enum Kind {
 
 /// The header of a file of this kind.
 pub(crate) fn encode(kind: Kind) -> [u8; BYTES] {
+    encode_version(kind, VERSION)
+}
+
+fn encode_version(kind: Kind, version: u8) -> [u8; BYTES] {
     let mut header = [0; BYTES];
     header[..8].copy_from_slice(&MAGIC);
     header[8] = kind as u8;
-    header[9] = VERSION;
+    header[9] = version;
     let checksum = crc32fast::hash(&header[..12]);
     header[12..].copy_from_slice(&checksum.to_le_bytes());
     header
@@ -67,7 +71,10 @@ pub(crate) fn check(input: &mut impl io::Read, kind: Kind, path: &Path) -> Resul
     if found == encode(kind) {
         return Ok(());
     }
-    Err(damaged(path, 0, "the header is not that of this kind and version of file"))
+    if found == encode_version(kind, found[9]) {
+        return Err(damaged(path, 0, "another version of the program wrote it"));
+    }
+    Err(damaged(path, 0, "the header is not that of this kind of file"))
 }
 
 /// The error for a file that does not hold what it should.

@@ -6,7 +6,8 @@
 //! A run is a header, blocks (see `block.rs`) and the block that ends it. In memory stay the
 //! *fences*: of each block the first signature and the offset, sixteen bytes for 4096 signatures.
 //! Thanks to them a small batch reads only the blocks that can matter, and a large one all of them
-//! once, in order.
+//! once, in order. A fence is believed as long as its block is not read, and a key let through by a false
+//! one would come out twice: the block that ends the run has a checksum of the heads, which opening compares.
 //!
 //! **Invariant.** The signatures of a run ascend strictly, and it holds at least one.
 
@@ -18,7 +19,7 @@ use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 
 use crate::SieveError;
-use crate::block;
+use crate::block::{self, Summary};
 use crate::header::{self, Kind, damaged, io_failed, open_failed, read_failed};
 
 /// A signature and where its key is, or [`Entry::SEEN`].
@@ -41,7 +42,7 @@ pub(crate) struct Run {
     fences: Vec<Fence>,
     /// Where the block that ends the run begins.
     end: u64,
-    total: u64,
+    summary: Summary,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -55,12 +56,13 @@ impl Run {
     /// checked when it is needed.
     pub(crate) fn open(path: PathBuf) -> Result<Self, SieveError> {
         let file = File::open(&path).map_err(|error| open_failed(error, &path))?;
-        let mut run = Run { path, file, fences: Vec::new(), end: header::LEN, total: 0 };
+        let mut run =
+            Run { path, file, fences: Vec::new(), end: header::LEN, summary: Summary::default() };
         let mut scratch = Scratch::default();
         loop {
             run.read_bytes(run.end, run.end + block::HEAD_BYTES as u64, &mut scratch)?;
-            let head = scratch.bytes.first_chunk().expect("as long as it was read");
-            let head = block::Head::read(*head);
+            let bytes = *scratch.bytes.first_chunk().expect("as long as it was read");
+            let head = block::Head::read(bytes);
             if head.count == 0 {
                 break;
             }
@@ -69,7 +71,7 @@ impl Run {
             }
             run.fences.push(Fence { first: head.first, offset: run.end });
             run.end += head.block_bytes();
-            run.total += head.count as u64;
+            run.summary.add(bytes);
         }
         if run.fences.is_empty() || !run.fences.is_sorted_by(|a, b| a.first < b.first) {
             return Err(damaged(&run.path, header::LEN, "the blocks are not in order"));
@@ -84,7 +86,7 @@ impl Run {
     }
 
     pub(crate) fn total(&self) -> u64 {
-        self.total
+        self.summary.total
     }
 
     pub(crate) fn path(&self) -> &PathBuf {
@@ -140,11 +142,8 @@ impl Run {
         self.read_bytes(0, header::LEN, scratch)?;
         header::check(&mut scratch.bytes.as_slice(), Kind::Seen, &self.path)?;
         self.read_bytes(self.end, self.disk_bytes(), scratch)?;
-        match block::decode_last(&scratch.bytes) {
-            Ok(total) if total == self.total => Ok(()),
-            Ok(_) => Err(damaged(&self.path, self.end, "the number of signatures is not right")),
-            Err(what) => Err(damaged(&self.path, self.end, what)),
-        }
+        block::check_last(&scratch.bytes, &self.summary)
+            .map_err(|what| damaged(&self.path, self.end, what))
     }
 
     fn read_bytes(&self, start: u64, end: u64, scratch: &mut Scratch) -> Result<(), SieveError> {
@@ -195,7 +194,7 @@ pub(crate) struct RunWriter {
     bytes: Vec<u8>,
     fences: Vec<Fence>,
     end: u64,
-    total: u64,
+    summary: Summary,
 }
 
 impl RunWriter {
@@ -204,7 +203,8 @@ impl RunWriter {
         let file = header::create(Kind::Seen, &path)?;
         let out = BufWriter::with_capacity(2 * block::BYTES_MAX, file);
         let (block, bytes, fences) = (Vec::new(), Vec::new(), Vec::new());
-        Ok(Self { path, out, block, bytes, fences, end: header::LEN, total: 0 })
+        let summary = Summary::default();
+        Ok(Self { path, out, block, bytes, fences, end: header::LEN, summary })
     }
 
     pub(crate) fn push(&mut self, signature: u64) -> Result<(), SieveError> {
@@ -219,13 +219,13 @@ impl RunWriter {
     pub(crate) fn finish(mut self) -> Result<Run, SieveError> {
         self.write_block()?;
         self.bytes.clear();
-        block::encode_last(self.total, &mut self.bytes);
-        let Self { path, mut out, bytes, mut fences, end, total, .. } = self;
+        block::encode_last(&self.summary, &mut self.bytes);
+        let Self { path, mut out, bytes, mut fences, end, summary, .. } = self;
         out.write_all(&bytes).map_err(io_failed("write", &path))?;
         let file =
             out.into_inner().map_err(|error| io_failed("write", &path)(error.into_error()))?;
         fences.shrink_to_fit();
-        Ok(Run { path, file, fences, end, total })
+        Ok(Run { path, file, fences, end, summary })
     }
 
     fn write_block(&mut self) -> Result<(), SieveError> {
@@ -234,7 +234,7 @@ impl RunWriter {
         self.out.write_all(&self.bytes).map_err(io_failed("write", &self.path))?;
         self.fences.push(Fence { first: self.block[0], offset: self.end });
         self.end += self.bytes.len() as u64;
-        self.total += self.block.len() as u64;
+        self.summary.add(*self.bytes.first_chunk().expect("a block begins with its head"));
         self.block.clear();
         Ok(())
     }

@@ -122,18 +122,37 @@ impl Words {
             Words::ReducedBinary => reduced_binary::MAX,
         };
         if n > max {
-            return Err(Usage(format!("{n} has no codeword: the greatest is {max}")).into());
+            let cure = self.cure(n);
+            let text = format!("{n} has no codeword: the greatest is {max}; {cure} has one");
+            return Err(Usage(text).into());
         }
         let Words::Instantaneous(code) = self else { return Ok(reduced_binary::codeword(n)) };
         let length = code.len(n);
         if length > BITS_MAX {
             let name = code.name();
-            let text = format!("the {name} codeword of {n} has {length} bits, too many to print");
+            let cure = self.cure(n);
+            let text = format!(
+                "the {name} codeword of {n} has {length} bits, too many to print; {cure} has a shorter one"
+            );
             return Err(Usage(text).into());
         }
         let mut bits = Bits::default();
         code.write(&mut bits, n);
         Ok(bits)
+    }
+
+    /// What has a codeword of `n` that can be printed, where this code has none.
+    fn cure(&self, n: u64) -> String {
+        let name = match self {
+            _ if n == u64::MAX => return "`--code vbyte`".to_owned(),
+            Words::Instantaneous(code) => code.name(),
+            Words::ReducedBinary => "",
+        };
+        match name {
+            "golomb" => format!("`--modulus {}` or more", n / (BITS_MAX as u64 - 65) + 1),
+            "minimal-binary" => format!("`--bound {}` or more", n + 1),
+            _ => "`--code delta`".to_owned(),
+        }
     }
 
     /// The numbers of one codeword after the other.

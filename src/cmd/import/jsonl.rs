@@ -10,6 +10,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use archive::Unpacked;
+use page::PageError;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::error::Category;
@@ -19,6 +20,8 @@ const SHAPE: &str =
     "write {\"id\": \"1\", \"url\": \"http://…\", \"title\": \"…\", \"text\": \"…\"}";
 /// A line of JSONL is at most this long.
 const LINE_BYTES_MAX: u64 = 64 << 20;
+/// The name of a document is at most this long: it stands in the headers of its record.
+const ID_BYTES_MAX: usize = 1 << 15;
 
 /// A document as JSONL gives it, with values of any kind.
 #[derive(Deserialize)]
@@ -57,7 +60,18 @@ impl Document {
     }
 
     fn read(line: &[u8]) -> Result<Document> {
-        anyhow::ensure!(!line.trim_ascii().is_empty(), "the line is empty: {SHAPE}");
+        anyhow::ensure!(
+            !line.trim_ascii().is_empty(),
+            "the line is empty: delete it, every line is a document"
+        );
+        if let Err(error) = std::str::from_utf8(line) {
+            let at = error.valid_up_to();
+            bail!(
+                "byte {} ({:02X}) is not UTF-8: convert the file, as by `iconv -f latin1 -t utf-8` if it is Latin-1",
+                at + 1,
+                line[at]
+            );
+        }
         if !line.trim_ascii_start().starts_with(b"{")
             && let Ok(value) = serde_json::from_slice::<Value>(line)
         {
@@ -91,14 +105,19 @@ impl Document {
             }
         }
         anyhow::ensure!(self.text.is_some(), "a document needs a \"text\"");
+        let id_bytes = self.id.as_ref().map_or(0, String::len);
+        anyhow::ensure!(
+            id_bytes <= ID_BYTES_MAX,
+            "the \"id\" has {id_bytes} bytes, at most {ID_BYTES_MAX}: give a shorter one"
+        );
         match &self.url {
-            Some(url) => {
-                let is_address = page::normalise(url, None, &page::Limits::default()).is_ok();
-                anyhow::ensure!(
-                    is_address,
-                    "{url:?} is no web address, such as https://example.org/"
-                );
-            }
+            Some(url) => match page::normalise(url, None, &page::Limits::default()) {
+                Ok(_) => {}
+                Err(PageError::UrlTooLong { bytes, bytes_max }) => bail!(
+                    "the \"url\" has {bytes} bytes, at most {bytes_max}: give an \"id\" instead"
+                ),
+                Err(_) => bail!("{url:?} is no web address, such as https://example.org/"),
+            },
             None if is_named => {}
             None => bail!("a document needs an \"id\" or a \"url\""),
         }
@@ -147,7 +166,9 @@ pub(super) fn each_document(
             return Ok(number - 1);
         }
         if line.len() as u64 == LINE_BYTES_MAX {
-            bail!("{name}:{number}: the line is longer than {LINE_BYTES_MAX} bytes");
+            bail!(
+                "{name}:{number}: the line is longer than {LINE_BYTES_MAX} bytes: make several documents of it"
+            );
         }
         // A byte-order mark is no part of the first document.
         let json = if number == 1 { line.strip_prefix(b"\xEF\xBB\xBF") } else { None };

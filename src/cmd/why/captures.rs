@@ -335,8 +335,32 @@ pub(super) fn newest(
     })
 }
 
-/// What of the newest page was not read.
+/// What of the newest page or document was not read.
 pub(super) fn cuts(archive: &Archive, url: &Url, config: &Config) -> Result<Vec<String>> {
+    let mut cuts = page_cuts(archive, url, config)?;
+    cuts.extend(newest_text(archive, url)?.and_then(|record| cut::text_cut(&record, config)));
+    Ok(cuts)
+}
+
+/// The newest page that was fetched, or document that was imported, if it can be read.
+fn newest_text(archive: &Archive, url: &Url) -> Result<Option<Record>> {
+    let captures = lines(archive, url)?;
+    let may_be =
+        |capture: &&CdxLine| matches!(capture.status, Some(200) | None) && !capture.is_revisit();
+    for capture in captures.iter().rev().filter(may_be) {
+        match archive.read(&capture.location) {
+            Ok(record) if matches!(record.kind, Kind::Response | Kind::Resource) => {
+                return Ok(Some(record));
+            }
+            Err(error @ ArchiveError::Io { .. }) => return Err(error.into()),
+            _ => {}
+        }
+    }
+    Ok(None)
+}
+
+/// What of the newest page was not read, as far as limits of the crawl go.
+fn page_cuts(archive: &Archive, url: &Url, config: &Config) -> Result<Vec<String>> {
     let record = match newest_page(archive, url)? {
         None => return Ok(Vec::new()),
         Some(Ok(record)) => record,

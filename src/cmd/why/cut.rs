@@ -44,6 +44,15 @@ fn excesses(record: &Record, config: &Config) -> Result<Vec<String>> {
     Ok(sentences.collect())
 }
 
+/// That the text in `record` is too long, in a sentence, if it is.
+pub(super) fn text_cut(record: &Record, config: &Config) -> Option<String> {
+    let options = extract_options(config);
+    let bytes_max = options.page.text_bytes_max;
+    jobs::is_text_cut(record, &options).then(|| {
+        format!("only the first {bytes_max} bytes of its text are searched, the most that any page may have")
+    })
+}
+
 /// The limits that cut the page in `record`, each in a sentence.
 pub(super) fn cuts(record: &Record, url: &Url, config: &Config) -> Result<Vec<String>> {
     let mut cuts = Vec::new();

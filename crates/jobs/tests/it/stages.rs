@@ -361,11 +361,15 @@ fn an_imported_document_is_cut_at_the_limits_of_a_page() {
     writer.finish().expect("finished");
     let mut options = ExtractOptions::default();
     options.page.text_bytes_max = 1001;
-    jobs::extract(&small.collection, &options, &silent).expect("extracted");
+    let report = jobs::extract(&small.collection, &options, &silent).expect("extracted");
+    assert_eq!((report.cut, report.cut_urls), (1, vec!["urn:crivello:1".to_owned()]));
     let table = PageTable::open(&small.collection.pages_dir()).expect("a table");
     let pointer = table.directory().entries()[0].pointer;
     let (url, page) = table.page(pointer).expect("readable").expect("a page");
     assert_eq!((url.as_str(), page.text.len()), ("urn:crivello:1", 1000));
+    options.page.text_bytes_max = 2 << 20;
+    let report = jobs::extract(&small.collection, &options, &silent).expect("extracted");
+    assert_eq!((report.files_read, report.cut), (1, 0), "it fits");
 }
 
 #[test]

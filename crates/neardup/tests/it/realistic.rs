@@ -1,5 +1,6 @@
 //! Texts of words drawn by Zipf's law from one small vocabulary: copies with another date against
-//! unrelated texts. The former must all be folded and the latter must not.
+//! unrelated texts, in scripts with spaces between words and without. The former must all be folded and the latter
+//! must not.
 
 use std::fmt::Write;
 
@@ -29,6 +30,10 @@ fn word(rank: usize) -> String {
 
 /// A word with a chance that falls with its rank.
 fn zipf(random: &mut Random) -> String {
+    word(zipf_rank(random))
+}
+
+fn zipf_rank(random: &mut Random) -> usize {
     let weight = |rank: usize| 1_000_000 / (rank as u64 + 1);
     let mut left = random.below((0..VOCABULARY).map(weight).sum());
     let rank = (0..VOCABULARY).find(|&rank| match left.checked_sub(weight(rank)) {
@@ -38,7 +43,7 @@ fn zipf(random: &mut Random) -> String {
         }
         None => true,
     });
-    word(rank.expect("less than the sum of weights"))
+    rank.expect("less than the sum of weights")
 }
 
 /// A text of 150 to 400 words, with `date` somewhere inside.
@@ -88,4 +93,48 @@ fn a_changed_word_in_a_long_page_usually_folds() {
         fold(&pages, &Config::default()) == [0, 0]
     });
     assert!(folded.count() >= 90);
+}
+
+/// Scripts without spaces that have few letters: the first of them in a row, and how many.
+const SCRIPTS: [(&str, char, u32); 5] = [
+    ("Thai", 'ก', 46),
+    ("Lao", 'ດ', 20),
+    ("Burmese", 'က', 33),
+    ("Khmer", 'ក', 35),
+    ("Hiragana", 'あ', 80),
+];
+
+/// The words of such a script; they have two to five letters.
+fn vocabulary(first: char, letters: u32) -> Vec<String> {
+    let mut random = Random(first.into());
+    let letter = |random: &mut Random| {
+        let number = u32::try_from(random.below(letters.into())).expect("few");
+        char::from_u32(first as u32 + number).expect("a letter")
+    };
+    let mut word = || (0..2 + random.below(4)).map(|_| letter(&mut random)).collect();
+    (0..VOCABULARY).map(|_| word()).collect()
+}
+
+#[test]
+fn long_texts_of_few_letters_do_not_fold_and_edited_ones_do() {
+    const TEXTS: usize = 20;
+    let mut random = Random(3);
+    for (script, first, letters) in SCRIPTS {
+        let words = vocabulary(first, letters);
+        let texts: Vec<Vec<usize>> =
+            (0..TEXTS).map(|_| (0..1_000).map(|_| zipf_rank(&mut random)).collect()).collect();
+        let print = |text: &[usize]| {
+            fingerprint(&text.iter().map(|&rank| words[rank].as_str()).collect::<String>())
+        };
+        let pages: Vec<Fingerprint> = texts.iter().map(|text| print(text)).collect();
+        let apart: Vec<u32> = (0..u32::try_from(TEXTS).expect("few")).collect();
+        assert_eq!(fold(&pages, &Config::default()), apart, "{script}: the texts differ");
+        let edited = texts.iter().zip(&pages).filter(|(text, page)| {
+            let mut text = (*text).clone();
+            text[500] = 599;
+            fold(&[**page, print(&text)], &Config::default()) == [0, 0]
+        });
+        let edited = edited.count();
+        assert!(edited >= TEXTS * 9 / 10, "{script}: {edited} of {TEXTS} are found again");
+    }
 }

@@ -11,7 +11,11 @@
 //! and Japanese among such characters, they are cut by their dictionary (`dictionary.rs`), Katakana sticks
 //! together, and the others are taken by themselves; a joint of full width beside a run, or at an end, stands alone.
 //!
-//! **Invariant.** The words are those that ICU finds in the whole text.
+//! The dictionary has the letters of Hiragana and Katakana with their marks in them, as `が`; where they are written as letter and mark,
+//! as file names of macOS are, they are put together first.
+//!
+//! **Invariant.** The words are those that ICU finds in the whole text with these letters put together; the bounds are
+//! those in the text as it is.
 //!
 //! Reference: <https://www.unicode.org/reports/tr29/#Word_Boundaries>.
 
@@ -19,6 +23,7 @@ use std::sync::LazyLock;
 
 use icu_segmenter::options::WordBreakInvariantOptions;
 use icu_segmenter::{WordSegmenter, WordSegmenterBorrowed};
+use unicode_normalization::char::compose;
 
 use super::ascii;
 use super::dictionary::{self, Dictionary};
@@ -72,12 +77,63 @@ fn each_unicode(stretch: &str, offset: usize, emit: &mut impl FnMut(usize, usize
     {
         return each_of_runs(stretch, dictionary, offset, emit);
     }
+    if stretch.contains(VOICE_MARKS)
+        && let Some(composed) = Composed::of(stretch)
+    {
+        return composed.each(offset, emit);
+    }
     let mut start = 0;
     for end in SEGMENTER.segment_str(stretch).skip(1) {
         if stretch[start..end].contains(is_alphanumeric) {
             emit(offset + start, offset + end);
         }
         start = end;
+    }
+}
+
+/// What makes か to が, and は to ぱ.
+const VOICE_MARKS: [char; 2] = ['\u{3099}', '\u{309a}'];
+
+/// A stretch with the marks of Hiragana and Katakana put together with their letters.
+struct Composed {
+    text: String,
+    /// Where in it a letter ends that was put together; each was longer by a mark.
+    ends: Vec<usize>,
+}
+
+impl Composed {
+    /// `None` if there is no letter with such a mark.
+    fn of(stretch: &str) -> Option<Composed> {
+        let (mut text, mut ends) = (String::with_capacity(stretch.len()), Vec::new());
+        let mut previous = None;
+        for letter in stretch.chars() {
+            let base = previous.filter(|_| VOICE_MARKS.contains(&letter));
+            if let Some(whole) = base.and_then(|base| compose(base, letter)) {
+                text.pop();
+                text.push(whole);
+                ends.push(text.len());
+            } else {
+                text.push(letter);
+            }
+            previous = Some(letter);
+        }
+        (!ends.is_empty()).then_some(Composed { text, ends })
+    }
+
+    /// Hands over the bounds of every word in the stretch as it was.
+    fn each(&self, offset: usize, emit: &mut impl FnMut(usize, usize)) {
+        let mut ends = self.ends.iter().peekable();
+        let mut longer = 0;
+        let mut place = |at: usize| {
+            while ends.next_if(|&&end| end <= at).is_some() {
+                longer += VOICE_MARKS[0].len_utf8();
+            }
+            offset + at + longer
+        };
+        let mut emit = |start: usize, end: usize| emit(place(start), place(end));
+        // The type of what is handed on must not grow with every turn.
+        let mut emit: &mut dyn FnMut(usize, usize) = &mut emit;
+        each_unicode(&self.text, 0, &mut emit);
     }
 }
 

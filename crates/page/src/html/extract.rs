@@ -46,6 +46,7 @@ pub(super) struct Found<'a> {
     pub(super) title: String,
     pub(super) headings: Vec<String>,
     pub(super) text: String,
+    pub(super) text_is_cut: bool,
     pub(super) description: String,
     pub(super) candidates: Vec<Candidate<'a>>,
     /// Links so long that not even the value of the attribute is kept, as they are written.
@@ -100,6 +101,7 @@ impl<'a> Extractor<'a> {
     pub(super) fn finish(mut self) -> Found<'a> {
         self.end_heading();
         self.found.title = self.title.finish();
+        self.found.text_is_cut = self.text.is_cut();
         self.found.text = self.text.finish();
         self.found
     }

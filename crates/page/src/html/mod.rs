@@ -57,6 +57,7 @@ pub(crate) fn read(
     page.title = found.title;
     page.headings = found.headings;
     page.text = found.text;
+    page.text_is_cut = found.text_is_cut;
     page.description = found.description;
     page.robots = found.robots;
     found.language

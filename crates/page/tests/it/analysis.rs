@@ -150,6 +150,7 @@ fn languages_without_spaces() {
             ("ガラス", &["ガラス"]),
             ("ｶﾞﾗｽ", &["ガラス"]),
             ("日本語の検索エンジン", &["日本語", "の", "検索", "エンジン"]),
+            ("こと\u{3099}も、カ\u{3099}ラスか\u{3099}", &["こども", "ガラス", "が"]),
             ("中文搜索引擎", &["中文", "搜索", "引擎"]),
             ("สวัสดีชาวโลก", &["สวัสดี", "ชาว", "โลก"]),
             ("검색 엔진", &["검색", "엔진"]),
@@ -283,6 +284,31 @@ proptest! {
             });
             assert_eq!(terms, analyzer.terms(&text));
         }
+    }
+
+    /// Hiragana and Katakana with their marks in them or behind them, among anything.
+    #[test]
+    fn kana_are_cut_alike_in_every_composition(
+        parts in prop::collection::vec(
+            (prop::sample::select("がこどもパンビルベんのカ中国使用ーゴ、a1 _é\u{3099}\u{309a}ไ".chars().collect::<Vec<_>>()), any::<bool>()),
+            0..24,
+        ),
+    ) {
+        use unicode_normalization::UnicodeNormalization;
+        let composed: String = parts.iter().map(|&(c, _)| c).nfc().collect();
+        let text: String = parts.iter().flat_map(|&(c, whole)| {
+            let parts: Vec<char> = if whole { vec![c] } else { c.nfd().collect() };
+            parts
+        }).collect();
+        let tokens = |text: &str| {
+            let mut found = Vec::new();
+            analyzer("none", true).each(text, &mut |token| {
+                let word: String = text[token.start..token.end].nfc().collect();
+                found.push((word, token.term.to_owned(), token.position));
+            });
+            found
+        };
+        prop_assert_eq!(tokens(&text), tokens(&composed), "{:?}", text);
     }
 
     /// A word asked for alone is the term it is in a page, whatever its case and composition.

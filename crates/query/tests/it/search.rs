@@ -589,6 +589,18 @@ fn of_a_text_any_words_count_but_those_that_say_little() {
     assert!(matches!(searcher.search(&Query::Any("?!".to_owned()), 0, 1), Err(QueryError::Empty)));
 }
 
+/// Whoever typed something is not told that it was nothing.
+#[test]
+fn a_query_without_words_is_told_what_a_word_is() {
+    let (_dir, searcher) = texts(&["roses"], "english");
+    for text in ["!!!", "\"...\"", "-- ??", "title:*", "§ → ©", " "] {
+        let error = parse(text).and_then(|query| searcher.search(&query, 0, 10)).expect_err(text);
+        let told = error.to_string();
+        assert!(!told.contains("empty"), "{text}: {told}");
+        assert!(told.contains("no word in it") && told.contains("letter or a digit"), "{told}");
+    }
+}
+
 #[test]
 fn ranks_order_what_words_do_not() {
     let documents = vec![Document::new(Default::default(), "example", ""); 4];

@@ -144,11 +144,26 @@ proptest! {
     }
 }
 
+/// Words of Thai are found by a model, which is not asked of all of a long text: but of its beginning, and of what has
+/// the words in it.
+#[test]
+fn a_long_text_of_thai_is_marked_where_it_matters() {
+    let phrase = "ประเทศไทยเป็นเมืองใหญ่ ";
+    let text = format!("{}น้ำ ทุกวัน {}", phrase.repeat(1 << 12), phrase.repeat(1 << 12));
+    let pieces = highlighter("น้ำ").snippet(&text, 60);
+    assert!(bracketed(&pieces).contains("[น้ำ] ทุกวัน"), "{}", bracketed(&pieces));
+    let marked = highlighter("เมือง").mark(&text);
+    assert_eq!(plain(&marked), text);
+    let count = marked.iter().filter(|piece| piece.highlighted).count();
+    assert!((200..400).contains(&count), "{count} of {}", 1 << 13);
+}
+
 /// Linear: these would not come back if it were not.
 #[test]
 fn a_mebibyte_takes_no_time_to_speak_of() {
     let highlighter = highlighter("ka mo");
-    for scrap in ["ka mo ", "ka", "x ", "....", " ", "ka\n.", "東"] {
+    for scrap in ["ka mo ", "ka", "x ", "....", " ", "ka\n.", "東", "ภาษา", "ภาษา ", "ភាសា "]
+    {
         let text = scrap.repeat((1 << 20) / scrap.len() + 10);
         assert!(plain(&highlighter.snippet(&text, 200)).chars().count() <= 200, "{scrap:?}");
     }

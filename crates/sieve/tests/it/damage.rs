@@ -12,7 +12,7 @@ use sieve::{OfflineSieve, Sieve, SieveError};
 use tempfile::TempDir;
 
 const HEADER_BYTES: u64 = 16;
-const LAST_BLOCK_BYTES: u64 = 20;
+const LAST_BLOCK_BYTES: u64 = 24;
 const BUFFER_KEYS: u32 = 4;
 /// The last one is in no run yet.
 const OLD_KEYS: u32 = 7 * BUFFER_KEYS + 1;

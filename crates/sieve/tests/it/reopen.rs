@@ -155,6 +155,41 @@ fn damage_to_an_offline_sieve_is_noticed_when_it_is_opened_or_used() {
     check_ours(SieveKind::Offline);
 }
 
+/// What the head of a block says is believed from the opening on, long before the block is read. A first
+/// signature that is too great would let the keys of its block come out again.
+#[test]
+fn a_damaged_head_of_a_block_is_noticed_when_the_sieve_is_opened() {
+    const HEAD: std::ops::Range<usize> = 16..32;
+    let kind = SieveKind::Offline;
+    let dir = synced(kind);
+    let names = files(dir.path());
+    let mut heads = 0;
+    for file in names.iter().filter(|file| file.extension().is_some_and(|name| name == "run")) {
+        let copy = copy(dir.path());
+        let path = copy.path().join(file);
+        let whole = fs::read(&path).expect("a run");
+        let check = |how: &str, bytes: &[u8]| {
+            fs::write(&path, bytes).expect("a file");
+            let Err(SieveError::Damaged { path: named, .. }) = plan(kind).open(copy.path()) else {
+                panic!("{} {how}: not noticed", file.display());
+            };
+            assert_eq!(named, path, "{how}");
+        };
+        for bit in 8 * HEAD.start..8 * HEAD.end {
+            let mut bytes = whole.clone();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            check(&format!("bit {bit}"), &bytes);
+        }
+        let mut bytes = whole.clone();
+        bytes[24..HEAD.end].fill(0xff);
+        check("no signature is smaller", &bytes);
+        fs::write(&path, &whole).expect("a file");
+        plan(kind).open(copy.path()).expect("whole again");
+        heads += 1;
+    }
+    assert!(heads > 3, "the test proves little");
+}
+
 #[test]
 fn damage_to_a_bloom_sieve_is_noticed_when_it_is_opened_or_used() {
     check_ours(SieveKind::Bloom);
@@ -207,6 +242,23 @@ fn a_state_that_is_missing_does_not_make_a_new_sieve() {
         let text = error.to_string();
         assert!(text.contains("sieve.state") && text.contains("rebuild"), "{kind:?}: {text}");
         plan(kind).create(dir.path()).expect("to begin anew is the way out");
+    }
+}
+
+/// What an older program wrote is sound, and yet of no use.
+#[test]
+fn a_file_of_another_version_is_told_as_such() {
+    for kind in [SieveKind::Offline, SieveKind::Bloom, SieveKind::BlockedBloom] {
+        let dir = synced(kind);
+        let path = dir.path().join("sieve.state");
+        let mut bytes = fs::read(&path).expect("a state");
+        bytes[9] -= 1;
+        let checksum = crc32fast::hash(&bytes[..12]);
+        bytes[12..16].copy_from_slice(&checksum.to_le_bytes());
+        fs::write(&path, bytes).expect("a file");
+        let error = plan(kind).open(dir.path()).map(|_| ()).expect_err("another version");
+        let text = error.to_string();
+        assert!(text.contains("another version") && text.contains("rebuild"), "{kind:?}: {text}");
     }
 }
 

@@ -1,0 +1,126 @@
+//! Which parts of a text are cut into words for a snippet: what takes long is bounded.
+//!
+//! Thai, Lao, Khmer and Burmese are cut by neural models, which take more than a microsecond a byte; a mebibyte of them
+//! takes a second and a half, of any other script some hundredths. So the first [`BYTES_MAX`] bytes in their letters are
+//! cut as everything else is, and behind them only what stands between two spaces and may have a word that is sought,
+//! up to another [`SOUGHT_BYTES_MAX`]. What is left there counts as one long word between each two spaces.
+//!
+//! **Invariant.** The parts follow each other, and together they are the text; of one that has no more such bytes than
+//! that they are the whole of it.
+
+use std::ops::Range;
+
+/// So many bytes in letters that a model cuts are cut in any case.
+const BYTES_MAX: usize = 1 << 14;
+/// So many more where a word may be that is sought.
+const SOUGHT_BYTES_MAX: usize = 1 << 12;
+/// No more terms are looked for.
+const SOUGHT_MAX: usize = 8;
+
+/// Hands the parts of `text` to `each`, in order, and whether they are to be cut.
+pub(crate) fn parts(text: &str, terms: &[String], mut each: impl FnMut(Range<usize>, bool)) {
+    if text.is_ascii() || cost(text) <= BYTES_MAX {
+        return each(0..text.len(), true);
+    }
+    let costly = terms.iter().filter(|term| term.contains(is_modelled));
+    let sought: Vec<String> = costly.take(SOUGHT_MAX).map(|term| written(term)).collect();
+    let (mut rest, mut sought_rest) = (BYTES_MAX, SOUGHT_BYTES_MAX);
+    // What is to be cut begins at `from`.
+    let (mut from, mut start) = (0, 0);
+    for stretch in text.split_inclusive(|letter: char| letter.is_ascii_whitespace()) {
+        let (cost, end) = (cost(stretch), start + stretch.len());
+        if cost <= rest {
+            rest -= cost;
+        } else if cost <= sought_rest && sought.iter().any(|term| stretch.contains(term)) {
+            (rest, sought_rest) = (0, sought_rest - cost);
+        } else {
+            // One that no whole budget would do for is cut as far as it goes.
+            let within = if cost > BYTES_MAX { rest } else { 0 };
+            let middle = text.floor_char_boundary(start + within);
+            if from < middle {
+                each(from..middle, true);
+            }
+            each(middle..end, false);
+            (from, rest) = (end, 0);
+        }
+        start = end;
+    }
+    if from < text.len() {
+        each(from..text.len(), true);
+    }
+}
+
+/// How many bytes of a text are in letters that a model cuts.
+fn cost(text: &str) -> usize {
+    text.chars().filter(|&letter| is_modelled(letter)).map(char::len_utf8).sum()
+}
+
+/// Whether it is a letter or a mark of Thai, Lao, Burmese or Khmer.
+fn is_modelled(letter: char) -> bool {
+    matches!(letter, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}'
+        | '\u{a9e0}'..='\u{a9ff}' | '\u{aa60}'..='\u{aa7f}')
+}
+
+/// A term as it is mostly written: the one vowel of Thai and of Lao that analysis takes apart is one letter.
+fn written(term: &str) -> String {
+    term.replace("\u{e4d}\u{e32}", "\u{e33}").replace("\u{ecd}\u{eb2}", "\u{eb3}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts_of(text: &str, terms: &[&str]) -> Vec<(Range<usize>, bool)> {
+        let terms: Vec<String> = terms.iter().map(|&term| term.to_owned()).collect();
+        let mut found = Vec::new();
+        parts(text, &terms, |range, is_cut| found.push((range, is_cut)));
+        let ends: Vec<usize> = found.iter().map(|(range, _)| range.end).collect();
+        let starts: Vec<usize> = found.iter().map(|(range, _)| range.start).collect();
+        assert_eq!(starts[..], [&[0], &ends[..ends.len() - 1]].concat(), "no gap");
+        assert_eq!(ends.last(), Some(&text.len()));
+        assert!(ends.iter().all(|&end| text.is_char_boundary(end)));
+        found
+    }
+
+    fn cut_cost(text: &str, terms: &[&str]) -> usize {
+        let parts = parts_of(text, terms).into_iter().filter(|&(_, is_cut)| is_cut);
+        parts.map(|(range, _)| cost(&text[range])).sum()
+    }
+
+    #[test]
+    fn what_does_not_take_long_is_cut_whole() {
+        for text in ["", "plain ".repeat(1 << 16).as_str(), "中国 を ".repeat(1 << 14).as_str()]
+        {
+            assert_eq!(parts_of(text, &["ไทย"]), [(0..text.len(), true)]);
+        }
+        let most = "ภาษา ".repeat(BYTES_MAX / 12);
+        assert_eq!(parts_of(&most, &[]), [(0..most.len(), true)]);
+    }
+
+    #[test]
+    fn what_takes_long_is_cut_up_to_a_bound() {
+        for word in ["ภาษา", "ພາສາ", "ဘာသာ", "ភាសា"] {
+            for scrap in [word.to_owned(), format!("{word} "), format!("{word} plain ")] {
+                let text = scrap.repeat((1 << 20) / scrap.len());
+                let cost = cut_cost(&text, &["none"]);
+                assert!((BYTES_MAX - 12..=BYTES_MAX).contains(&cost), "{scrap}: {cost}");
+                let sought = cut_cost(&text, &[word]);
+                assert!(sought <= BYTES_MAX + SOUGHT_BYTES_MAX, "{scrap}: {sought}");
+                assert!(sought > cost || !scrap.contains(' '), "{scrap}: {sought}");
+            }
+        }
+    }
+
+    #[test]
+    fn other_words_and_those_sought_are_found_behind_it() {
+        let much = "ภาษา ".repeat(1 << 14);
+        let text = format!("{much}ดื่มน้ำเย็น and water {much}");
+        let at = |needle: &str| text.find(needle).expect("there");
+        let is_cut = |terms: &[&str], needle: &str| {
+            let (parts, at) = (parts_of(&text, terms), at(needle));
+            parts.iter().find(|(range, _)| range.contains(&at)).expect("a part").1
+        };
+        assert!(is_cut(&[], "water") && !is_cut(&[], "น้ำ"));
+        assert!(is_cut(&["water", "น้\u{e4d}\u{e32}"], "น้ำ"), "as analysis writes it");
+    }
+}
