@@ -3,7 +3,7 @@
 //! What lives here: sums of columns where none of them has a zero, thirty-two rows at a time where the processor can. What
 //! does not: what a byte means.
 //!
-//! **Invariant.** Sums are the same with any instructions.
+//! **Invariant.** Sums are the same with any instructions; the tests compare those that their processor has.
 
 /// How many rows are summed up side by side.
 pub const SIDE_BY_SIDE: usize = 32;
@@ -13,7 +13,7 @@ pub const SIDE_BY_SIDE: usize = 32;
 pub struct Column<'a> {
     /// A byte for each row.
     pub bytes: &'a [u8],
-    /// Of 256 times as much.
+    /// What 256 times a byte of one counts.
     pub weight: u16,
 }
 

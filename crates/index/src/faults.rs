@@ -8,11 +8,14 @@
 //! other respects (`mapped.rs`). Where there are no signals, nothing is ever lost.
 //!
 //! **Invariant.** A range is watched from before its first byte is read until after its last one was. Memory outside the
-//! ranges that are watched is never touched: a fault there does what it did before the first file was mapped.
+//! ranges that are watched is never touched: a fault there does what it did before the first file was mapped, and so does
+//! the signal if somebody sends it; whoever handles that and goes on is not protected any more.
 //!
 //! Reference: POSIX.1-2024, `mmap` and 2.4 "Signal Concepts"; nothing is called in the handler but `mmap`, `sigaction`
 //! and `raise`, which are single system calls, and atomics.
 
+use memmap2::Mmap;
+use std::ops::Deref;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -38,13 +41,40 @@ static LAST: AtomicPtr<Slot> = AtomicPtr::new(ptr::null_mut());
 /// Those that are no range.
 static FREE: Mutex<Vec<&'static Slot>> = Mutex::new(Vec::new());
 
-/// A mapped range, as long as it may be read.
+/// A mapped file that is watched as long as it is mapped.
 #[derive(Debug)]
-pub(crate) struct Watch(&'static Slot);
+pub(crate) struct Watched {
+    /// Dropped before what it watches: fields are, in their order.
+    watch: Watch,
+    map: Mmap,
+}
+
+impl Watched {
+    /// Watches a mapping of a file from its first byte on.
+    pub(crate) fn new(map: Mmap) -> Watched {
+        Watched { watch: Watch::new(&map), map }
+    }
+
+    /// The offset of the first byte that could not be read, if there was one.
+    pub(crate) fn lost(&self) -> Option<usize> {
+        self.watch.lost()
+    }
+}
+
+impl Deref for Watched {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        &self.map
+    }
+}
+
+#[derive(Debug)]
+struct Watch(&'static Slot);
 
 impl Watch {
-    /// Watches `range`, which is a mapping of a file from its first byte on.
-    pub(crate) fn new(range: &[u8]) -> Watch {
+    fn new(range: &Mmap) -> Watch {
         #[cfg(unix)]
         signal::install();
         let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -56,8 +86,7 @@ impl Watch {
         Watch(slot)
     }
 
-    /// The offset of the first byte that could not be read, if there was one.
-    pub(crate) fn lost(&self) -> Option<usize> {
+    fn lost(&self) -> Option<usize> {
         let lost = self.0.lost.load(Ordering::SeqCst);
         (lost != NOWHERE).then(|| lost - self.0.start.load(Ordering::SeqCst))
     }
@@ -125,6 +154,9 @@ mod signal {
     static BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
     static PAGE_BYTES: AtomicUsize = AtomicUsize::new(0);
 
+    /// POSIX names three kinds of faults, Linux two more.
+    const FAULT_CODE_MAX: c_int = 5;
+
     /// From now on, what is lost of a range that is watched reads as zeros.
     pub(super) fn install() {
         ONCE.call_once(|| {
@@ -151,14 +183,18 @@ mod signal {
     extern "C" fn on_fault(_signal: c_int, info: *mut siginfo_t, _context: *mut c_void) {
         // SAFETY: the system hands it over for as long as the handler runs.
         let info = unsafe { &*info };
-        // What is sent has a code of 0 or less, and no address.
-        let is_sent = info.si_code <= 0;
+        // Faults have small codes from 1 on; what is sent has none of these, and no address.
+        let is_sent = !(1..=FAULT_CODE_MAX).contains(&info.si_code);
         // SAFETY: every signal has these bytes; what they say counts only where it is an address.
         let address = unsafe { info.si_addr() }.addr();
         if !is_sent && put_zeros(address) {
             return;
         }
-        if let Some(before) = BEFORE.get() {
+        let before = BEFORE.get();
+        if is_sent && before.is_some_and(|before| before.sa_sigaction == libc::SIG_IGN) {
+            return;
+        }
+        if let Some(before) = before {
             // SAFETY: it is what the system told. The read fails again, and then that is done.
             unsafe { libc::sigaction(libc::SIGBUS, before, ptr::null_mut()) };
         }

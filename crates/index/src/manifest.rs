@@ -74,7 +74,7 @@ impl Manifest {
         let path = folder.join(Kind::Manifest.file_name());
         let file = MappedFile::open_of_any_version(&path, Kind::Manifest, None)?;
         let mut rest = file.bytes(0..file.payload_bytes())?;
-        let source = parse_source(&mut rest).map(|(_, source)| source.to_owned());
+        let source = parse_source(&mut rest).map(|(_, source)| source);
         file.intact()?;
         source.ok_or_else(|| file.damaged(0, "not a manifest"))
     }
@@ -123,7 +123,7 @@ impl Manifest {
 
     fn parse(rest: &mut &[u8]) -> Option<Manifest> {
         let (generation, source) = parse_source(rest)?;
-        let mut manifest = Manifest { generation, source: source.to_owned(), segments: Vec::new() };
+        let mut manifest = Manifest { generation, source, segments: Vec::new() };
         let segments = vbyte::read(rest)?;
         let mut doc_count = 0_u32;
         for _ in 0..segments {
@@ -140,12 +140,13 @@ impl Manifest {
 }
 
 /// What a manifest of any version begins with: its generation and its source.
-fn parse_source<'a>(rest: &mut &'a [u8]) -> Option<(u64, &'a str)> {
+fn parse_source(rest: &mut &[u8]) -> Option<(u64, String)> {
     let generation = vbyte::read(rest)?;
     let source_bytes = usize::try_from(vbyte::read(rest)?).ok()?;
     let (source, behind) = rest.split_at_checked(source_bytes)?;
     *rest = behind;
-    Some((generation, std::str::from_utf8(source).ok()?))
+    // Of a copy, which nobody can write to.
+    Some((generation, String::from_utf8(source.to_vec()).ok()?))
 }
 
 fn parse_segment(rest: &mut &[u8]) -> Option<SegmentMeta> {

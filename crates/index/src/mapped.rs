@@ -7,7 +7,7 @@
 //! A file that somebody cuts short or writes to while it is open changes under whoever reads it; what can no longer be
 //! read are zeros (`faults.rs`). None of that is noticed by reading: it is asked for afterwards, of the length and the
 //! date that the file has under its name ([`MappedFile::intact`]). A file that has been removed, or replaced by
-//! another, is mapped as it was.
+//! another, is mapped as it was, and nobody asks any more whether it was written to before.
 //!
 //! **Invariant.** [`MappedFile::bytes`] hands out only bytes that are what was written, or else
 //! [`MappedFile::intact`] fails from then on; what [`MappedFile::eight_verified_before`] has more than was asked for, its
@@ -15,7 +15,7 @@
 
 use crate::IndexError;
 use crate::envelope::{CHUNK_BYTES, HEADER_BYTES, Kind, MAGIC, Stamp, TAIL_BYTES, VERSION};
-use crate::faults::Watch;
+use crate::faults::Watched;
 use codes::prefetch::prefetch;
 use memmap2::Mmap;
 use std::fs::{self, File, Metadata};
@@ -33,9 +33,7 @@ const LINE_BYTES: usize = 64;
 #[derive(Debug)]
 pub(crate) struct MappedFile {
     path: PathBuf,
-    /// Before what it watches: fields are dropped in their order.
-    watch: Watch,
-    map: Mmap,
+    map: Watched,
     body_bytes: usize,
     /// One bit a chunk: set once it has been verified.
     verified: Box<[AtomicU64]>,
@@ -102,8 +100,7 @@ impl MappedFile {
     ) -> Result<MappedFile, IndexError> {
         let file = File::open(path).map_err(IndexError::io(path))?;
         let opened = State::of(&file.metadata().map_err(IndexError::io(path))?);
-        let map = map(&file).map_err(IndexError::io(path))?;
-        let watch = Watch::new(&map);
+        let map = Watched::new(map(&file).map_err(IndexError::io(path))?);
         let damaged = |offset: usize, what| IndexError::Damaged {
             file: path.to_path_buf(),
             offset: offset as u64,
@@ -117,7 +114,6 @@ impl MappedFile {
         let words = footer.body_bytes.div_ceil(CHUNK_BYTES).div_ceil(64);
         let mapped = MappedFile {
             path: path.to_path_buf(),
-            watch,
             map,
             body_bytes: footer.body_bytes,
             verified: (0..words).map(|_| AtomicU64::new(0)).collect(),
@@ -229,6 +225,11 @@ impl MappedFile {
         })
     }
 
+    /// Whether this and another one are the same file on disk.
+    pub(crate) fn is_same_file(&self, other: &MappedFile) -> bool {
+        self.opened.file == other.opened.file
+    }
+
     /// What has become of the file since it was opened.
     fn look(&self) -> Result<Option<(u64, &'static str)>, IndexError> {
         let now = match fs::metadata(&self.path) {
@@ -243,7 +244,7 @@ impl MappedFile {
         };
         // A file that was removed or replaced is nobody's any more, and what is mapped of it stays.
         let now = now.unwrap_or(self.opened);
-        let lost = self.watch.lost().map(|at| at as u64);
+        let lost = self.map.lost().map(|at| at as u64);
         Ok(if now.bytes < self.opened.bytes {
             Some((now.bytes, "it was cut short while it was open"))
         } else if let Some(at) = lost {
@@ -292,8 +293,8 @@ fn map(file: &File) -> std::io::Result<Mmap> {
     // SAFETY: a file of the index is written once, under a name that no reader knows before the
     // manifest is renamed into place, and afterwards only ever unlinked, which leaves mappings
     // whole. If someone else changes the file in place, bytes change under whoever reads them, and
-    // a page that is gone becomes zeros (`faults.rs`): no unsafe code of ours relies on what a byte
-    // says, only on how many there are, and answers are given only after `intact`.
+    // a page that is gone becomes zeros (`faults.rs`): no unsafe code relies on what a byte says, only
+    // on how many there are (text is made of copies), and answers are given only after `intact`.
     unsafe { Mmap::map(file) }
 }
 

@@ -79,6 +79,14 @@ impl Index {
         self.segments.iter().try_for_each(Segment::intact)
     }
 
+    /// Whether this and another reader have the same files open: of one generation they have, unless somebody has put others in
+    /// their place.
+    pub fn has_files_of(&self, other: &Index) -> bool {
+        let mut both = self.segments.iter().zip(&other.segments);
+        self.segments.len() == other.segments.len()
+            && both.all(|(one, other)| one.has_files_of(other))
+    }
+
     /// Verifies every byte of every segment, and that the files agree with each other.
     pub fn verify(&self) -> Result<(), IndexError> {
         self.segments.iter().try_for_each(Segment::verify)

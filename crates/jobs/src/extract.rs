@@ -73,7 +73,7 @@ pub struct ExtractReport {
     pub damaged: u64,
     /// What is wrong at the first of them, with file and byte.
     pub damages: Vec<String>,
-    /// URLs in the files that were read whose text is longer than [`page::Limits::text_bytes_max`]; the rest of it was left out.
+    /// Pages in the files that were read whose text is longer than [`page::Limits::text_bytes_max`]; the rest of it was left out.
     pub cut: u64,
     /// The first of them, in alphabetical order.
     pub cut_urls: Vec<String>,
@@ -114,15 +114,19 @@ pub fn extract(
     }
     let table = PageTable::open(&dir)?;
     let directory = table.directory();
+    let Damages { count: damaged, first: damages, .. } = std::mem::take(&mut found.damages);
+    let mut cut_urls = found.cut_urls(directory);
+    let cut = cut_urls.len() as u64;
+    cut_urls.truncate(CUT_URLS_MAX);
     Ok(ExtractReport {
         files_read,
         pages: directory.entries().len() as u64,
         redirects: directory.redirects().len() as u64,
         others: directory.others().len() as u64,
-        damaged: found.damages.count,
-        damages: found.damages.first,
-        cut: found.cut.len() as u64,
-        cut_urls: found.cut.into_iter().take(CUT_URLS_MAX).collect(),
+        damaged,
+        damages,
+        cut,
+        cut_urls,
     })
 }
 
@@ -151,8 +155,28 @@ fn check_archive(collection: &Collection) -> Result<(), JobsError> {
 #[derive(Debug, Default)]
 struct Findings {
     damages: Damages,
-    /// The URLs whose text was cut.
-    cut: BTreeSet<String>,
+    /// The URLs whose text was cut, each with the part in which the last page of that URL is such a one.
+    cut: BTreeSet<(String, u16)>,
+}
+
+impl Findings {
+    /// Notes whether the text of a page was cut, which stands in a part behind others of the same URL.
+    fn note_text(&mut self, url: &str, part: u16, is_cut: bool) {
+        if is_cut {
+            self.cut.insert((url.to_owned(), part));
+        } else if !self.cut.is_empty() {
+            self.cut.remove(&(url.to_owned(), part));
+        }
+    }
+
+    /// The URLs whose text was cut, of those pages that are searched.
+    fn cut_urls(self, directory: &Directory) -> Vec<String> {
+        let counts = |(url, part): &(String, u16)| {
+            let entry = directory.find(url).map(|at| &directory.entries()[at]);
+            entry.is_some_and(|entry| entry.pointer.part == *part && !entry.noindex)
+        };
+        self.cut.into_iter().filter(counts).map(|(url, _)| url).collect()
+    }
 }
 
 /// Places of the archive that cannot be read.
@@ -297,8 +321,8 @@ fn read_files(
                 let length = record.location.length;
                 let mut is_cut = false;
                 if let Some((url, fate)) = fate_of(&record, options, &mut is_cut) {
-                    if is_cut {
-                        findings().cut.insert(url.clone());
+                    if matches!(fate, Fate::Page(_)) {
+                        findings().note_text(&url, name.number, is_cut);
                     }
                     writer.push(&url, (record.date_s, record.date_us), &fate)?;
                 }

@@ -159,12 +159,14 @@ impl Engine {
         })
     }
 
-    /// Whether the collection has another index by now, or other ranks, or the files of this one were changed: whoever
-    /// opens it anew has them verified anew.
+    /// Whether the collection has another index by now, or other ranks, or the files of this one were changed or replaced:
+    /// whoever opens it anew has them verified anew.
     pub fn is_outdated(&self, collection: &Collection) -> bool {
         let newest = Index::open(&collection.index_dir());
         newest.is_ok_and(|index| {
-            Version::of(collection, &index) != self.version || self.intact().is_err()
+            Version::of(collection, &index) != self.version
+                || self.intact().is_err()
+                || !self.index.has_files_of(&index)
         })
     }
 

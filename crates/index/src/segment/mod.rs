@@ -315,6 +315,13 @@ impl Segment {
         self.files().try_for_each(MappedFile::intact)
     }
 
+    /// Whether this and another one are mapped from the same files on disk.
+    pub(crate) fn has_files_of(&self, other: &Segment) -> bool {
+        let mut both = self.files().zip(other.files());
+        self.files().count() == other.files().count()
+            && both.all(|(one, other)| one.is_same_file(other))
+    }
+
     /// All files, the tombstones too.
     fn files(&self) -> impl Iterator<Item = &MappedFile> {
         let lists = [&self.docs, &self.freqs, &self.positions, &self.skips];

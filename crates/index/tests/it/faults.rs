@@ -209,6 +209,21 @@ fn an_index_whose_files_are_removed_or_replaced_is_intact() {
     index.intact().expect("nothing of it was changed");
 }
 
+#[test]
+fn files_that_have_taken_the_place_of_others_are_told_from_them() {
+    let dir = tempfile::tempdir().expect("a folder");
+    aged(dir.path());
+    for name in FILES {
+        let index = Index::open(dir.path()).expect("it is whole");
+        assert!(index.has_files_of(&Index::open(dir.path()).expect("it is whole")), "{name}");
+        let (path, beside) = (path_of(dir.path(), name), dir.path().join("beside"));
+        fs::copy(&path, &beside).expect("room");
+        fs::rename(&beside, &path).expect("replaced");
+        let other = Index::open(dir.path()).expect("it is whole");
+        assert!(!index.has_files_of(&other), "{name} is another file");
+    }
+}
+
 /// Who numbers what is left counts them again and again.
 #[test]
 fn deleted_documents_stay_the_same_ones_whoever_writes_to_their_file() {

@@ -91,8 +91,7 @@ pub(super) fn hand_over(
     }
 }
 
-/// Judges those that are left, where nothing but words is asked for. Scores are added up as everywhere: those of the words of
-/// a unit, then those of the units, in the order of the query.
+/// Judges those that are left, where nothing but words is asked for.
 pub(super) fn settle(
     groups: &mut [Vec<Word<'_>>],
     is_scored: bool,
@@ -112,18 +111,10 @@ pub(super) fn settle(
     } else {
         groups.iter_mut().flatten().for_each(|word| front.count(word));
     }
-    let shape = judge.shape;
     lanes::each(front.left, |place| {
         if is_scored && front.scores[place] < judge.least {
             return;
         }
-        let doc = front.doc(place);
-        judge.judge(doc, || {
-            let of_word = |group: &mut Vec<Word<'_>>| front.exactly(&mut group[0], place);
-            let of_units = shape.units.iter().map(|unit| {
-                groups[unit.clone()].iter_mut().map(of_word).fold(0.0, |sum, score| sum + score)
-            });
-            of_units.fold(0.0, |sum, of_unit| sum + of_unit)
-        });
+        judge.judge_words(front.doc(place), |at| front.exactly(&mut groups[at][0], place));
     });
 }

@@ -11,7 +11,7 @@ use codes::columns::{self, Column};
 use super::tables::{FULL, Table};
 use super::window::WINDOW_MAX;
 use super::workspace::Workspace;
-use super::{Judge, Word};
+use super::{Judge, ROUND_DOWN, ROUND_UP, Word};
 
 /// What all words are worth at most, in points: what is rounded up still fits.
 const POINTS: f32 = 60_000.0;
@@ -68,7 +68,8 @@ pub(super) fn evaluate(
                 .for_each(|list| list.go_to(0));
             for &row in &work.docs {
                 if sums[row as usize] >= wanted(judge.least) {
-                    judge_one(groups, start + row, judge);
+                    let doc = start + row;
+                    judge.judge_words(doc, |at| exactly(&mut groups[at][0], doc));
                 }
             }
             behind = least - 1;
@@ -97,18 +98,7 @@ fn promising(k: usize, mut greatest: [u16; columns::SIDE_BY_SIDE], sums: &[u16])
     1
 }
 
-/// Judges a document that has all words. Scores are added up as everywhere.
-fn judge_one(groups: &mut [Vec<Word<'_>>], doc: u32, judge: &mut Judge<'_, '_>) {
-    let shape = judge.shape;
-    judge.judge(doc, || {
-        let of_units = shape.units.iter().map(|unit| {
-            let words = groups[unit.clone()].iter_mut().map(|group| exactly(&mut group[0], doc));
-            words.fold(0.0, |sum, score| sum + score)
-        });
-        of_units.fold(0.0, |sum, of_unit| sum + of_unit)
-    });
-}
-
+/// The score of a document for a word that it has.
 fn exactly(word: &mut Word<'_>, doc: u32) -> f64 {
     let often = word.table.and_then(|table| table.often.get(doc as usize));
     match often {
@@ -127,7 +117,7 @@ fn exactly(word: &mut Word<'_>, doc: u32) -> f64 {
     reason = "what is more is as much as fits"
 )]
 fn up(number: f32) -> u16 {
-    (number * 1.0001).ceil() as u16
+    (number * ROUND_UP).ceil() as u16
 }
 
 /// A whole number that is no more.
@@ -137,5 +127,5 @@ fn up(number: f32) -> u16 {
     reason = "what is more is as much as fits"
 )]
 fn down(number: f32) -> u16 {
-    (number * 0.9999).floor() as u16
+    (number * ROUND_DOWN).floor() as u16
 }

@@ -116,7 +116,8 @@ impl Front {
     }
 
     /// Looks those that are left up in a list, and says which have the word. If `least` is given, those that the block of the
-    /// list where they would be cannot lift to it are dropped first, and of the others it is found out how often.
+    /// list where they would be cannot lift to it are dropped first, and of the others it is found out how often. A table says
+    /// which and how often of all at once, and not where they stand.
     pub(super) fn look_up(&mut self, word: &mut Word<'_>, least: Option<f32>) -> u128 {
         let Front { left, docs, scores, lists, in_block, .. } = self;
         let Known { at, frequencies, is_counted } = &mut lists[word.number];
@@ -256,6 +257,7 @@ impl Front {
     /// Where the document at a place stands in the list of a word, which it has, and how often if that is known.
     #[inline]
     pub(super) fn spot(&self, word: &Word<'_>, place: usize) -> Spot {
+        debug_assert!(word.table.is_none(), "a table does not say where a document stands");
         let Known { at, frequencies, .. } = &self.lists[word.number];
         Spot::at(at[place] as usize, frequencies[place])
     }

@@ -5,11 +5,14 @@
 //! what it takes are no candidates. Group after group their number shrinks, the rarest first, but words of one list before
 //! others where those are blocks: by the bounds of the blocks
 //! that they are in, by whether they are there at all, and by what that adds. A list is entered where candidates are, a
-//! block at a time, and not decoded at all where it lies as a set of bits. Where words alone do not decide, nothing is
+//! block at a time, and not decoded at all where it lies as a set of bits. Where windows are not blocks and most documents turn out to
+//! have unwanted words, those that match are found as bits before anything is scored. Where words alone do not decide, nothing is
 //! scored as long as any document will do. Words of one list each are matched first and scored then where what the rarest
 //! adds tells little (`conjunction.rs`).
 //!
 //! **Invariant.** A document of the window that is not judged lacks a group, or its bounds stay below what it takes.
+
+use std::mem::take;
 
 use index::DocId;
 
@@ -22,6 +25,9 @@ use super::union::optional;
 use super::window::{WINDOW_MAX, keep};
 use super::workspace::Workspace;
 use super::{Judge, Word};
+
+/// So many documents tell what becomes of others.
+const TOLD: usize = 64;
 
 /// So many documents are looked for phrases together: what is found in them bounds those behind.
 const TOGETHER: usize = 32;
@@ -99,12 +105,17 @@ pub(super) fn evaluate(
     // Throughout the window, or sums would lack what was not added.
     let is_scored = judge.least > 0.0 || !judge.is_partial;
     let driver = if order.lists.is_empty() { driver(groups, order, span, judge) } else { None };
+    let is_refused_first = driver.is_some() && judge.refusals.are_most();
+    let driver = driver.filter(|_| !is_refused_first);
     let others = order.others.iter().copied().filter(|&at| driver != Some(at));
     let mut rest: f32 = others.clone().map(|at| bound(&groups[at])).sum();
     work.matches.begin(order.list_count);
     if let Some(driver) = driver {
         let wanted = judge.least - span.most - rest;
         propose_sums(&mut groups[driver], span, wanted, work);
+        add_still(span, judge, work);
+    } else if is_refused_first {
+        propose_unrefused(groups, span, judge, work);
         add_still(span, judge, work);
     } else {
         work.front.begin(order.list_count);
@@ -187,7 +198,7 @@ fn settle_phrases(
     judge: &mut Judge<'_, '_>,
     work: &mut Workspace,
 ) {
-    let mut places = std::mem::take(&mut work.scratch.kept);
+    let mut places = take(&mut work.scratch.kept);
     let mut from = 0;
     while from < work.matches.left.len() {
         let Workspace { matches, starts, .. } = &mut *work;
@@ -251,6 +262,7 @@ fn are_many(matches: &Matches, documents: u64, span: Span, doc_count: u32) -> bo
 /// Drops matches that have unwanted words.
 fn refuse(span: Span, judge: &mut Judge<'_, '_>, work: &mut Workspace) {
     let Workspace { matches: Matches { docs, left, .. }, scratch, .. } = work;
+    judge.refusals.asked += left.len();
     for list in &mut judge.unwanted {
         list.go_to(span.start);
         let (mut from, mut kept) = (0, 0);
@@ -269,6 +281,21 @@ fn refuse(span: Span, judge: &mut Judge<'_, '_>, work: &mut Workspace) {
         }
         left.copy_within(from.., kept);
         left.truncate(kept + left.len() - from);
+    }
+    judge.refusals.kept += left.len();
+}
+
+/// Of how many documents it was asked whether they have unwanted words, after all else, and how many have none.
+#[derive(Default)]
+pub(super) struct Refusals {
+    asked: usize,
+    kept: usize,
+}
+
+impl Refusals {
+    /// Whether three of four have some, so far.
+    fn are_most(&self) -> bool {
+        self.asked >= TOLD && self.kept * 4 < self.asked
     }
 }
 
@@ -300,6 +327,51 @@ fn propose_sums(group: &mut [Word<'_>], span: Span, wanted: f32, work: &mut Work
     keep(found, |&mut (_, score)| score >= wanted);
     matches.docs.extend(found.iter().map(|&(distance, _)| span.start + distance));
     matches.scores.extend(found.iter().map(|&(_, score)| score));
+    matches.spread();
+}
+
+/// Makes matches of the documents of a window that have a word of each group and no unwanted one, of which nothing is scored
+/// yet: where most are refused it would be scored in vain.
+fn propose_unrefused(
+    groups: &mut [Vec<Word<'_>>],
+    span: Span,
+    judge: &mut Judge<'_, '_>,
+    work: &mut Workspace,
+) {
+    let Span { start, end, .. } = span;
+    let Workspace { words, matches, scratch, .. } = work;
+    words.resize(WINDOW_MAX as usize / 64, 0);
+    let words = &mut words[..((end - start) as usize).div_ceil(64)];
+    let theirs = &mut scratch.words;
+    theirs.clear();
+    theirs.resize(words.len(), 0);
+    for (number, group) in groups.iter_mut().enumerate() {
+        for list in group.iter_mut().flat_map(|word| &mut word.lists) {
+            list.rewind();
+            if number == 0 {
+                list.lay_out(start, end, words);
+            } else {
+                list.lay_out_over(start, end, words, theirs);
+            }
+        }
+        if number > 0 {
+            words.iter_mut().zip(&mut *theirs).for_each(|(word, theirs)| *word &= take(theirs));
+        }
+    }
+    for list in &mut judge.unwanted {
+        list.go_to(start);
+        list.lay_out_over(start, end, words, theirs);
+    }
+    for ((base, word), theirs) in (start..).step_by(64).zip(words).zip(theirs) {
+        // The last word may go on behind the window.
+        let inside = u64::MAX >> 64_u32.saturating_sub(end.saturating_sub(base)).min(63);
+        let mut left = take(word) & !*theirs & inside;
+        while left != 0 {
+            matches.docs.push(base + left.trailing_zeros());
+            left &= left - 1;
+        }
+    }
+    matches.scores.resize(matches.docs.len(), 0.0);
     matches.spread();
 }
 

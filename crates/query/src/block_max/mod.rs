@@ -67,10 +67,10 @@ use crate::tree::Tree;
 use crate::{Hit, QueryError, TopK};
 use candidates::Span;
 use held::{Room, Rooms};
-use intersection::Order;
+use intersection::{Order, Refusals};
 use list::List;
 use shape::Forms;
-use tables::Key;
+use tables::{Key, Table};
 use window::{NOTHING, Window};
 use windows::Windows;
 use word::Word;
@@ -79,6 +79,12 @@ use workspace::Workspace;
 /// How much a bound in single precision may have been rounded down, relatively: more than the sum of as many words as a
 /// query may have can lose.
 const MARGIN: f64 = 1e-4;
+/// The same in single precision: what is multiplied by it is not less than it should be, or not more.
+const ROUND_UP: f32 = 1.000_1;
+const ROUND_DOWN: f32 = 0.999_9;
+
+/// So many words are looked for in tables at most.
+const TABLES_MAX: usize = 16;
 
 /// What is evaluated.
 pub(crate) struct Task<'a> {
@@ -194,6 +200,7 @@ impl<'a> Task<'a> {
                     best,
                     plan: scorers.as_ref().map(|scorers| (self.plan, segment, scorers)),
                     unwanted,
+                    refusals: Refusals::default(),
                     is_refused: false,
                     tree: None,
                     error: None,
@@ -215,20 +222,26 @@ impl<'a> Task<'a> {
         Ok(())
     }
 
-    /// Finds the tables of words that must all match, if there is nothing else to it; either all words have one, or all that
-    /// have one are one list.
+    /// Finds the tables of words that must all match, if there is nothing else to it. Unless all words have one, they all are
+    /// one list each: of documents that are found in a table it is not known where they stand in a list.
     fn look_for_tables<'r>(&'r self, segment: usize, doc_count: u32, groups: &mut Groups<'r>) {
         let Shape { groups: wanted, nested, phrases, .. } = self.shape;
         let are_words = wanted.iter().all(|group| group.len() == 1);
-        if wanted.len() < 2 || !are_words || nested.is_some() || !phrases.is_empty() {
+        let is_few = (2..=TABLES_MAX).contains(&wanted.len());
+        if !is_few || !are_words || nested.is_some() || !phrases.is_empty() {
             return;
         }
+        let mut known: Vec<(Key<'_>, Option<&Table>)> = Vec::with_capacity(wanted.len());
         for (word, wanted) in groups.iter_mut().flatten().zip(wanted.iter().flatten()) {
-            if let Forms::One(term) = wanted.forms {
-                let (fields, is_scored) = (wanted.fields, wanted.is_scored);
-                let key = Key { segment, fields, term, is_scored };
-                word.table = self.tables.of(&key, word, doc_count);
-            }
+            let Forms::One(term) = wanted.forms else { continue };
+            let (fields, is_scored) = (wanted.fields, wanted.is_scored);
+            let key = Key { segment, fields, term, is_scored };
+            // A word that is there twice is asked for once.
+            word.table = match known.iter().find(|(other, _)| *other == key) {
+                Some(&(_, table)) => table,
+                None => self.tables.of(&key, word, doc_count),
+            };
+            known.push((key, word.table));
         }
         let mut words = groups.iter_mut().flatten();
         if !words.all(|word| word.table.is_some()) && !groups.iter().flatten().all(Word::is_single)
@@ -309,6 +322,7 @@ struct Judge<'a, 'b> {
     plan: Option<(&'a Plan, &'a Segment, &'a Scorers<'a>)>,
     /// No document of these is among the best.
     unwanted: Vec<List<'a>>,
+    refusals: Refusals,
     /// Whether it has been seen that documents have none of those before they are judged.
     is_refused: bool,
     /// Made when it is first needed.
@@ -348,7 +362,8 @@ impl<'a> Judge<'a, '_> {
         self.is_refused = groups.len() > 1 || self.unwanted.is_empty();
         if groups.len() > 1 {
             self.lift();
-            if groups.iter().flatten().all(|word| word.table.is_some()) && self.plan.is_none() {
+            if groups.iter().flatten().all(|word| word.table.is_some()) {
+                debug_assert!(self.plan.is_none(), "words are all there is");
                 self.is_refused = self.unwanted.is_empty();
                 return dense::evaluate(groups, self, work);
             }
@@ -468,6 +483,20 @@ impl<'a> Judge<'a, '_> {
             self.best.offer(hit);
             self.lift();
         }
+    }
+
+    /// Judges a document that has all words, if they are all there is; `score` says what each is worth. That is added up as
+    /// everywhere: for the words of a unit, then for the units, in the order of the query.
+    #[inline]
+    fn judge_words(&mut self, doc: u32, mut score: impl FnMut(usize) -> f64) {
+        let shape = self.shape;
+        self.judge(doc, || {
+            let of_units = shape
+                .units
+                .iter()
+                .map(|unit| unit.clone().map(&mut score).fold(0.0, |sum, score| sum + score));
+            of_units.fold(0.0, |sum, of_unit| sum + of_unit)
+        });
     }
 
     /// The score of a document that matches the plan.

@@ -5,6 +5,7 @@
 
 use index::{DocId, Field, InvertedList, Maximum, Segment};
 
+use super::ROUND_UP;
 use super::floor;
 use super::held::Room;
 use super::list::List;
@@ -92,11 +93,11 @@ impl Saturation {
 
     /// How many 255ths of the limit that is, and no less with a margin; at least one.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 255")]
-    pub(super) fn share(self, scaled: f32, margin: f32) -> u8 {
+    pub(super) fn share(self, scaled: f32) -> u8 {
         let share = scaled / (scaled + self.k1);
         // What is no number, as the share of what is infinite, is all.
         let share = if share.is_finite() { share } else { 1.0 };
-        (share * (1.0 + margin) * 255.0).ceil().clamp(1.0, 255.0) as u8
+        (share * ROUND_UP * 255.0).ceil().clamp(1.0, 255.0) as u8
     }
 
     /// The same for what may be infinite.

@@ -106,6 +106,8 @@ pub(super) struct Scratch {
     pub(super) scores: Vec<f32>,
     pub(super) kept: Vec<u32>,
     pub(super) is_found: Vec<bool>,
+    /// A bit for each document of a window.
+    pub(super) words: Vec<u64>,
 }
 
 /// Workspaces that nobody uses: as many as there have been queries at a time.
