@@ -1,7 +1,7 @@
 //! Columns of bytes, one for each of some words, with a byte for each document: what they add up to, each weighed.
 //!
-//! What lives here: sums of columns where none of them has a zero, thirty-two rows at a time where the processor can. What
-//! does not: what a byte means.
+//! What lives here: sums of columns where none of them has a zero, thirty-two rows side by side. What does not: what a byte
+//! means.
 //!
 //! **Invariant.** Sums are the same with any instructions; the tests compare those that their processor has.
 
@@ -15,6 +15,22 @@ pub struct Column<'a> {
     pub bytes: &'a [u8],
     /// What 256 times a byte of one counts.
     pub weight: u16,
+}
+
+/// How many rows of a column are summed up in about the time that a posting of a list takes, as the questions of `bench/query`
+/// have it: with AVX2 so few that it does not pay unless a word is nearly everywhere.
+#[must_use]
+pub fn rows_a_posting() -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    if has_avx512() {
+        return 32;
+    }
+    1
+}
+
+#[cfg(target_arch = "x86_64")]
+fn has_avx512() -> bool {
+    is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("avx512vl")
 }
 
 /// Makes `sums` those of as many rows: for each column byte · weight / 256, rounded down, and no more than fits; 1 at least,
@@ -32,17 +48,40 @@ pub fn sum(columns: &[Column<'_>], sums: &mut [u16]) -> [u16; SIDE_BY_SIDE] {
     }
     let mut greatest = [0; SIDE_BY_SIDE];
     #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("avx512vl") {
+    if has_avx512() {
         // SAFETY: the processor has these instructions.
         unsafe { sum_avx512(columns, sums, &mut greatest) };
         return greatest;
     }
-    sum_from(0, columns, sums, &mut greatest);
+    sum_anyhow(columns, sums, &mut greatest);
     greatest
 }
 
-/// The same of the rows from one on that begins thirty-two.
-fn sum_from(
+/// Thirty-two rows at a time.
+fn sum_anyhow(columns: &[Column<'_>], sums: &mut [u16], greatest: &mut [u16; SIDE_BY_SIDE]) {
+    let whole = sums.len() / SIDE_BY_SIDE * SIDE_BY_SIDE;
+    let (wide, _) = sums.as_chunks_mut::<SIDE_BY_SIDE>();
+    for (number, sums) in wide.iter_mut().enumerate() {
+        let (mut sum, mut least) = ([0_u16; SIDE_BY_SIDE], [u8::MAX; SIDE_BY_SIDE]);
+        for column in columns {
+            let (rows, _) = column.bytes.as_chunks::<SIDE_BY_SIDE>();
+            for ((sum, least), &byte) in sum.iter_mut().zip(&mut least).zip(&rows[number]) {
+                *least = (*least).min(byte);
+                *sum = sum.saturating_add(share(byte, column.weight));
+            }
+        }
+        for (((to, sum), least), greatest) in
+            sums.iter_mut().zip(sum).zip(least).zip(&mut *greatest)
+        {
+            *to = if least > 0 { sum.max(1) } else { 0 };
+            *greatest = (*greatest).max(*to);
+        }
+    }
+    sum_rest(whole, columns, sums, greatest);
+}
+
+/// A row at a time, from one on that begins thirty-two.
+fn sum_rest(
     from: usize,
     columns: &[Column<'_>],
     sums: &mut [u16],
@@ -61,11 +100,10 @@ fn sum_from(
     }
 }
 
-/// byte · weight / 256, rounded down: less than a weight.
+/// byte · weight / 256, rounded down: less than a weight. The upper half of a product of 16 bits is one instruction.
 #[inline]
-#[expect(clippy::cast_possible_truncation, reason = "it is less than a weight")]
-pub fn share(byte: u8, weight: u16) -> u16 {
-    (u32::from(byte) * u32::from(weight) / 256) as u16
+fn share(byte: u8, weight: u16) -> u16 {
+    ((u32::from(u16::from(byte) << 8) * u32::from(weight)) >> 16) as u16
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -104,7 +142,52 @@ fn sum_avx512(columns: &[Column<'_>], sums: &mut [u16], greatest: &mut [u16; SID
     let most = _mm512_max_epu16(most, before);
     // SAFETY: there is room for thirty-two.
     unsafe { _mm512_storeu_epi16(greatest.as_mut_ptr().cast::<i16>(), most) };
-    sum_from(whole, columns, sums, greatest);
+    sum_rest(whole, columns, sums, greatest);
+}
+
+/// How many rows have a zero in no column.
+///
+/// # Panics
+/// If one column has more rows than another.
+#[cfg_attr(
+    target_arch = "x86_64",
+    expect(unsafe_code, reason = "calling what is compiled for more")
+)]
+pub fn count_whole(columns: &[&[u8]]) -> u64 {
+    let rows = columns.first().map_or(0, |column| column.len());
+    assert!(columns.iter().all(|column| column.len() == rows), "rows of a column");
+    match () {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the processor has these instructions.
+        () if is_x86_feature_detected!("avx2") => unsafe { count_whole_avx2(columns, rows) },
+        () => count_whole_anyhow(columns, rows),
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn count_whole_avx2(columns: &[&[u8]], rows: usize) -> u64 {
+    count_whole_anyhow(columns, rows)
+}
+
+/// Sixty-four rows at a time, in what its caller may use.
+#[inline(always)]
+fn count_whole_anyhow(columns: &[&[u8]], rows: usize) -> u64 {
+    const AT_ONCE: usize = 64;
+    let mut count = 0;
+    for number in 0..rows / AT_ONCE {
+        let mut least = [u8::MAX; AT_ONCE];
+        for column in columns {
+            let (wide, _) = column.as_chunks::<AT_ONCE>();
+            least
+                .iter_mut()
+                .zip(&wide[number])
+                .for_each(|(least, &byte)| *least = (*least).min(byte));
+        }
+        count += u64::from(least.iter().map(|&least| u8::from(least > 0)).sum::<u8>());
+    }
+    let is_whole = |&row: &usize| columns.iter().all(|column| column[row] > 0);
+    count + (rows / AT_ONCE * AT_ONCE..rows).filter(is_whole).count() as u64
 }
 
 /// Visits the rows whose sums are `least` or more, in their order.
@@ -114,38 +197,52 @@ fn sum_avx512(columns: &[Column<'_>], sums: &mut [u16], greatest: &mut [u16; SID
 )]
 pub fn reaching(sums: &[u16], least: u16, visit: impl FnMut(usize)) {
     #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx512bw") {
+    if has_avx512() {
         // SAFETY: the processor has these instructions.
         return unsafe { reaching_avx512(sums, least, visit) };
     }
-    reaching_from(0, sums, least, visit);
+    reaching_anyhow(sums, least, visit, |sums| reached(sums, least));
 }
 
-fn reaching_from(from: usize, sums: &[u16], least: u16, mut visit: impl FnMut(usize)) {
-    for (row, &sum) in sums.iter().enumerate().skip(from) {
-        if sum >= least {
-            visit(row);
-        }
-    }
+/// Which of thirty-two sums are so many or more.
+#[inline]
+fn reached(sums: &[u16; SIDE_BY_SIDE], least: u16) -> u32 {
+    (0..).zip(sums).fold(0, |those, (at, &sum)| those | u32::from(sum >= least) << at)
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512bw")]
 #[expect(unsafe_code, reason = "thirty-two sums are read at once; bench/query")]
-fn reaching_avx512(sums: &[u16], least: u16, mut visit: impl FnMut(usize)) {
+fn reaching_avx512(sums: &[u16], least: u16, visit: impl FnMut(usize)) {
     use std::arch::x86_64::{_mm512_cmpge_epu16_mask, _mm512_loadu_epi16, _mm512_set1_epi16};
     let wanted = _mm512_set1_epi16(least.cast_signed());
-    let (wide, _) = sums.as_chunks::<SIDE_BY_SIDE>();
-    for (number, sums) in wide.iter().enumerate() {
+    reaching_anyhow(sums, least, visit, |sums| {
         // SAFETY: there are thirty-two.
         let sums = unsafe { _mm512_loadu_epi16(sums.as_ptr().cast::<i16>()) };
-        let mut those = _mm512_cmpge_epu16_mask(sums, wanted);
+        _mm512_cmpge_epu16_mask(sums, wanted)
+    });
+}
+
+/// `those` says of thirty-two sums which are as many, a bit each.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "so that it is compiled for what its caller may use")]
+fn reaching_anyhow(
+    sums: &[u16],
+    least: u16,
+    mut visit: impl FnMut(usize),
+    those: impl Fn(&[u16; SIDE_BY_SIDE]) -> u32,
+) {
+    let (wide, rest) = sums.as_chunks();
+    for (number, sums) in wide.iter().enumerate() {
+        let mut those = those(sums);
         while those != 0 {
             visit(number * SIDE_BY_SIDE + those.trailing_zeros() as usize);
             those &= those - 1;
         }
     }
-    reaching_from(wide.len() * SIDE_BY_SIDE, sums, least, visit);
+    let behind = sums.len() - rest.len();
+    let those = rest.iter().enumerate().filter(|&(_, &sum)| sum >= least);
+    those.for_each(|(at, _)| visit(behind + at));
 }
 
 #[cfg(test)]
@@ -153,6 +250,26 @@ mod tests {
     use super::*;
     use proptest::collection::vec;
     use proptest::prelude::*;
+
+    /// What each way makes of them that the processor has.
+    #[cfg_attr(
+        target_arch = "x86_64",
+        expect(unsafe_code, reason = "calling what is compiled for more")
+    )]
+    fn by_each_way(columns: &[Column<'_>], rows: usize) -> Vec<(Vec<u16>, [u16; SIDE_BY_SIDE])> {
+        let made = |way: &dyn Fn(&mut [u16], &mut [u16; SIDE_BY_SIDE])| {
+            let (mut sums, mut greatest) = (vec![7; rows], [0; SIDE_BY_SIDE]);
+            way(&mut sums, &mut greatest);
+            (sums, greatest)
+        };
+        let mut all = vec![made(&|sums, greatest| sum_anyhow(columns, sums, greatest))];
+        #[cfg(target_arch = "x86_64")]
+        if has_avx512() {
+            // SAFETY: the processor has these instructions.
+            all.push(made(&|sums, greatest| unsafe { sum_avx512(columns, sums, greatest) }));
+        }
+        all
+    }
 
     proptest! {
         #[test]
@@ -178,13 +295,17 @@ mod tests {
                 expected[row % SIDE_BY_SIDE] = sum.max(expected[row % SIDE_BY_SIDE]);
             }
             prop_assert_eq!(greatest, expected);
-            let mut others = vec![7; rows];
-            sum_from(0, &columns, &mut others, &mut [0; SIDE_BY_SIDE]);
-            prop_assert_eq!(&others, &sums);
+            for other in by_each_way(&columns, rows) {
+                prop_assert_eq!(other, (sums.clone(), expected));
+            }
+            let plain: Vec<&[u8]> = columns.iter().map(|column| column.bytes).collect();
+            let whole = sums.iter().filter(|&&sum| sum > 0).count() as u64;
+            prop_assert_eq!(count_whole(&plain), whole);
+            prop_assert_eq!(count_whole_anyhow(&plain, rows), whole);
             let least = if rows == 0 { 1 } else { sums[least.index(rows)] };
             let [mut found, mut others] = [Vec::new(), Vec::new()];
             reaching(&sums, least, |row| found.push(row));
-            reaching_from(0, &sums, least, |row| others.push(row));
+            reaching_anyhow(&sums, least, |row| others.push(row), |sums| reached(sums, least));
             let reach: Vec<usize> = (0..rows).filter(|&row| sums[row] >= least).collect();
             prop_assert_eq!(&found, &reach);
             prop_assert_eq!(&others, &reach);

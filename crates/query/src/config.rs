@@ -1,7 +1,7 @@
 //! The numbers that decide the order of results.
 //!
-//! **Invariant.** A configuration that was read from a file holds numbers that are neither negative nor
-//! greater than [`VALUE_MAX`], so every score is finite and not negative.
+//! **Invariant.** A configuration that was read from a file holds numbers that are neither negative nor, where they count in
+//! a score, greater than [`VALUE_MAX`], so every score is finite and not negative.
 
 use std::collections::BTreeMap;
 

@@ -65,6 +65,7 @@ mod tree;
 mod weighting;
 mod written;
 
+pub use block_max::TablesReport;
 pub use completion::COMPLETIONS_MAX;
 pub use config::{Config, FieldWeights};
 pub use error::QueryError;

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use index::{DocId, Index};
 use page::Analyzer;
 
-use crate::block_max::{Tables, Workspaces};
+use crate::block_max::{Tables, TablesReport, Workspaces};
 use crate::ignored::ignored_terms;
 use crate::plan::{Plan, Planned};
 use crate::prepared::{Answer, Prepared};
@@ -70,6 +70,11 @@ impl Searcher {
             workspaces: Arc::clone(&self.workspaces),
             tables: Arc::clone(&self.tables),
         }
+    }
+
+    /// What it keeps in memory of words that were asked for often.
+    pub fn tables(&self) -> TablesReport {
+        self.tables.report()
     }
 
     /// Makes a query ready: its words are analysed, and those that stand for others are looked up.

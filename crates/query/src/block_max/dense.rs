@@ -2,7 +2,8 @@
 //! side by side, in whole points.
 //!
 //! First those are judged that are among the best by their points, then those that may still be by what the first have reached.
-//! No list is read but for what a table does not tell: how often a word is there that has several lists, or very often.
+//! No list is read but for what a table does not tell: how often a word is there that has several lists, or very often, and
+//! what is unwanted.
 //!
 //! **Invariant.** A document that is not judged lacks a word, or its points stay below what it takes.
 
@@ -16,26 +17,52 @@ use super::{Judge, ROUND_DOWN, ROUND_UP, Word};
 /// What all words are worth at most, in points: what is rounded up still fits.
 const POINTS: f32 = 60_000.0;
 
+/// Whether each of several words has a table.
+pub(super) fn is_known(groups: &[Vec<Word<'_>>]) -> bool {
+    groups.len() > 1 && groups.iter().flatten().all(|word| word.table.is_some())
+}
+
+/// Whether they have, and to add up all documents takes no longer than to go over lists.
+pub(super) fn pays(groups: &[Vec<Word<'_>>], doc_count: u32) -> bool {
+    let postings: u64 = groups.iter().flatten().map(Word::cost).sum();
+    let rows = u64::from(doc_count).saturating_mul(groups.len() as u64);
+    is_known(groups) && postings.saturating_mul(columns::rows_a_posting()) >= rows
+}
+
+/// The tables of all words.
+fn tables<'a>(groups: &[Vec<Word<'a>>]) -> Vec<&'a Table> {
+    let tables: Vec<&Table> = groups.iter().flatten().filter_map(|word| word.table).collect();
+    debug_assert_eq!(tables.len(), groups.len(), "a group is a word, and each has a table");
+    tables
+}
+
+/// How many documents have all words.
+pub(super) fn count(groups: &[Vec<Word<'_>>]) -> u64 {
+    let columns: Vec<&[u8]> = tables(groups).iter().map(|table| &table.shares[..]).collect();
+    columns::count_whole(&columns)
+}
+
 /// Evaluates a segment: a group is a word, and each has a table.
 pub(super) fn evaluate(
     groups: &mut [Vec<Word<'_>>],
     judge: &mut Judge<'_, '_>,
     work: &mut Workspace,
 ) {
-    let words = || groups.iter().flatten();
-    let tables: Vec<&Table> = words().filter_map(|word| word.table).collect();
-    debug_assert_eq!(tables.len(), groups.len(), "a group is a word, and each has a table");
-    let limits: Vec<f32> = words().map(Word::limit).collect();
-    let total: f32 = limits.iter().sum();
+    let tables = tables(groups);
+    let total: f32 = tables.iter().map(|table| table.most).sum();
     // Each share of a word is rounded down, by less than a point.
     let rounded = u16::try_from(groups.len()).unwrap_or(u16::MAX).saturating_add(1);
     let points = Some(POINTS / total).filter(|points| points.is_finite()).unwrap_or(0.0);
     // So many 256ths of a 255th.
-    let weights: Vec<u16> = limits.iter().map(|limit| up(limit * points / 255.0 * 256.0)).collect();
+    let weights: Vec<u16> =
+        tables.iter().map(|table| up(table.most * points / 255.0 * 256.0)).collect();
     let mut sums = std::mem::take(&mut work.sums);
-    let mut start = 0;
-    while start < judge.doc_count {
+    for start in (0..judge.doc_count).step_by(WINDOW_MAX as usize) {
         let end = start.saturating_add(WINDOW_MAX).min(judge.doc_count);
+        let most = judge.statics.most(start, end);
+        if total * ROUND_UP + most < judge.least {
+            continue;
+        }
         let rows = start as usize..end as usize;
         let columns: Vec<Column<'_>> = tables
             .iter()
@@ -44,28 +71,32 @@ pub(super) fn evaluate(
             .collect();
         sums.resize(rows.len(), 0);
         let greatest = columns::sum(&columns, &mut sums);
-        let most = judge.statics.most(start, end);
         // The least points of what may reach that.
         let wanted = |least: f32| match (least - most) * points {
             enough if enough >= 1.0 => down(enough).saturating_sub(rounded).max(1),
             _ => 1,
         };
-        let first = promising(judge.best.size(), greatest, &sums);
+        if greatest.iter().all(|&sum| sum < wanted(judge.least)) {
+            continue;
+        }
+        let first = promising(judge, greatest, &sums);
         let mut behind = u16::MAX;
         for tentative in [first, 1] {
             let least = tentative.max(wanted(judge.least));
             let (docs, found) = (&mut work.docs, &sums);
             docs.clear();
-            columns::reaching(found, least, |row| {
-                if found[row] <= behind {
-                    docs.extend(u32::try_from(row));
-                }
-            });
-            groups
-                .iter_mut()
-                .flatten()
-                .flat_map(|word| &mut word.lists)
-                .for_each(|list| list.go_to(0));
+            if least <= behind {
+                columns::reaching(found, least, |row| {
+                    if found[row] <= behind {
+                        docs.extend(u32::try_from(row));
+                    }
+                });
+            }
+            if docs.is_empty() {
+                break;
+            }
+            let lists = groups.iter_mut().flatten().flat_map(|word| &mut word.lists);
+            lists.for_each(|list| list.go_to(0));
             for &row in &work.docs {
                 if sums[row as usize] >= wanted(judge.least) {
                     let doc = start + row;
@@ -74,17 +105,24 @@ pub(super) fn evaluate(
             }
             behind = least - 1;
         }
-        start = end;
     }
     work.sums = sums;
 }
 
-/// What about k documents reach.
-fn promising(k: usize, mut greatest: [u16; columns::SIDE_BY_SIDE], sums: &[u16]) -> u16 {
-    if (1..=greatest.len() / 2).contains(&k) {
+/// What about k documents reach; 1 if that is not worth looking for.
+fn promising(
+    judge: &Judge<'_, '_>,
+    mut greatest: [u16; columns::SIDE_BY_SIDE],
+    sums: &[u16],
+) -> u16 {
+    let k = judge.best.size();
+    if (1..=greatest.len()).contains(&k) {
         // Each of other rows than the others.
         let (_, &mut reached, _) = greatest.select_nth_unstable_by(k - 1, |a, b| b.cmp(a));
         return reached.max(1);
+    }
+    if judge.least > 0.0 {
+        return 1;
     }
     let mut counts = [0; 1 << 8];
     sums.iter().filter(|&&sum| sum > 0).for_each(|sum| counts[usize::from(sum >> 8)] += 1);

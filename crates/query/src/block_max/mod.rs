@@ -56,6 +56,7 @@ mod workspace;
 pub(crate) use shape::Shape;
 pub(crate) use static_scores::StaticScores;
 pub(crate) use tables::Tables;
+pub use tables::TablesReport;
 pub(crate) use workspace::Workspaces;
 
 use index::{Deleted, DocId, DocIterator, Field, Index, InvertedList, Segment};
@@ -70,7 +71,7 @@ use held::{Room, Rooms};
 use intersection::{Order, Refusals};
 use list::List;
 use shape::Forms;
-use tables::{Key, Table};
+use tables::{Key, Table, is_frequent};
 use window::{NOTHING, Window};
 use windows::Windows;
 use word::Word;
@@ -145,15 +146,21 @@ impl<'a> Task<'a> {
     pub(crate) fn count(&self) -> Result<u64, QueryError> {
         let lists = self.lists()?;
         let mut total = 0;
-        for (segment, lists) in self.index.segments().iter().zip(lists) {
+        for (number, (segment, lists)) in self.index.segments().iter().zip(lists).enumerate() {
             let deleted = segment.deleted()?;
             let is_whole = segment.deleted_count() == 0;
             let deleted = (!is_whole).then_some(deleted);
             total += self.workspaces.with(|work, rooms| {
-                let found = self.groups(segment, lists, None, rooms);
-                found.map_or(0, |(mut groups, _)| {
-                    count::count(&mut groups, segment.doc_count(), deleted, work)
-                })
+                let Some((mut groups, _)) = self.groups(segment, lists, None, rooms) else {
+                    return 0;
+                };
+                if is_whole && self.is_of_words() {
+                    self.tables_of_words(number, &mut groups, |key, _| self.tables.made(key));
+                    if dense::is_known(&groups) {
+                        return dense::count(&groups);
+                    }
+                }
+                count::count(&mut groups, segment.doc_count(), deleted, work)
             });
         }
         Ok(total)
@@ -171,6 +178,7 @@ impl<'a> Task<'a> {
             None
         };
         let added = scorers.as_ref().map_or(0.0, |scorers| proximity::most(self.plan, scorers));
+        let mut has_made = false;
         for (number, (segment, lists)) in segments.iter().zip(lists).enumerate() {
             let deleted = segment.deleted()?;
             if let Some((_, words)) = self.shape.phrases.first()
@@ -189,7 +197,7 @@ impl<'a> Task<'a> {
                 let found = self.groups(segment, lists, Some(&containing), rooms);
                 let (mut groups, unwanted) = found?;
                 if scorers.is_none() {
-                    self.look_for_tables(number, segment.doc_count(), &mut groups);
+                    self.look_for_tables(number, segment.doc_count(), &mut groups, &mut has_made);
                 }
                 let mut judge = Judge {
                     number,
@@ -222,30 +230,53 @@ impl<'a> Task<'a> {
         Ok(())
     }
 
-    /// Finds the tables of words that must all match, if there is nothing else to it. Unless all words have one, they all are
-    /// one list each: of documents that are found in a table it is not known where they stand in a list.
-    fn look_for_tables<'r>(&'r self, segment: usize, doc_count: u32, groups: &mut Groups<'r>) {
-        let Shape { groups: wanted, nested, phrases, .. } = self.shape;
-        let are_words = wanted.iter().all(|group| group.len() == 1);
-        let is_few = (2..=TABLES_MAX).contains(&wanted.len());
-        if !is_few || !are_words || nested.is_some() || !phrases.is_empty() {
-            return;
-        }
-        let mut known: Vec<(Key<'_>, Option<&Table>)> = Vec::with_capacity(wanted.len());
-        for (word, wanted) in groups.iter_mut().flatten().zip(wanted.iter().flatten()) {
+    /// The table of each word, if words must all match and there is nothing else to it; `of` finds that of one.
+    fn tables_of_words<'r>(
+        &'r self,
+        segment: usize,
+        groups: &mut Groups<'r>,
+        mut of: impl FnMut(&Key<'_>, &mut Word<'r>) -> Option<&'r Table>,
+    ) {
+        let mut known: Vec<(Key<'_>, Option<&Table>)> = Vec::with_capacity(groups.len());
+        for (word, wanted) in groups.iter_mut().flatten().zip(self.shape.groups.iter().flatten()) {
             let Forms::One(term) = wanted.forms else { continue };
             let (fields, is_scored) = (wanted.fields, wanted.is_scored);
             let key = Key { segment, fields, term, is_scored };
             // A word that is there twice is asked for once.
             word.table = match known.iter().find(|(other, _)| *other == key) {
                 Some(&(_, table)) => table,
-                None => self.tables.of(&key, word, doc_count),
+                None => of(&key, word),
             };
             known.push((key, word.table));
         }
-        let mut words = groups.iter_mut().flatten();
-        if !words.all(|word| word.table.is_some()) && !groups.iter().flatten().all(Word::is_single)
-        {
+    }
+
+    /// Whether tables say all that there is to say of what matches.
+    fn is_of_words(&self) -> bool {
+        let Shape { groups: wanted, nested, phrases, .. } = self.shape;
+        let are_words = wanted.iter().all(|group| group.len() == 1);
+        let are_few = (2..=TABLES_MAX).contains(&wanted.len());
+        are_few && are_words && nested.is_none() && phrases.is_empty()
+    }
+
+    /// Finds the tables of words that must all match, if there is nothing else to it. Unless they are added up, all words are one
+    /// list each: of documents that are found in a table it is not known where they stand in a list.
+    fn look_for_tables<'r>(
+        &'r self,
+        segment: usize,
+        doc_count: u32,
+        groups: &mut Groups<'r>,
+        has_made: &mut bool,
+    ) {
+        let are_lists = groups.iter().flatten().all(Word::is_single);
+        let are_frequent = || groups.iter().flatten().all(|word| is_frequent(word, doc_count));
+        if !self.is_of_words() || !(are_lists || are_frequent()) {
+            return;
+        }
+        self.tables_of_words(segment, groups, |key, word| {
+            self.tables.of(key, word, doc_count, has_made)
+        });
+        if !are_lists && !dense::pays(groups, doc_count) {
             groups.iter_mut().flatten().for_each(|word| word.table = None);
         }
     }
@@ -362,7 +393,7 @@ impl<'a> Judge<'a, '_> {
         self.is_refused = groups.len() > 1 || self.unwanted.is_empty();
         if groups.len() > 1 {
             self.lift();
-            if groups.iter().flatten().all(|word| word.table.is_some()) {
+            if dense::pays(groups, self.doc_count) {
                 debug_assert!(self.plan.is_none(), "words are all there is");
                 self.is_refused = self.unwanted.is_empty();
                 return dense::evaluate(groups, self, work);

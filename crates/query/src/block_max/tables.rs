@@ -1,30 +1,38 @@
 //! Tables of frequent words: what such a word is worth in each document of a segment, in a byte, and how often it is there.
 //!
-//! A word that many documents have gets one when it has been asked for a few times: who asks once pays nothing. A table stays
-//! as long as the searcher, whose generation never changes; once there is no more room, words that come later get none. To
-//! make one takes four more bytes for each document, for as long. What is done with them: `dense.rs`, `front.rs`.
+//! A word that many documents have gets one when it has been asked for a few times: who asks once pays nothing, and nobody
+//! for more than one. A table stays as long as the searcher, whose generation never changes. Who comes first has the room;
+//! so each time that half of what there was is taken, words must have been asked for four times as often. What is done with
+//! tables: `dense.rs`, `front.rs`.
 //!
 //! **Invariant.** Where a document lacks the word its bytes are 0. Elsewhere its share is 1 or more, and the word is worth no
 //! more there than that many 255ths of what it is worth at most.
+//!
+//! V. N. Anh, O. de Kretser, A. Moffat, "Vector-space ranking with effective early termination", SIGIR 2001 (scores in a byte,
+//! worked out beforehand).
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use index::Field;
 
-use super::window::present;
+use super::list::List;
+use super::window::{WINDOW_MAX, present};
 use super::word::Word;
 
-/// A word has a table if one document in so many has it, or more.
+/// A word may have a table if one document in so many has it, or more.
 const SPARSE: u64 = 32;
-/// And if it has been asked for so often.
+/// In a segment of so many documents, or more: a smaller one takes little time without.
+const DOCS_MIN: u32 = 2048;
+/// And if it has been asked for so often, or more often when there is less room.
 const USES: u32 = 4;
 /// How many words are known, and how many places are looked at for one.
 const SLOTS: usize = 4096;
 const PLACES: usize = 16;
 /// So often, or more often.
 pub(super) const FULL: u8 = u8::MAX;
+
 /// The table of a word in a segment.
 pub(crate) struct Table {
     /// For each document what the word is worth there, rounded up.
@@ -33,41 +41,65 @@ pub(crate) struct Table {
     pub(super) often: Vec<u8>,
     /// Whether some document has it [`FULL`] times or more often.
     pub(super) has_full: bool,
+    /// What it is worth at most.
+    pub(super) most: f32,
 }
 
 impl Table {
-    /// `None` if a list is damaged.
+    /// `None` if a list is damaged. Lists stand at their beginning before and afterwards.
     fn build(word: &mut Word<'_>, doc_count: u32) -> Option<Table> {
-        let mut sums = vec![0.0_f32; doc_count as usize];
-        let mut often = vec![0; if word.is_single() { doc_count as usize } else { 0 }];
+        let often = if word.is_single() { doc_count as usize } else { 0 };
+        let mut shares = vec![0; doc_count as usize];
+        let mut often = vec![0; often];
+        let mut sums = vec![0.0_f32; doc_count.min(WINDOW_MAX) as usize];
         let mut lengths = Vec::new();
-        for list in &mut word.lists {
-            let (scale, of) = (list.scale(), list.lengths());
-            for block in 0..list.block_count() {
-                let (docs, more) = list.block(block);
-                if docs.is_empty() {
-                    return None;
-                }
+        let saturation = word.saturation;
+        let greatest: f32 = word.lists.iter().map(List::greatest_bound).sum();
+        // What counts nothing is there all the same.
+        let greatest = if greatest > 0.0 { greatest } else { f32::INFINITY };
+        let blocks = |word: &Word<'_>| word.lists.iter().map(List::block_count).sum::<usize>();
+        let all = blocks(word);
+        for start in (0..doc_count).step_by(WINDOW_MAX as usize) {
+            let end = start.saturating_add(WINDOW_MAX).min(doc_count);
+            for list in &mut word.lists {
+                let (scale, of) = (list.scale(), list.lengths());
+                list.advance(start);
+                list.window(start, end);
+                let (docs, more) = list.with_more();
                 lengths.resize(docs.len(), 0);
                 of.of(docs, &mut lengths);
                 for ((&doc, more), &length) in docs.iter().zip(more).zip(&lengths) {
                     let frequency = more.saturating_add(1);
-                    *sums.get_mut(doc as usize)? += present(scale.scaled(frequency, length));
+                    sums[(doc - start) as usize] += present(scale.scaled(frequency, length));
                     if let Some(often) = often.get_mut(doc as usize) {
                         *often = u8::try_from(frequency).unwrap_or(FULL);
                     }
                 }
             }
+            for (share, sum) in shares[start as usize..end as usize].iter_mut().zip(&mut sums) {
+                let sum = std::mem::take(sum);
+                *share = if sum > 0.0 { saturation.share(sum, greatest) } else { 0 };
+            }
         }
-        let saturation = word.saturation;
-        let share = |&sum: &f32| if sum > 0.0 { saturation.share(sum) } else { 0 };
-        let shares = sums.iter().map(share).collect();
-        Some(Table { shares, has_full: often.contains(&FULL), often })
+        word.lists.iter_mut().for_each(|list| list.go_to(0));
+        let table = Table {
+            shares,
+            has_full: often.contains(&FULL),
+            often,
+            most: saturation.bound(greatest),
+        };
+        // A list that does not go on as it should ends there.
+        (blocks(word) == all).then_some(table)
     }
 
     fn bytes(word: &Word<'_>, doc_count: u32) -> u64 {
         u64::from(doc_count) * if word.is_single() { 2 } else { 1 }
     }
+}
+
+/// Whether a word is in so many documents that it may have a table.
+pub(super) fn is_frequent(word: &Word<'_>, doc_count: u32) -> bool {
+    doc_count >= DOCS_MIN && word.cost().saturating_mul(SPARSE) >= u64::from(doc_count)
 }
 
 /// Which word of which segment.
@@ -87,6 +119,8 @@ struct Known {
     term: String,
     is_scored: bool,
     uses: AtomicU32,
+    /// Whether somebody has begun to make its table.
+    is_begun: AtomicBool,
     /// `None` if there was no room for it, or its lists are damaged.
     table: OnceLock<Option<Table>>,
 }
@@ -100,6 +134,7 @@ impl Known {
             term: term.to_owned(),
             is_scored,
             uses: AtomicU32::new(0),
+            is_begun: AtomicBool::new(false),
             table: OnceLock::new(),
         }
     }
@@ -111,46 +146,83 @@ impl Known {
     }
 }
 
+/// What tables a searcher has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TablesReport {
+    /// How many.
+    pub count: u64,
+    /// What they take.
+    pub bytes: u64,
+}
+
 /// All tables of a generation.
 pub(crate) struct Tables {
     slots: OnceLock<Box<[OnceLock<Box<Known>>]>>,
     /// How many bytes there are for tables, and for how many there still is room.
     bytes: u64,
     room: AtomicU64,
+    /// How many have been made.
+    count: AtomicU64,
 }
 
+// All numbers are read and written relaxed: each stands for itself.
 impl Tables {
     /// None yet, and room for so many bytes.
     pub(crate) fn new(bytes: u64) -> Tables {
-        Tables { slots: OnceLock::new(), bytes, room: AtomicU64::new(bytes) }
+        let (room, count) = (AtomicU64::new(bytes), AtomicU64::new(0));
+        Tables { slots: OnceLock::new(), bytes, room, count }
     }
 
-    /// The table of a word, if it has one; made now if it has been asked for often enough.
-    pub(super) fn of(&self, key: &Key<'_>, word: &mut Word<'_>, doc_count: u32) -> Option<&Table> {
-        let is_sparse = word.cost().saturating_mul(SPARSE) < u64::from(doc_count);
-        if is_sparse || Table::bytes(word, doc_count) > self.bytes {
+    pub(crate) fn report(&self) -> TablesReport {
+        let bytes = self.bytes - self.room.load(Ordering::Relaxed);
+        TablesReport { count: self.count.load(Ordering::Relaxed), bytes }
+    }
+
+    /// The table of a frequent word, if it has one; made now if it has been asked for often enough, unless this question has
+    /// had one made already.
+    pub(super) fn of(
+        &self,
+        key: &Key<'_>,
+        word: &mut Word<'_>,
+        doc_count: u32,
+        has_made: &mut bool,
+    ) -> Option<&Table> {
+        if !is_frequent(word, doc_count) || Table::bytes(word, doc_count) > self.bytes {
             return None;
         }
         let known = self.known(key)?;
         if let Some(made) = known.table.get() {
             return made.as_ref();
         }
-        // Relaxed: only how often matters.
-        if known.uses.fetch_add(1, Ordering::Relaxed) != USES - 1 {
+        let uses = known.uses.fetch_add(1, Ordering::Relaxed).saturating_add(1);
+        if *has_made || uses < self.uses_wanted() || known.is_begun.swap(true, Ordering::Relaxed) {
             return None;
         }
+        *has_made = true;
         known.table.get_or_init(|| self.make(word, doc_count)).as_ref()
+    }
+
+    /// The table of a word, if it has one already.
+    pub(super) fn made(&self, key: &Key<'_>) -> Option<&Table> {
+        // Nothing is known of any if nobody asked.
+        self.slots.get()?;
+        self.known(key)?.table.get()?.as_ref()
+    }
+
+    /// How often a word must have been asked for: four times as often whenever the room has halved.
+    fn uses_wanted(&self) -> u32 {
+        let room = self.room.load(Ordering::Relaxed).max(1);
+        let halved = (self.bytes.max(1) / room).ilog2();
+        USES << (2 * halved).min(u32::BITS / 2)
     }
 
     fn make(&self, word: &mut Word<'_>, doc_count: u32) -> Option<Table> {
         let bytes = Table::bytes(word, doc_count);
-        // Relaxed: the number stands for itself.
         let take = |room: u64| room.checked_sub(bytes);
         self.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).ok()?;
         let table = Table::build(word, doc_count);
-        if table.is_none() {
-            self.room.fetch_add(bytes, Ordering::Relaxed);
-        }
+        let (counter, more) = if table.is_some() { (&self.count, 1) } else { (&self.room, bytes) };
+        counter.fetch_add(more, Ordering::Relaxed);
         table
     }
 
@@ -206,7 +278,7 @@ mod tests {
         index: &Index,
         tables: &Tables,
         (fields, term): (&[Field], &str),
-        check: impl FnOnce(Option<&Table>, &mut dyn FnMut(u32) -> Option<f32>, f32),
+        check: impl FnOnce(Option<&Table>, &mut dyn FnMut(u32) -> Option<f32>),
     ) {
         let statistics = Statistics::new(index, &Config::default());
         let segment = &index.segments()[0];
@@ -219,16 +291,15 @@ mod tests {
             let word = Word::new(&wanted, segment, &statistics, exact, found);
             let mut word = word.expect("some document has it");
             let key = Key { segment: 0, fields, term, is_scored: true };
-            let table = tables.of(&key, &mut word, segment.doc_count());
+            let table = tables.of(&key, &mut word, segment.doc_count(), &mut false);
             word.lists.iter_mut().for_each(|list| list.go_to(0));
-            let limit = word.limit();
-            check(table, &mut |doc| word.look_up(doc), limit);
+            check(table, &mut |doc| word.look_up(doc));
         });
     }
 
     fn has_table(index: &Index, tables: &Tables, of: (&[Field], &str)) -> bool {
         let mut found = false;
-        ask(index, tables, of, |table, _, _| found = table.is_some());
+        ask(index, tables, of, |table, _| found = table.is_some());
         found
     }
 
@@ -264,7 +335,7 @@ mod tests {
         let (index, tables) = (index(), Tables::new(1 << 30));
         for fields in [&FIELDS[..], &FIELDS[1..]] {
             (0..3).for_each(|_| assert!(!has_table(&index, &tables, (fields, "often"))));
-            ask(&index, &tables, (fields, "often"), |table, worth, limit| {
+            ask(&index, &tables, (fields, "often"), |table, worth| {
                 let table = table.expect("it is the fourth use");
                 for doc in 0..DOCUMENTS {
                     let (share, at) = (table.shares[doc as usize], doc as usize);
@@ -276,10 +347,10 @@ mod tests {
                         );
                         continue;
                     };
-                    let most = limit * f32::from(share) / 255.0;
+                    let most = table.most * f32::from(share) / 255.0;
                     assert!(worth <= most, "{doc}: {worth} of {most}");
                     assert!(
-                        worth > limit * (f32::from(share) - 1.1) / 255.0,
+                        worth > table.most * (f32::from(share) - 1.1) / 255.0,
                         "{doc}: {worth} of {most}"
                     );
                     let often = (1 + doc % 300).min(255);

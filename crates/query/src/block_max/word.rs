@@ -91,12 +91,12 @@ impl Saturation {
         self.limit * (scaled / (scaled + self.k1))
     }
 
-    /// How many 255ths of the limit that is, and no less with a margin; at least one.
+    /// How many 255ths that is of what `greatest` makes, and no less with a margin; at least one.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 255")]
-    pub(super) fn share(self, scaled: f32) -> u8 {
-        let share = scaled / (scaled + self.k1);
+    pub(super) fn share(self, scaled: f32, greatest: f32) -> u8 {
         // What is no number, as the share of what is infinite, is all.
-        let share = if share.is_finite() { share } else { 1.0 };
+        let of = |scaled: f32| Some(scaled / (scaled + self.k1)).filter(|share| share.is_finite());
+        let share = of(scaled).unwrap_or(1.0) / of(greatest).unwrap_or(1.0);
         (share * ROUND_UP * 255.0).ceil().clamp(1.0, 255.0) as u8
     }
 
@@ -147,7 +147,7 @@ impl<'a> Word<'a> {
         let (limit, k1) = exact.map_or((0.0, 1.0), |exact| exact.parameters());
         #[expect(clippy::cast_possible_truncation, reason = "bounds have a margin")]
         // Nothing may be divided by nothing.
-        let saturation = Saturation { limit: limit as f32, k1: (k1 as f32).max(1e-30) };
+        let saturation = Saturation { limit: limit as f32, k1: (k1 as f32).max(f32::MIN_POSITIVE) };
         Some(Word {
             bounds: Vec::new(),
             lists,
