@@ -182,8 +182,8 @@ fn another_version_is_told_before_the_index_is_built_again() {
     let expected = sandbox.done(&["search", "green garden", "--dir", "web"]);
     let path = file(&sandbox, "manifest");
     let sound = fs::read(&path).expect("it is there");
-    fs::write(&path, with_version(&sound, 8)).expect("room");
-    let why = "index file web/index/manifest has format version 8, this program reads version 9";
+    fs::write(&path, with_version(&sound, 9)).expect("room");
+    let why = "index file web/index/manifest has format version 9, this program reads version 10";
     check_built_again(&sandbox, why, &expected);
 }
 

@@ -26,7 +26,7 @@ pub(crate) const HEADER_BYTES: usize = 16;
 /// The part of the footer that is always there.
 pub(crate) const TAIL_BYTES: usize = 12;
 /// The format of all files of the index; a change to any of them is a new version.
-pub(crate) const VERSION: u32 = 9;
+pub(crate) const VERSION: u32 = 10;
 
 /// What a file holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

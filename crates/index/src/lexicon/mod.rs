@@ -5,13 +5,15 @@
 //! that they share and what each has behind it with a table of symbols, the beginnings of its buckets, and a signed
 //! static function from each key to its place in its bucket. An exact key costs a short search for its bucket, one look
 //! into the function and one into the block; a prefix goes through the list. The function alone is not trusted: the key
-//! must stand where it says.
+//! must stand where it says. While one key waits for the function, the eighth of its bucket is asked for where it would be.
 //!
 //! ```text
 //! payload     shards, then the directory, then its length (u64)
 //! shard       blocks, buckets, the start of each block in its bucket, the function
 //! buckets     for each: sixteen bytes of its first key, behind what all keys of the shard begin with;
-//!             for each: how many bytes all its keys begin with, eight at most; for each: where its first block begins;
+//!             for each: how many bytes all its keys begin with, eight at most; for each: the two bytes behind these of
+//!             the first key of each eighth of 64 keys but the first (7 × u16, the first byte the higher half, u16::MAX
+//!             where there is none); for each: where its first block begins;
 //!             for each: where its first list begins in docs, freqs, positions, skips (4 × u64)
 //! directory   for each shard: keys, length of its blocks, of its function, bytes of a block's start, what all its
 //!             keys begin with in bytes, its first key, its symbols
@@ -189,6 +191,7 @@ impl Lexicon {
             if let Some(shard) = self.shard_from(|at| key.eight(at), key.as_bytes()) {
                 *way = self.shards[shard].way(&self.file, key)?;
                 if let Some(way) = way {
+                    way.prefetch_pages(&self.file);
                     way.prefetch();
                 }
             }
@@ -257,6 +260,7 @@ impl Lexicon {
         };
         let shard = &self.shards[shard];
         let Some(way) = shard.way(&self.file, key)? else { return Ok(None) };
+        way.prefetch_eighth(&self.file, key);
         let Some(at) = way.key() else { return Ok(None) };
         self.locate_at(way.place(&self.file, at)?, at % BLOCK_KEYS, key)
     }

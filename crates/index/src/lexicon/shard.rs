@@ -29,6 +29,13 @@ const START_MAX: usize = 4;
 const PAGE_BYTES: usize = 4096;
 /// Bytes of where the lists of a bucket begin, in four streams.
 const BEGINS_BYTES: usize = 32;
+/// Parts of a bucket of as many blocks each.
+pub(super) const EIGHTHS: usize = 8;
+/// Two bytes of each part but the first.
+const EIGHTHS_BYTES: usize = 2 * (EIGHTHS - 1);
+/// Lines of memory that one of eight parts mostly lies in, and some on both sides: where it begins is a guess.
+const LINES: usize = 10;
+const LINE_BYTES: usize = 64;
 
 /// What the directory says of a shard, and its buckets and its function once they were asked for.
 #[derive(Debug)]
@@ -59,11 +66,12 @@ pub(super) struct Tables {
     buckets: Box<[Opening]>,
 }
 
-/// Where the blocks of a bucket begin in the payload, and what all its keys begin with.
+/// Where the blocks of a bucket begin in the payload, what all its keys begin with, and how its eighths go on but the first.
 #[derive(Debug, Clone, Copy)]
 struct Opening {
     base: usize,
     prefix: Prefix,
+    eighths: [u16; EIGHTHS - 1],
 }
 
 /// What the directory says, and what the writer puts there.
@@ -93,12 +101,13 @@ impl Sizes {
     }
 }
 
-/// A row of the table of buckets: the beginning of its first key, how many bytes of it all its keys have, where its
-/// first block lies among the blocks, where its first list begins in each stream.
+/// A row of the table of buckets: the beginning of its first key, how many bytes of it all its keys have, the next two of the
+/// first keys of its eighths, where its first block lies among the blocks, where its first list begins in each stream.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bucket {
     pub(super) beginning: (u64, u64),
     pub(super) prefix: usize,
+    pub(super) eighths: [u16; EIGHTHS - 1],
     pub(super) base: usize,
     pub(super) begins: [u64; 4],
 }
@@ -112,6 +121,9 @@ impl Bucket {
         }
         for row in rows {
             fixed::put(out, row.prefix as u64, 1);
+        }
+        for eighth in rows.iter().flat_map(|row| row.eighths) {
+            out.extend(eighth.to_le_bytes());
         }
         for row in rows {
             fixed::put(out, row.base as u64, fixed::width(block_bytes as u64));
@@ -167,7 +179,8 @@ impl Shard {
             return None;
         }
         let blocks = behind..behind.checked_add(block_bytes)?;
-        let row = BEGINNING_BYTES + 1 + BEGINS_BYTES + fixed::width(block_bytes as u64);
+        let row =
+            BEGINNING_BYTES + 1 + EIGHTHS_BYTES + BEGINS_BYTES + fixed::width(block_bytes as u64);
         let buckets = blocks.end..blocks.end.checked_add(keys.div_ceil(BUCKET_KEYS) * row)?;
         let function = buckets.end.checked_add(keys.div_ceil(BLOCK_KEYS) * start_width)?;
         Some(Shard {
@@ -220,7 +233,6 @@ impl Shard {
         let probe = function.probe(bucket, key);
         let way = Way { shard: self, tables, function, bucket, probe };
         way.prefetch_starts(file);
-        way.prefetch_pages(file);
         Ok(Some(way))
     }
 
@@ -311,11 +323,14 @@ impl Shard {
     fn opening(&self, tables: &[u8], bucket: usize) -> Option<Opening> {
         let count = self.keys.div_ceil(BUCKET_KEYS);
         if bucket >= count {
-            return Some(Opening { base: self.blocks.end, prefix: Prefix::default() });
+            let (base, prefix) = (self.blocks.end, Prefix::default());
+            return Some(Opening { base, prefix, eighths: [u16::MAX; EIGHTHS - 1] });
         }
         let width = fixed::width(self.blocks.len() as u64);
         let prefixes = count * BEGINNING_BYTES;
-        let base = fixed::get(tables, prefixes + count + bucket * width, width)?;
+        let eighths = prefixes + count;
+        let bases = eighths + count * EIGHTHS_BYTES;
+        let base = fixed::get(tables, bases + bucket * width, width)?;
         let base = self.blocks.start.checked_add(usize::try_from(base).ok()?)?;
         if base > self.blocks.end {
             return None;
@@ -323,7 +338,9 @@ impl Shard {
         let own = tables.get(bucket * BEGINNING_BYTES..)?.first_chunk::<BEGINNING_BYTES>()?;
         let first = [&self.first_key[..self.common], own].concat();
         let prefix = usize::from(*tables.get(prefixes + bucket)?);
-        Some(Opening { base, prefix: Prefix::new(beginning(&first), prefix)? })
+        let own = tables.get(eighths + bucket * EIGHTHS_BYTES..)?.as_chunks().0;
+        let eighths = own.first_chunk()?.map(u16::from_le_bytes);
+        Some(Opening { base, prefix: Prefix::new(beginning(&first), prefix)?, eighths })
     }
 
     /// Where a block begins in the payload; past the last one, where all end.
@@ -439,11 +456,26 @@ impl<'a> Way<'a> {
     /// Asks for something on each of the pages that the blocks of the bucket mostly lie on: where these are in memory
     /// takes as long to find as what is there, and is known by the time that one of the blocks is wanted.
     #[inline]
-    fn prefetch_pages(&self, file: &MappedFile) {
+    pub(super) fn prefetch_pages(&self, file: &MappedFile) {
         if let Some(Opening { base, .. }) = self.tables.buckets.get(self.bucket) {
             for at in [PAGE_BYTES / 2, PAGE_BYTES * 3 / 2] {
                 file.prefetch_line(base + at);
             }
+        }
+    }
+
+    /// Asks for the eighth of the bucket's blocks that would have the key, while the function is waited for, which says where
+    /// it really is.
+    #[inline]
+    pub(super) fn prefetch_eighth(&self, file: &MappedFile, key: Needle<'_>) {
+        let buckets = self.tables.buckets.get(self.bucket..);
+        let Some(&[own, next]) = buckets.and_then(|buckets| buckets.first_chunk()) else { return };
+        let two = key.eight(own.prefix.len()) >> 48;
+        let before: usize =
+            own.eighths.iter().map(|&first| usize::from(u64::from(first) < two)).sum();
+        let from = own.base + next.base.saturating_sub(own.base) * before / EIGHTHS;
+        for line in 0..LINES {
+            file.prefetch_line((from + line * LINE_BYTES).saturating_sub(LINE_BYTES));
         }
     }
 

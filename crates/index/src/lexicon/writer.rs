@@ -5,7 +5,7 @@
 
 use super::block::{KeysWriter, MORE, STEM_MAX};
 use super::key::{Prefix, long_beginning};
-use super::shard::{Bucket, Sizes};
+use super::shard::{Bucket, EIGHTHS, Sizes};
 use super::{BLOCK_KEYS, SHARD_KEYS, lists};
 use crate::envelope::{FileWriter, Stamp};
 use crate::postings::List;
@@ -126,10 +126,25 @@ impl Shard {
         let bucket = |(number, &begins): (usize, _)| Bucket {
             beginning: long_beginning(&self.key(number * BUCKET_KEYS)[common..]),
             prefix: self.prefixes[number].len(),
+            eighths: self.eighths(number),
             base: starts[number * BUCKET_KEYS / BLOCK_KEYS],
             begins,
         };
         self.begins.iter().enumerate().map(bucket).collect()
+    }
+
+    /// The two bytes behind what all keys of a bucket begin with, of the first key of each eighth but the first; the greatest
+    /// number if there is none.
+    fn eighths(&self, bucket: usize) -> [u16; EIGHTHS - 1] {
+        let (first, prefix) = (bucket * BUCKET_KEYS, self.prefixes[bucket].len());
+        std::array::from_fn(|before| {
+            let at = first + (before + 1) * (BUCKET_KEYS / EIGHTHS);
+            if at >= self.len() {
+                return u16::MAX;
+            }
+            let rest = self.key(at)[prefix..].iter().copied().chain([0, 0]);
+            rest.take(2).fold(0, |two, byte| two << 8 | u16::from(byte))
+        })
     }
 
     /// The blocks, one after the other, and where each begins.

@@ -211,11 +211,11 @@ fn another_version_of_the_format_says_so() {
     build(dir.path(), 1 << 20, &random_docs(1, 20, 8), "");
     let path = dir.path().join("manifest");
     let file = fs::read(&path).expect("is there");
-    let newer = [&header("mani", 10), &body(&file)[16..]].concat();
+    let newer = [&header("mani", 11), &body(&file)[16..]].concat();
     fs::write(&path, seal(&newer)).expect("is written");
     let found = Index::open(dir.path());
     assert!(
-        matches!(&found, Err(IndexError::Version { file, found: 10, expected: 9 }) if *file == path),
+        matches!(&found, Err(IndexError::Version { file, found: 11, expected: 10 }) if *file == path),
         "{found:?}"
     );
 }

@@ -92,7 +92,7 @@ impl Manifest {
     }
 
     pub(crate) fn body(&self) -> Vec<u8> {
-        let mut out = header("mani", 9);
+        let mut out = header("mani", 10);
         vbyte::write(&mut out, self.generation);
         vbyte::write(&mut out, self.source.len() as u64);
         out.extend(&self.source);
