@@ -308,14 +308,19 @@ impl Segment {
     }
 
     /// Whether all that has been read so far was as it was written; to be asked once, when an answer has been worked
-    /// out and before it is given. Fails if somebody has cut a file short or written to it since it was opened, or if
-    /// it could not be read; what is wrong then comes before whatever else was made of such bytes. Looks at the length
-    /// and the date of each file, not at its bytes.
+    /// out and before it is given. Fails if somebody has cut a file short since it was opened or has changed what was
+    /// read, or if it could not be read; what is wrong then comes before whatever else was made of such bytes. Looks at
+    /// the length and the dates of each file, and only where those are others at its bytes.
     pub fn intact(&self) -> Result<(), IndexError> {
         self.files().try_for_each(MappedFile::intact)
     }
 
-    /// Whether this and another one are mapped from the same files on disk.
+    /// The same as [`Segment::intact`] of the file with that path, if it is one of ours, whatever its dates.
+    pub(crate) fn doubted(&self, path: &Path) -> Result<(), IndexError> {
+        self.files().filter(|file| file.path() == path).try_for_each(MappedFile::doubted)
+    }
+
+    /// Whether this and another one are mapped from the same files on disk, untouched between.
     pub(crate) fn has_files_of(&self, other: &Segment) -> bool {
         let mut both = self.files().zip(other.files());
         self.files().count() == other.files().count()
