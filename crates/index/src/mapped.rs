@@ -13,7 +13,8 @@
 //!
 //! A write that is under way at a look changes the date once more, and is found by the next look. The date does not
 //! change, where clocks go on in steps, if the write comes within a step of the one before: therefore a date of just now is
-//! not kept, and the next look sums again. What no look finds: bytes that somebody changed and put back between two looks, writes through a mapping, which
+//! not kept, and the next look sums again. What no look finds: bytes that somebody changed and put back between two looks
+//! ([`MappedFile::untouched`] tells that somebody was there, for what is kept for good), writes through a mapping, which
 //! has a date only now and then, writes to a file that has lost its name, and a disk that changes bytes by itself.
 //!
 //! **Invariant.** [`MappedFile::bytes`] hands out only bytes that are what was written, or else the next look of
@@ -270,6 +271,15 @@ impl MappedFile {
             *seen = self.look(before)?;
         }
         self.told(*seen)
+    }
+
+    /// The same, and nobody has touched the file at all: what was handed out was never anything else.
+    pub(crate) fn untouched(&self) -> Result<(), IndexError> {
+        self.intact()?;
+        if *self.seen() == Ok(Look { state: Some(self.opened), is_settled: true }) {
+            return Ok(());
+        }
+        self.told(Err((0, "it was touched while it was read, and is the same again")))
     }
 
     /// The same as [`MappedFile::intact`], of a file that somebody has found damaged under its name, though the system may

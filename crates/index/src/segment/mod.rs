@@ -251,18 +251,18 @@ impl Segment {
 
     /// Hands every document that is not deleted to `visit`, with its record, in order.
     pub fn each_record(&self, mut visit: impl FnMut(DocId, &DocRecord)) -> Result<(), IndexError> {
-        self.try_each_record(|doc, record| {
+        self.try_each_record(self.deleted()?, |doc, record| {
             visit(doc, record);
             Ok(())
         })
     }
 
-    /// The same, as long as `visit` does not fail.
-    pub(crate) fn try_each_record(
+    /// The same but for those that are `deleted`, as long as `visit` does not fail.
+    fn try_each_record(
         &self,
+        deleted: Deleted<'_>,
         mut visit: impl FnMut(DocId, &DocRecord) -> Result<(), IndexError>,
     ) -> Result<(), IndexError> {
-        let deleted = self.deleted()?;
         let mut next = 0;
         self.records.each(|record| {
             let doc = DocId(next);
@@ -313,6 +313,11 @@ impl Segment {
     /// the length and the dates of each file, and only where those are others at its bytes.
     pub fn intact(&self) -> Result<(), IndexError> {
         self.files().try_for_each(MappedFile::intact)
+    }
+
+    /// The same, and nobody has touched any of the files: to be asked where what was read is kept for good.
+    fn untouched(&self) -> Result<(), IndexError> {
+        self.files().try_for_each(MappedFile::untouched)
     }
 
     /// The same as [`Segment::intact`] of the file with that path, if it is one of ours, whatever its dates.
