@@ -90,13 +90,17 @@ fn check_server(sandbox: &Sandbox, name: &str, damage: &dyn Fn(&File)) {
         assert!(body.contains(&said), "{name}, {question}: {body}");
         assert!(body.contains("crivello index --rebuild"), "{name}, {question}: {body}");
     }
-    assert_eq!(get(&address, "/health").0, 200);
+    let (status, health) = get(&address, "/health");
+    assert!(status == 200 && health.contains(r#""status":"fault""#), "{name}: {health}");
+    assert!(health.contains(&said), "{name}: {health}");
     assert_eq!(get(&address, "/").0, 200);
     sandbox.done(&["index", "--rebuild", "--dir", "web"]);
     wait_for_answers(&address);
     assert_eq!(server.child.try_wait().expect("it is ours"), None, "{name}: it has ended");
     let after = QUESTIONS.map(|question| get(&address, question));
     assert_eq!(after.each_ref().map(hits), before.each_ref().map(hits), "{name}");
+    let (_, health) = get(&address, "/health");
+    assert!(health.contains(r#""status":"ok""#) && !health.contains("fault"), "{name}: {health}");
 }
 
 #[test]
