@@ -173,6 +173,21 @@ fn a_server_whose_index_is_touched_goes_on() {
     }
 }
 
+/// An index that the system does not let anybody open may be whole.
+#[test]
+fn an_index_that_cannot_be_opened_for_another_reason_than_damage_is_left_alone() {
+    let sandbox = gardens();
+    let (path, away) = (file(&sandbox, "docs"), sandbox.path("away"));
+    fs::rename(&path, &away).expect("moved");
+    std::os::unix::fs::symlink(&path, &path).expect("a link to itself");
+    let ran = sandbox.run(&["index", "--dir", "web"]);
+    let said = "cannot access index file";
+    assert!(ran.code == 1 && ran.stderr.contains(said), "{ran:#?}");
+    assert!(!ran.stderr.contains("indexed again"), "{ran:#?}");
+    fs::rename(&away, &path).expect("moved");
+    assert_eq!(sandbox.json(&["index", "--dir", "web"])["up_to_date"], true);
+}
+
 /// Who puts back what was there need not start the server again.
 #[test]
 fn a_server_whose_index_is_put_back_as_it_was_goes_on() {
