@@ -11,7 +11,10 @@ use index::{
 use std::fs::{self, File};
 use std::hint::black_box;
 use std::os::unix::fs::FileExt;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 
 /// What is summed up at a time.
@@ -368,7 +371,47 @@ fn deleted_documents_stay_the_same_ones_whoever_writes_to_their_file() {
     check_damaged(index.intact(), &path, 0);
 }
 
+/// Slots of ranges are used again while others find their own among them; nobody's zeros come into the file of another.
+#[test]
+fn faults_of_many_threads_stay_in_their_files_while_others_are_opened_and_dropped() {
+    const ROUNDS: usize = 40;
+    let dirs = [(); 4].map(|()| tempfile::tempdir().expect("a folder"));
+    let docs = random_docs(3, 600, 40);
+    for dir in &dirs {
+        build(dir.path(), 256 << 20, &docs, "whole");
+    }
+    let expected = Contents::of(&docs);
+    let (whole, cut) = dirs.split_at(2);
+    std::thread::scope(|scope| {
+        for dir in whole {
+            scope.spawn(|| {
+                for _ in 0..ROUNDS {
+                    let index = Index::open(dir.path()).expect("it is whole");
+                    assert_eq!(Contents::read(&index).expect("it is whole"), expected);
+                    index.intact().expect("nobody was here");
+                }
+            });
+        }
+        for dir in cut {
+            scope.spawn(|| {
+                for round in 0..ROUNDS {
+                    let path = path_of(dir.path(), FILES[round % FILES.len()]);
+                    let sound = fs::read(&path).expect("it is there");
+                    let index = Index::open(dir.path()).expect("it is whole");
+                    index.verify().expect("it is whole");
+                    File::options().write(true).truncate(true).open(&path).expect("cut");
+                    read_anything(&index);
+                    check_damaged(index.intact(), &path, 0);
+                    restore(&path, &sound);
+                }
+            });
+        }
+    });
+}
+
 const FOLDER: &str = "CRIVELLO_INDEX_TEST_FAULT";
+/// What is done at the signal before an index is opened.
+const BEFORE: &str = "CRIVELLO_INDEX_TEST_BEFORE";
 
 /// Maps a file that is no index's, beside one that is, and reads behind its end.
 #[test]
@@ -385,13 +428,83 @@ fn child_with_a_fault_of_its_own() {
     panic!("the index has {} documents, the file {}", index.doc_count(), map[9000]);
 }
 
+/// How often the handler of a child was called.
+static CALLS: AtomicUsize = AtomicUsize::new(0);
+
+extern "C" fn count_call(_: libc::c_int) {
+    CALLS.fetch_add(1, Ordering::SeqCst);
+}
+
+/// Is sent the signal, then loses a file of its index, and is sent it once more.
+#[test]
+fn child_that_is_sent_the_signal() {
+    let Some(dir) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };
+    let action = match std::env::var(BEFORE).as_deref() {
+        Ok("default") => Some(libc::SIG_DFL),
+        Ok("ignored") => Some(libc::SIG_IGN),
+        Ok("handled") => Some(count_call as *const () as usize),
+        // That of Rust, which looks for overflows of the stack, and goes back to the default for all else.
+        _ => None,
+    };
+    if let Some(action) = action {
+        #[expect(unsafe_code, reason = "there is no safe way to it")]
+        // SAFETY: it is one that stands for none, or a handler that does nothing but count.
+        unsafe {
+            libc::signal(libc::SIGBUS, action)
+        };
+    }
+    let raise = || {
+        #[expect(unsafe_code, reason = "there is no safe way to it")]
+        // SAFETY: it has no preconditions.
+        unsafe {
+            libc::raise(libc::SIGBUS)
+        };
+    };
+    for name in ["docs", "lexicon"] {
+        let index = Index::open(&dir).expect("an index");
+        index.verify().expect("it is whole");
+        raise();
+        let path = path_of(&dir, name);
+        let sound = fs::read(&path).expect("it is there");
+        File::options().write(true).truncate(true).open(&path).expect("cut");
+        read_anything(&index);
+        check_damaged(index.intact(), &path, 0);
+        restore(&path, &sound);
+        eprintln!("went on after {name}, {} calls", CALLS.load(Ordering::SeqCst));
+    }
+}
+
+/// What the signal does that somebody sends is what it did before, and who survives it is protected as before.
+#[test]
+fn who_survives_the_signal_is_protected_as_before() {
+    let dir = tempfile::tempdir().expect("a folder");
+    build(dir.path(), 256 << 20, &random_docs(1, 60, 8), "small");
+    let ended = Some(libc::SIGBUS);
+    for (before, signal, went_on) in [
+        ("default", ended, &[][..]),
+        ("ignored", None, &["docs, 0", "lexicon, 0"]),
+        ("handled", None, &["docs, 1", "lexicon, 2"]),
+        ("of Rust", ended, &["docs, 0"]),
+    ] {
+        let output = child("child_that_is_sent_the_signal", dir.path(), before);
+        assert_eq!(output.status.signal(), signal, "{before}: {output:?}");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let lines = said.lines().filter_map(|line| line.split_once("went on after "));
+        let lines: Vec<_> = lines.filter_map(|(_, line)| line.strip_suffix(" calls")).collect();
+        assert_eq!(lines, went_on, "{before}: {output:?}");
+    }
+}
+
+fn child(test: &str, dir: &Path, before: &str) -> Output {
+    let mut command = Command::new(std::env::current_exe().expect("this binary"));
+    command.args(["--exact", &format!("faults::{test}"), "--nocapture"]);
+    command.env(FOLDER, dir).env(BEFORE, before).output().expect("runs")
+}
+
 #[test]
 fn a_fault_that_is_not_of_an_index_ends_the_process_as_ever() {
-    use std::os::unix::process::ExitStatusExt;
     let dir = tempfile::tempdir().expect("a folder");
     build(dir.path(), 1 << 20, &random_docs(1, 60, 8), "small");
-    let mut command = std::process::Command::new(std::env::current_exe().expect("this binary"));
-    command.args(["--exact", "faults::child_with_a_fault_of_its_own", "--nocapture"]);
-    let output = command.env(FOLDER, dir.path()).output().expect("runs");
+    let output = child("child_with_a_fault_of_its_own", dir.path(), "of Rust");
     assert_eq!(output.status.signal(), Some(libc::SIGBUS), "{output:?}");
 }
