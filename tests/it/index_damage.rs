@@ -4,9 +4,9 @@
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use crate::sandbox::{Running, Sandbox, get};
 
@@ -58,11 +58,23 @@ fn serve(sandbox: &Sandbox) -> (Running, String) {
 
 /// Waits for the index that has been built again, which a server looks for every second.
 fn wait_for_answers(address: &str) {
-    let answered = (0..200).any(|_| {
-        thread::sleep(Duration::from_millis(50));
-        QUESTIONS.iter().all(|question| get(address, question).0 == 200)
-    });
-    assert!(answered, "ten seconds: {}", get(address, QUESTIONS[0]).1);
+    let mut looks = 0;
+    while let Some(question) = QUESTIONS.iter().find(|question| get(address, question).0 != 200) {
+        looks += 1;
+        assert!(looks < 1000, "{question} is not answered: {}", get(address, question).1);
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// How often the documents are named in an answer.
+fn hits((_, body): &(u16, String)) -> usize {
+    body.matches("Garden").count()
+}
+
+/// A bit that is wrong in a file, in what every opening looks at.
+fn flip(path: &Path) -> impl Fn(&File) + use<> {
+    let flipped = [fs::read(path).expect("it is there")[40] ^ 4];
+    move |file| file.write_all_at(&flipped, 40).expect("room")
 }
 
 /// Damages a file of the index that a server has open; it says so, and recovers when it is built again.
@@ -78,14 +90,17 @@ fn check_server(sandbox: &Sandbox, name: &str, damage: &dyn Fn(&File)) {
         assert!(body.contains(&said), "{name}, {question}: {body}");
         assert!(body.contains("crivello index --rebuild"), "{name}, {question}: {body}");
     }
-    assert_eq!(get(&address, "/health").0, 200);
+    let (status, health) = get(&address, "/health");
+    assert!(status == 200 && health.contains(r#""status":"fault""#), "{name}: {health}");
+    assert!(health.contains(&said), "{name}: {health}");
     assert_eq!(get(&address, "/").0, 200);
     sandbox.done(&["index", "--rebuild", "--dir", "web"]);
     wait_for_answers(&address);
     assert_eq!(server.child.try_wait().expect("it is ours"), None, "{name}: it has ended");
-    let hits = |(_, body): &(u16, String)| body.matches("Garden").count();
     let after = QUESTIONS.map(|question| get(&address, question));
     assert_eq!(after.each_ref().map(hits), before.each_ref().map(hits), "{name}");
+    let (_, health) = get(&address, "/health");
+    assert!(health.contains(r#""status":"ok""#) && !health.contains("fault"), "{name}: {health}");
 }
 
 #[test]
@@ -103,11 +118,74 @@ fn a_server_whose_index_is_cut_short_says_so_and_goes_on_when_it_is_built_again(
 fn a_server_whose_index_is_written_to_says_so_and_goes_on_when_it_is_built_again() {
     let sandbox = gardens();
     for name in ["docs", "positions", "lexicon"] {
-        let bytes = fs::read(file(&sandbox, name)).expect("it is there");
-        let at = bytes.len() / 3;
-        let flip = [bytes[at] ^ 4];
-        check_server(&sandbox, name, &|file| file.write_all_at(&flip, at as u64).expect("room"));
+        let flip = flip(&file(&sandbox, name));
+        check_server(&sandbox, name, &flip);
+        let date = fs::metadata(file(&sandbox, name)).and_then(|about| about.modified());
+        check_server(&sandbox, name, &|file| {
+            flip(file);
+            file.set_modified(*date.as_ref().expect("it is there")).expect("set");
+        });
     }
+}
+
+/// Nobody asks between the damage and the end of the file: whatever is answered then is right or a fault.
+#[test]
+fn a_server_whose_index_is_written_to_and_built_again_gives_no_wrong_answer() {
+    let sandbox = gardens();
+    for names in [&["docs"][..], &["lexicon"], &["positions", "pages"]] {
+        let (_server, address) = serve(&sandbox);
+        let before = QUESTIONS.map(|question| get(&address, question));
+        for name in names.iter().filter(|name| **name != "pages") {
+            let path = file(&sandbox, name);
+            let file = File::options().write(true).open(&path).expect("it is there");
+            let bytes = file.metadata().expect("it is there").len();
+            let bytes = usize::try_from(bytes).expect("it is small");
+            file.write_all_at(&vec![0x55; bytes - 16], 16).expect("room");
+        }
+        sandbox.done(&["index", "--rebuild", "--dir", "web"]);
+        if names.contains(&"pages") {
+            // No engine can be opened any more.
+            fs::write(sandbox.path("web/pages/directory"), "damaged").expect("room");
+        }
+        for (question, before) in QUESTIONS.iter().zip(&before).cycle().take(60) {
+            let answer = get(&address, question);
+            let is_right = answer.0 == 500 || answer.0 == 200 && hits(&answer) == hits(before);
+            assert!(is_right, "{names:?}, {question}: {answer:?}");
+        }
+        if names.contains(&"pages") {
+            fs::remove_dir_all(sandbox.path("web/pages")).expect("it is there");
+            sandbox.done(&["index", "--dir", "web"]);
+        }
+        wait_for_answers(&address);
+    }
+}
+
+/// Dates change, bytes do not.
+#[test]
+fn a_server_whose_index_is_touched_goes_on() {
+    let sandbox = gardens();
+    let (_server, address) = serve(&sandbox);
+    let before = QUESTIONS.map(|question| get(&address, question));
+    for name in FILES {
+        let file = File::options().write(true).open(file(&sandbox, name)).expect("it is there");
+        file.set_modified(SystemTime::UNIX_EPOCH).expect("set");
+        assert_eq!(QUESTIONS.map(|question| get(&address, question)), before, "{name}");
+    }
+}
+
+/// An index that the system does not let anybody open may be whole.
+#[test]
+fn an_index_that_cannot_be_opened_for_another_reason_than_damage_is_left_alone() {
+    let sandbox = gardens();
+    let (path, away) = (file(&sandbox, "docs"), sandbox.path("away"));
+    fs::rename(&path, &away).expect("moved");
+    std::os::unix::fs::symlink(&path, &path).expect("a link to itself");
+    let ran = sandbox.run(&["index", "--dir", "web"]);
+    let said = "cannot access index file";
+    assert!(ran.code == 1 && ran.stderr.contains(said), "{ran:#?}");
+    assert!(!ran.stderr.contains("indexed again"), "{ran:#?}");
+    fs::rename(&away, &path).expect("moved");
+    assert_eq!(sandbox.json(&["index", "--dir", "web"])["up_to_date"], true);
 }
 
 /// Who puts back what was there need not start the server again.

@@ -86,6 +86,7 @@ fn places_compressed(bits: &[u8], first: u32, out: &mut [u32]) -> Option<u32> {
     let last = [rest.first().copied().unwrap_or(0), 0];
     let mut found = 0;
     for &pair in pairs.iter().chain([&last]) {
+        // Read once: somebody may write to these bytes, and the mask and the count must be of the same ones.
         let mask = u16::from_le_bytes(pair);
         let ones = _mm512_maskz_compress_epi32(mask, numbers);
         let count = mask.count_ones();

@@ -9,10 +9,12 @@
 //!
 //! **Invariant.** A range is watched from before its first byte is read until after its last one was. Memory outside the
 //! ranges that are watched is never touched: a fault there does what it did before the first file was mapped, and so does
-//! the signal if somebody sends it; whoever handles that and goes on is not protected any more.
+//! the signal if somebody sends it, or if the system tells by it of memory that nobody has read. Whoever handles that and
+//! goes on is protected as before; what has been put in our place meanwhile is what is done at the next one.
 //!
-//! Reference: POSIX.1-2024, `mmap` and 2.4 "Signal Concepts"; nothing is called in the handler but `mmap`, `sigaction`
-//! and `raise`, which are single system calls, and atomics.
+//! Reference: POSIX.1-2024, `mmap` and 2.4 "Signal Concepts". The handler calls nothing but atomics, `sigaction` and
+//! `raise`, which POSIX allows there, and `mmap`, which it does not list: on the systems that we know it is a system call
+//! that takes no lock of the process.
 
 use memmap2::Mmap;
 use std::ops::Deref;
@@ -27,6 +29,8 @@ const NOWHERE: usize = usize::MAX;
 ///
 /// All its numbers are in one order (`SeqCst`): what comes of a fault is too rare to be made fast.
 struct Slot {
+    /// Goes up before and after the range becomes another: odd in between.
+    turn: AtomicUsize,
     /// Where it begins; [`NOWHERE`] while it is no range.
     start: AtomicUsize,
     end: AtomicUsize,
@@ -80,9 +84,7 @@ impl Watch {
         let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
         let slot = free.pop().unwrap_or_else(Slot::make);
         let bounds = range.as_ptr_range();
-        slot.lost.store(NOWHERE, Ordering::SeqCst);
-        slot.end.store(bounds.end.addr(), Ordering::SeqCst);
-        slot.start.store(bounds.start.addr(), Ordering::SeqCst);
+        slot.become_range(bounds.start.addr(), bounds.end.addr());
         Watch(slot)
     }
 
@@ -94,7 +96,7 @@ impl Watch {
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        self.0.start.store(NOWHERE, Ordering::SeqCst);
+        self.0.become_range(NOWHERE, NOWHERE);
         FREE.lock().unwrap_or_else(PoisonError::into_inner).push(self.0);
     }
 }
@@ -112,6 +114,7 @@ impl Slot {
     /// One more, which the handler finds; called with [`FREE`] locked.
     fn make() -> &'static Slot {
         let slot = Box::leak(Box::new(Slot {
+            turn: AtomicUsize::new(0),
             start: AtomicUsize::new(NOWHERE),
             end: AtomicUsize::new(NOWHERE),
             lost: AtomicUsize::new(NOWHERE),
@@ -130,13 +133,23 @@ impl Slot {
         }
     }
 
+    /// Another range, of which nothing is lost, or none; called by whom it was taken from [`FREE`] for.
+    fn become_range(&self, start: usize, end: usize) {
+        self.turn.fetch_add(1, Ordering::SeqCst);
+        self.lost.store(NOWHERE, Ordering::SeqCst);
+        self.start.store(start, Ordering::SeqCst);
+        self.end.store(end, Ordering::SeqCst);
+        self.turn.fetch_add(1, Ordering::SeqCst);
+    }
+
     /// Where the range ends, if the address is in it. The slot may become another range meanwhile, but not if the
     /// address is of the range: somebody is reading that.
     #[cfg(unix)]
     fn end_behind(&self, address: usize) -> Option<usize> {
+        let turn = self.turn.load(Ordering::SeqCst);
         let start = self.start.load(Ordering::SeqCst);
         let end = self.end.load(Ordering::SeqCst);
-        let is_one = start != NOWHERE && start == self.start.load(Ordering::SeqCst);
+        let is_one = turn.is_multiple_of(2) && turn == self.turn.load(Ordering::SeqCst);
         (is_one && (start..end).contains(&address)).then_some(end)
     }
 }
@@ -146,16 +159,21 @@ impl Slot {
 mod signal {
     use super::{AtomicUsize, Ordering, Slot};
     use libc::{c_int, c_void, siginfo_t};
-    use std::sync::{Once, OnceLock};
+    use std::ops::RangeInclusive;
+    use std::sync::Once;
+    use std::sync::atomic::AtomicI32;
     use std::{mem, ptr};
 
     static ONCE: Once = Once::new();
-    /// What was done at SIGBUS before.
-    static BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
+    /// What was done at SIGBUS before: an address, or what stands for none, and the flags.
+    static BEFORE: AtomicUsize = AtomicUsize::new(libc::SIG_DFL);
+    static BEFORE_FLAGS: AtomicI32 = AtomicI32::new(0);
     static PAGE_BYTES: AtomicUsize = AtomicUsize::new(0);
 
-    /// POSIX names three kinds of faults, Linux two more.
-    const FAULT_CODE_MAX: c_int = 5;
+    /// What tells of a read that failed: POSIX names three kinds, Linux one more.
+    const READ_CODES: RangeInclusive<c_int> = 1..=4;
+    /// What Linux tells of memory that is lost, and that nobody has read.
+    const LOST_CODE: c_int = 5;
 
     /// From now on, what is lost of a range that is watched reads as zeros.
     pub(super) fn install() {
@@ -163,44 +181,101 @@ mod signal {
             // SAFETY: it has no preconditions.
             let page_bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
             PAGE_BYTES.store(usize::try_from(page_bytes).unwrap_or(1 << 12), Ordering::SeqCst);
-            // SAFETY: all that is in it may be zero: numbers, pointers, and a set of signals that is empty then.
-            let mut action: libc::sigaction = unsafe { mem::zeroed() };
-            let mut before = action;
-            // SAFETY: there is room for the answer.
-            let told = unsafe { libc::sigaction(libc::SIGBUS, ptr::null(), &raw mut before) };
             // Told before the handler can ask.
-            if told != 0 || BEFORE.set(before).is_err() {
-                return;
+            if let Some(before) = act(None) {
+                remember(&before);
+                act(Some(&ours()));
             }
-            action.sa_sigaction = on_fault as *const () as usize;
-            action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-            // SAFETY: the handler is of the kind that the flags say. If it is refused, all is as it was.
-            unsafe { libc::sigaction(libc::SIGBUS, &raw const action, ptr::null_mut()) };
         });
     }
 
+    /// Puts an action in the place of the one at SIGBUS, if one is given, and says what was there; if it is refused, all is
+    /// as it was.
+    fn act(action: Option<&libc::sigaction>) -> Option<libc::sigaction> {
+        let mut before = no_action();
+        // SAFETY: it is an action or nothing, and there is room for the answer.
+        let told = unsafe {
+            libc::sigaction(
+                libc::SIGBUS,
+                action.map_or(ptr::null(), ptr::from_ref),
+                &raw mut before,
+            )
+        };
+        (told == 0).then_some(before)
+    }
+
+    fn no_action() -> libc::sigaction {
+        // SAFETY: all that is in it may be zero: numbers, pointers, and a set of signals that is empty then.
+        unsafe { mem::zeroed() }
+    }
+
+    fn ours() -> libc::sigaction {
+        let mut action = no_action();
+        action.sa_sigaction = on_fault as *const () as usize;
+        action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+        action
+    }
+
+    fn remember(before: &libc::sigaction) {
+        BEFORE_FLAGS.store(before.sa_flags, Ordering::SeqCst);
+        BEFORE.store(before.sa_sigaction, Ordering::SeqCst);
+    }
+
     /// Comes between a read that failed and its second try, or wherever somebody sends the signal.
-    extern "C" fn on_fault(_signal: c_int, info: *mut siginfo_t, _context: *mut c_void) {
+    extern "C" fn on_fault(_signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
         // SAFETY: the system hands it over for as long as the handler runs.
-        let info = unsafe { &*info };
-        // Faults have small codes from 1 on; what is sent has none of these, and no address.
-        let is_sent = !(1..=FAULT_CODE_MAX).contains(&info.si_code);
+        let told = unsafe { &*info };
+        // Faults have these small codes; what is sent has none of them, and no address.
+        let is_read = READ_CODES.contains(&told.si_code);
         // SAFETY: every signal has these bytes; what they say counts only where it is an address.
-        let address = unsafe { info.si_addr() }.addr();
-        if !is_sent && put_zeros(address) {
+        let address = unsafe { told.si_addr() }.addr();
+        if (is_read || told.si_code == LOST_CODE) && put_zeros(address) {
             return;
         }
-        let before = BEFORE.get();
-        if is_sent && before.is_some_and(|before| before.sa_sigaction == libc::SIG_IGN) {
-            return;
+        if is_read {
+            put_before();
+        } else {
+            do_before(info, context);
         }
-        if let Some(before) = before {
-            // SAFETY: it is what the system told. The read fails again, and then that is done.
-            unsafe { libc::sigaction(libc::SIGBUS, before, ptr::null_mut()) };
+    }
+
+    /// Has done from now on what was done before us.
+    fn put_before() {
+        let mut before = no_action();
+        before.sa_sigaction = BEFORE.load(Ordering::SeqCst);
+        before.sa_flags = BEFORE_FLAGS.load(Ordering::SeqCst);
+        // The read fails again, and then that is done.
+        act(Some(&before));
+    }
+
+    /// Does what was done before us, once.
+    fn do_before(info: *mut siginfo_t, context: *mut c_void) {
+        match BEFORE.load(Ordering::SeqCst) {
+            libc::SIG_IGN => return,
+            libc::SIG_DFL => {
+                put_before();
+                // SAFETY: it has no preconditions; the process ends as soon as the handler has.
+                unsafe { libc::raise(libc::SIGBUS) };
+                return;
+            }
+            address if BEFORE_FLAGS.load(Ordering::SeqCst) & libc::SA_SIGINFO != 0 => {
+                type Handler = extern "C" fn(c_int, *mut siginfo_t, *mut c_void);
+                let handler = ptr::with_exposed_provenance::<()>(address);
+                // SAFETY: it is of the kind that its flags say.
+                let handler: Handler = unsafe { mem::transmute(handler) };
+                handler(libc::SIGBUS, info, context);
+            }
+            address => {
+                let handler = ptr::with_exposed_provenance::<()>(address);
+                // SAFETY: as above.
+                let handler: extern "C" fn(c_int) = unsafe { mem::transmute(handler) };
+                handler(libc::SIGBUS);
+            }
         }
-        if is_sent {
-            // SAFETY: it has no preconditions, and waits until the handler has ended.
-            unsafe { libc::raise(libc::SIGBUS) };
+        // It may have put another in our place, as that of Rust's threads puts the default.
+        let ours = ours();
+        if let Some(now) = act(Some(&ours)).filter(|now| now.sa_sigaction != ours.sa_sigaction) {
+            remember(&now);
         }
     }
 
@@ -221,5 +296,30 @@ mod signal {
             next = slot.before;
         }
         false
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slot_that_is_becoming_another_range_is_none() {
+        let slot = Slot {
+            turn: AtomicUsize::new(0),
+            start: AtomicUsize::new(NOWHERE),
+            end: AtomicUsize::new(NOWHERE),
+            lost: AtomicUsize::new(NOWHERE),
+            before: None,
+        };
+        let ends = |slot: &Slot| [0, 4095, 4096, 8191, 8192].map(|at| slot.end_behind(at));
+        assert_eq!(ends(&slot), [None; 5]);
+        slot.become_range(4096, 8192);
+        assert_eq!(ends(&slot), [None, None, Some(8192), Some(8192), None]);
+        slot.turn.fetch_add(1, Ordering::SeqCst);
+        assert_eq!(ends(&slot), [None; 5]);
+        slot.turn.fetch_add(1, Ordering::SeqCst);
+        slot.become_range(NOWHERE, NOWHERE);
+        assert_eq!(ends(&slot), [None; 5]);
     }
 }

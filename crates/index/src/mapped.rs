@@ -5,13 +5,21 @@
 //! `envelope.rs`.
 //!
 //! A file that somebody cuts short or writes to while it is open changes under whoever reads it; what can no longer be
-//! read are zeros (`faults.rs`). None of that is noticed by reading: it is asked for afterwards, of the length and the
-//! date that the file has under its name ([`MappedFile::intact`]). A file that has been removed, or replaced by
-//! another, is mapped as it was, and nobody asks any more whether it was written to before.
+//! read are zeros (`faults.rs`). None of that is noticed by reading: it is asked for afterwards, of what the system says
+//! of the file under its name ([`MappedFile::intact`]): length, date of writing, date of any change. If that is another
+//! than it was, all chunks that were verified are summed again, once a change: if they and the footer are what they were,
+//! what the system says now is what the next look is compared with. So it is where the name is gone, or another file has
+//! taken it: what is mapped stays, and from then on nobody asks, unless the name comes back.
 //!
-//! **Invariant.** [`MappedFile::bytes`] hands out only bytes that are what was written, or else
-//! [`MappedFile::intact`] fails from then on; what [`MappedFile::eight_verified_before`] has more than was asked for, its
-//! caller masks.
+//! A write that is under way at a look changes the date once more, and is found by the next look. The date does not
+//! change, where clocks go on in steps, if the write comes within a step of the one before: therefore a date of just now is
+//! not kept, and the next look sums again. What no look finds: bytes that somebody changed and put back between two looks
+//! ([`MappedFile::untouched`] tells that somebody was there, for what is kept for good), writes through a mapping, which
+//! has a date only now and then, writes to a file that has lost its name, and a disk that changes bytes by itself.
+//!
+//! **Invariant.** [`MappedFile::bytes`] hands out only bytes that are what was written, or else the next look of
+//! [`MappedFile::intact`] finds that they are not, but for what is said above, and it fails from then on. What
+//! [`MappedFile::eight_verified_before`] has more than was asked for, its caller masks.
 
 use crate::IndexError;
 use crate::envelope::{CHUNK_BYTES, HEADER_BYTES, Kind, MAGIC, Stamp, TAIL_BYTES, VERSION};
@@ -19,29 +27,45 @@ use crate::faults::Watched;
 use codes::prefetch::prefetch;
 use memmap2::Mmap;
 use std::fs::{self, File, Metadata};
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::SystemTime;
+use std::sync::atomic::{AtomicU64, Ordering, fence};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
 
 /// Bytes of a line of memory, which are fetched together.
 const LINE_BYTES: usize = 64;
+/// The clock by which a system dates its files goes on in steps that are no longer.
+const TICK: Duration = Duration::from_millis(20);
 
 /// One file, open for reading.
 #[derive(Debug)]
 pub(crate) struct MappedFile {
     path: PathBuf,
     map: Watched,
-    body_bytes: usize,
+    footer: Footer,
     /// One bit a chunk: set once it has been verified.
     verified: Box<[AtomicU64]>,
     /// What it was when it was opened.
     opened: State,
-    /// The first byte that is not as it was then, and what became of it, once that is known.
-    change: OnceLock<(u64, &'static str)>,
+    /// What was found at the last look. Locked while it is looked at, so that chunks are summed once a change.
+    seen: Mutex<Result<Look, Change>>,
+    /// How often all verified chunks have been summed again.
+    sum_count: AtomicU64,
 }
+
+/// What a look has found, and the next one is compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Look {
+    /// `None` if the file is not under its name.
+    state: Option<State>,
+    /// Whether whatever is written after it has another date.
+    is_settled: bool,
+}
+
+/// The first byte that is not what it was, and what became of it.
+type Change = (usize, &'static str);
 
 /// What the system says of a file: another one as soon as anybody writes to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +73,10 @@ struct State {
     /// Which file it is, whatever its name.
     file: FileId,
     bytes: u64,
+    /// Whoever writes can put this date back.
     written: Option<SystemTime>,
+    /// The date of the last change of any kind, which nobody can choose.
+    changed: Option<SystemTime>,
 }
 
 /// Device and number on it.
@@ -57,7 +84,18 @@ type FileId = (u64, u64);
 
 impl State {
     fn of(about: &Metadata) -> State {
-        State { file: file_id(about), bytes: about.len(), written: about.modified().ok() }
+        State {
+            file: file_id(about),
+            bytes: about.len(),
+            written: about.modified().ok(),
+            changed: changed(about),
+        }
+    }
+
+    /// Whether a write at `now`, or later, may get the same date.
+    fn is_of(&self, now: SystemTime) -> bool {
+        let apart = |date| now.duration_since(date).unwrap_or_else(|ahead| ahead.duration());
+        self.changed.or(self.written).is_some_and(|date| apart(date) < TICK)
     }
 }
 
@@ -65,6 +103,18 @@ impl State {
 fn file_id(about: &Metadata) -> FileId {
     use std::os::unix::fs::MetadataExt;
     (about.dev(), about.ino())
+}
+
+#[cfg(unix)]
+fn changed(about: &Metadata) -> Option<SystemTime> {
+    use std::os::unix::fs::MetadataExt;
+    let (seconds, nanos) = (about.ctime().try_into().ok()?, about.ctime_nsec().try_into().ok()?);
+    SystemTime::UNIX_EPOCH.checked_add(Duration::new(seconds, nanos))
+}
+
+#[cfg(not(unix))]
+fn changed(_: &Metadata) -> Option<SystemTime> {
+    None
 }
 
 /// Where a file that is mapped can be neither cut nor replaced, there is only one.
@@ -115,10 +165,11 @@ impl MappedFile {
         let mapped = MappedFile {
             path: path.to_path_buf(),
             map,
-            body_bytes: footer.body_bytes,
+            footer,
             verified: (0..words).map(|_| AtomicU64::new(0)).collect(),
             opened,
-            change: OnceLock::new(),
+            seen: Mutex::new(Ok(Look { state: Some(opened), is_settled: true })),
+            sum_count: AtomicU64::new(0),
         };
         mapped.verify_chunk(0)?;
         let header = &mapped.map[..HEADER_BYTES];
@@ -135,7 +186,7 @@ impl MappedFile {
 
     /// How long the payload is.
     pub(crate) fn payload_bytes(&self) -> usize {
-        self.body_bytes - HEADER_BYTES
+        self.footer.body_bytes - HEADER_BYTES
     }
 
     /// A part of the payload, verified.
@@ -195,7 +246,7 @@ impl MappedFile {
     /// A part of the payload that [`MappedFile::bytes`] has handed out before; empty if there is none.
     pub(crate) fn verified_before(&self, range: Range<usize>) -> &[u8] {
         let body = range.start + HEADER_BYTES..range.end + HEADER_BYTES;
-        self.map[..self.body_bytes].get(body).unwrap_or_default()
+        self.map[..self.footer.body_bytes].get(body).unwrap_or_default()
     }
 
     /// The eight bytes from a place of the payload on, of which what counts was handed out before; zeros if there are
@@ -206,98 +257,155 @@ impl MappedFile {
         rest.and_then(|rest| rest.first_chunk()).map_or(0, |eight| u64::from_le_bytes(*eight))
     }
 
-    /// Verifies the whole file.
+    /// Verifies the whole file, also what was verified before.
     pub(crate) fn verify(&self) -> Result<(), IndexError> {
-        self.bytes(0..self.payload_bytes()).map(|_| ())
+        footer(&self.map).map_err(|(offset, what)| self.damaged_at(offset, what))?;
+        (0..self.chunk_count()).try_for_each(|chunk| self.verify_anew(chunk))
     }
 
-    /// Whether all that has been handed out was as it was written: fails if the file was cut short or written to since
-    /// it was opened, or could not be read.
+    /// Whether all that has been handed out was as it was written: fails if the file was cut short since it was opened,
+    /// if bytes of it that were handed out have changed, or if it could not be read.
     pub(crate) fn intact(&self) -> Result<(), IndexError> {
-        if self.change.get().is_none()
-            && let Some(change) = self.look()?
-        {
-            // Another thread may have found another one, as good as this.
-            let _ = self.change.set(change);
+        let mut seen = self.seen();
+        if let Ok(before) = &*seen {
+            *seen = self.look(before)?;
         }
-        self.change.get().map_or(Ok(()), |&(offset, what)| {
-            Err(IndexError::Damaged { file: self.path.clone(), offset, what })
-        })
+        self.told(*seen)
     }
 
-    /// Whether this and another one are the same file on disk.
+    /// The same, and nobody has touched the file at all: what was handed out was never anything else.
+    pub(crate) fn untouched(&self) -> Result<(), IndexError> {
+        self.intact()?;
+        if *self.seen() == Ok(Look { state: Some(self.opened), is_settled: true }) {
+            return Ok(());
+        }
+        self.told(Err((0, "it was touched while it was read, and is the same again")))
+    }
+
+    /// The same as [`MappedFile::intact`], of a file that somebody has found damaged under its name, though the system may
+    /// say that it is as it was.
+    pub(crate) fn doubted(&self) -> Result<(), IndexError> {
+        self.intact()?;
+        let mut seen = self.seen();
+        if seen.is_ok_and(|look| look.state.is_some())
+            && let Some(change) = self.sum()
+        {
+            *seen = Err(change);
+        }
+        self.told(*seen)
+    }
+
+    /// Whether this and another one are the same file on disk, and nobody has touched it between their openings.
     pub(crate) fn is_same_file(&self, other: &MappedFile) -> bool {
-        self.opened.file == other.opened.file
+        self.opened == other.opened
     }
 
-    /// What has become of the file since it was opened.
-    fn look(&self) -> Result<Option<(u64, &'static str)>, IndexError> {
-        let now = match fs::metadata(&self.path) {
-            Ok(about) => Some(State::of(&about)).filter(|now| now.file == self.opened.file),
-            // A part of the path may be a file by now, too.
-            Err(error)
-                if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
-            {
-                None
-            }
+    fn seen(&self) -> MutexGuard<'_, Result<Look, Change>> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn told(&self, seen: Result<Look, Change>) -> Result<(), IndexError> {
+        seen.map(|_| ()).map_err(|(offset, what)| self.damaged_at(offset, what))
+    }
+
+    /// What has become of the file since the look `before`.
+    fn look(&self, before: &Look) -> Result<Result<Look, Change>, IndexError> {
+        // Before the system is asked: what is written after that gets another date than one that is older than a tick now.
+        #[expect(clippy::disallowed_methods, reason = "it is compared with a date of the system's")]
+        let now = SystemTime::now();
+        let state = match fs::metadata(&self.path) {
+            Ok(about) => Some(State::of(&about)).filter(|state| state.file == self.opened.file),
+            Err(error) if is_gone(&error) => None,
             Err(error) => return Err(IndexError::io(&self.path)(error)),
         };
-        // A file that was removed or replaced is nobody's any more, and what is mapped of it stays.
-        let now = now.unwrap_or(self.opened);
-        let lost = self.map.lost().map(|at| at as u64);
-        Ok(if now.bytes < self.opened.bytes {
-            Some((now.bytes, "it was cut short while it was open"))
-        } else if let Some(at) = lost {
-            Some((at, "what is here could not be read, or was cut off for a while"))
-        } else if now != self.opened {
-            let chunks = 0..self.body_bytes.div_ceil(CHUNK_BYTES);
-            let mut read = chunks.filter(|&chunk| self.is_verified(chunk));
-            let first = read.find(|&chunk| !self.is_as_written(chunk)).unwrap_or(0);
-            Some(((first * CHUNK_BYTES) as u64, "it was written to while it was open"))
-        } else {
-            None
-        })
+        if let Some(State { bytes, .. }) = state.filter(|state| state.bytes < self.opened.bytes) {
+            let end = usize::try_from(bytes).unwrap_or(usize::MAX);
+            return Ok(Err((end, "it was cut short while it was open")));
+        }
+        if let Some(at) = self.map.lost() {
+            return Ok(Err((at, "what is here could not be read, or was cut off for a while")));
+        }
+        if before.is_settled && state == before.state {
+            return Ok(Ok(*before));
+        }
+        let is_settled = state.is_none_or(|state| !state.is_of(now));
+        Ok(self.sum().map_or(Ok(Look { state, is_settled }), Err))
+    }
+
+    /// What of the chunks that were verified, or of the footer with their sums, is not what it was.
+    fn sum(&self) -> Option<Change> {
+        let what = "it was written to while it was open";
+        self.sum_count.fetch_add(1, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
+        if footer(&self.map) != Ok(self.footer) {
+            return Some((self.footer.body_bytes, what));
+        }
+        let mut read = (0..self.chunk_count()).filter(|&chunk| self.is_verified(chunk));
+        let first = read.find(|&chunk| !self.is_as_written(chunk))?;
+        Some((first * CHUNK_BYTES, what))
     }
 
     /// The error for what is wrong at a byte of the payload.
     pub(crate) fn damaged(&self, payload_offset: usize, what: &'static str) -> IndexError {
-        let offset = (payload_offset as u64).saturating_add(HEADER_BYTES as u64);
-        IndexError::Damaged { file: self.path.clone(), offset, what }
+        self.damaged_at(payload_offset.saturating_add(HEADER_BYTES), what)
+    }
+
+    /// The error for what is wrong at a byte of the file.
+    fn damaged_at(&self, offset: usize, what: &'static str) -> IndexError {
+        IndexError::Damaged { file: self.path.clone(), offset: offset as u64, what }
+    }
+
+    fn chunk_count(&self) -> usize {
+        self.footer.body_bytes.div_ceil(CHUNK_BYTES)
     }
 
     fn verify_chunk(&self, chunk: usize) -> Result<(), IndexError> {
-        if self.is_verified(chunk) {
-            return Ok(());
-        }
+        if self.is_verified(chunk) { Ok(()) } else { self.verify_anew(chunk) }
+    }
+
+    /// Verifies a chunk, whether it was verified before or not.
+    fn verify_anew(&self, chunk: usize) -> Result<(), IndexError> {
+        let sum_count = self.sum_count.load(Ordering::SeqCst);
         if !self.is_as_written(chunk) {
-            return Err(IndexError::Damaged {
-                file: self.path.clone(),
-                offset: (chunk * CHUNK_BYTES) as u64,
-                what: "the checksum of this chunk does not match",
-            });
+            let what = "the checksum of this chunk does not match";
+            return Err(self.damaged_at(chunk * CHUNK_BYTES, what));
         }
-        self.verified[chunk / 64].fetch_or(1 << (chunk % 64), Ordering::Relaxed);
-        Ok(())
+        self.verified[chunk / 64].fetch_or(1 << (chunk % 64), Ordering::SeqCst);
+        // Who sums at this moment may have missed it.
+        if self.sum_count.load(Ordering::SeqCst) == sum_count {
+            Ok(())
+        } else {
+            self.verify_anew(chunk)
+        }
     }
 
     /// Whether the sum of a chunk is that of its bytes.
     fn is_as_written(&self, chunk: usize) -> bool {
         let start = chunk * CHUNK_BYTES;
-        let bytes = &self.map[start..self.body_bytes.min(start + CHUNK_BYTES)];
-        crc32fast::hash(bytes) == u32_at(&self.map, self.body_bytes + 4 * chunk)
+        let bytes = &self.map[start..self.footer.body_bytes.min(start + CHUNK_BYTES)];
+        crc32fast::hash(bytes) == u32_at(&self.map, self.footer.body_bytes + 4 * chunk)
     }
 }
 
 #[expect(unsafe_code, reason = "a mapping is what makes opening instant; there is no safe one")]
-fn map(file: &File) -> std::io::Result<Mmap> {
+fn map(file: &File) -> io::Result<Mmap> {
     // SAFETY: a file of the index is written once, under a name that no reader knows before the
     // manifest is renamed into place, and afterwards only ever unlinked, which leaves mappings
     // whole. If someone else changes the file in place, bytes change under whoever reads them, and
-    // a page that is gone becomes zeros (`faults.rs`): no unsafe code relies on what a byte says, only
-    // on how many there are (text is made of copies), and answers are given only after `intact`.
+    // a page that is gone becomes zeros (`faults.rs`): what unsafe code relies on is how many bytes there
+    // are, not what they say (text is made of copies, and `codes::unary_block` takes the mask and the count
+    // by which it writes from one local copy), and answers are given only after `intact`.
     unsafe { Mmap::map(file) }
 }
 
+/// Whether nobody finds the file by its name any more: it was removed, here or on the server that has it, or a part of
+/// its path is a file by now.
+fn is_gone(error: &io::Error) -> bool {
+    use ErrorKind::{NotADirectory, NotFound, StaleNetworkFileHandle};
+    matches!(error.kind(), NotFound | NotADirectory | StaleNetworkFileHandle)
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Footer {
     body_bytes: usize,
     crc: u32,
@@ -325,4 +433,16 @@ fn footer(file: &[u8]) -> Result<Footer, (usize, &'static str)> {
 /// The number at `at`, which must lie inside.
 fn u32_at(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(std::array::from_fn(|i| bytes[at + i]))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_nobody_finds_by_its_name_is_gone_and_one_that_is_refused_is_not() {
+        let is_gone_with = |code| is_gone(&io::Error::from_raw_os_error(code));
+        assert!([libc::ENOENT, libc::ENOTDIR, libc::ESTALE].into_iter().all(is_gone_with));
+        assert!(![libc::EACCES, libc::EIO, libc::EMFILE].into_iter().any(is_gone_with));
+    }
 }

@@ -79,8 +79,14 @@ impl Index {
         self.segments.iter().try_for_each(Segment::intact)
     }
 
-    /// Whether this and another reader have the same files open: of one generation they have, unless somebody has put others in
-    /// their place.
+    /// The same, once somebody has found one of the files damaged under its name ([`IndexError::Damaged`]): if it is one of
+    /// ours, what was read of it is verified again, also if the system says that nobody has written to it.
+    pub fn doubted(&self, file: &Path) -> Result<(), IndexError> {
+        self.segments.iter().try_for_each(|segment| segment.doubted(file))
+    }
+
+    /// Whether this and another reader have the same files open: of one generation they have, unless somebody has put
+    /// others in their place, or has touched them.
     pub fn has_files_of(&self, other: &Index) -> bool {
         let mut both = self.segments.iter().zip(&other.segments);
         self.segments.len() == other.segments.len()

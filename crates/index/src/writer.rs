@@ -346,14 +346,14 @@ impl IndexWriter {
 
     /// Puts the documents of a segment of this generation into an order in which their gaps are small.
     fn reorder(&mut self, number: usize) -> Result<(), IndexError> {
-        let segment = Segment::open(&self.dir, &self.written[number])?;
-        let out = self.create_segment()?;
-        let permuted = segment::forward(&segment, self.memory_bytes).and_then(|forward| {
-            segment::permute(&segment, &forward.bisect(self.threads), self.memory_bytes, out)
-        });
-        segment.intact()?;
-        let meta = permuted?;
-        drop(segment);
+        let meta = self.once_more(|writer| {
+            let segment = Segment::open(&writer.dir, &writer.written[number])?;
+            let out = writer.create_segment()?;
+            let forward = segment::forward(&segment, writer.memory_bytes);
+            segment.intact()?;
+            let order = forward?.bisect(writer.threads);
+            segment::permute(&segment, &order, writer.memory_bytes, out)
+        })?;
         let before = std::mem::replace(&mut self.written[number], meta);
         self.disk.remove(&self.dir.join(before.id.folder_name()))
     }
@@ -450,19 +450,31 @@ impl IndexWriter {
 
     /// Merges neighbours into one, and removes them unless the last manifest names them.
     fn merge_range(&mut self, range: Range<usize>) -> Result<(), IndexError> {
-        let out = self.create_segment()?;
-        let parts = &self.written[range.clone()];
-        let segments = parts
-            .iter()
-            .map(|meta| Segment::open(&self.dir, meta))
-            .collect::<Result<Vec<_>, _>>()?;
-        let merged = segment::merge(&segments, self.codes, out)?;
-        drop(segments);
-        for meta in parts.iter().filter(|meta| meta.id.generation == self.generation) {
+        let merged = self.once_more(|writer| {
+            let out = writer.create_segment()?;
+            let parts = writer.written[range.clone()].iter();
+            let parts = parts.map(|meta| Segment::open(&writer.dir, meta));
+            segment::merge(&parts.collect::<Result<Vec<_>, _>>()?, writer.codes, out)
+        })?;
+        for meta in
+            self.written[range.clone()].iter().filter(|meta| meta.id.generation == self.generation)
+        {
             self.disk.remove(&self.dir.join(meta.id.folder_name()))?;
         }
         self.written.splice(range, (merged.doc_count > 0).then_some(merged));
         Ok(())
+    }
+
+    /// Makes a segment of others, a second time if that finds damage: somebody may have touched a file and left it as it
+    /// was, and then it is whole when it is opened again.
+    fn once_more(
+        &mut self,
+        make: impl Fn(&mut IndexWriter) -> Result<SegmentMeta, IndexError>,
+    ) -> Result<SegmentMeta, IndexError> {
+        match make(self) {
+            Err(IndexError::Damaged { .. }) => make(self),
+            made => made,
+        }
     }
 }
 
@@ -578,6 +590,9 @@ fn clean_tombstones(
 mod tests {
     use super::*;
     use crate::{DocIterator, END, Index};
+    use std::cell::Cell;
+    use std::fs::File;
+    use std::time::{Duration, SystemTime};
 
     /// Builds an index of `count` documents, a segment each, on a disk that may fail.
     fn build(disk: Disk, dir: &Path, count: u32) -> Result<u64, IndexError> {
@@ -634,6 +649,34 @@ mod tests {
             assert!(refusals > 80, "{refusals} calls");
             build(Disk::default(), dir.path(), 4).expect("a sound disk");
             assert_eq!(check(dir.path()), 4);
+        }
+    }
+
+    #[test]
+    fn segments_are_merged_again_if_somebody_touches_one_of_their_files() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let config = Config { memory_bytes: 0, merge: MergePolicy::Never, ..Config::default() };
+        let mut writer = IndexWriter::create(dir.path(), &config).expect("created");
+        for _ in 0..2 {
+            writer.add(&DocRecord::default()).expect("added");
+            writer.term(Field::Body, "all", 0);
+        }
+        writer.flush().expect("written");
+        let path = dir.path().join("segment-1-0/docs");
+        for (touches, is_merged) in [(0_u64, true), (1, true), (2, false)] {
+            let left = Cell::new(touches);
+            let merged = writer.once_more(|writer| {
+                let out = writer.create_segment()?;
+                let segment = Segment::open(&writer.dir, &writer.written[0])?;
+                if let Some(less) = left.get().checked_sub(1) {
+                    left.set(less);
+                    let file = File::options().write(true).open(&path).expect("it is there");
+                    let date = SystemTime::UNIX_EPOCH + Duration::from_secs(less);
+                    file.set_modified(date).expect("set");
+                }
+                segment::merge(&[segment], writer.codes, out)
+            });
+            assert_eq!(merged.is_ok(), is_merged, "{touches} times: {merged:?}");
         }
     }
 

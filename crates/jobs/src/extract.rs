@@ -21,8 +21,8 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::interchange::is_imported_source;
 use crate::pages::{
-    Directory, Fate, OutLink, PART_COUNT_MAX, PageRow, Part, PartName, PartWriter, Parts,
-    write_directory,
+    Directory, Fate, OutLink, PART_COUNT_MAX, PagePointer, PageRow, Part, PartName, PartWriter,
+    Parts, write_directory,
 };
 use crate::{AsFound, Collection, JobsError, Lag, PageTable, Progress, Spelling, Stage, disk};
 
@@ -73,7 +73,8 @@ pub struct ExtractReport {
     pub damaged: u64,
     /// What is wrong at the first of them, with file and byte.
     pub damages: Vec<String>,
-    /// Pages in the files that were read whose text is longer than [`page::Limits::text_bytes_max`]; the rest of it was left out.
+    /// Pages that are searched, in the files that were read, whose text is longer than
+    /// [`page::Limits::text_bytes_max`]; the rest of it was left out.
     pub cut: u64,
     /// The first of them, in alphabetical order.
     pub cut_urls: Vec<String>,
@@ -130,8 +131,8 @@ pub fn extract(
     })
 }
 
-/// Fails if the archive has no file, and there is an index that was made of some: it would be emptied for want of a disk that
-/// is not mounted, say.
+/// Fails if the archive has no file, and there is an index that was made of some: it would be emptied for want of a
+/// disk that is not mounted, say.
 fn check_archive(collection: &Collection) -> Result<(), JobsError> {
     let path = collection.archive_dir();
     if !Archive::open(&path)?.files().is_empty() {
@@ -155,27 +156,18 @@ fn check_archive(collection: &Collection) -> Result<(), JobsError> {
 #[derive(Debug, Default)]
 struct Findings {
     damages: Damages,
-    /// The URLs whose text was cut, each with the part in which the last page of that URL is such a one.
-    cut: BTreeSet<(String, u16)>,
+    /// The pages whose text was cut, whether they turn out to be the captures that count or not.
+    cut: BTreeSet<PagePointer>,
 }
 
 impl Findings {
-    /// Notes whether the text of a page was cut, which stands in a part behind others of the same URL.
-    fn note_text(&mut self, url: &str, part: u16, is_cut: bool) {
-        if is_cut {
-            self.cut.insert((url.to_owned(), part));
-        } else if !self.cut.is_empty() {
-            self.cut.remove(&(url.to_owned(), part));
-        }
-    }
-
-    /// The URLs whose text was cut, of those pages that are searched.
-    fn cut_urls(self, directory: &Directory) -> Vec<String> {
-        let counts = |(url, part): &(String, u16)| {
-            let entry = directory.find(url).map(|at| &directory.entries()[at]);
-            entry.is_some_and(|entry| entry.pointer.part == *part && !entry.noindex)
-        };
-        self.cut.into_iter().filter(counts).map(|(url, _)| url).collect()
+    /// The URLs of the pages whose text was cut and that are searched, in alphabetical order.
+    fn cut_urls(&self, directory: &Directory) -> Vec<String> {
+        let searched = directory.entries().iter().filter(|entry| !entry.noindex);
+        let cut = searched.filter(|entry| self.cut.contains(&entry.pointer));
+        let mut urls: Vec<String> = cut.map(|entry| entry.url.clone()).collect();
+        urls.sort_unstable();
+        urls
     }
 }
 
@@ -300,7 +292,7 @@ fn read_files(
     let take = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
     let work = || -> Result<(), JobsError> {
         while let Some(name) = take() {
-            let mut writer = PartWriter::create(&Parts::path(dir, name.number))?;
+            let mut writer = PartWriter::create(&Parts::path(dir, name.number), name.number)?;
             // Our own records are compressed, and have the checksum of that.
             let verify_digests = !name.archive_file.starts_with("crivello-");
             let limits = archive::Limits { verify_digests, ..archive::Limits::default() };
@@ -319,12 +311,11 @@ fn read_files(
                     }
                 };
                 let length = record.location.length;
-                let mut is_cut = false;
-                if let Some((url, fate)) = fate_of(&record, options, &mut is_cut) {
-                    if matches!(fate, Fate::Page(_)) {
-                        findings().note_text(&url, name.number, is_cut);
+                if let Some((url, fate, is_cut)) = fate_of(&record, options) {
+                    let row = writer.push(&url, (record.date_s, record.date_us), &fate)?;
+                    if is_cut {
+                        findings().cut.insert(row);
                     }
-                    writer.push(&url, (record.date_s, record.date_us), &fate)?;
                 }
                 let sum = done.fetch_add(length, Ordering::Relaxed) + length;
                 progress(Stage::Extract, sum, total);
@@ -358,39 +349,42 @@ fn remove_leftovers(dir: &Path, parts: &Parts) -> Result<(), JobsError> {
 
 /// Whether the text in a record is longer than [`page::Limits::text_bytes_max`], so that the rest of it is left out.
 pub fn is_text_cut(record: &Record, options: &ExtractOptions) -> bool {
-    let mut is_cut = false;
-    let _ = fate_of(record, options, &mut is_cut);
-    is_cut
+    fate_of(record, options).is_some_and(|(_, _, is_cut)| is_cut)
 }
 
-/// What a record says about its URL; `None` where it says nothing. `is_cut` is set if there is more text than is kept.
-fn fate_of(record: &Record, options: &ExtractOptions, is_cut: &mut bool) -> Option<(String, Fate)> {
+/// What a record says about its URL, and whether it has more text than is kept; `None` where it says nothing.
+fn fate_of(record: &Record, options: &ExtractOptions) -> Option<(String, Fate, bool)> {
     let target = record.target.as_deref()?;
     let url = page::normalise(target, None, &options.page).ok();
     let name = url.as_ref().map_or_else(|| target.to_owned(), |url| url.as_str().to_owned());
     if url.as_ref().is_some_and(|url| url.path() == "/robots.txt") {
         return None;
     }
-    if is_for_crawlers(record) {
-        return Some((name, sitemap(record, &url?, options, is_cut)?));
-    }
     let fate = match record.kind {
-        Kind::Response => response(record, &url?, options, is_cut),
-        Kind::Resource => resource(record, url.as_ref(), options, is_cut)?,
+        _ if is_for_crawlers(record) => sitemap(record, &url?, options)?,
+        Kind::Response => response(record, &url?, options),
+        Kind::Resource => resource(record, url.as_ref(), options)?,
         Kind::Revisit if is_own(record) => revisit(record, options),
         Kind::Metadata => failed(&record.block)?,
         _ => return None,
     };
-    Some((name, fate))
+    let mut is_cut = false;
+    let fate = fate.try_map(|page| {
+        is_cut = page.is_cut;
+        Some(page.row)
+    });
+    Some((name, fate?, is_cut))
+}
+
+/// A page as it was read.
+struct ReadPage {
+    row: Box<PageRow>,
+    /// Whether there is more text than is kept.
+    is_cut: bool,
 }
 
 /// What an answer from a sitemap says that had one before: then it may have been a page. `None` if it says nothing.
-fn sitemap(
-    record: &Record,
-    url: &Url,
-    options: &ExtractOptions,
-    is_cut: &mut bool,
-) -> Option<Fate> {
+fn sitemap(record: &Record, url: &Url, options: &ExtractOptions) -> Option<Fate<ReadPage>> {
     let is_again = record.kind == Kind::Response && record.header("Crivello-Before").is_some();
     let is_sitemap = record.header("Crivello-Purpose") == Some("sitemap");
     let is_there = archive::parse_http(&record.block).is_ok_and(|answer| answer.status == 200);
@@ -398,7 +392,7 @@ fn sitemap(
         if is_there {
             Fate::Gone { what: "a sitemap".to_owned() }
         } else {
-            response(record, url, options, is_cut)
+            response(record, url, options)
         }
     })
 }
@@ -414,7 +408,7 @@ fn is_for_crawlers(record: &Record) -> bool {
     record.headers.iter().find(purpose).is_some_and(|(_, value)| value != "page")
 }
 
-fn response(record: &Record, url: &Url, options: &ExtractOptions, is_cut: &mut bool) -> Fate {
+fn response(record: &Record, url: &Url, options: &ExtractOptions) -> Fate<ReadPage> {
     let Ok(answer) = archive::parse_http(&record.block) else {
         return Fate::Gone { what: "not an HTTP answer".to_owned() };
     };
@@ -440,11 +434,11 @@ fn response(record: &Record, url: &Url, options: &ExtractOptions, is_cut: &mut b
     };
     let header = Directives::from_headers(&answer.headers, &options.agent);
     let kind = answer.header("content-type");
-    text_of(record, url, &Body { kind, bytes: &body, header }, options, is_cut)
+    text_of(record, url, &Body { kind, bytes: &body, header }, options)
 }
 
 /// A 304 that asks for the page not to be found is heard, also if nobody told afterwards what the page is now.
-fn revisit(record: &Record, options: &ExtractOptions) -> Fate {
+fn revisit(record: &Record, options: &ExtractOptions) -> Fate<ReadPage> {
     let asks = |answer: archive::HttpResponse<'_>| {
         let directives = Directives::from_headers(&answer.headers, &options.agent);
         answer.status == 304 && directives.noindex
@@ -460,16 +454,16 @@ fn resource(
     record: &Record,
     url: Option<&Url>,
     options: &ExtractOptions,
-    is_cut: &mut bool,
-) -> Option<Fate> {
+) -> Option<Fate<ReadPage>> {
     let kind = record.content_type.as_deref();
     if kind.is_some_and(|kind| kind.starts_with("application/json")) {
         let imported: Imported = serde_json::from_slice(&record.block).ok()?;
-        *is_cut = imported.text.len() > options.page.text_bytes_max;
-        return Some(Fate::Page(Box::new(imported.into_row(record, &options.page))));
+        let is_cut = imported.text.len() > options.page.text_bytes_max;
+        let row = Box::new(imported.into_row(record, &options.page));
+        return Some(Fate::Page(ReadPage { row, is_cut }));
     }
     let body = Body { kind, bytes: &record.block, header: Directives::default() };
-    Some(text_of(record, url?, &body, options, is_cut))
+    Some(text_of(record, url?, &body, options))
 }
 
 /// What is to be read as a page.
@@ -485,13 +479,11 @@ fn text_of(
     url: &Url,
     body: &Body<'_>,
     options: &ExtractOptions,
-    is_cut: &mut bool,
-) -> Fate {
+) -> Fate<ReadPage> {
     let page = match page::parse(url, body.kind, body.bytes, &options.page) {
         Ok(page) => page,
         Err(error) => return Fate::Gone { what: error.to_string() },
     };
-    *is_cut = page.text_is_cut;
     let robots = page.robots.union(body.header);
     let canonical = page.canonical.map(|url| options.spelling.link(url));
     let links = page.links.into_iter().map(|link| OutLink {
@@ -499,7 +491,8 @@ fn text_of(
         text: link.text,
         nofollow: link.nofollow || robots.nofollow,
     });
-    Fate::Page(Box::new(PageRow {
+    let is_cut = page.text_is_cut;
+    let row = Box::new(PageRow {
         record_offset: record.location.offset,
         record_length: record.location.length,
         fingerprint: fingerprint(&page.title, &page.text),
@@ -512,7 +505,8 @@ fn text_of(
         noindex: robots.noindex,
         canonical: canonical.map(String::from).unwrap_or_default(),
         links: links.collect(),
-    }))
+    });
+    Fate::Page(ReadPage { row, is_cut })
 }
 
 impl Imported {
@@ -541,7 +535,7 @@ fn fingerprint(title: &str, text: &str) -> neardup::Fingerprint {
 }
 
 /// What became of a URL by a fetch that failed: that its page is not to be found, if the server said so all the same.
-fn failed(block: &[u8]) -> Option<Fate> {
+fn failed(block: &[u8]) -> Option<Fate<ReadPage>> {
     let text = std::str::from_utf8(block).ok()?;
     let find = |name: &str| {
         let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;

@@ -65,7 +65,8 @@ pub enum Reuse {
 }
 
 /// Brings the index up to date with the page table and the clusters. One that turns out to be damaged, or of another
-/// version, is built from nothing: `warn` is told why before that begins.
+/// version, is built from nothing: `warn` is told why before that begins. One that the system refuses to open is left
+/// alone.
 pub fn build_index(
     collection: &Collection,
     config: &index::Config,
@@ -92,7 +93,8 @@ pub fn build_index(
             Err(IndexError::NotAnIndex { .. }) => {
                 return build(collection, config, analysis, None, progress);
             }
-            Err(fault) => fault,
+            Err(fault @ (IndexError::Damaged { .. } | IndexError::Version { .. })) => fault,
+            Err(refused) => return Err(refused.into()),
         },
     };
     warn(&fault);

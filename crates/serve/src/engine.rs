@@ -1,8 +1,8 @@
 //! Everything a search needs, opened together.
 //!
 //! **Invariant.** An engine answers from one generation of the index for its whole life; files of that
-//! generation that are removed meanwhile stay mapped. If somebody changes them it answers nothing but that they are
-//! damaged, whatever was found in them. Rows of the page table that are removed meanwhile leave results without a
+//! generation that are removed meanwhile stay mapped. If bytes of them that it has read change, as far as
+//! [`Index::intact`] tells, it answers nothing but that they are damaged, whatever was found in them. Rows of the page table that are removed meanwhile leave results without a
 //! snippet.
 
 use std::collections::BTreeMap;
@@ -159,18 +159,23 @@ impl Engine {
         })
     }
 
-    /// Whether the collection has another index by now, or other ranks, or the files of this one were changed or replaced:
-    /// whoever opens it anew has them verified anew.
+    /// Whether the collection has another index by now, or other ranks, or the files of this one were changed, touched or
+    /// replaced: whoever opens it anew has them verified anew.
     pub fn is_outdated(&self, collection: &Collection) -> bool {
-        let newest = Index::open(&collection.index_dir());
-        newest.is_ok_and(|index| {
-            Version::of(collection, &index) != self.version
-                || self.intact().is_err()
-                || !self.index.has_files_of(&index)
-        })
+        // First, and whatever else is there: what was changed may not be opened, or be removed at any moment.
+        if self.intact().is_err() {
+            return true;
+        }
+        match Index::open(&collection.index_dir()) {
+            Ok(index) => {
+                Version::of(collection, &index) != self.version || !self.index.has_files_of(&index)
+            }
+            Err(IndexError::Damaged { file, .. }) => self.index.doubted(&file).is_err(),
+            Err(_) => false,
+        }
     }
 
-    /// Whether all that was read of the index so far was as it was written.
+    /// Whether all that was read of the index so far was as it was written: nothing is answered otherwise.
     pub(crate) fn intact(&self) -> Result<(), ServeError> {
         Ok(self.index.intact()?)
     }

@@ -21,7 +21,7 @@ use tokio::net::TcpListener;
 
 use crate::connections::accept;
 use crate::state::State;
-use crate::{Config, Question, ServeError, page};
+use crate::{Config, Engine, Question, ServeError, page};
 
 /// Results on one page, or in one answer of the API.
 pub const RESULTS_MAX: usize = 100;
@@ -277,11 +277,18 @@ fn api_failure(error: &ServeError) -> Response {
     (status_of(error), Json(body)).into_response()
 }
 
+/// That the server runs, and whether it can answer: a status of 200 in any case.
 async fn health(Shared(state): AppState) -> Response {
     let engine = state.engine();
     let (documents, generation) = (engine.document_count(), engine.generation());
-    Json(json!({ "status": "ok", "documents": documents, "generation": generation }))
-        .into_response()
+    let answers = state.with_engine(Engine::intact).await;
+    let fault = answers.err().map(|error| error.to_string());
+    let status = if fault.is_none() { "ok" } else { "fault" };
+    let mut body = json!({ "status": status, "documents": documents, "generation": generation });
+    if let Some(fault) = fault {
+        body["fault"] = fault.into();
+    }
+    Json(body).into_response()
 }
 
 async fn style() -> Response {

@@ -7,9 +7,12 @@
 //! read of them is no longer in memory.
 //!
 //! **Invariant.** The merged segment has the bytes that it would have if its documents had been one
-//! batch, or there is none: whenever files are closed they are asked whether they still are what was opened; it has positions if all of them do. Memory does not depend on the size of the segments, except for
-//! the longest list, the lengths and peaks, the records of one segment, the starts of blocks, and the places of what is
-//! left of a segment that has lost documents.
+//! batch, and positions if all of them have; or there is none. Whenever files are closed they are asked whether they
+//! still are what was opened, and at the end whether anybody has touched them at all: what is written here is sealed, and
+//! nobody could tell any more that it came of bytes that were others for a while. Which documents are deleted is read once,
+//! before anything is written, so that all parts have the same ones, whoever writes to that file. Memory does not depend
+//! on the size of the segments, except for the longest list, the lengths and peaks, the records of one segment, the starts
+//! of blocks, and the places of what is left of a segment that has lost documents.
 
 use super::{ListsWriter, Segment, SegmentMeta, SegmentWriter};
 use crate::lengths::{Columns, PerField};
@@ -25,14 +28,15 @@ const STROKE_BYTES: u64 = 8 << 20;
 /// What an entry of the lexicon takes, about.
 const ENTRY_BYTES: u64 = 16;
 
-/// Writes the documents of all `segments` that are not deleted, in order, as one segment to `out`.
+/// Writes the documents of all `segments` that are not deleted, in order, as one segment to `out`. Fails if anybody has
+/// touched one of their files meanwhile.
 pub(crate) fn merge(
     segments: &[Segment],
     codes: StreamCodes,
     out: SegmentWriter,
 ) -> Result<SegmentMeta, IndexError> {
     let merged = merge_all(segments, codes, out);
-    segments.iter().try_for_each(Segment::intact)?;
+    segments.iter().try_for_each(Segment::untouched)?;
     merged
 }
 
@@ -41,9 +45,10 @@ fn merge_all(
     codes: StreamCodes,
     mut out: SegmentWriter,
 ) -> Result<SegmentMeta, IndexError> {
-    for segment in segments {
+    let deleted = segments.iter().map(Segment::deleted).collect::<Result<Vec<_>, _>>()?;
+    for (segment, deleted) in segments.iter().zip(deleted) {
         let opened = segment.reopen()?;
-        let copied = opened.try_each_record(|_, record| out.record(record));
+        let copied = opened.try_each_record(deleted, |_, record| out.record(record));
         opened.intact()?;
         copied?;
     }
@@ -265,9 +270,11 @@ impl Eq for Source<'_> {}
 mod tests {
     use super::*;
     use crate::disk::Disk;
+    use crate::envelope::HEADER_BYTES;
     use crate::segment::SegmentId;
     use crate::{Config, DocRecord, Index, IndexWriter, MergePolicy, Slope};
     use std::fs::{self, File};
+    use std::os::unix::fs::FileExt;
     use std::time::SystemTime;
 
     /// Whatever has been read of them by then may have been something else.
@@ -296,6 +303,38 @@ mod tests {
         match merge_as(1) {
             Err(IndexError::Damaged { file, .. }) => assert_eq!(file, path),
             other => panic!("{other:?}"),
+        }
+    }
+
+    /// Whoever opens that file again finds other bits than who has it open: a whole copy has taken its place, and the one
+    /// that is open is written to.
+    #[test]
+    fn all_parts_have_the_same_documents_whoever_writes_to_the_list_of_deleted_ones() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let config = Config { merge: MergePolicy::Never, ..Config::default() };
+        let mut writer = IndexWriter::create(dir.path(), &config).expect("created");
+        for _ in 0..3 {
+            writer.add(&DocRecord::default()).expect("added");
+            writer.term(Field::Body, "all", 0);
+        }
+        writer.commit("three").expect("committed");
+        let mut writer = IndexWriter::update(dir.path(), &config).expect("begins");
+        writer.delete(0, DocId(1)).expect("it is there");
+        writer.commit("two").expect("committed");
+        let path = dir.path().join("segment-1-0/tombstones-2");
+        for bits in [0b000, 0b111] {
+            let index = Index::open(dir.path()).expect("opens");
+            let open = File::options().write(true).open(&path).expect("it is there");
+            let sound = fs::read(&path).expect("reads");
+            fs::remove_file(&path).expect("it is there");
+            fs::write(&path, sound).expect("room");
+            open.write_all_at(&[bits], HEADER_BYTES as u64).expect("room");
+            let id = SegmentId { generation: 3, serial: bits.into() };
+            let out = SegmentWriter::create(&Disk::default(), dir.path(), id, Slope::default());
+            match merge(index.segments(), StreamCodes::default(), out.expect("created")) {
+                Err(IndexError::Damaged { file, .. }) => assert_eq!(file, path),
+                other => panic!("{other:?}"),
+            }
         }
     }
 }

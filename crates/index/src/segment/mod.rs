@@ -251,18 +251,18 @@ impl Segment {
 
     /// Hands every document that is not deleted to `visit`, with its record, in order.
     pub fn each_record(&self, mut visit: impl FnMut(DocId, &DocRecord)) -> Result<(), IndexError> {
-        self.try_each_record(|doc, record| {
+        self.try_each_record(self.deleted()?, |doc, record| {
             visit(doc, record);
             Ok(())
         })
     }
 
-    /// The same, as long as `visit` does not fail.
-    pub(crate) fn try_each_record(
+    /// The same but for those that are `deleted`, as long as `visit` does not fail.
+    fn try_each_record(
         &self,
+        deleted: Deleted<'_>,
         mut visit: impl FnMut(DocId, &DocRecord) -> Result<(), IndexError>,
     ) -> Result<(), IndexError> {
-        let deleted = self.deleted()?;
         let mut next = 0;
         self.records.each(|record| {
             let doc = DocId(next);
@@ -308,14 +308,24 @@ impl Segment {
     }
 
     /// Whether all that has been read so far was as it was written; to be asked once, when an answer has been worked
-    /// out and before it is given. Fails if somebody has cut a file short or written to it since it was opened, or if
-    /// it could not be read; what is wrong then comes before whatever else was made of such bytes. Looks at the length
-    /// and the date of each file, not at its bytes.
+    /// out and before it is given. Fails if somebody has cut a file short since it was opened or has changed what was
+    /// read, or if it could not be read; what is wrong then comes before whatever else was made of such bytes. Looks at
+    /// the length and the dates of each file, and only where those are others at its bytes.
     pub fn intact(&self) -> Result<(), IndexError> {
         self.files().try_for_each(MappedFile::intact)
     }
 
-    /// Whether this and another one are mapped from the same files on disk.
+    /// The same, and nobody has touched any of the files: to be asked where what was read is kept for good.
+    fn untouched(&self) -> Result<(), IndexError> {
+        self.files().try_for_each(MappedFile::untouched)
+    }
+
+    /// The same as [`Segment::intact`] of the file with that path, if it is one of ours, whatever its dates.
+    pub(crate) fn doubted(&self, path: &Path) -> Result<(), IndexError> {
+        self.files().filter(|file| file.path() == path).try_for_each(MappedFile::doubted)
+    }
+
+    /// Whether this and another one are mapped from the same files on disk, untouched between.
     pub(crate) fn has_files_of(&self, other: &Segment) -> bool {
         let mut both = self.files().zip(other.files());
         self.files().count() == other.files().count()

@@ -5,7 +5,7 @@
 //! new numbers.
 //!
 //! **Invariant.** The segment has the bytes that it would have if its documents had been added in that
-//! order.
+//! order, or there is none: so it is if anybody touches the files that it is made from.
 
 use super::{ListsWriter, Segment, SegmentMeta, SegmentWriter};
 use crate::lengths::Columns;
@@ -19,6 +19,17 @@ pub(crate) fn permute(
     segment: &Segment,
     order: &[u32],
     memory_bytes: usize,
+    out: SegmentWriter,
+) -> Result<SegmentMeta, IndexError> {
+    let permuted = permute_all(segment, order, memory_bytes, out);
+    segment.untouched()?;
+    permuted
+}
+
+fn permute_all(
+    segment: &Segment,
+    order: &[u32],
+    memory_bytes: usize,
     mut out: SegmentWriter,
 ) -> Result<SegmentMeta, IndexError> {
     let mut numbers = vec![0; order.len()];
@@ -29,7 +40,12 @@ pub(crate) fn permute(
     let mut out = out.lists(segment.meta.codes, segment.meta.length_totals)?;
     let mut list = List::default();
     let mut entries = segment.lexicon.all()?;
+    let mut key: Option<Vec<u8>> = None;
     while entries.advance() {
+        if key.as_ref().is_some_and(|key| *key >= entries.key) {
+            return Err(segment.lexicon.file().damaged(0, "keys do not ascend"));
+        }
+        key.get_or_insert_default().clone_from(&entries.key);
         out.begin_list(entries.field);
         list.copy(segment, &entries, &numbers, memory_bytes, &mut out)?;
         out.finish_list(&entries.key)?;
@@ -129,5 +145,48 @@ impl List {
             postings.next_doc();
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::Disk;
+    use crate::envelope::Kind;
+    use crate::segment::{SegmentId, forward};
+    use crate::{Config, DocRecord, Index, IndexWriter, Slope};
+    use std::fs::{self, File};
+    use std::os::unix::fs::FileExt;
+
+    /// Any byte that was verified, and is another by the time that it is read.
+    #[test]
+    fn nothing_is_made_of_files_that_somebody_writes_to_meanwhile() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let mut writer = IndexWriter::create(dir.path(), &Config::default()).expect("created");
+        for doc in 0..5 {
+            writer.add(&DocRecord::default()).expect("added");
+            writer.term(Field::Body, "all", 0);
+            writer.term(Field::Body, "almost", doc);
+            writer.term(Field::Title, if doc < 3 { "few" } else { "others" }, 0);
+        }
+        writer.commit("five").expect("committed");
+        for kind in Kind::SEGMENT {
+            let path = dir.path().join("segment-1-0").join(kind.file_name());
+            let sound = fs::read(&path).expect("reads");
+            let file = File::options().write(true).open(&path).expect("it is there");
+            for at in 0..sound.len() {
+                let index = Index::open(dir.path()).expect("it is whole");
+                let segment = &index.segments()[0];
+                file.write_all_at(&[sound[at] ^ 1 << (at % 8)], at as u64).expect("room");
+                let _ = forward(segment, 1 << 20).map(|forward| forward.bisect(1));
+                let id = SegmentId { generation: 2, serial: 0 };
+                let out = SegmentWriter::create(&Disk::default(), dir.path(), id, Slope::default());
+                match permute(segment, &[4, 2, 0, 1, 3], 0, out.expect("created")) {
+                    Err(IndexError::Damaged { file, .. }) => assert_eq!(file, path),
+                    other => panic!("byte {at} of {}: {other:?}", path.display()),
+                }
+                file.write_all_at(&sound, 0).expect("room");
+            }
+        }
     }
 }

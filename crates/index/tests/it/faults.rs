@@ -1,15 +1,20 @@
 //! Files that are cut short or written to while they are open: reading goes on, whatever comes of it, and afterwards
-//! the index is not intact and says which file and from which byte on. Files that are removed or replaced are read as
-//! they were. A fault of memory that is not an index's ends the process as ever.
+//! the index is not intact and says which file and from which byte on, whatever has become of the file and its date. Files
+//! that are removed, replaced or touched are read as they were. A fault of memory that is not an index's ends the process
+//! as ever.
 
 use crate::contents::{Contents, Doc, build, random_docs};
-use crate::envelope::{FILES, path_of};
+use crate::envelope::{FILES, body, path_of, seal};
 use index::{
     Config, DocId, DocIterator, END, Field, Frequencies, Index, IndexError, IndexWriter, Positions,
 };
 use std::fs::{self, File};
+use std::hint::black_box;
 use std::os::unix::fs::FileExt;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 
 /// What is summed up at a time.
@@ -85,26 +90,30 @@ fn check_damaged(found: Result<(), IndexError>, path: &Path, at: u64) {
     }
 }
 
-/// Opens the index, reads all of it, or nothing, lets `damage` have a file, reads again and asks.
+/// Opens the index, reads all of it, or nothing, lets `damage` have a file, and asks; what is read in between, or afterwards,
+/// changes nothing.
 fn check(dir: &Path, name: &str, is_read: bool, damage: &dyn Fn(&File), at: u64) {
     let path = path_of(dir, name);
     let sound = fs::read(&path).expect("it is there");
-    let index = Index::open(dir).expect("it is whole");
-    if is_read {
-        index.verify().expect("it is whole");
-    }
-    index.intact().expect("nobody was here");
-    damage(&File::options().write(true).open(&path).expect("it is there"));
-    for _ in 0..2 {
+    for is_asked_first in [true, false] {
+        let index = Index::open(dir).expect("it is whole");
+        if is_read {
+            index.verify().expect("it is whole");
+        }
+        index.intact().expect("nobody was here");
+        damage(&File::options().write(true).open(&path).expect("it is there"));
+        if !is_asked_first {
+            read_anything(&index);
+        }
         check_damaged(index.intact(), &path, at);
         read_anything(&index);
         index.verify().expect_err("it is damaged");
+        check_damaged(index.intact(), &path, at);
+        restore(&path, &sound);
+        let again = Index::open(dir).expect("it is whole again");
+        again.verify().and_then(|()| again.intact()).expect("it is whole again");
+        index.intact().expect_err("what was read before stays what it was");
     }
-    check_damaged(index.intact(), &path, at);
-    restore(&path, &sound);
-    let again = Index::open(dir).expect("it is whole again");
-    again.verify().and_then(|()| again.intact()).expect("it is whole again");
-    index.intact().expect_err("what was read before stays what it was");
 }
 
 #[test]
@@ -140,21 +149,143 @@ fn a_byte_that_is_changed_behind_the_back_of_a_reader_is_told_by_file_and_chunk(
     }
 }
 
-/// Damage in bytes that nobody has read yet is found by their sums; that somebody wrote is told all the same.
+/// Damage in bytes that nobody has read yet is found by whoever reads them.
 #[test]
-fn a_byte_that_is_changed_before_it_is_read_is_told() {
+fn a_byte_that_is_changed_before_it_is_read_is_told_when_it_is_read() {
     let dir = tempfile::tempdir().expect("a folder");
     aged(dir.path());
     let path = path_of(dir.path(), "positions");
     let at = fs::metadata(&path).expect("it is there").len() / 2;
     assert!(at > 1 << 16, "{at}");
     let index = Index::open(dir.path()).expect("it is whole");
-    File::options()
-        .write(true)
-        .open(&path)
-        .and_then(|file| file.write_all_at(b"?", at))
-        .expect("room");
+    write(&path, b"?", at);
+    index.intact().expect("nothing that was read has changed");
+    check_damaged(index.verify(), &path, at & !0xFFFF);
+}
+
+/// A byte that was read, which is another by now.
+fn flip(path: &Path) {
+    let sound = fs::read(path).expect("it is there");
+    write(path, &[sound[40] ^ 8], 40);
+}
+
+fn write(path: &Path, bytes: &[u8], at: u64) {
+    let file = File::options().write(true).open(path).expect("it is there");
+    file.write_all_at(bytes, at).expect("room");
+}
+
+/// Nobody has asked before.
+#[test]
+fn a_change_is_told_though_the_file_is_removed_or_replaced_by_then() {
+    let dir = tempfile::tempdir().expect("a folder");
+    aged(dir.path());
+    for name in all_files() {
+        let path = path_of(dir.path(), &name);
+        let sound = fs::read(&path).expect("it is there");
+        for is_replaced in [false, true] {
+            let index = Index::open(dir.path()).expect("it is whole");
+            flip(&path);
+            fs::rename(&path, dir.path().join("gone")).expect("moved");
+            if is_replaced {
+                fs::write(&path, &sound).expect("room");
+            }
+            check_damaged(index.intact(), &path, 0);
+            fs::write(&path, &sound).expect("room");
+            check_damaged(index.intact(), &path, 0);
+            age(&path);
+        }
+    }
+}
+
+#[test]
+fn a_change_is_told_though_its_date_is_put_back() {
+    let dir = tempfile::tempdir().expect("a folder");
+    aged(dir.path());
+    for name in all_files() {
+        let path = path_of(dir.path(), &name);
+        let sound = fs::read(&path).expect("it is there");
+        let index = Index::open(dir.path()).expect("it is whole");
+        flip(&path);
+        age(&path);
+        check_damaged(index.intact(), &path, 0);
+        restore(&path, &sound);
+    }
+}
+
+/// Sums are of the bytes that were read, not of those beside them now.
+#[test]
+fn a_whole_file_that_is_written_over_another_is_told() {
+    let dir = tempfile::tempdir().expect("a folder");
+    aged(dir.path());
+    for name in all_files() {
+        let path = path_of(dir.path(), &name);
+        let sound = fs::read(&path).expect("it is there");
+        let index = Index::open(dir.path()).expect("it is whole");
+        let mut other = body(&sound).to_vec();
+        other[40] ^= 8;
+        write(&path, &seal(&other), 0);
+        check_damaged(index.intact(), &path, other.len() as u64);
+        restore(&path, &sound);
+    }
+}
+
+/// Dates change, bytes do not; and what changes behind that is told as before.
+#[test]
+fn an_index_whose_files_are_touched_is_intact() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = tempfile::tempdir().expect("a folder");
+    let expected = aged(dir.path());
+    let index = Index::open(dir.path()).expect("it is whole");
+    index.verify().expect("it is whole");
+    let touch = |path: &Path| {
+        let file = File::options().write(true).open(path).expect("it is there");
+        file.set_modified(SystemTime::UNIX_EPOCH).expect("set");
+    };
+    let link = |path: &Path| fs::hard_link(path, dir.path().join("linked")).expect("linked");
+    let protect = |path: &Path| {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o600)).expect("set");
+    };
+    let rewrite = |path: &Path| write(path, &fs::read(path).expect("it is there"), 0);
+    let away = |path: &Path| fs::rename(path, dir.path().join("away")).expect("moved");
+    let back = |path: &Path| fs::rename(dir.path().join("away"), path).expect("moved");
+    for name in all_files() {
+        let path = path_of(dir.path(), &name);
+        for act in [&touch as &dyn Fn(&Path), &link, &protect, &rewrite, &away, &back] {
+            act(&path);
+            index.intact().expect("its bytes are the same");
+        }
+        fs::remove_file(dir.path().join("linked")).expect("it is there");
+        assert!(!index.has_files_of(&Index::open(dir.path()).expect("it is whole")), "{name}");
+    }
+    assert_eq!(Contents::read(&index).expect("it is whole"), expected);
+    let path = path_of(dir.path(), "docs");
+    flip(&path);
     check_damaged(index.intact(), &path, 0);
+}
+
+/// As a disk may change bytes by itself, or somebody who has mapped the file: what was dated once is not dated again.
+#[test]
+fn a_change_without_a_date_is_found_by_who_doubts_or_verifies() {
+    let dir = tempfile::tempdir().expect("a folder");
+    aged(dir.path());
+    for name in all_files() {
+        let path = path_of(dir.path(), &name);
+        let file = File::options().read(true).write(true).open(&path).expect("it is there");
+        #[expect(unsafe_code, reason = "there is no safe mapping")]
+        // SAFETY: this is the only mapping that anybody writes to, and the others are to notice.
+        let mut map = unsafe { memmap2::MmapMut::map_mut(&file) }.expect("mapped");
+        // The first write dates the file.
+        map[40] ^= 8;
+        black_box(&mut map)[40] ^= 8;
+        let [verified, doubted] = [(); 2].map(|()| Index::open(dir.path()).expect("it is whole"));
+        verified.verify().and_then(|()| doubted.verify()).expect("it is whole");
+        black_box(&mut map)[40] ^= 8;
+        check_damaged(verified.verify(), &path, 0);
+        doubted.doubted(&dir.path().join("manifest")).expect("it is not of its files");
+        check_damaged(doubted.doubted(&path), &path, 0);
+        check_damaged(doubted.intact(), &path, 0);
+        black_box(&mut map)[40] ^= 8;
+    }
 }
 
 /// What was lost counts, though the file looks as before by the time that it is asked for.
@@ -194,18 +325,19 @@ fn a_file_that_was_cut_off_for_a_while_is_told() {
 #[test]
 fn an_index_whose_files_are_removed_or_replaced_is_intact() {
     let dir = tempfile::tempdir().expect("a folder");
-    let expected = aged(dir.path());
-    let index = Index::open(dir.path()).expect("it is whole");
+    let folder = dir.path().join("index");
+    let expected = aged(&folder);
+    let index = Index::open(&folder).expect("it is whole");
     for name in FILES {
-        let (path, beside) = (path_of(dir.path(), name), dir.path().join("beside"));
+        let (path, beside) = (path_of(&folder, name), dir.path().join("beside"));
         fs::write(&beside, "another").expect("room");
         fs::rename(&beside, &path).expect("replaced");
     }
     index.intact().expect("nothing of it was changed");
-    fs::remove_dir_all(dir.path()).expect("removed");
+    fs::remove_dir_all(&folder).expect("removed");
     assert_eq!(Contents::read(&index).expect("it is mapped"), expected);
     index.intact().expect("nothing of it was changed");
-    fs::write(dir.path(), "a file in the place of the folder").expect("room");
+    fs::write(&folder, "a file in the place of the folder").expect("room");
     index.intact().expect("nothing of it was changed");
 }
 
@@ -239,7 +371,47 @@ fn deleted_documents_stay_the_same_ones_whoever_writes_to_their_file() {
     check_damaged(index.intact(), &path, 0);
 }
 
+/// Slots of ranges are used again while others find their own among them; nobody's zeros come into the file of another.
+#[test]
+fn faults_of_many_threads_stay_in_their_files_while_others_are_opened_and_dropped() {
+    const ROUNDS: usize = 40;
+    let dirs = [(); 4].map(|()| tempfile::tempdir().expect("a folder"));
+    let docs = random_docs(3, 600, 40);
+    for dir in &dirs {
+        build(dir.path(), 256 << 20, &docs, "whole");
+    }
+    let expected = Contents::of(&docs);
+    let (whole, cut) = dirs.split_at(2);
+    std::thread::scope(|scope| {
+        for dir in whole {
+            scope.spawn(|| {
+                for _ in 0..ROUNDS {
+                    let index = Index::open(dir.path()).expect("it is whole");
+                    assert_eq!(Contents::read(&index).expect("it is whole"), expected);
+                    index.intact().expect("nobody was here");
+                }
+            });
+        }
+        for dir in cut {
+            scope.spawn(|| {
+                for round in 0..ROUNDS {
+                    let path = path_of(dir.path(), FILES[round % FILES.len()]);
+                    let sound = fs::read(&path).expect("it is there");
+                    let index = Index::open(dir.path()).expect("it is whole");
+                    index.verify().expect("it is whole");
+                    File::options().write(true).truncate(true).open(&path).expect("cut");
+                    read_anything(&index);
+                    check_damaged(index.intact(), &path, 0);
+                    restore(&path, &sound);
+                }
+            });
+        }
+    });
+}
+
 const FOLDER: &str = "CRIVELLO_INDEX_TEST_FAULT";
+/// What is done at the signal before an index is opened.
+const BEFORE: &str = "CRIVELLO_INDEX_TEST_BEFORE";
 
 /// Maps a file that is no index's, beside one that is, and reads behind its end.
 #[test]
@@ -256,13 +428,83 @@ fn child_with_a_fault_of_its_own() {
     panic!("the index has {} documents, the file {}", index.doc_count(), map[9000]);
 }
 
+/// How often the handler of a child was called.
+static CALLS: AtomicUsize = AtomicUsize::new(0);
+
+extern "C" fn count_call(_: libc::c_int) {
+    CALLS.fetch_add(1, Ordering::SeqCst);
+}
+
+/// Is sent the signal, then loses a file of its index, and is sent it once more.
+#[test]
+fn child_that_is_sent_the_signal() {
+    let Some(dir) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };
+    let action = match std::env::var(BEFORE).as_deref() {
+        Ok("default") => Some(libc::SIG_DFL),
+        Ok("ignored") => Some(libc::SIG_IGN),
+        Ok("handled") => Some(count_call as *const () as usize),
+        // That of Rust, which looks for overflows of the stack, and goes back to the default for all else.
+        _ => None,
+    };
+    if let Some(action) = action {
+        #[expect(unsafe_code, reason = "there is no safe way to it")]
+        // SAFETY: it is one that stands for none, or a handler that does nothing but count.
+        unsafe {
+            libc::signal(libc::SIGBUS, action)
+        };
+    }
+    let raise = || {
+        #[expect(unsafe_code, reason = "there is no safe way to it")]
+        // SAFETY: it has no preconditions.
+        unsafe {
+            libc::raise(libc::SIGBUS)
+        };
+    };
+    for name in ["docs", "lexicon"] {
+        let index = Index::open(&dir).expect("an index");
+        index.verify().expect("it is whole");
+        raise();
+        let path = path_of(&dir, name);
+        let sound = fs::read(&path).expect("it is there");
+        File::options().write(true).truncate(true).open(&path).expect("cut");
+        read_anything(&index);
+        check_damaged(index.intact(), &path, 0);
+        restore(&path, &sound);
+        eprintln!("went on after {name}, {} calls", CALLS.load(Ordering::SeqCst));
+    }
+}
+
+/// What the signal does that somebody sends is what it did before, and who survives it is protected as before.
+#[test]
+fn who_survives_the_signal_is_protected_as_before() {
+    let dir = tempfile::tempdir().expect("a folder");
+    build(dir.path(), 256 << 20, &random_docs(1, 60, 8), "small");
+    let ended = Some(libc::SIGBUS);
+    for (before, signal, went_on) in [
+        ("default", ended, &[][..]),
+        ("ignored", None, &["docs, 0", "lexicon, 0"]),
+        ("handled", None, &["docs, 1", "lexicon, 2"]),
+        ("of Rust", ended, &["docs, 0"]),
+    ] {
+        let output = child("child_that_is_sent_the_signal", dir.path(), before);
+        assert_eq!(output.status.signal(), signal, "{before}: {output:?}");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let lines = said.lines().filter_map(|line| line.split_once("went on after "));
+        let lines: Vec<_> = lines.filter_map(|(_, line)| line.strip_suffix(" calls")).collect();
+        assert_eq!(lines, went_on, "{before}: {output:?}");
+    }
+}
+
+fn child(test: &str, dir: &Path, before: &str) -> Output {
+    let mut command = Command::new(std::env::current_exe().expect("this binary"));
+    command.args(["--exact", &format!("faults::{test}"), "--nocapture"]);
+    command.env(FOLDER, dir).env(BEFORE, before).output().expect("runs")
+}
+
 #[test]
 fn a_fault_that_is_not_of_an_index_ends_the_process_as_ever() {
-    use std::os::unix::process::ExitStatusExt;
     let dir = tempfile::tempdir().expect("a folder");
     build(dir.path(), 1 << 20, &random_docs(1, 60, 8), "small");
-    let mut command = std::process::Command::new(std::env::current_exe().expect("this binary"));
-    command.args(["--exact", "faults::child_with_a_fault_of_its_own", "--nocapture"]);
-    let output = command.env(FOLDER, dir.path()).output().expect("runs");
+    let output = child("child_with_a_fault_of_its_own", dir.path(), "of Rust");
     assert_eq!(output.status.signal(), Some(libc::SIGBUS), "{output:?}");
 }

@@ -11,7 +11,9 @@ use std::fs::{self, File};
 use std::io::{BufWriter, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use super::row::{self, BLOCK_ROWS_MAX, Fate, Moment, PART_BYTES_MAX, PageHead, Row, RowBytes};
+use super::row::{
+    self, BLOCK_ROWS_MAX, Fate, Moment, PART_BYTES_MAX, PageHead, PagePointer, Row, RowBytes,
+};
 use crate::{JobsError, disk};
 
 const MAGIC: [u8; 8] = *b"CRVPAGE\x05";
@@ -24,6 +26,7 @@ const HEADER_BYTES: usize = 32;
 /// Writes one part.
 pub(crate) struct PartWriter {
     path: PathBuf,
+    number: u16,
     beside: PathBuf,
     file: BufWriter<File>,
     offset: u64,
@@ -32,13 +35,15 @@ pub(crate) struct PartWriter {
 }
 
 impl PartWriter {
-    pub(crate) fn create(path: &Path) -> Result<Self, JobsError> {
+    /// Creates the part with that number.
+    pub(crate) fn create(path: &Path, number: u16) -> Result<Self, JobsError> {
         let beside = path.with_extension("tmp");
         let mut file = BufWriter::new(File::create(&beside).map_err(JobsError::io(&beside))?);
         file.write_all(&MAGIC).map_err(JobsError::io(&beside))?;
         let offset = MAGIC.len() as u64;
         Ok(Self {
             path: path.to_owned(),
+            number,
             beside,
             file,
             offset,
@@ -47,14 +52,22 @@ impl PartWriter {
         })
     }
 
-    pub(crate) fn push(&mut self, url: &str, date: Moment, fate: &Fate) -> Result<(), JobsError> {
+    /// Appends a row, and says where it will be.
+    pub(crate) fn push(
+        &mut self,
+        url: &str,
+        date: Moment,
+        fate: &Fate,
+    ) -> Result<PagePointer, JobsError> {
+        let row = u16::try_from(self.row_count).expect("fewer than 4096 are in a block");
+        let pointer = PagePointer { part: self.number, block: self.offset, row };
         self.rows.push(url, date, fate);
         self.row_count += 1;
         let bytes = self.rows.heads.len() + self.rows.bodies.len();
         if bytes >= BLOCK_BYTES || self.row_count as usize == BLOCK_ROWS_MAX {
             self.write_block()?;
         }
-        Ok(())
+        Ok(pointer)
     }
 
     pub(crate) fn finish(mut self) -> Result<(), JobsError> {

@@ -129,6 +129,20 @@ pub enum Fate<P = Box<PageRow>> {
     },
 }
 
+impl<P> Fate<P> {
+    /// The same with what `become_page` makes of the page, if it is one; `None` if that is.
+    pub(crate) fn try_map<Q>(self, become_page: impl FnOnce(P) -> Option<Q>) -> Option<Fate<Q>> {
+        Some(match self {
+            Fate::Page(page) => Fate::Page(become_page(page)?),
+            Fate::Redirect { target } => Fate::Redirect { target },
+            Fate::Gone { what } => Fate::Gone { what },
+            Fate::Failed { what } => Fate::Failed { what },
+            Fate::Same => Fate::Same,
+            Fate::Withheld { page_date } => Fate::Withheld { page_date },
+        })
+    }
+}
+
 /// When a capture was made: seconds since 1970, and the microseconds of that second.
 pub(crate) type Moment = (i64, u32);
 
@@ -186,14 +200,7 @@ pub(crate) fn decode_head(input: &mut &[u8]) -> Option<Row<PageHead>> {
 /// Reads a whole row.
 pub(crate) fn decode(heads: &mut &[u8], bodies: &mut &[u8]) -> Option<Row> {
     let (url, date, fate) = decode_head(heads)?;
-    let fate = match fate {
-        Fate::Page(head) => Fate::Page(Box::new(PageRow::decode_body(head, bodies)?)),
-        Fate::Redirect { target } => Fate::Redirect { target },
-        Fate::Gone { what } => Fate::Gone { what },
-        Fate::Failed { what } => Fate::Failed { what },
-        Fate::Same => Fate::Same,
-        Fate::Withheld { page_date } => Fate::Withheld { page_date },
-    };
+    let fate = fate.try_map(|head| PageRow::decode_body(head, bodies).map(Box::new))?;
     Some((url, date, fate))
 }
 

@@ -372,6 +372,44 @@ fn an_imported_document_is_cut_at_the_limits_of_a_page() {
     assert_eq!((report.files_read, report.cut), (1, 0), "it fits");
 }
 
+/// Which capture counts is a matter of dates, not of the order in which a file has them, nor of the file.
+#[test]
+fn a_page_is_told_as_cut_if_the_capture_that_counts_is() {
+    let text = |bytes: usize| html("", &"word ".repeat(bytes / 5));
+    let (short, long) = (text(100), text(4000));
+    let mut options = ExtractOptions::default();
+    options.page.text_bytes_max = 1000;
+    for (captures, is_cut) in [
+        ([(20, &long), (10, &short)], true),
+        ([(10, &short), (20, &long)], true),
+        ([(20, &short), (10, &long)], false),
+        ([(10, &long), (20, &short)], false),
+        ([(10, &short), (10, &long)], true),
+        ([(10, &long), (10, &short)], false),
+    ] {
+        let dates = captures.map(|(date, page)| (date, page.len()));
+        for is_one_file in [true, false] {
+            let small = Small::new();
+            // Others fill a block of rows before it.
+            let filler = |number| (format!("http://b.test/{number}"), html("", &prose(number)));
+            let fillers: Vec<_> = (0..200).map(filler).collect();
+            let fillers = fillers.iter().map(|(url, page)| (url.as_str(), 10, page.clone()));
+            let answers = captures.map(|(date, page)| ("http://a.test/", date, page.clone()));
+            if is_one_file {
+                small.archive(&fillers.chain(answers).collect::<Vec<_>>());
+            } else {
+                small.archive(&fillers.collect::<Vec<_>>());
+                for answer in answers {
+                    small.archive(&[answer]);
+                }
+            }
+            let report = jobs::extract(&small.collection, &options, &silent).expect("extracted");
+            let is_told = report.cut_urls.iter().any(|url| url == "http://a.test/");
+            assert_eq!(is_told, is_cut, "{dates:?}, one file: {is_one_file}");
+        }
+    }
+}
+
 #[test]
 fn ranks_of_an_index_that_is_gone_are_not_those_of_the_next() {
     let small = Small::new();
