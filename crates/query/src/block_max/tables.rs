@@ -155,9 +155,12 @@ pub struct TablesReport {
     pub bytes: u64,
 }
 
+/// Where a word is kept; none is ever taken away.
+type Slot = OnceLock<Box<Known>>;
+
 /// All tables of a generation.
 pub(crate) struct Tables {
-    slots: OnceLock<Box<[OnceLock<Box<Known>>]>>,
+    slots: OnceLock<Box<[Slot]>>,
     /// How many bytes there are for tables, and for how many there still is room.
     bytes: u64,
     room: AtomicU64,
@@ -204,9 +207,9 @@ impl Tables {
 
     /// The table of a word, if it has one already.
     pub(super) fn made(&self, key: &Key<'_>) -> Option<&Table> {
-        // Nothing is known of any if nobody asked.
-        self.slots.get()?;
-        self.known(key)?.table.get()?.as_ref()
+        let slots = self.slots.get()?;
+        let known = places(slots, key).map_while(OnceLock::get).find(|known| known.is(key))?;
+        known.table.get()?.as_ref()
     }
 
     /// How often a word must have been asked for: four times as often whenever the room has halved.
@@ -229,15 +232,19 @@ impl Tables {
     /// Where a word is kept; `None` if it is new and all its places are taken.
     fn known(&self, key: &Key<'_>) -> Option<&Known> {
         let slots = self.slots.get_or_init(|| (0..SLOTS).map(|_| OnceLock::new()).collect());
-        let mut hasher = DefaultHasher::new();
-        key.hash(&mut hasher);
-        let first = usize::try_from(hasher.finish() % SLOTS as u64).unwrap_or(0);
-        let mut places = (first..first + PLACES).map(|at| &slots[at % SLOTS]);
-        places.find_map(|slot| {
+        places(slots, key).find_map(|slot| {
             let known = slot.get_or_init(|| Box::new(Known::new(key)));
             known.is(key).then_some(&**known)
         })
     }
+}
+
+/// The places where a word may be kept: it is at the first that was free.
+fn places<'s>(slots: &'s [Slot], key: &Key<'_>) -> impl Iterator<Item = &'s Slot> {
+    let mut hasher = DefaultHasher::new();
+    key.hash(&mut hasher);
+    let first = usize::try_from(hasher.finish() % SLOTS as u64).unwrap_or(0);
+    (first..first + PLACES).map(|at| &slots[at % SLOTS])
 }
 
 #[cfg(test)]
@@ -312,6 +319,18 @@ mod tests {
         assert!(!(0..9).any(|_| has_table(&index, &tables, (&FIELDS, "seldom"))));
         // In other fields it is another word.
         assert!(!has_table(&index, &tables, (&FIELDS[1..], "often")));
+    }
+
+    #[test]
+    fn who_only_looks_leaves_no_trace() {
+        let (index, tables) = (index(), Tables::new(1 << 30));
+        let key = |term| Key { segment: 0, fields: &FIELDS, term, is_scored: true };
+        assert!(tables.made(&key("often")).is_none());
+        let found = (0..USES).filter(|_| has_table(&index, &tables, (&FIELDS, "often"))).count();
+        assert_eq!((found, tables.made(&key("often")).is_some()), (1, true));
+        let kept = || tables.slots.get().map(|all| all.iter().filter_map(OnceLock::get).count());
+        assert!(tables.made(&key("seldom")).is_none());
+        assert_eq!(kept(), Some(1));
     }
 
     #[test]
