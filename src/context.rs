@@ -2,9 +2,10 @@
 //!
 //! **Invariant.** Flags win over the environment, which wins over the file.
 
+use std::env;
 use std::fmt;
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
@@ -13,11 +14,14 @@ use serde::Serialize;
 
 use crate::config::Config;
 
+/// Stands for `--dir`.
+const DIR: &str = "CRIVELLO_DIR";
+
 /// Options that every command takes.
 #[derive(Args)]
 pub(crate) struct Context {
     /// Folder of the collection [default: the current folder; for `up`: crivello-data]
-    #[arg(long, global = true, env = "CRIVELLO_DIR")]
+    #[arg(long, global = true, env = DIR)]
     dir: Option<PathBuf>,
     /// Answer in JSON: one object, or one a line
     #[arg(long, global = true)]
@@ -58,6 +62,12 @@ impl Context {
     /// The folder that was named.
     pub(crate) fn dir(&self) -> Option<&PathBuf> {
         self.dir.as_ref()
+    }
+
+    /// Whether that was named by the environment, and not on the command line.
+    pub(crate) fn is_dir_of_environment(&self) -> bool {
+        let named = env::var_os(DIR);
+        named.is_some_and(|named| self.dir.as_deref() == Some(Path::new(&named)))
     }
 
     /// The collection that is there.
