@@ -103,6 +103,57 @@ fn check_server(sandbox: &Sandbox, name: &str, damage: &dyn Fn(&File)) {
     assert!(health.contains(r#""status":"ok""#) && !health.contains("fault"), "{name}: {health}");
 }
 
+/// Waits until a server has looked at its index once more, or twice: it does so every second.
+fn let_it_look() {
+    thread::sleep(Duration::from_millis(1500));
+}
+
+/// Nobody has read what is damaged before a search does, and an engine that is opened anew has not either.
+#[test]
+fn damage_that_a_search_comes_across_is_told_to_whoever_asks_for_health_as_long_as_it_is_there() {
+    let sandbox = gardens();
+    let (_server, address) = serve(&sandbox);
+    let health = || get(&address, "/health").1;
+    let lexicon = file(&sandbox, "lexicon");
+    let sound = fs::read(&lexicon).expect("it is there");
+    let open = File::options().write(true).open(&lexicon).expect("it is there");
+    // Neither in the first chunk nor in the last, which every opening looks at.
+    for at in (70_000..190_000).step_by(1000) {
+        open.write_all_at(&[!sound[at]], at as u64).expect("room");
+    }
+    let_it_look();
+    assert!(health().contains(r#""status":"ok""#), "nobody has come across it: {}", health());
+    let (status, body) = get(&address, "/api/search?q=w1000");
+    assert!(status == 500 && body.contains(&said(&sandbox, "lexicon")), "{status}: {body}");
+    for _ in 0..2 {
+        assert!(health().contains(r#""status":"fault""#), "{}", health());
+        assert!(health().contains(&said(&sandbox, "lexicon")), "{}", health());
+        let_it_look();
+    }
+    open.write_all_at(&sound, 0).expect("room");
+    let_it_look();
+    assert!(health().contains(r#""status":"ok""#), "{}", health());
+    assert_eq!(get(&address, "/api/search?q=w1000").0, 200);
+}
+
+/// A folder, say, in the place of a file.
+#[test]
+fn what_is_no_file_is_told_with_what_to_do() {
+    let sandbox = gardens();
+    let expected = sandbox.done(&["search", "green garden", "--dir", "web"]);
+    for name in ["docs", "manifest"] {
+        let (path, said) = (file(&sandbox, name), said(&sandbox, name));
+        fs::remove_file(&path).expect("it is there");
+        fs::create_dir(&path).expect("room");
+        let ran = sandbox.run(&["search", "green garden", "--dir", "web"]);
+        assert!(ran.code == 1 && ran.stderr.contains(&said), "{ran:#?}");
+        assert!(ran.stderr.contains("it is no file: remove what is in its place"), "{ran:#?}");
+        fs::remove_dir(&path).expect("it is empty");
+        sandbox.done(&["index", "--dir", "web"]);
+        assert_eq!(sandbox.done(&["search", "green garden", "--dir", "web"]), expected);
+    }
+}
+
 #[test]
 fn a_server_whose_index_is_cut_short_says_so_and_goes_on_when_it_is_built_again() {
     let sandbox = gardens();

@@ -149,7 +149,12 @@ impl MappedFile {
         stamp: Option<Stamp>,
     ) -> Result<MappedFile, IndexError> {
         let file = File::open(path).map_err(IndexError::io(path))?;
-        let opened = State::of(&file.metadata().map_err(IndexError::io(path))?);
+        let about = file.metadata().map_err(IndexError::io(path))?;
+        if !about.is_file() {
+            let what = "it is no file: remove what is in its place";
+            return Err(IndexError::Damaged { file: path.to_path_buf(), offset: 0, what });
+        }
+        let opened = State::of(&about);
         let map = Watched::new(map(&file).map_err(IndexError::io(path))?);
         let damaged = |offset: usize, what| IndexError::Damaged {
             file: path.to_path_buf(),
@@ -293,6 +298,13 @@ impl MappedFile {
             *seen = Err(change);
         }
         self.told(*seen)
+    }
+
+    /// Whether the bytes about a byte of the file are those that were written, as they are now.
+    pub(crate) fn is_whole_at(&self, offset: u64) -> bool {
+        let chunk = usize::try_from(offset).unwrap_or(usize::MAX) / CHUNK_BYTES;
+        let is_footer = footer(&self.map) == Ok(self.footer);
+        is_footer && (chunk >= self.chunk_count() || self.is_as_written(chunk))
     }
 
     /// Whether this and another one are the same file on disk, and nobody has touched it between their openings.

@@ -85,6 +85,12 @@ impl Index {
         self.segments.iter().try_for_each(|segment| segment.doubted(file))
     }
 
+    /// Whether what was once found damaged at a byte of a file ([`IndexError::Damaged`]) is as it was written by now, or is
+    /// none of ours any more.
+    pub fn is_whole_at(&self, file: &Path, offset: u64) -> bool {
+        self.segments.iter().all(|segment| segment.is_whole_at(file, offset))
+    }
+
     /// Whether this and another reader have the same files open: of one generation they have, unless somebody has put
     /// others in their place, or has touched them.
     pub fn has_files_of(&self, other: &Index) -> bool {

@@ -36,7 +36,7 @@ pub enum QueryError {
     },
     /// The words of the query are few, but analysis cuts them into more terms than
     /// [`crate::TERMS_MAX`] (languages written without spaces).
-    #[error("the query has {found} terms, at most {max} are searched for")]
+    #[error("the query has {found} terms, at most {max} are searched for: leave some words out")]
     TooManyTerms {
         /// How many there are.
         found: usize,

@@ -2,10 +2,11 @@
 //!
 //! **Invariant.** An engine answers from one generation of the index for its whole life; files of that
 //! generation that are removed meanwhile stay mapped. If bytes of them that it has read change, as far as
-//! [`Index::intact`] tells, it answers nothing but that they are damaged, whatever was found in them. Rows of the page table that are removed meanwhile leave results without a
-//! snippet.
+//! [`Index::intact`] tells, it answers nothing but that they are damaged, whatever was found in them. Rows of the page
+//! table that are removed meanwhile leave results without a snippet.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
@@ -178,6 +179,11 @@ impl Engine {
     /// Whether all that was read of the index so far was as it was written: nothing is answered otherwise.
     pub(crate) fn intact(&self) -> Result<(), ServeError> {
         Ok(self.index.intact()?)
+    }
+
+    /// Whether what was once found damaged at a byte of a file of the index is whole by now.
+    pub(crate) fn is_whole_at(&self, file: &Path, offset: u64) -> bool {
+        self.index.is_whole_at(file, offset)
     }
 
     /// What was made of the index, unless that was changed meanwhile.

@@ -3,6 +3,9 @@
 //! **Invariant.** Whether the fault is in what was asked or in us can be told: [`ServeError::is_users`].
 
 use std::io;
+use std::path::Path;
+
+use index::IndexError;
 
 /// An error of the server or of a search.
 #[derive(Debug, thiserror::Error)]
@@ -27,7 +30,7 @@ pub enum ServeError {
     Jobs(#[from] jobs::JobsError),
     /// The index.
     #[error(transparent)]
-    Index(#[from] index::IndexError),
+    Index(#[from] IndexError),
     /// The archive.
     #[error(transparent)]
     Archive(#[from] archive::ArchiveError),
@@ -47,6 +50,17 @@ impl ServeError {
     pub fn column(&self) -> Option<usize> {
         match self {
             Self::Query(error) => error.column(),
+            _ => None,
+        }
+    }
+
+    /// The file of the index that is damaged, and where, if that is what is wrong.
+    pub(crate) fn damage(&self) -> Option<(&Path, u64)> {
+        match self {
+            Self::Index(IndexError::Damaged { file, offset, .. })
+            | Self::Query(query::QueryError::Index(IndexError::Damaged { file, offset, .. })) => {
+                Some((file, *offset))
+            }
             _ => None,
         }
     }

@@ -195,16 +195,11 @@ async fn search(Shared(state): AppState, Asking(asked): Asking<Asked>) -> Respon
     let offset = (number - 1) * per_page;
     let asked = Arc::new(asked);
     let question = Arc::clone(&asked);
-    let answer = state
-        .with_engine(move |engine| {
-            let topics = engine.topics().into_iter().map(str::to_owned).collect::<Vec<_>>();
-            Ok((topics, engine.search(&question.question(offset, per_page))))
-        })
-        .await;
-    let (topics, answer) = answer.unwrap_or_else(|error| (Vec::new(), Err(error)));
-    let topics: Vec<&str> = topics.iter().map(String::as_str).collect();
+    let search = move |engine: &Engine| engine.search(&question.question(offset, per_page));
+    let answer = state.with_engine(search).await;
+    let engine = state.engine();
     let title = &state.config.title;
-    let form = page::Form { query: &asked.q, topics: &topics, topic: asked.topic.trim() };
+    let form = page::Form { query: &asked.q, topics: &engine.topics(), topic: asked.topic.trim() };
     match answer {
         Ok(results) => {
             let view = page::View { title, form, number, per_page, explain: asked.explain != 0 };
@@ -257,8 +252,14 @@ async fn api_search(Shared(state): AppState, Asking(asked): Asking<Asked>) -> Re
         let body = json!({ "error": format!("k is 0, and must be from 1 to {RESULTS_MAX}") });
         return (StatusCode::BAD_REQUEST, Json(body)).into_response();
     }
+    let offset = asked.offset;
+    if offset >= DEPTH_MAX {
+        let most = DEPTH_MAX - 1;
+        let body = json!({ "error": format!("offset is {offset}, and must be from 0 to {most}: the best {DEPTH_MAX} are ranked") });
+        return (StatusCode::BAD_REQUEST, Json(body)).into_response();
+    }
     let k = asked.k.unwrap_or(state.config.results_per_page).clamp(1, RESULTS_MAX);
-    let offset = asked.offset.min(DEPTH_MAX - k);
+    let k = k.min(DEPTH_MAX - offset);
     match state.with_engine(move |engine| engine.search(&asked.question(offset, k))).await {
         Ok(results) => Json(results).into_response(),
         Err(error) => api_failure(&error),
@@ -281,8 +282,8 @@ fn api_failure(error: &ServeError) -> Response {
 async fn health(Shared(state): AppState) -> Response {
     let engine = state.engine();
     let (documents, generation) = (engine.document_count(), engine.generation());
-    let answers = state.with_engine(Engine::intact).await;
-    let fault = answers.err().map(|error| error.to_string());
+    let looked = tokio::task::spawn_blocking(move || state.fault()).await;
+    let fault = looked.unwrap_or_else(|_| Some(ServeError::Stopped.to_string()));
     let status = if fault.is_none() { "ok" } else { "fault" };
     let mut body = json!({ "status": status, "documents": documents, "generation": generation });
     if let Some(fault) = fault {

@@ -2,9 +2,10 @@
 //! index were changed.
 //!
 //! **Invariant.** A request keeps the engine it began with; an index that cannot be opened never
-//! replaces one that works.
+//! replaces one that works. Damage that anybody has come across is known until it is whole.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use jobs::Collection;
@@ -20,6 +21,15 @@ pub(crate) struct State {
     collection: Collection,
     query: query::Config,
     engine: RwLock<Arc<Engine>>,
+    /// What was found last.
+    damage: Mutex<Option<Damage>>,
+}
+
+/// Damage of the index that kept an answer back: an engine that is opened anew knows nothing of it.
+struct Damage {
+    file: PathBuf,
+    offset: u64,
+    what: String,
 }
 
 impl State {
@@ -30,7 +40,7 @@ impl State {
     ) -> Result<Self, ServeError> {
         let engine = Engine::open(&collection, query.clone())?;
         let engine = RwLock::new(Arc::new(engine));
-        Ok(Self { config, collection, query, engine })
+        Ok(Self { config, collection, query, engine, damage: Mutex::default() })
     }
 
     /// The engine of now.
@@ -47,7 +57,28 @@ impl State {
         let worker = Arc::clone(&engine);
         let result = tokio::task::spawn_blocking(move || work(&worker)).await;
         // Bytes that change while they are read may break off whatever reads them.
-        result.unwrap_or_else(|_| Err(engine.intact().err().unwrap_or(ServeError::Stopped)))
+        let stopped = |_| Err(engine.intact().err().unwrap_or(ServeError::Stopped));
+        result.unwrap_or_else(stopped).inspect_err(|error| self.note(error))
+    }
+
+    /// Keeps what damage was found, if an error is of that.
+    fn note(&self, error: &ServeError) {
+        if let Some((file, offset)) = error.damage() {
+            let damage = Damage { file: file.to_path_buf(), offset, what: error.to_string() };
+            *self.damage.lock().unwrap_or_else(PoisonError::into_inner) = Some(damage);
+        }
+    }
+
+    /// What is wrong with the index, as far as anybody has come across it, and it still is. Reads files.
+    pub(crate) fn fault(&self) -> Option<String> {
+        let engine = self.engine();
+        if let Err(error) = engine.intact() {
+            self.note(&error);
+            return Some(error.to_string());
+        }
+        let mut known = self.damage.lock().unwrap_or_else(PoisonError::into_inner);
+        *known = known.take().filter(|damage| !engine.is_whole_at(&damage.file, damage.offset));
+        known.as_ref().map(|damage| damage.what.clone())
     }
 
     /// Looks for a newer index for ever.
@@ -62,7 +93,11 @@ impl State {
     }
 
     fn reload(&self) {
-        if !self.engine().is_outdated(&self.collection) {
+        let engine = self.engine();
+        if let Err(error) = engine.intact() {
+            self.note(&error);
+        }
+        if !engine.is_outdated(&self.collection) {
             return;
         }
         if let Ok(engine) = Engine::open(&self.collection, self.query.clone()) {

@@ -325,6 +325,11 @@ impl Segment {
         self.files().filter(|file| file.path() == path).try_for_each(MappedFile::doubted)
     }
 
+    /// Whether a file of that name, if it has one, is as it was written about a byte.
+    pub(crate) fn is_whole_at(&self, path: &Path, offset: u64) -> bool {
+        self.files().filter(|file| file.path() == path).all(|file| file.is_whole_at(offset))
+    }
+
     /// Whether this and another one are mapped from the same files on disk, untouched between.
     pub(crate) fn has_files_of(&self, other: &Segment) -> bool {
         let mut both = self.files().zip(other.files());

@@ -104,7 +104,8 @@ fn odd_requests_get_an_answer() {
         ("/cached", 400),
         ("/nothing", 404),
         ("/api/search?q=shared&k=0", 400),
-        ("/api/search?q=shared&k=1000000&offset=99999999", 200),
+        ("/api/search?q=shared&k=1000000&offset=9999", 200),
+        ("/api/search?q=shared&k=1000000&offset=99999999", 400),
     ] {
         assert_eq!(site.get(path).status, status, "{path}");
     }
@@ -181,6 +182,7 @@ fn a_parameter_that_cannot_be_read_is_told() {
     for (address, said) in [
         ("/api/search?q=a&k=x", "`k` must be a whole number, 0 or more"),
         ("/api/search?q=a&offset=-1", "`offset` must be a whole number, 0 or more"),
+        ("/api/search?q=a&offset=10000", "offset is 10000, and must be from 0 to 9999"),
         ("/api/search?q=a&k=", "`k` must be a whole number, 0 or more"),
         ("/api/search?q=a&k=99999999999999999999999", "`k` is too great"),
         ("/api/search?q=a&q=b", "`q` is there twice"),
