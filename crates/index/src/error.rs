@@ -25,6 +25,12 @@ pub enum IndexError {
         /// What is wrong there.
         what: &'static str,
     },
+    /// Somebody touched a file while another one was made of it: what was read may have been something else for a moment.
+    #[error("index file {} was touched by another program while it was read; it is whole: try again", file.display())]
+    Touched {
+        /// The file.
+        file: PathBuf,
+    },
     /// A file was written by another version of the format.
     #[error("{}; rebuild with `crivello index`", of_version(file, *found, *expected))]
     Version {

@@ -9,8 +9,9 @@
 //!
 //! **Invariant.** A range is watched from before its first byte is read until after its last one was. Memory outside the
 //! ranges that are watched is never touched: a fault there does what it did before the first file was mapped, and so does
-//! the signal if somebody sends it, or if the system tells by it of memory that nobody has read. Whoever handles that and
-//! goes on is protected as before; what has been put in our place meanwhile is what is done at the next one.
+//! the signal if somebody sends it, or if the system tells by it of memory that nobody has read. Whoever handles these two
+//! and goes on is protected as before; behind a fault elsewhere what was there before us stays in our place. What has been put
+//! in our place meanwhile is what is done at the next one.
 //!
 //! Reference: POSIX.1-2024, `mmap` and 2.4 "Signal Concepts". The handler calls nothing but atomics, `sigaction` and
 //! `raise`, which POSIX allows there, and `mmap`, which it does not list: on the systems that we know it is a system call

@@ -27,7 +27,7 @@ use crate::faults::Watched;
 use codes::prefetch::prefetch;
 use memmap2::Mmap;
 use std::fs::{self, File, Metadata};
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Read as _, Seek as _, SeekFrom};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering, fence};
@@ -49,8 +49,10 @@ pub(crate) struct MappedFile {
     verified: Box<[AtomicU64]>,
     /// What it was when it was opened.
     opened: State,
-    /// What was found at the last look. Locked while it is looked at, so that chunks are summed once a change.
+    /// What was found at the last look; never locked while anything is read.
     seen: Mutex<Result<Look, Change>>,
+    /// Locked while chunks are summed.
+    turn: Mutex<()>,
     /// How often all verified chunks have been summed again.
     sum_count: AtomicU64,
 }
@@ -148,6 +150,7 @@ impl MappedFile {
         kind: Kind,
         stamp: Option<Stamp>,
     ) -> Result<MappedFile, IndexError> {
+        let begun = now();
         let file = File::open(path).map_err(IndexError::io(path))?;
         let about = file.metadata().map_err(IndexError::io(path))?;
         if !about.is_file() {
@@ -173,7 +176,8 @@ impl MappedFile {
             footer,
             verified: (0..words).map(|_| AtomicU64::new(0)).collect(),
             opened,
-            seen: Mutex::new(Ok(Look { state: Some(opened), is_settled: true })),
+            seen: Mutex::new(Ok(Look { state: Some(opened), is_settled: !opened.is_of(begun) })),
+            turn: Mutex::default(),
             sum_count: AtomicU64::new(0),
         };
         mapped.verify_chunk(0)?;
@@ -271,40 +275,61 @@ impl MappedFile {
     /// Whether all that has been handed out was as it was written: fails if the file was cut short since it was opened,
     /// if bytes of it that were handed out have changed, or if it could not be read.
     pub(crate) fn intact(&self) -> Result<(), IndexError> {
-        let mut seen = self.seen();
-        if let Ok(before) = &*seen {
-            *seen = self.look(before)?;
+        // Before the system is asked: what is written after that gets another date than one that is older than a tick now.
+        let now = now();
+        let state = self.state()?;
+        if let Some(known) = self.known(state) {
+            return self.told(known);
         }
-        self.told(*seen)
+        let _turn = self.turn();
+        // Who had the turn before may have found it out.
+        let found = self.known(state).unwrap_or_else(|| self.look(state, now));
+        self.told(self.keep(found))
     }
 
     /// The same, and nobody has touched the file at all: what was handed out was never anything else.
     pub(crate) fn untouched(&self) -> Result<(), IndexError> {
         self.intact()?;
-        if *self.seen() == Ok(Look { state: Some(self.opened), is_settled: true }) {
-            return Ok(());
-        }
-        self.told(Err((0, "it was touched while it was read, and is the same again")))
+        let is_same = self.seen().is_ok_and(|look| look.state == Some(self.opened));
+        let touched = || IndexError::Touched { file: self.path.clone() };
+        is_same.then_some(()).ok_or_else(touched)
     }
 
     /// The same as [`MappedFile::intact`], of a file that somebody has found damaged under its name, though the system may
     /// say that it is as it was.
     pub(crate) fn doubted(&self) -> Result<(), IndexError> {
         self.intact()?;
-        let mut seen = self.seen();
-        if seen.is_ok_and(|look| look.state.is_some())
-            && let Some(change) = self.sum()
-        {
-            *seen = Err(change);
-        }
-        self.told(*seen)
+        let _turn = self.turn();
+        let seen = *self.seen();
+        let is_there = seen.is_ok_and(|look| look.state.is_some());
+        let found = if is_there { self.sum().map_or(seen, Err) } else { seen };
+        self.told(self.keep(found))
     }
 
-    /// Whether the bytes about a byte of the file are those that were written, as they are now.
+    /// Whether the file under this name is by now as it was written about a byte. It is read anew: what the disk refuses
+    /// would be lost for whoever reads the mapping.
     pub(crate) fn is_whole_at(&self, offset: u64) -> bool {
+        let body_bytes = self.footer.body_bytes;
         let chunk = usize::try_from(offset).unwrap_or(usize::MAX) / CHUNK_BYTES;
-        let is_footer = footer(&self.map) == Ok(self.footer);
-        is_footer && (chunk >= self.chunk_count() || self.is_as_written(chunk))
+        let start = chunk.saturating_mul(CHUNK_BYTES);
+        let sum_of_chunk = |bytes: Vec<u8>| crc32fast::hash(&bytes);
+        let Ok(footer) = self.read_anew(body_bytes..self.map.len()) else { return false };
+        let (sums, crc) = footer.split_at(footer.len() - size_of::<u32>());
+        let is_footer =
+            crc32fast::hash(sums) == self.footer.crc && u32_at(crc, 0) == self.footer.crc;
+        let end = body_bytes.min(start.saturating_add(CHUNK_BYTES));
+        is_footer
+            && (start >= body_bytes
+                || self.read_anew(start..end).map(sum_of_chunk).ok()
+                    == Some(u32_at(sums, 4 * chunk)))
+    }
+
+    fn read_anew(&self, range: Range<usize>) -> io::Result<Vec<u8>> {
+        let mut file = File::open(&self.path)?;
+        file.seek(SeekFrom::Start(range.start as u64))?;
+        let mut bytes = vec![0; range.len()];
+        file.read_exact(&mut bytes)?;
+        Ok(bytes)
     }
 
     /// Whether this and another one are the same file on disk, and nobody has touched it between their openings.
@@ -320,28 +345,48 @@ impl MappedFile {
         seen.map(|_| ()).map_err(|(offset, what)| self.damaged_at(offset, what))
     }
 
-    /// What has become of the file since the look `before`.
-    fn look(&self, before: &Look) -> Result<Result<Look, Change>, IndexError> {
-        // Before the system is asked: what is written after that gets another date than one that is older than a tick now.
-        #[expect(clippy::disallowed_methods, reason = "it is compared with a date of the system's")]
-        let now = SystemTime::now();
-        let state = match fs::metadata(&self.path) {
-            Ok(about) => Some(State::of(&about)).filter(|state| state.file == self.opened.file),
-            Err(error) if is_gone(&error) => None,
-            Err(error) => return Err(IndexError::io(&self.path)(error)),
-        };
+    /// Who has it sums, so that it is done once a change.
+    fn turn(&self) -> MutexGuard<'_, ()> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps what a look has found, unless something was found before.
+    fn keep(&self, found: Result<Look, Change>) -> Result<Look, Change> {
+        let mut seen = self.seen();
+        if seen.is_ok() {
+            *seen = found;
+        }
+        *seen
+    }
+
+    /// What the system says of the file; `None` if it is not under its name.
+    fn state(&self) -> Result<Option<State>, IndexError> {
+        match fs::metadata(&self.path) {
+            Ok(about) => Ok(Some(State::of(&about)).filter(|state| state.file == self.opened.file)),
+            Err(error) if is_gone(&error) => Ok(None),
+            Err(error) => Err(IndexError::io(&self.path)(error)),
+        }
+    }
+
+    /// What the last look says of the file in that state, if that is as it was then.
+    fn known(&self, state: Option<State>) -> Option<Result<Look, Change>> {
+        let seen = *self.seen();
+        let is_new =
+            |look: Look| !look.is_settled || look.state != state || self.map.lost().is_some();
+        Some(seen).filter(|seen| !seen.is_ok_and(is_new))
+    }
+
+    /// What has become of the file, which the system said that of at that time.
+    fn look(&self, state: Option<State>, now: SystemTime) -> Result<Look, Change> {
         if let Some(State { bytes, .. }) = state.filter(|state| state.bytes < self.opened.bytes) {
             let end = usize::try_from(bytes).unwrap_or(usize::MAX);
-            return Ok(Err((end, "it was cut short while it was open")));
+            return Err((end, "it was cut short while it was open"));
         }
         if let Some(at) = self.map.lost() {
-            return Ok(Err((at, "what is here could not be read, or was cut off for a while")));
-        }
-        if before.is_settled && state == before.state {
-            return Ok(Ok(*before));
+            return Err((at, "what is here could not be read, or was cut off for a while"));
         }
         let is_settled = state.is_none_or(|state| !state.is_of(now));
-        Ok(self.sum().map_or(Ok(Look { state, is_settled }), Err))
+        self.sum().map_or(Ok(Look { state, is_settled }), Err)
     }
 
     /// What of the chunks that were verified, or of the footer with their sums, is not what it was.
@@ -408,6 +453,11 @@ fn map(file: &File) -> io::Result<Mmap> {
     // are, not what they say (text is made of copies, and `codes::unary_block` takes the mask and the count
     // by which it writes from one local copy), and answers are given only after `intact`.
     unsafe { Mmap::map(file) }
+}
+
+#[expect(clippy::disallowed_methods, reason = "it is compared with dates of the system's")]
+fn now() -> SystemTime {
+    SystemTime::now()
 }
 
 /// Whether nobody finds the file by its name any more: it was removed, here or on the server that has it, or a part of

@@ -472,7 +472,7 @@ impl IndexWriter {
         make: impl Fn(&mut IndexWriter) -> Result<SegmentMeta, IndexError>,
     ) -> Result<SegmentMeta, IndexError> {
         match make(self) {
-            Err(IndexError::Damaged { .. }) => make(self),
+            Err(IndexError::Damaged { .. } | IndexError::Touched { .. }) => make(self),
             made => made,
         }
     }

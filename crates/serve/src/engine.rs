@@ -51,6 +51,17 @@ struct Version {
     vectors: Vec<(Vector, Option<SystemTime>)>,
 }
 
+/// What has become of a collection since it was opened.
+#[derive(Debug)]
+pub(crate) enum Change {
+    /// Nothing.
+    None,
+    /// It has another index by now, or other ranks, or other files, or they were touched.
+    Newer,
+    /// What was read of the index has changed.
+    Fault(ServeError),
+}
+
 /// What is asked for.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Question<'a> {
@@ -160,20 +171,22 @@ impl Engine {
         })
     }
 
-    /// Whether the collection has another index by now, or other ranks, or the files of this one were changed, touched or
-    /// replaced: whoever opens it anew has them verified anew.
-    pub fn is_outdated(&self, collection: &Collection) -> bool {
-        // First, and whatever else is there: what was changed may not be opened, or be removed at any moment.
-        if self.intact().is_err() {
-            return true;
-        }
-        match Index::open(&collection.index_dir()) {
+    /// What has become of the collection since it was opened: whoever opens it anew has its files verified anew.
+    pub(crate) fn change(&self, collection: &Collection) -> Change {
+        let fault = |found: Result<(), ServeError>| found.err().map(Change::Fault);
+        let found = match Index::open(&collection.index_dir()) {
+            // First: then nothing of this one matters any more.
+            Ok(index) if Version::of(collection, &index) != self.version => Some(Change::Newer),
             Ok(index) => {
-                Version::of(collection, &index) != self.version || !self.index.has_files_of(&index)
+                let has_others = !self.index.has_files_of(&index);
+                fault(self.intact()).or_else(|| has_others.then_some(Change::Newer))
             }
-            Err(IndexError::Damaged { file, .. }) => self.index.doubted(&file).is_err(),
-            Err(_) => false,
-        }
+            Err(IndexError::Damaged { file, .. }) => fault(
+                self.intact().and_then(|()| self.index.doubted(&file).map_err(ServeError::from)),
+            ),
+            Err(_) => fault(self.intact()),
+        };
+        found.unwrap_or(Change::None)
     }
 
     /// Whether all that was read of the index so far was as it was written: nothing is answered otherwise.

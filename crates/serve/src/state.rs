@@ -2,14 +2,15 @@
 //! index were changed.
 //!
 //! **Invariant.** A request keeps the engine it began with; an index that cannot be opened never
-//! replaces one that works. Damage that anybody has come across is known until it is whole.
+//! replaces one that works. The damage that was found last is known until the bytes there are what was written.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
 use jobs::Collection;
 
+use crate::engine::Change;
 use crate::{Config, Engine, ServeError};
 
 /// How often the index is looked at.
@@ -26,6 +27,7 @@ pub(crate) struct State {
 }
 
 /// Damage of the index that kept an answer back: an engine that is opened anew knows nothing of it.
+#[derive(Clone, PartialEq, Eq)]
 struct Damage {
     file: PathBuf,
     offset: u64,
@@ -55,18 +57,28 @@ impl State {
     ) -> Result<T, ServeError> {
         let engine = self.engine();
         let worker = Arc::clone(&engine);
-        let result = tokio::task::spawn_blocking(move || work(&worker)).await;
-        // Bytes that change while they are read may break off whatever reads them.
-        let stopped = |_| Err(engine.intact().err().unwrap_or(ServeError::Stopped));
-        result.unwrap_or_else(stopped).inspect_err(|error| self.note(error))
+        let worked = tokio::task::spawn_blocking(move || work(&worker)).await;
+        let result = if let Ok(result) = worked {
+            result
+        } else {
+            // Bytes that change while they are read may break off whatever reads them.
+            let looked = tokio::task::spawn_blocking(move || engine.intact()).await;
+            Err(looked.ok().and_then(Result::err).unwrap_or(ServeError::Stopped))
+        };
+        result.inspect_err(|error| self.note(error))
     }
 
     /// Keeps what damage was found, if an error is of that.
     fn note(&self, error: &ServeError) {
         if let Some((file, offset)) = error.damage() {
             let damage = Damage { file: file.to_path_buf(), offset, what: error.to_string() };
-            *self.damage.lock().unwrap_or_else(PoisonError::into_inner) = Some(damage);
+            *self.damage() = Some(damage);
         }
+    }
+
+    /// Never locked while anything is read.
+    fn damage(&self) -> MutexGuard<'_, Option<Damage>> {
+        self.damage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What is wrong with the index, as far as anybody has come across it, and it still is. Reads files.
@@ -76,9 +88,13 @@ impl State {
             self.note(&error);
             return Some(error.to_string());
         }
-        let mut known = self.damage.lock().unwrap_or_else(PoisonError::into_inner);
-        *known = known.take().filter(|damage| !engine.is_whole_at(&damage.file, damage.offset));
-        known.as_ref().map(|damage| damage.what.clone())
+        let known = self.damage().clone()?;
+        if !engine.is_whole_at(&known.file, known.offset) {
+            return Some(known.what);
+        }
+        // Unless something else was found meanwhile.
+        self.damage().take_if(|damage| *damage == known);
+        None
     }
 
     /// Looks for a newer index for ever.
@@ -93,12 +109,10 @@ impl State {
     }
 
     fn reload(&self) {
-        let engine = self.engine();
-        if let Err(error) = engine.intact() {
-            self.note(&error);
-        }
-        if !engine.is_outdated(&self.collection) {
-            return;
+        match self.engine().change(&self.collection) {
+            Change::None => return,
+            Change::Newer => {}
+            Change::Fault(error) => self.note(&error),
         }
         if let Ok(engine) = Engine::open(&self.collection, self.query.clone()) {
             *self.engine.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(engine);

@@ -301,7 +301,7 @@ mod tests {
         assert_eq!(merge_as(0).expect("merged").doc_count, 3);
         fs::write(&path, fs::read(&path).expect("reads")).expect("room");
         match merge_as(1) {
-            Err(IndexError::Damaged { file, .. }) => assert_eq!(file, path),
+            Err(IndexError::Touched { file }) => assert_eq!(file, path),
             other => panic!("{other:?}"),
         }
     }
