@@ -22,7 +22,7 @@ def machine():
     """The processor, what it has that Crivello looks for, and how busy it is."""
     about = Path("/proc/cpuinfo").read_text()
     model = re.search(r"model name\s*: (.*)", about)
-    flags = set(re.findall(r"\bavx2|\bavx512bw", about))
+    flags = set(re.findall(r"\b(?:avx2|avx512bw|avx512vl)\b", about))
     return dict(processor=model[1] if model else os.uname().machine, vectors=", ".join(sorted(flags)) or "–",
                 cores=os.cpu_count(), load=round(os.getloadavg()[0], 1))
 

@@ -64,7 +64,7 @@ impl Context {
         self.dir.as_ref()
     }
 
-    /// Whether that was named by the environment, and not on the command line.
+    /// Whether that is the one that the environment names.
     pub(crate) fn is_dir_of_environment(&self) -> bool {
         let named = env::var_os(DIR);
         named.is_some_and(|named| self.dir.as_deref() == Some(Path::new(&named)))

@@ -46,7 +46,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
 /// The folder to make, which is named once.
 fn folder(args: &Args, context: &Context) -> Result<PathBuf> {
     let folder = match (&args.folder, context.dir()) {
-        // What is typed comes before the environment.
+        // What is typed here comes before the environment.
         (Some(folder), Some(dir)) if folder != dir && !context.is_dir_of_environment() => {
             let (folder, dir) = (folder.display(), dir.display());
             let message = format!("which folder is meant, {folder} or {dir} (--dir)?");

@@ -8,6 +8,9 @@
 /// How many rows are summed up side by side.
 pub const SIDE_BY_SIDE: usize = 32;
 
+/// How many rows are counted side by side: no more than a byte can count.
+const AT_ONCE: usize = 64;
+
 /// A column, and what a byte of it counts, in 256ths.
 #[derive(Clone, Copy, Debug)]
 pub struct Column<'a> {
@@ -156,12 +159,12 @@ fn sum_avx512(columns: &[Column<'_>], sums: &mut [u16], greatest: &mut [u16; SID
 pub fn count_whole(columns: &[&[u8]]) -> u64 {
     let rows = columns.first().map_or(0, |column| column.len());
     assert!(columns.iter().all(|column| column.len() == rows), "rows of a column");
-    match () {
-        #[cfg(target_arch = "x86_64")]
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
         // SAFETY: the processor has these instructions.
-        () if is_x86_feature_detected!("avx2") => unsafe { count_whole_avx2(columns, rows) },
-        () => count_whole_anyhow(columns, rows),
+        return unsafe { count_whole_avx2(columns, rows) };
     }
+    count_whole_anyhow(columns, rows)
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -172,8 +175,8 @@ fn count_whole_avx2(columns: &[&[u8]], rows: usize) -> u64 {
 
 /// Sixty-four rows at a time, in what its caller may use.
 #[inline(always)]
+#[expect(clippy::inline_always, reason = "so that it is compiled for what its caller may use")]
 fn count_whole_anyhow(columns: &[&[u8]], rows: usize) -> u64 {
-    const AT_ONCE: usize = 64;
     let mut count = 0;
     for number in 0..rows / AT_ONCE {
         let mut least = [u8::MAX; AT_ONCE];

@@ -473,7 +473,7 @@ impl<'a> Way<'a> {
         let two = key.eight(own.prefix.len()) >> 48;
         let before: usize =
             own.eighths.iter().map(|&first| usize::from(u64::from(first) < two)).sum();
-        let from = own.base + next.base.saturating_sub(own.base) * before / EIGHTHS;
+        let from = own.base + next.base.saturating_sub(own.base) / EIGHTHS * before;
         for line in 0..LINES {
             file.prefetch_line((from + line * LINE_BYTES).saturating_sub(LINE_BYTES));
         }
