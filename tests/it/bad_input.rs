@@ -31,6 +31,19 @@ fn a_folder_that_is_no_collection_is_named_with_what_to_do() {
     assert!(files_below(&sandbox.path(".")).is_empty(), "nothing was written");
 }
 
+/// What is typed comes before the environment; of two that are typed it must be said which is meant.
+#[test]
+fn init_makes_the_folder_that_is_typed() {
+    let sandbox = Sandbox::new();
+    let ran = sandbox.command(&["init", "web"]).env("CRIVELLO_DIR", "other").output();
+    assert!(ran.expect("the binary runs").status.success());
+    assert!(sandbox.path("web/crivello.toml").exists() && !sandbox.path("other").exists());
+    fails(&sandbox.run(&["init", "new", "--dir", "other"]), 2, &["which folder is meant"]);
+    let ran = sandbox.command(&["init"]).env("CRIVELLO_DIR", "third").output();
+    assert!(ran.expect("the binary runs").status.success());
+    assert!(sandbox.path("third/crivello.toml").exists());
+}
+
 #[test]
 fn wrong_usage_is_code_two() {
     let sandbox = Sandbox::new();

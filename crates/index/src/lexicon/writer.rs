@@ -294,6 +294,20 @@ mod tests {
         a.iter().zip(b).take_while(|(a, b)| a == b).count()
     }
 
+    /// What is read ahead by them is only a guess, so nothing else would tell.
+    #[test]
+    fn eighths_are_the_two_bytes_behind_what_all_keys_of_a_bucket_begin_with() {
+        let mut shard = Shard::default();
+        for number in 0..600 {
+            shard.push(format!("body{number:05}").as_bytes(), &List::default());
+        }
+        shard.choose_stems();
+        let of = |texts: [&[u8; 2]; EIGHTHS - 1]| texts.map(|two| u16::from_be_bytes(*two));
+        assert_eq!(shard.eighths(0), of([b"06", b"12", b"19", b"25", b"32", b"38", b"44"]));
+        let none = &[u8::MAX; 2];
+        assert_eq!(shard.eighths(1), of([b"76", none, none, none, none, none, none]));
+    }
+
     proptest! {
         /// Against the keys themselves.
         #[test]

@@ -174,6 +174,18 @@ fn write(path: &Path, bytes: &[u8], at: u64) {
     file.write_all_at(bytes, at).expect("room");
 }
 
+/// Opens an index for each of its files, with the file and its bytes.
+fn each_file(check: impl Fn(&Path, &[u8], &Index)) {
+    let dir = tempfile::tempdir().expect("a folder");
+    aged(dir.path());
+    for name in all_files() {
+        let path = path_of(dir.path(), &name);
+        let sound = fs::read(&path).expect("it is there");
+        check(&path, &sound, &Index::open(dir.path()).expect("it is whole"));
+        restore(&path, &sound);
+    }
+}
+
 /// Nobody has asked before.
 #[test]
 fn a_change_is_told_though_the_file_is_removed_or_replaced_by_then() {
@@ -199,34 +211,22 @@ fn a_change_is_told_though_the_file_is_removed_or_replaced_by_then() {
 
 #[test]
 fn a_change_is_told_though_its_date_is_put_back() {
-    let dir = tempfile::tempdir().expect("a folder");
-    aged(dir.path());
-    for name in all_files() {
-        let path = path_of(dir.path(), &name);
-        let sound = fs::read(&path).expect("it is there");
-        let index = Index::open(dir.path()).expect("it is whole");
-        flip(&path);
-        age(&path);
-        check_damaged(index.intact(), &path, 0);
-        restore(&path, &sound);
-    }
+    each_file(|path, _, index| {
+        flip(path);
+        age(path);
+        check_damaged(index.intact(), path, 0);
+    });
 }
 
 /// Sums are of the bytes that were read, not of those beside them now.
 #[test]
 fn a_whole_file_that_is_written_over_another_is_told() {
-    let dir = tempfile::tempdir().expect("a folder");
-    aged(dir.path());
-    for name in all_files() {
-        let path = path_of(dir.path(), &name);
-        let sound = fs::read(&path).expect("it is there");
-        let index = Index::open(dir.path()).expect("it is whole");
-        let mut other = body(&sound).to_vec();
+    each_file(|path, sound, index| {
+        let mut other = body(sound).to_vec();
         other[40] ^= 8;
-        write(&path, &seal(&other), 0);
-        check_damaged(index.intact(), &path, other.len() as u64);
-        restore(&path, &sound);
-    }
+        write(path, &seal(&other), 0);
+        check_damaged(index.intact(), path, other.len() as u64);
+    });
 }
 
 /// Dates change, bytes do not; and what changes behind that is told as before.

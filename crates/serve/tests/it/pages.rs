@@ -109,6 +109,9 @@ fn odd_requests_get_an_answer() {
     ] {
         assert_eq!(site.get(path).status, status, "{path}");
     }
+    // As many as are ranked from there on.
+    let last = site.get("/api/search?q=shared&k=100&offset=9999");
+    assert!(last.body.contains("\"offset\":9999,"), "{}", last.body);
     let page = site.get("/search?q=shared&page=x");
     assert!(page.body.contains("<main"), "{}", page.body);
     let json = site.get("/api/search?q=shared&k=x");
