@@ -319,7 +319,8 @@ fn find(
 /// Where an answer leads, if it is one that does.
 fn target(url: &Url, record: &Record) -> Option<String> {
     let told = Told::read(record)?.location?;
-    Some(url.join(&told).map_or(told, String::from))
+    let target = page::normalise(&told, Some(url), &page::Limits::default());
+    Some(target.map_or(told, String::from))
 }
 
 /// Says that there is no capture, and what may be the reason.

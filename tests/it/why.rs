@@ -321,3 +321,21 @@ fn a_running_crawl_serves_its_metrics() {
     assert_eq!(get(address, "/other").0, 404);
     assert_eq!(running.signal("INT"), Some(130));
 }
+
+/// `why` compares URLs with robots.txt as the crawl does, and finds a page under either case of its escapes.
+#[test]
+fn escapes_are_read_as_the_crawl_reads_them() {
+    let (sandbox, at) = crawl_pages(
+        &[
+            ("/robots.txt", "User-agent: *\nDisallow: /café/\nDisallow: /a b\n"),
+            ("/", "<a href='/caf%c3%a9/1'>1</a> <a href='/a%20b'>2</a> <a href='/%c3%a9'>3</a>"),
+            ("/%C3%A9", "<title>A page</title>"),
+        ],
+        "",
+    );
+    for (path, line) in [("/caf%c3%a9/1", 2), ("/caf%C3%A9/1", 2), ("/a%20b", 3), ("/a b", 3)] {
+        let expected = format!("forbidden by robots.txt: forbidden by line {line}");
+        check_verdict(&sandbox, &at(path), &expected);
+    }
+    check_verdict(&sandbox, &at("/%c3%a9"), "fetched");
+}

@@ -32,6 +32,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::disk::{Disk, System};
 use crate::lines::{Lines, WRITE_BYTES};
+use crate::surt::upper_case_escapes;
 use crate::{ArchiveError, Kind, Limits, Location, Record, WarcReader, date, digest, http, surt};
 
 /// The longest line; it must hold any WARC header's URL twice, escaped.
@@ -176,11 +177,12 @@ impl CdxLine {
             (None, _) => content_type,
         };
         let mime = mime.and_then(|value| value.split(';').next()).unwrap_or_default().trim();
+        let url = upper_case_escapes(target);
         Some(Self {
-            key: surt(target),
+            key: surt(&url),
             date_s,
             date_us,
-            url: target.to_owned(),
+            url,
             mime: if mime.is_empty() { "unk".to_owned() } else { mime.to_ascii_lowercase() },
             status: response.map(|response| response.status),
             digest: digest.map(|d| d.strip_prefix("sha1:").unwrap_or(d).to_owned()),

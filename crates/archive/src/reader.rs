@@ -20,6 +20,7 @@ use std::path::Path;
 mod behind;
 
 use crate::stream::Stream;
+use crate::surt::upper_case_escapes;
 use crate::{ArchiveError, Kind, Limits, Location, Record, date, digest, fields, http};
 
 /// The most line breaks accepted between two records.
@@ -264,7 +265,7 @@ impl<R: Read> WarcReader<R> {
             id: bare(find("WARC-Record-ID").unwrap_or_default()).to_owned(),
             date_s,
             date_us,
-            target: find("WARC-Target-URI").map(|target| bare(target).to_owned()),
+            target: find("WARC-Target-URI").map(|target| upper_case_escapes(bare(target))),
             content_type: find("Content-Type").map(str::to_owned),
             block: Vec::new(),
             location: Location { file: self.file.clone(), offset: start.offset, length: 0 },

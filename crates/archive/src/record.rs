@@ -98,7 +98,8 @@ pub struct Record {
     pub date_s: i64,
     /// The microseconds of that second, as far as the date tells.
     pub date_us: u32,
-    /// WARC-Target-URI, without the angle brackets that some writers put around it.
+    /// WARC-Target-URI, without the angle brackets that some writers put around it; a web address has upper case digits in
+    /// its escapes.
     pub target: Option<String>,
     /// Content-Type of the block.
     pub content_type: Option<String>,

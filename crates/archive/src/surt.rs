@@ -1,4 +1,4 @@
-//! The sort-friendly form of a URL.
+//! How URLs are spelt, and their sort-friendly form.
 //!
 //! What lives here: `http://www.example.com:8080/a?b` → `com,example,www:8080)/a?b`. Hosts are written
 //! from the right, so that pages of one host, and hosts of one domain, sort together. What does not:
@@ -14,6 +14,24 @@
 use std::fmt::Write as _;
 
 use url::{Host, Url};
+
+/// A web address with the hex digits of its escapes in upper case, so that addresses which differ in nothing else are one
+/// (RFC 3986, 6.2.2.1); any other name as it is.
+pub(crate) fn upper_case_escapes(url: &str) -> String {
+    let mut spelt = url.to_owned();
+    let is_web = |scheme: &str| {
+        url.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+    };
+    if is_web("http://") || is_web("https://") {
+        for (at, _) in url.match_indices('%') {
+            let digits = url.as_bytes().get(at + 1..at + 3);
+            if digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit)) {
+                spelt[at + 1..at + 3].make_ascii_uppercase();
+            }
+        }
+    }
+    spelt
+}
 
 /// The key of `url` in CDXJ files, and the order of documents. The scheme does not matter for http and https,
 /// nor do the fragment and the user; what is no http URL is its own key.

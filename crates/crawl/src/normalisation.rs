@@ -5,7 +5,7 @@
 //!
 //! **Invariant.** Applied twice, the rules give what they give applied once.
 
-use page::Url;
+use page::{Url, upper_case_escapes};
 use serde::{Deserialize, Serialize};
 
 /// One rule.
@@ -162,8 +162,8 @@ fn with_plain_escapes(mut url: Url) -> Url {
     url
 }
 
-/// The text without escapes of letters that need none; `None` if it has no such escape. What is left of
-/// one escape may be part of another, `%%374`, so it is looked at again.
+/// The text without escapes of letters that need none; `None` if it has no such escape. The rest of one escape may
+/// become part of another, `%%374`, so it is read again.
 fn undo_escapes(text: &str) -> Option<String> {
     if !text.contains('%') {
         return None;
@@ -176,7 +176,8 @@ fn undo_escapes(text: &str) -> Option<String> {
             plain.push(letter);
         }
     }
-    String::from_utf8(plain).ok().filter(|plain| plain.len() < text.len())
+    let plain = String::from_utf8(plain).ok().filter(|plain| plain.len() < text.len())?;
+    Some(upper_case_escapes(&plain).into_owned())
 }
 
 /// The letter that needs no escape and whose escape is at the end.

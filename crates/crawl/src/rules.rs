@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use page::Url;
+use page::{Url, upper_case_escapes};
 use regex::{RegexSet, RegexSetBuilder};
 
 use crate::config::{Config, Scope};
@@ -369,7 +369,7 @@ pub(crate) fn prefixes(config: &Config) -> Result<Vec<String>, CrawlError> {
         if !matches!(url.scheme(), "http" | "https") {
             return Err(wrong(format!("{prefix:?} begins neither with http:// nor https://")));
         }
-        Ok(url.into())
+        Ok(upper_case_escapes(url.as_str()).into_owned())
     };
     config.scope_prefixes.iter().map(spelt).collect()
 }

@@ -202,7 +202,7 @@ pub fn extract_lag(
 }
 
 /// Goes up when the rows of the same record become others; then all are made again.
-const ROWS_VERSION: u32 = 6;
+const ROWS_VERSION: u32 = 7;
 
 impl ExtractOptions {
     /// Tells options, or a version of this program, that make other rows from those that make the same.

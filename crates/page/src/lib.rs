@@ -72,4 +72,4 @@ pub use limits::Limits;
 pub use parse::{Known, Link, Page, Wanted, check, parse, parse_wanted};
 pub use resolve::parse_normal;
 pub use status::StatusClass;
-pub use url::{normalise, registered_domain};
+pub use url::{normalise, registered_domain, upper_case_escapes};

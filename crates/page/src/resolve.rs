@@ -11,6 +11,7 @@
 //! Reference: <https://url.spec.whatwg.org/#concept-basic-url-parser>, of which a plain reference goes
 //! through "path start", "path" and "query" states unchanged.
 
+use std::borrow::Cow;
 use std::net::Ipv4Addr;
 
 use ::url::{Host, Position, Url};
@@ -18,7 +19,7 @@ use memchr::memchr;
 
 use crate::assemble::{Authority, assemble};
 use crate::parse::Known;
-use crate::url::normalise;
+use crate::url::{has_lower_case_digits, normalise, upper_case_escapes};
 use crate::{Limits, PageError};
 
 /// Resolves references against one base.
@@ -130,7 +131,9 @@ impl<'a> Site<'a> {
             port: base.port(),
         };
         let path = base.path();
-        Some(Self { authority, directory: &path[..=path.rfind('/')?] })
+        let directory = &path[..=path.rfind('/')?];
+        matches!(upper_case_escapes(directory), Cow::Borrowed(_))
+            .then_some(Self { authority, directory })
     }
 }
 
@@ -216,14 +219,17 @@ fn query_of_plain(rest: &str) -> Option<Option<usize>> {
             // A segment that begins with a dot may be one of dots only.
             Class::Dot if is_segment_start => return None,
             Class::Dot => {}
-            // So may one with a dot in disguise.
+            // So may one with an escaped dot. Digits in lower case change.
             Class::Percent if is_dot(&bytes[at + 1..]) => return None,
+            Class::Percent if has_lower_case_digits(&bytes[at + 1..]) => return None,
             Class::Plain | Class::Percent => is_segment_start = false,
             Class::Question => {
-                let is_plain = bytes[at + 1..]
-                    .iter()
-                    .all(|&byte| CLASSES[usize::from(byte)] != Class::Other && byte != b'\'');
-                return is_plain.then_some(Some(at));
+                let is_plain = |at: usize| match bytes[at] {
+                    b'\'' => false,
+                    b'%' => !has_lower_case_digits(&bytes[at + 1..]),
+                    byte => CLASSES[usize::from(byte)] != Class::Other,
+                };
+                return (at + 1..bytes.len()).all(is_plain).then_some(Some(at));
             }
             Class::Other => return None,
         }
@@ -296,6 +302,10 @@ mod tests {
             "%2e",
             "%2E",
             "%41",
+            "%c3",
+            "%aF",
+            "%4",
+            "f",
             "%",
             "?",
             "q=1",
@@ -356,6 +366,7 @@ mod tests {
         prop::sample::select(vec![
             "http://example.com/",
             "http://example.com/dir/page.html?a=b",
+            "http://example.com/%c3/page.html",
             "https://example.com:8443/a//b/",
             "http://127.0.0.1:8000/a/b/c/d.html#e",
             "http://[::1]/a",
@@ -410,6 +421,7 @@ mod tests {
             "http://127.0.0.1:8000/",
             "https://a:80/",
             "d%20e",
+            "%C3%A9?%2F",
             "../d//e",
         ] {
             assert!(resolver.plain(raw).is_some(), "{raw}");
@@ -423,6 +435,8 @@ mod tests {
             "a/../b",
             "a/%2e",
             "a b",
+            "%c3%A9",
+            "d?%2f",
             "//a/",
             "http://a",
             "http://1/",

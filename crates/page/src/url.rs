@@ -1,12 +1,14 @@
 //! One spelling for each URL.
 //!
-//! What lives here: normalisation by the WHATWG URL standard, as browsers do it, and the
-//! registered domain by the public suffix list. What does not: rules that may change what the
+//! What lives here: normalisation by the WHATWG URL standard, as browsers do it. Hex digits of escapes become upper case
+//! (RFC 3986, 6.2.2.1). The registered domain by the public suffix list. What does not: rules that may change what the
 //! server answers (session ids, `index.html`, `www`), and scope.
 //!
 //! **Invariant.** [`normalise`] is idempotent: what it returns, it returns unchanged.
 //!
 //! Reference: <https://url.spec.whatwg.org/>, <https://publicsuffix.org/list/>.
+
+use std::borrow::Cow;
 
 use ::url::{Host, ParseError, Url};
 
@@ -37,7 +39,30 @@ pub fn normalise(raw: &str, base: Option<&Url>, limits: &Limits) -> Result<Url, 
     let _ = url.set_username("");
     let _ = url.set_password(None);
     check_length(url.as_str().len(), limits)?;
-    Ok(url)
+    match upper_case_escapes(url.as_str()) {
+        Cow::Borrowed(_) => Ok(url),
+        Cow::Owned(text) => {
+            Url::parse(&text).map_err(|source| PageError::Url { raw: excerpt(raw), source })
+        }
+    }
+}
+
+/// The text with the hex digits of its escapes in upper case: `%2f` becomes `%2F`.
+pub fn upper_case_escapes(text: &str) -> Cow<'_, str> {
+    let mut spelt = Cow::Borrowed(text);
+    for (at, _) in text.match_indices('%') {
+        if has_lower_case_digits(&text.as_bytes()[at + 1..]) {
+            spelt.to_mut()[at + 1..at + 3].make_ascii_uppercase();
+        }
+    }
+    spelt
+}
+
+/// Returns whether an escape whose `%` has been read has a lower case digit.
+pub(crate) fn has_lower_case_digits(after_percent: &[u8]) -> bool {
+    after_percent.first_chunk().is_some_and(|digits: &[u8; 2]| {
+        digits.iter().all(u8::is_ascii_hexdigit) && digits.iter().any(u8::is_ascii_lowercase)
+    })
 }
 
 /// The part of the host that one registers: `example.co.uk` of `www.example.co.uk`. `None` for

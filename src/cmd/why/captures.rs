@@ -256,7 +256,7 @@ pub(super) fn read(
         };
         let mut told = record.as_ref().and_then(Told::read);
         if let Some(location) = told.as_mut().and_then(|told| told.location.as_mut())
-            && let Ok(target) = url.join(location)
+            && let Ok(target) = page::normalise(location, Some(url), &page::Limits::default())
         {
             *location = target.into();
         }

@@ -91,7 +91,5 @@ fn gone(lost: Moment) -> RobotsSaying {
 
 fn location(record: &Record, base: &Url) -> Option<Url> {
     let answer = archive::parse_http(&record.block).ok()?;
-    let mut target = base.join(answer.header("location")?).ok()?;
-    target.set_fragment(None);
-    Some(target)
+    page::normalise(answer.header("location")?, Some(base), &page::Limits::default()).ok()
 }

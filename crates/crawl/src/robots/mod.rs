@@ -6,9 +6,9 @@
 //! not: fetching the file, and what follows when it cannot be had; that is the frontier's.
 //!
 //! The groups that name our agent are merged; if there is none, those of `*`. Among the lines that
-//! match a path the longest pattern wins, and Allow wins a tie. The RFC undoes escapes of ordinary
-//! letters (`%62` is `b`) before comparing, the suite does not; a Disallow counts here by
-//! either reading, an Allow by the literal one only, so that neither author is disappointed.
+//! match a path the longest pattern wins, and Allow wins a tie. Rules and paths are compared in one spelling
+//! ([`spelling`]). The RFC also undoes escapes of ordinary letters (`%62` is `b`) before the comparison, the suite does
+//! not. A rule whose meaning is in doubt forbids: a Disallow matches in either reading, an Allow only in the literal one.
 //!
 //! **Invariant.** Any bytes are a robots file: parsing never fails, reads at most
 //! [`BYTES_MAX`] bytes and keeps nothing larger than they are.
@@ -17,6 +17,7 @@
 
 mod pattern;
 mod saying;
+mod spelling;
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -24,8 +25,8 @@ use std::cmp::Reverse;
 use archive::HttpResponse;
 use codes::vbyte;
 use pattern::Pattern;
-use pattern::decode;
 pub use saying::{RobotsSaying, explain_robots};
+use spelling::{Side, spell, undo};
 
 /// How much of a file is read: the 500 KiB that the RFC asks for.
 pub(crate) const BYTES_MAX: usize = 500 << 10;
@@ -37,7 +38,7 @@ const LINE_BYTES_MAX: usize = 16 << 10;
 pub const ROBOTS_HOPS_MAX: u8 = 5;
 
 /// Sitemaps kept of one file.
-const SITEMAPS_MAX: usize = 100;
+const SITEMAPS_MAX: usize = 10_000;
 
 /// The file in an answer; `None` if it cannot be decoded whole: then any rule may be missing, and it is to be
 /// taken for one that forbids everything.
@@ -83,8 +84,8 @@ struct Line {
     allow: bool,
     number: usize,
     pattern: Pattern,
-    /// The RFC's reading of a Disallow, where it differs from the literal one.
-    decoded: Option<Pattern>,
+    /// A Disallow with its escapes undone, where that differs from the literal reading.
+    undone: Option<Pattern>,
 }
 
 /// The answer about one path, and the line that gave it.
@@ -111,17 +112,16 @@ impl Robots {
         Robots::parse(b"User-agent: *\nDisallow: /", "any")
     }
 
-    /// Whether `path` (with its query, percent-encoded as in a normalised URL) may be fetched.
+    /// Returns whether `path`, the path and query of a URL, may be fetched.
     pub fn allows(&self, path: &str) -> Verdict {
-        let path = if path.is_empty() { b"/" } else { path.as_bytes() };
-        let decoded = decode(path).map_or(Cow::Borrowed(path), Cow::Owned);
-        let differs = matches!(decoded, Cow::Owned(_));
-        let speaks = |line: &&Line| {
-            line.pattern.matches(path)
-                || !line.allow
-                    && (differs || line.decoded.is_some())
-                    && line.decoded.as_ref().unwrap_or(&line.pattern).matches(&decoded)
+        let path = if path.is_empty() { "/" } else { path };
+        let path = spell(path.as_bytes(), Side::Url);
+        let undone_path = undo(&path);
+        let forbids = |Line { pattern, undone, .. }: &Line| {
+            (undone.is_some() || undone_path.is_some())
+                && undone.as_ref().unwrap_or(pattern).matches(undone_path.as_ref().unwrap_or(&path))
         };
+        let speaks = |line: &&Line| line.pattern.matches(&path) || !line.allow && forbids(line);
         match self.lines.iter().find(speaks) {
             Some(line) => Verdict { allowed: line.allow, line: Some(line.number) },
             None => Verdict { allowed: true, line: None },
@@ -157,8 +157,8 @@ impl Robots {
     /// Bytes of memory that the lines take, about.
     pub(crate) fn memory_bytes(&self) -> usize {
         let patterns = |line: &Line| {
-            let decoded = line.decoded.as_ref().map_or(0, Pattern::memory_bytes);
-            size_of::<Line>() + line.pattern.memory_bytes() + decoded
+            let undone = line.undone.as_ref().map_or(0, Pattern::memory_bytes);
+            size_of::<Line>() + line.pattern.memory_bytes() + undone
         };
         self.lines.iter().map(patterns).sum()
     }
@@ -166,7 +166,7 @@ impl Robots {
     /// The lines in a form of their own, for a file that this process alone reads.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut out = Vec::new();
-        for Line { allow, number, pattern, decoded: _ } in &self.lines {
+        for Line { allow, number, pattern, undone: _ } in &self.lines {
             out.push(u8::from(*allow));
             vbyte::write(&mut out, *number as u64);
             pattern.write(&mut out);
@@ -191,8 +191,8 @@ impl Line {
         *bytes = rest;
         let number = usize::try_from(vbyte::read(bytes)?).ok()?;
         let pattern = Pattern::read(bytes)?;
-        let decoded = pattern.decoded().filter(|_| allow == 0);
-        Some(Line { allow: allow != 0, number, pattern, decoded })
+        let undone = pattern.undone().filter(|_| allow == 0);
+        Some(Line { allow: allow != 0, number, pattern, undone })
     }
 }
 
@@ -219,14 +219,12 @@ struct Group {
 impl Parser<'_> {
     fn line(&mut self, number: usize, line: &[u8]) {
         let Some((key, value)) = split(line) else { return };
-        match key.to_ascii_lowercase().as_slice() {
-            b"user-agent" | b"useragent" | b"user agent" => self.user_agent(value),
-            b"allow" => self.rule(number, true, value),
-            b"disallow" | b"dissallow" | b"dissalow" | b"disalow" | b"diasllow" | b"disallaw" => {
-                self.rule(number, false, value);
-            }
-            b"crawl-delay" | b"crawldelay" | b"crawl delay" => self.crawl_delay(value),
-            b"sitemap" | b"site-map" if self.sitemaps.len() < SITEMAPS_MAX => {
+        match Key::of(key) {
+            Some(Key::UserAgent) => self.user_agent(value),
+            Some(Key::Allow) => self.rule(number, true, value),
+            Some(Key::Disallow) => self.rule(number, false, value),
+            Some(Key::CrawlDelay) => self.crawl_delay(value),
+            Some(Key::Sitemap) if !value.is_empty() && self.sitemaps.len() < SITEMAPS_MAX => {
                 self.sitemaps.push(String::from_utf8_lossy(value).into_owned());
             }
             _ => {}
@@ -258,9 +256,9 @@ impl Parser<'_> {
         }
         let pattern = Pattern::parse(value);
         let folder = pattern.folder().filter(|_| allow);
-        let decoded = pattern.decoded().filter(|_| !allow);
-        let line = Line { allow, number, pattern, decoded };
-        let folder = folder.map(|pattern| Line { pattern, decoded: None, ..line });
+        let undone = pattern.undone().filter(|_| !allow);
+        let line = Line { allow, number, pattern, undone };
+        let folder = folder.map(|pattern| Line { pattern, undone: None, ..line });
         for group in self.groups() {
             group.lines.extend(folder.clone());
             group.lines.push(line.clone());
@@ -293,17 +291,44 @@ impl Parser<'_> {
     }
 }
 
-/// Cuts a line into key and value, without comment and white space; a colon may be missing between
-/// two words.
+/// The subject of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Key {
+    UserAgent,
+    Allow,
+    Disallow,
+    CrawlDelay,
+    Sitemap,
+}
+
+impl Key {
+    fn of(word: &[u8]) -> Option<Key> {
+        Some(match word.to_ascii_lowercase().as_slice() {
+            b"user-agent" | b"useragent" | b"user agent" => Key::UserAgent,
+            b"allow" => Key::Allow,
+            b"disallow" | b"dissallow" | b"dissalow" | b"disalow" | b"diasllow" | b"disallaw" => {
+                Key::Disallow
+            }
+            b"crawl-delay" | b"crawldelay" | b"crawl delay" => Key::CrawlDelay,
+            b"sitemap" | b"site-map" => Key::Sitemap,
+            _ => return None,
+        })
+    }
+}
+
+/// Cuts a line into key and value, without comment and white space. A colon may be missing between two words, of which
+/// the second may have a colon of its own, as in `sitemap http://…`.
 fn split(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let line = line.split(|&byte| byte == b'#').next().unwrap_or_default().trim_ascii();
-    let at = line.iter().position(|&byte| byte == b':').or_else(|| {
-        let mut words = line.split(|&byte| byte == b' ' || byte == b'\t');
-        let first = words.next()?;
-        (words.filter(|word| !word.is_empty()).count() == 1).then_some(first.len())
-    })?;
-    let (key, value) = line.split_at(at);
-    Some((key.trim_ascii(), value[1..].trim_ascii()))
+    if let Some(colon) = line.iter().position(|&byte| byte == b':') {
+        let (key, value) = (line[..colon].trim_ascii(), line[colon + 1..].trim_ascii());
+        if Key::of(key).is_some() {
+            return Some((key, value));
+        }
+    }
+    let (key, value) = line.split_at(line.iter().position(u8::is_ascii_whitespace)?);
+    let value = value.trim_ascii();
+    (!value.iter().any(u8::is_ascii_whitespace)).then_some((key, value))
 }
 
 /// Skips as much of a UTF-8 byte-order mark as is there.

@@ -6,23 +6,25 @@
 use codes::vbyte;
 use memchr::memmem;
 
+use super::spelling::{Side, spell, undo};
+
 /// The value of one Allow or Disallow line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Pattern {
-    /// The pieces between the stars, percent-encoded; the first is a prefix.
+    /// The pieces between the stars, each as [`spell`] spells it; the first is a prefix.
     text: Box<[u8]>,
     /// Whether the path must end where the pattern does.
     anchored: bool,
 }
 
 impl Pattern {
-    /// Reads the value of a line; bytes beyond ASCII count as percent-encoded (RFC 9309, 2.2.2).
+    /// Reads the value of a line.
     pub(super) fn parse(value: &[u8]) -> Pattern {
         let (value, anchored) = match value.strip_suffix(b"$") {
             Some(rest) => (rest, true),
             None => (value, false),
         };
-        Pattern { text: encode(value).into(), anchored }
+        Pattern { text: spell(value, Side::Rule).into(), anchored }
     }
 
     /// Bytes of memory that the text takes; the allocator's own are a guess.
@@ -52,7 +54,7 @@ impl Pattern {
         self.text.len() + usize::from(self.anchored)
     }
 
-    /// Whether it matches `path`.
+    /// Returns whether it matches `path`, which is spelt as the pattern is.
     pub(super) fn matches(&self, path: &[u8]) -> bool {
         let mut pieces = self.text.split(|&byte| byte == b'*');
         let prefix = pieces.next().unwrap_or_default();
@@ -81,54 +83,11 @@ impl Pattern {
         page.starts_with(b"index.htm").then(|| Pattern { text: folder.into(), anchored: true })
     }
 
-    /// The same with `%62` for `b` and the like undone, if that makes a difference.
-    pub(super) fn decoded(&self) -> Option<Pattern> {
-        let text = decode(&self.text)?;
+    /// The pattern with its escapes undone, if that makes a difference.
+    pub(super) fn undone(&self) -> Option<Pattern> {
+        let text = undo(&self.text)?;
         Some(Pattern { text: text.into(), anchored: self.anchored })
     }
-}
-
-/// Percent-encodes what is not ASCII and writes hexadecimal digits of escapes in capitals.
-fn encode(value: &[u8]) -> Vec<u8> {
-    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
-    let mut out = Vec::with_capacity(value.len());
-    let mut rest = value;
-    while let Some((&byte, tail)) = rest.split_first() {
-        rest = tail;
-        match (byte, tail) {
-            (b'%', [high, low, ..]) if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => {
-                out.extend([b'%', high.to_ascii_uppercase(), low.to_ascii_uppercase()]);
-                rest = &tail[2..];
-            }
-            (0x80.., _) => {
-                let digit = |nibble: u8| DIGITS[usize::from(nibble & 15)];
-                out.extend([b'%', digit(byte >> 4), digit(byte)]);
-            }
-            _ => out.push(byte),
-        }
-    }
-    out
-}
-
-/// Undoes the escapes of unreserved characters (RFC 3986, 2.3); `None` if there are none.
-pub(crate) fn decode(text: &[u8]) -> Option<Vec<u8>> {
-    let unreserved = |at: usize| match *text.get(at..at + 3)? {
-        [b'%', high, low] => {
-            let digit = |byte: u8| char::from(byte).to_digit(16);
-            let byte = u8::try_from(digit(high)? * 16 + digit(low)?).ok()?;
-            (byte.is_ascii_alphanumeric() || b"-._~".contains(&byte)).then_some(byte)
-        }
-        _ => None,
-    };
-    (0..text.len()).find(|&at| unreserved(at).is_some())?;
-    let mut out = Vec::with_capacity(text.len());
-    let mut at = 0;
-    while let Some(&byte) = text.get(at) {
-        let plain = unreserved(at);
-        out.push(plain.unwrap_or(byte));
-        at += if plain.is_some() { 3 } else { 1 };
-    }
-    Some(out)
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
 //! robots.txt: the published suite of Google, and what it does not speak of.
 
+use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::{env, fs};
 
 use crawl::{Config, Robots};
@@ -43,13 +44,93 @@ fn our_groups_are_merged_and_hide_that_of_all() {
     check(file, "someone", "/one", true, None);
 }
 
+/// Rules, and the paths under which a crawl meets what they forbid. A site serves all of them.
+const FORBIDDEN: [(&str, &[&str]); 17] = [
+    ("/h%69dden", &["/hidden", "/h%69dden"]),
+    ("/a b/", &["/a%20b/1"]),
+    ("/Still Life", &["/Still%20Life.html"]),
+    ("/q\"uote", &["/q%22uote.html"]),
+    ("/br{ace}/", &["/br%7Bace%7D/1", "/br%7bace%7d/1"]),
+    ("/<less>", &["/%3Cless%3E"]),
+    ("/or|else^`", &["/or%7Celse%5E%60", "/or|else^%60"]),
+    ("/q?it='s", &["/q?it=%27s", "/q?it='s"]),
+    ("/hex/*%2b", &["/hex/a%2b.html", "/hex/b%2B.html"]),
+    ("/a%2Fb", &["/a%2fb", "/a%2Fb"]),
+    ("/ca%c3%a9", &["/ca%C3%A9", "/ca%c3%a9"]),
+    ("/café/", &["/caf%c3%a9/1.html", "/caf%C3%A9/2.html"]),
+    ("/star-%2A", &["/star-*", "/star-%2a"]),
+    ("/dollar-%24", &["/dollar-$", "/dollar-%24/more"]),
+    ("/wiki/Special%3A", &["/wiki/Special:All", "/wiki/Special%3aAll"]),
+    ("/off/*40%$", &["/off/40%25"]),
+    ("/cut/*%2*x", &["/cut/%2Cx", "/cut/%2cx"]),
+];
+
+/// Paths that no rule of [`FORBIDDEN`] matches.
+const ALLOWED: [&str; 6] = ["/a/b", "/ab/", "/star-a", "/hex/a.html", "/caf/", "/off/40%25/more"];
+
+fn forbidding() -> String {
+    let rules = FORBIDDEN.map(|(rule, _)| format!("Disallow: {rule}\n"));
+    format!("User-agent: *\n{}", rules.concat())
+}
+
 #[test]
-fn escapes_are_read_both_ways_for_a_disallow() {
-    let file = "User-agent: *\nDisallow: /h%69dden\nDisallow: /caf%c3%a9\nDisallow: /ü\n";
-    check(file, "crivello", "/hidden", false, Some(2));
-    check(file, "crivello", "/h%69dden", false, Some(2));
-    check(file, "crivello", "/caf%C3%A9", false, Some(3));
-    check(file, "crivello", "/%C3%BC", false, Some(4));
+fn a_rule_forbids_every_spelling_of_what_it_names() {
+    let file = forbidding();
+    for ((rule, paths), line) in FORBIDDEN.iter().zip(2..) {
+        for path in *paths {
+            check(&file, "crivello", path, false, Some(line));
+            check(&format!("user-agent: *\nDisallow: {rule}"), "crivello", path, false, Some(2));
+        }
+    }
+    for path in ALLOWED {
+        check(&file, "crivello", path, true, None);
+    }
+}
+
+/// Before the query, `/` and `?` divide a URL, so that their escapes are other characters.
+#[test]
+fn dividers_of_a_path_are_not_their_escapes() {
+    let file = "user-agent: *\nDisallow: /*?\nDisallow: /private/\nDisallow: /x%2Fy\n";
+    check(file, "crivello", "/Who%3F", true, None);
+    check(file, "crivello", "/private%2F1", true, None);
+    check(file, "crivello", "/x/y", true, None);
+}
+
+#[test]
+fn an_allow_matches_what_it_literally_says() {
+    let file = |rule: &str| format!("user-agent: *\nDisallow: /\nAllow: {rule}\n");
+    for (rule, path) in [
+        ("/a b", "/a%20b"),
+        ("/café", "/caf%c3%a9"),
+        ("/x%2b", "/x%2B"),
+        ("/star-%2A", "/star-*"),
+        ("/dollar-%24", "/dollar-$"),
+    ] {
+        check(&file(rule), "crivello", path, true, Some(3));
+    }
+    for (rule, path) in [("/h%69dden", "/hidden"), ("/a%3Ab", "/a:b"), ("/star-%2A", "/star-a")] {
+        check(&file(rule), "crivello", path, false, Some(2));
+    }
+}
+
+/// The tables of RFC 9309, 2.2.2 and 2.2.3: a rule and a path that it matches.
+#[test]
+fn the_tables_of_the_rfc() {
+    for (rule, path) in [
+        ("/foo/bar?baz=quz", "/foo/bar?baz=quz"),
+        ("/foo/bar?baz=https://foo.bar", "/foo/bar?baz=https%3A%2F%2Ffoo.bar"),
+        ("/foo/bar/\u{30C4}", "/foo/bar/%E3%83%84"),
+        ("/foo/bar/%E3%83%84", "/foo/bar/%E3%83%84"),
+        ("/foo/bar/%62%61%7A", "/foo/bar/baz"),
+        ("/path/file-with-a-%2A.html", "/path/file-with-a-*.html"),
+        ("/path/foo-%24", "/path/foo-$"),
+    ] {
+        check(&format!("user-agent: *\nDisallow: {rule}"), "crivello", path, false, Some(2));
+    }
+    let file = "user-agent: *\nAllow: /this/*/exactly\nDisallow: /*.gif$\n";
+    check(file, "crivello", "/a.gif", false, Some(3));
+    check(file, "crivello", "/a.gif?b", true, None);
+    check(file, "crivello", "/this/path/exactly", true, Some(2));
 }
 
 #[test]
@@ -71,6 +152,23 @@ fn delays_and_sitemaps() {
     }
     let forbidding = Robots::forbid_all();
     assert!(!forbidding.allows("/").allowed && !forbidding.allows("/x?y").allowed);
+}
+
+#[test]
+fn a_colon_may_be_missing_before_a_value_that_has_one() {
+    let file = b"sitemap http://a/1.xml\nSitemap\thttps://a/2.xml\nSitemap:\nuser-agent *\n\
+                 disallow /wiki/Special:Search\nDisallow: /b:c d\n";
+    let robots = Robots::parse(file, "crivello");
+    assert_eq!(robots.sitemaps(), ["http://a/1.xml", "https://a/2.xml"]);
+    assert_eq!(robots.allows("/wiki/Special:Search").line, Some(5));
+    assert_eq!(robots.allows("/b:c%20d").line, Some(6));
+}
+
+#[test]
+fn ten_thousand_sitemaps_are_kept() {
+    let text: String = (0..10_001).map(|n| format!("Sitemap: http://a/{n}\n")).collect();
+    let robots = Robots::parse(text.as_bytes(), "crivello");
+    assert_eq!(robots.sitemaps().len(), 10_000);
 }
 
 proptest! {
@@ -234,6 +332,59 @@ fn needs_shared_the_published_suite() {
     }
     assert!(asked >= 390, "only {asked} questions were read");
     assert_eq!(wrong, Vec::<String>::new());
+}
+
+/// A page links to every spelling of what its robots.txt forbids, and to a few pages that are allowed.
+#[test]
+fn no_spelling_of_a_forbidden_page_is_fetched() {
+    let asked = Arc::<Mutex<BTreeSet<String>>>::default();
+    let log = Arc::clone(&asked);
+    let paths = FORBIDDEN.iter().flat_map(|(_, paths)| *paths);
+    let links = paths.chain(&ALLOWED).map(|path| format!("<a href=\"{path}\">x</a>\n"));
+    let page = links.collect::<String>();
+    let port = serve(move |path, out| {
+        let body = if path == "/robots.txt" { forbidding() } else { page.clone() };
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close";
+        write(out, &format!("{head}\r\nContent-Length: {}\r\n\r\n{body}", body.len()));
+        log.lock().expect("whole").insert(path.to_owned());
+    });
+    for normalise in [Config::default().normalise, Vec::new()] {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let config = Config { delay_ms: 1, normalise, ..Config::default() };
+        let seeds = [format!("http://127.0.0.1:{port}/")];
+        let report = crawl(dir.path(), &config, &seeds).expect("it runs");
+        let mut expected: BTreeSet<&str> = ALLOWED.into_iter().collect();
+        expected.extend(["/", "/robots.txt"]);
+        let mut asked = asked.lock().expect("whole");
+        assert_eq!(asked.iter().map(String::as_str).collect::<BTreeSet<_>>(), expected);
+        assert_eq!(report.pages, 1 + ALLOWED.len() as u64, "{report:?}");
+        asked.clear();
+    }
+}
+
+/// URLs that differ only in the case of their escapes are one.
+#[test]
+fn a_page_is_fetched_once_however_its_escapes_are_written() {
+    let port = serve(|path, out| {
+        let (status, body) = match path {
+            "/robots.txt" => ("404 Not Found", ""),
+            _ => (
+                "200 OK",
+                "<a href='/caf%c3%a9'>1</a> <a href='/caf%C3%A9'>2</a> <a href='/café'>3</a>",
+            ),
+        };
+        let head = format!("HTTP/1.1 {status}\r\nContent-Type: text/html; charset=utf-8");
+        let length = body.len();
+        write(
+            out,
+            &format!("{head}\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{body}"),
+        );
+    });
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let config = Config { delay_ms: 1, normalise: Vec::new(), ..Config::default() };
+    let seeds = [format!("http://127.0.0.1:{port}/"), format!("http://127.0.0.1:{port}/caf%c3%A9")];
+    let report = crawl(dir.path(), &config, &seeds).expect("it runs");
+    assert_eq!((report.pages, report.requests), (2, 3), "{report:?}");
 }
 
 /// One that lacks its end is as one that cannot be had: the host is set aside, and the next crawl asks again.
