@@ -55,6 +55,9 @@ impl<'a> Pipeline<'a> {
     }
 
     pub(crate) fn extract(&self) -> Result<ExtractReport> {
+        for damage in jobs::discard_damaged(self.collection)? {
+            self.say(&format!("damaged  {}; it is built again", damage.fault()));
+        }
         let options = extract_options(&self.config.crawl);
         let report = self.with_bar(|stages| {
             jobs::extract(self.collection, &options, &|stage, done, total| {

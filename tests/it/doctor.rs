@@ -125,7 +125,7 @@ fn a_missing_part_of_the_page_table_is_told_and_made_again() {
     let status = sandbox.done(&["status", "--dir", "web"]);
     assert!(status.contains("run `crivello index`: files of `pages/` are missing"), "{status}");
     let bare = sandbox.json(&["search", "zebras", "--dir", "web"]);
-    let note = "No snippet for 1 of the results shown, since files of `pages/` are missing";
+    let note = "No snippet for 1 of the results shown: files of `pages/` are missing";
     assert!(bare["notes"][0].as_str().is_some_and(|said| said.starts_with(note)), "{bare:#}");
     sandbox.done(&["index", "--dir", "web", "-q"]);
     sandbox.done(&["doctor", "--dir", "web"]);

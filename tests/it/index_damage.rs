@@ -1,4 +1,5 @@
-//! An index that is damaged while a server has it open, and one that `crivello index` finds damaged or of another version:
+//! Damaged files of the stages before the index: searches go on without them, and `crivello index` builds them again. Also
+//! an index that is damaged while a server has it open, and one that `crivello index` finds damaged or of another version:
 //! the file is named with the byte, nothing ends for it, and the index that is built again answers as before.
 
 use std::fmt::Write as _;
@@ -326,4 +327,64 @@ fn nothing_is_told_of_an_index_that_is_new_or_was_to_be_built_again() {
     fs::remove_dir_all(sandbox.path("web/index")).expect("it is there");
     let ran = sandbox.run(&["index", "--dir", "web"]);
     assert!(ran.code == 0 && !ran.stderr.contains("index file"), "{ran:#?}");
+}
+
+/// The files below a folder.
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let paths =
+        fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+    let paths = paths.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] });
+    paths.collect()
+}
+
+/// Each file that the stages make is damaged once.
+#[test]
+fn what_the_stages_make_is_optional_for_a_search_and_built_again() {
+    let sandbox = gardens();
+    let search = || sandbox.json(&["search", "green", "--dir", "web"]);
+    let before = search();
+    assert_eq!(before["notes"].as_array().map(Vec::len), Some(0), "{before:#}");
+    let folders = ["web/pages", "web/dups", "web/graph"].map(|folder| sandbox.path(folder));
+    let mut names = Vec::new();
+    for path in folders.iter().flat_map(|folder| files_below(folder)) {
+        // A part that is read again has another number.
+        let Ok(mut bytes) = fs::read(&path) else { continue };
+        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+        // Of a part, the rows that the search reads.
+        let at = (bytes.len() / 2).min(100);
+        bytes[at] ^= 1;
+        fs::write(&path, bytes).expect("room");
+        let bare = search();
+        let hits = bare["hits"].as_array().expect("a list").len();
+        assert_eq!(hits, before["hits"].as_array().expect("a list").len(), "{name}: {bare:#}");
+        if !path.starts_with(sandbox.path("web/graph")) || name.starts_with("documents-") {
+            assert!(bare["notes"].to_string().contains(&name), "{name}: {bare:#}");
+        }
+        let ran = sandbox.run(&["index", "--dir", "web"]);
+        let said = format!("{name} is damaged at byte ");
+        assert!(ran.code == 0 && ran.stderr.contains(&said), "{name}: {ran:#?}");
+        assert!(ran.stderr.contains("; it is built again"), "{name}: {ran:#?}");
+        sandbox.done(&["doctor", "--dir", "web"]);
+        assert_eq!(search(), before, "{name}");
+        names.push(name);
+    }
+    assert!(names.len() >= 9, "{names:?}");
+}
+
+/// A server starts without the directory of pages, and has snippets when that is built again.
+#[test]
+fn a_server_starts_without_the_page_table() {
+    let sandbox = gardens();
+    let directory = sandbox.path("web/pages/directory");
+    flip(&directory)(&File::options().write(true).open(&directory).expect("it is there"));
+    let (_server, address) = serve(&sandbox);
+    let (status, body) = get(&address, "/api/search?q=garden");
+    assert!(status == 200 && body.contains("pages/directory is damaged"), "{body}");
+    assert!(body.contains("crivello index") && body.contains("\"snippet\":[]"), "{body}");
+    sandbox.done(&["index", "--dir", "web"]);
+    let is_right = || get(&address, "/api/search?q=garden").1.contains("\"notes\":[]");
+    assert!((0..100).any(|_| {
+        thread::sleep(Duration::from_millis(100));
+        is_right()
+    }));
 }

@@ -60,7 +60,7 @@ pub enum JobsError {
     /// A file of ours was written by another version of this program.
     #[error(
         "{path} has format version {found}, this program reads version {expected}; {} makes it again",
-        commands(path)
+        command(path)
     )]
     Version {
         /// The file.
@@ -164,6 +164,16 @@ impl JobsError {
         move |source| Self::Io { path, source }
     }
 
+    /// The message without the advice what to do.
+    pub fn fault(&self) -> String {
+        match self {
+            Self::Damaged { path, offset, what } => {
+                format!("{} is damaged at byte {offset}: {what}", path.display())
+            }
+            other => other.to_string(),
+        }
+    }
+
     /// A file of ours that is named by another and is not there.
     pub(crate) fn gone(path: PathBuf) -> Self {
         Self::Damaged { path, offset: 0, what: "it is not there".into() }
@@ -184,29 +194,19 @@ impl From<GraphError> for JobsError {
     }
 }
 
-/// The folder of a file of ours, and the commands that make it again.
-fn made_by(path: &Path) -> Option<(&Path, &'static str)> {
-    let folders = [
-        ("pages", "`crivello index`"),
-        ("graph", "`crivello rank` and `crivello index`"),
-        ("dups", "`crivello index`"),
-        (IMPORTED, "`crivello rank import`"),
-    ];
-    let name = |folder: &Path| folder.file_name().unwrap_or_default().to_owned();
-    path.ancestors().skip(1).find_map(|folder| {
-        let (_, commands) = folders.iter().find(|(known, _)| name(folder) == *known)?;
-        Some((folder, *commands))
-    })
+/// The command that builds a file of ours again.
+fn command(path: &Path) -> &'static str {
+    let is_in = |name: &&str| path.ancestors().skip(1).any(|folder| folder.ends_with(name));
+    if ["pages", "graph", "dups"].iter().any(is_in) {
+        "`crivello index`"
+    } else if is_in(&IMPORTED) {
+        "`crivello rank import`"
+    } else {
+        "the stage that makes it"
+    }
 }
 
-/// Which commands make a file again.
-fn commands(path: &Path) -> &'static str {
-    made_by(path).map_or(STAGE, |(_, commands)| commands)
-}
-
-const STAGE: &str = "the stage that makes it";
-
-/// The folder of what no archive holds.
+/// The folder of the ranks that users bring.
 const IMPORTED: &str = "ranks";
 
 /// Who writes, after a colon; nothing if that is not known.
@@ -214,16 +214,14 @@ fn name_of(writer: Option<&Writer>) -> String {
     writer.map(|writer| format!(": {writer}")).unwrap_or_default()
 }
 
-/// What to do about a damaged file: which folder goes, and which commands make it again.
+/// The advice about a damaged file.
 fn way_out(path: &Path) -> String {
+    let command = command(path);
     if path.parent().is_some_and(|folder| folder.ends_with(IMPORTED)) {
-        return format!("delete it, or write it again with {}", commands(path));
+        format!("delete it, or write it again with {command}")
+    } else {
+        format!("run {command} to build it again")
     }
-    let (folder, commands) = made_by(path)
-        .map_or(("it is in".to_owned(), STAGE), |(folder, commands)| {
-            (folder.display().to_string(), commands)
-        });
-    format!("delete the folder {folder} and run {commands}: the archive holds everything")
 }
 
 #[cfg(test)]
@@ -231,13 +229,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_damaged_file_is_told_with_its_folder_and_what_makes_it_again() {
+    fn the_message_about_a_damaged_file_has_the_command_that_builds_it_again() {
         for (file, wanted) in [
-            ("w/pages/directory", "delete the folder w/pages and run `crivello index`: "),
-            (
-                "w/graph/links/a.graph",
-                "delete the folder w/graph and run `crivello rank` and `crivello index`: ",
-            ),
+            ("w/pages/directory", "run `crivello index` to build it again"),
+            ("w/graph/links/a.graph", "run `crivello index` to build it again"),
             ("w/ranks/mine.values", "delete it, or write it again with `crivello rank import`"),
         ] {
             let graph =

@@ -21,6 +21,7 @@
 
 mod changes;
 mod collection;
+mod damage;
 mod disk;
 mod error;
 mod extract;
@@ -37,6 +38,7 @@ mod spelling;
 mod verify;
 
 pub use collection::{Collection, Lock, Writer};
+pub use damage::discard_damaged;
 pub use error::JobsError;
 pub use extract::{ExtractOptions, ExtractReport, extract, extract_lag, files_read, is_text_cut};
 pub use fold::{FoldReport, Folding, fold, is_folded};

@@ -2,8 +2,9 @@
 //!
 //! **Invariant.** An engine answers from one generation of the index for its whole life; files of that
 //! generation that are removed meanwhile stay mapped. If bytes of them that it has read change, as far as
-//! [`Index::intact`] tells, it answers nothing but that they are damaged, whatever was found in them. Rows of the page
-//! table that are removed meanwhile leave results without a snippet.
+//! [`Index::intact`] tells, it answers nothing but that they are damaged, whatever was found in them. What the batch stages
+//! can build again is optional: without rows of the page table there are no snippets, without ranks words alone count, and
+//! a note names the file.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,7 +13,7 @@ use std::time::SystemTime;
 
 use archive::{Archive, Location};
 use index::{Index, IndexError};
-use jobs::{Collection, Folding, PageTable, Vector};
+use jobs::{Collection, Folding, JobsError, PagePointer, PageRow, PageTable, Vector};
 use query::{Explanation, Hit, Piece, Query, QueryError, RankValues, Searcher, Suggestion};
 use serde::Serialize;
 
@@ -34,8 +35,10 @@ pub struct Engine {
     searcher: Arc<Searcher>,
     /// In the order of those topics that were asked for.
     of_topics: Mutex<BTreeMap<String, Arc<Searcher>>>,
-    /// Ranks that have a weight and are not there, in words: a line each.
+    /// A note for each rank and each file that every answer lacks.
     missing: Vec<String>,
+    /// When the files of the page table and the clusters were written, if one of them cannot be used.
+    times: Option<FileTimes>,
     pages: PageTable,
     folding: Option<Folding>,
     archive: Archive,
@@ -152,11 +155,25 @@ impl Engine {
             index => index?,
         });
         let version = Version::of(collection, &index);
-        let (ranks, missing) = ranks_of(collection, &index, &version, &query)?;
+        let (ranks, mut missing) = ranks_of(collection, &index, &version, &query)?;
         // Words of a query must become the terms that the words of the pages became.
         let analysis = jobs::analysis_of(&index).ok_or(ServeError::NoIndex)?;
         let analyzer = ::page::Analyzer::build(&analysis)?;
-        let pages = PageTable::open(&collection.pages_dir())?;
+        let times = file_times(collection);
+        let mut can_improve = false;
+        let mut unless_damaged = |fault: JobsError, lacks: &str| match fault {
+            JobsError::Damaged { .. } | JobsError::Version { .. } | JobsError::Missing { .. } => {
+                missing.push(format!("{lacks}: {fault}"));
+                can_improve = true;
+                Ok(())
+            }
+            fault => Err(fault),
+        };
+        let pages = PageTable::open(&collection.pages_dir()).or_else(|fault| {
+            unless_damaged(fault, "No snippets and no copies").map(|()| PageTable::default())
+        })?;
+        let folding = Folding::open(collection, pages.directory())
+            .or_else(|fault| unless_damaged(fault, "No duplicates").map(|()| None))?;
         let searcher = Searcher::new(Arc::clone(&index), analyzer, query, ranks)?;
         Ok(Self {
             collection: collection.clone(),
@@ -164,8 +181,9 @@ impl Engine {
             searcher: Arc::new(searcher),
             of_topics: Mutex::default(),
             missing,
+            times: can_improve.then_some(times),
             index,
-            folding: Folding::open(collection, pages.directory())?,
+            folding,
             pages,
             archive: Archive::open(&collection.archive_dir())?,
         })
@@ -178,8 +196,9 @@ impl Engine {
             // First: then nothing of this one matters any more.
             Ok(index) if Version::of(collection, &index) != self.version => Some(Change::Newer),
             Ok(index) => {
-                let has_others = !self.index.has_files_of(&index);
-                fault(self.intact()).or_else(|| has_others.then_some(Change::Newer))
+                let is_built_again = self.times.is_some_and(|then| then != file_times(collection));
+                let is_newer = is_built_again || !self.index.has_files_of(&index);
+                fault(self.intact()).or_else(|| is_newer.then_some(Change::Newer))
             }
             Err(IndexError::Damaged { file, .. }) => fault(
                 self.intact().and_then(|()| self.index.doubted(&file).map_err(ServeError::from)),
@@ -283,9 +302,25 @@ impl Engine {
     /// What is said of results whose text should be in the page table, and is not.
     fn without_text(&self, hits: &[Found]) -> Option<String> {
         let is_known = |hit: &&Found| self.pages.directory().find(&hit.url).is_some();
-        let bare = hits.iter().filter(|hit| !hit.cached).filter(is_known).count();
-        let why = "files of `pages/` are missing: `crivello index` makes them again";
-        (bare > 0).then(|| format!("No snippet for {bare} of the results shown, since {why}"))
+        let bare: Vec<_> = hits.iter().filter(|hit| !hit.cached).filter(is_known).collect();
+        let directory = self.pages.directory();
+        let fault = |hit: &&Found| {
+            let pointer = directory.entries()[directory.find(&hit.url)?].pointer;
+            self.pages.page(pointer).err().map(|fault| fault.to_string())
+        };
+        let why = bare.iter().find_map(fault).unwrap_or_else(|| {
+            "files of `pages/` are missing; run `crivello index` to build them again".to_owned()
+        });
+        let count = bare.len();
+        (count > 0).then(|| format!("No snippet for {count} of the results shown: {why}"))
+    }
+
+    /// A page with its URL; `None` if its row is gone or damaged.
+    fn row(&self, pointer: PagePointer) -> Result<Option<(String, PageRow)>, ServeError> {
+        match self.pages.page(pointer) {
+            Err(JobsError::Damaged { .. }) => Ok(None),
+            row => Ok(row?),
+        }
     }
 
     /// What the word at the end of `text` may become.
@@ -299,7 +334,7 @@ impl Engine {
         let record = self.index.segments()[hit.segment].record(hit.doc)?;
         let directory = self.pages.directory();
         let Some(place) = directory.find(&record.url) else { return Ok(None) };
-        let row = self.pages.page(directory.entries()[place].pointer)?;
+        let row = self.row(directory.entries()[place].pointer)?;
         Ok(row.map(|(_, page)| page.text))
     }
 
@@ -323,7 +358,7 @@ impl Engine {
             if let (Some(folding), Some(place)) = (&self.folding, place) {
                 let behind = folding.behind(place).map(|place| directory.entries()[place].pointer);
                 for pointer in behind {
-                    let page = self.pages.page(pointer)?;
+                    let page = self.row(pointer)?;
                     ranking.extend(page.map(|(url, _)| (url, hit.score)));
                 }
             }
@@ -342,7 +377,7 @@ impl Engine {
         // A page that is gone since the index was made is a result without a snippet.
         let directory = self.pages.directory();
         let entry = directory.find(&record.url).map(|place| &directory.entries()[place]);
-        let row = entry.map(|entry| self.pages.page(entry.pointer)).transpose()?.flatten();
+        let row = entry.map(|entry| self.row(entry.pointer)).transpose()?.flatten();
         let snippet = row.as_ref().map_or_else(Vec::new, |(_, page)| {
             let text = if page.text.trim().is_empty() { &page.description } else { &page.text };
             highlighter.snippet(text, SNIPPET_CHARS_MAX)
@@ -406,6 +441,15 @@ impl Version {
     }
 }
 
+/// When `pages/directory`, `pages/parts` and `dups/clusters` were written; `None` for a missing file.
+type FileTimes = [Option<SystemTime>; 3];
+
+fn file_times(collection: &Collection) -> FileTimes {
+    let (pages, dups) = (collection.pages_dir(), collection.dups_dir());
+    [pages.join("directory"), pages.join("parts"), dups.join("clusters")]
+        .map(|path| path.metadata().and_then(|about| about.modified()).ok())
+}
+
 /// Ranks by name.
 type Named = Vec<(String, RankValues)>;
 
@@ -421,7 +465,14 @@ fn ranks_of(
     let by_default = query::Config::default().ranks;
     for (name, _) in config.ranks.iter().filter(|(_, weight)| **weight > 0.0) {
         let vector = Vector::Rank(name.clone());
-        if let Some(values) = jobs::document_ranks(collection, index, &vector)? {
+        let values = match jobs::document_ranks(collection, index, &vector) {
+            Err(fault @ JobsError::Damaged { .. }) => {
+                missing.push(format!("The rank `{name}` does not count: {fault}"));
+                continue;
+            }
+            values => values?,
+        };
+        if let Some(values) = values {
             ranks.push((name.clone(), values));
         } else if !(jobs::is_imported(index) && by_default.contains_key(name)) {
             missing.push(no_such_rank(name, version));

@@ -226,6 +226,17 @@ impl Part {
         Ok(Some((rows, offset + header.block_bytes())))
     }
 
+    /// Checks the checksums of all blocks.
+    pub(crate) fn verify(&mut self) -> Result<(), JobsError> {
+        let mut offset = Self::FIRST;
+        while let Some(header) = self.header(offset)? {
+            self.packed(offset, header.heads)?;
+            self.packed(offset, header.bodies)?;
+            offset += header.block_bytes();
+        }
+        Ok(())
+    }
+
     /// The header of the block at `offset`; `None` at the end.
     fn header(&mut self, offset: u64) -> Result<Option<Header>, JobsError> {
         let mut header = [0; HEADER_BYTES];
@@ -241,8 +252,15 @@ impl Part {
         Ok(Some(header).filter(|header| header.row_count > 0))
     }
 
-    /// Reads compressed bytes where the file stands, which belong to the block at `offset`.
+    /// Reads the next compressed bytes, which belong to the block at `offset`, and unpacks them.
     fn unpack(&mut self, offset: u64, size: Size) -> Result<Vec<u8>, JobsError> {
+        let packed = self.packed(offset, size)?;
+        let plain = lz4_flex::decompress(&packed, size.plain as usize);
+        plain.map_err(|_| self.damaged(offset, UNREADABLE))
+    }
+
+    /// Reads the next compressed bytes, which belong to the block at `offset`.
+    fn packed(&mut self, offset: u64, size: Size) -> Result<Vec<u8>, JobsError> {
         let mut packed = vec![0; size.packed as usize];
         if self.file.read_exact(&mut packed).is_err() {
             return Err(self.damaged(offset, CUT_SHORT));
@@ -250,8 +268,7 @@ impl Part {
         if crc32fast::hash(&packed) != size.sum {
             return Err(self.damaged(offset, WRONG_SUM));
         }
-        let plain = lz4_flex::decompress(&packed, size.plain as usize);
-        plain.map_err(|_| self.damaged(offset, UNREADABLE))
+        Ok(packed)
     }
 
     fn damaged(&self, offset: u64, what: &'static str) -> JobsError {

@@ -84,7 +84,8 @@ impl Parts {
 /// Decoded blocks by part and offset, the oldest first.
 type Cache = VecDeque<((u16, u64), Arc<Rows>)>;
 
-/// A page table, opened for reading; share it between threads.
+/// A page table, opened for reading; share it between threads. By default it has no page.
+#[derive(Default)]
 pub struct PageTable {
     dir: PathBuf,
     parts: Parts,

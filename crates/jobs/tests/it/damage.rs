@@ -127,6 +127,29 @@ fn a_file_of_another_version_is_told_and_made_again() {
     assert_eq!(told, 5, "directory, list of parts, part, clusters and source of the graph");
 }
 
+/// Each file is damaged once; it is named, removed and built again.
+#[test]
+fn damaged_files_are_discarded_and_built_again() {
+    for number in 0..ours(&small()).len() {
+        let small = small();
+        let expected = read_all(&small).expect("readable");
+        let file = ours(&small).swap_remove(number);
+        assert!(jobs::discard_damaged(&small.collection).expect("readable").is_empty());
+        let mut bytes = fs::read(&file).expect("bytes");
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+        fs::write(&file, bytes).expect("written");
+        let found = jobs::discard_damaged(&small.collection).expect("readable");
+        assert!(
+            matches!(&found[..], [fault] if fault.to_string().starts_with(&*file.to_string_lossy()))
+        );
+        assert!(!file.exists());
+        small.build();
+        // A part that is built again has another number.
+        assert_eq!(read_all(&small).expect("built").len(), expected.len(), "{}", file.display());
+    }
+}
+
 /// A file that is gone is told with its name and what makes it again.
 #[test]
 fn a_file_that_is_gone_says_what_makes_it_again() {

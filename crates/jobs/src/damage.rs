@@ -1,0 +1,59 @@
+//! Damaged files of the stages count as missing.
+//!
+//! What lives here: [`discard_damaged`], which removes them before the stages run. What does not: the index, whose stage
+//! verifies it, and the archive and the ranks that users bring, which no stage can build again.
+//!
+//! **Invariant.** A file is removed only if its checksum does not match or its content cannot be decoded.
+
+use index::Index;
+
+use crate::pages::{Directory, Part, Parts};
+use crate::rank::{node_vectors, read_origin};
+use crate::{Collection, Folding, JobsError, Linking, disk, document_ranks, document_vectors};
+
+/// Reads the page table, the clusters, the link graph and the ranks, and removes each damaged file, so that its stage
+/// builds it again. Returns the damage found.
+pub fn discard_damaged(collection: &Collection) -> Result<Vec<JobsError>, JobsError> {
+    let mut found = Vec::new();
+    let dir = collection.pages_dir();
+    for name in discard(&mut found, Parts::read(&dir))?.unwrap_or_default().names {
+        let path = Parts::path(&dir, name.number);
+        discard(&mut found, Part::open(&path).and_then(|mut part| part.verify()))?;
+    }
+    discard(&mut found, Directory::read(&dir.join("directory")))?;
+    discard(&mut found, Folding::open(collection, &Directory::default()))?;
+    let before = found.len();
+    discard(&mut found, Linking::open(collection))?;
+    if found.len() > before {
+        // The stage builds a graph again that has no source.
+        disk::remove(&collection.graph_dir().join("source"))?;
+    }
+    for vector in node_vectors(collection)? {
+        let values = graph::read_ranks(&collection.rank_file(&vector));
+        discard(&mut found, values.map_err(JobsError::from))?;
+        discard(&mut found, read_origin(collection, &vector))?;
+    }
+    // The stage of the index finds out what is wrong with one that cannot be opened.
+    if let Ok(index) = Index::open(&collection.index_dir()) {
+        for (vector, _) in document_vectors(collection, &index) {
+            discard(&mut found, document_ranks(collection, &index, &vector))?;
+        }
+    }
+    Ok(found)
+}
+
+/// Removes the file that is damaged by what was read of it. Other errors are left to the stage that needs the file.
+fn discard<T>(
+    found: &mut Vec<JobsError>,
+    read: Result<T, JobsError>,
+) -> Result<Option<T>, JobsError> {
+    match read {
+        Ok(value) => return Ok(Some(value)),
+        Err(JobsError::Damaged { path, offset, what }) => {
+            disk::remove(&path)?;
+            found.push(JobsError::Damaged { path, offset, what });
+        }
+        Err(_) => {}
+    }
+    Ok(None)
+}
