@@ -122,9 +122,15 @@ fn search(topics: &Topics, args: &Args, context: &Context) -> Result<Run> {
     let (mut rankings, mut said) = (Vec::new(), BTreeSet::new());
     for (done, topic) in topics.topics().iter().enumerate() {
         line.show(format!("searching: {done} of {}", count(topics.topics().len() as u64, "topic")));
-        let (ranking, notes) = engine
-            .rank_any(&topic.text, args.depth as usize)
-            .with_context(|| format!("topic {} cannot be searched for", topic.name))?;
+        let found = match engine.rank(&topic.text, args.depth as usize) {
+            Err(error) if error.is_users() => {
+                said.insert(format!("topic {} has no results: {error}", topic.name));
+                Ok((Vec::new(), Vec::new()))
+            }
+            found => found,
+        };
+        let (ranking, notes) =
+            found.with_context(|| format!("cannot search for topic {}", topic.name))?;
         let named = |(url, score): (String, f64)| (jobs::document_name(&url).to_owned(), score);
         rankings.push((topic.name.clone(), ranking.into_iter().map(named).collect()));
         said.extend(notes);

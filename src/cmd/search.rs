@@ -62,7 +62,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     if context.json {
         context.print_json(&results)?;
     } else {
-        talk::say(context.quiet, &talk::count(results.total, "result"));
+        let with_all = results.with_all.map(|count| format!(", {count} with all words"));
+        let total = talk::count(results.total, "result");
+        talk::say(context.quiet, &format!("{total}{}", with_all.unwrap_or_default()));
         for line in results.hint.iter().chain(&results.notes) {
             talk::say(context.quiet, &talk::plain(line));
         }

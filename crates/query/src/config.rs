@@ -23,6 +23,9 @@ const PAGERANK: &str = "pagerank";
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
+    /// Which plain words of a query a page must have.
+    #[serde(rename = "match")]
+    pub matching: Match,
     /// How words are weighed.
     pub model: Weighting,
     /// How soon more occurrences of a word stop to count more: 0 at the first, large never.
@@ -78,6 +81,7 @@ impl Config {
 impl Default for Config {
     fn default() -> Config {
         Config {
+            matching: Match::default(),
             model: Weighting::default(),
             k1: 1.2,
             b: 0.5,
@@ -90,6 +94,17 @@ impl Default for Config {
             table_bytes: 128 << 20,
         }
     }
+}
+
+/// Which plain words of a query a page must have.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Match {
+    /// At least one. Joining words (`the`, `of`) count only where a query has no other words.
+    #[default]
+    Any,
+    /// All, joining words too.
+    All,
 }
 
 /// What a word is worth in each field; 0: nothing, but it still matches there.

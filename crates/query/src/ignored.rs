@@ -1,10 +1,6 @@
-//! Words that say little of what somebody looks for, where any words of a text are searched for.
+//! The joining words of English, which say nothing about the subject of a query.
 //!
-//! What lives here: the words of English that join others, and those with which people speak of the question rather than
-//! of what it is about ("please give details of methods for …"). What does not: queries in which every word must be
-//! there, and phrases: there each word was chosen.
-//!
-//! **Invariant.** They are compared as terms, after the analysis of the collection: `using` is left out because `use` is.
+//! **Invariant.** Words are compared as terms, after the analysis of the collection.
 
 use page::Analyzer;
 use std::collections::BTreeSet;
@@ -16,14 +12,11 @@ const JOINING: &str = "a about above after again against all am an and any are a
     off on once only or other ought our ours ourselves out over own same she should so some such than that the their \
     theirs them themselves then there these they this those through to too under until up very was we were what when \
     where which while who whom why will with would you your yours yourself yourselves";
-/// Of the question.
-const ASKING: &str = "concerning describe details discuss explain find give given giving information kind kinds list \
-    method methods please regarding show technique techniques tell type types use used using way ways";
 
-/// The terms that they become; none if the analysis is not of English.
+/// Their terms; no terms if the analysis is not of English.
 pub(crate) fn ignored_terms(analyzer: &Analyzer) -> BTreeSet<String> {
     if analyzer.stemmer() != "english" {
         return BTreeSet::new();
     }
-    [JOINING, ASKING].into_iter().flat_map(|words| analyzer.terms(words)).collect()
+    analyzer.terms(JOINING).into_iter().collect()
 }

@@ -20,9 +20,9 @@
 //!
 //! # The language
 //!
-//! `solar panels "city hall" -site:example.org title:budget`: words side by side must all be there;
-//! `OR` or `|` between alternatives, binding less than that; `NOT` or `-`; parentheses; `"…"` for
-//! phrases; `comput*` for words that begin so, `colour~1` for those that differ in a letter; `(a b c)~8`, `a NEAR/8 b`
+//! `solar panels "city hall" -site:example.org title:budget`: a page must have the phrase, the field and one of the plain
+//! words, and is better with more of them; `+word` or `AND` require a word, `NOT` or `-` exclude one;
+//! `OR` or `|` between alternatives, binding less than that; parentheses; `"…"` for phrases; `comput*` for words that begin so, `colour~1` for those that differ in a letter; `(a b c)~8`, `a NEAR/8 b`
 //! for words near each other, `"a b"~8`, `a BEFORE/8 b` for those in order; `title:`, `headings:`, `body:`, `url:`,
 //! `anchor:` before a word or a phrase; `site:example.org` for a host and those below it; `lang:en`, `filetype:txt`,
 //! `link:example.org/page`, `date:2026-01..2026-03`. The grammar is in the header of `language`.
@@ -30,8 +30,8 @@
 //! ```
 //! use query::{QueryError, parse};
 //!
-//! assert_eq!(parse("solar | wind -(coal gas)")?.to_string(), "solar OR wind -(coal gas)");
-//! assert_eq!(parse("solar NEAR/8 (roof OR wall*)")?.to_string(), "(solar (roof OR wall*))~8");
+//! assert_eq!(parse("solar | wind -(coal gas)")?.to_string(), "solar | wind -(coal gas)");
+//! assert_eq!(parse("solar NEAR/8 (roof OR wall*)")?.to_string(), "(solar (roof | wall*))~8");
 //! assert_eq!(parse("solar \"city hall").unwrap_err().column(), Some(7));
 //! # Ok::<(), QueryError>(())
 //! ```
@@ -67,7 +67,7 @@ mod written;
 
 pub use block_max::TablesReport;
 pub use completion::COMPLETIONS_MAX;
-pub use config::{Config, FieldWeights};
+pub use config::{Config, FieldWeights, Match};
 pub use error::QueryError;
 pub use explanation::Explanation;
 pub use half_life::HalfLife;

@@ -3,11 +3,11 @@
 //! What lives here: analysis of a query's words by the chain that analysed the documents, and the special
 //! terms of filters. What does not: posting lists. A plan is the same for every segment.
 //!
-//! A word that analyses to nothing (punctuation) is left out as if it had not been typed; one that analyses
-//! to several terms (`state-of-the-art`, scripts without spaces) is a phrase of them.
+//! In a sequence a document must have everything that is required and at least one of the plain words. Joining words
+//! (`ignored.rs`) are left out where other words are left.
 //!
-//! Of a text of which any words are searched for each term is by itself, and those that say little (`ignored.rs`) are
-//! left out if others are left.
+//! Punctuation analyses to nothing and is left out. `state-of-the-art`, or a text in a script without spaces, analyses to
+//! several terms. Each of them is a plain word; where the word is required or negated, they are a phrase.
 //!
 //! A word of which only the beginning is given, or which may differ in some letters, is one word in several *forms*: the
 //! terms of the index that it stands for (`expansion.rs`). A beginning is compared with terms as it is, without a
@@ -30,7 +30,7 @@ use page::{Analyzer, Filter, Limits, normalise};
 
 use crate::expansion::{Expander, Pattern};
 use crate::language::{DEPTH_MAX, TERMS_MAX};
-use crate::{Query, QueryError};
+use crate::{Config, Match, Query, QueryError};
 
 /// A level of parentheses parses to at most three levels of [`Query`]; the rest is room.
 const TREE_DEPTH_MAX: usize = 4 * DEPTH_MAX;
@@ -135,23 +135,25 @@ impl Part {
     }
 }
 
-/// A plan, and what is to be said of it.
+/// The plan of a query, with remarks for the user.
 #[derive(Debug)]
 pub(crate) struct Planned {
     pub(crate) plan: Plan,
+    /// The same with every plain word required; `None` where that is the same plan.
+    pub(crate) with_all: Option<Plan>,
     /// What was left out, and what the index cannot answer.
     pub(crate) notes: Vec<String>,
 }
 
 impl Plan {
-    /// `index` is asked what words stand for; `ignored` are the terms that say little where any of many words are searched for;
-    /// `pairing`: words near each other count.
+    /// `ignored` are the joining words, as terms. `config` says which words are required, and whether words near each
+    /// other count.
     pub(crate) fn build(
         query: &Query,
         analyzer: &Analyzer,
         ignored: &BTreeSet<String>,
         index: &Index,
-        pairing: bool,
+        config: &Config,
     ) -> Result<Planned, QueryError> {
         let mut planner = Planner {
             analyzer,
@@ -159,21 +161,31 @@ impl Plan {
             index,
             expander: Expander::new(index, expanding(query)),
             absent: Vec::new(),
-            pairing,
+            pairing: config.proximity_weight > 0.0,
             unplaced: false,
             terms: 0,
+            matching: config.matching,
+            combine: Plan::Or,
+            is_optional: false,
         };
-        let plan = planner.plan(query, 0)?.ok_or(QueryError::Empty)?;
+        let plan = planner.wanted(query, 0)?.ok_or(QueryError::Empty)?;
         if planner.terms > TERMS_MAX {
             return Err(QueryError::TooManyTerms { found: planner.terms, max: TERMS_MAX });
         }
-        let mut notes = planner.expander.notes;
+        let notes = planner.expander.notes.len();
+        let with_all = if planner.is_optional {
+            planner.combine = Plan::And;
+            planner.wanted(query, 0)?
+        } else {
+            None
+        };
+        let mut notes = planner.expander.notes.drain(..notes).collect::<Vec<_>>();
         notes.extend(planner.absent.into_iter().map(absence));
         if planner.unplaced {
             let what = "words near each other count no more here: this index does not know where words stand";
             notes.push(what.to_owned());
         }
-        Ok(Planned { plan, notes })
+        Ok(Planned { plan, with_all, notes })
     }
 
     /// Every term of the plan's words, negated or not, filters not; each with the fields that it is asked in.
@@ -236,9 +248,11 @@ fn expanding(query: &Query) -> usize {
     match query {
         Query::Prefix { .. } | Query::Fuzzy { .. } => 1,
         Query::Phrase { text, .. } | Query::Within { text, .. } => text.matches('*').count(),
-        Query::And(queries) | Query::Or(queries) | Query::Near { parts: queries, .. } => {
-            all(queries)
-        }
+        Query::Sequence(queries)
+        | Query::And(queries)
+        | Query::Or(queries)
+        | Query::Near { parts: queries, .. } => all(queries),
+        Query::Required(part) => expanding(part),
         Query::AndNot(wanted, unwanted) => expanding(wanted) + expanding(unwanted),
         Query::Not(unwanted) => expanding(unwanted),
         _ => 0,
@@ -258,6 +272,11 @@ struct Planner<'a> {
     unplaced: bool,
     /// How many words the plan has so far.
     terms: usize,
+    matching: Match,
+    /// How the plain words of a sequence are combined.
+    combine: fn(Vec<Plan>) -> Plan,
+    /// Whether a document may lack some plain word.
+    is_optional: bool,
 }
 
 /// Which words of a text stand for others.
@@ -299,13 +318,22 @@ impl Planner<'_> {
             }
             Query::Link(url) => self.filters(query, Filter::Link, link_terms(url))?,
             Query::Date(range) => self.filters(query, Filter::Date, range.terms())?,
-            Query::And(queries) => {
-                let plans = self.plans(queries, depth)?;
-                self.close(plans, Plan::And)
+            Query::Sequence(parts) if self.matching == Match::Any => self.sequence(parts, depth)?,
+            Query::And(parts) | Query::Sequence(parts) => {
+                let plans = self.plans(parts, depth)?;
+                let pairs = self.pairs(plans.iter());
+                close(one_or(plans, Plan::And), pairs)
             }
-            Query::Or(queries) => one_or(self.plans(queries, depth)?, Plan::Or),
+            Query::Required(part) => self.plan(part, depth + 1)?,
+            Query::Or(queries) => {
+                let mut plans = Vec::with_capacity(queries.len());
+                for query in queries {
+                    plans.extend(self.wanted(query, depth + 1)?);
+                }
+                one_or(plans, Plan::Or)
+            }
             Query::AndNot(wanted, unwanted) => {
-                let wanted = self.plan(wanted, depth + 1)?;
+                let wanted = self.wanted(wanted, depth + 1)?;
                 let unwanted = self.unwanted(unwanted, depth + 1)?;
                 match (wanted, unwanted) {
                     (Some(wanted), Some(unwanted)) => {
@@ -319,8 +347,65 @@ impl Planner<'_> {
                 let unwanted = self.unwanted(unwanted, depth + 1)?;
                 unwanted.map(|plan| Plan::Not(Box::new(plan)))
             }
-            Query::Any(text) => self.any(text),
         })
+    }
+
+    /// A query that stands by itself, so that a plain word is a sequence of one.
+    fn wanted(&mut self, query: &Query, depth: usize) -> Result<Option<Plan>, QueryError> {
+        match query {
+            Query::Term { field: None, .. } if self.matching == Match::Any => {
+                self.sequence(std::slice::from_ref(query), depth)
+            }
+            _ => self.plan(query, depth),
+        }
+    }
+
+    /// Parts side by side: all that are required, and at least one of the plain words.
+    fn sequence(&mut self, parts: &[Query], depth: usize) -> Result<Option<Plan>, QueryError> {
+        let mut plans = Vec::with_capacity(parts.len());
+        let mut left: Vec<&Query> = parts.iter().rev().collect();
+        while let Some(part) = left.pop() {
+            match part {
+                Query::Sequence(inner) if part.is_plain() => left.extend(inner.iter().rev()),
+                Query::Term { field: None, text } => {
+                    plans.extend(self.plain(text).into_iter().map(|plan| (plan, true)));
+                }
+                part => {
+                    let plan = self.plan(part, depth + 1)?;
+                    plans.extend(plan.map(|plan| (plan, part.is_plain())));
+                }
+            }
+        }
+        let joins = |plan: &Plan| match plan {
+            Plan::Words(Words { terms, .. }) => {
+                matches!(&terms[..], [(_, term)] if self.ignored.contains(term))
+            }
+            _ => false,
+        };
+        if plans.iter().any(|(plan, is_plain)| !is_filter(plan) && !(*is_plain && joins(plan))) {
+            plans.retain(|(plan, is_plain)| !(*is_plain && joins(plan)));
+        }
+        let pairs = self.pairs(plans.iter().map(|(plan, _)| plan));
+        let (mut wanted, mut required) = (Vec::new(), Vec::new());
+        for (plan, is_plain) in plans {
+            if is_plain { wanted.push(plan) } else { required.push(plan) }
+        }
+        self.is_optional |= wanted.len() > 1;
+        required.extend(one_or(wanted, self.combine));
+        Ok(close(one_or(required, Plan::And), pairs))
+    }
+
+    /// The terms of a plain word; `state-of-the-art` has four, and a word of a script without spaces may have several.
+    fn plain(&mut self, text: &str) -> Vec<Plan> {
+        let words = |term: String| Words {
+            what: term.clone(),
+            fields: Field::ALL.to_vec(),
+            terms: vec![(0, term)],
+            is_plain: true,
+        };
+        let terms = self.analyzer.terms(text);
+        self.terms = self.terms.saturating_add(terms.len());
+        terms.into_iter().map(|term| Plan::Words(words(term))).collect()
     }
 
     /// What only tells documents apart.
@@ -331,15 +416,14 @@ impl Planner<'_> {
         plan
     }
 
-    /// Plans together, with their pairs of words if these count.
-    fn close(&mut self, plans: Vec<Plan>, many: fn(Vec<Plan>) -> Plan) -> Option<Plan> {
-        let mut pairs = if self.pairing { pairs(&plans) } else { Vec::new() };
+    /// The pairs of words side by side, if words near each other count.
+    fn pairs<'p>(&mut self, plans: impl Iterator<Item = &'p Plan>) -> Vec<Pair> {
+        let mut pairs = if self.pairing { pairs(plans) } else { Vec::new() };
         if !pairs.is_empty() && !self.index.segments().iter().all(Segment::has_positions) {
             pairs.clear();
             self.unplaced = true;
         }
-        let plan = one_or(plans, many)?;
-        Some(if pairs.is_empty() { plan } else { Plan::Close(Box::new(plan), pairs) })
+        pairs
     }
 
     fn plans(&mut self, queries: &[Query], depth: usize) -> Result<Vec<Plan>, QueryError> {
@@ -377,7 +461,7 @@ impl Planner<'_> {
                 return Ok(one_or(self.parts(queries, width, depth)?, Part::Either));
             }
             // All within a window that is all within a wider one.
-            Query::And(parts) => {
+            Query::And(parts) | Query::Sequence(parts) => {
                 let parts = self.parts(parts, width, depth)?;
                 return Ok(window(false, width, parts));
             }
@@ -385,6 +469,7 @@ impl Planner<'_> {
                 let parts = self.parts(parts, *width, depth)?;
                 return Ok(window(*ordered, *width, parts));
             }
+            Query::Required(part) => return self.part(part, width, depth + 1),
             other => return Err(QueryError::InWindowTree { what: other.to_string() }),
         };
         let words = self.words(*field, text, forms)?;
@@ -467,28 +552,6 @@ impl Planner<'_> {
         Ok(forms)
     }
 
-    /// Each term of a text by itself, as often as it is there; those that say little only if there are no others. Of
-    /// a text with too many of them the first count.
-    fn any(&mut self, text: &str) -> Option<Plan> {
-        let mut terms = self.analyzer.terms(text);
-        if terms.iter().any(|term| !self.ignored.contains(term)) {
-            terms.retain(|term| !self.ignored.contains(term));
-        }
-        terms.truncate(TERMS_MAX);
-        self.terms = self.terms.saturating_add(terms.len());
-        let words = |term: String| {
-            let fields = Field::ALL.to_vec();
-            Plan::Words(Words {
-                what: term.clone(),
-                fields,
-                terms: vec![(0, term)],
-                is_plain: true,
-            })
-        };
-        let plans = terms.into_iter().map(words).collect();
-        self.close(plans, Plan::Or)
-    }
-
     /// Any of these filters, which are all of a kind.
     fn filters(
         &mut self,
@@ -525,10 +588,10 @@ impl Planner<'_> {
 }
 
 /// The words that stand beside each other, each pair once.
-fn pairs(plans: &[Plan]) -> Vec<Pair> {
+fn pairs<'p>(plans: impl Iterator<Item = &'p Plan>) -> Vec<Pair> {
     let (mut pairs, mut known) = (Vec::new(), BTreeSet::new());
     let mut last: Option<(&str, &[Field])> = None;
-    for plan in plans.iter().filter(|plan| !is_filter(plan)) {
+    for plan in plans.filter(|plan| !is_filter(plan)) {
         let word = match plan {
             Plan::Words(Words { terms, fields, is_plain: true, .. }) => match &terms[..] {
                 [(_, term)] => Some((term.as_str(), &fields[..])),
@@ -602,6 +665,11 @@ fn window(ordered: bool, width: u32, mut parts: Vec<Part>) -> Option<Part> {
 
 fn fields_of(field: Option<Field>) -> Vec<Field> {
     field.map_or_else(|| Field::ALL.to_vec(), |field| vec![field])
+}
+
+fn close(plan: Option<Plan>, pairs: Vec<Pair>) -> Option<Plan> {
+    let plan = plan?;
+    Some(if pairs.is_empty() { plan } else { Plan::Close(Box::new(plan), pairs) })
 }
 
 fn one_or<T>(mut parts: Vec<T>, many: fn(Vec<T>) -> T) -> Option<T> {

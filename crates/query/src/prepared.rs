@@ -22,6 +22,8 @@ use crate::{Explanation, Highlighter, Hit, Query, QueryError, Searcher, TopK, We
 pub struct Answer {
     /// How many documents match, on all pages.
     pub total: u64,
+    /// How many of them have every plain word; `None` if all of them must.
+    pub with_all: Option<u64>,
     /// Those of this page, best first.
     pub hits: Vec<Hit>,
     /// What was not done as the query says, in words: a line each.
@@ -33,14 +35,17 @@ pub struct Prepared<'a> {
     pub(crate) searcher: &'a Searcher,
     pub(crate) query: &'a Query,
     pub(crate) plan: Plan,
+    /// The plan with every plain word required, if that is another.
+    pub(crate) with_all: Option<Plan>,
     pub(crate) notes: Vec<String>,
 }
 
 impl Prepared<'_> {
     /// The `k` best documents after the first `offset`, and how many match.
     pub fn search(&self, offset: usize, k: usize) -> Result<Answer, QueryError> {
-        let (total, hits) = (self.count()?, self.best(offset, k)?);
-        Ok(Answer { total, hits, notes: self.notes.clone() })
+        let (total, with_all) = (self.count()?, self.count_with_all()?);
+        let hits = self.best(offset, k)?;
+        Ok(Answer { total, with_all, hits, notes: self.notes.clone() })
     }
 
     /// The `k` best documents after the first `offset`. What cannot be among them is left out where the query allows
@@ -55,7 +60,7 @@ impl Prepared<'_> {
             return self.exhaustive(offset, k);
         };
         let mut best = TopK::new(offset.saturating_add(k));
-        self.task(&shape).evaluate(&mut best)?;
+        self.task(&self.plan, &shape).evaluate(&mut best)?;
         Ok(best.into_hits(offset))
     }
 
@@ -82,17 +87,26 @@ impl Prepared<'_> {
 
     /// How many documents match.
     pub fn count(&self) -> Result<u64, QueryError> {
+        self.count_of(&self.plan)
+    }
+
+    /// How many documents match and have every plain word; `None` if all that match must.
+    pub fn count_with_all(&self) -> Result<Option<u64>, QueryError> {
+        self.with_all.as_ref().map(|plan| self.count_of(plan)).transpose()
+    }
+
+    fn count_of(&self, plan: &Plan) -> Result<u64, QueryError> {
         let countable = |shape: &Shape<'_>| {
             !shape.is_partial && shape.phrases.is_empty() && shape.unwanted.is_empty()
         };
-        if let Some(shape) = Shape::of(&self.plan).filter(countable) {
-            return self.task(&shape).count();
+        if let Some(shape) = Shape::of(plan).filter(countable) {
+            return self.task(plan, &shape).count();
         }
         let Searcher { index, statistics, .. } = self.searcher;
-        let scorers = Scorers::gather(&self.plan, index, statistics)?;
+        let scorers = Scorers::gather(plan, index, statistics)?;
         let mut total = 0;
         for segment in index.segments() {
-            let mut tree = Tree::build(&self.plan, segment, &scorers)?;
+            let mut tree = Tree::build(plan, segment, &scorers)?;
             let deleted = segment.deleted()?;
             let mut doc = tree.doc();
             while doc != END {
@@ -103,9 +117,9 @@ impl Prepared<'_> {
         Ok(total)
     }
 
-    fn task<'t>(&'t self, shape: &'t Shape<'t>) -> Task<'t> {
+    fn task<'t>(&'t self, plan: &'t Plan, shape: &'t Shape<'t>) -> Task<'t> {
         let Searcher { index, statistics, prior, workspaces, tables, .. } = self.searcher;
-        let (plan, statics) = (&self.plan, prior.statics());
+        let statics = prior.statics();
         Task { plan, shape, index, statistics, statics, workspaces, tables }
     }
 

@@ -79,10 +79,9 @@ impl Searcher {
 
     /// Makes a query ready: its words are analysed, and those that stand for others are looked up.
     pub fn prepare<'a>(&'a self, query: &'a Query) -> Result<Prepared<'a>, QueryError> {
-        let pairing = self.config.proximity_weight > 0.0;
-        let Planned { plan, notes } =
-            Plan::build(query, &self.analyzer, &self.ignored, &self.index, pairing)?;
-        Ok(Prepared { searcher: self, query, plan, notes })
+        let Planned { plan, with_all, notes } =
+            Plan::build(query, &self.analyzer, &self.ignored, &self.index, &self.config)?;
+        Ok(Prepared { searcher: self, query, plan, with_all, notes })
     }
 
     /// The `k` best documents after the first `offset`, and how many match.
@@ -108,6 +107,12 @@ impl Searcher {
     /// How many documents match.
     pub fn count(&self, query: &Query) -> Result<u64, QueryError> {
         self.prepare(query)?.count()
+    }
+
+    /// How many documents match and have every plain word.
+    pub fn count_with_all(&self, query: &Query) -> Result<u64, QueryError> {
+        let prepared = self.prepare(query)?;
+        Ok(prepared.count_with_all()?.map_or_else(|| prepared.count(), Ok)?)
     }
 
     /// As [`Prepared::explain`].

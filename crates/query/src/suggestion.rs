@@ -43,7 +43,7 @@ const TRIES_MAX: usize = 16;
 pub struct Suggestion {
     /// As it can be typed.
     pub query: String,
-    /// How many documents match it.
+    /// How many documents match it with all its words.
     pub total: u64,
 }
 
@@ -64,8 +64,8 @@ struct Candidate {
 }
 
 impl Searcher {
-    /// What was perhaps meant by `query`, which has `total` results; `None` if these are enough, or nothing is near that
-    /// has more. `texts` gives the text of a document, where there is one: words are suggested as they are written there
+    /// What was perhaps meant by `query`, which has `total` results with all its words; `None` if these are enough, or
+    /// nothing is near that has more. `texts` gives the text of a document, where there is one: words are suggested as they are written there
     /// or in titles.
     pub fn suggest<E: From<QueryError>>(
         &self,
@@ -187,7 +187,7 @@ impl Searcher {
             if other == *query || !parse(&printed).is_ok_and(|parsed| parsed == other) {
                 continue;
             }
-            let found = self.count(&other)?;
+            let found = self.count_with_all(&other)?;
             if found > total {
                 return Ok(Some(Suggestion { query: printed, total: found }));
             }
@@ -202,9 +202,11 @@ fn each_plain(query: &mut Query, mut visit: impl FnMut(Option<Field>, &mut Strin
     while let Some(query) = left.pop() {
         match query {
             Query::Term { field, text } => visit(*field, text),
-            Query::And(queries) | Query::Or(queries) | Query::Near { parts: queries, .. } => {
-                left.extend(queries.iter_mut().rev());
-            }
+            Query::Sequence(queries)
+            | Query::And(queries)
+            | Query::Or(queries)
+            | Query::Near { parts: queries, .. } => left.extend(queries.iter_mut().rev()),
+            Query::Required(part) => left.push(part),
             Query::AndNot(wanted, _) => left.push(wanted),
             _ => {}
         }

@@ -48,8 +48,9 @@ impl Searcher {
         let (what, fields) = (sought.term.to_owned(), sought.fields.to_vec());
         let terms = vec![(0, what.clone())];
         let plan = Plan::Words(Words { what, fields, terms, is_plain: true });
-        let query = Query::Any(sought.term.to_owned());
-        let prepared = Prepared { searcher: self, query: &query, plan, notes: Vec::new() };
+        let query = Query::Term { field: None, text: sought.term.to_owned() };
+        let notes = Vec::new();
+        let prepared = Prepared { searcher: self, query: &query, plan, with_all: None, notes };
         let hits = prepared.best(0, TITLES_MAX)?;
         let mut words: Vec<(String, usize)> = Vec::new();
         for hit in &hits {

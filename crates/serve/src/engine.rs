@@ -88,8 +88,11 @@ pub struct Results {
     /// The topic that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub topic: Option<String>,
-    /// Documents that match.
+    /// How many documents match.
     pub total: u64,
+    /// How many of them have every plain word of the query; left out if all of them must.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub with_all: Option<u64>,
     /// How many were left out before the first hit.
     pub offset: usize,
     /// The best of them in order.
@@ -286,17 +289,17 @@ impl Engine {
         let unknown = query.unknown_field();
         let unknown = unknown.filter(|field| field.meant.is_some() || answer.total == 0);
         let hint = unknown.map(|field| field.to_string());
-        let (total, mut notes) = (answer.total, answer.notes);
+        let (total, with_all, mut notes) = (answer.total, answer.with_all, answer.notes);
         notes.extend_from_slice(&self.missing);
         notes.extend(self.without_text(&hits));
-        let suggestion = searcher.suggest(query, total, |hit| self.text(hit));
+        let suggestion = searcher.suggest(query, with_all.unwrap_or(total), |hit| self.text(hit));
         // What is found is found, even if what more would be looked at is damaged.
         let suggestion = suggestion.unwrap_or_else(|error: ServeError| {
             notes.push(format!("What was perhaps meant cannot be told: {error}"));
             None
         });
         let (query, topic) = (query.to_string(), topic.map(str::to_owned));
-        Ok(Results { query, topic, total, offset, hits, hint, notes, suggestion })
+        Ok(Results { query, topic, total, with_all, offset, hits, hint, notes, suggestion })
     }
 
     /// What is said of results whose text should be in the page table, and is not.
@@ -338,14 +341,14 @@ impl Engine {
         Ok(row.map(|(_, page)| page.text))
     }
 
-    /// The URLs of the best `k` pages with any of the words of a text, with their scores, best first, and what was not
-    /// done as it was asked for, a line each. Behind a page come those that it stands for.
-    pub fn rank_any(&self, text: &str, k: usize) -> Result<(Ranking, Vec<String>), ServeError> {
+    /// The URLs of the best `k` pages for a query, with their scores, best first, and remarks, a line each. A page is
+    /// followed by its near-duplicates.
+    pub fn rank(&self, text: &str, k: usize) -> Result<(Ranking, Vec<String>), ServeError> {
         self.if_intact(self.ranking(text, k))
     }
 
     fn ranking(&self, text: &str, k: usize) -> Result<(Ranking, Vec<String>), ServeError> {
-        let answer = match self.searcher.search(&Query::Any(text.to_owned()), 0, k) {
+        let answer = match query::parse(text).and_then(|query| self.searcher.search(&query, 0, k)) {
             Err(QueryError::Empty) => return Ok((Vec::new(), Vec::new())),
             answer => answer?,
         };

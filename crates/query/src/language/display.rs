@@ -1,4 +1,6 @@
-//! [`Query`] → text that [`parse`](super::parse) reads back; but for [`Query::Any`], which no text parses to.
+//! [`Query`] → text that [`parse`](super::parse) reads back.
+//!
+//! Operators are printed as signs, since a sentence in capitals has no operators in words.
 //!
 //! **Invariant.** No parenthesis is printed that the parsed text did not have, but for those of a window that was
 //! written with `NEAR`, which parsing counts; so printing never
@@ -39,21 +41,22 @@ impl Display for Query {
             Self::Date(range) => write!(f, "date:{range}"),
             Self::Site(host) => write!(f, "site:{host}"),
             Self::Language(code) => write!(f, "lang:{code}"),
-            Self::And(parts) => separated(f, parts, " ", factor),
-            Self::Or(branches) => separated(f, branches, " OR ", |f, branch| match branch {
+            Self::Sequence(parts) => separated(f, parts, " ", factor),
+            Self::Required(part) => required(f, part),
+            Self::And(parts) => separated(f, parts, " ", required),
+            Self::Or(branches) => separated(f, branches, " | ", |f, branch| match branch {
                 Self::Or(_) => factor(f, branch),
                 _ => branch.fmt(f),
             }),
             Self::AndNot(wanted, unwanted) => {
                 match **wanted {
-                    Self::And(_) => wanted.fmt(f)?,
+                    Self::And(_) | Self::Sequence(_) => wanted.fmt(f)?,
                     _ => factor(f, wanted)?,
                 }
                 f.write_str(" ")?;
                 negated(f, unwanted)
             }
             Self::Not(unwanted) => negated(f, unwanted),
-            Self::Any(text) => write!(f, "any of: {text}"),
         }
     }
 }
@@ -65,7 +68,7 @@ fn prefix(f: &mut Formatter<'_>, name: Option<&str>) -> Result {
 /// As part of a sequence: in parentheses unless it holds together without.
 fn factor(f: &mut Formatter<'_>, query: &Query) -> Result {
     match query {
-        Query::And(_) | Query::Or(_) | Query::AndNot(..) | Query::Not(_) | Query::Any(_) => {
+        Query::Sequence(_) | Query::And(_) | Query::Or(_) | Query::AndNot(..) | Query::Not(_) => {
             write!(f, "({query})")
         }
         _ => query.fmt(f),
@@ -93,7 +96,11 @@ pub(super) fn levels(query: &Query) -> usize {
     let inside = |queries: &[Query]| {
         let level = |query: &Query| {
             let apart = match query {
-                Query::And(_) | Query::Or(_) | Query::AndNot(..) | Query::Not(_) => true,
+                Query::Sequence(_)
+                | Query::And(_)
+                | Query::Or(_)
+                | Query::AndNot(..)
+                | Query::Not(_) => true,
                 Query::Near { ordered, .. } => *ordered,
                 _ => false,
             };
@@ -102,12 +109,18 @@ pub(super) fn levels(query: &Query) -> usize {
         queries.iter().map(level).max().unwrap_or(0)
     };
     match query {
-        Query::And(queries) | Query::Or(queries) => inside(queries),
+        Query::Sequence(queries) | Query::And(queries) | Query::Or(queries) => inside(queries),
+        Query::Required(part) => inside(std::slice::from_ref(part)),
         Query::AndNot(wanted, unwanted) => 1 + levels(wanted).max(levels(unwanted)),
         Query::Not(unwanted) => 1 + levels(unwanted),
         Query::Near { ordered, parts, .. } => usize::from(!ordered) + inside(parts),
         _ => 0,
     }
+}
+
+fn required(f: &mut Formatter<'_>, query: &Query) -> Result {
+    f.write_str("+")?;
+    factor(f, query)
 }
 
 fn negated(f: &mut Formatter<'_>, query: &Query) -> Result {

@@ -7,6 +7,9 @@ use index::Field;
 use super::{DISTANCE_MAX, WIDTH_MAX};
 use crate::QueryError;
 
+/// A text in capitals with fewer words may be abbreviations with operators, as in `NASA OR ESA`.
+const SENTENCE_WORDS_MIN: usize = 6;
+
 /// The smallest pieces of the language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Token<'a> {
@@ -15,6 +18,7 @@ pub(super) enum Token<'a> {
     Or,
     And,
     Not,
+    Plus,
     /// `NEAR/8`, `BEFORE/8`
     Near {
         ordered: bool,
@@ -69,7 +73,8 @@ pub(super) struct Lexeme<'a> {
 }
 
 pub(super) fn lex(text: &str) -> Result<Vec<Lexeme<'_>>, QueryError> {
-    let mut lexer = Lexer { rest: text, column: 1 };
+    let has_operators = !is_in_capitals(text);
+    let mut lexer = Lexer { rest: text, column: 1, has_operators };
     let mut lexemes: Vec<Lexeme<'_>> = Vec::new();
     // Whether what came last can be followed by a width.
     let mut can_widen = false;
@@ -81,7 +86,8 @@ pub(super) fn lex(text: &str) -> Result<Vec<Lexeme<'_>>, QueryError> {
             '(' => lexer.single(Token::Open),
             ')' => lexer.single(Token::Close),
             '|' => lexer.single(Token::Or),
-            '-' if lexer.negates() => lexer.single(Token::Not),
+            '-' if lexer.marks() => lexer.single(Token::Not),
+            '+' if lexer.marks() => lexer.single(Token::Plus),
             '~' if can_widen && lexer.widens() => lexer.width_behind()?,
             _ if is_quote(first) => Token::Phrase { field: None, text: lexer.quoted()? },
             _ => lexer.word()?,
@@ -101,6 +107,8 @@ struct Lexer<'a> {
     rest: &'a str,
     /// Of the first character of `rest`.
     column: usize,
+    /// Whether `AND`, `OR` and `NOT` are operators.
+    has_operators: bool,
 }
 
 impl<'a> Lexer<'a> {
@@ -122,8 +130,8 @@ impl<'a> Lexer<'a> {
         token
     }
 
-    /// Whether the `-` that stands here belongs to what follows it.
-    fn negates(&self) -> bool {
+    /// Whether the `-` or `+` at the cursor belongs to the part after it.
+    fn marks(&self) -> bool {
         let next = self.rest.chars().nth(1);
         next.is_some_and(|c| !c.is_whitespace() && c != ')' && c != '|')
     }
@@ -155,9 +163,12 @@ impl<'a> Lexer<'a> {
         let word = self.take_until(ends_word);
         let Some((prefix, value)) = split_prefix(word) else {
             return Ok(match word {
-                "OR" => Token::Or,
-                "AND" => Token::And,
-                "NOT" => Token::Not,
+                "OR" if self.has_operators => Token::Or,
+                "AND" if self.has_operators => Token::And,
+                "NOT" if self.has_operators => Token::Not,
+                "OR" => Token::Term { field: None, text: "or" },
+                "AND" => Token::Term { field: None, text: "and" },
+                "NOT" => Token::Term { field: None, text: "not" },
                 text => return window(text, column).unwrap_or_else(|| form(None, text, column)),
             });
         };
@@ -185,6 +196,11 @@ impl<'a> Lexer<'a> {
             Prefix::Date => Ok(Token::Date(value)),
         }
     }
+}
+
+/// Whether a text is a sentence in capitals, in which `AND` is a word.
+fn is_in_capitals(text: &str) -> bool {
+    text.split_whitespace().count() >= SENTENCE_WORDS_MIN && !text.contains(char::is_lowercase)
 }
 
 /// The operator of a window that a word is, if it is one.

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! query    = sequence { ("OR" | "|") sequence }
-//! sequence = negated { ["AND"] negated }
-//! negated  = { "NOT" | "-" } near
+//! sequence = marked { ["AND"] marked }
+//! marked   = { "NOT" | "-" | "+" } near
 //! near     = factor { ("NEAR/" | "BEFORE/") number factor }
 //! factor   = "(" query ")" ["~" number]
 //!          | [field ":"] ( word | word "*" | word "~" ("1" | "2") | '"' text '"' ["~" number] )
@@ -13,13 +13,16 @@
 //! field    = "title" | "headings" | "body" | "url" | "anchor"
 //! ```
 //!
-//! So words side by side must all be there, and `OR` binds less than that: `a b OR c` is
-//! `(a b) OR c`. Operators are written in capitals; `or` is a word. A word ends at white space, a
-//! parenthesis, a quotation mark or `|`; a `-` negates only at the beginning of something, so
-//! `state-of-the-art` is one word and a `-` that stands alone is punctuation. What follows the colon
-//! of a field is taken as it stands (`title:OR`). A `"` between two Hebrew letters is a part of the
-//! word, an abbreviation. An unknown name before a colon is part of the
-//! word (`http://…`); `unknown.rs` finds it for a hint. An empty pair of parentheses is dropped (`main()`).
+//! In a sequence plain words are wanted: a page must have at least one of them, and is better with more
+//! ([`Query::is_plain`]). Everything else in it is required: phrases, windows, fields, filters, groups with an operator,
+//! parts marked with `+`, and both sides of `AND`. [`Match::All`](crate::Match) requires plain words too.
+//!
+//! `OR` binds less than a sequence: `a b OR c` is `(a b) OR c`. Operators are written in capitals; `or` is a word, and so
+//! is `OR` in a sentence in capitals. A word ends at white space, a parenthesis, a quotation mark or `|`. A `-` or `+`
+//! counts only at the beginning of a part, so `state-of-the-art` and `c++` are words, and a `-` alone is punctuation. The
+//! text after the colon of a field is taken literally (`title:OR`). A `"` between two Hebrew letters is part of an
+//! abbreviation. An unknown name before a colon is part of the word (`http://…`); `unknown.rs` finds it for a hint. An
+//! empty pair of parentheses is dropped (`main()`).
 //!
 //! `*` and `~` mean something only where they follow at once, and end what they follow. Between quotation marks a word
 //! that ends in `*` is a beginning too. A number is from 1 to [`WIDTH_MAX`]. `a NEAR/5 b` is `(a b)~5`; a chain of
@@ -123,6 +126,10 @@ pub enum Query {
     Link(String),
     /// Pages of these days.
     Date(DateRange),
+    /// Parts side by side: plain words are wanted, everything else is required.
+    Sequence(Vec<Query>),
+    /// A part of a sequence that a page must have, though it is plain.
+    Required(Box<Query>),
     /// All of these.
     And(Vec<Query>),
     /// At least one of these.
@@ -131,7 +138,17 @@ pub enum Query {
     AndNot(Box<Query>, Box<Query>),
     /// Every page but these.
     Not(Box<Query>),
-    /// Any of the words of a text in which nothing is an operator: the more of them a page has, and the rarer they
-    /// are, the better it is. What text never gives by [`parse`].
-    Any(String),
+}
+
+impl Query {
+    /// Whether a page may lack it where another word is there: a word without a field, or only such words side by side.
+    pub fn is_plain(&self) -> bool {
+        match self {
+            Self::Term { field, .. } | Self::Prefix { field, .. } | Self::Fuzzy { field, .. } => {
+                field.is_none()
+            }
+            Self::Sequence(parts) => parts.iter().all(Self::is_plain),
+            _ => false,
+        }
+    }
 }

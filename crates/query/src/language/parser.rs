@@ -50,28 +50,36 @@ impl Parser<'_> {
     }
 
     fn sequence(&mut self, depth: usize) -> Result<Query, QueryError> {
-        let (mut wanted, mut unwanted) = (Vec::new(), Vec::new());
+        let (mut parts, mut unwanted) = (Vec::new(), Vec::new());
+        let mut follows_and = false;
         loop {
-            let mut negated = false;
-            while self.eat(Token::Not) {
-                negated = !negated;
+            let (mut negated, mut required) = (false, follows_and);
+            loop {
+                if self.eat(Token::Not) {
+                    negated = !negated;
+                } else if self.eat(Token::Plus) {
+                    required = true;
+                } else {
+                    break;
+                }
             }
             let part = self.near(depth)?;
+            follows_and = self.eat(Token::And);
             if negated {
                 unwanted.push(part);
             } else {
-                wanted.push(part);
+                parts.push((part, required || follows_and));
             }
-            let more = self.eat(Token::And)
-                || !matches!(self.peek(), None | Some(Token::Or | Token::Close));
-            if !more {
+            if !follows_and && matches!(self.peek(), None | Some(Token::Or | Token::Close)) {
                 break;
             }
         }
-        Ok(match (wanted.is_empty(), unwanted.is_empty()) {
-            (_, true) => all_of(wanted),
+        Ok(match (parts.is_empty(), unwanted.is_empty()) {
+            (_, true) => side_by_side(parts),
             (true, false) => Query::Not(Box::new(any_of(unwanted))),
-            (false, false) => Query::AndNot(Box::new(all_of(wanted)), Box::new(any_of(unwanted))),
+            (false, false) => {
+                Query::AndNot(Box::new(side_by_side(parts)), Box::new(any_of(unwanted)))
+            }
         })
     }
 
@@ -122,6 +130,7 @@ impl Parser<'_> {
             | Token::Or
             | Token::And
             | Token::Not
+            | Token::Plus
             | Token::Near { .. }
             | Token::Within(_) => return Err(self.missing_operand()),
             token => leaf(token, column)?,
@@ -163,7 +172,7 @@ impl Parser<'_> {
         let Some(width) = self.width() else { return Ok(query) };
         self.check_places(start..self.at)?;
         let parts = match query {
-            Query::And(parts) => parts,
+            Query::And(parts) | Query::Sequence(parts) => parts,
             query => vec![query],
         };
         Ok(Query::Near { ordered: false, width, parts })
@@ -180,6 +189,7 @@ impl Parser<'_> {
                 Token::Or => "OR",
                 Token::And => "AND",
                 Token::Not => "NOT",
+                Token::Plus => "+",
                 Token::Near { ordered: false, .. } => "NEAR",
                 Token::Near { ordered: true, .. } => "BEFORE",
                 _ => continue,
@@ -230,8 +240,16 @@ fn leaf(token: Token<'_>, column: usize) -> Result<Query, QueryError> {
     })
 }
 
-fn all_of(queries: Vec<Query>) -> Query {
-    one_or(queries, Query::And)
+/// Parts of a sequence, each with whether `+` or `AND` requires it.
+fn side_by_side(parts: Vec<(Query, bool)>) -> Query {
+    if parts.iter().all(|(_, required)| *required) {
+        return one_or(parts.into_iter().map(|(part, _)| part).collect(), Query::And);
+    }
+    let mark = |(part, required): (Query, bool)| match part {
+        part if required && part.is_plain() => Query::Required(Box::new(part)),
+        part => part,
+    };
+    one_or(parts.into_iter().map(mark).collect(), Query::Sequence)
 }
 
 fn any_of(queries: Vec<Query>) -> Query {

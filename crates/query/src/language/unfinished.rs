@@ -11,7 +11,7 @@ use super::lexer::{Prefix, ends_word, split_prefix};
 /// Where the word that a query ends with begins, and the field before it; `None` if the query ends behind a word, or
 /// with a filter.
 pub(crate) fn unfinished(text: &str) -> Option<(usize, Option<Field>)> {
-    let word = text.rsplit(ends_word).next().unwrap_or(text).trim_start_matches('-');
+    let word = text.rsplit(ends_word).next().unwrap_or(text).trim_start_matches(['-', '+']);
     let (field, word) = match split_prefix(word) {
         None => (None, word),
         Some((Prefix::Field(field), value)) => (Some(field), value),
@@ -29,6 +29,7 @@ mod tests {
         for (text, expected) in [
             ("beg", Some((0, None))),
             ("the -beg", Some((5, None))),
+            ("the +beg", Some((5, None))),
             ("(a|beg", Some((3, None))),
             ("\"città al", Some((8, None))),
             ("title:beg", Some((6, Some(Field::Title)))),

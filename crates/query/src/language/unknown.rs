@@ -49,9 +49,11 @@ impl Query {
                         return Some(UnknownField { name: name.to_owned(), meant: nearest(name) });
                     }
                 }
-                Query::And(queries) | Query::Or(queries) | Query::Near { parts: queries, .. } => {
-                    left.extend(queries.iter().rev());
-                }
+                Query::Sequence(queries)
+                | Query::And(queries)
+                | Query::Or(queries)
+                | Query::Near { parts: queries, .. } => left.extend(queries.iter().rev()),
+                Query::Required(part) => left.push(part),
                 Query::AndNot(wanted, unwanted) => left.extend([&**unwanted, &**wanted]),
                 Query::Not(unwanted) => left.push(unwanted),
                 _ => {}

@@ -70,12 +70,11 @@ fn words_nearer_to_each_other_come_first_where_that_counts() {
         let with = format!("model = '{model}'\nproximity_weight = 0.5");
         let (_dir, with) = of_texts(&TEXTS, &with);
         for text in ["city hall", "hall city", "city site:a.example hall", "title city hall"] {
-            assert_eq!(order(&without, &query(text)), [0, 1, 2, 3], "{text}");
-            assert_eq!(order(&with, &query(text)), [2, 3, 1, 0], "{text}");
+            assert_eq!(order(&without, &query(text))[..4], [0, 1, 2, 3], "{text}");
+            assert_eq!(order(&with, &query(text))[..4], [2, 3, 1, 0], "{text}");
         }
-        let any = Query::Any("city hall".to_owned());
-        assert_eq!(order(&without, &any), [0, 1, 2, 3, 5], "{model}");
-        assert_eq!(order(&with, &any), [2, 3, 1, 0, 5], "{model}");
+        assert_eq!(order(&with, &query("city hall")), [2, 3, 1, 0, 5], "{model}");
+        assert_eq!(order(&with, &query("city AND hall")), [2, 3, 1, 0], "{model}");
         // Words that are not beside each other, or not asked in the same field, or not words by themselves.
         for text in [
             "city title hall",

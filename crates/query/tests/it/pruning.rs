@@ -92,8 +92,8 @@ fn question(random: &mut Random) -> Query {
         0 => term(random),
         12 | 13 => nested(random, 3),
         10 => {
-            let words: Vec<String> = (0..=random.below(7)).map(|_| word(random)).collect();
-            Query::Any(words.join(" "))
+            let word = |random: &mut Random| Query::Term { field: None, text: word(random) };
+            Query::Sequence((0..=random.below(7)).map(|_| word(random)).collect())
         }
         1..=3 => Query::Or(terms(random)),
         4 | 5 => Query::And(terms(random)),

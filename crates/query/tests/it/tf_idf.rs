@@ -76,7 +76,7 @@ fn three_documents_by_hand() {
         let (_dir, searcher) = searcher(&DOCUMENTS, "model = 'tf-idf'", together);
         check(&scores(&searcher, "solar"), &[two_thirds, two_thirds / 3.0]);
         check(&scores(&searcher, "farm"), &[third]);
-        check(&scores(&searcher, "solar panel"), &[two_thirds + third / 2.0]);
+        check(&scores(&searcher, "+solar +panel"), &[two_thirds + third / 2.0]);
         check(&scores(&searcher, "solar | farm"), &[two_thirds, two_thirds / 3.0, third]);
     }
     let (_dir, searcher) = searcher(&DOCUMENTS, "model = 'tf-idf'", 3);

@@ -42,10 +42,12 @@ pub(crate) fn results(view: &View<'_>, results: &Results) -> Markup {
             p { a href=(view.href(1, view.explain)) { "To the first of them" } }
         } @else if results.hits.is_empty() {
             p role="status" { "Nothing found for " strong { (view.form.query) } "." }
-            p { "Fewer or other words may help; every word must be on the page unless you say OR." }
+            p { "Fewer or other words may help. Quoted words, fields and " code { "+word" } " must be on the page." }
         } @else {
             p.count role="status" {
-                "Results " (first) "–" (last) " of " (results.total) " "
+                "Results " (first) "–" (last) " of " (results.total)
+                @if let Some(count) = results.with_all { ", " (count) " with all words" }
+                " "
                 a href=(view.href(view.number, !view.explain)) {
                     @if view.explain { "hide scores" } @else { "explain" }
                 }

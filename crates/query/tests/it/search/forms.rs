@@ -6,10 +6,10 @@ use std::sync::Arc;
 use index::{DocOrder, Index, IndexWriter, MergePolicy, StreamCode};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
-use query::{Config, Hit, Query, QueryError, Searcher};
+use query::{Hit, Query, QueryError, Searcher};
 
 use super::model::{Document, Model};
-use super::{analyzer, any_query, document, put};
+use super::{analyzer, any_query, document, put, strict};
 
 const QUERIES: usize = 1000;
 /// Enough for blocks of documents and for what is behind them.
@@ -71,7 +71,7 @@ fn a_thousand_queries_have_one_answer_under_every_pair_of_codes_and_every_policy
             (0..DOCUMENTS).map(|_| draw(&document(), &mut runner)).collect();
         let ranks: Vec<f32> = (0..DOCUMENTS).map(|_| draw(&(0.0..9.0_f32), &mut runner)).collect();
         let queries: Vec<Query> = (0..QUERIES).map(|_| draw(&any_query(), &mut runner)).collect();
-        let model = Model { documents: &documents, ranks: &ranks, config: Config::default() };
+        let model = Model { documents: &documents, ranks: &ranks, config: strict() };
         let expected: Vec<_> = queries.iter().map(|query| model.answer(query)).collect();
         for (other, freqs_code) in StreamCode::ALL.into_iter().enumerate() {
             let positions_code = StreamCode::ALL[(number + other) % StreamCode::ALL.len()];
@@ -95,9 +95,8 @@ fn a_thousand_queries_have_one_answer_under_every_pair_of_codes_and_every_policy
                 let index = Arc::new(Index::open(dir.path()).expect("opened"));
                 segments_seen[policy] = index.segments().len().max(segments_seen[policy]);
                 let ranks = vec![("pagerank".to_owned(), split(&index, &ranks))];
-                let searcher =
-                    Searcher::new(Arc::clone(&index), analyzer("none"), Config::default(), ranks)
-                        .expect("ready");
+                let searcher = Searcher::new(Arc::clone(&index), analyzer("none"), strict(), ranks)
+                    .expect("ready");
                 for (query, expected) in queries.iter().zip(&expected) {
                     let found = answer(&searcher, &index, query);
                     assert_eq!(&found, expected, "{query} {config:?}");
@@ -128,7 +127,7 @@ fn what_is_deleted_is_not_found() {
         writer.delete(segment, doc).expect("deleted");
     }
     writer.commit("test").expect("committed");
-    let model = Model { documents: &left, ranks: &[], config: Config::default() };
+    let model = Model { documents: &left, ranks: &[], config: strict() };
     let places = |index: &Index| -> Vec<u32> {
         let mut places = Vec::new();
         for segment in index.segments() {
@@ -148,9 +147,8 @@ fn what_is_deleted_is_not_found() {
         }
         let index = Arc::new(Index::open(dir.path()).expect("opened"));
         let places = places(&index);
-        let searcher =
-            Searcher::new(Arc::clone(&index), analyzer("none"), Config::default(), Vec::new())
-                .expect("ready");
+        let searcher = Searcher::new(Arc::clone(&index), analyzer("none"), strict(), Vec::new())
+            .expect("ready");
         for query in &queries {
             let expected = model.answer(query);
             let found = answer(&searcher, &index, query);
@@ -179,14 +177,13 @@ fn another_order_gives_the_same_scores() {
     let mut runner = TestRunner::deterministic();
     let documents: Vec<Document> = (0..DOCUMENTS).map(|_| draw(&document(), &mut runner)).collect();
     let queries: Vec<Query> = (0..300).map(|_| draw(&any_query(), &mut runner)).collect();
-    let model = Model { documents: &documents, ranks: &[], config: Config::default() };
+    let model = Model { documents: &documents, ranks: &[], config: strict() };
     let dir = tempfile::tempdir().expect("a folder");
     let config = index::Config { order: DocOrder::Bisection, ..index::Config::default() };
     add(dir.path(), &config, &documents);
     let index = Arc::new(Index::open(dir.path()).expect("opened"));
     let searcher =
-        Searcher::new(Arc::clone(&index), analyzer("none"), Config::default(), Vec::new())
-            .expect("ready");
+        Searcher::new(Arc::clone(&index), analyzer("none"), strict(), Vec::new()).expect("ready");
     let scores = |hits: Option<Vec<Hit>>| -> Option<Vec<u64>> {
         Some(hits?.into_iter().map(|hit| hit.score.to_bits()).collect())
     };

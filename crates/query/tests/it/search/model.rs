@@ -195,7 +195,7 @@ impl Model<'_> {
                 Tree::AndNot(Box::new(self.tree(wanted)), Box::new(self.tree(unwanted)))
             }
             Query::Not(unwanted) => Tree::Not(Box::new(self.tree(unwanted))),
-            Query::Any(_) | Query::Date(_) => panic!("no evaluation of {query:?}"),
+            Query::Date(_) => panic!("no evaluation of {query:?}"),
             query => {
                 let part = self.part(query, u32::MAX);
                 let asked: Vec<Field> =
@@ -455,7 +455,7 @@ fn real(count: usize) -> f64 {
 }
 
 /// The words of the tests are letters, with anything else between them; each with whether a star follows that ends it.
-fn words(text: &str) -> Vec<(String, bool)> {
+pub(super) fn words(text: &str) -> Vec<(String, bool)> {
     let mut words = Vec::new();
     let mut rest = text;
     while let Some(start) = rest.find(char::is_alphanumeric) {
@@ -475,9 +475,10 @@ fn is_plain(query: &Query) -> bool {
         Query::Phrase { text, .. } | Query::Within { text, .. } => {
             words(text).iter().all(|(_, starred)| !starred)
         }
-        Query::And(queries) | Query::Or(queries) | Query::Near { parts: queries, .. } => {
-            queries.iter().all(is_plain)
-        }
+        Query::Sequence(queries)
+        | Query::And(queries)
+        | Query::Or(queries)
+        | Query::Near { parts: queries, .. } => queries.iter().all(is_plain),
         _ => false,
     }
 }
