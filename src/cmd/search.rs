@@ -6,10 +6,11 @@
 //! below the place.
 
 use std::io::{IsTerminal, Write};
+use std::time::Duration;
 
 use ::serve::{Engine, Found, Question, ServeError};
 use anyhow::Result;
-use query::{Explanation, Piece};
+use query::{Explanation, Piece, Stop};
 
 use crate::context::{Context, Exit, Usage};
 use crate::talk;
@@ -51,13 +52,16 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     let collection = context.collection()?;
     let config = context.config(&collection)?;
+    let time_ms_max = config.search.time_ms_max;
     let engine = Engine::open(&collection, config.search)?;
+    let stop = stop_after(time_ms_max);
     let text = args.query.join(" ");
     if args.complete {
-        return complete(&engine, &text, context);
+        return complete(&engine, &text, &stop, context);
     }
     let (offset, k, explain) = (args.offset, usize::from(args.k), args.explain);
-    let question = Question { text: &text, offset, k, topic: args.topic.as_deref(), explain };
+    let topic = args.topic.as_deref();
+    let question = Question { text: &text, offset, k, topic, explain, stop };
     let results = engine.search(&question).map_err(|error| complain(error, &text))?;
     if context.json {
         context.print_json(&results)?;
@@ -65,6 +69,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
         let with_all = results.with_all.map(|count| format!(", {count} with all words"));
         let total = talk::count(results.total, "result");
         talk::say(context.quiet, &format!("{total}{}", with_all.unwrap_or_default()));
+        if results.partial {
+            talk::say(context.quiet, &format!("{}.", ::serve::stopped_after(time_ms_max)));
+        }
         for line in results.hint.iter().chain(&results.notes) {
             talk::say(context.quiet, &talk::plain(line));
         }
@@ -82,9 +89,22 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     Ok(if results.hits.is_empty() { Exit::NothingFound } else { Exit::Done })
 }
 
+/// A flag that is set after so many milliseconds; never for 0.
+fn stop_after(time_ms_max: u64) -> Stop {
+    let stop = Stop::default();
+    if time_ms_max > 0 {
+        let late = stop.clone();
+        std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(time_ms_max));
+            late.set();
+        });
+    }
+    stop
+}
+
 /// Prints what an unfinished query may become.
-fn complete(engine: &Engine, text: &str, context: &Context) -> Result<Exit> {
-    let found = engine.complete(text)?;
+fn complete(engine: &Engine, text: &str, stop: &Stop, context: &Context) -> Result<Exit> {
+    let found = engine.complete(text, stop)?;
     if context.json {
         context.print_json(&found)?;
     } else {

@@ -17,7 +17,7 @@ use index::Field;
 use crate::expansion::{Expander, Pattern};
 use crate::language::{LENGTH_BYTES_MAX, unfinished};
 use crate::written::Sought;
-use crate::{Hit, QueryError, Searcher};
+use crate::{Hit, QueryError, Searcher, Stop};
 
 /// How many completions there are at most.
 pub const COMPLETIONS_MAX: usize = 10;
@@ -30,10 +30,11 @@ const PART_OF_QUERY: usize = 16;
 
 impl Searcher {
     /// Whole queries that `text` may become when its last word is finished, the likeliest first; none if it ends behind a
-    /// word. `texts` gives the text of a document, where there is one.
+    /// word. `texts` gives the text of a document, where there is one. Once `stop` is set no more are looked for.
     pub fn complete<E: From<QueryError>>(
         &self,
         text: &str,
+        stop: &Stop,
         mut texts: impl FnMut(&Hit) -> Result<Option<String>, E>,
     ) -> Result<Vec<String>, E> {
         let begun = unfinished(text).filter(|_| text.len() <= LENGTH_BYTES_MAX);
@@ -60,12 +61,12 @@ impl Searcher {
         );
         let mut words: Vec<String> = Vec::new();
         for fields in sources {
-            for term in self.terms_begun(typed, &beginning, &fields)? {
-                if words.len() >= COMPLETIONS_MAX {
+            for term in self.terms_begun(typed, &beginning, &fields, stop)? {
+                if words.len() >= COMPLETIONS_MAX || stop.is_set() {
                     break;
                 }
                 let sought = Sought { term: &term, fields: &fields, typed, fits: &fits };
-                for word in self.written(&sought, &mut texts)? {
+                for word in self.written(&sought, &mut texts, stop)? {
                     if !words.contains(&word) {
                         words.push(word);
                     }
@@ -82,8 +83,9 @@ impl Searcher {
         typed: &str,
         beginning: &str,
         fields: &[Field],
+        stop: &Stop,
     ) -> Result<Vec<String>, QueryError> {
-        let expander = Expander::new(&self.index, PART_OF_QUERY);
+        let expander = Expander::new(&self.index, PART_OF_QUERY, stop);
         let pattern = Pattern::Beginning(beginning.to_owned());
         let mut terms = expander.most(fields, &pattern)?.most;
         terms.truncate(TERMS_TRIED_MAX);

@@ -16,6 +16,9 @@ const VALUE_MAX: f64 = 1e6;
 /// The most that tables may take.
 const TABLE_BYTES_MAX: u64 = 1 << 40;
 
+/// The longest time limit: an hour.
+const TIME_MS_MAX: u64 = 3_600_000;
+
 /// The rank that counts unless told otherwise.
 const PAGERANK: &str = "pagerank";
 
@@ -53,12 +56,15 @@ pub struct Config {
     /// How much memory tables of frequent words may take.
     #[serde(deserialize_with = "bytes")]
     pub table_bytes: u64,
+    /// How long the caller lets a search run; 0: as long as it takes. There is no clock in this crate: see [`crate::Stop`].
+    #[serde(deserialize_with = "milliseconds")]
+    pub time_ms_max: u64,
 }
 
 impl Config {
     /// Every key that is a number, with its value, and the least and the most that it may be.
     #[expect(clippy::cast_precision_loss, reason = "what is beyond 2^53 is out of bounds")]
-    pub fn ranges(&self) -> [(&'static str, f64, f64, f64); 12] {
+    pub fn ranges(&self) -> [(&'static str, f64, f64, f64); 13] {
         let FieldWeights { title, headings, body, url, anchor } = self.weights;
         [
             ("k1", self.k1, VALUE_MAX),
@@ -73,6 +79,7 @@ impl Config {
             ("weights.url", url, VALUE_MAX),
             ("weights.anchor", anchor, VALUE_MAX),
             ("table_bytes", self.table_bytes as f64, TABLE_BYTES_MAX as f64),
+            ("time_ms_max", self.time_ms_max as f64, TIME_MS_MAX as f64),
         ]
         .map(|(key, value, most)| (key, value, 0.0, most))
     }
@@ -92,6 +99,7 @@ impl Default for Config {
             freshness_weight: 0.0,
             freshness_half_life: HalfLife::default(),
             table_bytes: 128 << 20,
+            time_ms_max: 2000,
         }
     }
 }
@@ -161,12 +169,20 @@ fn not_negative_each<'de, D: Deserializer<'de>>(
 }
 
 fn bytes<'de, D: Deserializer<'de>>(input: D) -> Result<u64, D::Error> {
+    at_most(input, TABLE_BYTES_MAX, "a number from 0 to 1099511627776")
+}
+
+fn milliseconds<'de, D: Deserializer<'de>>(input: D) -> Result<u64, D::Error> {
+    at_most(input, TIME_MS_MAX, "a number from 0 to 3600000")
+}
+
+fn at_most<'de, D: Deserializer<'de>>(input: D, max: u64, expected: &str) -> Result<u64, D::Error> {
     let value = u64::deserialize(input)?;
-    if value <= TABLE_BYTES_MAX {
+    if value <= max {
         Ok(value)
     } else {
         let found = serde::de::Unexpected::Unsigned(value);
-        Err(serde::de::Error::invalid_value(found, &"a number from 0 to 1099511627776"))
+        Err(serde::de::Error::invalid_value(found, &expected))
     }
 }
 

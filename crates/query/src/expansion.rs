@@ -22,7 +22,7 @@ use std::collections::BinaryHeap;
 
 use index::{FILTER_MARK, Field, Index, Terms};
 
-use crate::QueryError;
+use crate::{QueryError, Stop};
 
 /// Terms kept for one word.
 pub(crate) const WORD_FORMS_MAX: usize = 1024;
@@ -36,6 +36,7 @@ const SKIP_STEPS: usize = 16;
 /// Finds the terms that words of one query stand for.
 pub(crate) struct Expander<'a> {
     index: &'a Index,
+    stop: &'a Stop,
     forms_max: usize,
     steps_max: usize,
     /// What was found so far: a word that a query repeats is looked for once.
@@ -62,11 +63,11 @@ pub(crate) enum Pattern {
 
 impl<'a> Expander<'a> {
     /// For a query with so many words that stand for others.
-    pub(crate) fn new(index: &'a Index, words: usize) -> Expander<'a> {
+    pub(crate) fn new(index: &'a Index, words: usize, stop: &'a Stop) -> Expander<'a> {
         let words = words.max(1);
         let forms_max = (FORMS_MAX / words).clamp(1, WORD_FORMS_MAX);
         let steps_max = STEPS_MAX / words;
-        Expander { index, forms_max, steps_max, known: Vec::new(), notes: Vec::new() }
+        Expander { index, stop, forms_max, steps_max, known: Vec::new(), notes: Vec::new() }
     }
 
     /// The terms that `pattern` stands for in any of `fields`, in their order. `what` is how the query says it.
@@ -111,7 +112,7 @@ impl<'a> Expander<'a> {
 
     /// The terms that fit `pattern` in any of `fields`: those that most documents have.
     pub(crate) fn most(&self, fields: &[Field], pattern: &Pattern) -> Result<Fitting, QueryError> {
-        let mut merge = Merge::begin(self.index, fields, pattern, self.steps_max)?;
+        let mut merge = Merge::begin(self.index, fields, pattern, self.steps_max, self.stop)?;
         let mut best: BinaryHeap<Reverse<(u64, Reverse<String>)>> = BinaryHeap::new();
         let mut count = 0_u64;
         while let Some((term, documents)) = merge.next()? {
@@ -123,7 +124,7 @@ impl<'a> Expander<'a> {
         }
         let most = best.into_sorted_vec().into_iter();
         let most = most.map(|Reverse((documents, Reverse(term)))| (term, documents)).collect();
-        Ok(Fitting { most, count, is_cut: merge.steps_left == 0 })
+        Ok(Fitting { most, count, is_cut: merge.steps_left == 0 || self.stop.is_set() })
     }
 }
 
@@ -144,6 +145,7 @@ struct Merge<'a> {
     ahead: BinaryHeap<Reverse<(String, usize)>>,
     /// How many terms may still be looked at.
     steps_left: usize,
+    stop: &'a Stop,
 }
 
 impl<'a> Merge<'a> {
@@ -152,8 +154,10 @@ impl<'a> Merge<'a> {
         fields: &[Field],
         pattern: &Pattern,
         steps: usize,
+        stop: &'a Stop,
     ) -> Result<Merge<'a>, QueryError> {
-        let mut merge = Merge { streams: Vec::new(), ahead: BinaryHeap::new(), steps_left: steps };
+        let (streams, ahead) = (Vec::new(), BinaryHeap::new());
+        let mut merge = Merge { streams, ahead, steps_left: steps, stop };
         for segment in index.segments() {
             for &field in fields {
                 let (prefix, table) = match pattern {
@@ -170,7 +174,7 @@ impl<'a> Merge<'a> {
 
     /// Puts the next term of a stream into the heap.
     fn push(&mut self, number: usize) -> Result<(), QueryError> {
-        if self.streams[number].advance(&mut self.steps_left)? {
+        if self.streams[number].advance(&mut self.steps_left, self.stop)? {
             let term = self.streams[number].terms.term()?.to_owned();
             self.ahead.push(Reverse((term, number)));
         }
@@ -204,13 +208,13 @@ struct Stream<'a> {
 
 impl Stream<'_> {
     /// Moves to the next term that fits; false if there is none, or no time to find it.
-    fn advance(&mut self, steps_left: &mut usize) -> Result<bool, QueryError> {
+    fn advance(&mut self, steps_left: &mut usize, stop: &Stop) -> Result<bool, QueryError> {
         let mut skip: Option<String> = None;
         loop {
             let cost = if skip.is_some() { SKIP_STEPS } else { 1 };
             *steps_left = steps_left.saturating_sub(cost);
             let there = match &skip {
-                _ if *steps_left == 0 => false,
+                _ if *steps_left == 0 || stop.is_set() => false,
                 Some(target) => self.terms.skip_to(target)?,
                 None => self.terms.advance()?,
             };

@@ -30,7 +30,7 @@ use page::{Analyzer, Filter, Limits, normalise};
 
 use crate::expansion::{Expander, Pattern};
 use crate::language::{DEPTH_MAX, TERMS_MAX};
-use crate::{Config, Match, Query, QueryError};
+use crate::{Config, Match, Query, QueryError, Stop};
 
 /// A level of parentheses parses to at most three levels of [`Query`]; the rest is room.
 const TREE_DEPTH_MAX: usize = 4 * DEPTH_MAX;
@@ -147,19 +147,20 @@ pub(crate) struct Planned {
 
 impl Plan {
     /// `ignored` are the joining words, as terms. `config` says which words are required, and whether words near each
-    /// other count.
+    /// other count. Once `stop` is set, words stand only for the terms found so far.
     pub(crate) fn build(
         query: &Query,
         analyzer: &Analyzer,
         ignored: &BTreeSet<String>,
         index: &Index,
         config: &Config,
+        stop: &Stop,
     ) -> Result<Planned, QueryError> {
         let mut planner = Planner {
             analyzer,
             ignored,
             index,
-            expander: Expander::new(index, expanding(query)),
+            expander: Expander::new(index, expanding(query), stop),
             absent: Vec::new(),
             pairing: config.proximity_weight > 0.0,
             unplaced: false,

@@ -15,12 +15,12 @@ use crate::block_max::{Shape, Task};
 use crate::plan::Plan;
 use crate::scorers::Scorers;
 use crate::tree::Tree;
-use crate::{Explanation, Highlighter, Hit, Query, QueryError, Searcher, TopK, Weighting};
+use crate::{Explanation, Highlighter, Hit, Query, QueryError, Searcher, Stop, TopK, Weighting};
 
 /// A page of results.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
-    /// How many documents match, on all pages.
+    /// How many documents match, on all pages; at least so many if the answer is partial.
     pub total: u64,
     /// How many of them have every plain word; `None` if all of them must.
     pub with_all: Option<u64>,
@@ -28,6 +28,8 @@ pub struct Answer {
     pub hits: Vec<Hit>,
     /// What was not done as the query says, in words: a line each.
     pub notes: Vec<String>,
+    /// Whether the search was stopped before its end: other documents may match, and better.
+    pub partial: bool,
 }
 
 /// A query whose words are those of an index.
@@ -38,14 +40,28 @@ pub struct Prepared<'a> {
     /// The plan with every plain word required, if that is another.
     pub(crate) with_all: Option<Plan>,
     pub(crate) notes: Vec<String>,
+    pub(crate) stop: Stop,
 }
 
 impl Prepared<'_> {
     /// The `k` best documents after the first `offset`, and how many match.
     pub fn search(&self, offset: usize, k: usize) -> Result<Answer, QueryError> {
-        let (total, with_all) = (self.count()?, self.count_with_all()?);
-        let hits = self.best(offset, k)?;
-        Ok(Answer { total, with_all, hits, notes: self.notes.clone() })
+        // First the documents: if the search is stopped, some of them are more use than their number.
+        let (hits, total) = if self.shape().is_some() {
+            (self.best(offset, k)?, self.count()?)
+        } else {
+            self.walk(offset, k)?
+        };
+        let shown = if hits.is_empty() { 0 } else { offset.saturating_add(hits.len()) };
+        let (total, notes) = (total.max(shown as u64), self.notes.clone());
+        let with_all = self.count_with_all()?;
+        Ok(Answer { total, with_all, hits, notes, partial: self.stop.is_set() })
+    }
+
+    /// How the plan can be evaluated by block maxima, which are those of BM25F; `None` if it cannot.
+    fn shape(&self) -> Option<Shape<'_>> {
+        let is_bounded = self.searcher.config.model == Weighting::Bm25f;
+        Shape::of(&self.plan).filter(|_| is_bounded)
     }
 
     /// The `k` best documents after the first `offset`. What cannot be among them is left out where the query allows
@@ -54,11 +70,7 @@ impl Prepared<'_> {
         if k == 0 {
             return Ok(Vec::new());
         }
-        // Block maxima are those of BM25F.
-        let is_bounded = self.searcher.config.model == Weighting::Bm25f;
-        let Some(shape) = Shape::of(&self.plan).filter(|_| is_bounded) else {
-            return self.exhaustive(offset, k);
-        };
+        let Some(shape) = self.shape() else { return self.exhaustive(offset, k) };
         let mut best = TopK::new(offset.saturating_add(k));
         self.task(&self.plan, &shape).evaluate(&mut best)?;
         Ok(best.into_hits(offset))
@@ -66,9 +78,15 @@ impl Prepared<'_> {
 
     /// The same, by looking at every document that matches.
     pub fn exhaustive(&self, offset: usize, k: usize) -> Result<Vec<Hit>, QueryError> {
+        Ok(self.walk(offset, k)?.0)
+    }
+
+    /// The same, and how many documents match.
+    fn walk(&self, offset: usize, k: usize) -> Result<(Vec<Hit>, u64), QueryError> {
         let Searcher { index, statistics, prior, .. } = self.searcher;
-        let scorers = Scorers::gather(&self.plan, index, statistics)?;
+        let scorers = Scorers::gather(&self.plan, index, statistics, &self.stop)?;
         let mut best = TopK::new(if k == 0 { 0 } else { offset.saturating_add(k) });
+        let mut total = 0;
         let segments = index.segments().iter().zip(prior.statics());
         for (number, (segment, statics)) in segments.enumerate() {
             let mut tree = Tree::build(&self.plan, segment, &scorers)?;
@@ -77,12 +95,16 @@ impl Prepared<'_> {
             while doc != END {
                 if !deleted.contains(doc) {
                     let score = tree.score() + statics.of(doc);
+                    if self.stop.is_set() {
+                        break;
+                    }
+                    total += 1;
                     best.offer(Hit { segment: number, doc, score });
                 }
                 doc = tree.next_doc();
             }
         }
-        Ok(best.into_hits(offset))
+        Ok((best.into_hits(offset), total))
     }
 
     /// How many documents match.
@@ -95,6 +117,11 @@ impl Prepared<'_> {
         self.with_all.as_ref().map(|plan| self.count_of(plan)).transpose()
     }
 
+    /// How many documents match and have every plain word.
+    pub(crate) fn with_all(&self) -> Result<u64, QueryError> {
+        self.count_of(self.with_all.as_ref().unwrap_or(&self.plan))
+    }
+
     fn count_of(&self, plan: &Plan) -> Result<u64, QueryError> {
         let countable = |shape: &Shape<'_>| {
             !shape.is_partial && shape.phrases.is_empty() && shape.unwanted.is_empty()
@@ -103,13 +130,13 @@ impl Prepared<'_> {
             return self.task(plan, &shape).count();
         }
         let Searcher { index, statistics, .. } = self.searcher;
-        let scorers = Scorers::gather(plan, index, statistics)?;
+        let scorers = Scorers::gather(plan, index, statistics, &self.stop)?;
         let mut total = 0;
         for segment in index.segments() {
             let mut tree = Tree::build(plan, segment, &scorers)?;
             let deleted = segment.deleted()?;
             let mut doc = tree.doc();
-            while doc != END {
+            while doc != END && !self.stop.is_set() {
                 total += u64::from(!deleted.contains(doc));
                 doc = tree.next_doc();
             }
@@ -119,15 +146,15 @@ impl Prepared<'_> {
 
     fn task<'t>(&'t self, plan: &'t Plan, shape: &'t Shape<'t>) -> Task<'t> {
         let Searcher { index, statistics, prior, workspaces, tables, .. } = self.searcher;
-        let statics = prior.statics();
-        Task { plan, shape, index, statistics, statics, workspaces, tables }
+        let (statics, stop) = (prior.statics(), &self.stop);
+        Task { plan, shape, index, statistics, statics, workspaces, tables, stop }
     }
 
     /// Why document `doc` of segment number `segment` has the score that [`Prepared::best`] gives it; 0 without parts if
     /// it does not match.
     pub fn explain(&self, segment: usize, doc: DocId) -> Result<Explanation, QueryError> {
         let Searcher { index, statistics, prior, .. } = self.searcher;
-        let scorers = Scorers::gather(&self.plan, index, statistics)?;
+        let scorers = Scorers::gather(&self.plan, index, statistics, &self.stop)?;
         let no_such_document = QueryError::NoSuchDocument { segment, doc: doc.0 };
         let found = index.segments().get(segment).filter(|found| doc.0 < found.doc_count());
         let Some(found) = found else { return Err(no_such_document) };
@@ -135,12 +162,17 @@ impl Prepared<'_> {
             return Err(no_such_document);
         }
         let mut tree = Tree::build(&self.plan, found, &scorers)?;
-        if tree.skip_to(doc) != doc {
-            let what = format!("does not match {}", self.query);
+        let parts = if tree.skip_to(doc) == doc {
+            [Some(tree.explain()), prior.explain(segment, doc)]
+        } else {
+            [None, None]
+        };
+        let parts: Vec<Explanation> = parts.into_iter().flatten().collect();
+        if self.stop.is_set() || parts.is_empty() {
+            let fault = if self.stop.is_set() { "was stopped before" } else { "does not match" };
+            let what = format!("{fault} {}", self.query);
             return Ok(Explanation { what, value: 0.0, parts: Vec::new() });
         }
-        let parts = [Some(tree.explain()), prior.explain(segment, doc)];
-        let parts = parts.into_iter().flatten().collect();
         Ok(Explanation::sum(format!("score for {}", self.query), parts))
     }
 
@@ -148,6 +180,6 @@ impl Prepared<'_> {
     pub fn highlighter(&self) -> Highlighter {
         let mut terms = BTreeSet::new();
         self.plan.wanted_terms(&mut terms);
-        Highlighter::new(self.searcher.analyzer.clone(), terms)
+        Highlighter::new(self.searcher.analyzer.clone(), terms, self.stop.clone())
     }
 }

@@ -28,6 +28,7 @@ use index::{DocId, DocIterator, Field, Positions, Postings, Segment};
 
 use crate::plan::{Pair, Plan};
 use crate::scorers::Scorers;
+use crate::stop::Until;
 use crate::weighting::{FieldWeighting, TermWeighting};
 use crate::{Explanation, QueryError};
 
@@ -53,7 +54,7 @@ impl<'a> Proximity<'a> {
     pub(crate) fn build(
         pairs: &'a [Pair],
         segment: &'a Segment,
-        scorers: &Scorers<'_>,
+        scorers: &Scorers<'a>,
     ) -> Result<Proximity<'a>, QueryError> {
         let mut lists = Vec::new();
         let mut numbers: BTreeMap<(&str, Field), Option<usize>> = BTreeMap::new();
@@ -63,6 +64,7 @@ impl<'a> Proximity<'a> {
             }
             let postings = segment.postings(field, term)?;
             let number = postings.map(|postings| {
+                let postings = Until::new(postings, scorers.stop);
                 lists.push(Places { postings, read: None, positions: Vec::new() });
                 lists.len() - 1
             });
@@ -138,7 +140,7 @@ impl Near<'_> {
 
 /// Where a word stands in a field.
 struct Places<'a> {
-    postings: Postings<'a>,
+    postings: Until<'a, Postings<'a>>,
     /// The document that the positions are of.
     read: Option<DocId>,
     positions: Vec<u32>,

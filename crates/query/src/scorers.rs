@@ -13,7 +13,10 @@ use crate::bm25::{Bm25, FieldScale};
 use crate::plan::Plan;
 use crate::tf_idf::TfIdf;
 use crate::weighting::{FieldWeighting, TermWeighting};
-use crate::{Config, QueryError, Weighting};
+use crate::{Config, QueryError, Stop, Weighting};
+
+/// So many terms are looked up before the next look at a [`Stop`].
+pub(crate) const TOGETHER: usize = 1024;
 
 /// What all terms have in common.
 pub(crate) struct Statistics {
@@ -76,6 +79,8 @@ impl Statistics {
 pub(crate) struct Scorers<'p> {
     statistics: &'p Statistics,
     containing: BTreeMap<&'p str, Containing>,
+    /// Ends the search.
+    pub(crate) stop: &'p Stop,
 }
 
 impl<'p> Scorers<'p> {
@@ -83,6 +88,7 @@ impl<'p> Scorers<'p> {
         plan: &'p Plan,
         index: &Index,
         statistics: &'p Statistics,
+        stop: &'p Stop,
     ) -> Result<Scorers<'p>, QueryError> {
         let mut asked: Vec<(Field, &str)> = Vec::new();
         let mut containing: BTreeMap<&str, Containing> = BTreeMap::new();
@@ -94,12 +100,14 @@ impl<'p> Scorers<'p> {
         asked.sort_unstable_by_key(|&(field, term)| (term, field as usize));
         asked.dedup();
         for segment in index.segments() {
-            for (&(field, term), found) in asked.iter().zip(segment.doc_frequencies(&asked)?) {
-                let counts = containing.entry(term).or_default();
-                counts[field as usize] += u64::from(found);
+            for asked in asked.chunks(TOGETHER).take_while(|_| !stop.is_set()) {
+                for (&(field, term), found) in asked.iter().zip(segment.doc_frequencies(asked)?) {
+                    let counts = containing.entry(term).or_default();
+                    counts[field as usize] += u64::from(found);
+                }
             }
         }
-        Ok(Scorers { statistics, containing })
+        Ok(Scorers { statistics, containing, stop })
     }
 
     /// What an occurrence of any term counts in a field of a segment.

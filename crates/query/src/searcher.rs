@@ -18,7 +18,7 @@ use crate::plan::{Plan, Planned};
 use crate::prepared::{Answer, Prepared};
 use crate::prior::{Prior, RankValues};
 use crate::scorers::Statistics;
-use crate::{Config, Explanation, Hit, Query, QueryError};
+use crate::{Config, Explanation, Hit, Query, QueryError, Stop};
 
 /// One generation of an index, ready to answer.
 ///
@@ -77,11 +77,21 @@ impl Searcher {
         self.tables.report()
     }
 
-    /// Makes a query ready: its words are analysed, and those that stand for others are looked up.
+    /// As [`Searcher::prepare_until`], without an early end.
     pub fn prepare<'a>(&'a self, query: &'a Query) -> Result<Prepared<'a>, QueryError> {
+        self.prepare_until(query, &Stop::default())
+    }
+
+    /// Makes a query ready: its words are analysed, and those that stand for others are looked up. Once `stop` is set,
+    /// this and all that is asked of the result ends early, with what was found.
+    pub fn prepare_until<'a>(
+        &'a self,
+        query: &'a Query,
+        stop: &Stop,
+    ) -> Result<Prepared<'a>, QueryError> {
         let Planned { plan, with_all, notes } =
-            Plan::build(query, &self.analyzer, &self.ignored, &self.index, &self.config)?;
-        Ok(Prepared { searcher: self, query, plan, with_all, notes })
+            Plan::build(query, &self.analyzer, &self.ignored, &self.index, &self.config, stop)?;
+        Ok(Prepared { searcher: self, query, plan, with_all, notes, stop: stop.clone() })
     }
 
     /// The `k` best documents after the first `offset`, and how many match.
@@ -111,8 +121,7 @@ impl Searcher {
 
     /// How many documents match and have every plain word.
     pub fn count_with_all(&self, query: &Query) -> Result<u64, QueryError> {
-        let prepared = self.prepare(query)?;
-        Ok(prepared.count_with_all()?.map_or_else(|| prepared.count(), Ok)?)
+        self.prepare(query)?.with_all()
     }
 
     /// As [`Prepared::explain`].

@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 use page::Analyzer;
 use serde::Serialize;
 
-use crate::effort;
+use crate::{Stop, effort};
 
 /// No more than this much of a text is looked at for a snippet.
 const TEXT_BYTES_MAX: usize = 1 << 20;
@@ -41,11 +41,12 @@ pub struct Highlighter {
     analyzer: Analyzer,
     /// Sorted.
     terms: Vec<String>,
+    stop: Stop,
 }
 
 impl Highlighter {
-    pub(crate) fn new(analyzer: Analyzer, terms: BTreeSet<String>) -> Highlighter {
-        Highlighter { analyzer, terms: terms.into_iter().collect() }
+    pub(crate) fn new(analyzer: Analyzer, terms: BTreeSet<String>, stop: Stop) -> Highlighter {
+        Highlighter { analyzer, terms: terms.into_iter().collect(), stop }
     }
 
     /// The whole text.
@@ -86,6 +87,10 @@ impl Highlighter {
 
     fn words(&self, text: &str) -> Vec<Word> {
         let mut words = Words { text, list: Vec::new(), counted: 0, chars: 0 };
+        // Then nothing is marked, and a snippet is the beginning of its text.
+        if self.stop.is_set() {
+            return Vec::new();
+        }
         effort::parts(text, &self.terms, |part, is_cut| {
             let (start, part) = (part.start, &text[part]);
             if !is_cut {

@@ -12,9 +12,10 @@
 
 use index::{DocId, DocIterator, Field, Frequencies, Postings, Segment};
 
-use crate::QueryError;
 use crate::operators::{Adjacent, Either, Forms, Interval, Intervals, Ordered, Unordered};
 use crate::plan::Part;
+use crate::stop::Until;
+use crate::{QueryError, Stop};
 
 /// What has a place in a field.
 pub(crate) struct Spans<'a> {
@@ -25,7 +26,7 @@ pub(crate) struct Spans<'a> {
 
 enum Node<'a> {
     /// With the number of the first of them.
-    Words(Adjacent<Forms<Postings<'a>>>, usize),
+    Words(Adjacent<Forms<Until<'a, Postings<'a>>>>, usize),
     Either(Either<Spans<'a>>),
     Unordered(Unordered<Spans<'a>>),
     Ordered(Ordered<Spans<'a>>),
@@ -37,10 +38,11 @@ impl<'a> Spans<'a> {
         part: &Part,
         segment: &'a Segment,
         field: Field,
+        stop: &'a Stop,
         next: &mut usize,
     ) -> Result<Spans<'a>, QueryError> {
         let mut all = |parts: &[Part]| -> Result<Vec<Spans<'a>>, QueryError> {
-            parts.iter().map(|part| Spans::build(part, segment, field, next)).collect()
+            parts.iter().map(|part| Spans::build(part, segment, field, stop, next)).collect()
         };
         let cost = |part: &Spans<'a>| part.cost;
         Ok(match part {
@@ -54,7 +56,7 @@ impl<'a> Spans<'a> {
                     } else {
                         &[]
                     };
-                    lists.push((word.shift, open(forms, segment, field)?));
+                    lists.push((word.shift, open(forms, segment, field, stop)?));
                 }
                 let least = lists.iter().map(|(_, list)| list.cost()).min().unwrap_or(0);
                 let words = Adjacent::new(lists, Forms::cost);
@@ -97,17 +99,19 @@ impl<'a> Spans<'a> {
     }
 }
 
-/// The lists of the forms of a word.
+/// The lists of the forms of a word, or of the first of them if it is time to stop.
 fn open<'a>(
     forms: &[String],
     segment: &'a Segment,
     field: Field,
-) -> Result<Forms<Postings<'a>>, QueryError> {
+    stop: &'a Stop,
+) -> Result<Forms<Until<'a, Postings<'a>>>, QueryError> {
     let mut lists = Vec::new();
-    for form in forms {
-        lists.extend(segment.postings(field, form)?);
+    for form in forms.iter().take_while(|_| !stop.is_set()) {
+        let postings = segment.postings(field, form)?;
+        lists.extend(postings.map(|postings| Until::new(postings, stop)));
     }
-    Ok(Forms::new(lists, |list| u64::from(list.doc_frequency())))
+    Ok(Forms::new(lists, |list| u64::from(list.list().doc_frequency())))
 }
 
 impl DocIterator for Spans<'_> {

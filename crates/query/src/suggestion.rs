@@ -19,7 +19,7 @@ use serde::Serialize;
 
 use crate::expansion::{Expander, Pattern};
 use crate::written::Sought;
-use crate::{Hit, Query, QueryError, Searcher, parse};
+use crate::{Hit, Query, QueryError, Searcher, Stop, parse};
 
 /// With fewer results than this a query gets a suggestion, where there is one.
 pub const FEW_RESULTS: u64 = 3;
@@ -65,27 +65,28 @@ struct Candidate {
 
 impl Searcher {
     /// What was perhaps meant by `query`, which has `total` results with all its words; `None` if these are enough, or
-    /// nothing is near that has more. `texts` gives the text of a document, where there is one: words are suggested as they are written there
-    /// or in titles.
+    /// nothing is near that has more. `texts` gives the text of a document, where there is one: words are suggested as
+    /// they are written there or in titles. Once `stop` is set there is no suggestion.
     pub fn suggest<E: From<QueryError>>(
         &self,
         query: &Query,
         total: u64,
+        stop: &Stop,
         mut texts: impl FnMut(&Hit) -> Result<Option<String>, E>,
     ) -> Result<Option<Suggestion>, E> {
-        if total >= FEW_RESULTS {
+        if total >= FEW_RESULTS || stop.is_set() {
             return Ok(None);
         }
         let mut doubtful = self.doubtful(query)?;
-        let expander = Expander::new(&self.index, doubtful.len());
+        let expander = Expander::new(&self.index, doubtful.len(), stop);
         for word in &mut doubtful {
-            let candidates = self.candidates(&expander, word, &mut texts)?;
+            let candidates = self.candidates(&expander, word, &mut texts, stop)?;
             word.choices.extend(candidates.into_iter().map(|candidate| candidate.word));
             if word.choices.is_empty() {
                 word.choices.push(word.text.clone());
             }
         }
-        Ok(self.first_better(query, total, &doubtful)?)
+        Ok(self.first_better(query, total, &doubtful, stop)?)
     }
 
     /// The plain words that hardly any document has.
@@ -117,6 +118,7 @@ impl Searcher {
         expander: &Expander<'_>,
         word: &Doubtful,
         texts: &mut dyn FnMut(&Hit) -> Result<Option<String>, E>,
+        stop: &Stop,
     ) -> Result<Vec<Candidate>, E> {
         let (typed, fields) = (word.text.to_lowercase(), fields_of(word.field));
         let term = self.analyzer.terms(&word.text).concat();
@@ -127,7 +129,7 @@ impl Searcher {
         for (stem, documents) in self.stems(&word.text, &fields)? {
             let fits = |written: &str| (1..=farthest(&typed)).contains(&from(written));
             let sought = Sought { term: &stem, fields: &fields, typed: &word.text, fits: &fits };
-            let words = self.written(&sought, texts)?.into_iter();
+            let words = self.written(&sought, texts, stop)?.into_iter();
             let nearest = words.min_by_key(|word| from(word)).filter(|_| documents > least);
             found.extend(nearest.map(|word| {
                 let distance = from(&word);
@@ -145,7 +147,7 @@ impl Searcher {
                 let fits = |_: &str| true;
                 let sought =
                     Sought { term: &term, fields: &fields, typed: &word.text, fits: &fits };
-                let words = self.written(&sought, texts)?.into_iter();
+                let words = self.written(&sought, texts, stop)?.into_iter();
                 let nearest = words.min_by_key(|word| from(word));
                 found.extend(nearest.map(|word| Candidate { term, documents, distance, word }));
             }
@@ -164,6 +166,7 @@ impl Searcher {
         query: &Query,
         total: u64,
         doubtful: &[Doubtful],
+        stop: &Stop,
     ) -> Result<Option<Suggestion>, QueryError> {
         let mut ahead = BTreeSet::from([(0, vec![0_usize; doubtful.len()])]);
         for _ in 0..TRIES_MAX {
@@ -187,7 +190,10 @@ impl Searcher {
             if other == *query || !parse(&printed).is_ok_and(|parsed| parsed == other) {
                 continue;
             }
-            let found = self.count_with_all(&other)?;
+            let found = self.prepare_until(&other, stop)?.with_all()?;
+            if stop.is_set() {
+                return Ok(None);
+            }
             if found > total {
                 return Ok(Some(Suggestion { query: printed, total: found }));
             }

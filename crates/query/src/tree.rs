@@ -13,6 +13,7 @@ use crate::plan::{Near, Plan, Words};
 use crate::proximity::Proximity;
 use crate::scorers::Scorers;
 use crate::spans::Spans;
+use crate::stop::Until;
 use crate::weighting::{FieldWeighting, TermWeighting};
 use crate::{Explanation, QueryError};
 
@@ -24,7 +25,7 @@ pub(crate) struct Tree<'a> {
 }
 
 enum Node<'a> {
-    Words(Leaf<'a, Phrase<Postings<'a>>>),
+    Words(Leaf<'a, Phrase<Until<'a, Postings<'a>>>>),
     Near(Leaf<'a, Occurring<Spans<'a>>>),
     And(And<Tree<'a>>),
     Or(Or<Tree<'a>>),
@@ -37,14 +38,14 @@ impl<'a> Tree<'a> {
     pub(crate) fn build(
         plan: &'a Plan,
         segment: &'a Segment,
-        scorers: &Scorers<'_>,
+        scorers: &Scorers<'a>,
     ) -> Result<Tree<'a>, QueryError> {
         let build = |plan| Tree::build(plan, segment, scorers);
         let everything = u64::from(segment.doc_count());
         let (node, cost) = match plan {
-            Plan::Words(words) => leaf(words, segment, Some(scorers))?,
+            Plan::Words(words) => leaf(words, segment, scorers, true)?,
             Plan::Near(near) => near_leaf(near, segment, scorers)?,
-            Plan::Filter(words) => leaf(words, segment, None)?,
+            Plan::Filter(words) => leaf(words, segment, scorers, false)?,
             Plan::And(plans) => {
                 let trees = plans.iter().map(build).collect::<Result<Vec<_>, _>>()?;
                 let cost = trees.iter().map(|tree| tree.cost).min().unwrap_or(0);
@@ -166,12 +167,15 @@ impl DocIterator for Tree<'_> {
     }
 }
 
-/// The words in those of their fields that have them all; without scorers they are worth nothing.
+/// The words in those of their fields that have them all; unless `is_scored` they are worth nothing.
 fn leaf<'a>(
     words: &'a Words,
     segment: &'a Segment,
-    scorers: Option<&Scorers<'_>>,
+    scorers: &Scorers<'a>,
+    is_scored: bool,
 ) -> Result<(Node<'a>, u64), QueryError> {
+    let stop = scorers.stop;
+    let scorers = is_scored.then_some(scorers);
     let (mut fields, mut cost) = (Vec::new(), 0);
     if words.terms.len() > 1 && !segment.has_positions() {
         return Err(QueryError::NoPositions { what: words.what.clone() });
@@ -180,7 +184,7 @@ fn leaf<'a>(
         let mut lists = Vec::with_capacity(words.terms.len());
         for (shift, term) in &words.terms {
             let Some(postings) = segment.postings(field, term)? else { break };
-            lists.push((*shift, postings));
+            lists.push((*shift, Until::new(postings, stop)));
         }
         if lists.len() < words.terms.len() {
             continue;
@@ -190,7 +194,7 @@ fn leaf<'a>(
         fields.push(InField { field, words: Phrase::new(lists, size), weighting });
     }
     let terms = words.terms.iter().map(|(_, term)| term.as_str());
-    let of_terms = |scorers: &Scorers<'_>| {
+    let of_terms = |scorers: &Scorers<'a>| {
         terms.map(|term| (term, scorers.of(&words.fields, term))).collect::<Vec<_>>()
     };
     let scorers = scorers.map(of_terms).unwrap_or_default();
@@ -199,22 +203,22 @@ fn leaf<'a>(
     Ok((Node::Words(leaf), cost))
 }
 
-fn size(list: &Postings<'_>) -> u64 {
-    u64::from(list.doc_frequency())
+fn size(list: &Until<'_, Postings<'_>>) -> u64 {
+    u64::from(list.list().doc_frequency())
 }
 
 /// The same of windows and of words in several forms.
 fn near_leaf<'a>(
     near: &'a Near,
     segment: &'a Segment,
-    scorers: &Scorers<'_>,
+    scorers: &Scorers<'a>,
 ) -> Result<(Node<'a>, u64), QueryError> {
     if near.part.needs_positions() && !segment.has_positions() {
         return Err(QueryError::NoPositions { what: near.what.clone() });
     }
     let (mut fields, mut cost) = (Vec::new(), 0);
     for &field in &near.fields {
-        let spans = Spans::build(&near.part, segment, field, &mut 0)?;
+        let spans = Spans::build(&near.part, segment, field, scorers.stop, &mut 0)?;
         if spans.cost == 0 {
             continue;
         }
@@ -280,7 +284,7 @@ trait EachFrequency: DocIterator {
     fn each_frequency(&mut self, visit: impl FnMut(usize, u32));
 }
 
-impl EachFrequency for Phrase<Postings<'_>> {
+impl EachFrequency for Phrase<Until<'_, Postings<'_>>> {
     fn each_frequency(&mut self, mut visit: impl FnMut(usize, u32)) {
         for (number, word) in self.words_mut().iter_mut().enumerate() {
             visit(number, word.frequency());

@@ -13,7 +13,7 @@
 use index::Field;
 
 use crate::plan::{Plan, Words};
-use crate::{Hit, Prepared, Query, QueryError, Searcher, parse};
+use crate::{Hit, Prepared, Query, QueryError, Searcher, Stop, parse};
 
 /// Titles looked at for one term.
 const TITLES_MAX: usize = 16;
@@ -44,21 +44,22 @@ impl Searcher {
         &self,
         sought: &Sought<'_>,
         texts: &mut dyn FnMut(&Hit) -> Result<Option<String>, E>,
+        stop: &Stop,
     ) -> Result<Vec<String>, E> {
         let (what, fields) = (sought.term.to_owned(), sought.fields.to_vec());
         let terms = vec![(0, what.clone())];
         let plan = Plan::Words(Words { what, fields, terms, is_plain: true });
         let query = Query::Term { field: None, text: sought.term.to_owned() };
-        let notes = Vec::new();
-        let prepared = Prepared { searcher: self, query: &query, plan, with_all: None, notes };
+        let (notes, stop) = (Vec::new(), stop.clone());
+        let prepared = Prepared { searcher: self, query: &query, plan, with_all: None, notes, stop };
         let hits = prepared.best(0, TITLES_MAX)?;
         let mut words: Vec<(String, usize)> = Vec::new();
-        for hit in &hits {
+        for hit in hits.iter().take_while(|_| !stop.is_set()) {
             let record = self.index.segments()[hit.segment].record(hit.doc);
             self.collect(sought, &record.map_err(QueryError::from)?.title, &mut words);
         }
         if words.is_empty() {
-            for hit in hits.iter().take(TEXTS_MAX) {
+            for hit in hits.iter().take(TEXTS_MAX).take_while(|_| !stop.is_set()) {
                 if let Some(text) = texts(hit)? {
                     self.collect(sought, &text, &mut words);
                 }

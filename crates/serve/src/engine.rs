@@ -14,7 +14,7 @@ use std::time::SystemTime;
 use archive::{Archive, Location};
 use index::{Index, IndexError};
 use jobs::{Collection, Folding, JobsError, PagePointer, PageRow, PageTable, Vector};
-use query::{Explanation, Hit, Piece, Query, QueryError, RankValues, Searcher, Suggestion};
+use query::{Explanation, Hit, Piece, Query, QueryError, RankValues, Searcher, Stop, Suggestion};
 use serde::Serialize;
 
 use crate::ServeError;
@@ -65,8 +65,8 @@ pub(crate) enum Change {
     Fault(ServeError),
 }
 
-/// What is asked for.
-#[derive(Debug, Clone, Copy, Default)]
+/// A query, and which of its results are wanted.
+#[derive(Debug, Clone, Default)]
 pub struct Question<'a> {
     /// The query, as typed.
     pub text: &'a str,
@@ -76,8 +76,10 @@ pub struct Question<'a> {
     pub k: usize,
     /// In the order of which topic, if any.
     pub topic: Option<&'a str>,
-    /// Whether each result tells how its score came about.
+    /// Whether each result has an explanation of its score.
     pub explain: bool,
+    /// Ends the search early: the results are then those found so far.
+    pub stop: Stop,
 }
 
 /// The answer to a query.
@@ -88,11 +90,13 @@ pub struct Results {
     /// The topic that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub topic: Option<String>,
-    /// How many documents match.
+    /// How many documents match; at least this many if the results are partial.
     pub total: u64,
     /// How many of them have every plain word of the query; left out if all of them must.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub with_all: Option<u64>,
+    /// Whether the search was stopped before its end.
+    pub partial: bool,
     /// How many were left out before the first hit.
     pub offset: usize,
     /// The best of them in order.
@@ -274,15 +278,15 @@ impl Engine {
     }
 
     fn answer(&self, query: &Query, question: &Question<'_>) -> Result<Results, ServeError> {
-        let &Question { offset, k, topic, explain, .. } = question;
+        let &Question { offset, k, topic, explain, ref stop, .. } = question;
         let searcher = self.searcher(topic)?;
-        let prepared = searcher.prepare(query)?;
+        let prepared = searcher.prepare_until(query, stop)?;
         let answer = prepared.search(offset, k)?;
         let highlighter = prepared.highlighter();
         let found = answer.hits.iter().map(|hit| {
             let explanation =
                 if explain { Some(prepared.explain(hit.segment, hit.doc)?) } else { None };
-            self.found(hit, &highlighter, explanation)
+            self.found(hit, &highlighter, explanation.filter(|_| !stop.is_set()))
         });
         let hits: Vec<Found> = found.collect::<Result<_, _>>()?;
         // A name that is like none of ours may be a part of what is searched for, and was found.
@@ -292,14 +296,16 @@ impl Engine {
         let (total, with_all, mut notes) = (answer.total, answer.with_all, answer.notes);
         notes.extend_from_slice(&self.missing);
         notes.extend(self.without_text(&hits));
-        let suggestion = searcher.suggest(query, with_all.unwrap_or(total), |hit| self.text(hit));
+        let few = with_all.unwrap_or(total);
+        let suggestion = searcher.suggest(query, few, stop, |hit| self.text(hit));
         // What is found is found, even if what more would be looked at is damaged.
         let suggestion = suggestion.unwrap_or_else(|error: ServeError| {
             notes.push(format!("What was perhaps meant cannot be told: {error}"));
             None
         });
         let (query, topic) = (query.to_string(), topic.map(str::to_owned));
-        Ok(Results { query, topic, total, with_all, offset, hits, hint, notes, suggestion })
+        let partial = answer.partial || stop.is_set();
+        Ok(Results { query, topic, total, with_all, partial, offset, hits, hint, notes, suggestion })
     }
 
     /// What is said of results whose text should be in the page table, and is not.
@@ -326,9 +332,10 @@ impl Engine {
         }
     }
 
-    /// What the word at the end of `text` may become.
-    pub fn complete(&self, text: &str) -> Result<Completions, ServeError> {
-        let completions = self.if_intact(self.searcher.complete(text, |hit| self.text(hit)))?;
+    /// What the word at the end of `text` may become; once `stop` is set, what was found so far.
+    pub fn complete(&self, text: &str, stop: &Stop) -> Result<Completions, ServeError> {
+        let completions = self.searcher.complete(text, stop, |hit| self.text(hit));
+        let completions = self.if_intact(completions)?;
         Ok(Completions { query: text.to_owned(), completions })
     }
 
@@ -482,6 +489,16 @@ fn ranks_of(
         }
     }
     Ok((ranks, missing))
+}
+
+/// Says that results are partial since a search took longer than it may.
+pub fn stopped_after(time_ms_max: u64) -> String {
+    let (seconds, rest) = (time_ms_max / 1000, time_ms_max % 1000);
+    let time = match (seconds, rest) {
+        (0, _) | (_, 1..) => format!("{time_ms_max} ms"),
+        _ => format!("{seconds} s"),
+    };
+    format!("Stopped after {time}: these results are incomplete")
 }
 
 fn no_such_rank(name: &str, version: &Version) -> String {

@@ -14,6 +14,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
 use jobs::Collection;
+use query::Stop;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
@@ -54,7 +55,8 @@ struct Asked {
 impl Asked {
     fn question(&self, offset: usize, k: usize) -> Question<'_> {
         let topic = Some(self.topic.trim()).filter(|topic| !topic.is_empty());
-        Question { text: &self.q, offset, k, topic, explain: self.explain != 0 }
+        let explain = self.explain != 0;
+        Question { text: &self.q, offset, k, topic, explain, stop: Stop::default() }
     }
 }
 
@@ -267,7 +269,7 @@ async fn api_search(Shared(state): AppState, Asking(asked): Asking<Asked>) -> Re
 }
 
 async fn api_complete(Shared(state): AppState, Asking(asked): Asking<AskedText>) -> Response {
-    match state.with_engine(move |engine| engine.complete(&asked.q)).await {
+    match state.with_engine(move |engine| engine.complete(&asked.q, &Stop::default())).await {
         Ok(completions) => Json(completions).into_response(),
         Err(error) => api_failure(&error),
     }

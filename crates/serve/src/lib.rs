@@ -17,6 +17,6 @@ mod page;
 mod state;
 
 pub use config::Config;
-pub use engine::{Cached, Completions, Engine, Found, Question, Ranking, Results};
+pub use engine::{Cached, Completions, Engine, Found, Question, Ranking, Results, stopped_after};
 pub use error::ServeError;
 pub use http::{RESULTS_MAX, Site};

@@ -41,11 +41,12 @@ pub(super) fn evaluate(
         }
         let bounds = *words[0].lists[0].bounds();
         let segment = (judge.doc_count, judge.statics);
-        windows.spread_over_blocks(&bounds, segment, |windows, span, block| {
+        windows.spread_over_blocks(&bounds, segment, judge.stop, |windows, span, block| {
             windows.push(words.iter_mut(), Some((0, block)), span, judge.least);
         });
         windows.sort();
-        for (number, bound) in windows.iter() {
+        let stop = judge.stop;
+        for (number, bound) in windows.iter().take_while(|_| !stop.is_set()) {
             if bound < judge.least {
                 continue;
             }

@@ -14,6 +14,7 @@ use super::intersection::Order;
 use super::list::{LOOK_UP, List};
 use super::window::{WINDOW_MAX, keep};
 use super::workspace::Workspace;
+use crate::Stop;
 
 /// One posting in as many documents is much: to look at each document costs less than to look at each posting.
 const DENSE: u64 = 16;
@@ -21,26 +22,27 @@ const DENSE: u64 = 16;
 /// No set of a block has more words.
 const SET_WORDS: usize = DocSet::BITS_MAX.div_ceil(64);
 
-/// `deleted`: which documents do not count, if there are any.
+/// `deleted`: which documents do not count, if there are any. Once `stop` is set those count that were seen.
 pub(super) fn count(
     groups: &mut [Vec<Word<'_>>],
     doc_count: u32,
     deleted: Option<Deleted<'_>>,
     work: &mut Workspace,
+    stop: &Stop,
 ) -> u64 {
     let is_one_list = |words: &Vec<Word<'_>>| matches!(&words[..], [word] if word.is_single());
     match (&mut *groups, deleted) {
-        ([words], None) => return count_any(words, doc_count, work),
+        ([words], None) => return count_any(words, doc_count, work, stop),
         (groups, None) if groups.iter().all(is_one_list) => {
             let mut lists: Vec<&mut List<'_>> =
                 groups.iter_mut().flatten().flat_map(|word| &mut word.lists).collect();
-            return count_all(&mut lists, doc_count, work);
+            return count_all(&mut lists, doc_count, work, stop);
         }
         _ => {}
     }
     let Order { rarest_first, .. } = Order::new(groups);
     let mut count = 0;
-    for span in spans(doc_count) {
+    for span in spans(doc_count, stop) {
         groups.iter_mut().flatten().for_each(|word| word.advance(span.start));
         narrow(groups, &rarest_first, span, work);
         let counts = |doc: &&u32| deleted.is_none_or(|deleted| !deleted.contains(DocId(**doc)));
@@ -50,9 +52,9 @@ pub(super) fn count(
 }
 
 /// Windows as wide as they may be.
-fn spans(doc_count: u32) -> impl Iterator<Item = Span> {
+fn spans(doc_count: u32, stop: &Stop) -> impl Iterator<Item = Span> {
     let starts = (0..doc_count).step_by(WINDOW_MAX as usize);
-    starts.map(move |start| Span {
+    starts.take_while(|_| !stop.is_set()).map(move |start| Span {
         start,
         end: start.saturating_add(WINDOW_MAX).min(doc_count),
         most: 0.0,
@@ -60,7 +62,7 @@ fn spans(doc_count: u32) -> impl Iterator<Item = Span> {
 }
 
 /// How many documents have any of some words: those of the longest list, and those of the others that are not in it.
-fn count_any(words: &mut [Word<'_>], doc_count: u32, work: &mut Workspace) -> u64 {
+fn count_any(words: &mut [Word<'_>], doc_count: u32, work: &mut Workspace, stop: &Stop) -> u64 {
     let mut lists: Vec<&mut List<'_>> = words.iter_mut().flat_map(|word| &mut word.lists).collect();
     lists.sort_by_key(|list| list.doc_frequency());
     let Some((longest, others)) = lists.split_last_mut() else { return 0 };
@@ -70,10 +72,10 @@ fn count_any(words: &mut [Word<'_>], doc_count: u32, work: &mut Workspace) -> u6
         return count;
     }
     if (rest + count) * DENSE >= u64::from(doc_count) {
-        return count_dense(longest, others, doc_count, work);
+        return count_dense(longest, others, doc_count, work, stop);
     }
     let looks_up = rest * LOOK_UP <= count;
-    for span in spans(doc_count) {
+    for span in spans(doc_count, stop) {
         let stamp = work.next_stamp();
         let marks = &mut work.marks;
         longest.advance(span.start);
@@ -102,11 +104,12 @@ fn count_dense(
     others: &mut [&mut List<'_>],
     doc_count: u32,
     work: &mut Workspace,
+    stop: &Stop,
 ) -> u64 {
     let mut count = u64::from(longest.doc_frequency());
     let words = &mut work.words;
     words.resize(WINDOW_MAX as usize / 64, 0);
-    for Span { start, end, .. } in spans(doc_count) {
+    for Span { start, end, .. } in spans(doc_count, stop) {
         for list in &mut *others {
             list.lay_out(start, end, words);
         }
@@ -120,16 +123,21 @@ fn count_dense(
 }
 
 /// How many documents are in all lists.
-fn count_all(lists: &mut [&mut List<'_>], doc_count: u32, work: &mut Workspace) -> u64 {
+fn count_all(
+    lists: &mut [&mut List<'_>],
+    doc_count: u32,
+    work: &mut Workspace,
+    stop: &Stop,
+) -> u64 {
     lists.sort_by_key(|list| list.doc_frequency());
     let Some((rarest, others)) = lists.split_first_mut() else { return 0 };
     if u64::from(rarest.doc_frequency()) * DENSE >= u64::from(doc_count)
         && let Some((longest, others)) = others.split_last_mut()
     {
-        return count_all_dense(rarest, others, longest, doc_count);
+        return count_all_dense(rarest, others, longest, doc_count, stop);
     }
     let mut count = 0;
-    for block in 0..rarest.block_count() {
+    for block in (0..rarest.block_count()).take_while(|_| !stop.is_set()) {
         if let Some(set) = rarest.block_set(block) {
             count += count_in_set(set, others);
             continue;
@@ -150,11 +158,12 @@ fn count_all_dense(
     others: &mut [&mut List<'_>],
     longest: &mut List<'_>,
     doc_count: u32,
+    stop: &Stop,
 ) -> u64 {
     let mut count = 0;
     let mut words = [0; WINDOW_MAX as usize / 64];
     let mut theirs = [0; WINDOW_MAX as usize / 64];
-    for Span { start, end, .. } in spans(doc_count) {
+    for Span { start, end, .. } in spans(doc_count, stop) {
         rarest.lay_out(start, end, &mut words);
         for list in &mut *others {
             list.lay_out_over(start, end, &words, &mut theirs);

@@ -57,7 +57,9 @@ pub(super) fn evaluate(
     let weights: Vec<u16> =
         tables.iter().map(|table| up(table.most * points / 255.0 * 256.0)).collect();
     let mut sums = std::mem::take(&mut work.sums);
-    for start in (0..judge.doc_count).step_by(WINDOW_MAX as usize) {
+    let stop = judge.stop;
+    let starts = (0..judge.doc_count).step_by(WINDOW_MAX as usize);
+    for start in starts.take_while(|_| !stop.is_set()) {
         let end = start.saturating_add(WINDOW_MAX).min(judge.doc_count);
         let most = judge.statics.most(start, end);
         if total * ROUND_UP + most < judge.least {

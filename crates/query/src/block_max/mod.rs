@@ -63,9 +63,9 @@ use index::{Deleted, DocId, DocIterator, Field, Index, InvertedList, Segment};
 
 use crate::plan::Plan;
 use crate::proximity;
-use crate::scorers::{Containing, Scorers, Statistics};
+use crate::scorers::{Containing, Scorers, Statistics, TOGETHER};
 use crate::tree::Tree;
-use crate::{Hit, QueryError, TopK};
+use crate::{Hit, QueryError, Stop, TopK};
 use candidates::Span;
 use held::{Room, Rooms};
 use intersection::{Order, Refusals};
@@ -97,6 +97,8 @@ pub(crate) struct Task<'a> {
     pub(crate) statics: &'a [StaticScores],
     pub(crate) workspaces: &'a Workspaces,
     pub(crate) tables: &'a Tables,
+    /// Ends the search: what was found until then counts.
+    pub(crate) stop: &'a Stop,
 }
 
 /// Of each group at least one word must be there.
@@ -106,7 +108,7 @@ type Groups<'a> = Vec<Vec<Word<'a>>>;
 type Lists<'a> = Vec<Option<InvertedList<'a>>>;
 
 impl<'a> Task<'a> {
-    /// The lists of each segment.
+    /// The lists of each segment; if it is time to stop, not all of them.
     fn lists(&self) -> Result<Vec<Lists<'a>>, QueryError> {
         let words = self.shape.groups.len() + self.shape.unwanted.len();
         let mut asked: Vec<(Field, &str)> = Vec::with_capacity(words);
@@ -117,7 +119,12 @@ impl<'a> Task<'a> {
         }
         let mut lists = Vec::with_capacity(self.index.segments().len());
         for segment in self.index.segments() {
-            lists.push(segment.lists(&asked)?);
+            let mut found = Vec::with_capacity(asked.len());
+            for asked in asked.chunks(TOGETHER).take_while(|_| !self.stop.is_set()) {
+                found.extend(segment.lists(asked)?);
+            }
+            found.resize_with(asked.len(), || None);
+            lists.push(found);
         }
         Ok(lists)
     }
@@ -147,6 +154,9 @@ impl<'a> Task<'a> {
         let lists = self.lists()?;
         let mut total = 0;
         for (number, (segment, lists)) in self.index.segments().iter().zip(lists).enumerate() {
+            if self.stop.is_set() {
+                break;
+            }
             let deleted = segment.deleted()?;
             let is_whole = segment.deleted_count() == 0;
             let deleted = (!is_whole).then_some(deleted);
@@ -160,7 +170,7 @@ impl<'a> Task<'a> {
                         return dense::count(&groups);
                     }
                 }
-                count::count(&mut groups, segment.doc_count(), deleted, work)
+                count::count(&mut groups, segment.doc_count(), deleted, work, self.stop)
             });
         }
         Ok(total)
@@ -173,7 +183,7 @@ impl<'a> Task<'a> {
         let segments = self.index.segments();
         // Only if the words alone do not decide.
         let scorers = if self.shape.is_partial || self.shape.is_close {
-            Some(Scorers::gather(self.plan, self.index, self.statistics)?)
+            Some(Scorers::gather(self.plan, self.index, self.statistics, self.stop)?)
         } else {
             None
         };
@@ -192,6 +202,9 @@ impl<'a> Task<'a> {
             {
                 // Says what needs them.
                 Tree::build(self.plan, segment, scorers)?;
+            }
+            if self.stop.is_set() {
+                break;
             }
             let error = self.workspaces.with(|work, rooms| {
                 let found = self.groups(segment, lists, Some(&containing), rooms);
@@ -219,6 +232,7 @@ impl<'a> Task<'a> {
                         || !self.statistics.is_gradual(),
                     added,
                     least: 0.0,
+                    stop: self.stop,
                 };
                 judge.evaluate(&mut groups, work);
                 judge.error
@@ -367,6 +381,7 @@ struct Judge<'a, 'b> {
     added: f64,
     /// Bounds below this are not among the best.
     least: f32,
+    stop: &'a Stop,
 }
 
 impl<'a> Judge<'a, '_> {
@@ -442,12 +457,12 @@ impl<'a> Judge<'a, '_> {
         match bounds {
             Some((driver, bounds)) => {
                 debug_assert!(groups.iter().all(|group| group.len() == 1), "a group is a word");
-                windows.spread_over_blocks(&bounds, segment, |windows, span, block| {
+                windows.spread_over_blocks(&bounds, segment, self.stop, |windows, span, block| {
                     let own = Some((driver, block));
                     windows.push(groups.iter_mut().flatten(), own, span, self.least);
                 });
             }
-            None => windows.spread(groups, segment, self.least),
+            None => windows.spread(groups, segment, self.least, self.stop),
         }
     }
 
@@ -461,7 +476,8 @@ impl<'a> Judge<'a, '_> {
         if self.plan.is_none() {
             windows.sort();
         }
-        for (number, bound) in windows.iter() {
+        let stop = self.stop;
+        for (number, bound) in windows.iter().take_while(|_| !stop.is_set()) {
             if bound >= self.least {
                 let span = windows.enter(number, groups.iter_mut().flatten());
                 evaluate(self, groups, span);
@@ -545,7 +561,9 @@ impl<'a> Judge<'a, '_> {
             }
         }
         let tree = self.tree.as_mut()?;
-        (tree.skip_to(doc) == doc).then(|| tree.score())
+        let score = (tree.skip_to(doc) == doc).then(|| tree.score());
+        // It may lack what was not looked at any more.
+        score.filter(|_| !self.stop.is_set())
     }
 
     /// What a document is worth before any question.

@@ -63,7 +63,8 @@ pub(super) fn evaluate(
     if !in_order {
         blocks.sort_unstable_by_key(|&(block, maximum)| (std::cmp::Reverse(maximum), block));
     }
-    for (block, maximum) in blocks {
+    let stop = judge.stop;
+    for (block, maximum) in blocks.into_iter().take_while(|_| !stop.is_set()) {
         let bound = bound(maximum);
         if bound + most < judge.least {
             continue;

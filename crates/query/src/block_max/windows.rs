@@ -13,6 +13,7 @@ use index::Bounds;
 use super::candidates::Span;
 use super::window::{WINDOW_MAX, WINDOW_MIN};
 use super::{StaticScores, Word};
+use crate::Stop;
 
 /// Windows are as many, if there are enough documents.
 const WINDOWS: u32 = 256;
@@ -50,12 +51,13 @@ impl Windows {
         groups: &mut [Vec<Word<'_>>],
         (doc_count, statics): (u32, &StaticScores),
         least: f32,
+        stop: &Stop,
     ) {
         self.clear();
         let cost: u64 = groups.iter().flatten().map(Word::cost).sum();
         let wide = if least.is_finite() { wide(cost, doc_count) } else { WINDOW_MAX };
         let mut start = 0;
-        while start < doc_count {
+        while start < doc_count && !stop.is_set() {
             let end = start.saturating_add(wide).min(doc_count);
             let span = Span { start, end, most: statics.most(start, end) };
             self.push(groups.iter_mut().flatten(), None, span, least);
@@ -68,11 +70,12 @@ impl Windows {
         &mut self,
         bounds: &Bounds<'_>,
         (doc_count, statics): (u32, &StaticScores),
+        stop: &Stop,
         mut push: impl FnMut(&mut Windows, Span, usize),
     ) {
         self.clear();
         let mut start = 0;
-        for (block, last) in bounds.last_docs().enumerate() {
+        for (block, last) in bounds.last_docs().enumerate().take_while(|_| !stop.is_set()) {
             let end = last.saturating_add(1).min(doc_count);
             if start < end {
                 push(self, Span { start, end, most: statics.most(start, end) }, block);

@@ -6,7 +6,7 @@ use index::{DocRecord, Field, Index, IndexWriter};
 use page::{AnalysisConfig, Analyzer};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use query::{Config, FEW_RESULTS, Hit, QueryError, Searcher, Suggestion, parse};
+use query::{Config, FEW_RESULTS, Hit, QueryError, Searcher, Stop, Suggestion, parse};
 
 /// Documents, each a title and a text, and a searcher over them.
 pub(crate) struct Library {
@@ -47,7 +47,7 @@ impl Library {
         let query = parse(query).expect("a query");
         let total = self.searcher.count_with_all(&query).expect("counted");
         self.searcher
-            .suggest(&query, total, |hit| Ok::<_, QueryError>(self.text(hit)))
+            .suggest(&query, total, &Stop::default(), |hit| Ok::<_, QueryError>(self.text(hit)))
             .expect("answered")
     }
 
@@ -57,12 +57,16 @@ impl Library {
     }
 
     pub(crate) fn complete(&self, text: &str) -> Vec<String> {
-        self.searcher.complete(text, |hit| Ok::<_, QueryError>(self.text(hit))).expect("answered")
+        self.searcher
+            .complete(text, &Stop::default(), |hit| Ok::<_, QueryError>(self.text(hit)))
+            .expect("answered")
     }
 
     /// As from an index without texts.
     pub(crate) fn complete_without_texts(&self, text: &str) -> Vec<String> {
-        self.searcher.complete(text, |_| Ok::<_, QueryError>(None)).expect("answered")
+        self.searcher
+            .complete(text, &Stop::default(), |_| Ok::<_, QueryError>(None))
+            .expect("answered")
     }
 }
 

@@ -1,0 +1,85 @@
+//! Stopping a search that is under way.
+//!
+//! A search looks at its [`Stop`] in every loop that can be long. Once it is set the search ends early and returns what it
+//! has found. Lists of documents end at once ([`Until`]), so every operator over them ends as well.
+//!
+//! What does not live here: clocks and deadlines. The caller decides when to stop.
+//!
+//! **Invariant.** A set flag stays set. So a result is right if the flag is not set after it was computed.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use index::{DocId, DocIterator, END, Frequencies, Positions};
+
+/// A flag that ends searches. Its clones are one flag; the default is never set by anybody else.
+#[derive(Debug, Clone, Default)]
+pub struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    /// Ends every search that looks at this flag.
+    pub fn set(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns whether the flag is set.
+    #[inline]
+    pub fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// A list of documents that ends when a [`Stop`] is set.
+#[derive(Debug)]
+pub(crate) struct Until<'a, P> {
+    list: P,
+    stop: &'a Stop,
+}
+
+impl<'a, P> Until<'a, P> {
+    /// Ends `list` at `stop`.
+    pub(crate) fn new(list: P, stop: &'a Stop) -> Until<'a, P> {
+        Until { list, stop }
+    }
+
+    /// The list, wherever it is.
+    pub(crate) fn list(&self) -> &P {
+        &self.list
+    }
+}
+
+impl<P: DocIterator> DocIterator for Until<'_, P> {
+    #[inline]
+    fn doc(&self) -> DocId {
+        self.list.doc()
+    }
+
+    #[inline]
+    fn next_doc(&mut self) -> DocId {
+        if self.stop.is_set() {
+            return self.list.skip_to(END);
+        }
+        self.list.next_doc()
+    }
+
+    #[inline]
+    fn skip_to(&mut self, target: DocId) -> DocId {
+        self.list.skip_to(if self.stop.is_set() { END } else { target })
+    }
+}
+
+impl<P: Frequencies> Frequencies for Until<'_, P> {
+    #[inline]
+    fn frequency(&mut self) -> u32 {
+        self.list.frequency()
+    }
+}
+
+impl<P: Positions> Positions for Until<'_, P> {
+    fn positions(&mut self, out: &mut Vec<u32>) {
+        if self.stop.is_set() {
+            return out.clear();
+        }
+        self.list.positions(out);
+    }
+}
