@@ -89,7 +89,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     Ok(if results.hits.is_empty() { Exit::NothingFound } else { Exit::Done })
 }
 
-/// A flag that is set after so many milliseconds; never for 0.
+/// A flag that is set after the time limit; never for 0.
 fn stop_after(time_ms_max: u64) -> Stop {
     let stop = Stop::default();
     if time_ms_max > 0 {

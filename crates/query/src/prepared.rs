@@ -20,7 +20,7 @@ use crate::{Explanation, Highlighter, Hit, Query, QueryError, Searcher, Stop, To
 /// A page of results.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
-    /// How many documents match, on all pages; at least so many if the answer is partial.
+    /// How many documents match, on all pages; a lower bound if the answer is partial.
     pub total: u64,
     /// How many of them have every plain word; `None` if all of them must.
     pub with_all: Option<u64>,

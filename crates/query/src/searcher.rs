@@ -82,8 +82,8 @@ impl Searcher {
         self.prepare_until(query, &Stop::default())
     }
 
-    /// Makes a query ready: its words are analysed, and those that stand for others are looked up. Once `stop` is set,
-    /// this and all that is asked of the result ends early, with what was found.
+    /// Makes a query ready: its words are analysed, and prefixes and fuzzy words are expanded. Once `stop` is set, this and
+    /// every method of the result end early, with what they have found.
     pub fn prepare_until<'a>(
         &'a self,
         query: &'a Query,

@@ -3,7 +3,7 @@
 //! A search looks at its [`Stop`] in every loop that can be long. Once it is set the search ends early and returns what it
 //! has found. Lists of documents end at once ([`Until`]), so every operator over them ends as well.
 //!
-//! What does not live here: clocks and deadlines. The caller decides when to stop.
+//! There are no clocks and deadlines here: the caller decides when to stop.
 //!
 //! **Invariant.** A set flag stays set. So a result is right if the flag is not set after it was computed.
 
@@ -12,20 +12,30 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use index::{DocId, DocIterator, END, Frequencies, Positions};
 
-/// A flag that ends searches. Its clones are one flag; the default is never set by anybody else.
+/// A flag that ends searches. Its clones share the flag. A new one is not set.
 #[derive(Debug, Clone, Default)]
-pub struct Stop(Arc<AtomicBool>);
+pub struct Stop(Arc<Flag>);
+
+#[derive(Debug, Default)]
+struct Flag {
+    is_set: AtomicBool,
+    /// How often it was looked at, and at which look it is set.
+    #[cfg(test)]
+    looks: (std::sync::atomic::AtomicU64, Option<u64>),
+}
 
 impl Stop {
     /// Ends every search that looks at this flag.
     pub fn set(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.0.is_set.store(true, Ordering::Relaxed);
     }
 
     /// Returns whether the flag is set.
     #[inline]
     pub fn is_set(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        #[cfg(test)]
+        self.look();
+        self.0.is_set.load(Ordering::Relaxed)
     }
 }
 
@@ -83,3 +93,6 @@ impl<P: Positions> Positions for Until<'_, P> {
         self.list.positions(out);
     }
 }
+
+#[cfg(test)]
+mod tests;

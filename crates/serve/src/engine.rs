@@ -90,7 +90,7 @@ pub struct Results {
     /// The topic that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub topic: Option<String>,
-    /// How many documents match; at least this many if the results are partial.
+    /// How many documents match; a lower bound if the results are partial.
     pub total: u64,
     /// How many of them have every plain word of the query; left out if all of them must.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -332,7 +332,7 @@ impl Engine {
         }
     }
 
-    /// What the word at the end of `text` may become; once `stop` is set, what was found so far.
+    /// Whole queries that `text` may become when its last word is finished. Once `stop` is set, those found so far.
     pub fn complete(&self, text: &str, stop: &Stop) -> Result<Completions, ServeError> {
         let completions = self.searcher.complete(text, stop, |hit| self.text(hit));
         let completions = self.if_intact(completions)?;

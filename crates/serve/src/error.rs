@@ -43,6 +43,9 @@ pub enum ServeError {
     /// A search that ended without an answer.
     #[error("the search was broken off")]
     Stopped,
+    /// More searches than the server has room for.
+    #[error("the server is busy: too many searches are waiting; try again in a second")]
+    Busy,
 }
 
 impl ServeError {

@@ -1,7 +1,7 @@
 //! Routes: the page at `/` and `/search`, cached copies, and JSON under `/api`.
 //!
 //! **Invariant.** Every answer carries a policy that lets the browser load nothing from elsewhere. No
-//! request ranks more than [`DEPTH_MAX`] results, and searches run where they may block.
+//! request ranks more than [`DEPTH_MAX`] results. What takes long or reads files runs in the [`Pool`](crate::pool::Pool).
 
 use std::sync::Arc;
 
@@ -53,10 +53,10 @@ struct Asked {
 }
 
 impl Asked {
-    fn question(&self, offset: usize, k: usize) -> Question<'_> {
+    fn question(&self, offset: usize, k: usize, stop: &Stop) -> Question<'_> {
         let topic = Some(self.topic.trim()).filter(|topic| !topic.is_empty());
         let explain = self.explain != 0;
-        Question { text: &self.q, offset, k, topic, explain, stop: Stop::default() }
+        Question { text: &self.q, offset, k, topic, explain, stop: stop.clone() }
     }
 }
 
@@ -140,6 +140,11 @@ impl Site {
     /// Answers requests on `listener` until `shutdown` is over.
     pub async fn serve(self, listener: TcpListener, shutdown: impl Future<Output = ()>) {
         let fresh = tokio::spawn(Arc::clone(&self.state).keep_fresh());
+        let state = Arc::clone(&self.state);
+        let shutdown = async move {
+            shutdown.await;
+            state.pool.stop_all();
+        };
         accept(listener, router(self.state), shutdown).await;
         fresh.abort();
     }
@@ -197,35 +202,37 @@ async fn search(Shared(state): AppState, Asking(asked): Asking<Asked>) -> Respon
     let offset = (number - 1) * per_page;
     let asked = Arc::new(asked);
     let question = Arc::clone(&asked);
-    let search = move |engine: &Engine| engine.search(&question.question(offset, per_page));
+    let search = move |engine: &Engine, stop: &Stop| {
+        engine.search(&question.question(offset, per_page, stop))
+    };
     let answer = state.with_engine(search).await;
     let engine = state.engine();
     let title = &state.config.title;
     let form = page::Form { query: &asked.q, topics: &engine.topics(), topic: asked.topic.trim() };
     match answer {
         Ok(results) => {
-            let view = page::View { title, form, number, per_page, explain: asked.explain != 0 };
+            let (explain, time_ms_max) = (asked.explain != 0, state.query.time_ms_max);
+            let view = page::View { title, form, number, per_page, explain, time_ms_max };
             page::results(&view, &results).into_response()
         }
-        Err(error) => (status_of(&error), page::failure(title, &form, &error)).into_response(),
+        Err(error) => refuse(&error, page::failure(title, &form, &error)),
     }
 }
 
 async fn cached(Shared(state): AppState, Asking(asked): Asking<AskedUrl>) -> Response {
     let url = asked.normalised();
     let title = state.config.title.clone();
-    match state.with_engine(move |engine| engine.cached(&url)).await {
+    match state.with_engine(move |engine, _| engine.cached(&url)).await {
         Ok(Some(copy)) => page::cached(&title, &copy).into_response(),
         Ok(None) => missing(&title, &asked.url),
-        Err(error) => (status_of(&error), page::failure(&title, &page::Form::default(), &error))
-            .into_response(),
+        Err(error) => refuse(&error, page::failure(&title, &page::Form::default(), &error)),
     }
 }
 
 async fn cached_raw(Shared(state): AppState, Asking(asked): Asking<AskedUrl>) -> Response {
     let url = asked.normalised();
     let title = state.config.title.clone();
-    match state.with_engine(move |engine| engine.cached(&url)).await {
+    match state.with_engine(move |engine, _| engine.cached(&url)).await {
         Ok(Some(copy)) => {
             let kind = HeaderValue::from_str(&copy.content_type)
                 .unwrap_or(HeaderValue::from_static("text/plain"));
@@ -234,18 +241,16 @@ async fn cached_raw(Shared(state): AppState, Asking(asked): Asking<AskedUrl>) ->
             (headers, copy.body).into_response()
         }
         Ok(None) => missing(&title, &asked.url),
-        Err(error) => (status_of(&error), page::failure(&title, &page::Form::default(), &error))
-            .into_response(),
+        Err(error) => refuse(&error, page::failure(&title, &page::Form::default(), &error)),
     }
 }
 
 async fn copies(Shared(state): AppState, Asking(asked): Asking<AskedUrl>) -> Response {
     let url = asked.normalised();
     let title = state.config.title.clone();
-    match state.with_engine(move |engine| Ok(engine.copies(&url))).await {
+    match state.with_engine(move |engine, _| Ok(engine.copies(&url))).await {
         Ok(copies) => page::copies(&title, &asked.url, &copies).into_response(),
-        Err(error) => (status_of(&error), page::failure(&title, &page::Form::default(), &error))
-            .into_response(),
+        Err(error) => refuse(&error, page::failure(&title, &page::Form::default(), &error)),
     }
 }
 
@@ -262,14 +267,16 @@ async fn api_search(Shared(state): AppState, Asking(asked): Asking<Asked>) -> Re
     }
     let k = asked.k.unwrap_or(state.config.results_per_page).clamp(1, RESULTS_MAX);
     let k = k.min(DEPTH_MAX - offset);
-    match state.with_engine(move |engine| engine.search(&asked.question(offset, k))).await {
+    let search =
+        move |engine: &Engine, stop: &Stop| engine.search(&asked.question(offset, k, stop));
+    match state.with_engine(search).await {
         Ok(results) => Json(results).into_response(),
         Err(error) => api_failure(&error),
     }
 }
 
 async fn api_complete(Shared(state): AppState, Asking(asked): Asking<AskedText>) -> Response {
-    match state.with_engine(move |engine| engine.complete(&asked.q, &Stop::default())).await {
+    match state.with_engine(move |engine, stop| engine.complete(&asked.q, stop)).await {
         Ok(completions) => Json(completions).into_response(),
         Err(error) => api_failure(&error),
     }
@@ -277,15 +284,19 @@ async fn api_complete(Shared(state): AppState, Asking(asked): Asking<AskedText>)
 
 fn api_failure(error: &ServeError) -> Response {
     let body = json!({ "error": error.to_string(), "column": error.column() });
-    (status_of(error), Json(body)).into_response()
+    refuse(error, Json(body))
 }
 
-/// That the server runs, and whether it can answer: a status of 200 in any case.
+/// That the server runs, and whether the index is whole: a status of 200 in both cases. A busy server answers as it does
+/// to a search.
 async fn health(Shared(state): AppState) -> Response {
     let engine = state.engine();
     let (documents, generation) = (engine.document_count(), engine.generation());
-    let looked = tokio::task::spawn_blocking(move || state.fault()).await;
-    let fault = looked.unwrap_or_else(|_| Some(ServeError::Stopped.to_string()));
+    let looker = Arc::clone(&state);
+    let fault = match state.pool.run(move |_| looker.fault()).await {
+        Err(busy @ ServeError::Busy) => return api_failure(&busy),
+        fault => fault.unwrap_or_else(|error| Some(error.to_string())),
+    };
     let status = if fault.is_none() { "ok" } else { "fault" };
     let mut body = json!({ "status": status, "documents": documents, "generation": generation });
     if let Some(fault) = fault {
@@ -318,6 +329,16 @@ fn missing(title: &str, url: &str) -> Response {
     (StatusCode::NOT_FOUND, page::notice(title, &text)).into_response()
 }
 
-fn status_of(error: &ServeError) -> StatusCode {
-    if error.is_users() { StatusCode::BAD_REQUEST } else { StatusCode::INTERNAL_SERVER_ERROR }
+/// An answer with the status of an error. A busy server says when to ask again.
+fn refuse(error: &ServeError, body: impl IntoResponse) -> Response {
+    let status = match error {
+        ServeError::Busy => StatusCode::SERVICE_UNAVAILABLE,
+        _ if error.is_users() => StatusCode::BAD_REQUEST,
+        _ => StatusCode::INTERNAL_SERVER_ERROR,
+    };
+    let mut response = (status, body).into_response();
+    if status == StatusCode::SERVICE_UNAVAILABLE {
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+    }
+    response
 }

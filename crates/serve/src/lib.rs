@@ -14,6 +14,7 @@ mod engine;
 mod error;
 mod http;
 mod page;
+mod pool;
 mod state;
 
 pub use config::Config;

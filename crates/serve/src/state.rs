@@ -9,8 +9,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
 use jobs::Collection;
+use query::Stop;
 
 use crate::engine::Change;
+use crate::pool::Pool;
 use crate::{Config, Engine, ServeError};
 
 /// How often the index is looked at.
@@ -20,7 +22,8 @@ const RELOAD_MS: u64 = 1000;
 pub(crate) struct State {
     pub(crate) config: Config,
     collection: Collection,
-    query: query::Config,
+    pub(crate) query: query::Config,
+    pub(crate) pool: Pool,
     engine: RwLock<Arc<Engine>>,
     /// What was found last.
     damage: Mutex<Option<Damage>>,
@@ -42,7 +45,8 @@ impl State {
     ) -> Result<Self, ServeError> {
         let engine = Engine::open(&collection, query.clone())?;
         let engine = RwLock::new(Arc::new(engine));
-        Ok(Self { config, collection, query, engine, damage: Mutex::default() })
+        let pool = Pool::of_machine(query.time_ms_max);
+        Ok(Self { config, collection, query, pool, engine, damage: Mutex::default() })
     }
 
     /// The engine of now.
@@ -50,20 +54,20 @@ impl State {
         Arc::clone(&self.engine.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Runs `work` on a thread that may block.
+    /// Runs `work` on a thread of the pool.
     pub(crate) async fn with_engine<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Engine) -> Result<T, ServeError> + Send + 'static,
+        work: impl FnOnce(&Engine, &Stop) -> Result<T, ServeError> + Send + 'static,
     ) -> Result<T, ServeError> {
         let engine = self.engine();
         let worker = Arc::clone(&engine);
-        let worked = tokio::task::spawn_blocking(move || work(&worker)).await;
-        let result = if let Ok(result) = worked {
-            result
-        } else {
-            // Bytes that change while they are read may break off whatever reads them.
-            let looked = tokio::task::spawn_blocking(move || engine.intact()).await;
-            Err(looked.ok().and_then(Result::err).unwrap_or(ServeError::Stopped))
+        let result = match self.pool.run(move |stop| work(&worker, stop)).await {
+            // Bytes that change while they are read may make their reader panic.
+            Err(ServeError::Stopped) => {
+                let looked = self.pool.run(move |_| engine.intact()).await;
+                Err(looked.ok().and_then(Result::err).unwrap_or(ServeError::Stopped))
+            }
+            result => result.flatten(),
         };
         result.inspect_err(|error| self.note(error))
     }

@@ -17,6 +17,11 @@ pub(super) struct Room {
 pub(super) struct Rooms(Vec<Room>);
 
 impl Rooms {
+    /// For how many lists there is room.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// So many of them.
     pub(super) fn take(&mut self, count: usize) -> impl Iterator<Item = &mut Room> {
         let empty = || Room { docs: [0; BLOCK], more: [0; BLOCK] };

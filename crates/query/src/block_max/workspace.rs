@@ -17,6 +17,9 @@ use super::{Window, Word};
 /// Where one document in as many is marked, to sort them costs less than to look at all marks.
 const FEW: usize = 16;
 
+/// A workspace that has served a query with more lists is dropped: it may have grown to many megabytes.
+const LISTS_KEPT: usize = 1024;
+
 /// Of one query at a time.
 pub(super) struct Workspace {
     pub(super) window: Window,
@@ -110,7 +113,7 @@ pub(super) struct Scratch {
     pub(super) words: Vec<u64>,
 }
 
-/// Workspaces that nobody uses: as many as there have been queries at a time.
+/// Workspaces that no query uses. They grow with the lists of a query; after a query with many lists they are dropped.
 #[derive(Default)]
 #[expect(clippy::vec_box, reason = "a workspace is large, and would be moved twice a query")]
 pub(crate) struct Workspaces(Mutex<Vec<Box<Workspace>>>);
@@ -140,8 +143,9 @@ impl Workspaces {
         });
         let mut rooms = std::mem::take(&mut workspace.rooms);
         let done = work(&mut workspace, &mut rooms);
+        let is_kept = rooms.len() <= LISTS_KEPT;
         workspace.rooms = rooms;
-        if let Ok(mut free) = self.0.lock() {
+        if is_kept && let Ok(mut free) = self.0.lock() {
             free.push(workspace);
         }
         done

@@ -8,7 +8,7 @@ use query::{Explanation, Piece};
 use super::layout::{Form, frame};
 use super::notices::{escape, link, outward};
 use crate::http::DEPTH_MAX;
-use crate::{Found, Results};
+use crate::{Found, Results, stopped_after};
 
 /// How the list is to be shown.
 pub(crate) struct View<'a> {
@@ -18,6 +18,8 @@ pub(crate) struct View<'a> {
     pub(crate) number: usize,
     pub(crate) per_page: usize,
     pub(crate) explain: bool,
+    /// The time limit of a search.
+    pub(crate) time_ms_max: u64,
 }
 
 /// One page of results.
@@ -25,6 +27,7 @@ pub(crate) fn results(view: &View<'_>, results: &Results) -> Markup {
     let first = results.offset + 1;
     let last = results.offset + results.hits.len();
     let body = html! {
+        @if results.partial { p role="status" { (stopped_after(view.time_ms_max)) "." } }
         @for line in results.hint.iter().chain(&results.notes) { p { (line) "." } }
         @if let Some(suggestion) = &results.suggestion {
             p.suggestion {
@@ -45,7 +48,8 @@ pub(crate) fn results(view: &View<'_>, results: &Results) -> Markup {
             p { "Fewer or other words may help. Quoted words, fields and " code { "+word" } " must be on the page." }
         } @else {
             p.count role="status" {
-                "Results " (first) "–" (last) " of " (results.total)
+                "Results " (first) "–" (last) " of "
+                @if results.partial { "at least " } (results.total)
                 @if let Some(count) = results.with_all { ", " (count) " with all words" }
                 " "
                 a href=(view.href(view.number, !view.explain)) {

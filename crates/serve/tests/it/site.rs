@@ -64,6 +64,10 @@ pub(crate) fn index(collection: &Collection) {
 
 impl Site {
     pub(crate) fn serve(pages: &[(String, String)]) -> Self {
+        Self::serve_with(pages, query::Config::default())
+    }
+
+    pub(crate) fn serve_with(pages: &[(String, String)], query: query::Config) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let collection = Collection::create(folder.path()).expect("a collection");
         archive(&collection, pages);
@@ -71,7 +75,6 @@ impl Site {
         let runtime = Runtime::new().expect("a runtime");
         let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).expect("a port");
         let address = listener.local_addr().expect("an address");
-        let query = query::Config::default();
         let served = serve::Site::open(collection.clone(), serve::Config::default(), query);
         runtime.spawn(served.expect("an index").serve(listener, std::future::pending()));
         Self { collection, address, _folder: folder, _runtime: runtime }
@@ -91,9 +94,18 @@ impl Site {
     }
 
     pub(crate) fn send(&self, request: &[u8]) -> Answer {
+        Self::answer(self.begin(request))
+    }
+
+    /// Sends a request and does not wait for the answer.
+    pub(crate) fn begin(&self, request: &[u8]) -> TcpStream {
         let mut stream = TcpStream::connect(self.address).expect("a server");
         stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
         stream.write_all(request).expect("sent");
+        stream
+    }
+
+    pub(crate) fn answer(mut stream: TcpStream) -> Answer {
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer).expect("an answer");
         let answer = String::from_utf8_lossy(&answer).into_owned();

@@ -1,0 +1,237 @@
+//! The threads that do the work of requests: few of them, a short queue, and a time limit.
+//!
+//! Few threads keep memory bounded: each search needs some megabytes, and each thread has a heap of its own. A request
+//! that waits costs next to nothing, so the queue is longer than the threads are many.
+//!
+//! **Invariant.** The number of works that run is bounded, and the number of those that wait. The [`Stop`] of a work is set
+//! at its time limit, when its request is dropped because the client hung up, and by [`Pool::stop_all`].
+
+use std::num::NonZero;
+use std::sync::Arc;
+use std::thread::available_parallelism;
+use std::time::Duration;
+
+use query::Stop;
+use tokio::sync::{Semaphore, watch};
+use tokio::task::spawn_blocking;
+use tokio::time::sleep;
+
+use crate::ServeError;
+
+/// Fewer threads are not enough: a light search shall not wait for a heavy one.
+const THREADS_MIN: usize = 2;
+/// Requests that wait, for each thread.
+const WAITING: usize = 32;
+
+/// Runs the works of requests.
+pub(crate) struct Pool {
+    /// A permit for each work that runs or waits.
+    places: Arc<Semaphore>,
+    /// A permit for each work that runs.
+    threads: Arc<Semaphore>,
+    /// How long a work may wait, and then run.
+    time_max: Option<Duration>,
+    is_ending: watch::Sender<bool>,
+}
+
+impl Pool {
+    /// As many threads as there are processors. `time_ms_max` is the time limit, 0 for none.
+    pub(crate) fn of_machine(time_ms_max: u64) -> Pool {
+        let threads = available_parallelism().map_or(1, NonZero::get).max(THREADS_MIN);
+        Pool::new(threads, threads * WAITING, time_ms_max)
+    }
+
+    fn new(threads: usize, waiting: usize, time_ms_max: u64) -> Pool {
+        Pool {
+            places: Arc::new(Semaphore::new(threads + waiting)),
+            threads: Arc::new(Semaphore::new(threads)),
+            time_max: (time_ms_max > 0).then(|| Duration::from_millis(time_ms_max)),
+            is_ending: watch::Sender::new(false),
+        }
+    }
+
+    /// Runs `work` on a thread that may block. [`ServeError::Busy`]: no thread was free in time.
+    /// [`ServeError::Stopped`]: `work` panicked.
+    pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Stop) -> T + Send + 'static,
+    ) -> Result<T, ServeError> {
+        let place = Arc::clone(&self.places).try_acquire_owned().map_err(|_| ServeError::Busy)?;
+        let thread = self.in_time(Arc::clone(&self.threads).acquire_owned()).await;
+        let thread = thread.and_then(Result::ok).ok_or(ServeError::Busy)?;
+        let stop = Stop::default();
+        let hung_up = SetWhenDropped(stop.clone());
+        let mut done = spawn_blocking(move || {
+            // Free once the work has ended, also if nobody waits for it any more.
+            let _held = (place, thread);
+            work(&stop)
+        });
+        let result = match self.in_time(&mut done).await {
+            Some(result) => result,
+            None => {
+                hung_up.0.set();
+                done.await
+            }
+        };
+        result.map_err(|_| ServeError::Stopped)
+    }
+
+    /// What a future gives; `None` if the time is over before, or the pool ends.
+    async fn in_time<T>(&self, future: impl Future<Output = T>) -> Option<T> {
+        let mut is_ending = self.is_ending.subscribe();
+        let time_over = async {
+            match self.time_max {
+                Some(time) => sleep(time).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            given = future => Some(given),
+            () = time_over => None,
+            _ = is_ending.wait_for(|is_ending| *is_ending) => None,
+        }
+    }
+
+    /// Stops all works that run or wait, and those that still come.
+    pub(crate) fn stop_all(&self) {
+        self.is_ending.send_replace(true);
+    }
+}
+
+/// Stops a work with its request: a client that hangs up drops it.
+struct SetWhenDropped(Stop);
+
+impl Drop for SetWhenDropped {
+    fn drop(&mut self) {
+        self.0.set();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+    use tokio::runtime::Runtime;
+
+    fn until_stopped(stop: &Stop) {
+        while !stop.is_set() {
+            std::thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn a_work_is_stopped_at_its_time_limit() {
+        let pool = Pool::new(1, 0, 1);
+        let runtime = Runtime::new().expect("a runtime");
+        runtime.block_on(async { pool.run(until_stopped).await.expect("it ends") });
+    }
+
+    #[test]
+    fn a_work_is_stopped_when_nobody_waits_for_it() {
+        let pool = Pool::new(1, 1, 0);
+        let runtime = Runtime::new().expect("a runtime");
+        runtime.block_on(async {
+            let (begun, has_begun) = tokio::sync::oneshot::channel();
+            let work = pool.run(move |stop| {
+                begun.send(()).expect("somebody listens");
+                until_stopped(stop);
+            });
+            tokio::select! {
+                _ = work => panic!("it does not end by itself"),
+                _ = has_begun => {}
+            }
+            // The only thread is free again.
+            assert_eq!(pool.run(|_| 7).await.expect("run"), 7);
+        });
+    }
+
+    #[test]
+    fn more_works_than_the_queue_has_room_for_are_refused() {
+        let pool = Arc::new(Pool::new(1, 1, 0));
+        let runtime = Runtime::new().expect("a runtime");
+        let (go, wait) = channel::<()>();
+        let first = Arc::clone(&pool);
+        let first = runtime.spawn(async move { first.run(move |_| wait.recv().is_ok()).await });
+        runtime.block_on(async {
+            while pool.threads.available_permits() > 0 {
+                tokio::task::yield_now().await;
+            }
+            let waiting = pool.run(|_| 2);
+            tokio::pin!(waiting);
+            let refused = tokio::select! {
+                biased;
+                _ = &mut waiting => panic!("there is no thread"),
+                refused = pool.run(|_| 3) => refused,
+            };
+            assert!(matches!(refused, Err(ServeError::Busy)));
+            go.send(()).expect("the first waits");
+            assert_eq!(waiting.await.expect("its turn came"), 2);
+            assert!(first.await.expect("joined").expect("run"));
+            assert_eq!(pool.run(|_| 4).await.expect("all is free"), 4);
+        });
+    }
+
+    #[test]
+    fn a_work_that_waits_too_long_is_refused() {
+        let pool = Pool::new(1, 1, 1);
+        let runtime = Runtime::new().expect("a runtime");
+        runtime.block_on(async {
+            let thread = pool.threads.acquire().await.expect("free");
+            assert!(matches!(pool.run(|_| 1).await, Err(ServeError::Busy)));
+            drop(thread);
+        });
+    }
+
+    #[test]
+    fn the_end_of_the_pool_stops_all() {
+        let pool = Arc::new(Pool::new(1, 1, 0));
+        let runtime = Runtime::new().expect("a runtime");
+        let running = Arc::clone(&pool);
+        let running = runtime.spawn(async move { running.run(until_stopped).await });
+        runtime.block_on(async {
+            while pool.threads.available_permits() > 0 {
+                tokio::task::yield_now().await;
+            }
+            pool.stop_all();
+            running.await.expect("joined").expect("it ended");
+        });
+    }
+
+    #[test]
+    fn a_panic_leaves_the_thread_free() {
+        let pool = Pool::new(1, 0, 0);
+        let runtime = Runtime::new().expect("a runtime");
+        runtime.block_on(async {
+            let panicked = pool.run(|_| panic!("on purpose")).await;
+            assert!(matches!(panicked, Err::<(), _>(ServeError::Stopped)));
+            assert_eq!(pool.run(|_| 7).await.expect("run"), 7);
+        });
+    }
+
+    /// The only thread does a work that never ends by itself, for a client that leaves.
+    #[test]
+    fn a_client_that_hangs_up_ends_its_work() {
+        let pool = Arc::new(Pool::new(1, 1, 0));
+        let runtime = Runtime::new().expect("a runtime");
+        let worker = Arc::clone(&pool);
+        let handler = move || async move {
+            worker.run(until_stopped).await.expect("run");
+        };
+        let router = axum::Router::new().route("/", axum::routing::get(handler));
+        runtime.block_on(async {
+            let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+            let address = listener.local_addr().expect("an address");
+            tokio::spawn(crate::connections::accept(listener, router, std::future::pending()));
+            let mut client = tokio::net::TcpStream::connect(address).await.expect("a server");
+            let request = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+            tokio::io::AsyncWriteExt::write_all(&mut client, request).await.expect("sent");
+            while pool.threads.available_permits() > 0 {
+                tokio::task::yield_now().await;
+            }
+            drop(client);
+            assert_eq!(pool.run(|_| 7).await.expect("run"), 7);
+        });
+    }
+}

@@ -1,0 +1,64 @@
+//! Heavy queries: their time limit, and how many of them the server takes at once.
+
+use crate::site::{Site, numbered};
+
+/// Opens the lists of thousands of words.
+const HEAVY: &str = "(z*+z*+z*+z*+z*+z*+z*+z*+z*+z*+z*+z*+z*+z*+z*+z*)~10000";
+
+fn pages() -> Vec<(String, String)> {
+    (0..60).map(numbered).collect()
+}
+
+fn with_limit(time_ms_max: u64) -> Site {
+    Site::serve_with(&pages(), query::Config { time_ms_max, ..query::Config::default() })
+}
+
+#[test]
+fn a_search_that_takes_too_long_is_partial_and_says_so() {
+    let site = with_limit(1);
+    let answer = site.get(&format!("/api/search?q={HEAVY}"));
+    assert_eq!(answer.status, 200);
+    assert!(answer.body.contains("\"partial\":true"), "{}", answer.body);
+    let page = site.get(&format!("/search?q={HEAVY}"));
+    assert_eq!(page.status, 200);
+    assert!(page.body.contains("Stopped after 1 ms"), "{}", page.body);
+}
+
+#[test]
+fn without_a_limit_a_search_takes_as_long_as_it_takes() {
+    let answer = with_limit(0).get(&format!("/api/search?q={HEAVY}"));
+    assert!(answer.body.contains("\"partial\":false"), "{}", answer.body);
+    assert!(answer.body.contains("\"total\":60"), "{}", answer.body);
+}
+
+#[test]
+fn searches_beyond_the_queue_are_refused_and_the_next_ones_are_not() {
+    let site = with_limit(60_000);
+    let request =
+        format!("GET /api/search?q={HEAVY} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    let threads = std::thread::available_parallelism().map_or(2, |threads| threads.get().max(2));
+    let clients: Vec<_> = (0..60 * threads).map(|_| site.begin(request.as_bytes())).collect();
+    let page = site.begin(request.replace("/api", "").as_bytes());
+    let mut answers: Vec<_> = clients.into_iter().map(Site::answer).collect();
+    answers.push(Site::answer(page));
+    let (done, refused): (Vec<_>, Vec<_>) =
+        answers.into_iter().partition(|answer| answer.status == 200);
+    assert!(!done.is_empty() && !refused.is_empty(), "{} of {}", refused.len(), done.len());
+    for answer in refused {
+        assert_eq!(answer.status, 503);
+        assert!(answer.head.contains("retry-after: 1"), "{}", answer.head);
+    }
+    assert_eq!(site.get("/api/search?q=shared").status, 200);
+}
+
+/// All the room there is, taken by clients that have left: if their searches went on, nobody else's would begin.
+#[test]
+fn clients_that_hang_up_leave_their_places() {
+    let site = with_limit(0);
+    let request = format!("GET /api/search?q={HEAVY} HTTP/1.1\r\nHost: x\r\n\r\n");
+    for _ in 0..10 {
+        let clients: Vec<_> = (0..50).map(|_| site.begin(request.as_bytes())).collect();
+        drop(clients);
+    }
+    site.wait_for("/api/search?q=shared", |body| body.contains("\"total\":60"));
+}
