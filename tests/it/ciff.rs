@@ -101,7 +101,7 @@ fn an_imported_index_has_no_phrases_no_text_and_no_pages() {
     sandbox.done(&["index", "export", "w.ciff", "--dir", "web"]);
     sandbox.done(&["init", "back"]);
     sandbox.done(&["import", "w.ciff", "--dir", "back"]);
-    for query in ["\"Ituri forest\"", "state-of-the-art", "zebra -\"the forest\""] {
+    for query in ["\"Ituri forest\"", "+state-of-the-art a", "zebra -\"the forest\""] {
         let ran = sandbox.run(&["search", query, "--dir", "back"]);
         assert!(ran.code == 2 && ran.stderr.contains("without the places of words"), "{ran:#?}");
     }

@@ -31,15 +31,15 @@ fn search(sandbox: &Sandbox, query: &str, flags: &[&str]) -> (Vec<String>, Strin
 fn words_near_each_other_count_where_the_configuration_says_so() {
     let sandbox = Sandbox::of_documents(DOCUMENTS);
     let (names, told) = search(&sandbox, "city hall", &[]);
-    assert!(names == ["far", "near"] && !told.contains("near each other"), "{names:?} {told}");
+    assert!(names[..2] == ["far", "near"] && !told.contains("near each other"), "{names:?} {told}");
     let (names, told) = search(&sandbox, "city hall", &["--set=search.proximity_weight=0.5"]);
-    assert_eq!(names, ["near", "far"]);
+    assert_eq!(names[..2], ["near", "far"]);
     assert!(told.contains("weight 0.5 × (citi near hall: idf"), "{told}");
     let file = sandbox.path("web/crivello.toml");
     let text = fs::read_to_string(&file).expect("the settings");
     let text = text.replace("proximity_weight = 0.0", "proximity_weight = 0.5");
     fs::write(&file, text).expect("a file");
-    assert_eq!(search(&sandbox, "city hall", &[]).0, ["near", "far"]);
+    assert_eq!(search(&sandbox, "city hall", &[]).0[..2], ["near", "far"]);
 }
 
 #[test]

@@ -377,14 +377,15 @@ impl Planner<'_> {
                 }
             }
         }
-        let joins = |plan: &Plan| match plan {
+        let ignored = self.ignored;
+        let joins = |(plan, is_plain): &(Plan, bool)| match plan {
             Plan::Words(Words { terms, .. }) => {
-                matches!(&terms[..], [(_, term)] if self.ignored.contains(term))
+                *is_plain && matches!(&terms[..], [(_, term)] if ignored.contains(term))
             }
             _ => false,
         };
-        if plans.iter().any(|(plan, is_plain)| !is_filter(plan) && !(*is_plain && joins(plan))) {
-            plans.retain(|(plan, is_plain)| !(*is_plain && joins(plan)));
+        if plans.iter().any(|part| !joins(part) && !is_filter(&part.0)) {
+            plans.retain(|part| !joins(part));
         }
         let pairs = self.pairs(plans.iter().map(|(plan, _)| plan));
         let (mut wanted, mut required) = (Vec::new(), Vec::new());

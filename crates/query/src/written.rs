@@ -50,8 +50,9 @@ impl Searcher {
         let terms = vec![(0, what.clone())];
         let plan = Plan::Words(Words { what, fields, terms, is_plain: true });
         let query = Query::Term { field: None, text: sought.term.to_owned() };
-        let (notes, stop) = (Vec::new(), stop.clone());
-        let prepared = Prepared { searcher: self, query: &query, plan, with_all: None, notes, stop };
+        let (with_all, notes, stop_too) = (None, Vec::new(), stop.clone());
+        let prepared =
+            Prepared { searcher: self, query: &query, plan, with_all, notes, stop: stop_too };
         let hits = prepared.best(0, TITLES_MAX)?;
         let mut words: Vec<(String, usize)> = Vec::new();
         for hit in hits.iter().take_while(|_| !stop.is_set()) {

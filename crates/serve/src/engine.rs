@@ -305,7 +305,18 @@ impl Engine {
         });
         let (query, topic) = (query.to_string(), topic.map(str::to_owned));
         let partial = answer.partial || stop.is_set();
-        Ok(Results { query, topic, total, with_all, partial, offset, hits, hint, notes, suggestion })
+        Ok(Results {
+            query,
+            topic,
+            total,
+            with_all,
+            partial,
+            offset,
+            hits,
+            hint,
+            notes,
+            suggestion,
+        })
     }
 
     /// What is said of results whose text should be in the page table, and is not.
