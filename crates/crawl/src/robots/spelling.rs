@@ -4,6 +4,8 @@
 //! case. [`spell`] gives both the same spelling. [`undo`] goes further and also unites spellings whose meaning is in
 //! doubt; only a Disallow uses it.
 //!
+//! **Invariant.** Spelling or undoing a second time changes nothing.
+//!
 //! Reference: RFC 9309, 2.2.2 and 2.2.3; RFC 3986, 2.2, 2.3 and 6.2.2.
 
 /// What a text is.

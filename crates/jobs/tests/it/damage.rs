@@ -161,5 +161,5 @@ fn a_file_that_is_gone_says_what_makes_it_again() {
     let links = small.collection.graph_dir().join("links");
     fs::remove_dir_all(links).expect("removed");
     let told = Linking::open(&small.collection).err().expect("gone").to_string();
-    assert!(told.contains("links") && told.contains("crivello rank"), "{told}");
+    assert!(told.contains("links") && told.contains("crivello index"), "{told}");
 }
