@@ -66,12 +66,11 @@ impl Pool {
             let _held = (place, thread);
             work(&stop)
         });
-        let result = match self.in_time(&mut done).await {
-            Some(result) => result,
-            None => {
-                hung_up.0.set();
-                done.await
-            }
+        let result = if let Some(result) = self.in_time(&mut done).await {
+            result
+        } else {
+            hung_up.0.set();
+            done.await
         };
         result.map_err(|_| ServeError::Stopped)
     }

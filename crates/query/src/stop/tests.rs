@@ -36,7 +36,7 @@ const DOCUMENTS: u32 = 3000;
 
 /// Words of two letters: the first says how rare it is, the second is any of eight.
 fn words(doc: u32) -> impl Iterator<Item = String> {
-    let letters = |shift: u32| {
+    let letters = move |shift: u32| {
         let random = doc.wrapping_mul(2_654_435_761) >> shift;
         ["a", "b", "c", "d", "e", "f", "g", "h"][(random & 7) as usize]
     };
