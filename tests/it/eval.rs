@@ -76,7 +76,7 @@ fn what_cannot_be_judged_is_told_with_its_line() {
 }
 
 /// The least that each collection must reach with one configuration, and that nearly every topic finds something. For
-/// Cranfield and SciFact the least is the best of Anserini, PISA, bm25s and tantivy. Vaswani's topics, which are in capitals,
+/// Cranfield and `SciFact` the least is the best of Anserini, PISA, bm25s and tantivy. Vaswani's topics, which are in capitals,
 /// have many words about the question (`please supply information on`), so those reach more with a list of such words.
 #[test]
 fn needs_shared_judged_collections_are_searched_as_well_as_by_the_best() {
@@ -97,7 +97,7 @@ fn needs_shared_judged_collections_are_searched_as_well_as_by_the_best() {
         let (topics, qrels) = (path("topics.tsv"), path("qrels.txt"));
         let judge = ["eval", "--dir", "web", "--topics", &topics, "--qrels", &qrels];
         let told = sandbox.json(&[&judge[..], &["--measures", measure]].concat());
-        let asked = std::fs::read_to_string(path("topics.tsv")).expect("topics").lines().count();
+        let asked = fs::read_to_string(path("topics.tsv")).expect("topics").lines().count();
         let answered = told["runs"][0]["topics"].as_u64().expect("a number");
         assert!(100 * answered > 99 * asked as u64, "{name}: {answered} of {asked} find something");
         let found = told["runs"][0]["figures"][measure].as_f64().expect("a figure");
