@@ -5,6 +5,9 @@
 
 The settings are those that Scrapy's documentation gives for broad crawls, with as many requests at
 once as the other crawlers, no delay, and without what this web has no use for (cookies, retries).
+
+The spider keeps a set of the URLs that it has seen: it makes a `Request` of each URL once, while Scrapy's own filter
+would drop the same request again and again.
 """
 
 import io
@@ -33,10 +36,18 @@ class Links(scrapy.Spider):
 
     name = "links"
 
+    def __init__(self):
+        super().__init__()
+        self.seen = set(self.start_urls)
+
     def parse(self, response):
         if isinstance(response, scrapy.http.HtmlResponse):
             self.keep(response)
-            yield from response.follow_all(xpath="//a[not(contains(@rel, 'nofollow'))]/@href")
+            for link in response.xpath("//a[not(contains(@rel, 'nofollow'))]/@href").getall():
+                url = response.urljoin(link.strip())
+                if url not in self.seen:
+                    self.seen.add(url)
+                    yield scrapy.Request(url)
 
     def keep(self, response):
         pass
