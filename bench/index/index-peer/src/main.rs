@@ -4,6 +4,7 @@
 //! index-peer corpus COLLECTION CORPUS                 the text of every document, as a flat file
 //! index-peer tokenise ours|own CORPUS                 turning it into terms, nothing else
 //! index-peer build crivello CORPUS DIR MEMORY_BYTES url|bisection
+//! index-peer build crivello CORPUS DIR default        the same with the settings that users have
 //! index-peer build tantivy ours|own CORPUS DIR        whose terms: Crivello's or tantivy's
 //! index-peer same DIR DIR                             whether two of Crivello's indices are equal
 //! index-peer compare CRIVELLO TANTIVY N               whether both give the same answers
@@ -12,6 +13,7 @@
 //! index-peer walk CRIVELLO TANTIVY                    all posting lists from end to end
 //! index-peer passages CORPUS CORPUS WORDS             the bodies, cut into pieces of so many words
 //! index-peer search CRIVELLO TANTIVY CORPUS N         N questions a class, of the corpus's titles
+//! index-peer fields CRIVELLO TANTIVY CORPUS N         the same in all fields, under the default configuration
 //! index-peer ask CRIVELLO CORPUS N CLASS ROUNDS      the same of one class over and over, for a profiler
 //! index-peer handover CRIVELLO CORPUS N CIFF FILE     the text for another engine, N questions and their answers
 //! index-peer equal CRIVELLO CORPUS N                  whether pruning changes the answer to N questions
@@ -31,6 +33,7 @@ mod corpus;
 mod crivello;
 mod decode;
 mod equal;
+mod fields;
 mod handover;
 mod lexicon;
 mod measure;
@@ -69,6 +72,10 @@ fn main() -> Result<()> {
             let config = Config { memory_bytes, order, slope, ..Config::default() };
             crivello::build(&corpus::Corpus::read(Path::new(text))?, Path::new(dir), &config)?
         }
+        ["build", "crivello", text, dir, "default"] => {
+            let text = corpus::Corpus::read(Path::new(text))?;
+            crivello::build(&text, Path::new(dir), &Config::default())?
+        }
         ["build", "tantivy", terms @ ("ours" | "own"), text, dir] => {
             let text = corpus::Corpus::read(Path::new(text))?;
             peer::build(&text, terms == "ours", Path::new(dir))?
@@ -88,6 +95,9 @@ fn main() -> Result<()> {
         }
         ["search", ours, theirs, titles, n] => {
             search::measure(Path::new(ours), Path::new(theirs), Path::new(titles), n.parse()?)?
+        }
+        ["fields", ours, theirs, titles, n] => {
+            fields::measure(Path::new(ours), Path::new(theirs), Path::new(titles), n.parse()?)?
         }
         ["ask", dir, titles, n, class, rounds] => {
             ask::measure(Path::new(dir), Path::new(titles), n.parse()?, class, rounds.parse()?)?

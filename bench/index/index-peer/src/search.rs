@@ -167,7 +167,11 @@ impl Engines {
         let bare = (self.bare.count(ours)?, self.bare.best(ours, 0, K)?);
         let top = self.theirs.search(&**theirs, &TopDocs::with_limit(K).order_by_score())?;
         let agree = class == "phrase" || best.iter().zip(&top).all(near);
-        if counts.0 == counts.1 && best.len() == top.len() && agree && bare == (counts.0, best.clone()) {
+        if counts.0 == counts.1
+            && best.len() == top.len()
+            && agree
+            && bare == (counts.0, best.clone())
+        {
             return Ok(());
         }
         Err(format!("{ours}: {counts:?} documents, {best:?} against {top:?}").into())
@@ -175,15 +179,18 @@ impl Engines {
 
     fn time_best(&self, pairs: &[Ready<'_>]) -> Value {
         let top = TopDocs::with_limit(K).order_by_score();
-        timed(
+        let [crivello, tantivy] = timed(
             pairs,
-            |pair| {
-                black_box(pair.ours.best(0, K).expect("it was asked before"));
-            },
-            |pair| {
-                black_box(self.theirs.search(pair.theirs, &top).expect("it was asked before"));
-            },
-        )
+            [
+                &mut |pair| {
+                    black_box(pair.ours.best(0, K).expect("it was asked before"));
+                },
+                &mut |pair| {
+                    black_box(self.theirs.search(pair.theirs, &top).expect("it was asked before"));
+                },
+            ],
+        );
+        json!({ "questions": pairs.len(), "crivello": crivello, "tantivy": tantivy })
     }
 
     /// What tables there are when all have been asked, what they take, and what it takes to ask each question once of a searcher
@@ -202,15 +209,20 @@ impl Engines {
     }
 
     fn time_count(&self, pairs: &[Ready<'_>]) -> Value {
-        timed(
+        let [crivello, tantivy] = timed(
             pairs,
-            |pair| {
-                black_box(pair.ours.count().expect("it was asked before"));
-            },
-            |pair| {
-                black_box(self.theirs.search(pair.theirs, &Count).expect("it was asked before"));
-            },
-        )
+            [
+                &mut |pair| {
+                    black_box(pair.ours.count().expect("it was asked before"));
+                },
+                &mut |pair| {
+                    black_box(
+                        self.theirs.search(pair.theirs, &Count).expect("it was asked before"),
+                    );
+                },
+            ],
+        );
+        json!({ "questions": pairs.len(), "crivello": crivello, "tantivy": tantivy })
     }
 }
 
@@ -225,43 +237,74 @@ fn near((ours, (theirs, _)): (&Hit, &(f32, DocAddress))) -> bool {
     (ours.score - f64::from(*theirs)).abs() <= ROUNDED * ours.score
 }
 
-/// What each question costs both.
-fn timed<T>(pairs: &[T], mut ours: impl FnMut(&T), mut theirs: impl FnMut(&T)) -> Value {
-    let [mut crivello, mut tantivy] = in_a_row(pairs, &mut ours, &mut theirs).map(summary);
+/// The cost of each question under each of some ways to answer it: in a row, and in turn.
+pub(crate) fn timed<T, const N: usize>(
+    pairs: &[T],
+    mut ways: [&mut dyn FnMut(&T); N],
+) -> [Value; N] {
+    let mut found = in_a_row(pairs, &mut ways).map(summary);
     let mut order: Vec<&T> = pairs.iter().collect();
     shuffle(&mut order);
-    let mut fastest = [f64::INFINITY; 2];
+    let (mut fastest, mut each) = ([f64::INFINITY; N], ways.each_ref().map(|_| Vec::new()));
     for round in 0..=ROUNDS {
-        let spent = [pass(&order, |pair| ours(pair)), pass(&order, |pair| theirs(pair))];
-        if round > 0 {
-            fastest.iter_mut().zip(spent).for_each(|(least, spent)| *least = least.min(spent));
+        for (at, way) in ways.iter_mut().enumerate() {
+            let spent = pass(&order, |pair| way(pair));
+            let spent_each = pass_each(&order, |pair| way(pair));
+            if round == 1 {
+                (fastest[at], each[at]) = (spent, spent_each);
+            } else if round > 1 {
+                fastest[at] = fastest[at].min(spent);
+                least(&mut each[at], &spent_each);
+            }
         }
     }
-    [crivello["mixed_us"], tantivy["mixed_us"]] = fastest.map(Value::from);
-    json!({ "questions": pairs.len(), "crivello": crivello, "tantivy": tantivy })
+    let first = each[0].clone();
+    for ((found, fastest), each) in found.iter_mut().zip(fastest).zip(&mut each) {
+        let slower = first.iter().zip(&*each).filter(|(first, other)| first > other).count();
+        each.sort_by(f64::total_cmp);
+        found["mixed_us"] = fastest.into();
+        found["mixed_median_us"] = (each[each.len() / 2] / 1000.0).into();
+        // The share of questions that the first way answers later than this one.
+        found["first_is_slower"] = (slower as f64 / each.len() as f64).into();
+    }
+    found
+}
+
+/// Keeps the lesser of two figures for each question.
+fn least(kept: &mut [f64], found: &[f64]) {
+    kept.iter_mut().zip(found).for_each(|(kept, found)| *kept = kept.min(*found));
 }
 
 /// The microseconds that a question takes in the mean, each asked once.
-fn pass<T>(questions: &[T], ask: impl FnMut(&T)) -> f64 {
+pub(crate) fn pass<T>(questions: &[T], ask: impl FnMut(&T)) -> f64 {
     let begun = cpu_s();
     questions.iter().for_each(ask);
     (cpu_s() - begun) * 1e6 / questions.len() as f64
 }
 
-/// The nanoseconds that each question takes both, asked in turns: the fastest of several rounds, after one that does not
-/// count.
-fn in_a_row<T>(
-    pairs: &[T],
-    mut ours: impl FnMut(&T),
-    mut theirs: impl FnMut(&T),
-) -> [Vec<f64>; 2] {
-    let mut ns = [Vec::new(), Vec::new()];
+/// The nanoseconds of each question, each asked once, without the time of the clock.
+fn pass_each<T>(questions: &[T], mut ask: impl FnMut(&T)) -> Vec<f64> {
+    let clock = (0..1_000).map(|_| -(cpu_s() - cpu_s())).fold(f64::INFINITY, f64::min);
+    let spent = questions.iter().map(|question| {
+        let begun = cpu_s();
+        ask(question);
+        (cpu_s() - begun - clock).max(0.0) * 1e9
+    });
+    spent.collect()
+}
+
+/// The nanoseconds that each question takes under each way, asked in turns: the fastest of several rounds, after one
+/// that does not count.
+fn in_a_row<T, const N: usize>(pairs: &[T], ways: &mut [&mut dyn FnMut(&T); N]) -> [Vec<f64>; N] {
+    let mut ns = ways.each_ref().map(|_| Vec::new());
     for pair in pairs {
-        let mut fastest = [f64::INFINITY; 2];
+        let mut fastest = [f64::INFINITY; N];
         for round in 0..=ROUNDS {
-            let spent = [time(|| ours(pair)), time(|| theirs(pair))];
-            if round > 0 {
-                fastest.iter_mut().zip(spent).for_each(|(least, spent)| *least = least.min(spent));
+            for (way, least) in ways.iter_mut().zip(&mut fastest) {
+                let spent = time(|| way(pair));
+                if round > 0 {
+                    *least = least.min(spent);
+                }
             }
         }
         ns.iter_mut().zip(fastest).for_each(|(ns, fastest)| ns.push(fastest));
