@@ -22,6 +22,7 @@ mod index_damage;
 mod interrupt;
 mod lists;
 mod losses;
+mod prose;
 mod ranking;
 mod sandbox;
 mod sentences;

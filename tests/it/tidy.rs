@@ -11,7 +11,7 @@ const BANNED: [&str; 9] =
 /// Crates that may wait on the network.
 const ASYNC: [&str; 3] = ["crawl", "serve", "simweb"];
 
-fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
@@ -21,7 +21,7 @@ fn text(path: impl AsRef<Path>) -> String {
 }
 
 /// Every file below the folders that hold source and documents.
-fn files() -> Vec<PathBuf> {
+pub(crate) fn files() -> Vec<PathBuf> {
     let mut files = Vec::new();
     let mut folders: Vec<_> = ["src", "crates", "tests", "docs", "bench", "fuzz"]
         .iter()
