@@ -166,8 +166,7 @@ fn a_colon_may_be_missing_before_a_value_that_has_one() {
 
 #[test]
 fn ten_thousand_sitemaps_are_kept() {
-    let text: String = (0..10_001).map(|n| format!("Sitemap: http://a/{n}\n")).collect();
-    let robots = Robots::parse(text.as_bytes(), "crivello");
+    let robots = Robots::parse("Sitemap: http://a/1\n".repeat(10_001).as_bytes(), "crivello");
     assert_eq!(robots.sitemaps().len(), 10_000);
 }
 
