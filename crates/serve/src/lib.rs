@@ -15,6 +15,8 @@ mod error;
 mod http;
 mod page;
 mod pool;
+mod places;
+mod progress;
 mod state;
 
 pub use config::Config;

@@ -1,5 +1,6 @@
 //! Tests of the server over real sockets, on small collections.
 
 mod limits;
+mod connections;
 mod pages;
 mod site;

@@ -81,7 +81,10 @@ impl Site {
     }
 
     pub(crate) fn get(&self, path: &str) -> Answer {
-        self.send(format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").as_bytes())
+        self.send(
+            format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+                .as_bytes(),
+        )
     }
 
     /// Asks until the answer is as it should be, for ten seconds.
@@ -93,13 +96,18 @@ impl Site {
         assert!(right, "{path} did not change in ten seconds: {}", self.get(path).body);
     }
 
+    /// A connection on which nothing was sent.
+    pub(crate) fn connect(&self) -> TcpStream {
+        TcpStream::connect(self.address).expect("a server")
+    }
+
     pub(crate) fn send(&self, request: &[u8]) -> Answer {
         Self::answer(self.begin(request))
     }
 
     /// Sends a request and does not wait for the answer.
     pub(crate) fn begin(&self, request: &[u8]) -> TcpStream {
-        let mut stream = TcpStream::connect(self.address).expect("a server");
+        let mut stream = self.connect();
         stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
         stream.write_all(request).expect("sent");
         stream

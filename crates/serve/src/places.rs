@@ -1,0 +1,201 @@
+//! The places for connections, and which connection gives way when they are all taken.
+//!
+//! A new connection always gets a place while some other one waits for its client: the one that has made
+//! no progress for longest is closed, first among those of the same address if the address has too many.
+//! A connection whose request is being answered is never closed for another.
+//!
+//! **Invariant.** At most [`PLACES`] connections are open, and at most [`PER_ADDRESS`] of one address.
+
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+
+/// Connections at a time. With the files of an index they fit into a limit of 1,024 descriptors.
+const PLACES: usize = 768;
+/// Connections of one address at a time.
+const PER_ADDRESS: usize = 256;
+/// The significant bits of an IPv6 address: one customer has all addresses below them.
+const V6_NETWORK: u128 = !0 << 64;
+
+/// All connections that are open.
+#[derive(Default)]
+pub(crate) struct Places {
+    taken: Mutex<Vec<Arc<Connection>>>,
+    /// Counts the events that are progress.
+    clock: AtomicU64,
+}
+
+/// An open connection.
+struct Connection {
+    address: IpAddr,
+    /// When it made progress last, on the clock of the places.
+    progress: AtomicU64,
+    /// Whether a request of it is being answered.
+    is_busy: AtomicBool,
+    close: Notify,
+}
+
+/// The place of one connection; dropping it frees the place.
+pub(crate) struct Seat {
+    places: Arc<Places>,
+    connection: Arc<Connection>,
+}
+
+impl Places {
+    /// A place for a new connection. `None` if there is no place and every connection is busy.
+    pub(crate) fn take(places: &Arc<Self>, address: IpAddr) -> Option<Seat> {
+        let address = network(address);
+        let mut taken = places.taken();
+        if count(&taken, address) >= PER_ADDRESS {
+            close_idlest(&mut taken, Some(address))?;
+        } else if taken.len() >= PLACES {
+            close_idlest(&mut taken, None)?;
+        }
+        let connection = Arc::new(Connection {
+            address,
+            progress: AtomicU64::new(places.tick()),
+            is_busy: AtomicBool::new(false),
+            close: Notify::new(),
+        });
+        taken.push(Arc::clone(&connection));
+        drop(taken);
+        Some(Seat { places: Arc::clone(places), connection })
+    }
+
+    /// Closes the idlest connection, if one is not busy.
+    pub(crate) fn close_one(&self) {
+        let _ = close_idlest(&mut self.taken(), None);
+    }
+
+    fn tick(&self) -> u64 {
+        self.clock.fetch_add(1, Ordering::Relaxed)
+    }
+
+    fn taken(&self) -> MutexGuard<'_, Vec<Arc<Connection>>> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Seat {
+    /// Records that bytes went in or out.
+    pub(crate) fn progress(&self) {
+        self.connection.progress.store(self.places.tick(), Ordering::Relaxed);
+    }
+
+    /// Waits for `answer`; until then the connection keeps its place.
+    pub(crate) async fn while_busy<T>(&self, answer: impl Future<Output = T>) -> T {
+        self.connection.is_busy.store(true, Ordering::Relaxed);
+        let answer = answer.await;
+        self.progress();
+        self.connection.is_busy.store(false, Ordering::Relaxed);
+        answer
+    }
+
+    /// Returns whether so few places are left that connections should not be kept open.
+    pub(crate) fn is_crowded(&self) -> bool {
+        let is_scarce = |taken: usize, of: usize| taken > of / 4 * 3;
+        let taken = self.places.taken();
+        is_scarce(taken.len(), PLACES)
+            || is_scarce(count(&taken, self.connection.address), PER_ADDRESS)
+    }
+
+    /// Waits until the place is given to another connection.
+    pub(crate) async fn closed(&self) {
+        self.connection.close.notified().await;
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.places.taken().retain(|other| !Arc::ptr_eq(other, &self.connection));
+    }
+}
+
+fn count(taken: &[Arc<Connection>], address: IpAddr) -> usize {
+    taken.iter().filter(|connection| connection.address == address).count()
+}
+
+/// Closes the connection without progress for longest, among those of `address` if there is one. `None` if
+/// all are busy.
+fn close_idlest(taken: &mut Vec<Arc<Connection>>, address: Option<IpAddr>) -> Option<()> {
+    let may_close = |connection: &Connection| {
+        !connection.is_busy.load(Ordering::Relaxed)
+            && address.is_none_or(|address| connection.address == address)
+    };
+    let idle = taken.iter().enumerate().filter(|(_, connection)| may_close(connection));
+    let idlest = idle.min_by_key(|(_, connection)| connection.progress.load(Ordering::Relaxed));
+    let (at, _) = idlest?;
+    taken.swap_remove(at).close.notify_one();
+    Some(())
+}
+
+fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => IpAddr::V6((u128::from(address) & V6_NETWORK).into()),
+        v4 @ IpAddr::V4(_) => v4,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(number: usize) -> IpAddr {
+        IpAddr::from([127, 0, 0, u8::try_from(number % 200).expect("below 200")])
+    }
+
+    fn is_closed(seat: &Seat) -> bool {
+        let taken = seat.places.taken();
+        !taken.iter().any(|connection| Arc::ptr_eq(connection, &seat.connection))
+    }
+
+    #[test]
+    fn the_idlest_connection_gives_way() {
+        let places = Arc::new(Places::default());
+        let seats: Vec<Seat> =
+            (0..PLACES).map(|i| Places::take(&places, address(i)).expect("a place")).collect();
+        seats[0].progress();
+        let newcomer = Places::take(&places, address(7)).expect("a place");
+        assert!(is_closed(&seats[1]) && !is_closed(&seats[0]) && !is_closed(&newcomer));
+        assert_eq!(places.taken().len(), PLACES);
+        assert!(newcomer.is_crowded());
+        drop(seats);
+        assert_eq!(places.taken().len(), 1);
+        assert!(!newcomer.is_crowded());
+    }
+
+    #[test]
+    fn an_address_with_too_many_connections_gives_way_to_itself() {
+        let places = Arc::new(Places::default());
+        let other = Places::take(&places, address(1)).expect("a place");
+        let seats: Vec<Seat> =
+            (0..PER_ADDRESS).map(|_| Places::take(&places, address(2)).expect("a place")).collect();
+        assert!(seats[0].is_crowded() && !other.is_crowded());
+        let newcomer = Places::take(&places, address(2)).expect("a place");
+        assert!(is_closed(&seats[0]) && !is_closed(&other) && !is_closed(&newcomer));
+    }
+
+    #[tokio::test]
+    async fn a_busy_connection_keeps_its_place() {
+        let places = Arc::new(Places::default());
+        let seats: Vec<Seat> =
+            (0..PER_ADDRESS).map(|_| Places::take(&places, address(3)).expect("a place")).collect();
+        let busy = |seat: &Seat| seat.connection.is_busy.store(true, Ordering::Relaxed);
+        seats.iter().for_each(busy);
+        assert!(Places::take(&places, address(3)).is_none(), "all are busy");
+        seats[9].while_busy(async {}).await;
+        assert!(Places::take(&places, address(3)).is_some());
+        assert!(is_closed(&seats[9]));
+        seats[9].closed().await;
+    }
+
+    #[test]
+    fn a_network_of_ipv6_counts_as_one_address() {
+        let parsed = |text: &str| network(text.parse().expect("an address"));
+        assert_eq!(parsed("2001:db8:1:2::1"), parsed("2001:db8:1:2:3:4:5:6"));
+        assert_ne!(parsed("2001:db8:1:2::1"), parsed("2001:db8:1:3::1"));
+        assert_eq!(parsed("::ffff:127.0.0.1"), parsed("127.0.0.1"));
+    }
+}
