@@ -109,6 +109,13 @@ impl Config {
             entry: None,
             why: error.to_string(),
         })?;
+        if let Some(host) = self.serve.invalid_host() {
+            let why = format!(
+                "{host:?} is not a host; write a name or an address without scheme and port, such as \
+                 \"search.example.org\""
+            );
+            return Err(Fault { section: "serve", key: "hosts", entry: None, why });
+        }
         Ok(())
     }
 

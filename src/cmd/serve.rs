@@ -64,6 +64,6 @@ pub(crate) fn serve(
             signals.next().await;
             std::process::exit(130);
         });
-    }));
+    }))?;
     Ok(Exit::Done)
 }

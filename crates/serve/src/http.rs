@@ -1,7 +1,8 @@
 //! Routes: the page at `/` and `/search`, cached copies, and JSON under `/api`.
 //!
-//! **Invariant.** Every answer carries a policy that lets the browser load nothing from elsewhere. No
-//! request ranks more than [`DEPTH_MAX`] results. What takes long or reads files runs in the [`Pool`](crate::pool::Pool).
+//! **Invariant.** Every answer carries a policy that lets the browser load nothing from elsewhere. Only requests to a known
+//! host are answered. No request ranks more than [`DEPTH_MAX`] results. Long work and reading of files run in the
+//! [`Pool`](crate::pool::Pool).
 
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use axum::{Json, Router};
+use axum::{Extension, Json, Router};
 use jobs::Collection;
 use query::Stop;
 use serde::Deserialize;
@@ -21,6 +22,7 @@ use serde_json::json;
 use tokio::net::TcpListener;
 
 use crate::connections::accept;
+use crate::hosts::{Hosts, Refused};
 use crate::state::State;
 use crate::{Config, Engine, Question, ServeError, page};
 
@@ -31,6 +33,7 @@ pub(crate) const DEPTH_MAX: usize = 10_000;
 /// No script, no foreign host; style, frames and forms only from here.
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; \
     frame-src 'self'; form-action 'self'; base-uri 'none'";
+
 /// The same for a page that somebody else wrote.
 const CACHED_POLICY: &str =
     "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'";
@@ -138,19 +141,30 @@ impl Site {
     }
 
     /// Answers requests on `listener` until `shutdown` is over.
-    pub async fn serve(self, listener: TcpListener, shutdown: impl Future<Output = ()>) {
+    pub async fn serve(
+        self,
+        listener: TcpListener,
+        shutdown: impl Future<Output = ()>,
+    ) -> Result<(), ServeError> {
+        let hosts = Arc::new(Hosts::new(listener.local_addr()?, &self.state.config.hosts));
         let fresh = tokio::spawn(Arc::clone(&self.state).keep_fresh());
         let state = Arc::clone(&self.state);
         let shutdown = async move {
             shutdown.await;
             state.pool.stop_all();
         };
-        accept(listener, router(self.state), shutdown).await;
+        accept(listener, router(self.state, hosts), shutdown).await;
         fresh.abort();
+        Ok(())
     }
 }
 
-fn router(state: Arc<State>) -> Router {
+fn router(state: Arc<State>, hosts: Arc<Hosts>) -> Router {
+    let title = state.config.title.clone();
+    let only_known = move |request: Request, next: Next| {
+        let (hosts, title) = (Arc::clone(&hosts), title.clone());
+        async move { check_host(&hosts, &title, request, next).await }
+    };
     Router::new()
         .route("/", get(home))
         .route("/search", get(search))
@@ -165,8 +179,32 @@ fn router(state: Arc<State>) -> Router {
         .route("/api/search", get(api_search))
         .route("/api/complete", get(api_complete))
         .fallback(not_found)
+        .layer(middleware::from_fn(only_known))
         .layer(middleware::from_fn(guard))
         .with_state(state)
+}
+
+/// The host that a request is addressed to, as it was checked.
+#[derive(Clone)]
+struct Host(String);
+
+/// Refuses requests that are addressed to a host which this server is not.
+async fn check_host(hosts: &Hosts, title: &str, mut request: Request, next: Next) -> Response {
+    match hosts.host(request.uri(), request.headers(), request.version()) {
+        Ok(host) => {
+            request.extensions_mut().insert(Host(host));
+            next.run(request).await
+        }
+        Err(Refused { status, why }) => {
+            let is_api = request.uri().path().starts_with("/api/");
+            let body = if is_api {
+                Json(json!({ "error": why })).into_response()
+            } else {
+                page::notice(title, &why).into_response()
+            };
+            (status, body).into_response()
+        }
+    }
 }
 
 /// Headers that every answer carries unless it has its own.
@@ -313,9 +351,8 @@ async fn icon() -> Response {
     ([(header::CONTENT_TYPE, "image/svg+xml")], page::ICON).into_response()
 }
 
-async fn opensearch(Shared(state): AppState, request: Request) -> Response {
-    let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
-    let body = page::opensearch(&state.config.title, host.unwrap_or("localhost"));
+async fn opensearch(Shared(state): AppState, Extension(Host(host)): Extension<Host>) -> Response {
+    let body = page::opensearch(&state.config.title, &host);
     ([(header::CONTENT_TYPE, "application/opensearchdescription+xml")], body).into_response()
 }
 

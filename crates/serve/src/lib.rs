@@ -12,6 +12,7 @@ mod config;
 mod connections;
 mod engine;
 mod error;
+mod hosts;
 mod http;
 mod page;
 mod pool;

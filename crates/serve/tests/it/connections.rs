@@ -1,4 +1,4 @@
-//! Connections that other clients leave open.
+//! Connections that other clients leave open, and requests for other hosts.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -44,4 +44,32 @@ fn connections_are_not_kept_open_when_places_run_out() {
     assert!(answer.head.contains("connection: close"), "{}", answer.head);
     assert_eq!(answer.body.matches("HTTP/1.1").count(), 0, "only one request is answered");
     drop(idle);
+}
+
+#[test]
+fn a_request_for_another_host_is_refused() {
+    let site = small();
+    let answer = |host: &str, path: &str| {
+        let request = format!("GET {path} HTTP/1.1\r\n{host}Connection: close\r\n\r\n");
+        site.send(request.as_bytes())
+    };
+    for path in
+        ["/search?q=shared", "/opensearch.xml", "/cached?url=http://numbers.test/1", "/health"]
+    {
+        let refused = answer("Host: attacker.example\r\n", path);
+        assert_eq!(refused.status, 421, "{path}");
+        assert!(refused.body.contains("`hosts` under [serve]"), "{path}: {}", refused.body);
+        assert!(refused.head.contains("content-security-policy"), "{}", refused.head);
+        assert_eq!(answer("", path).status, 400, "{path}");
+    }
+    let refused = answer(
+        "Host: attacker.example\r\nOrigin: http://attacker.example\r\n",
+        "/api/search?q=shared",
+    );
+    assert_eq!(refused.status, 421);
+    assert!(refused.body.starts_with("{\"error\":"), "{}", refused.body);
+    let described = answer("Host: LocalHost:7700\r\n", "/opensearch.xml");
+    assert!(described.body.contains("http://LocalHost:7700/search"), "{}", described.body);
+    let old = site.send(b"GET /opensearch.xml HTTP/1.0\r\n\r\n");
+    assert!(old.body.contains("template=\"http://127.0.0.1:"), "{}", old.body);
 }
