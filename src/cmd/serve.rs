@@ -1,6 +1,7 @@
 //! `crivello serve`: the search page and the API.
 //!
-//! **Invariant.** The address that is printed answers by then.
+//! **Invariant.** When the address is printed, the server accepts connections. The process ends within 5
+//! seconds of the first signal, and at once at the second.
 
 use std::io::Write as _;
 use std::net::SocketAddr;
@@ -30,7 +31,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     let config = context.config(&collection)?;
     let runtime = runtime()?;
     let listener = listen(&runtime, args.listen.unwrap_or(config.serve.listen))?;
-    serve(&runtime, listener, collection, config, context)
+    serve(runtime, listener, collection, config, context)
 }
 
 /// Takes the address, or says who to ask for another.
@@ -40,9 +41,10 @@ pub(crate) fn listen(runtime: &Runtime, address: SocketAddr) -> Result<TcpListen
     })
 }
 
-/// Announces the address on standard output and serves until a signal comes.
+/// Announces the address on standard output and serves until a signal comes. The end does not wait for work
+/// that is still under way on threads of `runtime`.
 pub(crate) fn serve(
-    runtime: &Runtime,
+    runtime: Runtime,
     listener: TcpListener,
     collection: Collection,
     config: Config,
@@ -50,20 +52,23 @@ pub(crate) fn serve(
 ) -> Result<Exit> {
     let address = listener.local_addr().context("the address of the listener")?;
     let site = Site::open(collection, config.serve, config.search)?;
-    let mut signals = Signals::catch(runtime)?;
+    let mut signals = Signals::catch(&runtime)?;
     if context.json {
         context.print_json(&json!({ "listening": format!("http://{address}/") }))?;
     } else {
         writeln!(std::io::stdout().lock(), "http://{address}/")?;
         talk::say(context.quiet, "serving; Ctrl-C ends it");
     }
-    runtime.block_on(site.serve(listener, async move {
+    let served = runtime.block_on(site.serve(listener, async move {
         signals.next().await;
-        // Connections that are open are served to their end; who does not want to wait asks again.
+        // Open connections have some seconds to end; a second signal ends them at once.
         tokio::spawn(async move {
             signals.next().await;
             std::process::exit(130);
         });
-    }))?;
+    }));
+    // Dropping the runtime would wait for every search and file access.
+    runtime.shutdown_background();
+    served?;
     Ok(Exit::Done)
 }

@@ -100,7 +100,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
         }))?;
     }
     drop(lock);
-    let exit = serve(&runtime, listener, collection, config, context);
+    let exit = serve(runtime, listener, collection, config, context);
     drop(sample);
     exit
 }

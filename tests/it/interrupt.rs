@@ -220,6 +220,42 @@ fn an_interrupted_crawl_says_so_and_goes_on() {
     assert!(missing.is_empty(), "{missing:#?}");
 }
 
+/// A copy whose archive file is a pipe is read for ever, like a search that takes too long.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the promise is about real time")]
+fn a_server_ends_while_it_reads_and_at_once_at_the_second_signal() {
+    let (sandbox, server) = (Sandbox::new(), small_web());
+    sandbox.build(&server);
+    let captured = captures(&sandbox);
+    let page = ok(&captured)[0].to_owned();
+    let archive = sandbox.path("web/archive");
+    let files = crate::sandbox::files_below(&archive);
+    for file in files.iter().filter(|file| file.extension().is_some_and(|kind| kind == "gz")) {
+        std::fs::remove_file(file).expect("removed");
+        let made = std::process::Command::new("mkfifo").arg(file).status();
+        assert!(made.expect("mkfifo runs").success());
+    }
+    for (signals, code, most) in [(1, 0, 5), (2, 130, 2)] {
+        let mut running = sandbox.start(&["serve", "--dir", "web", "--listen", "127.0.0.1:0"]);
+        let authority = running.first_line().replace("http://", "").replace('/', "");
+        let mut client = std::net::TcpStream::connect(&authority).expect("a connection");
+        let request = format!("GET /cached/raw?url={page} HTTP/1.1\r\nHost: {authority}\r\n\r\n");
+        client.write_all(request.as_bytes()).expect("sent");
+        let silence = Some(Duration::from_millis(500));
+        client.set_read_timeout(silence).expect("a timeout");
+        let read = std::io::Read::read(&mut client, &mut [0; 1]);
+        assert!(read.is_err(), "the copy is not read: {read:?}");
+        let start = std::time::Instant::now();
+        if signals == 2 {
+            running.send("INT");
+            // The first one must have been seen.
+            sleep(Duration::from_millis(300));
+        }
+        assert_eq!(running.signal("TERM"), Some(code));
+        assert!(start.elapsed() < Duration::from_secs(most), "{:?}", start.elapsed());
+    }
+}
+
 #[test]
 fn a_server_ends_in_order() {
     let (sandbox, server) = (Sandbox::new(), small_web());

@@ -128,10 +128,15 @@ impl Running {
 
     /// Sends a signal by name and waits; the exit code.
     pub(crate) fn signal(mut self, name: &str) -> Option<i32> {
+        self.send(name);
+        self.child.wait().expect("it ends").code()
+    }
+
+    /// Sends a signal by name.
+    pub(crate) fn send(&self, name: &str) {
         let pid = self.child.id().to_string();
         let sent = Command::new("kill").args([&format!("-{name}"), &pid]).status();
         assert!(sent.expect("kill runs").success());
-        self.child.wait().expect("it ends").code()
     }
 
     /// What it says on standard error until it ends.
