@@ -16,7 +16,9 @@ use flate2::bufread::{DeflateDecoder, GzDecoder, ZlibDecoder};
 use crate::ArchiveError;
 
 /// The most codings undone one after another; nobody honest uses more than one.
-const LAYERS_MAX: usize = 4;
+pub(crate) const LAYERS_MAX: usize = 4;
+/// The beginning of everything in gzip.
+pub(crate) const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// A body with its codings undone.
 pub(crate) struct Decoded<'a> {
@@ -25,19 +27,13 @@ pub(crate) struct Decoded<'a> {
     pub(crate) is_whole: bool,
 }
 
-/// The body with the codings of both headers undone; see [`crate::HttpResponse::decoded_body`].
+/// The body with the codings in `layers` undone, the first one first; see
+/// [`crate::HttpResponse::decoded_body`].
 pub(crate) fn decode<'a>(
     body: &'a [u8],
-    transfer: &str,
-    content: &str,
+    layers: &[String],
     bytes_max: usize,
 ) -> Result<Decoded<'a>, ArchiveError> {
-    let names = |value: &str| -> Vec<String> {
-        value.split(',').map(|name| name.trim().to_ascii_lowercase()).collect()
-    };
-    // The last one was applied last, so it comes off first; transfer codings lie outside.
-    let layers: Vec<_> =
-        names(content).into_iter().chain(names(transfer)).rev().filter(|n| !n.is_empty()).collect();
     let mut bytes = Cow::Borrowed(body);
     let mut is_whole = true;
     for name in layers.iter().take(LAYERS_MAX) {
@@ -45,8 +41,8 @@ pub(crate) fn decode<'a>(
             "chunked" => unchunk(&bytes, bytes_max),
             "gzip" | "x-gzip" => gzip(&bytes, bytes_max),
             "deflate" => deflate(&bytes, bytes_max),
-            "br" | "zstd" | "compress" | "x-compress" | "dcb" | "dcz" => {
-                return Err(ArchiveError::Coding { coding: name.clone() });
+            name if is_unsupported(name) => {
+                return Err(ArchiveError::Coding { coding: name.to_owned() });
             }
             _ => continue, // identity, and names that mean nothing
         };
@@ -66,6 +62,19 @@ pub(crate) fn decode<'a>(
         Cow::Owned(bytes) => Cow::Owned(bytes), // every step keeps the limit
     };
     Ok(Decoded { bytes, is_whole })
+}
+
+/// The codings that two headers name, the outermost first. The last one that a header names was applied
+/// last, and transfer codings were applied after content codings.
+pub(crate) fn layers(transfer: &str, content: &str) -> Vec<String> {
+    let names = content.split(',').chain(transfer.split(',')).rev();
+    let names = names.map(|name| name.trim().to_ascii_lowercase());
+    names.filter(|name| !name.is_empty()).collect()
+}
+
+/// Whether a coding is known, and not one that is undone here.
+pub(crate) fn is_unsupported(name: &str) -> bool {
+    matches!(name, "br" | "zstd" | "compress" | "x-compress" | "dcb" | "dcz")
 }
 
 /// Whether no control characters are in it but those that part lines and words.
@@ -110,15 +119,14 @@ fn chunk_size(bytes: &[u8]) -> Option<(usize, &[u8])> {
 
 /// One member after the other; what stands behind the last one and is none is passed over, as gzip does.
 fn gzip(bytes: &[u8], bytes_max: usize) -> Option<(Vec<u8>, bool)> {
-    const MAGIC: [u8; 2] = [0x1f, 0x8b];
     let (mut out, mut is_whole, mut rest) = (Vec::new(), true, bytes);
-    while is_whole && rest.starts_with(&MAGIC) && out.len() < bytes_max {
+    while is_whole && rest.starts_with(&GZIP) && out.len() < bytes_max {
         let mut decoder = GzDecoder::new(rest);
         let room = (bytes_max - out.len()) as u64;
         is_whole = (&mut decoder).take(room).read_to_end(&mut out).is_ok();
         rest = decoder.into_inner();
     }
-    bytes.starts_with(&MAGIC).then_some((out, is_whole))
+    bytes.starts_with(&GZIP).then_some((out, is_whole))
 }
 
 fn deflate(bytes: &[u8], bytes_max: usize) -> Option<(Vec<u8>, bool)> {

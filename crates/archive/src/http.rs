@@ -143,18 +143,18 @@ impl<'a> HttpResponse<'a> {
     }
 
     fn decode(&self, bytes_max: usize) -> Result<Decoded<'a>, ArchiveError> {
+        coding::decode(self.body, &self.codings(), bytes_max)
+    }
+
+    /// The codings of the body, the outermost first.
+    pub(crate) fn codings(&self) -> Vec<String> {
         let values = |name: &str| {
             let of_name = |field: &&(String, String)| field.0.eq_ignore_ascii_case(name);
             let values: Vec<_> =
                 self.headers.iter().filter(of_name).map(|(_, value)| value.as_str()).collect();
             values.join(",")
         };
-        coding::decode(
-            self.body,
-            &values("Transfer-Encoding"),
-            &values("Content-Encoding"),
-            bytes_max,
-        )
+        coding::layers(&values("Transfer-Encoding"), &values("Content-Encoding"))
     }
 }
 

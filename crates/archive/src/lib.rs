@@ -7,7 +7,7 @@
 //! - [`WarcReader`] reads one WARC file, whoever wrote it; [`Archive`] reads a folder of them, and finds
 //!   the captures of a URL through CDXJ files ([`CdxLine`], [`surt`]).
 //! - [`repair`] cuts off what a killed writer left unfinished.
-//! - [`parse_http`] and [`HttpResponse::decoded_body`] open the block of a response.
+//! - [`parse_http`] and [`HttpResponse::decoded_body`] open the block of a response, [`body_reader`] piece by piece.
 //!
 //! What does not live here: what a page means, when it is fetched, when files are synced.
 //!
@@ -18,6 +18,7 @@
 //! (zstd); `docs/formats/archive.md`.
 #![forbid(unsafe_code)]
 
+mod body;
 mod cdx;
 mod check;
 mod coding;
@@ -42,6 +43,7 @@ mod unpacked;
 mod writer;
 mod zstd;
 
+pub use body::body_reader;
 pub use cdx::CdxLine;
 pub use check::{CdxState, CdxSum};
 pub use compression::Compression;

@@ -1,9 +1,10 @@
 //! HTTP answers: taken apart, codings undone, limits kept.
 
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 
 use archive::{
-    ArchiveError, HttpResponse, UNDONE_TRANSFER_ENCODING, http_block, http_response, parse_http,
+    ArchiveError, HttpResponse, UNDONE_TRANSFER_ENCODING, body_reader, http_block, http_response,
+    parse_http,
 };
 use flate2::Compression;
 use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
@@ -44,13 +45,18 @@ fn block(headers: &str, body: &[u8]) -> Vec<u8> {
     block
 }
 
-/// The body after undoing, at most `bytes_max` of it.
+/// The body after undoing, at most `bytes_max` of it, at once and piece by piece.
 fn check(headers: &str, body: &[u8], bytes_max: usize, expected: &[u8]) {
     let block = block(headers, body);
     let decoded = parse_http(&block).expect("a response").decoded_body(bytes_max);
     let decoded = decoded.expect("decoded");
     let shown = String::from_utf8_lossy(&decoded[..decoded.len().min(60)]);
     assert!(*decoded == *expected, "{headers:?} gave {} bytes: {shown:?}", decoded.len());
+    let mut read = Vec::new();
+    let reader = body_reader(block.clone()).expect("a reader");
+    reader.take(bytes_max as u64).read_to_end(&mut read).expect("no error");
+    let shown = String::from_utf8_lossy(&read[..read.len().min(60)]);
+    assert!(read == expected, "{headers:?} read as {} bytes: {shown:?}", read.len());
 }
 
 const TEXT: &[u8] = b"Nel mezzo del cammin di nostra vita mi ritrovai per una selva oscura";
@@ -93,6 +99,9 @@ fn a_body_that_breaks_off_is_kept_up_to_there() {
     let block = block("Content-Encoding: gzip\r\n", &packed[..packed.len() / 2]);
     let half = parse_http(&block).expect("a response").decoded_body(ALL).expect("decoded");
     assert!(half.len() > 1000 && text.starts_with(&half), "{} bytes", half.len());
+    let mut read = Vec::new();
+    body_reader(block).expect("a reader").read_to_end(&mut read).expect("no error");
+    assert!(read.len() > 1000 && text.starts_with(&read), "{} bytes", read.len());
 }
 
 #[test]
@@ -132,6 +141,8 @@ fn unknown_compression_is_an_error_that_names_it() {
         let error = parse_http(&block).expect("a response").decoded_body(ALL).expect_err("no");
         assert!(matches!(&error, ArchiveError::Coding { .. }));
         assert!(error.to_string().contains(&coding.to_lowercase()), "{error}");
+        let error = body_reader(block).err().expect("no");
+        assert!(matches!(&error, ArchiveError::Coding { .. }));
     }
 }
 
@@ -144,6 +155,8 @@ fn a_body_of_which_nothing_can_be_read_is_an_error_and_no_empty_page() {
     {
         let block = block(&format!("Content-Encoding: {coding}\r\n"), body);
         let error = parse_http(&block).expect("a response").decoded_body(ALL).expect_err("nothing");
+        assert!(matches!(&error, ArchiveError::DamagedCoding { .. }), "{coding}: {error}");
+        let error = body_reader(block).err().expect("nothing");
         assert!(matches!(&error, ArchiveError::DamagedCoding { .. }), "{coding}: {error}");
     }
     check("Content-Encoding: gzip\r\n", &gzip(b""), ALL, b"");
