@@ -8,6 +8,7 @@
 //!   is [`Wanted`].
 //! - [`Analyzer`]: text becomes terms with positions and offsets, by the same chain when a page is
 //!   indexed and when a query is asked.
+//! - [`Cleaner`]: a page becomes one that loads nothing, for showing a copy of it.
 //! - [`Filter`]: the terms by which pages are chosen as a whole, by site, language, type, link and date.
 //!
 //! What does not: the network, the disk, and what to do with a page (scope, storing, ranking).
@@ -66,6 +67,7 @@ pub use day::{Day, YEAR_FIRST, YEAR_LAST};
 pub use directives::Directives;
 pub use error::PageError;
 pub use filters::{Filter, file_type};
+pub use html::Cleaner;
 pub use kind::ContentType;
 pub use language::language_of;
 pub use limits::Limits;

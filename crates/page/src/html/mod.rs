@@ -3,6 +3,7 @@
 //! What lives here: a walk over the bytes of a page that never builds a tree. `scan.rs` finds tags
 //! and text, `extract.rs` knows what elements mean, `attributes.rs` holds the few attributes that
 //! count, `entities.rs` reads character references, `refresh.rs` the value of a meta refresh.
+//! `clean.rs` writes a page anew for a browser.
 //!
 //! What does not: scripts, styles, layout. What is in `script` is nothing, and the content of
 //! `template` is inert. We run no scripts, so `noscript` is read as markup: its links and metas
@@ -14,6 +15,7 @@
 //! Reference: <https://html.spec.whatwg.org/multipage/parsing.html>.
 
 mod attributes;
+mod clean;
 mod elements;
 mod entities;
 mod extract;
@@ -25,6 +27,8 @@ use crate::resolve::Resolver;
 use crate::{Link, Page, PageError};
 
 use extract::{Candidate, Extractor};
+
+pub use clean::Cleaner;
 
 /// How the markup was labelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

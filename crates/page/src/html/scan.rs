@@ -155,7 +155,7 @@ impl<'a> Scanner<'a, '_> {
                 b'/' => at += 1,
                 byte if is_space(*byte) => at += 1,
                 _ => {
-                    let (name, value, end) = self.attribute(at)?;
+                    let (name, value, end) = attribute(self.markup, at)?;
                     if let Some(kept) = &mut kept {
                         kept.add(name, value);
                     }
@@ -163,36 +163,6 @@ impl<'a> Scanner<'a, '_> {
                 }
             }
         }
-    }
-
-    /// The attribute that begins at `start`: name, value as written, and where it ends.
-    fn attribute(&self, start: usize) -> Option<(&'a str, &'a str, usize)> {
-        let bytes = self.bytes;
-        // The first character is part of the name, even if it is `=`.
-        let is_end = |byte: &u8| is_space(*byte) || matches!(byte, b'/' | b'>' | b'=');
-        let name_end = start + 1 + bytes[start + 1..].iter().position(is_end)?;
-        let name = &self.markup[start..name_end];
-        let at = self.behind_space(name_end)?;
-        if bytes[at] != b'=' {
-            return Some((name, "", at));
-        }
-        let at = self.behind_space(at + 1)?;
-        match bytes[at] {
-            b'>' => Some((name, "", at)),
-            quote @ (b'"' | b'\'') => {
-                let end = at + 1 + memchr(quote, &bytes[at + 1..])?;
-                Some((name, &self.markup[at + 1..end], end + 1))
-            }
-            _ => {
-                let is_end = |byte: &u8| is_space(*byte) || *byte == b'>';
-                let end = at + bytes[at..].iter().position(is_end)?;
-                Some((name, &self.markup[at..end], end))
-            }
-        }
-    }
-
-    fn behind_space(&self, at: usize) -> Option<usize> {
-        Some(at + self.bytes[at..].iter().position(|byte| !is_space(*byte))?)
     }
 
     /// "Markup declaration open state", from the `<`.
@@ -314,7 +284,38 @@ impl<'a> Scanner<'a, '_> {
     }
 }
 
+/// The attribute that begins at `start`: its name, its value as written, and where it ends. `None` if the markup
+/// ends first.
+pub(super) fn attribute(markup: &str, start: usize) -> Option<(&str, &str, usize)> {
+    let bytes = markup.as_bytes();
+    // The first character is part of the name, even if it is `=`.
+    let is_end = |byte: &u8| is_space(*byte) || matches!(byte, b'/' | b'>' | b'=');
+    let name_end = start + 1 + bytes[start + 1..].iter().position(is_end)?;
+    let name = &markup[start..name_end];
+    let at = behind_space(bytes, name_end)?;
+    if bytes[at] != b'=' {
+        return Some((name, "", at));
+    }
+    let at = behind_space(bytes, at + 1)?;
+    match bytes[at] {
+        b'>' => Some((name, "", at)),
+        quote @ (b'"' | b'\'') => {
+            let end = at + 1 + memchr(quote, &bytes[at + 1..])?;
+            Some((name, &markup[at + 1..end], end + 1))
+        }
+        _ => {
+            let is_end = |byte: &u8| is_space(*byte) || *byte == b'>';
+            let end = at + bytes[at..].iter().position(is_end)?;
+            Some((name, &markup[at..end], end))
+        }
+    }
+}
+
+fn behind_space(bytes: &[u8], at: usize) -> Option<usize> {
+    Some(at + bytes[at..].iter().position(|byte| !is_space(*byte))?)
+}
+
 /// White space of the tokenizer.
-fn is_space(byte: u8) -> bool {
+pub(super) fn is_space(byte: u8) -> bool {
     matches!(byte, b'\t' | b'\n' | b'\x0c' | b'\r' | b' ')
 }

@@ -2,6 +2,7 @@
 
 mod analysis;
 mod charset;
+mod clean;
 mod directives;
 mod formats;
 mod hostile;
