@@ -1,5 +1,12 @@
 //! The search page as people meet it: in Chromium, with JavaScript and without.
 
+use std::io::ErrorKind;
+use std::net::TcpListener;
+use std::thread::sleep;
+use std::time::Duration;
+
+use archive::{Draft, Kind, WarcWriter, WriterOptions};
+
 use crate::sandbox::{Sandbox, small_web};
 use crate::webdriver::{Browser, Element};
 
@@ -69,4 +76,74 @@ fn needs_browser_a_person_searches_pages_on_and_opens_a_copy() {
 #[test]
 fn needs_browser_all_of_it_works_without_javascript() {
     visit(false);
+}
+
+/// An archive in `web` of one page.
+fn archive(sandbox: &Sandbox, url: &str, page: &str) {
+    let head = "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n";
+    let block = format!("{head}{page}");
+    let options = WriterOptions::default();
+    let mut writer = WarcWriter::create(&sandbox.path("web/archive"), options).expect("a writer");
+    let draft = Draft {
+        kind: Kind::Response,
+        date_s: 1_750_000_000,
+        date_us: 0,
+        target: Some(url),
+        content_type: "application/http; msgtype=response",
+        extra: &[],
+        payload_offset: head.len(),
+        block: block.as_bytes(),
+    };
+    writer.write(&draft).expect("written");
+    writer.finish().expect("finished");
+}
+
+/// Whether somebody connects within a second or so.
+fn is_met(canary: &TcpListener) -> bool {
+    canary.set_nonblocking(true).expect("a listener");
+    (0..15).any(|_| {
+        sleep(Duration::from_millis(100));
+        match canary.accept() {
+            Ok(_) => true,
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::WouldBlock);
+                false
+            }
+        }
+    })
+}
+
+#[test]
+fn needs_browser_a_copy_makes_the_browser_connect_to_nobody() {
+    let canary = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let third = format!("http://{}", canary.local_addr().expect("an address"));
+    let page = format!(
+        "<title>Hints</title><base href='{third}/'><link rel=preconnect href='{third}/'>\
+         <link rel=stylesheet href='{third}/x.css'><link rel=icon href='{third}/x.ico'>\
+         <link rel=dns-prefetch href='{third}/'><link rel=prefetch href='{third}/x'>\
+         <meta http-equiv=refresh content='0;url={third}/'><style>@import '{third}/y.css';\
+         @font-face {{ font-family: x; src: url({third}/x.woff) }} p {{ font-family: x; background: url({third}/z) }}\
+         </style><p style='background: url({third}/w)'>A harmless text.<iframe src='{third}/'></iframe>\
+         <object data='{third}/o'><embed src='{third}/e'></object><img src='{third}/i' srcset='{third}/j 2x'>\
+         <video src='{third}/v' poster='{third}/p' autoplay></video><script src='{third}/s'></script>\
+         <svg><style><p><link rel=preconnect href='{third}/'></style><image href='{third}/h'/></svg>\
+         <select><style></select><link rel=preconnect href='{third}/'></style>\
+         <form action='{third}/'><input type=image src='{third}/f'></form><a href='{third}/'>onward</a>"
+    );
+    let sandbox = Sandbox::new();
+    sandbox.done(&["init", "web"]);
+    archive(&sandbox, "http://hints.test/", &page);
+    sandbox.done(&["index", "--dir", "web"]);
+    let mut running = sandbox.start(&["serve", "--dir", "web", "--listen", "127.0.0.1:0"]);
+    let address = running.first_line();
+    let browser = Browser::start(true);
+    browser.go(&format!("{address}cached?url=http://hints.test/"));
+    let frame = browser.find("iframe");
+    browser.enter(Some(&frame));
+    assert!(browser.find("body").text().contains("harmless"));
+    assert!(!is_met(&canary), "the copy in its frame");
+    browser.enter(None);
+    browser.go(&format!("{address}cached/raw?url=http://hints.test/"));
+    assert!(browser.find("body").text().contains("harmless"));
+    assert!(!is_met(&canary), "the copy alone");
 }

@@ -18,11 +18,10 @@ use query::{Explanation, Hit, Piece, Query, QueryError, RankValues, Searcher, St
 use serde::Serialize;
 
 use crate::ServeError;
+use crate::copy::PageCopy;
 
 /// Length of a snippet.
 const SNIPPET_CHARS_MAX: usize = 240;
-/// Bytes of a cached copy.
-const CACHED_BYTES_MAX: usize = 16 << 20;
 
 /// URLs with their scores, best first.
 pub type Ranking = Vec<(String, f64)>;
@@ -142,16 +141,12 @@ pub struct Found {
     pub explanation: Option<Explanation>,
 }
 
-/// A page as it was captured.
-pub struct Cached {
-    /// Where it was.
+/// A page of which there is a copy.
+pub struct Captured {
+    /// Its URL.
     pub url: String,
-    /// When.
+    /// When it was captured.
     pub date_s: i64,
-    /// With the character encoding that was found.
-    pub content_type: String,
-    /// As sent, decoded.
-    pub body: Vec<u8>,
 }
 
 impl Engine {
@@ -418,30 +413,32 @@ impl Engine {
         })
     }
 
-    /// The capture of `url` that is in the index, or that would be.
-    pub fn cached(&self, url: &str) -> Result<Option<Cached>, ServeError> {
+    /// The capture of `url` that a copy is made of.
+    pub fn captured(&self, url: &str) -> Result<Option<Captured>, ServeError> {
+        let Some(place) = self.pages.directory().find(url) else { return Ok(None) };
+        let entry = &self.pages.directory().entries()[place];
+        let row = self.pages.page(entry.pointer)?;
+        Ok(row.map(|(url, _)| Captured { url, date_s: entry.date_s }))
+    }
+
+    /// A copy of `url`, from the archive.
+    pub(crate) fn copy(&self, url: &str) -> Result<Option<PageCopy>, ServeError> {
         let Some(place) = self.pages.directory().find(url) else { return Ok(None) };
         let entry = &self.pages.directory().entries()[place];
         let row = self.pages.page(entry.pointer)?;
         let file = self.pages.archive_file(entry.pointer.part);
-        let (Some((url, page)), Some(file)) = (row, file) else { return Ok(None) };
+        let (Some((_, page)), Some(file)) = (row, file) else { return Ok(None) };
         let location = Location {
             file: file.to_owned(),
             offset: page.record_offset,
             length: page.record_length,
         };
         let record = self.archive.read(&location)?;
-        let (content_type, body) = match archive::parse_http(&record.block) {
-            Ok(answer) if record.kind == archive::Kind::Response => {
-                let kind = answer.header("content-type").unwrap_or_default().to_lowercase();
-                let html = kind.is_empty() || kind.contains("html");
-                let kind = if html { "text/html" } else { "text/plain" };
-                let body = answer.decoded_body(CACHED_BYTES_MAX)?.into_owned();
-                (format!("{kind}; charset={}", page.charset), body)
-            }
-            _ => ("text/plain; charset=utf-8".to_owned(), page.text.into_bytes()),
-        };
-        Ok(Some(Cached { url, date_s: entry.date_s, content_type, body }))
+        let answer = archive::parse_http(&record.block).ok();
+        let answer = answer.filter(|_| record.kind == archive::Kind::Response);
+        let Some(answer) = answer else { return Ok(Some(PageCopy::of_text(page.text))) };
+        let kind = answer.header("content-type").unwrap_or_default().to_owned();
+        PageCopy::of_response(&kind, &page.charset, record.block).map(Some)
     }
 
     /// The near-duplicates that stand behind `url`, without those that ask not to be found.

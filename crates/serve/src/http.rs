@@ -34,10 +34,6 @@ pub(crate) const DEPTH_MAX: usize = 10_000;
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; \
     frame-src 'self'; form-action 'self'; base-uri 'none'";
 
-/// The same for a page that somebody else wrote.
-const CACHED_POLICY: &str =
-    "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'";
-
 /// What the search page can be asked.
 #[derive(Deserialize)]
 struct Asked {
@@ -260,8 +256,8 @@ async fn search(Shared(state): AppState, Asking(asked): Asking<Asked>) -> Respon
 async fn cached(Shared(state): AppState, Asking(asked): Asking<AskedUrl>) -> Response {
     let url = asked.normalised();
     let title = state.config.title.clone();
-    match state.with_engine(move |engine, _| engine.cached(&url)).await {
-        Ok(Some(copy)) => page::cached(&title, &copy).into_response(),
+    match state.with_engine(move |engine, _| engine.captured(&url)).await {
+        Ok(Some(captured)) => page::cached(&title, &captured).into_response(),
         Ok(None) => missing(&title, &asked.url),
         Err(error) => refuse(&error, page::failure(&title, &page::Form::default(), &error)),
     }
@@ -270,14 +266,13 @@ async fn cached(Shared(state): AppState, Asking(asked): Asking<AskedUrl>) -> Res
 async fn cached_raw(Shared(state): AppState, Asking(asked): Asking<AskedUrl>) -> Response {
     let url = asked.normalised();
     let title = state.config.title.clone();
-    match state.with_engine(move |engine, _| engine.cached(&url)).await {
-        Ok(Some(copy)) => {
-            let kind = HeaderValue::from_str(&copy.content_type)
-                .unwrap_or(HeaderValue::from_static("text/plain"));
-            let policy = HeaderValue::from_static(CACHED_POLICY);
-            let headers = [(header::CONTENT_TYPE, kind), (header::CONTENT_SECURITY_POLICY, policy)];
-            (headers, copy.body).into_response()
-        }
+    let read = state.with_engine(move |engine, _| engine.copy(&url));
+    match state.copies.read(read).await {
+        Ok(Some(copy)) => state.copies.answer(copy).unwrap_or_else(|| {
+            let text = "Too many large copies are being sent; try again in some seconds.";
+            let wait = [(header::RETRY_AFTER, HeaderValue::from_static("5"))];
+            (StatusCode::SERVICE_UNAVAILABLE, wait, page::notice(&title, text)).into_response()
+        }),
         Ok(None) => missing(&title, &asked.url),
         Err(error) => refuse(&error, page::failure(&title, &page::Form::default(), &error)),
     }

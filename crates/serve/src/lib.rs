@@ -3,13 +3,14 @@
 //! What lives here: [`Engine`], everything a search needs opened together (the command line uses it
 //! too), and [`Site`], the HTTP server around it. What does not: how the index was built.
 //!
-//! **Invariant.** Crawled text reaches a page only through `maud`, which escapes it; a cached copy is
-//! shown in a frame without scripts, forms or network. No page needs JavaScript, and no page makes
-//! the browser ask any other host.
+//! **Invariant.** Crawled text reaches a page only through `maud`, which escapes it. A cached copy is written
+//! anew of text and known elements, and shown in a frame without scripts, forms or network. No page needs
+//! JavaScript, and no page makes the browser connect to another host.
 #![forbid(unsafe_code)]
 
 mod config;
 mod connections;
+mod copy;
 mod engine;
 mod error;
 mod hosts;
@@ -21,6 +22,6 @@ mod progress;
 mod state;
 
 pub use config::Config;
-pub use engine::{Cached, Completions, Engine, Found, Question, Ranking, Results, stopped_after};
+pub use engine::{Captured, Completions, Engine, Found, Question, Ranking, Results, stopped_after};
 pub use error::ServeError;
 pub use http::{RESULTS_MAX, Site};

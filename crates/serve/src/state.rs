@@ -11,6 +11,7 @@ use std::time::Duration;
 use jobs::Collection;
 use query::Stop;
 
+use crate::copy::Copies;
 use crate::engine::Change;
 use crate::pool::Pool;
 use crate::{Config, Engine, ServeError};
@@ -27,6 +28,7 @@ pub(crate) struct State {
     engine: RwLock<Arc<Engine>>,
     /// What was found last.
     damage: Mutex<Option<Damage>>,
+    pub(crate) copies: Copies,
 }
 
 /// Damage of the index that kept an answer back: an engine that is opened anew knows nothing of it.
@@ -46,7 +48,8 @@ impl State {
         let engine = Engine::open(&collection, query.clone())?;
         let engine = RwLock::new(Arc::new(engine));
         let pool = Pool::of_machine(query.time_ms_max);
-        Ok(Self { config, collection, query, pool, engine, damage: Mutex::default() })
+        let (damage, copies) = (Mutex::default(), Copies::default());
+        Ok(Self { config, collection, query, pool, engine, damage, copies })
     }
 
     /// The engine of now.

@@ -5,7 +5,7 @@
 use maud::{Markup, html};
 
 use super::layout::{Form, frame};
-use crate::{Cached, ServeError};
+use crate::{Captured, ServeError};
 
 /// The first page.
 pub(crate) fn home(title: &str, form: &Form<'_>, documents: u64) -> Markup {
@@ -44,7 +44,7 @@ pub(crate) fn failure(title: &str, form: &Form<'_>, error: &ServeError) -> Marku
 }
 
 /// A cached copy in a frame that can do nothing.
-pub(crate) fn cached(title: &str, copy: &Cached) -> Markup {
+pub(crate) fn cached(title: &str, copy: &Captured) -> Markup {
     let date = archive::date_text(copy.date_s);
     let raw = link("/cached/raw", &copy.url);
     let body = html! {
@@ -52,7 +52,7 @@ pub(crate) fn cached(title: &str, copy: &Cached) -> Markup {
         p {
             "This is " (outward(&copy.url, &html! { (copy.url) }))
             " as it was on " time datetime=(date) { (date) }
-            ". Scripts and pictures are left out."
+            ". Scripts, styles, frames and pictures are left out."
         }
         iframe sandbox="" src=(raw) title="Cached copy" {}
     };

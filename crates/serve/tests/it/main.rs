@@ -2,5 +2,6 @@
 
 mod limits;
 mod connections;
+mod copies;
 mod pages;
 mod site;
