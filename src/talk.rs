@@ -133,9 +133,7 @@ pub(crate) fn lost_files(gone: &[String], shortened: &[String]) -> Vec<String> {
         .collect()
 }
 
-/// Crawled text for a terminal: nothing that moves the cursor or turns the line around gets through.
+/// Crawled text for a terminal: nothing in it moves the cursor or reorders the line.
 pub(crate) fn plain(text: &str) -> String {
-    let harmless = |c: char| !c.is_control() && !('\u{202A}'..='\u{202E}').contains(&c);
-    let harmless = |c: char| harmless(c) && !('\u{2066}'..='\u{2069}').contains(&c);
-    text.chars().map(|c| if harmless(c) { c } else { ' ' }).collect()
+    page::without_controls(text).into_owned()
 }

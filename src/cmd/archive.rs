@@ -8,7 +8,7 @@
 //! elsewhere, a visit without an answer, a record that is damaged.
 
 use std::borrow::Cow;
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
 
 use anyhow::{Context as _, Result, bail};
 use archive::{Archive, ArchiveError, CdxLine, Kind, Record};
@@ -35,6 +35,8 @@ pub(crate) enum Args {
     #[command(after_help = "Example:\n  crivello archive list --dir my-web | grep -w 404")]
     List,
     /// The newest capture of a URL: its body, or with --headers the whole record
+    ///
+    /// A terminal gets escapes in place of control characters; a file or a pipe gets the bytes as they are.
     #[command(
         after_help = "Example:\n  crivello archive get https://example.org/ --dir my-web > page.html"
     )]
@@ -186,10 +188,42 @@ fn get(collection: &jobs::Collection, url: &str, headers: bool, context: &Contex
         }))?;
         return Ok(Exit::Done);
     }
+    let shown = if headers { &record.block } else { &*body };
     let mut out = std::io::stdout().lock();
-    out.write_all(if headers { &record.block } else { &body })?;
+    if out.is_terminal() {
+        out.write_all(visible(shown).as_bytes())?;
+    } else {
+        out.write_all(shown)?;
+    }
     out.flush()?;
     Ok(Exit::Done)
+}
+
+/// Bytes for a terminal: text whose control characters are escapes, but for line breaks and tabs.
+fn visible(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes).replace("\r\n", "\n");
+    let mut visible = String::with_capacity(text.len());
+    for c in text.chars() {
+        if matches!(c, '\n' | '\t') || page::is_harmless(c) {
+            visible.push(c);
+        } else {
+            visible.extend(c.escape_unicode());
+        }
+    }
+    visible
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_gets_no_control_characters() {
+        let page = "<p>\u{1b}[2J\u{9b}1m\u{202e}é\r\n\tb\rc\u{7f}".as_bytes();
+        let shown = visible(page);
+        assert_eq!(shown, "<p>\\u{1b}[2J\\u{9b}1m\\u{202e}é\n\tb\\u{d}c\\u{7f}");
+        assert_eq!(visible(b"\xff\x9b"), "\u{fffd}\u{fffd}");
+    }
 }
 
 /// The last capture that can be read, its record, and what is said of those behind it; an error if a later visit found the

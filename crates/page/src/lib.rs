@@ -8,7 +8,8 @@
 //!   is [`Wanted`].
 //! - [`Analyzer`]: text becomes terms with positions and offsets, by the same chain when a page is
 //!   indexed and when a query is asked.
-//! - [`Cleaner`]: a page becomes one that loads nothing, for showing a copy of it.
+//! - [`Cleaner`]: a page becomes one that loads nothing, for showing a copy of it; [`without_controls`] does the like
+//!   for a line of text.
 //! - [`Filter`]: the terms by which pages are chosen as a whole, by site, language, type, link and date.
 //!
 //! What does not: the network, the disk, and what to do with a page (scope, storing, ranking).
@@ -40,6 +41,7 @@ mod analysis;
 mod assemble;
 mod binary;
 mod charset;
+mod controls;
 mod day;
 mod directives;
 mod error;
@@ -63,6 +65,7 @@ pub use analysis::{
     AnalysisConfig, Analyzer, TERM_BYTES_LEAST, TERM_BYTES_LIMIT, TermMaker, Token, stemmers,
 };
 pub use charset::{Charset, CharsetSource};
+pub use controls::{is_harmless, without_controls};
 pub use day::{Day, YEAR_FIRST, YEAR_LAST};
 pub use directives::Directives;
 pub use error::PageError;

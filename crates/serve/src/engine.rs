@@ -396,13 +396,13 @@ impl Engine {
         let row = entry.map(|entry| self.row(entry.pointer)).transpose()?.flatten();
         let snippet = row.as_ref().map_or_else(Vec::new, |(_, page)| {
             let text = if page.text.trim().is_empty() { &page.description } else { &page.text };
-            highlighter.snippet(text, SNIPPET_CHARS_MAX)
+            shown(highlighter.snippet(text, SNIPPET_CHARS_MAX))
         });
         let title = if record.title.trim().is_empty() { &record.url } else { &record.title };
         Ok(Found {
-            title: highlighter.mark(title),
+            title: shown(highlighter.mark(title)),
             snippet,
-            url: record.url,
+            url: ::page::without_controls(&record.url).into_owned(),
             language: record.language,
             // A later visit that found the page as it was is not in the index.
             date_s: entry.map_or(record.date_s, |entry| entry.date_s),
@@ -418,7 +418,8 @@ impl Engine {
         let Some(place) = self.pages.directory().find(url) else { return Ok(None) };
         let entry = &self.pages.directory().entries()[place];
         let row = self.pages.page(entry.pointer)?;
-        Ok(row.map(|(url, _)| Captured { url, date_s: entry.date_s }))
+        let shown = |url: String| ::page::without_controls(&url).into_owned();
+        Ok(row.map(|(url, _)| Captured { url: shown(url), date_s: entry.date_s }))
     }
 
     /// A copy of `url`, from the archive.
@@ -448,7 +449,8 @@ impl Engine {
             return Vec::new();
         };
         let entries = folding.behind(place).filter_map(|member| directory.entries().get(member));
-        entries.filter(|entry| !entry.noindex).map(|entry| entry.url.clone()).collect()
+        let shown = |entry: &jobs::Entry| ::page::without_controls(&entry.url).into_owned();
+        entries.filter(|entry| !entry.noindex).map(shown).collect()
     }
 }
 
@@ -466,6 +468,15 @@ fn file_times(collection: &Collection) -> FileTimes {
     let (pages, dups) = (collection.pages_dir(), collection.dups_dir());
     [pages.join("directory"), pages.join("parts"), dups.join("clusters")]
         .map(|path| path.metadata().and_then(|about| about.modified()).ok())
+}
+
+/// Crawled text without characters that change how the text around it is shown.
+fn shown(mut pieces: Vec<Piece>) -> Vec<Piece> {
+    for piece in &mut pieces {
+        piece.text = ::page::without_controls(&piece.text).into_owned();
+    }
+    pieces.retain(|piece| !piece.text.is_empty());
+    pieces
 }
 
 /// Ranks by name.

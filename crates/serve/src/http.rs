@@ -4,6 +4,7 @@
 //! host are answered. No request ranks more than [`DEPTH_MAX`] results. Long work and reading of files run in the
 //! [`Pool`](crate::pool::Pool).
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use axum::extract::rejection::QueryRejection;
@@ -16,8 +17,8 @@ use axum::routing::get;
 use axum::{Extension, Json, Router};
 use jobs::Collection;
 use query::Stop;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
 use serde_json::json;
 use tokio::net::TcpListener;
 
@@ -37,7 +38,7 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:
 /// What the search page can be asked.
 #[derive(Deserialize)]
 struct Asked {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "without_controls")]
     q: String,
     #[serde(default)]
     page: usize,
@@ -45,7 +46,7 @@ struct Asked {
     offset: usize,
     k: Option<usize>,
     /// Blank: none.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "without_controls")]
     topic: String,
     #[serde(default)]
     explain: u8,
@@ -61,8 +62,14 @@ impl Asked {
 
 #[derive(Deserialize)]
 struct AskedText {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "without_controls")]
     q: String,
+}
+
+/// A text that is repeated in the answer.
+fn without_controls<'de, D: Deserializer<'de>>(text: D) -> Result<String, D::Error> {
+    let text = Cow::<'de, str>::deserialize(text)?;
+    Ok(::page::without_controls(&text).into_owned())
 }
 
 #[derive(Deserialize)]
@@ -282,7 +289,10 @@ async fn copies(Shared(state): AppState, Asking(asked): Asking<AskedUrl>) -> Res
     let url = asked.normalised();
     let title = state.config.title.clone();
     match state.with_engine(move |engine, _| Ok(engine.copies(&url))).await {
-        Ok(copies) => page::copies(&title, &asked.url, &copies).into_response(),
+        Ok(copies) => {
+            let url = ::page::without_controls(&asked.url);
+            page::copies(&title, &url, &copies).into_response()
+        }
         Err(error) => refuse(&error, page::failure(&title, &page::Form::default(), &error)),
     }
 }
@@ -357,6 +367,7 @@ async fn not_found(Shared(state): AppState) -> Response {
 }
 
 fn missing(title: &str, url: &str) -> Response {
+    let url = ::page::without_controls(url);
     let text = format!("There is no copy of {url} in this collection.");
     (StatusCode::NOT_FOUND, page::notice(title, &text)).into_response()
 }

@@ -50,7 +50,7 @@ pub(crate) fn cached(title: &str, copy: &Captured) -> Markup {
     let body = html! {
         h1 { "Cached copy" }
         p {
-            "This is " (outward(&copy.url, &html! { (copy.url) }))
+            "This is " (outward(&copy.url, &html! { bdi { (copy.url) } }))
             " as it was on " time datetime=(date) { (date) }
             ". Scripts, styles, frames and pictures are left out."
         }
@@ -63,11 +63,11 @@ pub(crate) fn cached(title: &str, copy: &Captured) -> Markup {
 pub(crate) fn copies(title: &str, url: &str, copies: &[String]) -> Markup {
     let body = html! {
         h1 { "Near-duplicates" }
-        p { "These pages say the same as " (outward(url, &html! { (url) })) ":" }
+        p { "These pages say the same as " (outward(url, &html! { bdi { (url) } })) ":" }
         ul {
             @for copy in copies {
                 li {
-                    (outward(copy, &html! { (copy) })) " "
+                    (outward(copy, &html! { bdi { (copy) } })) " "
                     a href=(link("/cached", copy)) { "cached" }
                 }
             }

@@ -66,9 +66,9 @@ pub(crate) fn results(view: &View<'_>, results: &Results) -> Markup {
 fn item(found: &Found) -> Markup {
     html! {
         li.result lang=[Some(&found.language).filter(|code| !code.is_empty())] {
-            h2 { (outward(&found.url, &pieces(&found.title))) }
-            p.url { (found.url) }
-            p.snippet { (pieces(&found.snippet)) }
+            h2 { (outward(&found.url, &html! { bdi { (pieces(&found.title)) } })) }
+            p.url { bdi { (found.url) } }
+            p.snippet dir="auto" { (pieces(&found.snippet)) }
             p.more lang="en" {
                 @if found.cached { a href=(link("/cached", &found.url)) { "cached" } " " }
                 time { (archive::date_text(found.date_s).chars().take(10).collect::<String>()) }
@@ -89,14 +89,9 @@ fn item(found: &Found) -> Markup {
 fn pieces(pieces: &[Piece]) -> Markup {
     html! {
         @for piece in pieces {
-            @if piece.highlighted { mark { (shown(&piece.text)) } } @else { (shown(&piece.text)) }
+            @if piece.highlighted { mark { (piece.text) } } @else { (piece.text) }
         }
     }
-}
-
-/// Text without control characters, which HTML has no place for.
-fn shown(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 fn explain(explanation: &Explanation) -> Markup {

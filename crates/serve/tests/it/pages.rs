@@ -16,7 +16,7 @@ fn results_are_highlighted_paged_and_neither_overlap_nor_leave_gaps() {
         assert!(answer.body.contains("<mark>shared</mark>"), "{}", answer.body);
         assert_eq!(answer.body.contains("Next"), page < 3);
         assert_eq!(answer.body.contains("Previous"), page > 1);
-        let found = answer.body.split("<p class=\"url\">").skip(1);
+        let found = answer.body.split("<p class=\"url\"><bdi>").skip(1);
         urls.extend(found.map(|rest| rest.split('<').next().expect("a URL").to_owned()));
     }
     assert_eq!(urls.len(), 25);
@@ -66,6 +66,24 @@ fn a_cached_copy_is_shown_in_a_frame_that_can_do_nothing() {
     assert!(raw.body.contains("<p>text"));
     assert!(raw.head.contains("content-security-policy: sandbox;"), "{}", raw.head);
     assert_eq!(site.get("/cached?url=http://b.test/").status, 404);
+}
+
+/// Crawled text can neither turn the text around it nor, on a terminal, move the cursor.
+#[test]
+fn crawled_text_has_no_bidi_controls_and_no_control_characters() {
+    let page = "<title>zebra \u{202e}gpj.exe\u{9b}1m</title><p>a zebra \u{2066}in\u{200f} the \u{61c}zoo \u{85}\u{7f}";
+    let site = Site::serve(&[("http://a.test/".to_owned(), page.to_owned())]);
+    for path in [
+        "/search?q=zebra",
+        "/api/search?q=zebra&explain=1",
+        "/api/complete?q=gp",
+        "/search?q=zebra%E2%80%AE%1B",
+        "/api/search?q=zebra%E2%80%AE%C2%9B",
+    ] {
+        let body = site.get(path).body.replace('\n', "");
+        assert!(body.contains("zebra") || path.contains("complete"), "{body}");
+        assert!(body.chars().all(page::is_harmless), "{path}: {body:?}");
+    }
 }
 
 #[test]
