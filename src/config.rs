@@ -2,13 +2,15 @@
 //!
 //! What lives here: the sections, the order of precedence (defaults, file, environment, `--set`), and who
 //! is to blame for a value that cannot be obeyed. What does not: what the keys do, for each section is the
-//! configuration of one crate; what reading TOML has to say, in words for people (`config/message.rs`).
+//! configuration of one crate; what reading TOML has to say, in words for people (`config/message.rs`);
+//! passwords (`config/secrets.rs`).
 //!
 //! **Invariant.** An unknown key is an error wherever it comes from, and a message names where that is, but
 //! repeats no value of a key that may hold a password. The commented file that `init` writes
 //! (`crivello.toml` beside this one) names every key with its default; a test compares.
 
 mod message;
+mod secrets;
 
 use std::ffi::OsString;
 use std::fmt;
@@ -22,6 +24,8 @@ use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
 use crate::context::Usage;
+
+pub(crate) use secrets::write_private;
 
 use message::{block_of, explain, in_words, is_secret, line_of, listed, shortened, show};
 

@@ -13,6 +13,7 @@ use jobs::Collection;
 use serde::Serialize;
 
 use crate::config::Config;
+use crate::talk;
 
 /// Stands for `--dir`.
 const DIR: &str = "CRIVELLO_DIR";
@@ -77,7 +78,12 @@ impl Context {
 
     /// The settings of a collection: defaults, file, environment, `--set`.
     pub(crate) fn config(&self, collection: &Collection) -> Result<Config> {
-        Config::load(&collection.config_file(), &self.set)
+        let file = collection.config_file();
+        let config = Config::load(&file, &self.set)?;
+        for warning in config.exposed(&file) {
+            talk::say(self.quiet, &talk::plain(&warning));
+        }
+        Ok(config)
     }
 
     /// Whether the files that the settings of a collection name can be read.

@@ -21,7 +21,7 @@ pub(crate) enum Args {
     /// Read crivello.toml and say whether it is right
     #[command(after_help = "Example:\n  crivello config check --dir my-web")]
     Check,
-    /// Print every key with the value in force: defaults, file, environment, --set
+    /// Print every key with the value in force, passwords and headers as `…`: defaults, file, environment, --set
     #[command(
         after_help = "Example:\n  crivello config show --dir my-web --set crawl.delay_ms=500"
     )]
@@ -44,9 +44,10 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     match args {
         Args::Check if context.json => context.print_json(&json!({ "ok": true }))?,
         Args::Check => talk::say(context.quiet, "the configuration is right"),
-        Args::Show if context.json => context.print_json(&config)?,
+        Args::Show if context.json => context.print_json(&config.without_secrets())?,
         Args::Show => {
-            let text = toml::to_string(&config).context("the settings cannot be written")?;
+            let text = toml::to_string(&config.without_secrets())
+                .context("the settings cannot be written")?;
             std::io::stdout().lock().write_all(text.as_bytes())?;
         }
         Args::Schema => {}

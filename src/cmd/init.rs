@@ -2,14 +2,13 @@
 //!
 //! **Invariant.** A file that is there is never written over.
 
-use std::fs;
 use std::path::PathBuf;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use jobs::Collection;
 use serde_json::json;
 
-use crate::config::TEMPLATE;
+use crate::config::{TEMPLATE, write_private};
 use crate::context::{Context, Exit, Usage};
 use crate::talk;
 
@@ -34,7 +33,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     }
     let collection = Collection::create(&folder)?;
     let file = collection.config_file();
-    fs::write(&file, TEMPLATE).with_context(|| format!("cannot write {}", file.display()))?;
+    write_private(&file, TEMPLATE)?;
     if context.json {
         context.print_json(&json!({ "config": file }))?;
     } else {

@@ -16,7 +16,7 @@ use super::crawl::{check_arguments, fetch};
 use super::sample::{options, port_of};
 use super::serve::{listen, serve};
 use super::signals::{runtime, stop_flag};
-use crate::config::{Config, TEMPLATE};
+use crate::config::{Config, TEMPLATE, write_private};
 use crate::context::{Context, Exit, Usage};
 use crate::pipeline::Pipeline;
 use crate::talk;
@@ -115,7 +115,7 @@ fn prepare(args: &Args, context: &Context) -> Result<Collection> {
     let collection = Collection::create(&dir)?;
     let settings = if args.urls.is_empty() { sample_settings() } else { TEMPLATE.to_owned() };
     let file = collection.config_file();
-    fs::write(&file, settings).with_context(|| format!("cannot write {}", file.display()))?;
+    write_private(&file, &settings)?;
     Ok(collection)
 }
 

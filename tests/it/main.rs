@@ -25,6 +25,7 @@ mod losses;
 mod prose;
 mod ranking;
 mod sandbox;
+mod secrets;
 mod sentences;
 mod shortened;
 mod spelling;
