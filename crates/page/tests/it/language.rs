@@ -83,12 +83,12 @@ fn what_text_looks_like_beats_what_it_declares() {
     assert_eq!(html("<html lang=en><p>Kurz").language, "en");
 }
 
-/// Long enough for its small words to be counted.
+/// A wrong declaration does not change the language of a text that is long enough.
 #[test]
-fn no_text_confirms_that_it_is_in_another_language() {
+fn no_declaration_changes_a_clear_language() {
     for (code, sentence) in SENTENCES {
         let text = format!("{sentence} ").repeat(12);
-        // Where repetition leaves detection in doubt, the declaration wins.
+        // The declaration wins where detection is unsure of a repetitive text.
         if language_of(&text).is_empty() {
             continue;
         }
