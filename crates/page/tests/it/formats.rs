@@ -139,3 +139,23 @@ fn binary_bodies_are_refused_whatever_their_label() {
     let stray = format!("<p>text{}", "\0\x01".repeat(7));
     assert_eq!(read("text/html", &stray).text, "text");
 }
+
+#[test]
+fn markdown_keeps_to_the_limits() {
+    let limits = Limits { text_bytes_max: 20, ..Limits::default() };
+    let body = "[one](/1) two three [four](/4)";
+    let page = parse(&url(HERE), Some("text/markdown"), body.as_bytes(), &limits);
+    let page = page.expect("a text");
+    assert_eq!((page.text.as_str(), page.text_is_cut), ("one two three", true));
+    assert_eq!(links(&page), ["http://example.com/1"]);
+    assert!(!read("text/markdown", body).text_is_cut);
+}
+
+/// Deep quotes lose their markers, and nothing else.
+#[test]
+fn markdown_nests_to_a_limit() {
+    let line = |levels: usize| read("text/markdown", &format!("{}1.5 - text", "> ".repeat(levels)));
+    for levels in [1, 32, 33, 1000] {
+        assert_eq!(line(levels).text, "1.5 - text", "{levels}");
+    }
+}

@@ -133,6 +133,16 @@ fn markdown_in_linear_time() {
             assert!(page.is_ok(), "{name}");
         });
     }
+    let nested = [("deep quotes", ">"), ("deep lists", "* "), ("deep numbers", "1. ")];
+    for (name, marker) in nested {
+        let inputs =
+            [1, 4].map(|times| marker.repeat(2_000 * times) + &"a\n".repeat(2_000 * times));
+        check_linear(name, &|times| {
+            let body = inputs[times / 4].as_bytes();
+            let page = parse(&url(HERE), Some("text/markdown"), body, &Limits::default());
+            assert!(page.expect("a page").text.starts_with("a a"), "{name}");
+        });
+    }
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod hostile;
 mod html;
 mod html5lib;
 mod language;
+mod resident;
 mod shared;
 mod url;
 mod wanted;
